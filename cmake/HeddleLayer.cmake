@@ -1,0 +1,31 @@
+# Declares one layer of the house: a static library heddle::<name> with its public headers, its sources,
+# the earlier layers it sees (DEPENDS) and the foreign libraries that stay inside it (PRIVATE).
+#
+#   heddle_layer(memory HEADERS memory/allocate.h SOURCES allocate.cc DEPENDS tiling PRIVATE Boost::graph)
+#
+# Headers lie in include/heddle/<name>/. Every header must compile alone (VERIFY_INTERFACE_HEADER_SETS).
+# scripts/check_layers.py reads the same calls and rejects an include that points the wrong way.
+function(heddle_layer name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  set(target heddle_${name})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(heddle::${name} ALIAS ${target})
+  list(TRANSFORM ARG_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/heddle/)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${ARG_HEADERS})
+  list(TRANSFORM ARG_DEPENDS PREPEND heddle::)
+  target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE} heddle_flags)
+  set_target_properties(${target} PROPERTIES
+    VERIFY_INTERFACE_HEADER_SETS ON EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  install(TARGETS ${target} EXPORT heddle FILE_SET HEADERS)
+endfunction()
+
+# heddle_test(memory SOURCES allocate_test.cc DEPENDS memory) makes the executable test_memory and registers its cases.
+function(heddle_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  set(target test_${name})
+  add_executable(${target} ${ARG_SOURCES})
+  list(TRANSFORM ARG_DEPENDS PREPEND heddle::)
+  target_link_libraries(${target} PRIVATE ${ARG_DEPENDS} ${ARG_PRIVATE} heddle_flags GTest::gtest_main)
+  target_compile_definitions(${target} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS unit)
+endfunction()

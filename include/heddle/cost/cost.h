@@ -1,0 +1,33 @@
+// Every formula of time: one kernel call and one transfer, in cycles of the array clock. The Machine uses them as they
+// are; the planner adds them up. Source: paper 004 section on the AIE core; docs/device.md.
+#pragma once
+#include <cstdint>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+
+namespace heddle {
+
+// What one kernel call does, as plain counts.
+struct KernelWork {
+  OpKind op = OpKind::Conv;
+  std::int64_t blocks = 1;        // CONV: kept 8x8 weight blocks; DWCONV: channel blocks
+  std::int64_t taps = 1;          // KY * KX of the part
+  std::int64_t columns = 1;       // output pixels of the row
+  std::int64_t operandBytes = 0;  // others: bytes of operand that the vector unit reads
+};
+
+//   CONV   3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256 pixels' worth = 252 cycles at 256 MAC a cycle and 4-pixel
+//          blocks of 64 MAC: blocks * taps * roundUp(columns, pixelStep) * 64 / macsPerCycle, rounded up once
+Cycles kernelTime(const KernelWork& work, const Device& device);
+
+// Multiply-accumulates that the call occupies the array with, padding of channels included.
+std::int64_t kernelMacs(const KernelWork& work);
+
+// The rate of a transfer with these ends is that of the slowest.
+Cycles ddrReadTime(Bytes size, const Device& device);    // LOAD, LOADW: DDR channel into a memtile
+Cycles ddrWriteTime(Bytes size, const Device& device);   // WRITE: memtile into a DDR channel
+Cycles wireTime(Bytes size, const Device& device);       // LOADFM, LOADWM: memtile, wire, core
+Cycles coreWriteTime(Bytes size, const Device& device);  // WRITEFM: core into a memtile
+
+}  // namespace heddle

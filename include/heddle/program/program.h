@@ -1,0 +1,355 @@
+// What runs on the array: for every engine one queue of instructions and counted loops, executed in order; engines meet
+// only at locks and in transfers. The same value is printed as asm, executed by the Machine and handed off. docs/asm.md.
+//
+// A queue is the concatenation, in order, of the sections whose range contains its engine. A section speaks for a
+// rectangle of engines at once (SPMD): its numbers are affine in the loop counters and in the engine's row and column.
+//
+//   section layer 3 Core rows 0-3 columns 1-2        twelve lines of asm for eight cores
+//     loop 14 { CONV ... row = -1 + 1*i0 ... }
+//
+// Template parameter V of the instruction types: Affine in a Program, std::int64_t once evaluated for one iteration.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+#include "heddle/support/ids.h"
+#include "heddle/support/units.h"
+
+namespace heddle {
+
+// ---- engines ------------------------------------------------------------------------------------------------------
+
+enum class EngineKind { Sequencer, DdrIn, DdrOut, Wire, CoreIn, Core, CoreOut };
+
+// Sequencer: all 0. DdrIn, DdrOut: column = memtile, channel. Wire: column = index in Device::wires.
+// CoreIn, CoreOut: row, column, channel. Core: row, column.
+struct Engine {
+  EngineKind kind = EngineKind::Sequencer;
+  std::int32_t row = 0, column = 0, channel = 0;
+  friend auto operator<=>(const Engine&, const Engine&) = default;
+};
+
+struct EngineRange {
+  EngineKind kind = EngineKind::Sequencer;
+  std::int32_t channel = 0;
+  CoreRange range;  // of (row, column)
+  bool contains(const Engine& e) const {
+    return e.kind == kind && e.channel == channel && range.contains(e.row, e.column);
+  }
+  friend bool operator==(const EngineRange&, const EngineRange&) = default;
+};
+
+// ---- numbers ------------------------------------------------------------------------------------------------------
+
+inline constexpr std::size_t kMaxLoopDepth = 6;
+
+// base + row * R + column * C + sum loop[k] * i_k, where R, C are the engine's row and column (a wire's index is its
+// column) and i_k the counter of the k-th enclosing loop, outermost first.
+struct Affine {
+  std::int64_t base = 0, row = 0, column = 0;
+  std::array<std::int64_t, kMaxLoopDepth> loop{};
+  Affine() = default;
+  Affine(std::int64_t b) : base(b) {}  // NOLINT: a constant is an affine number
+  friend bool operator==(const Affine&, const Affine&) = default;
+};
+
+// ---- operands -----------------------------------------------------------------------------------------------------
+
+// base + (slot mod slots) * slotStride, in bytes from the start of its memory: a plain address (slots = 1), one of two
+// ping-pong buffers, a place in a ring. slot counts up without wrapping and is never negative.
+template <class V>
+struct Address {
+  V base{};
+  V slot{};
+  std::int64_t slotStride = 0, slots = 1;
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+struct Dimension {
+  std::int64_t count = 1, stride = 0;  // stride in bytes
+  friend bool operator==(const Dimension&, const Dimension&) = default;
+};
+
+// `run` contiguous bytes, repeated over the dimensions (outermost first): an n-dimensional strided copy's one side.
+struct Pattern {
+  std::vector<Dimension> dimensions;
+  std::int64_t run = 0;
+  std::int64_t bytes() const {
+    std::int64_t n = run;
+    for (const Dimension& d : dimensions) n *= d.count;
+    return n;
+  }
+  friend bool operator==(const Pattern&, const Pattern&) = default;
+};
+
+// A semaphore of the tile where the end (or the core) is; acquire waits for value >= count and subtracts, release adds.
+template <class V>
+struct LockUse {
+  V lock{};  // index within its tile
+  std::int64_t count = 1;
+  friend bool operator==(const LockUse&, const LockUse&) = default;
+};
+
+// One end of a transfer: a descriptor in its own tile. Ends in DDR have no locks.
+template <class V>
+struct End {
+  Address<V> address;
+  Pattern pattern;
+  std::vector<LockUse<V>> acquire, release;
+  friend bool operator==(const End&, const End&) = default;
+};
+
+enum class Content { Activation, Weights };
+
+// What a transfer or a call means to move. Activation: the box of tensor `tensor` (a root, never a view) that starts at
+// row y, channel block `block` (8 channels), column x, in order y, block, x. Weights: bytes from `y` of the WeightImage
+// (then rows = bytes, the other fields as default).
+template <class V>
+struct Part {
+  Content content = Content::Activation;
+  TensorId tensor;
+  V y{}, block{}, x{};
+  std::int64_t rows = 1, blocks = 1, columns = 1;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+// ---- instructions -------------------------------------------------------------------------------------------------
+
+struct Start {  // START: lets the next entry (top-level item of a section) of a DDR channel's queue run
+  Engine channel;
+  friend bool operator==(const Start&, const Start&) = default;
+};
+template <class V>
+struct Wait {  // WAIT: blocks until entry number `entry` (from 0, as started) of the channel has ended
+  Engine channel;
+  V entry{};
+  friend bool operator==(const Wait&, const Wait&) = default;
+};
+template <class V>
+struct Load {  // LOAD, LOADW (by part.content): DDR -> memtile of the channel's column
+  End<V> source, destination;
+  Part<V> part;
+  friend bool operator==(const Load&, const Load&) = default;
+};
+template <class V>
+struct Write {  // WRITE: memtile of the channel's column -> DDR
+  End<V> source, destination;
+  Part<V> part;
+  friend bool operator==(const Write&, const Write&) = default;
+};
+template <class V>
+struct SendTo {  // cores that a wire's transfer goes to, each through its receiving channel `channel`
+  V row{}, column{};
+  std::int64_t rows = 1, columns = 1, channel = 0;
+  friend bool operator==(const SendTo&, const SendTo&) = default;
+};
+template <class V>
+struct Send {  // LOADFM, LOADWM (by part.content): the wire's end of memtile -> cores
+  V memtile{};
+  End<V> source;
+  std::vector<SendTo<V>> to;
+  Part<V> part;
+  friend bool operator==(const Send&, const Send&) = default;
+};
+template <class V>
+struct Receive {  // RECV: the core's end of a LOADFM or LOADWM; meets the transfer at the head of queue `wire`
+  V wire{};
+  End<V> destination;
+  Part<V> part;
+  friend bool operator==(const Receive&, const Receive&) = default;
+};
+template <class V>
+struct MemtileEnd {
+  V memtile{};
+  End<V> end;
+  friend bool operator==(const MemtileEnd&, const MemtileEnd&) = default;
+};
+template <class V>
+struct WriteFm {  // WRITEFM: core -> one memtile (several where Device::coreWriteMulticast)
+  End<V> source;
+  std::vector<MemtileEnd<V>> destinations;
+  Part<V> part;
+  friend bool operator==(const WriteFm&, const WriteFm&) = default;
+};
+
+// An input of a call: a ring of `length` rows in core memory, each row laid out as blocks x columns x 8 bytes.
+// Row a of the tensor lies in ring place (a + ringOffset) mod length; column 0 of a ring row is column `origin` of the
+// tensor. The window's first tap is (row, column) of the tensor; taps outside the tensor are border.
+template <class V>
+struct RowRing {
+  V base{};
+  V ringOffset{};
+  V row{}, column{}, origin{};
+  V block{};  // first channel block of the tensor that the ring holds
+  TensorId tensor;
+  std::int64_t rowBytes = 0, length = 1, columns = 1, blocks = 1;
+  bool absent = false;  // this call reads nothing of it (an Assemble part without this output row)
+  friend bool operator==(const RowRing&, const RowRing&) = default;
+};
+
+template <class V>
+struct Call {  // CONV, DWCONV, MAXPOOL, AVGPOOL, ADD, MUL, TABLE, CONCAT: one output row of the tile, by `kernel`
+  KernelId kernel;
+  std::vector<RowRing<V>> inputs;
+  std::optional<Address<V>> weights;      // the weight record, Program::weightLayout
+  V weightOffset{};                       // its place in the WeightImage
+  std::int64_t weightBytes = 0;
+  std::int64_t keptBlocks = 0;            // CONV: 8x8 blocks of the record that are not zero (all, where dense)
+  std::optional<V> accumulator;           // int32, blocks x columns x 8, where the reduction is cut over time
+  bool init = true, finish = true;        // init: accumulators start anew; finish: requantize and write the output
+  std::optional<Address<V>> output;       // blocks x columns x 8 bytes; present where finish
+  Part<V> part;                           // of the output
+  std::vector<LockUse<V>> acquire, release;
+  friend bool operator==(const Call&, const Call&) = default;
+};
+
+template <class V>
+struct BasicInstruction {
+  std::variant<Start, Wait<V>, Load<V>, Write<V>, Send<V>, Receive<V>, WriteFm<V>, Call<V>> as;
+  friend bool operator==(const BasicInstruction&, const BasicInstruction&) = default;
+};
+using Instruction = BasicInstruction<Affine>;
+using FlatInstruction = BasicInstruction<std::int64_t>;
+
+struct Item;
+struct Loop {
+  std::int64_t count = 1;
+  std::vector<Item> body;
+  bool operator==(const Loop&) const;
+};
+struct Item {
+  std::variant<Instruction, Loop> as;
+  friend bool operator==(const Item&, const Item&) = default;
+};
+inline bool Loop::operator==(const Loop& other) const { return count == other.count && body == other.body; }
+
+// ---- kernels ------------------------------------------------------------------------------------------------------
+
+// What all calls of one shape share. Reductions cut over time see a part of the window and of the input's blocks.
+struct Kernel {
+  OpKind op = OpKind::Conv;
+  std::string name;  // of the layer, for people
+  Window window;     // kernelY is that of the part; pads count for AveragePool only (the call names absolute taps)
+  std::int64_t tensorHeight = 1, tensorWidth = 1;  // of the (first) input, to tell border from pixels
+  std::int64_t inputBlocks = 1;                    // 8-channel blocks that a CONV reduces over
+  std::int64_t outputBlocks = 1, outputColumns = 1;
+  std::int8_t inputZero = 0, inputZeroB = 0, outputZero = 0;  // inputZero is the border's value, too
+  Clamp clamp;
+  std::int64_t kernelYWhole = 1;  // AveragePool: rows of the uncut window, for the count
+  bool countIncludesPad = false;
+  Multiplier rescale;                               // AveragePool, Mul
+  std::int64_t multiplierA = 0, multiplierB = 0;    // Add
+  std::int32_t shift = 0;                           // Add
+  bool tablePerChannel = false;                     // Table
+  // Assemble, one per input ring: columns relative to the call's output row, channels relative to the call's first output
+  // channel; `from` is relative to the ring's column 0 and first channel. table: index in the record, or -1.
+  struct Move {
+    AxisMap columns, channels;
+    std::int64_t table = -1;
+    friend bool operator==(const Move&, const Move&) = default;
+  };
+  std::vector<Move> moves;
+  std::int8_t fill = 0;
+  friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+// ---- the whole ----------------------------------------------------------------------------------------------------
+
+struct Section {
+  LayerId layer;
+  EngineRange engines;
+  std::vector<Item> items;
+  friend bool operator==(const Section&, const Section&) = default;
+};
+
+struct Layer {
+  std::string name;  // of the canonical operator
+  std::string op;    // ONNX operator type
+  TensorId output;
+  std::string split;  // for people: "W/4 x COUT/4, 2 passes, 1 CIN part"
+  friend bool operator==(const Layer&, const Layer&) = default;
+};
+
+// The part of a tensor that lies in one memtile, laid out as rows x blocks x columns x 8 bytes.
+struct Slice {
+  std::int64_t memtile = 0, address = 0, y = 0, rows = 0, x = 0, columns = 0;
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+struct ProgramTensor {  // index = TensorId of the CanonicalGraph
+  std::string name;
+  Shape shape;
+  double scale = 1;
+  std::int8_t zeroPoint = 0;
+  bool fromUint8 = false;
+  std::optional<std::int64_t> ddr;   // address of the whole tensor in DDR, laid out as rows x blocks x columns x 8
+  bool constant = false;             // its DDR bytes come with the WeightImage
+  std::vector<Slice> slices;         // empty where it never lies whole in the memtiles
+  TensorId root;                     // itself, or the tensor of which this one is channels from `rootBlock` on
+  std::int64_t rootBlock = 0;
+  friend bool operator==(const ProgramTensor&, const ProgramTensor&) = default;
+};
+
+enum class TileKind { Ddr, Memtile, Core };
+struct Tile {
+  TileKind kind = TileKind::Memtile;
+  std::int32_t row = 0, column = 0;  // a memtile's row is 0; DDR is {Ddr, 0, 0}
+  friend auto operator<=>(const Tile&, const Tile&) = default;
+};
+
+// A named stretch of memory, for range checks and for the eye. Tiles: one memtile a column, or a rectangle of cores.
+struct Buffer {
+  std::string name;
+  TileKind kind = TileKind::Core;
+  CoreRange tiles;
+  std::int64_t address = 0, size = 0;
+  LayerId first, last;  // layers of its life, both included
+  TensorId tensor;      // that lies in it, if it is one tensor's
+  friend bool operator==(const Buffer&, const Buffer&) = default;
+};
+
+struct Lock {
+  Tile tile;
+  std::int32_t index = 0;  // within the tile
+  std::int64_t initial = 0;
+  Engine producer, consumer;  // whoever releases, whoever acquires: one queue each
+  friend bool operator==(const Lock&, const Lock&) = default;
+};
+
+// Bytes that the host puts into DDR at weightsAddress before the program starts: weight records in the order in which
+// they are streamed, then constant tensors. Written as weights.bin.
+//
+// A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T = KY*KX taps of the part:
+//   CONV    weightZero int8[8B]; gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept; kept blocks, b outermost:
+//           T x 8 CIN x 8 COUT int8; if the part is the last: bias int32[8B], multiplier int32[8B], shift int32[8B]
+//   DWCONV  weightZero int8[8B]; per block T x 8 int8; bias, multiplier, shift int32[8B] each (every part has them)
+//   TABLE   1 or 8B tables of 256 int8          CONCAT  its moves' tables of 256 int8
+// bias already holds -zero(x) * sum(w - weightZero): the kernel multiplies stored values, the border being zero(x).
+// (DWCONV and CONV cut over time: the bias of the last part holds the correction of all parts.)
+struct WeightImage {
+  std::vector<std::uint8_t> bytes;
+  friend bool operator==(const WeightImage&, const WeightImage&) = default;
+};
+
+struct Program {
+  std::string model;         // name of the network
+  std::string modelSha256, weightsSha256, deviceSha256;  // hex; of the ONNX file, the image, printDevice's text
+  std::vector<Port> inputs, outputs;
+  std::vector<ProgramTensor> tensors;
+  std::vector<Layer> layers;
+  std::vector<Kernel> kernels;
+  std::vector<Buffer> buffers;
+  std::vector<Lock> locks;
+  std::int64_t weightsAddress = 0, weightsBytes = 0, ddrBytes = 0;
+  std::vector<Section> sections;
+  std::vector<std::string> hostOperators;  // ran before or after on the host, not part of the program
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+}  // namespace heddle

@@ -1,0 +1,1 @@
+#include "heddle/canon/canonical_graph.h"

@@ -1,0 +1,56 @@
+#include "heddle/cost/cost.h"
+
+#include <algorithm>
+
+namespace heddle {
+namespace {
+
+constexpr std::int64_t kBlockMacs = 64;  // one pixel by an 8x8 block
+
+Cycles atSlowest(Bytes size, BytesPerSecond a, BytesPerSecond b, const Device& device) {
+  return transferTime(size, std::min(a, b), device.clock);
+}
+
+}  // namespace
+
+std::int64_t kernelMacs(const KernelWork& work) {
+  switch (work.op) {
+    case OpKind::Conv: return work.blocks * work.taps * work.columns * kBlockMacs;
+    case OpKind::DepthwiseConv: return work.blocks * work.taps * work.columns * 8;
+    case OpKind::MaxPool:
+    case OpKind::AveragePool:
+    case OpKind::Add:
+    case OpKind::Mul:
+    case OpKind::Table:
+    case OpKind::Assemble: return 0;
+  }
+  return 0;
+}
+
+Cycles kernelTime(const KernelWork& work, const Device& device) {
+  const CoreSpec& core = device.core;
+  switch (work.op) {
+    case OpKind::Conv: {
+      KernelWork stepped = work;
+      stepped.columns = roundUpTo(work.columns, core.pixelStep);
+      return Cycles(divideRoundUp(kernelMacs(stepped), core.macsPerCycle)) + core.callOverhead;
+    }
+    case OpKind::DepthwiseConv:
+      return Cycles(divideRoundUp(kernelMacs(work), core.depthwiseMacsPerCycle)) + core.callOverhead;
+    case OpKind::MaxPool:
+    case OpKind::AveragePool:
+    case OpKind::Add:
+    case OpKind::Mul:
+    case OpKind::Table:
+    case OpKind::Assemble:
+      return Cycles(divideRoundUp(work.operandBytes, core.vectorBytesPerCycle)) + core.callOverhead;
+  }
+  return {};
+}
+
+Cycles ddrReadTime(Bytes size, const Device& d) { return atSlowest(size, d.rates.ddrRead, d.rates.memtileWrite, d); }
+Cycles ddrWriteTime(Bytes size, const Device& d) { return atSlowest(size, d.rates.memtileRead, d.rates.ddrWrite, d); }
+Cycles wireTime(Bytes size, const Device& d) { return atSlowest(size, d.rates.memtileRead, d.rates.wire, d); }
+Cycles coreWriteTime(Bytes size, const Device& d) { return atSlowest(size, d.rates.coreWrite, d.rates.memtileWrite, d); }
+
+}  // namespace heddle

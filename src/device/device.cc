@@ -1,0 +1,1 @@
+#include "heddle/device/device.h"

@@ -1,0 +1,1 @@
+#include "heddle/graph/graph.h"

@@ -1,0 +1,1 @@
+#include "heddle/machine/machine.h"

@@ -1,0 +1,205 @@
+#include "heddle/program/visit.h"
+
+#include <set>
+
+#include "heddle/support/check.h"
+
+namespace heddle {
+namespace {
+
+// Rebuilds an instruction's types for another V. Values are filled in afterwards by forEachValue.
+template <class To, class From>
+Address<To> convert(const Address<From>& a) {
+  return {.base = {}, .slot = {}, .slotStride = a.slotStride, .slots = a.slots};
+}
+template <class To, class From>
+std::vector<LockUse<To>> convert(const std::vector<LockUse<From>>& uses) {
+  std::vector<LockUse<To>> out;
+  out.reserve(uses.size());
+  for (const auto& u : uses) out.push_back({.lock = {}, .count = u.count});
+  return out;
+}
+template <class To, class From>
+End<To> convert(const End<From>& e) {
+  return {convert<To>(e.address), e.pattern, convert<To>(e.acquire), convert<To>(e.release)};
+}
+template <class To, class From>
+Part<To> convert(const Part<From>& p) {
+  return {p.content, p.tensor, {}, {}, {}, p.rows, p.blocks, p.columns};
+}
+template <class To>
+struct Convert {
+  template <class From> using Out = BasicInstruction<To>;
+  BasicInstruction<To> operator()(const Start& s) const { return {s}; }
+  template <class F> BasicInstruction<To> operator()(const Wait<F>& i) const { return {Wait<To>{i.channel, {}}}; }
+  template <class F> BasicInstruction<To> operator()(const Load<F>& i) const {
+    return {Load<To>{convert<To>(i.source), convert<To>(i.destination), convert<To>(i.part)}};
+  }
+  template <class F> BasicInstruction<To> operator()(const Write<F>& i) const {
+    return {Write<To>{convert<To>(i.source), convert<To>(i.destination), convert<To>(i.part)}};
+  }
+  template <class F> BasicInstruction<To> operator()(const Send<F>& i) const {
+    Send<To> out{{}, convert<To>(i.source), {}, convert<To>(i.part)};
+    for (const auto& t : i.to) out.to.push_back({{}, {}, t.rows, t.columns, t.channel});
+    return {std::move(out)};
+  }
+  template <class F> BasicInstruction<To> operator()(const Receive<F>& i) const {
+    return {Receive<To>{{}, convert<To>(i.destination), convert<To>(i.part)}};
+  }
+  template <class F> BasicInstruction<To> operator()(const WriteFm<F>& i) const {
+    WriteFm<To> out{convert<To>(i.source), {}, convert<To>(i.part)};
+    for (const auto& d : i.destinations) out.destinations.push_back({{}, convert<To>(d.end)});
+    return {std::move(out)};
+  }
+  template <class F> BasicInstruction<To> operator()(const Call<F>& i) const {
+    Call<To> out;
+    out.kernel = i.kernel;
+    for (const auto& r : i.inputs) {
+      RowRing<To> ring;
+      ring.tensor = r.tensor;
+      ring.rowBytes = r.rowBytes;
+      ring.length = r.length;
+      ring.columns = r.columns;
+      ring.blocks = r.blocks;
+      ring.absent = r.absent;
+      out.inputs.push_back(ring);
+    }
+    if (i.weights) out.weights = convert<To>(*i.weights);
+    out.weightBytes = i.weightBytes;
+    out.keptBlocks = i.keptBlocks;
+    if (i.accumulator) out.accumulator.emplace();
+    out.init = i.init;
+    out.finish = i.finish;
+    if (i.output) out.output = convert<To>(*i.output);
+    out.part = convert<To>(i.part);
+    out.acquire = convert<To>(i.acquire);
+    out.release = convert<To>(i.release);
+    return {std::move(out)};
+  }
+};
+
+template <class To, class From, class F>
+BasicInstruction<To> transform(const BasicInstruction<From>& from, F&& value) {
+  BasicInstruction<To> to = std::visit(Convert<To>{}, from.as);
+  std::vector<To> values;
+  values.reserve(32);
+  forEachValue(from, [&](const From& v) { values.push_back(value(v)); });
+  std::size_t k = 0;
+  forEachValue(to, [&](To& v) { v = values[k++]; });
+  HEDDLE_CHECK(k == values.size()) << k << " values of " << values.size();
+  return to;
+}
+
+}  // namespace
+
+FlatInstruction evaluate(const Instruction& instruction, std::span<const std::int64_t> counters, const Engine& engine) {
+  return transform<std::int64_t>(
+      instruction, [&](const Affine& a) { return evaluate(a, counters, engine.row, engine.column); });
+}
+
+Instruction constant(const FlatInstruction& instruction) {
+  return transform<Affine>(instruction, [](std::int64_t v) { return Affine(v); });
+}
+
+std::vector<Engine> enginesOf(const Program& program) {
+  std::set<Engine> engines;
+  for (const Section& s : program.sections) {
+    const CoreRange& r = s.engines.range;
+    for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
+      for (std::int64_t column = r.column; column < r.column + r.columns; ++column)
+        engines.insert({s.engines.kind, static_cast<std::int32_t>(row), static_cast<std::int32_t>(column),
+                        s.engines.channel});
+  }
+  return {engines.begin(), engines.end()};
+}
+
+std::int32_t leafCount(const std::vector<Item>& items) {
+  std::int32_t n = 0;
+  for (const Item& item : items) {
+    if (const Loop* loop = std::get_if<Loop>(&item.as)) n += leafCount(loop->body);
+    else ++n;
+  }
+  return n;
+}
+
+QueueCursor::QueueCursor(const Program& program, const Engine& engine) : program_(&program), engine_(engine) {
+  std::int32_t leaves = 0;
+  for (std::size_t i = 0; i < program.sections.size(); ++i) {
+    if (program.sections[i].engines.contains(engine)) {
+      sections_.push_back(i);
+      firstLeaf_.push_back(leaves);
+    }
+    leaves += leafCount(program.sections[i].items);
+  }
+  enterSection();
+}
+
+void QueueCursor::enterSection() {
+  while (section_ < sections_.size()) {
+    const Section& s = program_->sections[sections_[section_]];
+    leafIndex_ = firstLeaf_[section_];
+    if (!s.items.empty()) {
+      stack_.push_back({&s.items, 0, 0, 1});
+      ++entry_;
+      descend();
+      return;
+    }
+    ++section_;
+  }
+  done_ = true;
+  leaf_ = nullptr;
+}
+
+// From an item that may be a loop down to its first instruction. Loops have a count of at least 1 and a body.
+void QueueCursor::descend() {
+  for (;;) {
+    const Item& item = (*stack_.back().items)[stack_.back().index];
+    if (const Instruction* i = std::get_if<Instruction>(&item.as)) {
+      leaf_ = i;
+      return;
+    }
+    const Loop& loop = std::get<Loop>(item.as);
+    HEDDLE_CHECK(loop.count >= 1 && !loop.body.empty() && depth_ < kMaxLoopDepth) << "malformed loop";
+    counters_[depth_++] = 0;
+    stack_.push_back({&loop.body, 0, 0, loop.count});
+  }
+}
+
+void QueueCursor::next() {
+  ++leafIndex_;
+  while (!stack_.empty()) {
+    Level& level = stack_.back();
+    if (++level.index < level.items->size()) {
+      if (stack_.size() == 1) ++entry_;
+      descend();
+      return;
+    }
+    if (stack_.size() > 1) {
+      if (++level.iteration < level.count) {
+        level.index = 0;
+        counters_[depth_ - 1] = level.iteration;
+        leafIndex_ -= leafCount(*level.items);
+        descend();
+        return;
+      }
+      --depth_;
+    }
+    stack_.pop_back();
+  }
+  ++section_;
+  enterSection();
+}
+
+FlatInstruction QueueCursor::evaluated() const { return evaluate(*leaf_, counters(), engine_); }
+
+LayerId QueueCursor::layer() const { return program_->sections[sections_[section_]].layer; }
+
+bool QueueCursor::lastOfEntry() const {
+  for (std::size_t k = 0; k < stack_.size(); ++k) {
+    const Level& level = stack_[k];
+    if (k > 0 && (level.index + 1 < level.items->size() || level.iteration + 1 < level.count)) return false;
+  }
+  return true;
+}
+
+}  // namespace heddle
