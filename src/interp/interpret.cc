@@ -1,0 +1,57 @@
+#include "heddle/interp/interpret.h"
+
+#include "heddle/support/check.h"
+#include "kernels.h"
+
+namespace heddle {
+namespace {
+
+using interp::evaluate;
+using interp::Operand;
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+}  // namespace
+
+TensorValue interpretOp(const CanonicalGraph& graph, const CanonicalOp& op,
+                        std::span<const TensorValue* const> operands) {
+  HEDDLE_CHECK(operands.size() == op.inputs.size()) << op.name;
+  std::vector<Operand> inputs;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const CanonicalTensor& tensor = graph.tensors.at(op.inputs[i].at());
+    HEDDLE_CHECK(std::ssize(*operands[i]) == tensor.shape.elements())
+        << tensor.name << " has " << operands[i]->size() << " values";
+    inputs.push_back({tensor, *operands[i]});
+  }
+  const CanonicalTensor& output = graph.tensors.at(op.output.at());
+  return std::visit(
+      Overloaded{[&](const Add& add) { return evaluate(add, inputs.at(0), inputs.at(1), output); },
+                 [&](const Mul& mul) { return evaluate(mul, inputs.at(0), inputs.at(1), output); },
+                 [&](const Assemble& assemble) { return evaluate(assemble, inputs, output); },
+                 [&](const auto& unary) { return evaluate(unary, inputs.at(0), output); }},
+      op.attributes);
+}
+
+std::vector<TensorValue> interpret(const CanonicalGraph& graph,
+                                   std::span<const TensorValue> inputs) {
+  HEDDLE_CHECK(inputs.size() == graph.inputs.size()) << graph.name;
+  std::vector<TensorValue> values(graph.tensors.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = graph.tensors[i].constant;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const TensorId id = graph.inputs[i].tensor;
+    HEDDLE_CHECK(std::ssize(inputs[i]) == graph.tensors.at(id.at()).shape.elements())
+        << graph.inputs[i].name << " has " << inputs[i].size() << " values";
+    values[id.at()] = inputs[i];
+  }
+  for (const CanonicalOp& op : graph.ops) {
+    std::vector<const TensorValue*> operands;
+    for (const TensorId id : op.inputs) operands.push_back(&values.at(id.at()));
+    values.at(op.output.at()) = interpretOp(graph, op, operands);
+  }
+  return values;
+}
+
+}  // namespace heddle
