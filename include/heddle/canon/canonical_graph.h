@@ -58,6 +58,8 @@ struct Conv {
   std::vector<std::int8_t> weightZero;  // COUT
   std::vector<std::int32_t> bias;       // COUT
   std::vector<Multiplier> requantize;   // COUT
+  // Empty, or COUT: takes the place of `requantize` where the sum with its bias is negative (a fused LeakyRelu, PRelu).
+  std::vector<Multiplier> requantizeNegative;
   Clamp clamp;
   friend bool operator==(const Conv&, const Conv&) = default;
 };
@@ -69,6 +71,7 @@ struct DepthwiseConv {
   std::vector<std::int8_t> weightZero;  // C
   std::vector<std::int32_t> bias;       // C
   std::vector<Multiplier> requantize;   // C
+  std::vector<Multiplier> requantizeNegative;  // as in Conv
   Clamp clamp;
   friend bool operator==(const DepthwiseConv&, const DepthwiseConv&) = default;
 };

@@ -1,0 +1,36 @@
+// From the network as read to its integer meaning: the folding of quantize/dequantize pairs that
+// defines what the network computes, and what stays in float on the host before and after.
+//
+//   QuantizeLinear DequantizeLinear Conv Relu QuantizeLinear ... Softmax
+//     -> canonical Conv with clamp -128+zero.., hostAfter = {Softmax}
+#pragma once
+#include <string>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/graph/graph.h"
+#include "heddle/support/result.h"
+
+namespace heddle {
+
+// The ports of `graph` bear the names of the values at the cut: graph inputs are outputs of
+// hostBefore where that has any nodes (else of the model's own inputs); graph outputs are inputs of
+// hostAfter, or of the model's own outputs.
+struct Canonicalized {
+  CanonicalGraph graph;
+  Graph hostBefore, hostAfter;  // float operators; no nodes where the network needs none
+  // Every int8 or uint8 tensor of the ONNX graph that exists in `graph`, for comparisons tensor by
+  // tensor. Several may be one canonical tensor seen through different views.
+  std::vector<Port> quantized;
+  friend bool operator==(const Canonicalized&, const Canonicalized&) = default;
+};
+
+// Errors: CANON001 nodes that cannot become integer operators (all of them in one diagnostic),
+// CANON002 a batch that does not fold into rows, CANON003 no quantized part at all, CANON004 scales
+// or zero points that are not valid, CANON005 too large.
+Result<Canonicalized> canonicalize(const Graph& graph);
+
+// Re-checks every promise of canonical_graph.h: CANON010.
+Diagnostics verify(const CanonicalGraph& graph);
+
+}  // namespace heddle
