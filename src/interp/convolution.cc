@@ -69,10 +69,13 @@ void gatherTaps(const Window& window, const Operand& input, std::int64_t y, std:
   }
 }
 
-std::int8_t finish(std::uint32_t sum, std::int32_t bias, Multiplier requantize, int zero,
-                   const Clamp& clamp) {
-  const auto accumulator = static_cast<std::int32_t>(sum + static_cast<std::uint32_t>(bias));
-  return saturate(zero + applyMultiplier(accumulator, requantize), clamp.low, clamp.high);
+// The output of channel c (of a Conv or DepthwiseConv) whose sum of products is `sum`.
+template <class Convolution>
+std::int8_t finish(const Convolution& op, std::size_t c, std::uint32_t sum, int zero) {
+  const auto accumulator = static_cast<std::int32_t>(sum + static_cast<std::uint32_t>(op.bias[c]));
+  const bool negative = accumulator < 0 && !op.requantizeNegative.empty();
+  const Multiplier scale = negative ? op.requantizeNegative[c] : op.requantize[c];
+  return saturate(zero + applyMultiplier(accumulator, scale), op.clamp.low, op.clamp.high);
 }
 
 }  // namespace
@@ -98,8 +101,7 @@ TensorValue evaluate(const Conv& op, const Operand& input, const CanonicalTensor
       dotProducts(taps.data(), count, weights.data(), length, sums.data());
       for (std::int64_t p = 0; p < count; ++p)
         result[static_cast<std::size_t>((first + p) * shape.channels + c)] =
-            finish(sums[static_cast<std::size_t>(p)], op.bias[channel], op.requantize[channel],
-                   output.zeroPoint, op.clamp);
+            finish(op, channel, sums[static_cast<std::size_t>(p)], output.zeroPoint);
     }
   }
   return result;
@@ -134,8 +136,7 @@ TensorValue evaluate(const DepthwiseConv& op, const Operand& input, const Canoni
                       weights.data() + (ky * window.kernelX + kx) * output.shape.channels,
                       output.shape.channels, sums.data());
         }
-      for (std::size_t c = 0; c < channels; ++c)
-        *to++ = finish(sums[c], op.bias[c], op.requantize[c], output.zeroPoint, op.clamp);
+      for (std::size_t c = 0; c < channels; ++c) *to++ = finish(op, c, sums[c], output.zeroPoint);
     }
   return result;
 }

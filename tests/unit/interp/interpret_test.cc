@@ -99,6 +99,14 @@ TEST(Conv, SaturatesThenClamps) {
             (TensorValue{20, -7}));
 }
 
+TEST(Conv, ANegativeSumMayHaveAScaleOfItsOwn) {
+  Conv op = conv({}, {1, 1}, {3, -3}, 2);
+  op.requantizeNegative = {makeMultiplier(0.5), makeMultiplier(0.25)};
+  // -8 + 3 = -5: -2.5 -> -2,  -8 - 3 = -11: -2.75 -> -3;   4 + 3: 14,  4 - 3: 2
+  EXPECT_EQ(run(op, {tensor("x", {1, 2, 1})}, {{-8, 4}}, tensor("y", {1, 2, 2})),
+            (TensorValue{-2, -3, 14, 2}));
+}
+
 TEST(Conv, TheSumWrapsAtThirtyTwoBits) {
   // 40000 products of 255 * 255 = 2601000000 = 2^32 - 1693967296; scale 2^-25 makes that -50.48.
   Conv op = conv({}, TensorValue(40000, 127), {0}, std::ldexp(1.0, -25));
