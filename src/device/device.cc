@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "fields.h"
+#include "heddle/device/built_in.h"
 #include "heddle/support/words.h"
 #include "names.h"
 #include "wires.h"
@@ -292,15 +293,21 @@ Result<Device> parseDevice(const std::string& yaml, const std::string& name,
 
 Result<Device> readDevice(const std::string& path, const DeviceOverrides& overrides) {
   const auto unreadable = [&](std::string what) {
-    return Diagnostic{.code = "DEV001",
-                      .where = path,
-                      .summary = "the device description cannot be read",
-                      .what = std::move(what),
-                      .mend = "give the path of a YAML file, such as hw_configs/paper.yaml"};
+    return Diagnostic{
+        .code = "DEV001",
+        .where = path,
+        .summary = "the device description cannot be read",
+        .what = std::move(what),
+        .mend = "give a YAML file, such as hw_configs/paper.yaml, or one of the built-in: " +
+                joinWords(builtInDevices())};
   };
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return unreadable("there is no such file");
+  if (!std::filesystem::exists(status)) {
+    if (const auto yaml = builtInDevice(path))
+      return parseDevice(*yaml, "hw_configs/" + path + ".yaml", overrides);
+    return unreadable("there is no such file");
+  }
   if (!std::filesystem::is_regular_file(status)) return unreadable("it is not a file");
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1}
                                         << 20;  // parseDevice refuses less than that, with a reason

@@ -91,8 +91,20 @@ struct DeviceOverrides {
   std::vector<std::pair<std::string, std::string>> settings;       // --set KEY=VALUE
 };
 
-// Reads a description. Errors (all of the file at once, file:line): unknown keys and words with the nearest right one,
-// bare numbers where a unit is due, values out of range, wires that reach no core.
+// Reads a description; `path` may also be the name of a built-in one (device/built_in.h). All faults of the file at once,
+// each with file:line:
+//
+// | code   | when                                                                              |
+// |--------|-----------------------------------------------------------------------------------|
+// | DEV001 | there is no such file, or it cannot be read                                       |
+// | DEV002 | it is not YAML, or uses what a description has no use for: aliases, tags, ...     |
+// | DEV003 | an unknown key                                                                    |
+// | DEV004 | a value that is no value of its key: no unit, a wrong unit, a wrong word          |
+// | DEV005 | a value out of range, or values that contradict each other                        |
+// | DEV006 | a key is missing                                                                  |
+// | DEV007 | a key is given twice                                                              |
+// | DEV008 | wires that reach no core, memtiles that are not there, cores that no wire reaches |
+// | DEV009 | `--set` of a key that is not there or cannot be set                               |
 Result<Device> readDevice(const std::string& path, const DeviceOverrides& overrides = {});
 // The same from text; `name` stands for the path in messages.
 Result<Device> parseDevice(const std::string& yaml, const std::string& name, const DeviceOverrides& overrides = {});

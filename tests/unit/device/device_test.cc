@@ -57,6 +57,15 @@ TEST(ReadDevice, SwitchedDiffersInReachAndMulticastOnly) {
   EXPECT_EQ(*paper, *switched);
 }
 
+TEST(ReadDevice, TheBuiltInOnesAreTheFiles) {
+  for (const std::string name : {"paper", "switched"}) {
+    const Result<Device> builtIn = readDevice(name);
+    const Result<Device> file = readDevice(kConfigs + name + ".yaml");
+    ASSERT_TRUE(builtIn) << builtIn.diagnostics();
+    EXPECT_EQ(*builtIn, *file);
+  }
+}
+
 TEST(ReadDevice, AnyRectangleHasItsWires) {
   for (const char* file : {"paper.yaml", "switched.yaml"}) {
     for (std::int64_t rows = 1; rows <= 9; ++rows) {

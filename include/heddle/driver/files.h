@@ -1,0 +1,56 @@
+// Files as a user expects them: read whole with a reason where that fails, written beside and
+// renamed, so that neither a full disk nor Ctrl-C leaves half of one under its name.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/driver/interrupt.h"
+#include "heddle/support/result.h"
+
+namespace heddle {
+
+// Errors: FILE001 not there, not a file, unreadable, or larger than `most` bytes.
+Result<std::string> readTextFile(const std::filesystem::path& path, std::uintmax_t most);
+
+// Writes into `path`.partial and renames it. Something that is not a regular file (a pipe,
+// /dev/stdout) is written into. Errors: FILE002, with the system's reason.
+Diagnostics writeFile(const std::filesystem::path& path, std::string_view content);
+
+// A folder that appears whole or not at all: files go into a hidden sibling that commit() renames.
+//
+//   HEDDLE_TRY(OutputFolder out, OutputFolder::open("out/resnet50"));
+//   faults = out.write("program.asm", text);  ...  faults = out.commit();
+//
+// An existing folder is replaced only if it is empty or all that lies in it is ours by name
+// (`kOutputNames`).
+class OutputFolder {
+ public:
+  // Errors: FILE003 the folder cannot be made, or what lies there is not ours to replace.
+  static Result<OutputFolder> open(const std::filesystem::path& target);
+  OutputFolder(OutputFolder&&) = default;
+  ~OutputFolder();  // without commit(): removes the sibling
+
+  // `name` may have folders in it. Errors: FILE002.
+  Diagnostics write(const std::filesystem::path& name, std::string_view content);
+  Diagnostics write(const std::filesystem::path& name, std::span<const std::uint8_t> content);
+  std::filesystem::path pathOf(const std::filesystem::path& name) const { return partial_ / name; }
+  const std::filesystem::path& name() const { return wanted_; }
+  Diagnostics commit();
+
+ private:
+  OutputFolder(std::filesystem::path wanted, std::filesystem::path target,
+               std::filesystem::path partial);
+  std::filesystem::path wanted_, target_,
+      partial_;  // as the user wrote it, resolved, where it is being written
+  std::unique_ptr<RemovedOnInterrupt> removed_;  // none once committed or moved from
+};
+
+// What a folder written by `compile` holds at most.
+extern const std::vector<std::string> kOutputNames;
+
+}  // namespace heddle

@@ -1,0 +1,29 @@
+// Ctrl-C at any moment: what is half done is removed and the process ends with status 130.
+#pragma once
+#include <filesystem>
+#include <list>
+#include <mutex>
+
+namespace heddle {
+
+// Starts the thread that waits for SIGINT and SIGTERM. Called once, by main, before any other
+// thread exists.
+void watchForInterrupts();
+
+// While it lives, an interrupt removes `path`, a file or a folder.
+class RemovedOnInterrupt {
+ public:
+  explicit RemovedOnInterrupt(std::filesystem::path path);
+  RemovedOnInterrupt(const RemovedOnInterrupt&) = delete;
+  RemovedOnInterrupt& operator=(const RemovedOnInterrupt&) = delete;
+  ~RemovedOnInterrupt();
+
+ private:
+  std::list<std::filesystem::path>::iterator entry_;
+};
+
+// An interrupt waits for as long as the lock is held: for renaming a finished result into its
+// place.
+std::unique_lock<std::recursive_mutex> holdInterrupts();
+
+}  // namespace heddle

@@ -1,0 +1,73 @@
+// What a user may ask of each command; the command line fills these in, and so may any other
+// caller.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/device/device.h"
+#include "heddle/support/units.h"
+
+namespace heddle {
+
+// How much is said on stdout and stderr.
+struct Verbosity {
+  bool json = false;     // one JSON object on stdout instead of the summary
+  bool verbose = false;  // each step with its time, on stderr
+  bool quiet = false;    // nothing but faults
+};
+
+// The artefacts in the order of the road; each is a stage to stop after or to dump.
+enum class Stage { Graph, Canonical, LayerPlan, MemoryPlan, Program, Simulate, Report };
+
+// NAME=1x3x224x224 of --shape: the sizes of an input whose own are open.
+using ShapeSettings = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+
+struct CompileOptions {
+  std::string model;             // path of the ONNX file
+  std::string device = "paper";  // path of a description, or the name of a built-in one
+  DeviceOverrides overrides;
+  ShapeSettings shapes;
+  std::string out;         // folder; may be empty with stopAfter
+  bool verify = true;      // execute with data and compare with the interpreter
+  std::uint64_t seed = 1;  // of the input of the verification
+  std::optional<Stage>
+      stopAfter;              // the artefact goes to stdout, or with the ones before it to OUT/dump
+  std::optional<Stage> dump;  // ... and every artefact up to this one to OUT/dump
+  std::optional<Cycles> maxCycles;
+  Verbosity verbosity;
+};
+
+struct SimulateCommandOptions {
+  std::string folder;                        // OUT of compile
+  bool data = false;                         // execute with data, not time only
+  std::vector<std::string> inputs, outputs;  // "[NAME=]FILE.npy"
+  std::uint64_t seed = 1;                    // of inputs that are not given
+  std::optional<Cycles> maxCycles;
+  Verbosity verbosity;
+};
+
+struct InterpretOptions {
+  std::string model;
+  ShapeSettings shapes;
+  std::vector<std::string> inputs, outputs;  // "[NAME=]FILE.npy"
+  std::optional<std::string> dumpTensors;    // folder for every quantized tensor
+  bool quantized = false;  // start and end at the quantized tensors, without host operators
+  std::uint64_t seed = 1;
+  Verbosity verbosity;
+};
+
+struct InspectOptions {
+  std::string path;  // a model, a device description or an OUT of compile
+  DeviceOverrides overrides;
+  ShapeSettings shapes;
+  Verbosity verbosity;
+};
+
+std::string name(Stage stage);  // "layer-plan"
+std::vector<std::string> stageNames();
+std::optional<Stage> stageNamed(const std::string& name);
+
+}  // namespace heddle

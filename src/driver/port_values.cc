@@ -1,0 +1,219 @@
+#include "heddle/driver/port_values.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "heddle/support/check.h"
+#include "heddle/support/requantize.h"
+#include "heddle/support/words.h"
+
+namespace heddle {
+namespace {
+
+NpyType npyType(ElementType type) {
+  switch (type) {
+    case ElementType::Float32:
+      return NpyType::Float32;
+    case ElementType::Int8:
+      return NpyType::Int8;
+    case ElementType::Uint8:
+      return NpyType::Uint8;
+  }
+  return NpyType::Float32;
+}
+
+std::string shapeText(std::span<const std::int64_t> shape) {
+  std::vector<std::string> extents;
+  for (const std::int64_t extent : shape) extents.push_back(std::to_string(extent));
+  return extents.empty() ? "scalar" : joinWords(extents, "x");
+}
+
+// For each element of the array in its order: its place in Y, X, C order.
+std::vector<std::size_t> placesOf(const Port& port, const Shape& shape) {
+  HEDDLE_CHECK(port.axes.size() == port.view.size()) << port.name;
+  std::vector<std::int64_t> strides;
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < port.view.size(); ++i) {
+    count *= port.view[i];
+    switch (port.axes[i]) {
+      case 'H':
+        strides.push_back(shape.width * shape.channels);
+        break;
+      case 'W':
+        strides.push_back(shape.channels);
+        break;
+      case 'C':
+        strides.push_back(1);
+        break;
+      default:
+        strides.push_back(0);
+        break;  // N has extent 1
+    }
+  }
+  HEDDLE_CHECK(count == shape.elements())
+      << port.name << ": " << count << " elements for " << shape.elements();
+  std::vector<std::size_t> places(static_cast<std::size_t>(count));
+  std::vector<std::int64_t> index(port.view.size());
+  for (std::size_t& place : places) {
+    std::int64_t p = 0;
+    for (std::size_t i = 0; i < index.size(); ++i) p += index[i] * strides[i];
+    place = static_cast<std::size_t>(p);
+    for (std::size_t i = index.size(); i-- > 0;) {
+      if (++index[i] < port.view[i]) break;
+      index[i] = 0;
+    }
+  }
+  return places;
+}
+
+// As ONNX's QuantizeLinear: a quotient of floats, ties to even. What is no number becomes the zero
+// point.
+std::int8_t quantize(float x, const TensorFormat& format) {
+  const float quotient = x / static_cast<float>(format.scale);
+  if (std::isnan(quotient)) return format.zeroPoint;
+  const float bounded = std::fmin(std::fmax(std::nearbyint(quotient), -1024.0F), 1024.0F);
+  return saturate(static_cast<std::int64_t>(bounded) + format.zeroPoint);
+}
+
+}  // namespace
+
+Result<std::vector<std::int8_t>> storedFromArray(const NpyArray& array, const Port& port,
+                                                 const TensorFormat& format,
+                                                 const std::string& where) {
+  if (array.type != npyType(port.type) || array.shape != port.shape)
+    return Diagnostic{.code = "CLI005",
+                      .where = where,
+                      .summary = "the array does not fit '" + port.name + "'",
+                      .what = std::string(nameOf(array.type)) + " " + shapeText(array.shape) +
+                              "; '" + port.name + "' is " +
+                              std::string(nameOf(npyType(port.type))) + " " + shapeText(port.shape),
+                      .mend = "give an array of that type and shape"};
+  const std::vector<std::size_t> places = placesOf(port, format.shape);
+  std::vector<std::int8_t> stored(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    std::int8_t& value = stored[places[i]];
+    switch (port.type) {
+      case ElementType::Float32: {
+        float x = 0;
+        std::memcpy(&x, array.data.data() + i * sizeof x, sizeof x);
+        value = quantize(x, format);
+        break;
+      }
+      case ElementType::Int8:
+        value = static_cast<std::int8_t>(array.data[i]);
+        break;
+      case ElementType::Uint8:
+        value = static_cast<std::int8_t>(static_cast<int>(array.data[i]) - 128);
+        break;
+    }
+  }
+  return stored;
+}
+
+NpyArray arrayFromStored(std::span<const std::int8_t> stored, const Port& port,
+                         const TensorFormat& format) {
+  const std::vector<std::size_t> places = placesOf(port, format.shape);
+  HEDDLE_CHECK(stored.size() == places.size())
+      << port.name << ": " << stored.size() << " of " << places.size();
+  NpyArray array{.type = npyType(port.type), .shape = port.shape, .data = {}};
+  array.data.resize(places.size() * elementSize(array.type));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const int value = stored[places[i]];
+    switch (port.type) {
+      case ElementType::Float32: {
+        const float x =
+            static_cast<float>(value - format.zeroPoint) * static_cast<float>(format.scale);
+        std::memcpy(array.data.data() + i * sizeof x, &x, sizeof x);
+        break;
+      }
+      case ElementType::Int8:
+        array.data[i] = static_cast<std::byte>(value);
+        break;
+      case ElementType::Uint8:
+        array.data[i] = static_cast<std::byte>(value + 128);
+        break;
+    }
+  }
+  return array;
+}
+
+Result<std::vector<std::optional<std::string>>> filesOfPorts(
+    const std::vector<std::string>& arguments, const std::vector<Port>& ports,
+    const std::string& option) {
+  std::vector<std::string> names;
+  for (const Port& port : ports) names.push_back(port.name);
+  const auto usage = [&](const std::string& argument, std::string summary, std::string mend) {
+    return Diagnostic{.code = "CLI006",
+                      .where = option + " " + argument,
+                      .summary = std::move(summary),
+                      .what = "names: " + joinWords(names),
+                      .mend = std::move(mend),
+                      .severity = Severity::Usage};
+  };
+  std::vector<std::optional<std::string>> files(ports.size());
+  for (const std::string& argument : arguments) {
+    std::optional<std::size_t> chosen;
+    std::string file = argument;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      if (!argument.starts_with(names[i] + "=")) continue;
+      chosen = i;
+      file = argument.substr(names[i].size() + 1);
+    }
+    const std::size_t equals = argument.find('=');
+    if (!chosen && equals != std::string::npos) {
+      const std::string name = argument.substr(0, equals);
+      const auto nearest = nearestWord(name, names);
+      return usage(
+          argument, "there is no '" + name + "'",
+          nearest ? "write '" + *nearest + argument.substr(equals) + "'" : "use one of the names");
+    }
+    if (!chosen && ports.size() != 1)
+      return usage(
+          argument,
+          "there are " + std::to_string(ports.size()) + ", and the file is for one of them",
+          "say which: '" + option + " NAME=" + argument + "'");
+    std::optional<std::string>& place = files[chosen.value_or(0)];
+    if (place)
+      return usage(argument, "'" + names[chosen.value_or(0)] + "' is given twice",
+                   "keep one of the two");
+    place = file;
+  }
+  return files;
+}
+
+std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed,
+                                      std::uint64_t stream) {
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15U + stream * 0xd1b54a32d192ed03U;
+  std::vector<std::int8_t> values(static_cast<std::size_t>(shape.elements()));
+  for (std::int8_t& value : values) {  // SplitMix64 (Steele, Lea, Flood 2014)
+    state += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    value = static_cast<std::int8_t>(z >> 56);
+  }
+  return values;
+}
+
+std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const Shape& shape,
+                                     std::int64_t blocks, std::int64_t firstBlock) {
+  std::vector<std::int8_t> values;
+  values.reserve(static_cast<std::size_t>(shape.elements()));
+  HEDDLE_CHECK(static_cast<std::int64_t>(blocked.size()) ==
+                   shape.height * blocks * shape.width * 8 &&
+               firstBlock * 8 + shape.channels <= blocks * 8)
+      << blocked.size() << " bytes";
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    for (std::int64_t x = 0; x < shape.width; ++x) {
+      for (std::int64_t c = 0; c < shape.channels; ++c) {
+        const std::int64_t cell = (y * blocks + firstBlock + c / 8) * shape.width + x;
+        values.push_back(blocked[static_cast<std::size_t>(cell * 8 + c % 8)]);
+      }
+    }
+  }
+  return values;
+}
+
+}  // namespace heddle
