@@ -1,0 +1,45 @@
+// What the device allows at best, from the network alone: unpadded weights and tensors, no biases,
+// no spills.
+//
+//   ResNet-50 on 4x4 of paper.yaml: computeSeconds 0.998 ms, ddrReadSeconds 0.802 ms, ...,
+//   layerBoundSeconds 2.883 ms
+//
+// Source: docs/report.md.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+
+namespace heddle {
+
+// Work of one layer, as the network asks for it.
+struct LayerNeeds {
+  std::int64_t macs = 0, weightBytes = 0, inputBytes = 0, outputBytes = 0;
+  bool free = false;  // a Concat whose parts can be written in place: needs nothing of the array
+  friend bool operator==(const LayerNeeds&, const LayerNeeds&) = default;
+};
+LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op);
+
+struct Bounds {
+  double computeSeconds = 0;         // needed MACs at the rate of their kernels, all cores busy
+  double ddrReadSeconds = 0;         // weights and network inputs once, over all read channels
+  double ddrWriteSeconds = 0;        // network outputs once, over all write channels
+  double memtileToCoreSeconds = 0;   // each layer's weights and inputs once, over all wires
+  double coreToMemtileSeconds = 0;   // each layer's output once, over all cores' sending channels
+  double lowerBoundSeconds = 0;      // the largest of these
+  double layerBoundSeconds = 0;      // sum of layerSeconds, and never below what DDR needs in all
+  std::vector<double> layerSeconds;  // per operator: its largest resource
+  friend bool operator==(const Bounds&, const Bounds&) = default;
+};
+
+// Where some wires reach exactly one column and all others exactly one row, inputs take the former
+// and weights the latter (and weights half of the DDR channels), as in the paper; else either may
+// take any wire.
+Bounds computeBounds(const CanonicalGraph& graph, const Device& device);
+
+// True where the bounds above assume weights over row wires and inputs over column wires.
+bool splitsWires(const Device& device);
+
+}  // namespace heddle

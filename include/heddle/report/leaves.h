@@ -1,0 +1,44 @@
+// What one instruction of a Program is for: the resource that its time is counted on, its bytes and
+// its MACs. Counts are the same for every iteration and every engine of a section, so one entry per
+// instruction says all.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "heddle/program/program.h"
+
+namespace heddle {
+
+// What the time of an engine is spent for. A wire and the receiving channels of cores serve weights
+// or inputs, by what the transfer carries.
+enum class Resource : std::uint8_t {
+  Compute,
+  WeightsWire,
+  InputWire,
+  Output,
+  DdrRead,
+  DdrWrite,
+  Sequencer
+};
+inline constexpr std::size_t kResources = 7;
+template <class T>
+using PerResource = std::array<T, kResources>;
+
+std::string_view name(
+    Resource resource);  // "compute", "weights wire", "input wire", "output", "DDR read", ...
+
+struct LeafFacts {
+  Resource resource = Resource::Sequencer;
+  EngineKind engine = EngineKind::Sequencer;
+  std::string_view mnemonic;  // of the asm: "LOADFM", "CONV", ...
+  LayerId layer;
+  std::int64_t bytes = 0;  // moved by one iteration; a multicast counted once
+  std::int64_t macs = 0;   // of one call, padding included
+};
+
+// Index = QueueCursor::leafIndex.
+std::vector<LeafFacts> leafFacts(const Program& program);
+
+}  // namespace heddle

@@ -1,0 +1,100 @@
+// What a network costs on a device, and why: from the program that ran, beside the closed form and
+// the bounds.
+//
+//   Report report = makeReport(graph, program, device, simulated, closedForm);
+//   report.verification = ...; report.effort = ...;          // filled in by whoever measured them
+//   write("report.json", reportJson(report));
+//
+// Everything but `effort` depends on the arguments only. Meaning of each figure: docs/report.md.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+#include "heddle/machine/machine.h"
+#include "heddle/program/program.h"
+#include "heddle/report/bounds.h"
+#include "heddle/report/leaves.h"
+#include "heddle/support/json_writer.h"
+
+namespace heddle {
+
+// Comparison of the executed program with the reference interpreter.
+struct Verification {
+  bool ran = false, matches = false;
+  std::int64_t tensorsCompared = 0, bytesCompared = 0, mismatches = 0;
+  std::vector<std::string>
+      notMaterialized;  // tensors that exist only inside a core: checked through their consumer
+};
+
+struct Effort {
+  double importSeconds = 0, compileSeconds = 0, simulateSeconds = 0, verifySeconds = 0;
+  std::int64_t peakBytes = 0;
+};
+
+struct LayerReport {
+  std::string name, op, split;
+  // Cycles are differences of completion (how much later the array is done with layers 0..i than
+  // with 0..i-1): they add up to the makespan. start and end are those of the layer's own slices,
+  // and layers overlap.
+  Cycles cycles, start, end;
+  std::optional<Cycles> closedForm;
+  std::optional<Resource> boundBy;      // none where the layer runs nothing
+  double boundSeconds = 0;              // its part of layerBoundSeconds
+  std::int64_t macs = 0;                // needed
+  std::int64_t macsExecuted = 0;        // padding included
+  std::int64_t weightBytes = 0;         // needed
+  Traffic traffic;                      // moved on behalf of this layer
+  Bytes weightsToCores, inputsToCores;  // the two parts of traffic.memtileToCore
+  PerResource<Cycles> busy{};           // of the busiest engine of each resource
+  PerResource<Cycles>
+      waits{};  // cycles that its cores waited, summed over cores, by what they waited for
+  std::int64_t cores = 0;  // that computed something for it
+};
+
+struct Report {
+  std::string model, modelSha256;
+  std::string device;
+  std::int64_t rows = 0, columns = 0, macsPerCycle = 0;
+  Hertz clock;
+  std::int64_t macs = 0, weightBytes = 0;  // of the network
+  Cycles cycles;
+  std::optional<Cycles> closedForm;
+  Bounds bounds;
+  // Why the time may lie below layerBoundSeconds; empty where it does not.
+  std::vector<std::string> layerBoundPassedBy;
+  Traffic traffic;
+  std::int64_t memtilePeakBytes = 0, corePeakBytes = 0;
+  std::int64_t macsExecuted = 0;
+  Verification verification;
+  std::vector<LayerReport> layers;
+  Effort effort;
+  std::vector<std::string> hostOperators;
+  std::vector<std::string> notModelled;
+
+  double seconds(Cycles c) const {
+    return static_cast<double>(c.raw()) / static_cast<double>(clock.raw);
+  }
+  // layerBoundSeconds / seconds
+  double efficiency() const;
+  // (closed form - measured) / measured; absent where either is.
+  std::optional<double> closedFormError(const LayerReport& layer) const;
+  std::optional<double> closedFormWorstLayerError() const;  // by magnitude
+};
+
+// closedForm: per layer, or empty where there is no estimate. Needs the timeline for all but
+// `cycles`, `bounds` and `work`.
+Report makeReport(const CanonicalGraph& graph, const Program& program, const Device& device,
+                  const SimulateResult& simulated, const std::vector<Cycles>& closedForm = {});
+
+std::string reportJson(const Report& report);      // heddle.report/1
+std::string reportMarkdown(const Report& report);  // for people
+std::string layersCsv(const Report& report);       // one line a layer, all columns
+
+// The entries of report.json but `effort`, into an open object.
+void writeReport(JsonWriter& json, const Report& report);
+
+}  // namespace heddle

@@ -1,0 +1,120 @@
+#include "heddle/report/leaves.h"
+
+#include "heddle/cost/cost.h"
+
+namespace heddle {
+namespace {
+
+std::string_view mnemonic(OpKind op) {
+  switch (op) {
+    case OpKind::Conv:
+      return "CONV";
+    case OpKind::DepthwiseConv:
+      return "DWCONV";
+    case OpKind::MaxPool:
+      return "MAXPOOL";
+    case OpKind::AveragePool:
+      return "AVGPOOL";
+    case OpKind::Add:
+      return "ADD";
+    case OpKind::Mul:
+      return "MUL";
+    case OpKind::Table:
+      return "TABLE";
+    case OpKind::Assemble:
+      return "CONCAT";
+  }
+  return "CALL";
+}
+
+std::int64_t callMacs(const Call<Affine>& call, const Kernel& kernel) {
+  return kernelMacs({.op = kernel.op,
+                     .blocks = kernel.op == OpKind::Conv ? call.keptBlocks : kernel.outputBlocks,
+                     .taps = kernel.window.kernelY * kernel.window.kernelX,
+                     .columns = kernel.outputColumns});
+}
+
+struct Describe {
+  const Program& program;
+  LeafFacts& facts;
+
+  void transfer(Resource resource, std::string_view word, std::int64_t bytes) const {
+    facts.resource = resource;
+    facts.mnemonic = word;
+    facts.bytes = bytes;
+  }
+  static bool carriesWeights(const Part<Affine>& part) { return part.content == Content::Weights; }
+  static Resource wireFor(const Part<Affine>& part) {
+    return carriesWeights(part) ? Resource::WeightsWire : Resource::InputWire;
+  }
+
+  void operator()(const Start&) const { facts.mnemonic = "START"; }
+  void operator()(const Wait<Affine>&) const { facts.mnemonic = "WAIT"; }
+  void operator()(const Load<Affine>& i) const {
+    transfer(Resource::DdrRead, carriesWeights(i.part) ? "LOADW" : "LOAD",
+             i.destination.pattern.bytes());
+  }
+  void operator()(const Write<Affine>& i) const {
+    transfer(Resource::DdrWrite, "WRITE", i.source.pattern.bytes());
+  }
+  void operator()(const Send<Affine>& i) const {
+    transfer(wireFor(i.part), carriesWeights(i.part) ? "LOADWM" : "LOADFM",
+             i.source.pattern.bytes());
+  }
+  void operator()(const Receive<Affine>& i) const {
+    transfer(wireFor(i.part), "RECV", i.destination.pattern.bytes());
+  }
+  void operator()(const WriteFm<Affine>& i) const {
+    transfer(Resource::Output, "WRITEFM", i.source.pattern.bytes());
+  }
+  void operator()(const Call<Affine>& i) const {
+    const Kernel& kernel = program.kernels[i.kernel.at()];
+    facts.resource = Resource::Compute;
+    facts.mnemonic = mnemonic(kernel.op);
+    facts.macs = callMacs(i, kernel);
+  }
+};
+
+void append(const Program& program, const Section& section, const std::vector<Item>& items,
+            std::vector<LeafFacts>& out) {
+  for (const Item& item : items) {
+    if (const Loop* loop = std::get_if<Loop>(&item.as)) {
+      append(program, section, loop->body, out);
+      continue;
+    }
+    LeafFacts& facts = out.emplace_back();
+    facts.engine = section.engines.kind;
+    facts.layer = section.layer;
+    std::visit(Describe{program, facts}, std::get<Instruction>(item.as).as);
+  }
+}
+
+}  // namespace
+
+std::string_view name(Resource resource) {
+  switch (resource) {
+    case Resource::Compute:
+      return "compute";
+    case Resource::WeightsWire:
+      return "weights wire";
+    case Resource::InputWire:
+      return "input wire";
+    case Resource::Output:
+      return "output";
+    case Resource::DdrRead:
+      return "DDR read";
+    case Resource::DdrWrite:
+      return "DDR write";
+    case Resource::Sequencer:
+      return "sequencer";
+  }
+  return "";
+}
+
+std::vector<LeafFacts> leafFacts(const Program& program) {
+  std::vector<LeafFacts> out;
+  for (const Section& section : program.sections) append(program, section, section.items, out);
+  return out;
+}
+
+}  // namespace heddle

@@ -1,0 +1,155 @@
+#include "heddle/report/memory_blocks.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "heddle/support/units.h"
+
+namespace heddle {
+namespace {
+
+struct Life {
+  LayerId first, last;
+  void extend(LayerId layer) {
+    if (!first.valid() || layer < first) first = layer;
+    if (!last.valid() || layer > last) last = layer;
+  }
+};
+
+TensorId rootOf(const Program& program, TensorId tensor) {
+  const TensorId root = program.tensors[tensor.at()].root;
+  return root.valid() ? root : tensor;
+}
+
+// Notes which layers touch which root tensor.
+class LifeFinder {
+ public:
+  explicit LifeFinder(const Program& program) : program_(program), lives_(program.tensors.size()) {
+    for (const Section& section : program.sections) {
+      layer_ = section.layer;
+      visit(section.items);
+    }
+  }
+  const std::vector<Life>& lives() const { return lives_; }
+
+  void operator()(const Start&) {}
+  void operator()(const Wait<Affine>&) {}
+  template <class Move>
+  void operator()(const Move& move) {
+    touch(move.part);
+  }
+  void operator()(const Call<Affine>& call) {
+    touch(call.part);
+    for (const RowRing<Affine>& ring : call.inputs) touch(ring.tensor);
+  }
+
+ private:
+  void visit(const std::vector<Item>& items) {
+    for (const Item& item : items) {
+      if (const Loop* loop = std::get_if<Loop>(&item.as))
+        visit(loop->body);
+      else
+        std::visit(*this, std::get<Instruction>(item.as).as);
+    }
+  }
+  void touch(const Part<Affine>& part) {
+    if (part.content == Content::Activation) touch(part.tensor);
+  }
+  void touch(TensorId tensor) {
+    if (tensor.valid()) lives_[rootOf(program_, tensor).at()].extend(layer_);
+  }
+
+  const Program& program_;
+  std::vector<Life> lives_;
+  LayerId layer_;
+};
+
+bool lives(const MemoryBlock& block, std::size_t layer) {
+  const LayerId now(layer);
+  return block.first <= now && (!block.last.valid() || now <= block.last);
+}
+
+// Bytes that the blocks cover, in one tile.
+std::int64_t coveredBytes(std::vector<std::pair<std::int64_t, std::int64_t>>& intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  std::int64_t covered = 0, reached = 0;
+  for (const auto& [from, to] : intervals) {
+    covered += std::max<std::int64_t>(0, to - std::max(from, reached));
+    reached = std::max(reached, to);
+  }
+  return covered;
+}
+
+std::vector<std::int64_t> occupancy(const std::vector<MemoryBlock>& blocks, TileKind kind,
+                                    std::int64_t row, std::int64_t column, std::size_t layers) {
+  std::vector<const MemoryBlock*> here;
+  for (const MemoryBlock& block : blocks)
+    if (block.kind == kind && block.tiles.contains(row, column)) here.push_back(&block);
+  std::vector<std::int64_t> bytes(layers);
+  std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    intervals.clear();
+    for (const MemoryBlock* block : here)
+      if (lives(*block, layer))
+        intervals.emplace_back(block->address, block->address + block->size);
+    bytes[layer] = coveredBytes(intervals);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<MemoryBlock> memoryBlocks(const Program& program) {
+  std::vector<MemoryBlock> blocks;
+  std::set<std::tuple<std::int64_t, std::int64_t, TensorId>> named;  // memtile, address, tensor
+  for (const Buffer& buffer : program.buffers) {
+    blocks.push_back({buffer.name, buffer.kind, buffer.tiles, buffer.address, buffer.size,
+                      buffer.first, buffer.last, buffer.tensor});
+    if (buffer.kind != TileKind::Memtile || !buffer.tensor.valid()) continue;
+    for (std::int64_t c = buffer.tiles.column; c < buffer.tiles.column + buffer.tiles.columns; ++c)
+      named.emplace(c, buffer.address, rootOf(program, buffer.tensor));
+  }
+  const LifeFinder finder(program);
+  for (std::size_t t = 0; t < program.tensors.size(); ++t) {
+    const ProgramTensor& tensor = program.tensors[t];
+    const TensorId id(t);
+    const Life& life = finder.lives()[t];
+    if (rootOf(program, id) != id || !life.first.valid()) continue;
+    const std::int64_t pixelBytes = roundUpTo(tensor.shape.channels, 8);
+    for (const Slice& slice : tensor.slices) {
+      if (named.contains({slice.memtile, slice.address, id})) continue;
+      blocks.push_back({tensor.name,
+                        TileKind::Memtile,
+                        {.row = 0, .column = slice.memtile},
+                        slice.address,
+                        slice.rows * slice.columns * pixelBytes,
+                        life.first,
+                        life.last,
+                        id});
+    }
+  }
+  return blocks;
+}
+
+std::int64_t peakBytes(const std::vector<MemoryBlock>& blocks, TileKind kind, std::size_t layers) {
+  std::set<std::pair<std::int64_t, std::int64_t>> tiles;
+  for (const MemoryBlock& block : blocks) {
+    if (block.kind != kind) continue;
+    for (std::int64_t r = 0; r < block.tiles.rows; ++r)
+      for (std::int64_t c = 0; c < block.tiles.columns; ++c)
+        tiles.emplace(block.tiles.row + r, block.tiles.column + c);
+  }
+  std::int64_t peak = 0;
+  for (const auto& [row, column] : tiles)
+    for (const std::int64_t bytes : occupancy(blocks, kind, row, column, layers))
+      peak = std::max(peak, bytes);
+  return peak;
+}
+
+std::vector<std::int64_t> memtileOccupancy(const std::vector<MemoryBlock>& blocks,
+                                           std::int64_t column, std::size_t layers) {
+  return occupancy(blocks, TileKind::Memtile, 0, column, layers);
+}
+
+}  // namespace heddle

@@ -1,0 +1,215 @@
+#include "heddle/report/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/report/memory_blocks.h"
+#include "stalls.h"
+
+namespace heddle {
+namespace {
+
+constexpr std::size_t at(Resource resource) { return static_cast<std::size_t>(resource); }
+
+void addTraffic(LayerReport& layer, const LeafFacts& leaf) {
+  const Bytes bytes(leaf.bytes);
+  switch (leaf.engine) {
+    case EngineKind::DdrIn:
+      layer.traffic.ddrRead += bytes;
+      break;
+    case EngineKind::DdrOut:
+      layer.traffic.ddrWrite += bytes;
+      break;
+    case EngineKind::CoreOut:
+      layer.traffic.coreToMemtile += bytes;
+      break;
+    case EngineKind::Wire:
+      layer.traffic.memtileToCore += bytes;
+      (leaf.resource == Resource::WeightsWire ? layer.weightsToCores : layer.inputsToCores) +=
+          bytes;
+      break;
+    case EngineKind::Core:
+      layer.macsExecuted += leaf.macs;
+      break;
+    case EngineKind::CoreIn:  // counted at the wire's end
+    case EngineKind::Sequencer:
+      break;
+  }
+}
+
+// Fills in what the slices say: per layer the busy time of its busiest engines, its waits, its
+// bytes.
+class SliceCounter {
+ public:
+  SliceCounter(const Timeline& timeline, const std::vector<LeafFacts>& leaves,
+               std::vector<LayerReport>& layers)
+      : timeline_(timeline), leaves_(leaves), layers_(layers), busyEngine_(layers.size()) {
+    for (const Track& track : timeline.tracks) count(track);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (busyEngine_[i].raw() > 0) layers[i].boundBy = bound_.at(i);
+      if (layers[i].start.raw() == INT64_MAX) layers[i].start = layers[i].end;
+    }
+  }
+
+ private:
+  void count(const Track& track) {
+    std::vector<PerResource<Cycles>> busy(layers_.size());
+    std::vector<bool> computed(layers_.size());
+    for (const SpanSlice& slice : track.slices) {
+      const LeafFacts& leaf = leaves_[static_cast<std::size_t>(slice.leaf)];
+      LayerReport& layer = layers_[slice.layer.at()];
+      busy[slice.layer.at()][at(leaf.resource)] += Cycles(slice.end - slice.start);
+      addTraffic(layer, leaf);
+      if (track.engine.kind == EngineKind::Sequencer) continue;
+      layer.start = std::min(layer.start, Cycles(slice.start));
+      if (track.engine.kind != EngineKind::Core) continue;
+      computed[slice.layer.at()] = true;
+      if (slice.start > slice.ready) {
+        const PerResource<Cycles> shares = blame(timeline_, leaves_, slice);
+        for (std::size_t r = 0; r < kResources; ++r) layer.waits[r] += shares[r];
+      }
+    }
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      layers_[i].cores += computed[i];
+      if (track.engine.kind != EngineKind::Sequencer) keepBusiest(i, busy[i]);
+    }
+  }
+
+  // A wire that carries weights and inputs binds by their sum, and is named after the larger.
+  void keepBusiest(std::size_t i, const PerResource<Cycles>& busy) {
+    Cycles sum;
+    std::size_t largest = 0;
+    for (std::size_t r = 0; r < kResources; ++r) {
+      layers_[i].busy[r] = std::max(layers_[i].busy[r], busy[r]);
+      sum += busy[r];
+      if (busy[r] > busy[largest]) largest = r;
+    }
+    if (sum > busyEngine_[i] || (sum == busyEngine_[i] && largest < at(bound_[i]))) {
+      busyEngine_[i] = sum;
+      bound_[i] = static_cast<Resource>(largest);
+    }
+  }
+
+  const Timeline& timeline_;
+  const std::vector<LeafFacts>& leaves_;
+  std::vector<LayerReport>& layers_;
+  std::vector<Cycles> busyEngine_;
+  std::vector<Resource> bound_ = std::vector<Resource>(layers_.size(), Resource::Sequencer);
+};
+
+void setCompletion(Report& report, const std::vector<Cycles>& layerEnd) {
+  Cycles done;
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    report.layers[i].end = layerEnd[i];
+    const Cycles later = std::max(done, layerEnd[i]);
+    report.layers[i].cycles = later - done;
+    done = later;
+  }
+  // What the sequencer does after the last layer belongs to the last layer, so that the layers add
+  // up.
+  if (!report.layers.empty() && report.cycles > done)
+    report.layers.back().cycles += report.cycles - done;
+}
+
+// Which of the ways past the layer bound this run took.
+std::vector<std::string> waysPastBound(const Report& report, const Device& device,
+                                       const Timeline& timeline,
+                                       const std::vector<LeafFacts>& leaves) {
+  std::vector<std::string> ways;
+  const auto overlaps = [&](std::size_t i) {
+    return i > 0 && report.layers[i].start < report.layers[i - 1].end;
+  };
+  for (std::size_t i = 0; i < report.layers.size(); ++i)
+    if (overlaps(i)) {
+      ways.push_back("overlap across layers (first: " + report.layers[i].name + ")");
+      break;
+    }
+  if (!splitsWires(device)) return ways;
+  for (const Track& track : timeline.tracks) {
+    if (track.engine.kind != EngineKind::Wire) continue;
+    const bool isColumn =
+        device.wires[static_cast<std::size_t>(track.engine.column)].reach.columns == 1;
+    const Resource other = isColumn ? Resource::WeightsWire : Resource::InputWire;
+    const bool uses =
+        std::any_of(track.slices.begin(), track.slices.end(), [&](const SpanSlice& s) {
+          return leaves[static_cast<std::size_t>(s.leaf)].resource == other;
+        });
+    if (!uses) continue;
+    ways.push_back(isColumn ? "another assignment: weights over column wires"
+                            : "another assignment: inputs over row wires");
+    break;
+  }
+  return ways;
+}
+
+}  // namespace
+
+double Report::efficiency() const {
+  return cycles.raw() > 0 ? bounds.layerBoundSeconds / seconds(cycles) : 0;
+}
+
+std::optional<double> Report::closedFormError(const LayerReport& layer) const {
+  if (!layer.closedForm || layer.cycles.raw() == 0) return std::nullopt;
+  return static_cast<double>((*layer.closedForm - layer.cycles).raw()) /
+         static_cast<double>(layer.cycles.raw());
+}
+
+std::optional<double> Report::closedFormWorstLayerError() const {
+  std::optional<double> worst;
+  for (const LayerReport& layer : layers) {
+    const std::optional<double> error = closedFormError(layer);
+    if (error && (!worst || std::abs(*error) > std::abs(*worst))) worst = error;
+  }
+  return worst;
+}
+
+Report makeReport(const CanonicalGraph& graph, const Program& program, const Device& device,
+                  const SimulateResult& simulated, const std::vector<Cycles>& closedForm) {
+  HEDDLE_CHECK(graph.ops.size() == program.layers.size() &&
+               graph.ops.size() == simulated.layerEnd.size())
+      << graph.ops.size() << " operators, " << program.layers.size() << " layers, "
+      << simulated.layerEnd.size() << " ends";
+  HEDDLE_CHECK(closedForm.empty() || closedForm.size() == graph.ops.size()) << closedForm.size();
+  Report report;
+  report.model = program.model;
+  report.modelSha256 = program.modelSha256;
+  report.device = device.name;
+  report.rows = device.rows;
+  report.columns = device.columns;
+  report.macsPerCycle = device.core.macsPerCycle;
+  report.clock = device.clock;
+  report.cycles = simulated.timeline.makespan;
+  report.bounds = computeBounds(graph, device);
+  report.traffic = simulated.traffic;
+  report.macsExecuted = simulated.macs;
+  report.hostOperators = program.hostOperators;
+  report.notModelled = device.notModelled;
+  if (!closedForm.empty()) report.closedForm = Cycles();
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const LayerNeeds needs = layerNeeds(graph, graph.ops[i]);
+    LayerReport& layer = report.layers.emplace_back();
+    layer.name = program.layers[i].name;
+    layer.op = program.layers[i].op;
+    layer.split = program.layers[i].split;
+    layer.start = Cycles(INT64_MAX);
+    layer.boundSeconds = report.bounds.layerSeconds[i];
+    layer.macs = needs.macs;
+    layer.weightBytes = needs.weightBytes;
+    report.macs += needs.macs;
+    report.weightBytes += needs.weightBytes;
+    if (closedForm.empty()) continue;
+    layer.closedForm = closedForm[i];
+    *report.closedForm += closedForm[i];
+  }
+  const std::vector<LeafFacts> leaves = leafFacts(program);
+  setCompletion(report, simulated.layerEnd);
+  SliceCounter(simulated.timeline, leaves, report.layers);
+  if (report.efficiency() > 1)
+    report.layerBoundPassedBy = waysPastBound(report, device, simulated.timeline, leaves);
+  const std::vector<MemoryBlock> blocks = memoryBlocks(program);
+  report.memtilePeakBytes = peakBytes(blocks, TileKind::Memtile, report.layers.size());
+  report.corePeakBytes = peakBytes(blocks, TileKind::Core, report.layers.size());
+  return report;
+}
+
+}  // namespace heddle

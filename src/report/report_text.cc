@@ -1,0 +1,351 @@
+// A Report as JSON, Markdown and CSV.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <functional>
+#include <sstream>
+
+#include "heddle/report/report.h"
+
+namespace heddle {
+namespace {
+
+void writeTraffic(JsonWriter& json, const Traffic& traffic) {
+  json.key("ddrReadBytes").value(traffic.ddrRead.raw());
+  json.key("ddrWriteBytes").value(traffic.ddrWrite.raw());
+  json.key("memtileToCoreBytes").value(traffic.memtileToCore.raw());
+  json.key("coreToMemtileBytes").value(traffic.coreToMemtile.raw());
+}
+
+void writeOptional(JsonWriter& json, const std::optional<double>& number) {
+  if (number)
+    json.value(*number);
+  else
+    json.null();
+}
+
+void writeStrings(JsonWriter& json, const std::vector<std::string>& strings) {
+  json.beginArray();
+  for (const std::string& s : strings) json.value(s);
+  json.endArray();
+}
+
+void writePerResource(JsonWriter& json, const PerResource<Cycles>& cycles) {
+  json.beginObject();
+  for (std::size_t r = 0; r < kResources; ++r)
+    json.key(name(static_cast<Resource>(r))).value(cycles[r].raw());
+  json.endObject();
+}
+
+std::optional<double> layerEfficiency(const Report& report, const LayerReport& layer) {
+  if (layer.cycles.raw() == 0) return std::nullopt;
+  return layer.boundSeconds / report.seconds(layer.cycles);
+}
+
+void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer) {
+  json.beginObject();
+  json.key("name").value(layer.name).key("op").value(layer.op).key("split").value(layer.split);
+  json.key("cycles").value(layer.cycles.raw());
+  json.key("boundBy").value(layer.boundBy ? name(*layer.boundBy) : "none");
+  json.key("start").value(layer.start.raw()).key("end").value(layer.end.raw());
+  json.key("closedFormCycles");
+  if (layer.closedForm)
+    json.value(layer.closedForm->raw());
+  else
+    json.null();
+  json.key("closedFormError");
+  writeOptional(json, report.closedFormError(layer));
+  json.key("boundSeconds").value(layer.boundSeconds);
+  json.key("efficiency");
+  writeOptional(json, layerEfficiency(report, layer));
+  json.key("macs").value(layer.macs).key("macsExecuted").value(layer.macsExecuted);
+  json.key("weightBytes").value(layer.weightBytes);
+  writeTraffic(json, layer.traffic);
+  json.key("weightsToCoresBytes").value(layer.weightsToCores.raw());
+  json.key("inputsToCoresBytes").value(layer.inputsToCores.raw());
+  json.key("cores").value(layer.cores);
+  json.key("busyCycles");
+  writePerResource(json, layer.busy);
+  json.key("waitCoreCycles");
+  writePerResource(json, layer.waits);
+  json.endObject();
+}
+
+void writeVerification(JsonWriter& json, const Verification& v) {
+  json.beginObject();
+  json.key("ran").value(v.ran).key("matches").value(v.matches);
+  json.key("tensorsCompared").value(v.tensorsCompared).key("bytesCompared").value(v.bytesCompared);
+  json.key("mismatches").value(v.mismatches).key("notMaterialized");
+  writeStrings(json, v.notMaterialized);
+  json.endObject();
+}
+
+std::string fixed(double value, int digits) {
+  std::array<char, 64> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::fixed, digits);
+  return end.ec == std::errc() ? std::string(text.data(), end.ptr) : "too large";
+}
+
+std::string milliseconds(double seconds) { return fixed(seconds * 1e3, 3) + " ms"; }
+std::string percent(double share) { return fixed(share * 100, 1) + " %"; }
+std::string megabytes(std::int64_t bytes) {
+  return fixed(static_cast<double>(bytes) / 1e6, 3) + " MB";
+}
+std::string kibibytes(std::int64_t bytes) {
+  return fixed(static_cast<double>(bytes) / 1024, 1) + " KiB";
+}
+
+// Names come from the model: they must not break a table or become markup.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|' || c == '<' || c == '>' || c == '`' || c == '[' || c == ']' || c == '\\')
+      out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
+// RFC 4180. A leading = + - @ would be a formula to a spreadsheet, so it is kept from the front.
+std::string csvText(const std::string& text) {
+  std::string out = "\"";
+  if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos)
+    out += '\'';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+std::string number(double value) {
+  std::array<char, 40> digits;
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+}
+
+void writeBoundsTable(std::ostream& out, const Report& report) {
+  const double seconds = report.seconds(report.cycles);
+  out << "| bound | time | of the run |\n|---|---:|---:|\n";
+  const auto row = [&](const char* what, double bound) {
+    out << "| " << what << " | " << milliseconds(bound) << " | "
+        << (seconds > 0 ? percent(bound / seconds) : "-") << " |\n";
+  };
+  row("compute: needed MACs, all cores busy", report.bounds.computeSeconds);
+  row("DDR read: weights and inputs once", report.bounds.ddrReadSeconds);
+  row("DDR write: outputs once", report.bounds.ddrWriteSeconds);
+  row("memtile to core: weights and inputs of each layer once", report.bounds.memtileToCoreSeconds);
+  row("core to memtile: output of each layer once", report.bounds.coreToMemtileSeconds);
+  row("lower bound: the largest of these", report.bounds.lowerBoundSeconds);
+  row("layer bound: one layer after another", report.bounds.layerBoundSeconds);
+}
+
+void writeSlowest(std::ostream& out, const Report& report) {
+  std::vector<const LayerReport*> order;
+  for (const LayerReport& layer : report.layers) order.push_back(&layer);
+  std::stable_sort(order.begin(), order.end(), [](const LayerReport* a, const LayerReport* b) {
+    return a->cycles > b->cycles;
+  });
+  if (order.size() > 10) order.resize(10);
+  out << "| layer | operator | cycles | of the run | bound by | efficiency | cores "
+         "|\n|---|---|---:|---:|---|---:|---:|\n";
+  for (const LayerReport* layer : order) {
+    const std::optional<double> efficiency = layerEfficiency(report, *layer);
+    const double share =
+        report.cycles.raw() > 0 ? report.seconds(layer->cycles) / report.seconds(report.cycles) : 0;
+    out << "| " << cell(layer->name) << " | " << cell(layer->op) << " | " << layer->cycles.raw()
+        << " | " << percent(share) << " | " << (layer->boundBy ? name(*layer->boundBy) : "none")
+        << " | " << (efficiency ? percent(*efficiency) : "-") << " | " << layer->cores << " |\n";
+  }
+}
+
+void writeVerdict(std::ostream& out, const Verification& v) {
+  if (!v.ran) {
+    out << "Not verified: the program was not executed with data.\n";
+    return;
+  }
+  out << (v.matches
+              ? "The program was executed and matches the reference interpreter byte for byte: "
+              : "**The program does not compute what the reference interpreter does**: ")
+      << v.tensorsCompared << " tensors, " << v.bytesCompared << " bytes compared, " << v.mismatches
+      << " differ.\n";
+}
+
+}  // namespace
+
+void writeReport(JsonWriter& json, const Report& report) {
+  const Bounds& b = report.bounds;
+  json.key("format").value("heddle.report/1");
+  json.key("model").beginObject();
+  json.key("name").value(report.model).key("sha256").value(report.modelSha256);
+  json.key("macs").value(report.macs).key("weightBytes").value(report.weightBytes).endObject();
+  json.key("device").beginObject();
+  json.key("name")
+      .value(report.device)
+      .key("rows")
+      .value(report.rows)
+      .key("columns")
+      .value(report.columns);
+  json.key("clockHz")
+      .value(report.clock.raw)
+      .key("macsPerCycle")
+      .value(report.macsPerCycle)
+      .endObject();
+  json.key("time").beginObject();
+  json.key("cycles").value(report.cycles.raw()).key("seconds").value(report.seconds(report.cycles));
+  json.key("closedFormSeconds");
+  writeOptional(
+      json, report.closedForm ? std::optional(report.seconds(*report.closedForm)) : std::nullopt);
+  json.key("closedFormWorstLayerError");
+  writeOptional(json, report.closedFormWorstLayerError());
+  json.endObject();
+  json.key("bounds").beginObject();
+  json.key("computeSeconds").value(b.computeSeconds).key("ddrReadSeconds").value(b.ddrReadSeconds);
+  json.key("ddrWriteSeconds").value(b.ddrWriteSeconds);
+  json.key("memtileToCoreSeconds").value(b.memtileToCoreSeconds);
+  json.key("coreToMemtileSeconds").value(b.coreToMemtileSeconds);
+  json.key("lowerBoundSeconds")
+      .value(b.lowerBoundSeconds)
+      .key("layerBoundSeconds")
+      .value(b.layerBoundSeconds);
+  json.key("efficiency").value(report.efficiency()).key("layerBoundPassedBy");
+  writeStrings(json, report.layerBoundPassedBy);
+  json.endObject();
+  json.key("traffic").beginObject();
+  writeTraffic(json, report.traffic);
+  json.endObject();
+  json.key("memory").beginObject();
+  json.key("memtilePeakBytes").value(report.memtilePeakBytes);
+  json.key("corePeakBytes").value(report.corePeakBytes).endObject();
+  json.key("work").beginObject();
+  json.key("macsDense").value(report.macs).key("macsExecuted").value(report.macsExecuted);
+  json.key("macsPadded").value(report.macsExecuted - report.macs).endObject();
+  json.key("verification");
+  writeVerification(json, report.verification);
+  json.key("layers").beginArray();
+  for (const LayerReport& layer : report.layers) writeLayer(json, report, layer);
+  json.endArray();
+  json.key("hostOperators");
+  writeStrings(json, report.hostOperators);
+  json.key("notModelled");
+  writeStrings(json, report.notModelled);
+}
+
+std::string reportJson(const Report& report) {
+  JsonWriter json(1);
+  json.beginObject();
+  writeReport(json, report);
+  const Effort& e = report.effort;
+  json.key("effort").beginObject();
+  json.key("importSeconds").value(e.importSeconds).key("compileSeconds").value(e.compileSeconds);
+  json.key("simulateSeconds").value(e.simulateSeconds).key("verifySeconds").value(e.verifySeconds);
+  json.key("peakBytes").value(e.peakBytes).endObject();
+  json.endObject();
+  return json.take() + '\n';
+}
+
+std::string reportMarkdown(const Report& report) {
+  std::ostringstream out;
+  const double seconds = report.seconds(report.cycles);
+  out << "# " << cell(report.model) << " on " << cell(report.device) << ' ' << report.rows << 'x'
+      << report.columns << "\n\n";
+  out << "**" << milliseconds(seconds) << "** (" << report.cycles.raw()
+      << " cycles) for one inference, " << percent(report.efficiency()) << " of the layer bound of "
+      << milliseconds(report.bounds.layerBoundSeconds)
+      << ". This is an estimate: the program was simulated, not run on an array.\n\n";
+  for (const std::string& way : report.layerBoundPassedBy)
+    out << "Faster than the layer bound by " << cell(way) << ".\n\n";
+  writeVerdict(out, report.verification);
+  out << "\n## What the device allows\n\n";
+  writeBoundsTable(out, report);
+  if (report.closedForm) {
+    out << "\nThe closed form of the planner says "
+        << milliseconds(report.seconds(*report.closedForm));
+    if (const auto worst = report.closedFormWorstLayerError())
+      out << "; for one layer it is off by as much as " << percent(*worst);
+    out << ".\n";
+  }
+  out << "\n## Where the time goes\n\n";
+  writeSlowest(out, report);
+  out << "\nAll layers: `layers.csv`, and the table of `timeline.html`.\n\n## What moved and what "
+         "it took\n\n";
+  out << "| | |\n|---|---:|\n";
+  out << "| DDR read | " << megabytes(report.traffic.ddrRead.raw()) << " |\n";
+  out << "| DDR write | " << megabytes(report.traffic.ddrWrite.raw()) << " |\n";
+  out << "| memtile to core | " << megabytes(report.traffic.memtileToCore.raw()) << " |\n";
+  out << "| core to memtile | " << megabytes(report.traffic.coreToMemtile.raw()) << " |\n";
+  out << "| most bytes in one memtile | " << kibibytes(report.memtilePeakBytes) << " |\n";
+  out << "| most bytes in one core | " << kibibytes(report.corePeakBytes) << " |\n";
+  out << "| MACs needed | " << report.macs << " |\n";
+  out << "| MACs executed, padding included | " << report.macsExecuted << " |\n";
+  if (!report.hostOperators.empty()) {
+    out << "\n## On the host, not in the time above\n\n";
+    for (const std::string& op : report.hostOperators) out << "- " << cell(op) << '\n';
+  }
+  if (!report.notModelled.empty()) {
+    out << "\n## Not modelled\n\n";
+    for (const std::string& what : report.notModelled) out << "- " << cell(what) << '\n';
+  }
+  return out.str();
+}
+
+std::string layersCsv(const Report& report) {
+  struct Column {
+    std::string title;
+    std::function<std::string(const LayerReport&)> text;
+  };
+  const auto count = [](std::int64_t n) { return std::to_string(n); };
+  const auto optional = [](const std::optional<double>& n) {
+    return n ? number(*n) : std::string();
+  };
+  std::vector<Column> columns = {
+      {"name", [](const LayerReport& l) { return csvText(l.name); }},
+      {"op", [](const LayerReport& l) { return csvText(l.op); }},
+      {"split", [](const LayerReport& l) { return csvText(l.split); }},
+      {"cycles", [&](const LayerReport& l) { return count(l.cycles.raw()); }},
+      {"bound_by",
+       [](const LayerReport& l) { return std::string(l.boundBy ? name(*l.boundBy) : "none"); }},
+      {"start", [&](const LayerReport& l) { return count(l.start.raw()); }},
+      {"end", [&](const LayerReport& l) { return count(l.end.raw()); }},
+      {"closed_form_cycles",
+       [&](const LayerReport& l) {
+         return l.closedForm ? count(l.closedForm->raw()) : std::string();
+       }},
+      {"closed_form_error",
+       [&](const LayerReport& l) { return optional(report.closedFormError(l)); }},
+      {"bound_seconds", [](const LayerReport& l) { return number(l.boundSeconds); }},
+      {"efficiency", [&](const LayerReport& l) { return optional(layerEfficiency(report, l)); }},
+      {"cores", [&](const LayerReport& l) { return count(l.cores); }},
+      {"macs", [&](const LayerReport& l) { return count(l.macs); }},
+      {"macs_executed", [&](const LayerReport& l) { return count(l.macsExecuted); }},
+      {"weight_bytes", [&](const LayerReport& l) { return count(l.weightBytes); }},
+      {"ddr_read_bytes", [&](const LayerReport& l) { return count(l.traffic.ddrRead.raw()); }},
+      {"ddr_write_bytes", [&](const LayerReport& l) { return count(l.traffic.ddrWrite.raw()); }},
+      {"weights_to_cores_bytes",
+       [&](const LayerReport& l) { return count(l.weightsToCores.raw()); }},
+      {"inputs_to_cores_bytes", [&](const LayerReport& l) { return count(l.inputsToCores.raw()); }},
+      {"core_to_memtile_bytes",
+       [&](const LayerReport& l) { return count(l.traffic.coreToMemtile.raw()); }},
+  };
+  for (const char* prefix : {"busy_cycles_", "wait_core_cycles_"}) {
+    const bool busy = prefix[0] == 'b';
+    for (std::size_t r = 0; r < kResources; ++r) {
+      std::string title = prefix + std::string(name(static_cast<Resource>(r)));
+      std::replace(title.begin(), title.end(), ' ', '_');
+      columns.push_back({title, [busy, r, count](const LayerReport& l) {
+                           return count((busy ? l.busy : l.waits)[r].raw());
+                         }});
+    }
+  }
+  std::string out;
+  for (std::size_t c = 0; c < columns.size(); ++c) out += (c ? "," : "") + columns[c].title;
+  out += "\r\n";
+  for (const LayerReport& layer : report.layers) {
+    for (std::size_t c = 0; c < columns.size(); ++c) out += (c ? "," : "") + columns[c].text(layer);
+    out += "\r\n";
+  }
+  return out;
+}
+
+}  // namespace heddle

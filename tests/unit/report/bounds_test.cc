@@ -1,0 +1,161 @@
+#include "heddle/report/bounds.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "small_run.h"
+
+namespace heddle {
+namespace {
+
+using testing::paperLike;
+
+// The independent computation of the same limits; skipped where it is not at hand.
+std::string rooflineScript() {
+  const char* shared = std::getenv("HEDDLE_SHARED");
+  const std::string folder = shared ? shared : HEDDLE_SOURCE_DIR "/../shared";
+  return folder + "/benchmarks/roofline.py";
+}
+
+std::string outputOf(const std::string& command) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
+    text.append(buffer.data(), n);
+  return text;
+}
+
+// One line a layer: op name inputs height width channels cin kh kw stride.
+CanonicalGraph graphOf(const std::string& lines) {
+  CanonicalGraph graph;
+  std::map<std::string, TensorId> byName;
+  std::istringstream in(lines);
+  std::string op, name, inputs;
+  Shape shape;
+  std::int64_t cin = 0, kh = 0, kw = 0, stride = 0;
+  while (in >> op >> name >> inputs >> shape.height >> shape.width >> shape.channels >> cin >> kh >>
+         kw >> stride) {
+    const TensorId output = byName[name] = TensorId(graph.tensors.size());
+    graph.tensors.push_back({.name = name, .shape = shape});
+    if (op == "input") {
+      graph.inputs = {{.name = name, .tensor = output}};
+      continue;
+    }
+    CanonicalOp layer{name, op, {}, output, MaxPool{}};
+    std::istringstream list(inputs);
+    for (std::string input; std::getline(list, input, ',');)
+      layer.inputs.push_back(byName.at(input));
+    if (op == "conv" || op == "fc") {
+      Conv conv;
+      conv.weights.resize(static_cast<std::size_t>(shape.channels * kh * kw * cin));
+      layer.attributes = conv;
+    } else if (op == "add") {
+      layer.attributes = Add{};
+    } else if (op == "concat") {
+      Assemble concat;
+      std::int64_t to = 0;
+      for (const TensorId input : layer.inputs) {
+        const std::int64_t channels = graph.tensors[input.at()].shape.channels;
+        concat.parts.push_back({{{.count = shape.height}},
+                                {{.count = shape.width}},
+                                {{.to = to, .count = channels}},
+                                {}});
+        to += channels;
+      }
+      layer.attributes = concat;
+    }
+    graph.ops.push_back(layer);
+    graph.outputs = {{.name = name, .tensor = output}};
+  }
+  return graph;
+}
+
+// Every wire reaches every core.
+Device switched(std::int64_t rows, std::int64_t columns) {
+  Device device = paperLike(rows, columns);
+  for (Wire& wire : device.wires) wire.reach = {0, 0, rows, columns};
+  return device;
+}
+
+#define EXPECT_WITHIN_ONE_PERCENT(ours, theirs) \
+  EXPECT_NEAR(ours, theirs, 0.01 * (theirs)) << network << ' ' << mesh
+
+TEST(Bounds, AgreeWithTheRooflineComputedIndependently) {
+  if (!std::filesystem::exists(rooflineScript())) GTEST_SKIP() << "no " << rooflineScript();
+  const std::string python = "python3 '" + rooflineScript() + "' ";
+  const std::vector<std::pair<std::string, std::string>> networks = {
+      {"ResNet-50", "ResNet"}, {"Inception v3", "Inception"}, {"VGG16 (no FC)", "VGG16"}};
+  std::vector<CanonicalGraph> graphs;
+  for (const auto& [network, word] : networks)
+    graphs.push_back(graphOf(outputOf(python + "--layers " + word)));
+  for (const std::string mesh :
+       {"1x1", "2x2", "3x3", "4x4", "5x3", "3x5", "8x8", "8x1", "1x8", "8x4"}) {
+    const nlohmann::json theirs =
+        nlohmann::json::parse(outputOf(python + "--mesh " + mesh + " --json"));
+    const std::int64_t rows = mesh[0] - '0', columns = mesh[2] - '0';
+    for (std::size_t n = 0; n < networks.size(); ++n) {
+      const std::string& network = networks[n].first;
+      const nlohmann::json& limit = theirs[network]["dense256"];
+      const Bounds paper = computeBounds(graphs[n], paperLike(rows, columns));
+      EXPECT_WITHIN_ONE_PERCENT(paper.computeSeconds, limit["compute"].get<double>());
+      EXPECT_WITHIN_ONE_PERCENT(paper.ddrReadSeconds, limit["ddr_r"].get<double>());
+      EXPECT_WITHIN_ONE_PERCENT(paper.ddrWriteSeconds, limit["ddr_out"].get<double>());
+      EXPECT_WITHIN_ONE_PERCENT(paper.memtileToCoreSeconds, limit["mt"].get<double>());
+      EXPECT_WITHIN_ONE_PERCENT(paper.coreToMemtileSeconds, limit["mt_out"].get<double>());
+      EXPECT_WITHIN_ONE_PERCENT(paper.lowerBoundSeconds, limit["floor"].get<double>());
+      EXPECT_WITHIN_ONE_PERCENT(paper.layerBoundSeconds, limit["paper_layers"].get<double>());
+      if (mesh == "1x1") continue;  // a switched device of one core is the paper's
+      const Bounds any = computeBounds(graphs[n], switched(rows, columns));
+      EXPECT_WITHIN_ONE_PERCENT(any.layerBoundSeconds, limit["layers"].get<double>());
+    }
+  }
+}
+
+TEST(Bounds, SplitWiresAreToldByWhatTheyReach) {
+  EXPECT_TRUE(splitsWires(paperLike(1, 1)));
+  EXPECT_TRUE(splitsWires(paperLike(1, 4)));
+  EXPECT_TRUE(splitsWires(paperLike(3, 5)));
+  EXPECT_FALSE(splitsWires(switched(1, 4)));
+  EXPECT_FALSE(splitsWires(switched(4, 4)));
+}
+
+TEST(Bounds, DepthwiseMacsTakeTheRateOfTheirKernel) {
+  CanonicalGraph graph;
+  graph.tensors = {{.name = "x", .shape = {8, 8, 16}}, {.name = "y", .shape = {8, 8, 16}}};
+  DepthwiseConv depthwise;
+  depthwise.weights.resize(16 * 9);
+  graph.ops = {{"dw", "Conv", {TensorId(0)}, TensorId(1), depthwise}};
+  EXPECT_EQ(layerNeeds(graph, graph.ops[0]),
+            (LayerNeeds{8 * 8 * 16 * 9, 16 * 9, 1024, 1024, false}));
+  EXPECT_DOUBLE_EQ(computeBounds(graph, paperLike(1, 1)).computeSeconds, 9216 / 64 * 1e-9);
+}
+
+TEST(Bounds, SharedDdrCapsTheChannels) {
+  Device device = paperLike(1, 4);
+  device.rates.ddrReadTotal = BytesPerSecond{8'000'000'000};
+  const CanonicalGraph graph = testing::twoConvs();
+  EXPECT_DOUBLE_EQ(computeBounds(graph, device).ddrReadSeconds, (128 + 128) / 8e9);
+}
+
+TEST(LayerNeeds, AConcatThatRequantizesIsWork) {
+  CanonicalGraph graph;
+  graph.tensors = {{.name = "a", .shape = {2, 2, 8}}, {.name = "b", .shape = {2, 2, 8}}};
+  Assemble move{{{{{.count = 2}}, {{.count = 2}}, {{.count = 8}}, {}}}, 0};
+  graph.ops = {{"concat", "Concat", {TensorId(0)}, TensorId(1), move}};
+  EXPECT_TRUE(layerNeeds(graph, graph.ops[0]).free);
+  move.parts[0].table.emplace();
+  graph.ops[0].attributes = move;
+  EXPECT_FALSE(layerNeeds(graph, graph.ops[0]).free);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,171 @@
+#include "heddle/report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "heddle/report/memory_blocks.h"
+#include "small_run.h"
+
+namespace heddle {
+namespace {
+
+using testing::paperLike;
+using testing::twoConvs;
+using testing::twoConvsProgram;
+using testing::twoConvsRun;
+
+Report smallReport(const std::vector<Cycles>& closedForm = {}) {
+  return makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), twoConvsRun(), closedForm);
+}
+
+Cycles of(const PerResource<Cycles>& cycles, Resource resource) {
+  return cycles[static_cast<std::size_t>(resource)];
+}
+
+TEST(MakeReport, LayerCyclesAreDifferencesOfCompletionAndAddUpToTheMakespan) {
+  const Report report = smallReport();
+  EXPECT_EQ(report.layers[0].cycles, Cycles(48));
+  EXPECT_EQ(report.layers[1].cycles,
+            Cycles(14));  // 60 - 48, and 2 cycles of the sequencer at the end
+  EXPECT_EQ(report.layers[0].cycles + report.layers[1].cycles, report.cycles);
+}
+
+TEST(MakeReport, ALayerThatEndsBeforeAnEarlierOneTakesNoCyclesOfTheWhole) {
+  SimulateResult run = twoConvsRun();
+  run.layerEnd = {Cycles(62), Cycles(60)};
+  const Report report = makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), run);
+  EXPECT_EQ(report.layers[0].cycles, Cycles(62));
+  EXPECT_EQ(report.layers[1].cycles, Cycles(0));
+}
+
+TEST(MakeReport, LayerIsBoundByTheResourceWhoseBusiestEngineWorkedLongest) {
+  const Report report = smallReport();
+  EXPECT_EQ(report.layers[0].boundBy, Resource::DdrRead);  // 28 of 48 cycles; the core worked 16
+  EXPECT_EQ(report.layers[1].boundBy, Resource::Compute);
+  EXPECT_EQ(of(report.layers[0].busy, Resource::DdrRead), Cycles(28));
+  EXPECT_EQ(of(report.layers[0].busy, Resource::Compute), Cycles(16));
+}
+
+TEST(MakeReport, WaitOfACoreIsSharedOutOverTheChainOfItsCauses) {
+  const Report report = smallReport();
+  // Cycles 28..32 the row wire moved weights; before that it waited for DDR, which loaded from
+  // cycle 0 on.
+  EXPECT_EQ(of(report.layers[0].waits, Resource::WeightsWire), Cycles(4));
+  EXPECT_EQ(of(report.layers[0].waits, Resource::DdrRead), Cycles(28));
+  EXPECT_EQ(of(report.layers[0].waits, Resource::InputWire), Cycles(0));
+}
+
+TEST(MakeReport, BytesAndMacsOfALayerAreThoseOfItsSlices) {
+  const Report report = smallReport();
+  EXPECT_EQ(report.layers[0].traffic.ddrRead, Bytes(192));
+  EXPECT_EQ(report.layers[0].weightsToCores, Bytes(64));
+  EXPECT_EQ(report.layers[0].inputsToCores, Bytes(128));
+  EXPECT_EQ(report.layers[0].macsExecuted, 256);
+  EXPECT_EQ(report.layers[0].macs, 4 * 4 * 64);
+}
+
+TEST(MakeReport, ClosedFormIsHeldAgainstTheMeasuredCycles) {
+  const Report report = smallReport({Cycles(36), Cycles(14)});
+  EXPECT_EQ(report.closedForm, Cycles(50));
+  EXPECT_DOUBLE_EQ(*report.closedFormWorstLayerError(), -0.25);
+  EXPECT_FALSE(smallReport().closedFormWorstLayerError());
+}
+
+TEST(MemoryBlocks, SlicesLiveFromTheFirstToTheLastLayerThatTouchesTheirTensor) {
+  const std::vector<MemoryBlock> blocks = memoryBlocks(twoConvsProgram());
+  ASSERT_EQ(blocks.size(), 4u);  // two buffers, two slices
+  EXPECT_EQ(
+      blocks[2],
+      (MemoryBlock{
+          "x", TileKind::Memtile, {0, 0, 1, 1}, 0, 128, LayerId(0), LayerId(0), TensorId(0)}));
+  EXPECT_EQ(
+      blocks[3],
+      (MemoryBlock{
+          "y", TileKind::Memtile, {0, 0, 1, 1}, 128, 128, LayerId(0), LayerId(1), TensorId(1)}));
+}
+
+TEST(MemoryBlocks, PeakCountsLiveBytesOnceInTheFullestTile) {
+  const std::vector<MemoryBlock> blocks = memoryBlocks(twoConvsProgram());
+  EXPECT_EQ(memtileOccupancy(blocks, 0, 2), (std::vector<std::int64_t>{128 + 128 + 64, 128}));
+  EXPECT_EQ(peakBytes(blocks, TileKind::Memtile, 2), 320);
+  EXPECT_EQ(peakBytes(blocks, TileKind::Core, 2), 256);
+  const std::vector<MemoryBlock> overlapping = {
+      {"a", TileKind::Core, {}, 0, 100, LayerId(0), LayerId(0), {}},
+      {"b", TileKind::Core, {}, 50, 100, LayerId(0), LayerId(0), {}}};
+  EXPECT_EQ(peakBytes(overlapping, TileKind::Core, 1), 150);
+}
+
+TEST(MemoryBlocks, ASliceThatABufferNamesIsNotCountedAgain) {
+  Program program = twoConvsProgram();
+  program.buffers.push_back(
+      {"x.slice", TileKind::Memtile, {0, 0, 1, 1}, 0, 128, LayerId(0), LayerId(1), TensorId(0)});
+  const std::vector<MemoryBlock> blocks = memoryBlocks(program);
+  ASSERT_EQ(blocks.size(), 4u);
+  EXPECT_EQ(blocks[2].name, "x.slice");
+  EXPECT_EQ(blocks[3].name, "y");
+}
+
+TEST(ReportJson, HasEveryEntryOfTheFormat) {
+  Report report = smallReport({Cycles(36), Cycles(14)});
+  report.verification = {true, true, 3, 384, 0, {}};
+  const nlohmann::json json = nlohmann::json::parse(reportJson(report));
+  EXPECT_EQ(json["format"], "heddle.report/1");
+  EXPECT_EQ(json["time"]["cycles"], 62);
+  EXPECT_DOUBLE_EQ(json["time"]["seconds"], 62e-9);
+  EXPECT_DOUBLE_EQ(json["time"]["closedFormSeconds"], 50e-9);
+  EXPECT_EQ(json["work"]["macsDense"], 2048);
+  EXPECT_EQ(json["work"]["macsExecuted"], 512);
+  EXPECT_EQ(json["memory"]["memtilePeakBytes"], 320);
+  EXPECT_EQ(json["verification"]["bytesCompared"], 384);
+  EXPECT_EQ(json["notModelled"][0], "fabric reprogramming");
+  EXPECT_EQ(json["layers"][0]["boundBy"], "DDR read");
+  const std::vector<std::pair<std::string, std::vector<std::string>>> entries = {
+      {"model", {"name", "sha256", "macs", "weightBytes"}},
+      {"device", {"name", "rows", "columns", "clockHz", "macsPerCycle"}},
+      {"time", {"cycles", "seconds", "closedFormSeconds", "closedFormWorstLayerError"}},
+      {"bounds",
+       {"computeSeconds", "ddrReadSeconds", "ddrWriteSeconds", "memtileToCoreSeconds",
+        "coreToMemtileSeconds", "lowerBoundSeconds", "layerBoundSeconds", "efficiency"}},
+      {"traffic", {"ddrReadBytes", "ddrWriteBytes", "memtileToCoreBytes", "coreToMemtileBytes"}},
+      {"memory", {"memtilePeakBytes", "corePeakBytes"}},
+      {"work", {"macsDense", "macsExecuted", "macsPadded"}},
+      {"verification", {"ran", "matches", "tensorsCompared", "bytesCompared", "mismatches"}},
+      {"effort",
+       {"importSeconds", "compileSeconds", "simulateSeconds", "verifySeconds", "peakBytes"}}};
+  for (const auto& [object, keys] : entries)
+    for (const std::string& key : keys)
+      EXPECT_TRUE(json[object].contains(key)) << object << '.' << key;
+  for (const char* key : {"name", "op", "split", "cycles", "boundBy"})
+    EXPECT_TRUE(json["layers"][1].contains(key)) << key;
+}
+
+TEST(ReportJson, EffortIsAllThatDiffersBetweenRuns) {
+  Report slow = smallReport();
+  slow.effort.compileSeconds = 1.5;
+  slow.effort.peakBytes = 1 << 20;
+  nlohmann::ordered_json a = nlohmann::ordered_json::parse(reportJson(smallReport()));
+  nlohmann::ordered_json b = nlohmann::ordered_json::parse(reportJson(slow));
+  EXPECT_NE(a, b);
+  a.erase("effort");
+  b.erase("effort");
+  EXPECT_EQ(a.dump(), b.dump());
+}
+
+TEST(ReportMarkdown, NamesOfTheModelCannotBecomeMarkup) {
+  Report report = smallReport();
+  report.layers[0].name = "a|b<script>\n# c";
+  const std::string text = reportMarkdown(report);
+  EXPECT_NE(text.find("a\\|b\\<script\\> # c"), std::string::npos) << text;
+}
+
+TEST(LayersCsv, NamesAreQuotedAndNeverAFormula) {
+  Report report = smallReport();
+  report.layers[0].name = "=1+\"1\"";
+  const std::string csv = layersCsv(report);
+  EXPECT_NE(csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",48,DDR read,0,48,"), std::string::npos)
+      << csv;
+}
+
+}  // namespace
+}  // namespace heddle
