@@ -20,6 +20,7 @@
 #include "heddle/device/device.h"
 #include "heddle/support/ids.h"
 #include "heddle/support/units.h"
+#include "heddle/tiling/slice.h"
 
 namespace heddle {
 
@@ -276,12 +277,6 @@ struct Layer {
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
-// The part of a tensor that lies in one memtile, laid out as rows x blocks x columns x 8 bytes.
-struct Slice {
-  std::int64_t memtile = 0, address = 0, y = 0, rows = 0, x = 0, columns = 0;
-  friend bool operator==(const Slice&, const Slice&) = default;
-};
-
 struct ProgramTensor {  // index = TensorId of the CanonicalGraph
   std::string name;
   Shape shape;
@@ -322,8 +317,8 @@ struct Lock {
   friend bool operator==(const Lock&, const Lock&) = default;
 };
 
-// Bytes that the host puts into DDR at weightsAddress before the program starts: weight records in the order in which
-// they are streamed, then constant tensors. Written as weights.bin.
+// Bytes that the host puts into DDR at weightsAddress before the program starts: constant tensors, then weight records in
+// the order in which they are streamed. Written as weights.bin.
 //
 // A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T = KY*KX taps of the part:
 //   CONV    weightZero int8[8B]; gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept; kept blocks, b outermost:

@@ -1,0 +1,45 @@
+// Which part of an operand an output needs: the projection of output rows, columns and channel blocks to the input.
+//
+//   3x3 convolution, stride 2, pad 1, 56 rows in: output row 0 needs input rows [0, 2), row 1 rows [1, 4), row 27 [53, 56)
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/tiling/layer_plan.h"
+
+namespace heddle {
+
+class OperandGeometry {
+ public:
+  OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand);
+
+  // Input rows of output row y with the kernel rows of `part`, inside the tensor; empty where all taps are border.
+  Interval rows(std::int64_t y, const Interval& kernelRows) const;
+  // Input columns of output columns `x`, inside the tensor; at least one column where the operand has a window.
+  Interval columns(const Interval& x) const;
+  // Input channel blocks of output blocks `blocks`; for CONV those of the reduction part. Empty: the operand is unused.
+  Interval blocks(const Interval& outputBlocks, const ReductionPart& part) const;
+  // Absolute column and row (maybe negative) of the first tap of output column x, row y.
+  std::int64_t firstColumn(std::int64_t x) const;
+  std::int64_t firstRow(std::int64_t y, const Interval& kernelRows) const;
+  // An Assemble operand that gives nothing to output row y.
+  bool absent(std::int64_t y) const;
+
+ private:
+  const CanonicalOp* op_;
+  Shape input_, output_;
+  Window window_;
+  bool windowed_ = false;
+  std::vector<std::int64_t> rowOf_, columnOf_, channelOf_;  // Assemble: input index per output index, or -1
+};
+
+// The window of an operator that has one.
+const Window* windowOf(const CanonicalOp& op);
+// Channels are reduced (CONV), so every core of a column needs the same input.
+bool sharesInput(const CanonicalOp& op);
+std::int64_t blocksOf(const Shape& shape);
+// Bytes of the weight record (program/program.h, WeightImage) of `outputBlocks` for `part`; 0 where the operator has none.
+std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks, const ReductionPart& part, bool lastPart);
+
+}  // namespace heddle

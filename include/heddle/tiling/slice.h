@@ -1,0 +1,13 @@
+// Where a part of a tensor lies.
+#pragma once
+#include <cstdint>
+
+namespace heddle {
+
+// The part of a tensor that lies in one memtile, laid out as rows x blocks x columns x 8 bytes.
+struct Slice {
+  std::int64_t memtile = 0, address = 0, y = 0, rows = 0, x = 0, columns = 0;
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+}  // namespace heddle

@@ -1,0 +1,260 @@
+#include "emission.h"
+
+#include <algorithm>
+#include <set>
+
+#include "heddle/program/visit.h"
+#include "heddle/support/check.h"
+#include "roll.h"
+
+namespace heddle {
+namespace {
+
+// All of an instruction but its numbers, as a key: equal keys are equal but for the numbers.
+class StructureKey {
+ public:
+  std::vector<std::int64_t> of(const FlatInstruction& instruction) {
+    key_.clear();
+    add(instruction.as.index());
+    std::visit([&](const auto& i) { fields(i); }, instruction.as);
+    return key_;
+  }
+
+ private:
+  template <class T> void add(T value) { key_.push_back(static_cast<std::int64_t>(value)); }
+  void add(const Engine& e) { add(e.kind); add(e.row); add(e.column); add(e.channel); }
+  void add(const Address<std::int64_t>& a) { add(a.slotStride); add(a.slots); }
+  void add(const End<std::int64_t>& e) {
+    add(e.address);
+    add(e.pattern.dimensions.size());
+    for (const Dimension& d : e.pattern.dimensions) { add(d.count); add(d.stride); }
+    add(e.pattern.run);
+  }
+  void add(const Part<std::int64_t>& p) {
+    add(p.content); add(p.tensor.index); add(p.rows); add(p.blocks); add(p.columns);
+  }
+  void fields(const Start& i) { add(i.channel); }
+  void fields(const Wait<std::int64_t>& i) { add(i.channel); }
+  void fields(const Load<std::int64_t>& i) { add(i.source); add(i.destination); add(i.part); }
+  void fields(const Write<std::int64_t>& i) { add(i.source); add(i.destination); add(i.part); }
+  void fields(const Send<std::int64_t>& i) {
+    add(i.source);
+    add(i.to.size());
+    for (const auto& t : i.to) { add(t.rows); add(t.columns); add(t.channel); }
+    add(i.part);
+  }
+  void fields(const Receive<std::int64_t>& i) { add(i.destination); add(i.part); }
+  void fields(const WriteFm<std::int64_t>& i) {
+    add(i.source);
+    add(i.destinations.size());
+    for (const auto& d : i.destinations) add(d.end);
+    add(i.part);
+  }
+  void fields(const Call<std::int64_t>& i) {
+    add(i.kernel.index);
+    add(i.inputs.size());
+    for (const auto& r : i.inputs) {
+      add(r.tensor.index); add(r.rowBytes); add(r.length); add(r.columns); add(r.blocks); add(r.absent);
+    }
+    add(i.weights.has_value());
+    if (i.weights) add(*i.weights);
+    add(i.weightBytes); add(i.keptBlocks);
+    add(i.accumulator.has_value());
+    add(i.init); add(i.finish);
+    add(i.output.has_value());
+    if (i.output) add(*i.output);
+    add(i.part);
+  }
+  std::vector<std::int64_t> key_;
+};
+
+struct LockLists {
+  std::vector<LockUse<std::int64_t>>*acquire, *release;
+};
+
+// The locks of end `point` (Access::point) of an instruction.
+LockLists locksOf(FlatInstruction& instruction, std::int32_t point) {
+  auto of = [](auto& end) { return LockLists{&end.acquire, &end.release}; };
+  if (auto* load = std::get_if<Load<std::int64_t>>(&instruction.as)) return of(load->destination);
+  if (auto* write = std::get_if<Write<std::int64_t>>(&instruction.as)) return of(write->source);
+  if (auto* send = std::get_if<Send<std::int64_t>>(&instruction.as)) return of(send->source);
+  if (auto* receive = std::get_if<Receive<std::int64_t>>(&instruction.as)) return of(receive->destination);
+  if (auto* out = std::get_if<WriteFm<std::int64_t>>(&instruction.as))
+    return point == 0 ? of(out->source) : of(out->destinations[static_cast<std::size_t>(point - 1)].end);
+  auto* call = std::get_if<Call<std::int64_t>>(&instruction.as);
+  HEDDLE_CHECK(call) << "an instruction without memory takes no lock";
+  return of(*call);
+}
+
+}  // namespace
+
+// Prototypes with their locks, made from prototypes without and the marks of an instruction.
+class LockedShapes {
+ public:
+  explicit LockedShapes(const std::vector<FlatInstruction>& plain) : plain_(plain) {}
+
+  struct Entry {
+    std::int32_t number = 0;
+    std::vector<std::int32_t> order;  // per number: index among the plain numbers, or (behind them) among the marks
+  };
+
+  // `layout`: plain shape, then per mark 2 * end + release.
+  const Entry& entry(const std::vector<std::int32_t>& layout) {
+    auto [at, fresh] = entries_.try_emplace(layout);
+    if (!fresh) return at->second;
+    FlatInstruction instruction = plain_[static_cast<std::size_t>(layout[0])];
+    std::int64_t n = 0;
+    forEachValue(instruction, [&](std::int64_t& v) { v = n++; });
+    for (std::size_t k = 1; k < layout.size(); ++k) {
+      const LockLists locks = locksOf(instruction, layout[k] / 2);
+      (layout[k] % 2 ? locks.release : locks.acquire)->push_back({n++, 1});
+    }
+    forEachValue(instruction, [&](std::int64_t& v) { at->second.order.push_back(static_cast<std::int32_t>(v)); });
+    at->second.number = static_cast<std::int32_t>(prototypes_.size());
+    prototypes_.push_back(std::move(instruction));
+    return at->second;
+  }
+  std::vector<FlatInstruction>& prototypes() { return prototypes_; }
+
+ private:
+  const std::vector<FlatInstruction>& plain_;
+  std::map<std::vector<std::int32_t>, Entry> entries_;
+  std::vector<FlatInstruction> prototypes_;
+};
+
+std::int32_t Emission::queueOf(const Engine& engine) {
+  const auto [at, fresh] = queueNumbers_.try_emplace(engine, static_cast<std::int32_t>(queues_.size()));
+  if (fresh) queues_.push_back({engine, {}, {}, {}});
+  return at->second;
+}
+
+std::int32_t Emission::shapeOf(const FlatInstruction& instruction) {
+  thread_local StructureKey key;
+  const auto [at, fresh] = shapeNumbers_.try_emplace(key.of(instruction), static_cast<std::int32_t>(shapes_.size()));
+  if (fresh) shapes_.push_back(instruction);
+  return at->second;
+}
+
+void Emission::push(const Engine& engine, LayerId layer, const FlatInstruction& instruction,
+                    const std::vector<Access>& accesses) {
+  const std::int32_t number = queueOf(engine);
+  const std::int32_t shape = shapeOf(instruction);
+  Queue& queue = queues_[static_cast<std::size_t>(number)];
+  queue.ops.push_back({shape, layer.index, queue.values.size()});
+  forEachValue(instruction, [&](std::int64_t v) { queue.values.push_back(v); });
+  synchronize(number, accesses);
+}
+
+void Emission::synchronize(std::int32_t queue, const std::vector<Access>& accesses) {
+  const auto op = static_cast<std::int32_t>(queues_[static_cast<std::size_t>(queue)].ops.size()) - 1;
+  // Tile by tile: an edge is a lock of the tile where both sides meet.
+  for (std::size_t k = 0; k < accesses.size();) {
+    const Tile& name = accesses[k].tile;
+    const auto [at, fresh] = tileNumbers_.try_emplace(name, static_cast<std::int32_t>(tiles_.size()));
+    if (fresh) {
+      tileNames_.push_back(name);
+      tiles_.emplace_back();
+    }
+    const std::int32_t tile = at->second;
+    edges_.clear();
+    for (; k < accesses.size() && accesses[k].tile == name; ++k) {
+      const AccessPoint point{queue, op, accesses[k].point};
+      TileAccesses& memory = tiles_[static_cast<std::size_t>(tile)];
+      if (accesses[k].writes) memory.write(accesses[k].first, accesses[k].end, point, edges_);
+      else memory.read(accesses[k].first, accesses[k].end, point, edges_);
+    }
+    for (const Edge& e : edges_) {
+      queues_[static_cast<std::size_t>(e.from.queue)].marks.push_back(
+          {e.from.op, e.from.end, tile, e.from.queue, e.to.queue, true});
+      queues_[static_cast<std::size_t>(queue)].marks.push_back({op, e.to.end, tile, e.from.queue, e.to.queue, false});
+    }
+  }
+}
+
+// The engine relative to the tile: neighbours on the same side look the same from every tile.
+Engine Emission::asSeenFrom(const Tile& tile, const Engine& engine) const {
+  Engine seen = engine;
+  if (engine.kind == EngineKind::Wire) {
+    const CoreRange& reach = device_.wires[static_cast<std::size_t>(engine.column)].reach;
+    const bool column = reach.columns == 1 && reach.rows == device_.rows;
+    seen.row = column ? 0 : engine.column;
+    seen.column = column ? static_cast<std::int32_t>(reach.column) - tile.column : 0;
+    seen.channel = column ? 0 : 1;
+  } else if (tile.kind == TileKind::Core) {
+    seen.row = seen.column = 0;
+  } else {
+    seen.column -= tile.column;
+  }
+  return seen;
+}
+
+Emission::Role Emission::role(const Tile& tile, std::int32_t from, std::int32_t to) const {
+  const Engine a = asSeenFrom(tile, queues_[static_cast<std::size_t>(from)].engine);
+  const Engine b = asSeenFrom(tile, queues_[static_cast<std::size_t>(to)].engine);
+  return {static_cast<std::int64_t>(tile.kind), static_cast<std::int64_t>(a.kind), a.column, a.channel,
+          static_cast<std::int64_t>(b.kind),    b.column,                          b.channel, a.row, b.row};
+}
+
+void Emission::numberLocks(Program& program) {
+  std::set<std::array<std::int32_t, 3>> pairs;  // tile, from, to
+  for (const Queue& queue : queues_)
+    for (const LockMark& m : queue.marks) pairs.insert({m.tile, m.from, m.to});
+  for (const auto& [tile, from, to] : pairs) roles_[role(tileNames_[static_cast<std::size_t>(tile)], from, to)] = 0;
+  std::map<std::int64_t, std::int32_t> next;  // per kind of tile
+  for (auto& [r, number] : roles_) number = next[r[0]]++;
+  for (const auto& [tile, from, to] : pairs) {
+    const Tile& name = tileNames_[static_cast<std::size_t>(tile)];
+    program.locks.push_back({name, roles_.at(role(name, from, to)), 0, queues_[static_cast<std::size_t>(from)].engine,
+                             queues_[static_cast<std::size_t>(to)].engine});
+  }
+  std::sort(program.locks.begin(), program.locks.end(), [](const Lock& a, const Lock& b) {
+    return std::tie(a.tile, a.index) < std::tie(b.tile, b.index);
+  });
+}
+
+void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& roller) const {
+  std::vector<LockMark> marks = queue.marks;
+  std::map<std::array<std::int32_t, 3>, std::int32_t> numbers;
+  auto number = [&](const LockMark& m) {
+    const auto [at, fresh] = numbers.try_emplace({m.tile, m.from, m.to}, 0);
+    if (fresh) at->second = roles_.at(role(tileNames_[static_cast<std::size_t>(m.tile)], m.from, m.to));
+    return at->second;
+  };
+  auto key = [&](const LockMark& m) { return std::tuple(m.op, m.end, m.release, number(m)); };
+  std::sort(marks.begin(), marks.end(), [&](const LockMark& a, const LockMark& b) { return key(a) < key(b); });
+  std::vector<FlatOp> ops;
+  std::vector<std::int64_t> values;
+  std::vector<std::int32_t> layout;
+  std::size_t mark = 0;
+  for (std::size_t i = 0; i < queue.ops.size(); ++i) {
+    const Op& op = queue.ops[i];
+    layout.assign(1, op.shape);
+    const std::size_t firstMark = mark;
+    for (; mark < marks.size() && marks[mark].op == static_cast<std::int32_t>(i); ++mark)
+      layout.push_back(2 * marks[mark].end + marks[mark].release);
+    const LockedShapes::Entry& entry = shapes.entry(layout);
+    const std::size_t plain = entry.order.size() - (mark - firstMark);
+    ops.push_back({entry.number, values.size()});
+    for (std::int32_t source : entry.order) {
+      const auto k = static_cast<std::size_t>(source);
+      values.push_back(k < plain ? queue.values[op.firstValue + k] : number(marks[firstMark + k - plain]));
+    }
+  }
+  for (std::size_t first = 0; first < ops.size();) {
+    std::size_t end = first;
+    while (end < ops.size() && queue.ops[end].layer == queue.ops[first].layer) ++end;
+    roller.add(LayerId(static_cast<std::size_t>(queue.ops[first].layer)), queue.engine,
+               std::span(ops).subspan(first, end - first), values);
+    first = end;
+  }
+}
+
+void Emission::finish(Program& program) {
+  numberLocks(program);
+  LockedShapes shapes(shapes_);
+  Roller roller(shapes.prototypes());
+  for (const Queue& queue : queues_) addToRoller(queue, shapes, roller);
+  program.sections = roller.sections();
+}
+
+}  // namespace heddle

@@ -1,0 +1,245 @@
+#include "roll.h"
+
+#include <algorithm>
+#include <set>
+
+#include "heddle/program/visit.h"
+#include "heddle/support/check.h"
+
+namespace heddle {
+namespace {
+
+constexpr std::size_t kLongestPeriod = 128;  // instructions of a loop body that is looked for
+constexpr std::int64_t kPlainlyALoop = 4;    // repetitions that end the search for a longer period
+
+std::size_t valueCount(const FlatInstruction& instruction) {
+  std::size_t n = 0;
+  forEachValue(instruction, [&](std::int64_t) { ++n; });
+  return n;
+}
+
+}  // namespace
+
+Roller::Roller(const std::vector<FlatInstruction>& prototypes) : prototypes_(prototypes) {}
+
+std::int32_t Roller::leaf(std::int32_t shape) {
+  const auto [at, fresh] = leaves_.try_emplace(shape, static_cast<std::int32_t>(structures_.size()));
+  if (fresh) {
+    Structure s;
+    s.shape = shape;
+    s.values = valueCount(prototypes_[static_cast<std::size_t>(shape)]);
+    structures_.push_back(std::move(s));
+  }
+  return at->second;
+}
+
+std::int32_t Roller::loop(std::int64_t count, std::vector<std::int32_t> body, std::vector<std::int64_t> strides) {
+  std::vector<std::int64_t> key{count, std::ssize(body)};
+  key.insert(key.end(), body.begin(), body.end());
+  key.insert(key.end(), strides.begin(), strides.end());
+  const auto [at, fresh] = loops_.try_emplace(std::move(key), static_cast<std::int32_t>(structures_.size()));
+  if (fresh) {
+    Structure s;
+    s.count = count;
+    for (std::int32_t b : body) {
+      s.values += structures_[static_cast<std::size_t>(b)].values;
+      s.depth = std::max(s.depth, structures_[static_cast<std::size_t>(b)].depth + 1);
+    }
+    s.body = std::move(body);
+    s.strides = std::move(strides);
+    structures_.push_back(std::move(s));
+  }
+  return at->second;
+}
+
+void Roller::add(LayerId layer, const Engine& engine, std::span<const FlatOp> ops,
+                 const std::vector<std::int64_t>& values) {
+  Sequence sequence;
+  sequence.tokens.reserve(ops.size());
+  for (const FlatOp& op : ops) {
+    const std::int32_t structure = leaf(op.shape);
+    sequence.tokens.push_back({structure, sequence.values.size()});
+    const std::size_t n = structures_[static_cast<std::size_t>(structure)].values;
+    sequence.values.insert(sequence.values.end(), values.begin() + static_cast<std::ptrdiff_t>(op.firstValue),
+                           values.begin() + static_cast<std::ptrdiff_t>(op.firstValue + n));
+  }
+  while (rollOnce(sequence)) {
+  }
+  groups_[{layer.index, {engine.kind, engine.channel}}].push_back({engine, std::move(sequence)});
+}
+
+// How often the `period` tokens from `at` on stand there one after another, numbers growing by the same steps.
+std::int64_t Roller::repetitions(const Sequence& s, std::size_t at, std::size_t period) const {
+  auto sameStructure = [&](std::size_t a, std::size_t b) {
+    for (std::size_t k = 0; k < period; ++k)
+      if (s.tokens[a + k].structure != s.tokens[b + k].structure) return false;
+    return true;
+  };
+  if (at + 2 * period > s.tokens.size() || !sameStructure(at, at + period)) return 1;
+  std::int64_t count = 2;
+  for (std::size_t next = at + 2 * period; next + period <= s.tokens.size(); next += period, ++count) {
+    if (!sameStructure(at, next)) break;
+    bool steady = true;
+    for (std::size_t k = 0; k < period && steady; ++k) {
+      const std::int64_t* v0 = &s.values[s.tokens[at + k].firstValue];
+      const std::int64_t* v1 = &s.values[s.tokens[at + period + k].firstValue];
+      const std::int64_t* before = &s.values[s.tokens[next - period + k].firstValue];
+      const std::int64_t* now = &s.values[s.tokens[next + k].firstValue];
+      const std::size_t n = structures_[static_cast<std::size_t>(s.tokens[at + k].structure)].values;
+      for (std::size_t v = 0; v < n && steady; ++v) steady = now[v] - before[v] == v1[v] - v0[v];
+    }
+    if (!steady) break;
+  }
+  return count;
+}
+
+// One sweep: replaces repetitions by loops, leftmost first. Returns whether it found any.
+bool Roller::rollOnce(Sequence& s) {
+  Sequence out;
+  bool found = false;
+  for (std::size_t at = 0; at < s.tokens.size();) {
+    std::size_t bestPeriod = 0;
+    std::int64_t bestCount = 1, bestGain = 0;
+    const std::size_t farthest = std::min(kLongestPeriod, (s.tokens.size() - at) / 2);
+    std::int32_t depth = 0;
+    for (std::size_t period = 1; period <= farthest; ++period) {
+      depth = std::max(depth, structures_[static_cast<std::size_t>(s.tokens[at + period - 1].structure)].depth);
+      if (depth + 1 > static_cast<std::int32_t>(kMaxLoopDepth)) break;
+      if (s.tokens[at + period].structure != s.tokens[at].structure) continue;
+      const std::int64_t count = repetitions(s, at, period);
+      const std::int64_t gain = (count - 1) * static_cast<std::int64_t>(period);
+      if (gain > bestGain) {
+        bestGain = gain;
+        bestCount = count;
+        bestPeriod = period;
+      }
+      if (count >= kPlainlyALoop) break;
+    }
+    auto copyValues = [&](const Token& t) {
+      const std::size_t n = structures_[static_cast<std::size_t>(t.structure)].values;
+      out.values.insert(out.values.end(), s.values.begin() + static_cast<std::ptrdiff_t>(t.firstValue),
+                        s.values.begin() + static_cast<std::ptrdiff_t>(t.firstValue + n));
+    };
+    const std::size_t first = out.values.size();
+    if (bestPeriod == 0) {
+      copyValues(s.tokens[at]);
+      out.tokens.push_back({s.tokens[at].structure, first});
+      ++at;
+      continue;
+    }
+    found = true;
+    std::vector<std::int32_t> body;
+    std::vector<std::int64_t> strides;
+    for (std::size_t k = 0; k < bestPeriod; ++k) {
+      const Token &a = s.tokens[at + k], &b = s.tokens[at + bestPeriod + k];
+      body.push_back(a.structure);
+      const std::size_t n = structures_[static_cast<std::size_t>(a.structure)].values;
+      for (std::size_t v = 0; v < n; ++v)
+        strides.push_back(s.values[b.firstValue + v] - s.values[a.firstValue + v]);
+      copyValues(a);
+    }
+    out.tokens.push_back({loop(bestCount, std::move(body), std::move(strides)), first});
+    at += bestPeriod * static_cast<std::size_t>(bestCount);
+  }
+  if (found) s = std::move(out);
+  return found;
+}
+
+std::vector<Section> Roller::sections() {
+  std::vector<Section> all;
+  for (auto& [key, engines] : groups_) {
+    std::vector<Section> merged = merge(LayerId(static_cast<std::size_t>(key.first)), std::move(engines));
+    std::move(merged.begin(), merged.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+// Rectangles of engines with one structure whose numbers are affine in row and column; greedy from the top left.
+std::vector<Section> Roller::merge(LayerId layer, std::vector<Rolled> engines) {
+  std::map<std::pair<std::int32_t, std::int32_t>, const Sequence*> left;
+  for (const Rolled& r : engines) left[{r.engine.row, r.engine.column}] = &r.sequence;
+  auto at = [&](std::int32_t row, std::int32_t column) -> const Sequence* {
+    const auto found = left.find({row, column});
+    return found == left.end() ? nullptr : found->second;
+  };
+  auto alike = [](const Sequence& a, const Sequence& b) {
+    return a.values.size() == b.values.size() &&
+           std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end(),
+                      [](const Token& x, const Token& y) { return x.structure == y.structure; });
+  };
+  // d == a + (b - a) + (c - a), number by number.
+  auto planar = [](const Sequence& a, const Sequence& b, const Sequence& c, const Sequence& d) {
+    for (std::size_t i = 0; i < a.values.size(); ++i)
+      if (d.values[i] != b.values[i] + c.values[i] - a.values[i]) return false;
+    return true;
+  };
+  std::vector<Section> out;
+  while (!left.empty()) {
+    const auto [row, column] = left.begin()->first;
+    const Sequence& first = *left.begin()->second;
+    std::int32_t columns = 1, rows = 1;
+    for (;; ++columns) {
+      const Sequence* next = at(row, column + columns);
+      if (!next || !alike(first, *next)) break;
+      if (columns >= 2 && !planar(first, *at(row, column + 1), *at(row, column + columns - 1), *next)) break;
+    }
+    for (;; ++rows) {
+      bool fits = true;
+      for (std::int32_t c = 0; c < columns && fits; ++c) {
+        const Sequence* next = at(row + rows, column + c);
+        fits = next && alike(first, *next);
+        if (!fits) break;
+        if (rows >= 2) fits = planar(first, *at(row + 1, column), *at(row + rows - 1, column + c), *next);
+        else if (c >= 1) fits = planar(first, *at(row + 1, column), *at(row, column + c), *next);
+      }
+      if (!fits) break;
+    }
+    const Engine& sample = engines.front().engine;
+    const EngineRange range{sample.kind, sample.channel, {row, column, rows, columns}};
+    out.push_back(section(layer, range, first, rows > 1 ? at(row + 1, column) : nullptr,
+                          columns > 1 ? at(row, column + 1) : nullptr));
+    for (std::int32_t r = 0; r < rows; ++r)
+      for (std::int32_t c = 0; c < columns; ++c) left.erase({row + r, column + c});
+  }
+  return out;
+}
+
+Section Roller::section(LayerId layer, const EngineRange& range, const Sequence& first, const Sequence* below,
+                        const Sequence* right) {
+  std::vector<Affine> values(first.values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Affine& v = values[i];
+    if (below) v.row = below->values[i] - first.values[i];
+    if (right) v.column = right->values[i] - first.values[i];
+    v.base = first.values[i] - v.row * range.range.row - v.column * range.range.column;
+  }
+  Section out{layer, range, {}};
+  std::vector<Enclosing> loops;
+  for (const Token& token : first.tokens) out.items.push_back(item(token.structure, values, token.firstValue, loops));
+  return out;
+}
+
+Item Roller::item(std::int32_t structure, const std::vector<Affine>& values, std::size_t offset,
+                  std::vector<Enclosing>& loops) {
+  const Structure& s = structures_[static_cast<std::size_t>(structure)];
+  if (s.shape >= 0) {
+    Instruction instruction = constant(prototypes_[static_cast<std::size_t>(s.shape)]);
+    std::size_t v = offset;
+    forEachValue(instruction, [&](Affine& a) {
+      a = values[v];
+      for (std::size_t k = 0; k < loops.size(); ++k) a.loop[k] = (*loops[k].strides)[v - loops[k].offset];
+      ++v;
+    });
+    return {std::move(instruction)};
+  }
+  Loop loop{s.count, {}};
+  loops.push_back({&s.strides, offset});
+  for (std::int32_t b : s.body) {
+    loop.body.push_back(item(b, values, offset, loops));
+    offset += structures_[static_cast<std::size_t>(b)].values;
+  }
+  loops.pop_back();
+  return {std::move(loop)};
+}
+
+}  // namespace heddle

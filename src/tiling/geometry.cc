@@ -1,0 +1,130 @@
+#include "heddle/tiling/geometry.h"
+
+#include <algorithm>
+
+#include "heddle/support/check.h"
+
+namespace heddle {
+namespace {
+
+std::vector<std::int64_t> expand(const AxisMap& map, std::int64_t outputs) {
+  std::vector<std::int64_t> from(static_cast<std::size_t>(outputs), -1);
+  for (const AxisRun& run : map)
+    for (std::int64_t i = 0; i < run.count; ++i)
+      from[static_cast<std::size_t>(run.to + i * run.toStep)] = run.from + i * run.fromStep;
+  return from;
+}
+
+// The smallest interval around the mapped inputs of outputs [first, end); empty where none is mapped.
+Interval around(const std::vector<std::int64_t>& from, std::int64_t first, std::int64_t end) {
+  std::int64_t low = INT64_MAX, high = -1;
+  for (std::int64_t i = first; i < std::min<std::int64_t>(end, std::ssize(from)); ++i) {
+    const std::int64_t f = from[static_cast<std::size_t>(i)];
+    if (f < 0) continue;
+    low = std::min(low, f);
+    high = std::max(high, f);
+  }
+  return high < 0 ? Interval{} : Interval{low, high - low + 1};
+}
+
+Interval clip(std::int64_t first, std::int64_t end, std::int64_t size) {
+  first = std::max<std::int64_t>(first, 0);
+  end = std::min(end, size);
+  return {first, std::max<std::int64_t>(end - first, 0)};
+}
+
+}  // namespace
+
+const Window* windowOf(const CanonicalOp& op) {
+  return std::visit(
+      [](const auto& a) -> const Window* {
+        if constexpr (requires { a.window; }) return &a.window;
+        else return nullptr;
+      },
+      op.attributes);
+}
+
+bool sharesInput(const CanonicalOp& op) { return op.kind() == OpKind::Conv; }
+
+std::int64_t blocksOf(const Shape& shape) { return divideRoundUp(shape.channels, kBlock); }
+
+OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand)
+    : op_(&op), input_(graph.tensors[op.inputs[operand].at()].shape), output_(graph.tensors[op.output.at()].shape) {
+  if (const Window* window = windowOf(op)) {
+    window_ = *window;
+    windowed_ = true;
+  } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
+    const AssemblePart& part = assemble->parts[operand];
+    rowOf_ = expand(part.mapY, output_.height);
+    columnOf_ = expand(part.mapX, output_.width);
+    channelOf_ = expand(part.mapC, output_.channels);
+  }
+}
+
+std::int64_t OperandGeometry::firstRow(std::int64_t y, const Interval& kernelRows) const {
+  if (!rowOf_.empty()) return std::max<std::int64_t>(rowOf_[static_cast<std::size_t>(y)], 0);
+  return windowed_ ? y * window_.strideY - window_.padTop + kernelRows.first * window_.dilationY : y;
+}
+
+std::int64_t OperandGeometry::firstColumn(std::int64_t x) const {
+  return windowed_ ? x * window_.strideX - window_.padLeft : x;
+}
+
+Interval OperandGeometry::rows(std::int64_t y, const Interval& kernelRows) const {
+  if (!rowOf_.empty()) return absent(y) ? Interval{} : Interval{rowOf_[static_cast<std::size_t>(y)], 1};
+  const std::int64_t first = firstRow(y, kernelRows);
+  const std::int64_t extent = windowed_ ? (kernelRows.count - 1) * window_.dilationY + 1 : 1;
+  return clip(first, first + extent, input_.height);
+}
+
+Interval OperandGeometry::columns(const Interval& x) const {
+  if (!columnOf_.empty()) return around(columnOf_, x.first, x.end());
+  if (!windowed_) return x;
+  const std::int64_t extent = (window_.kernelX - 1) * window_.dilationX + 1;
+  const Interval inside = clip(firstColumn(x.first), firstColumn(x.end() - 1) + extent, input_.width);
+  if (!inside.empty()) return inside;
+  return {std::clamp<std::int64_t>(firstColumn(x.first), 0, input_.width - 1), 1};
+}
+
+Interval OperandGeometry::blocks(const Interval& outputBlocks, const ReductionPart& part) const {
+  if (sharesInput(*op_)) return part.inputBlocks;
+  if (channelOf_.empty()) return outputBlocks;
+  const Interval channels = around(channelOf_, outputBlocks.first * kBlock, outputBlocks.end() * kBlock);
+  if (channels.empty()) return {};
+  const std::int64_t first = channels.first / kBlock;
+  return {first, divideRoundUp(channels.end(), kBlock) - first};
+}
+
+bool OperandGeometry::absent(std::int64_t y) const {
+  return !rowOf_.empty() && rowOf_[static_cast<std::size_t>(y)] < 0;
+}
+
+std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks, const ReductionPart& part, bool lastPart) {
+  const std::int64_t epilogue = 3 * 4 * kBlock * outputBlocks;  // bias, multiplier, shift
+  switch (op.kind()) {
+    case OpKind::Conv: {
+      const std::int64_t pairs = part.inputBlocks.count * outputBlocks;
+      const std::int64_t taps = part.kernelRows.count * std::get<Conv>(op.attributes).window.kernelX;
+      return kBlock * outputBlocks + divideRoundUp(pairs, 64) * 8 + pairs * taps * kBlock * kBlock +
+             (lastPart ? epilogue : 0);
+    }
+    case OpKind::DepthwiseConv: {
+      const std::int64_t taps = part.kernelRows.count * std::get<DepthwiseConv>(op.attributes).window.kernelX;
+      return kBlock * outputBlocks + outputBlocks * taps * kBlock + epilogue;
+    }
+    case OpKind::Table:
+      return 256 * (std::get<Table>(op.attributes).tables.size() == 1 ? 1 : outputBlocks * kBlock);
+    case OpKind::Assemble: {
+      std::int64_t tables = 0;
+      for (const AssemblePart& p : std::get<Assemble>(op.attributes).parts) tables += p.table.has_value();
+      return 256 * tables;
+    }
+    case OpKind::MaxPool:
+    case OpKind::AveragePool:
+    case OpKind::Add:
+    case OpKind::Mul: return 0;
+  }
+  return 0;
+}
+
+}  // namespace heddle

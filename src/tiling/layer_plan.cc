@@ -1,0 +1,353 @@
+#include "heddle/tiling/layer_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <sstream>
+
+#include "heddle/cost/cost.h"
+#include "heddle/support/check.h"
+#include "heddle/tiling/geometry.h"
+
+namespace heddle {
+namespace {
+
+constexpr std::int64_t kRingAlignment = 8;
+
+struct Candidate {
+  std::int64_t blocksPerPass = 1, chunks = 1, bands = 1, channelParts = 1, kernelParts = 1;
+  std::int64_t weightSlots = 2;
+  bool resident = false;
+};
+
+// Rows that a window, and a window with its successor, span: the shortest rings that work and that overlap transfers.
+struct RingLengths {
+  std::int64_t single = 1, doubled = 1, whole = 1, firstWindow = 1;
+  std::int64_t rowsLoaded = 0;  // rows that one sweep over the output box brings in
+};
+
+// 1, 2, 3, 4, 6, 8, 12, ... up to and including n.
+std::vector<std::int64_t> steps(std::int64_t n) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t k = 1; k < n; k *= 2) {
+    out.push_back(k);
+    if (k >= 2 && k / 2 * 3 < n) out.push_back(k / 2 * 3);
+  }
+  out.push_back(n);
+  return out;
+}
+
+class LayerSearch {
+ public:
+  LayerSearch(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device, std::int64_t staging)
+      : graph_(graph), op_(op), device_(device), staging_(staging),
+        output_(graph.tensors[op.output.at()].shape), input_(graph.tensors[op.inputs[0].at()].shape),
+        capacity_(device.core.operandMemory().raw()) {
+    if (const Window* window = windowOf(op)) window_ = *window;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
+    cutSpace();
+  }
+
+  // The fastest tiling that fits, or the smallest one's need in bytes.
+  std::optional<LayerTiling> best() {
+    const std::int64_t inputBlocks = sharesInput(op_) ? blocksOf(input_) : 1;
+    for (std::int64_t kernelParts : steps(window_.kernelY)) {
+      lengths_.clear();
+      for (std::int64_t channelParts : steps(inputBlocks)) {
+        for (std::int64_t blocks : steps(rowBlocks_)) tryShapes(blocks, channelParts, kernelParts);
+      }
+      if (best_) return best_;
+    }
+    return std::nullopt;
+  }
+  std::int64_t smallest() const { return smallest_; }
+
+ private:
+  void cutSpace() {
+    space_.columns = evenBoxes(output_, device_);
+    for (std::int64_t r = 0; r < device_.rows; ++r)
+      space_.rowBlocks.push_back(evenPart(blocksOf(output_), device_.rows, r));
+    rowBlocks_ = space_.rowBlocks[0].count;
+  }
+
+  void tryShapes(std::int64_t blocks, std::int64_t channelParts, std::int64_t kernelParts) {
+    const bool reduced = channelParts > 1 || kernelParts > 1;
+    for (bool resident : {true, false}) {
+      if (resident && !sharesInput(op_)) continue;
+      for (std::int64_t slots : {2, 1}) {
+        for (std::int64_t chunks : steps(space_.columns[0].x.count)) {
+          if (resident && chunks > 1) break;
+          bool fits = false;
+          for (std::int64_t bands : steps(reduced ? space_.columns[0].y.count : 1)) {
+            if (resident && bands > 1) break;
+            if (consider({blocks, chunks, bands, channelParts, kernelParts, slots, resident})) {
+              fits = true;
+              break;
+            }
+          }
+          if (fits) break;
+        }
+      }
+    }
+  }
+
+  const RingLengths& lengths(std::size_t operand, std::int64_t kernelParts) {
+    if (lengths_.empty()) lengths_.resize(op_.inputs.size());
+    std::optional<RingLengths>& entry = lengths_[operand];
+    if (entry) return *entry;
+    RingLengths n;
+    const Interval kernelRows = evenPart(window_.kernelY, kernelParts, 0);
+    const OutputBox& box = space_.columns[0];
+    Interval previous;
+    for (std::int64_t y = 0; y < output_.height; ++y) {
+      const Interval rows = operands_[operand].rows(y, kernelRows);
+      if (rows.empty()) continue;
+      n.single = std::max(n.single, rows.count);
+      if (!previous.empty()) n.doubled = std::max(n.doubled, rows.end() - previous.first);
+      else n.firstWindow = rows.count;
+      previous = rows;
+    }
+    n.doubled = std::max(n.doubled, n.single);
+    const Interval all{0, window_.kernelY};
+    std::int64_t loaded = 0, next = 0;
+    for (std::int64_t y = box.y.first; y < box.y.end(); ++y) {
+      const Interval rows = operands_[operand].rows(y, all);
+      if (rows.empty()) continue;
+      loaded += std::max<std::int64_t>(rows.end() - std::max(next, rows.first), 0);
+      next = std::max(next, rows.end());
+    }
+    const std::int64_t extent = (window_.kernelY - 1) * window_.dilationY + 1;
+    n.whole = std::min(input_.height, (box.y.count - 1) * window_.strideY + extent);
+    n.rowsLoaded = loaded;
+    entry = n;
+    return *entry;
+  }
+
+  ReductionPart part(const Candidate& c, std::int64_t index) const {
+    ReductionPart p;
+    if (sharesInput(op_)) p.inputBlocks = evenPart(blocksOf(input_), c.channelParts, index % c.channelParts);
+    p.kernelRows = evenPart(window_.kernelY, c.kernelParts, index / c.channelParts);
+    return p;
+  }
+
+  bool consider(const Candidate& c) {
+    LayerTiling t = space_;
+    t.blocksPerPass = c.blocksPerPass;
+    t.passes = divideRoundUp(rowBlocks_, c.blocksPerPass);
+    t.chunks = c.chunks;
+    t.bands = c.bands;
+    t.resident = c.resident;
+    for (std::int64_t i = 0; i < c.channelParts * c.kernelParts; ++i) t.parts.push_back(part(c, i));
+    t.weightBytes = roundUpTo(recordBytes(op_, c.blocksPerPass, t.parts[0], true), kBlock);
+    t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
+    if (t.weightBytes * 2 > staging_ && t.weightBytes > 0) return false;
+    const std::int64_t columns = evenPart(space_.columns[0].x.count, c.chunks, 0).count;
+    t.outputRowBytes = c.blocksPerPass * columns * kBlock;
+    if (t.parts.size() > 1)
+      t.accumulatorBytes = 4 * t.outputRowBytes * evenPart(space_.columns[0].y.count, c.bands, 0).count;
+    const bool doubled = planRings(t, c, columns);
+    t.coreBytes = t.weightSlots * t.weightBytes + t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
+    for (const RingPlan& ring : t.rings) t.coreBytes += ring.length * ring.rowBytes;
+    smallest_ = std::min(smallest_, t.coreBytes);
+    if (t.coreBytes > capacity_) return false;
+    estimate(t, c, columns, doubled);
+    if (!best_ || t.estimate < best_->estimate) best_ = std::move(t);
+    return true;
+  }
+
+  // Rings of two windows where they fit, else of one. Returns whether they hold two.
+  bool planRings(LayerTiling& t, const Candidate& c, std::int64_t columns) {
+    for (bool doubled : {true, false}) {
+      t.rings.clear();
+      std::int64_t bytes = t.weightSlots * t.weightBytes + t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
+      for (std::size_t i = 0; i < operands_.size(); ++i) {
+        const RingLengths& n = lengths(i, c.kernelParts);
+        RingPlan ring;
+        ring.length = c.resident ? n.whole : doubled ? n.doubled : n.single;
+        ring.rowBytes = roundUpTo(inputBlocks(t, i) * inputColumns(i, c, columns) * kBlock, kRingAlignment);
+        bytes += ring.length * ring.rowBytes;
+        t.rings.push_back(ring);
+      }
+      if (bytes <= capacity_ || c.resident) return doubled;
+    }
+    return false;
+  }
+
+  // Most columns of an operand that a core holds, for chunks of at most `columns` output columns.
+  std::int64_t inputColumns(std::size_t operand, const Candidate& c, std::int64_t columns) const {
+    if (windowOf(op_))
+      return std::min(input_.width, (columns - 1) * window_.strideX + (window_.kernelX - 1) * window_.dilationX + 1);
+    std::int64_t most = 0;
+    for (const OutputBox& box : space_.columns) {
+      for (std::int64_t j = 0; j < c.chunks; ++j) {
+        Interval x = evenPart(box.x.count, c.chunks, j);
+        x.first += box.x.first;
+        most = std::max(most, operands_[operand].columns(x).count);
+      }
+    }
+    return most;
+  }
+
+  // Most blocks of an operand that a core holds in a row.
+  std::int64_t inputBlocks(const LayerTiling& t, std::size_t operand) const {
+    if (sharesInput(op_)) return t.resident ? blocksOf(input_) : t.parts[0].inputBlocks.count;
+    std::int64_t most = 0;
+    for (std::int64_t r = 0; r < device_.rows; ++r)
+      for (std::int64_t k = 0; k < t.passes; ++k)
+        if (const Interval b = t.passBlocks(r, k); !b.empty())
+          most = std::max(most, operands_[operand].blocks(b, t.parts[0]).count);
+    return most;
+  }
+
+  void estimate(LayerTiling& t, const Candidate& c, std::int64_t columns, bool doubled) {
+    const std::int64_t rows = space_.columns[0].y.count;
+    std::int64_t compute = 0, weights = 0, wire = 0;
+    const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
+    for (std::int64_t k = 0; k < t.passes; ++k) {
+      const std::int64_t blocks = t.passBlocks(0, k).count;
+      for (std::size_t i = 0; i < t.parts.size(); ++i) {
+        compute += rows * t.chunks * kernelTime(work(blocks, t.parts[i], columns), device_).raw();
+        const std::int64_t bytes = recordBytes(op_, blocks, t.parts[i], i + 1 == t.parts.size());
+        weights += sweeps * wireTime(Bytes(bytes), device_).raw();
+      }
+    }
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
+      const std::int64_t blocks = sharesInput(op_) ? blocksOf(input_) : rowBlocks_ * t.activeRows();
+      const std::int64_t again = sharesInput(op_) && !t.resident ? t.passes * c.kernelParts : 1;
+      const std::int64_t row = wireTime(Bytes(blocks * width * kBlock), device_).raw();
+      wire += again * lengths(i, c.kernelParts).rowsLoaded * row;
+    }
+    const std::int64_t out = rows * coreWriteTime(Bytes(rowBlocks_ * columns * t.chunks * kBlock), device_).raw();
+    const std::int64_t sharing = divideRoundUp(device_.rows, device_.columns);
+    const std::int64_t ddr = weights * sharing;
+    const std::array<std::pair<std::int64_t, const char*>, 5> terms{
+        {{compute, "compute"}, {wire, "inputs"}, {weights, "weights"}, {ddr, "ddr"}, {out, "outputs"}}};
+    const auto largest = std::max_element(terms.begin(), terms.end(), [](auto& a, auto& b) { return a.first < b.first; });
+    std::int64_t total = largest->first;
+    t.boundBy = largest->second;
+    if (t.weightSlots == 1 && t.passes * std::ssize(t.parts) > 1) total = std::max(total, compute + weights);
+    if (!doubled && !t.resident) total = std::max(total, compute + wire);
+    std::int64_t fill = 0;
+    for (std::size_t i = 0; i < t.rings.size(); ++i)
+      fill += wireTime(Bytes(t.rings[i].rowBytes * std::min(t.rings[i].length, lengths(i, c.kernelParts).firstWindow)),
+                       device_).raw();
+    if (t.coreBytes * 2 > capacity_) fill += wireTime(Bytes(t.weightBytes), device_).raw();
+    t.estimate = Cycles(total + fill + coreWriteTime(Bytes(t.outputRowBytes), device_).raw());
+  }
+
+  KernelWork work(std::int64_t blocks, const ReductionPart& part, std::int64_t columns) const {
+    const std::int64_t taps = part.kernelRows.count * window_.kernelX;
+    KernelWork w{.op = op_.kind(), .blocks = blocks, .taps = taps, .columns = columns, .operandBytes = 0};
+    switch (op_.kind()) {
+      case OpKind::Conv: w.blocks = blocks * part.inputBlocks.count; break;
+      case OpKind::DepthwiseConv: break;
+      case OpKind::MaxPool:
+      case OpKind::AveragePool: w.operandBytes = blocks * taps * columns * kBlock; break;
+      case OpKind::Add:
+      case OpKind::Mul: w.operandBytes = 2 * blocks * columns * kBlock; break;
+      case OpKind::Table:
+      case OpKind::Assemble: w.operandBytes = blocks * columns * kBlock; break;
+    }
+    return w;
+  }
+
+  const CanonicalGraph& graph_;
+  const CanonicalOp& op_;
+  const Device& device_;
+  std::int64_t staging_;
+  Shape output_, input_;
+  std::int64_t capacity_;
+  Window window_;
+  std::vector<OperandGeometry> operands_;
+  LayerTiling space_;  // the cut over the mesh, the same for all candidates
+  std::int64_t rowBlocks_ = 1;
+  std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
+  std::optional<LayerTiling> best_;
+  std::int64_t smallest_ = INT64_MAX;
+};
+
+}  // namespace
+
+Interval evenPart(std::int64_t count, std::int64_t parts, std::int64_t index) {
+  const std::int64_t each = count / parts, longer = count % parts;
+  return {index * each + std::min(index, longer), each + (index < longer ? 1 : 0)};
+}
+
+std::vector<OutputBox> evenBoxes(const Shape& shape, const Device& device) {
+  const bool acrossWidth = shape.width >= device.columns || shape.width >= shape.height;
+  std::vector<OutputBox> boxes;
+  for (std::int64_t c = 0; c < device.columns; ++c) {
+    OutputBox box{{0, shape.height}, {0, shape.width}};
+    (acrossWidth ? box.x : box.y) = evenPart(acrossWidth ? shape.width : shape.height, device.columns, c);
+    boxes.push_back(box);
+  }
+  return boxes;
+}
+
+std::int64_t LayerTiling::activeColumns() const {
+  return std::count_if(columns.begin(), columns.end(), [](const OutputBox& b) { return !b.empty(); });
+}
+
+std::int64_t LayerTiling::activeRows() const {
+  return std::count_if(rowBlocks.begin(), rowBlocks.end(), [](const Interval& b) { return !b.empty(); });
+}
+
+Interval LayerTiling::passBlocks(std::int64_t row, std::int64_t pass) const {
+  const Interval& all = rowBlocks[static_cast<std::size_t>(row)];
+  const std::int64_t first = pass * blocksPerPass;
+  return {all.first + first, std::clamp<std::int64_t>(all.count - first, 0, blocksPerPass)};
+}
+
+std::int64_t weightMemtile(std::int64_t row, const Device& device) { return row % device.columns; }
+
+Result<LayerPlan> makeLayerPlan(const CanonicalGraph& graph, const Device& device) {
+  LayerPlan plan;
+  const std::int64_t sharing = divideRoundUp(device.rows, device.columns);
+  plan.weightStagingPerRow = device.memtile.memory.raw() / 4 / sharing / kBlock * kBlock;
+  Diagnostics errors;
+  for (const CanonicalOp& op : graph.ops) {
+    LayerSearch search(graph, op, device, plan.weightStagingPerRow);
+    if (std::optional<LayerTiling> tiling = search.best()) {
+      plan.layers.push_back(std::move(*tiling));
+      continue;
+    }
+    std::ostringstream what;
+    what << "the smallest subvolume needs " << search.smallest() << " B of a core's " << device.core.operandMemory().raw()
+         << " B for operands, and its weight record half of " << plan.weightStagingPerRow << " B in a memtile";
+    errors.push_back({"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
+                      "no tiling of this layer fits a core", what.str(),
+                      "give the cores or memtiles more memory (--set core.memory=..., --set memtile.memory=...)",
+                      Severity::DoesNotFit});
+  }
+  if (!errors.empty()) return errors;
+  return plan;
+}
+
+std::string splitText(const LayerTiling& t) {
+  std::ostringstream out;
+  const bool acrossWidth = t.columns.size() == 1 || t.columns[0].y.count == t.columns.back().y.count || t.columns[1].x.first > 0;
+  out << (acrossWidth ? "W/" : "H/") << t.activeColumns() << " x C/" << t.activeRows() << ", " << t.passes << " pass";
+  if (t.passes > 1) out << "es";
+  if (t.chunks > 1) out << ", W cut in " << t.chunks;
+  if (t.bands > 1) out << ", H cut in " << t.bands;
+  if (t.parts.size() > 1) out << ", reduction cut in " << t.parts.size();
+  if (t.resident) out << ", input resident";
+  return out.str();
+}
+
+std::string print(const LayerPlan& plan, const CanonicalGraph& graph) {
+  std::ostringstream out;
+  out << "layer-plan weight-staging " << plan.weightStagingPerRow << " B per row\n";
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    const LayerTiling& t = plan.layers[i];
+    out << "layer " << i << " '" << graph.ops[i].name << "' " << splitText(t) << "; core " << t.coreBytes << " B (weights "
+        << t.weightSlots << " x " << t.weightBytes << ", rings";
+    for (const RingPlan& ring : t.rings) out << ' ' << ring.length << " x " << ring.rowBytes;
+    out << ", outputs " << t.outputSlots << " x " << t.outputRowBytes << ", accumulators " << t.accumulatorBytes
+        << "); estimate " << t.estimate.raw() << " cycles, bound by " << t.boundBy << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace heddle
