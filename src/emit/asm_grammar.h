@@ -1,0 +1,557 @@
+// The grammar of the asm, as PEGTL rules: tokens, operands, then one rule a kind of line.
+// docs/asm.md prints it for people.
+//
+// A rule that has to match says in `expected` what a reader of the message should have written
+// there. Into<R, path...> is R whose value goes to that member of the Draft.
+#pragma once
+#include <tao/pegtl.hpp>
+
+#include "asm_draft.h"
+#include "asm_words.h"
+
+namespace heddle::asm_text {
+namespace peg = tao::pegtl;
+using peg::opt, peg::plus, peg::seq, peg::sor, peg::star;
+
+// R has to match here; where it does not, the fault is at the start of R.
+template <class R>
+struct MustOne {
+  using rule_t = MustOne;
+  using subs_t = peg::type_list<R>;
+
+  template <peg::apply_mode A, peg::rewind_mode, template <typename...> class Action,
+            template <typename...> class Control, class Input, class... States>
+  static bool match(Input& in, States&&... states) {
+    if (!Control<R>::template match<A, peg::rewind_mode::required, Action, Control>(in, states...))
+      Control<R>::raise(static_cast<const Input&>(in), states...);
+    return true;
+  }
+};
+template <class... R>
+struct Must : seq<MustOne<R>...> {};
+// Once `First` has matched, the rest must.
+template <class First, class... Rest>
+struct IfMust : seq<First, MustOne<Rest>...> {};
+template <class R, class Separator>
+struct ListMust : seq<R, star<Separator, MustOne<R>>> {};
+
+// ---- tokens -------------------------------------------------------------------------------------
+
+struct Space : star<peg::one<' ', '\t'>> {};
+
+template <std::size_t N>
+struct Literal {
+  char text[N];
+  consteval Literal(const char (&t)[N]) {  // NOLINT: from a string literal
+    for (std::size_t i = 0; i < N; ++i) text[i] = t[i];
+  }
+};
+
+constexpr bool continuesWord(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// A word that stands alone (`in`, not the start of `input`) or a symbol, and the blanks after it.
+template <Literal L>
+struct Word {
+  using rule_t = Word;
+  using subs_t = peg::empty_list;
+  static constexpr std::string_view text{L.text, sizeof L.text - 1};
+  static constexpr bool named =
+      (text.back() >= 'a' && text.back() <= 'z') || (text.back() >= 'A' && text.back() <= 'Z');
+  static std::string expected() { return "'" + std::string(text) + "'"; }
+
+  template <class Input>
+  static bool match(Input& in) {
+    if (in.size(text.size()) < text.size() || std::string_view(in.current(), text.size()) != text)
+      return false;
+    std::size_t n = text.size();
+    if (named && in.size(n + 1) > n && continuesWord(in.current()[n])) return false;
+    while (in.size(n + 1) > n && (in.current()[n] == ' ' || in.current()[n] == '\t')) ++n;
+    in.bump_in_this_line(n);
+    return true;
+  }
+};
+
+template <class R, auto... path>
+struct Into : seq<R> {
+  static std::string expected() { return R::expected(); }
+};
+// Sets a member to a constant when R matches.
+template <class R, auto value, auto... path>
+struct Set : seq<R> {
+  static std::string expected() { return R::expected(); }
+};
+
+struct Digits : sor<seq<peg::string<'0', 'x'>, plus<peg::xdigit>>, plus<peg::digit>> {};
+struct Integer : seq<opt<peg::one<'-'>>, Digits> {};
+struct Number : seq<Integer, peg::not_at<peg::identifier_other>, Space> {
+  static std::string expected() { return "a number"; }
+};
+struct RealText : seq<opt<peg::one<'-'>>, plus<peg::digit>, opt<peg::one<'.'>, plus<peg::digit>>,
+                      opt<peg::one<'e'>, opt<peg::one<'+', '-'>>, plus<peg::digit>>> {};
+struct Real : seq<RealText, peg::not_at<peg::identifier_other>, Space> {
+  static std::string expected() { return "a real number"; }
+};
+
+struct Escaped
+    : seq<peg::one<'\\'>, sor<peg::one<'"', '\\'>, seq<peg::one<'x'>, peg::rep<2, peg::xdigit>>>> {
+};
+struct Plain : plus<peg::not_one<'"', '\\', '\n', '\r', '\0'>> {};
+struct StringStart : peg::one<'"'> {};
+struct Closing : peg::one<'"'> {
+  static std::string expected() {
+    return "the rest of a string: characters, \\\", \\\\, \\x and two hex digits, then '\"'";
+  }
+};
+struct String : seq<StringStart, star<sor<Plain, Escaped>>, Must<Closing>, Space> {
+  static std::string expected() { return "a string in double quotes"; }
+};
+
+struct IdNumber : plus<peg::digit> {};
+struct NoId : Word<"none"> {};
+template <char sigil>
+struct IdOf : sor<NoId, seq<peg::one<sigil>, IdNumber, peg::not_at<peg::identifier_other>, Space>> {
+  static std::string expected() {
+    return std::string("an id: ") + sigil + " and a number, or 'none'";
+  }
+};
+using TensorName = IdOf<'%'>;
+using KernelName = IdOf<'k'>;
+struct LayerName : sor<NoId, seq<IdNumber, peg::not_at<peg::identifier_other>, Space>> {
+  static std::string expected() { return "the number of a layer, or 'none'"; }
+};
+
+// ---- affine numbers -----------------------------------------------------------------------------
+
+struct AffineStart : peg::success {};
+struct Plus : Word<"+"> {};
+struct Minus : Word<"-"> {};
+struct Factor : seq<Digits, peg::not_at<peg::identifier_other>, Space> {};
+struct Counter
+    : seq<peg::one<'i'>, peg::range<'0', '5'>, peg::not_at<peg::identifier_other>, Space> {};
+struct RowVariable : Word<"row"> {};
+struct ColumnVariable : Word<"column"> {};
+struct Variable : sor<Counter, RowVariable, ColumnVariable> {
+  static std::string expected() { return "'row', 'column' or a loop counter (i0 to i5)"; }
+};
+struct Constant : peg::success {};
+struct Term : sor<seq<Factor, sor<IfMust<Word<"*">, Variable>, Constant>>, Variable> {};
+struct AffineNumber : seq<AffineStart, opt<Minus>, Term, star<sor<Plus, Minus>, Term>> {
+  static std::string expected() { return "a number such as 128 + 64*i0 - 2*row"; }
+};
+
+template <auto... path>
+using AffineInto = Into<AffineNumber, path...>;
+template <auto... path>
+using NumberInto = Into<Number, path...>;
+
+// ---- operands -----------------------------------------------------------------------------------
+
+using SlotText = AffineInto<&Draft::address, &Address<Affine>::slot>;
+struct SlotNumber : sor<IfMust<Word<"(">, SlotText, Word<")">>, SlotText> {
+  static std::string expected() { return AffineNumber::expected(); }
+};
+struct SlotPart
+    : seq<Word<"+">, IfMust<Word<"(">, SlotNumber, Word<"mod">,
+                            NumberInto<&Draft::address, &Address<Affine>::slots>, Word<")">,
+                            Word<"*">, NumberInto<&Draft::address, &Address<Affine>::slotStride>>> {
+};
+struct AddressStart : peg::success {};
+struct AddressText : IfMust<seq<AddressStart, Word<"@">>,
+                            AffineInto<&Draft::address, &Address<Affine>::base>, opt<SlotPart>> {
+  static std::string expected() { return "an address: @ and a number"; }
+};
+
+struct DimensionText
+    : seq<NumberInto<&Draft::dimension, &Dimension::count>,
+          IfMust<Word<"by">, NumberInto<&Draft::dimension, &Dimension::stride>, Word<",">>> {};
+struct BytesUnit : Word<"B"> {
+  static std::string expected() { return "'B' (or 'by' and a stride)"; }
+};
+struct PatternText : IfMust<Word<"[">, star<DimensionText>,
+                            NumberInto<&Draft::pattern, &Pattern::run>, BytesUnit, Word<"]">> {
+  static std::string expected() { return "a pattern such as [4 by 1024, 64 B]"; }
+};
+
+struct LockCount : seq<NumberInto<&Draft::lockUse, &LockUse<Affine>::count>, Word<"*">> {};
+struct PlainLock : seq<peg::one<'L'>, NumberInto<&Draft::lockUse, &LockUse<Affine>::lock>> {};
+struct AffineLock
+    : IfMust<Word<"L(">, AffineInto<&Draft::lockUse, &LockUse<Affine>::lock>, Word<")">> {};
+struct LockText : seq<opt<LockCount>, sor<PlainLock, AffineLock>> {
+  static std::string expected() { return "a lock: L3, 2*L3 or L(3 + row)"; }
+};
+struct AcquiredLock : seq<LockText> {
+  static std::string expected() { return LockText::expected(); }
+};
+struct ReleasedLock : seq<LockText> {
+  static std::string expected() { return LockText::expected(); }
+};
+struct LocksText : seq<opt<IfMust<Word<"acquire">, ListMust<AcquiredLock, Word<",">>>>,
+                       opt<IfMust<Word<"release">, ListMust<ReleasedLock, Word<",">>>>> {
+  static std::string expected() { return "'acquire' or 'release'"; }
+};
+struct EndText : Must<AddressText, PatternText, LocksText> {
+  static std::string expected() { return AddressText::expected(); }
+};
+struct SourceEnd : seq<EndText> {
+  static std::string expected() { return EndText::expected(); }
+};
+struct DestinationEnd : seq<EndText> {
+  static std::string expected() { return EndText::expected(); }
+};
+
+// `y 4*i0 for 1`
+template <Literal name, auto start, auto count, auto whole>
+struct Range : Must<Word<name>, AffineInto<whole, start>, Word<"for">, NumberInto<whole, count>> {
+  static std::string expected() { return Word<name>::expected(); }
+};
+
+struct WeightBytes
+    : seq<Word<"weights">,
+          IfMust<Word<"[">, AffineInto<&Draft::part, &Part<Affine>::y>, Word<"for">,
+                 NumberInto<&Draft::part, &Part<Affine>::rows>, Word<"B">, Word<"]">>> {};
+struct WeightBox : seq<Word<"weights">, Word<"of">> {};
+using Box =
+    IfMust<Into<TensorName, &Draft::part, &Part<Affine>::tensor>, Word<"[">,
+           Range<"y", &Part<Affine>::y, &Part<Affine>::rows, &Draft::part>, Word<",">,
+           Range<"block", &Part<Affine>::block, &Part<Affine>::blocks, &Draft::part>, Word<",">,
+           Range<"x", &Part<Affine>::x, &Part<Affine>::columns, &Draft::part>, Word<"]">>;
+struct PartText
+    : sor<Set<WeightBytes, Content::Weights, &Draft::part, &Part<Affine>::content>,
+          seq<opt<Set<WeightBox, Content::Weights, &Draft::part, &Part<Affine>::content>>, Box>> {
+  static std::string expected() { return "a part: %3[y 0 for 1, ...] or weights[0x0 for 64 B]"; }
+};
+
+template <Literal name, EngineKind kind>
+using EngineWord = Set<Word<name>, kind, &Draft::engine, &Engine::kind>;
+using EngineRow = NumberInto<&Draft::engine, &Engine::row>;
+using EngineColumn = NumberInto<&Draft::engine, &Engine::column>;
+using EngineChannel = NumberInto<&Draft::engine, &Engine::channel>;
+struct EngineStart : peg::success {};
+struct EngineText
+    : seq<EngineStart,
+          sor<EngineWord<"sequencer", EngineKind::Sequencer>,
+              IfMust<sor<EngineWord<"ddr-in", EngineKind::DdrIn>,
+                         EngineWord<"ddr-out", EngineKind::DdrOut>>,
+                     Word<"(">, EngineColumn, Word<").">, EngineChannel>,
+              IfMust<EngineWord<"wire", EngineKind::Wire>, Word<"(">, EngineColumn, Word<")">>,
+              IfMust<sor<EngineWord<"core-in", EngineKind::CoreIn>,
+                         EngineWord<"core-out", EngineKind::CoreOut>>,
+                     Word<"(">, EngineRow, Word<",">, EngineColumn, Word<").">, EngineChannel>,
+              IfMust<EngineWord<"core", EngineKind::Core>, Word<"(">, EngineRow, Word<",">,
+                     EngineColumn, Word<")">>>> {
+  static std::string expected() {
+    return "an engine: 'sequencer', 'ddr-in', 'ddr-out', 'wire', 'core-in', 'core', 'core-out'";
+  }
+};
+
+struct TileStart : peg::success {};
+struct TileText
+    : seq<TileStart, sor<Set<Word<"ddr">, TileKind::Ddr, &Draft::tile, &Tile::kind>,
+                         IfMust<Set<Word<"mem">, TileKind::Memtile, &Draft::tile, &Tile::kind>,
+                                Word<"(">, NumberInto<&Draft::tile, &Tile::column>, Word<")">>,
+                         IfMust<Set<Word<"core">, TileKind::Core, &Draft::tile, &Tile::kind>,
+                                Word<"(">, NumberInto<&Draft::tile, &Tile::row>, Word<",">,
+                                NumberInto<&Draft::tile, &Tile::column>, Word<")">>>> {
+  static std::string expected() { return "a tile: 'ddr', 'mem(0)' or 'core(0,0)'"; }
+};
+
+struct OneRow : IfMust<Word<"row">, NumberInto<&Draft::rows, &Span::first>> {};
+struct OneColumn : IfMust<Word<"column">, NumberInto<&Draft::columns, &Span::first>> {};
+struct ManyRows : IfMust<Word<"rows">, NumberInto<&Draft::rows, &Span::first>, Word<"-">,
+                         NumberInto<&Draft::rows, &Span::last>> {};
+struct ManyColumns : IfMust<Word<"columns">, NumberInto<&Draft::columns, &Span::first>, Word<"-">,
+                            NumberInto<&Draft::columns, &Span::last>> {};
+struct RangeText : seq<opt<sor<OneRow, ManyRows>>, opt<sor<OneColumn, ManyColumns>>> {};
+
+struct IntegersStart : peg::success {};
+struct ListedInteger : seq<Number> {
+  static std::string expected() { return Number::expected(); }
+};
+struct Integers
+    : seq<IntegersStart, IfMust<Word<"[">, opt<ListMust<ListedInteger, Word<",">>>, Word<"]">>> {
+  static std::string expected() { return "a list such as [1, 2, 3]"; }
+};
+
+// ---- instructions -------------------------------------------------------------------------------
+
+struct StartLine : IfMust<Word<"START">, EngineText> {};
+struct WaitLine : IfMust<Word<"WAIT">, EngineText, Word<"entry">, AffineInto<&Draft::unit>> {};
+struct LoadLine : IfMust<sor<Word<"LOADW">, Word<"LOAD">>, PartText, Word<"ddr">, SourceEnd,
+                         Word<"->">, Word<"mem">, DestinationEnd> {};
+struct WriteLine : IfMust<Word<"WRITE">, PartText, Word<"mem">, SourceEnd, Word<"->">, Word<"ddr">,
+                          DestinationEnd> {};
+
+struct CoresText
+    : IfMust<Word<"core">, Word<"(">, AffineInto<&Draft::sendTo, &SendTo<Affine>::row>,
+             opt<IfMust<Word<"for">, NumberInto<&Draft::sendTo, &SendTo<Affine>::rows>>>, Word<",">,
+             AffineInto<&Draft::sendTo, &SendTo<Affine>::column>,
+             opt<IfMust<Word<"for">, NumberInto<&Draft::sendTo, &SendTo<Affine>::columns>>>,
+             Word<").">, NumberInto<&Draft::sendTo, &SendTo<Affine>::channel>> {
+  static std::string expected() { return "cores: core(0 for 4, 2).1"; }
+};
+struct SendLine : IfMust<sor<Word<"LOADFM">, Word<"LOADWM">>, PartText, Word<"mem">, Word<"(">,
+                         AffineInto<&Draft::unit>, Word<")">, SourceEnd,
+                         opt<IfMust<Word<"->">, ListMust<CoresText, Word<",">>>>> {};
+struct ReceiveLine : IfMust<Word<"RECV">, PartText, Word<"wire">, Word<"(">,
+                            AffineInto<&Draft::unit>, Word<")">, Word<"->">, DestinationEnd> {};
+struct MemtileEndText
+    : IfMust<Word<"mem">, Word<"(">, AffineInto<&Draft::memtileEnd, &MemtileEnd<Affine>::memtile>,
+             Word<")">, EndText> {
+  static std::string expected() { return "a memtile: mem(0) and an address"; }
+};
+struct WriteFmLine : IfMust<Word<"WRITEFM">, PartText, SourceEnd,
+                            opt<IfMust<Word<"->">, ListMust<MemtileEndText, Word<"and">>>>> {};
+
+template <auto member>
+using RingNumber = NumberInto<&Draft::ring, member>;
+template <auto member>
+using RingAffine = AffineInto<&Draft::ring, member>;
+using Ring = RowRing<Affine>;
+struct RingText
+    : IfMust<Word<"in">, Into<TensorName, &Draft::ring, &Ring::tensor>, Word<"[">, Word<"row">,
+             RingAffine<&Ring::row>, Word<",">, Word<"column">, RingAffine<&Ring::column>,
+             Word<"]">, Word<"ring">, Word<"@">, RingAffine<&Ring::base>, Word<"[">,
+             RingNumber<&Ring::length>, Word<"by">, RingNumber<&Ring::rowBytes>, Word<"B">,
+             Word<"]">, opt<IfMust<Word<"offset">, RingAffine<&Ring::ringOffset>>>, Word<"holds">,
+             Word<"[">, Range<"block", &Ring::block, &Ring::blocks, &Draft::ring>, Word<",">,
+             Range<"x", &Ring::origin, &Ring::columns, &Draft::ring>, Word<"]">,
+             opt<Set<Word<"absent">, true, &Draft::ring, &Ring::absent>>> {};
+
+using CallOf = Call<Affine>;
+template <Literal name, bool value, auto member>
+using CallWord = Set<Word<name>, value, &Draft::call, member>;
+struct CallWeights : IfMust<Word<"weights">, AddressText> {};
+struct CallRecord : IfMust<Word<"record">, AffineInto<&Draft::call, &CallOf::weightOffset>,
+                           Word<"for">, NumberInto<&Draft::call, &CallOf::weightBytes>, Word<"B">> {
+};
+struct CallKept : IfMust<Word<"kept">, NumberInto<&Draft::call, &CallOf::keptBlocks>> {};
+struct CallSum : IfMust<Word<"sum">, Word<"@">, AffineInto<&Draft::call, &CallOf::accumulator>> {};
+struct FinishOrKeep
+    : sor<CallWord<"finish", true, &CallOf::finish>, CallWord<"keep", false, &CallOf::finish>> {
+  static std::string expected() { return "'finish' or 'keep'"; }
+};
+struct CallPhase
+    : IfMust<sor<CallWord<"init", true, &CallOf::init>, CallWord<"add", false, &CallOf::init>>,
+             FinishOrKeep> {};
+struct CallOut : IfMust<Word<"out">, AddressText> {};
+template <Literal name, OpKind op>
+using Mnemonic = Set<Word<name>, op, &Draft::op>;
+struct MnemonicText
+    : sor<Mnemonic<"CONV", OpKind::Conv>, Mnemonic<"DWCONV", OpKind::DepthwiseConv>,
+          Mnemonic<"MAXPOOL", OpKind::MaxPool>, Mnemonic<"AVGPOOL", OpKind::AveragePool>,
+          Mnemonic<"ADD", OpKind::Add>, Mnemonic<"MUL", OpKind::Mul>,
+          Mnemonic<"TABLE", OpKind::Table>, Mnemonic<"CONCAT", OpKind::Assemble>> {
+  static std::string expected() { return "a kernel's operation, such as 'CONV'"; }
+};
+struct CallLine : IfMust<sor<MnemonicText, Set<Word<"CALL">, true, &Draft::anyCall>>,
+                         Into<KernelName, &Draft::call, &CallOf::kernel>, PartText, star<RingText>,
+                         opt<CallWeights>, opt<CallRecord>, opt<CallKept>, opt<CallSum>,
+                         opt<CallPhase>, opt<CallOut>, LocksText> {};
+
+struct LoopLine : IfMust<Word<"loop">, NumberInto<&Draft::loopCount>, Word<"{">> {};
+struct LoopEnd : Word<"}"> {};
+
+// ---- sections -----------------------------------------------------------------------------------
+
+template <Literal name, EngineKind kind>
+using RangeKind = Set<Word<name>, kind, &Draft::engineKind>;
+struct EngineKindText
+    : sor<RangeKind<"sequencer", EngineKind::Sequencer>, RangeKind<"ddr-in", EngineKind::DdrIn>,
+          RangeKind<"ddr-out", EngineKind::DdrOut>, RangeKind<"wire", EngineKind::Wire>,
+          RangeKind<"core-in", EngineKind::CoreIn>, RangeKind<"core-out", EngineKind::CoreOut>,
+          RangeKind<"core", EngineKind::Core>> {
+  static std::string expected() { return EngineText::expected(); }
+};
+struct SectionLine : IfMust<Word<"on">, EngineKindText, RangeText,
+                            opt<IfMust<Word<"channel">, NumberInto<&Draft::channel>>>, Word<",">,
+                            Word<"layer">, Into<LayerName, &Draft::layerId>, Word<":">> {};
+
+// ---- declarations -------------------------------------------------------------------------------
+
+struct ModelLine : IfMust<Word<"model">, Into<String, &Draft::tensor, &ProgramTensor::name>,
+                          Word<"sha256">, String> {};
+struct DeviceLine : IfMust<Word<"device">, Word<"sha256">, String> {};
+struct WeightsLine
+    : IfMust<Word<"weights">, Word<"@">, NumberInto<&Draft::buffer, &Buffer::address>, Word<"size">,
+             NumberInto<&Draft::buffer, &Buffer::size>, Word<"sha256">, String> {};
+struct DdrLine : IfMust<Word<"ddr">, Word<"size">, Number> {};
+struct HostLine : IfMust<Word<"host">, String> {};
+
+template <Literal name, ElementType type>
+using Element = Set<Word<name>, type, &Draft::port, &Port::type>;
+struct ElementText : sor<Element<"float32", ElementType::Float32>,
+                         Element<"int8", ElementType::Int8>, Element<"uint8", ElementType::Uint8>> {
+  static std::string expected() { return "an element type: 'float32', 'int8' or 'uint8'"; }
+};
+using PortFields =
+    Must<Into<String, &Draft::port, &Port::name>, Into<TensorName, &Draft::port, &Port::tensor>,
+         ElementText, Word<"shape">, Into<Integers, &Draft::port, &Port::shape>, Word<"view">,
+         Into<Integers, &Draft::port, &Port::view>, Word<"axes">,
+         Into<String, &Draft::port, &Port::axes>>;
+struct InputLine : seq<Word<"input">, PortFields> {};
+struct OutputLine : seq<Word<"output">, PortFields> {};
+
+template <auto member>
+using ShapeNumber = NumberInto<&Draft::tensor, &ProgramTensor::shape, member>;
+template <Literal name, auto... path>
+using OptionalNumber = opt<IfMust<Word<name>, NumberInto<path...>>>;
+struct Times : seq<peg::one<'x'>, Space> {
+  static std::string expected() { return "'x' and a number, such as 3x3"; }
+};
+// The first of two numbers joined by x: `56x56`. Decimal only: 0x1 would be a hexadecimal one.
+struct Decimal : seq<opt<peg::one<'-'>>, plus<peg::digit>> {};
+struct Extent : seq<Decimal> {
+  static std::string expected() { return "numbers joined by x, such as 3x3"; }
+};
+struct RootText : IfMust<Word<"root">, Into<TensorName, &Draft::tensor, &ProgramTensor::root>> {};
+struct DeclaredTensor : seq<TensorName> {
+  static std::string expected() { return TensorName::expected(); }
+};
+struct TensorLine
+    : IfMust<Word<"tensor">, DeclaredTensor, Into<String, &Draft::tensor, &ProgramTensor::name>,
+             Into<Extent, &Draft::tensor, &ProgramTensor::shape, &Shape::height>, Times,
+             Into<Extent, &Draft::tensor, &ProgramTensor::shape, &Shape::width>, Times,
+             ShapeNumber<&Shape::channels>, Word<"scale">, Real,
+             OptionalNumber<"zero", &Draft::tensor, &ProgramTensor::zeroPoint>,
+             opt<Set<Word<"uint8">, true, &Draft::tensor, &ProgramTensor::fromUint8>>,
+             opt<IfMust<Word<"ddr">, Word<"@">, NumberInto<&Draft::tensor, &ProgramTensor::ddr>>>,
+             opt<Set<Word<"constant">, true, &Draft::tensor, &ProgramTensor::constant>>,
+             opt<RootText>, OptionalNumber<"block", &Draft::tensor, &ProgramTensor::rootBlock>> {};
+
+// `y 0 for 56` with plain numbers.
+template <Literal name, auto start, auto count>
+struct SliceRange : Must<Word<name>, NumberInto<&Draft::slice, start>, Word<"for">,
+                         NumberInto<&Draft::slice, count>> {
+  static std::string expected() { return Word<name>::expected(); }
+};
+struct SliceLine
+    : IfMust<Word<"slice">, Word<"mem">, Word<"(">, NumberInto<&Draft::slice, &Slice::memtile>,
+             Word<")">, Word<"@">, NumberInto<&Draft::slice, &Slice::address>, Word<"[">,
+             SliceRange<"y", &Slice::y, &Slice::rows>, Word<",">,
+             SliceRange<"x", &Slice::x, &Slice::columns>, Word<"]">> {};
+
+struct DeclaredLayer : seq<LayerName> {
+  static std::string expected() { return LayerName::expected(); }
+};
+struct LayerLine : IfMust<Word<"layer">, DeclaredLayer, Into<String, &Draft::layer, &Layer::name>,
+                          Word<"op">, Into<String, &Draft::layer, &Layer::op>, Word<"output">,
+                          Into<TensorName, &Draft::layer, &Layer::output>, Word<"split">,
+                          Into<String, &Draft::layer, &Layer::split>> {};
+
+template <auto member>
+using KernelNumber = NumberInto<&Draft::kernel, member>;
+template <auto... member>
+using WindowExtent = Into<Extent, &Draft::kernel, &Kernel::window, member...>;
+template <auto member>
+using WindowNumber = NumberInto<&Draft::kernel, &Kernel::window, member>;
+template <Literal name, auto a, auto b>
+using WindowPair = opt<IfMust<Word<name>, WindowExtent<a>, Times, WindowNumber<b>>>;
+// `[1, 2]` straight into members of the kernel.
+template <Literal name, class First, class... More>
+using KernelList =
+    opt<IfMust<Word<name>, Word<"[">, First, seq<Must<Word<",">>, Must<More>>..., Word<"]">>>;
+using ClampLow = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::low>;
+using ClampHigh = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::high>;
+struct KernelRescale
+    : IfMust<Word<"rescale">, NumberInto<&Draft::kernel, &Kernel::rescale, &Multiplier::multiplier>,
+             Word<">>">, NumberInto<&Draft::kernel, &Kernel::rescale, &Multiplier::shift>> {};
+struct DeclaredKernel : seq<KernelName> {
+  static std::string expected() { return KernelName::expected(); }
+};
+struct KernelLine
+    : IfMust<Word<"kernel">, DeclaredKernel, MnemonicText,
+             Into<String, &Draft::kernel, &Kernel::name>,
+             WindowPair<"window", &Window::kernelY, &Window::kernelX>,
+             WindowPair<"stride", &Window::strideY, &Window::strideX>,
+             WindowPair<"dilation", &Window::dilationY, &Window::dilationX>,
+             KernelList<"pad", WindowNumber<&Window::padTop>, WindowNumber<&Window::padLeft>,
+                        WindowNumber<&Window::padBottom>, WindowNumber<&Window::padRight>>,
+             Word<"input">, Into<Extent, &Draft::kernel, &Kernel::tensorHeight>, Times,
+             KernelNumber<&Kernel::tensorWidth>,
+             OptionalNumber<"blocks", &Draft::kernel, &Kernel::inputBlocks>, Word<"output">,
+             KernelNumber<&Kernel::outputColumns>,
+             OptionalNumber<"blocks", &Draft::kernel, &Kernel::outputBlocks>,
+             KernelList<"zeros", KernelNumber<&Kernel::inputZero>,
+                        KernelNumber<&Kernel::inputZeroB>, KernelNumber<&Kernel::outputZero>>,
+             KernelList<"clamp", ClampLow, ClampHigh>,
+             OptionalNumber<"whole", &Draft::kernel, &Kernel::kernelYWhole>,
+             opt<Set<Word<"count-pad">, true, &Draft::kernel, &Kernel::countIncludesPad>>,
+             opt<KernelRescale>,
+             KernelList<"multipliers", KernelNumber<&Kernel::multiplierA>,
+                        KernelNumber<&Kernel::multiplierB>>,
+             OptionalNumber<"shift", &Draft::kernel, &Kernel::shift>,
+             opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
+             OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>> {};
+
+struct AxisRunText : IfMust<Word<"to">, NumberInto<&Draft::run, &AxisRun::to>,
+                            OptionalNumber<"step", &Draft::run, &AxisRun::toStep>, Word<"from">,
+                            NumberInto<&Draft::run, &AxisRun::from>,
+                            OptionalNumber<"step", &Draft::run, &AxisRun::fromStep>, Word<"for">,
+                            NumberInto<&Draft::run, &AxisRun::count>> {
+  static std::string expected() { return "a run such as to 0 from 0 for 8"; }
+};
+using AxisText = Must<Word<"[">, opt<ListMust<AxisRunText, Word<",">>>, Word<"]">>;
+struct MoveColumns : seq<AxisText> {
+  static std::string expected() { return "'['"; }
+};
+struct MoveChannels : seq<AxisText> {
+  static std::string expected() { return "'['"; }
+};
+struct MoveLine : IfMust<Word<"move">, Word<"columns">, MoveColumns, Word<"channels">, MoveChannels,
+                         OptionalNumber<"table", &Draft::move, &Kernel::Move::table>> {};
+
+template <Literal name, TileKind kind>
+using BufferKind = Set<Word<name>, kind, &Draft::tileKind>;
+struct TileKindText : sor<BufferKind<"ddr", TileKind::Ddr>, BufferKind<"mem", TileKind::Memtile>,
+                          BufferKind<"core", TileKind::Core>> {
+  static std::string expected() { return "'ddr', 'mem' or 'core'"; }
+};
+struct BufferTensor : IfMust<Word<"tensor">, Into<TensorName, &Draft::buffer, &Buffer::tensor>> {};
+struct BufferLine
+    : IfMust<Word<"buffer">, Into<String, &Draft::buffer, &Buffer::name>, Word<"in">, TileKindText,
+             RangeText, Word<"@">, NumberInto<&Draft::buffer, &Buffer::address>, Word<"size">,
+             NumberInto<&Draft::buffer, &Buffer::size>, Word<"layers">,
+             Into<LayerName, &Draft::buffer, &Buffer::first>, Word<"to">,
+             Into<LayerName, &Draft::buffer, &Buffer::last>, opt<BufferTensor>> {};
+
+struct LockIndex : seq<peg::one<'L'>, NumberInto<&Draft::lock, &Lock::index>> {
+  static std::string expected() { return "a lock: L and a number"; }
+};
+struct Producer : seq<EngineText> {
+  static std::string expected() { return EngineText::expected(); }
+};
+struct Consumer : seq<EngineText> {
+  static std::string expected() { return EngineText::expected(); }
+};
+struct LockLine : IfMust<Word<"lock">, LockIndex, Word<"in">, TileText, Word<"=">,
+                         NumberInto<&Draft::lock, &Lock::initial>, Word<"from">, Producer,
+                         Word<"to">, Consumer> {};
+
+// ---- the file -----------------------------------------------------------------------------------
+
+struct Statement : sor<CallLine, SendLine, ReceiveLine, WriteFmLine, LoadLine, WriteLine, LoopLine,
+                       LoopEnd, StartLine, WaitLine, SectionLine, LockLine, BufferLine, TensorLine,
+                       SliceLine, LayerLine, KernelLine, MoveLine, InputLine, OutputLine, ModelLine,
+                       DeviceLine, WeightsLine, DdrLine, HostLine> {
+  static std::string expected() { return "a declaration, an instruction, 'loop', '}' or 'on'"; }
+};
+struct Comment : seq<peg::one<'#'>, star<peg::not_one<'\n', '\r'>>> {};
+struct EndOfLine : seq<opt<Comment>, sor<peg::eol, peg::eof>> {
+  static std::string expected() { return "the end of the line"; }
+};
+struct EmptyLine : seq<Space, EndOfLine> {};
+struct LineStart : peg::success {};
+struct FullLine : seq<LineStart, Space, Must<Statement, EndOfLine>> {};
+struct VersionLine : seq<peg::string<'h', 'e', 'd', 'd', 'l', 'e', '.', 'a', 's', 'm', '/', '1'>,
+                         Space, EndOfLine> {
+  static std::string expected() { return "the line heddle.asm/1"; }
+};
+struct SkippedLine : seq<star<peg::not_one<'\n'>>, sor<peg::one<'\n'>, peg::eof>> {};
+template <class Fault>
+struct Line : sor<EmptyLine, peg::try_catch_type<Fault, FullLine>, SkippedLine> {};
+template <class Fault>
+struct File : seq<VersionLine, peg::until<peg::eof, Line<Fault>>> {};
+
+}  // namespace heddle::asm_text

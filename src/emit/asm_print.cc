@@ -1,0 +1,584 @@
+// printAsm: one line a declaration, one line an instruction. What has its default value is not
+// written.
+#include <charconv>
+#include <cstdio>
+
+#include "asm_words.h"
+#include "heddle/emit/asm.h"
+#include "heddle/program/visit.h"
+
+namespace heddle {
+namespace {
+using namespace asm_text;
+
+// Bytes of the UTF-8 character at the start of `text`, or 0 where there is none (asm files are
+// valid UTF-8).
+std::size_t utf8Length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xc2 ? 0
+                             : lead < 0xe0 ? 2
+                             : lead < 0xf0 ? 3
+                             : lead < 0xf5 ? 4
+                                           : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  if (length < 3) return length;
+  const unsigned char second = byte(1);
+  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  const bool notScalar = (lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f);
+  return overlong || notScalar ? 0 : length;
+}
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program) {}
+
+  void header();
+  void code();
+  void instruction(const Instruction& i);
+  std::string take() { return std::exchange(out_, {}); }
+
+ private:
+  // ---- tokens ----
+  Printer& word(std::string_view w) {
+    out_ += w;
+    return *this;
+  }
+  Printer& number(std::int64_t n) {
+    char buffer[24];
+    out_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, n).ptr);
+    return *this;
+  }
+  Printer& hex(std::int64_t n) {
+    if (n < 0) return number(n);
+    char buffer[24];
+    out_ += "0x";
+    out_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, n, 16).ptr);
+    return *this;
+  }
+  Printer& real(double d) {
+    char buffer[40];
+    out_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, d).ptr);
+    return *this;
+  }
+  Printer& quoted(std::string_view text);
+  template <class Tag>
+  Printer& id(std::string_view sigil, Id<Tag> id) {
+    if (!id.valid()) return word("none");
+    return word(sigil).number(id.index);
+  }
+  Printer& field(std::string_view name, std::int64_t value, std::int64_t byDefault) {
+    return value == byDefault ? *this : word(" ").word(name).word(" ").number(value);
+  }
+  Printer& flag(std::string_view name, bool set) { return set ? word(" ").word(name) : *this; }
+  Printer& span(std::string_view one, std::string_view many, std::int64_t first,
+                std::int64_t count);
+
+  // ---- operands ----
+  void term(std::int64_t coefficient, std::string_view variable, bool first);
+  Printer& affine(const Affine& a, bool addressBase = false);
+  Printer& address(const Address<Affine>& a);
+  Printer& locks(std::string_view verb, const std::vector<LockUse<Affine>>& uses);
+  Printer& end(const End<Affine>& e);
+  Printer& range(std::string_view name, const Affine& start, std::int64_t count);
+  Printer& part(const Part<Affine>& p);
+  Printer& engine(const Engine& e);
+  Printer& tile(const Tile& t);
+  Printer& axis(std::string_view name, const AxisMap& map);
+  Printer& integers(const std::vector<std::int64_t>& list);
+  void ring(const RowRing<Affine>& r);
+  void sendTo(const SendTo<Affine>& to);
+
+  // ---- instructions ----
+  void operator()(const Start& i);
+  void operator()(const Wait<Affine>& i);
+  void operator()(const Load<Affine>& i);
+  void operator()(const Write<Affine>& i);
+  void operator()(const Send<Affine>& i);
+  void operator()(const Receive<Affine>& i);
+  void operator()(const WriteFm<Affine>& i);
+  void operator()(const Call<Affine>& i);
+  void callData(const Call<Affine>& i);
+
+  // ---- declarations ----
+  void port(std::string_view direction, const Port& p);
+  void tensor(std::size_t index);
+  void kernel(std::size_t index);
+  void buffer(const Buffer& b);
+  void lock(const Lock& l);
+  void engines(const EngineRange& e);
+  void items(const std::vector<Item>& items, std::size_t depth);
+  void line() { out_ += '\n'; }
+
+  const Program& program_;
+  std::string out_;
+};
+
+Printer& Printer::quoted(std::string_view text) {
+  out_ += '"';
+  while (!text.empty()) {
+    const std::size_t length = utf8Length(text);
+    const unsigned char c = static_cast<unsigned char>(text[0]);
+    if (length == 0 || c < 0x20 || c == 0x7f) {
+      char escape[5];
+      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned>(c));
+      out_ += escape;
+    } else {
+      if (c == '"' || c == '\\') out_ += '\\';
+      out_ += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  out_ += '"';
+  return *this;
+}
+
+// " row 2" or " rows 0-3".
+Printer& Printer::span(std::string_view one, std::string_view many, std::int64_t first,
+                       std::int64_t count) {
+  if (count == 1) return word(" ").word(one).word(" ").number(first);
+  return word(" ").word(many).word(" ").number(first).word("-").number(first + count - 1);
+}
+
+void Printer::term(std::int64_t coefficient, std::string_view variable, bool first) {
+  const bool negative = coefficient < 0;
+  // 0 - n without overflow for the most negative number
+  const std::uint64_t magnitude = negative
+                                      ? std::uint64_t{0} - static_cast<std::uint64_t>(coefficient)
+                                      : static_cast<std::uint64_t>(coefficient);
+  word(first ? (negative ? "-" : "") : (negative ? " - " : " + "));
+  if (magnitude != 1) {
+    char buffer[24];
+    out_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude).ptr);
+    word("*");
+  }
+  word(variable);
+}
+
+Printer& Printer::affine(const Affine& a, bool addressBase) {
+  static constexpr std::array<std::string_view, kMaxLoopDepth> kCounters = {"i0", "i1", "i2",
+                                                                            "i3", "i4", "i5"};
+  bool first = true;
+  const auto add = [&](std::int64_t coefficient, std::string_view variable) {
+    if (coefficient == 0) return;
+    term(coefficient, variable, first);
+    first = false;
+  };
+  const bool constant = a.row == 0 && a.column == 0 && a.loop == decltype(a.loop){};
+  if (a.base != 0 || constant || addressBase) {
+    addressBase ? hex(a.base) : number(a.base);
+    first = false;
+  }
+  for (std::size_t k = 0; k < kMaxLoopDepth; ++k) add(a.loop[k], kCounters[k]);
+  add(a.row, "row");
+  add(a.column, "column");
+  return *this;
+}
+
+Printer& Printer::address(const Address<Affine>& a) {
+  word("@").affine(a.base, true);
+  if (a.slot == Affine{} && a.slotStride == 0 && a.slots == 1) return *this;
+  // One term stands alone, a sum in parentheses: (i0 mod 4), ((1 + i0) mod 4).
+  const std::size_t start = out_.size() + 4;
+  word(" + (").affine(a.slot);
+  if (out_.find(' ', start) != std::string::npos) {
+    out_.insert(start, 1, '(');
+    word(")");
+  }
+  return word(" mod ").number(a.slots).word(")*").number(a.slotStride);
+}
+
+Printer& Printer::locks(std::string_view verb, const std::vector<LockUse<Affine>>& uses) {
+  std::string_view separator = verb;
+  for (const LockUse<Affine>& u : uses) {
+    word(separator);
+    if (u.count != 1) number(u.count).word("*");
+    if (Affine constant(u.lock.base); constant == u.lock && u.lock.base >= 0)
+      word("L").number(u.lock.base);
+    else
+      word("L(").affine(u.lock).word(")");
+    separator = ", ";
+  }
+  return *this;
+}
+
+Printer& Printer::end(const End<Affine>& e) {
+  address(e.address).word(" [");
+  for (const Dimension& d : e.pattern.dimensions)
+    number(d.count).word(" by ").number(d.stride).word(", ");
+  number(e.pattern.run).word(" B]");
+  return locks(" acquire ", e.acquire).locks(" release ", e.release);
+}
+
+Printer& Printer::range(std::string_view name, const Affine& start, std::int64_t count) {
+  return word(name).word(" ").affine(start).word(" for ").number(count);
+}
+
+Printer& Printer::part(const Part<Affine>& p) {
+  const bool bytes = p.content == Content::Weights && !p.tensor.valid() && p.block == Affine{} &&
+                     p.x == Affine{} && p.blocks == 1 && p.columns == 1;
+  if (bytes) return word("weights[").affine(p.y, true).word(" for ").number(p.rows).word(" B]");
+  if (p.content == Content::Weights) word("weights of ");
+  id("%", p.tensor).word("[").range("y", p.y, p.rows).word(", ").range("block", p.block, p.blocks);
+  return word(", ").range("x", p.x, p.columns).word("]");
+}
+
+Printer& Printer::engine(const Engine& e) {
+  word(kEngines[static_cast<std::size_t>(e.kind)]);
+  switch (e.kind) {
+    case EngineKind::Sequencer:
+      return *this;
+    case EngineKind::DdrIn:
+    case EngineKind::DdrOut:
+      return word("(").number(e.column).word(").").number(e.channel);
+    case EngineKind::Wire:
+      return word("(").number(e.column).word(")");
+    case EngineKind::Core:
+      return word("(").number(e.row).word(",").number(e.column).word(")");
+    case EngineKind::CoreIn:
+    case EngineKind::CoreOut:
+      return word("(").number(e.row).word(",").number(e.column).word(").").number(e.channel);
+  }
+  return *this;
+}
+
+Printer& Printer::tile(const Tile& t) {
+  word(kTiles[static_cast<std::size_t>(t.kind)]);
+  switch (t.kind) {
+    case TileKind::Ddr:
+      return *this;
+    case TileKind::Memtile:
+      return word("(").number(t.column).word(")");
+    case TileKind::Core:
+      return word("(").number(t.row).word(",").number(t.column).word(")");
+  }
+  return *this;
+}
+
+Printer& Printer::axis(std::string_view name, const AxisMap& map) {
+  word(" ").word(name).word(" [");
+  std::string_view separator;
+  for (const AxisRun& r : map) {
+    word(separator)
+        .word("to ")
+        .number(r.to)
+        .field("step", r.toStep, 1)
+        .word(" from ")
+        .number(r.from);
+    field("step", r.fromStep, 1).word(" for ").number(r.count);
+    separator = ", ";
+  }
+  return word("]");
+}
+
+Printer& Printer::integers(const std::vector<std::int64_t>& list) {
+  word("[");
+  std::string_view separator;
+  for (const std::int64_t n : list) {
+    word(separator).number(n);
+    separator = ", ";
+  }
+  return word("]");
+}
+
+void Printer::operator()(const Start& i) { word("START ").engine(i.channel); }
+
+void Printer::operator()(const Wait<Affine>& i) {
+  word("WAIT ").engine(i.channel).word(" entry ").affine(i.entry);
+}
+
+void Printer::operator()(const Load<Affine>& i) {
+  word(i.part.content == Content::Weights ? "LOADW " : "LOAD ").part(i.part);
+  word(" ddr ").end(i.source).word(" -> mem ").end(i.destination);
+}
+
+void Printer::operator()(const Write<Affine>& i) {
+  word("WRITE ").part(i.part).word(" mem ").end(i.source).word(" -> ddr ").end(i.destination);
+}
+
+void Printer::sendTo(const SendTo<Affine>& to) {
+  word("core(").affine(to.row);
+  if (to.rows != 1) word(" for ").number(to.rows);
+  word(", ").affine(to.column);
+  if (to.columns != 1) word(" for ").number(to.columns);
+  word(").").number(to.channel);
+}
+
+void Printer::operator()(const Send<Affine>& i) {
+  word(i.part.content == Content::Weights ? "LOADWM " : "LOADFM ").part(i.part);
+  word(" mem(").affine(i.memtile).word(") ").end(i.source);
+  std::string_view separator = " -> ";
+  for (const SendTo<Affine>& to : i.to) {
+    word(separator);
+    sendTo(to);
+    separator = ", ";
+  }
+}
+
+void Printer::operator()(const Receive<Affine>& i) {
+  word("RECV ").part(i.part).word(" wire(").affine(i.wire).word(") -> ").end(i.destination);
+}
+
+void Printer::operator()(const WriteFm<Affine>& i) {
+  word("WRITEFM ").part(i.part).word(" ").end(i.source);
+  std::string_view separator = " -> ";
+  for (const MemtileEnd<Affine>& d : i.destinations) {
+    word(separator).word("mem(").affine(d.memtile).word(") ").end(d.end);
+    separator = " and ";
+  }
+}
+
+void Printer::ring(const RowRing<Affine>& r) {
+  word(" in ")
+      .id("%", r.tensor)
+      .word("[row ")
+      .affine(r.row)
+      .word(", column ")
+      .affine(r.column)
+      .word("]");
+  word(" ring @")
+      .affine(r.base, true)
+      .word(" [")
+      .number(r.length)
+      .word(" by ")
+      .number(r.rowBytes)
+      .word(" B]");
+  if (r.ringOffset != Affine{}) word(" offset ").affine(r.ringOffset);
+  word(" holds [")
+      .range("block", r.block, r.blocks)
+      .word(", ")
+      .range("x", r.origin, r.columns)
+      .word("]");
+  flag("absent", r.absent);
+}
+
+void Printer::callData(const Call<Affine>& i) {
+  if (i.weights) word(" weights ").address(*i.weights);
+  if (i.weightOffset != Affine{} || i.weightBytes != 0)
+    word(" record ").affine(i.weightOffset, true).word(" for ").number(i.weightBytes).word(" B");
+  field("kept", i.keptBlocks, 0);
+  if (i.accumulator) word(" sum @").affine(*i.accumulator, true);
+  if (!i.init || !i.finish) word(i.init ? " init" : " add").word(i.finish ? " finish" : " keep");
+  if (i.output) word(" out ").address(*i.output);
+}
+
+void Printer::operator()(const Call<Affine>& i) {
+  const bool known = i.kernel.valid() && i.kernel.at() < program_.kernels.size();
+  word(known ? kMnemonics[static_cast<std::size_t>(program_.kernels[i.kernel.at()].op)] : "CALL");
+  word(" ").id("k", i.kernel).word(" ").part(i.part);
+  for (const RowRing<Affine>& r : i.inputs) ring(r);
+  callData(i);
+  locks(" acquire ", i.acquire).locks(" release ", i.release);
+}
+
+void Printer::instruction(const Instruction& i) {
+  std::visit([this](const auto& it) { (*this)(it); }, i.as);
+}
+
+void Printer::port(std::string_view direction, const Port& p) {
+  word(direction).word(" ").quoted(p.name).word(" ").id("%", p.tensor).word(" ");
+  word(kElements[static_cast<std::size_t>(p.type)]).word(" shape ").integers(p.shape);
+  word(" view ").integers(p.view).word(" axes ").quoted(p.axes).line();
+}
+
+void Printer::tensor(std::size_t index) {
+  const ProgramTensor& t = program_.tensors[index];
+  const TensorId id(index);
+  word("tensor ")
+      .Printer::id("%", id)
+      .word(" ")
+      .quoted(t.name)
+      .word(" ")
+      .number(t.shape.height)
+      .word("x");
+  number(t.shape.width).word("x").number(t.shape.channels).word(" scale ").real(t.scale);
+  field("zero", t.zeroPoint, 0).flag("uint8", t.fromUint8);
+  if (t.ddr) word(" ddr @").hex(*t.ddr);
+  flag("constant", t.constant);
+  if (t.root != id) word(" root ").Printer::id("%", t.root);
+  field("block", t.rootBlock, 0).line();
+  for (const Slice& s : t.slices) {
+    word("  slice mem(")
+        .number(s.memtile)
+        .word(") @")
+        .hex(s.address)
+        .word(" [")
+        .range("y", s.y, s.rows);
+    word(", ").range("x", s.x, s.columns).word("]").line();
+  }
+}
+
+void Printer::kernel(std::size_t index) {
+  const Kernel& k = program_.kernels[index];
+  const Window& w = k.window;
+  const auto pair = [&](std::string_view name, std::int64_t a, std::int64_t b,
+                        std::int64_t byDefault) {
+    if (a != byDefault || b != byDefault)
+      word(" ").word(name).word(" ").number(a).word("x").number(b);
+  };
+  word("kernel ")
+      .id("k", KernelId(index))
+      .word(" ")
+      .word(kMnemonics[static_cast<std::size_t>(k.op)])
+      .word(" ")
+      .quoted(k.name);
+  pair("window", w.kernelY, w.kernelX, 1);
+  pair("stride", w.strideY, w.strideX, 1);
+  pair("dilation", w.dilationY, w.dilationX, 1);
+  if (w.padTop != 0 || w.padLeft != 0 || w.padBottom != 0 || w.padRight != 0)
+    word(" pad ").integers({w.padTop, w.padLeft, w.padBottom, w.padRight});
+  word(" input ")
+      .number(k.tensorHeight)
+      .word("x")
+      .number(k.tensorWidth)
+      .field("blocks", k.inputBlocks, 1);
+  word(" output ").number(k.outputColumns).field("blocks", k.outputBlocks, 1);
+  if (k.inputZero != 0 || k.inputZeroB != 0 || k.outputZero != 0)
+    word(" zeros ").integers({k.inputZero, k.inputZeroB, k.outputZero});
+  if (k.clamp != Clamp{}) word(" clamp ").integers({k.clamp.low, k.clamp.high});
+  field("whole", k.kernelYWhole, 1).flag("count-pad", k.countIncludesPad);
+  if (k.rescale != Multiplier{})
+    word(" rescale ").number(k.rescale.multiplier).word(" >> ").number(k.rescale.shift);
+  if (k.multiplierA != 0 || k.multiplierB != 0)
+    word(" multipliers ").integers({k.multiplierA, k.multiplierB});
+  field("shift", k.shift, 0).flag("per-channel", k.tablePerChannel).field("fill", k.fill, 0).line();
+  for (const Kernel::Move& m : k.moves)
+    word("  move")
+        .axis("columns", m.columns)
+        .axis("channels", m.channels)
+        .field("table", m.table, -1)
+        .line();
+}
+
+void Printer::buffer(const Buffer& b) {
+  word("buffer ").quoted(b.name).word(" in ").word(kTiles[static_cast<std::size_t>(b.kind)]);
+  span("row", "rows", b.tiles.row, b.tiles.rows)
+      .span("column", "columns", b.tiles.column, b.tiles.columns);
+  word(" @").hex(b.address).word(" size ").number(b.size);
+  word(" layers ").id("", b.first).word(" to ").id("", b.last);
+  if (b.tensor.valid()) word(" tensor ").id("%", b.tensor);
+  line();
+}
+
+void Printer::lock(const Lock& l) {
+  word("lock L").number(l.index).word(" in ").tile(l.tile).word(" = ").number(l.initial);
+  word(" from ").engine(l.producer).word(" to ").engine(l.consumer).line();
+}
+
+void Printer::engines(const EngineRange& e) {
+  word("on ").word(kEngines[static_cast<std::size_t>(e.kind)]);
+  if (e.range.row != 0 || e.range.rows != 1) span("row", "rows", e.range.row, e.range.rows);
+  if (e.range.column != 0 || e.range.columns != 1)
+    span("column", "columns", e.range.column, e.range.columns);
+  field("channel", e.channel, 0);
+}
+
+void Printer::items(const std::vector<Item>& items, std::size_t depth) {
+  for (const Item& item : items) {
+    out_.append(2 * (depth + 1), ' ');
+    if (const Loop* loop = std::get_if<Loop>(&item.as)) {
+      word("loop ")
+          .number(loop->count)
+          .word(" {  # i")
+          .number(static_cast<std::int64_t>(depth))
+          .line();
+      this->items(loop->body, depth + 1);
+      out_.append(2 * (depth + 1), ' ');
+      word("}");
+    } else {
+      instruction(std::get<Instruction>(item.as));
+    }
+    line();
+  }
+}
+
+void Printer::header() {
+  const Program& p = program_;
+  word(kVersion).line();
+  word("model ").quoted(p.model).word(" sha256 ").quoted(p.modelSha256).line();
+  word("device sha256 ").quoted(p.deviceSha256).line();
+  word("weights @").hex(p.weightsAddress).word(" size ").number(p.weightsBytes).word(" sha256 ");
+  quoted(p.weightsSha256).line();
+  word("ddr size ").number(p.ddrBytes).line();
+  for (const Port& port : p.inputs) this->port("input", port);
+  for (const Port& port : p.outputs) this->port("output", port);
+  for (const std::string& op : p.hostOperators) word("host ").quoted(op).line();
+  line();
+  for (std::size_t i = 0; i < p.tensors.size(); ++i) tensor(i);
+  line();
+  for (std::size_t i = 0; i < p.layers.size(); ++i) {
+    const Layer& l = p.layers[i];
+    word("layer ")
+        .id("", LayerId(i))
+        .word(" ")
+        .quoted(l.name)
+        .word(" op ")
+        .quoted(l.op)
+        .word(" output ")
+        .id("%", l.output);
+    word(" split ").quoted(l.split).line();
+  }
+  line();
+  for (std::size_t i = 0; i < p.kernels.size(); ++i) kernel(i);
+  line();
+  for (const Buffer& b : p.buffers) buffer(b);
+  line();
+  for (const Lock& l : p.locks) lock(l);
+}
+
+void Printer::code() {
+  LayerId previous;
+  for (const Section& s : program_.sections) {
+    if (s.layer != previous && s.layer.valid() && s.layer.at() < program_.layers.size()) {
+      const Layer& l = program_.layers[s.layer.at()];
+      word("\n# ---- layer ")
+          .id("", s.layer)
+          .word(" ")
+          .quoted(l.name)
+          .word(", ")
+          .quoted(l.op)
+          .word(", ")
+          .quoted(l.split);
+      word(" ----").line();
+    }
+    previous = s.layer;
+    engines(s.engines);
+    word(", layer ").id("", s.layer).word(":").line();
+    items(s.items, 0);
+  }
+}
+
+}  // namespace
+
+std::string printAsm(const Program& program) {
+  Printer printer(program);
+  printer.header();
+  printer.code();
+  return printer.take();
+}
+
+namespace {
+void collectLines(const std::vector<Item>& items, Printer& printer,
+                  std::vector<std::string>& lines) {
+  for (const Item& item : items) {
+    if (const Loop* loop = std::get_if<Loop>(&item.as)) {
+      collectLines(loop->body, printer, lines);
+    } else {
+      printer.instruction(std::get<Instruction>(item.as));
+      lines.push_back(printer.take());
+    }
+  }
+}
+}  // namespace
+
+std::vector<std::string> instructionLines(const Program& program) {
+  Printer printer(program);
+  std::vector<std::string> lines;
+  for (const Section& s : program.sections) collectLines(s.items, printer, lines);
+  return lines;
+}
+
+}  // namespace heddle

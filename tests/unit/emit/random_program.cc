@@ -1,0 +1,417 @@
+#include "random_program.h"
+
+#include <rapidcheck.h>
+
+#include <cmath>
+
+namespace heddle {
+namespace {
+
+// Mostly small numbers, sometimes any.
+std::int64_t integer() {
+  return *rc::gen::weightedOneOf<std::int64_t>(
+      {{3, rc::gen::just<std::int64_t>(0)},
+       {3, rc::gen::just<std::int64_t>(1)},
+       {6, rc::gen::inRange<std::int64_t>(-20, 5000)},
+       {1, rc::gen::element<std::int64_t>(INT64_MIN, INT64_MAX, INT64_MIN + 1, 0x7fffffff)},
+       {1, rc::gen::arbitrary<std::int64_t>()}});
+}
+std::int32_t small() { return *rc::gen::inRange(0, 70); }
+std::int64_t many() { return *rc::gen::inRange<std::int64_t>(1, 9); }
+bool flip() { return *rc::gen::arbitrary<bool>(); }
+std::int8_t byte() { return *rc::gen::arbitrary<std::int8_t>(); }
+std::string text() { return *rc::gen::arbitrary<std::string>(); }
+
+template <class T, class F>
+std::vector<T> some(F&& make) {
+  std::vector<T> list;
+  for (int n = *rc::gen::inRange(0, 4); n > 0; --n) list.push_back(make());
+  return list;
+}
+
+template <class IdType>
+IdType id() {
+  IdType i;
+  i.index = *rc::gen::inRange(-1, 40);
+  return i;
+}
+
+Affine affine() {
+  Affine a(integer());
+  if (flip()) a.row = integer();
+  if (flip()) a.column = integer();
+  for (std::int64_t& k : a.loop)
+    if (*rc::gen::inRange(0, 4) == 0) k = integer();
+  return a;
+}
+
+Address<Affine> address() {
+  Address<Affine> a{.base = affine()};
+  if (flip()) a = {a.base, affine(), integer(), integer()};
+  return a;
+}
+LockUse<Affine> lockUse() { return {flip() ? Affine(small()) : affine(), flip() ? 1 : integer()}; }
+End<Affine> end() {
+  return {address(),
+          {some<Dimension>([] {
+             return Dimension{integer(), integer()};
+           }),
+           integer()},
+          some<LockUse<Affine>>(lockUse),
+          some<LockUse<Affine>>(lockUse)};
+}
+Part<Affine> part(bool weights) {
+  Part<Affine> p;
+  p.content = weights ? Content::Weights : Content::Activation;
+  p.y = affine();
+  p.rows = integer();
+  if (weights && flip()) return p;
+  p.tensor = id<TensorId>();
+  p.block = affine();
+  p.x = affine();
+  p.blocks = integer();
+  p.columns = integer();
+  return p;
+}
+
+Engine engine() {
+  const auto kind = static_cast<EngineKind>(*rc::gen::inRange(0, 7));
+  switch (kind) {
+    case EngineKind::Sequencer:
+      return {kind};
+    case EngineKind::DdrIn:
+    case EngineKind::DdrOut:
+      return {kind, 0, small(), small()};
+    case EngineKind::Wire:
+      return {kind, 0, small()};
+    case EngineKind::Core:
+      return {kind, small(), small()};
+    case EngineKind::CoreIn:
+    case EngineKind::CoreOut:
+      return {kind, small(), small(), small()};
+  }
+  return {};
+}
+
+RowRing<Affine> ring() {
+  return {affine(),       affine(),  affine(),  affine(),  affine(),  affine(),
+          id<TensorId>(), integer(), integer(), integer(), integer(), flip()};
+}
+
+Call<Affine> call(std::size_t kernels) {
+  Call<Affine> c;
+  c.kernel.index = *rc::gen::inRange(-1, static_cast<int>(kernels) + 2);
+  c.inputs = some<RowRing<Affine>>(ring);
+  if (flip()) c.weights = address();
+  if (flip()) c.weightOffset = affine();
+  c.weightBytes = integer();
+  c.keptBlocks = integer();
+  if (flip()) c.accumulator = affine();
+  c.init = flip();
+  c.finish = flip();
+  if (flip()) c.output = address();
+  c.part = part(flip());
+  c.acquire = some<LockUse<Affine>>(lockUse);
+  c.release = some<LockUse<Affine>>(lockUse);
+  return c;
+}
+
+Instruction instruction(std::size_t kernels) {
+  switch (*rc::gen::inRange(0, 8)) {
+    case 0:
+      return {Start{engine()}};
+    case 1:
+      return {Wait<Affine>{engine(), affine()}};
+    case 2:
+      return {Load<Affine>{end(), end(), part(flip())}};
+    case 3:
+      return {Write<Affine>{end(), end(), part(flip())}};
+    case 4:
+      return {
+          Send<Affine>{affine(), end(), some<SendTo<Affine>>([] {
+                         return SendTo<Affine>{affine(), affine(), integer(), integer(), integer()};
+                       }),
+                       part(flip())}};
+    case 5:
+      return {Receive<Affine>{affine(), end(), part(flip())}};
+    case 6:
+      return {WriteFm<Affine>{end(), some<MemtileEnd<Affine>>([] {
+                                return MemtileEnd<Affine>{affine(), end()};
+                              }),
+                              part(flip())}};
+    default:
+      return {call(kernels)};
+  }
+}
+
+std::vector<Item> items(std::size_t kernels, std::size_t depth) {
+  return some<Item>([&]() -> Item {
+    if (depth < kMaxLoopDepth && flip()) return {Loop{integer(), items(kernels, depth + 1)}};
+    return {instruction(kernels)};
+  });
+}
+
+CoreRange range() { return {small(), small(), many(), many()}; }
+AxisMap axisMap() {
+  return some<AxisRun>([] {
+    return AxisRun{integer(), integer(), integer(), integer(), integer()};
+  });
+}
+
+Kernel kernel() {
+  Kernel k;
+  k.op = static_cast<OpKind>(*rc::gen::inRange(0, 8));
+  k.name = text();
+  k.window = {integer(), integer(), integer(), integer(), integer(),
+              integer(), integer(), integer(), integer(), integer()};
+  k.tensorHeight = integer();
+  k.tensorWidth = integer();
+  k.inputBlocks = integer();
+  k.outputBlocks = integer();
+  k.outputColumns = integer();
+  k.inputZero = byte();
+  k.inputZeroB = byte();
+  k.outputZero = byte();
+  k.clamp = {byte(), byte()};
+  k.kernelYWhole = integer();
+  k.countIncludesPad = flip();
+  k.rescale = *rc::gen::arbitrary<bool>() ? Multiplier{1 << 30, 31} : Multiplier{};
+  k.multiplierA = integer();
+  k.multiplierB = integer();
+  k.shift = small();
+  k.tablePerChannel = flip();
+  k.moves = some<Kernel::Move>([] { return Kernel::Move{axisMap(), axisMap(), integer()}; });
+  k.fill = byte();
+  return k;
+}
+
+Port port() {
+  return {text(),
+          id<TensorId>(),
+          static_cast<ElementType>(*rc::gen::inRange(0, 3)),
+          some<std::int64_t>(integer),
+          some<std::int64_t>(integer),
+          text()};
+}
+
+ProgramTensor tensor() {
+  ProgramTensor t;
+  t.name = text();
+  t.shape = {integer(), integer(), integer()};
+  t.scale =
+      *rc::gen::suchThat(rc::gen::arbitrary<double>(), [](double d) { return std::isfinite(d); });
+  t.zeroPoint = byte();
+  t.fromUint8 = flip();
+  if (flip()) t.ddr = integer();
+  t.constant = flip();
+  t.slices = some<Slice>(
+      [] { return Slice{integer(), integer(), integer(), integer(), integer(), integer()}; });
+  t.root = id<TensorId>();
+  t.rootBlock = integer();
+  return t;
+}
+
+Tile tile() {
+  switch (*rc::gen::inRange(0, 3)) {
+    case 0:
+      return {TileKind::Ddr};
+    case 1:
+      return {TileKind::Memtile, 0, small()};
+    default:
+      return {TileKind::Core, small(), small()};
+  }
+}
+
+}  // namespace
+
+Program randomProgram() {
+  Program p;
+  p.model = text();
+  p.modelSha256 = text();
+  p.weightsSha256 = text();
+  p.deviceSha256 = text();
+  p.inputs = some<Port>(port);
+  p.outputs = some<Port>(port);
+  p.tensors = some<ProgramTensor>(tensor);
+  p.layers = some<Layer>([] { return Layer{text(), text(), id<TensorId>(), text()}; });
+  p.kernels = some<Kernel>(kernel);
+  p.buffers = some<Buffer>([] {
+    return Buffer{text(),        static_cast<TileKind>(*rc::gen::inRange(0, 3)),
+                  range(),       integer(),
+                  integer(),     id<LayerId>(),
+                  id<LayerId>(), id<TensorId>()};
+  });
+  p.locks = some<Lock>([] { return Lock{tile(), small(), integer(), engine(), engine()}; });
+  p.weightsAddress = integer();
+  p.weightsBytes = integer();
+  p.ddrBytes = integer();
+  p.sections = some<Section>([&] {
+    const auto kind = static_cast<EngineKind>(*rc::gen::inRange(0, 7));
+    return Section{id<LayerId>(), {kind, small(), range()}, items(p.kernels.size(), 0)};
+  });
+  p.hostOperators = some<std::string>(text);
+  return p;
+}
+
+namespace {
+
+Affine affineOf(std::int64_t base, std::int64_t row, std::int64_t column, std::int64_t i0) {
+  Affine a(base);
+  a.row = row;
+  a.column = column;
+  a.loop[0] = i0;
+  return a;
+}
+End<Affine> endOf(std::int64_t base) {
+  return {{affineOf(base, 0, 64, 0), affineOf(1, 0, 0, 1), 576, 4},
+          {{{4, 1024}, {2, 512}}, 72},
+          {{0, 1}, {affineOf(3, 1, 0, 0), 2}},
+          {{1, 1}}};
+}
+Part<Affine> boxOf(std::size_t tensor) {
+  return {Content::Activation,
+          TensorId(tensor),
+          affineOf(-1, 0, 0, 1),
+          affineOf(0, 2, 0, 0),
+          affineOf(0, 0, 8, 0),
+          1,
+          2,
+          8};
+}
+Part<Affine> bytesOf(std::int64_t from, std::int64_t bytes) {
+  return {
+      .content = Content::Weights, .tensor = {}, .y = from, .block = {}, .x = {}, .rows = bytes};
+}
+
+std::vector<Section> sectionsOfEverything() {
+  const auto on = [](EngineKind kind, std::int32_t channel, CoreRange range,
+                     std::vector<Item> items) {
+    return Section{LayerId(0), {kind, channel, range}, std::move(items)};
+  };
+  const auto item = [](auto instruction) { return Item{Instruction{std::move(instruction)}}; };
+  Call<Affine> call;
+  call.kernel = KernelId(0);
+  call.inputs = {{0x40, affineOf(0, 0, 0, 1), affineOf(-1, 0, 0, 1), affineOf(-1, 0, 8, 0), 7, 1,
+                  TensorId(0), 144, 4, 9, 2, true}};
+  call.weights = Address<Affine>{0x240};
+  call.weightOffset = 0x1000;
+  call.weightBytes = 2304;
+  call.keptBlocks = 4;
+  call.accumulator = Affine(0x900);
+  call.init = false;
+  call.finish = false;
+  call.output = Address<Affine>{0x300, affineOf(0, 0, 0, 1), 128, 2};
+  call.part = boxOf(1);
+  call.acquire = {{0, 1}};
+  call.release = {{1, 2}};
+  Call<Affine> last = call;
+  last.finish = true;
+  Call<Affine> first = call;
+  first.init = true;
+  Call<Affine> unknown = call;
+  unknown.kernel = KernelId(99);
+  return {
+      on(EngineKind::Sequencer, 0, {},
+         {item(Start{{EngineKind::DdrIn, 0, 1, 1}}),
+          item(Wait<Affine>{{EngineKind::Wire, 0, 2}, 3})}),
+      on(EngineKind::DdrIn, 1, {0, 0, 1, 2},
+         {item(Load<Affine>{endOf(0), endOf(64), boxOf(0)}),
+          item(Load<Affine>{endOf(0), endOf(64), bytesOf(0, 2304)})}),
+      on(EngineKind::DdrOut, 0, {0, 1, 1, 1}, {item(Write<Affine>{endOf(0), endOf(64), boxOf(1)})}),
+      on(EngineKind::Wire, 0, {0, 2, 1, 1},
+         {item(Send<Affine>{1, endOf(0), {{0, 2, 4, 2, 1}, {5, 6, 1, 1, 0}}, boxOf(0)}),
+          item(Send<Affine>{affineOf(0, 0, 1, 0), endOf(0), {{0, 2, 4, 2, 1}}, bytesOf(0, 72)})}),
+      on(EngineKind::CoreIn, 1, {0, 0, 4, 2}, {item(Receive<Affine>{2, endOf(0), boxOf(0)})}),
+      on(EngineKind::Core, 0, {1, 0, 1, 4},
+         {Item{Loop{14, {item(first), Item{Loop{2, {item(call)}}}, item(last)}}}, item(unknown)}),
+      on(EngineKind::CoreOut, 0, {1, 0, 2, 4},
+         {item(WriteFm<Affine>{endOf(0), {{0, endOf(1)}, {1, endOf(2)}}, boxOf(1)})}),
+  };
+}
+
+std::vector<Kernel> kernelsOfEverything() {
+  std::vector<Kernel> kernels;
+  for (const OpKind op : {OpKind::Conv, OpKind::DepthwiseConv, OpKind::MaxPool, OpKind::AveragePool,
+                          OpKind::Add, OpKind::Mul, OpKind::Table, OpKind::Assemble}) {
+    Kernel k;
+    k.op = op;
+    k.name = "layer \"1\"\n";
+    if (op != OpKind::Conv) {
+      kernels.push_back(k);
+      continue;
+    }
+    k.window = {3, 5, 2, 1, 1, 2, 1, 2, 3, 4};
+    k.tensorHeight = 56;
+    k.tensorWidth = 28;
+    k.inputBlocks = 2;
+    k.outputBlocks = 4;
+    k.outputColumns = 14;
+    k.inputZero = -3;
+    k.outputZero = 5;
+    k.clamp = {-5, 90};
+    k.kernelYWhole = 7;
+    k.countIncludesPad = true;
+    k.rescale = {1 << 30, 31};
+    k.multiplierA = 12;
+    k.multiplierB = -12;
+    k.shift = 20;
+    k.tablePerChannel = true;
+    k.moves = {{{{0, 2, 1, 3, 8}}, {{8, 1, 0, 1, 8}, {0, 1, 8, 1, 8}}, 0}};
+    k.fill = -7;
+    kernels.push_back(k);
+  }
+  return kernels;
+}
+}  // namespace
+
+Program programOfEverything() {
+  Program p;
+  p.model = "everything";
+  p.modelSha256 = "00ff";
+  p.weightsSha256 = "11ee";
+  p.deviceSha256 = "22dd";
+  p.weightsAddress = 4096;
+  p.weightsBytes = 2304;
+  p.ddrBytes = 8192;
+  p.inputs = {{"x", TensorId(0), ElementType::Uint8, {1, 16, 16, 16}, {1, 16, 16, 16}, "NCHW"}};
+  p.outputs = {{"y", TensorId(1), ElementType::Float32, {1, 32}, {1, 32}, "NC"},
+               {"z", TensorId(1), ElementType::Int8, {}, {}, ""}};
+  p.tensors = {{"x",
+                {16, 16, 16},
+                0.0625,
+                3,
+                true,
+                0,
+                true,
+                {{0, 64, 0, 16, 0, 8}, {1, 64, 0, 16, 8, 8}},
+                TensorId(0),
+                0},
+               {"caf\xc3\xa9\x01\xff\\",
+                {16, 16, 32},
+                0.1,
+                0,
+                false,
+                std::nullopt,
+                false,
+                {},
+                TensorId(0),
+                2}};
+  p.layers = {{"conv1", "Conv", TensorId(1), "W/2 x COUT/2"}};
+  p.kernels = kernelsOfEverything();
+  p.buffers = {{"ring", TileKind::Core, {0, 0, 2, 2}, 64, 576, LayerId(0), {}, TensorId(0)},
+               {"slice", TileKind::Memtile, {0, 1, 1, 1}, 0, 64, {}, LayerId(0), {}},
+               {"weights", TileKind::Ddr, {}, 4096, 2304, LayerId(0), LayerId(0), {}}};
+  p.locks = {
+      {{TileKind::Core, 1, 2}, 3, 4, {EngineKind::CoreIn, 1, 2, 1}, {EngineKind::Core, 1, 2}},
+      {{TileKind::Memtile, 0, 1}, 0, 0, {EngineKind::DdrIn, 0, 1, 0}, {EngineKind::Wire, 0, 2}},
+      {{TileKind::Memtile, 0, 1},
+       1,
+       0,
+       {EngineKind::CoreOut, 1, 1, 0},
+       {EngineKind::DdrOut, 0, 1, 1}}};
+  p.sections = sectionsOfEverything();
+  p.hostOperators = {"Softmax"};
+  return p;
+}
+
+}  // namespace heddle
