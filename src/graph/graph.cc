@@ -54,7 +54,7 @@ const char* toText(NodeKind kind) {
                                            "MatMul",
                                            "MatMulInteger",
                                            "QLinearMatMul",
-                                           "ConvTranspose",
+
                                            "MaxPool",
                                            "AveragePool",
                                            "GlobalAveragePool",

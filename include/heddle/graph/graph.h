@@ -56,7 +56,7 @@ enum class NodeKind {
   // quantization
   QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear,
   // products
-  Conv, ConvInteger, QLinearConv, Gemm, QGemm, MatMul, MatMulInteger, QLinearMatMul, ConvTranspose,
+  Conv, ConvInteger, QLinearConv, Gemm, QGemm, MatMul, MatMulInteger, QLinearMatMul,
   // windows and reductions
   MaxPool, AveragePool, GlobalAveragePool, GlobalMaxPool, QLinearAveragePool, QLinearGlobalAveragePool,
   ReduceMean, ReduceSum, ReduceMax, ReduceMin,
@@ -92,6 +92,7 @@ struct ConvAttributes {
 struct PoolAttributes {
   Dims kernel, strides, dilations, pads;
   bool countIncludePad = false;
+  bool ceilMode = false;
   bool channelsLast = false;  // com.microsoft pools: N, spatial..., C
   friend bool operator==(const PoolAttributes&, const PoolAttributes&) = default;
 };

@@ -1,0 +1,40 @@
+// TensorProto -> typed bytes, with external data.
+#pragma once
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "heddle/graph/graph.h"
+
+namespace heddle::onnx_import {
+
+std::optional<DataType> dataType(
+    std::int32_t onnxType);  // absent for types that heddle does not read
+std::string dataTypeName(std::int32_t onnxType);
+
+struct Tensor {
+  DataType type = DataType::Float32;
+  Dims shape;
+  std::string bytes;
+};
+
+// Reads tensors of one model; keeps the external files' contents open while it lives.
+class TensorReader {
+ public:
+  // Directory of external data; absent: external data is refused.
+  explicit TensorReader(std::optional<std::filesystem::path> directory)
+      : directory_(std::move(directory)) {}
+
+  // Takes raw data out of the proto without copying it. Throws Fault.
+  Tensor read(onnx::TensorProto& proto);
+
+ private:
+  std::string readExternal(const onnx::TensorProto& proto, std::int64_t size) const;
+
+  std::optional<std::filesystem::path> directory_;
+};
+
+}  // namespace heddle::onnx_import
