@@ -582,6 +582,7 @@ class Generator {
     k.outputZero = graph_.tensors[op_->output.at()].zeroPoint;
     std::visit([&](const auto& a) {
       if constexpr (requires { a.clamp; }) k.clamp = a.clamp;
+      if constexpr (requires { a.requantizeNegative; }) k.negativeScale = !a.requantizeNegative.empty();
     }, op_->attributes);
     if (const auto* pool = std::get_if<AveragePool>(&op_->attributes)) {
       k.countIncludesPad = pool->countIncludesPad;

@@ -20,7 +20,7 @@ struct Channels {
   const std::vector<std::int8_t>& weights;
   const std::vector<std::int8_t>& weightZero;
   const std::vector<std::int32_t>& bias;
-  const std::vector<Multiplier>& requantize;
+  const std::vector<Multiplier>&requantize, &requantizeNegative;
   std::int8_t inputZero;
 
   std::int64_t count() const { return std::ssize(bias); }
@@ -45,16 +45,19 @@ struct Channels {
   }
   void appendEpilogue(const Interval& blocks, std::vector<std::uint8_t>& image) const {
     const std::int64_t first = blocks.first * kBlock, end = blocks.end() * kBlock;
-    auto multiplier = [&](std::int64_t c) { return c < count() ? requantize[static_cast<std::size_t>(c)] : Multiplier{}; };
     for (std::int64_t c = first; c < end; ++c) append(image, correctedBias(c));
-    for (std::int64_t c = first; c < end; ++c) append(image, multiplier(c).multiplier);
-    for (std::int64_t c = first; c < end; ++c) append(image, multiplier(c).shift);
+    for (const std::vector<Multiplier>* scales : {&requantize, &requantizeNegative}) {
+      if (scales->empty()) continue;
+      auto scale = [&](std::int64_t c) { return c < count() ? (*scales)[static_cast<std::size_t>(c)] : Multiplier{}; };
+      for (std::int64_t c = first; c < end; ++c) append(image, scale(c).multiplier);
+      for (std::int64_t c = first; c < end; ++c) append(image, scale(c).shift);
+    }
   }
 };
 
 void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn, const Interval& blocks,
                 const ReductionPart& part, bool lastPart, std::vector<std::uint8_t>& image) {
-  const Channels channels{conv.weights, conv.weightZero, conv.bias, conv.requantize, inputZero};
+  const Channels channels{conv.weights, conv.weightZero, conv.bias, conv.requantize, conv.requantizeNegative, inputZero};
   channels.appendZeros(blocks, image);
   const std::int64_t pairs = blocks.count * part.inputBlocks.count;
   for (std::int64_t word = 0; word < divideRoundUp(pairs, 64); ++word) {
@@ -91,7 +94,7 @@ void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn
 
 void appendDepthwise(const DepthwiseConv& conv, std::int8_t inputZero, const Interval& blocks, const ReductionPart& part,
                      std::vector<std::uint8_t>& image) {
-  const Channels channels{conv.weights, conv.weightZero, conv.bias, conv.requantize, inputZero};
+  const Channels channels{conv.weights, conv.weightZero, conv.bias, conv.requantize, conv.requantizeNegative, inputZero};
   channels.appendZeros(blocks, image);
   const std::int64_t kx = conv.window.kernelX, ky = conv.window.kernelY;
   for (std::int64_t b = blocks.first; b < blocks.end(); ++b)

@@ -100,7 +100,14 @@ bool OperandGeometry::absent(std::int64_t y) const {
 }
 
 std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks, const ReductionPart& part, bool lastPart) {
-  const std::int64_t epilogue = 3 * 4 * kBlock * outputBlocks;  // bias, multiplier, shift
+  const bool negativeScale = std::visit(
+      [](const auto& a) {
+        if constexpr (requires { a.requantizeNegative; }) return !a.requantizeNegative.empty();
+        else return false;
+      },
+      op.attributes);
+  // Bias, multiplier, shift, and both of the latter again for negative sums.
+  const std::int64_t epilogue = (negativeScale ? 5 : 3) * 4 * kBlock * outputBlocks;
   switch (op.kind()) {
     case OpKind::Conv: {
       const std::int64_t pairs = part.inputBlocks.count * outputBlocks;

@@ -247,6 +247,7 @@ struct Kernel {
   Multiplier rescale;                               // AveragePool, Mul
   std::int64_t multiplierA = 0, multiplierB = 0;    // Add
   std::int32_t shift = 0;                           // Add
+  bool negativeScale = false;  // Conv, DepthwiseConv: the record holds the multipliers of negative sums as well
   bool tablePerChannel = false;                     // Table
   // Assemble, one per input ring: columns relative to the call's output row, channels relative to the call's first output
   // channel; `from` is relative to the ring's column 0 and first channel. table: index in the record, or -1.
@@ -322,7 +323,8 @@ struct Lock {
 //
 // A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T = KY*KX taps of the part:
 //   CONV    weightZero int8[8B]; gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept; kept blocks, b outermost:
-//           T x 8 CIN x 8 COUT int8; if the part is the last: bias int32[8B], multiplier int32[8B], shift int32[8B]
+//           T x 8 CIN x 8 COUT int8; if the part is the last: bias int32[8B], multiplier int32[8B], shift int32[8B], and
+//           with Kernel::negativeScale the multiplier and the shift of negative sums, int32[8B] each
 //   DWCONV  weightZero int8[8B]; per block T x 8 int8; bias, multiplier, shift int32[8B] each (every part has them)
 //   TABLE   1 or 8B tables of 256 int8          CONCAT  its moves' tables of 256 int8
 // bias already holds -zero(x) * sum(w - weightZero): the kernel multiplies stored values, the border being zero(x).
