@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that are missing, and nothing else; asks for sudo only where something is.
+#
+#   scripts/install_deps.sh build     what scripts/build.sh and scripts/make_models.py need
+#   scripts/install_deps.sh test      that, and what scripts/test.sh needs
+set -euo pipefail
+
+build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev libboost-graph-dev nlohmann-json3-dev libyaml-cpp-dev
+  libcli11-dev tao-pegtl-dev python3-onnx python3-numpy)
+test=(libgtest-dev librapidcheck-dev ca-certificates)
+
+case "${1:-}" in
+  build) wanted=("${build[@]}") ;;
+  test)
+    wanted=("${build[@]}" "${test[@]}")
+    # Node may have come from elsewhere; Debian's npm would clash with it.
+    command -v node >/dev/null || wanted+=(nodejs)
+    command -v npm >/dev/null || wanted+=(npm)
+    ;;
+  *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+
+if ! command -v apt-get >/dev/null; then
+  echo "install_deps: no apt-get here; the Debian 12 packages wanted are: ${wanted[*]}" >&2
+  exit 0
+fi
+missing=()
+for package in "${wanted[@]}"; do
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || {
+    echo "install_deps: as root, run: apt-get install ${missing[*]}" >&2
+    exit 1
+  }
+  as_root=(sudo)
+fi
+echo "installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds with warnings as errors, runs a sanitized build of the unit and property
+# tests, then every test. Ends with ctest's summary of the latter.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+say() { printf '\n== %s\n' "$*"; }
+status=0
+
+say "packages"
+scripts/install_deps.sh test
+if [ -f tests/differential/package.json ]; then
+  # Without its install scripts ONNX Runtime's package downloads nothing but itself.
+  (cd tests/differential && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+fi
+
+say "build (preset ci: warnings are errors)"
+scripts/build.sh ci
+say "each public header compiles alone"
+cmake --build --preset ci --target all_verify_interface_header_sets
+say "models"
+scripts/make_models.py --all -o build/models
+
+say "unit and property tests under the address and undefined-behaviour sanitizers"
+scripts/build.sh asan sanitized_tests
+ctest --preset asan || status=1
+
+say "all tests"
+ctest --preset ci --output-junit "$PWD/build/ci/junit.xml" || status=1
+
+# A test may skip for want of ../shared, of Node or of the network's packages; here nothing is wanting.
+if [ -d "${HEDDLE_SHARED:-../shared}" ] && grep -q 'status="notrun"' build/ci/junit.xml; then
+  echo "test.sh: these tests skipped although ${HEDDLE_SHARED:-../shared} is there:" >&2
+  grep -o '<testcase name="[^"]*"[^>]*status="notrun"' build/ci/junit.xml | cut -d'"' -f2 >&2
+  status=1
+fi
+exit $status
