@@ -10,17 +10,17 @@ how the numbers are chosen.
 """
 import argparse
 import os
+import sys
 import time
 
 import networks
 import qdq
 
 
-def make(name, options, folder):
+def make(name, options, path):
     began = time.monotonic()
     network = networks.NETWORKS[name](options)
     data = network.model().SerializeToString(deterministic=True)
-    path = os.path.join(folder, name + ".onnx")
     with open(path + ".part", "wb") as file:
         file.write(data)
     os.replace(path + ".part", path)
@@ -37,6 +37,8 @@ def main():
                         help="powers of two and zero points 0, or any scale and any zero point")
     parser.add_argument("--per-channel", action="store_true", help="one weight scale for each output channel")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true",
+                        help="leave alone files newer than these scripts (whatever options made them)")
     arguments = parser.parse_args()
     names = arguments.names + (list(networks.LARGE) if arguments.all else [])
     unknown = sorted(set(names) - set(networks.NETWORKS))
@@ -45,7 +47,15 @@ def main():
     os.makedirs(arguments.out, exist_ok=True)
     options = qdq.Options(arguments.scales == "float", arguments.per_channel, arguments.seed)
     for name in names:
-        make(name, options, arguments.out)
+        path = os.path.join(arguments.out, name + ".onnx")
+        if arguments.keep and os.path.exists(path) and os.path.getmtime(path) > newest_script():
+            print(f"{path}: kept")
+        else:
+            make(name, options, path)
+
+
+def newest_script():
+    return max(os.path.getmtime(module.__file__) for module in (networks, qdq, sys.modules["__main__"]))
 
 
 if __name__ == "__main__":

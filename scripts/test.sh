@@ -17,9 +17,6 @@ say "build (preset ci: warnings are errors)"
 scripts/build.sh ci
 say "each public header compiles alone"
 cmake --build --preset ci --target all_verify_interface_header_sets
-say "models"
-scripts/make_models.py --all -o build/models
-
 say "unit and property tests under the address and undefined-behaviour sanitizers"
 scripts/build.sh asan sanitized_tests
 ctest --preset asan || status=1

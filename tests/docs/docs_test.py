@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""Runs every command of README.md and docs/: each line of each block fenced as `sh`.
+
+    tests/docs/docs_test.py --heddle build/ci/heddle --models build/ci/models
+
+A file's blocks run in their order, in one folder that looks like a fresh clone after scripts/build.sh and
+scripts/make_models.py, with `heddle` also on the PATH. The commands of ELSEWHERE run, but not here.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+ELSEWHERE = {  # what would run this test in itself, or takes hours
+    "scripts/quickstart.sh": ".ci/run",
+    "scripts/test.sh": ".ci/run",
+    "scripts/build.sh": "scripts/quickstart.sh",
+}
+FENCE = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+options = None
+
+
+def commands(text):
+    """The command lines of a page, continued lines joined and comments dropped."""
+    for block in FENCE.findall(text):
+        for line in block.replace("\\\n", " ").splitlines():
+            line = re.sub(r"\s+# .*|^#.*", "", line).strip()
+            if line:
+                yield line
+
+
+def fresh_clone(folder):
+    for path in SOURCE.iterdir():
+        if path.name not in (".git", "build", "out"):
+            (folder / path.name).symlink_to(path)
+    (folder / "build").mkdir()
+    (folder / "build/heddle").symlink_to(options.heddle)
+    (folder / "build/models").symlink_to(options.models)
+
+
+class Docs(unittest.TestCase):
+    def test_every_command_runs(self):
+        for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]:
+            with tempfile.TemporaryDirectory() as folder:
+                fresh_clone(pathlib.Path(folder))
+                for command in commands(page.read_text()):
+                    if command in ELSEWHERE:
+                        caller = (SOURCE / ELSEWHERE[command]).read_text()
+                        self.assertIn(command, caller, f"{page.name}: nothing runs {command}")
+                        continue
+                    with self.subTest(page=page.name, command=command):
+                        done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=folder, text=True,
+                                              capture_output=True, env={"PATH": f"{folder}/build:/usr/local/bin:/usr/bin:/bin",
+                                                                        "HOME": folder, "LANG": "C.UTF-8"})
+                        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def test_a_block_is_read_line_by_line(self):
+        page = "text\n```sh\nheddle compile a.onnx \\\n  -o out   # comment\n\n# note\nls\n```\n```text\nnot this\n```\n"
+        self.assertEqual(list(commands(page)), ["heddle compile a.onnx    -o out", "ls"])
+
+    def test_readme_names_the_two_commands(self):
+        self.assertLessEqual({"scripts/quickstart.sh", "scripts/test.sh"},
+                             set(commands((SOURCE / "README.md").read_text())))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--heddle", type=pathlib.Path, required=True)
+    parser.add_argument("--models", type=pathlib.Path, required=True)
+    options, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
