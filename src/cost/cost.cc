@@ -6,6 +6,7 @@ namespace heddle {
 namespace {
 
 constexpr std::int64_t kBlockMacs = 64;  // one pixel by an 8x8 block
+constexpr std::int64_t kBlock = 8;       // channels, hence bytes of a pixel
 
 Cycles atSlowest(Bytes size, BytesPerSecond a, BytesPerSecond b, const Device& device) {
   return transferTime(size, std::min(a, b), device.clock);
@@ -13,16 +14,42 @@ Cycles atSlowest(Bytes size, BytesPerSecond a, BytesPerSecond b, const Device& d
 
 }  // namespace
 
+KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns) {
+  KernelWork work{.op = op, .blocks = blocks, .taps = taps, .columns = columns, .operandBytes = 0};
+  const std::int64_t outputBytes = blocks * columns * kBlock;
+  switch (op) {
+    case OpKind::Conv:
+    case OpKind::DepthwiseConv:
+      break;
+    case OpKind::MaxPool:
+    case OpKind::AveragePool:
+      work.operandBytes = taps * outputBytes;
+      break;
+    case OpKind::Add:
+    case OpKind::Mul:
+      work.operandBytes = 2 * outputBytes;
+      break;
+    case OpKind::Table:
+    case OpKind::Assemble:
+      work.operandBytes = outputBytes;
+      break;
+  }
+  return work;
+}
+
 std::int64_t kernelMacs(const KernelWork& work) {
   switch (work.op) {
-    case OpKind::Conv: return work.blocks * work.taps * work.columns * kBlockMacs;
-    case OpKind::DepthwiseConv: return work.blocks * work.taps * work.columns * 8;
+    case OpKind::Conv:
+      return work.blocks * work.taps * work.columns * kBlockMacs;
+    case OpKind::DepthwiseConv:
+      return work.blocks * work.taps * work.columns * kBlock;
     case OpKind::MaxPool:
     case OpKind::AveragePool:
     case OpKind::Add:
     case OpKind::Mul:
     case OpKind::Table:
-    case OpKind::Assemble: return 0;
+    case OpKind::Assemble:
+      return 0;
   }
   return 0;
 }
@@ -36,7 +63,8 @@ Cycles kernelTime(const KernelWork& work, const Device& device) {
       return Cycles(divideRoundUp(kernelMacs(stepped), core.macsPerCycle)) + core.callOverhead;
     }
     case OpKind::DepthwiseConv:
-      return Cycles(divideRoundUp(kernelMacs(work), core.depthwiseMacsPerCycle)) + core.callOverhead;
+      return Cycles(divideRoundUp(kernelMacs(work), core.depthwiseMacsPerCycle)) +
+             core.callOverhead;
     case OpKind::MaxPool:
     case OpKind::AveragePool:
     case OpKind::Add:
@@ -48,9 +76,17 @@ Cycles kernelTime(const KernelWork& work, const Device& device) {
   return {};
 }
 
-Cycles ddrReadTime(Bytes size, const Device& d) { return atSlowest(size, d.rates.ddrRead, d.rates.memtileWrite, d); }
-Cycles ddrWriteTime(Bytes size, const Device& d) { return atSlowest(size, d.rates.memtileRead, d.rates.ddrWrite, d); }
-Cycles wireTime(Bytes size, const Device& d) { return atSlowest(size, d.rates.memtileRead, d.rates.wire, d); }
-Cycles coreWriteTime(Bytes size, const Device& d) { return atSlowest(size, d.rates.coreWrite, d.rates.memtileWrite, d); }
+Cycles ddrReadTime(Bytes size, const Device& d) {
+  return atSlowest(size, d.rates.ddrRead, d.rates.memtileWrite, d);
+}
+Cycles ddrWriteTime(Bytes size, const Device& d) {
+  return atSlowest(size, d.rates.memtileRead, d.rates.ddrWrite, d);
+}
+Cycles wireTime(Bytes size, const Device& d) {
+  return atSlowest(size, d.rates.memtileRead, d.rates.wire, d);
+}
+Cycles coreWriteTime(Bytes size, const Device& d) {
+  return atSlowest(size, d.rates.coreWrite, d.rates.memtileWrite, d);
+}
 
 }  // namespace heddle

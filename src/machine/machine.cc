@@ -1,1 +1,60 @@
 #include "heddle/machine/machine.h"
+
+#include <utility>
+
+#include "data_path.h"
+#include "executable.h"
+#include "fault.h"
+#include "simulation.h"
+
+namespace heddle {
+namespace {
+
+using machine::DataPath;
+using machine::Executable;
+using machine::Fault;
+using machine::Simulation;
+
+// Runs are deterministic: a second one, with an eye on the cell, tells what lay there before.
+Diagnostic explain(const Executable& executable, const WeightImage& weights,
+                   const ProgramInputs& inputs, const SimulateOptions& options,
+                   const Fault& fault) {
+  if (!fault.place) return fault.diagnostic;
+  DataPath data(executable, weights, inputs, fault.place);
+  try {
+    Simulation(executable, options, &data).run();
+  } catch (const Fault& again) {
+    return data.explained(again);
+  }
+  return fault.diagnostic;
+}
+
+}  // namespace
+
+Result<SimulateResult> simulateWithData(const Program& program, const Device& device,
+                                        const WeightImage& weights, const ProgramInputs& inputs,
+                                        const SimulateOptions& options) {
+  try {
+    const Executable executable = machine::makeExecutable(program, device);
+    try {
+      DataPath data(executable, weights, inputs, {});
+      return Simulation(executable, options, &data).run();
+    } catch (const Fault& fault) {
+      return explain(executable, weights, inputs, options, fault);
+    }
+  } catch (const Fault& fault) {
+    return fault.diagnostic;
+  }
+}
+
+Result<SimulateResult> simulateTime(const Program& program, const Device& device,
+                                    const SimulateOptions& options) {
+  try {
+    const Executable executable = machine::makeExecutable(program, device);
+    return Simulation(executable, options, nullptr).run();
+  } catch (const Fault& fault) {
+    return fault.diagnostic;
+  }
+}
+
+}  // namespace heddle

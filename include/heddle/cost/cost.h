@@ -1,5 +1,6 @@
-// Every formula of time: one kernel call and one transfer, in cycles of the array clock. The Machine uses them as they
-// are; the planner adds them up. Source: paper 004 section on the AIE core; docs/device.md.
+// Every formula of time: one kernel call and one transfer, in cycles of the array clock. The
+// Machine uses them as they are; the planner adds them up. Source: paper 004 section on the AIE
+// core; docs/device.md.
 #pragma once
 #include <cstdint>
 
@@ -17,8 +18,15 @@ struct KernelWork {
   std::int64_t operandBytes = 0;  // others: bytes of operand that the vector unit reads
 };
 
-//   CONV   3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256 pixels' worth = 252 cycles at 256 MAC a cycle and 4-pixel
-//          blocks of 64 MAC: blocks * taps * roundUp(columns, pixelStep) * 64 / macsPerCycle, rounded up once
+// The work of one call. `blocks`: CONV kept 8x8 weight blocks; others channel blocks of the output.
+// Operands of the others: pools read every tap, Add and Mul two bytes for each output byte, Table
+// and Assemble one.
+KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns);
+
+//   CONV   3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256 pixels' worth = 252 cycles at 256
+//   MAC a cycle and 4-pixel
+//          blocks of 64 MAC: blocks * taps * roundUp(columns, pixelStep) * 64 / macsPerCycle,
+//          rounded up once
 Cycles kernelTime(const KernelWork& work, const Device& device);
 
 // Multiply-accumulates that the call occupies the array with, padding of channels included.

@@ -1,5 +1,6 @@
-// The Machine: executes a Program on a Device, event by event, deterministically; with data (real int8 bytes) or time
-// only (same events, same times). design: docs/architecture.md; every fault that it finds: docs/diagnostics.md.
+// The Machine: executes a Program on a Device, event by event, deterministically; with data (real
+// int8 bytes) or time only (same events, same times). design: docs/architecture.md; every fault
+// that it finds: docs/diagnostics.md.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,28 +20,34 @@ struct SimulateOptions {
 
 // Bytes that the machine moved or held, as the program asked.
 struct Traffic {
-  Bytes ddrRead, ddrWrite, memtileToCore, coreToMemtile;  // memtileToCore: bytes on wires, a multicast counted once
+  Bytes ddrRead, ddrWrite, memtileToCore,
+      coreToMemtile;  // memtileToCore: bytes on wires, a multicast counted once
+  friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
 struct SimulateResult {
   Timeline timeline;
   Traffic traffic;
-  std::vector<Cycles> layerEnd;      // per layer: end of its last instruction
-  std::int64_t macs = 0;             // 8x8x... multiply-accumulates that kernels did, padding included
-  // With data: every root tensor as written by the cores, Y, C/8, X, 8 layout; empty where nothing wrote it
-  // (constants, inputs and tensors that exist only inside a core).
+  std::vector<Cycles> layerEnd;  // per layer: end of its last instruction
+  std::int64_t macs = 0;         // 8x8x... multiply-accumulates that kernels did, padding included
+  // With data: every root tensor as written by the cores, Y, C/8, X, 8 layout; empty where nothing
+  // wrote it (constants, inputs and tensors that exist only inside a core).
   std::vector<std::vector<std::int8_t>> tensors;
-  std::vector<std::vector<std::int8_t>> outputs;  // per Program::outputs: the DDR bytes of the tensor (its root's box)
+  std::vector<std::vector<std::int8_t>>
+      outputs;  // per Program::outputs: the DDR bytes of the tensor (its root's box)
 };
 
 // One int8 array per Program::inputs in Y, X, C order (unpadded).
 using ProgramInputs = std::vector<std::vector<std::int8_t>>;
 
-// Faults (of the program, as diagnostics MACHnnn): deadlock with its cycle of waits, limits exceeded, addresses out of
-// range, locks not at their initial value at the end, reading what nobody wrote, reading another tensor's bytes,
-// overwriting what is still to be read, touching bytes in flight, parts computed twice that disagree, tensors not covered.
-Result<SimulateResult> simulateWithData(const Program& program, const Device& device, const WeightImage& weights,
-                                        const ProgramInputs& inputs, const SimulateOptions& options = {});
-Result<SimulateResult> simulateTime(const Program& program, const Device& device, const SimulateOptions& options = {});
+// Faults (of the program, as diagnostics MACHnnn): deadlock with its cycle of waits, limits
+// exceeded, addresses out of range, locks not at their initial value at the end, reading what
+// nobody wrote, reading another tensor's bytes, overwriting what is still to be read, touching
+// bytes in flight, parts computed twice that disagree, tensors not covered.
+Result<SimulateResult> simulateWithData(const Program& program, const Device& device,
+                                        const WeightImage& weights, const ProgramInputs& inputs,
+                                        const SimulateOptions& options = {});
+Result<SimulateResult> simulateTime(const Program& program, const Device& device,
+                                    const SimulateOptions& options = {});
 
 }  // namespace heddle

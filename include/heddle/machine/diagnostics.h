@@ -1,0 +1,34 @@
+// Every fault that the Machine reports. docs/diagnostics.md lists this table.
+#pragma once
+#include <array>
+
+namespace heddle {
+
+struct MachineDiagnostic {
+  const char* code;
+  const char* meaning;
+};
+
+inline constexpr std::array<MachineDiagnostic, 17> kMachineDiagnostics{{
+    {"MACH001", "the program is malformed: an id, a count or a size that cannot be"},
+    {"MACH002", "a limit of the device is exceeded"},
+    {"MACH003", "an address is out of range of its memory, or not a multiple of what it must be"},
+    {"MACH004", "deadlock: every engine that is left waits; the cycle of waits is named"},
+    {"MACH005", "a lock is not back at its initial value when the program has ended"},
+    {"MACH006",
+     "a lock is used by a queue that is neither its producer nor its consumer, or rises above its "
+     "maximum"},
+    {"MACH007", "the ends of a transfer disagree about what is moved"},
+    {"MACH008", "bytes are read that nobody has written"},
+    {"MACH009", "other bytes are read than the instruction means to read"},
+    {"MACH010", "bytes were overwritten before they were read"},
+    {"MACH011", "bytes are touched while another transfer or call still writes or reads them"},
+    {"MACH012", "two cores computed the same part of a tensor and disagree"},
+    {"MACH013", "a tensor is not wholly computed, or an output does not lie in DDR at the end"},
+    {"MACH014", "the run takes more cycles than allowed"},
+    {"MACH015", "the weight record keeps another number of blocks than the call says"},
+    {"MACH016", "the program is too large to be simulated"},
+    {"MACH017", "the weight image or the inputs do not fit the program"},
+}};
+
+}  // namespace heddle

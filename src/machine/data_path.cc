@@ -1,0 +1,443 @@
+#include "data_path.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fault.h"
+#include "heddle/program/visit.h"
+#include "leaf.h"
+
+namespace heddle::machine {
+namespace {
+
+std::int64_t blocksOf(const ProgramTensor& tensor) {
+  return divideRoundUp(tensor.shape.channels, kBlock);
+}
+
+std::int64_t cellsOf(const ProgramTensor& tensor) {
+  return tensor.shape.height * tensor.shape.width * blocksOf(tensor);
+}
+
+// Calls f(a, b, count) for stretches that lie in one run of both lists; `at` and `advance` say how
+// a run is cut.
+template <class A, class B, class F>
+void zip(const std::vector<A>& as, const std::vector<B>& bs, F&& f) {
+  std::size_t i = 0, j = 0;
+  std::int64_t doneA = 0, doneB = 0;
+  while (i < as.size() && j < bs.size()) {
+    const std::int64_t count = std::min(as[i].count - doneA, bs[j].count - doneB);
+    f(i, doneA, j, doneB, count);
+    doneA += count;
+    doneB += count;
+    if (doneA == as[i].count) ++i, doneA = 0;
+    if (doneB == bs[j].count) ++j, doneB = 0;
+  }
+}
+
+void appendRun(std::vector<CellRun>& runs, std::int64_t cell, std::int64_t count) {
+  if (!runs.empty() && runs.back().cell + runs.back().count == cell)
+    runs.back().count += count;
+  else
+    runs.push_back({cell, count});
+}
+
+void appendRun(std::vector<IdentityRun>& runs, Identity first, std::int64_t count) {
+  if (!runs.empty() && runs.back().first + static_cast<Identity>(runs.back().count) == first)
+    runs.back().count += count;
+  else
+    runs.push_back({first, count});
+}
+
+bool sameBox(const Part<std::int64_t>& a, const Part<std::int64_t>& b) {
+  return a.content == b.content && (a.content == Content::Weights || a.tensor == b.tensor) &&
+         a.y == b.y && a.block == b.block && a.x == b.x && a.rows == b.rows &&
+         a.blocks == b.blocks && a.columns == b.columns;
+}
+
+}  // namespace
+
+DataPath::DataPath(const Executable& executable, const WeightImage& weights,
+                   const ProgramInputs& inputs, std::optional<CellPlace> watched)
+    : x_(executable),
+      memories_(executable, watched),
+      values_(executable.leaves.size()),
+      roots_(executable.program->tensors.size()) {
+  placeImage(weights);
+  placeConstants();
+  placeInputs(inputs);
+}
+
+// ---- before the program starts
+// --------------------------------------------------------------------------------------
+
+void DataPath::placeImage(const WeightImage& weights) {
+  const Program& p = *x_.program;
+  const auto size = static_cast<std::int64_t>(weights.bytes.size());
+  if (size != p.weightsBytes || p.weightsAddress < 0 || p.weightsAddress % 8 != 0 ||
+      p.weightsAddress > p.ddrBytes || size > p.ddrBytes - p.weightsAddress)
+    fail("MACH017", "program '" + p.model + "'", "the weight image does not fit the program",
+         "it has " + std::to_string(size) + " B; the program puts " +
+             std::to_string(p.weightsBytes) + " B at address " + std::to_string(p.weightsAddress) +
+             " of " + std::to_string(p.ddrBytes) + " B of DDR",
+         "give the weights.bin that was compiled with the program");
+  if (size == 0) return;
+  std::memcpy(memories_[Memories::ddr()].bytes.get() + p.weightsAddress, weights.bytes.data(),
+              weights.bytes.size());
+  memories_.place(Memories::ddr(), {p.weightsAddress / 8, divideRoundUp(size, 8)},
+                  identityOf(Held::Weights, 0, 0));
+}
+
+void DataPath::placeConstants() {
+  for (std::size_t i = 0; i < x_.program->tensors.size(); ++i) {
+    const ProgramTensor& t = x_.program->tensors[i];
+    if (!t.constant || t.root.at() != i) continue;
+    const Program& p = *x_.program;
+    const std::int64_t bytes = cellsOf(t) * 8;
+    if (!t.ddr || *t.ddr % 8 != 0 || *t.ddr < p.weightsAddress || bytes > p.weightsBytes ||
+        *t.ddr > p.weightsAddress + p.weightsBytes - bytes)
+      fail("MACH017", "tensor '" + t.name + "'", "the constant does not lie in the weight image",
+           t.ddr ? "address " + std::to_string(*t.ddr) : "it has no address in DDR",
+           "compile the program again");
+    memories_.place(Memories::ddr(), {*t.ddr / 8, cellsOf(t)},
+                    identityOf(Held::Activation, static_cast<std::int64_t>(i), 0));
+  }
+}
+
+void DataPath::placeInputs(const ProgramInputs& inputs) {
+  const Program& p = *x_.program;
+  if (inputs.size() != p.inputs.size())
+    fail("MACH017", "program '" + p.model + "'", "the program has another number of inputs",
+         std::to_string(p.inputs.size()) + ", not " + std::to_string(inputs.size()),
+         "give every input");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const TensorId id = p.inputs[i].tensor;
+    if (!id.valid() || id.at() >= p.tensors.size() || p.tensors[id.at()].root != id)
+      fail("MACH001", "input '" + p.inputs[i].name + "'",
+           "the input is no root tensor of the program", "", "compile the program again");
+    const ProgramTensor& t = p.tensors[id.at()];
+    if (static_cast<std::int64_t>(inputs[i].size()) != t.shape.elements())
+      fail("MACH017", "input '" + p.inputs[i].name + "'",
+           "the input has another size than its tensor",
+           std::to_string(inputs[i].size()) + " values, not " + std::to_string(t.shape.elements()),
+           "give an input of the tensor's shape");
+    if (!t.ddr || *t.ddr < 0 || *t.ddr % 8 != 0 || cellsOf(t) * 8 > p.ddrBytes ||
+        *t.ddr > p.ddrBytes - cellsOf(t) * 8)
+      fail("MACH003", "input '" + p.inputs[i].name + "'", "the input does not lie in DDR",
+           t.ddr ? "address " + std::to_string(*t.ddr) : "it has no address in DDR",
+           "compile the program again");
+    std::int8_t* to = memories_[Memories::ddr()].bytes.get() + *t.ddr;
+    std::memset(to, 0, static_cast<std::size_t>(cellsOf(t) * 8));  // channels of the padding
+    const std::int8_t* from = inputs[i].data();
+    for (std::int64_t y = 0; y < t.shape.height; ++y)
+      for (std::int64_t x = 0; x < t.shape.width; ++x)
+        for (std::int64_t c = 0; c < t.shape.channels; ++c)
+          to[((y * blocksOf(t) + c / kBlock) * t.shape.width + x) * kBlock + c % kBlock] = *from++;
+    memories_.place(Memories::ddr(), {*t.ddr / 8, cellsOf(t)},
+                    identityOf(Held::Activation, id.index, 0));
+  }
+}
+
+// ---- transfers
+// ------------------------------------------------------------------------------------------------------
+
+template <class I>
+const I& DataPath::evaluated(const Execution& e) {
+  LeafValues& values = values_[static_cast<std::size_t>(e.leaf)];
+  const Instruction& instruction = *x_.leaves[static_cast<std::size_t>(e.leaf)].instruction;
+  if (!values.flat) {
+    forEachValue(instruction, [&](const Affine& a) { values.affine.push_back(a); });
+    values.flat = evaluate(instruction, {}, {});
+  }
+  std::size_t k = 0;
+  forEachValue(*values.flat, [&](std::int64_t& v) {
+    v = valueOf(values.affine[k++], e.counters, e.depth, engineOf(e));
+  });
+  return std::get<I>(values.flat->as);
+}
+
+std::uint32_t DataPath::start(const Execution& e, std::int64_t now, std::int64_t end) {
+  memories_.beginAt(now);
+  const std::uint32_t operation = memories_.log.add(e.engine, e.leaf, end);
+  const Engine& engine = engineOf(e);
+  switch (x_.leaves[static_cast<std::size_t>(e.leaf)].op) {
+    case Op::Load: {
+      const auto& i = evaluated<Load<std::int64_t>>(e);
+      setPart(i.part, operation);
+      read(Memories::ddr(), i.source, operation);
+      write(Memories::ddr(), memories_.memtile(engine.column), i.destination, operation);
+      break;
+    }
+    case Op::Write: {
+      const auto& i = evaluated<Write<std::int64_t>>(e);
+      setPart(i.part, operation);
+      read(memories_.memtile(engine.column), i.source, operation);
+      write(memories_.memtile(engine.column), Memories::ddr(), i.destination, operation);
+      break;
+    }
+    case Op::WriteFm: {
+      const auto& i = evaluated<WriteFm<std::int64_t>>(e);
+      setPart(i.part, operation);
+      read(core(engine), i.source, operation);
+      for (const MemtileEnd<std::int64_t>& d : i.destinations)
+        write(core(engine), memtile(d.memtile, operation), d.end, operation);
+      capture(i.part, core(engine), operation);
+      break;
+    }
+    case Op::Call:
+      call(evaluated<Call<std::int64_t>>(e), core(engine), operation);
+      break;
+    case Op::Start:
+    case Op::Wait:
+    case Op::Send:
+    case Op::Receive:
+      break;
+  }
+  return operation;
+}
+
+std::uint32_t DataPath::startSend(const Execution& e, std::span<const Execution> receives,
+                                  std::int64_t now, std::int64_t end) {
+  memories_.beginAt(now);
+  const std::uint32_t operation = memories_.log.add(e.engine, e.leaf, end);
+  const auto& send = evaluated<Send<std::int64_t>>(e);
+  const std::size_t from = memtile(send.memtile, operation);
+  setPart(send.part, operation);
+  read(from, send.source, operation);
+  for (const Execution& r : receives) {
+    const auto& receive = evaluated<Receive<std::int64_t>>(r);
+    if (!sameBox(send.part, receive.part))
+      fail("MACH007", memories_.where(operation), "sender and receiver mean different bytes",
+           "the receiver is " + nameOf(engineOf(r), *x_.device) + ", " + nameOfLeaf(x_, r.leaf) +
+               ": part (" + std::to_string(receive.part.y) + "," +
+               std::to_string(receive.part.block) + "," + std::to_string(receive.part.x) +
+               ") where (" + std::to_string(send.part.y) + "," + std::to_string(send.part.block) +
+               "," + std::to_string(send.part.x) + ") is sent",
+           "give both queues one order");
+    write(from, core(engineOf(r)), receive.destination, operation);
+  }
+  return operation;
+}
+
+std::size_t DataPath::memtile(std::int64_t column, std::uint32_t operation) const {
+  if (!inRange(column, 0, x_.device->columns - 1))
+    fail("MACH002", memories_.where(operation), "the device has no such memtile",
+         "memtile " + std::to_string(column), "compile the program for this device");
+  return memories_.memtile(column);
+}
+
+// Byte address, -1 where it is in no memory.
+std::int64_t DataPath::placeOf(const Address<std::int64_t>& a, std::size_t memory) {
+  Int128 address = a.base;
+  if (a.slots > 1 && a.slot < 0) return -1;
+  if (a.slots > 1) address += Int128{a.slot % a.slots} * a.slotStride;
+  return address < 0 || address > memories_[memory].cells * 8 ? -1
+                                                              : static_cast<std::int64_t>(address);
+}
+
+// First cell of `bytes` bytes at `address`: whole cells, in range.
+std::int64_t DataPath::cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory,
+                              std::uint32_t operation) {
+  if (address % 8 == 0 && bytes % 8 == 0 && address >= 0 && bytes >= 0 &&
+      bytes / 8 <= memories_[memory].cells && address / 8 <= memories_[memory].cells - bytes / 8)
+    return address / 8;
+  fail("MACH003", memories_.where(operation),
+       "an address is out of range, or no multiple of a cell's 8 bytes",
+       std::to_string(bytes) + " B at address " + std::to_string(address) + " of " +
+           nameOf(memories_[memory].tile) + ", which has " +
+           std::to_string(memories_[memory].cells * 8) + " B",
+       "compile the program again");
+}
+
+void DataPath::appendCells(const End<std::int64_t>& end, std::size_t memory,
+                           std::uint32_t operation, std::vector<CellRun>& runs) {
+  runs.clear();
+  const std::vector<Dimension>& dimensions = end.pattern.dimensions;
+  counters_.assign(dimensions.size(), 0);
+  std::int64_t address = placeOf(end.address, memory);
+  for (;;) {
+    appendRun(runs, cellAt(address, end.pattern.run, memory, operation), end.pattern.run / 8);
+    std::size_t d = dimensions.size();
+    for (; d > 0; --d) {
+      const Dimension& dimension = dimensions[d - 1];
+      address += dimension.stride;
+      if (++counters_[d - 1] < dimension.count) break;
+      address -= dimension.stride * dimension.count;
+      counters_[d - 1] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
+// The identities that the part means, in order.
+void DataPath::setPart(const Part<std::int64_t>& part, std::uint32_t operation) {
+  identities_.clear();
+  if (part.content == Content::Weights) {
+    if (part.y < 0 || part.y % 8 != 0 || part.rows % 8 != 0 ||
+        part.y > x_.program->weightsBytes - part.rows)
+      fail("MACH007", memories_.where(operation), "the part is not in the weight image",
+           std::to_string(part.rows) + " B at offset " + std::to_string(part.y) + " of " +
+               std::to_string(x_.program->weightsBytes) + " B",
+           "compile the program again");
+    identities_.push_back({identityOf(Held::Weights, 0, part.y / 8), part.rows / 8});
+    return;
+  }
+  const ProgramTensor& t = x_.program->tensors[part.tensor.at()];
+  const std::int64_t blocks = blocksOf(t);
+  const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t limit) {
+    return first >= 0 && count <= limit && first <= limit - count;
+  };
+  if (!inside(part.y, part.rows, t.shape.height) || !inside(part.block, part.blocks, blocks) ||
+      !inside(part.x, part.columns, t.shape.width))
+    fail("MACH007", memories_.where(operation), "the part is not inside its tensor",
+         "tensor '" + t.name + "', rows " + std::to_string(part.y) + " + " +
+             std::to_string(part.rows) + ", blocks " + std::to_string(part.block) + " + " +
+             std::to_string(part.blocks) + ", columns " + std::to_string(part.x) + " + " +
+             std::to_string(part.columns),
+         "compile the program again");
+  for (std::int64_t y = part.y; y < part.y + part.rows; ++y)
+    for (std::int64_t b = part.block; b < part.block + part.blocks; ++b)
+      appendRun(identities_,
+                identityOf(Held::Activation, part.tensor.index,
+                           (y * blocks + b) * t.shape.width + part.x),
+                part.columns);
+}
+
+void DataPath::read(std::size_t memory, const End<std::int64_t>& end, std::uint32_t operation) {
+  appendCells(end, memory, operation, source_);
+  zip(source_, identities_,
+      [&](std::size_t i, std::int64_t doneA, std::size_t j, std::int64_t doneB,
+          std::int64_t count) {
+        memories_.read(memory, {source_[i].cell + doneA, count},
+                       identities_[j].first + static_cast<Identity>(doneB), operation);
+      });
+}
+
+// The bytes just read arrive at `end`.
+void DataPath::write(std::size_t from, std::size_t memory, const End<std::int64_t>& end,
+                     std::uint32_t operation) {
+  appendCells(end, memory, operation, destination_);
+  zip(destination_, identities_,
+      [&](std::size_t i, std::int64_t doneA, std::size_t j, std::int64_t doneB,
+          std::int64_t count) {
+        memories_.write(memory, {destination_[i].cell + doneA, count},
+                        identities_[j].first + static_cast<Identity>(doneB), operation);
+      });
+  const std::int8_t* source = memories_[from].bytes.get();
+  std::int8_t* to = memories_[memory].bytes.get();
+  zip(source_, destination_,
+      [&](std::size_t i, std::int64_t doneA, std::size_t j, std::int64_t doneB,
+          std::int64_t count) {
+        std::memcpy(to + (destination_[j].cell + doneB) * 8, source + (source_[i].cell + doneA) * 8,
+                    static_cast<std::size_t>(count) * 8);
+      });
+}
+
+// ---- what cores computed
+// --------------------------------------------------------------------------------------------
+
+void DataPath::capture(const Part<std::int64_t>& part, std::size_t memory,
+                       std::uint32_t operation) {
+  if (part.content != Content::Activation) return;
+  RootCapture& root = roots_[part.tensor.at()];
+  const ProgramTensor& tensor = x_.program->tensors[part.tensor.at()];
+  if (root.bytes.empty()) {
+    constexpr std::int64_t kMaxCaptured = std::int64_t{1} << 32;
+    root.missing = cellsOf(tensor);
+    capturedBytes_ += root.missing * 8;
+    if (capturedBytes_ > kMaxCaptured)
+      fail("MACH016", memories_.where(operation),
+           "the tensors are too large to be kept for comparison", "", "simulate time only");
+    root.bytes.resize(static_cast<std::size_t>(root.missing * 8));
+    root.covered.resize(static_cast<std::size_t>(root.missing));
+  }
+  const std::int8_t* bytes = memories_[memory].bytes.get();
+  zip(source_, identities_,
+      [&](std::size_t i, std::int64_t doneA, std::size_t j, std::int64_t doneB,
+          std::int64_t count) {
+        for (std::int64_t k = 0; k < count; ++k) {
+          const Identity id = identities_[j].first + static_cast<Identity>(doneB + k);
+          if (captureCell(root, indexOf(id), bytes + (source_[i].cell + doneA + k) * 8)) continue;
+          fail("MACH012", memories_.where(operation),
+               "another core computed this part and disagrees", memories_.nameOf(id),
+               "compile the program again");
+        }
+      });
+}
+
+bool DataPath::captureCell(RootCapture& root, std::int64_t cell, const std::int8_t* bytes) {
+  std::int8_t* kept = root.bytes.data() + cell * 8;
+  const auto i = static_cast<std::size_t>(cell);
+  if (root.covered[i]) return std::memcmp(kept, bytes, 8) == 0;
+  root.covered[i] = true;
+  --root.missing;
+  std::memcpy(kept, bytes, 8);
+  return true;
+}
+
+void DataPath::complete(SimulateResult& result) {
+  const Program& p = *x_.program;
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    RootCapture& root = roots_[i];
+    if (root.missing > 0) {
+      const auto hole =
+          std::find(root.covered.begin(), root.covered.end(), false) - root.covered.begin();
+      fail("MACH013", "tensor '" + p.tensors[i].name + "'", "the tensor is not wholly computed",
+           std::to_string(root.missing) + " of " + std::to_string(root.covered.size()) +
+               " cells are missing, the first: " +
+               memories_.nameOf(identityOf(Held::Activation, static_cast<std::int64_t>(i), hole)),
+           "let the cores' parts cover the tensor");
+    }
+    result.tensors.push_back(std::move(root.bytes));
+  }
+  for (const Port& port : p.outputs) result.outputs.push_back(outputOf(port));
+}
+
+std::vector<std::int8_t> DataPath::outputOf(const Port& port) {
+  const Program& p = *x_.program;
+  const auto wrong = [&](const std::string& what) {
+    fail("MACH013", "output '" + port.name + "'",
+         "the output does not lie in DDR when the program has ended", what, "write it there");
+  };
+  if (!port.tensor.valid() || port.tensor.at() >= p.tensors.size())
+    wrong("the program has no such tensor");
+  const ProgramTensor& t = p.tensors[port.tensor.at()];
+  const ProgramTensor& root = p.tensors[t.root.at()];
+  if (!root.ddr || *root.ddr % 8 != 0 || t.rootBlock + blocksOf(t) > blocksOf(root) ||
+      t.shape.height != root.shape.height || t.shape.width != root.shape.width)
+    wrong("tensor '" + t.name + "' has no address in DDR");
+  const Memory& memory = memories_[Memories::ddr()];
+  const std::int64_t run = blocksOf(t) * t.shape.width;
+  std::vector<std::int8_t> bytes;
+  for (std::int64_t y = 0; y < t.shape.height; ++y) {
+    const std::int64_t cell = (y * blocksOf(root) + t.rootBlock) * t.shape.width;
+    if (*root.ddr < 0 || *root.ddr / 8 + cell + run > memory.cells)
+      wrong("its address is out of range");
+    for (std::int64_t i = cell; i < cell + run; ++i)
+      if (const Identity id = identityOf(Held::Activation, t.root.index, i);
+          memory.identity.get()[*root.ddr / 8 + i] != id)
+        wrong("expected " + memories_.nameOf(id) + ", found " +
+              memories_.nameOf(memory.identity.get()[*root.ddr / 8 + i]));
+    const std::int8_t* from = memory.bytes.get() + *root.ddr + cell * 8;
+    bytes.insert(bytes.end(), from, from + run * 8);
+  }
+  return bytes;
+}
+
+Diagnostic DataPath::explained(const Fault& fault) const {
+  Diagnostic diagnostic = fault.diagnostic;
+  const std::vector<HistoryEntry>& history = memories_.history;
+  for (std::size_t i = history.size(); i-- > 1;) {
+    if (history[i - 1].identity != fault.expected) continue;
+    diagnostic.code = "MACH010";
+    diagnostic.summary = "the bytes that it means to read were overwritten before";
+    diagnostic.what +=
+        "; the right bytes were written at cycle " + std::to_string(history[i - 1].time) + " by " +
+        memories_.nameOfOperation(history[i - 1].operation) + " and overwritten at cycle " +
+        std::to_string(history[i].time) + " by " + memories_.nameOfOperation(history[i].operation);
+    diagnostic.mend = "let the writer wait for a lock that this reader releases";
+    break;
+  }
+  return diagnostic;
+}
+
+}  // namespace heddle::machine

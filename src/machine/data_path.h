@@ -1,0 +1,111 @@
+// The bytes of a run: memories with their shadow, what every transfer and call does to them, and
+// what must hold.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executable.h"
+#include "heddle/machine/machine.h"
+#include "kernels.h"
+#include "shadow_memory.h"
+
+namespace heddle::machine {
+
+// One instruction of one engine, about to start.
+struct Execution {
+  EngineIndex engine = -1;
+  std::int32_t leaf = -1;
+  const std::int64_t* counters = nullptr;
+  std::int32_t depth = 0;
+};
+
+class DataPath {
+ public:
+  // Throws Fault where the image or the inputs do not fit. `watched`: a cell whose history is kept.
+  DataPath(const Executable& executable, const WeightImage& weights, const ProgramInputs& inputs,
+           std::optional<CellPlace> watched);
+
+  // Moves and computes; `end` is kUnknownEnd where it is not known yet. Returns the operation, for
+  // `ended`.
+  std::uint32_t start(const Execution& execution, std::int64_t now, std::int64_t end);
+  std::uint32_t startSend(const Execution& send, std::span<const Execution> receives,
+                          std::int64_t now, std::int64_t end);
+  void ended(std::uint32_t operation, std::int64_t now) { memories_.log.setEnd(operation, now); }
+
+  // After the last event: coverage, and the outputs as they lie in DDR.
+  void complete(SimulateResult& result);
+
+  // With the history of the cell where it happened: whether the right bytes were there before, and
+  // who wrote over them.
+  Diagnostic explained(const Fault& fault) const;
+
+ private:
+  struct LeafValues {  // an instruction's numbers, evaluated in place
+    std::vector<Affine> affine;
+    std::optional<FlatInstruction> flat;
+  };
+  struct RootCapture {  // a root tensor, as far as cores have written it
+    std::vector<std::int8_t> bytes;
+    std::vector<bool> covered;  // by cell
+    std::int64_t missing = 0;
+  };
+
+  template <class I>
+  const I& evaluated(const Execution& e);
+  const Engine& engineOf(const Execution& e) const {
+    return x_.engines[static_cast<std::size_t>(e.engine)];
+  }
+  std::size_t memtile(std::int64_t column, std::uint32_t operation) const;
+  std::size_t core(const Engine& e) const { return memories_.core(e.row, e.column); }
+
+  void placeImage(const WeightImage& weights);
+  void placeConstants();
+  void placeInputs(const ProgramInputs& inputs);
+
+  // Cells of an end and identities of a part, as runs in order.
+  void appendCells(const End<std::int64_t>& end, std::size_t memory, std::uint32_t operation,
+                   std::vector<CellRun>& runs);
+  std::int64_t placeOf(const Address<std::int64_t>& address, std::size_t memory);
+  std::int64_t cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory,
+                      std::uint32_t operation);
+  void setPart(const Part<std::int64_t>& part, std::uint32_t operation);
+  void read(std::size_t memory, const End<std::int64_t>& end, std::uint32_t operation);
+  void write(std::size_t from, std::size_t memory, const End<std::int64_t>& end,
+             std::uint32_t operation);
+  void capture(const Part<std::int64_t>& part, std::size_t memory, std::uint32_t operation);
+  std::vector<std::int8_t> outputOf(const Port& port);
+  bool captureCell(RootCapture& root, std::int64_t cell, const std::int8_t* bytes);
+
+  void call(const Call<std::int64_t>& call, std::size_t memory, std::uint32_t operation);
+  [[noreturn]] void misread(std::uint32_t operation, const std::string& what) const;
+  void readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, std::size_t memory,
+                  std::uint32_t operation, WindowRows& rows);
+  const std::int8_t* readRow(const RowRing<std::int64_t>& ring, std::int64_t row,
+                             std::int64_t firstBlock, std::int64_t blocks, std::int64_t first,
+                             std::int64_t last, std::size_t memory, std::uint32_t operation);
+  AssembleInput readMoved(const RowRing<std::int64_t>& ring, const Kernel::Move& move,
+                          std::size_t memory, std::uint32_t operation);
+  const std::int8_t* readRecord(const Call<std::int64_t>& call, const Kernel& kernel,
+                                std::size_t memory, std::uint32_t operation);
+  Reduction useAccumulator(const Call<std::int64_t>& call, std::size_t memory,
+                           std::uint32_t operation);
+  void compute(const Call<std::int64_t>& call, const Kernel& kernel, const Reduction& reduction,
+               const std::int8_t* record, std::int8_t* output);
+
+  const Executable& x_;
+  Memories memories_;
+  std::vector<LeafValues> values_;
+  std::vector<CellRun> source_, destination_;
+  std::vector<IdentityRun> identities_;
+  std::vector<std::int64_t> counters_;  // of a pattern's dimensions
+  KernelScratch scratch_;
+  std::vector<WindowRows> windows_;
+  std::vector<AssembleInput> assembled_;
+  std::vector<RootCapture> roots_;  // by tensor
+  std::int64_t capturedBytes_ = 0;
+};
+
+}  // namespace heddle::machine

@@ -1,0 +1,96 @@
+// A Program made ready to run: sections as flat code, operands checked once for all their loops
+// where that suffices, engines, tiles and locks numbered densely. Both modes of the Machine run
+// this.
+//
+//   loop 14 { CONV }   ->   0: Begin x14    1: Leaf 0    2: End -> 0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "heddle/device/device.h"
+#include "heddle/program/program.h"
+
+namespace heddle::machine {
+
+using EngineIndex = std::int32_t;
+
+// In the order of BasicInstruction's variant.
+enum class Op : std::uint8_t { Start, Wait, Load, Write, Send, Receive, WriteFm, Call };
+
+struct Code {
+  enum class Kind : std::uint8_t { Leaf, Begin, End };
+  Kind kind = Kind::Leaf;
+  std::int32_t target = 0;  // Leaf: its index; Begin, End: where the other is
+  std::int32_t depth = 0;   // loops around it
+  std::int64_t count = 1;   // of a loop
+};
+
+struct LockTerm {
+  Affine lock;
+  std::int64_t count = 1;
+  std::int32_t memtile =
+      -1;  // entry of Leaf::memtiles in whose tile the lock is; -1: in the engine's own tile
+};
+
+// A stretch of memory that the instruction touches: [address + low, address + high) must lie in [0,
+// limit).
+struct Operand {
+  Address<Affine> address;
+  std::int64_t low = 0, high = 0, limit = 0;
+  const char* name = "";
+};
+
+struct Leaf {
+  const Instruction* instruction = nullptr;
+  Op op = Op::Start;
+  LayerId layer;
+  std::vector<LockTerm> acquire, release;
+  std::vector<Affine> memtiles;  // Send: the source; WriteFm: the destinations
+  std::vector<Operand> operands;
+  bool operandsProved = false;  // in range for all iterations and engines
+  std::int64_t bytes = 0;       // of a transfer
+  std::int64_t cycles = 0;      // without lock latency and sharing of DDR
+  std::int64_t macs = 0;
+};
+
+struct SectionCode {
+  LayerId layer;
+  std::vector<Code> code;
+};
+
+struct Executable {
+  const Program* program = nullptr;
+  const Device* device = nullptr;
+  std::vector<Engine> engines;                        // all that the device has, in order
+  std::vector<std::vector<std::int32_t>> sectionsOf;  // by engine
+  std::vector<SectionCode> sections;
+  std::vector<Leaf> leaves;  // in Program order: the index is QueueCursor::leafIndex
+  std::vector<std::vector<std::int32_t>>
+      lockAt;  // by tile, index within it: entry of Program::locks, or -1
+  std::vector<EngineIndex> lockProducer, lockConsumer;  // by entry of Program::locks
+
+  EngineIndex sequencer() const { return 0; }
+  // -1 where the device has no such engine.
+  EngineIndex indexOf(const Engine& engine) const;
+  std::size_t memtileTile(std::int64_t column) const {
+    return static_cast<std::size_t>(device->cores() + column);
+  }
+  std::size_t coreTile(std::int64_t row, std::int64_t column) const {
+    return static_cast<std::size_t>(row * device->columns + column);
+  }
+  // Where the engine's own locks are; the sequencer and DDR ends have none (-1).
+  std::int64_t ownTile(const Engine& engine) const;
+};
+
+// Throws Fault: malformed programs, limits of the device that do not depend on loop counters, sizes
+// that cannot be.
+Executable makeExecutable(const Program& program, const Device& device);
+
+// Affine numbers of a program that may be hostile: wraps instead of overflowing.
+std::int64_t valueOf(const Affine& affine, const std::int64_t* counters, std::int32_t depth,
+                     const Engine& engine);
+
+// "instruction 12 (CONV) of layer 'conv3'"
+std::string nameOfLeaf(const Executable& executable, std::int32_t leaf);
+
+}  // namespace heddle::machine

@@ -1,0 +1,474 @@
+#include "leaf.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "fault.h"
+#include "heddle/cost/cost.h"
+
+namespace heddle::machine {
+namespace {
+
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;
+constexpr std::size_t kMaxUses = 1024;  // locks, dimensions or destinations of one instruction
+
+class Preparation {
+ public:
+  Preparation(const Executable& x, const EngineRange& engines,
+              const std::vector<std::int64_t>& counts, Leaf& leaf)
+      : x_(x), device_(*x.device), engines_(engines), counts_(counts), leaf_(leaf) {}
+
+  void run() {
+    std::visit([&](const auto& instruction) { prepare(instruction); }, leaf_.instruction->as);
+    leaf_.operandsProved = std::all_of(leaf_.operands.begin(), leaf_.operands.end(),
+                                       [&](const Operand& operand) { return proved(operand); });
+  }
+
+ private:
+  void prepare(const Start& i) {
+    onlyOn({EngineKind::Sequencer});
+    checkDdrChannel(i.channel);
+  }
+  void prepare(const Wait<Affine>& i) {
+    onlyOn({EngineKind::Sequencer});
+    checkDdrChannel(i.channel);
+  }
+  void prepare(const Load<Affine>& i) {
+    onlyOn({EngineKind::DdrIn});
+    ddrEnd(i.source);
+    end(i.destination, memtileEnd(-1));
+    transfer(i.part, {&i.source.pattern, &i.destination.pattern});
+    leaf_.cycles = ddrReadTime(Bytes(leaf_.bytes), device_).raw();
+  }
+  void prepare(const Write<Affine>& i) {
+    onlyOn({EngineKind::DdrOut});
+    end(i.source, memtileEnd(-1));
+    ddrEnd(i.destination);
+    transfer(i.part, {&i.source.pattern, &i.destination.pattern});
+    leaf_.cycles = ddrWriteTime(Bytes(leaf_.bytes), device_).raw();
+  }
+  void prepare(const Send<Affine>& i) {
+    onlyOn({EngineKind::Wire});
+    leaf_.memtiles.push_back(i.memtile);
+    end(i.source, memtileEnd(0));
+    transfer(i.part, {&i.source.pattern});
+    leaf_.cycles = wireTime(Bytes(leaf_.bytes), device_).raw();
+    if (i.to.empty() || i.to.size() > kMaxUses)
+      malformed("the transfer has " + std::to_string(i.to.size()) + " destinations");
+    for (const SendTo<Affine>& to : i.to)
+      if (!inRange(to.rows, 1, device_.rows) || !inRange(to.columns, 1, device_.columns) ||
+          !inRange(to.channel, 0, device_.core.channelsIn - 1))
+        exceeded("the transfer goes to cores or channels that the device does not have",
+                 std::to_string(to.rows) + " x " + std::to_string(to.columns) + " cores, channel " +
+                     std::to_string(to.channel));
+  }
+  void prepare(const Receive<Affine>& i) {
+    onlyOn({EngineKind::CoreIn});
+    end(i.destination, coreEnd());
+    transfer(i.part, {&i.destination.pattern});
+  }
+  void prepare(const WriteFm<Affine>& i) {
+    onlyOn({EngineKind::CoreOut});
+    end(i.source, coreEnd());
+    if (i.destinations.empty() || i.destinations.size() > kMaxUses)
+      malformed("the transfer has " + std::to_string(i.destinations.size()) + " destinations");
+    if (i.destinations.size() > 1 && !device_.coreWriteMulticast)
+      exceeded("a core of this device writes to one memtile at a time",
+               "the transfer has " + std::to_string(i.destinations.size()) + " destinations");
+    transfer(i.part, {&i.source.pattern});
+    for (const MemtileEnd<Affine>& d : i.destinations) {
+      leaf_.memtiles.push_back(d.memtile);
+      end(d.end, memtileEnd(static_cast<std::int32_t>(leaf_.memtiles.size()) - 1));
+      transfer(i.part, {&d.end.pattern});
+    }
+    leaf_.cycles = coreWriteTime(Bytes(leaf_.bytes), device_).raw();
+  }
+  void prepare(const Call<Affine>& i) {
+    onlyOn({EngineKind::Core});
+    if (!i.kernel.valid() || i.kernel.at() >= x_.program->kernels.size())
+      malformed("the program has no kernel " + std::to_string(i.kernel.index));
+    const Kernel& kernel = x_.program->kernels[i.kernel.at()];
+    checkKernel(kernel);
+    checkOperandsOf(i, kernel);
+    locks(i.acquire, i.release, -1);
+    addCallOperands(i, kernel);
+    const std::int64_t blocks = kernel.op == OpKind::Conv ? i.keptBlocks : kernel.outputBlocks;
+    const KernelWork work = kernelWork(
+        kernel.op, blocks, kernel.window.kernelY * kernel.window.kernelX, kernel.outputColumns);
+    leaf_.cycles = kernelTime(work, device_).raw();
+    leaf_.macs = kernelMacs(work);
+  }
+
+  // ---- transfers
+  // --------------------------------------------------------------------------------------------------
+
+  struct EndKind {
+    std::int64_t memory;
+    std::int32_t memtile;  // as in LockTerm
+    std::optional<std::int64_t> dimensions;
+    const char* name;
+  };
+  EndKind memtileEnd(std::int32_t memtile) const {
+    return {device_.memtile.memory.raw(), memtile, device_.limits.memtileDimensions,
+            "the memtile's end"};
+  }
+  EndKind coreEnd() const {
+    return {device_.core.operandMemory().raw(), -1, device_.limits.coreDimensions,
+            "the core's end"};
+  }
+
+  void ddrEnd(const End<Affine>& e) {
+    if (!e.acquire.empty() || !e.release.empty()) malformed("an end in DDR has no locks");
+    end(e, {x_.program->ddrBytes, -1, device_.limits.shimDimensions, "the end in DDR"});
+  }
+
+  void end(const End<Affine>& e, const EndKind& kind) {
+    const std::int64_t g = device_.limits.granularity;
+    if (kind.dimensions &&
+        static_cast<std::int64_t>(e.pattern.dimensions.size()) > *kind.dimensions)
+      exceeded(
+          std::string(kind.name) + " has more dimensions than a descriptor",
+          std::to_string(e.pattern.dimensions.size()) + " of " + std::to_string(*kind.dimensions));
+    if (device_.limits.locksPerDescriptor &&
+        static_cast<std::int64_t>(std::max(e.acquire.size(), e.release.size())) >
+            *device_.limits.locksPerDescriptor)
+      exceeded(std::string(kind.name) + " uses more locks than a descriptor may",
+               std::to_string(e.acquire.size()) + " acquired and " +
+                   std::to_string(e.release.size()) + " released; the device allows " +
+                   std::to_string(*device_.limits.locksPerDescriptor) + " of each");
+    if (!inRange(e.pattern.run, 1, kMaxBytes) || e.pattern.dimensions.size() > kMaxUses)
+      malformed(std::string(kind.name) + " has a pattern that cannot be");
+    Int128 low = 0, high = e.pattern.run, bytes = e.pattern.run;
+    bool grained = e.pattern.run % g == 0;
+    for (const Dimension& d : e.pattern.dimensions) {
+      if (!inRange(d.count, 1, kMaxBytes) || !inRange(d.stride, -kMaxBytes, kMaxBytes))
+        malformed(std::string(kind.name) + " has a pattern that cannot be");
+      const Int128 reach = Int128{d.count - 1} * d.stride;
+      (reach < 0 ? low : high) += reach;
+      bytes = std::min<Int128>(bytes * d.count, kMaxBytes);
+      grained = grained && d.stride % g == 0;
+    }
+    // More bytes than the memory holds would be some of them again and again: no transfer means
+    // that.
+    if (high - low > kind.memory || bytes > kind.memory)
+      fail("MACH003", where(), std::string(kind.name) + " is larger than its memory",
+           "it reaches over " +
+               std::to_string(static_cast<std::int64_t>(std::min<Int128>(high - low, INT64_MAX))) +
+               " B; the memory has " + std::to_string(kind.memory) + " B",
+           "cut the transfer");
+    if (!grained)
+      exceeded(
+          std::string(kind.name) + " has runs or strides that are not multiples of the granularity",
+          "the granularity is " + std::to_string(g) + " B");
+    leaf_.operands.push_back({e.address, static_cast<std::int64_t>(low),
+                              static_cast<std::int64_t>(high), kind.memory, kind.name});
+    checkAddress(e.address);
+    locks(e.acquire, e.release, kind.memtile);
+  }
+
+  void transfer(const Part<Affine>& part, std::initializer_list<const Pattern*> patterns) {
+    const bool activation = part.content == Content::Activation;
+    if (!inRange(part.rows, 1, kMaxBytes) || !inRange(part.blocks, 1, kMaxExtent) ||
+        !inRange(part.columns, 1, kMaxExtent) ||
+        (!activation && (part.blocks != 1 || part.columns != 1)))
+      malformed("the part that it moves cannot be");
+    if (activation) checkRoot(part.tensor);
+    const Int128 bytes = Int128{part.rows} * part.blocks * part.columns * (activation ? 8 : 1);
+    for (const Pattern* pattern : patterns) {
+      leaf_.bytes = pattern->bytes();
+      if (bytes != leaf_.bytes)
+        fail("MACH007", where(), "an end moves another number of bytes than the part has",
+             "the end " + std::to_string(leaf_.bytes) + " B, the part " +
+                 std::to_string(static_cast<std::int64_t>(std::min<Int128>(bytes, INT64_MAX))) +
+                 " B",
+             "make the pattern cover the part");
+    }
+  }
+
+  // ---- calls
+  // ------------------------------------------------------------------------------------------------------
+
+  void checkKernel(const Kernel& k) {
+    const Window& w = k.window;
+    for (const std::int64_t n :
+         {w.kernelY, w.kernelX, w.strideY, w.strideX, w.dilationY, w.dilationX, k.tensorHeight,
+          k.tensorWidth, k.inputBlocks, k.outputBlocks, k.outputColumns, k.kernelYWhole})
+      if (!inRange(n, 1, kMaxExtent))
+        malformed("the kernel has a size that cannot be: " + std::to_string(n));
+    for (const std::int64_t pad : {w.padTop, w.padLeft, w.padBottom, w.padRight})
+      if (!inRange(pad, 0, kMaxExtent))
+        malformed("the kernel has a pad that cannot be: " + std::to_string(pad));
+    constexpr std::int64_t kMaxTaps = std::int64_t{1} << 20, kMaxMultiplier = std::int64_t{1} << 46;
+    if (w.kernelY * w.kernelX > kMaxTaps || w.kernelY < 1 ||
+        k.inputBlocks * k.outputBlocks > kMaxExtent)
+      malformed("the kernel is larger than any core");
+    if (!inRange(k.multiplierA, -kMaxMultiplier, kMaxMultiplier) ||
+        !inRange(k.multiplierB, -kMaxMultiplier, kMaxMultiplier))
+      malformed("a multiplier of the kernel is 2^46 or more");
+    if (k.clamp.low > k.clamp.high) malformed("the kernel's clamp is empty");
+  }
+
+  void checkOperandsOf(const Call<Affine>& i, const Kernel& k) {
+    const bool two = k.op == OpKind::Add || k.op == OpKind::Mul,
+               assemble = k.op == OpKind::Assemble;
+    const bool reduces = k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv ||
+                         k.op == OpKind::MaxPool || k.op == OpKind::AveragePool;
+    const std::size_t inputs = assemble ? k.moves.size() : two ? 2 : 1;
+    if (i.inputs.size() != inputs || inputs > kMaxUses)
+      malformed("the call has " + std::to_string(i.inputs.size()) +
+                " inputs where its kernel needs " + std::to_string(inputs));
+    for (const RowRing<Affine>& ring : i.inputs) checkRing(ring, k);
+    if (!i.finish && !reduces) malformed("only reductions are cut over time");
+    if (!(i.init && i.finish) && !i.accumulator)
+      malformed("a reduction that is cut over time has an accumulator");
+    if (i.finish && !i.output) malformed("a call that finishes has an output");
+    if (k.op == OpKind::Conv && !inRange(i.keptBlocks, 0, k.inputBlocks * k.outputBlocks))
+      malformed("the call keeps " + std::to_string(i.keptBlocks) + " blocks");
+    const std::int64_t record = recordBytes(k, i);
+    if (record != i.weightBytes || (record > 0) != i.weights.has_value())
+      malformed("the weight record has " + std::to_string(i.weightBytes) +
+                " B where the kernel reads " + std::to_string(record) + " B");
+    if (assemble) checkMoves(i, k);
+    checkRoot(i.part.tensor);
+    if (i.part.content != Content::Activation || i.part.rows != 1 ||
+        i.part.blocks != k.outputBlocks || i.part.columns != k.outputColumns)
+      malformed("the part is not the row that the kernel computes");
+  }
+
+  void checkRing(const RowRing<Affine>& ring, const Kernel& k) {
+    if (ring.absent) return;
+    checkRoot(ring.tensor);
+    if (!inRange(ring.length, 1, kMaxExtent) || !inRange(ring.columns, 1, kMaxExtent) ||
+        !inRange(ring.blocks, 1, kMaxExtent) ||
+        !inRange(ring.rowBytes, ring.columns * ring.blocks * 8, kMaxBytes))
+      malformed("a ring of rows cannot be");
+    const std::int64_t needed = k.op == OpKind::Assemble ? 1
+                                : k.op == OpKind::Conv   ? k.inputBlocks
+                                                         : k.outputBlocks;
+    if (ring.blocks < needed)
+      malformed("a ring holds " + std::to_string(ring.blocks) +
+                " channel blocks where the kernel reads " + std::to_string(needed));
+  }
+
+  void checkMoves(const Call<Affine>& i, const Kernel& k) {
+    constexpr std::int64_t kMaxTables = 1 << 16;
+    for (std::size_t m = 0; m < k.moves.size(); ++m) {
+      if (!inRange(k.moves[m].table, -1, kMaxTables))
+        malformed("a move names a table that cannot be");
+      const RowRing<Affine>& ring = i.inputs[m];
+      if (ring.absent) continue;
+      checkAxis(k.moves[m].columns, k.outputColumns, ring.columns);
+      checkAxis(k.moves[m].channels, k.outputBlocks * 8, ring.blocks * 8);
+    }
+  }
+
+  void checkAxis(const AxisMap& map, std::int64_t to, std::int64_t from) {
+    if (map.size() > kMaxUses) malformed("a move has too many runs");
+    for (const AxisRun& run : map) {
+      const auto inside = [&](std::int64_t first, std::int64_t step, std::int64_t limit) {
+        if (!inRange(first, 0, limit - 1) || !inRange(step, -kMaxExtent, kMaxExtent)) return false;
+        return inRange(first + (run.count - 1) * step, 0, limit - 1);
+      };
+      if (run.count == 0) continue;
+      if (!inRange(run.count, 1, kMaxExtent) || !inside(run.to, run.toStep, to) ||
+          !inside(run.from, run.fromStep, from))
+        malformed("a move reaches outside its rows");
+    }
+  }
+
+  void addCallOperands(const Call<Affine>& i, const Kernel& k) {
+    const std::int64_t memory = device_.core.operandMemory().raw();
+    const auto add = [&](const Address<Affine>& address, Int128 bytes, const char* name) {
+      if (bytes > memory)
+        fail("MACH003", where(), std::string(name) + " is larger than core memory",
+             "the memory for operands has " + std::to_string(memory) + " B",
+             "choose a smaller tile");
+      leaf_.operands.push_back({address, 0, static_cast<std::int64_t>(bytes), memory, name});
+      checkAddress(address);
+    };
+    for (const RowRing<Affine>& ring : i.inputs)
+      if (!ring.absent)
+        add({ring.base, {}, 0, 1}, Int128{ring.length} * ring.rowBytes, "an input ring");
+    if (i.weights) add(*i.weights, i.weightBytes, "the weight record");
+    const Int128 pixels = Int128{k.outputBlocks} * k.outputColumns * 8;
+    if (i.accumulator) add({*i.accumulator, {}, 0, 1}, pixels * 4, "the accumulator");
+    if (i.output) add(*i.output, pixels, "the output");
+  }
+
+  // ---- common
+  // -----------------------------------------------------------------------------------------------------
+
+  void locks(const std::vector<LockUse<Affine>>& acquire,
+             const std::vector<LockUse<Affine>>& release, std::int32_t memtile) {
+    for (const auto& [uses, terms] :
+         {std::pair{&acquire, &leaf_.acquire}, std::pair{&release, &leaf_.release}}) {
+      for (const LockUse<Affine>& use : *uses) {
+        if (!inRange(use.count, 1, kMaxLockValue))
+          malformed("a lock is used " + std::to_string(use.count) + " times");
+        terms->push_back({use.lock, use.count, memtile});
+      }
+      if (terms->size() > kMaxUses)
+        malformed("the instruction uses " + std::to_string(terms->size()) + " locks");
+    }
+  }
+
+  void checkAddress(const Address<Affine>& a) {
+    if (!inRange(a.slots, 1, kMaxBytes) || !inRange(a.slotStride, -kMaxBytes, kMaxBytes))
+      malformed("an address has slots that cannot be");
+  }
+
+  void checkRoot(TensorId tensor) {
+    const auto& tensors = x_.program->tensors;
+    if (!tensor.valid() || tensor.at() >= tensors.size() || tensors[tensor.at()].root != tensor)
+      malformed("it names tensor " + std::to_string(tensor.index) +
+                ", which is no root of the program");
+  }
+
+  void checkDdrChannel(const Engine& channel) {
+    if ((channel.kind != EngineKind::DdrIn && channel.kind != EngineKind::DdrOut) ||
+        x_.indexOf(channel) < 0)
+      malformed("it names a DDR channel that the device does not have");
+  }
+
+  void onlyOn(std::initializer_list<EngineKind> kinds) {
+    if (std::find(kinds.begin(), kinds.end(), engines_.kind) == kinds.end())
+      malformed("the instruction stands in the queue of an engine that cannot run it");
+  }
+
+  // Whether the operand is in range, and a multiple of the granularity, for all iterations and
+  // engines.
+  bool proved(const Operand& operand) const {
+    const auto [low, high] = rangeOf(operand.address.base);
+    Int128 slotLow = 0, slotHigh = 0;
+    bool grained = multiple(operand.address.base) &&
+                   operand.address.slotStride % device_.limits.granularity == 0;
+    if (operand.address.slots > 1) {
+      const auto [first, last] = rangeOf(operand.address.slot);
+      if (first < 0) return false;
+      const bool wraps = last >= operand.address.slots;
+      slotLow = (wraps ? 0 : first) * operand.address.slotStride;
+      slotHigh = (wraps ? operand.address.slots - 1 : last) * operand.address.slotStride;
+      if (slotLow > slotHigh) std::swap(slotLow, slotHigh);
+    }
+    return grained && low + slotLow + operand.low >= 0 &&
+           high + slotHigh + operand.high <= operand.limit;
+  }
+
+  std::pair<Int128, Int128> rangeOf(const Affine& a) const {
+    Int128 low = a.base, high = a.base;
+    const auto widen = [&](std::int64_t factor, std::int64_t first, std::int64_t last) {
+      const Int128 one = Int128{factor} * first, other = Int128{factor} * last;
+      low += std::min(one, other);
+      high += std::max(one, other);
+    };
+    widen(a.row, engines_.range.row, engines_.range.row + engines_.range.rows - 1);
+    widen(a.column, engines_.range.column, engines_.range.column + engines_.range.columns - 1);
+    for (std::size_t k = 0; k < counts_.size(); ++k) widen(a.loop[k], 0, counts_[k] - 1);
+    return {low, high};
+  }
+
+  bool multiple(const Affine& a) const {
+    const std::int64_t g = device_.limits.granularity;
+    return a.base % g == 0 && a.row % g == 0 && a.column % g == 0 &&
+           std::all_of(a.loop.begin(), a.loop.end(),
+                       [&](std::int64_t factor) { return factor % g == 0; });
+  }
+
+  std::string where() const {
+    return nameOfLeaf(x_, static_cast<std::int32_t>(x_.leaves.size()) - 1);
+  }
+  [[noreturn]] void malformed(std::string what) const {
+    fail("MACH001", where(), "the instruction is malformed", std::move(what),
+         "compile the program again");
+  }
+  [[noreturn]] void exceeded(std::string summary, std::string what) const {
+    fail("MACH002", where(), std::move(summary), std::move(what),
+         "compile the program for this device");
+  }
+
+  const Executable& x_;
+  const Device& device_;
+  const EngineRange& engines_;
+  const std::vector<std::int64_t>& counts_;
+  Leaf& leaf_;
+};
+
+std::string kernelMnemonic(const Program& program, const Call<Affine>& call) {
+  if (!call.kernel.valid() || call.kernel.at() >= program.kernels.size()) return "CALL";
+  switch (program.kernels[call.kernel.at()].op) {
+    case OpKind::Conv:
+      return "CONV";
+    case OpKind::DepthwiseConv:
+      return "DWCONV";
+    case OpKind::MaxPool:
+      return "MAXPOOL";
+    case OpKind::AveragePool:
+      return "AVGPOOL";
+    case OpKind::Add:
+      return "ADD";
+    case OpKind::Mul:
+      return "MUL";
+    case OpKind::Table:
+      return "TABLE";
+    case OpKind::Assemble:
+      return "CONCAT";
+  }
+  return "CALL";
+}
+
+}  // namespace
+
+void prepareLeaf(const Executable& executable, const EngineRange& engines,
+                 const std::vector<std::int64_t>& counts, Leaf& leaf) {
+  Preparation(executable, engines, counts, leaf).run();
+}
+
+std::string mnemonicOf(const Program& program, const Leaf& leaf) {
+  const auto weights = [](const auto& i) { return i.part.content == Content::Weights; };
+  switch (leaf.op) {
+    case Op::Start:
+      return "START";
+    case Op::Wait:
+      return "WAIT";
+    case Op::Load:
+      return weights(std::get<Load<Affine>>(leaf.instruction->as)) ? "LOADW" : "LOAD";
+    case Op::Write:
+      return "WRITE";
+    case Op::Send:
+      return weights(std::get<Send<Affine>>(leaf.instruction->as)) ? "LOADWM" : "LOADFM";
+    case Op::Receive:
+      return "RECV";
+    case Op::WriteFm:
+      return "WRITEFM";
+    case Op::Call:
+      return kernelMnemonic(program, std::get<Call<Affine>>(leaf.instruction->as));
+  }
+  return {};
+}
+
+std::int64_t recordBytes(const Kernel& k, const Call<Affine>& call) {
+  const std::int64_t channels = k.outputBlocks * 8, taps = k.window.kernelY * k.window.kernelX;
+  switch (k.op) {
+    case OpKind::Conv:
+      return channels + divideRoundUp(k.inputBlocks * k.outputBlocks, 64) * 8 +
+             call.keptBlocks * taps * 64 + (call.finish ? channels * 12 : 0);
+    case OpKind::DepthwiseConv:
+      return channels + channels * taps + channels * 12;
+    case OpKind::Table:
+      return (k.tablePerChannel ? channels : 1) * 256;
+    case OpKind::Assemble: {
+      std::int64_t tables = 0;
+      for (const Kernel::Move& move : k.moves) tables = std::max(tables, move.table + 1);
+      return tables * 256;
+    }
+    case OpKind::MaxPool:
+    case OpKind::AveragePool:
+    case OpKind::Add:
+    case OpKind::Mul:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace heddle::machine

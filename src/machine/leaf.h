@@ -1,0 +1,31 @@
+// One instruction made ready: its ends, sizes and times, and the checks that hold for all its
+// iterations at once.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "executable.h"
+
+namespace heddle::machine {
+
+inline constexpr std::int64_t kMaxExtent =
+    std::int64_t{1} << 24;  // of a tensor's side, a window, a loop of a kernel
+inline constexpr std::int64_t kMaxTensorElements = std::int64_t{1} << 29;
+inline constexpr std::int64_t kMaxLockValue = std::int64_t{1} << 31;  // where the device names none
+
+inline bool inRange(std::int64_t value, std::int64_t low, std::int64_t high) {
+  return value >= low && value <= high;
+}
+
+// Fills `leaf` (its instruction, op and layer are set). `counts`: iterations of the loops around
+// it, outermost first. Throws Fault.
+void prepareLeaf(const Executable& executable, const EngineRange& engines,
+                 const std::vector<std::int64_t>& counts, Leaf& leaf);
+
+// The word of the asm: LOAD, LOADW, LOADFM, CONV, ...
+std::string mnemonicOf(const Program& program, const Leaf& leaf);
+
+// Bytes of the call's weight record, as its kernel and fields say.
+std::int64_t recordBytes(const Kernel& kernel, const Call<Affine>& call);
+
+}  // namespace heddle::machine

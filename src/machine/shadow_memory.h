@@ -1,0 +1,141 @@
+// The memories of the array with a shadow: which 8 bytes of which tensor (or of the weight image)
+// every cell of 8 bytes holds, which operation wrote it last and which read it last. Checks go over
+// runs of cells.
+//
+//   core (0,1)  cell 18: row 3, block 1, column 5 of tensor 'conv1', written by operation 4711 that
+//   ended at cycle 3400
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executable.h"
+#include "fault.h"
+
+namespace heddle::machine {
+
+inline constexpr std::int64_t kUnknownEnd = INT64_MAX;
+
+// What 8 bytes are. 0: nobody wrote them.
+using Identity = std::uint64_t;
+enum class Held : std::uint64_t { Nothing, Activation, Weights, Accumulator };
+constexpr Identity identityOf(Held held, std::int64_t tensor, std::int64_t index) {
+  return static_cast<Identity>(held) << 62 | static_cast<Identity>(tensor) << 38 |
+         static_cast<Identity>(index);
+}
+constexpr Held heldBy(Identity id) { return static_cast<Held>(id >> 62); }
+constexpr std::size_t tensorOf(Identity id) { return (id >> 38) & 0xffffff; }
+constexpr std::int64_t indexOf(Identity id) { return static_cast<std::int64_t>(id & 0x3fffffffff); }
+
+struct CellRun {
+  std::int64_t cell = 0, count = 0;
+};
+struct IdentityRun {  // first, first + 1, ...
+  Identity first = 0;
+  std::int64_t count = 0;
+};
+
+// Every executed instruction that touched bytes. Operation 0 is the host before the program starts.
+class OperationLog {
+ public:
+  struct Operation {
+    EngineIndex engine = -1;
+    std::int32_t leaf = -1;
+    std::int64_t end = 0;
+  };
+  std::uint32_t add(EngineIndex engine, std::int32_t leaf, std::int64_t end) {
+    operations_.push_back({engine, leaf, end});
+    return static_cast<std::uint32_t>(operations_.size() - 1);
+  }
+  void setEnd(std::uint32_t operation, std::int64_t end) { operations_[operation].end = end; }
+  const Operation& operator[](std::uint32_t operation) const { return operations_[operation]; }
+
+ private:
+  std::vector<Operation> operations_{1};
+};
+
+// Zeroed by the operating system page by page, as far as it is touched.
+template <class T>
+class ZeroedArray {
+ public:
+  explicit ZeroedArray(std::size_t size)
+      : data_(static_cast<T*>(std::calloc(size + 1, sizeof(T)))) {}
+  T* get() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::unique_ptr<T, Free> data_;
+};
+
+struct Memory {
+  Memory(const Tile& where, std::int64_t size)
+      : tile(where),
+        cells(divideRoundUp(size, 8)),
+        bytes(static_cast<std::size_t>(cells) * 8),
+        identity(static_cast<std::size_t>(cells)),
+        lastWrite(static_cast<std::size_t>(cells)),
+        lastRead(static_cast<std::size_t>(cells)) {}
+  bool allocated() const {
+    return bytes.get() && identity.get() && lastWrite.get() && lastRead.get();
+  }
+
+  Tile tile;
+  std::int64_t cells = 0;
+  ZeroedArray<std::int8_t> bytes;
+  ZeroedArray<Identity> identity;
+  ZeroedArray<std::uint32_t> lastWrite, lastRead;  // operations
+};
+
+struct HistoryEntry {
+  Identity identity = 0;
+  std::uint32_t operation = 0;
+  std::int64_t time = 0;
+};
+
+// All memories, DDR first, then memtiles, then cores. Every method throws Fault where what it
+// checks does not hold.
+class Memories {
+ public:
+  Memories(const Executable& executable, std::optional<CellPlace> watched);
+
+  static constexpr std::size_t ddr() { return 0; }
+  std::size_t memtile(std::int64_t column) const { return static_cast<std::size_t>(1 + column); }
+  std::size_t core(std::int64_t row, std::int64_t column) const;
+  Memory& operator[](std::size_t memory) { return memories_[memory]; }
+
+  void beginAt(std::int64_t now) { now_ = now; }
+  // `operation` reads these cells, which must hold these identities. `marks`: nobody may write them
+  // until it ends.
+  void read(std::size_t memory, CellRun cells, Identity first, std::uint32_t operation,
+            bool marks = true);
+  // `operation` writes these cells; the bytes are moved by the caller.
+  void write(std::size_t memory, CellRun cells, Identity first, std::uint32_t operation);
+  // The host, before the program starts.
+  void place(std::size_t memory, CellRun cells, Identity first);
+
+  std::string nameOf(Identity identity) const;
+  std::string nameOfOperation(std::uint32_t operation) const;
+  std::string where(std::uint32_t operation) const;
+
+  OperationLog log;
+  std::vector<HistoryEntry> history;
+
+ private:
+  [[noreturn]] void failRead(std::size_t memory, std::int64_t cell, Identity expected,
+                             std::uint32_t operation) const;
+  [[noreturn]] void failInFlight(std::size_t memory, std::int64_t cell, std::uint32_t operation,
+                                 std::uint32_t other, bool writes) const;
+
+  const Executable& x_;
+  std::vector<Memory> memories_;
+  std::optional<CellPlace> watched_;
+  std::int64_t now_ = 0;
+};
+
+}  // namespace heddle::machine

@@ -1,0 +1,569 @@
+#include "simulation.h"
+
+#include <algorithm>
+#include <span>
+
+#include "fault.h"
+#include "heddle/cost/cost.h"
+#include "leaf.h"
+
+namespace heddle::machine {
+namespace {
+
+constexpr std::int64_t kMaxInstructions = std::int64_t{1} << 26;
+constexpr std::int64_t kMaxTime = std::int64_t{1} << 53;
+
+std::int64_t addSaturated(std::int64_t a, std::int64_t b) {
+  return std::min(a + b, kMaxInstructions + 1);
+}
+
+std::int64_t executions(const SectionCode& section) {
+  std::int64_t total = 0;
+  std::vector<std::int64_t> around{1};
+  for (const Code& code : section.code) {
+    switch (code.kind) {
+      case Code::Kind::Leaf:
+        total = addSaturated(total, around.back());
+        break;
+      case Code::Kind::Begin:
+        around.push_back(static_cast<std::int64_t>(
+            std::min<Int128>(Int128{around.back()} * code.count, kMaxInstructions + 1)));
+        break;
+      case Code::Kind::End:
+        around.pop_back();
+        break;
+    }
+  }
+  return total;
+}
+
+bool isDdr(const Engine& e) { return e.kind == EngineKind::DdrIn || e.kind == EngineKind::DdrOut; }
+
+}  // namespace
+
+Simulation::Simulation(const Executable& executable, const SimulateOptions& options, DataPath* data)
+    : x_(executable), options_(options), data_(data), engines_(executable.engines.size()) {
+  const Rates& rates = x_.device->rates;
+  if (rates.ddrReadTotal) readShare_.emplace(*rates.ddrReadTotal, x_.device->clock);
+  if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
+  for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
+  result_.layerEnd.resize(x_.program->layers.size());
+  for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
+    if (x_.sectionsOf[static_cast<std::size_t>(e)].empty()) continue;
+    state(e).track = static_cast<std::int32_t>(result_.timeline.tracks.size());
+    state(e).last.track = state(e).track;
+    result_.timeline.tracks.push_back({x_.engines[static_cast<std::size_t>(e)], {}});
+  }
+}
+
+SimulateResult Simulation::run() {
+  checkLength();
+  begin();
+  for (;;) {
+    if (!ends_.empty() && ends_.top().time == now_) {
+      const Event event = ends_.top();
+      ends_.pop();
+      if (state(event.engine).busy && state(event.engine).order == event.order)
+        finish(event.engine);
+    } else if (nextAttempt_ < attempts_.size()) {
+      const EngineIndex e = attempts_[nextAttempt_++];
+      state(e).queued = false;
+      attempt(e);
+    } else if (!ends_.empty()) {
+      attempts_.clear();
+      nextAttempt_ = 0;
+      now_ = ends_.top().time;
+      const std::int64_t limit = options_.maxCycles ? options_.maxCycles->raw() : kMaxTime;
+      if (now_ > limit)
+        fail("MACH014", "cycle " + std::to_string(limit), "the run takes more cycles than allowed",
+             "the limit is " + std::to_string(limit) + " cycles", "raise --max-cycles");
+    } else {
+      break;
+    }
+  }
+  if (std::any_of(engines_.begin(), engines_.end(),
+                  [](const EngineState& s) { return s.leaf >= 0; }))
+    deadlock();
+  checkLocksAtEnd();
+  if (data_ != nullptr) data_->complete(result_);
+  return std::move(result_);
+}
+
+void Simulation::checkLength() const {
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < x_.sections.size(); ++i) {
+    const CoreRange& r = x_.program->sections[i].engines.range;
+    total = static_cast<std::int64_t>(std::min<Int128>(
+        total + Int128{executions(x_.sections[i])} * r.rows * r.columns, kMaxInstructions + 1));
+  }
+  if (total > kMaxInstructions)
+    fail("MACH016", "program '" + x_.program->model + "'",
+         "the program is too long to be simulated",
+         "it executes more than " + std::to_string(kMaxInstructions) + " instructions",
+         "simulate fewer layers");
+}
+
+// ---- queues
+// ---------------------------------------------------------------------------------------------------------
+
+void Simulation::begin() {
+  for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
+    seek(state(e));
+    arrive(e);
+  }
+}
+
+bool Simulation::seek(EngineState& s) {
+  const auto& sections = x_.sectionsOf[static_cast<std::size_t>(&s - engines_.data())];
+  bool leftItem = false;
+  for (;;) {
+    if (s.section == sections.size()) {
+      s.leaf = -1;
+      return leftItem;
+    }
+    const auto& code = x_.sections[static_cast<std::size_t>(sections[s.section])].code;
+    if (s.at == static_cast<std::int32_t>(code.size())) {
+      ++s.section;
+      s.at = 0;
+      continue;
+    }
+    const Code& c = code[static_cast<std::size_t>(s.at)];
+    switch (c.kind) {
+      case Code::Kind::Leaf:
+        s.leaf = c.target;
+        return leftItem;
+      case Code::Kind::Begin:
+        s.counters[static_cast<std::size_t>(s.depth++)] = 0;
+        ++s.at;
+        break;
+      case Code::Kind::End:
+        if (++s.counters[static_cast<std::size_t>(s.depth) - 1] < c.count) {
+          s.at = c.target + 1;
+        } else {
+          --s.depth;
+          ++s.at;
+          if (s.depth == 0) leftItem = true;
+        }
+        break;
+    }
+  }
+}
+
+// To the next instruction of the queue; whether the one left was the last of its entry.
+bool Simulation::advance(EngineIndex e) {
+  EngineState& s = state(e);
+  const bool top = s.depth == 0;
+  ++s.at;
+  const bool left = seek(s) || top;
+  if (left) ++s.entry;
+  return left;
+}
+
+// The engine has reached the head of its queue: what this instruction needs is looked up once.
+void Simulation::arrive(EngineIndex e) {
+  EngineState& s = state(e);
+  s.ready = now_;
+  s.blocked = {};
+  s.partners.clear();
+  if (s.leaf < 0) return;
+  const Leaf& leaf = leafOf(s);
+  resolveLocks(e);
+  switch (leaf.op) {
+    case Op::Start:
+      s.channel = x_.indexOf(std::get<Start>(leaf.instruction->as).channel);
+      break;
+    case Op::Wait: {
+      const auto& wait = std::get<Wait<Affine>>(leaf.instruction->as);
+      s.channel = x_.indexOf(wait.channel);
+      s.waitEntry = value(wait.entry, e);
+      break;
+    }
+    case Op::Send:
+      resolvePartners(e, std::get<Send<Affine>>(leaf.instruction->as));
+      break;
+    case Op::Receive: {
+      const std::int64_t wire = value(std::get<Receive<Affine>>(leaf.instruction->as).wire, e);
+      if (!inRange(wire, 0, static_cast<std::int64_t>(x_.device->wires.size()) - 1))
+        fail("MACH002", whereIs(e), "the device has no such wire", "wire " + std::to_string(wire),
+             "compile the program for this device");
+      s.partners.push_back(x_.indexOf({EngineKind::Wire, 0, static_cast<std::int32_t>(wire), 0}));
+      break;
+    }
+    case Op::Load:
+    case Op::Write:
+    case Op::WriteFm:
+    case Op::Call:
+      break;
+  }
+  queueAttempt(e);
+}
+
+void Simulation::resolveLocks(EngineIndex e) {
+  EngineState& s = state(e);
+  s.acquire.clear();
+  s.release.clear();
+  for (const LockTerm& term : leafOf(s).acquire) need(e, term, false, s.acquire);
+  for (const LockTerm& term : leafOf(s).release) need(e, term, true, s.release);
+}
+
+std::size_t Simulation::tileOf(EngineIndex e, const LockTerm& term) const {
+  if (term.memtile < 0)
+    return static_cast<std::size_t>(x_.ownTile(x_.engines[static_cast<std::size_t>(e)]));
+  const std::int64_t column =
+      value(leafOf(state(e)).memtiles[static_cast<std::size_t>(term.memtile)], e);
+  if (!inRange(column, 0, x_.device->columns - 1))
+    fail("MACH002", whereIs(e), "the device has no such memtile",
+         "memtile " + std::to_string(column), "compile the program for this device");
+  return x_.memtileTile(column);
+}
+
+void Simulation::need(EngineIndex e, const LockTerm& term, bool releases,
+                      std::vector<LockNeed>& needs) const {
+  const auto& tile = x_.lockAt[tileOf(e, term)];
+  const std::int64_t index = value(term.lock, e);
+  const std::int32_t lock = inRange(index, 0, static_cast<std::int64_t>(tile.size()) - 1)
+                                ? tile[static_cast<std::size_t>(index)]
+                                : -1;
+  if (lock < 0)
+    fail("MACH006", whereIs(e), "the instruction uses a lock that its tile does not have",
+         "lock " + std::to_string(index), "declare the lock with its initial value");
+  const auto& owner = releases ? x_.lockProducer : x_.lockConsumer;
+  if (owner[static_cast<std::size_t>(lock)] != e) {
+    const Lock& declared = x_.program->locks[static_cast<std::size_t>(lock)];
+    fail("MACH006", whereIs(e),
+         releases ? "the instruction releases a lock whose producer is another queue"
+                  : "the instruction acquires a lock whose consumer is another queue",
+         "lock " + std::to_string(index) + " of " + nameOf(declared.tile) + " belongs to " +
+             nameOf(releases ? declared.producer : declared.consumer, *x_.device),
+         "give every pair of queues a lock of its own");
+  }
+  for (LockNeed& known : needs)
+    if (known.lock == lock) {
+      known.count += term.count;
+      return;
+    }
+  needs.push_back({lock, term.count});
+}
+
+void Simulation::resolvePartners(EngineIndex e, const Send<Affine>& send) {
+  EngineState& s = state(e);
+  const Wire& wire =
+      x_.device->wires[static_cast<std::size_t>(x_.engines[static_cast<std::size_t>(e)].column)];
+  const std::int64_t memtile = value(send.memtile, e);
+  if (std::find(wire.feeders.begin(), wire.feeders.end(), memtile) == wire.feeders.end())
+    fail("MACH002", whereIs(e), "the wire cannot be fed from there",
+         "memtile " + std::to_string(memtile) + " is no feeder of wire '" + wire.name + "'",
+         "compile the program for this device");
+  for (const SendTo<Affine>& to : send.to) {
+    const std::int64_t row = value(to.row, e), column = value(to.column, e);
+    for (std::int64_t r = row; r < row + to.rows; ++r)
+      for (std::int64_t c = column; c < column + to.columns; ++c) {
+        if (!wire.reach.contains(r, c) || !inRange(r, 0, x_.device->rows - 1) ||
+            !inRange(c, 0, x_.device->columns - 1))
+          fail("MACH002", whereIs(e), "the wire does not reach that core",
+               "core (" + std::to_string(r) + "," + std::to_string(c) + ") and wire '" + wire.name +
+                   "'",
+               "compile the program for this device");
+        const EngineIndex receiver =
+            x_.indexOf({EngineKind::CoreIn, static_cast<std::int32_t>(r),
+                        static_cast<std::int32_t>(c), static_cast<std::int32_t>(to.channel)});
+        if (std::find(s.partners.begin(), s.partners.end(), receiver) != s.partners.end())
+          fail("MACH001", whereIs(e), "the transfer names a receiver twice",
+               nameOf(x_.engines[static_cast<std::size_t>(receiver)], *x_.device),
+               "name each core once");
+        s.partners.push_back(receiver);
+      }
+  }
+}
+
+void Simulation::checkOperands(EngineIndex e) const {
+  for (const Operand& operand : leafOf(state(e)).operands) {
+    const std::int64_t base = value(operand.address.base, e), slot = value(operand.address.slot, e);
+    const std::int64_t slots = operand.address.slots;
+    const Int128 address =
+        Int128{base} + (slots > 1 ? Int128{slot % slots} * operand.address.slotStride : 0);
+    const std::int64_t granularity = x_.device->limits.granularity;
+    if (address + operand.low >= 0 && address + operand.high <= operand.limit &&
+        (slots == 1 || slot >= 0) && address % granularity == 0)
+      continue;
+    fail("MACH003", whereIs(e), std::string(operand.name) + " is out of range",
+         "address " + std::to_string(static_cast<std::int64_t>(address)) + " (slot " +
+             std::to_string(slot) + "), bytes " + std::to_string(operand.low) + " to " +
+             std::to_string(operand.high) + " from there; the memory has " +
+             std::to_string(operand.limit) + " B in steps of " + std::to_string(granularity) + " B",
+         "compile the program for this device");
+  }
+}
+
+// ---- events
+// ---------------------------------------------------------------------------------------------------------
+
+void Simulation::queueAttempt(EngineIndex e) {
+  EngineState& s = state(e);
+  if (s.queued) return;
+  s.queued = true;
+  attempts_.push_back(e);
+}
+
+bool Simulation::locksThere(EngineIndex e, Blocked& blocked) const {
+  for (const LockNeed& need : state(e).acquire)
+    if (locks_[static_cast<std::size_t>(need.lock)].value < need.count) {
+      blocked = {WaitKind::Lock, need.lock, -1};
+      return false;
+    }
+  return true;
+}
+
+void Simulation::attempt(EngineIndex e) {
+  EngineState& s = state(e);
+  if (s.busy || s.leaf < 0) return;
+  switch (leafOf(s).op) {
+    case Op::Start:
+      start(e, false);
+      break;
+    case Op::Wait:
+      s.blocked = {WaitKind::DdrEntry, -1, s.channel};
+      if (s.waitEntry >= 0 && state(s.channel).entriesEnded > s.waitEntry) start(e, false);
+      break;
+    case Op::Load:
+    case Op::Write:
+      if (s.entry >= s.entriesStarted)
+        s.blocked = {WaitKind::Start, -1, x_.sequencer()};
+      else if (locksThere(e, s.blocked))
+        start(e, shareOf(e) != nullptr);
+      break;
+    case Op::Call:
+    case Op::WriteFm:
+      if (locksThere(e, s.blocked)) start(e, false);
+      break;
+    case Op::Send:
+      attemptSend(e);
+      break;
+    case Op::Receive: {
+      s.blocked = {WaitKind::Partner, -1, s.partners.front()};
+      const EngineState& wire = state(s.partners.front());
+      if (!wire.busy && wire.leaf >= 0) attemptSend(s.partners.front());
+      break;
+    }
+  }
+}
+
+void Simulation::attemptSend(EngineIndex wire) {
+  EngineState& s = state(wire);
+  for (const EngineIndex receiver : s.partners) {
+    const EngineState& r = state(receiver);
+    if (!r.busy && r.leaf >= 0 && r.partners.front() == wire) continue;
+    s.blocked = {WaitKind::Partner, -1, receiver};
+    return;
+  }
+  if (!locksThere(wire, s.blocked)) return;
+  for (const EngineIndex receiver : s.partners) {
+    if (!locksThere(receiver, s.blocked)) return;
+    if (leafOf(state(receiver)).bytes != leafOf(s).bytes)
+      fail("MACH007", whereIs(wire), "the ends of the transfer move different numbers of bytes",
+           std::to_string(leafOf(s).bytes) + " B are sent; " + whereIs(receiver) + " takes " +
+               std::to_string(leafOf(state(receiver)).bytes) + " B",
+           "make both ends move the same part");
+  }
+  start(wire, false);
+}
+
+std::int64_t Simulation::duration(EngineIndex e) const {
+  const EngineState& s = state(e);
+  bool acquires = !s.acquire.empty();
+  if (leafOf(s).op == Op::Send)
+    acquires = acquires || std::any_of(s.partners.begin(), s.partners.end(),
+                                       [&](EngineIndex r) { return !state(r).acquire.empty(); });
+  return leafOf(s).cycles + (acquires ? x_.device->lockAcquire.raw() : 0);
+}
+
+SharedRate* Simulation::shareOf(EngineIndex e) {
+  const EngineKind kind = x_.engines[static_cast<std::size_t>(e)].kind;
+  if (kind == EngineKind::DdrIn && readShare_) return &*readShare_;
+  if (kind == EngineKind::DdrOut && writeShare_) return &*writeShare_;
+  return nullptr;
+}
+
+// `e` heads all the queues that it needs and all locks are there.
+void Simulation::start(EngineIndex e, bool shared) {
+  EngineState& s = state(e);
+  const std::int64_t end = shared ? kUnknownEnd : now_ + duration(e);
+  occupy(e, e, end);
+  if (leafOf(s).op == Op::Send)
+    for (const EngineIndex receiver : s.partners) occupy(receiver, e, end);
+  if (data_ != nullptr) moveData(e, end);
+  countTraffic(leafOf(s));
+  if (!shared) {
+    scheduleEnd(e, end);
+    return;
+  }
+  const Rates& rates = x_.device->rates;
+  const bool reads = x_.engines[static_cast<std::size_t>(e)].kind == EngineKind::DdrIn;
+  const BytesPerSecond cap = reads ? std::min(rates.ddrRead, rates.memtileWrite)
+                                   : std::min(rates.ddrWrite, rates.memtileRead);
+  if (!shareOf(e)->start(e, Bytes(leafOf(s).bytes), cap, now_))
+    fail("MACH016", whereIs(e), "more DDR channels share one rate than can be told apart", "",
+         "choose a smaller mesh");
+  reschedule(*shareOf(e));
+}
+
+void Simulation::occupy(EngineIndex e, EngineIndex primary, std::int64_t end) {
+  EngineState& s = state(e);
+  if (!leafOf(s).operandsProved) checkOperands(e);
+  if (options_.recordTimeline) {
+    SpanSlice slice{now_, end, s.ready, s.leaf, leafOf(s).layer, WaitKind::None, -1, {}};
+    if (s.ready < now_) noteWait(e, primary, slice);
+    result_.timeline.tracks[static_cast<std::size_t>(s.track)].slices.push_back(slice);
+    ++s.last.index;
+  }
+  s.busy = true;
+  for (const LockNeed& need : s.acquire)
+    locks_[static_cast<std::size_t>(need.lock)].value -= need.count;
+}
+
+// Why the engine started later than it was ready: what its transfer was seen to lack last.
+void Simulation::noteWait(EngineIndex e, EngineIndex primary, SpanSlice& slice) const {
+  const Blocked own = state(e).blocked, whole = state(primary).blocked;
+  const Blocked& blocked = whole.kind == WaitKind::None || whole.engine == e ? own : whole;
+  slice.wait = blocked.kind;
+  slice.lock = blocked.lock;
+  switch (blocked.kind) {
+    case WaitKind::Lock:
+      slice.cause = locks_[static_cast<std::size_t>(blocked.lock)].lastRelease;
+      break;
+    case WaitKind::Partner:
+      slice.cause = state(blocked.engine).last;
+      if (state(blocked.engine).busy)
+        --slice.cause.index;  // the newest slice there is this very transfer
+      break;
+    case WaitKind::Start:
+      slice.cause = state(e).lastStart;
+      break;
+    case WaitKind::DdrEntry:
+      slice.cause = state(blocked.engine).last;
+      break;
+    case WaitKind::None:
+    case WaitKind::Resource:
+      break;
+  }
+}
+
+void Simulation::moveData(EngineIndex e, std::int64_t end) {
+  EngineState& s = state(e);
+  const auto execution = [&](EngineIndex engine) {
+    const EngineState& of = state(engine);
+    return Execution{engine, of.leaf, of.counters.data(), of.depth};
+  };
+  switch (leafOf(s).op) {
+    case Op::Start:
+    case Op::Wait:
+    case Op::Receive:
+      return;
+    case Op::Send: {
+      receives_.clear();
+      for (const EngineIndex receiver : s.partners) receives_.push_back(execution(receiver));
+      s.operation = data_->startSend(execution(e), receives_, now_, end);
+      return;
+    }
+    case Op::Load:
+    case Op::Write:
+    case Op::WriteFm:
+    case Op::Call:
+      s.operation = data_->start(execution(e), now_, end);
+      return;
+  }
+}
+
+void Simulation::countTraffic(const Leaf& leaf) {
+  result_.macs += leaf.macs;
+  const Bytes bytes(leaf.bytes);
+  switch (leaf.op) {
+    case Op::Load:
+      result_.traffic.ddrRead += bytes;
+      break;
+    case Op::Write:
+      result_.traffic.ddrWrite += bytes;
+      break;
+    case Op::Send:
+      result_.traffic.memtileToCore += bytes;
+      break;
+    case Op::WriteFm:
+      result_.traffic.coreToMemtile += bytes;
+      break;
+    case Op::Start:
+    case Op::Wait:
+    case Op::Receive:
+    case Op::Call:
+      break;
+  }
+}
+
+void Simulation::scheduleEnd(EngineIndex e, std::int64_t time) {
+  state(e).order = ++order_;
+  ends_.push({time, order_, e});
+}
+
+void Simulation::reschedule(SharedRate& rate) {
+  for (const SharedRate::Transfer& t : rate.transfers())
+    scheduleEnd(t.engine,
+                t.end + (state(t.engine).acquire.empty() ? 0 : x_.device->lockAcquire.raw()));
+}
+
+void Simulation::finish(EngineIndex e) {
+  EngineState& s = state(e);
+  const Leaf& leaf = leafOf(s);
+  if (isDdr(x_.engines[static_cast<std::size_t>(e)])) {
+    if (SharedRate* rate = shareOf(e)) {
+      rate->end(e, now_);
+      reschedule(*rate);
+    }
+  }
+  if (data_ != nullptr && leaf.op != Op::Start && leaf.op != Op::Wait)
+    data_->ended(s.operation, now_);
+  if (leaf.op == Op::Start) {
+    EngineState& channel = state(s.channel);
+    ++channel.entriesStarted;
+    channel.lastStart = s.last;
+    queueAttempt(s.channel);
+  }
+  if (leaf.op == Op::Send) {
+    // The list goes when the queue moves on.
+    receivers_.swap(s.partners);
+    letGo(e);
+    for (const EngineIndex receiver : receivers_) letGo(receiver);
+  } else {
+    letGo(e);
+  }
+}
+
+// The end of one engine's part: slice, locks, and on to the next instruction.
+void Simulation::letGo(EngineIndex e) {
+  EngineState& s = state(e);
+  Cycles& layerEnd = result_.layerEnd[leafOf(s).layer.at()];
+  layerEnd = std::max(layerEnd, Cycles(now_));
+  result_.timeline.makespan = std::max(result_.timeline.makespan, Cycles(now_));
+  if (options_.recordTimeline)
+    result_.timeline.tracks[static_cast<std::size_t>(s.track)].slices.back().end = now_;
+  for (const LockNeed& need : s.release) {
+    LockState& lock = locks_[static_cast<std::size_t>(need.lock)];
+    lock.value += need.count;
+    lock.lastRelease = s.last;
+    const std::int64_t maximum = x_.device->limits.lockMaximum.value_or(kMaxLockValue);
+    if (lock.value > maximum) {
+      const Lock& declared = x_.program->locks[static_cast<std::size_t>(need.lock)];
+      fail("MACH006", whereIs(e), "a lock rises above its maximum",
+           "lock " + std::to_string(declared.index) + " of " + nameOf(declared.tile) + " reaches " +
+               std::to_string(lock.value) + "; the maximum is " + std::to_string(maximum),
+           "release it less often");
+    }
+    queueAttempt(x_.lockConsumer[static_cast<std::size_t>(need.lock)]);
+  }
+  s.busy = false;
+  if (advance(e) && isDdr(x_.engines[static_cast<std::size_t>(e)])) {
+    ++s.entriesEnded;
+    queueAttempt(x_.sequencer());
+  }
+  arrive(e);
+}
+
+}  // namespace heddle::machine

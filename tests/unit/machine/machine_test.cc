@@ -1,0 +1,34 @@
+#include "heddle/machine/machine.h"
+
+#include <gtest/gtest.h>
+
+#include "worked_convolution.h"
+
+namespace heddle {
+namespace {
+
+using testing::WorkedConvolution;
+
+TEST(Machine, TheWorkedConvolutionComputesTheFormula) {
+  const WorkedConvolution w;
+  const Result<SimulateResult> result = simulateWithData(w.b.program, w.device, w.image, {w.input});
+  ASSERT_TRUE(result) << result.diagnostics();
+  EXPECT_EQ(result->outputs[0], w.expected());
+  EXPECT_EQ(result->tensors[w.out.at()], w.expected());
+  EXPECT_TRUE(result->tensors[w.in.at()].empty());
+  EXPECT_EQ(result->macs, 16 * 16 * 16 * 32 * 9);
+}
+
+TEST(Machine, TimeAloneGivesTheTimelineOfTheRunWithData) {
+  const WorkedConvolution w;
+  const Result<SimulateResult> data = simulateWithData(w.b.program, w.device, w.image, {w.input});
+  const Result<SimulateResult> time = simulateTime(w.b.program, w.device);
+  ASSERT_TRUE(data) << data.diagnostics();
+  ASSERT_TRUE(time) << time.diagnostics();
+  EXPECT_EQ(data->timeline, time->timeline);
+  EXPECT_EQ(data->traffic, time->traffic);
+  EXPECT_EQ(data->layerEnd, time->layerEnd);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,128 @@
+// Programs by hand for the Machine's tests: a device like paper.yaml of any size, and short words
+// for what a Program spells out. Time on this device: transfers 4 B a cycle, CONV 256 MAC a cycle,
+// vectors 64 B a cycle.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/machine/machine.h"
+
+namespace heddle::testing {
+
+inline Device paperLike(std::int64_t rows, std::int64_t columns) {
+  Device d;
+  d.name = "test";
+  d.rows = rows;
+  d.columns = columns;
+  d.clock = {1'000'000'000};
+  d.core.memory = 64_KiB;
+  d.core.banks = 8;
+  d.core.operandBanks = 6;
+  d.memtile.memory = 512_KiB;
+  const BytesPerSecond rate{4'000'000'000};
+  d.rates = {rate, rate, rate, rate, rate, rate, {}, {}};
+  std::vector<std::int64_t> memtiles;
+  for (std::int64_t c = 0; c < columns; ++c) memtiles.push_back(c);
+  for (std::int64_t c = 0; c < columns; ++c)
+    d.wires.push_back({"column" + std::to_string(c), {0, c, rows, 1}, memtiles});
+  for (std::int64_t r = 0; r < rows; ++r)
+    d.wires.push_back({"row" + std::to_string(r), {r, 0, 1, columns}, memtiles});
+  return d;
+}
+
+// base + the named coefficients.
+struct Terms {
+  std::int64_t base = 0, row = 0, column = 0, i0 = 0, i1 = 0;
+};
+inline Affine affine(const Terms& t) {
+  Affine a(t.base);
+  a.row = t.row;
+  a.column = t.column;
+  a.loop[0] = t.i0;
+  a.loop[1] = t.i1;
+  return a;
+}
+
+template <class I>
+Item item(I instruction) {
+  return {Instruction{std::move(instruction)}};
+}
+inline Item loop(std::int64_t count, std::vector<Item> body) {
+  return {Loop{count, std::move(body)}};
+}
+
+inline EngineRange on(EngineKind kind, CoreRange range = {0, 0, 1, 1}, std::int32_t channel = 0) {
+  return {kind, channel, range};
+}
+inline Engine engine(EngineKind kind, std::int32_t row = 0, std::int32_t column = 0,
+                     std::int32_t channel = 0) {
+  return {kind, row, column, channel};
+}
+inline Tile memtile(std::int32_t column) { return {TileKind::Memtile, 0, column}; }
+inline Tile core(std::int32_t row, std::int32_t column) { return {TileKind::Core, row, column}; }
+
+using Uses = std::vector<LockUse<Affine>>;
+inline End<Affine> end(Affine base, Pattern pattern, Uses acquire = {}, Uses release = {}) {
+  return {{base, {}, 0, 1}, std::move(pattern), std::move(acquire), std::move(release)};
+}
+// base + (slot mod slots) * stride.
+inline Address<Affine> slotted(Affine base, Affine slot, std::int64_t stride, std::int64_t slots) {
+  return {base, slot, stride, slots};
+}
+
+inline Part<Affine> weightsPart(Affine offset, std::int64_t bytes) {
+  return {Content::Weights, {}, offset, {}, {}, bytes, 1, 1};
+}
+inline Part<Affine> box(TensorId tensor, Affine y, Affine block, Affine x, std::int64_t rows,
+                        std::int64_t blocks, std::int64_t columns) {
+  return {Content::Activation, tensor, y, block, x, rows, blocks, columns};
+}
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder() { program.layers.push_back({"layer", "Conv", {}, ""}); }
+
+  TensorId tensor(const std::string& name, Shape shape, std::optional<std::int64_t> ddr) {
+    ProgramTensor t;
+    t.name = name;
+    t.shape = shape;
+    t.ddr = ddr;
+    t.root = TensorId(program.tensors.size());
+    program.tensors.push_back(t);
+    if (ddr)
+      program.ddrBytes = std::max(program.ddrBytes,
+                                  *ddr + shape.height * shape.width * roundUpTo(shape.channels, 8));
+    return t.root;
+  }
+  void input(TensorId t) { program.inputs.push_back(port(t)); }
+  void output(TensorId t) { program.outputs.push_back(port(t)); }
+  void weights(std::int64_t address, const WeightImage& image) {
+    program.weightsAddress = address;
+    program.weightsBytes = static_cast<std::int64_t>(image.bytes.size());
+    program.ddrBytes = std::max(program.ddrBytes, address + program.weightsBytes);
+  }
+  void lock(Tile tile, std::int32_t index, std::int64_t initial, Engine producer, Engine consumer) {
+    program.locks.push_back({tile, index, initial, producer, consumer});
+  }
+  void section(EngineRange engines, std::vector<Item> items) {
+    program.sections.push_back({LayerId(0), engines, std::move(items)});
+  }
+  KernelId kernel(Kernel k) {
+    program.kernels.push_back(std::move(k));
+    return KernelId(program.kernels.size() - 1);
+  }
+
+  Program program;
+
+ private:
+  Port port(TensorId t) const {
+    Port p;
+    p.name = program.tensors[t.at()].name;
+    p.tensor = t;
+    return p;
+  }
+};
+
+}  // namespace heddle::testing
