@@ -110,21 +110,40 @@ void widenPixels(const Kernel& kernel, const WindowRows& input, std::int64_t blo
       }
 }
 
-// Bias, requantization, clamp; `tail` holds bias, multiplier and shift, int32[8B] each.
+// What a record ends with: bias, multipliers, shifts, and with negativeScale those of negative
+// sums; int32[8B] each.
+class Epilogue {
+ public:
+  Epilogue(const Kernel& kernel, const std::int8_t* tail)
+      : tail_(tail),
+        channels_(kernel.outputBlocks * kBlock),
+        negative_(kernel.negativeScale ? 2 : 0) {}
+
+  std::int64_t scaled(std::int32_t sum, std::int64_t channel) const {
+    const auto bias = static_cast<std::uint32_t>(number(0, channel));
+    const auto whole = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + bias);
+    const std::int64_t scale = whole < 0 ? 1 + negative_ : 1;
+    return applyMultiplier(whole, {number(scale, channel), number(scale + 1, channel)});
+  }
+
+ private:
+  std::int32_t number(std::int64_t row, std::int64_t channel) const {
+    return readInt32(tail_ + 4 * (row * channels_ + channel));
+  }
+
+  const std::int8_t* tail_;
+  std::int64_t channels_, negative_;
+};
+
 void requantizeRow(const Kernel& kernel, const std::int32_t* sums, const std::int8_t* tail,
                    std::int8_t* output) {
-  const std::int64_t channels = kernel.outputBlocks * kBlock;
+  const Epilogue epilogue(kernel, tail);
   for (std::int64_t b = 0; b < kernel.outputBlocks; ++b)
     for (std::int64_t x = 0; x < kernel.outputColumns; ++x)
       for (std::int64_t k = 0; k < kBlock; ++k) {
-        const std::int64_t channel = b * kBlock + k,
-                           i = (b * kernel.outputColumns + x) * kBlock + k;
-        const auto bias = static_cast<std::uint32_t>(readInt32(tail + 4 * channel));
-        const auto sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sums[i]) + bias);
-        const Multiplier m{readInt32(tail + 4 * (channels + channel)),
-                           readInt32(tail + 4 * (2 * channels + channel))};
-        output[i] = saturate(kernel.outputZero + applyMultiplier(sum, m), kernel.clamp.low,
-                             kernel.clamp.high);
+        const std::int64_t i = (b * kernel.outputColumns + x) * kBlock + k;
+        output[i] = saturate(kernel.outputZero + epilogue.scaled(sums[i], b * kBlock + k),
+                             kernel.clamp.low, kernel.clamp.high);
       }
 }
 

@@ -448,13 +448,15 @@ std::string mnemonicOf(const Program& program, const Leaf& leaf) {
 }
 
 std::int64_t recordBytes(const Kernel& k, const Call<Affine>& call) {
-  const std::int64_t channels = k.outputBlocks * 8, taps = k.window.kernelY * k.window.kernelX;
+  const std::int64_t channels = k.outputBlocks * 8,
+                     epilogue = channels * (k.negativeScale ? 20 : 12);
+  const std::int64_t taps = k.window.kernelY * k.window.kernelX;
   switch (k.op) {
     case OpKind::Conv:
       return channels + divideRoundUp(k.inputBlocks * k.outputBlocks, 64) * 8 +
-             call.keptBlocks * taps * 64 + (call.finish ? channels * 12 : 0);
+             call.keptBlocks * taps * 64 + (call.finish ? epilogue : 0);
     case OpKind::DepthwiseConv:
-      return channels + channels * taps + channels * 12;
+      return channels + channels * taps + epilogue;
     case OpKind::Table:
       return (k.tablePerChannel ? channels : 1) * 256;
     case OpKind::Assemble: {
