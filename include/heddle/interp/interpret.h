@@ -23,7 +23,8 @@ using TensorValue = std::vector<std::int8_t>;  // of one tensor, in order Y, X, 
 // graph.inputs[i].tensor.
 //
 // Needs:   a graph that canonicalize or parse made; inputs of the sizes that it says (else
-// InternalError). Time:    10 to 30 G multiply-accumulates a second on one core with AVX2 (ResNet-50: 0.3 s).
+// InternalError). Time:    10 to 30 G multiply-accumulates a second on one core with AVX2
+// (ResNet-50: 0.3 s).
 std::vector<TensorValue> interpret(const CanonicalGraph& graph,
                                    std::span<const TensorValue> inputs);
 

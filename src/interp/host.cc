@@ -1,0 +1,253 @@
+#include "heddle/interp/host.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "heddle/support/check.h"
+#include "host_kernels.h"
+
+namespace heddle {
+namespace host {
+
+Dims stridesOf(const Dims& shape) {
+  Dims strides(shape.size(), 1);
+  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+Dims broadcastStrides(const Dims& from, const Dims& shape) {
+  const Dims own = stridesOf(from);
+  Dims strides(shape.size(), 0);
+  const std::size_t missing = shape.size() - from.size();
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (from[i] != 1) strides[missing + i] = own[i];
+  return strides;
+}
+
+AxisView viewAlong(const Dims& shape, std::int64_t axis) {
+  AxisView view;
+  for (std::int64_t i = 0; i < std::ssize(shape); ++i)
+    (i < axis    ? view.outer
+     : i == axis ? view.extent
+                 : view.inner) *= shape[static_cast<std::size_t>(i)];
+  return view;
+}
+
+}  // namespace host
+
+namespace {
+
+using Family = void (*)(host::Call&);
+
+// The family that runs a kind; none for those that have no definition on the host. Split stands
+// apart: it has several outputs.
+Family familyOf(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::QuantizeLinear:
+    case NodeKind::DequantizeLinear:
+    case NodeKind::Cast:
+      return host::quantization;
+    case NodeKind::Conv:
+    case NodeKind::Gemm:
+    case NodeKind::MatMul:
+      return host::product;
+    case NodeKind::MaxPool:
+    case NodeKind::AveragePool:
+    case NodeKind::GlobalAveragePool:
+    case NodeKind::GlobalMaxPool:
+      return host::pool;
+    case NodeKind::ReduceMean:
+    case NodeKind::ReduceSum:
+    case NodeKind::ReduceMax:
+    case NodeKind::ReduceMin:
+    case NodeKind::Softmax:
+    case NodeKind::LogSoftmax:
+    case NodeKind::ArgMax:
+    case NodeKind::ArgMin:
+      return host::reduction;
+    case NodeKind::Add:
+    case NodeKind::Sub:
+    case NodeKind::Mul:
+    case NodeKind::Div:
+    case NodeKind::Pow:
+    case NodeKind::Min:
+    case NodeKind::Max:
+    case NodeKind::Relu:
+    case NodeKind::Clip:
+    case NodeKind::LeakyRelu:
+    case NodeKind::PRelu:
+    case NodeKind::Sigmoid:
+    case NodeKind::HardSigmoid:
+    case NodeKind::HardSwish:
+    case NodeKind::Tanh:
+    case NodeKind::Elu:
+    case NodeKind::Selu:
+    case NodeKind::Softplus:
+    case NodeKind::Softsign:
+    case NodeKind::Exp:
+    case NodeKind::Log:
+    case NodeKind::Sqrt:
+    case NodeKind::Abs:
+    case NodeKind::Neg:
+    case NodeKind::Floor:
+    case NodeKind::Ceil:
+    case NodeKind::Round:
+    case NodeKind::Erf:
+    case NodeKind::Reciprocal:
+    case NodeKind::Sign:
+    case NodeKind::Mish:
+    case NodeKind::Gelu:
+    case NodeKind::BatchNormalization:
+      return host::elementwise;
+    case NodeKind::Concat:
+    case NodeKind::Slice:
+    case NodeKind::Pad:
+    case NodeKind::Transpose:
+    case NodeKind::DepthToSpace:
+    case NodeKind::SpaceToDepth:
+    case NodeKind::Expand:
+    case NodeKind::Tile:
+    case NodeKind::Gather:
+    case NodeKind::Reshape:
+    case NodeKind::Flatten:
+    case NodeKind::Squeeze:
+    case NodeKind::Unsqueeze:
+    case NodeKind::Identity:
+    case NodeKind::Dropout:
+      return host::movement;
+    case NodeKind::Resize:
+      return host::resize;
+    case NodeKind::Split:
+    case NodeKind::ConvInteger:
+    case NodeKind::QLinearConv:
+    case NodeKind::QGemm:
+    case NodeKind::MatMulInteger:
+    case NodeKind::QLinearMatMul:
+    case NodeKind::DynamicQuantizeLinear:
+    case NodeKind::QLinearAveragePool:
+    case NodeKind::QLinearGlobalAveragePool:
+    case NodeKind::QLinearAdd:
+    case NodeKind::QLinearMul:
+    case NodeKind::QLinearLeakyRelu:
+    case NodeKind::QLinearSigmoid:
+    case NodeKind::QLinearConcat:
+    case NodeKind::Shape:
+    case NodeKind::Range:
+    case NodeKind::ConstantOfShape:
+    case NodeKind::Constant:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+double stored(DataType type, double value) {
+  const auto whole = [&] { return static_cast<std::int64_t>(value); };
+  switch (type) {
+    case DataType::Float32:
+      return static_cast<float>(value);
+    case DataType::Float64:
+      return value;
+    case DataType::Int8:
+      return static_cast<std::int8_t>(whole());
+    case DataType::Uint8:
+      return static_cast<std::uint8_t>(whole());
+    case DataType::Int32:
+      return static_cast<std::int32_t>(whole());
+    case DataType::Int64:
+      return static_cast<double>(whole());
+    case DataType::Bool:
+      return value != 0;
+  }
+  return value;
+}
+
+template <class T>
+std::vector<double> widened(const std::string& bytes) {
+  std::vector<T> elements(bytes.size() / sizeof(T));
+  std::memcpy(elements.data(), bytes.data(), elements.size() * sizeof(T));
+  return std::vector<double>(elements.begin(), elements.end());
+}
+
+HostTensor blank(const Value& value) {
+  return {value.type, value.shape,
+          std::vector<double>(static_cast<std::size_t>(elementCount(value.shape)))};
+}
+
+void runNode(const Graph& graph, const Node& node, std::vector<HostTensor>& values) {
+  for (const ValueId id : node.outputs)
+    if (id.valid()) values[id.at()] = blank(graph[id]);
+  if (node.kind == NodeKind::Split) {
+    std::vector<HostTensor*> outputs;
+    for (const ValueId id : node.outputs)
+      outputs.push_back(id.valid() ? &values[id.at()] : nullptr);
+    host::split(node, values[node.inputs.at(0).at()], outputs);
+    return;
+  }
+  host::Call call{node, {}, values[node.outputs.at(0).at()]};
+  for (const ValueId id : node.inputs)
+    call.inputs.push_back(id.valid() ? &values[id.at()] : nullptr);
+  familyOf(node.kind)(call);
+  for (double& value : call.output.values) value = stored(call.output.type, value);
+}
+
+// Second outputs (the mask of Dropout, the indices of MaxPool) have no definition here.
+bool hasDefinition(const Node& node) {
+  const bool several = std::any_of(node.outputs.begin() + 1, node.outputs.end(),
+                                   [](ValueId id) { return id.valid(); });
+  return runsOnHost(node.kind) && (node.kind == NodeKind::Split || !several);
+}
+
+}  // namespace
+
+bool runsOnHost(NodeKind kind) { return kind == NodeKind::Split || familyOf(kind) != nullptr; }
+
+HostTensor hostConstant(const Value& value) {
+  HEDDLE_CHECK(value.constant.has_value()) << value.name;
+  const std::string& bytes = *value.constant;
+  const auto elements = [&]() -> std::vector<double> {
+    switch (value.type) {
+      case DataType::Float32:
+        return widened<float>(bytes);
+      case DataType::Float64:
+        return widened<double>(bytes);
+      case DataType::Int8:
+        return widened<std::int8_t>(bytes);
+      case DataType::Uint8:
+      case DataType::Bool:
+        return widened<std::uint8_t>(bytes);
+      case DataType::Int32:
+        return widened<std::int32_t>(bytes);
+      case DataType::Int64:
+        return widened<std::int64_t>(bytes);
+    }
+    return {};
+  };
+  return {value.type, value.shape, elements()};
+}
+
+Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const HostTensor> inputs) {
+  std::string unknown;
+  for (const Node& node : graph.nodes)
+    if (!hasDefinition(node))
+      unknown += (unknown.empty() ? "" : ", ") + node.name + " (" + node.opType + ")";
+  if (!unknown.empty())
+    return Diagnostic{"HOST001", graph.name, "operators have no definition on the host", unknown,
+                      "quantize what surrounds them, or run that part of the model elsewhere"};
+
+  HEDDLE_CHECK(inputs.size() == graph.inputs.size()) << graph.name;
+  std::vector<HostTensor> values(graph.values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (graph.values[i].constant) values[i] = hostConstant(graph.values[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Value& value = graph[graph.inputs[i]];
+    HEDDLE_CHECK(inputs[i].type == value.type && inputs[i].shape == value.shape) << value.name;
+    values[graph.inputs[i].at()] = inputs[i];
+  }
+  for (const Node& node : graph.nodes) runNode(graph, node, values);
+  std::vector<HostTensor> outputs;
+  for (const ValueId id : graph.outputs) outputs.push_back(values[id.at()]);
+  return outputs;
+}
+
+}  // namespace heddle

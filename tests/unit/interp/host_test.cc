@@ -1,0 +1,224 @@
+// Host operators by hand; tests/differential runs the ONNX standard's own vectors.
+#include "heddle/interp/host.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace heddle {
+namespace {
+
+using Values = std::vector<double>;
+
+HostTensor tensor(Dims shape, Values values, DataType type = DataType::Float32) {
+  return {type, std::move(shape), std::move(values)};
+}
+
+// The outputs of a graph of one node.
+std::vector<HostTensor> run(NodeKind kind, const std::vector<HostTensor>& inputs,
+                            const std::vector<HostTensor>& outputs,
+                            NodeAttributes attributes = {}) {
+  Graph graph{.name = "one"};
+  Node node{
+      .name = "node", .opType = toText(kind), .kind = kind, .attributes = std::move(attributes)};
+  const auto add = [&](const HostTensor& t, std::vector<ValueId>& ids,
+                       std::vector<ValueId>& ports) {
+    graph.values.push_back({"v" + std::to_string(graph.values.size()), t.type, t.shape, {}});
+    ids.push_back(ValueId(graph.values.size() - 1));
+    ports.push_back(ids.back());
+  };
+  for (const HostTensor& t : inputs) add(t, node.inputs, graph.inputs);
+  for (const HostTensor& t : outputs) add(t, node.outputs, graph.outputs);
+  graph.nodes.push_back(std::move(node));
+  const Result<std::vector<HostTensor>> result = runHost(graph, inputs);
+  EXPECT_TRUE(result) << result.diagnostics();
+  return *result;
+}
+
+Values valuesOf(NodeKind kind, const std::vector<HostTensor>& inputs, Dims shape,
+                NodeAttributes attributes = {}, DataType type = DataType::Float32) {
+  return run(kind, inputs, {tensor(std::move(shape), {}, type)}, std::move(attributes))[0].values;
+}
+
+TEST(Host, SoftmaxAndArgMaxRunAlongTheirAxis) {
+  const HostTensor x = tensor({2, 2}, {0, std::log(3.0), 1, 1});
+  const Values y = valuesOf(NodeKind::Softmax, {x}, {2, 2}, AxisAttributes{.axis = 1});
+  EXPECT_FLOAT_EQ(static_cast<float>(y[0]), 0.25F);
+  EXPECT_FLOAT_EQ(static_cast<float>(y[1]), 0.75F);
+  EXPECT_EQ(y[2], 0.5);
+  EXPECT_EQ(valuesOf(NodeKind::ArgMax, {x}, {2, 1}, AxisAttributes{.axis = 1}, DataType::Int64),
+            (Values{1, 0}));
+  EXPECT_EQ(valuesOf(NodeKind::ArgMax, {x}, {2, 1}, AxisAttributes{.axis = 1, .selectLast = true},
+                     DataType::Int64),
+            (Values{1, 1}));
+  EXPECT_EQ(valuesOf(NodeKind::ArgMin, {x}, {1, 2}, AxisAttributes{.axis = 0}, DataType::Int64),
+            (Values{0, 1}));
+}
+
+TEST(Host, OldSoftmaxTakesAllAxesFromItsOwnOn) {
+  const HostTensor x = tensor({1, 2, 2}, {0, 0, 0, 0});
+  EXPECT_EQ(
+      valuesOf(NodeKind::Softmax, {x}, {1, 2, 2}, AxisAttributes{.axis = 1, .flattened = true}),
+      (Values{0.25, 0.25, 0.25, 0.25}));
+}
+
+TEST(Host, QuantizesHalfToEvenAndSaturates) {
+  const HostTensor x = tensor({5}, {2.5, 3.5, -2.5, 1000, -1000}), one = tensor({}, {1});
+  const HostTensor zero = tensor({}, {3}, DataType::Int8);
+  EXPECT_EQ(valuesOf(NodeKind::QuantizeLinear, {x, one, zero}, {5}, {}, DataType::Int8),
+            (Values{5, 7, 1, 127, -128}));
+  const HostTensor byteZero = tensor({}, {3}, DataType::Uint8);
+  EXPECT_EQ(valuesOf(NodeKind::QuantizeLinear, {x, one, byteZero}, {5}, {}, DataType::Uint8),
+            (Values{5, 7, 1, 255, 0}));
+}
+
+TEST(Host, DequantizesEachChannelWithItsScale) {
+  const HostTensor x = tensor({1, 2, 2}, {1, 2, 3, 4}, DataType::Int8);
+  EXPECT_EQ(valuesOf(NodeKind::DequantizeLinear,
+                     {x, tensor({2}, {0.5, 2}), tensor({2}, {1, -1}, DataType::Int8)}, {1, 2, 2},
+                     AxisAttributes{.axis = 1}),
+            (Values{0, 0.5, 8, 10}));
+}
+
+TEST(Host, BinaryOperatorsBroadcast) {
+  const HostTensor column = tensor({2, 1}, {1, 2}), row = tensor({3}, {10, 20, 30});
+  EXPECT_EQ(valuesOf(NodeKind::Add, {column, row}, {2, 3}), (Values{11, 21, 31, 12, 22, 32}));
+  EXPECT_EQ(valuesOf(NodeKind::Sub, {row, column}, {2, 3}), (Values{9, 19, 29, 8, 18, 28}));
+  EXPECT_EQ(valuesOf(NodeKind::Max, {row, tensor({1}, {25}), column}, {2, 3}),
+            (Values{25, 25, 30, 25, 25, 30}));
+  EXPECT_EQ(valuesOf(NodeKind::PRelu, {tensor({2}, {-2, 2}), tensor({1}, {0.5})}, {2}),
+            (Values{-1, 2}));
+}
+
+TEST(Host, IntegersWrapInTheirType) {
+  const HostTensor a = tensor({1}, {200}, DataType::Uint8), b = tensor({1}, {100}, DataType::Uint8);
+  EXPECT_EQ(valuesOf(NodeKind::Add, {a, b}, {1}, {}, DataType::Uint8), Values{44});
+  EXPECT_EQ(valuesOf(NodeKind::Div, {a, b}, {1}, {}, DataType::Uint8), Values{2});
+}
+
+TEST(Host, BatchNormalizationFollowsItsChannel) {
+  // (x - mean) / sqrt(variance + 0) * gamma + beta
+  const BatchNormalizationAttributes exact{.epsilon = 0};
+  EXPECT_EQ(valuesOf(NodeKind::BatchNormalization,
+                     {tensor({1, 2, 2}, {1, 2, 3, 4}), tensor({2}, {1, 10}), tensor({2}, {0, 5}),
+                      tensor({2}, {1, 3}), tensor({2}, {4, 1})},
+                     {1, 2, 2}, exact),
+            (Values{0, 0.5, 5, 15}));
+}
+
+TEST(Host, ConvolvesInGroups) {
+  const ConvAttributes op{
+      .kernel = {1, 2}, .strides = {1, 1}, .dilations = {1, 1}, .pads = {0, 1, 0, 0}, .group = 2};
+  // rows (1 2) and (3 4), one column of padding on the left; kernels (1 10) and (2 -1), biases 0.5
+  // and 0
+  EXPECT_EQ(valuesOf(NodeKind::Conv,
+                     {tensor({1, 2, 1, 2}, {1, 2, 3, 4}), tensor({2, 1, 1, 2}, {1, 10, 2, -1}),
+                      tensor({2}, {0.5, 0})},
+                     {1, 2, 1, 2}, op),
+            (Values{10.5, 21.5, -3, 2}));
+}
+
+TEST(Host, MultipliesMatrices) {
+  const HostTensor a = tensor({2, 3}, {1, 2, 3, 4, 5, 6}), b = tensor({3, 1}, {1, 10, 100});
+  EXPECT_EQ(valuesOf(NodeKind::MatMul, {a, b}, {2, 1}), (Values{321, 654}));
+  EXPECT_EQ(valuesOf(NodeKind::MatMul, {tensor({3}, {1, 10, 100}), tensor({3}, {1, 2, 3})}, {}),
+            Values{321});
+  const HostTensor two = tensor({2, 1, 1}, {2, 3});
+  EXPECT_EQ(valuesOf(NodeKind::MatMul, {two, tensor({1, 2}, {1, 5})}, {2, 1, 2}),
+            (Values{2, 10, 3, 15}));
+  const GemmAttributes gemm{.alpha = 2, .beta = 3, .transA = true, .transB = true};
+  // a' is 3x2, b' is 2x1
+  EXPECT_EQ(valuesOf(NodeKind::Gemm, {a, tensor({1, 2}, {1, 10}), tensor({1}, {1})}, {3, 1}, gemm),
+            (Values{85, 107, 129}));
+}
+
+TEST(Host, PoolsCountPaddingWhenTold) {
+  PoolAttributes op{.kernel = {2}, .strides = {2}, .dilations = {1}, .pads = {1, 1}};
+  const HostTensor x = tensor({1, 1, 2}, {-4, 8});
+  EXPECT_EQ(valuesOf(NodeKind::MaxPool, {x}, {1, 1, 2}, op), (Values{-4, 8}));
+  EXPECT_EQ(valuesOf(NodeKind::AveragePool, {x}, {1, 1, 2}, op), (Values{-4, 8}));
+  op.countIncludePad = true;
+  EXPECT_EQ(valuesOf(NodeKind::AveragePool, {x}, {1, 1, 2}, op), (Values{-2, 4}));
+}
+
+TEST(Host, ReducesOverItsAxes) {
+  const HostTensor x = tensor({2, 3}, {1, 2, 3, 5, 7, 9});
+  EXPECT_EQ(valuesOf(NodeKind::ReduceMean, {x}, {2, 1}, ReduceAttributes{.axes = {1}}),
+            (Values{2, 7}));
+  EXPECT_EQ(
+      valuesOf(NodeKind::ReduceSum, {x}, {3}, ReduceAttributes{.axes = {0}, .keepDims = false}),
+      (Values{6, 9, 12}));
+  EXPECT_EQ(valuesOf(NodeKind::ReduceMax, {x}, {1, 1}, ReduceAttributes{.axes = {0, 1}}),
+            Values{9});
+  EXPECT_EQ(valuesOf(NodeKind::ReduceMin, {x}, {1, 1}, ReduceAttributes{.axes = {0, 1}}),
+            Values{1});
+}
+
+TEST(Host, MovesElements) {
+  const HostTensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(valuesOf(NodeKind::Transpose, {x}, {3, 2}, TransposeAttributes{{1, 0}}),
+            (Values{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(
+      valuesOf(NodeKind::Concat, {x, tensor({2, 1}, {7, 8})}, {2, 4}, AxisAttributes{.axis = 1}),
+      (Values{1, 2, 3, 7, 4, 5, 6, 8}));
+  EXPECT_EQ(valuesOf(NodeKind::Slice, {x}, {1, 2}, SliceAttributes{{1, 2}, {1, -2}}),
+            (Values{6, 4}));
+  EXPECT_EQ(valuesOf(NodeKind::Tile, {x}, {2, 6}), (Values{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
+  EXPECT_EQ(valuesOf(NodeKind::Expand, {tensor({2, 1}, {1, 2})}, {2, 2}), (Values{1, 1, 2, 2}));
+  EXPECT_EQ(valuesOf(NodeKind::Reshape, {x}, {3, 2}), x.values);
+  EXPECT_EQ(valuesOf(NodeKind::Gather, {x, tensor({2}, {-1, 0}, DataType::Int64)}, {2, 2},
+                     AxisAttributes{.axis = 1}),
+            (Values{3, 1, 6, 4}));
+  const auto parts = run(NodeKind::Split, {x}, {tensor({2, 1}, {}), tensor({2, 2}, {})},
+                         SplitAttributes{.axis = 1, .sizes = {1, 2}});
+  EXPECT_EQ(parts[0].values, (Values{1, 4}));
+  EXPECT_EQ(parts[1].values, (Values{2, 3, 5, 6}));
+}
+
+TEST(Host, PadsInEveryMode) {
+  const HostTensor x = tensor({3}, {1, 2, 3});
+  const auto padded = [&](PadMode mode) {
+    return valuesOf(NodeKind::Pad, {x}, {7},
+                    PadAttributes{.begins = {2}, .ends = {2}, .mode = mode, .value = 9});
+  };
+  EXPECT_EQ(padded(PadMode::Constant), (Values{9, 9, 1, 2, 3, 9, 9}));
+  EXPECT_EQ(padded(PadMode::Edge), (Values{1, 1, 1, 2, 3, 3, 3}));
+  EXPECT_EQ(padded(PadMode::Reflect), (Values{3, 2, 1, 2, 3, 2, 1}));
+  EXPECT_EQ(padded(PadMode::Wrap), (Values{2, 3, 1, 2, 3, 1, 2}));
+  EXPECT_EQ(valuesOf(NodeKind::Pad, {x}, {1}, PadAttributes{.begins = {-1}, .ends = {-1}}),
+            Values{2});
+}
+
+TEST(Host, DepthAndSpaceAreInverse) {
+  const HostTensor x = tensor({1, 4, 1, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
+  const BlockAttributes block{.blockSize = 2};
+  const Values space = valuesOf(NodeKind::DepthToSpace, {x}, {1, 1, 2, 4}, block);
+  EXPECT_EQ(space, (Values{0, 2, 1, 3, 4, 6, 5, 7}));
+  EXPECT_EQ(valuesOf(NodeKind::SpaceToDepth, {tensor({1, 1, 2, 4}, space)}, {1, 4, 1, 2}, block),
+            x.values);
+}
+
+TEST(Host, ResizesLinearly) {
+  const ResizeAttributes op{.mode = ResizeMode::Linear, .scales = {2}};
+  EXPECT_EQ(valuesOf(NodeKind::Resize, {tensor({2}, {0, 4})}, {4}, op), (Values{0, 1, 3, 4}));
+}
+
+TEST(Host, NamesEveryOperatorWithoutADefinition) {
+  Graph graph{.name = "model"};
+  graph.values = {{"x", DataType::Uint8, {1}, {}}, {"y", DataType::Uint8, {1}, {}}};
+  graph.nodes = {{"a",
+                  "com.microsoft.QLinearSigmoid",
+                  NodeKind::QLinearSigmoid,
+                  {ValueId(0)},
+                  {ValueId(1)},
+                  {}}};
+  graph.inputs = {ValueId(0)};
+  graph.outputs = {ValueId(1)};
+  const auto result = runHost(graph, std::vector{tensor({1}, {0}, DataType::Uint8)});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.diagnostics().at(0).code, "HOST001");
+  EXPECT_EQ(result.diagnostics().at(0).what, "a (com.microsoft.QLinearSigmoid)");
+}
+
+}  // namespace
+}  // namespace heddle
