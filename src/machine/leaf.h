@@ -25,7 +25,7 @@ void prepareLeaf(const Executable& executable, const EngineRange& engines,
 // The word of the asm: LOAD, LOADW, LOADFM, CONV, ...
 std::string mnemonicOf(const Program& program, const Leaf& leaf);
 
-// Bytes of the call's weight record, as its kernel and fields say.
+// Bytes of the call's weight record, as its kernel and fields say; at least so many for CONCAT.
 std::int64_t recordBytes(const Kernel& kernel, const Call<Affine>& call);
 
 }  // namespace heddle::machine
