@@ -133,9 +133,11 @@ JsonWriter& JsonWriter::value(std::string_view text) {
   return *this;
 }
 
-JsonWriter& JsonWriter::null() {
+JsonWriter& JsonWriter::null() { return raw("null"); }
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
   separate();
-  text_ += "null";
+  text_ += json;
   return *this;
 }
 

@@ -32,6 +32,7 @@ class JsonWriter {
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& null();
+  JsonWriter& raw(std::string_view json);  // a value that is JSON already
 
   // Nothing may be written afterwards.
   std::string take() { return std::move(text_); }

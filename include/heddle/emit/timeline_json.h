@@ -1,0 +1,49 @@
+// A Timeline as files: heddle.timeline/1 (docs/timeline.md, docs/timeline.schema.json), the page
+// that shows it, and the Chrome trace format that Perfetto opens.
+//
+//   const TimelineContext context{graph, program, device, report, instructionLines(program)};
+//   const std::string json = timelineJson(timeline, context);     // timeline.json
+//   const std::string page = timelineHtml(json);                  // timeline.html: one file,
+//   offline
+//
+// The JSON stands alone: it holds the graph, the report's layer table, the device with its wires
+// and the program's instructions.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+#include "heddle/machine/timeline.h"
+#include "heddle/program/program.h"
+#include "heddle/report/report.h"
+#include "heddle/support/result.h"
+
+namespace heddle {
+
+// What a reader needs beside the slices. Refers to the values it is made from.
+struct TimelineContext {
+  const CanonicalGraph& graph;
+  const Program& program;
+  const Device& device;
+  const Report& report;
+  std::vector<std::string> instructions;  // the line of asm of each one, by QueueCursor::leafIndex
+};
+
+// The same bytes for the same arguments (Report::effort is left out).
+std::string timelineJson(const Timeline& timeline, const TimelineContext& context);
+
+// The slices back, every one of them: parseTimelineJson(timelineJson(t, ...)) equals t. Reads
+// makespan and tracks only. Errors: TIME001 not JSON or not of this format; TIME002 a newer major
+// version; TIME003 entries that contradict.
+Result<Timeline> parseTimelineJson(const std::string& json, const std::string& name);
+
+// One self-contained page that shows `json` (the text of a timelineJson). Names in it can run
+// nothing.
+std::string timelineHtml(const std::string& json);
+
+// Chrome trace event format: a process for each tile, a thread for each engine, a complete event
+// for each slice.
+std::string chromeTrace(const Timeline& timeline, const TimelineContext& context);
+
+}  // namespace heddle

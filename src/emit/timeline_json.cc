@@ -1,0 +1,259 @@
+// heddle.timeline/1, written; docs/timeline.md says what each entry means.
+#include "heddle/emit/timeline_json.h"
+
+#include <algorithm>
+#include <map>
+
+#include "heddle/report/leaves.h"
+#include "heddle/report/memory_blocks.h"
+#include "roll.h"
+#include "timeline_columns.h"
+#include "timeline_counters.h"
+#include "timeline_words.h"
+
+namespace heddle {
+namespace {
+
+using timeline_words::kColumns;
+using timeline_words::word;
+
+void writeRange(JsonWriter& json, const CoreRange& range) {
+  json.beginObject();
+  json.key("row").value(range.row).key("column").value(range.column);
+  json.key("rows").value(range.rows).key("columns").value(range.columns).endObject();
+}
+
+void writeDevice(JsonWriter& json, const Device& device) {
+  json.beginObject();
+  json.key("name")
+      .value(device.name)
+      .key("rows")
+      .value(device.rows)
+      .key("columns")
+      .value(device.columns);
+  json.key("clockHz").value(device.clock.raw);
+  json.key("coreBytes").value(device.core.operandMemory().raw());
+  json.key("memtileBytes").value(device.memtile.memory.raw());
+  json.key("ddrReadBytesPerSecond").value(device.rates.ddrRead.raw);
+  json.key("ddrWriteBytesPerSecond").value(device.rates.ddrWrite.raw);
+  json.key("wireBytesPerSecond").value(device.rates.wire.raw);
+  json.key("coreWriteBytesPerSecond").value(device.rates.coreWrite.raw);
+  json.key("wires").beginArray();
+  for (const Wire& wire : device.wires) {
+    json.beginObject().key("name").value(wire.name).key("reach");
+    writeRange(json, wire.reach);
+    json.key("feeders").beginArray();
+    for (const std::int64_t memtile : wire.feeders) json.value(memtile);
+    json.endArray().endObject();
+  }
+  json.endArray().endObject();
+}
+
+void writeGraph(JsonWriter& json, const CanonicalGraph& graph) {
+  json.beginObject().key("tensors").beginArray();
+  for (const CanonicalTensor& tensor : graph.tensors) {
+    json.beginObject().key("name").value(tensor.name).key("height").value(tensor.shape.height);
+    json.key("width")
+        .value(tensor.shape.width)
+        .key("channels")
+        .value(tensor.shape.channels)
+        .endObject();
+  }
+  json.endArray().key("operators").beginArray();  // operator i is layer i
+  for (const CanonicalOp& op : graph.ops) {
+    json.beginObject()
+        .key("name")
+        .value(op.name)
+        .key("op")
+        .value(op.onnxOp)
+        .key("inputs")
+        .beginArray();
+    for (const TensorId input : op.inputs) json.value(input.index);
+    json.endArray().key("output").value(op.output.index).endObject();
+  }
+  json.endArray();
+  const auto ports = [&](const char* key, const std::vector<Port>& list) {
+    json.key(key).beginArray();
+    for (const Port& port : list)
+      json.beginObject()
+          .key("name")
+          .value(port.name)
+          .key("tensor")
+          .value(port.tensor.index)
+          .endObject();
+    json.endArray();
+  };
+  ports("inputs", graph.inputs);
+  ports("outputs", graph.outputs);
+  json.endObject();
+}
+
+class Writer {
+ public:
+  Writer(const Timeline& timeline, const TimelineContext& context)
+      : timeline_(timeline), context_(context), leaves_(leafFacts(context.program)) {
+    for (const LeafFacts& leaf : leaves_) layerOfLeaf_.push_back(leaf.layer.index);
+    for (std::size_t t = 0; t < timeline.tracks.size(); ++t)
+      trackOf_.emplace(timeline.tracks[t].engine, static_cast<std::int64_t>(t));
+  }
+
+  std::string text() {
+    json_.beginObject();
+    json_.key("format").value(timeline_words::kFormat);
+    json_.key("model").value(context_.program.model);
+    json_.key("makespan").value(timeline_.makespan.raw());
+    json_.key("device");
+    writeDevice(json_, context_.device);
+    json_.key("graph");
+    writeGraph(json_, context_.graph);
+    json_.key("report").beginObject();
+    writeReport(json_, context_.report);
+    json_.endObject();
+    writeInstructions();
+    writeLocks();
+    writeMemory();
+    writeCounters();
+    writeTracks();
+    json_.endObject();
+    return json_.take() + '\n';
+  }
+
+ private:
+  void writeRolled(const char* key, const ColumnValues& values) {
+    json_.key(key).raw(roller_.roll(values));
+  }
+  template <class Things, class F>
+  void writeColumn(const char* key, const Things& things, F&& number) {
+    ColumnValues values;
+    for (const auto& thing : things) values.push_back(static_cast<std::int64_t>(number(thing)));
+    writeRolled(key, values);
+  }
+
+  void writeInstructions() {
+    std::vector<std::string_view> mnemonics;
+    const auto indexOf = [&](std::string_view mnemonic) {
+      const auto place =
+          std::find(mnemonics.begin(), mnemonics.end(), mnemonic) - mnemonics.begin();
+      if (place == std::ssize(mnemonics)) mnemonics.push_back(mnemonic);
+      return place;
+    };
+    json_.key("instructions").beginObject();
+    writeColumn("layer", leaves_, [](const LeafFacts& l) { return l.layer.index; });
+    writeColumn("resource", leaves_, [](const LeafFacts& l) { return l.resource; });
+    writeColumn("mnemonic", leaves_, [&](const LeafFacts& l) { return indexOf(l.mnemonic); });
+    writeColumn("bytes", leaves_, [](const LeafFacts& l) { return l.bytes; });
+    writeColumn("macs", leaves_, [](const LeafFacts& l) { return l.macs; });
+    writeStrings("mnemonics", mnemonics);
+    json_.key("resources").beginArray();
+    for (std::size_t r = 0; r < kResources; ++r) json_.value(name(static_cast<Resource>(r)));
+    json_.endArray();
+    writeStrings("text", context_.instructions);
+    json_.endObject();
+  }
+
+  template <class Strings>
+  void writeStrings(const char* key, const Strings& strings) {
+    json_.key(key).beginArray();
+    for (const auto& s : strings) json_.value(s);
+    json_.endArray();
+  }
+
+  void writeLocks() {
+    const std::vector<Lock>& locks = context_.program.locks;
+    json_.key("locks").beginObject();
+    writeStrings("tileKinds", timeline_words::kTiles);
+    writeColumn("tileKind", locks, [](const Lock& l) { return l.tile.kind; });
+    writeColumn("row", locks, [](const Lock& l) { return l.tile.row; });
+    writeColumn("column", locks, [](const Lock& l) { return l.tile.column; });
+    writeColumn("index", locks, [](const Lock& l) { return l.index; });
+    writeColumn("initial", locks, [](const Lock& l) { return l.initial; });
+    writeColumn("producer", locks, [&](const Lock& l) { return trackOf(l.producer); });
+    writeColumn("consumer", locks, [&](const Lock& l) { return trackOf(l.consumer); });
+    json_.endObject();
+  }
+
+  void writeMemory() {
+    const std::vector<LayerReport>& layers = context_.report.layers;
+    const std::vector<MemoryBlock> blocks = memoryBlocks(context_.program);
+    json_.key("memory").beginArray();
+    for (const MemoryBlock& block : blocks) {
+      const bool fromStart = !block.first.valid(), toEnd = !block.last.valid();
+      json_.beginObject()
+          .key("name")
+          .value(block.name)
+          .key("kind")
+          .value(word(block.kind))
+          .key("tiles");
+      writeRange(json_, block.tiles);
+      json_.key("address").value(block.address).key("size").value(block.size);
+      json_.key("firstLayer").value(block.first.index).key("lastLayer").value(block.last.index);
+      json_.key("start").value(fromStart ? 0 : layers[block.first.at()].start.raw());
+      json_.key("end").value(toEnd ? timeline_.makespan.raw() : layers[block.last.at()].end.raw());
+      json_.key("tensor").value(block.tensor.index).endObject();
+    }
+    json_.endArray();
+  }
+
+  void writeCounters() {
+    const Counters counters = countersOf(timeline_, leaves_);
+    json_.key("counters").beginObject();
+    json_.key("step").value(counters.step).key("series").beginArray();
+    for (const CounterSeries& series : counters.series) {
+      json_.beginObject().key("name").value(series.name).key("unit").value(series.unit);
+      json_.key("most").value(series.engines * counters.step);
+      writeRolled("values", series.values);
+      json_.endObject();
+    }
+    json_.endArray().endObject();
+  }
+
+  void writeTracks() {
+    writeStrings("waitKinds", timeline_words::kWaits);
+    std::vector<std::string> pool;
+    std::map<std::string, std::int64_t> places;
+    const auto pooled = [&](std::string text) {
+      const auto [at, isNew] = places.try_emplace(std::move(text), std::ssize(pool));
+      if (isNew) pool.push_back(at->first);
+      return at->second;
+    };
+    json_.key("tracks").beginArray();
+    for (const Track& track : timeline_.tracks) {
+      const Engine& e = track.engine;
+      json_.beginObject().key("engine").value(word(e.kind));
+      json_.key("row").value(e.row).key("column").value(e.column).key("channel").value(e.channel);
+      json_.key("slices").value(static_cast<std::int64_t>(track.slices.size()));
+      const TrackColumns columns = toColumns(track, layerOfLeaf_);
+      json_.key("causeTracks").beginArray();
+      for (const std::int32_t cause : columns.causeTracks) json_.value(cause);
+      json_.endArray();
+      for (std::size_t c = 0; c < kColumns.size(); ++c)
+        json_.key(kColumns[c]).value(pooled(roller_.roll(columns.columns[c])));
+      json_.endObject();
+    }
+    json_.endArray();
+    json_.key("columns").beginArray();
+    for (const std::string& column : pool) json_.raw(column);
+    json_.endArray();
+  }
+
+  std::int64_t trackOf(const Engine& engine) const {
+    const auto at = trackOf_.find(engine);
+    return at == trackOf_.end() ? -1 : at->second;
+  }
+
+  const Timeline& timeline_;
+  const TimelineContext& context_;
+  std::vector<LeafFacts> leaves_;
+  std::vector<std::int32_t> layerOfLeaf_;
+  std::map<Engine, std::int64_t> trackOf_;
+  Roller roller_;
+  JsonWriter json_;
+};
+
+}  // namespace
+
+std::string timelineJson(const Timeline& timeline, const TimelineContext& context) {
+  return Writer(timeline, context).text();
+}
+
+}  // namespace heddle

@@ -1,0 +1,237 @@
+#include "heddle/emit/timeline_json.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "../../../src/emit/roll.h"
+#include "../report/small_run.h"
+
+namespace heddle {
+
+bool operator==(const SpanSlice& a, const SpanSlice& b) {
+  return a.start == b.start && a.end == b.end && a.ready == b.ready && a.leaf == b.leaf &&
+         a.layer == b.layer && a.wait == b.wait && a.lock == b.lock && a.cause == b.cause;
+}
+bool operator==(const Track& a, const Track& b) {
+  return a.engine == b.engine && a.slices == b.slices;
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::int64_t> unroll(const Json& rolled, std::size_t first = 0) {
+  std::vector<std::int64_t> out;
+  for (std::size_t i = first; i < rolled.size(); ++i) {
+    if (rolled[i].is_number()) {
+      out.push_back(rolled[i]);
+      continue;
+    }
+    const std::vector<std::int64_t> body = unroll(rolled[i], 1);
+    for (int k = 0; k < rolled[i][0]; ++k) out.insert(out.end(), body.begin(), body.end());
+  }
+  return out;
+}
+
+std::string rolled(std::vector<std::int64_t> values) { return Roller().roll(values); }
+
+TEST(Roller, WritesWhatRepeatsOnceWithItsCount) {
+  EXPECT_EQ(rolled({}), "[]");
+  EXPECT_EQ(rolled({7, 7, 7, 7, 7}), "[[5,7]]");
+  EXPECT_EQ(rolled({3, 1, 2, 1, 2, 1, 2, 9}), "[3,[3,1,2],9]");
+  EXPECT_EQ(rolled({1, 2, 3, 4}), "[1,2,3,4]");
+}
+
+TEST(Roller, FindsNestedLoops) {
+  EXPECT_EQ(rolled({0, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 8}), "[0,[3,[4,5],1],8]");
+}
+
+TEST(Roller, UnrollingGivesEveryNumberBack) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::int64_t> values;
+    while (values.size() < 200) {  // loops of loops with a few exceptions
+      const std::size_t length = 1 + random() % 6, count = 1 + random() % 12;
+      std::vector<std::int64_t> body;
+      for (std::size_t k = 0; k < length; ++k)
+        body.push_back(static_cast<std::int64_t>(random() % 4) - 1);
+      for (std::size_t k = 0; k < count; ++k) values.insert(values.end(), body.begin(), body.end());
+      if (random() % 3 == 0) values.push_back(INT64_MIN + static_cast<std::int64_t>(random() % 3));
+    }
+    EXPECT_EQ(unroll(Json::parse(rolled(values))), values) << "round " << round;
+  }
+}
+
+TEST(Roller, LongRepeatsWithOneChangeTakeLinearTime) {
+  std::vector<std::int64_t> values;
+  for (int half = 0; half < 2; ++half) {
+    for (int k = 0; k < 200'000; ++k) values.push_back(k * std::int64_t{7919} % 200'003);
+    values.push_back(-1 - half);
+  }
+  EXPECT_EQ(unroll(Json::parse(rolled(values))), values);  // quadratic would take minutes
+}
+
+std::string jsonOf(const Timeline& timeline, const Program& program = testing::twoConvsProgram(),
+                   const CanonicalGraph& graph = testing::twoConvs()) {
+  const Device device = testing::paperLike(1, 2);
+  SimulateResult run = testing::twoConvsRun();
+  const Report report = makeReport(graph, program, device, run);
+  return timelineJson(timeline,
+                      {graph, program, device, report, {"LOAD a", "LOADW", "c", "d", "e", "f"}});
+}
+
+TEST(TimelineJson, DecodesToTheSameTimeline) {
+  const Timeline timeline = testing::twoConvsRun().timeline;
+  const Result<Timeline> back = parseTimelineJson(jsonOf(timeline), "t");
+  ASSERT_TRUE(back) << back.diagnostics();
+  EXPECT_EQ(back->makespan, timeline.makespan);
+  EXPECT_EQ(back->tracks, timeline.tracks);
+}
+
+// Nothing about it need make sense: the encoding has to hold whatever the Machine may record.
+Timeline randomTimeline(std::mt19937& random) {
+  const auto below = [&](int n) {
+    return static_cast<std::int32_t>(random() % static_cast<unsigned>(n));
+  };
+  Timeline t;
+  t.makespan = Cycles(below(100000));
+  t.tracks.resize(static_cast<std::size_t>(1 + below(6)));
+  for (Track& track : t.tracks) {
+    track.engine = {static_cast<EngineKind>(below(7)), below(3), below(3), below(2)};
+    const int bodies = below(5);
+    std::int64_t now = below(10);
+    for (int b = 0; b < bodies; ++b) {
+      std::vector<SpanSlice> body(static_cast<std::size_t>(1 + below(4)));
+      for (SpanSlice& s : body) {
+        s.start = below(20);  // gap, for now
+        s.end = below(50);    // duration
+        s.leaf = below(6);
+        s.layer = LayerId(static_cast<std::size_t>(below(2)));
+        s.wait = static_cast<WaitKind>(below(6));
+        s.lock = below(4) - 1;
+        if (below(2)) s.cause = {below(6), below(1000)};
+      }
+      const int count = 1 + below(30);
+      for (int k = 0; k < count; ++k)
+        for (SpanSlice s : body) {
+          s.ready = now + (below(50) == 0);
+          s.start += now;
+          now = s.end += s.start;
+          s.cause.index += s.cause.track >= 0 ? 2 * k : 0;
+          track.slices.push_back(s);
+        }
+    }
+  }
+  return t;
+}
+
+TEST(TimelineJson, DecodesToTheSameTimelineForRandomOnes) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const Timeline timeline = randomTimeline(random);
+    // The writer looks instructions up for its counters only; the layer table is the small run's.
+    const Result<Timeline> back = parseTimelineJson(jsonOf(timeline), "t");
+    ASSERT_TRUE(back) << back.diagnostics();
+    ASSERT_EQ(back->tracks, timeline.tracks) << "round " << round;
+  }
+}
+
+TEST(TimelineJson, IterationsAreKeptAsLoops) {
+  Timeline timeline{Cycles(1'000'000), {Track{{EngineKind::Core, 0, 0, 0}, {}}}};
+  for (std::int64_t k = 0; k < 100'000; ++k)
+    timeline.tracks[0].slices.push_back({10 * k + 3,
+                                         10 * k + 10,
+                                         10 * k,
+                                         4,
+                                         LayerId(0),
+                                         WaitKind::Lock,
+                                         2,
+                                         {0, static_cast<std::int32_t>(2 * k)}});
+  const std::string json = jsonOf(timeline);
+  EXPECT_LT(json.size(), jsonOf({}).size() + 4096);  // 100000 slices in at most 4 KiB
+  EXPECT_EQ(parseTimelineJson(json, "t")->tracks, timeline.tracks);
+}
+
+TEST(TimelineJson, HasWhatAPageNeedsToStandAlone) {
+  const Json json = Json::parse(jsonOf(testing::twoConvsRun().timeline));
+  EXPECT_EQ(json["graph"]["operators"][1]["inputs"], Json::array({1}));
+  EXPECT_EQ(json["report"]["layers"][0]["cycles"], 48);
+  EXPECT_FALSE(json["report"].contains("effort"));
+  EXPECT_EQ(json["device"]["wires"][2]["name"], "row0");
+  EXPECT_EQ(json["instructions"]["text"][0], "LOAD a");
+  EXPECT_EQ(json["instructions"]["mnemonics"][unroll(json["instructions"]["mnemonic"])[3]], "LOADWM");
+  EXPECT_EQ(json["memory"][2]["name"], "x");
+  EXPECT_EQ(json["memory"][3]["end"], 60);
+}
+
+TEST(TimelineJson, CountersAddUpToTheBusyCyclesOfTheEngines) {
+  const Json json = Json::parse(jsonOf(testing::twoConvsRun().timeline));
+  std::map<std::string, std::int64_t> sums;
+  for (const Json& series : json["counters"]["series"])
+    for (const std::int64_t value : unroll(series["values"])) sums[series["name"]] += value;
+  const std::map<std::string, std::int64_t> expected = {
+      {"compute", 16 + 12}, {"weights wire", 4}, {"input wire", 10}, {"DDR read", 28}};
+  EXPECT_EQ(sums, expected);
+}
+
+TEST(TimelineJson, SameArgumentsGiveTheSameBytes) {
+  const Timeline timeline = testing::twoConvsRun().timeline;
+  EXPECT_TRUE(jsonOf(timeline) == jsonOf(timeline));
+}
+
+std::string codeOf(const std::string& json) {
+  const Result<Timeline> result = parseTimelineJson(json, "t");
+  return result ? "none" : result.diagnostics()[0].code;
+}
+
+TEST(ParseTimelineJson, SaysWhatIsWrong) {
+  EXPECT_EQ(codeOf("{"), "TIME001");
+  EXPECT_EQ(codeOf("[1]"), "TIME001");
+  EXPECT_EQ(codeOf(R"({"format":"heddle.timeline/2"})"), "TIME002");
+  EXPECT_EQ(codeOf(R"({"format":"heddle.timeline/1"})"), "TIME003");
+  const auto edited = [](auto&& edit) {
+    Json json = Json::parse(jsonOf(testing::twoConvsRun().timeline));
+    edit(json);
+    return codeOf(json.dump());
+  };
+  EXPECT_EQ(edited([](Json&) {}), "none");
+  EXPECT_EQ(edited([](Json& j) { j["tracks"][0]["slices"] = -1; }), "TIME003");
+  EXPECT_EQ(edited([](Json& j) { j["tracks"][0]["gap"] = 99999; }), "TIME003");
+  EXPECT_EQ(edited([](Json& j) {
+              j["columns"][0] = Json::array({Json::array({1'000'000'000'000, 0})});
+            }),
+            "TIME003");
+  EXPECT_EQ(edited([](Json& j) {
+              j["columns"][0] = Json::array({INT64_MAX, INT64_MAX});
+            }),
+            "TIME003");
+  EXPECT_EQ(edited([](Json& j) { j["tracks"][0]["engine"] = "core!"; }), "TIME003");
+}
+
+// Runs the validator of Debian's python3-jsonschema; skipped where that is not installed.
+TEST(TimelineJson, FollowsItsSchema) {
+  if (std::system("python3 -c 'import jsonschema' 2>/dev/null") != 0)
+    GTEST_SKIP() << "no python3-jsonschema";
+  const std::string file = ::testing::TempDir() + "heddle_timeline_schema_test.json";
+  std::ofstream(file) << jsonOf(testing::twoConvsRun().timeline);
+  const std::string script =
+      "import json,sys,jsonschema;"
+      "s=json.load(open(sys.argv[1]));jsonschema.Draft7Validator.check_schema(s);"
+      "jsonschema.validate(json.load(open(sys.argv[2])),s)";
+  const std::string command = "python3 -c '" + script +
+                              "' '" HEDDLE_SOURCE_DIR "/docs/timeline.schema.json' '" + file + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  std::filesystem::remove(file);
+}
+
+}  // namespace
+}  // namespace heddle
