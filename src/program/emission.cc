@@ -122,6 +122,11 @@ class LockedShapes {
   std::vector<FlatInstruction> prototypes_;
 };
 
+void Emission::setColumnWires(const std::vector<std::int64_t>& wireOfColumn) {
+  for (std::size_t c = 0; c < wireOfColumn.size(); ++c)
+    columnOfWire_[static_cast<std::int32_t>(wireOfColumn[c])] = static_cast<std::int32_t>(c);
+}
+
 std::int32_t Emission::queueOf(const Engine& engine) {
   const auto [at, fresh] = queueNumbers_.try_emplace(engine, static_cast<std::int32_t>(queues_.size()));
   if (fresh) queues_.push_back({engine, {}, {}, {}});
@@ -175,11 +180,11 @@ void Emission::synchronize(std::int32_t queue, const std::vector<Access>& access
 Engine Emission::asSeenFrom(const Tile& tile, const Engine& engine) const {
   Engine seen = engine;
   if (engine.kind == EngineKind::Wire) {
-    const CoreRange& reach = device_.wires[static_cast<std::size_t>(engine.column)].reach;
-    const bool column = reach.columns == 1 && reach.rows == device_.rows;
-    seen.row = column ? 0 : engine.column;
-    seen.column = column ? static_cast<std::int32_t>(reach.column) - tile.column : 0;
-    seen.channel = column ? 0 : 1;
+    const auto column = columnOfWire_.find(engine.column);
+    const bool known = column != columnOfWire_.end();
+    seen.row = known ? 0 : engine.column;
+    seen.column = known ? column->second - tile.column : 0;
+    seen.channel = known ? 0 : 1;
   } else if (tile.kind == TileKind::Core) {
     seen.row = seen.column = 0;
   } else {

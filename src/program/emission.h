@@ -22,7 +22,8 @@ struct Access {
 
 class Emission {
  public:
-  explicit Emission(const Device& device) : device_(device) {}
+  // Which wire carries activations to which column of cores: a memtile counts these from its own column.
+  void setColumnWires(const std::vector<std::int64_t>& wireOfColumn);
 
   // Appends `instruction` (its locks empty) to the engine's queue as part of `layer`.
   void push(const Engine& engine, LayerId layer, const FlatInstruction& instruction, const std::vector<Access>& accesses);
@@ -56,7 +57,7 @@ class Emission {
   void numberLocks(Program& program);
   void addToRoller(const Queue& queue, class LockedShapes& shapes, class Roller& roller) const;
 
-  const Device& device_;
+  std::map<std::int32_t, std::int32_t> columnOfWire_;
   std::map<Engine, std::int32_t> queueNumbers_;
   std::vector<Queue> queues_;
   std::map<Tile, std::int32_t> tileNumbers_;

@@ -66,11 +66,12 @@ struct RingState {
 class Generator {
  public:
   Generator(const CanonicalGraph& graph, const LayerPlan& plan, const MemoryPlan& memory, const Device& device)
-      : graph_(graph), plan_(plan), memory_(memory), device_(device), emission_(device) {}
+      : graph_(graph), plan_(plan), memory_(memory), device_(device) {}
 
   Result<GeneratedProgram> run() {
     HEDDLE_TRY(const bool wired, assignWires());
     (void)wired;
+    emission_.setColumnWires(columnWires_);
     describe();
     placeConstants();
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
@@ -497,11 +498,9 @@ class Generator {
     Call<N> call;
     call.kernel = kernelFor(row, column, s);
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) addInput(call, accesses, tile, i, y, s);
-    if (t.weightSlots > 0) {
-      const auto r = static_cast<std::size_t>(row);
-      const N bytes = roundUpTo(recordBytes(*op_, blocks.count, t.parts[s.part], last), kBlock);
-      call.weights = Address<N>{weightsAt_, recordCount_[r] - 1, t.weightBytes, t.weightSlots};
-      call.weightOffset = weightOffset_[r];
+    if (const N bytes = t.weightSlots > 0 ? bytesRead(call.kernel, blocks, s) : 0) {
+      call.weights = Address<N>{weightsAt_, recordCount_[static_cast<std::size_t>(row)] - 1, t.weightBytes, t.weightSlots};
+      call.weightOffset = weightOffset_[static_cast<std::size_t>(row)];
       call.weightBytes = bytes;
       accesses.push_back({tile, byteAddress(*call.weights), byteAddress(*call.weights) + bytes, false, 0});
     }
@@ -524,6 +523,15 @@ class Generator {
     const Part<N> part = call.part;
     emission_.push({EngineKind::Core, small(row), small(column), 0}, layer_, Flat{std::move(call)}, accesses);
     if (last) writeBack(row, column, written, part);
+  }
+
+  // Bytes of the record that a call reads; a CONCAT only as far as the last table of the operands that it has.
+  N bytesRead(KernelId kernel, const Interval& blocks, const Step& s) const {
+    const bool last = s.part + 1 == tiling_->parts.size();
+    if (op_->kind() != OpKind::Assemble) return roundUpTo(recordBytes(*op_, blocks.count, tiling_->parts[s.part], last), kBlock);
+    N tables = 0;
+    for (const Kernel::Move& move : out_.program.kernels[kernel.at()].moves) tables = std::max(tables, move.table + 1);
+    return tables * 256;
   }
 
   void addInput(Call<N>& call, std::vector<Access>& accesses, const Tile& tile, std::size_t operand, N y, const Step& s) {
