@@ -155,7 +155,12 @@ void runAll(const fs::path& root, int least, const std::set<std::string>& knownD
   EXPECT_GE(right, least);
 }
 
-TEST(OnnxNode, DebiansVectors) { runAll("/usr/share/libonnx-testdata/data/node", 300, {}); }
+TEST(OnnxNode, DebiansVectors) {
+  // Output sizes of 2.4: the standard divides by them, heddle and ONNX Runtime by the 2 elements that there are.
+  runAll("/usr/share/libonnx-testdata/data/node", 350,
+         {"test_resize_downsample_scales_linear_align_corners",
+          "test_resize_downsample_scales_cubic_align_corners"});
+}
 
 TEST(OnnxNode, NewerVectors) { runAll(differential::sharedModels() / "onnx_node", 200, {}); }
 
