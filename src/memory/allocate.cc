@@ -32,8 +32,10 @@ class Views {
     for (const Port& p : graph.inputs) pinned_[p.tensor.at()] = true;
     for (const Port& p : graph.outputs) pinned_[p.tensor.at()] = true;
     for (const CanonicalOp& op : graph.ops)
-      if (op.kind() == OpKind::Assemble && !tryConcat(op)) trySplit(op);
+      inPlace_.push_back(op.kind() == OpKind::Assemble && (tryConcat(op) || trySplit(op)));
   }
+
+  bool inPlace(std::size_t op) const { return inPlace_[op]; }
 
   TensorId root(TensorId t) const { return parent_[t.at()].valid() ? root(parent_[t.at()]) : t; }
   std::int64_t block(TensorId t) const {
@@ -61,16 +63,17 @@ class Views {
     return true;
   }
 
-  void trySplit(const CanonicalOp& op) {
+  bool trySplit(const CanonicalOp& op) {
     const Assemble& assemble = std::get<Assemble>(op.attributes);
-    if (op.inputs.size() != 1 || !isFree(op.output)) return;
+    if (op.inputs.size() != 1 || !isFree(op.output)) return false;
     const Shape& in = graph_.tensors[op.inputs[0].at()].shape;
     const Shape& out = graph_.tensors[op.output.at()].shape;
-    if (in.height != out.height || in.width != out.width) return;
+    if (in.height != out.height || in.width != out.width) return false;
     const AxisRun* run = channelStretch(assemble.parts[0], out);
-    if (!run || run->to != 0 || run->count != out.channels || run->from % kBlock != 0) return;
-    if (run->count % kBlock != 0 && run->from + run->count != in.channels) return;
+    if (!run || run->to != 0 || run->count != out.channels || run->from % kBlock != 0) return false;
+    if (run->count % kBlock != 0 && run->from + run->count != in.channels) return false;
     link(op.output, op.inputs[0], run->from);
+    return true;
   }
 
   void link(TensorId child, TensorId parent, std::int64_t channel) {
@@ -81,7 +84,7 @@ class Views {
   const CanonicalGraph& graph_;
   std::vector<TensorId> parent_;
   std::vector<std::int64_t> block_;
-  std::vector<bool> pinned_;
+  std::vector<bool> pinned_, inPlace_;
 };
 
 // A stretch of memtile memory that is needed over some layers.
@@ -147,18 +150,13 @@ class Allocator {
     reads_.assign(graph_.tensors.size(), 0);
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       const CanonicalOp& op = graph_.ops[i];
-      if (isView(op)) continue;
+      if (views_.inPlace(i)) continue;
       for (TensorId t : op.inputs) {
         live(rootIndex(t), static_cast<std::int64_t>(i));
         ++reads_[rootIndex(t)];
       }
       live(rootIndex(op.output), static_cast<std::int64_t>(i));
     }
-  }
-
-  // The operator's output already lies where its inputs do.
-  bool isView(const CanonicalOp& op) const {
-    return op.kind() == OpKind::Assemble && rootIndex(op.output) == rootIndex(op.inputs[0]);
   }
 
   void live(std::size_t root, std::int64_t layer) {
@@ -171,7 +169,7 @@ class Allocator {
   Result<bool> placeAll() {
     std::vector<Request> placed;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
-      if (!isView(graph_.ops[i])) {
+      if (!views_.inPlace(i)) {
         HEDDLE_TRY(const bool done, placeStreams(i, placed));
         (void)done;
       }
@@ -269,7 +267,8 @@ class Allocator {
   void placeCores() {
     std::int64_t next = 0;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      if (isView(graph_.ops[i])) continue;
+      memory_.layers[i].inPlace = views_.inPlace(i);
+      if (views_.inPlace(i)) continue;
       if (next + plan_.layers[i].coreBytes > device_.core.operandMemory().raw()) next = 0;
       memory_.layers[i].coreBase = next;
       next += plan_.layers[i].coreBytes;

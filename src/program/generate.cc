@@ -166,10 +166,10 @@ class Generator {
     }
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       const CanonicalOp& op = graph_.ops[i];
-      p.layers.push_back({op.name, op.onnxOp, op.output, isView(op) ? "in place" : splitText(plan_.layers[i])});
+      p.layers.push_back({op.name, op.onnxOp, op.output, inPlace(i) ? "in place" : splitText(plan_.layers[i])});
       operands_.emplace_back();
       for (std::size_t k = 0; k < op.inputs.size(); ++k) operands_.back().emplace_back(graph_, op, k);
-      if (!isView(op)) lastProducer_[root(op.output).at()] = i;
+      if (!inPlace(i)) lastProducer_[root(op.output).at()] = i;
     }
   }
 
@@ -192,9 +192,7 @@ class Generator {
 
   TensorId root(TensorId t) const { return memory_.tensors[t.at()].root; }
   const TensorPlan& home(TensorId t) const { return memory_.tensors[root(t).at()]; }
-  bool isView(const CanonicalOp& op) const {
-    return op.kind() == OpKind::Assemble && root(op.output) == root(op.inputs[0]);
-  }
+  bool inPlace(std::size_t layer) const { return memory_.layers[layer].inPlace; }
 
   // ---- whole tensors between DDR and memtiles ---------------------------------------------------------------------
 
@@ -249,7 +247,7 @@ class Generator {
 
   void layer(std::size_t index) {
     op_ = &graph_.ops[index];
-    if (isView(*op_)) return;
+    if (inPlace(index)) return;
     layer_ = LayerId(index);
     tiling_ = &plan_.layers[index];
     where_ = &memory_.layers[index];
@@ -685,10 +683,10 @@ class Generator {
     std::map<std::size_t, std::map<Engine, N>> writes;  // per layer: entries of each channel that end its writes
     std::map<std::size_t, std::vector<std::size_t>> producers;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
-      if (!isView(graph_.ops[i])) producers[root(graph_.ops[i].output).at()].push_back(i);
+      if (!inPlace(i)) producers[root(graph_.ops[i].output).at()].push_back(i);
     std::map<Engine, N> awaited;
     for (std::size_t i = 0, next = 0; i < graph_.ops.size(); ++i) {
-      if (!isView(graph_.ops[i]))
+      if (!inPlace(i))
         for (TensorId t : graph_.ops[i].inputs) {
           if (!home(t).slices.empty()) continue;
           for (std::size_t p : producers[root(t).at()])

@@ -100,16 +100,18 @@ class LayerSearch {
     std::optional<RingLengths>& entry = lengths_[operand];
     if (entry) return *entry;
     RingLengths n;
-    const Interval kernelRows = evenPart(window_.kernelY, kernelParts, 0);
     const OutputBox& box = space_.columns[0];
-    Interval previous;
-    for (std::int64_t y = 0; y < output_.height; ++y) {
-      const Interval rows = operands_[operand].rows(y, kernelRows);
-      if (rows.empty()) continue;
-      n.single = std::max(n.single, rows.count);
-      if (!previous.empty()) n.doubled = std::max(n.doubled, rows.end() - previous.first);
-      else n.firstWindow = rows.count;
-      previous = rows;
+    for (std::int64_t k = 0; k < kernelParts; ++k) {
+      const Interval kernelRows = evenPart(window_.kernelY, kernelParts, k);
+      Interval previous;
+      for (std::int64_t y = 0; y < output_.height; ++y) {
+        const Interval rows = operands_[operand].rows(y, kernelRows);
+        if (rows.empty()) continue;
+        n.single = std::max(n.single, rows.count);
+        if (previous.empty()) n.firstWindow = std::max(n.firstWindow, rows.count);
+        else n.doubled = std::max(n.doubled, rows.end() - previous.first);
+        previous = rows;
+      }
     }
     n.doubled = std::max(n.doubled, n.single);
     const Interval all{0, window_.kernelY};

@@ -9,10 +9,12 @@
 
 namespace heddle::property {
 
-// What went wrong, in a few lines; nothing where every tensor that a core writes is equal byte for byte.
+// What went wrong, in a few lines; nothing where every tensor that a core writes is equal byte for byte, or where the
+// device is too small for the graph and the planner says so.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device, std::uint64_t seed);
 
-// hw_configs/`name`.yaml with `rows` x `columns` cores.
-Device deviceOf(const std::string& name, std::int64_t rows, std::int64_t columns);
+// A device for a seed: paper.yaml or switched.yaml, 1x1 to 8x8 cores; two in five with so little memory that layers are cut
+// over time and tensors live in DDR.
+Device randomDevice(std::uint64_t seed);
 
 }  // namespace heddle::property

@@ -14,12 +14,12 @@ int main(int argc, char** argv) {
   const std::uint64_t first = std::strtoull(argv[1], nullptr, 10), count = std::strtoull(argv[2], nullptr, 10);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const CanonicalGraph graph = property::makeRandomGraph({.seed = seed});
-    const Device device = property::deviceOf(seed % 5 == 0 ? "switched" : "paper", 1 + static_cast<std::int64_t>(seed * 7 % 8),
-                                             1 + static_cast<std::int64_t>(seed * 11 / 8 % 8));
+    const Device device = property::randomDevice(seed);
     const auto fails = [&](const CanonicalGraph& g) { return property::disprove(g, device, seed).has_value(); };
     if (!fails(graph)) continue;
     const CanonicalGraph small = property::shrink(graph, fails);
-    std::cout << "seed " << seed << " fails on " << device.rows << "x" << device.columns << " of " << device.name << "\n"
+    std::cout << "seed " << seed << " fails on " << device.rows << "x" << device.columns << " of " << device.name << " with "
+              << device.core.memory.raw() << " B a core, " << device.memtile.memory.raw() << " B a memtile\n"
               << property::describe(small) << *property::disprove(small, device, seed) << "\n";
     return 1;
   }

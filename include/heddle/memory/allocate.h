@@ -34,6 +34,7 @@ struct TensorPlan {
 };
 
 struct LayerMemory {
+  bool inPlace = false;                // a Concat or Split whose tensors share memory: nothing to execute
   std::int64_t coreBase = 0;           // the layer's buffers in core memory begin here
   std::vector<StreamPlan> inputs;      // per operand; no slots where the operand is at home in the memtiles
   std::optional<StreamPlan> output;    // of mesh row 0; row r's is slots * slotBytes * r further
