@@ -1,8 +1,6 @@
 #include "heddle/interp/host.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "heddle/support/check.h"
 #include "host_kernels.h"
@@ -162,13 +160,6 @@ double stored(DataType type, double value) {
   return value;
 }
 
-template <class T>
-std::vector<double> widened(const std::string& bytes) {
-  std::vector<T> elements(bytes.size() / sizeof(T));
-  std::memcpy(elements.data(), bytes.data(), elements.size() * sizeof(T));
-  return std::vector<double>(elements.begin(), elements.end());
-}
-
 HostTensor blank(const Value& value) {
   return {value.type, value.shape,
           std::vector<double>(static_cast<std::size_t>(elementCount(value.shape)))};
@@ -201,30 +192,6 @@ bool hasDefinition(const Node& node) {
 }  // namespace
 
 bool runsOnHost(NodeKind kind) { return kind == NodeKind::Split || familyOf(kind) != nullptr; }
-
-HostTensor hostConstant(const Value& value) {
-  HEDDLE_CHECK(value.constant.has_value()) << value.name;
-  const std::string& bytes = *value.constant;
-  const auto elements = [&]() -> std::vector<double> {
-    switch (value.type) {
-      case DataType::Float32:
-        return widened<float>(bytes);
-      case DataType::Float64:
-        return widened<double>(bytes);
-      case DataType::Int8:
-        return widened<std::int8_t>(bytes);
-      case DataType::Uint8:
-      case DataType::Bool:
-        return widened<std::uint8_t>(bytes);
-      case DataType::Int32:
-        return widened<std::int32_t>(bytes);
-      case DataType::Int64:
-        return widened<std::int64_t>(bytes);
-    }
-    return {};
-  };
-  return {value.type, value.shape, elements()};
-}
 
 Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const HostTensor> inputs) {
   std::string unknown;

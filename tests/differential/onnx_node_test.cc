@@ -156,7 +156,8 @@ void runAll(const fs::path& root, int least, const std::set<std::string>& knownD
 }
 
 TEST(OnnxNode, DebiansVectors) {
-  // Output sizes of 2.4: the standard divides by them, heddle and ONNX Runtime by the 2 elements that there are.
+  // Output sizes of 2.4: the standard divides by them, heddle and ONNX Runtime by the 2 elements
+  // that there are.
   runAll("/usr/share/libonnx-testdata/data/node", 350,
          {"test_resize_downsample_scales_linear_align_corners",
           "test_resize_downsample_scales_cubic_align_corners"});

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "heddle/graph/graph.h"
+#include "heddle/npy/npy.h"
 #include "heddle/support/result.h"
 
 namespace heddle {
@@ -35,5 +36,10 @@ Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const Host
 
 // The elements of a constant.
 HostTensor hostConstant(const Value& value);
+
+// To and from the arrays of a user; nothing for element types that no Graph has (int16, uint64,
+// ...).
+std::optional<HostTensor> hostTensorFrom(const NpyArray& array);
+NpyArray arrayFrom(const HostTensor& tensor);
 
 }  // namespace heddle

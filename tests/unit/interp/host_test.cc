@@ -203,6 +203,18 @@ TEST(Host, ResizesLinearly) {
   EXPECT_EQ(valuesOf(NodeKind::Resize, {tensor({2}, {0, 4})}, {4}, op), (Values{0, 1, 3, 4}));
 }
 
+TEST(Host, TakesAndGivesArrays) {
+  for (const HostTensor& t :
+       {tensor({2}, {0.5, -1}), tensor({1, 1}, {-128}, DataType::Int8),
+        tensor({2}, {0, 255}, DataType::Uint8), tensor({}, {-7}, DataType::Int64),
+        tensor({2}, {1, 0}, DataType::Bool), tensor({0}, {}, DataType::Int32)}) {
+    const NpyArray array = arrayFrom(t);
+    EXPECT_EQ(array.data.size(), t.values.size() * elementSize(array.type));
+    EXPECT_EQ(hostTensorFrom(array), t);
+  }
+  EXPECT_EQ(hostTensorFrom({NpyType::Uint64, {0}, {}}), std::nullopt);
+}
+
 TEST(Host, NamesEveryOperatorWithoutADefinition) {
   Graph graph{.name = "model"};
   graph.values = {{"x", DataType::Uint8, {1}, {}}, {"y", DataType::Uint8, {1}, {}}};

@@ -1,0 +1,201 @@
+// Holds the interpreter against ONNX Runtime, operator by operator, each fed the Runtime's own
+// input, so that no difference is carried on:
+//
+//   oracle_check MODEL.onnx=DIR ...       # DIR holds NAME.npy for tensors of MODEL as the Runtime
+//   computed them
+//
+// A tensor that DIR lacks (the inside of a fused operator) is the interpreter's own. Prints for
+// each kind of operator the values compared and a histogram of the differences; fails where they
+// pass the bounds of docs/numbers.md. Float outputs of DIR are compared with those of the host
+// operators.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "heddle/canon/canonicalize.h"
+#include "heddle/driver/port_values.h"
+#include "heddle/interp/host.h"
+#include "heddle/interp/interpret.h"
+#include "heddle/npy/npy.h"
+#include "heddle/onnx/import.h"
+
+namespace heddle {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMostPerMillion = 50;      // differences of 1, where a scale is not a power of two
+constexpr std::int64_t kAllowedAlways = 1;  // one difference in a small test is no rate
+constexpr int kLargest = 4;                 // the histogram's last column: this or more
+
+struct Histogram {
+  std::int64_t tensors = 0, values = 0;
+  std::array<std::int64_t, kLargest + 1> differences{};  // by size; [0] are the equal ones
+
+  void add(std::int64_t difference) {
+    ++values;
+    ++differences[static_cast<std::size_t>(std::min<std::int64_t>(std::abs(difference), kLargest))];
+  }
+  std::int64_t unequal() const { return values - differences[0]; }
+  double perMillion() const {
+    return values == 0 ? 0 : 1e6 * static_cast<double>(unequal()) / static_cast<double>(values);
+  }
+};
+
+std::string fileName(std::string tensor) {
+  std::replace(tensor.begin(), tensor.end(), '/', '_');
+  std::replace(tensor.begin(), tensor.end(), ':', '_');
+  return tensor + ".npy";
+}
+
+bool isPowerOfTwo(double x) { return x > 0 && std::exp2(std::round(std::log2(x))) == x; }
+bool isPowerOfTwo(Multiplier m) {
+  return m.multiplier != 0 && (m.multiplier & (m.multiplier - 1)) == 0;
+}
+bool isPowerOfTwo(std::int64_t m) { return m != 0 && (std::abs(m) & (std::abs(m) - 1)) == 0; }
+
+// Whether nothing but powers of two scales in `op`.
+bool isExact(const CanonicalGraph& graph, const CanonicalOp& op) {
+  bool exact = isPowerOfTwo(graph.tensors[op.output.at()].scale);
+  for (const TensorId id : op.inputs) exact = exact && isPowerOfTwo(graph.tensors[id.at()].scale);
+  std::visit(
+      [&](const auto& attributes) {
+        if constexpr (requires { attributes.requantize.begin(); })
+          for (const Multiplier m : attributes.requantize) exact = exact && isPowerOfTwo(m);
+        if constexpr (requires { attributes.requantizeNegative; })
+          for (const Multiplier m : attributes.requantizeNegative) exact = exact && isPowerOfTwo(m);
+        if constexpr (requires { attributes.multiplierA; })
+          exact =
+              exact && isPowerOfTwo(attributes.multiplierA) && isPowerOfTwo(attributes.multiplierB);
+      },
+      op.attributes);
+  return exact;
+}
+
+class Checker {
+ public:
+  bool checkModel(const fs::path& model, const fs::path& folder) {
+    const Result<Graph> graph = importOnnx(model);
+    if (!graph) return refuse(graph.diagnostics());
+    const Result<Canonicalized> canonical = canonicalize(*graph);
+    if (!canonical) return refuse(canonical.diagnostics());
+    model_ = model.stem();
+    checkOps(*canonical, runtimeTensors(*canonical, folder));
+    return true;
+  }
+
+  // Prints the histograms; false where one passes its bounds.
+  bool report() const {
+    bool good = true;
+    std::printf("%-28s %7s %10s %7s %8s  %s\n", "operator", "tensors", "values", "unequal", "ppm",
+                "by 1, 2, 3, 4 or more");
+    for (const auto& [kind, histogram] : histograms_) {
+      const bool pool = kind.find("Pool") != std::string::npos;
+      const bool exact = kind.find("powers of two") != std::string::npos;
+      const auto& d = histogram.differences;
+      const bool rare =
+          histogram.unequal() <= kAllowedAlways || histogram.perMillion() <= kMostPerMillion;
+      const bool within =
+          d[2] + d[3] + d[4] == 0 && (pool || (exact ? histogram.unequal() == 0 : rare));
+      std::printf(
+          "%-28s %7lld %10lld %7lld %8.2f  %lld %lld %lld %lld%s\n", kind.c_str(),
+          static_cast<long long>(histogram.tensors), static_cast<long long>(histogram.values),
+          static_cast<long long>(histogram.unequal()), histogram.perMillion(),
+          static_cast<long long>(d[1]), static_cast<long long>(d[2]), static_cast<long long>(d[3]),
+          static_cast<long long>(d[4]), within ? "" : "  <- beyond its bounds");
+      good = good && within;
+    }
+    return good && !histograms_.empty();
+  }
+
+ private:
+  using Tensors = std::map<TensorId, TensorValue>;
+
+  bool refuse(const Diagnostics& diagnostics) {
+    std::cout << diagnostics;
+    return false;
+  }
+
+  // The Runtime's values of every canonical tensor that `folder` has.
+  Tensors runtimeTensors(const Canonicalized& canonical, const fs::path& folder) {
+    Tensors tensors;
+    for (const Port& port : canonical.quantized) {
+      const fs::path file = folder / fileName(port.name);
+      if (!fs::exists(file)) continue;
+      const CanonicalTensor& tensor = canonical.graph.tensors[port.tensor.at()];
+      const Result<NpyArray> array = readNpy(file);
+      if (!array) {
+        std::cout << array.diagnostics();
+        continue;
+      }
+      const auto stored = storedFromArray(
+          *array, port, {tensor.shape, tensor.scale, tensor.zeroPoint}, file.string());
+      if (stored)
+        tensors[port.tensor] = *stored;
+      else
+        std::cout << stored.diagnostics();
+    }
+    return tensors;
+  }
+
+  void checkOps(const Canonicalized& canonical, const Tensors& runtime) {
+    const CanonicalGraph& graph = canonical.graph;
+    Tensors own;
+    for (const Port& port : graph.inputs)
+      if (!runtime.contains(port.tensor)) {
+        const Shape& shape = graph.tensors[port.tensor.at()].shape;
+        std::cout << model_ << ": the Runtime's " << port.name << " is missing; random values\n";
+        own[port.tensor] = randomValues(shape, 1, 0);
+      }
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i)
+      if (!graph.tensors[i].constant.empty()) own[TensorId(i)] = graph.tensors[i].constant;
+    for (const CanonicalOp& op : graph.ops) {
+      std::vector<const TensorValue*> operands;
+      for (const TensorId id : op.inputs)
+        operands.push_back(runtime.contains(id) ? &runtime.at(id) : &own.at(id));
+      own[op.output] = interpretOp(graph, op, operands);
+      if (runtime.contains(op.output)) compare(graph, op, own[op.output], runtime.at(op.output));
+    }
+  }
+
+  void compare(const CanonicalGraph& graph, const CanonicalOp& op, const TensorValue& ours,
+               const TensorValue& theirs) {
+    static constexpr std::array kNames{"Conv", "DepthwiseConv", "MaxPool", "AveragePool",
+                                       "Add",  "Mul",           "Table",   "Assemble"};
+    Histogram& total = histograms_[std::string(kNames.at(op.attributes.index())) +
+                                   (isExact(graph, op) ? ", powers of two" : "")];
+    Histogram local;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      local.add(ours[i] - theirs[i]);
+      total.add(ours[i] - theirs[i]);
+    }
+    ++total.tensors;
+    if (local.unequal() > 0)
+      std::printf("%s: %s (%s): %lld of %lld values differ\n", model_.c_str(), op.name.c_str(),
+                  op.onnxOp.c_str(), static_cast<long long>(local.unequal()),
+                  static_cast<long long>(local.values));
+  }
+
+  std::string model_;
+  std::map<std::string, Histogram> histograms_;
+};
+
+}  // namespace
+}  // namespace heddle
+
+int main(int argc, char** argv) {
+  heddle::Checker checker;
+  bool good = argc > 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const std::size_t equal = argument.rfind('=');
+    if (equal == std::string::npos) return 2;
+    good = checker.checkModel(argument.substr(0, equal), argument.substr(equal + 1)) && good;
+  }
+  return checker.report() && good ? 0 : 1;
+}
