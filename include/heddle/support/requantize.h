@@ -23,7 +23,7 @@ Multiplier makeMultiplier(double scale);
 constexpr std::int64_t roundHalfEvenShift(std::int64_t value, int shift) {
   if (shift <= 0) return value;
   if (shift > 63) return 0;
-  if (shift == 63) return value == INT64_MIN ? -1 : 0;
+  if (shift == 63) return value > INT64_MAX / 2 + 1 ? 1 : value < INT64_MIN / 2 ? -1 : 0;
   const std::int64_t floor = value >> shift;
   const std::int64_t rest = value - floor * (std::int64_t{1} << shift);
   const std::int64_t half = std::int64_t{1} << (shift - 1);
