@@ -187,7 +187,8 @@ std::int64_t keptBlocksOf(const Kernel& kernel, const std::int8_t* record) {
 
 void runConv(const Kernel& kernel, const WindowRows& input, const std::int8_t* record,
              const Reduction& reduction, std::int8_t* output, KernelScratch& scratch) {
-  static const Multiply multiply = chooseMultiply();
+  static const Multiply best = chooseMultiply();
+  const Multiply multiply = scratch.portable ? multiplyPortable : best;
   const Window& window = kernel.window;
   const std::int64_t A = kernel.inputBlocks, B = kernel.outputBlocks, span = spanOf(kernel);
   const std::int8_t* gamma = record + B * kBlock;

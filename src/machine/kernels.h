@@ -44,6 +44,7 @@ std::int64_t keptBlocksOf(const Kernel& kernel, const std::int8_t* record);
 
 // Reused from call to call, so that a call allocates nothing.
 struct KernelScratch {
+  bool portable = false;  // do without the processor's vector instructions even where it has them
   std::vector<std::int16_t> pixels;
   std::vector<std::int32_t> accumulators;
 };

@@ -80,6 +80,22 @@ inline Part<Affine> box(TensorId tensor, Affine y, Affine block, Affine x, std::
   return {Content::Activation, tensor, y, block, x, rows, blocks, columns};
 }
 
+// Instruction number `number` of the program, in Program order.
+inline Instruction& instructionAt(Program& program, int number) {
+  Instruction* found = nullptr;
+  const auto visit = [&](const auto& self, std::vector<Item>& items) -> void {
+    for (Item& i : items) {
+      if (Loop* l = std::get_if<Loop>(&i.as))
+        self(self, l->body);
+      else if (number-- == 0)
+        found = &std::get<Instruction>(i.as);
+    }
+  };
+  for (Section& s : program.sections) visit(visit, s.items);
+  HEDDLE_CHECK(found != nullptr) << "no such instruction";
+  return *found;
+}
+
 class ProgramBuilder {
  public:
   ProgramBuilder() { program.layers.push_back({"layer", "Conv", {}, ""}); }

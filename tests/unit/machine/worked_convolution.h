@@ -10,6 +10,26 @@
 namespace heddle::testing {
 
 struct WorkedConvolution {
+  // Instructions in Program order, for tests that break one.
+  enum Leaf {
+    FirstStart = 0,
+    FirstWait = 8,
+    LoadRow = 12,
+    LoadWeights,
+    WriteRow0,
+    WriteRow1,
+    SendMain,
+    SendHalo,
+    SendWeights,
+    ReceiveMain,
+    ReceiveHalo,
+    ReceiveWeights,
+    Head,
+    Body,
+    Tail,
+    WriteFmRow
+  };
+
   static constexpr std::int64_t kRecord =
       16 + 8 + 2 * 2 * 9 * 64 + 16 * 12;                               // zeros, gamma, blocks, tail
   static constexpr std::int64_t kOutputAt = 8192, kWeightsAt = 16384;  // DDR; the input lies at 0
@@ -35,6 +55,14 @@ struct WorkedConvolution {
     makeDdr();
     makeWires();
     makeCores();
+  }
+
+  template <class I>
+  I& leaf(Leaf which) {
+    return std::get<I>(instructionAt(b.program, which).as);
+  }
+  Result<SimulateResult> run(const SimulateOptions& options = {}) const {
+    return simulateWithData(b.program, device, image, {input}, options);
   }
 
   // Blocked output, Y, C/8, X, 8, by the plain formula.

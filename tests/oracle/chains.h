@@ -1,0 +1,80 @@
+// Programs whose time is a formula: instructions that only wait, chained by locks. Time only, so
+// what the bytes are does not matter: transfers carry weights, calls look up tables.
+#pragma once
+#include "program_builder.h"
+
+namespace heddle::testing {
+
+class Chain : public ProgramBuilder {
+ public:
+  explicit Chain(Device d) : device(std::move(d)) {
+    program.weightsBytes = program.ddrBytes = 1 << 20;
+    row_ = tensor("row", {1, 4096, 8}, {});
+  }
+
+  // Transfers of `bytes`; 4 B a cycle.
+  static Item load(std::int64_t bytes, Uses release = {}) {
+    return item(Load<Affine>{end(0, {{}, bytes}), end(0, {{}, bytes}, {}, std::move(release)),
+                             weightsPart(0, bytes)});
+  }
+  static Item write(std::int64_t bytes, Uses acquire = {}) {
+    return item(Write<Affine>{end(0, {{}, bytes}, std::move(acquire)), end(0, {{}, bytes}),
+                              weightsPart(0, bytes)});
+  }
+  static Item send(std::int64_t bytes, std::vector<SendTo<Affine>> to, Uses acquire = {},
+                   Uses release = {}) {
+    return item(Send<Affine>{0, end(0, {{}, bytes}, std::move(acquire), std::move(release)),
+                             std::move(to), weightsPart(0, bytes)});
+  }
+  static Item receive(std::int64_t wire, std::int64_t bytes, Uses acquire = {}, Uses release = {}) {
+    return item(Receive<Affine>{wire, end(0, {{}, bytes}, std::move(acquire), std::move(release)),
+                                weightsPart(0, bytes)});
+  }
+  static Item writeFm(std::int64_t bytes, Uses acquire = {}, Uses release = {},
+                      Uses memtileRelease = {}) {
+    return item(WriteFm<Affine>{end(0, {{}, bytes}, std::move(acquire), std::move(release)),
+                                {{0, end(0, {{}, bytes}, {}, std::move(memtileRelease))}},
+                                weightsPart(0, bytes)});
+  }
+  // A call of `cycles` cycles: a table over 8 pixels for each.
+  Item call(std::int64_t cycles, Uses acquire = {}, Uses release = {}) {
+    Kernel k;
+    k.op = OpKind::Table;
+    k.outputColumns = k.tensorWidth = 8 * cycles;
+    Call<Affine> c;
+    c.kernel = kernel(k);
+    RowRing<Affine> ring;
+    ring.tensor = row_;
+    ring.columns = 8 * cycles;
+    ring.rowBytes = 64 * cycles;
+    c.inputs = {ring};
+    c.weights = Address<Affine>{0, {}, 0, 1};
+    c.weightBytes = 256;
+    c.output = Address<Affine>{0, {}, 0, 1};
+    c.part = box(row_, 0, 0, 0, 1, 1, 8 * cycles);
+    c.acquire = std::move(acquire);
+    c.release = std::move(release);
+    return item(c);
+  }
+
+  Result<SimulateResult> run() const { return simulateTime(program, device); }
+  std::int64_t cycles() const {
+    const Result<SimulateResult> result = run();
+    HEDDLE_CHECK(static_cast<bool>(result)) << toText(result.diagnostics());
+    return result->timeline.makespan.raw();
+  }
+
+  Device device;
+
+ private:
+  TensorId row_;
+};
+
+inline const std::vector<SpanSlice>& slicesOf(const SimulateResult& result, const Engine& engine) {
+  for (const Track& track : result.timeline.tracks)
+    if (track.engine == engine) return track.slices;
+  HEDDLE_CHECK(false) << "no such track";
+  return result.timeline.tracks[0].slices;
+}
+
+}  // namespace heddle::testing

@@ -1,0 +1,80 @@
+#include "heddle/cost/cost.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+Device paper() {
+  Device d;
+  d.clock = {1'000'000'000};
+  const BytesPerSecond rate{4'000'000'000};
+  d.rates = {rate, rate, rate, rate, rate, rate, {}, {}};
+  return d;
+}
+
+TEST(Cost, ConvIsItsBlockPixelsAt256MacsACycle) {
+  // 3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256.
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 8, 9, 14), paper()), Cycles(252));
+  EXPECT_EQ(kernelMacs(kernelWork(OpKind::Conv, 8, 9, 14)), 8 * 9 * 14 * 64);
+}
+
+TEST(Cost, ConvIsRoundedUpOnceACall) {
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 1), paper()), Cycles(1));
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 4), paper()), Cycles(1));
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 5), paper()), Cycles(2));
+}
+
+TEST(Cost, AStepOfPixelsIsPaidWhole) {
+  Device d = paper();
+  d.core.pixelStep = 4;
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 8, 9, 7), d),
+            kernelTime(kernelWork(OpKind::Conv, 8, 9, 8), d));
+  EXPECT_EQ(kernelMacs(kernelWork(OpKind::Conv, 8, 9, 7)), 8 * 9 * 7 * 64);  // work, not time
+}
+
+TEST(Cost, DepthwiseConvIs64MacsACycle) {
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::DepthwiseConv, 3, 9, 14), paper()),
+            Cycles(divideRoundUp(3 * 9 * 14 * 8, 64)));
+}
+
+TEST(Cost, TheOthersAre64BytesOfOperandACycle) {
+  for (const OpKind op : {OpKind::MaxPool, OpKind::AveragePool})
+    EXPECT_EQ(kernelTime(kernelWork(op, 2, 9, 10), paper()),
+              Cycles(divideRoundUp(9 * 2 * 10 * 8, 64)));
+  for (const OpKind op : {OpKind::Add, OpKind::Mul})
+    EXPECT_EQ(kernelTime(kernelWork(op, 2, 1, 10), paper()),
+              Cycles(divideRoundUp(2 * 2 * 10 * 8, 64)));
+  for (const OpKind op : {OpKind::Table, OpKind::Assemble})
+    EXPECT_EQ(kernelTime(kernelWork(op, 2, 1, 10), paper()), Cycles(divideRoundUp(2 * 10 * 8, 64)));
+}
+
+TEST(Cost, EveryCallPaysItsOverhead) {
+  Device d = paper();
+  d.core.callOverhead = Cycles(30);
+  for (const OpKind op : {OpKind::Conv, OpKind::DepthwiseConv, OpKind::Table})
+    EXPECT_EQ(kernelTime(kernelWork(op, 2, 9, 10), d),
+              kernelTime(kernelWork(op, 2, 9, 10), paper()) + Cycles(30));
+}
+
+TEST(Cost, ATransferHasTheRateOfItsSlowerEnd) {
+  Device d = paper();
+  d.rates = {{1'000'000'000},
+             {2'000'000'000},
+             {3'000'000'000},
+             {4'000'000'000},
+             {5'000'000'000},
+             {6'000'000'000},
+             {},
+             {}};
+  EXPECT_EQ(ddrReadTime(Bytes(600), d), Cycles(600));
+  EXPECT_EQ(ddrWriteTime(Bytes(600), d), Cycles(300));
+  EXPECT_EQ(wireTime(Bytes(600), d), Cycles(200));
+  EXPECT_EQ(coreWriteTime(Bytes(600), d), Cycles(150));
+  d.rates.memtileRead = d.rates.memtileWrite = {500'000'000};
+  for (const auto time : {ddrReadTime, ddrWriteTime, wireTime, coreWriteTime})
+    EXPECT_EQ(time(Bytes(600), d), Cycles(1200));
+}
+
+}  // namespace
+}  // namespace heddle

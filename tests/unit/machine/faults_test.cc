@@ -1,0 +1,385 @@
+// A hand-broken program for each fault that the Machine reports.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "heddle/machine/diagnostics.h"
+#include "worked_convolution.h"
+
+namespace heddle {
+namespace {
+
+using namespace heddle::testing;
+using W = WorkedConvolution;
+using Conv = Call<Affine>;
+
+Diagnostic faultOf(const Result<SimulateResult>& result) {
+  if (result) return {};
+  EXPECT_EQ(result.diagnostics().size(), 1U);
+  return result.diagnostics()[0];
+}
+
+// Cores (0,0) and (0,1) each look up the same constant row in a table of their own and write the
+// result to one memtile.
+struct TwiceComputed {
+  Device device = paperLike(1, 2);
+  ProgramBuilder b;
+  WeightImage image;
+
+  explicit TwiceComputed(bool sameTables) {
+    image.bytes.assign(64 + 512, 7);  // the row of 8 pixels, two tables
+    if (!sameTables) std::fill(image.bytes.begin() + 64 + 256, image.bytes.end(), std::uint8_t{9});
+    b.weights(0, image);
+    const TensorId in = b.tensor("in", {1, 8, 8}, 0), out = b.tensor("out", {1, 8, 8}, {});
+    b.program.tensors[in.at()].constant = true;
+    Kernel k;
+    k.op = OpKind::Table;
+    k.tensorWidth = k.outputColumns = 8;
+    const KernelId kernel = b.kernel(k);
+    const Part<Affine> row = box(in, 0, 0, 0, 1, 1, 8), result = box(out, 0, 0, 0, 1, 1, 8);
+    const CoreRange both{0, 0, 1, 2};
+    const Part<Affine> table = weightsPart(affine({.base = 64, .column = 256}), 256);
+    std::vector<Item> host;
+    for (int c = 0; c < 2; ++c) host.push_back(item(Start{engine(EngineKind::DdrIn, 0, c, 0)}));
+    for (int c = 0; c < 2; ++c) host.push_back(item(Start{engine(EngineKind::DdrIn, 0, c, 0)}));
+    b.section(on(EngineKind::Sequencer), host);
+    b.section(on(EngineKind::DdrIn, both),
+              {item(Load<Affine>{end(0, {{}, 64}), end(0, {{}, 64}), row}),
+               item(Load<Affine>{end(affine({.base = 64, .column = 256}), {{}, 256}),
+                                 end(64, {{}, 256}, {}, {{0, 1}}), table})});
+    b.section(on(EngineKind::Wire, both), {item(Send<Affine>{affine({.column = 1}),
+                                                             end(64, {{}, 256}, {{0, 1}}),
+                                                             {{0, affine({.column = 1}), 1, 1, 0}},
+                                                             table}),
+                                           item(Send<Affine>{affine({.column = 1}),
+                                                             end(0, {{}, 64}),
+                                                             {{0, affine({.column = 1}), 1, 1, 0}},
+                                                             row})});
+    b.section(on(EngineKind::CoreIn, both),
+              {item(Receive<Affine>{affine({.column = 1}), end(64, {{}, 256}), table}),
+               item(Receive<Affine>{affine({.column = 1}), end(0, {{}, 64}, {}, {{0, 1}}), row})});
+    Call<Affine> call;
+    call.kernel = kernel;
+    RowRing<Affine> ring;
+    ring.tensor = in;
+    ring.rowBytes = 64;
+    ring.columns = 8;
+    call.inputs = {ring};
+    call.weights = Address<Affine>{64, {}, 0, 1};
+    call.weightOffset = affine({.base = 64, .column = 256});
+    call.weightBytes = 256;
+    call.output = Address<Affine>{512, {}, 0, 1};
+    call.part = result;
+    call.acquire = {{0, 1}};
+    call.release = {{1, 1}};
+    b.section(on(EngineKind::Core, both), {item(call)});
+    b.section(
+        on(EngineKind::CoreOut, both),
+        {item(WriteFm<Affine>{
+            end(512, {{}, 64}, {{1, 1}}), {{affine({.column = 1}), end(512, {{}, 64})}}, result})});
+    for (int c = 0; c < 2; ++c) {
+      b.lock(memtile(c), 0, 0, engine(EngineKind::DdrIn, 0, c), engine(EngineKind::Wire, 0, c));
+      b.lock(core(0, c), 0, 0, engine(EngineKind::CoreIn, 0, c), engine(EngineKind::Core, 0, c));
+      b.lock(core(0, c), 1, 0, engine(EngineKind::Core, 0, c), engine(EngineKind::CoreOut, 0, c));
+    }
+  }
+};
+
+Lock& lockOf(W& w, const Tile& tile, std::int32_t index) {
+  for (Lock& lock : w.b.program.locks)
+    if (lock.tile == tile && lock.index == index) return lock;
+  HEDDLE_CHECK(false) << "no such lock";
+  return w.b.program.locks[0];
+}
+
+struct Breakage {
+  const char* name;
+  const char* code;
+  std::function<void(W&)> apply;
+  bool timeAloneFinds = true;
+};
+
+class MachineFaults : public ::testing::TestWithParam<Breakage> {};
+
+TEST_P(MachineFaults, IsReported) {
+  W w;
+  GetParam().apply(w);
+  const Diagnostic fault = faultOf(w.run());
+  EXPECT_EQ(fault.code, GetParam().code) << toText(fault);
+  EXPECT_FALSE(fault.where.empty());
+  EXPECT_FALSE(fault.mend.empty());
+  const Result<SimulateResult> time = simulateTime(w.b.program, w.device);
+  if (GetParam().timeAloneFinds) {
+    EXPECT_EQ(faultOf(time).code, GetParam().code);
+  }
+}
+
+const Breakage kBreakages[] = {
+    // The program is malformed.
+    {"KernelThatIsNotThere", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).kernel = KernelId(1); }},
+    {"TensorThatIsNotThere", "MACH001",
+     [](W& w) { w.leaf<Conv>(W::Body).part.tensor = TensorId(7); }},
+    {"RingOfATensorThatIsNotThere", "MACH001",
+     [](W& w) { w.leaf<Conv>(W::Body).inputs[0].tensor = TensorId{}; }},
+    {"LoopWithoutIterations", "MACH001",
+     [](W& w) { std::get<Loop>(w.b.program.sections[1].items[0].as).count = 0; }},
+    {"LoopWithoutABody", "MACH001",
+     [](W& w) { std::get<Loop>(w.b.program.sections[1].items[0].as).body.clear(); }},
+    {"LoopsNestedTooDeep", "MACH001",
+     [](W& w) {
+       std::vector<Item>& items = w.b.program.sections[1].items;
+       for (std::size_t i = 0; i < kMaxLoopDepth; ++i) items = {loop(1, std::move(items))};
+     }},
+    {"LayerThatIsNotThere", "MACH001", [](W& w) { w.b.program.sections[3].layer = LayerId(1); }},
+    {"InstructionOnTheWrongEngine", "MACH001",
+     [](W& w) { w.b.program.sections[3].engines.kind = EngineKind::DdrIn; }},
+    {"StrideOfZero", "MACH001", [](W& w) { w.b.program.kernels[0].window.strideX = 0; }},
+    {"DilationBelowZero", "MACH001", [](W& w) { w.b.program.kernels[0].window.dilationY = -1; }},
+    {"RingWithoutRows", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).inputs[0].length = 0; }},
+    {"RowsThatOverlap", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).inputs[0].rowBytes = 136; }},
+    {"RecordTooSmall", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).weightBytes -= 8; }},
+    {"CallWithoutAnOutput", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).output.reset(); }},
+    {"ReductionWithoutAnAccumulator", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).init = false; }},
+    {"EmptyClamp", "MACH001",
+     [](W& w) {
+       w.b.program.kernels[0].clamp = {5, 4};
+     }},
+    {"SlotsOfZero", "MACH001",
+     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).destination.address.slots = 0; }},
+    {"LockUsedZeroTimes", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).acquire[0].count = 0; }},
+    {"LockDeclaredTwice", "MACH001",
+     [](W& w) { w.b.program.locks.push_back(w.b.program.locks[0]); }},
+    {"ReceiverNamedTwice", "MACH001",
+     [](W& w) {
+       Send<Affine>& send = w.leaf<Send<Affine>>(W::SendMain);
+       send.to.push_back(send.to[0]);
+     }},
+    {"RootThatIsNoRoot", "MACH001", [](W& w) { w.b.program.tensors[1].root = TensorId(5); }},
+
+    // Limits of the device.
+    {"CoreThatIsNotThere", "MACH002", [](W& w) { w.b.program.sections[9].engines.range.rows = 3; }},
+    {"ChannelThatIsNotThere", "MACH002", [](W& w) { w.b.program.sections[2].engines.channel = 2; }},
+    {"DescriptorWithTooManyDimensions", "MACH002",
+     [](W& w) { w.device.limits.shimDimensions = 0; }},
+    {"DescriptorWithTooManyLocks", "MACH002", [](W& w) { w.device.limits.locksPerDescriptor = 1; }},
+    {"BytesFinerThanTheGranularity", "MACH002", [](W& w) { w.device.limits.granularity = 16; }},
+    {"LockBeyondTheTiles", "MACH002", [](W& w) { w.device.limits.coreLocks = 7; }},
+    {"InitialValueBeyondTheMaximum", "MACH002", [](W& w) { w.device.limits.lockMaximum = 3; }},
+    {"WireThatDoesNotReachTheCore", "MACH002",
+     [](W& w) { w.leaf<Send<Affine>>(W::SendMain).to[0].column = Affine(1); }},
+    {"MemtileThatDoesNotFeedTheWire", "MACH002", [](W& w) { w.device.wires[1].feeders = {1}; }},
+    {"WireThatIsNotThere", "MACH002",
+     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).wire = Affine(4); }},
+    {"MemtileThatIsNotThere", "MACH002",
+     [](W& w) { w.leaf<WriteFm<Affine>>(W::WriteFmRow).destinations[0].memtile = Affine(2); }},
+    {"WriteToTwoMemtiles", "MACH002",
+     [](W& w) {
+       WriteFm<Affine>& write = w.leaf<WriteFm<Affine>>(W::WriteFmRow);
+       write.destinations.push_back(write.destinations[0]);
+     }},
+
+    // Addresses.
+    {"RowsBeyondTheMemtile", "MACH003",
+     [](W& w) {
+       w.leaf<Load<Affine>>(W::LoadRow).destination.address.base.base = 512 * 1024 - 127;
+     }},
+    {"OneByteBeyondTheCore", "MACH003",
+     [](W& w) {
+       w.leaf<Receive<Affine>>(W::ReceiveWeights).destination.address.base =
+           Affine(48 * 1024 - W::kRecord + 1);
+     }},
+    {"BelowTheCore", "MACH003",
+     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).destination.address.base.base = -8; }},
+    {"RowsBeyondDdr", "MACH003",
+     [](W& w) {
+       w.leaf<Write<Affine>>(W::WriteRow0).destination.address.base.base = W::kWeightsAt;
+     }},
+    {"SlotBelowZero", "MACH003",
+     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).destination.address.slot.base = -1; }},
+    {"OutputBeyondTheCore", "MACH003",
+     [](W& w) { w.leaf<Conv>(W::Tail).output->base = Affine(48 * 1024); }},
+    {"AddressThatOverflows", "MACH003",
+     [](W& w) { w.leaf<Conv>(W::Body).output->base.loop[0] = std::int64_t{1} << 62; }},
+
+    // Deadlock and locks.
+    {"ChannelNeverStarted", "MACH004",
+     [](W& w) { w.b.program.sections[0].items.erase(w.b.program.sections[0].items.begin()); }},
+    {"WaitForAnEntryThatNeverComes", "MACH004",
+     [](W& w) { w.leaf<Wait<Affine>>(W::FirstWait).entry = Affine(1); }},
+    {"TokenMissing", "MACH004", [](W& w) { lockOf(w, core(1, 0), 0).initial = 0; }},
+    {"SenderThatSendsOnceTooOften", "MACH004",
+     [](W& w) { std::get<Loop>(w.b.program.sections[5].items[0].as).count = 17; }},
+    {"OneReleaseTooMany", "MACH005", [](W& w) { w.leaf<Conv>(W::Tail).release[1].count = 3; }},
+    {"ProducerIsAnotherQueue", "MACH006",
+     [](W& w) { lockOf(w, memtile(0), 0).producer.channel = 1; }},
+    {"ConsumerIsAnotherQueue", "MACH006",
+     [](W& w) { lockOf(w, core(0, 0), 1).consumer = engine(EngineKind::CoreOut); }},
+    {"LockNeverDeclared", "MACH006",
+     [](W& w) { w.leaf<Conv>(W::Body).acquire[0].lock = Affine(8); }},
+    {"LockAboveItsMaximum", "MACH006",
+     [](W& w) {
+       w.device.limits.lockMaximum = 4;
+       w.leaf<Load<Affine>>(W::LoadRow).destination.release[0].count = 5;
+     }},
+
+    // Ends that disagree.
+    {"PatternSmallerThanThePart", "MACH007",
+     [](W& w) { w.leaf<Send<Affine>>(W::SendMain).source.pattern.run = 120; }},
+    {"SentAndReceivedSizesDiffer", "MACH007",
+     [](W& w) {
+       Receive<Affine>& receive = w.leaf<Receive<Affine>>(W::ReceiveHalo);
+       receive.part.blocks = 1;
+       receive.destination.pattern.dimensions.clear();
+     }},
+    {"HaloBeforeMain", "MACH007",
+     [](W& w) {
+       std::vector<Item>& body = std::get<Loop>(w.b.program.sections[7].items[0].as).body;
+       std::swap(body[0], body[1]);
+     }},
+    {"SentAndReceivedRowsDiffer", "MACH007",
+     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveHalo).part.y.base = 1; }, false},
+    {"PartOutsideItsTensor", "MACH007",
+     [](W& w) { w.leaf<Load<Affine>>(W::LoadRow).part.y.base = 16; }, false},
+    {"PartOutsideTheImage", "MACH007",
+     [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).part.y.base = 2 * W::kRecord; }, false},
+
+    // Bytes.
+    {"RowReadBeforeItIsWritten", "MACH008",
+     [](W& w) { w.leaf<Send<Affine>>(W::SendMain).source.address.base.base = 6144; }, false},
+    {"RingOnePixelOff", "MACH009", [](W& w) { w.leaf<Conv>(W::Head).inputs[0].base = Affine(8); },
+     false},
+    {"RingOneRowOff", "MACH009",
+     [](W& w) { w.leaf<Conv>(W::Body).inputs[0].ringOffset = Affine(1); }, false},
+    {"RecordOfTheOtherRow", "MACH009", [](W& w) { w.leaf<Conv>(W::Body).weightOffset = Affine(0); },
+     false},
+    {"RowsOfTheOtherSlice", "MACH009",
+     [](W& w) { w.leaf<Load<Affine>>(W::LoadRow).source.address.base.column = 0; }, false},
+    {"WindowWiderThanTheRing", "MACH009",
+     [](W& w) { w.leaf<Conv>(W::Body).inputs[0].column.base = -2; }, false},
+    {"RingOverwrittenBeforeItIsRead", "MACH010",
+     [](W& w) {
+       for (Lock& lock : w.b.program.locks)
+         if (lock.tile.kind == TileKind::Core && lock.index == 0) lock.initial = 5;
+     },
+     false},
+    {"OutputWrittenWhileItIsSent", "MACH011",
+     [](W& w) {
+       w.device.rates.coreWrite = {50'000'000};
+       for (Lock& lock : w.b.program.locks)
+         if (lock.tile.kind == TileKind::Core && lock.index == 6) lock.initial = 3;
+     },
+     false},
+    {"RowReadWhileItArrives", "MACH011",
+     [](W& w) {
+       w.leaf<Send<Affine>>(W::SendMain).source.acquire.clear();
+       w.device.rates.ddrRead = {50'000'000};
+     },
+     false},
+    {"RowNeverComputed", "MACH013",
+     [](W& w) {
+       w.b.program.tensors[1].shape.height = 17;
+       w.b.program.ddrBytes += 17 * 16 * 32;
+     },
+     false},
+    {"OutputNeverWritten", "MACH013",
+     [](W& w) {
+       for (const W::Leaf leaf : {W::WriteRow0, W::WriteRow1})
+         w.leaf<Write<Affine>>(leaf).destination.address.base.base += 65536;
+       w.b.program.ddrBytes += 65536;
+     },
+     false},
+    {"GammaOfFewerBlocks", "MACH015", [](W& w) { w.image.bytes[16] = 0x07; }, false},
+
+    // Size and surroundings.
+    {"LoopWithoutAnEnd", "MACH016",
+     [](W& w) { std::get<Loop>(w.b.program.sections[1].items[0].as).count = INT64_MAX; }},
+    {"MemoryWithoutAnEnd", "MACH016", [](W& w) { w.b.program.ddrBytes = INT64_MAX; }},
+    {"ImageOfAnotherProgram", "MACH017", [](W& w) { w.image.bytes.pop_back(); }, false},
+    {"InputOfAnotherSize", "MACH017", [](W& w) { w.input.pop_back(); }, false},
+};
+
+INSTANTIATE_TEST_SUITE_P(HandBroken, MachineFaults, ::testing::ValuesIn(kBreakages),
+                         [](const auto& breakage) { return std::string(breakage.param.name); });
+
+TEST(MachineFault, EveryCodeHasAHandBrokenProgram) {
+  for (const MachineDiagnostic& d : kMachineDiagnostics) {
+    const std::string code = d.code;
+    // These two have tests of their own below.
+    if (code == "MACH012" || code == "MACH014") continue;
+    EXPECT_TRUE(std::any_of(std::begin(kBreakages), std::end(kBreakages), [&](const Breakage& b) {
+      return code == b.code;
+    })) << code;
+  }
+}
+
+// A B, B C, C D, D A: each pair agrees, and nothing can ever move.
+TEST(MachineFault, DeadlockNamesTheCycleOfWaits) {
+  const Device device = paperLike(1, 1);  // wire 0 is column0, wire 1 is row0
+  ProgramBuilder b;
+  b.program.weightsBytes = b.program.ddrBytes = 64;
+  const auto receive = [&](std::int64_t wire) {
+    return item(Receive<Affine>{wire, end(0, {{}, 64}), weightsPart(0, 64)});
+  };
+  const auto send = [&](std::int64_t channel) {
+    return item(Send<Affine>{0, end(0, {{}, 64}), {{0, 0, 1, 1, channel}}, weightsPart(0, 64)});
+  };
+  b.section(on(EngineKind::Wire, {0, 0, 1, 1}), {send(0), send(1)});
+  b.section(on(EngineKind::Wire, {0, 1, 1, 1}), {send(1), send(0)});
+  b.section(on(EngineKind::CoreIn, {0, 0, 1, 1}, 0), {receive(1), receive(0)});
+  b.section(on(EngineKind::CoreIn, {0, 0, 1, 1}, 1), {receive(0), receive(1)});
+  const Diagnostic fault = faultOf(simulateTime(b.program, device));
+  EXPECT_EQ(fault.code, "MACH004");
+  EXPECT_EQ(fault.summary, "deadlock: 4 engines wait and none can move");
+  EXPECT_EQ(fault.what,
+            "wire 0 'column0' at instruction 0 (LOADWM) of layer 'layer' needs its partner -> "
+            "receiving channel 0 of core (0,0) at instruction 4 (RECV) of layer 'layer' needs its "
+            "partner -> "
+            "wire 1 'row0' at instruction 2 (LOADWM) of layer 'layer' needs its partner -> "
+            "receiving channel 1 of core (0,0) at instruction 6 (RECV) of layer 'layer' needs its "
+            "partner -> "
+            "wire 0 'column0'");
+}
+
+TEST(MachineFault, OverwrittenBytesNameBothWriters) {
+  W w;  // the ring has 4 places, its space lock lets 5 rows in
+  for (Lock& lock : w.b.program.locks)
+    if (lock.tile.kind == TileKind::Core && lock.index == 0) lock.initial = 5;
+  EXPECT_EQ(toText(faultOf(w.run())),
+            "error[MACH010] cycle 1260, core (0,0), instruction 22 (CONV) of layer 'layer': the "
+            "bytes that it means "
+            "to read were overwritten before\n"
+            "  what:  core (0,0), address 0: expected tensor 'in' row 0 block 0 column 0, found "
+            "tensor 'in' row 4 "
+            "block 0 column 0, written by instruction 16 (LOADFM) of layer 'layer' on wire 0 "
+            "'column0' (its end: cycle "
+            "208); the right bytes were written at cycle 32 by instruction 16 (LOADFM) of layer "
+            "'layer' on wire 0 "
+            "'column0' (its end: cycle 64) and overwritten at cycle 176 by instruction 16 (LOADFM) "
+            "of layer 'layer' on "
+            "wire 0 'column0' (its end: cycle 208)\n"
+            "  mend:  let the writer wait for a lock that this reader releases\n");
+}
+
+// Two cores of a row compute the same pixels with different tables.
+TEST(MachineFault, PartsComputedTwiceMustAgree) {
+  for (const bool same : {true, false}) {
+    TwiceComputed twice(same);
+    const Result<SimulateResult> result =
+        simulateWithData(twice.b.program, twice.device, twice.image, {});
+    if (same)
+      EXPECT_TRUE(result) << result.diagnostics();
+    else
+      EXPECT_EQ(faultOf(result).code, "MACH012");
+  }
+}
+
+TEST(MachineFault, ARunOfExactlyTheAllowedCyclesIsFine) {
+  const W w;
+  const Result<SimulateResult> whole = w.run();
+  ASSERT_TRUE(whole) << whole.diagnostics();
+  EXPECT_TRUE(w.run({.maxCycles = whole->timeline.makespan}));
+  EXPECT_EQ(faultOf(w.run({.maxCycles = whole->timeline.makespan - Cycles(1)})).code, "MACH014");
+}
+
+}  // namespace
+}  // namespace heddle
