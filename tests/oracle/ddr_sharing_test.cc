@@ -8,8 +8,8 @@ namespace {
 
 using namespace heddle::testing;
 
-// Both channels of memtile 0 load; the second starts after a load of `delay` cycles on the channel
 // of memtile 1.
+// Both channels of memtile 0 load at once.
 Chain twoLoads(std::int64_t first, std::int64_t second, std::int64_t total) {
   Chain c(paperLike(1, 1));
   c.device.rates.ddrReadTotal = BytesPerSecond{total};
