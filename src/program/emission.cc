@@ -218,15 +218,19 @@ void Emission::numberLocks(Program& program) {
 }
 
 void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& roller) const {
-  std::vector<LockMark> marks = queue.marks;
+  struct Numbered {
+    std::int32_t op, end, release, lock;
+    auto operator<=>(const Numbered&) const = default;
+  };
   std::map<std::array<std::int32_t, 3>, std::int32_t> numbers;
-  auto number = [&](const LockMark& m) {
+  std::vector<Numbered> marks;
+  marks.reserve(queue.marks.size());
+  for (const LockMark& m : queue.marks) {
     const auto [at, fresh] = numbers.try_emplace({m.tile, m.from, m.to}, 0);
     if (fresh) at->second = roles_.at(role(tileNames_[static_cast<std::size_t>(m.tile)], m.from, m.to));
-    return at->second;
-  };
-  auto key = [&](const LockMark& m) { return std::tuple(m.op, m.end, m.release, number(m)); };
-  std::sort(marks.begin(), marks.end(), [&](const LockMark& a, const LockMark& b) { return key(a) < key(b); });
+    marks.push_back({m.op, m.end, m.release, at->second});
+  }
+  std::sort(marks.begin(), marks.end());
   std::vector<FlatOp> ops;
   std::vector<std::int64_t> values;
   std::vector<std::int32_t> layout;
@@ -242,7 +246,7 @@ void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& rol
     ops.push_back({entry.number, values.size()});
     for (std::int32_t source : entry.order) {
       const auto k = static_cast<std::size_t>(source);
-      values.push_back(k < plain ? queue.values[op.firstValue + k] : number(marks[firstMark + k - plain]));
+      values.push_back(k < plain ? queue.values[op.firstValue + k] : marks[firstMark + k - plain].lock);
     }
   }
   for (std::size_t first = 0; first < ops.size();) {
