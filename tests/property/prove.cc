@@ -50,8 +50,10 @@ std::optional<std::string> refusal(const Diagnostics& why, const Device& device)
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device, std::uint64_t seed) try {
   const Result<LayerPlan> plan = makeLayerPlan(graph, device);
   if (!plan) return refusal(plan.diagnostics(), device);
+  if (const Diagnostics faults = verify(*plan, graph, device); !faults.empty()) return toText(faults);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return refusal(memory.diagnostics(), device);
+  if (const Diagnostics faults = verify(*memory, graph, *plan, device); !faults.empty()) return toText(faults);
   const Result<GeneratedProgram> generated = generateProgram(graph, *plan, *memory, device);
   if (!generated) return toText(generated.diagnostics());
   const std::vector<TensorValue> inputs = randomInputs(graph, seed);

@@ -54,6 +54,9 @@ struct MemoryPlan {
 // Errors: MEM001 a layer's streams alone do not fit a memtile (names layer, bytes needed and there).
 Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const LayerPlan& plan, const Device& device);
 
+// Re-checks a plan the slow way, sharing no code with the allocator.
+Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const LayerPlan& plan, const Device& device);
+
 std::string print(const MemoryPlan& memory, const CanonicalGraph& graph);
 
 }  // namespace heddle
