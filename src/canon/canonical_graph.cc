@@ -1,1 +1,0 @@
-#include "heddle/canon/canonical_graph.h"

@@ -1,0 +1,381 @@
+#include "heddle/canon/canonicalize.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "lowering.h"
+
+namespace heddle {
+
+namespace canon {
+
+void Lowering::lower(const Node& node) {
+  for (const ValueId id : node.outputs)
+    if (id.valid() && std::ranges::find(source_[id].shape, 0) != source_[id].shape.end())
+      throw Unsupported("a value without elements");
+  switch (node.kind) {
+    case NodeKind::QuantizeLinear:
+      return lowerQuantize(node);
+    case NodeKind::DequantizeLinear:
+      return lowerDequantize(node);
+    case NodeKind::Conv:
+    case NodeKind::ConvInteger:
+    case NodeKind::QLinearConv:
+      return lowerConv(node);
+    case NodeKind::Gemm:
+    case NodeKind::QGemm:
+    case NodeKind::MatMul:
+    case NodeKind::MatMulInteger:
+    case NodeKind::QLinearMatMul:
+      return lowerMatrix(node);
+    case NodeKind::MaxPool:
+    case NodeKind::GlobalMaxPool:
+    case NodeKind::AveragePool:
+    case NodeKind::GlobalAveragePool:
+    case NodeKind::QLinearAveragePool:
+    case NodeKind::QLinearGlobalAveragePool:
+      return lowerPool(node);
+    case NodeKind::ReduceMean:
+    case NodeKind::ReduceSum:
+    case NodeKind::ReduceMax:
+    case NodeKind::ReduceMin:
+      return lowerReduce(node);
+    case NodeKind::Add:
+    case NodeKind::Sub:
+    case NodeKind::Mul:
+    case NodeKind::Div:
+    case NodeKind::Pow:
+    case NodeKind::Min:
+    case NodeKind::Max:
+    case NodeKind::QLinearAdd:
+    case NodeKind::QLinearMul:
+      return lowerBinary(node);
+    case NodeKind::Relu:
+    case NodeKind::Clip:
+    case NodeKind::LeakyRelu:
+    case NodeKind::Sigmoid:
+    case NodeKind::HardSigmoid:
+    case NodeKind::HardSwish:
+    case NodeKind::Tanh:
+    case NodeKind::Elu:
+    case NodeKind::Selu:
+    case NodeKind::Softplus:
+    case NodeKind::Softsign:
+    case NodeKind::Exp:
+    case NodeKind::Log:
+    case NodeKind::Sqrt:
+    case NodeKind::Abs:
+    case NodeKind::Neg:
+    case NodeKind::Floor:
+    case NodeKind::Ceil:
+    case NodeKind::Round:
+    case NodeKind::Erf:
+    case NodeKind::Reciprocal:
+    case NodeKind::Sign:
+    case NodeKind::Mish:
+    case NodeKind::Gelu:
+    case NodeKind::QLinearLeakyRelu:
+    case NodeKind::QLinearSigmoid:
+      return lowerFunction(node);
+    case NodeKind::PRelu:
+      return lowerPRelu(node);
+    case NodeKind::BatchNormalization:
+      return lowerBatchNormalization(node);
+    case NodeKind::Concat:
+    case NodeKind::QLinearConcat:
+      return lowerConcat(node);
+    case NodeKind::Split:
+    case NodeKind::Slice:
+    case NodeKind::Pad:
+    case NodeKind::Resize:
+    case NodeKind::Expand:
+    case NodeKind::Tile:
+      return lowerIndexed(node);
+    case NodeKind::DepthToSpace:
+    case NodeKind::SpaceToDepth:
+      return lowerBlocks(node);
+    case NodeKind::Transpose:
+    case NodeKind::Reshape:
+    case NodeKind::Flatten:
+    case NodeKind::Squeeze:
+    case NodeKind::Unsqueeze:
+    case NodeKind::Identity:
+    case NodeKind::Dropout:
+    case NodeKind::Cast:
+      return lowerView(node);
+    case NodeKind::DynamicQuantizeLinear:
+      throw Unsupported("its scale is known at run time only");
+    case NodeKind::Gather:
+    case NodeKind::Softmax:
+    case NodeKind::LogSoftmax:
+    case NodeKind::ArgMax:
+    case NodeKind::ArgMin:
+    case NodeKind::Shape:
+    case NodeKind::Range:
+    case NodeKind::ConstantOfShape:
+    case NodeKind::Constant:
+      break;
+  }
+  throw Unsupported("there is no integer operator for it");
+}
+
+namespace {
+
+// The work that a host must not take over silently.
+bool isProduct(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Conv:
+    case NodeKind::ConvInteger:
+    case NodeKind::QLinearConv:
+    case NodeKind::Gemm:
+    case NodeKind::QGemm:
+    case NodeKind::MatMul:
+    case NodeKind::MatMulInteger:
+    case NodeKind::QLinearMatMul:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// One run over the network: lowers what can be lowered, cuts off what stays on the host, names what
+// fits neither.
+class Canonicalizer {
+ public:
+  explicit Canonicalizer(const Graph& source)
+      : source_(source),
+        lowering_(source),
+        why_(source.nodes.size()),
+        hosted_(source.nodes.size()),
+        producer_(source.values.size(), -1) {}
+
+  Result<Canonicalized> run() {
+    for (std::size_t i = 0; i < source_.nodes.size(); ++i) {
+      for (const ValueId id : source_.nodes[i].outputs)
+        if (id.valid()) producer_[id.at()] = static_cast<std::int64_t>(i);
+      lower(i);
+    }
+    cutOutputs();
+    if (const Diagnostics faults = unsupported(); !faults.empty()) return faults;
+    if (result_.graph.ops.empty() && lowering_.graph().ops.empty() &&
+        lowering_.graph().inputs.empty())
+      return Diagnostic{
+          .code = "CANON003",
+          .where = source_.name,
+          .summary = "nothing in the network is quantized",
+          .what = std::to_string(source_.nodes.size()) + " nodes, none of int8 or uint8",
+          .mend = "quantize the model first (ONNX Runtime: quantize_static, QDQ format)"};
+    listQuantized();
+    finishGraph();
+    result_.hostBefore = part(true);
+    result_.hostAfter = part(false);
+    const Diagnostics broken = verify(result_.graph);
+    HEDDLE_CHECK(broken.empty()) << toText(broken);
+    return std::move(result_);
+  }
+
+ private:
+  void host(std::size_t i, bool before) {
+    hosted_[i] = true;
+    for (const ValueId id : source_.nodes[i].outputs)
+      if (id.valid()) lowering_.state(id) = Hosted{before};
+  }
+
+  void lower(std::size_t i) {
+    const Node& node = source_.nodes[i];
+    bool anyHosted = false, allBefore = true;
+    for (const ValueId id : node.inputs) {
+      if (!id.valid() || lowering_.isConstant(id)) continue;
+      const auto* hosted = std::get_if<Hosted>(&lowering_.state(id));
+      anyHosted = anyHosted || hosted;
+      allBefore = allBefore && ((hosted && hosted->before) || lowering_.isRawInput(id));
+    }
+    const ValueId in = node.inputs.empty() ? ValueId() : node.inputs.front();
+    if (anyHosted && allBefore && node.kind == NodeKind::QuantizeLinear && in.valid() &&
+        source_[in].type == DataType::Float32) {
+      lowering_.makeHostInput(in);  // what the host computes, the array reads
+      boundary_.insert(in.index);
+      anyHosted = false;
+    }
+    if (anyHosted) return host(i, allBefore);
+    try {
+      lowering_.lower(node);
+    } catch (const Unsupported& fault) {
+      why_[i] = fault;
+      host(i, allBefore);
+    }
+  }
+
+  // Ports of the outputs, or of what host operators need to compute them.
+  void cutOutputs() {
+    std::vector<bool> seen(source_.values.size());
+    std::vector<ValueId> open(source_.outputs.begin(), source_.outputs.end());
+    for (const std::int32_t id : boundary_) open.push_back(ValueId(static_cast<std::size_t>(id)));
+    needed_.assign(source_.nodes.size(), 0);
+    std::vector<Port> ports;
+    for (std::size_t n = 0; n < open.size(); ++n) {
+      const ValueId id = open[n];
+      if (seen[id.at()] || source_[id].constant) continue;
+      seen[id.at()] = true;
+      const bool isBoundary = boundary_.contains(id.index);
+      if (!isBoundary) {
+        if (auto port = lowering_.port(id)) {
+          lowering_.graph().outputs.push_back(std::move(*port));
+          continue;
+        }
+      }
+      if (producer_[id.at()] < 0) continue;  // an input of the model
+      const auto i = static_cast<std::size_t>(producer_[id.at()]);
+      const auto* hosted = std::get_if<Hosted>(&lowering_.state(id));
+      needed_[i] = isBoundary || (hosted && hosted->before) ? 1 : 2;
+      for (const ValueId input : source_.nodes[i].inputs)
+        if (input.valid()) open.push_back(input);
+    }
+  }
+
+  Diagnostics unsupported() const {
+    std::string products, roots;
+    std::size_t productCount = 0, rootCount = 0;
+    std::string code = "CANON001";
+    for (std::size_t i = 0; i < source_.nodes.size(); ++i) {
+      if (!needed_[i]) continue;
+      const Node& node = source_.nodes[i];
+      const std::string who = "'" + node.name + "' (" + node.opType + ")";
+      if (isProduct(node.kind)) {
+        ++productCount;
+        if (productCount <= 100) products += (products.empty() ? "" : "; ") + who;
+      }
+      if (!hosted_[i] && isProduct(node.kind)) {
+        ++rootCount;
+        roots += (roots.empty() ? "" : "; ") + who + ": no QuantizeLinear rounds its result";
+      }
+      if (!why_[i]) continue;
+      if (why_[i]->code() != "CANON001" && code == "CANON001") code = why_[i]->code();
+      if (++rootCount <= 100) roots += (roots.empty() ? "" : "; ") + who + ": " + why_[i]->what();
+    }
+    if (productCount == 0) return {};
+    return {{.code = code,
+             .where = source_.name,
+             .summary = std::to_string(rootCount) +
+                        " nodes do not become integer operators, and products depend on them",
+             .what = roots +
+                     (hosted_.empty() ? "" : ". Products that would stay in float: " + products),
+             .mend = code == "CANON002" ? "choose a batch of 1: --shape INPUT=1x..."
+                                        : "quantize around these nodes, or cut the model there"}};
+  }
+
+  void listQuantized() {
+    std::unordered_set<std::string> names;
+    for (std::size_t i = 0; i < source_.values.size(); ++i) {
+      const auto* integer = std::get_if<IntegerRef>(&lowering_.state(ValueId(i)));
+      if (!integer) continue;
+      auto port = portOf(integer->view, lowering_.graph().tensors[integer->tensor.at()].shape);
+      if (!port) continue;
+      port->name = source_.values[i].name;
+      port->tensor = integer->tensor;
+      port->type =
+          source_.values[i].type == DataType::Uint8 ? ElementType::Uint8 : ElementType::Int8;
+      result_.quantized.push_back(std::move(*port));
+    }
+  }
+
+  // Drops operators and tensors that no output needs, and numbers the rest anew.
+  void finishGraph() {
+    CanonicalGraph& made = lowering_.graph();
+    std::vector<bool> needed(made.tensors.size());
+    for (const Port& port : made.outputs) needed[port.tensor.at()] = true;
+    for (const Port& port : made.inputs) needed[port.tensor.at()] = true;
+    std::vector<bool> keep(made.ops.size());
+    for (std::size_t i = made.ops.size(); i-- > 0;) {
+      keep[i] = needed[made.ops[i].output.at()];
+      if (keep[i])
+        for (const TensorId id : made.ops[i].inputs) needed[id.at()] = true;
+    }
+    CanonicalGraph& out = result_.graph;
+    out.name = made.name;
+    std::vector<TensorId> moved(made.tensors.size());
+    for (std::size_t i = 0; i < made.tensors.size(); ++i) {
+      if (!needed[i]) continue;
+      moved[i] = TensorId(out.tensors.size());
+      out.tensors.push_back(std::move(made.tensors[i]));
+    }
+    for (std::size_t i = 0; i < made.ops.size(); ++i) {
+      if (!keep[i]) continue;
+      CanonicalOp& op = made.ops[i];
+      for (TensorId& id : op.inputs) id = moved[id.at()];
+      op.output = moved[op.output.at()];
+      out.ops.push_back(std::move(op));
+    }
+    const auto rename = [&](std::vector<Port>& ports) {
+      std::erase_if(ports, [&](const Port& port) { return !moved[port.tensor.at()].valid(); });
+      for (Port& port : ports) port.tensor = moved[port.tensor.at()];
+    };
+    out.inputs = std::move(made.inputs);
+    out.outputs = std::move(made.outputs);
+    rename(out.inputs);
+    rename(out.outputs);
+    rename(result_.quantized);
+  }
+
+  // The host operators before or after as a graph of their own.
+  Graph part(bool before) const {
+    Graph out;
+    out.name = source_.name + (before ? ".before" : ".after");
+    std::vector<ValueId> moved(source_.values.size());
+    const auto use = [&](ValueId id) {
+      if (!id.valid()) return id;
+      if (!moved[id.at()].valid()) {
+        moved[id.at()] = ValueId(out.values.size());
+        out.values.push_back(source_[id]);
+      }
+      return moved[id.at()];
+    };
+    std::vector<bool> written(source_.values.size());
+    for (std::size_t i = 0; i < source_.nodes.size(); ++i) {
+      if (needed_[i] != (before ? 1 : 2)) continue;
+      Node node = source_.nodes[i];
+      for (const ValueId id : node.inputs)
+        if (id.valid() && !source_[id].constant && !written[id.at()]) {
+          written[id.at()] = true;
+          out.inputs.push_back(use(id));
+        }
+      for (ValueId& id : node.inputs) id = use(id);
+      for (ValueId& id : node.outputs) {
+        if (id.valid()) written[id.at()] = true;
+        id = use(id);
+      }
+      out.nodes.push_back(std::move(node));
+    }
+    if (out.nodes.empty()) return {};
+    for (const ValueId id : source_.outputs) addOutput(out, id, moved);
+    if (before)
+      for (const std::int32_t id : boundary_)
+        addOutput(out, ValueId(static_cast<std::size_t>(id)), moved);
+    const Diagnostics broken = verify(out);
+    HEDDLE_CHECK(broken.empty()) << toText(broken);
+    return out;
+  }
+
+  static void addOutput(Graph& out, ValueId id, const std::vector<ValueId>& moved) {
+    const ValueId here = moved[id.at()];
+    if (!here.valid() || std::ranges::find(out.inputs, here) != out.inputs.end()) return;
+    if (std::ranges::find(out.outputs, here) == out.outputs.end()) out.outputs.push_back(here);
+  }
+
+  const Graph& source_;
+  Lowering lowering_;
+  std::vector<std::optional<Unsupported>> why_;  // by node
+  std::vector<bool> hosted_;
+  std::vector<int> needed_;  // by node: 0 no host operator, 1 before, 2 after
+  std::vector<std::int64_t> producer_;
+  std::set<std::int32_t> boundary_;  // values that host operators compute and the array reads
+  Canonicalized result_;
+};
+
+}  // namespace
+}  // namespace canon
+
+Result<Canonicalized> canonicalize(const Graph& graph) { return canon::Canonicalizer(graph).run(); }
+
+}  // namespace heddle

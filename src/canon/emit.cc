@@ -1,0 +1,298 @@
+// From descriptions to canonical operators, once the scale and zero point of the result are known.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "lowering.h"
+
+namespace heddle::canon {
+
+namespace {
+
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
+
+std::string unique(std::unordered_set<std::string>& names, const std::string& base) {
+  std::string name = base.empty() ? "value" : base;
+  for (int k = 2; !names.insert(name).second; ++k) name = base + "_" + std::to_string(k);
+  return name;
+}
+
+Table256 requantizationTable(const FloatTable& values, const Quantization& quantization) {
+  Table256 table;
+  for (std::size_t i = 0; i < 256; ++i) table[i] = quantizeValue(values[i], quantization);
+  return table;
+}
+
+bool isIdentity(const Table256& table) {
+  for (int x = -128; x < 128; ++x)
+    if (table[static_cast<std::size_t>(x + 128)] != x) return false;
+  return true;
+}
+
+std::int8_t negated(std::int8_t w) { return static_cast<std::int8_t>(-1 - w); }
+
+// COUT, CIN / group, KY, KX -> COUT, KY, KX, CIN; a group's weights stand among zeros (the zero
+// point) elsewhere.
+std::vector<std::int8_t> convWeights(const ProductWeights& w, const Window& window,
+                                     bool depthwise) {
+  const std::int64_t taps = window.kernelY * window.kernelX, in = w.inputsPerGroup;
+  const std::int64_t channels = depthwise ? 1 : in * w.group, outputsPerGroup = w.outputs / w.group;
+  std::vector<std::int8_t> out(static_cast<std::size_t>(w.outputs * taps * channels));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(w.bytes->data());
+  const std::uint8_t flip = w.fromUint8 ? 0x80 : 0;
+  for (std::int64_t o = 0; o < w.outputs; ++o) {
+    std::int8_t* row = out.data() + o * taps * channels;
+    if (!depthwise && w.group > 1)
+      std::memset(row, w.zero[static_cast<std::size_t>(o)],
+                  static_cast<std::size_t>(taps * channels));
+    const std::int64_t first = depthwise ? 0 : o / outputsPerGroup * in;
+    const std::uint8_t* source = bytes + o * in * taps;
+    for (std::int64_t i = 0; i < in; ++i)
+      for (std::int64_t t = 0; t < taps; ++t)
+        row[t * channels + first + i] = static_cast<std::int8_t>(source[i * taps + t] ^ flip);
+  }
+  return out;
+}
+
+std::vector<std::int8_t> matrixWeights(const ProductWeights& w) {
+  const auto length = static_cast<std::int64_t>(w.place.size());
+  std::vector<std::int8_t> out(static_cast<std::size_t>(w.outputs * length));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(w.bytes->data());
+  const std::uint8_t flip = w.fromUint8 ? 0x80 : 0;
+  constexpr std::int64_t kTile = 64;  // so that both sides stay in the cache
+  for (std::int64_t n0 = 0; n0 < w.outputs; n0 += kTile)
+    for (std::int64_t k0 = 0; k0 < length; k0 += kTile)
+      for (std::int64_t n = n0; n < std::min(n0 + kTile, w.outputs); ++n)
+        for (std::int64_t k = k0; k < std::min(k0 + kTile, length); ++k)
+          out[static_cast<std::size_t>(n * length + w.place[static_cast<std::size_t>(k)])] =
+              static_cast<std::int8_t>(bytes[k * w.stepK + n * w.stepN] ^ flip);
+  return out;
+}
+
+// The quotient as ONNX Runtime rounds it: in float32 where the numerator is a float32 product of
+// scales.
+double requantizationScale(double scale, float outputScale) {
+  const auto single = static_cast<float>(scale);
+  if (double{single} == scale) return double{single / outputScale};
+  return scale / double{outputScale};
+}
+
+Multiplier checkedMultiplier(double scale) {
+  if (!std::isfinite(scale) || scale < 0)
+    throw Unsupported("its scales have no finite quotient", "CANON004");
+  return makeMultiplier(scale);
+}
+
+std::int32_t addWrapping(std::int32_t bias, double units) {
+  const double whole = std::nearbyint(units);
+  const double bounded = std::clamp(whole, -2147483648.0, 2147483647.0);
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(bias) +
+                                   static_cast<std::uint32_t>(static_cast<std::int32_t>(bounded)));
+}
+
+// Conv and DepthwiseConv differ only in the layout of their weights.
+template <class Op>
+Op product(const Accumulator& sum, const Quantization& quantization, bool depthwise, Clamp clamp) {
+  Op op;
+  op.window = sum.window;
+  op.clamp = clamp;
+  op.weights = sum.weights.matrix ? matrixWeights(sum.weights)
+                                  : convWeights(sum.weights, sum.window, depthwise);
+  op.weightZero = sum.weights.zero;
+  op.bias = sum.bias;
+  const std::size_t outputs = op.bias.size(),
+                    row = op.weights.size() / std::max<std::size_t>(outputs, 1);
+  for (std::size_t o = 0; o < outputs; ++o) {
+    double scale = sum.scale[o];
+    const auto weights = std::span(op.weights).subspan(o * row, row);
+    if (scale == 0) {  // only the offset remains
+      std::ranges::fill(weights, op.weightZero[o]);
+      op.bias[o] = 0;
+      scale = double{quantization.scale};
+    }
+    op.bias[o] = addWrapping(op.bias[o], sum.offset[o] / scale);
+    if (scale < 0) {
+      // -(w - z) == (-1 - w) - (-1 - z), and -1 - w never leaves int8.
+      for (std::int8_t& w : weights) w = negated(w);
+      op.weightZero[o] = negated(op.weightZero[o]);
+      op.bias[o] = static_cast<std::int32_t>(0U - static_cast<std::uint32_t>(op.bias[o]));
+      scale = -scale;
+    }
+    op.requantize.push_back(checkedMultiplier(requantizationScale(scale, quantization.scale)));
+    if (!sum.negativeSlope.empty())
+      op.requantizeNegative.push_back(
+          checkedMultiplier(requantizationScale(scale, quantization.scale) * sum.negativeSlope[o]));
+  }
+  return op;
+}
+
+}  // namespace
+
+TensorId Lowering::addTensor(const std::string& name, const Shape& shape,
+                             const Quantization& quantization) {
+  if (quantization.zero < -128 || quantization.zero > 127)
+    throw Unsupported("a zero point outside of its type", "CANON004");
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : {shape.height, shape.width, shape.channels}) {
+    if (extent < 1 || extent > kMaxElements || elements > kMaxElements / extent)
+      throw Unsupported("a tensor of " + std::to_string(shape.height) + "x" +
+                            std::to_string(shape.width) + "x" + std::to_string(shape.channels) +
+                            " elements",
+                        "CANON005");
+    elements *= extent;
+  }
+  CanonicalTensor tensor;
+  tensor.name = unique(tensorNames_, name);
+  tensor.shape = shape;
+  tensor.scale = double{quantization.scale};
+  tensor.zeroPoint = static_cast<std::int8_t>(quantization.zero);
+  tensor.fromUint8 = quantization.fromUint8;
+  graph_.tensors.push_back(std::move(tensor));
+  quantizations_.push_back(quantization);
+  provisional_.push_back(true);
+  return TensorId(graph_.tensors.size() - 1);
+}
+
+void Lowering::addOp(const Real& real, std::vector<TensorId> inputs, TensorId output,
+                     OpAttributes attributes) {
+  graph_.ops.push_back({.name = unique(opNames_, real.node.empty() ? real.name : real.node),
+                        .onnxOp = real.onnxOp,
+                        .inputs = std::move(inputs),
+                        .output = output,
+                        .attributes = std::move(attributes)});
+}
+
+Clamp Lowering::clampOf(const Real& real, const Quantization& quantization) const {
+  return {.low = quantizeValue(static_cast<float>(real.low), quantization),
+          .high = quantizeValue(static_cast<float>(real.high), quantization)};
+}
+
+TensorId Lowering::emit(const Real& real, const Mapped& function, const Quantization& quantization,
+                        const std::string& name) {
+  if (function.linear == quantization && quantizations_[function.tensor.at()] == quantization)
+    return function.tensor;
+  Table op;
+  for (const FloatTable& table : tablesOf(function))
+    op.tables.push_back(requantizationTable(table, quantization));
+  const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
+  provisional_[tensor.at()] = name.empty();
+  addOp(real, {function.tensor}, tensor, std::move(op));
+  return tensor;
+}
+
+TensorId Lowering::emit(const Real& real, const Accumulator& sum, const Quantization& quantization,
+                        const std::string& name) {
+  const ProductWeights& w = sum.weights;
+  const bool depthwise = !w.matrix && w.group > 1 && w.inputsPerGroup == 1 && w.outputs == w.group;
+  std::int64_t row = w.matrix ? static_cast<std::int64_t>(w.place.size())
+                              : sum.window.kernelY * sum.window.kernelX *
+                                    (depthwise ? 1 : w.inputsPerGroup * w.group);
+  if (row > kMaxElements / std::max<std::int64_t>(w.outputs, 1))
+    throw Unsupported("more than 2^31 weights", "CANON005");
+  bytes_ += row * w.outputs;
+  if (bytes_ > 2 * kMaxElements) throw Unsupported("more than 4 GiB of weights in all", "CANON005");
+  const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
+  provisional_[tensor.at()] = name.empty();
+  const Clamp clamp = clampOf(real, quantization);
+  if (depthwise)
+    addOp(real, {sum.input}, tensor, product<DepthwiseConv>(sum, quantization, true, clamp));
+  else
+    addOp(real, {sum.input}, tensor, product<Conv>(sum, quantization, false, clamp));
+  return tensor;
+}
+
+TensorId Lowering::emit(const Real& real, const Sum& sum, const Quantization& quantization,
+                        const std::string& name) {
+  const double a = double{sum.quantizationA.scale} / double{quantization.scale};
+  const double b = double{sum.quantizationB.scale} / double{quantization.scale};
+  // One common shift with the larger factor in [2^44, 2^45): exact wherever the scales are powers
+  // of two.
+  int exponent = 0;
+  std::frexp(std::max(a, b), &exponent);
+  const int shift = std::clamp(45 - exponent, 0, 62);
+  Add op;
+  op.shift = shift;
+  if (!std::isfinite(a + b) || std::ldexp(std::max(a, b), shift) >= 70368744177664.0)
+    throw Unsupported("its scales have no finite quotient", "CANON004");
+  op.multiplierA = std::llrint(std::ldexp(a, shift));
+  op.multiplierB = sum.signB * std::llrint(std::ldexp(b, shift));
+  op.clamp = clampOf(real, quantization);
+  const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
+  provisional_[tensor.at()] = name.empty();
+  addOp(real, {sum.a, sum.b}, tensor, op);
+  return tensor;
+}
+
+TensorId Lowering::emit(const Real& real, const Product& product, const Quantization& quantization,
+                        const std::string& name) {
+  Mul op;
+  op.requantize =
+      checkedMultiplier(double{product.quantizationA.scale} * double{product.quantizationB.scale} /
+                        double{quantization.scale});
+  op.clamp = clampOf(real, quantization);
+  const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
+  provisional_[tensor.at()] = name.empty();
+  addOp(real, {product.a, product.b}, tensor, op);
+  return tensor;
+}
+
+TensorId Lowering::emit(const Real& real, const Average& average, const Quantization& quantization,
+                        const std::string& name) {
+  AveragePool op;
+  op.window = average.window;
+  op.countIncludesPad = average.countIncludesPad;
+  const double ratio =
+      double{average.quantization.scale} / double{quantization.scale} * average.factor;
+  op.rescale = ratio == 1 ? Multiplier{1, 0} : checkedMultiplier(ratio);
+  op.clamp = clampOf(real, quantization);
+  const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
+  provisional_[tensor.at()] = name.empty();
+  addOp(real, {average.input}, tensor, op);
+  return tensor;
+}
+
+TensorId Lowering::emit(const Real& real, const Maximum& maximum, const Quantization& quantization,
+                        const std::string& name) {
+  const TensorId source = quantize(maximum.source, quantization, "");
+  const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
+  provisional_[tensor.at()] = name.empty();
+  addOp(real, {source}, tensor, MaxPool{maximum.window});
+  return tensor;
+}
+
+TensorId Lowering::emit(const Real& real, const Moved& open, const Quantization& quantization,
+                        const std::string& name) {
+  (void)open;
+  const Real whole = composed(real);
+  const Moved& moved = std::get<Moved>(whole.kind);
+  Assemble op;
+  op.fill = quantizeValue(static_cast<float>(moved.fill), quantization);
+  std::vector<TensorId> inputs;
+  for (const MovedPart& part : moved.parts) {
+    std::optional<Table256> table;
+    TensorId source;
+    const Real& from = this->real(part.source);
+    const auto* function = std::get_if<Mapped>(&from.kind);
+    if (function && (function->linear || function->tables.size() == 1)) {
+      source = function->tensor;
+      table = requantizationTable(tablesOf(*function).front(), quantization);
+      if (isIdentity(*table)) table.reset();
+    } else {
+      source = quantize(part.source, quantization, "");
+    }
+    inputs.push_back(source);
+    op.parts.push_back({part.mapY, part.mapX, part.mapC, table});
+  }
+  const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
+  provisional_[tensor.at()] = name.empty();
+  addOp(real, std::move(inputs), tensor, std::move(op));
+  return tensor;
+}
+
+TensorId Lowering::emit(const Real& real, const Input& input, const Quantization&,
+                        const std::string&) {
+  throw Unsupported("'" + real.name + "' (" + source_[input.value].name +
+                    ") is moved in float before a QuantizeLinear");
+}
+
+}  // namespace heddle::canon

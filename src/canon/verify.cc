@@ -1,0 +1,214 @@
+// Re-checks a canonical graph the slow way, sharing nothing with canonicalize.
+#include <algorithm>
+#include <unordered_set>
+
+#include "heddle/canon/canonicalize.h"
+
+namespace heddle {
+
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const CanonicalGraph& graph) : graph_(graph) {}
+
+  Diagnostics run() {
+    checkTensors();
+    std::vector<bool> written(graph_.tensors.size());
+    for (std::size_t i = 0; i < written.size(); ++i)
+      written[i] = !graph_.tensors[i].constant.empty();
+    for (const Port& port : graph_.inputs)
+      if (checkPort(port)) written[port.tensor.at()] = true;
+    std::unordered_set<std::string> names;
+    for (const CanonicalOp& op : graph_.ops) {
+      if (!names.insert(op.name).second) fault(op.name, "two operators have this name");
+      const auto known = [&](TensorId id) { return id.valid() && id.at() < graph_.tensors.size(); };
+      if (!known(op.output) || !std::ranges::all_of(op.inputs, known)) {
+        fault(op.name, "a tensor id is out of range");
+        continue;
+      }
+      for (const TensorId id : op.inputs)
+        if (!written[id.at()])
+          fault(op.name, "it reads '" + graph_.tensors[id.at()].name + "' before that is written");
+      if (written[op.output.at()]) fault(op.name, "its output is written twice");
+      written[op.output.at()] = true;
+      checkOp(op);
+    }
+    for (const Port& port : graph_.outputs)
+      if (checkPort(port) && !written[port.tensor.at()])
+        fault(port.name, "nothing writes this output");
+    return std::move(found_);
+  }
+
+ private:
+  void fault(const std::string& who, const std::string& what) {
+    found_.push_back({.code = "CANON010",
+                      .where = graph_.name + ", '" + who + "'",
+                      .summary = "the canonical graph breaks a promise",
+                      .what = what,
+                      .mend = "a graph from a file: mend it; from canonicalize: please report it",
+                      .severity = Severity::BadInput});
+  }
+  void require(bool holds, const CanonicalOp& op, const std::string& what) {
+    if (!holds) fault(op.name, what);
+  }
+
+  void checkTensors() {
+    std::unordered_set<std::string> names;
+    constexpr std::int64_t kMost = std::int64_t{1} << 31;
+    for (const CanonicalTensor& tensor : graph_.tensors) {
+      if (!names.insert(tensor.name).second) fault(tensor.name, "two tensors have this name");
+      const Shape& s = tensor.shape;
+      const bool sane = s.height > 0 && s.width > 0 && s.channels > 0 && s.height <= kMost &&
+                        s.width <= kMost / s.height && s.channels <= kMost / (s.height * s.width);
+      if (!sane)
+        fault(tensor.name, "its shape is not positive or has more than 2^31 elements");
+      else if (!tensor.constant.empty() &&
+               static_cast<std::int64_t>(tensor.constant.size()) != s.elements())
+        fault(tensor.name, "its constant does not fill its shape");
+      if (!(tensor.scale > 0)) fault(tensor.name, "its scale is not positive");
+    }
+  }
+
+  bool checkPort(const Port& port) {
+    if (!port.tensor.valid() || port.tensor.at() >= graph_.tensors.size()) {
+      fault(port.name, "its tensor is out of range");
+      return false;
+    }
+    const Shape& s = graph_.tensors[port.tensor.at()].shape;
+    std::int64_t elements = 1;
+    bool fits = port.axes.size() == port.view.size();
+    for (std::size_t i = 0; fits && i < port.view.size(); ++i) {
+      const std::int64_t extent = port.axes[i] == 'N'   ? 1
+                                  : port.axes[i] == 'H' ? s.height
+                                  : port.axes[i] == 'W' ? s.width
+                                  : port.axes[i] == 'C' ? s.channels
+                                                        : -1;
+      fits = extent == port.view[i] && port.axes.find(port.axes[i]) == i;
+      elements *= extent;
+    }
+    std::int64_t seen = 1;
+    for (const std::int64_t extent : port.shape) seen *= extent;
+    if (!fits || elements != s.elements() || seen != elements)
+      fault(port.name, "its view does not fit its tensor");
+    return true;
+  }
+
+  const Shape& shape(TensorId id) const { return graph_.tensors[id.at()].shape; }
+
+  void checkWindow(const CanonicalOp& op, const Window& w) {
+    const Shape &in = shape(op.inputs[0]), &out = shape(op.output);
+    const bool positive = w.kernelY > 0 && w.kernelX > 0 && w.strideY > 0 && w.strideX > 0 &&
+                          w.dilationY > 0 && w.dilationX > 0 && w.padTop >= 0 && w.padLeft >= 0 &&
+                          w.padBottom >= 0 && w.padRight >= 0;
+    require(positive, op, "its window is not positive");
+    // Every window starts in the tensor or before it.
+    require((out.height - 1) * w.strideY - w.padTop < in.height &&
+                (out.width - 1) * w.strideX - w.padLeft < in.width,
+            op, "its last window starts behind the tensor");
+  }
+
+  template <class Op>
+  void checkProduct(const CanonicalOp& op, const Op& conv, std::int64_t inputsPerOutput) {
+    checkWindow(op, conv.window);
+    const auto outputs = static_cast<std::size_t>(shape(op.output).channels);
+    const std::int64_t row = conv.window.kernelY * conv.window.kernelX * inputsPerOutput;
+    require(conv.weights.size() == outputs * static_cast<std::size_t>(row), op,
+            "its weights do not fit");
+    require(conv.weightZero.size() == outputs && conv.bias.size() == outputs &&
+                conv.requantize.size() == outputs,
+            op, "its zero points, biases or multipliers do not fit its channels");
+    require(conv.requantizeNegative.empty() || conv.requantizeNegative.size() == outputs, op,
+            "its negative multipliers do not fit its channels");
+    require(conv.clamp.low <= conv.clamp.high, op, "its clamp is empty");
+  }
+
+  void checkAxis(const CanonicalOp& op, const AxisMap& map, std::int64_t to, std::int64_t from,
+                 bool rising) {
+    for (const AxisRun& run : map) {
+      const std::int64_t lastTo = run.to + (run.count - 1) * run.toStep,
+                         lastFrom = run.from + (run.count - 1) * run.fromStep;
+      require(run.count > 0 && run.toStep > 0 && run.to >= 0 && lastTo < to && run.from >= 0 &&
+                  run.from < from && lastFrom >= 0 && lastFrom < from &&
+                  (!rising || run.fromStep >= 0),
+              op, "a run of a part is out of range");
+    }
+  }
+
+  void checkAssemble(const CanonicalOp& op, const Assemble& assemble) {
+    require(assemble.parts.size() == op.inputs.size() && !op.inputs.empty(), op,
+            "it needs one part for each operand");
+    if (assemble.parts.size() != op.inputs.size()) return;
+    const Shape& out = shape(op.output);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const Shape& in = shape(op.inputs[i]);
+      checkAxis(op, assemble.parts[i].mapY, out.height, in.height, true);
+      checkAxis(op, assemble.parts[i].mapX, out.width, in.width, false);
+      checkAxis(op, assemble.parts[i].mapC, out.channels, in.channels, false);
+    }
+  }
+
+  void checkOp(const CanonicalOp& op) {
+    const std::size_t operands = op.kind() == OpKind::Add || op.kind() == OpKind::Mul ? 2 : 1;
+    if (op.kind() != OpKind::Assemble && op.inputs.size() != operands)
+      return fault(op.name, "it needs " + std::to_string(operands) + " operands");
+    const Shape& out = shape(op.output);
+    switch (op.kind()) {
+      case OpKind::Conv:
+        checkProduct(op, std::get<Conv>(op.attributes), shape(op.inputs[0]).channels);
+        break;
+      case OpKind::DepthwiseConv:
+        checkProduct(op, std::get<DepthwiseConv>(op.attributes), 1);
+        require(out.channels == shape(op.inputs[0]).channels, op,
+                "its channels differ from its input's");
+        break;
+      case OpKind::MaxPool: {
+        checkWindow(op, std::get<MaxPool>(op.attributes).window);
+        const CanonicalTensor &in = graph_.tensors[op.inputs[0].at()],
+                              &result = graph_.tensors[op.output.at()];
+        require(in.scale == result.scale && in.zeroPoint == result.zeroPoint, op,
+                "it changes scale or zero point");
+        require(out.channels == in.shape.channels, op, "its channels differ from its input's");
+        break;
+      }
+      case OpKind::AveragePool:
+        checkWindow(op, std::get<AveragePool>(op.attributes).window);
+        require(out.channels == shape(op.inputs[0]).channels, op,
+                "its channels differ from its input's");
+        break;
+      case OpKind::Add: {
+        const Add& add = std::get<Add>(op.attributes);
+        constexpr std::int64_t kMost = std::int64_t{1} << 46;
+        require(std::abs(add.multiplierA) < kMost && std::abs(add.multiplierB) < kMost &&
+                    add.shift >= 0 && add.shift < 63,
+                op, "its multipliers are out of range");
+        require(shape(op.inputs[0]) == out && shape(op.inputs[1]) == out, op,
+                "its operands have other shapes");
+        break;
+      }
+      case OpKind::Mul:
+        require(shape(op.inputs[0]) == out && shape(op.inputs[1]) == out, op,
+                "its operands have other shapes");
+        break;
+      case OpKind::Table: {
+        const std::size_t tables = std::get<Table>(op.attributes).tables.size();
+        require(shape(op.inputs[0]) == out, op, "its input has another shape");
+        require(tables == 1 || static_cast<std::int64_t>(tables) == out.channels, op,
+                "its tables do not fit its channels");
+        break;
+      }
+      case OpKind::Assemble:
+        checkAssemble(op, std::get<Assemble>(op.attributes));
+        break;
+    }
+  }
+
+  const CanonicalGraph& graph_;
+  Diagnostics found_;
+};
+
+}  // namespace
+
+Diagnostics verify(const CanonicalGraph& graph) { return Checker(graph).run(); }
+
+}  // namespace heddle
