@@ -17,14 +17,6 @@
 
 namespace heddle {
 
-bool operator==(const SpanSlice& a, const SpanSlice& b) {
-  return a.start == b.start && a.end == b.end && a.ready == b.ready && a.leaf == b.leaf &&
-         a.layer == b.layer && a.wait == b.wait && a.lock == b.lock && a.cause == b.cause;
-}
-bool operator==(const Track& a, const Track& b) {
-  return a.engine == b.engine && a.slices == b.slices;
-}
-
 namespace {
 
 using Json = nlohmann::json;
