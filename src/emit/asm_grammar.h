@@ -482,6 +482,7 @@ struct KernelLine
              KernelList<"multipliers", KernelNumber<&Kernel::multiplierA>,
                         KernelNumber<&Kernel::multiplierB>>,
              OptionalNumber<"shift", &Draft::kernel, &Kernel::shift>,
+             opt<Set<Word<"negative-scale">, true, &Draft::kernel, &Kernel::negativeScale>>,
              opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
              OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>> {};
 

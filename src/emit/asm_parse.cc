@@ -3,6 +3,7 @@
 
 #include "asm_actions.h"
 #include "heddle/emit/asm.h"
+#include "heddle/program/names.h"
 
 namespace heddle {
 namespace asm_text {
@@ -290,8 +291,7 @@ struct Action<CallLine> {
     if (!d.anyCall && (!known || r.program.kernels[d.call.kernel.at()].op != d.op))
       fail(r, in.position(), "ASM004", "the mnemonic and the kernel do not agree",
            known ? "kernel k" + std::to_string(d.call.kernel.index) + " is a " +
-                       std::string(kMnemonics[static_cast<std::size_t>(
-                           r.program.kernels[d.call.kernel.at()].op)])
+                       std::string(mnemonic(r.program.kernels[d.call.kernel.at()].op))
                  : "no such kernel is declared above",
            "name the kernel that was meant");
     d.call.part = d.part;

@@ -5,7 +5,7 @@
 
 #include "asm_words.h"
 #include "heddle/emit/asm.h"
-#include "heddle/program/visit.h"
+#include "heddle/program/names.h"
 
 namespace heddle {
 namespace {
@@ -85,8 +85,6 @@ class Printer {
   Printer& end(const End<Affine>& e);
   Printer& range(std::string_view name, const Affine& start, std::int64_t count);
   Printer& part(const Part<Affine>& p);
-  Printer& engine(const Engine& e);
-  Printer& tile(const Tile& t);
   Printer& axis(std::string_view name, const AxisMap& map);
   Printer& integers(const std::vector<std::int64_t>& list);
   void ring(const RowRing<Affine>& r);
@@ -226,38 +224,6 @@ Printer& Printer::part(const Part<Affine>& p) {
   return word(", ").range("x", p.x, p.columns).word("]");
 }
 
-Printer& Printer::engine(const Engine& e) {
-  word(kEngines[static_cast<std::size_t>(e.kind)]);
-  switch (e.kind) {
-    case EngineKind::Sequencer:
-      return *this;
-    case EngineKind::DdrIn:
-    case EngineKind::DdrOut:
-      return word("(").number(e.column).word(").").number(e.channel);
-    case EngineKind::Wire:
-      return word("(").number(e.column).word(")");
-    case EngineKind::Core:
-      return word("(").number(e.row).word(",").number(e.column).word(")");
-    case EngineKind::CoreIn:
-    case EngineKind::CoreOut:
-      return word("(").number(e.row).word(",").number(e.column).word(").").number(e.channel);
-  }
-  return *this;
-}
-
-Printer& Printer::tile(const Tile& t) {
-  word(kTiles[static_cast<std::size_t>(t.kind)]);
-  switch (t.kind) {
-    case TileKind::Ddr:
-      return *this;
-    case TileKind::Memtile:
-      return word("(").number(t.column).word(")");
-    case TileKind::Core:
-      return word("(").number(t.row).word(",").number(t.column).word(")");
-  }
-  return *this;
-}
-
 Printer& Printer::axis(std::string_view name, const AxisMap& map) {
   word(" ").word(name).word(" [");
   std::string_view separator;
@@ -284,19 +250,19 @@ Printer& Printer::integers(const std::vector<std::int64_t>& list) {
   return word("]");
 }
 
-void Printer::operator()(const Start& i) { word("START ").engine(i.channel); }
+void Printer::operator()(const Start& i) { word(toText(i.channel)); }
 
 void Printer::operator()(const Wait<Affine>& i) {
-  word("WAIT ").engine(i.channel).word(" entry ").affine(i.entry);
+  word(toText(i.channel)).word(" entry ").affine(i.entry);
 }
 
 void Printer::operator()(const Load<Affine>& i) {
-  word(i.part.content == Content::Weights ? "LOADW " : "LOAD ").part(i.part);
+  part(i.part);
   word(" ddr ").end(i.source).word(" -> mem ").end(i.destination);
 }
 
 void Printer::operator()(const Write<Affine>& i) {
-  word("WRITE ").part(i.part).word(" mem ").end(i.source).word(" -> ddr ").end(i.destination);
+  part(i.part).word(" mem ").end(i.source).word(" -> ddr ").end(i.destination);
 }
 
 void Printer::sendTo(const SendTo<Affine>& to) {
@@ -308,7 +274,7 @@ void Printer::sendTo(const SendTo<Affine>& to) {
 }
 
 void Printer::operator()(const Send<Affine>& i) {
-  word(i.part.content == Content::Weights ? "LOADWM " : "LOADFM ").part(i.part);
+  part(i.part);
   word(" mem(").affine(i.memtile).word(") ").end(i.source);
   std::string_view separator = " -> ";
   for (const SendTo<Affine>& to : i.to) {
@@ -319,11 +285,11 @@ void Printer::operator()(const Send<Affine>& i) {
 }
 
 void Printer::operator()(const Receive<Affine>& i) {
-  word("RECV ").part(i.part).word(" wire(").affine(i.wire).word(") -> ").end(i.destination);
+  part(i.part).word(" wire(").affine(i.wire).word(") -> ").end(i.destination);
 }
 
 void Printer::operator()(const WriteFm<Affine>& i) {
-  word("WRITEFM ").part(i.part).word(" ").end(i.source);
+  part(i.part).word(" ").end(i.source);
   std::string_view separator = " -> ";
   for (const MemtileEnd<Affine>& d : i.destinations) {
     word(separator).word("mem(").affine(d.memtile).word(") ").end(d.end);
@@ -366,16 +332,15 @@ void Printer::callData(const Call<Affine>& i) {
 }
 
 void Printer::operator()(const Call<Affine>& i) {
-  const bool known = i.kernel.valid() && i.kernel.at() < program_.kernels.size();
-  word(known ? kMnemonics[static_cast<std::size_t>(program_.kernels[i.kernel.at()].op)] : "CALL");
-  word(" ").id("k", i.kernel).word(" ").part(i.part);
+  id("k", i.kernel).word(" ").part(i.part);
   for (const RowRing<Affine>& r : i.inputs) ring(r);
   callData(i);
   locks(" acquire ", i.acquire).locks(" release ", i.release);
 }
 
 void Printer::instruction(const Instruction& i) {
-  std::visit([this](const auto& it) { (*this)(it); }, i.as);
+  word(mnemonic(i, program_)).word(" ");
+  std::visit([this](const auto& operands) { (*this)(operands); }, i.as);
 }
 
 void Printer::port(std::string_view direction, const Port& p) {
@@ -419,12 +384,7 @@ void Printer::kernel(std::size_t index) {
     if (a != byDefault || b != byDefault)
       word(" ").word(name).word(" ").number(a).word("x").number(b);
   };
-  word("kernel ")
-      .id("k", KernelId(index))
-      .word(" ")
-      .word(kMnemonics[static_cast<std::size_t>(k.op)])
-      .word(" ")
-      .quoted(k.name);
+  word("kernel ").id("k", KernelId(index)).word(" ").word(mnemonic(k.op)).word(" ").quoted(k.name);
   pair("window", w.kernelY, w.kernelX, 1);
   pair("stride", w.strideY, w.strideX, 1);
   pair("dilation", w.dilationY, w.dilationX, 1);
@@ -444,7 +404,11 @@ void Printer::kernel(std::size_t index) {
     word(" rescale ").number(k.rescale.multiplier).word(" >> ").number(k.rescale.shift);
   if (k.multiplierA != 0 || k.multiplierB != 0)
     word(" multipliers ").integers({k.multiplierA, k.multiplierB});
-  field("shift", k.shift, 0).flag("per-channel", k.tablePerChannel).field("fill", k.fill, 0).line();
+  field("shift", k.shift, 0)
+      .flag("negative-scale", k.negativeScale)
+      .flag("per-channel", k.tablePerChannel)
+      .field("fill", k.fill, 0)
+      .line();
   for (const Kernel::Move& m : k.moves)
     word("  move")
         .axis("columns", m.columns)
@@ -454,7 +418,7 @@ void Printer::kernel(std::size_t index) {
 }
 
 void Printer::buffer(const Buffer& b) {
-  word("buffer ").quoted(b.name).word(" in ").word(kTiles[static_cast<std::size_t>(b.kind)]);
+  word("buffer ").quoted(b.name).word(" in ").word(heddle::word(b.kind));
   span("row", "rows", b.tiles.row, b.tiles.rows)
       .span("column", "columns", b.tiles.column, b.tiles.columns);
   word(" @").hex(b.address).word(" size ").number(b.size);
@@ -464,12 +428,12 @@ void Printer::buffer(const Buffer& b) {
 }
 
 void Printer::lock(const Lock& l) {
-  word("lock L").number(l.index).word(" in ").tile(l.tile).word(" = ").number(l.initial);
-  word(" from ").engine(l.producer).word(" to ").engine(l.consumer).line();
+  word("lock L").number(l.index).word(" in ").word(toText(l.tile)).word(" = ").number(l.initial);
+  word(" from ").word(toText(l.producer)).word(" to ").word(toText(l.consumer)).line();
 }
 
 void Printer::engines(const EngineRange& e) {
-  word("on ").word(kEngines[static_cast<std::size_t>(e.kind)]);
+  word("on ").word(heddle::word(e.kind));
   if (e.range.row != 0 || e.range.rows != 1) span("row", "rows", e.range.row, e.range.rows);
   if (e.range.column != 0 || e.range.columns != 1)
     span("column", "columns", e.range.column, e.range.columns);

@@ -1,5 +1,4 @@
-// The words that printer and parser of the asm must agree on by number: mnemonics of kernels,
-// engines, tiles, elements.
+// Words of the asm that program/names.h does not have.
 #pragma once
 #include <array>
 #include <string_view>
@@ -8,33 +7,28 @@ namespace heddle::asm_text {
 
 inline constexpr std::string_view kVersion = "heddle.asm/1";
 
-// In the order of OpKind.
-inline constexpr std::array<std::string_view, 8> kMnemonics = {
-    "CONV", "DWCONV", "MAXPOOL", "AVGPOOL", "ADD", "MUL", "TABLE", "CONCAT"};
-// In the order of EngineKind.
-inline constexpr std::array<std::string_view, 7> kEngines = {
-    "sequencer", "ddr-in", "ddr-out", "wire", "core-in", "core", "core-out"};
-// In the order of TileKind.
-inline constexpr std::array<std::string_view, 3> kTiles = {"ddr", "mem", "core"};
 // In the order of ElementType.
 inline constexpr std::array<std::string_view, 3> kElements = {"float32", "int8", "uint8"};
 
 // Every word of the grammar, to guess which one a misspelled word was meant to be.
 inline constexpr std::array kWords = {
-    "LOAD",        "LOADW",    "LOADFM", "LOADWM",  "RECV",        "WRITEFM",   "WRITE",
-    "START",       "WAIT",     "CONV",   "DWCONV",  "MAXPOOL",     "AVGPOOL",   "ADD",
-    "MUL",         "TABLE",    "CONCAT", "CALL",    "loop",        "on",        "model",
-    "device",      "weights",  "ddr",    "host",    "input",       "output",    "tensor",
-    "slice",       "layer",    "kernel", "move",    "buffer",      "lock",      "sequencer",
-    "ddr-in",      "ddr-out",  "wire",   "core-in", "core",        "core-out",  "mem",
-    "row",         "rows",     "column", "columns", "channel",     "layers",    "acquire",
-    "release",     "entry",    "for",    "mod",     "by",          "block",     "blocks",
-    "of",          "in",       "ring",   "offset",  "holds",       "absent",    "record",
-    "kept",        "sum",      "init",   "add",     "finish",      "keep",      "out",
-    "and",         "to",       "from",   "step",    "none",        "sha256",    "size",
-    "shape",       "view",     "axes",   "float32", "int8",        "uint8",     "scale",
-    "zero",        "constant", "root",   "op",      "split",       "window",    "stride",
-    "dilation",    "pad",      "zeros",  "clamp",   "whole",       "count-pad", "rescale",
-    "multipliers", "shift",    "fill",   "table",   "per-channel", "channels"};
+    "LOAD",      "LOADW",       "LOADFM",      "LOADWM",  "RECV",      "WRITEFM",
+    "WRITE",     "START",       "WAIT",        "CONV",    "DWCONV",    "MAXPOOL",
+    "AVGPOOL",   "ADD",         "MUL",         "TABLE",   "CONCAT",    "CALL",
+    "loop",      "on",          "model",       "device",  "weights",   "ddr",
+    "host",      "input",       "output",      "tensor",  "slice",     "layer",
+    "kernel",    "move",        "buffer",      "lock",    "sequencer", "ddr-in",
+    "ddr-out",   "wire",        "core-in",     "core",    "core-out",  "mem",
+    "row",       "rows",        "column",      "columns", "channel",   "layers",
+    "acquire",   "release",     "entry",       "for",     "mod",       "by",
+    "block",     "blocks",      "of",          "in",      "ring",      "offset",
+    "holds",     "absent",      "record",      "kept",    "sum",       "init",
+    "add",       "finish",      "keep",        "out",     "and",       "to",
+    "from",      "step",        "none",        "sha256",  "size",      "shape",
+    "view",      "axes",        "float32",     "int8",    "uint8",     "scale",
+    "zero",      "constant",    "root",        "op",      "split",     "window",
+    "stride",    "dilation",    "pad",         "zeros",   "clamp",     "whole",
+    "count-pad", "rescale",     "multipliers", "shift",   "fill",      "negative-scale",
+    "table",     "per-channel", "channels"};
 
 }  // namespace heddle::asm_text

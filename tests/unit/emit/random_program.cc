@@ -179,6 +179,7 @@ Kernel kernel() {
   k.multiplierA = integer();
   k.multiplierB = integer();
   k.shift = small();
+  k.negativeScale = flip();
   k.tablePerChannel = flip();
   k.moves = some<Kernel::Move>([] { return Kernel::Move{axisMap(), axisMap(), integer()}; });
   k.fill = byte();
@@ -355,6 +356,7 @@ std::vector<Kernel> kernelsOfEverything() {
     k.multiplierA = 12;
     k.multiplierB = -12;
     k.shift = 20;
+    k.negativeScale = true;
     k.tablePerChannel = true;
     k.moves = {{{{0, 2, 1, 3, 8}}, {{8, 1, 0, 1, 8}, {0, 1, 8, 1, 8}}, 0}};
     k.fill = -7;

@@ -1,0 +1,566 @@
+// The untimed run: every queue goes as far as it can, in any order. Since each lock has one
+// producer queue and one consumer queue, each sender and receiver meet in the order of both their
+// queues, and START and WAIT only count, no step can take from another what that needs: what can
+// happen now can still happen later. So all orders end in the same state, and if this one empties
+// every queue, every timed run does.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "heddle/program/names.h"
+#include "verify_checks.h"
+
+namespace heddle {
+namespace {
+
+using std::to_string;
+
+// A section's items, loops opened: a cursor walks it without looking back.
+struct Op {
+  const Instruction* instruction = nullptr;  // absent at a loop's begin and end
+  std::int32_t leaf = 0;
+  std::int64_t count = 0;   // at a loop's begin: iterations; at its end: 0
+  std::size_t partner = 0;  // at a loop's end: its begin
+};
+struct Strip {
+  std::vector<Op> ops;
+  LayerId layer;
+};
+
+struct Queue {
+  Engine engine;
+  std::vector<const Strip*> strips;
+  std::size_t strip = 0, op = 0, depth = 0;
+  std::array<std::int64_t, kMaxLoopDepth> counters{}, counts{};
+  std::int64_t entriesDone = 0, entries = 0;  // top-level items
+  std::int64_t started = 0;                   // of a DDR channel, by the sequencer
+  bool done = true;
+  bool listed = false;     // in the list of those to run
+  std::int64_t mark = -1;  // the attempt of a wire that last named it
+
+  const Op& current() const { return strips[strip]->ops[op]; }
+  std::int64_t value(const Affine& a) const {
+    return evaluate(a, {counters.data(), depth}, engine.row, engine.column);
+  }
+};
+
+void flatten(const std::vector<Item>& items, Strip& strip, std::int32_t& leaf) {
+  for (const Item& item : items) {
+    if (const Instruction* i = std::get_if<Instruction>(&item.as)) {
+      strip.ops.push_back({i, leaf++, 0, 0});
+      continue;
+    }
+    const Loop& loop = std::get<Loop>(item.as);
+    const std::size_t begin = strip.ops.size();
+    strip.ops.push_back({nullptr, leaf, loop.count, 0});
+    flatten(loop.body, strip, leaf);
+    strip.ops.push_back({nullptr, leaf, 0, begin});
+  }
+}
+
+struct LockState {
+  std::int64_t value = 0;
+  std::size_t producer = 0, consumer = 0;  // queues
+  std::int32_t waiter = -1;                // queue to wake when it rises
+};
+
+class Drain {
+ public:
+  Drain(const Program& program, const Device& device, Faults& faults)
+      : program_(program), device_(device), faults_(faults) {}
+
+  void run() {
+    makeQueues();
+    makeLocks();
+    for (std::size_t q = 0; q < queues_.size(); ++q) wake(q);
+    while (!toRun_.empty() && !faults_.any()) {
+      const std::size_t q = toRun_.back();
+      toRun_.pop_back();
+      queues_[q].listed = false;
+      while (!queues_[q].done && !faults_.any() && step(q)) {
+      }
+    }
+    if (faults_.any()) return;
+    const auto stuck =
+        std::find_if(queues_.begin(), queues_.end(), [](const Queue& q) { return !q.done; });
+    if (stuck != queues_.end()) return deadlock(static_cast<std::size_t>(stuck - queues_.begin()));
+    checkEnd();
+    descriptorLimits();
+  }
+
+ private:
+  // ---- queues -----------------------------------------------------------------------------------
+
+  static constexpr std::array kKinds = {
+      EngineKind::Sequencer, EngineKind::DdrIn, EngineKind::DdrOut, EngineKind::Wire,
+      EngineKind::CoreIn,    EngineKind::Core,  EngineKind::CoreOut};
+
+  std::size_t number(const Engine& e) const {
+    const EngineCounts n = engineCounts(e.kind, device_);
+    return firstOf_[static_cast<std::size_t>(e.kind)] +
+           static_cast<std::size_t>((e.row * n.columns + e.column) * n.channels + e.channel);
+  }
+
+  void makeQueues() {
+    for (const EngineKind kind : kKinds) {
+      firstOf_[static_cast<std::size_t>(kind)] = queues_.size();
+      const EngineCounts n = engineCounts(kind, device_);
+      for (std::int64_t row = 0; row < n.rows; ++row)
+        for (std::int64_t column = 0; column < n.columns; ++column)
+          for (std::int64_t channel = 0; channel < n.channels; ++channel) {
+            queues_.emplace_back();
+            queues_.back().engine = {kind, static_cast<std::int32_t>(row),
+                                     static_cast<std::int32_t>(column),
+                                     static_cast<std::int32_t>(channel)};
+          }
+    }
+    strips_.resize(program_.sections.size());
+    std::int32_t leaf = 0;
+    for (std::size_t i = 0; i < strips_.size(); ++i) {
+      const Section& s = program_.sections[i];
+      strips_[i].layer = s.layer;
+      flatten(s.items, strips_[i], leaf);
+      const CoreRange& r = s.engines.range;
+      for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
+        for (std::int64_t column = r.column; column < r.column + r.columns; ++column) {
+          Queue& q = queues_[number({s.engines.kind, static_cast<std::int32_t>(row),
+                                     static_cast<std::int32_t>(column), s.engines.channel})];
+          q.strips.push_back(&strips_[i]);
+          q.entries += std::ssize(s.items);
+        }
+    }
+    for (Queue& q : queues_) {
+      if (q.strips.empty()) continue;
+      q.done = false;
+      enterLoops(q);
+    }
+  }
+
+  // From a loop's begin to its first instruction.
+  static void enterLoops(Queue& q) {
+    while (!q.current().instruction) {
+      q.counts[q.depth] = q.current().count;
+      q.counters[q.depth++] = 0;
+      ++q.op;
+    }
+  }
+
+  void advance(std::size_t number) {
+    Queue& q = queues_[number];
+    ++q.op;
+    while (q.depth > 0 && q.op < q.strips[q.strip]->ops.size() && !q.current().instruction &&
+           q.current().count == 0) {
+      if (++q.counters[q.depth - 1] < q.counts[q.depth - 1]) {
+        q.op = q.current().partner + 1;
+        enterLoops(q);
+        return;
+      }
+      --q.depth;
+      ++q.op;
+    }
+    if (q.depth == 0) entryDone(q);
+    if (q.op == q.strips[q.strip]->ops.size()) {
+      q.op = 0;
+      if (++q.strip == q.strips.size()) {
+        q.done = true;
+        return;
+      }
+    }
+    enterLoops(q);
+  }
+
+  void entryDone(Queue& q) {
+    ++q.entriesDone;
+    if (q.engine.kind == EngineKind::DdrIn || q.engine.kind == EngineKind::DdrOut)
+      wake(number({EngineKind::Sequencer}));
+  }
+
+  void wake(std::size_t q) {
+    if (queues_[q].listed || queues_[q].done) return;
+    queues_[q].listed = true;
+    toRun_.push_back(q);
+  }
+
+  // ---- locks ------------------------------------------------------------------------------------
+
+  std::size_t number(const Tile& t) const {
+    return t.kind == TileKind::Memtile
+               ? static_cast<std::size_t>(t.column)
+               : static_cast<std::size_t>(device_.columns + t.row * device_.columns + t.column);
+  }
+
+  void makeLocks() {
+    lockOf_.resize(static_cast<std::size_t>(device_.columns * (device_.rows + 1)));
+    for (const Lock& l : program_.locks) {
+      std::vector<std::int32_t>& table = lockOf_[number(l.tile)];
+      if (table.size() <= static_cast<std::size_t>(l.index))
+        table.resize(static_cast<std::size_t>(l.index) + 1, -1);
+      table[static_cast<std::size_t>(l.index)] = static_cast<std::int32_t>(locks_.size());
+      locks_.push_back({l.initial, number(l.producer), number(l.consumer), -1});
+    }
+  }
+
+  std::optional<std::size_t> find(const Tile& tile, const LockUse<Affine>& use, std::size_t q,
+                                  bool release) {
+    const std::vector<std::int32_t>& table = lockOf_[number(tile)];
+    const auto index = static_cast<std::size_t>(queues_[q].value(use.lock));
+    const std::int32_t lock = index < table.size() ? table[index] : -1;
+    if (lock < 0) {
+      fault("PROG009", q, "a lock that is not declared",
+            "L" + to_string(index) + " in " + toText(tile), "declare it");
+      return std::nullopt;
+    }
+    const LockState& state = locks_[static_cast<std::size_t>(lock)];
+    if ((release ? state.producer : state.consumer) != q) {
+      fault("PROG009", q,
+            release ? "a lock released by another queue than its producer"
+                    : "a lock acquired by another queue than its consumer",
+            "L" + to_string(index) + " in " + toText(tile) + " goes from " +
+                toText(queues_[state.producer].engine) + " to " +
+                toText(queues_[state.consumer].engine),
+            "use one lock for each pair of queues");
+      return std::nullopt;
+    }
+    return static_cast<std::size_t>(lock);
+  }
+
+  // Takes what `uses` of queue q ask for, noted in taken_; false where one has to wait, on behalf
+  // of queue `waiting`.
+  bool take(const std::vector<LockUse<Affine>>& uses, const Tile& tile, std::size_t q,
+            std::size_t waiting) {
+    for (const LockUse<Affine>& use : uses) {
+      const std::optional<std::size_t> lock = find(tile, use, q, false);
+      if (!lock) return false;
+      LockState& state = locks_[*lock];
+      if (state.value < use.count) {
+        state.waiter = static_cast<std::int32_t>(waiting);
+        missing_ = *lock;
+        return false;
+      }
+      state.value -= use.count;
+      taken_.push_back({*lock, use.count});
+    }
+    return true;
+  }
+  void giveBack() {
+    for (const auto& [lock, count] : taken_) locks_[lock].value += count;
+    taken_.clear();
+  }
+  void give(const std::vector<LockUse<Affine>>& uses, const Tile& tile, std::size_t q) {
+    for (const LockUse<Affine>& use : uses) {
+      const std::optional<std::size_t> lock = find(tile, use, q, true);
+      if (!lock) return;
+      LockState& state = locks_[*lock];
+      state.value += use.count;
+      if (state.waiter >= 0) wake(static_cast<std::size_t>(std::exchange(state.waiter, -1)));
+    }
+  }
+
+  // ---- steps ------------------------------------------------------------------------------------
+
+  static Tile memtile(std::int64_t column) {
+    return {TileKind::Memtile, 0, static_cast<std::int32_t>(column)};
+  }
+  static Tile coreOf(const Engine& e) { return {TileKind::Core, e.row, e.column}; }
+
+  // Executes the instruction at the head of queue q if it can be now.
+  bool step(std::size_t q) {
+    return std::visit([&](const auto& i) { return execute(q, i); },
+                      queues_[q].current().instruction->as);
+  }
+
+  // One tile's locks only.
+  bool executeWith(std::size_t q, const std::vector<LockUse<Affine>>& acquire,
+                   const std::vector<LockUse<Affine>>& release, const Tile& tile) {
+    if (!take(acquire, tile, q, q)) return giveBack(), false;
+    taken_.clear();
+    give(release, tile, q);
+    advance(q);
+    return true;
+  }
+
+  bool isStarted(const Queue& q) const { return q.started > q.entriesDone; }
+
+  bool execute(std::size_t q, const Start& i) {
+    const std::size_t channel = number(i.channel);
+    ++queues_[channel].started;
+    wake(channel);
+    advance(q);
+    return true;
+  }
+  bool execute(std::size_t q, const Wait<Affine>& i) {
+    if (queues_[number(i.channel)].entriesDone <= queues_[q].value(i.entry)) return false;
+    advance(q);
+    return true;
+  }
+  bool execute(std::size_t q, const Load<Affine>& i) {
+    if (!isStarted(queues_[q])) return false;
+    return executeWith(q, i.destination.acquire, i.destination.release,
+                       memtile(queues_[q].engine.column));
+  }
+  bool execute(std::size_t q, const Write<Affine>& i) {
+    if (!isStarted(queues_[q])) return false;
+    return executeWith(q, i.source.acquire, i.source.release, memtile(queues_[q].engine.column));
+  }
+  bool execute(std::size_t q, const Call<Affine>& i) {
+    return executeWith(q, i.acquire, i.release, coreOf(queues_[q].engine));
+  }
+
+  bool execute(std::size_t q, const WriteFm<Affine>& i) {
+    const Tile core = coreOf(queues_[q].engine);
+    bool ready = take(i.source.acquire, core, q, q);
+    for (const MemtileEnd<Affine>& d : i.destinations)
+      ready = ready && take(d.end.acquire, memtile(queues_[q].value(d.memtile)), q, q);
+    if (!ready) return giveBack(), false;
+    taken_.clear();
+    give(i.source.release, core, q);
+    for (const MemtileEnd<Affine>& d : i.destinations)
+      give(d.end.release, memtile(queues_[q].value(d.memtile)), q);
+    advance(q);
+    return true;
+  }
+
+  // The wire executes; a receiving channel only tells it that it is there.
+  bool execute(std::size_t q, const Receive<Affine>& i) {
+    wake(number({EngineKind::Wire, 0, static_cast<std::int32_t>(queues_[q].value(i.wire))}));
+    return false;
+  }
+
+  bool execute(std::size_t q, const Send<Affine>& i) {
+    const Queue& wire = queues_[q];
+    const Tile from = memtile(wire.value(i.memtile));
+    if (!listReceivers(q, i)) return false;
+    bool ready = std::all_of(receivers_.begin(), receivers_.end(),
+                             [&](std::size_t r) { return receivesFrom(r, wire.engine); });
+    if (!ready) return false;
+    for (const std::size_t r : receivers_)
+      if (!meansTheSame(q, i.part, r)) return false;
+    ready = take(i.source.acquire, from, q, q);
+    for (const std::size_t r : receivers_)
+      ready = ready && take(receive(r).destination.acquire, coreOf(queues_[r].engine), r, q);
+    if (!ready) return giveBack(), false;
+    taken_.clear();
+    give(i.source.release, from, q);
+    for (const std::size_t r : receivers_)
+      give(receive(r).destination.release, coreOf(queues_[r].engine), r);
+    advance(q);
+    for (const std::size_t r : receivers_) {
+      advance(r);
+      wake(r);
+    }
+    return true;
+  }
+
+  const Receive<Affine>& receive(std::size_t r) const {
+    return std::get<Receive<Affine>>(queues_[r].current().instruction->as);
+  }
+  bool receivesFrom(std::size_t r, const Engine& wire) const {
+    return !queues_[r].done && queues_[r].value(receive(r).wire) == wire.column;
+  }
+
+  // The receiving channels of a transfer, each once; false after a fault.
+  bool listReceivers(std::size_t q, const Send<Affine>& i) {
+    receivers_.clear();
+    ++attempt_;
+    for (const SendTo<Affine>& to : i.to) {
+      const std::int64_t row = queues_[q].value(to.row), column = queues_[q].value(to.column);
+      for (std::int64_t r = row; r < row + to.rows; ++r)
+        for (std::int64_t c = column; c < column + to.columns; ++c) {
+          const std::size_t receiver =
+              number({EngineKind::CoreIn, static_cast<std::int32_t>(r),
+                      static_cast<std::int32_t>(c), static_cast<std::int32_t>(to.channel)});
+          if (std::exchange(queues_[receiver].mark, attempt_) == attempt_) {
+            fault("PROG008", q, "a transfer names a receiver twice",
+                  toText(queues_[receiver].engine), "name it once");
+            return false;
+          }
+          receivers_.push_back(receiver);
+        }
+    }
+    return true;
+  }
+
+  bool meansTheSame(std::size_t q, const Part<Affine>& sent, std::size_t r) {
+    const Part<Affine>& received = receive(r).part;
+    const Queue &a = queues_[q], &b = queues_[r];
+    const bool same = sent.content == received.content && sent.tensor == received.tensor &&
+                      sent.rows == received.rows && sent.blocks == received.blocks &&
+                      sent.columns == received.columns && a.value(sent.y) == b.value(received.y) &&
+                      a.value(sent.block) == b.value(received.block) &&
+                      a.value(sent.x) == b.value(received.x);
+    if (!same)
+      fault("PROG010", q, "sender and receiver do not mean the same part",
+            "it sends " + text(sent, a) + "; " + whereOf(r) + " receives " + text(received, b),
+            "give both ends one part");
+    return same;
+  }
+  static std::string text(const Part<Affine>& p, const Queue& q) {
+    if (p.content == Content::Weights)
+      return "weights " + to_string(q.value(p.y)) + " for " + to_string(p.rows) + " B";
+    return "%" + to_string(p.tensor.index) + " y " + to_string(q.value(p.y)) + " for " +
+           to_string(p.rows) + ", block " + to_string(q.value(p.block)) + " for " +
+           to_string(p.blocks) + ", x " + to_string(q.value(p.x)) + " for " + to_string(p.columns);
+  }
+
+  // ---- faults -----------------------------------------------------------------------------------
+
+  std::string whereOf(std::size_t number) const {
+    const Queue& q = queues_[number];
+    std::string text = whereIs(program_, q.strips[q.strip]->layer, toText(q.engine),
+                               q.current().leaf, *q.current().instruction);
+    for (std::size_t k = 0; k < q.depth; ++k)
+      text += (k == 0 ? " at i" : ", i") + to_string(k) + " = " + to_string(q.counters[k]);
+    return text;
+  }
+  void fault(std::string code, std::size_t q, std::string summary, std::string what,
+             std::string mend) {
+    faults_.add(std::move(code), whereOf(q), std::move(summary), std::move(what), std::move(mend));
+  }
+
+  // Why a queue stands still, and which other queue would have to move first.
+  struct Reason {
+    std::string text;
+    std::size_t queue = 0;
+  };
+  Reason waitsForLock() const {
+    const Lock& lock = program_.locks[missing_];
+    return {"lock L" + to_string(lock.index) + " of " + toText(lock.tile),
+            locks_[missing_].producer};
+  }
+  Reason reasonOf(std::size_t q) {
+    const Queue& queue = queues_[q];
+    const Instruction& at = *queue.current().instruction;
+    taken_.clear();
+    if (const auto* wait = std::get_if<Wait<Affine>>(&at.as))
+      return {"the end of entry " + to_string(queue.value(wait->entry)), number(wait->channel)};
+    if (const auto* receives = std::get_if<Receive<Affine>>(&at.as))
+      return {"a transfer", number({EngineKind::Wire, 0,
+                                    static_cast<std::int32_t>(queue.value(receives->wire))})};
+    if ((std::holds_alternative<Load<Affine>>(at.as) ||
+         std::holds_alternative<Write<Affine>>(at.as)) &&
+        !isStarted(queue))
+      return {"a START", number({EngineKind::Sequencer})};
+    if (const auto* send = std::get_if<Send<Affine>>(&at.as)) {
+      for (const std::size_t r : (listReceivers(q, *send), receivers_))
+        if (!receivesFrom(r, queue.engine)) return {"a receiver", r};
+    }
+    step(q);  // cannot execute: it finds the lock that is missing
+    return waitsForLock();
+  }
+
+  void deadlock(std::size_t q) {
+    std::vector<std::size_t> path;
+    std::vector<std::string> lines;
+    while (!queues_[q].done && std::find(path.begin(), path.end(), q) == path.end()) {
+      const Reason reason = reasonOf(q);
+      path.push_back(q);
+      lines.push_back(whereOf(q) + " waits for " + reason.text + ", from " +
+                      toText(queues_[reason.queue].engine));
+      q = reason.queue;
+    }
+    // What leads into the cycle is not part of it.
+    const auto begin = queues_[q].done ? path.begin() : std::find(path.begin(), path.end(), q);
+    std::string what;
+    for (auto it = begin; it != path.end(); ++it)
+      what += (what.empty() ? "" : "; ") + lines[static_cast<std::size_t>(it - path.begin())];
+    if (queues_[q].done) what += "; " + toText(queues_[q].engine) + " has ended";
+    faults_.add("PROG011", whereOf(*begin), "the program stands still", what,
+                queues_[q].done ? "have the last of them do what is waited for"
+                                : "change the order in one of these queues");
+  }
+
+  // ---- the end ----------------------------------------------------------------------------------
+
+  void checkEnd() {
+    for (std::size_t i = 0; i < locks_.size(); ++i) {
+      const Lock& lock = program_.locks[i];
+      if (locks_[i].value != lock.initial)
+        faults_.add("PROG012", "lock L" + to_string(lock.index) + " in " + toText(lock.tile),
+                    "the lock does not end as it began",
+                    "it begins with " + to_string(lock.initial) + " and ends with " +
+                        to_string(locks_[i].value) + ", from " + toText(lock.producer) + " to " +
+                        toText(lock.consumer),
+                    "release as often as it is acquired");
+    }
+    for (const Queue& q : queues_)
+      if (q.started != 0 && q.started != q.entries)
+        faults_.add("PROG012", toText(q.engine), "more is started than there is",
+                    to_string(q.started) + " STARTs for " + to_string(q.entries) + " entries",
+                    "start each entry once");
+  }
+
+  // Nothing reloads descriptors while a program runs: each end of each transfer instruction needs
+  // one of its tile's.
+  void descriptorLimits() {
+    const Limits& limits = device_.limits;
+    if (!limits.coreDescriptors && !limits.memtileDescriptors && !limits.shimDescriptors) return;
+    std::map<Tile, std::set<std::pair<std::int32_t, std::size_t>>>
+        used;  // per tile: instruction and end
+    for (Queue& q : queues_) {
+      q.strip = q.op = q.depth = 0;
+      q.done = q.strips.empty();
+      if (!q.done) enterLoops(q);
+      for (; !q.done; advance(number(q.engine))) describe(q, used);
+    }
+    for (const auto& [tile, ends] : used) {
+      const auto limit = tile.kind == TileKind::Core      ? limits.coreDescriptors
+                         : tile.kind == TileKind::Memtile ? limits.memtileDescriptors
+                                                          : limits.shimDescriptors;
+      if (limit && std::ssize(ends) > *limit)
+        faults_.add("PROG007", toText(tile), "the program needs more descriptors than there are",
+                    to_string(ends.size()) + " of " + to_string(*limit),
+                    "fold transfers into loops");
+    }
+  }
+  void describe(const Queue& q,
+                std::map<Tile, std::set<std::pair<std::int32_t, std::size_t>>>& used) const {
+    const Op& op = q.current();
+    const Tile shim{TileKind::Ddr, 0, q.engine.column};
+    switch (q.engine.kind) {
+      case EngineKind::DdrIn:
+      case EngineKind::DdrOut:
+        used[shim].insert({op.leaf, 0});
+        used[memtile(q.engine.column)].insert({op.leaf, 0});
+        return;
+      case EngineKind::Wire:
+        used[memtile(q.value(std::get<Send<Affine>>(op.instruction->as).memtile))].insert(
+            {op.leaf, 0});
+        return;
+      case EngineKind::CoreIn:
+        used[coreOf(q.engine)].insert({op.leaf, 0});
+        return;
+      case EngineKind::CoreOut: {
+        used[coreOf(q.engine)].insert({op.leaf, 0});
+        const auto& ends = std::get<WriteFm<Affine>>(op.instruction->as).destinations;
+        for (std::size_t k = 0; k < ends.size(); ++k)
+          used[memtile(q.value(ends[k].memtile))].insert({op.leaf, k});
+        return;
+      }
+      case EngineKind::Sequencer:
+      case EngineKind::Core:
+        return;
+    }
+  }
+
+  const Program& program_;
+  const Device& device_;
+  Faults& faults_;
+  std::vector<Strip> strips_;
+  std::vector<Queue> queues_;
+  std::array<std::size_t, kKinds.size()> firstOf_{};
+  std::vector<std::vector<std::int32_t>> lockOf_;  // per tile and index: number in locks_, or -1
+  std::vector<LockState> locks_;
+  std::vector<std::pair<std::size_t, std::int64_t>> taken_;
+  std::size_t missing_ = 0;  // the lock that the last take had to wait for
+  std::vector<std::size_t> receivers_;
+  std::int64_t attempt_ = 0;
+  std::vector<std::size_t> toRun_;
+};
+
+}  // namespace
+
+void verifyDrain(const Program& program, const Device& device, Faults& faults) {
+  Drain(program, device, faults).run();
+}
+
+}  // namespace heddle

@@ -1,0 +1,64 @@
+// The parts of verify: declarations, then each instruction over all its iterations, then the
+// untimed run.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "heddle/program/verify.h"
+#include "heddle/program/visit.h"
+
+namespace heddle {
+
+// Bounds of what a Program may ask for; above them nothing is a program but an attack or a mistake.
+inline constexpr std::int64_t kMaxNumber = std::int64_t{1}
+                                           << 62;  // every affine number, term by term
+inline constexpr std::int64_t kMaxExtent = std::int64_t{1}
+                                           << 20;  // of a tensor's axis, a window, a kernel
+inline constexpr std::int64_t kMaxDdrBytes = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 30;  // of all tensors together
+inline constexpr std::int64_t kMaxLocks = 1024;  // that one instruction or descriptor uses
+inline constexpr std::int32_t kMaxLockIndex = 1 << 14;
+inline constexpr std::int64_t kMaxSteps = 50'000'000;  // instructions that all queues execute
+
+// Collects faults and stops at 20.
+class Faults {
+ public:
+  bool full() const { return diagnostics_.size() >= 20; }
+  bool any() const { return !diagnostics_.empty(); }
+  void add(std::string code, std::string where, std::string summary, std::string what,
+           std::string mend) {
+    if (!full())
+      diagnostics_.push_back({std::move(code), std::move(where), std::move(summary),
+                              std::move(what), std::move(mend)});
+  }
+  Diagnostics take() { return std::move(diagnostics_); }
+
+ private:
+  Diagnostics diagnostics_;
+};
+
+// Whether the device has it.
+bool exists(const Engine& engine, const Device& device);
+bool exists(const Tile& tile, const Device& device);
+// Engines of one kind: (rows, columns) and channels; a wire's index is its column.
+struct EngineCounts {
+  std::int64_t rows = 1, columns = 1, channels = 1;
+};
+EngineCounts engineCounts(EngineKind kind, const Device& device);
+
+// "layer 3 'conv1', core(1,2), instruction 17 (CONV)"; instructions are numbered from 0 in the
+// order of the asm.
+std::string whereIs(const Program& program, LayerId layer, const std::string& engines,
+                    std::int32_t leaf, const Instruction& instruction);
+
+std::int64_t blocksOf(const ProgramTensor& tensor);
+
+// Tensors, kernels, buffers, locks, ports.
+void verifyDeclarations(const Program& program, const Device& device, Faults& faults);
+// Sections and loops, then every instruction: numbers, addresses, sizes, limits, wires.
+void verifySections(const Program& program, const Device& device, Faults& faults);
+// The untimed run. Needs a program in which the two above found nothing.
+void verifyDrain(const Program& program, const Device& device, Faults& faults);
+
+}  // namespace heddle

@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "heddle/program/names.h"
+#include "verify_checks.h"
+
+namespace heddle {
+namespace {
+
+// Whether [address, address + bytes) lies in a memory of `size` bytes.
+bool liesIn(std::int64_t address, std::int64_t bytes, std::int64_t size) {
+  return address >= 0 && bytes >= 0 && bytes <= size && address <= size - bytes;
+}
+
+bool within(std::int64_t n, std::int64_t low, std::int64_t high) { return n >= low && n <= high; }
+
+class Declarations {
+ public:
+  Declarations(const Program& program, const Device& device, Faults& faults)
+      : program_(program), device_(device), faults_(faults) {}
+
+  void check() {
+    ddr();
+    shapes();
+    if (faults_.any()) return;
+    for (std::size_t i = 0; i < program_.tensors.size(); ++i) tensor(i);
+    for (const Port& p : program_.inputs) port(p, "input");
+    for (const Port& p : program_.outputs) port(p, "output");
+    for (std::size_t i = 0; i < program_.layers.size(); ++i) layer(i);
+    for (std::size_t i = 0; i < program_.kernels.size(); ++i) kernel(i);
+    for (const Buffer& b : program_.buffers) buffer(b);
+    locks();
+  }
+
+ private:
+  bool known(TensorId t) const { return t.valid() && t.at() < program_.tensors.size(); }
+  bool knownOrNone(LayerId l) const { return !l.valid() || l.at() < program_.layers.size(); }
+
+  void ddr() {
+    const std::int64_t size = program_.ddrBytes;
+    if (!within(size, 0, kMaxDdrBytes))
+      faults_.add("PROG004", "ddr", "the size of DDR is out of range",
+                  std::to_string(size) + " B; at most " + std::to_string(kMaxDdrBytes) + " B",
+                  "give the right size");
+    else if (!liesIn(program_.weightsAddress, program_.weightsBytes, size))
+      faults_.add("PROG005", "weights", "the weight image lies outside of DDR",
+                  std::to_string(program_.weightsBytes) + " B at " +
+                      std::to_string(program_.weightsAddress) + ", DDR has " +
+                      std::to_string(size) + " B",
+                  "place it inside");
+  }
+
+  void shapes() {
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < program_.tensors.size() && !faults_.full(); ++i) {
+      const Shape& s = program_.tensors[i].shape;
+      const bool axes = within(s.height, 1, kMaxExtent) && within(s.width, 1, kMaxExtent) &&
+                        within(s.channels, 1, kMaxExtent);
+      if (axes)
+        total += std::min(s.height * s.width * blocksOf(program_.tensors[i]), kMaxTensorBytes) * 8;
+      if (axes && total <= kMaxTensorBytes) continue;
+      faults_.add("PROG004", tensorName(i), "the shape of the tensor is out of range",
+                  "axes of 1 to " + std::to_string(kMaxExtent) + ", " +
+                      std::to_string(kMaxTensorBytes) + " B for all tensors together",
+                  "give the right shape");
+    }
+  }
+
+  std::string tensorName(std::size_t i) const {
+    return "tensor %" + std::to_string(i) + " '" + program_.tensors[i].name + "'";
+  }
+
+  void tensor(std::size_t i) {
+    const ProgramTensor& t = program_.tensors[i];
+    const Shape& s = t.shape;
+    const std::int64_t blocks = blocksOf(t);
+    if (!known(t.root) || program_.tensors[t.root.at()].root != t.root) {
+      faults_.add("PROG001", tensorName(i), "the tensor's root is no root",
+                  "root %" + std::to_string(t.root.index), "name a tensor that is its own root");
+      return;
+    }
+    const ProgramTensor& root = program_.tensors[t.root.at()];
+    if (!within(t.rootBlock, 0, blocksOf(root) - blocks) || s.height != root.shape.height ||
+        s.width != root.shape.width)
+      faults_.add(
+          "PROG006", tensorName(i), "the view is not inside its root",
+          "channel block " + std::to_string(t.rootBlock) + " of %" + std::to_string(t.root.index),
+          "a view has its root's rows and columns and some of its channel blocks");
+    if (t.ddr && !liesIn(*t.ddr, s.height * s.width * blocks * 8, program_.ddrBytes))
+      faults_.add("PROG005", tensorName(i), "the tensor lies outside of DDR",
+                  "at " + std::to_string(*t.ddr), "place it inside");
+    for (const Slice& slice : t.slices) this->slice(i, slice);
+  }
+
+  void slice(std::size_t i, const Slice& slice) {
+    const ProgramTensor& t = program_.tensors[i];
+    if (!within(slice.memtile, 0, device_.columns - 1)) {
+      faults_.add("PROG001", tensorName(i), "a slice lies in a memtile that is not there",
+                  "mem(" + std::to_string(slice.memtile) + "), the device has " +
+                      std::to_string(device_.columns),
+                  "name a memtile of the device");
+      return;
+    }
+    const bool box = within(slice.rows, 1, t.shape.height) &&
+                     within(slice.y, 0, t.shape.height - slice.rows) &&
+                     within(slice.columns, 1, t.shape.width) &&
+                     within(slice.x, 0, t.shape.width - slice.columns);
+    if (!box)
+      faults_.add("PROG004", tensorName(i), "a slice is not inside its tensor",
+                  "rows " + std::to_string(slice.y) + " for " + std::to_string(slice.rows) +
+                      ", columns " + std::to_string(slice.x) + " for " +
+                      std::to_string(slice.columns),
+                  "cut it from the tensor");
+    else if (!liesIn(slice.address, slice.rows * slice.columns * blocksOf(t) * 8,
+                     device_.memtile.memory.raw()))
+      faults_.add("PROG005", tensorName(i), "a slice lies outside of its memtile",
+                  "at " + std::to_string(slice.address), "place it inside");
+  }
+
+  // The extent that an axis of a port must have.
+  static std::int64_t extentOf(char axis, const Shape& shape) {
+    return axis == 'H'   ? shape.height
+           : axis == 'W' ? shape.width
+           : axis == 'C' ? shape.channels
+                         : 1;
+  }
+
+  static std::optional<std::int64_t> elements(const std::vector<std::int64_t>& shape) {
+    std::int64_t n = 1;
+    for (const std::int64_t extent : shape) {
+      if (!within(extent, 1, kMaxTensorBytes) || n > kMaxTensorBytes / extent) return std::nullopt;
+      n *= extent;
+    }
+    return n;
+  }
+
+  void port(const Port& p, const std::string& direction) {
+    const std::string where = direction + " '" + p.name + "'";
+    if (!known(p.tensor)) {
+      faults_.add("PROG001", where, "its tensor is not there", "%" + std::to_string(p.tensor.index),
+                  "name a tensor");
+      return;
+    }
+    const Shape& shape = program_.tensors[p.tensor.at()].shape;
+    const std::optional<std::int64_t> n = elements(p.shape);
+    bool agree =
+        n && n == shape.elements() && elements(p.view) == n && p.axes.size() == p.view.size();
+    std::set<char> axes;
+    for (std::size_t i = 0; agree && i < p.axes.size(); ++i)
+      agree = std::string("NHWC").find(p.axes[i]) != std::string::npos &&
+              axes.insert(p.axes[i]).second && p.view[i] == extentOf(p.axes[i], shape);
+    if (!agree)
+      faults_.add("PROG013", where, "its axes are not those of its tensor",
+                  "axes '" + p.axes + "', tensor " + std::to_string(shape.height) + "x" +
+                      std::to_string(shape.width) + "x" + std::to_string(shape.channels),
+                  "give the view one extent for each of its axes, equal to the tensor's");
+  }
+
+  void layer(std::size_t i) {
+    if (!known(program_.layers[i].output))
+      faults_.add("PROG001", "layer " + std::to_string(i) + " '" + program_.layers[i].name + "'",
+                  "its output is not there", "%" + std::to_string(program_.layers[i].output.index),
+                  "name a tensor");
+  }
+
+  void kernel(std::size_t i) {
+    const Kernel& k = program_.kernels[i];
+    const Window& w = k.window;
+    bool fits = true;
+    for (const std::int64_t n :
+         {w.kernelY, w.kernelX, w.strideY, w.strideX, w.dilationY, w.dilationX, k.tensorHeight,
+          k.tensorWidth, k.inputBlocks, k.outputBlocks, k.outputColumns, k.kernelYWhole})
+      fits = fits && within(n, 1, kMaxExtent);
+    for (const std::int64_t pad : {w.padTop, w.padLeft, w.padBottom, w.padRight})
+      fits = fits && within(pad, -kMaxExtent, kMaxExtent);
+    constexpr std::int64_t kAddMultiplier = std::int64_t{1} << 46;  // canon: Add
+    fits = fits && within(k.multiplierA, -kAddMultiplier, kAddMultiplier) &&
+           within(k.multiplierB, -kAddMultiplier, kAddMultiplier) && within(k.shift, 0, 1 << 12) &&
+           k.rescale.multiplier >= 0 && within(k.rescale.shift, -(1 << 12), 1 << 12) &&
+           k.clamp.low <= k.clamp.high;
+    for (const Kernel::Move& move : k.moves)
+      fits = fits && mapFits(move.columns, k.outputColumns) &&
+             mapFits(move.channels, k.outputBlocks * 8) && within(move.table, -1, kMaxExtent);
+    if (!fits)
+      faults_.add(
+          "PROG004", "kernel k" + std::to_string(i) + " '" + k.name + "'",
+          "a number of the kernel is out of range",
+          "extents are 1 to " + std::to_string(kMaxExtent) + ", moves stay inside the output",
+          "docs/asm.md says what each number means");
+  }
+
+  static bool mapFits(const AxisMap& map, std::int64_t outputs) {
+    return std::all_of(map.begin(), map.end(), [&](const AxisRun& r) {
+      return within(r.count, 1, kMaxExtent) && within(r.toStep, 1, kMaxExtent) &&
+             within(r.to, 0, outputs - 1) && r.to + (r.count - 1) * r.toStep < outputs &&
+             within(r.fromStep, -kMaxExtent, kMaxExtent) && within(r.from, 0, kMaxExtent) &&
+             r.from + (r.count - 1) * r.fromStep >= 0;
+    });
+  }
+
+  std::int64_t memoryOf(TileKind kind) const {
+    switch (kind) {
+      case TileKind::Ddr:
+        return program_.ddrBytes;
+      case TileKind::Memtile:
+        return device_.memtile.memory.raw();
+      case TileKind::Core:
+        return device_.core.memory.raw();
+    }
+    return 0;
+  }
+
+  void buffer(const Buffer& b) {
+    const std::string where = "buffer '" + b.name + "'";
+    const bool many = b.kind == TileKind::Core;
+    const std::int64_t rows = many ? device_.rows : 1,
+                       columns = b.kind == TileKind::Ddr ? 1 : device_.columns;
+    if (!within(b.tiles.rows, 1, rows) || !within(b.tiles.row, 0, rows - b.tiles.rows) ||
+        !within(b.tiles.columns, 1, columns) ||
+        !within(b.tiles.column, 0, columns - b.tiles.columns))
+      faults_.add("PROG001", where, "it lies in tiles that are not there",
+                  std::string(word(b.kind)), "name tiles of the device");
+    if (!liesIn(b.address, b.size, memoryOf(b.kind)))
+      faults_.add("PROG005", where, "the buffer lies outside of its memory",
+                  std::to_string(b.size) + " B at " + std::to_string(b.address) + ", there are " +
+                      std::to_string(memoryOf(b.kind)) + " B",
+                  "place it inside");
+    if (!knownOrNone(b.first) || !knownOrNone(b.last) || (b.tensor.valid() && !known(b.tensor)))
+      faults_.add("PROG001", where, "its layer or tensor is not there", "",
+                  "name layers and tensors of the program");
+  }
+
+  void locks() {
+    std::set<std::pair<Tile, std::int32_t>> declared;
+    std::map<Tile, std::int64_t> count;
+    for (const Lock& l : program_.locks) {
+      const std::string where = "lock L" + std::to_string(l.index) + " in " + toText(l.tile);
+      const bool ddr = l.tile.kind == TileKind::Ddr;
+      if (ddr || !exists(l.tile, device_) || !exists(l.producer, device_) ||
+          !exists(l.consumer, device_))
+        faults_.add("PROG001", where, "its tile, producer or consumer is not there",
+                    toText(l.tile) + ", " + toText(l.producer) + ", " + toText(l.consumer),
+                    "locks lie in memtiles and cores of the device");
+      const Limits& limits = device_.limits;
+      const auto limit = l.tile.kind == TileKind::Core ? limits.coreLocks : limits.memtileLocks;
+      if (!within(l.index, 0, kMaxLockIndex - 1) ||
+          (limit && (l.index >= *limit || ++count[l.tile] > *limit)))
+        faults_.add("PROG007", where, "the tile has no such lock",
+                    "it has " + std::to_string(limit.value_or(kMaxLockIndex)) + " locks",
+                    "use fewer locks");
+      if (!within(l.initial, 0, limits.lockMaximum.value_or(kMaxExtent)))
+        faults_.add("PROG007", where, "the initial value of the lock is out of range",
+                    std::to_string(l.initial) + " is not between 0 and " +
+                        std::to_string(limits.lockMaximum.value_or(kMaxExtent)),
+                    "begin with a value that the lock can hold");
+      if (!declared.insert({l.tile, l.index}).second)
+        faults_.add("PROG009", where, "the lock is declared twice", "",
+                    "give each lock a number of its own");
+    }
+  }
+
+  const Program& program_;
+  const Device& device_;
+  Faults& faults_;
+};
+
+}  // namespace
+
+void verifyDeclarations(const Program& program, const Device& device, Faults& faults) {
+  Declarations(program, device, faults).check();
+}
+
+}  // namespace heddle

@@ -1,0 +1,552 @@
+// Every section and loop, then every instruction over all its iterations.
+#include <algorithm>
+
+#include "heddle/program/names.h"
+#include "iteration_space.h"
+#include "verify_checks.h"
+
+namespace heddle {
+namespace {
+
+using std::to_string;
+
+// One memory as descriptors see it.
+struct Memory {
+  std::string name;
+  std::int64_t size = 0;
+  std::optional<std::int64_t> dimensions;  // of a descriptor
+  bool locks = true;
+};
+
+// Bytes that a pattern touches, from its address on; its total. Nothing where a number is out of
+// range.
+struct Footprint {
+  std::int64_t low = 0, high = 0, bytes = 0;  // [low, high)
+};
+std::optional<Footprint> footprint(const Pattern& pattern) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  if (pattern.run < 1 || pattern.run > kMost) return std::nullopt;
+  Footprint f{0, pattern.run, pattern.run};
+  for (const Dimension& d : pattern.dimensions) {
+    if (d.count < 1 || d.count > kMost || d.stride < -kMost || d.stride > kMost)
+      return std::nullopt;
+    const Int128 reach = Int128{d.count - 1} * d.stride;
+    const Int128 bytes = Int128{f.bytes} * d.count;
+    if (bytes > kMost || reach > kMost || reach < -kMost) return std::nullopt;
+    f.bytes = static_cast<std::int64_t>(bytes);
+    (reach < 0 ? f.low : f.high) += static_cast<std::int64_t>(reach);
+    if (f.low < -kMost || f.high > kMost) return std::nullopt;
+  }
+  return f;
+}
+
+class Sections {
+ public:
+  Sections(const Program& program, const Device& device, Faults& faults)
+      : program_(program), device_(device), faults_(faults) {}
+
+  void check() {
+    for (const Section& s : program_.sections) {
+      section_ = &s;
+      if (!engines(s.engines)) return;
+      if (s.items.empty())
+        return fault("PROG002", "section " + to_string(&s - program_.sections.data()),
+                     "a section is empty", "", "give it items");
+      if (s.layer.valid() ? s.layer.at() >= program_.layers.size() : true)
+        return fault("PROG001", rangeText(), "its layer is not there",
+                     "layer " + to_string(s.layer.index), "name a layer");
+      space_ = IterationSpace(s.engines.range);
+      items(s.items, s.engines.range.rows * s.engines.range.columns);
+      if (faults_.full()) return;
+    }
+  }
+
+ private:
+  // ---- sections and loops -----------------------------------------------------------------------
+
+  bool engines(const EngineRange& e) {
+    const EngineCounts n = engineCounts(e.kind, device_);
+    const CoreRange& r = e.range;
+    const bool there = r.rows >= 1 && r.columns >= 1 && r.row >= 0 && r.column >= 0 &&
+                       r.rows <= n.rows && r.columns <= n.columns && r.row <= n.rows - r.rows &&
+                       r.column <= n.columns - r.columns && e.channel >= 0 &&
+                       e.channel < n.channels;
+    if (!there)
+      fault("PROG001", rangeText(), "a section is for engines that are not there",
+            "the device has " + to_string(n.rows) + " x " + to_string(n.columns) + " with " +
+                to_string(n.channels) + " channels of this kind",
+            "name engines of the device");
+    return there;
+  }
+
+  std::string rangeText() const {
+    const EngineRange& e = section_->engines;
+    const auto row = static_cast<std::int32_t>(e.range.row),
+               column = static_cast<std::int32_t>(e.range.column);
+    const std::string first = toText(Engine{e.kind, row, column, e.channel});
+    if (e.range.rows == 1 && e.range.columns == 1) return first;
+    return first + " to " +
+           toText(Engine{e.kind, static_cast<std::int32_t>(row + e.range.rows - 1),
+                         static_cast<std::int32_t>(column + e.range.columns - 1), e.channel});
+  }
+
+  // `times`: how often the items are executed, over all engines.
+  void items(const std::vector<Item>& items, std::int64_t times) {
+    for (const Item& item : items) {
+      if (faults_.full()) return;
+      if (const Loop* loop = std::get_if<Loop>(&item.as)) {
+        this->loop(*loop, times);
+        continue;
+      }
+      instruction_ = &std::get<Instruction>(item.as);
+      steps_ += times * cost(*instruction_);
+      if (steps_ > kMaxSteps)
+        return fault("PROG002", where(), "the program runs too long to be proved",
+                     "its queues execute more than " + to_string(kMaxSteps) + " instructions",
+                     "shorten its loops");
+      if (numbers()) std::visit([this](const auto& i) { instruction(i); }, instruction_->as);
+      ++leaf_;
+    }
+  }
+
+  // Of one execution in the untimed run: the locks and queues that it looks at.
+  static std::int64_t cost(const Instruction& instruction) {
+    std::int64_t n = 1;
+    forEachValue(instruction, [&](const Affine&) { ++n; });
+    return divideRoundUp(n, 32);
+  }
+
+  void loop(const Loop& loop, std::int64_t times) {
+    const bool sound = loop.count >= 1 && !loop.body.empty() && space_.depth() < kMaxLoopDepth;
+    if (!sound || loop.count > kMaxSteps / times) {
+      fault("PROG002",
+            "layer " + to_string(section_->layer.index) + ", " + rangeText() +
+                ", before instruction " + to_string(leaf_),
+            "a loop cannot be executed",
+            to_string(loop.count) + " iterations of " + to_string(loop.body.size()) +
+                " items at depth " + to_string(space_.depth() + 1),
+            "give it 1 to " + to_string(kMaxSteps) +
+                " iterations, a body, and a depth of at most " + to_string(kMaxLoopDepth));
+      leaf_ += leafCount(loop.body);
+      return;
+    }
+    space_.enter(loop.count);
+    items(loop.body, times * loop.count);
+    space_.leave();
+  }
+
+  bool numbers() {
+    bool fine = true;
+    forEachValue(*instruction_, [&](const Affine& a) {
+      if (!fine) return;
+      if (!space_.usesKnownCounters(a)) {
+        fine = false;
+        faultHere("PROG002", "a number counts with a loop that is not around it",
+                  to_string(space_.depth()) + " loops are around it",
+                  "use i0 to i" + to_string(std::max<std::size_t>(space_.depth(), 1) - 1));
+      } else if (!space_.isBounded(a)) {
+        fine = false;
+        faultHere("PROG004", "a number is too large", "its terms may add up to more than 2^62",
+                  "write a smaller one");
+      }
+    });
+    return fine;
+  }
+
+  // ---- faults -----------------------------------------------------------------------------------
+
+  std::string where() const {
+    return whereIs(program_, section_->layer, rangeText(), leaf_, *instruction_);
+  }
+  void fault(std::string code, std::string place, std::string summary, std::string what,
+             std::string mend) {
+    faults_.add(std::move(code), std::move(place), std::move(summary), std::move(what),
+                std::move(mend));
+  }
+  void faultHere(std::string code, std::string summary, std::string what, std::string mend) {
+    fault(std::move(code), where(), std::move(summary), std::move(what), std::move(mend));
+  }
+
+  // ---- numbers ----------------------------------------------------------------------------------
+
+  // Whether low <= a <= high in every iteration; a fault where not.
+  bool inRange(const std::string& name, const Affine& a, std::int64_t low, std::int64_t high,
+               const char* code = "PROG004") {
+    const Extremes e = space_.extremes(a);
+    if (e.low >= low && e.high <= high) return true;
+    faultHere(code, name + " is out of range",
+              "it goes from " + to_string(e.low) + " to " + to_string(e.high) + ", allowed is " +
+                  to_string(low) + " to " + to_string(high),
+              "keep it in this range");
+    return false;
+  }
+  bool inRange(const std::string& name, std::int64_t n, std::int64_t low, std::int64_t high,
+               const char* code = "PROG004") {
+    return inRange(name, Affine(n), low, high, code);
+  }
+
+  // Bytes [low, high) from the address on lie in the memory in every iteration.
+  void address(const std::string& name, const Address<Affine>& a, std::int64_t low,
+               std::int64_t high, const Memory& memory) {
+    if (a.slots < 1 || a.slots > kMaxExtent || a.slotStride < -kMaxDdrBytes ||
+        a.slotStride > kMaxDdrBytes)
+      return faultHere("PROG004", name + " has slots out of range",
+                       to_string(a.slots) + " slots of " + to_string(a.slotStride) + " B",
+                       "give it 1 to " + to_string(kMaxExtent) + " slots");
+    const Extremes slot = space_.extremes(a.slot);
+    if (slot.low < 0)
+      return faultHere("PROG004", name + " has a negative slot",
+                       "it begins at " + to_string(slot.low), "slots count from 0 up");
+    const bool oneLap = slot.low / a.slots == slot.high / a.slots;
+    const std::int64_t first = (oneLap ? slot.low % a.slots : 0) * a.slotStride;
+    const std::int64_t last = (oneLap ? slot.high % a.slots : a.slots - 1) * a.slotStride;
+    const Extremes base = space_.extremes(a.base);
+    const bool inside = base.low + std::min(first, last) + low >= 0 &&
+                        base.high + std::max(first, last) + high <= memory.size;
+    if (inside) return;
+    // The extremes of base and slot need not meet in one iteration: look at each.
+    const auto outside = space_.findWhere(budget_, [&](std::span<const std::int64_t> counters,
+                                                       std::int64_t row, std::int64_t column) {
+      const std::int64_t at =
+          byteAddress({evaluate(a.base, counters, row, column),
+                       evaluate(a.slot, counters, row, column), a.slotStride, a.slots});
+      return at + low < 0 || at + high > memory.size;
+    });
+    if (outside)
+      faultHere("PROG005", name + " lies outside of " + memory.name,
+                "it takes " + to_string(high - low) + " B from " + to_string(base.low + low) +
+                    " on " + *outside + ", there are " + to_string(memory.size) + " B",
+                "place it inside");
+  }
+
+  void granular(const std::string& name, const End<Affine>& end) {
+    const std::int64_t g = device_.limits.granularity;
+    if (g <= 1) return;
+    bool fits = end.pattern.run % g == 0 && end.address.slotStride % g == 0;
+    for (const Dimension& d : end.pattern.dimensions) fits = fits && d.stride % g == 0;
+    const Affine& a = end.address.base;
+    for (const std::int64_t n : {a.base, a.row, a.column}) fits = fits && n % g == 0;
+    for (const std::int64_t n : a.loop) fits = fits && n % g == 0;
+    if (!fits)
+      faultHere("PROG007", name + " is not a multiple of the granularity",
+                "addresses, runs and strides are multiples of " + to_string(g) + " B", "align it");
+  }
+
+  void locks(const std::string& name, const std::vector<LockUse<Affine>>& uses,
+             const Memory& memory, bool descriptor) {
+    const auto limit = descriptor ? device_.limits.locksPerDescriptor : std::nullopt;
+    const std::int64_t most = memory.locks ? std::min(limit.value_or(kMaxLocks), kMaxLocks) : 0;
+    if (std::ssize(uses) > most)
+      return faultHere(
+          "PROG007", name + " uses too many locks",
+          to_string(uses.size()) + " of at most " + to_string(most),
+          memory.locks ? "pass a token on through another queue" : "order DDR by START and WAIT");
+    for (const LockUse<Affine>& u : uses) {
+      if (!inRange("the count of a lock of " + name, u.count, 1,
+                   device_.limits.lockMaximum.value_or(kMaxExtent)))
+        return;
+      if (!inRange("the number of a lock of " + name, u.lock, 0, kMaxLockIndex - 1, "PROG009"))
+        return;
+    }
+  }
+
+  // One descriptor; its bytes, or nothing after a fault.
+  std::optional<std::int64_t> end(const std::string& name, const End<Affine>& e,
+                                  const Memory& memory) {
+    const std::optional<Footprint> f = footprint(e.pattern);
+    if (!f) {
+      faultHere("PROG004", name + " has a pattern out of range",
+                "counts and the run are 1 or more and all bytes below 2^40", "mend the pattern");
+      return std::nullopt;
+    }
+    if (memory.dimensions && std::ssize(e.pattern.dimensions) > *memory.dimensions)
+      faultHere(
+          "PROG007", name + " has too many dimensions",
+          to_string(e.pattern.dimensions.size()) + " of at most " + to_string(*memory.dimensions),
+          "split the transfer");
+    address(name, e.address, f->low, f->high, memory);
+    granular(name, e);
+    locks(name, e.acquire, memory, true);
+    locks(name, e.release, memory, true);
+    return f->bytes;
+  }
+
+  // What is meant to move lies in its tensor or image; its bytes, or nothing after a fault.
+  std::optional<std::int64_t> part(const Part<Affine>& p) {
+    if (p.content == Content::Weights) {
+      if (!inRange("the size of the weights", p.rows, 1, program_.weightsBytes))
+        return std::nullopt;
+      if (!inRange("the place of the weights", p.y, 0, program_.weightsBytes - p.rows))
+        return std::nullopt;
+      return p.rows;
+    }
+    if (!p.tensor.valid() || p.tensor.at() >= program_.tensors.size() ||
+        program_.tensors[p.tensor.at()].root != p.tensor) {
+      faultHere("PROG001", "its part is of a tensor that is not there",
+                "%" + to_string(p.tensor.index), "name a tensor that is its own root");
+      return std::nullopt;
+    }
+    const ProgramTensor& t = program_.tensors[p.tensor.at()];
+    const std::int64_t blocks = blocksOf(t);
+    const bool inside = inRange("the number of rows", p.rows, 1, t.shape.height) &&
+                        inRange("the number of blocks", p.blocks, 1, blocks) &&
+                        inRange("the number of columns", p.columns, 1, t.shape.width) &&
+                        inRange("the first row", p.y, 0, t.shape.height - p.rows) &&
+                        inRange("the first block", p.block, 0, blocks - p.blocks) &&
+                        inRange("the first column", p.x, 0, t.shape.width - p.columns);
+    if (!inside) return std::nullopt;
+    return p.rows * p.blocks * p.columns * 8;
+  }
+
+  void agree(const std::string& name, std::optional<std::int64_t> bytes,
+             std::optional<std::int64_t> partBytes) {
+    if (!bytes || !partBytes || *bytes == *partBytes) return;
+    faultHere("PROG006", name + " and the part do not have the same size",
+              to_string(*bytes) + " B and " + to_string(*partBytes) + " B", "make them equal");
+  }
+
+  Memory ddr() const { return {"DDR", program_.ddrBytes, device_.limits.shimDimensions, false}; }
+  Memory memtile() const {
+    return {"its memtile", device_.memtile.memory.raw(), device_.limits.memtileDimensions, true};
+  }
+  Memory core() const {
+    return {"the core's operand memory", device_.core.operandMemory().raw(),
+            device_.limits.coreDimensions, true};
+  }
+
+  bool isFor(EngineKind kind) {
+    const EngineKind queue = section_->engines.kind;
+    if (queue == kind) return true;
+    faultHere("PROG003", "an instruction in a queue that does not execute it",
+              "the queue of a " + std::string(word(queue)),
+              "move it to a " + std::string(word(kind)));
+    return false;
+  }
+
+  // ---- instructions -----------------------------------------------------------------------------
+
+  void channel(const Engine& e) {
+    const bool ddr = e.kind == EngineKind::DdrIn || e.kind == EngineKind::DdrOut;
+    if (!ddr || !exists(e, device_))
+      faultHere("PROG001", "its DDR channel is not there", toText(e),
+                "name a ddr-in or ddr-out of the device");
+  }
+  void instruction(const Start& i) {
+    if (isFor(EngineKind::Sequencer)) channel(i.channel);
+  }
+  void instruction(const Wait<Affine>& i) {
+    if (!isFor(EngineKind::Sequencer)) return;
+    channel(i.channel);
+    inRange("the entry", i.entry, 0, kMaxSteps);
+  }
+  void instruction(const Load<Affine>& i) {
+    if (!isFor(EngineKind::DdrIn)) return;
+    const auto bytes = part(i.part);
+    agree("the source", end("the source", i.source, ddr()), bytes);
+    agree("the destination", end("the destination", i.destination, memtile()), bytes);
+  }
+  void instruction(const Write<Affine>& i) {
+    if (!isFor(EngineKind::DdrOut)) return;
+    const auto bytes = part(i.part);
+    agree("the source", end("the source", i.source, memtile()), bytes);
+    agree("the destination", end("the destination", i.destination, ddr()), bytes);
+  }
+
+  void instruction(const Send<Affine>& i) {
+    if (!isFor(EngineKind::Wire)) return;
+    agree("the source", end("the source", i.source, memtile()), part(i.part));
+    if (i.to.empty() || std::ssize(i.to) > device_.cores() * device_.core.channelsIn)
+      return faultHere("PROG008", "a transfer without receivers, or with too many",
+                       to_string(i.to.size()) + " groups of cores", "name each core once");
+    const CoreRange& range = section_->engines.range;
+    for (std::int64_t w = range.column; w < range.column + range.columns; ++w) sendOn(w, i);
+  }
+  void sendOn(std::int64_t index, const Send<Affine>& i) {
+    const Wire& wire = device_.wires[static_cast<std::size_t>(index)];
+    const IterationSpace all = std::exchange(space_, space_.of(0, index));
+    const auto feeds = [&](std::int64_t memtile) {
+      return std::find(wire.feeders.begin(), wire.feeders.end(), memtile) != wire.feeders.end();
+    };
+    const Extremes memtiles = space_.extremes(i.memtile);
+    std::optional<std::string> notFed;
+    if (memtiles.low != memtiles.high || !feeds(memtiles.low))
+      notFed = space_.findWhere(budget_, [&](std::span<const std::int64_t> counters,
+                                             std::int64_t row, std::int64_t column) {
+        return !feeds(evaluate(i.memtile, counters, row, column));
+      });
+    if (notFed)
+      faultHere("PROG008", "the memtile does not feed the wire",
+                "wire '" + wire.name + "' " + *notFed, "send from one of its feeders");
+    for (const SendTo<Affine>& to : i.to) {
+      const CoreRange& reach = wire.reach;
+      const bool sized =
+          inRange("the number of receiving rows", to.rows, 1, reach.rows, "PROG008") &&
+          inRange("the number of receiving columns", to.columns, 1, reach.columns, "PROG008");
+      if (!sized) break;
+      inRange("a receiving row on wire '" + wire.name + "'", to.row, reach.row,
+              reach.row + reach.rows - to.rows, "PROG008");
+      inRange("a receiving column on wire '" + wire.name + "'", to.column, reach.column,
+              reach.column + reach.columns - to.columns, "PROG008");
+      inRange("the receiving channel", to.channel, 0, device_.core.channelsIn - 1, "PROG001");
+    }
+    space_ = all;
+  }
+
+  void instruction(const Receive<Affine>& i) {
+    if (!isFor(EngineKind::CoreIn)) return;
+    agree("the destination", end("the destination", i.destination, core()), part(i.part));
+    inRange("the wire", i.wire, 0, std::ssize(device_.wires) - 1, "PROG001");
+  }
+
+  void instruction(const WriteFm<Affine>& i) {
+    if (!isFor(EngineKind::CoreOut)) return;
+    const auto bytes = part(i.part);
+    agree("the source", end("the source", i.source, core()), bytes);
+    const std::int64_t most = device_.coreWriteMulticast ? device_.columns : 1;
+    if (i.destinations.empty() || std::ssize(i.destinations) > most)
+      return faultHere(
+          "PROG008", "the core cannot write there",
+          to_string(i.destinations.size()) + " memtiles, the device allows 1 to " + to_string(most),
+          "write to one after the other");
+    for (const MemtileEnd<Affine>& d : i.destinations) {
+      inRange("the memtile", d.memtile, 0, device_.columns - 1, "PROG001");
+      agree("a destination", end("a destination", d.end, memtile()), bytes);
+    }
+  }
+
+  // ---- calls ------------------------------------------------------------------------------------
+
+  static std::size_t inputsOf(const Kernel& k) {
+    if (k.op == OpKind::Assemble) return k.moves.size();
+    return k.op == OpKind::Add || k.op == OpKind::Mul ? 2 : 1;
+  }
+
+  // Bytes of the weight record, as program.h lays it out.
+  static std::int64_t recordBytes(const Kernel& k, const Call<Affine>& i) {
+    const std::int64_t pairs = k.inputBlocks * k.outputBlocks,
+                       taps = k.window.kernelY * k.window.kernelX;
+    const std::int64_t zeros = 8 * k.outputBlocks,
+                       epilogue = (k.negativeScale ? 5 : 3) * 4 * 8 * k.outputBlocks;
+    switch (k.op) {
+      case OpKind::Conv:
+        return zeros + divideRoundUp(pairs, 64) * 8 + i.keptBlocks * taps * 64 +
+               (i.finish ? epilogue : 0);
+      case OpKind::DepthwiseConv:
+        return zeros + k.outputBlocks * taps * 8 + epilogue;
+      case OpKind::Table:
+        return 256 * (k.tablePerChannel ? 8 * k.outputBlocks : 1);
+      case OpKind::Assemble: {
+        std::int64_t tables = 0;
+        for (const Kernel::Move& m : k.moves) tables = std::max(tables, m.table + 1);
+        return 256 * tables;
+      }
+      case OpKind::MaxPool:
+      case OpKind::AveragePool:
+      case OpKind::Add:
+      case OpKind::Mul:
+        return 0;
+    }
+    return 0;
+  }
+
+  void instruction(const Call<Affine>& i) {
+    if (!isFor(EngineKind::Core)) return;
+    if (!i.kernel.valid() || i.kernel.at() >= program_.kernels.size())
+      return faultHere("PROG001", "its kernel is not there", "k" + to_string(i.kernel.index),
+                       "declare it");
+    const Kernel& k = program_.kernels[i.kernel.at()];
+    const std::int64_t cells = k.outputBlocks * k.outputColumns;
+    const auto bytes = part(i.part);
+    agree("the output row", cells * 8, bytes);
+    if (bytes && (i.part.content != Content::Activation || i.part.rows != 1 ||
+                  i.part.blocks != k.outputBlocks))
+      faultHere("PROG006", "the part is not one output row of the kernel",
+                to_string(i.part.rows) + " rows of " + to_string(i.part.blocks) + " blocks",
+                "compute one row of " + to_string(k.outputBlocks) + " blocks");
+    if (i.inputs.size() != inputsOf(k))
+      faultHere("PROG006", "the kernel has another number of inputs",
+                to_string(i.inputs.size()) + " instead of " + to_string(inputsOf(k)),
+                "give it its inputs");
+    else
+      for (std::size_t n = 0; n < i.inputs.size(); ++n) ring(n, i.inputs[n], k);
+    weights(i, k);
+    if (i.accumulator) address("the accumulator", {.base = *i.accumulator}, 0, cells * 32, core());
+    if (i.finish != i.output.has_value())
+      faultHere("PROG006", "an output without a finish, or a finish without an output", "",
+                "write the output in the call that finishes");
+    if (i.output) address("the output", *i.output, 0, cells * 8, core());
+    if ((!i.init || !i.finish) && !i.accumulator)
+      faultHere("PROG006", "a reduction cut over time has no accumulator", "",
+                "name its sum buffer");
+    locks("the call", i.acquire, core(), false);
+    locks("the call", i.release, core(), false);
+  }
+
+  void ring(std::size_t n, const RowRing<Affine>& r, const Kernel& k) {
+    const std::string name = "input " + to_string(n);
+    if (r.absent) return;
+    if (!r.tensor.valid() || r.tensor.at() >= program_.tensors.size())
+      return faultHere("PROG001", name + " is of a tensor that is not there",
+                       "%" + to_string(r.tensor.index), "name a tensor");
+    const bool sized = inRange("the length of " + name, r.length, 1, kMaxExtent) &&
+                       inRange("the columns of " + name, r.columns, 1, kMaxExtent) &&
+                       inRange("the blocks of " + name, r.blocks, 1, kMaxExtent) &&
+                       inRange("the bytes of a row of " + name, r.rowBytes, 1, kMaxDdrBytes);
+    if (!sized) return;
+    if (r.rowBytes < r.blocks * r.columns * 8)
+      faultHere("PROG006", "a row of " + name + " is smaller than what it holds",
+                to_string(r.rowBytes) + " B for " + to_string(r.blocks * r.columns * 8) + " B",
+                "make room for the row");
+    address(name, {.base = r.base}, 0, r.length * r.rowBytes, core());
+    if (k.op != OpKind::Assemble) return;
+    const Kernel::Move& move = k.moves[n];
+    if (!readsInside(move.columns, r.columns) || !readsInside(move.channels, r.blocks * 8))
+      faultHere("PROG006", "a move reads outside of " + name,
+                to_string(r.columns) + " columns of " + to_string(r.blocks) + " blocks",
+                "hold what it reads");
+  }
+  static bool readsInside(const AxisMap& map, std::int64_t count) {
+    return std::all_of(map.begin(), map.end(), [&](const AxisRun& r) {
+      return r.from < count && r.from + (r.count - 1) * r.fromStep < count;
+    });
+  }
+
+  void weights(const Call<Affine>& i, const Kernel& k) {
+    const bool conv = k.op == OpKind::Conv;
+    if (!inRange("the number of kept blocks", i.keptBlocks, 0,
+                 conv ? k.inputBlocks * k.outputBlocks : kMaxNumber))
+      return;
+    const Int128 whole = Int128{i.keptBlocks} * k.window.kernelY * k.window.kernelX;
+    if (conv && whole > kMaxDdrBytes)
+      return faultHere("PROG004", "the weight record is too large", "", "cut the reduction");
+    const std::int64_t needed = recordBytes(k, i);
+    if (needed == 0) return;
+    if (!i.weights || i.weightBytes < needed)
+      return faultHere(
+          "PROG006", "the weight record is missing or too small",
+          to_string(i.weights ? i.weightBytes : 0) + " B of " + to_string(needed) + " B",
+          "give the whole record");
+    if (!inRange("the size of the weight record", i.weightBytes, 1, program_.weightsBytes)) return;
+    address("the weight record", *i.weights, 0, i.weightBytes, core());
+    inRange("the place of the weight record", i.weightOffset, 0,
+            program_.weightsBytes - i.weightBytes);
+  }
+
+  const Program& program_;
+  const Device& device_;
+  Faults& faults_;
+  const Section* section_ = nullptr;
+  const Instruction* instruction_ = nullptr;
+  std::int32_t leaf_ = 0;
+  IterationSpace space_;
+  std::int64_t steps_ = 0;
+  std::int64_t budget_ = kMaxSteps;  // iterations looked at one by one
+};
+
+}  // namespace
+
+void verifySections(const Program& program, const Device& device, Faults& faults) {
+  Sections(program, device, faults).check();
+}
+
+}  // namespace heddle
