@@ -116,13 +116,11 @@ Family familyOf(NodeKind kind) {
       return host::movement;
     case NodeKind::Resize:
       return host::resize;
-    case NodeKind::Split:
     case NodeKind::ConvInteger:
     case NodeKind::QLinearConv:
     case NodeKind::QGemm:
     case NodeKind::MatMulInteger:
     case NodeKind::QLinearMatMul:
-    case NodeKind::DynamicQuantizeLinear:
     case NodeKind::QLinearAveragePool:
     case NodeKind::QLinearGlobalAveragePool:
     case NodeKind::QLinearAdd:
@@ -130,6 +128,9 @@ Family familyOf(NodeKind kind) {
     case NodeKind::QLinearLeakyRelu:
     case NodeKind::QLinearSigmoid:
     case NodeKind::QLinearConcat:
+      return host::quantizedOperator;
+    case NodeKind::Split:
+    case NodeKind::DynamicQuantizeLinear:
     case NodeKind::Shape:
     case NodeKind::Range:
     case NodeKind::ConstantOfShape:
@@ -168,12 +169,17 @@ HostTensor blank(const Value& value) {
 void runNode(const Graph& graph, const Node& node, std::vector<HostTensor>& values) {
   for (const ValueId id : node.outputs)
     if (id.valid()) values[id.at()] = blank(graph[id]);
+  const auto output = [&](std::size_t i) {
+    return i < node.outputs.size() && node.outputs[i].valid() ? &values[node.outputs[i].at()]
+                                                              : nullptr;
+  };
+  const HostTensor& first = values[node.inputs.at(0).at()];
+  if (node.kind == NodeKind::DynamicQuantizeLinear)
+    return host::dynamicQuantize(first, *output(0), output(1), output(2));
   if (node.kind == NodeKind::Split) {
     std::vector<HostTensor*> outputs;
-    for (const ValueId id : node.outputs)
-      outputs.push_back(id.valid() ? &values[id.at()] : nullptr);
-    host::split(node, values[node.inputs.at(0).at()], outputs);
-    return;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) outputs.push_back(output(i));
+    return host::split(node, first, outputs);
   }
   host::Call call{node, {}, values[node.outputs.at(0).at()]};
   for (const ValueId id : node.inputs)
@@ -182,16 +188,23 @@ void runNode(const Graph& graph, const Node& node, std::vector<HostTensor>& valu
   for (double& value : call.output.values) value = stored(call.output.type, value);
 }
 
-// Second outputs (the mask of Dropout, the indices of MaxPool) have no definition here.
+bool hasSeveralOutputs(NodeKind kind) {
+  return kind == NodeKind::Split || kind == NodeKind::DynamicQuantizeLinear;
+}
+
+// Second outputs (the mask of Dropout, the indices of MaxPool) and pools with channels last have no
+// definition here.
 bool hasDefinition(const Node& node) {
   const bool several = std::any_of(node.outputs.begin() + 1, node.outputs.end(),
                                    [](ValueId id) { return id.valid(); });
-  return runsOnHost(node.kind) && (node.kind == NodeKind::Split || !several);
+  const auto* pool = std::get_if<PoolAttributes>(&node.attributes);
+  if (pool != nullptr && pool->channelsLast) return false;
+  return runsOnHost(node.kind) && (hasSeveralOutputs(node.kind) || !several);
 }
 
 }  // namespace
 
-bool runsOnHost(NodeKind kind) { return kind == NodeKind::Split || familyOf(kind) != nullptr; }
+bool runsOnHost(NodeKind kind) { return hasSeveralOutputs(kind) || familyOf(kind) != nullptr; }
 
 Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const HostTensor> inputs) {
   std::string unknown;

@@ -74,6 +74,10 @@ void reduction(Call& call);     // ReduceMean/Sum/Max/Min, Softmax, LogSoftmax, 
 void movement(
     Call& call);  // one output: Concat, Slice, Pad, Transpose, DepthToSpace, Expand, views, ...
 void resize(Call& call);
+void quantizedOperator(Call& call);  // QLinear*, QGemm, ConvInteger, MatMulInteger
 void split(const Node& node, const HostTensor& input, std::span<HostTensor* const> outputs);
+
+// The scale and the zero point are null where nobody reads them.
+void dynamicQuantize(const HostTensor& x, HostTensor& y, HostTensor* scale, HostTensor* zero);
 
 }  // namespace heddle::host

@@ -215,21 +215,59 @@ TEST(Host, TakesAndGivesArrays) {
   EXPECT_EQ(hostTensorFrom({NpyType::Uint64, {0}, {}}), std::nullopt);
 }
 
+TEST(Host, RunsQuantizedOperatorsOnRealNumbers) {
+  const auto bytes = [](Values values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    return tensor({count}, std::move(values), DataType::Int8);
+  };
+  const auto scale = [](double value) { return tensor({}, {value}); };
+  // (3 - 1) * 0.5 + 4 * 2 - 1 = 8;  (5 - 1) * 0.5 - 1 * 2 - 1 = -1
+  EXPECT_EQ(valuesOf(NodeKind::QLinearAdd,
+                     {bytes({3, 5}), scale(0.5), bytes({1}), bytes({4, -1}), scale(2), bytes({0}),
+                      scale(1), bytes({-1})},
+                     {2}, {}, DataType::Int8),
+            (Values{8, -1}));
+  // A negative scale: 2 * -0.5 * 3 = -3
+  EXPECT_EQ(valuesOf(NodeKind::QLinearMul,
+                     {bytes({2}), scale(-0.5), bytes({0}), bytes({3}), scale(1), bytes({0}),
+                      scale(1), bytes({0})},
+                     {1}, {}, DataType::Int8),
+            Values{-3});
+}
+
+TEST(Host, IntegerProductsAreSumsAboveTheZeroPoints) {
+  const HostTensor a = tensor({1, 2}, {3, 4}, DataType::Uint8),
+                   b = tensor({2, 2}, {1, 2, 3, 4}, DataType::Int8);
+  // (3-1, 4-1) * ((1-1, 2-2), (3-1, 4-2)) = (6, 6)
+  EXPECT_EQ(valuesOf(NodeKind::MatMulInteger,
+                     {a, b, tensor({}, {1}, DataType::Uint8), tensor({2}, {1, 2}, DataType::Int8)},
+                     {1, 2}, {}, DataType::Int32),
+            (Values{6, 6}));
+}
+
+TEST(Host, QuantizesDynamically) {
+  // range -1 .. 254: step 1, zero point 1
+  const auto outputs =
+      run(NodeKind::DynamicQuantizeLinear, {tensor({3}, {-1, 254, 2.5})},
+          {tensor({3}, {}, DataType::Uint8), tensor({}, {}), tensor({}, {}, DataType::Uint8)});
+  EXPECT_EQ(outputs[0].values, (Values{0, 255, 3}));
+  EXPECT_EQ(outputs[1].values, Values{1});
+  EXPECT_EQ(outputs[2].values, Values{1});
+}
+
 TEST(Host, NamesEveryOperatorWithoutADefinition) {
   Graph graph{.name = "model"};
-  graph.values = {{"x", DataType::Uint8, {1}, {}}, {"y", DataType::Uint8, {1}, {}}};
-  graph.nodes = {{"a",
-                  "com.microsoft.QLinearSigmoid",
-                  NodeKind::QLinearSigmoid,
-                  {ValueId(0)},
-                  {ValueId(1)},
-                  {}}};
+  graph.values = {{"x", DataType::Float32, {1, 1, 1}, {}}, {"y", DataType::Float32, {1, 1, 1}, {}}};
+  const PoolAttributes last{
+      .kernel = {1}, .strides = {1}, .dilations = {1}, .pads = {0, 0}, .channelsLast = true};
+  graph.nodes = {
+      {"a", "com.microsoft.NhwcMaxPool", NodeKind::MaxPool, {ValueId(0)}, {ValueId(1)}, last}};
   graph.inputs = {ValueId(0)};
   graph.outputs = {ValueId(1)};
-  const auto result = runHost(graph, std::vector{tensor({1}, {0}, DataType::Uint8)});
+  const auto result = runHost(graph, std::vector{tensor({1, 1, 1}, {0})});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.diagnostics().at(0).code, "HOST001");
-  EXPECT_EQ(result.diagnostics().at(0).what, "a (com.microsoft.QLinearSigmoid)");
+  EXPECT_EQ(result.diagnostics().at(0).what, "a (com.microsoft.NhwcMaxPool)");
 }
 
 }  // namespace
