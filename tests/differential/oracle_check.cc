@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "heddle/canon/canonicalize.h"
+#include "heddle/driver/host_parts.h"
 #include "heddle/driver/port_values.h"
 #include "heddle/interp/host.h"
 #include "heddle/interp/interpret.h"
@@ -31,7 +32,9 @@ namespace fs = std::filesystem;
 
 constexpr double kMostPerMillion = 50;      // differences of 1, where a scale is not a power of two
 constexpr std::int64_t kAllowedAlways = 1;  // one difference in a small test is no rate
-constexpr int kLargest = 4;                 // the histogram's last column: this or more
+constexpr double kFloatTolerance =
+    1e-4;                    // of host operators against float32, relative to max(1, |value|)
+constexpr int kLargest = 4;  // the histogram's last column: this or more
 
 struct Histogram {
   std::int64_t tensors = 0, values = 0;
@@ -83,10 +86,12 @@ class Checker {
     const Result<Graph> graph = importOnnx(model);
     if (!graph) return refuse(graph.diagnostics());
     const Result<Canonicalized> canonical = canonicalize(*graph);
-    if (!canonical) return refuse(canonical.diagnostics());
     model_ = model.stem();
-    checkOps(*canonical, runtimeTensors(*canonical, folder));
-    return true;
+    if (!canonical) return checkOnHost(*graph, folder, canonical.diagnostics());
+    const Tensors runtime = runtimeTensors(*canonical, folder);
+    const Tensors own = checkOps(*canonical, runtime);
+    return checkEntrance(*canonical, *graph, folder, runtime) &&
+           checkExit(*canonical, *graph, folder, runtime, own);
   }
 
   // Prints the histograms; false where one passes its bounds.
@@ -110,6 +115,7 @@ class Checker {
           static_cast<long long>(d[4]), within ? "" : "  <- beyond its bounds");
       good = good && within;
     }
+    std::printf("%d outputs of models compared\n", outputs_);
     return good && !histograms_.empty();
   }
 
@@ -143,7 +149,8 @@ class Checker {
     return tensors;
   }
 
-  void checkOps(const Canonicalized& canonical, const Tensors& runtime) {
+  // The interpreter's value of every tensor, each operator fed the Runtime's.
+  Tensors checkOps(const Canonicalized& canonical, const Tensors& runtime) {
     const CanonicalGraph& graph = canonical.graph;
     Tensors own;
     for (const Port& port : graph.inputs)
@@ -161,27 +168,111 @@ class Checker {
       own[op.output] = interpretOp(graph, op, operands);
       if (runtime.contains(op.output)) compare(graph, op, own[op.output], runtime.at(op.output));
     }
+    return own;
+  }
+
+  // The arrays of `folder` for those of `ids` that it has.
+  NamedArrays arraysOf(const Graph& graph, const std::vector<ValueId>& ids,
+                       const fs::path& folder) {
+    NamedArrays arrays;
+    for (const ValueId id : ids) {
+      const fs::path file = folder / fileName(graph[id].name);
+      if (!fs::exists(file)) continue;
+      const Result<NpyArray> array = readNpy(file);
+      if (array)
+        arrays[graph[id].name] = *array;
+      else
+        std::cout << array.diagnostics();
+    }
+    return arrays;
+  }
+
+  // A model without an integer meaning of its own (sums wanted as they are, a negative scale): all
+  // of it on the host.
+  bool checkOnHost(const Graph& graph, const fs::path& folder, const Diagnostics& why) {
+    std::cout << model_ << ": on the host, since " << why[0].code << " " << why[0].what << "\n";
+    const NamedArrays files = arraysOf(graph, graph.inputs, folder);
+    std::vector<HostTensor> inputs;
+    for (const ValueId id : graph.inputs)
+      inputs.push_back(hostTensorFrom(files.at(graph[id].name)).value());
+    const Result<std::vector<HostTensor>> outputs = runHost(graph, inputs);
+    if (!outputs) return refuse(outputs.diagnostics());
+    NamedArrays ours;
+    for (std::size_t i = 0; i < outputs->size(); ++i)
+      ours[graph[graph.outputs[i]].name] = arrayFrom((*outputs)[i]);
+    return compareOutputs(graph, folder, ours);
+  }
+
+  // What the host makes of the model's inputs is what the Runtime quantized them to.
+  bool checkEntrance(const Canonicalized& canonical, const Graph& graph, const fs::path& folder,
+                     const Tensors& runtime) {
+    const auto values = enterArray(canonical, arraysOf(graph, graph.inputs, folder));
+    if (!values) return refuse(values.diagnostics());
+    for (std::size_t i = 0; i < values->size(); ++i) {
+      const TensorId id = canonical.graph.inputs[i].tensor;
+      if (runtime.contains(id)) count("input", (*values)[i], runtime.at(id));
+    }
+    return true;
+  }
+
+  // The model's outputs, made from the Runtime's own last quantized tensors.
+  bool checkExit(const Canonicalized& canonical, const Graph& graph, const fs::path& folder,
+                 const Tensors& runtime, const Tensors& own) {
+    std::vector<TensorValue> last;
+    for (const Port& port : canonical.graph.outputs)
+      last.push_back(runtime.contains(port.tensor) ? runtime.at(port.tensor) : own.at(port.tensor));
+    const auto ours = leaveArray(canonical, last, arraysOf(graph, graph.inputs, folder));
+    if (!ours) return refuse(ours.diagnostics());
+    return compareOutputs(graph, folder, *ours);
+  }
+
+  bool compareOutputs(const Graph& graph, const fs::path& folder, const NamedArrays& ours) {
+    bool good = true;
+    for (const auto& [name, theirs] : arraysOf(graph, graph.outputs, folder)) {
+      const auto found = ours.find(name);
+      const bool near = found != ours.end() && isNear(found->second, theirs);
+      if (!near) std::cout << model_ << ": output " << name << " differs\n";
+      good = good && near;
+      ++outputs_;
+    }
+    return good;
+  }
+
+  // Quantized values may differ by 1 where a float32 product falls on the other side of a tie.
+  static bool isNear(const NpyArray& ours, const NpyArray& theirs) {
+    if (ours.type != theirs.type || ours.shape != theirs.shape) return false;
+    const std::vector<double> a = hostTensorFrom(ours)->values, b = hostTensorFrom(theirs)->values;
+    const bool quantized = ours.type == NpyType::Int8 || ours.type == NpyType::Uint8;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double allowed = quantized ? 1 : kFloatTolerance * std::max(1.0, std::abs(b[i]));
+      if (std::abs(a[i] - b[i]) > allowed) return false;
+    }
+    return true;
   }
 
   void compare(const CanonicalGraph& graph, const CanonicalOp& op, const TensorValue& ours,
                const TensorValue& theirs) {
     static constexpr std::array kNames{"Conv", "DepthwiseConv", "MaxPool", "AveragePool",
                                        "Add",  "Mul",           "Table",   "Assemble"};
-    Histogram& total = histograms_[std::string(kNames.at(op.attributes.index())) +
-                                   (isExact(graph, op) ? ", powers of two" : "")];
-    Histogram local;
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-      local.add(ours[i] - theirs[i]);
-      total.add(ours[i] - theirs[i]);
-    }
-    ++total.tensors;
-    if (local.unequal() > 0)
-      std::printf("%s: %s (%s): %lld of %lld values differ\n", model_.c_str(), op.name.c_str(),
-                  op.onnxOp.c_str(), static_cast<long long>(local.unequal()),
-                  static_cast<long long>(local.values));
+    const std::string kind = kNames.at(op.attributes.index());
+    const std::int64_t unequal =
+        count(kind + (isExact(graph, op) ? ", powers of two" : ""), ours, theirs);
+    if (unequal > 0)
+      std::printf("%s: %s (%s): %lld of %zu values differ\n", model_.c_str(), op.name.c_str(),
+                  op.onnxOp.c_str(), static_cast<long long>(unequal), ours.size());
+  }
+
+  // Adds to the histogram of `kind`; how many differ.
+  std::int64_t count(const std::string& kind, const TensorValue& ours, const TensorValue& theirs) {
+    Histogram& histogram = histograms_[kind];
+    const std::int64_t before = histogram.unequal();
+    for (std::size_t i = 0; i < ours.size(); ++i) histogram.add(ours[i] - theirs[i]);
+    ++histogram.tensors;
+    return histogram.unequal() - before;
   }
 
   std::string model_;
+  int outputs_ = 0;
   std::map<std::string, Histogram> histograms_;
 };
 
