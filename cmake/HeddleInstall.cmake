@@ -4,8 +4,9 @@
 #   target_link_libraries(tool PRIVATE heddle::heddle)
 include(CMakePackageConfigHelpers)
 
-# The foreign libraries of the layers, by their find_package names.
-set(HEDDLE_FOREIGN_PACKAGES Boost yaml-cpp nlohmann_json pegtl Protobuf ONNX)
+# The foreign libraries of the layers, by their find_package names: all found so far but those of tests and program.
+get_property(HEDDLE_FOREIGN_PACKAGES GLOBAL PROPERTY PACKAGES_FOUND)
+list(REMOVE_ITEM HEDDLE_FOREIGN_PACKAGES GTest CLI11)
 
 add_library(heddle_everything INTERFACE)
 add_library(heddle::heddle ALIAS heddle_everything)

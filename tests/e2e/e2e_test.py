@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""The executable as a user runs it: every result is verified, and the report holds what it promises.
+
+    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Resnet50 | Real | CommandLine]
+"""
+import argparse
+import filecmp
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(os.environ.get("HEDDLE_SHARED", SOURCE.parent / "shared"))
+PAPER_SECONDS = 10.77318e-3  # ResNet-50, dense, 4x4: Table II of the paper
+OUTPUTS = {"program.asm", "weights.bin", "device.yaml", "timeline.json", "timeline.html", "report.json", "report.md",
+           "layers.csv"}
+options = None
+
+
+class Heddle(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-e2e-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_heddle(self, *arguments, status=0):
+        done = subprocess.run([options.heddle, *map(str, arguments)], capture_output=True, text=True, cwd=SOURCE)
+        self.assertEqual(done.returncode, status, f"heddle {' '.join(map(str, arguments))}\n{done.stderr}{done.stdout}")
+        return done
+
+    def compile(self, model, mesh, *arguments, name="out"):
+        out = self.folder / name
+        self.run_heddle("compile", model, "--mesh", mesh, "-o", out, "-q", *arguments)
+        return json.loads((out / "report.json").read_text())
+
+    def check_verified(self, report):
+        verification, seconds = report["verification"], report["time"]["seconds"]
+        self.assertTrue(verification["ran"] and verification["matches"])
+        self.assertEqual(verification["mismatches"], 0)
+        self.assertGreater(verification["bytesCompared"], 0)
+        self.assertGreaterEqual(seconds, report["bounds"]["lowerBoundSeconds"])
+        self.assertEqual(report["time"]["cycles"], round(seconds * report["device"]["clockHz"]))
+
+
+class Small(Heddle):
+    def test_every_small_model_matches_on_every_shape_of_mesh(self):
+        for model in sorted((SOURCE / "models").rglob("*.onnx")):
+            for mesh in ("1x1", "2x2", "3x3", "1x4", "4x1", "5x3"):
+                with self.subTest(model=model.relative_to(SOURCE), mesh=mesh):
+                    self.check_verified(self.compile(model, mesh))
+
+    def test_every_small_model_matches_on_other_wires(self):
+        for model in sorted((SOURCE / "models").glob("*.onnx")):
+            with self.subTest(model=model.name):
+                self.check_verified(self.compile(model, "2x3", "--device", SOURCE / "hw_configs/switched.yaml"))
+
+    def test_large_and_flat_networks_match(self):
+        for name, mesh in (("mlp", "3x3"), ("mobilenet_v2", "2x2")):
+            with self.subTest(name):
+                self.check_verified(self.compile(options.models / f"{name}.onnx", mesh))
+
+
+class Resnet50(Heddle):
+    def test_on_4x4_it_matches_and_is_faster_than_the_paper(self):
+        report = self.compile(options.models / "resnet50.onnx", "4x4", "--device", SOURCE / "hw_configs/paper.yaml")
+        self.check_verified(report)
+        self.assertEqual({p.name for p in (self.folder / "out").iterdir()}, OUTPUTS)
+        self.assertEqual(report["model"]["macs"], 4_089_184_256)
+        self.assertEqual(report["model"]["weightBytes"], 25_502_912)
+        self.assertLess(report["time"]["seconds"], PAPER_SECONDS)
+
+    def test_bounds_are_those_of_the_roofline(self):
+        script = SHARED / "benchmarks/roofline.py"
+        if not script.exists():
+            self.skipTest("needs ../shared/benchmarks/roofline.py")
+        for mesh in ("3x5", "4x4"):
+            done = subprocess.run([sys.executable, script, "--mesh", mesh, "--json"], capture_output=True, check=True)
+            reference = json.loads(done.stdout)
+            for name, key in (("resnet50", "ResNet-50"), ("inception_v3", "Inception v3"), ("vgg16", "VGG16 (no FC)")):
+                for device, layer_bound in (("paper", "paper_layers"), ("switched", "layers")):
+                    with self.subTest(name=name, mesh=mesh, device=device):
+                        bounds = self.compile(options.models / f"{name}.onnx", mesh, "--no-verify", "--device",
+                                              SOURCE / f"hw_configs/{device}.yaml")["bounds"]
+                        expected = reference[key]["dense256"]
+                        for ours, theirs in (("computeSeconds", "compute"), ("ddrReadSeconds", "ddr_r"),
+                                             ("memtileToCoreSeconds", "mt"), ("coreToMemtileSeconds", "mt_out"),
+                                             ("lowerBoundSeconds", "floor"), ("layerBoundSeconds", layer_bound)):
+                            self.assertAlmostEqual(bounds[ours] / expected[theirs], 1, delta=0.01, msg=ours)
+
+
+class Real(Heddle):
+    def test_networks_of_others_match(self):
+        models = sorted((SHARED / "models/real").glob("*.onnx"))
+        if not models:
+            self.skipTest("needs ../shared/models/real")
+        for model in models:
+            with self.subTest(model=model.name):
+                self.check_verified(self.compile(model, "2x2"))
+
+
+class CommandLine(Heddle):
+    def test_the_same_input_gives_the_same_bytes(self):
+        model = SOURCE / "models/tiny_cnn.onnx"
+        reports = [self.compile(model, "2x2", name=name) for name in ("a", "b")]
+        for report in reports:
+            del report["effort"]
+        self.assertEqual(*reports)
+        for name in sorted(OUTPUTS - {"report.json", "report.md"}):
+            same = filecmp.cmp(self.folder / "a" / name, self.folder / "b" / name, shallow=False)
+            self.assertTrue(same, name)
+
+    def test_simulate_needs_the_output_alone_and_equals_interpret(self):
+        model = SOURCE / "models/tiny_mobile.onnx"
+        self.compile(model, "2x2")
+        image = np.random.default_rng(7).uniform(-2, 2, (1, 3, 33, 29)).astype(np.float32)
+        x, from_array, from_interpreter = (self.folder / name for name in ("x.npy", "array.npy", "reference.npy"))
+        np.save(x, image)
+        self.run_heddle("simulate", self.folder / "out", "--data", "--input", x, "--output", from_array)
+        self.run_heddle("interpret", model, "--input", x, "--output", from_interpreter)
+        got, expected = np.load(from_array), np.load(from_interpreter)
+        self.assertEqual((got.shape, got.dtype), ((1, 10), np.float32))
+        self.assertGreater(np.unique(got).size, 1)
+        np.testing.assert_array_equal(got, expected)
+
+    def test_exit_statuses(self):
+        model = SOURCE / "models/tiny_cnn.onnx"
+        self.run_heddle("--version")
+        self.run_heddle("compile", "no_such.onnx", "-o", self.folder / "out", status=1)
+        self.run_heddle("compile", model, "--mesh", "4by4", "-o", self.folder / "out", status=2)
+        self.run_heddle("compile", model, "--no-such-option", status=2)
+        self.run_heddle("compile", model, "--set", "core.memory=64KiB ", "--set", "core.memroy=1", "-o",
+                        self.folder / "out", status=1)
+        self.assertFalse((self.folder / "out").exists(), "a failed compile leaves nothing")
+
+    def test_each_help_has_an_example(self):
+        for command in ("compile", "simulate", "interpret", "inspect"):
+            self.assertIn(f"heddle {command} ", self.run_heddle(command, "--help").stdout)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--heddle", type=pathlib.Path, required=True)
+    parser.add_argument("--models", type=pathlib.Path, required=True)
+    options, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
