@@ -93,35 +93,43 @@ std::int64_t Roller::repetitions(const Sequence& s, std::size_t at, std::size_t 
   return count;
 }
 
+// The loop at `at` that saves most; period 0 where there is none.
+Roller::Found Roller::longestLoop(const Sequence& s, std::size_t at) const {
+  Found best;
+  const std::size_t farthest = std::min(kLongestPeriod, (s.tokens.size() - at) / 2);
+  std::int32_t depth = 0;
+  for (std::size_t period = 1; period <= farthest; ++period) {
+    depth = std::max(depth, structures_[static_cast<std::size_t>(s.tokens[at + period - 1].structure)].depth);
+    if (depth + 1 > static_cast<std::int32_t>(kMaxLoopDepth)) break;
+    if (s.tokens[at + period].structure != s.tokens[at].structure) continue;
+    const Found found{period, repetitions(s, at, period)};
+    if (found.gain() > best.gain()) best = found;
+    if (found.count >= kPlainlyALoop) break;
+  }
+  return best;
+}
+
+// A short loop may be the misaligned start of a long one: head, A, B, A, B, A, B begins with (head A) only by its shape.
+bool Roller::betterSoon(const Sequence& s, std::size_t at, const Found& found) const {
+  if (found.count >= kPlainlyALoop) return false;
+  for (std::size_t next = at + 1; next <= at + found.period && next + 1 < s.tokens.size(); ++next)
+    if (const Found later = longestLoop(s, next); later.count >= kPlainlyALoop && later.gain() > found.gain()) return true;
+  return false;
+}
+
 // One sweep: replaces repetitions by loops, leftmost first. Returns whether it found any.
 bool Roller::rollOnce(Sequence& s) {
   Sequence out;
   bool found = false;
   for (std::size_t at = 0; at < s.tokens.size();) {
-    std::size_t bestPeriod = 0;
-    std::int64_t bestCount = 1, bestGain = 0;
-    const std::size_t farthest = std::min(kLongestPeriod, (s.tokens.size() - at) / 2);
-    std::int32_t depth = 0;
-    for (std::size_t period = 1; period <= farthest; ++period) {
-      depth = std::max(depth, structures_[static_cast<std::size_t>(s.tokens[at + period - 1].structure)].depth);
-      if (depth + 1 > static_cast<std::int32_t>(kMaxLoopDepth)) break;
-      if (s.tokens[at + period].structure != s.tokens[at].structure) continue;
-      const std::int64_t count = repetitions(s, at, period);
-      const std::int64_t gain = (count - 1) * static_cast<std::int64_t>(period);
-      if (gain > bestGain) {
-        bestGain = gain;
-        bestCount = count;
-        bestPeriod = period;
-      }
-      if (count >= kPlainlyALoop) break;
-    }
+    const Found best = longestLoop(s, at);
     auto copyValues = [&](const Token& t) {
       const std::size_t n = structures_[static_cast<std::size_t>(t.structure)].values;
       out.values.insert(out.values.end(), s.values.begin() + static_cast<std::ptrdiff_t>(t.firstValue),
                         s.values.begin() + static_cast<std::ptrdiff_t>(t.firstValue + n));
     };
     const std::size_t first = out.values.size();
-    if (bestPeriod == 0) {
+    if (best.period == 0 || betterSoon(s, at, best)) {
       copyValues(s.tokens[at]);
       out.tokens.push_back({s.tokens[at].structure, first});
       ++at;
@@ -130,16 +138,16 @@ bool Roller::rollOnce(Sequence& s) {
     found = true;
     std::vector<std::int32_t> body;
     std::vector<std::int64_t> strides;
-    for (std::size_t k = 0; k < bestPeriod; ++k) {
-      const Token &a = s.tokens[at + k], &b = s.tokens[at + bestPeriod + k];
+    for (std::size_t k = 0; k < best.period; ++k) {
+      const Token &a = s.tokens[at + k], &b = s.tokens[at + best.period + k];
       body.push_back(a.structure);
       const std::size_t n = structures_[static_cast<std::size_t>(a.structure)].values;
       for (std::size_t v = 0; v < n; ++v)
         strides.push_back(s.values[b.firstValue + v] - s.values[a.firstValue + v]);
       copyValues(a);
     }
-    out.tokens.push_back({loop(bestCount, std::move(body), std::move(strides)), first});
-    at += bestPeriod * static_cast<std::size_t>(bestCount);
+    out.tokens.push_back({loop(best.count, std::move(body), std::move(strides)), first});
+    at += best.period * static_cast<std::size_t>(best.count);
   }
   if (found) s = std::move(out);
   return found;

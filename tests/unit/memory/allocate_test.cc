@@ -1,0 +1,93 @@
+#include "heddle/memory/allocate.h"
+
+#include <gtest/gtest.h>
+
+#include "../graphs.h"
+
+namespace heddle {
+namespace {
+
+using testing::GraphBuilder;
+using testing::square;
+
+struct Planned {
+  CanonicalGraph graph;
+  Device device;
+  LayerPlan plan;
+  MemoryPlan memory;
+};
+
+Planned planned(CanonicalGraph graph, const std::string& memtile = "512 KiB") {
+  Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                                     {.mesh = {{2, 2}}, .settings = {{"memtile.memory", memtile}}});
+  EXPECT_TRUE(device) << device.diagnostics();
+  Result<LayerPlan> plan = makeLayerPlan(graph, *device);
+  EXPECT_TRUE(plan) << plan.diagnostics();
+  Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
+  EXPECT_TRUE(memory) << memory.diagnostics();
+  EXPECT_EQ(verify(*memory, graph, *plan, *device), Diagnostics{});
+  return {std::move(graph), *device, *plan, *memory};
+}
+
+//   x -> a -> b -> c -> d: x and b never meet, nor do a and c
+CanonicalGraph chain() {
+  GraphBuilder b("chain");
+  TensorId t = b.input("x", {16, 16, 16});
+  for (const char* name : {"a", "b", "c", "d"}) t = b.conv(name, t, 16, square(1));
+  return b.finish(t);
+}
+
+TEST(AllocateMemory, TensorsThatNeverMeetShareTheFloor) {
+  const Planned p = planned(chain());
+  EXPECT_EQ(p.memory.tensors[0].slices[0].address, p.memory.tensors[2].slices[0].address);
+  EXPECT_NE(p.memory.tensors[0].slices[0].address, p.memory.tensors[1].slices[0].address);
+}
+
+TEST(AllocateMemory, EachMemtileKeepsThePixelsOfItsColumn) {
+  const Planned p = planned(chain());
+  EXPECT_EQ(p.memory.tensors[1].slices[1],
+            (Slice{.memtile = 1, .address = p.memory.tensors[1].slices[0].address, .y = 0, .rows = 16, .x = 8, .columns = 8}));
+}
+
+TEST(AllocateMemory, AnOutputThatNobodyReadsStreamsToDdr) {
+  const Planned p = planned(chain());
+  EXPECT_TRUE(p.memory.tensors[4].slices.empty());
+  EXPECT_TRUE(p.memory.tensors[4].ddr.has_value());
+  EXPECT_TRUE(p.memory.layers[3].output.has_value());
+}
+
+TEST(AllocateMemory, WhatDoesNotFitLivesInDdr) {
+  const Planned p = planned(chain(), "16 KiB");  // a tensor is 2 KiB a memtile, and a quarter is for weights
+  const Planned q = planned(chain(), "3 KiB");
+  EXPECT_FALSE(p.memory.tensors[1].ddr.has_value());
+  EXPECT_TRUE(q.memory.tensors[1].ddr.has_value());
+  EXPECT_GT(q.memory.layers[1].inputs[0].slots, 1);
+}
+
+TEST(AllocateMemory, AConcatOfWholeBlocksIsInPlace) {
+  GraphBuilder b("concat");
+  const TensorId x = b.input("x", {8, 8, 8});
+  const TensorId both = b.concat("concat", {b.conv("left", x, 16, square(1)), b.conv("right", x, 24, square(1))});
+  const Planned p = planned(b.finish(b.conv("after", both, 8, square(1))));
+  EXPECT_TRUE(p.memory.layers[2].inPlace);
+  EXPECT_EQ(p.memory.tensors[2].root, both);
+  EXPECT_EQ(p.memory.tensors[2].rootBlock, 2);
+}
+
+TEST(AllocateMemory, AConcatThatCutsABlockIsNot) {
+  GraphBuilder b("concat");
+  const TensorId x = b.input("x", {8, 8, 8});
+  const TensorId both = b.concat("concat", {b.conv("left", x, 12, square(1)), b.conv("right", x, 24, square(1))});
+  EXPECT_FALSE(planned(b.finish(b.conv("after", both, 8, square(1)))).memory.layers[2].inPlace);
+}
+
+TEST(VerifyMemoryPlan, NoticesTensorsThatMeet) {
+  Planned p = planned(chain());
+  for (Slice& s : p.memory.tensors[1].slices) s.address = p.memory.tensors[0].slices[0].address;
+  const Diagnostics faults = verify(p.memory, p.graph, p.plan, p.device);
+  ASSERT_EQ(faults.size(), 4u);  // a with x and with b, in each of two memtiles
+  EXPECT_EQ(faults[0].code, "MEM002");
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,114 @@
+#include "roll.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "heddle/program/visit.h"
+
+namespace heddle {
+namespace {
+
+// Two instructions that differ in structure; each has a few numbers.
+FlatInstruction receive(std::int64_t slot, std::int64_t row) {
+  Receive<std::int64_t> r;
+  r.destination.address = {.base = 64, .slot = slot, .slotStride = 32, .slots = 4};
+  r.destination.pattern.run = 32;
+  r.part.y = row;
+  return {r};
+}
+FlatInstruction call(std::int64_t row) {
+  Call<std::int64_t> c;
+  c.kernel = KernelId(0);
+  c.part.y = row;
+  return {c};
+}
+
+std::vector<Section> rolled(const std::vector<std::pair<Engine, std::vector<FlatInstruction>>>& engines) {
+  static const std::vector<FlatInstruction> prototypes{receive(0, 0), call(0)};
+  Roller roller(prototypes);
+  for (const auto& [engine, instructions] : engines) {
+    std::vector<FlatOp> ops;
+    std::vector<std::int64_t> values;
+    for (const FlatInstruction& i : instructions) {
+      ops.push_back({std::holds_alternative<Call<std::int64_t>>(i.as), values.size()});
+      forEachValue(i, [&](std::int64_t v) { values.push_back(v); });
+    }
+    roller.add(LayerId(std::size_t{0}), engine, ops, values);
+  }
+  return roller.sections();
+}
+
+std::vector<FlatInstruction> unrolled(const std::vector<Section>& sections, const Engine& engine) {
+  Program program;
+  program.sections = sections;
+  std::vector<FlatInstruction> out;
+  for (QueueCursor c(program, engine); !c.done(); c.next()) out.push_back(c.evaluated());
+  return out;
+}
+
+const Engine kCore{EngineKind::Core, 0, 0, 0};
+
+TEST(Roller, EqualStepsBecomeALoop) {
+  std::vector<FlatInstruction> all;
+  for (int i = 0; i < 14; ++i) all.push_back(receive(i, 2 * i + 1));
+  const std::vector<Section> sections = rolled({{kCore, all}});
+  ASSERT_EQ(sections[0].items.size(), 1u);
+  EXPECT_EQ(std::get<Loop>(sections[0].items[0].as).count, 14);
+  EXPECT_EQ(unrolled(sections, kCore), all);
+}
+
+TEST(Roller, HeadBodyAndTailStayApart) {
+  std::vector<FlatInstruction> all{call(100)};
+  for (int i = 0; i < 6; ++i) {
+    all.push_back(receive(i, i));
+    all.push_back(call(i));
+  }
+  all.push_back(call(7));
+  const std::vector<Section> sections = rolled({{kCore, all}});
+  EXPECT_EQ(sections[0].items.size(), 3u);
+  EXPECT_EQ(unrolled(sections, kCore), all);
+}
+
+TEST(Roller, PassesBecomeAnOuterLoop) {
+  std::vector<FlatInstruction> all;
+  for (int pass = 0; pass < 5; ++pass)
+    for (int i = 0; i < 6; ++i) all.push_back(receive(100 * pass + i, i));
+  const std::vector<Section> sections = rolled({{kCore, all}});
+  ASSERT_EQ(sections[0].items.size(), 1u);
+  EXPECT_EQ(leafCount(sections[0].items), 1);
+  EXPECT_EQ(unrolled(sections, kCore), all);
+}
+
+TEST(Roller, EnginesWithAffineNumbersShareLines) {
+  std::vector<std::pair<Engine, std::vector<FlatInstruction>>> engines;
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 4; ++c)
+      engines.push_back({{EngineKind::Core, r, c, 0}, {receive(10 * r + c, r), call(7 * c)}});
+  engines[5].second[1] = call(1000);  // one core, row 1 column 1, is an edge
+  const std::vector<Section> sections = rolled(engines);
+  EXPECT_GT(sections.size(), 1u);
+  EXPECT_LT(sections.size(), 6u);
+  for (const auto& [engine, instructions] : engines) EXPECT_EQ(unrolled(sections, engine), instructions);
+}
+
+TEST(Roller, LosesNothingOfRandomSequences) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::pair<Engine, std::vector<FlatInstruction>>> engines;
+    for (int r = 0; r < 2; ++r)
+      for (int c = 0; c < 2; ++c) {
+        std::vector<FlatInstruction> all;
+        for (int k = 0; k < 40; ++k) {
+          const auto v = static_cast<std::int64_t>(random() % 3);
+          all.push_back(random() % 2 ? receive(v + c, v) : call(v + r));
+        }
+        engines.push_back({{EngineKind::Core, r, c, 0}, std::move(all)});
+      }
+    const std::vector<Section> sections = rolled(engines);
+    for (const auto& [engine, instructions] : engines) ASSERT_EQ(unrolled(sections, engine), instructions) << round;
+  }
+}
+
+}  // namespace
+}  // namespace heddle

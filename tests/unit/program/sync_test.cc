@@ -1,0 +1,76 @@
+#include "sync.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+std::string text(const std::vector<Edge>& edges) {
+  std::string out;
+  for (const Edge& e : edges)
+    out += std::to_string(e.from.queue) + "." + std::to_string(e.from.op) + "->" + std::to_string(e.to.queue) + "." +
+           std::to_string(e.to.op) + " ";
+  return out;
+}
+
+class TileAccessesTest : public ::testing::Test {
+ protected:
+  std::string read(std::int64_t first, std::int64_t end, std::int32_t queue, std::int32_t op) {
+    std::vector<Edge> edges;
+    tile.read(first, end, {queue, op, 0}, edges);
+    return text(edges);
+  }
+  std::string write(std::int64_t first, std::int64_t end, std::int32_t queue, std::int32_t op) {
+    std::vector<Edge> edges;
+    tile.write(first, end, {queue, op, 0}, edges);
+    return text(edges);
+  }
+  TileAccesses tile;
+};
+
+TEST_F(TileAccessesTest, AReaderWaitsForTheWriter) {
+  EXPECT_EQ(write(0, 64, 0, 0), "");
+  EXPECT_EQ(read(0, 64, 1, 0), "0.0->1.0 ");
+}
+
+TEST_F(TileAccessesTest, AWriterWaitsForTheReaderBeforeIt) {
+  write(0, 64, 0, 0);
+  read(0, 64, 1, 0);
+  EXPECT_EQ(write(32, 64, 0, 1), "1.0->0.1 ");
+}
+
+TEST_F(TileAccessesTest, AQueueNeedsNoTokenForItself) {
+  write(0, 64, 0, 0);
+  EXPECT_EQ(read(0, 64, 0, 1), "");
+  EXPECT_EQ(write(0, 64, 0, 2), "");
+}
+
+TEST_F(TileAccessesTest, ALaterTokenCoversEarlierOnes) {
+  write(0, 64, 0, 0);
+  write(64, 128, 0, 1);
+  EXPECT_EQ(read(64, 128, 1, 0), "0.1->1.0 ");
+  EXPECT_EQ(read(0, 64, 1, 1), "");  // queue 0 did that before
+}
+
+TEST_F(TileAccessesTest, OneAccessOverSeveralWritesWaitsForTheLast) {
+  write(0, 64, 0, 0);
+  write(64, 128, 0, 1);
+  EXPECT_EQ(read(0, 128, 1, 0), "0.1->1.0 ");
+}
+
+TEST_F(TileAccessesTest, ReadersOfOtherBytesDoNotMeet) {
+  write(0, 64, 0, 0);
+  EXPECT_EQ(read(64, 128, 1, 0), "");
+  EXPECT_EQ(write(0, 64, 2, 0), "0.0->2.0 ");  // another writer keeps the order
+  EXPECT_EQ(write(64, 128, 2, 1), "1.0->2.1 ");
+}
+
+TEST_F(TileAccessesTest, AWriterWaitsForEveryReader) {
+  write(0, 64, 0, 0);
+  read(0, 64, 1, 0);
+  read(0, 32, 2, 0);
+  EXPECT_EQ(write(0, 64, 0, 1), "1.0->0.1 2.0->0.1 ");
+}
+
+}  // namespace
+}  // namespace heddle

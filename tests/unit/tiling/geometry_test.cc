@@ -1,0 +1,66 @@
+#include "heddle/tiling/geometry.h"
+
+#include <gtest/gtest.h>
+
+#include "../graphs.h"
+
+namespace heddle {
+namespace {
+
+using testing::GraphBuilder;
+using testing::square;
+
+CanonicalGraph strided() {  // 3x3, stride 2, pad 1, on 56 rows
+  GraphBuilder b("strided");
+  return b.finish(b.conv("conv", b.input("x", {56, 56, 16}), 8, square(3, 2, 1)));
+}
+
+TEST(EvenPart, FirstPartsAreLongerByOne) {
+  EXPECT_EQ(evenPart(10, 4, 0), (Interval{0, 3}));
+  EXPECT_EQ(evenPart(10, 4, 1), (Interval{3, 3}));
+  EXPECT_EQ(evenPart(10, 4, 3), (Interval{8, 2}));
+  EXPECT_TRUE(evenPart(2, 4, 3).empty());
+}
+
+TEST(OperandGeometry, RowsAreClippedAtTheBorderOfTheTensor) {
+  const CanonicalGraph graph = strided();
+  const OperandGeometry g(graph, graph.ops[0], 0);
+  EXPECT_EQ(g.rows(0, {0, 3}), (Interval{0, 2}));
+  EXPECT_EQ(g.rows(1, {0, 3}), (Interval{1, 3}));
+  EXPECT_EQ(g.rows(27, {0, 3}), (Interval{53, 3}));
+  EXPECT_EQ(g.firstRow(0, {0, 3}), -1);
+}
+
+TEST(OperandGeometry, APartOfTheKernelNeedsOnlyItsRows) {
+  const CanonicalGraph graph = strided();
+  const OperandGeometry g(graph, graph.ops[0], 0);
+  EXPECT_TRUE(g.rows(0, {0, 1}).empty());  // the first kernel row lies in the padding
+  EXPECT_EQ(g.rows(0, {2, 1}), (Interval{1, 1}));
+}
+
+TEST(OperandGeometry, ColumnsIncludeTheNeighboursHalo) {
+  const CanonicalGraph graph = strided();
+  const OperandGeometry g(graph, graph.ops[0], 0);
+  EXPECT_EQ(g.columns({0, 7}), (Interval{0, 14}));
+  EXPECT_EQ(g.columns({7, 7}), (Interval{13, 15}));
+}
+
+TEST(OperandGeometry, AConcatOperandServesOnlyItsOwnChannels) {
+  GraphBuilder b("concat");
+  const TensorId x = b.input("x", {4, 4, 16}), y = b.input("y", {4, 4, 24});
+  const CanonicalGraph graph = b.finish(b.concat("concat", {x, y}));
+  const OperandGeometry first(graph, graph.ops[0], 0), second(graph, graph.ops[0], 1);
+  EXPECT_EQ(first.blocks({0, 3}, {}), (Interval{0, 2}));
+  EXPECT_EQ(second.blocks({0, 3}, {}), (Interval{0, 1}));
+  EXPECT_TRUE(first.blocks({3, 2}, {}).empty());
+}
+
+TEST(RecordBytes, CountsZerosGammaBlocksAndEpilogue) {
+  const CanonicalGraph graph = strided();
+  // 8 zero points, 2 bits of gamma in 8 bytes, 2 blocks of 9 x 64, 3 x 8 int32.
+  EXPECT_EQ(recordBytes(graph.ops[0], 1, {{0, 2}, {0, 3}}, true), 8 + 8 + 2 * 9 * 64 + 96);
+  EXPECT_EQ(recordBytes(graph.ops[0], 1, {{0, 1}, {0, 3}}, false), 8 + 8 + 9 * 64);
+}
+
+}  // namespace
+}  // namespace heddle
