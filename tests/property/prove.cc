@@ -47,7 +47,14 @@ std::optional<std::string> refusal(const Diagnostics& why, const Device& device)
 
 }  // namespace
 
-std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device, std::uint64_t seed) try {
+std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device, std::uint64_t seed) {
+  const std::vector<TensorValue> inputs = randomInputs(graph, seed);
+  return disprove(graph, device, inputs, interpret(graph, inputs));
+}
+
+std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
+                                    const std::vector<TensorValue>& inputs, const std::vector<TensorValue>& expected,
+                                    Cycles* makespan) try {
   const Result<LayerPlan> plan = makeLayerPlan(graph, device);
   if (!plan) return refusal(plan.diagnostics(), device);
   if (const Diagnostics faults = verify(*plan, graph, device); !faults.empty()) return toText(faults);
@@ -56,11 +63,10 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
   if (const Diagnostics faults = verify(*memory, graph, *plan, device); !faults.empty()) return toText(faults);
   const Result<GeneratedProgram> generated = generateProgram(graph, *plan, *memory, device);
   if (!generated) return toText(generated.diagnostics());
-  const std::vector<TensorValue> inputs = randomInputs(graph, seed);
   const Program& program = generated->program;
   const Result<SimulateResult> run = simulateWithData(program, device, generated->weights, inputs);
   if (!run) return toText(run.diagnostics());
-  const std::vector<TensorValue> expected = interpret(graph, inputs);
+  if (makespan) *makespan = run->timeline.makespan;
   std::vector<bool> given(graph.tensors.size(), false);
   for (const Port& port : graph.inputs) given[port.tensor.at()] = true;
   for (const CanonicalOp& op : graph.ops) {

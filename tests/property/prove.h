@@ -6,12 +6,17 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
+#include "heddle/interp/interpret.h"
 
 namespace heddle::property {
 
 // What went wrong, in a few lines; nothing where every tensor that a core writes is equal byte for byte, or where the
 // device is too small for the graph and the planner says so.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device, std::uint64_t seed);
+// The same for given inputs, with the interpreter's value of every tensor; also says how long the program takes.
+std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
+                                    const std::vector<TensorValue>& inputs, const std::vector<TensorValue>& expected,
+                                    Cycles* makespan = nullptr);
 
 // A device for a seed: paper.yaml or switched.yaml, 1x1 to 8x8 cores; two in five with so little memory that layers are cut
 // over time and tensors live in DDR.
