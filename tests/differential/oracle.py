@@ -4,6 +4,7 @@
   oracle.py ORACLE_CHECK real SHARED_MODELS     the real networks, from the recorded tensors of every layer
   oracle.py ORACLE_CHECK qops SHARED_MODELS     the models of one or few operators, from their recorded outputs
   oracle.py ORACLE_CHECK models FILE.onnx ...   the Runtime itself, every quantized tensor of each model
+  oracle.py ORACLE_CHECK random FIRST COUNT     the same for random networks of the seeds FIRST, FIRST + 1, ...
 
 Ends with oracle_check's status, or 77 (skipped) where the data or the Runtime are missing.
 """
@@ -19,6 +20,7 @@ try:
     import numpy
     import onnx
     import onnx.numpy_helper
+    import random_qdq
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(SKIPPED)
@@ -80,7 +82,7 @@ def qops(shared, work):
     return jobs
 
 
-def random_input(value, generator):
+def random_input(value, generator):  # floats of a spread of 1, integers over their whole range
     tensor = value.type.tensor_type
     shape = [d.dim_value or 1 for d in tensor.shape.dim]
     dtype = onnx.mapping.TENSOR_TYPE_TO_NP_TYPE[tensor.elem_type]
@@ -106,6 +108,9 @@ def expose(model):
 def models(paths, work):
     jobs = []
     for i, path in enumerate(map(pathlib.Path, paths)):
+        if not path.exists():
+            print(f"skipped: no {path}")
+            sys.exit(SKIPPED)
         model = onnx.load(str(path))
         generator = numpy.random.default_rng(1)
         known = {value.name for value in model.graph.initializer}
@@ -121,12 +126,22 @@ def models(paths, work):
     return jobs
 
 
+def random_networks(first, count, work):
+    paths = []
+    for seed in range(first, first + count):
+        paths.append(work / f"seed{seed}.onnx")
+        onnx.save(random_qdq.network(seed), str(paths[-1]))
+    return models(paths, work)
+
+
 def main():
     check, mode, *rest = sys.argv[1:]
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
         if mode == "models":
             jobs = models(rest, work)
+        elif mode == "random":
+            jobs = random_networks(int(rest[0]), int(rest[1]), work)
         else:
             shared = pathlib.Path(rest[0])
             if not shared.is_dir():

@@ -62,9 +62,10 @@ bool isPowerOfTwo(Multiplier m) {
 }
 bool isPowerOfTwo(std::int64_t m) { return m != 0 && (std::abs(m) & (std::abs(m) - 1)) == 0; }
 
-// Whether nothing but powers of two scales in `op`.
+// Whether nothing but powers of two scales in `op`; the functions of tables have their own real
+// values.
 bool isExact(const CanonicalGraph& graph, const CanonicalOp& op) {
-  bool exact = isPowerOfTwo(graph.tensors[op.output.at()].scale);
+  bool exact = op.kind() != OpKind::Table && isPowerOfTwo(graph.tensors[op.output.at()].scale);
   for (const TensorId id : op.inputs) exact = exact && isPowerOfTwo(graph.tensors[id.at()].scale);
   std::visit(
       [&](const auto& attributes) {
