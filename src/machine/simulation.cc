@@ -50,6 +50,9 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
   result_.layerEnd.resize(x_.program->layers.size());
   for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
     if (x_.sectionsOf[static_cast<std::size_t>(e)].empty()) continue;
+    for (const std::int32_t section : x_.sectionsOf[static_cast<std::size_t>(e)])
+      state(e).entries += static_cast<std::int64_t>(
+          x_.program->sections[static_cast<std::size_t>(section)].items.size());
     state(e).track = static_cast<std::int32_t>(result_.timeline.tracks.size());
     state(e).last.track = state(e).track;
     result_.timeline.tracks.push_back({x_.engines[static_cast<std::size_t>(e)], {}});
@@ -520,12 +523,7 @@ void Simulation::finish(EngineIndex e) {
   }
   if (data_ != nullptr && leaf.op != Op::Start && leaf.op != Op::Wait)
     data_->ended(s.operation, now_);
-  if (leaf.op == Op::Start) {
-    EngineState& channel = state(s.channel);
-    ++channel.entriesStarted;
-    channel.lastStart = s.last;
-    queueAttempt(s.channel);
-  }
+  if (leaf.op == Op::Start) letEntryRun(e);
   if (leaf.op == Op::Send) {
     // The list goes when the queue moves on.
     receivers_.swap(s.partners);
@@ -534,6 +532,16 @@ void Simulation::finish(EngineIndex e) {
   } else {
     letGo(e);
   }
+}
+
+void Simulation::letEntryRun(EngineIndex sequencer) {
+  EngineState& channel = state(state(sequencer).channel);
+  if (channel.entriesStarted == channel.entries)
+    fail("MACH018", whereIs(sequencer), "a START finds no entry left in the queue of its channel",
+         "the queue has " + std::to_string(channel.entries) + " entries", "start every entry once");
+  ++channel.entriesStarted;
+  channel.lastStart = state(sequencer).last;
+  queueAttempt(state(sequencer).channel);
 }
 
 // The end of one engine's part: slice, locks, and on to the next instruction.

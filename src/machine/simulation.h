@@ -64,10 +64,10 @@ class Simulation {
     Blocked blocked;
 
     std::int32_t track = -1;
-    SliceRef last;                                      // its newest slice
-    std::int64_t entriesStarted = 0, entriesEnded = 0;  // DDR channels
-    SliceRef lastStart;                                 // the START given last
-    std::uint32_t operation = 0;                        // of the data path
+    SliceRef last;                                                   // its newest slice
+    std::int64_t entries = 0, entriesStarted = 0, entriesEnded = 0;  // DDR channels
+    SliceRef lastStart;                                              // the START given last
+    std::uint32_t operation = 0;                                     // of the data path
   };
   struct Event {
     std::int64_t time;
@@ -110,6 +110,7 @@ class Simulation {
   void occupy(EngineIndex e, EngineIndex primary, std::int64_t end);
   void moveData(EngineIndex e, std::int64_t end);
   void finish(EngineIndex e);
+  void letEntryRun(EngineIndex sequencer);
   void letGo(EngineIndex e);
   void countTraffic(const Leaf& leaf);
   void scheduleEnd(EngineIndex e, std::int64_t time);

@@ -288,6 +288,8 @@ const Breakage kBreakages[] = {
        w.b.program.ddrBytes += 65536;
      },
      false},
+    {"ChannelStartedOnceTooOften", "MACH018",
+     [](W& w) { w.b.program.sections[0].items.push_back(w.b.program.sections[0].items[0]); }},
     {"GammaOfFewerBlocks", "MACH015", [](W& w) { w.image.bytes[16] = 0x07; }, false},
 
     // Size and surroundings.

@@ -1,0 +1,114 @@
+// Breaks correct programs in one place, at random, and counts how many of the broken ones are
+// noticed: by a fault of the Machine, or by a tensor that differs. The kill rate is printed;
+// HEDDLE_MUTANTS sets how many are made of each program.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "heddle/machine/machine.h"
+#include "heddle/memory/allocate.h"
+#include "heddle/program/generate.h"
+#include "heddle/tiling/layer_plan.h"
+#include "mutate.h"
+#include "program_builder.h"
+#include "random_graph.h"
+#include "worked_convolution.h"
+
+namespace heddle::mutation {
+namespace {
+
+// Kinds of which every mutant must be noticed. Survivors of the others were looked at one by one:
+// - a lock's initial value + 1: this device's times keep the order that the token no longer does
+//   (- 1 is always noticed);
+// - a WAIT for an earlier entry, STARTs in another order: what must come first does so in time;
+// - an operand that this core never reads (a Concat's other inputs; rows between a dilated
+//   window's taps): where it lies, and the ring's numbers for it, mean nothing;
+// - a ring's rows + 1 where it never wraps, its row or column length where it has one of them.
+const std::set<std::string> kAlwaysNoticed{"lock count", "lock index", "loop count", "part",
+                                           "reduction",  "route",      "size",       "weights"};
+
+struct Subject {
+  Program program;
+  Device device;
+  WeightImage weights;
+  ProgramInputs inputs;
+};
+
+struct Tally {
+  int made = 0, faults = 0, wrong = 0;
+  std::map<std::string, std::pair<int, int>> byKind;  // made, survived
+  std::vector<std::string> survivors;
+};
+
+int mutantsOfEach() {
+  const char* asked = std::getenv("HEDDLE_MUTANTS");
+  return asked == nullptr ? 40 : std::atoi(asked);
+}
+
+void judge(const Subject& subject, Tally& tally) {
+  const Result<SimulateResult> right =
+      simulateWithData(subject.program, subject.device, subject.weights, subject.inputs);
+  ASSERT_TRUE(right) << right.diagnostics();
+  const SimulateOptions options{.recordTimeline = false,
+                                .maxCycles = Cycles(right->timeline.makespan.raw() * 20 + 1000)};
+  for (int i = 0; i < mutantsOfEach(); ++i) {
+    const Mutation m = mutate(subject.program, static_cast<std::uint64_t>(i));
+    const Result<SimulateResult> result =
+        simulateWithData(m.program, subject.device, subject.weights, subject.inputs, options);
+    ++tally.made;
+    auto& [made, survived] = tally.byKind[m.kind];
+    ++made;
+    if (!result) {
+      ++tally.faults;
+    } else if (result->tensors != right->tensors || result->outputs != right->outputs) {
+      ++tally.wrong;
+    } else {
+      ++survived;
+      tally.survivors.push_back(m.kind + ", " + m.what);
+    }
+  }
+}
+
+Subject generated(std::uint64_t seed, std::int64_t rows, std::int64_t columns) {
+  const CanonicalGraph graph =
+      property::makeRandomGraph({.seed = seed, .ops = 3, .maxElements = 6000, .maxMacs = 500'000});
+  Subject s{{}, testing::paperLike(rows, columns), {}, property::randomInputs(graph, seed)};
+  Result<LayerPlan> plan = makeLayerPlan(graph, s.device);
+  Result<MemoryPlan> memory = allocateMemory(graph, *plan, s.device);
+  Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, s.device);
+  s.program = std::move(made->program);
+  s.weights = std::move(made->weights);
+  return s;
+}
+
+TEST(Mutation, ChangesExactlyWhatItSays) {
+  const testing::WorkedConvolution w;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Mutation m = mutate(w.b.program, seed);
+    EXPECT_NE(m.program, w.b.program);
+    EXPECT_FALSE(m.what.empty());
+    EXPECT_EQ(mutate(w.b.program, seed).what, m.what);
+  }
+}
+
+TEST(Mutation, BrokenProgramsAreNoticed) {
+  Tally tally;
+  const testing::WorkedConvolution w;
+  judge({w.b.program, w.device, w.image, {w.input}}, tally);
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    judge(generated(seed, 1 + static_cast<std::int64_t>(seed % 3), 2), tally);
+  for (const auto& [kind, counts] : tally.byKind)
+    std::cout << kind << ": " << counts.second << " of " << counts.first << " survive\n";
+  for (const std::string& survivor : tally.survivors) std::cout << "survivor: " << survivor << '\n';
+  const int killed = tally.faults + tally.wrong;
+  std::cout << "kill rate " << 100.0 * killed / tally.made << " % of " << tally.made << " ("
+            << tally.faults << " faults, " << tally.wrong << " wrong tensors)\n";
+  EXPECT_GE(killed * 100, tally.made * 90);
+  for (const std::string& kind : kAlwaysNoticed) EXPECT_EQ(tally.byKind[kind].second, 0) << kind;
+}
+
+}  // namespace
+}  // namespace heddle::mutation
