@@ -123,7 +123,7 @@ void Lowering::lower(const Node& node) {
 namespace {
 
 // The work that a host must not take over silently.
-bool isProduct(NodeKind kind) {
+bool isForTheArray(NodeKind kind) {
   switch (kind) {
     case NodeKind::Conv:
     case NodeKind::ConvInteger:
@@ -133,6 +133,13 @@ bool isProduct(NodeKind kind) {
     case NodeKind::MatMul:
     case NodeKind::MatMulInteger:
     case NodeKind::QLinearMatMul:
+    case NodeKind::QLinearAdd:
+    case NodeKind::QLinearMul:
+    case NodeKind::QLinearAveragePool:
+    case NodeKind::QLinearGlobalAveragePool:
+    case NodeKind::QLinearConcat:
+    case NodeKind::QLinearLeakyRelu:
+    case NodeKind::QLinearSigmoid:
       return true;
     default:
       return false;
@@ -158,14 +165,7 @@ class Canonicalizer {
     }
     cutOutputs();
     if (const Diagnostics faults = unsupported(); !faults.empty()) return faults;
-    if (result_.graph.ops.empty() && lowering_.graph().ops.empty() &&
-        lowering_.graph().inputs.empty())
-      return Diagnostic{
-          .code = "CANON003",
-          .where = source_.name,
-          .summary = "nothing in the network is quantized",
-          .what = std::to_string(source_.nodes.size()) + " nodes, none of int8 or uint8",
-          .mend = "quantize the model first (ONNX Runtime: quantize_static, QDQ format)"};
+    foldPadding();
     listQuantized();
     finishGraph();
     result_.hostBefore = part(true);
@@ -234,35 +234,54 @@ class Canonicalizer {
     }
   }
 
+  // Nodes that no integer operator does, where the array's own work depends on them or is lost.
   Diagnostics unsupported() const {
-    std::string products, roots;
-    std::size_t productCount = 0, rootCount = 0;
-    std::string code = "CANON001";
+    std::string reasons, waiting, code = "CANON001";
+    std::size_t reasonCount = 0, waitingCount = 0;
+    const auto add = [](std::string& list, std::size_t& count, const std::string& text) {
+      constexpr std::size_t kMostListed = 100;
+      if (++count <= kMostListed) list += (list.empty() ? "" : "; ") + text;
+    };
+    for (const auto& [id, fault] : lowering_.inputFaults()) {
+      add(reasons, reasonCount, "input '" + source_[id].name + "': " + fault.what());
+      code = fault.code();
+    }
     for (std::size_t i = 0; i < source_.nodes.size(); ++i) {
       if (!needed_[i]) continue;
       const Node& node = source_.nodes[i];
       const std::string who = "'" + node.name + "' (" + node.opType + ")";
-      if (isProduct(node.kind)) {
-        ++productCount;
-        if (productCount <= 100) products += (products.empty() ? "" : "; ") + who;
+      const bool lost = isForTheArray(node.kind);
+      if (why_[i]) {
+        add(reasons, reasonCount, who + ": " + why_[i]->what());
+        if (code == "CANON001") code = why_[i]->code();
+      } else if (lost && !hosted_[i]) {
+        add(reasons, reasonCount, who + ": no QuantizeLinear rounds its result");
       }
-      if (!hosted_[i] && isProduct(node.kind)) {
-        ++rootCount;
-        roots += (roots.empty() ? "" : "; ") + who + ": no QuantizeLinear rounds its result";
-      }
-      if (!why_[i]) continue;
-      if (why_[i]->code() != "CANON001" && code == "CANON001") code = why_[i]->code();
-      if (++rootCount <= 100) roots += (roots.empty() ? "" : "; ") + who + ": " + why_[i]->what();
+      if (lost) add(waiting, waitingCount, who);
     }
-    if (productCount == 0) return {};
+    if (waitingCount == 0 && lowering_.inputFaults().empty()) {
+      if (!isIdle()) return {};
+      return {{.code = "CANON003",
+               .where = source_.name,
+               .summary = "nothing in the network becomes an integer operator",
+               .what = std::to_string(source_.nodes.size()) + " nodes; " + reasons,
+               .mend = "quantize the model first (ONNX Runtime: quantize_static, QDQ format)"}};
+    }
+    const std::string depending =
+        waiting.empty() ? "" : ". The array's work that depends on them: " + waiting;
     return {{.code = code,
              .where = source_.name,
-             .summary = std::to_string(rootCount) +
-                        " nodes do not become integer operators, and products depend on them",
-             .what = roots +
-                     (hosted_.empty() ? "" : ". Products that would stay in float: " + products),
+             .summary = "nodes that do not become integer operators",
+             .what = reasons + depending,
              .mend = code == "CANON002" ? "choose a batch of 1: --shape INPUT=1x..."
                                         : "quantize around these nodes, or cut the model there"}};
+  }
+
+  // Whether the array would do no more than take arrays in and give them out, while the host works.
+  bool isIdle() const {
+    const CanonicalGraph& made = lowering_.graph();
+    return made.ops.empty() &&
+           (made.inputs.empty() || std::ranges::any_of(needed_, [](int n) { return n != 0; }));
   }
 
   void listQuantized() {
@@ -278,6 +297,46 @@ class Canonicalizer {
           source_.values[i].type == DataType::Uint8 ? ElementType::Uint8 : ElementType::Int8;
       result_.quantized.push_back(std::move(*port));
     }
+  }
+
+  // A Pad that a QuantizeLinear of the same scale follows has become a tensor of its own; where it
+  // adds nothing but border (the zero point), the convolution that reads it can do that itself.
+  void foldPadding() {
+    CanonicalGraph& made = lowering_.graph();
+    std::vector<const CanonicalOp*> writer(made.tensors.size(), nullptr);
+    for (CanonicalOp& op : made.ops) {
+      Window* window = nullptr;
+      if (auto* conv = std::get_if<Conv>(&op.attributes)) window = &conv->window;
+      if (auto* conv = std::get_if<DepthwiseConv>(&op.attributes)) window = &conv->window;
+      while (window) {
+        const CanonicalOp* pad = writer[op.inputs[0].at()];
+        if (!pad || !isBorder(made, *pad)) break;
+        const AssemblePart& part = std::get<Assemble>(pad->attributes).parts[0];
+        const Shape& in = made.tensors[pad->inputs[0].at()].shape;
+        const Shape& out = made.tensors[pad->output.at()].shape;
+        window->padTop += part.mapY[0].to;
+        window->padLeft += part.mapX[0].to;
+        window->padBottom += out.height - in.height - part.mapY[0].to;
+        window->padRight += out.width - in.width - part.mapX[0].to;
+        op.inputs[0] = pad->inputs[0];
+      }
+      writer[op.output.at()] = &op;
+    }
+  }
+
+  static bool isBorder(const CanonicalGraph& made, const CanonicalOp& op) {
+    const auto* assemble = std::get_if<Assemble>(&op.attributes);
+    if (!assemble || assemble->parts.size() != 1 || assemble->parts[0].table) return false;
+    const CanonicalTensor& in = made.tensors[op.inputs[0].at()];
+    const CanonicalTensor& out = made.tensors[op.output.at()];
+    const auto whole = [](const AxisMap& map, std::int64_t extent) {
+      return map.size() == 1 && map[0] == AxisRun{.to = map[0].to, .count = extent};
+    };
+    const AssemblePart& part = assemble->parts[0];
+    return in.scale == out.scale && in.zeroPoint == out.zeroPoint &&
+           in.fromUint8 == out.fromUint8 && assemble->fill == out.zeroPoint &&
+           in.shape.channels == out.shape.channels && whole(part.mapY, in.shape.height) &&
+           whole(part.mapX, in.shape.width) && whole(part.mapC, in.shape.channels);
   }
 
   // Drops operators and tensors that no output needs, and numbers the rest anew.

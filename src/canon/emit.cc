@@ -184,13 +184,12 @@ TensorId Lowering::emit(const Real& real, const Accumulator& sum, const Quantiza
                         const std::string& name) {
   const ProductWeights& w = sum.weights;
   const bool depthwise = !w.matrix && w.group > 1 && w.inputsPerGroup == 1 && w.outputs == w.group;
-  std::int64_t row = w.matrix ? static_cast<std::int64_t>(w.place.size())
-                              : sum.window.kernelY * sum.window.kernelX *
-                                    (depthwise ? 1 : w.inputsPerGroup * w.group);
+  const std::int64_t row = w.matrix ? static_cast<std::int64_t>(w.place.size())
+                                    : sum.window.kernelY * sum.window.kernelX *
+                                          (depthwise ? 1 : w.inputsPerGroup * w.group);
   if (row > kMaxElements / std::max<std::int64_t>(w.outputs, 1))
     throw Unsupported("more than 2^31 weights", "CANON005");
-  bytes_ += row * w.outputs;
-  if (bytes_ > 2 * kMaxElements) throw Unsupported("more than 4 GiB of weights in all", "CANON005");
+  spend(row * w.outputs);
   const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
   provisional_[tensor.at()] = name.empty();
   const Clamp clamp = clampOf(real, quantization);

@@ -157,12 +157,15 @@ class Lowering {
   const Graph& source() const { return source_; }
   State& state(ValueId id) { return states_[id.at()]; }
   CanonicalGraph& graph() { return graph_; }
+  const CanonicalGraph& graph() const { return graph_; }
   bool isConstant(ValueId id) const;
   bool isRawInput(ValueId id) const;  // a float value of the host that nothing has rounded yet
   void makeHostInput(ValueId id);     // a float value that host operators compute
   // The value as a port, emitting what data movement that needs; absent where it is not one integer
   // tensor.
   std::optional<Port> port(ValueId id);
+  // Why an integer input of the model found no layout.
+  const std::map<ValueId, Unsupported>& inputFaults() const { return inputFaults_; }
 
  private:
   // --- values.cc
@@ -246,6 +249,9 @@ class Lowering {
   RealRef combined(NodeKind kind, const RealRef& a, const RealRef& b, const Node& node);
   std::optional<std::vector<double>> perChannel(const RealRef& ref, const ConstantReal& constant);
 
+  // Counts bytes made (weights, tables, index maps) against what one network may ask for.
+  void spend(std::int64_t bytes);
+
   // --- results
   void setReal(const Node& node, std::size_t output, RealRef ref);
   void setInteger(const Node& node, std::size_t output, RealRef ref,
@@ -257,12 +263,13 @@ class Lowering {
   std::deque<Real> reals_;
   std::map<std::pair<RealId, Quantization>, TensorId> quantized_;
   std::map<RealId, RealId> mapped_;
+  std::map<ValueId, Unsupported> inputFaults_;
   std::deque<std::string> permuted_;  // bytes of constants that a Transpose has moved
   CanonicalGraph graph_;
   std::vector<Quantization> quantizations_;  // of graph_.tensors
   std::vector<bool> provisional_;  // the tensor has a name that a QuantizeLinear may replace
   std::unordered_set<std::string> tensorNames_, opNames_;
-  std::int64_t bytes_ = 0;  // of weights, tables and maps so far
+  std::int64_t spent_ = 0;
 };
 
 }  // namespace heddle::canon

@@ -94,6 +94,7 @@ RealRef Lowering::relaid(const RealRef& ref, const View& target, const Node& nod
   if (normalized(ref.view) == normalized(target) && real(ref.id).shape == shape) return ref;
   if (std::holds_alternative<Input>(real(ref.id).kind))
     throw Unsupported("it reads '" + real(ref.id).name + "', a float that nothing has quantized");
+  for (const std::int64_t extent : {shape.height, shape.width, shape.channels}) spend(16 * extent);
   const Plan plan = planMovement(ref.view, target);
   std::int64_t parts = 1;
   for (const DigitPair& pair : plan.across) {
@@ -104,6 +105,8 @@ RealRef Lowering::relaid(const RealRef& ref, const View& target, const Node& nod
   const std::array<AxisMap, 3> maps{compress(spanned(plan.along[0])),
                                     compress(spanned(plan.along[1])),
                                     compress(spanned(plan.along[2]))};
+  for (const AxisMap& map : maps)
+    spend(parts * static_cast<std::int64_t>(map.size() * sizeof(AxisRun)));
   Moved moved;
   std::vector<std::int64_t> index(plan.across.size(), 0);
   for (std::int64_t n = 0; n < parts; ++n) {
@@ -179,6 +182,10 @@ Real Lowering::composed(const Real& outer) {
       fill = inner->fill;
     }
     if (count > kMaxComposed) return outer;
+    const Shape& middle = real(part.source).shape;
+    spend(32 * static_cast<std::int64_t>(inner->parts.size()) *
+          (outer.shape.height + outer.shape.width + outer.shape.channels + middle.height +
+           middle.width + middle.channels));
     for (const MovedPart& piece : inner->parts) {
       MovedPart joint{piece.source, composedAxis(part.mapY, piece.mapY),
                       composedAxis(part.mapX, piece.mapX), composedAxis(part.mapC, piece.mapC)};
@@ -295,6 +302,7 @@ RealRef Lowering::indexed(const RealRef& given, const std::vector<IndexPairs>& m
     ref = relaid(ref, layOut(before, *axes), node);
   }
   if (std::ranges::find(shape, 0) != shape.end()) throw Unsupported("an empty value");
+  for (const std::int64_t extent : shape) spend(64 * extent);
   std::array<IndexPairs, 3> pairs{IndexPairs{{0, 0}}, IndexPairs{{0, 0}}, IndexPairs{{0, 0}}};
   std::array<std::int64_t, 3> outStride{1, 1, 1}, inStride{1, 1, 1};
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -319,6 +327,8 @@ RealRef Lowering::indexed(const RealRef& given, const std::vector<IndexPairs>& m
     moved.parts.push_back({ref.id, compress(pairs[0]), compress(pairs[1]), compress(pairs[2])});
   } else {
     // Rows out of order: each a part of its own.
+    spend(static_cast<std::int64_t>(pairs[0].size() * (pairs[1].size() + pairs[2].size()) *
+                                    sizeof(AxisRun)));
     if (static_cast<std::int64_t>(pairs[0].size()) > kMaxParts)
       throw Unsupported("rows in another order, too many");
     for (const auto& row : pairs[0])

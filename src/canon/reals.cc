@@ -11,7 +11,6 @@ namespace {
 
 constexpr int kMaxDepth = 500;  // of reals over reals: bounds recursion
 constexpr std::size_t kMaxReals = 1'000'000;
-constexpr std::int64_t kMaxTableChannels = 1 << 16;
 
 FloatTable dequantizationTable(const Quantization& quantization) {
   FloatTable table;
@@ -26,6 +25,13 @@ bool sameTables(const std::vector<FloatTable>& a, const std::vector<FloatTable>&
 }
 
 }  // namespace
+
+void Lowering::spend(std::int64_t bytes) {
+  constexpr std::int64_t kBudget = std::int64_t{1} << 30;
+  if (bytes > kBudget - spent_)
+    throw Unsupported("with it, weights, tables and index maps pass 1 GiB", "CANON005");
+  spent_ += bytes;
+}
 
 RealId Lowering::addReal(Real real) {
   const auto below = [&](RealId id) {
@@ -125,10 +131,7 @@ std::vector<FloatTable> Lowering::tablesOf(const Mapped& mapped) const {
 
 RealRef Lowering::withTables(const RealRef& ref, std::vector<FloatTable> tables, const Node& node) {
   const Mapped& from = std::get<Mapped>(real(ref.id).kind);
-  bytes_ += static_cast<std::int64_t>(tables.size() * sizeof(FloatTable));
-  if (static_cast<std::int64_t>(tables.size()) > kMaxTableChannels ||
-      bytes_ > (std::int64_t{1} << 31))
-    throw Unsupported("functions by channel of too many channels", "CANON005");
+  spend(static_cast<std::int64_t>(tables.size() * sizeof(FloatTable)));
   if (std::ranges::all_of(tables, [&](const FloatTable& table) { return table == tables.front(); }))
     tables.resize(1);
   Mapped to{from.tensor, std::nullopt, std::move(tables)};

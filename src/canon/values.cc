@@ -36,8 +36,9 @@ std::vector<float> scalesOf(const Value& value) {
   return {elements.begin(), elements.end()};
 }
 
-// The digits of the part [stride, stride * extent) of the flat index that `full` spells out.
-Digits segment(const Digits& full, std::int64_t stride, std::int64_t extent) {
+// The digits of the part [stride, stride * extent) of the flat index that `full` spells out; absent
+// where they cut its digits unevenly.
+std::optional<Digits> segment(const Digits& full, std::int64_t stride, std::int64_t extent) {
   Digits out;
   for (std::size_t i = full.size(); i-- > 0 && extent > 1;) {
     Digit digit = full[i];
@@ -46,8 +47,7 @@ Digits segment(const Digits& full, std::int64_t stride, std::int64_t extent) {
     stride /= skip;
     if (digit.extent == 1) continue;
     const std::int64_t take = std::gcd(extent, digit.extent);
-    if (stride != 1 || take == 1 || (take != digit.extent && take != extent))
-      throw Unsupported("its views of the input cut one axis at several places");
+    if (stride != 1 || take == 1 || (take != digit.extent && take != extent)) return std::nullopt;
     out.insert(out.begin(), {take, digit.axis, digit.stride});
     extent /= take;
   }
@@ -84,7 +84,8 @@ Lowering::Lowering(const Graph& source)
     try {
       states_[id.at()] =
           addInput(id, flatView(value.shape), id, findQuantization(id).value_or(unknown));
-    } catch (const Unsupported&) {  // then its consumers say why
+    } catch (const Unsupported& fault) {
+      inputFaults_.emplace(id, fault);
     }
   }
 }
@@ -301,6 +302,7 @@ TensorId Lowering::constantTensor(const ConstantReal& constant, const Dims& shap
                                   .zero = constant.zeros[0] - (isUint8 ? 128 : 0),
                                   .fromUint8 = isUint8};
   const Shape tensor = tensorShape(view);
+  spend(elementCount(shape) * 4);
   const TensorId id = addTensor(name, tensor, quantization);
   std::vector<std::int8_t>& values = graph_.tensors[id.at()].constant;
   values.resize(static_cast<std::size_t>(tensor.elements()));
@@ -328,6 +330,53 @@ TensorId Lowering::constantTensor(const ConstantReal& constant, const Dims& shap
   }
   return id;
 }
+
+namespace {
+
+struct PlacedInput {
+  Shape shape;
+  View view;
+  Port port;
+};
+
+// A layout in which `seen`, a view of the flat array of `source`, has the axes `wanted`; `flat` is
+// the view asked for. Absent where that is not one permutation of the array's axes.
+std::optional<PlacedInput> placeInput(const Value& source, const View& seen,
+                                      const std::vector<Axis>& wanted, const View& flat) {
+  const Dims shape = seen.shape();
+  const View laid = layOut(shape, wanted);
+  // The flat index, digit by digit, in terms of the tensor's axes.
+  std::vector<std::pair<std::int64_t, Digit>> places;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const auto pairs = pairDigits(seen.dims[i], laid.dims[i]);
+    if (!pairs) return std::nullopt;
+    for (const DigitPair& pair : *pairs)
+      places.emplace_back(pair.fromStride, Digit{pair.extent, pair.toAxis, pair.toStride});
+  }
+  std::ranges::sort(places, std::greater<>(), [](const auto& entry) { return entry.first; });
+  Digits full;
+  for (const auto& [stride, digit] : places) full.push_back(digit);
+  const auto inTensor = [&](const View& of) -> std::optional<View> {
+    View out;
+    for (const Digits& digits : of.dims) {
+      Digits moved;
+      for (const Digit& digit : digits) {
+        const auto pieces = segment(full, digit.stride, digit.extent);
+        if (!pieces) return std::nullopt;
+        moved.insert(moved.end(), pieces->begin(), pieces->end());
+      }
+      out.dims.push_back(joined(moved));
+    }
+    return out;
+  };
+  const std::optional<View> view = inTensor(flat), whole = inTensor(flatView(source.shape));
+  if (!view || !whole) return std::nullopt;
+  std::optional<Port> port = portOf(*whole, tensorShape(laid));
+  if (!port) return std::nullopt;
+  return PlacedInput{tensorShape(laid), *view, std::move(*port)};
+}
+
+}  // namespace
 
 // Chooses the layout that the first operator reading `integer` wants, looking through views, so
 // that the input needs no data movement. `flat` is how `integer` reads the flat array of the port.
@@ -383,41 +432,21 @@ IntegerRef Lowering::addInput(ValueId portValue, const View& flat, ValueId integ
   } else {
     axes = standardAxes(shape);
   }
-  const View laid = layOut(shape, axes);
-  // The flat index, digit by digit, in terms of the tensor's axes.
-  std::vector<std::pair<std::int64_t, Digit>> places;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const auto pairs = pairDigits(view.dims[i], laid.dims[i]);
-    HEDDLE_CHECK(pairs.has_value()) << "one digit takes any others in";
-    for (const DigitPair& pair : *pairs)
-      places.emplace_back(pair.fromStride, Digit{pair.extent, pair.toAxis, pair.toStride});
-  }
-  std::ranges::sort(places, std::greater<>(), [](const auto& place) { return place.first; });
-  Digits full;
-  for (const auto& [stride, digit] : places) full.push_back(digit);
-  const auto inTensor = [&](const View& of) {
-    View out;
-    for (const Digits& digits : of.dims) {
-      Digits moved;
-      for (const Digit& digit : digits)
-        for (const Digit& piece : segment(full, digit.stride, digit.extent)) moved.push_back(piece);
-      out.dims.push_back(joined(moved));
-    }
-    return out;
+  const Value& source = source_[portValue];
+  const auto place = [&](const View& seen, const std::vector<Axis>& wanted) {
+    return placeInput(source, seen, wanted, flat);
   };
-  const Shape tensor = tensorShape(laid);
-  const std::string name = source_[integer].name;
-  const IntegerRef ref{addTensor(name, tensor, quantization), inTensor(flat)};
+  std::optional<PlacedInput> placed = place(view, axes);
+  if (!placed) placed = place(flatView(source.shape), standardAxes(source.shape));
+  if (!placed) throw Unsupported("no layout of the input '" + source.name + "' suits its reader");
+  const IntegerRef ref{addTensor(source_[integer].name, placed->shape, quantization), placed->view};
   provisional_[ref.tensor.at()] = false;
-  std::optional<Port> port = portOf(inTensor(flatView(source_[portValue].shape)), tensor);
-  if (!port)
-    throw Unsupported("no layout of the input '" + source_[portValue].name + "' suits its reader");
-  port->name = source_[portValue].name;
-  port->tensor = ref.tensor;
-  port->type = source_[portValue].type == DataType::Float32 ? ElementType::Float32
-               : quantization.fromUint8                     ? ElementType::Uint8
-                                                            : ElementType::Int8;
-  graph_.inputs.push_back(std::move(*port));
+  placed->port.name = source.name;
+  placed->port.tensor = ref.tensor;
+  placed->port.type = source.type == DataType::Float32 ? ElementType::Float32
+                      : quantization.fromUint8         ? ElementType::Uint8
+                                                       : ElementType::Int8;
+  graph_.inputs.push_back(std::move(placed->port));
   return ref;
 }
 

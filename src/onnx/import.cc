@@ -273,9 +273,16 @@ class Importer {
     }
   }
 
+  void spend(std::int64_t bytes) {
+    if (bytes > kMaxFoldedBytes - foldedBytes_)
+      throw Fault("constants of more than 1 GiB would be computed", "ONNX010");
+    foldedBytes_ += bytes;
+  }
+
   // Constants of a node that can be computed now. Absent where it stays a node.
   std::optional<std::vector<std::string>> constants(Converted& node) {
     if (node.constant) {
+      spend(static_cast<std::int64_t>(node.constant->size()));
       std::vector<std::string> list;
       list.push_back(std::move(*node.constant));
       return list;
@@ -284,9 +291,7 @@ class Importer {
     for (const ValueId id : node.inputs)
       if (id.valid() && !graph_[id].constant) return std::nullopt;
     for (const ValueType& output : node.outputs)
-      foldedBytes_ += elementCount(output.shape) * byteSize(output.type);
-    if (foldedBytes_ > kMaxFoldedBytes)
-      throw Fault("constants of more than 1 GiB would be computed", "ONNX010");
+      spend(elementCount(output.shape) * byteSize(output.type));
     if (!node.inputs.front().valid()) return std::nullopt;
     return fold(graph_, node);
   }
