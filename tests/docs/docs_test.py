@@ -21,7 +21,12 @@ ELSEWHERE = {  # what would run this test in itself, or takes hours
     "scripts/build.sh": "scripts/quickstart.sh",
 }
 FENCE = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 options = None
+
+
+def pages():
+    return [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
 
 
 def commands(text):
@@ -44,7 +49,7 @@ def fresh_clone(folder):
 
 class Docs(unittest.TestCase):
     def test_every_command_runs(self):
-        for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]:
+        for page in pages():
             with tempfile.TemporaryDirectory() as folder:
                 fresh_clone(pathlib.Path(folder))
                 for command in commands(page.read_text()):
@@ -57,6 +62,12 @@ class Docs(unittest.TestCase):
                                               capture_output=True, env={"PATH": f"{folder}/build:/usr/local/bin:/usr/bin:/bin",
                                                                         "HOME": folder, "LANG": "C.UTF-8"})
                         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def test_every_link_leads_somewhere(self):
+        for page in pages():
+            for target in LINK.findall(page.read_text()):
+                if not target.startswith(("http:", "https:", "#")):
+                    self.assertTrue((page.parent / target.split("#")[0]).exists(), f"{page.name}: {target}")
 
     def test_a_block_is_read_line_by_line(self):
         page = "text\n```sh\nheddle compile a.onnx \\\n  -o out   # comment\n\n# note\nls\n```\n```text\nnot this\n```\n"

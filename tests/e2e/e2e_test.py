@@ -100,8 +100,9 @@ class Real(Heddle):
         if not models:
             self.skipTest("needs ../shared/models/real")
         for model in models:
-            with self.subTest(model=model.name):
-                self.check_verified(self.compile(model, "2x2"))
+            for mesh in ("2x2", "4x4"):
+                with self.subTest(model=model.name, mesh=mesh):
+                    self.check_verified(self.compile(model, mesh))
 
 
 class CommandLine(Heddle):
@@ -134,8 +135,9 @@ class CommandLine(Heddle):
         self.run_heddle("compile", "no_such.onnx", "-o", self.folder / "out", status=1)
         self.run_heddle("compile", model, "--mesh", "4by4", "-o", self.folder / "out", status=2)
         self.run_heddle("compile", model, "--no-such-option", status=2)
-        self.run_heddle("compile", model, "--set", "core.memory=64KiB ", "--set", "core.memroy=1", "-o",
-                        self.folder / "out", status=1)
+        self.run_heddle("compile", model, "--set", "core.memroy=64KiB", "-o", self.folder / "out", status=2)
+        self.run_heddle("compile", model, "--device", model, "-o", self.folder / "out", status=1)
+        self.run_heddle("compile", model, "--set", "core.memory=256B", "-o", self.folder / "out", status=3)
         self.assertFalse((self.folder / "out").exists(), "a failed compile leaves nothing")
 
     def test_each_help_has_an_example(self):
