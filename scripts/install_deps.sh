@@ -6,7 +6,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev libboost-graph-dev nlohmann-json3-dev libyaml-cpp-dev
-  libcli11-dev tao-pegtl-dev libssl-dev python3-onnx python3-numpy)
+  libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev python3-onnx python3-numpy)
 test=(libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata ca-certificates)
 
 case "${1:-}" in

@@ -6,7 +6,7 @@
 
 #include "heddle/report/leaves.h"
 #include "heddle/report/memory_blocks.h"
-#include "roll.h"
+#include "rolled_sequence.h"
 #include "timeline_columns.h"
 #include "timeline_counters.h"
 #include "timeline_words.h"
@@ -246,7 +246,7 @@ class Writer {
   std::vector<LeafFacts> leaves_;
   std::vector<std::int32_t> layerOfLeaf_;
   std::map<Engine, std::int64_t> trackOf_;
-  Roller roller_;
+  SequenceRoller roller_;
   JsonWriter json_;
 };
 

@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 
-#include "../../../src/emit/roll.h"
+#include "../../../src/emit/rolled_sequence.h"
 #include "../report/small_run.h"
 
 namespace heddle {
@@ -34,20 +36,20 @@ std::vector<std::int64_t> unroll(const Json& rolled, std::size_t first = 0) {
   return out;
 }
 
-std::string rolled(std::vector<std::int64_t> values) { return Roller().roll(values); }
+std::string rolled(std::vector<std::int64_t> values) { return SequenceRoller().roll(values); }
 
-TEST(Roller, WritesWhatRepeatsOnceWithItsCount) {
+TEST(RolledSequence, WritesWhatRepeatsOnceWithItsCount) {
   EXPECT_EQ(rolled({}), "[]");
   EXPECT_EQ(rolled({7, 7, 7, 7, 7}), "[[5,7]]");
   EXPECT_EQ(rolled({3, 1, 2, 1, 2, 1, 2, 9}), "[3,[3,1,2],9]");
   EXPECT_EQ(rolled({1, 2, 3, 4}), "[1,2,3,4]");
 }
 
-TEST(Roller, FindsNestedLoops) {
+TEST(RolledSequence, FindsNestedLoops) {
   EXPECT_EQ(rolled({0, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 8}), "[0,[3,[4,5],1],8]");
 }
 
-TEST(Roller, UnrollingGivesEveryNumberBack) {
+TEST(RolledSequence, UnrollingGivesEveryNumberBack) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     std::vector<std::int64_t> values;
@@ -63,7 +65,7 @@ TEST(Roller, UnrollingGivesEveryNumberBack) {
   }
 }
 
-TEST(Roller, LongRepeatsWithOneChangeTakeLinearTime) {
+TEST(RolledSequence, LongRepeatsWithOneChangeTakeLinearTime) {
   std::vector<std::int64_t> values;
   for (int half = 0; half < 2; ++half) {
     for (int k = 0; k < 200'000; ++k) values.push_back(k * std::int64_t{7919} % 200'003);
@@ -160,7 +162,8 @@ TEST(TimelineJson, HasWhatAPageNeedsToStandAlone) {
   EXPECT_FALSE(json["report"].contains("effort"));
   EXPECT_EQ(json["device"]["wires"][2]["name"], "row0");
   EXPECT_EQ(json["instructions"]["text"][0], "LOAD a");
-  EXPECT_EQ(json["instructions"]["mnemonics"][unroll(json["instructions"]["mnemonic"])[3]], "LOADWM");
+  EXPECT_EQ(json["instructions"]["mnemonics"][unroll(json["instructions"]["mnemonic"])[3]],
+            "LOADWM");
   EXPECT_EQ(json["memory"][2]["name"], "x");
   EXPECT_EQ(json["memory"][3]["end"], 60);
 }
@@ -209,20 +212,116 @@ TEST(ParseTimelineJson, SaysWhatIsWrong) {
   EXPECT_EQ(edited([](Json& j) { j["tracks"][0]["engine"] = "core!"; }), "TIME003");
 }
 
+// A file that lasts as long as the test.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& name, const std::string& text)
+      : path_(::testing::TempDir() + name) {
+    std::ofstream(path_) << text;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 // Runs the validator of Debian's python3-jsonschema; skipped where that is not installed.
 TEST(TimelineJson, FollowsItsSchema) {
   if (std::system("python3 -c 'import jsonschema' 2>/dev/null") != 0)
     GTEST_SKIP() << "no python3-jsonschema";
-  const std::string file = ::testing::TempDir() + "heddle_timeline_schema_test.json";
-  std::ofstream(file) << jsonOf(testing::twoConvsRun().timeline);
+  const TemporaryFile file("heddle_timeline_schema.json", jsonOf(testing::twoConvsRun().timeline));
   const std::string script =
       "import json,sys,jsonschema;"
       "s=json.load(open(sys.argv[1]));jsonschema.Draft7Validator.check_schema(s);"
       "jsonschema.validate(json.load(open(sys.argv[2])),s)";
   const std::string command = "python3 -c '" + script +
-                              "' '" HEDDLE_SOURCE_DIR "/docs/timeline.schema.json' '" + file + "'";
+                              "' '" HEDDLE_SOURCE_DIR "/docs/timeline.schema.json' '" +
+                              file.path() + "'";
   EXPECT_EQ(std::system(command.c_str()), 0);
-  std::filesystem::remove(file);
+}
+
+std::string outputOf(const std::string& command) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
+    text.append(buffer.data(), n);
+  return text;
+}
+
+TEST(TimelinePage, DecodesEverySliceAsItWas) {
+  if (std::system("node --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no node";
+  constexpr std::array kKinds = {"sequencer", "ddrIn", "ddrOut", "wire",
+                                 "coreIn",    "core",  "coreOut"};
+  constexpr std::array kWaits = {"none", "lock", "partner", "start", "ddrEntry", "resource"};
+  std::mt19937 random(11);
+  Timeline timeline = randomTimeline(random);
+  for (int more = 0; more < 20; ++more)
+    for (Track& track : randomTimeline(random).tracks) timeline.tracks.push_back(std::move(track));
+  std::ostringstream expected;
+  for (const Track& t : timeline.tracks) {
+    expected << "track " << kKinds[static_cast<std::size_t>(t.engine.kind)] << ' ' << t.engine.row
+             << ' ' << t.engine.column << ' ' << t.engine.channel << '\n';
+    for (const SpanSlice& s : t.slices)
+      expected << s.ready << ' ' << s.start << ' ' << s.end << ' ' << s.leaf << ' ' << s.layer.index
+               << ' ' << kWaits[static_cast<std::size_t>(s.wait)] << ' ' << s.lock << ' '
+               << s.cause.track << ' ' << s.cause.index << '\n';
+  }
+  const TemporaryFile file("heddle_timeline_decode.json", jsonOf(timeline));
+  EXPECT_EQ(
+      outputOf("node '" HEDDLE_SOURCE_DIR "/tests/unit/emit/decode_check.js' '" HEDDLE_SOURCE_DIR
+               "/viewer/decode.js' '" +
+               file.path() + "'"),
+      expected.str());
+}
+
+TEST(TimelinePage, CarriesItsDataSoThatNamesCannotBecomeMarkup) {
+  const std::string hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";
+  const std::string empty = timelineHtml("{}");
+  const std::string page = timelineHtml("{\"model\":\"" + hostile + "\"}");
+  EXPECT_EQ(page.find("alert(1)"), std::string::npos);
+  EXPECT_EQ(page.find("@TIMELINE@"), std::string::npos);
+  const std::size_t from = page.find("id=\"timeline\">") + std::string("id=\"timeline\">").size();
+  const std::string data = page.substr(from, page.find('<', from) - from);
+  EXPECT_GT(data.size(), 40u);
+  EXPECT_EQ(
+      data.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="),
+      std::string::npos);
+  EXPECT_EQ(data.size() % 4, 0u);
+  // What surrounds the data is the same for every file.
+  EXPECT_EQ(page.substr(0, from), empty.substr(0, from));
+}
+
+TEST(TimelinePage, ShowsNamesAsTextAndAsksForNothing) {
+  const std::string page = timelineHtml("{}");
+  for (const char* parsing : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
+                              "eval(", "new Function", "srcdoc"})
+    EXPECT_EQ(page.find(parsing), std::string::npos) << parsing;
+  for (const char* network :
+       {"http:", "https:", "fetch(", "XMLHttpRequest", "WebSocket", "<link", "@import", "url("})
+    EXPECT_EQ(page.find(network), std::string::npos) << network;
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(ChromeTrace, HasACompleteEventForEverySliceInMicroseconds) {
+  const SimulateResult run = testing::twoConvsRun();
+  const Program program = testing::twoConvsProgram();
+  const CanonicalGraph graph = testing::twoConvs();
+  Device device = testing::paperLike(1, 2);
+  device.clock = {1'250'000'000};
+  const Report report = makeReport(graph, program, device, run);
+  const Json json = Json::parse(chromeTrace(run.timeline, {graph, program, device, report, {}}));
+  std::map<std::string, int> events;
+  for (const Json& event : json["traceEvents"]) ++events[event["ph"]];
+  EXPECT_EQ(events["X"], 6);
+  EXPECT_EQ(events["M"], 2 * (3 + 4));  // memtile 0, wires, core 0,0; four engines
+  const Json& call = *std::find_if(json["traceEvents"].begin(), json["traceEvents"].end(),
+                                   [](const Json& event) { return event["name"] == "CONV first"; });
+  EXPECT_DOUBLE_EQ(call["ts"], 0.0256);  // 32 cycles at 1.25 GHz
+  EXPECT_DOUBLE_EQ(call["dur"], 0.0128);
+  EXPECT_EQ(call["args"]["waited"], 32);
+  EXPECT_EQ(call["args"]["for"], "lock");
 }
 
 }  // namespace

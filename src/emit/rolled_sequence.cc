@@ -1,4 +1,4 @@
-#include "roll.h"
+#include "rolled_sequence.h"
 
 #include <array>
 #include <charconv>
@@ -14,7 +14,7 @@ constexpr int kPasses = 8;
 
 }  // namespace
 
-std::int32_t Roller::number(std::int64_t value) {
+std::int32_t SequenceRoller::number(std::int64_t value) {
   const auto make = [&] {
     symbols_.push_back({value, {}});
     return static_cast<std::int32_t>(symbols_.size() - 1);
@@ -30,7 +30,7 @@ std::int32_t Roller::number(std::int64_t value) {
   return at->second;
 }
 
-std::int32_t Roller::loop(std::int64_t count, std::span<const std::int32_t> body) {
+std::int32_t SequenceRoller::loop(std::int64_t count, std::span<const std::int32_t> body) {
   std::vector<std::int64_t> key{count};
   key.insert(key.end(), body.begin(), body.end());
   const auto [at, isNew] = loops_.try_emplace(std::move(key), 0);
@@ -43,7 +43,7 @@ std::int32_t Roller::loop(std::int64_t count, std::span<const std::int32_t> body
 
 // Replaces each run of equal neighbours by a loop, left to right. The distance to the last equal
 // symbol proposes the period; the run is then extended both ways as far as it holds.
-std::vector<std::int32_t> Roller::pass(const std::vector<std::int32_t>& sequence) {
+std::vector<std::int32_t> SequenceRoller::pass(const std::vector<std::int32_t>& sequence) {
   const std::size_t n = sequence.size();
   last_.assign(symbols_.size(), -1);
   std::vector<std::int32_t> out;
@@ -75,7 +75,7 @@ std::vector<std::int32_t> Roller::pass(const std::vector<std::int32_t>& sequence
   return out;
 }
 
-void Roller::append(std::string& out, std::int32_t symbol) const {
+void SequenceRoller::append(std::string& out, std::int32_t symbol) const {
   const Symbol& s = symbols_[static_cast<std::size_t>(symbol)];
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), s.value).ptr;
@@ -92,7 +92,7 @@ void Roller::append(std::string& out, std::int32_t symbol) const {
   out += ']';
 }
 
-std::string Roller::roll(std::span<const std::int64_t> values) {
+std::string SequenceRoller::roll(std::span<const std::int64_t> values) {
   std::vector<std::int32_t> sequence;
   sequence.reserve(values.size());
   for (const std::int64_t value : values) sequence.push_back(number(value));

@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-class Roller {
+class SequenceRoller {
  public:
   // The text of `values`; unrolling it gives them back.
   std::string roll(std::span<const std::int64_t> values);

@@ -1,0 +1,8 @@
+// The page of viewer/ as text, style and scripts put in; "@TIMELINE@" stands where the data go.
+// Made at build time.
+#pragma once
+#include <string_view>
+
+namespace heddle {
+extern const std::string_view kTimelinePage;
+}  // namespace heddle
