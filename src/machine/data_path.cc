@@ -67,8 +67,7 @@ DataPath::DataPath(const Executable& executable, const WeightImage& weights,
   placeInputs(inputs);
 }
 
-// ---- before the program starts
-// --------------------------------------------------------------------------------------
+// ---- before the program starts ----
 
 void DataPath::placeImage(const WeightImage& weights) {
   const Program& p = *x_.program;
@@ -137,8 +136,7 @@ void DataPath::placeInputs(const ProgramInputs& inputs) {
   }
 }
 
-// ---- transfers
-// ------------------------------------------------------------------------------------------------------
+// ---- transfers ----
 
 template <class I>
 const I& DataPath::evaluated(const Execution& e) {
@@ -332,8 +330,7 @@ void DataPath::write(std::size_t from, std::size_t memory, const End<std::int64_
       });
 }
 
-// ---- what cores computed
-// --------------------------------------------------------------------------------------------
+// ---- what cores computed ----
 
 void DataPath::capture(const Part<std::int64_t>& part, std::size_t memory,
                        std::uint32_t operation) {

@@ -13,6 +13,8 @@ inline constexpr std::int64_t kMaxExtent =
 inline constexpr std::int64_t kMaxTensorElements = std::int64_t{1} << 29;
 inline constexpr std::int64_t kMaxLockValue = std::int64_t{1} << 31;  // where the device names none
 
+inline constexpr std::size_t kMaxUses = 1024;  // locks, dimensions, ... of one instruction
+
 inline bool inRange(std::int64_t value, std::int64_t low, std::int64_t high) {
   return value >= low && value <= high;
 }
@@ -21,6 +23,13 @@ inline bool inRange(std::int64_t value, std::int64_t low, std::int64_t high) {
 // it, outermost first. Throws Fault.
 void prepareLeaf(const Executable& executable, const EngineRange& engines,
                  const std::vector<std::int64_t>& counts, Leaf& leaf);
+
+// The same for a call's kernel and operands: all that does not depend on where they lie.
+void checkCall(const Executable& executable, const Call<Affine>& call);
+
+// MACH001 for the leaf that is prepared: the newest of the executable.
+[[noreturn]] void failMalformed(const Executable& executable, std::string what);
+void checkRoot(const Executable& executable, TensorId tensor);
 
 // The word of the asm: LOAD, LOADW, LOADFM, CONV, ...
 std::string mnemonicOf(const Program& program, const Leaf& leaf);

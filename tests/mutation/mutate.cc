@@ -119,8 +119,7 @@ class Mutator {
     std::visit([&](auto& i) { sitesOf(i); }, instructions_[number]->as);
   }
 
-  // ---- instructions
-  // ----------------------------------------------------------------------------------------------
+  // ---- instructions ----
 
   void sitesOf(Start& i) { addNumberOf("sequencer", "channel of START", i.channel.channel); }
   void sitesOf(Wait<Affine>& i) {
@@ -179,8 +178,7 @@ class Mutator {
     sitesOf(i.release, "release");
   }
 
-  // ---- operands
-  // --------------------------------------------------------------------------------------------------
+  // ---- operands ----
 
   void sitesOf(RowRing<Affine>& ring) {
     addAffine("address", "base of a ring", ring.base, 8);

@@ -1,0 +1,158 @@
+// What must hold for a kernel and a call of it before any number of theirs is used.
+#include <algorithm>
+
+#include "fault.h"
+#include "leaf.h"
+
+namespace heddle::machine {
+namespace {
+
+constexpr std::int64_t kMaxRowBytes = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxWindowCells =
+    1 << 22;  // that a call looks at; no core holds a hundredth of it
+
+class CallChecks {
+ public:
+  explicit CallChecks(const Executable& x) : x_(x) {}
+
+  void run(const Call<Affine>& call) {
+    if (!call.kernel.valid() || call.kernel.at() >= x_.program->kernels.size())
+      malformed("the program has no kernel " + std::to_string(call.kernel.index));
+    const Kernel& kernel = x_.program->kernels[call.kernel.at()];
+    checkKernel(kernel);
+    checkOperandsOf(call, kernel);
+  }
+
+ private:
+  void checkKernel(const Kernel& k) {
+    const Window& w = k.window;
+    for (const std::int64_t n :
+         {w.kernelY, w.kernelX, w.strideY, w.strideX, w.dilationY, w.dilationX, k.tensorHeight,
+          k.tensorWidth, k.inputBlocks, k.outputBlocks, k.outputColumns, k.kernelYWhole})
+      if (!inRange(n, 1, kMaxExtent))
+        malformed("the kernel has a size that cannot be: " + std::to_string(n));
+    for (const std::int64_t pad : {w.padTop, w.padLeft, w.padBottom, w.padRight})
+      if (!inRange(pad, 0, kMaxExtent))
+        malformed("the kernel has a pad that cannot be: " + std::to_string(pad));
+    constexpr std::int64_t kMaxTaps = std::int64_t{1} << 20, kMaxMultiplier = std::int64_t{1} << 46;
+    if (w.kernelY * w.kernelX > kMaxTaps || k.inputBlocks * k.outputBlocks > kMaxExtent)
+      malformed("the kernel is larger than any core");
+    if (!inRange(k.multiplierA, -kMaxMultiplier, kMaxMultiplier) ||
+        !inRange(k.multiplierB, -kMaxMultiplier, kMaxMultiplier))
+      malformed("a multiplier of the kernel is 2^46 or more");
+    const Int128 span = Int128{k.outputColumns - 1} * w.strideX + (w.kernelX - 1) * w.dilationX + 1;
+    if (span * w.kernelY * std::max(k.inputBlocks, k.outputBlocks) > kMaxWindowCells)
+      malformed("the kernel's window is larger than any core");
+    if (k.clamp.low > k.clamp.high) malformed("the kernel's clamp is empty");
+  }
+
+  void checkOperandsOf(const Call<Affine>& i, const Kernel& k) {
+    const bool two = k.op == OpKind::Add || k.op == OpKind::Mul,
+               assemble = k.op == OpKind::Assemble;
+    const bool reduces = k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv ||
+                         k.op == OpKind::MaxPool || k.op == OpKind::AveragePool;
+    const std::size_t inputs = assemble ? k.moves.size() : two ? 2 : 1;
+    if (i.inputs.size() != inputs || inputs > kMaxUses)
+      malformed("the call has " + std::to_string(i.inputs.size()) +
+                " inputs where its kernel needs " + std::to_string(inputs));
+    for (const RowRing<Affine>& ring : i.inputs) checkRing(ring, k);
+    if (!i.finish && !reduces) malformed("only reductions are cut over time");
+    if (!(i.init && i.finish) && !i.accumulator)
+      malformed("a reduction that is cut over time has an accumulator");
+    if (i.finish && !i.output) malformed("a call that finishes has an output");
+    if (k.op == OpKind::Conv && !inRange(i.keptBlocks, 0, k.inputBlocks * k.outputBlocks))
+      malformed("the call keeps " + std::to_string(i.keptBlocks) + " blocks");
+    const std::int64_t record = recordBytes(k, i);
+    // The tables of all moves lie in one record; a core's kernel may have some of the moves.
+    const bool right =
+        assemble ? i.weightBytes >= record && i.weightBytes % 8 == 0 : i.weightBytes == record;
+    if (!right || (i.weightBytes > 0) != i.weights.has_value())
+      malformed("the weight record has " + std::to_string(i.weightBytes) +
+                " B where the kernel reads " + std::to_string(record) + " B");
+    if (assemble) checkMoves(i, k);
+    checkRoot(i.part.tensor);
+    if (i.part.content != Content::Activation || i.part.rows != 1 ||
+        i.part.blocks != k.outputBlocks || i.part.columns != k.outputColumns)
+      malformed("the part is not the row that the kernel computes");
+  }
+
+  void checkRing(const RowRing<Affine>& ring, const Kernel& k) {
+    if (ring.absent) return;
+    checkRoot(ring.tensor);
+    if (!inRange(ring.length, 1, kMaxExtent) || !inRange(ring.columns, 1, kMaxExtent) ||
+        !inRange(ring.blocks, 1, kMaxExtent) ||
+        !inRange(ring.rowBytes, ring.columns * ring.blocks * 8, kMaxRowBytes))
+      malformed("a ring of rows cannot be");
+    const std::int64_t needed = k.op == OpKind::Assemble ? 1
+                                : k.op == OpKind::Conv   ? k.inputBlocks
+                                                         : k.outputBlocks;
+    if (ring.blocks < needed)
+      malformed("a ring holds " + std::to_string(ring.blocks) +
+                " channel blocks where the kernel reads " + std::to_string(needed));
+  }
+
+  void checkMoves(const Call<Affine>& i, const Kernel& k) {
+    constexpr std::int64_t kMaxTables = 1 << 16;
+    for (std::size_t m = 0; m < k.moves.size(); ++m) {
+      if (!inRange(k.moves[m].table, -1, kMaxTables))
+        malformed("a move names a table that cannot be");
+      const RowRing<Affine>& ring = i.inputs[m];
+      if (ring.absent) continue;
+      checkAxis(k.moves[m].columns, k.outputColumns, ring.columns);
+      checkAxis(k.moves[m].channels, k.outputBlocks * 8, ring.blocks * 8);
+    }
+  }
+
+  void checkAxis(const AxisMap& map, std::int64_t to, std::int64_t from) {
+    if (map.size() > kMaxUses) malformed("a move has too many runs");
+    for (const AxisRun& run : map) {
+      const auto inside = [&](std::int64_t first, std::int64_t step, std::int64_t limit) {
+        if (!inRange(first, 0, limit - 1) || !inRange(step, -kMaxExtent, kMaxExtent)) return false;
+        return inRange(first + (run.count - 1) * step, 0, limit - 1);
+      };
+      if (run.count == 0) continue;
+      if (!inRange(run.count, 1, kMaxExtent) || !inside(run.to, run.toStep, to) ||
+          !inside(run.from, run.fromStep, from))
+        malformed("a move reaches outside its rows");
+    }
+  }
+
+  void checkRoot(TensorId tensor) { machine::checkRoot(x_, tensor); }
+  [[noreturn]] void malformed(std::string what) const { failMalformed(x_, std::move(what)); }
+
+  const Executable& x_;
+};
+
+}  // namespace
+
+void checkCall(const Executable& executable, const Call<Affine>& call) {
+  CallChecks(executable).run(call);
+}
+
+std::int64_t recordBytes(const Kernel& k, const Call<Affine>& call) {
+  const std::int64_t channels = k.outputBlocks * 8,
+                     epilogue = channels * (k.negativeScale ? 20 : 12);
+  const std::int64_t taps = k.window.kernelY * k.window.kernelX;
+  switch (k.op) {
+    case OpKind::Conv:
+      return channels + divideRoundUp(k.inputBlocks * k.outputBlocks, 64) * 8 +
+             call.keptBlocks * taps * 64 + (call.finish ? epilogue : 0);
+    case OpKind::DepthwiseConv:
+      return channels + channels * taps + epilogue;
+    case OpKind::Table:
+      return (k.tablePerChannel ? channels : 1) * 256;
+    case OpKind::Assemble: {
+      std::int64_t tables = 0;
+      for (const Kernel::Move& move : k.moves) tables = std::max(tables, move.table + 1);
+      return tables * 256;
+    }
+    case OpKind::MaxPool:
+    case OpKind::AveragePool:
+    case OpKind::Add:
+    case OpKind::Mul:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace heddle::machine

@@ -1,0 +1,143 @@
+// Programs with numbers that no compiler writes: whatever a file says, the Machine answers with a
+// result or a fault. Meant to run under the sanitizers; HEDDLE_MUTANTS sets how many programs are
+// tried.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+#include <random>
+
+#include "heddle/program/visit.h"
+#include "worked_convolution.h"
+
+namespace heddle {
+namespace {
+
+using testing::WorkedConvolution;
+
+class Poison {
+ public:
+  explicit Poison(std::uint64_t seed) : random_(seed) {}
+
+  void apply(Program& p) {
+    numbers_.clear();
+    collect(p);
+    for (std::uint64_t n = 1 + random_() % 3; n > 0; --n)
+      *numbers_[random_() % numbers_.size()] = extreme();
+    // Some numbers are not 64 bits wide.
+    if (random_() % 8 == 0) pick(p.locks).index = small();
+    if (random_() % 8 == 0) pick(p.tensors).root.index = small();
+    if (random_() % 8 == 0) pick(p.sections).engines.channel = small();
+    if (random_() % 8 == 0) pick(p.kernels).op = static_cast<OpKind>(random_() % 8);
+    if (random_() % 8 == 0) pick(p.kernels).shift = small();
+    if (random_() % 8 == 0) pick(p.kernels).rescale = {small(), small()};
+  }
+
+ private:
+  std::int64_t extreme() {
+    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(),
+                           kMost = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t values[] = {kLeast,
+                                   kMost,
+                                   -1,
+                                   0,
+                                   1,
+                                   7,
+                                   8,
+                                   64,
+                                   4096,
+                                   1 << 20,
+                                   std::int64_t{1} << 31,
+                                   std::int64_t{1} << 40,
+                                   -(std::int64_t{1} << 33)};
+    return values[random_() % std::size(values)];
+  }
+  std::int32_t small() { return static_cast<std::int32_t>(extreme()); }
+  template <class T>
+  T& pick(std::vector<T>& from) {
+    return from[random_() % from.size()];
+  }
+
+  void add(std::initializer_list<std::int64_t*> numbers) {
+    numbers_.insert(numbers_.end(), numbers);
+  }
+  void collect(Program& p) {
+    add({&p.weightsAddress, &p.weightsBytes, &p.ddrBytes});
+    for (Lock& lock : p.locks) add({&lock.initial});
+    for (ProgramTensor& t : p.tensors)
+      add({&t.shape.height, &t.shape.width, &t.shape.channels, &*t.ddr, &t.rootBlock});
+    for (Kernel& k : p.kernels) {
+      Window& w = k.window;
+      add({&w.kernelY, &w.kernelX, &w.strideY, &w.strideX, &w.dilationY, &w.dilationX, &w.padTop,
+           &w.padLeft, &w.padBottom, &w.padRight, &k.tensorHeight, &k.tensorWidth, &k.inputBlocks,
+           &k.outputBlocks, &k.outputColumns, &k.kernelYWhole, &k.multiplierA, &k.multiplierB});
+    }
+    for (Section& s : p.sections) {
+      add({&s.engines.range.row, &s.engines.range.column, &s.engines.range.rows,
+           &s.engines.range.columns});
+      collect(s.items);
+    }
+  }
+  void collect(std::vector<Item>& items) {
+    for (Item& item : items) {
+      if (Loop* loop = std::get_if<Loop>(&item.as)) {
+        add({&loop->count});
+        collect(loop->body);
+        continue;
+      }
+      Instruction& instruction = std::get<Instruction>(item.as);
+      forEachValue(instruction, [&](Affine& a) {
+        add({&a.base, &a.row, &a.column, &a.loop[0], &a.loop[1]});
+      });
+      std::visit([&](auto& i) { collectSizes(i); }, instruction.as);
+    }
+  }
+  template <class I>
+  void collectSizes(I& i) {
+    if constexpr (requires { i.source; }) collect(i.source);
+    if constexpr (requires { i.destination; }) collect(i.destination);
+    if constexpr (requires { i.destinations; })
+      for (auto& d : i.destinations) collect(d.end);
+    if constexpr (requires { i.part; }) add({&i.part.rows, &i.part.blocks, &i.part.columns});
+    if constexpr (requires { i.to; })
+      for (auto& to : i.to) add({&to.rows, &to.columns, &to.channel});
+    if constexpr (requires { i.keptBlocks; }) {
+      add({&i.weightBytes, &i.keptBlocks, &i.output->slots, &i.output->slotStride});
+      for (auto& ring : i.inputs) add({&ring.rowBytes, &ring.length, &ring.columns, &ring.blocks});
+      for (auto& use : i.acquire) add({&use.count});
+    }
+  }
+  void collect(End<Affine>& e) {
+    add({&e.address.slots, &e.address.slotStride, &e.pattern.run});
+    for (Dimension& d : e.pattern.dimensions) add({&d.count, &d.stride});
+    for (auto& use : e.acquire) add({&use.count});
+    for (auto& use : e.release) add({&use.count});
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::int64_t*> numbers_;
+};
+
+TEST(HostileProgram, EndsInAResultOrAFault) {
+  const char* asked = std::getenv("HEDDLE_MUTANTS");
+  const int count = asked == nullptr ? 2000 : std::atoi(asked);
+  const WorkedConvolution w;
+  const SimulateOptions options{.recordTimeline = false, .maxCycles = Cycles(1'000'000)};
+  int faults = 0;
+  for (int seed = 0; seed < count; ++seed) {
+    Program program = w.b.program;
+    Poison(static_cast<std::uint64_t>(seed)).apply(program);
+    const Result<SimulateResult> data =
+        simulateWithData(program, w.device, w.image, {w.input}, options);
+    const Result<SimulateResult> time = simulateTime(program, w.device, options);
+    if (!data) ++faults;
+    // What time alone finds wrong is wrong with data, too.
+    if (!time) {
+      EXPECT_FALSE(data) << "seed " << seed << ": " << time.diagnostics();
+    }
+  }
+  EXPECT_GT(faults, count / 2);
+}
+
+}  // namespace
+}  // namespace heddle
