@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <fstream>
+#include <span>
 
 namespace heddle {
 namespace {
@@ -11,8 +10,8 @@ namespace {
 template <class T>
 NpyArray arrayOf(NpyType type, std::vector<std::int64_t> shape, std::vector<T> values) {
   NpyArray array{type, std::move(shape), {}};
-  array.data.resize(values.size() * sizeof(T));
-  std::memcpy(array.data.data(), values.data(), array.data.size());
+  const auto bytes = std::as_bytes(std::span(values));
+  array.data.assign(bytes.begin(), bytes.end());
   return array;
 }
 
