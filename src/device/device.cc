@@ -201,13 +201,11 @@ class DeviceReader {
   }
 
   void readFields() {
+    std::vector<const Field*> missing;
     for (const Field& field : deviceFields()) {
       const auto value = values_.find(field.key);
       if (value == values_.end()) {
-        if (!field.optional && !refused_.contains(field.key))
-          fault("DEV006", file_, "'" + field.key + "' is missing", "",
-                "add it, like '" + field.key + ": " + (field.kind ? field.kind->example : "false") +
-                    "'");
+        if (!field.optional && !refused_.contains(field.key)) missing.push_back(&field);
         continue;
       }
       if (const std::optional<ValueFault> bad = setField(field, value->second.text, device_)) {
@@ -215,6 +213,20 @@ class DeviceReader {
               "'" + field.key + "': " + bad->summary, bad->what, bad->mend,
               value->second.where.starts_with("--") ? Severity::Usage : Severity::BadInput);
       }
+    }
+    nameMissing(missing);
+  }
+
+  void nameMissing(const std::vector<const Field*>& missing) {
+    if (missing.size() == 1) {
+      const Field& field = *missing.front();
+      fault("DEV006", file_, "'" + field.key + "' is missing", "",
+            "add it, like '" + field.key + ": " + (field.kind ? field.kind->example : "false") + "'");
+    } else if (!missing.empty()) {
+      std::vector<std::string> keys;
+      for (const Field* field : missing) keys.push_back(field->key);
+      fault("DEV006", file_, std::to_string(missing.size()) + " keys are missing", joinWords(keys),
+            "add them as docs/device.md shows");
     }
   }
 

@@ -120,7 +120,7 @@ Diagnostics writeFile(const fs::path& path, std::string_view content) {
 Result<OutputFolder> OutputFolder::open(const fs::path& wanted) {
   try {
     const fs::path target =
-        fs::weakly_canonical(wanted.has_filename() ? wanted : wanted.parent_path());
+        fs::weakly_canonical(fs::absolute(wanted.has_filename() ? wanted : wanted.parent_path()));
     if (target.empty() || target == target.root_path())
       return noFolder(wanted, "it names no folder of its own",
                       "name a folder, as in -o out/resnet50");

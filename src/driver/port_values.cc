@@ -139,11 +139,15 @@ NpyArray arrayFromStored(std::span<const std::int8_t> stored, const Port& port,
   return array;
 }
 
-Result<std::vector<std::optional<std::string>>> filesOfPorts(
-    const std::vector<std::string>& arguments, const std::vector<Port>& ports,
-    const std::string& option) {
+std::vector<std::string> namesOf(const std::vector<Port>& ports) {
   std::vector<std::string> names;
   for (const Port& port : ports) names.push_back(port.name);
+  return names;
+}
+
+Result<std::vector<std::optional<std::string>>> filesOfNames(
+    const std::vector<std::string>& arguments, const std::vector<std::string>& names,
+    const std::string& option) {
   const auto usage = [&](const std::string& argument, std::string summary, std::string mend) {
     return Diagnostic{.code = "CLI006",
                       .where = option + " " + argument,
@@ -152,11 +156,11 @@ Result<std::vector<std::optional<std::string>>> filesOfPorts(
                       .mend = std::move(mend),
                       .severity = Severity::Usage};
   };
-  std::vector<std::optional<std::string>> files(ports.size());
+  std::vector<std::optional<std::string>> files(names.size());
   for (const std::string& argument : arguments) {
     std::optional<std::size_t> chosen;
     std::string file = argument;
-    for (std::size_t i = 0; i < ports.size(); ++i) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
       if (!argument.starts_with(names[i] + "=")) continue;
       chosen = i;
       file = argument.substr(names[i].size() + 1);
@@ -169,10 +173,10 @@ Result<std::vector<std::optional<std::string>>> filesOfPorts(
           argument, "there is no '" + name + "'",
           nearest ? "write '" + *nearest + argument.substr(equals) + "'" : "use one of the names");
     }
-    if (!chosen && ports.size() != 1)
+    if (!chosen && names.size() != 1)
       return usage(
           argument,
-          "there are " + std::to_string(ports.size()) + ", and the file is for one of them",
+          "there are " + std::to_string(names.size()) + ", and the file is for one of them",
           "say which: '" + option + " NAME=" + argument + "'");
     std::optional<std::string>& place = files[chosen.value_or(0)];
     if (place)

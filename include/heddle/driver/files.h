@@ -18,7 +18,7 @@ namespace heddle {
 Result<std::string> readTextFile(const std::filesystem::path& path, std::uintmax_t most);
 
 // Writes into `path`.partial and renames it. Something that is not a regular file (a pipe,
-// /dev/stdout) is written into. Errors: FILE002, with the system's reason.
+// /dev/stdout) is written into. Errors: FILE002 the file cannot be written, and why.
 Diagnostics writeFile(const std::filesystem::path& path, std::string_view content);
 
 // A folder that appears whole or not at all: files go into a hidden sibling that commit() renames.

@@ -5,6 +5,7 @@
 //   0.125 at [0, 2, 5, 7]  <->  2 at y 5, x 7, c 2
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,12 +31,13 @@ Result<std::vector<std::int8_t>> storedFromArray(const NpyArray& array, const Po
 NpyArray arrayFromStored(std::span<const std::int8_t> stored, const Port& port,
                          const TensorFormat& format);
 
-// Pairs "[NAME=]FILE" arguments with ports, in the ports' order: the file of each, or none.
-// Errors: CLI006 a name that no port has; a file without a name where there are several ports; a
-// port given twice.
-Result<std::vector<std::optional<std::string>>> filesOfPorts(
-    const std::vector<std::string>& arguments, const std::vector<Port>& ports,
+// Pairs "[NAME=]FILE" arguments of `option` with `names`, in the order of the names: the file of
+// each, or none. Errors: CLI006 a name that is not there; a file without a name where there are
+// several; a name given twice.
+Result<std::vector<std::optional<std::string>>> filesOfNames(
+    const std::vector<std::string>& arguments, const std::vector<std::string>& names,
     const std::string& option);
+std::vector<std::string> namesOf(const std::vector<Port>& ports);
 
 // Reproducible values for a tensor: uniform over int8, by seed and port number.
 std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed, std::uint64_t stream);

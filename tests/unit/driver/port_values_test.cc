@@ -57,29 +57,25 @@ TEST(PortValues, AnotherShapeOrTypeIsRefused) {
             "  mend:  give an array of that type and shape\n");
 }
 
-TEST(FilesOfPorts, PairsNamesAndFiles) {
-  Port other = kImage;
-  other.name = "mask:0";
-  const auto files = filesOfPorts({"mask:0=b=1.npy", "image=a.npy"}, {kImage, other}, "--input");
+TEST(FilesOfNames, PairsNamesAndFiles) {
+  const auto files = filesOfNames({"mask:0=b=1.npy", "image=a.npy"}, {"image", "mask:0"}, "--input");
   ASSERT_TRUE(files) << files.diagnostics();
   EXPECT_EQ(*files, (std::vector<std::optional<std::string>>{"a.npy", "b=1.npy"}));
-  const auto alone = filesOfPorts({"a.npy"}, {kImage}, "--input");
+  const auto alone = filesOfNames({"a.npy"}, {"image"}, "--input");
   ASSERT_TRUE(alone) << alone.diagnostics();
   EXPECT_EQ(*alone, (std::vector<std::optional<std::string>>{"a.npy"}));
 }
 
-TEST(FilesOfPorts, FaultsNameThePorts) {
-  Port other = kImage;
-  other.name = "mask";
-  EXPECT_EQ(toText(filesOfPorts({"imgae=a.npy"}, {kImage, other}, "--input").diagnostics()),
+TEST(FilesOfNames, FaultsNameThePorts) {
+  EXPECT_EQ(toText(filesOfNames({"imgae=a.npy"}, {"image", "mask"}, "--input").diagnostics()),
             "error[CLI006] --input imgae=a.npy: there is no 'imgae'\n"
             "  what:  names: image, mask\n"
             "  mend:  write 'image=a.npy'\n");
-  EXPECT_EQ(toText(filesOfPorts({"a.npy"}, {kImage, other}, "--input").diagnostics()),
+  EXPECT_EQ(toText(filesOfNames({"a.npy"}, {"image", "mask"}, "--input").diagnostics()),
             "error[CLI006] --input a.npy: there are 2, and the file is for one of them\n"
             "  what:  names: image, mask\n"
             "  mend:  say which: '--input NAME=a.npy'\n");
-  EXPECT_EQ(toText(filesOfPorts({"a.npy", "b.npy"}, {kImage}, "--input").diagnostics()),
+  EXPECT_EQ(toText(filesOfNames({"a.npy", "b.npy"}, {"image"}, "--input").diagnostics()),
             "error[CLI006] --input b.npy: 'image' is given twice\n"
             "  what:  names: image\n"
             "  mend:  keep one of the two\n");

@@ -1,0 +1,22 @@
+// The commands, each one function: what it says goes to `out`, what went wrong comes back.
+//
+// Errors: those of every stage, of the driver's parts, and CLI007 a path that inspect does not know.
+// The one exception that leaves them is InternalError, which main reports as BUG001 a promise that
+// only a bug of heddle can break.
+#pragma once
+#include <iosfwd>
+
+#include "heddle/driver/options.h"
+#include "heddle/driver/progress.h"
+#include "heddle/support/result.h"
+
+namespace heddle {
+
+Diagnostics compileCommand(const CompileOptions& options, std::ostream& out, Progress& progress);
+Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream& out,
+                            Progress& progress);
+Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
+                             Progress& progress);
+Diagnostics inspectCommand(const InspectOptions& options, std::ostream& out, Progress& progress);
+
+}  // namespace heddle

@@ -1,0 +1,46 @@
+// One run of the road: every artefact as a plain value, each frozen when its stage is done.
+//
+//   Compilation run;
+//   for each stage: HEDDLE_TRY(...)           // driver/compile.cc
+//   artefactText(run, Stage::LayerPlan)       // what --dump writes
+#pragma once
+#include <optional>
+#include <string>
+
+#include "heddle/canon/canonicalize.h"
+#include "heddle/device/device.h"
+#include "heddle/driver/options.h"
+#include "heddle/graph/graph.h"
+#include "heddle/machine/machine.h"
+#include "heddle/memory/allocate.h"
+#include "heddle/program/program.h"
+#include "heddle/report/report.h"
+#include "heddle/tiling/layer_plan.h"
+
+namespace heddle {
+
+struct Compilation {
+  std::string modelName;  // "resnet50" of build/models/resnet50.onnx: results do not tell where the
+                          // file was
+  std::string modelSha256;
+  std::optional<Graph> graph;
+  std::optional<Canonicalized> canonical;
+  std::optional<Device> device;
+  std::optional<LayerPlan> layerPlan;
+  std::optional<MemoryPlan> memoryPlan;
+  std::optional<Program> program;
+  std::optional<WeightImage> weights;
+  std::optional<std::string> asmText;
+  std::optional<SimulateResult> simulated;  // time only
+  std::optional<Report> report;
+  Effort effort;
+};
+
+// The file of a stage in a dump, "layer-plan.txt", and its content. Needs: the stage is done.
+std::string artefactFile(Stage stage);
+std::string artefactText(const Compilation& run, Stage stage);
+
+// The text of the timeline with the page's context. Needs: the report is done.
+std::string timelineText(const Compilation& run);
+
+}  // namespace heddle

@@ -1,0 +1,353 @@
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "heddle/support/words.h"
+#include "version.h"
+
+namespace heddle {
+namespace {
+
+constexpr const char* kSummary =
+    "heddle compiles a quantized neural network for an array of AIE cores, proves the program by "
+    "executing it, and\n"
+    "shows where the time goes.";
+constexpr const char* kExitStatus =
+    "exit status: 0 done, 1 bad input, 2 usage, 3 does not fit, 70 a bug of heddle, 130 "
+    "interrupted";
+
+// Thrown by the readers of values below, caught in parseCommandLine.
+struct BadValue {
+  Diagnostic diagnostic;
+};
+
+[[noreturn]] void badValue(const std::string& where, std::string summary, std::string what,
+                           std::string mend) {
+  throw BadValue{
+      {"CLI002", where, std::move(summary), std::move(what), std::move(mend), Severity::Usage}};
+}
+
+std::optional<std::int64_t> wholeNumber(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// "4x4", "1x3x224x224"
+std::optional<std::vector<std::int64_t>> numbersBetweenX(std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  for (;;) {
+    const std::size_t x = text.find('x');
+    const std::optional<std::int64_t> number = wholeNumber(text.substr(0, x));
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+    if (x == std::string_view::npos) return numbers;
+    text.remove_prefix(x + 1);
+  }
+}
+
+std::pair<std::int64_t, std::int64_t> readMesh(const std::string& text) {
+  const auto numbers = numbersBetweenX(text);
+  if (!numbers || numbers->size() != 2)
+    badValue("--mesh " + text, "'" + text + "' is not rows x columns", "",
+             "write it like '--mesh 4x4'");
+  return {(*numbers)[0], (*numbers)[1]};
+}
+
+std::pair<std::string, std::string> readSetting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    badValue("--set " + text, "'" + text + "' is not KEY=VALUE", "",
+             "write it like '--set links.ddr.read=2GB/s'");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::pair<std::string, std::vector<std::int64_t>> readShape(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const auto numbers =
+      numbersBetweenX(std::string_view(text).substr(equals == std::string::npos ? 0 : equals + 1));
+  if (equals == std::string::npos || equals == 0 || !numbers)
+    badValue("--shape " + text, "'" + text + "' is not NAME=SIZES", "",
+             "write it like '--shape input=1x3x224x224'");
+  return {text.substr(0, equals), *numbers};
+}
+
+Stage readStage(const std::string& option, const std::string& text) {
+  const std::optional<Stage> stage = stageNamed(text);
+  if (!stage) {
+    const auto nearest = nearestWord(text, stageNames());
+    badValue(option + " " + text, "there is no stage '" + text + "'",
+             "stages: " + joinWords(stageNames()),
+             nearest ? "write '" + *nearest + "'" : "use one of these");
+  }
+  return *stage;
+}
+
+std::uint64_t readNumber(const std::string& option, const std::string& text) {
+  const std::optional<std::int64_t> number = wholeNumber(text);
+  if (!number)
+    badValue(option + " " + text, "'" + text + "' is not a whole number", "",
+             "write it like '" + option + " 7'");
+  return static_cast<std::uint64_t>(*number);
+}
+
+// The texts that CLI11 collects; read into options once all are there.
+struct Texts {
+  std::string path, device, mesh, out, seed, stopAfter, dump, maxCycles, dumpTensors;
+  std::vector<std::string> settings, shapes, inputs, outputs;
+  bool noVerify = false, data = false, quantized = false;
+  Verbosity verbosity;
+};
+
+void addVerbosity(CLI::App& command, Texts& t) {
+  command.add_flag("--json", t.verbosity.json, "print one JSON object instead of the summary");
+  command.add_flag("-v,--verbose", t.verbosity.verbose, "say each step and its time on stderr");
+  command.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
+}
+void addDevice(CLI::App& command, Texts& t) {
+  command.add_option("--mesh", t.mesh, "rows and columns of the array")->type_name("RxC");
+  command
+      .add_option("--set", t.settings,
+                  "replace a value of the description, e.g. links.ddr.read=2GB/s")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+void addShape(CLI::App& command, Texts& t) {
+  command
+      .add_option("--shape", t.shapes,
+                  "sizes of an input that the model leaves open, e.g. input=1x3x224x224")
+      ->type_name("NAME=SIZES")
+      ->allow_extra_args(false);
+}
+void addArrays(CLI::App& command, Texts& t) {
+  command.add_option("--input", t.inputs, "array for an input of the model")
+      ->type_name("[NAME=]FILE.npy")
+      ->allow_extra_args(false);
+  command.add_option("--output", t.outputs, "where to write an output of the model")
+      ->type_name("[NAME=]FILE.npy")
+      ->allow_extra_args(false);
+}
+void addSeed(CLI::App& command, Texts& t, const std::string& of) {
+  command.add_option("--seed", t.seed, "seed of " + of + " (default 1)")->type_name("N");
+}
+
+void describeCompile(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand(
+      "compile", "compile a model, prove the program, write its timeline and report");
+  c.footer("example:\n  heddle compile build/models/resnet50.onnx --mesh 4x4 -o out/resnet50-4x4");
+  c.add_option("MODEL", t.path, "ONNX file of a quantized network")->type_name("FILE.onnx");
+  c.add_option("--device", t.device, "description of the array, or 'paper' (default) or 'switched'")
+      ->type_name("FILE.yaml");
+  addDevice(c, t);
+  c.add_option("-o,--out", t.out, "folder for the results")->type_name("OUT");
+  addShape(c, t);
+  c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
+  addSeed(c, t, "the input that verification uses");
+  c.add_option("--stop-after", t.stopAfter, "stop after a stage: " + joinWords(stageNames()))
+      ->type_name("STAGE");
+  c.add_option("--dump", t.dump, "also write every artefact up to a stage as text, to OUT/dump")
+      ->type_name("STAGE");
+  c.add_option("--max-cycles", t.maxCycles, "give up a simulation that takes longer")
+      ->type_name("N");
+  addVerbosity(c, t);
+}
+
+void describeSimulate(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand("simulate", "run a compiled program on the simulated array");
+  c.footer("example:\n  heddle simulate out/resnet50-4x4 --data --input x.npy --output y.npy");
+  c.add_option("OUT", t.path, "folder with program.asm, weights.bin and device.yaml")
+      ->type_name("FOLDER");
+  c.add_flag("--data", t.data, "move and compute real values, not time only");
+  addArrays(c, t);
+  addSeed(c, t, "inputs that are not given");
+  c.add_option("--max-cycles", t.maxCycles, "give up a simulation that takes longer")
+      ->type_name("N");
+  addVerbosity(c, t);
+}
+
+void describeInterpret(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand("interpret", "compute a model with the reference interpreter");
+  c.footer(
+      "example:\n  heddle interpret build/models/mlp.onnx --input x.npy --output y.npy "
+      "--dump-tensors tensors");
+  c.add_option("MODEL", t.path, "ONNX file of a quantized network")->type_name("FILE.onnx");
+  addArrays(c, t);
+  c.add_option("--dump-tensors", t.dumpTensors, "folder for every quantized tensor, as NAME.npy")
+      ->type_name("DIR");
+  c.add_flag("--quantized", t.quantized,
+             "start and end at the quantized tensors, without operators of the host");
+  addShape(c, t);
+  addSeed(c, t, "inputs that are not given");
+  addVerbosity(c, t);
+}
+
+void describeInspect(CLI::App& app, Texts& t) {
+  CLI::App& c =
+      *app.add_subcommand("inspect", "say what a model, a device description or a result is");
+  c.footer("example:\n  heddle inspect hw_configs/paper.yaml --mesh 8x8");
+  c.add_option("PATH", t.path, "FILE.onnx, FILE.yaml or a folder that compile wrote");
+  addDevice(c, t);
+  addShape(c, t);
+  addVerbosity(c, t);
+}
+
+Diagnostic missing(const std::string& command, const std::string& what, const std::string& mend) {
+  return {"CLI003", command.empty() ? "heddle" : "heddle " + command, what, "", mend, Severity::Usage};
+}
+
+DeviceOverrides overridesOf(const Texts& t) {
+  DeviceOverrides overrides;
+  if (!t.mesh.empty()) overrides.mesh = readMesh(t.mesh);
+  for (const std::string& text : t.settings) overrides.settings.push_back(readSetting(text));
+  return overrides;
+}
+ShapeSettings shapesOf(const Texts& t) {
+  ShapeSettings shapes;
+  for (const std::string& text : t.shapes) shapes.push_back(readShape(text));
+  return shapes;
+}
+std::uint64_t seedOf(const Texts& t) { return t.seed.empty() ? 1 : readNumber("--seed", t.seed); }
+std::optional<Cycles> maxCyclesOf(const Texts& t) {
+  if (t.maxCycles.empty()) return std::nullopt;
+  return Cycles(static_cast<std::int64_t>(readNumber("--max-cycles", t.maxCycles)));
+}
+
+Result<Command> compileOf(const Texts& t) {
+  if (t.path.empty())
+    return missing("compile", "the model is missing", "write 'heddle compile MODEL.onnx -o OUT'");
+  CompileOptions o;
+  o.model = t.path;
+  if (!t.device.empty()) o.device = t.device;
+  o.overrides = overridesOf(t);
+  o.shapes = shapesOf(t);
+  o.out = t.out;
+  o.verify = !t.noVerify;
+  o.seed = seedOf(t);
+  if (!t.stopAfter.empty()) o.stopAfter = readStage("--stop-after", t.stopAfter);
+  if (!t.dump.empty()) o.dump = readStage("--dump", t.dump);
+  o.maxCycles = maxCyclesOf(t);
+  o.verbosity = t.verbosity;
+  if (o.out.empty() && !o.stopAfter)
+    return missing("compile", "the folder for the results is missing", "add '-o OUT'");
+  if (o.out.empty() && o.dump) return missing("compile", "--dump needs a folder", "add '-o OUT'");
+  return Command(std::move(o));
+}
+
+Result<Command> simulateOf(const Texts& t) {
+  if (t.path.empty())
+    return missing("simulate", "the folder is missing", "write 'heddle simulate OUT'");
+  if (!t.data && (!t.inputs.empty() || !t.outputs.empty()))
+    return missing("simulate", "--input and --output need --data", "add '--data'");
+  return Command(SimulateCommandOptions{.folder = t.path,
+                                        .data = t.data,
+                                        .inputs = t.inputs,
+                                        .outputs = t.outputs,
+                                        .seed = seedOf(t),
+                                        .maxCycles = maxCyclesOf(t),
+                                        .verbosity = t.verbosity});
+}
+
+Result<Command> interpretOf(const Texts& t) {
+  if (t.path.empty())
+    return missing("interpret", "the model is missing", "write 'heddle interpret MODEL.onnx'");
+  InterpretOptions o;
+  o.model = t.path;
+  o.shapes = shapesOf(t);
+  o.inputs = t.inputs;
+  o.outputs = t.outputs;
+  if (!t.dumpTensors.empty()) o.dumpTensors = t.dumpTensors;
+  o.quantized = t.quantized;
+  o.seed = seedOf(t);
+  o.verbosity = t.verbosity;
+  return Command(std::move(o));
+}
+
+Result<Command> inspectOf(const Texts& t) {
+  if (t.path.empty())
+    return missing("inspect", "the path is missing", "write 'heddle inspect PATH'");
+  return Command(InspectOptions{.path = t.path,
+                                .overrides = overridesOf(t),
+                                .shapes = shapesOf(t),
+                                .verbosity = t.verbosity});
+}
+
+std::vector<std::string> optionNames(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+const CLI::App* chosenCommand(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? nullptr : chosen.front();
+}
+
+Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
+  const CLI::App* command = chosenCommand(app);
+  const bool option = word.starts_with("-");
+  const std::vector<std::string> candidates =
+      command && !option ? std::vector<std::string>{}
+      : command          ? optionNames(*command)
+      : option           ? std::vector<std::string>{"--help", "--version"}
+                         : std::vector<std::string>{"compile", "simulate", "interpret", "inspect"};
+  const std::string bare = word.substr(0, word.find('='));
+  const auto nearest = nearestWord(bare, candidates);
+  const std::string where = command ? "heddle " + command->get_name() : "heddle";
+  return {"CLI001",
+          where,
+          std::string("unknown ") +
+              (option    ? "option"
+               : command ? "argument"
+                         : "command") +
+              " '" + word + "'",
+          candidates.empty() ? "" : "known: " + joinWords(candidates),
+          nearest ? "write '" + *nearest + "'" : "see '" + where + " --help'",
+          Severity::Usage};
+}
+
+}  // namespace
+
+Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
+  CLI::App app(kSummary, "heddle");
+  app.set_version_flag("--version", std::string("heddle ") + kVersion);
+  app.footer(kExitStatus);
+  Texts texts;
+  describeCompile(app, texts);
+  describeSimulate(app, texts);
+  describeInterpret(app, texts);
+  describeInspect(app, texts);
+  app.allow_extras();
+  for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(),
+                                       arguments.rend()));  // CLI11 takes them last first
+    const std::vector<std::string> extras = app.remaining(true);
+    if (!extras.empty()) return unknownWord(app, extras.front());
+    const CLI::App* command = chosenCommand(app);
+    if (!command)
+      return missing("", "the command is missing",
+                     "write 'heddle compile', or see 'heddle --help'");
+    if (command->get_name() == "compile") return compileOf(texts);
+    if (command->get_name() == "simulate") return simulateOf(texts);
+    if (command->get_name() == "interpret") return interpretOf(texts);
+    return inspectOf(texts);
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* command = chosenCommand(app);
+    return Command(PrintText{(command ? command : &app)->help(command ? "heddle" : "")});
+  } catch (const CLI::CallForVersion&) {
+    return Command(PrintText{std::string("heddle ") + kVersion + "\n"});
+  } catch (const CLI::ParseError& e) {
+    const CLI::App* command = chosenCommand(app);
+    const std::string where = command ? "heddle " + command->get_name() : "heddle";
+    return Diagnostic{"CLI002", where, e.what(), "", "see '" + where + " --help'", Severity::Usage};
+  } catch (const BadValue& bad) {
+    return bad.diagnostic;
+  }
+}
+
+}  // namespace heddle

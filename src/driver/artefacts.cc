@@ -1,0 +1,54 @@
+// Every artefact as text: what --dump and --stop-after show, and the files of OUT.
+#include "heddle/canon/print.h"
+#include "heddle/driver/compilation.h"
+#include "heddle/emit/asm.h"
+#include "heddle/emit/timeline_json.h"
+
+namespace heddle {
+
+std::string artefactFile(Stage stage) {
+  switch (stage) {
+    case Stage::Graph:
+    case Stage::Canonical:
+    case Stage::LayerPlan:
+    case Stage::MemoryPlan:
+      return name(stage) + ".txt";
+    case Stage::Program:
+      return "program.asm";
+    case Stage::Simulate:
+      return "timeline.json";
+    case Stage::Report:
+      return "report.json";
+  }
+  return {};
+}
+
+std::string artefactText(const Compilation& run, Stage stage) {
+  switch (stage) {
+    case Stage::Graph:
+      return print(*run.graph);
+    case Stage::Canonical:
+      return print(run.canonical->graph);
+    case Stage::LayerPlan:
+      return print(*run.layerPlan, run.canonical->graph);
+    case Stage::MemoryPlan:
+      return print(*run.memoryPlan, run.canonical->graph);
+    case Stage::Program:
+      return *run.asmText;
+    case Stage::Simulate:
+      return timelineText(run);
+    case Stage::Report:
+      return reportJson(*run.report);
+  }
+  return {};
+}
+
+std::string timelineText(const Compilation& run) {
+  return timelineJson(run.simulated->timeline, {.graph = run.canonical->graph,
+                                                .program = *run.program,
+                                                .device = *run.device,
+                                                .report = *run.report,
+                                                .instructions = instructionLines(*run.program)});
+}
+
+}  // namespace heddle

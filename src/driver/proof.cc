@@ -1,0 +1,155 @@
+#include "heddle/driver/proof.h"
+
+#include <optional>
+#include <string>
+
+#include "heddle/driver/port_values.h"
+#include "heddle/program/visit.h"
+#include "heddle/support/check.h"
+
+namespace heddle {
+namespace {
+
+constexpr std::size_t kMostFaults = 10;
+
+struct Index {  // of an element
+  std::int64_t y = 0, x = 0, c = 0;
+};
+
+std::int64_t blocksOf(const Shape& shape) { return divideRoundUp(shape.channels, 8); }
+
+std::string text(const Index& i) {
+  return "y " + std::to_string(i.y) + ", x " + std::to_string(i.x) + ", channel " +
+         std::to_string(i.c);
+}
+
+// Byte offset of byte `k` of what a pattern moves.
+std::int64_t offsetIn(const Pattern& pattern, std::int64_t k) {
+  std::int64_t offset = k % pattern.run;
+  std::int64_t piece = k / pattern.run;
+  for (std::size_t d = pattern.dimensions.size(); d-- > 0;) {
+    offset += piece % pattern.dimensions[d].count * pattern.dimensions[d].stride;
+    piece /= pattern.dimensions[d].count;
+  }
+  return offset;
+}
+
+// The byte of the part that is element `i` of its tensor (i.c counted in the root), or none.
+std::optional<std::int64_t> byteOf(const Part<std::int64_t>& part, TensorId root, const Index& i) {
+  const std::int64_t y = i.y - part.y, block = i.c / 8 - part.block, x = i.x - part.x;
+  const bool inside = part.content == Content::Activation && part.tensor == root && y >= 0 &&
+                      y < part.rows && block >= 0 && block < part.blocks && x >= 0 &&
+                      x < part.columns;
+  if (!inside) return std::nullopt;
+  return ((y * part.blocks + block) * part.columns + x) * 8 + i.c % 8;
+}
+
+// Which core computed the element and where it put it, by the instruction that writes it out of the
+// core.
+std::string placeOf(const Program& program, TensorId root, const Index& i) {
+  for (const Engine& engine : enginesOf(program)) {
+    if (engine.kind != EngineKind::CoreOut) continue;
+    for (QueueCursor cursor(program, engine); !cursor.done(); cursor.next()) {
+      const FlatInstruction instruction = cursor.evaluated();
+      const auto* write = std::get_if<WriteFm<std::int64_t>>(&instruction.as);
+      if (!write) continue;
+      const std::optional<std::int64_t> byte = byteOf(write->part, root, i);
+      if (!byte) continue;
+      const std::int64_t inCore =
+          byteAddress(write->source.address) + offsetIn(write->source.pattern, *byte);
+      std::string place = "core (" + std::to_string(engine.row) + "," +
+                          std::to_string(engine.column) + ") address " + std::to_string(inCore);
+      for (const MemtileEnd<std::int64_t>& end : write->destinations)
+        place += ", memtile " + std::to_string(end.memtile) + " address " +
+                 std::to_string(byteAddress(end.end.address) + offsetIn(end.end.pattern, *byte));
+      return place;
+    }
+  }
+  return "no core writes it";
+}
+
+class Comparison {
+ public:
+  Comparison(const Program& program, const SimulateResult& executed)
+      : program_(program), executed_(executed) {}
+
+  void compareTensor(const CanonicalOp& op, const std::vector<std::int8_t>& expected) {
+    const ProgramTensor& tensor = program_.tensors[op.output.at()];
+    const std::vector<std::int8_t>& root = executed_.tensors[tensor.root.at()];
+    if (root.empty()) {
+      proof_.verification.notMaterialized.push_back(tensor.name);
+      return;
+    }
+    compare(op.output, "layer '" + op.name + "' (" + op.onnxOp + ")", root, expected);
+  }
+
+  void compareOutput(std::size_t number, const std::vector<std::int8_t>& expected) {
+    const Port& port = program_.outputs[number];
+    compare(port.tensor, "output '" + port.name + "' in DDR", executed_.outputs[number], expected);
+  }
+
+  Proof take() {
+    proof_.verification.ran = true;
+    proof_.verification.matches = proof_.verification.mismatches == 0;
+    return std::move(proof_);
+  }
+
+ private:
+  void compare(TensorId id, const std::string& what, const std::vector<std::int8_t>& blocked,
+               const std::vector<std::int8_t>& expected) {
+    const ProgramTensor& tensor = program_.tensors[id.at()];
+    const Shape& rootShape = program_.tensors[tensor.root.at()].shape;
+    const std::vector<std::int8_t> got =
+        fromBlocked(blocked, tensor.shape, blocksOf(rootShape), tensor.rootBlock);
+    HEDDLE_CHECK(got.size() == expected.size()) << what;
+    ++proof_.verification.tensorsCompared;
+    proof_.verification.bytesCompared += static_cast<std::int64_t>(got.size());
+    std::int64_t differing = 0;
+    std::size_t first = 0;
+    for (std::size_t k = got.size(); k-- > 0;) {
+      if (got[k] == expected[k]) continue;
+      ++differing;
+      first = k;
+    }
+    proof_.verification.mismatches += differing;
+    if (differing > 0 && proof_.faults.size() < kMostFaults)
+      proof_.faults.push_back(fault(id, what, first, differing, got, expected));
+  }
+
+  Diagnostic fault(TensorId id, const std::string& what, std::size_t first, std::int64_t differing,
+                   const std::vector<std::int8_t>& got,
+                   const std::vector<std::int8_t>& expected) const {
+    const ProgramTensor& tensor = program_.tensors[id.at()];
+    const auto k = static_cast<std::int64_t>(first);
+    const std::int64_t channels = tensor.shape.channels, width = tensor.shape.width;
+    const Index index{k / channels / width, k / channels % width, k % channels};
+    const Index inRoot{index.y, index.x, index.c + tensor.rootBlock * 8};
+    return {.code = "VER001",
+            .where = program_.model + ", " + what,
+            .summary = "the executed program and the reference interpreter disagree",
+            .what = "tensor '" + tensor.name + "', first at " + text(index) + ": expected " +
+                    std::to_string(expected[first]) + ", got " + std::to_string(got[first]) + "; " +
+                    placeOf(program_, tensor.root, inRoot) + "; " + std::to_string(differing) +
+                    " of " + std::to_string(got.size()) + " bytes differ",
+            .mend = "please report it, with the model and the command line",
+            .severity = Severity::Bug};
+  }
+
+  const Program& program_;
+  const SimulateResult& executed_;
+  Proof proof_;
+};
+
+}  // namespace
+
+Proof compareWithInterpreter(const CanonicalGraph& graph, const Program& program,
+                             const SimulateResult& executed,
+                             std::span<const std::vector<std::int8_t>> expected) {
+  Comparison comparison(program, executed);
+  for (const CanonicalOp& op : graph.ops) comparison.compareTensor(op, expected[op.output.at()]);
+  for (std::size_t i = 0; i < program.outputs.size(); ++i)
+    comparison.compareOutput(i, expected[program.outputs[i].tensor.at()]);
+  return comparison.take();
+}
+
+}  // namespace heddle

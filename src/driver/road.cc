@@ -1,0 +1,172 @@
+#include "road.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "heddle/driver/port_values.h"
+#include "heddle/driver/proof.h"
+#include "heddle/driver/sha256.h"
+#include "heddle/emit/asm.h"
+#include "heddle/interp/interpret.h"
+#include "heddle/onnx/import.h"
+#include "heddle/program/generate.h"
+#include "heddle/program/verify.h"
+
+namespace heddle {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::int64_t workOf(const CanonicalGraph& graph, const CanonicalOp& op) {
+  const LayerNeeds needs = layerNeeds(graph, op);
+  return needs.macs + needs.inputBytes + needs.outputBytes;
+}
+
+}  // namespace
+
+Timed::Timed(double& seconds) : seconds_(seconds), begun_(now()) {}
+Timed::~Timed() { seconds_ += now() - begun_; }
+
+std::int64_t peakMemoryBytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+Diagnostics importModel(Compilation& run, const std::string& path, const ShapeSettings& shapes) {
+  const Timed timed(run.effort.importSeconds);
+  ImportOptions options;
+  for (const auto& [input, dims] : shapes) options.shapes[input] = dims;
+  Result<Graph> graph = importOnnx(path, options);
+  if (!graph) return graph.diagnostics();
+  Result<std::string> digest = sha256OfFile(path);
+  if (!digest) return digest.diagnostics();
+  run.graph = std::move(*graph);
+  run.modelName = std::filesystem::path(path).stem().string();
+  run.modelSha256 = std::move(*digest);
+  return {};
+}
+
+Diagnostics canonicalizeModel(Compilation& run) {
+  const Timed timed(run.effort.importSeconds);
+  Result<Canonicalized> canonical = canonicalize(*run.graph);
+  if (!canonical) return canonical.diagnostics();
+  run.canonical = std::move(*canonical);
+  run.canonical->graph.name = run.modelName;
+  return {};
+}
+
+Diagnostics planLayers(Compilation& run) {
+  const Timed timed(run.effort.compileSeconds);
+  Result<LayerPlan> plan = makeLayerPlan(run.canonical->graph, *run.device);
+  if (!plan) return plan.diagnostics();
+  run.layerPlan = std::move(*plan);
+  return {};
+}
+
+Diagnostics planMemory(Compilation& run) {
+  const Timed timed(run.effort.compileSeconds);
+  Result<MemoryPlan> plan = allocateMemory(run.canonical->graph, *run.layerPlan, *run.device);
+  if (!plan) return plan.diagnostics();
+  run.memoryPlan = std::move(*plan);
+  return {};
+}
+
+Diagnostics makeProgram(Compilation& run) {
+  const Timed timed(run.effort.compileSeconds);
+  Result<GeneratedProgram> generated =
+      generateProgram(run.canonical->graph, *run.layerPlan, *run.memoryPlan, *run.device);
+  if (!generated) return generated.diagnostics();
+  Program& program = generated->program;
+  program.modelSha256 = run.modelSha256;
+  program.weightsSha256 = sha256(generated->weights.bytes);
+  program.deviceSha256 = sha256(printDevice(*run.device));
+  program.hostOperators = hostOperators(*run.canonical);
+  Diagnostics faults = verify(program, *run.device);
+  if (!faults.empty()) return asBugs(std::move(faults));
+  run.asmText = printAsm(program);
+  run.program = std::move(program);
+  run.weights = std::move(generated->weights);
+  return {};
+}
+
+Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles) {
+  {
+    const Timed timed(run.effort.simulateSeconds);
+    Result<SimulateResult> simulated =
+        simulateTime(*run.program, *run.device, {.maxCycles = maxCycles});
+    if (!simulated) return asBugs(simulated.diagnostics());
+    run.simulated = std::move(*simulated);
+  }
+  std::vector<Cycles> closedForm;
+  for (const LayerTiling& layer : run.layerPlan->layers) closedForm.push_back(layer.estimate);
+  run.report =
+      makeReport(run.canonical->graph, *run.program, *run.device, *run.simulated, closedForm);
+  return {};
+}
+
+Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> maxCycles,
+                  Progress& progress) {
+  const Timed timed(run.effort.verifySeconds);
+  const CanonicalGraph& graph = run.canonical->graph;
+  std::vector<std::vector<std::int8_t>> inputs;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+    inputs.push_back(randomValues(graph.tensors[graph.inputs[i].tensor.at()].shape, seed, i));
+
+  progress.begin("execute with data");
+  const Result<SimulateResult> executed =
+      simulateWithData(*run.program, *run.device, *run.weights, inputs,
+                       {.recordTimeline = false, .maxCycles = maxCycles});
+  if (!executed) return asBugs(executed.diagnostics());
+  const std::vector<std::vector<std::int8_t>> expected = interpretAll(graph, inputs, progress);
+  Proof proof = compareWithInterpreter(graph, *run.program, *executed, expected);
+  run.report->verification = std::move(proof.verification);
+  return std::move(proof.faults);
+}
+
+Diagnostics asBugs(Diagnostics faults) {
+  for (Diagnostic& fault : faults) {
+    fault.severity = Severity::Bug;
+    fault.mend = "this is a bug of heddle: please report it, with the model and the command line";
+  }
+  return faults;
+}
+
+std::vector<std::string> hostOperators(const Canonicalized& canonical) {
+  std::vector<std::string> names;
+  for (const Graph* host : {&canonical.hostBefore, &canonical.hostAfter})
+    for (const Node& node : host->nodes) names.push_back(node.name + " (" + node.opType + ")");
+  return names;
+}
+
+std::vector<std::vector<std::int8_t>> interpretAll(
+    const CanonicalGraph& graph, const std::vector<std::vector<std::int8_t>>& inputs,
+    Progress& progress) {
+  progress.begin("interpret");
+  std::int64_t whole = 1, done = 0;
+  for (const CanonicalOp& op : graph.ops) whole += workOf(graph, op);
+  std::vector<std::vector<std::int8_t>> values(graph.tensors.size());
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+    values[graph.inputs[i].tensor.at()] = inputs[i];
+  for (std::size_t i = 0; i < graph.tensors.size(); ++i)
+    if (!graph.tensors[i].constant.empty()) values[i] = graph.tensors[i].constant;
+  for (const CanonicalOp& op : graph.ops) {
+    std::vector<const TensorValue*> operands;
+    for (const TensorId input : op.inputs) operands.push_back(&values[input.at()]);
+    values[op.output.at()] = interpretOp(graph, op, operands);
+    done += workOf(graph, op);
+    progress.advance(static_cast<double>(done) / static_cast<double>(whole));
+  }
+  progress.end();
+  return values;
+}
+
+TensorFormat formatOf(const CanonicalTensor& tensor) {
+  return {.shape = tensor.shape, .scale = tensor.scale, .zeroPoint = tensor.zeroPoint};
+}
+
+}  // namespace heddle

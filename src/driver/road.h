@@ -1,0 +1,52 @@
+// The stages, each from the artefacts before it in a Compilation to its own.
+#pragma once
+#include <string>
+
+#include "heddle/driver/compilation.h"
+#include "heddle/driver/port_values.h"
+#include "heddle/driver/progress.h"
+
+namespace heddle {
+
+// Adds the seconds that it lives to a figure.
+class Timed {
+ public:
+  explicit Timed(double& seconds);
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  ~Timed();
+
+ private:
+  double& seconds_;
+  double begun_;
+};
+
+std::int64_t peakMemoryBytes();  // of this process so far
+
+Diagnostics importModel(Compilation& run, const std::string& path, const ShapeSettings& shapes);
+Diagnostics canonicalizeModel(Compilation& run);
+Diagnostics planLayers(Compilation& run);
+Diagnostics planMemory(Compilation& run);
+Diagnostics makeProgram(
+    Compilation& run);  // generated, verified, printed, with the hashes of all files
+Diagnostics simulateTiming(Compilation& run,
+                           std::optional<Cycles> maxCycles);  // and the report of it
+// Executes with data and compares with the interpreter, on inputs made from the seed.
+Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> maxCycles,
+                  Progress& progress);
+
+// The same faults as faults of ours: whatever they say of a program that we made, the user cannot
+// mend.
+Diagnostics asBugs(Diagnostics faults);
+
+// Names of the operators that run before and after the program.
+std::vector<std::string> hostOperators(const Canonicalized& canonical);
+
+// Every tensor of the graph by the interpreter.
+std::vector<std::vector<std::int8_t>> interpretAll(
+    const CanonicalGraph& graph, const std::vector<std::vector<std::int8_t>>& inputs,
+    Progress& progress);
+
+TensorFormat formatOf(const CanonicalTensor& tensor);
+
+}  // namespace heddle

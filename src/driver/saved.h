@@ -1,0 +1,21 @@
+// A compiled program as it lies in a folder.
+#pragma once
+#include <filesystem>
+
+#include "heddle/device/device.h"
+#include "heddle/program/program.h"
+#include "heddle/support/result.h"
+
+namespace heddle {
+
+struct Saved {
+  Program program;
+  WeightImage weights;
+  Device device;
+};
+
+// Reads program.asm, weights.bin and device.yaml and holds the latter two against the hashes in the
+// first. Errors: those of the readers; SIM001 a file is not the one that the program was made for.
+Result<Saved> readSaved(const std::filesystem::path& folder);
+
+}  // namespace heddle

@@ -1,0 +1,110 @@
+// A compiled program again, from its three files alone.
+#include <ostream>
+
+#include "arrays.h"
+#include "heddle/driver/commands.h"
+#include "heddle/driver/files.h"
+#include "heddle/driver/sha256.h"
+#include "heddle/emit/asm.h"
+#include "heddle/machine/machine.h"
+#include "heddle/program/verify.h"
+#include "heddle/support/json_writer.h"
+#include "saved.h"
+#include "summary.h"
+
+namespace heddle {
+namespace {
+
+std::vector<TensorFormat> formatsOf(const Program& program, const std::vector<Port>& ports) {
+  std::vector<TensorFormat> formats;
+  for (const Port& port : ports) {
+    const ProgramTensor& tensor = program.tensors[port.tensor.at()];
+    formats.push_back(
+        {.shape = tensor.shape, .scale = tensor.scale, .zeroPoint = tensor.zeroPoint});
+  }
+  return formats;
+}
+
+// The network's outputs in order Y, X, C.
+std::vector<std::vector<std::int8_t>> outputsOf(const Program& program,
+                                                const SimulateResult& result) {
+  std::vector<std::vector<std::int8_t>> outputs;
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    const ProgramTensor& tensor = program.tensors[program.outputs[i].tensor.at()];
+    const std::int64_t blocks = divideRoundUp(program.tensors[tensor.root.at()].shape.channels, 8);
+    outputs.push_back(fromBlocked(result.outputs[i], tensor.shape, blocks, tensor.rootBlock));
+  }
+  return outputs;
+}
+
+std::string resultJson(const Saved& saved, const SimulateResult& result, bool data) {
+  JsonWriter json(2);
+  json.beginObject();
+  json.key("schema").value("heddle.simulation/1");
+  json.key("model").value(saved.program.model);
+  json.key("device").value(saved.device.name);
+  json.key("rows").value(saved.device.rows).key("columns").value(saved.device.columns);
+  json.key("withData").value(data);
+  const std::int64_t cycles = result.timeline.makespan.raw();
+  json.key("cycles").value(cycles);
+  json.key("seconds").value(static_cast<double>(cycles) /
+                            static_cast<double>(saved.device.clock.raw));
+  json.key("ddrReadBytes").value(result.traffic.ddrRead.raw());
+  json.key("ddrWriteBytes").value(result.traffic.ddrWrite.raw());
+  json.key("memtileToCoreBytes").value(result.traffic.memtileToCore.raw());
+  json.key("coreToMemtileBytes").value(result.traffic.coreToMemtile.raw());
+  json.endObject();
+  return json.take() + "\n";
+}
+
+std::string resultText(const Saved& saved, const SimulateResult& result, bool data) {
+  const std::int64_t cycles = result.timeline.makespan.raw();
+  const double seconds = static_cast<double>(cycles) / static_cast<double>(saved.device.clock.raw);
+  return saved.program.model + " on " + saved.device.name + " " +
+         std::to_string(saved.device.rows) + "x" + std::to_string(saved.device.columns) +
+         "\ntime      " + milliseconds(seconds) + " (" + std::to_string(cycles) + " cycles at " +
+         clockText(saved.device.clock) + ")" + (data ? ", executed with data" : ", time only") +
+         "\n";
+}
+
+}  // namespace
+
+Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream& out,
+                            Progress& progress) {
+  progress.begin("read the program");
+  const Result<Saved> saved = readSaved(options.folder);
+  if (!saved) return saved.diagnostics();
+  const Program& program = saved->program;
+  Diagnostics faults = verify(program, saved->device);
+  if (!faults.empty()) return faults;
+
+  const SimulateOptions simulateOptions{.recordTimeline = false, .maxCycles = options.maxCycles};
+  std::optional<SimulateResult> result;
+  if (options.data) {
+    const auto inputs = readInputs(options.inputs, program.inputs,
+                                   formatsOf(program, program.inputs), options.seed);
+    if (!inputs) return inputs.diagnostics();
+    progress.begin("execute with data");
+    Result<SimulateResult> executed =
+        simulateWithData(program, saved->device, saved->weights, *inputs, simulateOptions);
+    if (!executed) return executed.diagnostics();
+    faults = writeOutputs(options.outputs, program.outputs, formatsOf(program, program.outputs),
+                          outputsOf(program, *executed));
+    if (!faults.empty()) return faults;
+    result = std::move(*executed);
+  } else {
+    progress.begin("simulate the time");
+    Result<SimulateResult> timed = simulateTime(program, saved->device, simulateOptions);
+    if (!timed) return timed.diagnostics();
+    result = std::move(*timed);
+  }
+  progress.end();
+  if (options.verbosity.json) {
+    out << resultJson(*saved, *result, options.data);
+  } else if (!options.verbosity.quiet) {
+    out << resultText(*saved, *result, options.data);
+  }
+  return {};
+}
+
+}  // namespace heddle

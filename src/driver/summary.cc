@@ -1,0 +1,50 @@
+#include "summary.h"
+
+#include <cstdio>
+
+namespace heddle {
+namespace {
+
+std::string formatted(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string proofLine(const Verification& v) {
+  if (!v.ran) return "not run (--no-verify)";
+  std::string text = std::to_string(v.tensorsCompared) + " tensors, " +
+                     std::to_string(v.bytesCompared) +
+                     " bytes: each equal to the reference interpreter's";
+  if (!v.notMaterialized.empty())
+    text += "; " + std::to_string(v.notMaterialized.size()) +
+            " only inside a core, checked through their consumers";
+  return text;
+}
+
+}  // namespace
+
+std::string milliseconds(double seconds) { return formatted("%.3f ms", seconds * 1e3); }
+
+std::string clockText(Hertz clock) {
+  return formatted("%g GHz", static_cast<double>(clock.raw) / 1e9);
+}
+
+std::string summary(const Report& report) {
+  std::string text = report.model + " on " + report.device + " " + std::to_string(report.rows) +
+                     "x" + std::to_string(report.columns) + "\n";
+  text += "time      " + milliseconds(report.seconds(report.cycles)) + " (" +
+          std::to_string(report.cycles.raw()) + " cycles at " + clockText(report.clock) +
+          "); layer bound " + milliseconds(report.bounds.layerBoundSeconds) + ", efficiency " +
+          formatted("%.0f %%", report.efficiency() * 100) + "\n";
+  text += "proof     " + proofLine(report.verification) + "\n";
+  if (!report.hostOperators.empty()) {
+    text += "host      ";
+    for (std::size_t i = 0; i < report.hostOperators.size(); ++i)
+      text += (i == 0 ? "" : ", ") + report.hostOperators[i];
+    text += " (not part of the time)\n";
+  }
+  return text;
+}
+
+}  // namespace heddle
