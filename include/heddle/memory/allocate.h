@@ -54,7 +54,7 @@ struct MemoryPlan {
 // Errors: MEM001 a layer's streams alone do not fit a memtile (names layer, bytes needed and there).
 Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const LayerPlan& plan, const Device& device);
 
-// Re-checks a plan the slow way, sharing no code with the allocator.
+// Re-checks a memory plan the slow way, sharing no code with the allocator: MEM002.
 Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const LayerPlan& plan, const Device& device);
 
 std::string print(const MemoryPlan& memory, const CanonicalGraph& graph);

@@ -79,7 +79,7 @@ struct LayerPlan {
 // Errors: PLAN001 a layer that no tiling brings into a core's memory (names what the smallest one needs).
 Result<LayerPlan> makeLayerPlan(const CanonicalGraph& graph, const Device& device);
 
-// Re-checks a plan the slow way: every output pixel, channel block and term of the reduction once, buffers that fit.
+// Re-checks a layer plan the slow way, every output pixel, channel block and term of the reduction once: PLAN003.
 Diagnostics verify(const LayerPlan& plan, const CanonicalGraph& graph, const Device& device);
 
 // The pixels that each mesh column computes, and that its memtile keeps: W over columns where there are enough of them.
