@@ -45,11 +45,10 @@ def stated(paths):
     tables, sentences = {}, {}
     for path in paths:
         text = path.read_text()
-        for line in text.splitlines():
-            tables.update(dict(ROW.findall(line)))
         for code, strings in ENTRY.findall(text):
             tables[code] = "".join(re.findall(r'"([^"]*)"', strings))
         for block in comment_blocks(text):
+            tables.update(dict(ROW.findall(block)))
             for code, meaning in SENTENCE.findall(block):
                 sentences.setdefault(code, meaning.strip())
             for promise, code in RECHECK.findall(block):

@@ -96,6 +96,7 @@ class Compiler {
     }
     const std::string timeline = folder_ ? timelineText(run_) : std::string();
     Diagnostics faults = write("timeline.json", timeline);
+    if (faults.empty() && folder_) faults = write("timeline.html", timelineHtml(timeline));
     if (faults.empty()) faults = write("layers.csv", layersCsv(*run_.report));
     if (faults.empty()) faults = write("report.md", reportMarkdown(*run_.report));
     run_.effort.peakBytes = peakMemoryBytes();
