@@ -314,10 +314,13 @@ class Canonicalizer {
         const AssemblePart& part = std::get<Assemble>(pad->attributes).parts[0];
         const Shape& in = made.tensors[pad->inputs[0].at()].shape;
         const Shape& out = made.tensors[pad->output.at()].shape;
-        window->padTop += part.mapY[0].to;
-        window->padLeft += part.mapX[0].to;
-        window->padBottom += out.height - in.height - part.mapY[0].to;
-        window->padRight += out.width - in.width - part.mapX[0].to;
+        Window wider = *window;
+        wider.padTop += part.mapY[0].to;
+        wider.padLeft += part.mapX[0].to;
+        wider.padBottom += out.height - in.height - part.mapY[0].to;
+        wider.padRight += out.width - in.width - part.mapX[0].to;
+        if (!bordersWithinKernel(wider)) break;
+        *window = wider;
         op.inputs[0] = pad->inputs[0];
       }
       writer[op.output.at()] = &op;

@@ -141,6 +141,8 @@ struct Hosted {
 };
 using State = std::variant<std::monostate, RealRef, IntegerRef, ConstantReal, Hosted>;
 
+bool bordersWithinKernel(const Window& window);
+
 struct ProductInput {
   TensorId tensor;
   Quantization quantization;
@@ -231,6 +233,9 @@ class Lowering {
   void lowerConv(const Node& node);
   void lowerMatrix(const Node& node);
   ProductInput foldedPadding(const RealRef& ref, Window& window);
+  ProductInput linearInput(const RealRef& ref);
+  RealRef padded(const RealRef& ref, const Window& window, const std::vector<Axis>& axes,
+                 const Node& node);
   void addBias(Accumulator& sum, const ConstantReal& bias, double factor) const;
 
   // --- windows.cc

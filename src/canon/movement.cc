@@ -357,9 +357,8 @@ void Lowering::lowerIndexed(const Node& node) {
     // source(i, at): the input index of output index `at` of axis i, or absent for the fill.
     const auto fillMap =
         [&](std::size_t i, const std::function<std::optional<std::int64_t>(std::int64_t)>& source) {
-          if (out.shape[i] > kMaxAxis)
-            throw Unsupported("an axis of more than 2^24 elements is moved", "CANON005");
-          bool same = out.shape[i] == x[i];
+          spend(128 * out.shape[i]);
+      bool same = out.shape[i] == x[i];
           for (std::int64_t at = 0; at < out.shape[i]; ++at) {
             const auto from = source(at);
             same = same && from == at;

@@ -78,6 +78,13 @@ void readWeightScales(const ConstantReal& constant, std::int64_t outputs, float 
 
 }  // namespace
 
+// Whether every window sees some of the tensor.
+bool bordersWithinKernel(const Window& w) {
+  const std::int64_t reachY = (w.kernelY - 1) * w.dilationY + 1;
+  const std::int64_t reachX = (w.kernelX - 1) * w.dilationX + 1;
+  return w.padTop < reachY && w.padBottom < reachY && w.padLeft < reachX && w.padRight < reachX;
+}
+
 // A Pad of real zeros before a convolution is the convolution's own border.
 ProductInput Lowering::foldedPadding(const RealRef& ref, Window& window) {
   const auto* moved = std::get_if<Moved>(&real(ref.id).kind);
@@ -103,9 +110,28 @@ ProductInput Lowering::foldedPadding(const RealRef& ref, Window& window) {
       return inner;
     }
   }
+  return linearInput(ref);
+}
+
+ProductInput Lowering::linearInput(const RealRef& ref) {
   const RealRef function = mapped(ref);
   const auto [tensor, quantization] = linear(function);
   return {tensor, quantization, function.view};
+}
+
+// The window's border as a tensor of its own, where some window would see nothing else.
+RealRef Lowering::padded(const RealRef& ref, const Window& window, const std::vector<Axis>& axes,
+                         const Node& node) {
+  Dims shape = ref.view.shape();
+  std::vector<IndexPairs> maps(shape.size());
+  for (std::size_t i = 2; i < shape.size(); ++i) {
+    const bool rows = axes[i] == Axis::Y;
+    const std::int64_t before = rows ? window.padTop : window.padLeft;
+    spend(16 * shape[i]);
+    for (std::int64_t at = 0; at < shape[i]; ++at) maps[i].emplace_back(before + at, at);
+    shape[i] += before + (rows ? window.padBottom : window.padRight);
+  }
+  return indexed(ref, maps, shape, 0, node, node.name + "_border");
 }
 
 // Bias in real units; one of int32 whose scale is that of the sum goes in exactly.
@@ -183,7 +209,17 @@ void Lowering::lowerConv(const Node& node) {
     ref = realOf(node, at.x);
   }
   ref = relaid(ref, layOut(x.shape, axes), node);
-  const ProductInput input = foldedPadding(ref, sum.window);
+  ProductInput input;
+  if (Window folded = sum.window; bordersWithinKernel(folded)) {
+    input = foldedPadding(ref, folded);
+    if (bordersWithinKernel(folded))
+      sum.window = folded;
+    else
+      input = linearInput(ref);
+  } else {
+    input = linearInput(padded(ref, sum.window, axes, node));
+    sum.window.padTop = sum.window.padLeft = sum.window.padBottom = sum.window.padRight = 0;
+  }
   sum.input = input.tensor;
   const ConstantReal weights =
       node.kind == NodeKind::Conv
