@@ -64,6 +64,8 @@ Diagnostics planLayers(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
   Result<LayerPlan> plan = makeLayerPlan(run.canonical->graph, *run.device);
   if (!plan) return plan.diagnostics();
+  if (Diagnostics faults = verify(*plan, run.canonical->graph, *run.device); !faults.empty())
+    return asBugs(std::move(faults));
   run.layerPlan = std::move(*plan);
   return {};
 }
@@ -72,6 +74,8 @@ Diagnostics planMemory(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
   Result<MemoryPlan> plan = allocateMemory(run.canonical->graph, *run.layerPlan, *run.device);
   if (!plan) return plan.diagnostics();
+  const Diagnostics faults = verify(*plan, run.canonical->graph, *run.layerPlan, *run.device);
+  if (!faults.empty()) return asBugs(faults);
   run.memoryPlan = std::move(*plan);
   return {};
 }
