@@ -1,6 +1,7 @@
 #include "heddle/report/memory_blocks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -65,6 +66,73 @@ class LifeFinder {
   LayerId layer_;
 };
 
+// Stretch of a memtile that a layer's weight records pass through, from the transfers that bring
+// them.
+class StagingFinder {
+ public:
+  explicit StagingFinder(const Program& program) {
+    for (const Section& section : program.sections) {
+      if (section.engines.kind != EngineKind::DdrIn) continue;
+      const CoreRange& range = section.engines.range;
+      for (column_ = range.column; column_ < range.column + range.columns; ++column_) {
+        layer_ = section.layer;
+        visit(section.items);
+      }
+    }
+  }
+  std::vector<MemoryBlock> blocks() const {
+    std::vector<MemoryBlock> out;
+    for (const auto& [where, span] : spans_)
+      out.push_back({"weights",
+                     TileKind::Memtile,
+                     {.row = 0, .column = where.second},
+                     span.first,
+                     span.second - span.first,
+                     where.first,
+                     where.first,
+                     TensorId()});
+    return out;
+  }
+
+ private:
+  void visit(const std::vector<Item>& items) {
+    for (const Item& item : items) {
+      if (const Loop* loop = std::get_if<Loop>(&item.as)) {
+        counts_.push_back(loop->count);
+        visit(loop->body);
+        counts_.pop_back();
+      } else if (const auto* load = std::get_if<Load<Affine>>(&std::get<Instruction>(item.as).as)) {
+        if (load->part.content == Content::Weights) extend(load->destination);
+      }
+    }
+  }
+  void extend(const End<Affine>& end) {
+    const Address<Affine>& address = end.address;
+    std::int64_t low = address.base.base + address.base.column * column_, high = low;
+    for (std::size_t k = 0; k < counts_.size(); ++k) {
+      const std::int64_t reach = address.base.loop[k] * (counts_[k] - 1);
+      (reach < 0 ? low : high) += reach;
+    }
+    high += (address.slots - 1) * address.slotStride + end.pattern.run;
+    for (const Dimension& d : end.pattern.dimensions) high += (d.count - 1) * d.stride;
+    const auto [at, isNew] = spans_.try_emplace({layer_, column_}, low, high);
+    if (isNew) return;
+    at->second = {std::min(at->second.first, low), std::max(at->second.second, high)};
+  }
+
+  std::map<std::pair<LayerId, std::int64_t>, std::pair<std::int64_t, std::int64_t>> spans_;
+  std::vector<std::int64_t> counts_;  // of the enclosing loops
+  LayerId layer_;
+  std::int64_t column_ = 0;
+};
+
+bool covers(const MemoryBlock& outer, const MemoryBlock& inner) {
+  return outer.kind == inner.kind && outer.tiles.contains(inner.tiles.row, inner.tiles.column) &&
+         outer.address <= inner.address &&
+         inner.address + inner.size <= outer.address + outer.size && outer.first <= inner.first &&
+         (!outer.last.valid() || inner.last <= outer.last);
+}
+
 bool lives(const MemoryBlock& block, std::size_t layer) {
   const LayerId now(layer);
   return block.first <= now && (!block.last.valid() || now <= block.last);
@@ -109,6 +177,12 @@ std::vector<MemoryBlock> memoryBlocks(const Program& program) {
     if (buffer.kind != TileKind::Memtile || !buffer.tensor.valid()) continue;
     for (std::int64_t c = buffer.tiles.column; c < buffer.tiles.column + buffer.tiles.columns; ++c)
       named.emplace(c, buffer.address, rootOf(program, buffer.tensor));
+  }
+  const std::size_t buffers = blocks.size();
+  for (const MemoryBlock& staging : StagingFinder(program).blocks()) {
+    const auto holds = [&](const MemoryBlock& buffer) { return covers(buffer, staging); };
+    if (std::none_of(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(buffers), holds))
+      blocks.push_back(staging);
   }
   const LifeFinder finder(program);
   for (std::size_t t = 0; t < program.tensors.size(); ++t) {

@@ -22,8 +22,9 @@ struct MemoryBlock {
   friend bool operator==(const MemoryBlock&, const MemoryBlock&) = default;
 };
 
-// Buffers as the Program names them, then the memtile slices of root tensors that no buffer covers.
-// A slice lives from the first to the last layer whose instructions move or read its tensor.
+// Buffers as the Program names them; then, where no buffer covers them, the stretches of memtiles
+// that each layer's weight records pass through, and the memtile slices of root tensors. A slice
+// lives from the first to the last layer whose instructions move or read its tensor.
 std::vector<MemoryBlock> memoryBlocks(const Program& program);
 
 // Most bytes that live at once in any one tile of the kind, over all layers; bytes shared by two

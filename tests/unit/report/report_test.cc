@@ -96,6 +96,21 @@ TEST(MemoryBlocks, PeakCountsLiveBytesOnceInTheFullestTile) {
   EXPECT_EQ(peakBytes(overlapping, TileKind::Core, 1), 150);
 }
 
+TEST(MemoryBlocks, WeightRecordsThatNoBufferNamesTakeTheStretchTheyPassThrough) {
+  Program program = twoConvsProgram();
+  program.buffers.clear();
+  Load<Affine>& load =
+      std::get<Load<Affine>>(std::get<Instruction>(program.sections[0].items[1].as).as);
+  load.destination.address = {.base = 2000, .slot = 0, .slotStride = 64, .slots = 3};
+  const std::vector<MemoryBlock> blocks = memoryBlocks(program);
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(
+      blocks[0],
+      (MemoryBlock{
+          "weights", TileKind::Memtile, {0, 0, 1, 1}, 2000, 192, LayerId(0), LayerId(0), {}}));
+  EXPECT_EQ(peakBytes(blocks, TileKind::Memtile, 2), 192 + 256);
+}
+
 TEST(MemoryBlocks, ASliceThatABufferNamesIsNotCountedAgain) {
   Program program = twoConvsProgram();
   program.buffers.push_back(

@@ -69,6 +69,8 @@ inline Program twoConvsProgram() {
     e.pattern.run = run;
     return e;
   };
+  End<Affine> staged = end(64);
+  staged.address.base = 1024;
   const auto part = [](std::size_t tensor) {
     Part<Affine> q;
     q.tensor = TensorId(tensor);
@@ -82,7 +84,7 @@ inline Program twoConvsProgram() {
     p.sections.push_back(s);
   };
   section(0, EngineKind::DdrIn, Load<Affine>{end(128), end(128), part(0)},
-          Load<Affine>{end(64), end(64), weights});
+          Load<Affine>{end(64), staged, weights});
   section(0, EngineKind::Wire, Send<Affine>{0, end(128), {{}}, part(0)});
   Section row{LayerId(0), {EngineKind::Wire, 0, {0, 2, 1, 1}}, {}};
   row.items.push_back({Instruction{Send<Affine>{0, end(64), {{}}, weights}}});
