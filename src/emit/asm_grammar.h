@@ -13,9 +13,19 @@ namespace heddle::asm_text {
 namespace peg = tao::pegtl;
 using peg::opt, peg::plus, peg::seq, peg::sor, peg::star;
 
+// A rule that cannot fail needs no name for what it expects.
+template <class R>
+inline constexpr bool neverFails = false;
+template <class... R>
+inline constexpr bool neverFails<opt<R...>> = true;
+template <class... R>
+inline constexpr bool neverFails<star<R...>> = true;
+
 // R has to match here; where it does not, the fault is at the start of R.
 template <class R>
 struct MustOne {
+  static_assert(
+      neverFails<R> || requires { R::expected(); }, "say what R expects");
   using rule_t = MustOne;
   using subs_t = peg::type_list<R>;
 
@@ -29,11 +39,15 @@ struct MustOne {
 };
 template <class... R>
 struct Must : seq<MustOne<R>...> {};
+template <class... R>
+inline constexpr bool neverFails<Must<R...>> = true;
 // Once `First` has matched, the rest must.
 template <class First, class... Rest>
 struct IfMust : seq<First, MustOne<Rest>...> {};
 template <class R, class Separator>
-struct ListMust : seq<R, star<Separator, MustOne<R>>> {};
+struct ListMust : seq<R, star<Separator, MustOne<R>>> {
+  static std::string expected() { return R::expected(); }
+};
 
 // ---- tokens -------------------------------------------------------------------------------------
 
@@ -265,6 +279,9 @@ struct ManyColumns : IfMust<Word<"columns">, NumberInto<&Draft::columns, &Span::
                             NumberInto<&Draft::columns, &Span::last>> {};
 struct RangeText : seq<opt<sor<OneRow, ManyRows>>, opt<sor<OneColumn, ManyColumns>>> {};
 
+template <>
+inline constexpr bool neverFails<RangeText> = true;
+
 struct IntegersStart : peg::success {};
 struct ListedInteger : seq<Number> {
   static std::string expected() { return Number::expected(); }
@@ -450,8 +467,7 @@ template <Literal name, auto a, auto b>
 using WindowPair = opt<IfMust<Word<name>, WindowExtent<a>, Times, WindowNumber<b>>>;
 // `[1, 2]` straight into members of the kernel.
 template <Literal name, class First, class... More>
-using KernelList =
-    opt<IfMust<Word<name>, Word<"[">, First, seq<Must<Word<",">>, Must<More>>..., Word<"]">>>;
+using KernelList = opt<IfMust<Word<name>, Word<"[">, First, Must<Word<",">, More>..., Word<"]">>>;
 using ClampLow = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::low>;
 using ClampHigh = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::high>;
 struct KernelRescale

@@ -311,8 +311,7 @@ struct Control : peg::normal<Rule> {
       failExpected(r, in.position(), Rule::expected(),
                    {in.current(), static_cast<std::size_t>(in.end() - in.current())});
     } else {
-      HEDDLE_CHECK(false) << "a rule that cannot fail has failed";
-      std::abort();
+      throw InternalError("a rule that cannot fail has failed");
     }
   }
 };

@@ -432,12 +432,17 @@ void Printer::lock(const Lock& l) {
   word(" from ").word(toText(l.producer)).word(" to ").word(toText(l.consumer)).line();
 }
 
+// Which rows, columns and channel an engine of this kind has; they are written even where they are
+// 0.
 void Printer::engines(const EngineRange& e) {
+  const bool sequencer = e.kind == EngineKind::Sequencer, wire = e.kind == EngineKind::Wire;
+  const bool ddr = e.kind == EngineKind::DdrIn || e.kind == EngineKind::DdrOut;
+  const CoreRange& r = e.range;
   word("on ").word(heddle::word(e.kind));
-  if (e.range.row != 0 || e.range.rows != 1) span("row", "rows", e.range.row, e.range.rows);
-  if (e.range.column != 0 || e.range.columns != 1)
-    span("column", "columns", e.range.column, e.range.columns);
-  field("channel", e.channel, 0);
+  if (!(sequencer || wire || ddr) || r.row != 0 || r.rows != 1) span("row", "rows", r.row, r.rows);
+  if (!sequencer || r.column != 0 || r.columns != 1) span("column", "columns", r.column, r.columns);
+  const bool channels = !(sequencer || wire || e.kind == EngineKind::Core);
+  field("channel", e.channel, channels ? -1 : 0);
 }
 
 void Printer::items(const std::vector<Item>& items, std::size_t depth) {

@@ -3,21 +3,21 @@
 // times are. docs/asm.md has the argument: every lock has one producer queue and one consumer
 // queue, so one untimed run stands for every timed one.
 //
-// | code    | when |
-// |---------|---------------------------------------------------------------------------------------------------|
-// | PROG001 | an engine, tile, layer, tensor or kernel that is not there | | PROG002 | a loop
-// without iterations or body, too deep, or whose counter is used outside; a run without end   | |
-// PROG003 | an instruction in the queue of an engine that does not execute it | | PROG004 | a
-// number out of range                                                                             |
-// | PROG005 | an address outside of its memory | | PROG006 | sizes that do not agree: a part, its
-// two ends, a ring, a weight record                            | | PROG007 | a limit of the device
-// | | PROG008 | a way that the device does not have: reach or feeders of a wire, a core's write to
-// two memtiles   | | PROG009 | a lock that is not declared, or used by another queue than its
-// producer or consumer               | | PROG010 | sender and receiver that do not mean the same
-// part                                                | | PROG011 | a deadlock, with the queues
-// that wait for each other                                              | | PROG012 | a run that
-// does not end as it began: locks not at their initial value, entries never started      | |
-// PROG013 | an input or output whose axes are not those of its tensor |
+// | code    | when                                                                       |
+// |---------|----------------------------------------------------------------------------|
+// | PROG001 | an engine, tile, layer, tensor or kernel that is not there                 |
+// | PROG002 | a loop that cannot be executed, a counter outside its loop, too long a run |
+// | PROG003 | an instruction in the queue of an engine that does not execute it          |
+// | PROG004 | a number out of range                                                      |
+// | PROG005 | an address outside of its memory                                           |
+// | PROG006 | sizes that do not agree: a part, its two ends, a ring, a weight record     |
+// | PROG007 | a limit of the device                                                      |
+// | PROG008 | a way that the device does not have: of a wire, or of a core's write       |
+// | PROG009 | a lock not declared, or used by neither its producer nor its consumer      |
+// | PROG010 | sender and receiver that do not mean the same part                         |
+// | PROG011 | a deadlock, with the queues that wait for each other                       |
+// | PROG012 | locks that do not end as they began, entries started that are not there    |
+// | PROG013 | an input or output whose axes are not those of its tensor                  |
 #pragma once
 #include "heddle/device/device.h"
 #include "heddle/program/program.h"

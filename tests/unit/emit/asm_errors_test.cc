@@ -48,6 +48,10 @@ TEST(AsmErrors, SayWhatWasExpectedAndFoundAndMeant) {
        "error[ASM002] p.asm:10:51: expected the end of the line\n"
        "  what:  found 'aquire'\n"
        "  mend:  did you mean 'acquire'?\n"},
+      {"on core, layer 0:\n  CONV k0 %0[y 0 for 1, block 0 for 1, x 0 for 1] acquire A0\n",
+       "error[ASM002] p.asm:10:59: expected a lock: L3, 2*L3 or L(3 + row)\n"
+       "  what:  found 'A0'\n"
+       "  mend:  docs/asm.md has the grammar\n"},
       {"lock L0 in mem(0) = 0 from ddr-in(0).0\n",
        "error[ASM002] p.asm:9:39: expected 'to'\n"
        "  what:  found the end of the line\n"

@@ -1,0 +1,428 @@
+// Every fault that verify finds, in a correct program with one thing broken; and that it finds none
+// in the correct one.
+#include "heddle/program/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "heddle/emit/asm.h"
+
+namespace heddle {
+namespace {
+
+// The convolution of docs/asm.md on a 2x2 of paper.yaml, kept as it was printed once.
+std::string workedConvolution() {
+  std::ifstream in(HEDDLE_SOURCE_DIR "/tests/golden/asm/worked_conv.asm");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Device deviceWith(std::vector<std::pair<std::string, std::string>> settings = {}) {
+  const Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                                           {.mesh = {{2, 2}}, .settings = std::move(settings)});
+  HEDDLE_CHECK(device) << toText(device.diagnostics());
+  return *device;
+}
+
+struct Edit {
+  std::string from, to;
+};
+
+// What verify says of the convolution after the edits.
+std::string faultsAfter(const std::vector<Edit>& edits, const Device& device = deviceWith()) {
+  std::string text = workedConvolution();
+  for (const Edit& e : edits) {
+    const std::size_t at = text.find(e.from);
+    HEDDLE_CHECK(at != std::string::npos) << "no '" << e.from << "' in the program";
+    text.replace(at, e.from.size(), e.to);
+  }
+  const Result<Program> program = parseAsm(text, "worked_conv.asm");
+  HEDDLE_CHECK(program) << toText(program.diagnostics());
+  return toText(verify(*program, device));
+}
+
+TEST(Verify, FindsNothingInACorrectProgram) {
+  EXPECT_EQ(faultsAfter({}), "");
+  // The ports and the tensors' names are for people and hosts; nothing of the run depends on them.
+  EXPECT_EQ(faultsAfter({{"tensor %0 \"input\"", "tensor %0 \"other\""}}), "");
+}
+
+struct FaultCase {
+  std::vector<Edit> edits;
+  const char* fault;
+};
+class VerifyFault : public testing::TestWithParam<FaultCase> {};
+
+TEST_P(VerifyFault, IsFound) { EXPECT_EQ(faultsAfter(GetParam().edits), GetParam().fault); }
+
+INSTANTIATE_TEST_SUITE_P(
+    NotThere, VerifyFault,
+    testing::Values(
+        FaultCase{
+            {{"on core rows 0-1", "on core rows 0-2"}},
+            "error[PROG001] core(0,0) to core(2,1): a section is for engines that are not there\n"
+            "  what:  the device has 2 x 2 with 1 channels of this kind\n"
+            "  mend:  name engines of the device\n"},
+        FaultCase{{{"wire(2 + row) ->", "wire(4 + row) ->"}},
+                  "error[PROG001] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 "
+                  "(RECV): the wire is "
+                  "out of range\n"
+                  "  what:  it goes from 4 to 5, allowed is 0 to 3\n"
+                  "  mend:  keep it in this range\n"},
+        FaultCase{{{"START ddr-in(0).1", "START ddr-in(5).1"}},
+                  "error[PROG001] layer 0 'conv', sequencer, instruction 27 (START): its DDR "
+                  "channel is not there\n"
+                  "  what:  ddr-in(5).1\n"
+                  "  mend:  name a ddr-in or ddr-out of the device\n"},
+        FaultCase{{{"LOADFM %0", "LOADFM %9"}},
+                  "error[PROG001] layer 0 'conv', wire(0), instruction 6 (LOADFM): its part is of "
+                  "a tensor that is not "
+                  "there\n"
+                  "  what:  %9\n"
+                  "  mend:  name a tensor that is its own root\n"},
+        FaultCase{{{"on wire column 0, layer 0", "on wire column 0, layer 3"}},
+                  "error[PROG001] wire(0): its layer is not there\n"
+                  "  what:  layer 3\n"
+                  "  mend:  name a layer\n"},
+        FaultCase{
+            {{"lock L2 in core(0,0)", "lock L2 in core(0,5)"}},
+            "error[PROG001] lock L2 in core(0,5): its tile, producer or consumer is not there\n"
+            "  what:  core(0,5), core(0,0), core-out(0,0).0\n"
+            "  mend:  locks lie in memtiles and cores of the device\n"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Loops, VerifyFault,
+    testing::Values(
+        FaultCase{{{"loop 13 {", "loop 0 {"}},
+                  "error[PROG002] layer 0, core(0,0) to core(1,1), before instruction 22: a loop "
+                  "cannot be executed\n"
+                  "  what:  0 iterations of 1 items at depth 1\n"
+                  "  mend:  give it 1 to 50000000 iterations, a body, and a depth of at most 6\n"},
+        FaultCase{{{"loop 13 {", "loop 99999999999 {"}},
+                  "error[PROG002] layer 0, core(0,0) to core(1,1), before instruction 22: a loop "
+                  "cannot be executed\n"
+                  "  what:  99999999999 iterations of 1 items at depth 1\n"
+                  "  mend:  give it 1 to 50000000 iterations, a body, and a depth of at most 6\n"},
+        FaultCase{{{"CONV k0 %1[y 2 + i0 for 1", "CONV k0 %1[y 2 + i1 for 1"}},
+                  "error[PROG002] layer 0 'conv', core(0,0) to core(1,1), instruction 22 (CONV): a "
+                  "number counts with "
+                  "a loop that is not around it\n"
+                  "  what:  1 loops are around it\n"
+                  "  mend:  use i0 to i0\n"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Numbers, VerifyFault,
+    testing::Values(
+        FaultCase{{{"on core-out rows 0-1 columns 0-1 channel 0", "on core rows 0-1 columns 0-1"}},
+                  "error[PROG003] layer 0 'conv', core(0,0) to core(1,1), instruction 24 "
+                  "(WRITEFM): an instruction in "
+                  "a queue that does not execute it\n"
+                  "  what:  the queue of a core\n"
+                  "  mend:  move it to a core-out\n"
+                  "error[PROG003] layer 0 'conv', core(0,0) to core(1,1), instruction 25 "
+                  "(WRITEFM): an instruction in "
+                  "a queue that does not execute it\n"
+                  "  what:  the queue of a core\n"
+                  "  mend:  move it to a core-out\n"
+                  "error[PROG003] layer 0 'conv', core(0,0) to core(1,1), instruction 26 "
+                  "(WRITEFM): an instruction in "
+                  "a queue that does not execute it\n"
+                  "  what:  the queue of a core\n"
+                  "  mend:  move it to a core-out\n"},
+        FaultCase{{{"WRITE %1[y 14 + i0 for 1", "WRITE %1[y 15 + i0 for 1"}},
+                  "error[PROG004] layer 0 'conv', ddr-out(0).0 to ddr-out(1).0, instruction 3 "
+                  "(WRITE): the first row "
+                  "is out of range\n"
+                  "  what:  it goes from 15 to 16, allowed is 0 to 15\n"
+                  "  mend:  keep it in this range\n"},
+        FaultCase{{{"y i0 for 1, block 0 for 2, x 8*column for 8] ddr",
+                    "y 9223372036854775807*i0 for 1, block 0 for 2, x 8*column for 8] ddr"}},
+                  "error[PROG004] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
+                  "(LOAD): a number is too "
+                  "large\n"
+                  "  what:  its terms may add up to more than 2^62\n"
+                  "  mend:  write a smaller one\n"},
+        FaultCase{{{"ring @0x13b0", "ring @0xc000"}},
+                  "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
+                  "input 0 lies outside "
+                  "of the core's operand memory\n"
+                  "  what:  it takes 2560 B from 49152 on at row 0, column 0, there are 49152 B\n"
+                  "  mend:  place it inside\n"},
+        FaultCase{{{"@0x13b0 + (0 mod 16)*160", "@0x13b0 + (0 mod 0)*160"}},
+                  "error[PROG004] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 11 "
+                  "(RECV): the "
+                  "destination has slots out of range\n"
+                  "  what:  0 slots of 160 B\n"
+                  "  mend:  give it 1 to 1048576 slots\n"},
+        FaultCase{{{"ddr @0x3000 + 2520*column", "ddr @0x4000 + 2520*column"}},
+                  "error[PROG005] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
+                  "(LOADW): the source lies "
+                  "outside of DDR\n"
+                  "  what:  it takes 2520 B from 16384 on at row 0, column 0, there are 17328 B\n"
+                  "  mend:  place it inside\n"},
+        FaultCase{{{"slice mem(1) @0x200", "slice mem(1) @0x7ff00"}},
+                  "error[PROG005] tensor %0 'input': a slice lies outside of its memtile\n"
+                  "  what:  at 524032\n"
+                  "  mend:  place it inside\n"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, VerifyFault,
+    testing::Values(
+        FaultCase{{{"-> mem @0x200 + 128*i0 [128 B]", "-> mem @0x200 + 128*i0 [64 B]"}},
+                  "error[PROG006] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
+                  "(LOAD): the destination "
+                  "and the part do not have the same size\n"
+                  "  what:  64 B and 128 B\n"
+                  "  mend:  make them equal\n"},
+        FaultCase{{{"for 2520 B kept 4 out", "for 2512 B kept 4 out"}},
+                  "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
+                  "the weight record is "
+                  "missing or too small\n"
+                  "  what:  2512 B of 2520 B\n"
+                  "  mend:  give the whole record\n"},
+        FaultCase{{{"ring @0x13b0 [16 by 160 B]", "ring @0x13b0 [16 by 140 B]"}},
+                  "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): a "
+                  "row of input 0 is "
+                  "smaller than what it holds\n"
+                  "  what:  140 B for 144 B\n"
+                  "  mend:  make room for the row\n"},
+        FaultCase{
+            {{"axes \"NHWC\"", "axes \"NHW\""}},
+            "error[PROG013] input 'input': its axes are not those of its tensor\n"
+            "  what:  axes 'NHW', tensor 16x16x16\n"
+            "  mend:  give the view one extent for each of its axes, equal to the tensor's\n"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, VerifyFault,
+    testing::Values(FaultCase{{{"-> core(0 for 2, 0).0", "-> core(0 for 2, 1).0"}},
+                              "error[PROG008] layer 0 'conv', wire(0), instruction 6 (LOADFM): a "
+                              "receiving column on wire "
+                              "'column0' is out of range\n"
+                              "  what:  it goes from 1 to 1, allowed is 0 to 0\n"
+                              "  mend:  keep it in this range\n"},
+                    FaultCase{{{"-> core(0 for 2, 0).0", "-> core(0 for 2, 0).0, core(0, 0).0"}},
+                              "error[PROG008] layer 0 'conv', wire(0), instruction 6 (LOADFM) at "
+                              "i0 = 0: a transfer names a "
+                              "receiver twice\n"
+                              "  what:  core-in(0,0).0\n"
+                              "  mend:  name it once\n"},
+                    FaultCase{{{"@0x0 + 256*row + (i0 mod 2)*128 [128 B] release L(7 + row)",
+                                "@0x0 + 256*row + (i0 mod 2)*128 [128 B] release L(7 + row) and "
+                                "mem(0) @0x0 [128 B]"}},
+                              "error[PROG008] layer 0 'conv', core-out(0,0).0 to core-out(1,1).0, "
+                              "instruction 24 (WRITEFM): the "
+                              "core cannot write there\n"
+                              "  what:  2 memtiles, the device allows 1 to 1\n"
+                              "  mend:  write to one after the other\n"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Locks, VerifyFault,
+    testing::Values(FaultCase{{{"lock L3 in core(1,1) = 0 from core-out(1,1).0 to core(1,1)\n",
+                                ""}},
+                              "error[PROG009] layer 0 'conv', core(1,1), instruction 22 (CONV) at "
+                              "i0 = 0: a lock that is not "
+                              "declared\n"
+                              "  what:  L3 in core(1,1)\n"
+                              "  mend:  declare it\n"},
+                    FaultCase{{{"acquire L0, L1 release L2", "acquire L0, L1 release L0"}},
+                              "error[PROG009] layer 0 'conv', core(1,1), instruction 20 (CONV): a "
+                              "lock released by another queue "
+                              "than its producer\n"
+                              "  what:  L0 in core(1,1) goes from core-in(1,1).0 to core(1,1)\n"
+                              "  mend:  use one lock for each pair of queues\n"},
+                    FaultCase{{{"acquire L0, L1 release L2", "acquire L0, L1, L2 release L2"}},
+                              "error[PROG009] layer 0 'conv', core(1,1), instruction 20 (CONV): a "
+                              "lock acquired by another queue "
+                              "than its consumer\n"
+                              "  what:  L2 in core(1,1) goes from core(1,1) to core-out(1,1).0\n"
+                              "  mend:  use one lock for each pair of queues\n"},
+                    FaultCase{{{"lock L3 in core(1,1)", "lock L2 in core(1,1)"}},
+                              "error[PROG009] lock L2 in core(1,1): the lock is declared twice\n"
+                              "  mend:  give each lock a number of its own\n"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Runs, VerifyFault,
+    testing::Values(
+        FaultCase{{{"LOADFM %0[y i0 for 1, block 0 for 2, x 8 for 1] mem(1)",
+                    "LOADFM %0[y i0 for 1, block 0 for 2, x 9 for 1] mem(1)"}},
+                  "error[PROG010] layer 0 'conv', wire(0), instruction 7 (LOADFM) at i0 = 0: "
+                  "sender and receiver do "
+                  "not mean the same part\n"
+                  "  what:  it sends %0 y 0 for 1, block 0 for 2, x 9 for 1; layer 0 'conv', "
+                  "core-in(0,0).0, "
+                  "instruction 12 (RECV) receives %0 y 0 for 1, block 0 for 2, x 8 for 1\n"
+                  "  mend:  give both ends one part\n"},
+        FaultCase{{{"acquire L0, L1 release L2", "acquire L0, L1, L3 release L2"}},
+                  "error[PROG011] layer 0 'conv', core-out(0,0).0, instruction 24 (WRITEFM) at i0 "
+                  "= 0: the program "
+                  "stands still\n"
+                  "  what:  layer 0 'conv', core-out(0,0).0, instruction 24 (WRITEFM) at i0 = 0 "
+                  "waits for lock L2 of "
+                  "core(0,0), from core(0,0); layer 0 'conv', core(0,0), instruction 20 (CONV) "
+                  "waits for lock L3 of "
+                  "core(0,0), from core-out(0,0).0\n"
+                  "  mend:  change the order in one of these queues\n"},
+        FaultCase{{{"  START ddr-in(0).1\n", ""}},
+                  "error[PROG011] layer 0 'conv', sequencer, instruction 38 (WAIT): the program "
+                  "stands still\n"
+                  "  what:  layer 0 'conv', sequencer, instruction 38 (WAIT) waits for the end of "
+                  "entry 1, from "
+                  "ddr-out(0).0; layer 0 'conv', ddr-out(0).0, instruction 2 (WRITE) at i0 = 0 "
+                  "waits for lock L7 of "
+                  "mem(0), from core-out(0,0).0; layer 0 'conv', core-out(0,0).0, instruction 24 "
+                  "(WRITEFM) at i0 = 0 "
+                  "waits for lock L2 of core(0,0), from core(0,0); layer 0 'conv', core(0,0), "
+                  "instruction 20 (CONV) "
+                  "waits for lock L1 of core(0,0), from core-in(0,0).1; layer 0 'conv', "
+                  "core-in(0,0).1, instruction 19 "
+                  "(RECV) waits for a transfer, from wire(2); layer 0 'conv', wire(2), instruction "
+                  "10 (LOADWM) waits "
+                  "for lock L3 of mem(0), from ddr-in(0).1; layer 0 'conv', ddr-in(0).1, "
+                  "instruction 1 (LOADW) waits "
+                  "for a START, from sequencer\n"
+                  "  mend:  change the order in one of these queues\n"},
+        FaultCase{{{"core(-2 + column, 0 for 2).1", "core(-2 + column, 0).1"}},
+                  "error[PROG011] layer 0 'conv', sequencer, instruction 41 (WAIT): the program "
+                  "stands still\n"
+                  "  what:  layer 0 'conv', sequencer, instruction 41 (WAIT) waits for the end of "
+                  "entry 1, from "
+                  "ddr-out(1).0; layer 0 'conv', ddr-out(1).0, instruction 2 (WRITE) at i0 = 0 "
+                  "waits for lock L7 of "
+                  "mem(1), from core-out(0,1).0; layer 0 'conv', core-out(0,1).0, instruction 24 "
+                  "(WRITEFM) at i0 = 0 "
+                  "waits for lock L2 of core(0,1), from core(0,1); layer 0 'conv', core(0,1), "
+                  "instruction 20 (CONV) "
+                  "waits for lock L1 of core(0,1), from core-in(0,1).1; layer 0 'conv', "
+                  "core-in(0,1).1, instruction 19 "
+                  "(RECV) waits for a transfer, from wire(2); wire(2) has ended\n"
+                  "  mend:  have the last of them do what is waited for\n"},
+        FaultCase{
+            {{"acquire L7 release L5 -> ddr", "acquire L7 release 2*L5 -> ddr"}},
+            "error[PROG012] lock L5 in mem(0): the lock does not end as it began\n"
+            "  what:  it begins with 0 and ends with 14, from ddr-out(0).0 to core-out(0,0).0\n"
+            "  mend:  release as often as it is acquired\n"
+            "error[PROG012] lock L5 in mem(1): the lock does not end as it began\n"
+            "  what:  it begins with 0 and ends with 14, from ddr-out(1).0 to core-out(0,1).0\n"
+            "  mend:  release as often as it is acquired\n"},
+        FaultCase{{{"  WAIT ddr-out(0).0 entry 1\n",
+                    "  START ddr-in(0).0\n  WAIT ddr-out(0).0 entry 1\n"}},
+                  "error[PROG012] ddr-in(0).0: more is started than there is\n"
+                  "  what:  2 STARTs for 1 entries\n"
+                  "  mend:  start each entry once\n"}));
+
+TEST(Verify, KeepsTheLimitsOfTheDevice) {
+  EXPECT_EQ(faultsAfter({}, deviceWith({{"limits.locksPerDescriptor", "1"}})),
+            "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 (LOAD): the "
+            "destination "
+            "uses too many locks\n"
+            "  what:  2 of at most 1\n"
+            "  mend:  pass a token on through another queue\n");
+  EXPECT_EQ(faultsAfter({}, deviceWith({{"limits.memtile.locks", "8"}})),
+            "error[PROG007] lock L8 in mem(0): the tile has no such lock\n"
+            "  what:  it has 8 locks\n"
+            "  mend:  use fewer locks\n"
+            "error[PROG007] lock L8 in mem(1): the tile has no such lock\n"
+            "  what:  it has 8 locks\n"
+            "  mend:  use fewer locks\n");
+  EXPECT_EQ(faultsAfter({{"[2 by 128, 64 B] -> mem", "[2 by 128, 1 by 0, 64 B] -> mem"}},
+                        deviceWith({{"limits.shim.dimensions", "1"}})),
+            "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 (LOAD): the "
+            "source has too "
+            "many dimensions\n"
+            "  what:  2 of at most 1\n"
+            "  mend:  split the transfer\n");
+  EXPECT_EQ(
+      faultsAfter({}, deviceWith({{"limits.granularity", "16 B"}})),
+      "error[PROG007] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 (LOADW): the "
+      "source is not "
+      "a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 (LOADW): the "
+      "destination "
+      "is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', wire(0), instruction 7 (LOADFM): the source is not a "
+      "multiple of the "
+      "granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', wire(1), instruction 8 (LOADFM): the source is not a "
+      "multiple of the "
+      "granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', wire(2) to wire(3), instruction 10 (LOADWM): the source is "
+      "not a "
+      "multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 11 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 12 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 13 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 14 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,1).0 to core-in(1,1).0, instruction 15 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,1).0 to core-in(1,1).0, instruction 16 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,1).0 to core-in(1,1).0, instruction 17 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,1).0 to core-in(1,1).0, instruction 18 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n"
+      "error[PROG007] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 (RECV): the "
+      "destination is not a multiple of the granularity\n"
+      "  what:  addresses, runs and strides are multiples of 16 B\n"
+      "  mend:  align it\n");
+  EXPECT_EQ(faultsAfter({}, deviceWith({{"limits.core.descriptors", "8"}})), "");
+  EXPECT_EQ(faultsAfter({}, deviceWith({{"limits.core.descriptors", "7"}})),
+            "error[PROG007] core(0,0): the program needs more descriptors than there are\n"
+            "  what:  8 of 7\n"
+            "  mend:  fold transfers into loops\n"
+            "error[PROG007] core(0,1): the program needs more descriptors than there are\n"
+            "  what:  8 of 7\n"
+            "  mend:  fold transfers into loops\n"
+            "error[PROG007] core(1,0): the program needs more descriptors than there are\n"
+            "  what:  8 of 7\n"
+            "  mend:  fold transfers into loops\n"
+            "error[PROG007] core(1,1): the program needs more descriptors than there are\n"
+            "  what:  8 of 7\n"
+            "  mend:  fold transfers into loops\n");
+  EXPECT_EQ(faultsAfter({{"lock L3 in core(1,1) = 0", "lock L3 in core(1,1) = 70"}},
+                        deviceWith({{"limits.lockMaximum", "63"}})),
+            "error[PROG007] lock L3 in core(1,1): the initial value of the lock is out of range\n"
+            "  what:  70 is not between 0 and 63\n"
+            "  mend:  begin with a value that the lock can hold\n");
+}
+
+TEST(Verify, StopsAtTwentyFaults) {
+  Program program = *parseAsm(workedConvolution(), "worked_conv.asm");
+  program.locks.resize(100, {.tile = {TileKind::Ddr}});
+  EXPECT_EQ(verify(program, deviceWith()).size(), 20u);
+}
+
+}  // namespace
+}  // namespace heddle
