@@ -26,13 +26,14 @@ std::optional<std::int64_t> rawOf(const std::optional<T>& v) {
   return v ? std::optional(rawOf(*v)) : std::nullopt;
 }
 
+void assign(bool& place, std::optional<std::int64_t> value) { place = *value != 0; }
 template <class T>
 void assign(T& place, std::optional<std::int64_t> value) {
-  place = T(*value);
+  place = T{*value};
 }
 template <class T>
 void assign(std::optional<T>& place, std::optional<std::int64_t> value) {
-  place = value ? std::optional(T(*value)) : std::nullopt;
+  place = value ? std::optional<T>(T{*value}) : std::nullopt;
 }
 
 template <class T>
