@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <sstream>
 
+#include "heddle/emit/asm.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/program/generate.h"
+#include "heddle/program/verify.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/layer_plan.h"
 #include "random.h"
@@ -64,6 +66,10 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
   const Result<GeneratedProgram> generated = generateProgram(graph, *plan, *memory, device);
   if (!generated) return toText(generated.diagnostics());
   const Program& program = generated->program;
+  if (const Diagnostics faults = verify(program, device); !faults.empty()) return toText(faults);
+  const Result<Program> back = parseAsm(printAsm(program), "program.asm");
+  if (!back) return toText(back.diagnostics());
+  if (*back != program) return "the program is another once printed and parsed";
   const Result<SimulateResult> run = simulateWithData(program, device, generated->weights, inputs);
   if (!run) return toText(run.diagnostics());
   if (makespan) *makespan = run->timeline.makespan;
