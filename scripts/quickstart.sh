@@ -11,7 +11,7 @@ scripts/install_deps.sh build
 say "build"
 scripts/build.sh
 say "models"
-scripts/make_models.py --all -o build/models
+scripts/make_models.py --all --keep -o build/models
 say "ResNet-50 on 4x4"
 build/heddle compile build/models/resnet50.onnx --device hw_configs/paper.yaml --mesh 4x4 -o out/resnet50-4x4
 say "done in $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s"
