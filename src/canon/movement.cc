@@ -94,7 +94,7 @@ RealRef Lowering::relaid(const RealRef& ref, const View& target, const Node& nod
   if (normalized(ref.view) == normalized(target) && real(ref.id).shape == shape) return ref;
   if (std::holds_alternative<Input>(real(ref.id).kind))
     throw Unsupported("it reads '" + real(ref.id).name + "', a float that nothing has quantized");
-  for (const std::int64_t extent : {shape.height, shape.width, shape.channels}) spend(16 * extent);
+  for (const std::int64_t extent : {shape.height, shape.width, shape.channels}) spend(256 * extent);
   const Plan plan = planMovement(ref.view, target);
   std::int64_t parts = 1;
   for (const DigitPair& pair : plan.across) {
@@ -183,7 +183,7 @@ Real Lowering::composed(const Real& outer) {
     }
     if (count > kMaxComposed) return outer;
     const Shape& middle = real(part.source).shape;
-    spend(32 * static_cast<std::int64_t>(inner->parts.size()) *
+    spend(128 * static_cast<std::int64_t>(inner->parts.size()) *
           (outer.shape.height + outer.shape.width + outer.shape.channels + middle.height +
            middle.width + middle.channels));
     for (const MovedPart& piece : inner->parts) {
@@ -192,6 +192,7 @@ Real Lowering::composed(const Real& outer) {
       if (boxSize(joint) > 0) flat.parts.push_back(std::move(joint));
     }
   }
+  if (flat.parts.empty()) return outer;  // nothing but padding is left: keep what it is cut from
   if (fill) flat.fill = *fill;
   Real result = derived(outer, std::move(flat));
   return result;
@@ -302,7 +303,7 @@ RealRef Lowering::indexed(const RealRef& given, const std::vector<IndexPairs>& m
     ref = relaid(ref, layOut(before, *axes), node);
   }
   if (std::ranges::find(shape, 0) != shape.end()) throw Unsupported("an empty value");
-  for (const std::int64_t extent : shape) spend(64 * extent);
+  for (const std::int64_t extent : shape) spend(256 * extent);
   std::array<IndexPairs, 3> pairs{IndexPairs{{0, 0}}, IndexPairs{{0, 0}}, IndexPairs{{0, 0}}};
   std::array<std::int64_t, 3> outStride{1, 1, 1}, inStride{1, 1, 1};
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -357,8 +358,8 @@ void Lowering::lowerIndexed(const Node& node) {
     // source(i, at): the input index of output index `at` of axis i, or absent for the fill.
     const auto fillMap =
         [&](std::size_t i, const std::function<std::optional<std::int64_t>(std::int64_t)>& source) {
-          spend(128 * out.shape[i]);
-      bool same = out.shape[i] == x[i];
+          spend(256 * out.shape[i]);
+          bool same = out.shape[i] == x[i];
           for (std::int64_t at = 0; at < out.shape[i]; ++at) {
             const auto from = source(at);
             same = same && from == at;

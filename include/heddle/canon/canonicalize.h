@@ -3,6 +3,14 @@
 //
 //   QuantizeLinear DequantizeLinear Conv Relu QuantizeLinear ... Softmax
 //     -> canonical Conv with clamp -128+zero.., hostAfter = {Softmax}
+// | code     | when                                                                            |
+// |----------|---------------------------------------------------------------------------------|
+// | CANON001 | nodes cannot become integer operators; all of them in one diagnostic            |
+// | CANON002 | a batch above 1 does not fold into rows                                         |
+// | CANON003 | nothing in the network becomes an integer operator                              |
+// | CANON004 | a scale or zero point is not valid                                              |
+// | CANON005 | a tensor, or all weights, tables and index maps together, are too large         |
+// | CANON010 | a canonical graph breaks a promise of canonical_graph.h                         |
 #pragma once
 #include <string>
 #include <vector>
@@ -25,12 +33,9 @@ struct Canonicalized {
   friend bool operator==(const Canonicalized&, const Canonicalized&) = default;
 };
 
-// Errors: CANON001 nodes that cannot become integer operators (all of them in one diagnostic),
-// CANON002 a batch that does not fold into rows, CANON003 no quantized part at all, CANON004 scales
-// or zero points that are not valid, CANON005 too large.
 Result<Canonicalized> canonicalize(const Graph& graph);
 
-// Re-checks every promise of canonical_graph.h: CANON010.
+// Re-checks every promise of canonical_graph.h.
 Diagnostics verify(const CanonicalGraph& graph);
 
 }  // namespace heddle

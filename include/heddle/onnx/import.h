@@ -3,6 +3,18 @@
 // fault of the file is reported.
 //
 //   importOnnx("resnet50.onnx", {.shapes = {{"input", {1, 3, 224, 224}}}})
+// | code    | when                                                                       |
+// |---------|----------------------------------------------------------------------------|
+// | ONNX001 | the file cannot be opened                                                  |
+// | ONNX002 | it is not an ONNX model                                                    |
+// | ONNX003 | its operator set is not supported                                          |
+// | ONNX004 | it uses operators that heddle does not know; all of them in one diagnostic |
+// | ONNX005 | a tensor's type is not supported, or its data do not fit its shape         |
+// | ONNX006 | external data outside of the model's folder, absent or too short           |
+// | ONNX007 | the structure is faulty: undefined or doubled values, a cycle, no outputs  |
+// | ONNX008 | an input's shape is dynamic, or the chosen one does not fit                |
+// | ONNX009 | a node's attributes or inputs do not fit                                   |
+// | ONNX010 | a shape or computed constant is too large                                  |
 #pragma once
 #include <filesystem>
 #include <map>
@@ -19,10 +31,6 @@ struct ImportOptions {
       shapes;  // of graph inputs, in place of those in the file; needed where they are dynamic
 };
 
-// Errors: ONNX001 no such file, ONNX002 not an ONNX model, ONNX003 operator set not supported,
-// ONNX004 unsupported operators (all of them in one diagnostic), ONNX005 faulty tensor, ONNX006
-// external data, ONNX007 faulty structure, ONNX008 shape of an input, ONNX009 a node that does not
-// fit its inputs, ONNX010 too large.
 Result<Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options = {});
 
 // The same for a model in memory called `name`; external data is refused.

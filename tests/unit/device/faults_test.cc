@@ -158,7 +158,8 @@ TEST(DeviceFaults, AFileThatIsNotThere) {
   EXPECT_EQ(toText(readDevice("no/such.yaml").diagnostics()),
             "error[DEV001] no/such.yaml: the device description cannot be read\n"
             "  what:  there is no such file\n"
-            "  mend:  give a YAML file, such as hw_configs/paper.yaml, or one of the built-in: paper, switched\n");
+            "  mend:  give a YAML file, such as hw_configs/paper.yaml, or one of the built-in: "
+            "paper, switched\n");
 }
 
 }  // namespace

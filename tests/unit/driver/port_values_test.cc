@@ -58,7 +58,8 @@ TEST(PortValues, AnotherShapeOrTypeIsRefused) {
 }
 
 TEST(FilesOfNames, PairsNamesAndFiles) {
-  const auto files = filesOfNames({"mask:0=b=1.npy", "image=a.npy"}, {"image", "mask:0"}, "--input");
+  const auto files =
+      filesOfNames({"mask:0=b=1.npy", "image=a.npy"}, {"image", "mask:0"}, "--input");
   ASSERT_TRUE(files) << files.diagnostics();
   EXPECT_EQ(*files, (std::vector<std::optional<std::string>>{"a.npy", "b=1.npy"}));
   const auto alone = filesOfNames({"a.npy"}, {"image"}, "--input");

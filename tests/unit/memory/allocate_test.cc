@@ -45,8 +45,12 @@ TEST(AllocateMemory, TensorsThatNeverMeetShareTheFloor) {
 
 TEST(AllocateMemory, EachMemtileKeepsThePixelsOfItsColumn) {
   const Planned p = planned(chain());
-  EXPECT_EQ(p.memory.tensors[1].slices[1],
-            (Slice{.memtile = 1, .address = p.memory.tensors[1].slices[0].address, .y = 0, .rows = 16, .x = 8, .columns = 8}));
+  EXPECT_EQ(p.memory.tensors[1].slices[1], (Slice{.memtile = 1,
+                                                  .address = p.memory.tensors[1].slices[0].address,
+                                                  .y = 0,
+                                                  .rows = 16,
+                                                  .x = 8,
+                                                  .columns = 8}));
 }
 
 TEST(AllocateMemory, AnOutputThatNobodyReadsStreamsToDdr) {
@@ -57,7 +61,8 @@ TEST(AllocateMemory, AnOutputThatNobodyReadsStreamsToDdr) {
 }
 
 TEST(AllocateMemory, WhatDoesNotFitLivesInDdr) {
-  const Planned p = planned(chain(), "16 KiB");  // a tensor is 2 KiB a memtile, and a quarter is for weights
+  const Planned p =
+      planned(chain(), "16 KiB");  // a tensor is 2 KiB a memtile, and a quarter is for weights
   const Planned q = planned(chain(), "3 KiB");
   EXPECT_FALSE(p.memory.tensors[1].ddr.has_value());
   EXPECT_TRUE(q.memory.tensors[1].ddr.has_value());
@@ -67,7 +72,8 @@ TEST(AllocateMemory, WhatDoesNotFitLivesInDdr) {
 TEST(AllocateMemory, AConcatOfWholeBlocksIsInPlace) {
   GraphBuilder b("concat");
   const TensorId x = b.input("x", {8, 8, 8});
-  const TensorId both = b.concat("concat", {b.conv("left", x, 16, square(1)), b.conv("right", x, 24, square(1))});
+  const TensorId both =
+      b.concat("concat", {b.conv("left", x, 16, square(1)), b.conv("right", x, 24, square(1))});
   const Planned p = planned(b.finish(b.conv("after", both, 8, square(1))));
   EXPECT_TRUE(p.memory.layers[2].inPlace);
   EXPECT_EQ(p.memory.tensors[2].root, both);
@@ -77,7 +83,8 @@ TEST(AllocateMemory, AConcatOfWholeBlocksIsInPlace) {
 TEST(AllocateMemory, AConcatThatCutsABlockIsNot) {
   GraphBuilder b("concat");
   const TensorId x = b.input("x", {8, 8, 8});
-  const TensorId both = b.concat("concat", {b.conv("left", x, 12, square(1)), b.conv("right", x, 24, square(1))});
+  const TensorId both =
+      b.concat("concat", {b.conv("left", x, 12, square(1)), b.conv("right", x, 24, square(1))});
   EXPECT_FALSE(planned(b.finish(b.conv("after", both, 8, square(1)))).memory.layers[2].inPlace);
 }
 

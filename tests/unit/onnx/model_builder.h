@@ -41,8 +41,11 @@ class ModelBuilder {
   }
   void output(const std::string& name) { graph().add_output()->set_name(name); }
 
-  std::string constant(const Dims& shape, const std::vector<float>& values) {
+  std::string floats(const Dims& shape, const std::vector<float>& values) {
     return add(shape, values, onnx::TensorProto::FLOAT);
+  }
+  std::string constant(const Dims& shape, const std::vector<float>& values) {
+    return floats(shape, values);
   }
   std::string constant(const Dims& shape, const std::vector<std::int8_t>& values) {
     return add(shape, values, onnx::TensorProto::INT8);

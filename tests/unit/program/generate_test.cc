@@ -17,7 +17,8 @@ struct Made {
 };
 
 Made made(const CanonicalGraph& graph, std::int64_t rows, std::int64_t columns) {
-  Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{rows, columns}}});
+  Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{rows, columns}}});
   EXPECT_TRUE(device) << device.diagnostics();
   const Result<LayerPlan> plan = makeLayerPlan(graph, *device);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
@@ -35,7 +36,8 @@ CanonicalGraph worked() {
 template <class Op>
 std::int64_t countOf(const Program& program, const Engine& engine) {
   std::int64_t n = 0;
-  for (QueueCursor c(program, engine); !c.done(); c.next()) n += std::holds_alternative<Op>(c.instruction().as);
+  for (QueueCursor c(program, engine); !c.done(); c.next())
+    n += std::holds_alternative<Op>(c.instruction().as);
   return n;
 }
 
@@ -62,7 +64,8 @@ TEST(GenerateProgram, GivesEachLockOneProducerAndOneConsumer) {
 
 TEST(GenerateProgram, MulticastsWeightsAlongARow) {
   const Made m = made(worked(), 2, 2);
-  for (QueueCursor c(m.program, {EngineKind::Wire, 0, 2, 0}); !c.done(); c.next()) {  // wires 0, 1 are the columns'
+  for (QueueCursor c(m.program, {EngineKind::Wire, 0, 2, 0}); !c.done();
+       c.next()) {  // wires 0, 1 are the columns'
     const FlatInstruction instruction = c.evaluated();
     const auto& send = std::get<Send<std::int64_t>>(instruction.as);
     EXPECT_EQ(send.part.content, Content::Weights);
@@ -83,7 +86,8 @@ TEST(GenerateProgram, StartsEveryEntryOfEveryDdrChannelOnce) {
 
 TEST(GenerateProgram, RefusesADeviceWhoseWiresDoNotReachARow) {
   const CanonicalGraph graph = worked();
-  Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}});
+  Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}});
   device->wires.resize(2);  // the columns' only
   const Result<LayerPlan> plan = makeLayerPlan(graph, *device);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);

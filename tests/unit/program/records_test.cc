@@ -32,10 +32,10 @@ TEST(AppendRecord, LaysOutZerosGammaBlocksAndEpilogue) {
   std::vector<std::uint8_t> image;
   appendRecord(graph, graph.ops[0], {0, 1}, {{0, 1}, {0, 1}}, true, image);
   ASSERT_EQ(image.size(), 8u + 8 + 64 + 96);
-  EXPECT_EQ(image[0], 1);                       // zero point of channel 0's weights
-  EXPECT_EQ(image[8], 1);                       // gamma: the one block is kept
-  EXPECT_EQ(image[16 + 1 * 8 + 1], 11);         // cin 1, cout 1
-  EXPECT_EQ(image[16 + 3 * 8 + 0], 1);          // padding weighs the zero point, so nothing
+  EXPECT_EQ(image[0], 1);                // zero point of channel 0's weights
+  EXPECT_EQ(image[8], 1);                // gamma: the one block is kept
+  EXPECT_EQ(image[16 + 1 * 8 + 1], 11);  // cin 1, cout 1
+  EXPECT_EQ(image[16 + 3 * 8 + 0], 1);   // padding weighs the zero point, so nothing
   EXPECT_EQ(int32At(image, 80), 100 - 5 * (0 + 1 + 2 - 3));
   EXPECT_EQ(int32At(image, 84), 200 - 5 * (10 + 11 + 12));
 }

@@ -24,7 +24,8 @@ FlatInstruction call(std::int64_t row) {
   return {c};
 }
 
-std::vector<Section> rolled(const std::vector<std::pair<Engine, std::vector<FlatInstruction>>>& engines) {
+std::vector<Section> rolled(
+    const std::vector<std::pair<Engine, std::vector<FlatInstruction>>>& engines) {
   static const std::vector<FlatInstruction> prototypes{receive(0, 0), call(0)};
   Roller roller(prototypes);
   for (const auto& [engine, instructions] : engines) {
@@ -89,7 +90,8 @@ TEST(Roller, EnginesWithAffineNumbersShareLines) {
   const std::vector<Section> sections = rolled(engines);
   EXPECT_GT(sections.size(), 1u);
   EXPECT_LT(sections.size(), 6u);
-  for (const auto& [engine, instructions] : engines) EXPECT_EQ(unrolled(sections, engine), instructions);
+  for (const auto& [engine, instructions] : engines)
+    EXPECT_EQ(unrolled(sections, engine), instructions);
 }
 
 TEST(Roller, LosesNothingOfRandomSequences) {
@@ -106,7 +108,8 @@ TEST(Roller, LosesNothingOfRandomSequences) {
         engines.push_back({{EngineKind::Core, r, c, 0}, std::move(all)});
       }
     const std::vector<Section> sections = rolled(engines);
-    for (const auto& [engine, instructions] : engines) ASSERT_EQ(unrolled(sections, engine), instructions) << round;
+    for (const auto& [engine, instructions] : engines)
+      ASSERT_EQ(unrolled(sections, engine), instructions) << round;
   }
 }
 

@@ -8,8 +8,8 @@ namespace {
 std::string text(const std::vector<Edge>& edges) {
   std::string out;
   for (const Edge& e : edges)
-    out += std::to_string(e.from.queue) + "." + std::to_string(e.from.op) + "->" + std::to_string(e.to.queue) + "." +
-           std::to_string(e.to.op) + " ";
+    out += std::to_string(e.from.queue) + "." + std::to_string(e.from.op) + "->" +
+           std::to_string(e.to.queue) + "." + std::to_string(e.to.op) + " ";
   return out;
 }
 

@@ -11,9 +11,11 @@ namespace {
 using testing::GraphBuilder;
 using testing::square;
 
-Device paper(std::int64_t rows, std::int64_t columns, std::vector<std::pair<std::string, std::string>> settings = {}) {
+Device paper(std::int64_t rows, std::int64_t columns,
+             std::vector<std::pair<std::string, std::string>> settings = {}) {
   const Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{rows, columns}}, .settings = std::move(settings)});
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                 {.mesh = {{rows, columns}}, .settings = std::move(settings)});
   EXPECT_TRUE(device) << device.diagnostics();
   return *device;
 }

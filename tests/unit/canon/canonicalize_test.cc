@@ -1,0 +1,167 @@
+#include "heddle/canon/canonicalize.h"
+
+#include <gtest/gtest.h>
+
+#include "../onnx/model_builder.h"
+
+namespace heddle {
+namespace {
+
+Canonicalized lowered(const ModelBuilder& m) {
+  const Result<Graph> graph = m.import();
+  EXPECT_TRUE(graph) << graph.diagnostics();
+  Result<Canonicalized> canonical = canonicalize(*graph);
+  EXPECT_TRUE(canonical) << canonical.diagnostics();
+  return canonical ? std::move(*canonical) : Canonicalized{};
+}
+
+Diagnostic refusal(const ModelBuilder& m) {
+  const Result<Graph> graph = m.import();
+  EXPECT_TRUE(graph) << graph.diagnostics();
+  const Result<Canonicalized> canonical = canonicalize(*graph);
+  EXPECT_FALSE(canonical);
+  return canonical ? Diagnostic{} : canonical.diagnostics().front();
+}
+
+TEST(Canonicalize, ReluBecomesTheClampOfItsConvolution) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 2, 4, 4}), 0.5F);
+  const std::string y = m.op("Conv", {x, m.weights({1, 2, 1, 1}, {3, -4}, 0.25F)});
+  m.output(m.requantized(m.op("Relu", {y}), 1.F, -10));
+  const Canonicalized network = lowered(m);
+  ASSERT_EQ(network.graph.ops.size(), 1U);
+  const auto& conv = std::get<Conv>(network.graph.ops[0].attributes);
+  EXPECT_EQ(conv.weights, (std::vector<std::int8_t>{3, -4}));
+  EXPECT_EQ(conv.requantize[0], makeMultiplier(0.125));
+  EXPECT_EQ(conv.clamp, (Clamp{-10, 127}));
+}
+
+TEST(Canonicalize, LeakyReluBecomesASecondMultiplier) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 1, 4, 4}), 0.5F);
+  auto& leaky = m.node("LeakyRelu", {m.op("Conv", {x, m.weights({1, 1, 1, 1}, {3}, 0.5F)})});
+  ModelBuilder::set(leaky, "alpha", 0.25F);
+  m.output(m.requantized(leaky.output(0), 1.F));
+  const Canonicalized network = lowered(m);
+  const auto& conv = std::get<Conv>(network.graph.ops.at(0).attributes);
+  EXPECT_EQ(conv.requantize[0], makeMultiplier(0.25));
+  EXPECT_EQ(conv.requantizeNegative.at(0), makeMultiplier(0.0625));
+}
+
+// [C, Y, X] as the row of a Gemm is [Y, X, C] as the kernel of a convolution.
+TEST(Canonicalize, AGemmOfAFlattenedImageIsAConvolutionOfTheWholeImage) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 2, 1, 2}), 1.F);
+  const std::string pooled = m.requantized(m.op("MaxPool", {x}, "kernel_shape", Dims{1, 1}), 1.F);
+  const std::string flat = m.op("Flatten", {pooled});
+  m.output(m.requantized(m.op("MatMul", {flat, m.weights({4, 1}, {1, 2, 3, 4}, 1.F)}), 1.F));
+  const Canonicalized network = lowered(m);
+  const auto& conv = std::get<Conv>(network.graph.ops.at(1).attributes);
+  EXPECT_EQ(conv.window.kernelX, 2);
+  EXPECT_EQ(conv.weights, (std::vector<std::int8_t>{1, 3, 2, 4}));
+}
+
+TEST(Canonicalize, UnsignedTensorsAreStoredMinus128) {
+  ModelBuilder m;
+  const std::string zero = m.constant({}, std::vector<std::uint8_t>{130});
+  const std::string scale = m.scalar(0.5F);
+  const std::string q = m.op("QuantizeLinear", {m.input("x", {1, 3}), scale, zero});
+  m.output(m.op("DequantizeLinear", {q, scale, zero}));
+  const Canonicalized network = lowered(m);
+  EXPECT_EQ(network.graph.tensors.at(0).zeroPoint, 2);
+  EXPECT_TRUE(network.graph.tensors[0].fromUint8);
+}
+
+TEST(Canonicalize, ConcatRequantizesEachOperandByATable) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 1, 2, 2}), 1.F);
+  const std::string halved = m.requantized(m.op("Mul", {x, m.scalar(0.5F)}), 0.5F);
+  m.output(m.requantized(m.op("Concat", {x, halved}, "axis", std::int64_t{1}), 1.F));
+  const Canonicalized network = lowered(m);
+  const auto& assemble = std::get<Assemble>(network.graph.ops.back().attributes);
+  ASSERT_EQ(assemble.parts.size(), 2U);
+  EXPECT_FALSE(assemble.parts[0].table);
+  ASSERT_TRUE(assemble.parts[1].table);
+  EXPECT_EQ((*assemble.parts[1].table)[3 + 128], 2);  // 1.5 rounds to even
+}
+
+TEST(Canonicalize, PaddingOfZeroFoldsIntoTheConvolution) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 1, 4, 4}), 1.F);
+  const std::string wide =
+      m.requantized(m.op("Pad", {x, m.integers({0, 0, 1, 0, 0, 0, 0, 1})}), 1.F);
+  m.output(m.requantized(m.op("Conv", {wide, m.weights({1, 1, 2, 2}, {1, 1, 1, 1}, 1.F)}), 1.F));
+  const Canonicalized network = lowered(m);
+  ASSERT_EQ(network.graph.ops.size(), 1U);
+  const Window& window = std::get<Conv>(network.graph.ops[0].attributes).window;
+  EXPECT_EQ(window.padTop, 1);
+  EXPECT_EQ(window.padRight, 1);
+}
+
+TEST(Canonicalize, FunctionsOfOneTensorAreOneTable) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 3}), 0.25F);
+  m.output(m.requantized(m.op("Mul", {x, m.op("Sigmoid", {x})}), 0.25F));
+  const Canonicalized network = lowered(m);
+  ASSERT_EQ(network.graph.ops.size(), 1U);
+  // 1 * sigmoid(1) = 0.731 is 3 quarters.
+  EXPECT_EQ(std::get<Table>(network.graph.ops[0].attributes).tables.at(0)[4 + 128], 3);
+}
+
+TEST(Canonicalize, FloatOperatorsAtTheEndsStayOnTheHost) {
+  ModelBuilder m;
+  const std::string x = m.op("Sub", {m.input("image", {1, 4}), m.scalar(0.5F)});
+  const std::string y = m.requantized(m.op("Relu", {m.requantized(x, 0.25F)}), 0.25F);
+  m.output(m.op("Softmax", {y}));
+  const Canonicalized network = lowered(m);
+  ASSERT_EQ(network.hostBefore.nodes.size(), 1U);
+  EXPECT_EQ(network.hostBefore.nodes[0].opType, "Sub");
+  ASSERT_EQ(network.hostAfter.nodes.size(), 1U);
+  EXPECT_EQ(network.hostAfter.nodes[0].opType, "Softmax");
+  EXPECT_EQ(network.graph.inputs.at(0).name, x);
+  EXPECT_EQ(network.graph.outputs.at(0).name, y);
+}
+
+TEST(Canonicalize, AllThatLacksAQuantizationIsNamedAtOnce) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 4}), 0.25F);
+  const std::string a =
+      m.op("MatMul", {x, m.weights({4, 4}, std::vector<std::int8_t>(16, 1), 1.F)});
+  const std::string b =
+      m.op("MatMul", {m.op("Tanh", {a}), m.weights({4, 4}, std::vector<std::int8_t>(16, 1), 1.F)});
+  m.output(b);
+  const Diagnostic refused = refusal(m);
+  EXPECT_EQ(refused.code, "CANON001");
+  EXPECT_NE(refused.what.find("'MatMul_4' (MatMul): no QuantizeLinear rounds its result"),
+            std::string::npos)
+      << refused.what;
+  EXPECT_NE(refused.what.find("'Tanh_5' (Tanh)"), std::string::npos) << refused.what;
+}
+
+TEST(Canonicalize, ABatchOfImagesIsRefused) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {2, 1, 4, 4}), 1.F);
+  m.output(m.requantized(m.op("Conv", {x, m.weights({1, 1, 1, 1}, {1}, 1.F)}), 1.F));
+  EXPECT_EQ(refusal(m).code, "CANON002");
+}
+
+TEST(Canonicalize, AFloatNetworkIsRefused) {
+  ModelBuilder m;
+  m.output(m.op("Relu", {m.input("x", {1, 4})}));
+  EXPECT_EQ(refusal(m).code, "CANON003");
+}
+
+TEST(VerifyCanonical, FindsATensorWrittenTwice) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 3}), 0.25F);
+  m.output(m.requantized(m.op("Relu", {x}), 0.25F));
+  CanonicalGraph graph = lowered(m).graph;
+  EXPECT_EQ(verify(graph), Diagnostics{});
+  graph.ops.push_back(graph.ops[0]);
+  graph.ops.back().name = "again";
+  ASSERT_EQ(verify(graph).size(), 1U);
+  EXPECT_EQ(verify(graph)[0].what, "its output is written twice");
+}
+
+}  // namespace
+}  // namespace heddle
