@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "fault.h"
+#include "heddle/program/names.h"
 #include "leaf.h"
 
 namespace heddle::machine {
@@ -299,8 +300,8 @@ std::int64_t valueOf(const Affine& affine, const std::int64_t* counters, std::in
 
 std::string nameOfLeaf(const Executable& x, std::int32_t index) {
   const Leaf& leaf = x.leaves[static_cast<std::size_t>(index)];
-  std::string text =
-      "instruction " + std::to_string(index) + " (" + mnemonicOf(*x.program, leaf) + ")";
+  std::string text = "instruction " + std::to_string(index) + " (" +
+                     std::string(mnemonic(*leaf.instruction, *x.program)) + ")";
   if (leaf.layer.valid() && leaf.layer.at() < x.program->layers.size())
     text += " of layer '" + x.program->layers[leaf.layer.at()].name + "'";
   return text;

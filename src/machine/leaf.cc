@@ -289,29 +289,6 @@ class Preparation {
   Leaf& leaf_;
 };
 
-std::string kernelMnemonic(const Program& program, const Call<Affine>& call) {
-  if (!call.kernel.valid() || call.kernel.at() >= program.kernels.size()) return "CALL";
-  switch (program.kernels[call.kernel.at()].op) {
-    case OpKind::Conv:
-      return "CONV";
-    case OpKind::DepthwiseConv:
-      return "DWCONV";
-    case OpKind::MaxPool:
-      return "MAXPOOL";
-    case OpKind::AveragePool:
-      return "AVGPOOL";
-    case OpKind::Add:
-      return "ADD";
-    case OpKind::Mul:
-      return "MUL";
-    case OpKind::Table:
-      return "TABLE";
-    case OpKind::Assemble:
-      return "CONCAT";
-  }
-  return "CALL";
-}
-
 }  // namespace
 
 void failMalformed(const Executable& x, std::string what) {
@@ -329,29 +306,6 @@ void checkRoot(const Executable& x, TensorId tensor) {
 void prepareLeaf(const Executable& executable, const EngineRange& engines,
                  const std::vector<std::int64_t>& counts, Leaf& leaf) {
   Preparation(executable, engines, counts, leaf).run();
-}
-
-std::string mnemonicOf(const Program& program, const Leaf& leaf) {
-  const auto weights = [](const auto& i) { return i.part.content == Content::Weights; };
-  switch (leaf.op) {
-    case Op::Start:
-      return "START";
-    case Op::Wait:
-      return "WAIT";
-    case Op::Load:
-      return weights(std::get<Load<Affine>>(leaf.instruction->as)) ? "LOADW" : "LOAD";
-    case Op::Write:
-      return "WRITE";
-    case Op::Send:
-      return weights(std::get<Send<Affine>>(leaf.instruction->as)) ? "LOADWM" : "LOADFM";
-    case Op::Receive:
-      return "RECV";
-    case Op::WriteFm:
-      return "WRITEFM";
-    case Op::Call:
-      return kernelMnemonic(program, std::get<Call<Affine>>(leaf.instruction->as));
-  }
-  return {};
 }
 
 }  // namespace heddle::machine

@@ -31,9 +31,6 @@ void checkCall(const Executable& executable, const Call<Affine>& call);
 [[noreturn]] void failMalformed(const Executable& executable, std::string what);
 void checkRoot(const Executable& executable, TensorId tensor);
 
-// The word of the asm: LOAD, LOADW, LOADFM, CONV, ...
-std::string mnemonicOf(const Program& program, const Leaf& leaf);
-
 // Bytes of the call's weight record, as its kernel and fields say; at least so many for CONCAT.
 std::int64_t recordBytes(const Kernel& kernel, const Call<Affine>& call);
 

@@ -1,31 +1,10 @@
 #include "heddle/report/leaves.h"
 
 #include "heddle/cost/cost.h"
+#include "heddle/program/names.h"
 
 namespace heddle {
 namespace {
-
-std::string_view mnemonic(OpKind op) {
-  switch (op) {
-    case OpKind::Conv:
-      return "CONV";
-    case OpKind::DepthwiseConv:
-      return "DWCONV";
-    case OpKind::MaxPool:
-      return "MAXPOOL";
-    case OpKind::AveragePool:
-      return "AVGPOOL";
-    case OpKind::Add:
-      return "ADD";
-    case OpKind::Mul:
-      return "MUL";
-    case OpKind::Table:
-      return "TABLE";
-    case OpKind::Assemble:
-      return "CONCAT";
-  }
-  return "CALL";
-}
 
 std::int64_t callMacs(const Call<Affine>& call, const Kernel& kernel) {
   return kernelMacs({.op = kernel.op,

@@ -248,19 +248,8 @@ class LayerSearch {
   }
 
   KernelWork work(std::int64_t blocks, const ReductionPart& part, std::int64_t columns) const {
-    const std::int64_t taps = part.kernelRows.count * window_.kernelX;
-    KernelWork w{.op = op_.kind(), .blocks = blocks, .taps = taps, .columns = columns, .operandBytes = 0};
-    switch (op_.kind()) {
-      case OpKind::Conv: w.blocks = blocks * part.inputBlocks.count; break;
-      case OpKind::DepthwiseConv: break;
-      case OpKind::MaxPool:
-      case OpKind::AveragePool: w.operandBytes = blocks * taps * columns * kBlock; break;
-      case OpKind::Add:
-      case OpKind::Mul: w.operandBytes = 2 * blocks * columns * kBlock; break;
-      case OpKind::Table:
-      case OpKind::Assemble: w.operandBytes = blocks * columns * kBlock; break;
-    }
-    return w;
+    return kernelWork(op_.kind(), sharesInput(op_) ? blocks * part.inputBlocks.count : blocks,
+                      part.kernelRows.count * window_.kernelX, columns);
   }
 
   const CanonicalGraph& graph_;
