@@ -64,7 +64,16 @@ class LayerSearch {
     }
     return std::nullopt;
   }
-  std::int64_t smallest() const { return smallest_; }
+  // What the smallest tiling needs and there is not.
+  std::string shortage() const {
+    std::ostringstream out;
+    if (smallest_ == INT64_MAX)
+      out << "two of its smallest weight records need " << 2 * smallestRecord_ << " B of the " << staging_
+          << " B that a memtile sets aside for the weights of a row";
+    else
+      out << "the smallest subvolume needs " << smallest_ << " B of a core's " << capacity_ << " B for operands";
+    return out.str();
+  }
 
  private:
   void cutSpace() {
@@ -146,7 +155,10 @@ class LayerSearch {
     for (std::int64_t i = 0; i < c.channelParts * c.kernelParts; ++i) t.parts.push_back(part(c, i));
     t.weightBytes = roundUpTo(recordBytes(op_, c.blocksPerPass, t.parts[0], true), kBlock);
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
-    if (t.weightBytes * 2 > staging_ && t.weightBytes > 0) return false;
+    if (t.weightBytes * 2 > staging_ && t.weightBytes > 0) {
+      smallestRecord_ = std::min(smallestRecord_, t.weightBytes);
+      return false;
+    }
     const std::int64_t columns = evenPart(space_.columns[0].x.count, c.chunks, 0).count;
     t.outputRowBytes = c.blocksPerPass * columns * kBlock;
     if (t.parts.size() > 1)
@@ -265,7 +277,7 @@ class LayerSearch {
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
   std::optional<LayerTiling> best_;
   std::int64_t bestScore_ = 0;
-  std::int64_t smallest_ = INT64_MAX;
+  std::int64_t smallest_ = INT64_MAX, smallestRecord_ = INT64_MAX;
 };
 
 }  // namespace
@@ -313,11 +325,8 @@ Result<LayerPlan> makeLayerPlan(const CanonicalGraph& graph, const Device& devic
       plan.layers.push_back(std::move(*tiling));
       continue;
     }
-    std::ostringstream what;
-    what << "the smallest subvolume needs " << search.smallest() << " B of a core's " << device.core.operandMemory().raw()
-         << " B for operands, and its weight record half of " << plan.weightStagingPerRow << " B in a memtile";
     errors.push_back({"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-                      "no tiling of this layer fits a core", what.str(),
+                      "no tiling of this layer fits a core", search.shortage(),
                       "give the cores or memtiles more memory (--set core.memory=..., --set memtile.memory=...)",
                       Severity::DoesNotFit});
   }
