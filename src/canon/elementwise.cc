@@ -45,7 +45,7 @@ void Lowering::lowerFunction(const Node& node) {
     Accumulator sloped = *sum;
     sloped.negativeSlope.resize(sum->scale.size(), 1);
     for (double& slope : sloped.negativeSlope) slope *= double{function.alpha};
-    return setReal(node, 0, {addReal(fresh(node, std::move(sloped), from.shape)), ref.view});
+    return setReal(node, 0, {addReal(fusedInto(from, node, std::move(sloped))), ref.view});
   }
   const RealRef read = mapped(ref);
   std::vector<FloatTable> tables =
@@ -165,7 +165,7 @@ void Lowering::lowerPRelu(const Node& node) {
     sloped.negativeSlope.resize(sum->scale.size(), 1);
     for (std::size_t c = 0; c < sum->scale.size(); ++c)
       sloped.negativeSlope[c] *= slopes->size() == 1 ? slopes->front() : (*slopes)[c];
-    return setReal(node, 0, {addReal(fresh(node, std::move(sloped), from.shape)), ref.view});
+    return setReal(node, 0, {addReal(fusedInto(from, node, std::move(sloped))), ref.view});
   }
   const RealRef read = mapped(ref);
   std::vector<FloatTable> tables = tablesOf(std::get<Mapped>(real(read.id).kind));

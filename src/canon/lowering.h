@@ -191,6 +191,7 @@ class Lowering {
   RealId addReal(Real real);
   Real& real(RealId id) { return reals_[id.at()]; }
   Real fresh(const Node& node, RealKind kind, const Shape& shape) const;
+  Real fusedInto(const Real& from, const Node& node, RealKind kind) const;
   Real derived(const Real& from, RealKind kind) const;
   RealRef dequantized(const IntegerRef& integer, const Quantization& quantization,
                       const Node& node);

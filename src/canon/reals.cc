@@ -59,6 +59,14 @@ Real Lowering::fresh(const Node& node, RealKind kind, const Shape& shape) const 
   return real;
 }
 
+// The value after `node`, which the operator of `from` computes along: a Conv with a Relu stays that Conv.
+Real Lowering::fusedInto(const Real& from, const Node& node, RealKind kind) const {
+  Real real = fresh(node, std::move(kind), from.shape);
+  real.node = from.node;
+  real.onnxOp = from.onnxOp;
+  return real;
+}
+
 // The same value under another description.
 Real Lowering::derived(const Real& from, RealKind kind) const {
   Real real;
@@ -171,7 +179,7 @@ RealRef Lowering::clipped(const RealRef& ref, double low, double high, const Nod
   }
   if (std::holds_alternative<Input>(from.kind))
     throw Unsupported("it reads a float that nothing has quantized");
-  Real to = fresh(node, from.kind, from.shape);
+  Real to = fusedInto(from, node, from.kind);
   to.low = std::min(std::max(from.low, low), high);
   to.high = std::min(std::max(from.high, low), high);
   return {addReal(std::move(to)), ref.view};
