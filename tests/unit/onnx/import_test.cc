@@ -147,8 +147,8 @@ TEST_F(ExternalData, IsReadFromTheModelsFolder) {
 
 TEST_F(ExternalData, NeverLeavesTheModelsFolder) {
   fs::create_symlink(folder_ / "secret.bin", folder_ / "model/link.bin");
-  for (const std::string location :
-       {"../secret.bin", (folder_ / "secret.bin").c_str(), "link.bin", ""})
+  const std::vector<std::string> locations{"../secret.bin", folder_ / "secret.bin", "link.bin", ""};
+  for (const std::string& location : locations)
     EXPECT_EQ(codeOf(importWith(location, "0")), "ONNX006") << location;
 }
 
