@@ -36,8 +36,8 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}                                       // NOLINT: implicit by design
-  Result(Diagnostic diagnostic) : diagnostics_{std::move(diagnostic)} {}              // NOLINT
-  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {            // NOLINT
+  Result(Diagnostic diagnostic) : diagnostics_{std::move(diagnostic)} {}              // NOLINT: so that a stage can return one
+  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {            // NOLINT: likewise
     HEDDLE_CHECK(!diagnostics_.empty()) << "a failed result must say why";
   }
   explicit operator bool() const { return value_.has_value(); }
