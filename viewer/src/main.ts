@@ -1,0 +1,49 @@
+// Reads the timelines that the page carries and starts the App on them.
+import { App, type ViewMaker } from "./ui/app";
+import { refusal } from "./run/format";
+import { Run } from "./run/run";
+import { unpack } from "./run/unpack";
+import type { ViewId } from "./ui/state";
+import { AsmView } from "./views/asm/asm_view";
+import { CompareView } from "./views/compare/compare_view";
+import { GraphView } from "./views/graph/graph_view";
+import { LayersView } from "./views/layers/layers_view";
+import { MemoryView } from "./views/memory/memory_view";
+import { MeshView } from "./views/mesh/mesh_view";
+import { PathView } from "./views/path/path_view";
+import { TimelineView } from "./views/timeline/timeline_view";
+import "./style.css";
+
+const VIEWS: Partial<Record<ViewId, ViewMaker>> = {
+  timeline: (app) => new TimelineView(app),
+  path: (app) => new PathView(app),
+  memory: (app) => new MemoryView(app),
+  mesh: (app) => new MeshView(app),
+  layers: (app) => new LayersView(app),
+  graph: (app) => new GraphView(app),
+  asm: (app) => new AsmView(app),
+  compare: (app) => new CompareView(app),
+};
+
+async function start(host: HTMLElement): Promise<void> {
+  const carried = [...document.querySelectorAll<HTMLScriptElement>("script.timeline")];
+  if (!carried.length) throw new Error("The page carries no timeline. heddle compile and heddle view write pages that do.");
+  const runs: Run[] = [];
+  for (const node of carried) {
+    const json = await unpack((node.textContent ?? "").trim());
+    node.remove(); // its text is some megabytes
+    const reason = refusal(json);
+    if (reason) throw new Error(reason);
+    runs.push(new Run(json));
+  }
+  Object.assign(window, { heddle: new App(runs, VIEWS, host) });
+}
+
+const host = document.getElementById("app") as HTMLElement;
+start(host).catch((error: unknown) => {
+  const problem = document.createElement("p");
+  problem.id = "problem";
+  problem.setAttribute("role", "alert");
+  problem.textContent = `This page cannot show its timeline. ${error instanceof Error ? error.message : String(error)}`;
+  host.replaceChildren(problem);
+});

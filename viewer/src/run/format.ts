@@ -1,0 +1,154 @@
+// heddle.timeline/1 as it stands in the file; docs/timeline.md says what each entry means.
+
+export const FORMAT = "heddle.timeline/1";
+
+/** A sequence with its loops: a number stands for itself, [n, items...] for its items n times. */
+export type RolledItem = number | RolledJson;
+export type RolledJson = RolledItem[];
+
+export interface RangeJson {
+  row: number;
+  column: number;
+  rows: number;
+  columns: number;
+}
+
+export interface DeviceJson {
+  name: string;
+  rows: number;
+  columns: number;
+  clockHz: number;
+  coreBytes: number;
+  memtileBytes: number;
+  ddrReadBytesPerSecond?: number;
+  ddrWriteBytesPerSecond?: number;
+  wireBytesPerSecond?: number;
+  coreWriteBytesPerSecond?: number;
+  wires: { name: string; reach: RangeJson; feeders: number[] }[];
+}
+
+export interface GraphJson {
+  tensors: { name: string; height: number; width: number; channels: number }[];
+  operators: { name: string; op: string; inputs: number[]; output: number }[];
+  inputs: { name: string; tensor: number }[];
+  outputs: { name: string; tensor: number }[];
+}
+
+/** One row of the report's layer table; docs/report.md. */
+export interface LayerJson {
+  name: string;
+  op: string;
+  split: string;
+  cycles: number;
+  start: number;
+  end: number;
+  boundBy: string | null;
+  boundSeconds: number;
+  efficiency: number | null;
+  closedFormError: number | null;
+  density?: number | null;
+  macs: number;
+  macsExecuted: number;
+  weightBytes: number;
+  ddrReadBytes: number;
+  ddrWriteBytes: number;
+  memtileToCoreBytes: number;
+  coreToMemtileBytes: number;
+  cores: number;
+  [more: string]: unknown;
+}
+
+export interface ReportJson {
+  format: string;
+  model: { name: string; sha256: string; macs: number; weightBytes: number };
+  device: { name: string; rows: number; columns: number; clockHz: number; macsPerCycle: number };
+  time: { cycles: number; seconds: number; closedFormSeconds: number | null; closedFormWorstLayerError: number | null };
+  bounds: Record<string, number>;
+  traffic: Record<string, number>;
+  memory: { memtilePeakBytes: number; corePeakBytes: number };
+  work: { macsDense: number; macsExecuted: number; macsPadded: number };
+  verification: { ran: boolean; matches: boolean; tensorsCompared: number; bytesCompared: number; mismatches: number };
+  layers: LayerJson[];
+  hostOperators: string[];
+  notModelled: string[];
+}
+
+export interface BlockJson {
+  name: string;
+  kind: "ddr" | "memtile" | "core";
+  tiles: RangeJson;
+  address: number;
+  size: number;
+  firstLayer: number;
+  lastLayer: number;
+  start: number;
+  end: number;
+  tensor: number;
+}
+
+export interface TrackJson {
+  engine: EngineKind;
+  row: number;
+  column: number;
+  channel: number;
+  slices: number;
+  causeTracks: number[];
+  gap: number;
+  duration: number;
+  idle: number;
+  leaf: number;
+  layer: number;
+  wait: number;
+  lock: number;
+  causeTrack: number;
+  causeStep: number;
+}
+
+export type EngineKind = "sequencer" | "ddrIn" | "ddrOut" | "wire" | "coreIn" | "core" | "coreOut";
+
+export interface TimelineJson {
+  format: string;
+  model: string;
+  makespan: number;
+  device: DeviceJson;
+  graph: GraphJson;
+  report: ReportJson;
+  asm: string;
+  whatIf?: { resource: string; cycles: number }[];
+  instructions: {
+    layer: RolledJson;
+    resource: RolledJson;
+    mnemonic: RolledJson;
+    bytes: RolledJson;
+    macs: RolledJson;
+    macsNeeded?: RolledJson;
+    line: RolledJson;
+    mnemonics: string[];
+    resources: string[];
+  };
+  locks: {
+    tileKinds: string[];
+    tileKind: RolledJson;
+    row: RolledJson;
+    column: RolledJson;
+    index: RolledJson;
+    initial: RolledJson;
+    producer: RolledJson;
+    consumer: RolledJson;
+  };
+  memory: BlockJson[];
+  counters: { step: number; series: { name: string; unit: string; most: number; values: RolledJson }[] };
+  waitKinds: string[];
+  tracks: TrackJson[];
+  columns: RolledJson[];
+}
+
+/** Why `json` cannot be shown, or null. A minor addition within /1 is no reason. */
+export function refusal(json: unknown): string | null {
+  const format = typeof json === "object" && json !== null ? (json as { format?: unknown }).format : undefined;
+  if (format === FORMAT) return null;
+  const newer = typeof format === "string" ? /^heddle\.timeline\/(\d+)$/.exec(format) : null;
+  if (newer && Number(newer[1]) > 1)
+    return `The file is ${format}; this page reads ${FORMAT}. Open it with the page of the heddle that wrote it, or write it anew: heddle view OUT.`;
+  return `This is not a timeline of heddle: its format should be ${FORMAT}, but is ${JSON.stringify(format) ?? "missing"}.`;
+}

@@ -1,0 +1,151 @@
+// The page: header, two panes with a view each, the selection's details, keys. Views know the App; the App knows views only as such.
+import { DARK, LIGHT, type Theme } from "../paint/theme";
+import type { Run, Stretch } from "../run/run";
+import { Details } from "./details";
+import { element } from "./dom";
+import { hashOf, parseHash } from "./hash";
+import { Header } from "./header";
+import { Keys } from "./keys";
+import { Pane } from "./pane";
+import { type Change, type Focus, focusOf, type Selection, type State, Store, type ViewId, VIEWS } from "./state";
+import { durationText } from "./time_axis";
+import { Tip } from "./tip";
+import type { View } from "./view";
+
+export type ViewMaker = (app: App) => View;
+
+const ALL: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
+const LEAST_WINDOW = 10; // cycles
+
+export class App {
+  readonly store: Store;
+  readonly tip: Tip;
+  readonly keys: Keys;
+  theme: Theme;
+  private readonly views = new Map<ViewId, View>();
+  private readonly panes: [Pane, Pane];
+  private known: { run: Run; selection: Selection | null; focus: Focus } | null = null;
+
+  constructor(
+    readonly runs: readonly Run[],
+    private readonly makers: Readonly<Partial<Record<ViewId, ViewMaker>>>,
+    readonly host: HTMLElement,
+  ) {
+    this.theme = matchMedia("(prefers-color-scheme: dark)").matches ? DARK : LIGHT;
+    this.store = new Store(this.stateOf(location.hash));
+    this.tip = new Tip(document.body);
+    this.panes = [new Pane(this, "view"), new Pane(this, "lower")];
+    const header = new Header(this);
+    const details = new Details(this);
+    this.keys = new Keys(this);
+    host.replaceChildren(header.root, element("main", {}, element("div", { className: "panes" }, this.panes[0].root, this.panes[1].root), details.root));
+    this.setTheme(this.theme);
+    this.store.listen((change) => {
+      this.panes.forEach((pane) => pane.changed(change));
+      header.changed(change);
+      details.changed(change);
+      history.replaceState(null, "", hashOf(this.store.state));
+    });
+    addEventListener("hashchange", () => this.store.set(this.stateOf(location.hash)));
+    this.panes.forEach((pane) => pane.changed(ALL));
+    header.changed(ALL);
+    details.changed(ALL);
+  }
+
+  /** The run that the views show. */
+  get run(): Run {
+    return this.runs[this.store.state.run] as Run;
+  }
+
+  get focus(): Focus {
+    const { selection } = this.store.state;
+    if (this.known?.run !== this.run || this.known.selection !== selection) this.known = { run: this.run, selection, focus: focusOf(this.run, selection) };
+    return this.known.focus;
+  }
+
+  /** Views that this page has, in order. */
+  get viewIds(): ViewId[] {
+    return VIEWS.filter((id) => this.makers[id] && (id !== "compare" || this.runs.length > 1));
+  }
+
+  viewOf(id: ViewId): View {
+    let view = this.views.get(id);
+    if (!view) {
+      const maker = this.makers[id];
+      if (!maker) throw new Error(`no view ${id}`);
+      this.views.set(id, (view = maker(this)));
+    }
+    return view;
+  }
+
+  /** Views on screen, upper first. */
+  get shown(): View[] {
+    return this.panes.flatMap((pane) => (pane.shown ? [pane.shown] : []));
+  }
+
+  select(selection: Selection | null): void {
+    this.store.set({ selection });
+  }
+
+  /** Brings a view on screen, into the upper pane unless it is there already. */
+  open(id: ViewId): void {
+    const { view, lower } = this.store.state;
+    if (id === view || id === lower) return;
+    this.store.set({ view: id });
+  }
+
+  /** Shows cycles from .. to, held within the run. */
+  show(from: number, to: number): void {
+    const { makespan } = this.run;
+    const span = Math.min(Math.max(LEAST_WINDOW, to - from), makespan * 1.02);
+    const first = Math.max(-0.01 * makespan, Math.min(from, makespan * 1.01 - span));
+    this.store.set({ window: { from: first, to: first + span } });
+  }
+
+  /** Shows a stretch with some room at its sides. */
+  showStretch({ from, to }: Stretch): void {
+    const room = Math.max(LEAST_WINDOW, (to - from) * 0.08);
+    this.show(from - room, to + room);
+  }
+
+  /** Moves so that the stretch is in sight, without zooming in. */
+  reveal({ from, to }: Stretch): void {
+    const { window } = this.store.state;
+    if (from >= window.from && to <= window.to) return;
+    const span = Math.max(window.to - window.from, (to - from) * 1.2);
+    const middle = (from + to) / 2;
+    this.show(middle - span / 2, middle + span / 2);
+  }
+
+  zoom(factor: number, about = (this.store.state.window.from + this.store.state.window.to) / 2): void {
+    const { window } = this.store.state;
+    const span = window.to - window.from;
+    const wanted = Math.min(Math.max(LEAST_WINDOW, span * factor), this.run.makespan * 1.02);
+    const share = (about - window.from) / span;
+    this.show(about - wanted * share, about + wanted * (1 - share));
+  }
+
+  pan(cycles: number): void {
+    const { window } = this.store.state;
+    this.show(window.from + cycles, window.to + cycles);
+  }
+
+  duration(cycles: number): string {
+    return durationText(this.run, cycles, this.store.state.unit);
+  }
+
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    document.documentElement.classList.toggle("dark", theme.dark);
+    this.shown.forEach((view) => view.changed(ALL));
+  }
+
+  private stateOf(hash: string): State {
+    const run = this.runs[0] as Run;
+    const lower: ViewId = "layers";
+    const byDefault: State = {
+      view: this.runs.length > 1 ? "compare" : "timeline", lower, run: 0, window: { from: 0, to: run.makespan }, selection: null, measure: null, unit: "cycles", options: {},
+    };
+    return parseHash(hash, byDefault, this.runs.length);
+  }
+}

@@ -1,0 +1,96 @@
+// State <-> the address behind '#'. What cannot be read is left out: an old link still opens the page.
+import { type Selection, type State, type Tile, VIEWS, type ViewId } from "./state";
+
+export function selectionText(selection: Selection): string {
+  switch (selection.kind) {
+    case "slice":
+      return `slice:${selection.track}:${selection.index}`;
+    case "layer":
+      return `layer:${selection.layer}`;
+    case "instruction":
+      return `instruction:${selection.leaf}`;
+    case "tensor":
+      return `tensor:${selection.tensor}`;
+    case "block":
+      return `block:${selection.block}`;
+    case "lock":
+      return `lock:${selection.lock}`;
+    case "tile":
+      return `tile:${selection.tile.kind}:${selection.tile.row}:${selection.tile.column}`;
+  }
+}
+
+export function parseSelection(text: string): Selection | null {
+  const [kind = "", ...rest] = text.split(":");
+  if (kind === "tile") {
+    const [row, column] = numbers(rest.slice(1), 2) ?? [];
+    if (row === undefined || column === undefined || (rest[0] !== "core" && rest[0] !== "memtile")) return null;
+    return { kind, tile: { kind: rest[0], row, column } satisfies Tile };
+  }
+  if (kind === "slice") {
+    const [track, index] = numbers(rest, 2) ?? [];
+    return track === undefined || index === undefined ? null : { kind, track, index };
+  }
+  const [value] = numbers(rest, 1) ?? [];
+  if (value === undefined) return null;
+  switch (kind) {
+    case "layer":
+      return { kind, layer: value };
+    case "instruction":
+      return { kind, leaf: value };
+    case "tensor":
+      return { kind, tensor: value };
+    case "block":
+      return { kind, block: value };
+    case "lock":
+      return { kind, lock: value };
+    default:
+      return null;
+  }
+}
+
+function numbers(texts: string[], size: number): number[] | null {
+  if (texts.length !== size || !texts.every((text) => /^\d{1,9}$/.test(text))) return null;
+  return texts.map(Number);
+}
+
+const stretchText = (from: number, to: number) => `${Math.round(from)}-${Math.round(to)}`;
+
+function parseStretch(text: string | null): { from: number; to: number } | null {
+  const parts = /^(-?\d{1,15})-(-?\d{1,15})$/.exec(text ?? "");
+  if (!parts) return null;
+  const [from, to] = [Number(parts[1]), Number(parts[2])];
+  return to > from ? { from, to } : null;
+}
+
+export function hashOf(state: Readonly<State>): string {
+  const out = new URLSearchParams();
+  out.set("view", state.view);
+  out.set("lower", state.lower || "none");
+  if (state.run) out.set("run", String(state.run));
+  out.set("window", stretchText(state.window.from, state.window.to));
+  if (state.selection) out.set("select", selectionText(state.selection));
+  if (state.measure) out.set("measure", stretchText(state.measure.from, state.measure.to));
+  if (state.unit !== "cycles") out.set("unit", state.unit);
+  for (const [name, value] of Object.entries(state.options)) out.set(`o.${name}`, value);
+  return `#${out}`;
+}
+
+export function parseHash(hash: string, byDefault: State, runs: number): State {
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const view = (name: string) => VIEWS.find((id) => id === given.get(name) && (id !== "compare" || runs > 1));
+  const options: Record<string, string> = {};
+  for (const [name, value] of given) if (name.startsWith("o.")) options[name.slice(2)] = value;
+  const lower: ViewId | "" = given.get("lower") === "none" ? "" : (view("lower") ?? byDefault.lower);
+  const upper = view("view") ?? byDefault.view;
+  return {
+    view: upper,
+    lower: lower === upper ? "" : lower,
+    run: Number(given.get("run")) === 1 && runs > 1 ? 1 : 0,
+    window: parseStretch(given.get("window")) ?? byDefault.window,
+    selection: parseSelection(given.get("select") ?? ""),
+    measure: parseStretch(given.get("measure")),
+    unit: given.get("unit") === "time" ? "time" : "cycles",
+    options,
+  };
+}

@@ -1,0 +1,108 @@
+// The keyboard. Keys of the page work everywhere; those of a view where it is on screen (the upper pane's first).
+import type { App } from "./app";
+import { element } from "./dom";
+import { TITLES } from "./pane";
+import type { KeyBinding } from "./view";
+
+const ZOOM = 1.045; // a frame
+const MOVE = 0.02;
+
+export class Keys {
+  private readonly held = new Set<string>();
+  private readonly sheet = element("dialog", { id: "keys", aria: { label: "Keys" } });
+
+  constructor(private readonly app: App) {
+    document.body.append(this.sheet);
+    addEventListener("keydown", (e) => this.down(e));
+    addEventListener("keyup", (e) => this.held.delete(e.key.toLowerCase()));
+    addEventListener("blur", () => this.held.clear());
+  }
+
+  private get own(): KeyBinding[] {
+    const { app } = this;
+    const views = app.viewIds.map((id, i): KeyBinding => ({ key: String(i + 1), shown: String(i + 1), does: TITLES[id], run: () => app.open(id) }));
+    return [
+      ...views,
+      { key: "0", shown: "0", does: "the whole run", run: () => app.show(0, app.run.makespan) },
+      { key: "f", shown: "F", does: "zoom to what is selected, or to the measured stretch", run: () => this.focus() },
+      { key: "b", shown: "B", does: "open or close the lower pane", run: () => this.toggleLower() },
+      { key: "u", shown: "U", does: "cycles or time", run: () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }) },
+      { key: "/", shown: "/", does: "search", run: () => document.getElementById("search")?.focus() },
+      { key: "escape", shown: "Esc", does: "clear the selection and the measure", run: () => app.store.set({ selection: null, measure: null }) },
+      { key: "?", shown: "?", does: "this sheet", run: () => this.showSheet() },
+    ];
+  }
+
+  showSheet(): void {
+    const { app } = this;
+    const list = (bindings: { shown: string; does: string }[]) => element("dl", {}, ...bindings.flatMap(({ shown, does }) => [element("dt", { textContent: shown }), element("dd", { textContent: does })]));
+    const page = [{ shown: "W S", does: "zoom in, out" }, { shown: "A D", does: "move left, right" }, ...this.own];
+    const mouse = [
+      { shown: "wheel", does: "zoom; over the names, or with Shift: scroll" },
+      { shown: "drag", does: "move; on the axis, or with Shift: measure" },
+      { shown: "double click", does: "zoom to it" },
+    ];
+    const views = app.shown.filter((view) => view.keys.length).flatMap((view) => [element("h3", { textContent: TITLES[view.id] }), list(view.keys)]);
+    const close = element("button", { type: "button", textContent: "Close", onclick: () => this.sheet.close() });
+    this.sheet.replaceChildren(element("h2", { textContent: "Keys" }), list(page), ...views, element("h3", { textContent: "Mouse" }), list(mouse), close);
+    this.sheet.showModal();
+  }
+
+  private toggleLower(): void {
+    const { view, lower } = this.app.store.state;
+    this.app.store.set({ lower: lower ? "" : view === "layers" ? "timeline" : "layers" });
+  }
+
+  private focus(): void {
+    const { app } = this;
+    const { measure } = app.store.state;
+    const stretch = selectedStretch(app) ?? measure;
+    if (stretch) app.showStretch(stretch);
+  }
+
+  private down(e: KeyboardEvent): void {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
+    const target = e.target as HTMLElement;
+    if (target.closest("input, select, textarea, dialog")) return;
+    const key = e.key.toLowerCase();
+    if ("wasd".includes(key) && key.length === 1) {
+      const idle = this.held.size === 0;
+      this.held.add(key);
+      if (idle) requestAnimationFrame(() => this.move());
+    } else {
+      // Enter and the arrows belong to a button or a row that has the focus.
+      if (target.closest("button, summary, tr, a") && (key === "enter" || key === " ")) return;
+      const binding = [...this.app.shown.flatMap((view) => view.keys), ...this.own].find((b) => b.key === key);
+      if (!binding) return;
+      binding.run();
+    }
+    e.preventDefault();
+  }
+
+  private move(): void {
+    if (!this.held.size) return;
+    const { app } = this;
+    const { window } = app.store.state;
+    const span = window.to - window.from;
+    if (this.held.has("w")) app.zoom(1 / ZOOM);
+    if (this.held.has("s")) app.zoom(ZOOM);
+    if (this.held.has("a")) app.pan(-span * MOVE);
+    if (this.held.has("d")) app.pan(span * MOVE);
+    requestAnimationFrame(() => this.move());
+  }
+}
+
+/** When what is selected happens, or null. */
+export function selectedStretch(app: App): { from: number; to: number } | null {
+  const { focus, run } = app;
+  if (focus.slice) {
+    const track = run.tracks[focus.slice.track];
+    return track ? { from: track.ready(focus.slice.index), to: track.end(focus.slice.index) } : null;
+  }
+  if (focus.block >= 0) {
+    const block = run.memory[focus.block];
+    return block ? { from: block.start, to: block.end } : null;
+  }
+  const layer = run.layers[focus.layer];
+  return layer ? { from: layer.start, to: layer.end } : null;
+}

@@ -1,0 +1,35 @@
+// Figures as people read them.
+
+export const count = (n: number): string => Math.round(n).toLocaleString("en");
+export const percent = (share: number | null | undefined): string => (share == null || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(1)} %`);
+export const signed = (text: string, value: number): string => (value > 0 ? `+${text}` : value < 0 ? `−${text.replace(/^[-−]/, "")}` : text);
+
+/** 10^9 bytes are a GB, as for rates. */
+export function bytes(n: number): string {
+  if (n >= 1e9) return `${(n / 1e9).toFixed(2)} GB`;
+  if (n >= 1e6) return `${(n / 1e6).toFixed(2)} MB`;
+  if (n >= 1e4) return `${(n / 1e3).toFixed(1)} kB`;
+  return `${count(n)} B`;
+}
+
+/** Sizes of memories: 64 KiB. */
+export function kibibytes(n: number): string {
+  if (n >= 1 << 20) return `${trim(n / (1 << 20))} MiB`;
+  return n >= 1024 ? `${trim(n / 1024)} KiB` : `${count(n)} B`;
+}
+
+export function seconds(s: number): string {
+  const size = Math.abs(s);
+  if (size >= 1) return `${s.toFixed(3)} s`;
+  if (size >= 1e-3) return `${(s * 1e3).toFixed(3)} ms`;
+  if (size >= 1e-6) return `${(s * 1e6).toFixed(2)} µs`;
+  return `${Math.round(s * 1e9)} ns`;
+}
+
+export function macs(n: number): string {
+  if (n >= 1e9) return `${(n / 1e9).toFixed(2)} GMAC`;
+  if (n >= 1e6) return `${(n / 1e6).toFixed(1)} MMAC`;
+  return n >= 1e4 ? `${(n / 1e3).toFixed(1)} kMAC` : `${count(n)} MAC`;
+}
+
+const trim = (x: number) => String(Number(x.toFixed(1)));

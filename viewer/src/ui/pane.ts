@@ -1,0 +1,138 @@
+// Half of the page: a bar of tabs and the view that is chosen.
+import { exportMenu } from "./export";
+import { button, element } from "./dom";
+import type { App } from "./app";
+import { type Change, type State, VIEWS, type ViewId } from "./state";
+import { MOST_ROWS, type View } from "./view";
+
+export const TITLES: Record<ViewId, string> = {
+  timeline: "Timeline", path: "Critical path", memory: "Memory", mesh: "Mesh", layers: "Layers", graph: "Graph", asm: "Asm", compare: "Compare",
+};
+
+const EVERYTHING: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
+
+export class Pane {
+  readonly root: HTMLElement;
+  shown: View | null = null;
+  private readonly tabs = new Map<ViewId, HTMLButtonElement>();
+  private readonly tools = element("div", { className: "tools" });
+  private readonly body: HTMLElement;
+  private asTable = false;
+
+  constructor(
+    private readonly app: App,
+    private readonly place: "view" | "lower",
+  ) {
+    const name = place === "view" ? "upper" : "lower";
+    this.body = element("div", { className: "pane-body", id: `pane-${name}`, aria: { role: "tabpanel" } });
+    const list = element("div", { className: "tabs", aria: { role: "tablist", label: `View in the ${name} pane` } });
+    for (const id of app.viewIds) {
+      const tab = element("button", { type: "button", id: `tab-${name}-${id}`, textContent: TITLES[id], aria: { role: "tab", controls: this.body.id }, onclick: () => this.choose(id) });
+      this.tabs.set(id, tab);
+      list.append(tab);
+    }
+    list.addEventListener("keydown", (e) => this.walkTabs(e));
+    this.root = element("section", { className: `pane pane-${name}`, aria: { label: `${name} pane` } }, element("div", { className: "pane-bar" }, list, this.tools), this.body);
+    if (place === "lower") this.root.prepend(this.splitter());
+  }
+
+  changed(change: Change): void {
+    const id = this.app.store.state[this.place];
+    this.root.hidden = id === "";
+    if (id === "") {
+      this.shown = null;
+      this.body.replaceChildren();
+      return;
+    }
+    const view = this.app.viewOf(id);
+    if (view !== this.shown) {
+      this.shown = view;
+      this.asTable = false;
+      this.body.replaceChildren(view.root);
+      this.body.setAttribute("aria-labelledby", `tab-${this.place === "view" ? "upper" : "lower"}-${id}`);
+      this.fillTools(view);
+      change = EVERYTHING;
+    }
+    for (const [tab, node] of this.tabs) {
+      node.setAttribute("aria-selected", String(tab === id));
+      node.tabIndex = tab === id ? 0 : -1;
+    }
+    view.changed(change);
+    if (this.asTable) this.fillTable(view);
+  }
+
+  private choose(id: ViewId): void {
+    const { view, lower } = this.app.store.state;
+    // A view stands in one pane at a time: choosing the other pane's swaps the two.
+    if (this.place === "view") this.app.store.set(id === lower ? { view: id, lower: view } : { view: id });
+    else this.app.store.set(id === view ? { view: lower || view, lower: view } : { lower: id });
+  }
+
+  private walkTabs(e: KeyboardEvent): void {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    if (!step) return;
+    const ids = [...this.tabs.keys()];
+    const at = ids.findIndex((id) => this.tabs.get(id) === document.activeElement);
+    const next = ids[(at + step + ids.length) % ids.length] as ViewId;
+    this.choose(next);
+    this.tabs.get(next)?.focus();
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  private fillTools(view: View): void {
+    const table = button("Table", "What is drawn, as a table", () => {
+      this.asTable = !this.asTable;
+      table.setAttribute("aria-pressed", String(this.asTable));
+      if (this.asTable) this.fillTable(view);
+      else this.body.replaceChildren(view.root);
+      view.changed(EVERYTHING);
+    });
+    table.setAttribute("aria-pressed", "false");
+    this.tools.replaceChildren(...view.tools(), table, exportMenu(this.app, view));
+    if (this.place === "lower") this.tools.append(button("✕", "Close the lower pane", () => this.app.store.set({ lower: "" })));
+    else this.tools.append(this.splitButton());
+  }
+
+  private splitButton(): HTMLButtonElement {
+    return button("◫", "Open or close the lower pane (B)", () => this.toggleLower());
+  }
+
+  toggleLower(): void {
+    const { view, lower } = this.app.store.state;
+    this.app.store.set({ lower: lower ? "" : view === "layers" ? "timeline" : "layers" });
+  }
+
+  private fillTable(view: View): void {
+    const { caption, columns, rows } = view.table();
+    const note = rows.length > MOST_ROWS ? ` The first ${MOST_ROWS} of ${rows.length} rows; CSV has them all.` : "";
+    const head = element("tr", {}, ...columns.map((name) => element("th", { scope: "col", textContent: name })));
+    const body = rows.slice(0, MOST_ROWS).map((row) => element("tr", {}, ...row.map((cell) => element("td", { className: typeof cell === "number" ? "number" : "text", textContent: typeof cell === "number" ? cell.toLocaleString("en") : cell }))));
+    const table = element("table", { className: "twin" }, element("caption", { textContent: caption + note }), element("thead", {}, head), element("tbody", {}, ...body));
+    this.body.replaceChildren(element("div", { className: "view scrolls", tabIndex: 0, aria: { role: "region", label: caption } }, table));
+  }
+
+  private splitter(): HTMLElement {
+    const bar = element("div", { className: "splitter", title: "Drag to resize", tabIndex: 0, aria: { role: "separator", orientation: "horizontal", label: "Height of the lower pane", valuenow: "38", valuemin: "10", valuemax: "85" } });
+    const set = (share: number) => {
+      const percent = Math.round(Math.max(0.1, Math.min(0.85, share)) * 100);
+      bar.setAttribute("aria-valuenow", String(percent));
+      this.root.style.flexBasis = `${percent}%`;
+    };
+    bar.addEventListener("pointerdown", (e) => bar.setPointerCapture(e.pointerId));
+    bar.addEventListener("pointermove", (e) => {
+      const box = this.root.parentElement?.getBoundingClientRect();
+      if (box && bar.hasPointerCapture(e.pointerId)) set((box.bottom - e.clientY) / box.height);
+    });
+    bar.addEventListener("keydown", (e) => {
+      const step = { ArrowUp: 0.05, ArrowDown: -0.05 }[e.key];
+      if (!step) return;
+      set(Number(bar.getAttribute("aria-valuenow")) / 100 + step);
+      e.preventDefault();
+      e.stopPropagation();
+    });
+    return bar;
+  }
+}
+
+export const isView = (text: string): text is ViewId => (VIEWS as readonly string[]).includes(text);

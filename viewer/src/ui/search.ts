@@ -1,0 +1,70 @@
+// Finds layers, tensors, locks, memory by address, and instructions, from what one types.
+import { layerName, lockName, lockText } from "../run/names";
+import type { Run } from "../run/run";
+import { count, kibibytes } from "./numbers";
+import type { Selection } from "./state";
+
+export interface Hit {
+  selection: Selection;
+  kind: string;
+  text: string;
+  note: string;
+}
+
+const lowered = new WeakMap<Run, string[]>();
+
+/**
+ * At most `most` hits. Every word must occur. "lock 3" finds locks with that number, "0x1a40" the memory that holds the
+ * address, anything else names: layers first, then tensors, then lines of asm.
+ */
+export function search(run: Run, query: string, most: number): Hit[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return [];
+  const hits: Hit[] = [];
+  const found = (text: string) => words.every((word) => text.includes(word));
+  const room = () => hits.length < most;
+  findAddress(run, words, hits, most);
+  findLocks(run, words, hits, most);
+  for (const layer of run.layers) {
+    if (!room()) return hits;
+    if (found(`layer ${layer.name} ${layer.op} ${layer.boundBy ?? ""}`.toLowerCase()))
+      hits.push({ selection: { kind: "layer", layer: layer.index }, kind: "layer", text: layer.name, note: `${layer.op}, ${count(layer.cycles)} cycles` });
+  }
+  for (let t = 0; t < run.graph.tensors.length && room(); t++) {
+    const tensor = run.graph.tensors[t];
+    if (tensor && found(`tensor ${tensor.name}`.toLowerCase()))
+      hits.push({ selection: { kind: "tensor", tensor: t }, kind: "tensor", text: tensor.name, note: `${tensor.height}x${tensor.width}x${tensor.channels}` });
+  }
+  let lines = lowered.get(run);
+  if (!lines) lowered.set(run, (lines = run.asm.map((line) => line.toLowerCase())));
+  let lastLine = -1;
+  for (let leaf = 0; leaf < run.instructions.count && room(); leaf++) {
+    const line = run.instructions.line[leaf] as number;
+    if (line === lastLine) continue;
+    lastLine = line;
+    const layer = layerName(run, run.instructions.layer[leaf] as number);
+    if (found(`${lines[line] ?? ""} ${layer.toLowerCase()}`)) hits.push({ selection: { kind: "instruction", leaf }, kind: "asm", text: run.textOf(leaf), note: layer });
+  }
+  return hits;
+}
+
+function findAddress(run: Run, words: string[], hits: Hit[], most: number) {
+  const word = words.length === 1 ? /^(0x[0-9a-f]+)$/.exec(words[0] as string) : null;
+  if (!word) return;
+  const address = Number(word[1]);
+  run.memory.forEach((block, index) => {
+    if (hits.length < most && address >= block.address && address < block.address + block.size)
+      hits.push({ selection: { kind: "block", block: index }, kind: block.kind, text: block.name, note: `0x${block.address.toString(16)}, ${kibibytes(block.size)}` });
+  });
+}
+
+function findLocks(run: Run, words: string[], hits: Hit[], most: number) {
+  if (words[0] !== "lock" && !/^l\d+$/.test(words[0] as string)) return;
+  const number = words.map((word) => /^l?(\d+)$/.exec(word)?.[1]).find((digits) => digits !== undefined);
+  for (let lock = 0; lock < run.locks.count && hits.length < most; lock++) {
+    if (number !== undefined && run.locks.index[lock] !== Number(number)) continue;
+    const text = lockText(run, lock);
+    if (words.filter((word) => !/^l?\d+$/.test(word)).every((word) => text.includes(word)))
+      hits.push({ selection: { kind: "lock", lock }, kind: "lock", text: lockName(run, lock), note: text.slice(lockName(run, lock).length + 2) });
+  }
+}

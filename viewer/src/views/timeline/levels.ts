@@ -1,0 +1,115 @@
+// Level of detail: for every track a pyramid of bins, each with the share of time that its engine was busy, what it was busy
+// with for longest, and what it waited for longest. Drawing then costs as much as there are pixels, not slices.
+import type { Run } from "../../run/run";
+import { STALLS, stallOfResource } from "../../run/stalls";
+import type { Track } from "../../run/track";
+
+export const NOTHING = 255;
+const LEAST_BINS = 64;
+const MOST_BINS = 65536;
+
+export interface Level {
+  /** Cycles that a bin stands for. */
+  width: number;
+  /** Of the time, 0..255. */
+  share: Uint8Array;
+  /** Resource, or NOTHING. */
+  busy: Uint8Array;
+  /** Index in STALLS, or NOTHING. */
+  stall: Uint8Array;
+  /** Layer of what it was busy with for longest, or -1. */
+  layer: Int16Array;
+}
+
+const made = new WeakMap<Track, Level[]>();
+
+/** Finest first; made when a track is first seen. */
+export function levelsOf(run: Run, track: Track): Level[] {
+  let levels = made.get(track);
+  if (!levels) made.set(track, (levels = build(run, track)));
+  return levels;
+}
+
+// The finest level has about one bin a slice; each further one half as many.
+function build(run: Run, track: Track): Level[] {
+  let bins = LEAST_BINS;
+  while (bins < track.size && bins < MOST_BINS) bins *= 2;
+  const levels = [finest(run, track, bins)];
+  for (let last = levels[0] as Level; last.share.length > LEAST_BINS; levels.push(last)) last = halved(last);
+  return levels;
+}
+
+function empty(bins: number, width: number): Level {
+  return { width, share: new Uint8Array(bins), busy: new Uint8Array(bins).fill(NOTHING), stall: new Uint8Array(bins).fill(NOTHING), layer: new Int16Array(bins).fill(-1) };
+}
+
+function finest(run: Run, track: Track, bins: number): Level {
+  const width = Math.max(1, run.makespan / bins);
+  const level = empty(bins, width);
+  const resources = run.instructions.resources.length;
+  const sums = new Float64Array(resources + STALLS.length);
+  const resourceOf = run.instructions.resource;
+  let bin = 0;
+  let longest = 0;
+  const largest = (from: number, to: number) => {
+    let best = NOTHING;
+    let cycles = 0;
+    for (let k = from; k < to; k++)
+      if ((sums[k] as number) > cycles) {
+        cycles = sums[k] as number;
+        best = k - from;
+      }
+    return best;
+  };
+  const flush = () => {
+    let total = 0;
+    for (let k = 0; k < resources; k++) total += sums[k] as number;
+    level.share[bin] = total > 0 ? Math.max(1, Math.min(255, Math.round((255 * total) / width))) : 0;
+    level.busy[bin] = largest(0, resources);
+    level.stall[bin] = largest(resources, sums.length);
+    sums.fill(0);
+    longest = 0;
+  };
+  const add = (kind: number, layer: number, from: number, to: number) => {
+    while (from < to) {
+      const at = Math.min(bins - 1, Math.floor(from / width));
+      if (at !== bin) {
+        flush();
+        bin = at;
+      }
+      const until = at === bins - 1 ? to : Math.min(to, (at + 1) * width);
+      sums[kind] = (sums[kind] as number) + until - from;
+      if (kind < resources && until - from > longest) {
+        longest = until - from;
+        level.layer[at] = layer;
+      }
+      if (until <= from) break;
+      from = until;
+    }
+  };
+  for (let i = 0; i < track.size; i++) {
+    const start = track.start(i);
+    const ready = track.ready(i);
+    if (start > ready) add(resources + stallOfResource(run, run.waitResource(track, i)), -1, ready, start);
+    add(resourceOf[track.leaf(i)] ?? 0, track.layer(i), start, track.end(i));
+  }
+  flush();
+  return level;
+}
+
+function halved(level: Level): Level {
+  const n = level.share.length / 2;
+  const out = empty(n, level.width * 2);
+  for (let i = 0; i < n; i++) {
+    const [a, b] = [2 * i, 2 * i + 1];
+    const [left, right] = [level.share[a] as number, level.share[b] as number];
+    const fuller = left >= right ? a : b;
+    out.share[i] = left + right > 0 ? Math.max(1, (left + right) >> 1) : 0;
+    out.busy[i] = level.busy[fuller] as number;
+    out.layer[i] = level.layer[fuller] as number;
+    // The emptier half says more about waiting.
+    const stall = level.stall[left <= right ? a : b] as number;
+    out.stall[i] = stall === NOTHING ? Math.min(level.stall[a] as number, level.stall[b] as number) : stall;
+  }
+  return out;
+}

@@ -1,0 +1,119 @@
+// Slices as pixels: typed arrays straight into an image, which is what keeps a million of them moving.
+import { mix, type Rgb, resourceColour, stallColour, type Theme } from "../../paint/theme";
+import type { Run, Stretch } from "../../run/run";
+import { STALLS, stallOfResource } from "../../run/stalls";
+import type { Track } from "../../run/track";
+import { type Level, levelsOf, NOTHING } from "./levels";
+
+const SHADES = 32;
+const DIMMED = 0.25; // what is left of the colour of layers that are not selected
+
+const packed = (c: Rgb) => ((255 << 24) | (c[2] << 16) | (c[1] << 8) | c[0]) >>> 0;
+
+export interface Palette {
+  ground: number;
+  lane: number;
+  /** By resource and shade. */
+  busy: Uint32Array[];
+  dim: Uint32Array[];
+  edge: Uint32Array;
+  stall: Uint32Array;
+}
+
+export function paletteOf(theme: Theme, resources: number): Palette {
+  const shades = (colour: Rgb, left: number) =>
+    Uint32Array.from({ length: SHADES + 1 }, (_, s) => packed(mix(theme.laneRgb, colour, s === 0 ? 0 : left * (0.18 + (0.82 * s) / SHADES))));
+  const kinds = Array.from({ length: resources }, (_, r) => resourceColour(r));
+  return {
+    ground: packed(theme.groundRgb),
+    lane: packed(theme.laneRgb),
+    busy: kinds.map((c) => shades(c, 1)),
+    dim: kinds.map((c) => shades(c, DIMMED)),
+    edge: Uint32Array.from(kinds, (c) => packed(mix(c, theme.dark ? [0, 0, 0] : [255, 255, 255], 0.45))),
+    stall: Uint32Array.from(STALLS, (_, s) => packed(mix(theme.laneRgb, stallColour(s), 0.55))),
+  };
+}
+
+/** One lane: `high` is what fills its upper part, `low` the strip below, where waits show. `layer` >= 0 dims all others. */
+export class LaneRaster {
+  readonly high: Uint32Array;
+  readonly low: Uint32Array;
+
+  constructor(
+    private readonly run: Run,
+    private readonly palette: Palette,
+    readonly width: number,
+  ) {
+    this.high = new Uint32Array(width);
+    this.low = new Uint32Array(width);
+  }
+
+  fill(track: Track, window: Stretch, layer: number): void {
+    this.high.fill(this.palette.lane);
+    this.low.fill(this.palette.lane);
+    const cycles = (window.to - window.from) / this.width;
+    const levels = levelsOf(this.run, track);
+    let k = -1;
+    while (k + 1 < levels.length && (levels[k + 1] as Level).width <= cycles) k++;
+    if (k < 0) this.fillSlices(track, window, layer);
+    else this.fillBins(levels[k] as Level, window, cycles, layer);
+  }
+
+  private fillBins(level: Level, window: Stretch, cycles: number, layer: number): void {
+    const { high, low, palette, width } = this;
+    const { share, busy, stall } = level;
+    const last = share.length - 1;
+    for (let x = 0; x < width; x++) {
+      const cycle = window.from + x * cycles;
+      const from = Math.max(0, Math.floor(cycle / level.width));
+      const to = Math.min(last, Math.floor((cycle + cycles * 0.999) / level.width));
+      if (cycle + cycles <= 0 || from > to) continue;
+      let sum = 0;
+      let most = -1;
+      let least = 256;
+      let kind = NOTHING;
+      let waits = NOTHING;
+      let of = -1;
+      for (let b = from; b <= to; b++) {
+        const s = share[b] as number;
+        sum += s;
+        if (s > most && busy[b] !== NOTHING) {
+          most = s;
+          kind = busy[b] as number;
+          of = level.layer[b] as number;
+        }
+        if (s < least && stall[b] !== NOTHING) {
+          least = s;
+          waits = stall[b] as number;
+        }
+      }
+      const shade = Math.ceil((sum / (to - from + 1) / 255) * SHADES);
+      const colours = layer < 0 || of === layer ? palette.busy : palette.dim;
+      if (kind !== NOTHING) high[x] = low[x] = (colours[kind] as Uint32Array)[shade] as number;
+      if (waits !== NOTHING && shade < SHADES * 0.8) low[x] = palette.stall[waits] as number;
+    }
+  }
+
+  private fillSlices(track: Track, window: Stretch, layer: number): void {
+    const { high, low, palette, width, run } = this;
+    const scale = width / (window.to - window.from);
+    for (let i = track.firstAfter(window.from); i < track.size && track.ready(i) < window.to; i++) {
+      const start = track.start(i);
+      const x = Math.floor((start - window.from) * scale);
+      if (start > track.ready(i)) {
+        const stall = stallOfResource(run, run.waitResource(track, i));
+        const from = Math.max(0, Math.floor((track.ready(i) - window.from) * scale));
+        low.fill(palette.stall[stall] as number, from, Math.max(from, x));
+      }
+      if (start >= window.to) break;
+      const to = Math.max(x + 1, Math.floor((track.end(i) - window.from) * scale));
+      if (to <= 0) continue;
+      const kind = run.instructions.resource[track.leaf(i)] ?? 0;
+      const colours = layer < 0 || track.layer(i) === layer ? palette.busy : palette.dim;
+      const colour = (colours[kind] as Uint32Array)[SHADES] as number;
+      high.fill(colour, Math.max(0, x), to);
+      low.fill(colour, Math.max(0, x), to);
+      if (to - x > 3 && x >= 0 && x < width) high[x] = low[x] = palette.edge[kind] as number;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// What stands at the left: tracks grouped column > tile > lane.
+import { laneName } from "../../run/names";
+import type { Run } from "../../run/run";
+import type { Track } from "../../run/track";
+
+export const LANE_HEIGHT = 17;
+export const HEAD_HEIGHT = 20;
+
+interface Place {
+  top: number;
+  height: number;
+  label: string;
+  key: string;
+}
+export interface GroupRow extends Place {
+  kind: "group";
+  open: boolean;
+}
+export interface LaneRow extends Place {
+  kind: "lane";
+  track: number;
+  depth: number;
+  /** Of a core: null where it has no further lanes. */
+  open: boolean | null;
+}
+export type Row = GroupRow | LaneRow;
+
+export interface Rows {
+  rows: Row[];
+  height: number;
+}
+
+/** Column of cores that a wire belongs to, or -1 for one that crosses columns. */
+function columnOfWire(run: Run, track: Track): number {
+  const reach = run.device.wires[track.column]?.reach;
+  return reach && reach.columns === 1 && (reach.rows > 1 || run.device.rows === 1) ? reach.column : -1;
+}
+
+const atMemtile = (track: Track) => track.engine === "ddrIn" || track.engine === "ddrOut";
+const inCore = (track: Track) => track.engine === "core" || track.engine === "coreIn" || track.engine === "coreOut";
+
+/** `toggled` are keys of groups that are shut and of cores that show their channels. */
+export function layOut(run: Run, toggled: ReadonlySet<string>): Rows {
+  const rows: Row[] = [];
+  let top = 0;
+  const add = (row: Row) => {
+    rows.push(row);
+    top += row.height;
+  };
+  const lane = (track: Track, depth: number, key: string, open: boolean | null) =>
+    add({ kind: "lane", track: track.index, depth, key, open, top, height: LANE_HEIGHT, label: laneName(run, track) });
+  const group = (key: string, label: string, fill: () => void) => {
+    const open = !toggled.has(key);
+    add({ kind: "group", key, label, open, top, height: HEAD_HEIGHT });
+    if (open) fill();
+  };
+  const shared = run.tracks.filter((t) => t.engine === "sequencer" || (t.engine === "wire" && columnOfWire(run, t) < 0));
+  if (shared.length) group("shared", "Shared", () => shared.forEach((t) => lane(t, 1, `track${t.index}`, null)));
+  for (let column = 0; column < run.device.columns; column++) {
+    const memtile = run.tracks.filter((t) => (t.column === column && atMemtile(t)) || (t.engine === "wire" && columnOfWire(run, t) === column));
+    const cores = run.tracks.filter((t) => t.column === column && inCore(t));
+    if (!memtile.length && !cores.length) continue;
+    group(`column${column}`, `Column ${column}`, () => {
+      memtile.forEach((t) => lane(t, 1, `track${t.index}`, null));
+      for (const row of [...new Set(cores.map((t) => t.row))].sort((a, b) => a - b)) {
+        const lanes = cores.filter((t) => t.row === row);
+        const core = lanes.find((t) => t.engine === "core") ?? (lanes[0] as Track);
+        const key = `core${row},${column}`;
+        const open = lanes.length > 1 ? toggled.has(key) : null;
+        lane(core, 1, key, open);
+        if (open) lanes.filter((t) => t !== core).forEach((t) => lane(t, 2, `track${t.index}`, null));
+      }
+    });
+  }
+  return { rows, height: top };
+}
