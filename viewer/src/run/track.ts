@@ -101,7 +101,7 @@ export class Track {
       if ((this.endBefore[middle + 1] as number) > cycle) high = middle;
       else low = middle + 1;
     }
-    let first = low << SHIFT;
+    let first = Math.min(this.size, low << SHIFT);
     let last = Math.min(this.size, first + BLOCK);
     while (first < last) {
       const middle = (first + last) >> 1;
