@@ -24,6 +24,8 @@ export interface DeviceJson {
   ddrWriteBytesPerSecond?: number;
   wireBytesPerSecond?: number;
   coreWriteBytesPerSecond?: number;
+  ddrChannelsIn?: number; // of one memtile
+  ddrChannelsOut?: number;
   wires: { name: string; reach: RangeJson; feeders: number[] }[];
 }
 
@@ -84,6 +86,13 @@ export interface BlockJson {
   start: number;
   end: number;
   tensor: number;
+  /** Places in it that are used in turn: 2 for ping-pong. */
+  slots?: number;
+  writtenBy?: number[]; // layers
+  readBy?: number[];
+  /** start and end for each of the tiles, row by row. */
+  starts?: RolledJson;
+  ends?: RolledJson;
 }
 
 export interface TrackJson {
@@ -102,6 +111,7 @@ export interface TrackJson {
   lock: number;
   causeTrack: number;
   causeStep: number;
+  padded?: number;
 }
 
 export type EngineKind = "sequencer" | "ddrIn" | "ddrOut" | "wire" | "coreIn" | "core" | "coreOut";

@@ -117,6 +117,13 @@ export class Run {
     return this.leavesOfLine.get(line) ?? [];
   }
 
+  /** MACs of a slice that the network asks for; the rest of what ran is padding. */
+  macsNeededBy(track: Track, i: number): number {
+    const leaf = track.leaf(i);
+    const padded = track.padded(i);
+    return padded === null ? (this.instructions.macsNeeded[leaf] ?? 0) : (this.instructions.macs[leaf] ?? 0) - padded;
+  }
+
   /** What ended the wait of a slice: none where it did not wait, or where nobody in particular did. */
   causeOf(at: SliceRef): SliceRef | null {
     const track = this.tracks[at.track] as Track;

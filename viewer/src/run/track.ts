@@ -17,6 +17,7 @@ interface Block {
   causeTrack: Int32Array;
   causeIndex: Int32Array;
   wait: Uint8Array;
+  padded: Int32Array | null;
 }
 
 const unfoldedBlocks: { track: Track; block: number }[] = []; // oldest first
@@ -92,6 +93,11 @@ export class Track {
     return this.block(i).causeIndex[i & MASK] as number;
   }
 
+  /** MACs that only fill up a block of channels; null where the file does not tell. */
+  padded(i: number): number | null {
+    return this.block(i).padded?.[i & MASK] ?? null;
+  }
+
   /** Index of the first slice that ends after `cycle`; size where there is none. */
   firstAfter(cycle: number): number {
     let low = 0;
@@ -153,6 +159,7 @@ export class Track {
       start: new Float64Array(count), end: new Float64Array(count), ready: new Float64Array(count),
       leaf: new Int32Array(count), layer: new Int32Array(count), lock: locks.slice(0, count),
       causeTrack: new Int32Array(count), causeIndex: new Int32Array(count), wait: Uint8Array.from(waits.subarray(0, count)),
+      padded: this.json.padded === undefined ? null : this.columnAt(this.json.padded).read(first, count, new Int32Array(count)),
     };
     const causes = this.causeBefore.slice(number * this.causes, (number + 1) * this.causes);
     let end = this.endBefore[number] as number;
