@@ -1,5 +1,5 @@
 // The x axis that the views share: the same stretch of time stands under the same pixel wherever it is shown.
-import type { Painter } from "../paint/painter";
+import { type Painter, textWidth } from "../paint/painter";
 import type { Run, Stretch } from "../run/run";
 import type { App } from "./app";
 import { count, seconds } from "./numbers";
@@ -51,7 +51,8 @@ export function paintAxis(p: Painter, app: App, scale: TimeScale, y: number, bot
     const x = scale.x(tick);
     p.rect(x, y + 4, 1, AXIS_HEIGHT - 4, theme.line);
     if (bottom > y + AXIS_HEIGHT) p.rect(x, y + AXIS_HEIGHT, 1, bottom - y - AXIS_HEIGHT, theme.line);
-    p.text(x + 4, y + AXIS_HEIGHT / 2 + 1, inTime ? seconds(tick / clock) : count(tick), { colour: theme.faint });
+    const label = inTime ? seconds(tick / clock) : count(tick);
+    if (x + 4 + textWidth(label) < scale.right) p.text(x + 4, y + AXIS_HEIGHT / 2 + 1, label, { colour: theme.faint });
   }
 }
 

@@ -1,12 +1,12 @@
 // Every engine's slices over time, with the layers above them and what each engine waits for.
 import { fitText, type Painter } from "../../paint/painter";
-import { css, resourceColour, stallColour } from "../../paint/theme";
+import { css, resourceColour } from "../../paint/theme";
 import { layerName, lockText, trackName } from "../../run/names";
 import type { Layer, Run, SliceRef } from "../../run/run";
-import { STALLS, waitText } from "../../run/stalls";
+import { waitText } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import type { App } from "../../ui/app";
-import { button, element } from "../../ui/dom";
+import { button } from "../../ui/dom";
 import { count } from "../../ui/numbers";
 import type { Change } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
@@ -16,11 +16,17 @@ import { levelsOf } from "./levels";
 import { LaneRaster, type Palette, paletteOf } from "./raster";
 import { type LaneRow, layOut, type Row, type Rows } from "./rows";
 
-const OVERVIEW = 66;
+const OVERVIEW = 80;
 const BAND = 19;
 const TOP = OVERVIEW + AXIS_HEIGHT + BAND;
 const STRIP = 0.62; // of a lane's height, above the strip that shows waits
 const CHAIN = 12;
+const LEGEND: TipLine[] = [
+  ["What the colours mean", "head"],
+  "A lane's full height: what its engine is busy with, the stronger the busier.",
+  "The low strip of a lane: what its engine waits for, in the colour of the resource that ends the wait.",
+  ["Above the axis: the whole run, a line for each resource; drag to move the window.", "faint"],
+];
 
 export class TimelineView extends CanvasView {
   private rows: Rows = { rows: [], height: 0 };
@@ -56,14 +62,7 @@ export class TimelineView extends CanvasView {
   }
 
   override tools(): HTMLElement[] {
-    const legend = element("div", { className: "legend", aria: { label: "Colours" } });
-    const { run } = this.app;
-    run.instructions.resources.forEach((name, r) => {
-      if (!run.counters.series.some((s) => s.name === name)) return;
-      legend.append(element("span", {}, element("i", { className: "swatch", style: { background: css(resourceColour(r)) } }), name));
-    });
-    legend.append(element("span", { title: "The strip under a lane: what the engine waits for, in that resource's colour", textContent: "strip below: waits for" }));
-    return [legend, button("Columns", "Open or shut all columns (X)", () => this.toggleColumns())];
+    return [button("Columns", "Open or shut all columns (X)", () => this.toggleColumns())];
   }
 
   override changed(change: Change): void {
@@ -120,6 +119,7 @@ export class TimelineView extends CanvasView {
     this.canvas.style.cursor = hit || layer || opens ? "pointer" : y >= OVERVIEW && y < OVERVIEW + AXIS_HEIGHT && x > GUTTER ? "col-resize" : "default";
     if (hit) app.tip.show(event, sliceTip(app, hit, this.scale.cycle(x)));
     else if (layer) app.tip.show(event, [[layer.name, "head"], `${layer.op}, ${app.duration(layer.cycles)}, bound by ${layer.boundBy ?? "nothing"}`, [layer.split, "faint"]]);
+    else if (y < OVERVIEW && x < GUTTER) app.tip.show(event, LEGEND);
     else app.tip.hide();
   }
 
@@ -412,7 +412,8 @@ export class TimelineView extends CanvasView {
         for (let i = from; i < to; i++) sum += s.values[i] as number;
         if (sum > 0) p.rect(GUTTER + (from * step * width) / run.makespan, y, ((to - from) * step * width) / run.makespan + 0.4, height - 1, css(colour, 0.15 + 0.85 * Math.min(1, sum / s.most / (to - from))));
       }
-      p.text(GUTTER - 8, y + height / 2, s.name, { size: 10, colour: theme.faint, align: "right" });
+      p.rect(GUTTER - 16, y + 1, 9, Math.min(9, height - 2), css(colour));
+      p.text(GUTTER - 22, y + height / 2, s.name, { size: 10, colour: theme.faint, align: "right" });
     });
     const { window } = store.state;
     const from = Math.max(GUTTER, GUTTER + (window.from / run.makespan) * width);
@@ -455,6 +456,3 @@ function sliceTip(app: App, at: SliceRef, cycle: number): TipLine[] {
   if (text) lines.push([text.length > 400 ? `${text.slice(0, 400)}…` : text, "code"]);
   return lines;
 }
-
-/** Colours of the waits, for a legend. */
-export const STALL_LEGEND = STALLS.map((name, s) => ({ name, colour: css(stallColour(s)) }));

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Compiles what the page tests look at: make_pages.sh HEDDLE MODELS FOLDER
+set -euo pipefail
+heddle=$1 models=$2 out=$3
+here=$(cd "$(dirname "$0")/../../.." && pwd)
+rm -rf "$out" && mkdir -p "$out"
+compile() { "$heddle" compile "$1" --device "$here/hw_configs/$3.yaml" --mesh "$2" -q -o "$out/$4"; }
+compile "$here/models/tiny_cnn.onnx" 1x1 paper tiny-1x1
+compile "$here/models/tiny_inception.onnx" 2x2 switched tiny-2x2
+compile "$models/resnet50.onnx" 4x4 paper resnet50-4x4
+compile "$models/resnet50.onnx" 8x8 paper resnet50-8x8
+"$heddle" view "$out/resnet50-4x4" "$out/resnet50-8x8" -o "$out/compare.html"

@@ -1,0 +1,321 @@
+// What a user sees: every view opens, one selection holds everywhere, figures are those of the report, and nothing leaves the page.
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Run } from "../../src/run/run";
+import type { App } from "../../src/ui/app";
+import { VIEWS } from "../../src/ui/state";
+import { launch } from "./browser";
+
+const PAGES = process.env["HEDDLE_PAGES"] ?? "";
+const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const TITLES = ["Timeline", "Critical path", "Memory", "Mesh", "Layers", "Graph", "Asm", "Compare"];
+
+declare global {
+  interface Window {
+    heddle: App;
+    harmed?: boolean;
+    axe: { run(context: Document, options: object): Promise<{ violations: { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[] }> };
+  }
+}
+
+let browser: Browser;
+beforeAll(async () => {
+  expect(existsSync(PAGES), "HEDDLE_PAGES: the folder of make_pages.sh").toBe(true);
+  browser = await launch();
+});
+afterAll(() => browser?.close());
+
+/** A page and all that it should not do. */
+async function open(file: string, hash = "", dark = false): Promise<{ page: Page; faults: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: dark ? "dark" : "light" });
+  const faults: string[] = [];
+  page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`); });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) faults.push(`request: ${request.url()}`); });
+  page.on("dialog", (dialog) => { faults.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  await page.goto(`file://${file}${hash}`);
+  await page.waitForFunction(() => "heddle" in window || document.querySelector("#problem[role=alert]"));
+  await settle(page);
+  return { page, faults };
+}
+
+const settle = (page: Page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+const pageOf = (name: string) => (name === "compare" ? join(PAGES, "compare.html") : join(PAGES, name, "timeline.html"));
+const viewsOf = (name: string) => VIEWS.filter((view) => view !== "compare" || name === "compare");
+
+/** Colours that a canvas shows; one alone means that nothing was drawn. */
+const coloursOf = (page: Page, view: string) =>
+  page.evaluate((id) => {
+    const canvas = document.querySelector<HTMLCanvasElement>(`.view-${id} canvas`);
+    if (!canvas) return -1;
+    const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  }, view);
+
+describe.each(["tiny-1x1", "tiny-2x2", "resnet50-4x4", "resnet50-8x8", "compare"])("%s", (name) => {
+  it("opens every view, in both panes, without a fault", async () => {
+    const { page, faults } = await open(pageOf(name));
+    for (const view of viewsOf(name)) {
+      await page.click(`#tab-upper-${view}`);
+      await settle(page);
+      expect(await page.getAttribute(`#tab-upper-${view}`, "aria-selected")).toBe("true");
+      const colours = await coloursOf(page, view);
+      if (colours >= 0) expect(colours, view).toBeGreaterThan(3);
+      else expect((await page.innerText(`#pane-upper .view-${view}`)).length, view).toBeGreaterThan(20);
+      const table = await page.evaluate((id) => window.heddle.viewOf(id).table(), view);
+      expect(table.rows.length, `${view}: the table twin`).toBeGreaterThan(0);
+      for (const row of table.rows.slice(0, 50)) expect(row.length).toBe(table.columns.length);
+    }
+    for (const view of viewsOf(name)) {
+      await page.click(`#tab-lower-${view}`).catch(() => undefined);
+      await settle(page);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("saves every view as PNG, SVG and CSV", async () => {
+    const { page, faults } = await open(pageOf(name));
+    for (const view of viewsOf(name)) {
+      await page.click(`#tab-upper-${view}`);
+      for (const [kind, check] of Object.entries(FILES)) {
+        await page.click(".pane-upper .menu summary");
+        const [download] = await Promise.all([page.waitForEvent("download"), page.click(`.pane-upper .menu-items button:has-text("${kind}")`)]);
+        check(readFileSync(await download.path()), `${view} ${kind}`);
+      }
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+const FILES: Record<string, (file: Buffer, what: string) => void> = {
+  PNG: (file, what) => {
+    expect(file.subarray(1, 4).toString(), what).toBe("PNG");
+    expect(file.length, what).toBeGreaterThan(2000);
+  },
+  SVG: (file, what) => {
+    const text = file.toString();
+    expect(text.startsWith("<svg "), what).toBe(true);
+    expect(text.match(/<text /g)?.length ?? 0, what).toBeGreaterThan(3);
+    expect(text.match(/<g[ >]/g)?.length ?? 0, what).toBe(text.match(/<\/g>/g)?.length ?? 0);
+    expect(text, what).not.toMatch(/NaN|undefined|Infinity/);
+  },
+  CSV: (file, what) => expect(file.toString().split("\r\n").length, what).toBeGreaterThan(2),
+};
+
+describe("one selection", () => {
+  it("goes from the layer table to every view and into the address", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=timeline&lower=layers");
+    await page.click("#pane-lower tbody tr:nth-child(5)");
+    await settle(page);
+    const layer = await page.evaluate(() => window.heddle.focus.layer);
+    expect(layer).toBeGreaterThanOrEqual(0);
+    const name = await page.evaluate((i) => window.heddle.run.layers[i]!.name, layer);
+    expect(await page.innerText("#details h2")).toBe(name);
+    expect(page.url()).toContain(`select=layer%3A${layer}`);
+    for (const view of viewsOf("resnet50-4x4")) {
+      await page.click(`#tab-upper-${view}`);
+      await settle(page);
+      expect(await page.evaluate(() => window.heddle.focus.layer), view).toBe(layer);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("goes from a slice in the timeline to its line of asm, and back by the address alone", async () => {
+    const { page } = await open(pageOf("resnet50-4x4"), "#view=timeline&lower=asm");
+    await page.mouse.click(700, 480);
+    await settle(page);
+    const before = await page.evaluate(() => window.heddle.focus);
+    expect(before.slice).not.toBeNull();
+    const text = await page.evaluate((leaf) => window.heddle.run.textOf(leaf), before.leaf);
+    expect(await page.innerText("#details pre")).toBe(text);
+    const again = await open(pageOf("resnet50-4x4"), new URL(page.url()).hash);
+    expect(await again.page.evaluate(() => window.heddle.focus)).toEqual(before);
+    expect(await again.page.evaluate(() => window.heddle.store.state.window)).toEqual(await page.evaluate(() => window.heddle.store.state.window).then(({ from, to }) => ({ from: Math.round(from), to: Math.round(to) })));
+    await page.close();
+    await again.page.close();
+  });
+
+  it("is found by search: layer, tensor, address, lock", async () => {
+    const { page, faults } = await open(pageOf("tiny-2x2"));
+    const wanted = await page.evaluate(() => {
+      const { layers, graph, memory } = window.heddle.run;
+      return { layer: layers[1]!.name, tensor: graph.tensors[0]!.name, address: `0x${(memory.find((b) => b.kind === "memtile")?.address ?? 0).toString(16)}` };
+    });
+    for (const [query, kind] of [[wanted.layer, "layer"], [`tensor ${wanted.tensor}`, "tensor"], [wanted.address, "block"], ["lock 0", "lock"]] as const) {
+      await page.fill("#search", query);
+      await page.press("#search", "Enter");
+      await settle(page);
+      expect(await page.evaluate(() => window.heddle.store.state.selection?.kind), query).toBe(kind);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("figures", () => {
+  it.each(["tiny-1x1", "resnet50-4x4", "resnet50-8x8"])("of %s are those of report.json", async (name) => {
+    const report = JSON.parse(readFileSync(join(PAGES, name, "report.json"), "utf8")) as Run["report"];
+    const { page } = await open(pageOf(name), "#view=layers&lower=none");
+    const header = await page.innerText("header");
+    expect(header).toContain(`${report.time.cycles.toLocaleString("en")} cycles`);
+    expect(header).toContain(`${report.verification.tensorsCompared} tensors bit-exact`);
+    const { columns, rows } = await page.evaluate(() => window.heddle.viewOf("layers").table());
+    const sum = (column: string) => rows.filter((row) => typeof row[0] === "number").reduce((total, row) => total + Number(row[columns.indexOf(column)]), 0);
+    expect(columns).toContain("cycles");
+    expect(sum("cycles")).toBe(report.time.cycles);
+    expect(await page.innerText(".view-layers tfoot")).toContain(report.time.cycles.toLocaleString("en"));
+    const path = await page.evaluate(() => window.heddle.viewOf("path").table());
+    const cycles = path.columns.indexOf("cycles");
+    expect(cycles).toBeGreaterThanOrEqual(0);
+    expect(path.rows.reduce((total, row) => total + Number(row[cycles]), 0), "the critical path fills the run").toBe(report.time.cycles);
+    await page.close();
+  });
+});
+
+describe("the keyboard", () => {
+  it("moves, zooms, steps, opens views and shows its sheet", async () => {
+    const { page, faults } = await open(pageOf("tiny-2x2"), "#view=timeline&lower=none");
+    const window = () => page.evaluate(() => globalThis.window.heddle.store.state.window);
+    const whole = await window();
+    await page.keyboard.down("w");
+    await page.waitForTimeout(300);
+    await page.keyboard.up("w");
+    const zoomed = await window();
+    expect(zoomed.to - zoomed.from).toBeLessThan(0.9 * (whole.to - whole.from));
+    await page.keyboard.down("d");
+    await page.waitForTimeout(200);
+    await page.keyboard.up("d");
+    expect((await window()).from).toBeGreaterThan(zoomed.from);
+    await page.keyboard.press("ArrowDown");
+    await settle(page);
+    const first = await page.evaluate(() => globalThis.window.heddle.focus.slice);
+    expect(first).not.toBeNull();
+    await page.keyboard.press(".");
+    await settle(page);
+    expect(await page.evaluate(() => globalThis.window.heddle.focus.slice)).toEqual({ track: first!.track, index: first!.index + 1 });
+    await page.keyboard.press("0");
+    await settle(page);
+    expect(await window()).toMatchObject({ to: expect.any(Number) });
+    await page.keyboard.press("u");
+    await settle(page);
+    expect(page.url()).toContain("unit=time");
+    await page.keyboard.press("?");
+    expect(await page.isVisible("#keys")).toBe(true);
+    await page.keyboard.press("Escape");
+    expect(await page.isVisible("#keys")).toBe(false);
+    for (const [i, title] of TITLES.slice(0, 7).entries()) {
+      await page.keyboard.press(String(i + 1));
+      await settle(page);
+      expect(await page.innerText("#pane-upper-tabs [aria-selected=true], .pane-upper [aria-selected=true]")).toBe(title);
+    }
+    await page.keyboard.press("Escape");
+    await settle(page);
+    expect(await page.evaluate(() => globalThis.window.heddle.store.state.selection)).toBeNull();
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("reaches every control by Tab, with a name", async () => {
+    const { page } = await open(pageOf("tiny-1x1"));
+    const seen = new Set<string>();
+    for (let i = 0; i < 40; i++) {
+      await page.keyboard.press("Tab");
+      seen.add(await page.evaluate(() => {
+        const at = document.activeElement as HTMLElement;
+        return `${at.tagName} ${at.getAttribute("aria-label") ?? at.textContent?.slice(0, 20) ?? ""}`;
+      }));
+    }
+    expect([...seen].some((text) => text.startsWith("CANVAS"))).toBe(true);
+    expect([...seen].some((text) => text.includes("Table"))).toBe(true);
+    await page.close();
+  });
+});
+
+describe("accessibility", () => {
+  it.each([["light", false], ["dark", true]] as const)("axe finds no serious fault, %s", async (_, dark) => {
+    const { page } = await open(pageOf("compare"), "", dark);
+    await page.evaluate(AXE);
+    for (const view of viewsOf("compare")) {
+      await page.click(`#tab-upper-${view}`);
+      await settle(page);
+      for (const asTable of [false, true]) {
+        if (asTable) await page.click('.pane-upper button:has-text("Table")');
+        const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+        const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
+        expect(serious.map((v) => `${view}${asTable ? " as table" : ""}: ${v.id} ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")}: ${n.failureSummary}`).join("; ")}`)).toEqual([]);
+      }
+      await page.click('.pane-upper button:has-text("Table")');
+    }
+    await page.close();
+  });
+});
+
+describe("what it is given", () => {
+  const folder = mkdtempSync(join(tmpdir(), "heddle-page-"));
+  /** The page of tiny-1x1 with its timeline changed. */
+  function changed(name: string, change: (json: string) => string): string {
+    const html = readFileSync(pageOf("tiny-1x1"), "utf8");
+    const data = /(<script[^>]*class="timeline"[^>]*>)([^<]*)/.exec(html)!;
+    const json = change(gunzipSync(Buffer.from(data[2]!, "base64")).toString());
+    const file = join(folder, `${name}.html`);
+    writeFileSync(file, html.replace(data[0], () => data[1]! + gzipSync(json).toString("base64")));
+    return file;
+  }
+
+  it("shows hostile names as text", async () => {
+    const evil = `</script><img src=x onerror="window.harmed=true"><svg onload="window.harmed=true">\u202e"'&amp;😀`;
+    const file = changed("hostile", (text) => {
+      const json = JSON.parse(text);
+      json.model = evil;
+      for (const list of [json.report.layers, json.graph.tensors, json.graph.operators, json.memory]) for (const entry of list) entry.name = evil + "x".repeat(300);
+      json.asm = json.asm.split("\n").map((line: string) => line + evil).join("\n");
+      json.report.hostOperators = [evil];
+      json.report.notModelled = [evil];
+      json.device.name = evil;
+      return JSON.stringify(json);
+    });
+    const { page, faults } = await open(file);
+    for (const view of viewsOf("tiny-1x1")) {
+      await page.click(`#tab-upper-${view}`);
+      await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 0 }));
+      await settle(page);
+      await page.click('.pane-upper button:has-text("Table")');
+      await settle(page);
+    }
+    await page.fill("#search", "img");
+    await settle(page);
+    expect(await page.evaluate(() => window.harmed)).toBeUndefined();
+    expect(await page.evaluate(() => document.querySelectorAll("img").length)).toBe(0);
+    expect(await page.innerText("h1")).toContain("onerror");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("runs no script but its own", async () => {
+    const html = readFileSync(pageOf("tiny-1x1"), "utf8").replace("</body>", "<script>window.harmed = true</script></body>");
+    const file = join(folder, "foreign.html");
+    writeFileSync(file, html);
+    const { page, faults } = await open(file);
+    expect(await page.evaluate(() => window.harmed)).toBeUndefined();
+    expect(faults.join()).toContain("Content Security Policy");
+    await page.close();
+  });
+
+  it.each([
+    ["newer", (text: string) => text.replace("heddle.timeline/1", "heddle.timeline/2"), "heddle.timeline/2; this page reads heddle.timeline/1"],
+    ["foreign", () => '{"traceEvents": []}', "not a timeline of heddle"],
+    ["cut", (text: string) => text.slice(0, 1000), "cannot show its timeline"],
+    ["torn", (text: string) => text.replace(/"columns":\[\[/, '"columns":[[],['), "cannot show its timeline"],
+  ])("says in a sentence why it cannot show what is %s", async (name, change, sentence) => {
+    const { page } = await open(changed(name, change));
+    expect(await page.innerText("#problem")).toContain(sentence);
+    await page.close();
+  });
+});
