@@ -60,8 +60,8 @@ function decode(json) {
   if (json.format !== "heddle.timeline/1") {
     throw new Error(`This page reads heddle.timeline/1; the file says ${JSON.stringify(json.format)}. Open it with the heddle that wrote it.`);
   }
-  const instructions = {};
-  for (const key of ["layer", "resource", "mnemonic", "bytes", "macs"]) instructions[key] = unroll(json.instructions[key], json.instructions.text.length);
+  const instructions = {}, count = rolledLength(json.instructions.layer), asm = json.asm.split("\n");
+  for (const key of ["layer", "resource", "mnemonic", "bytes", "macs", "line"]) instructions[key] = unroll(json.instructions[key], count);
   const locks = {};
   for (const key of ["tileKind", "row", "column", "index", "initial", "producer", "consumer"]) locks[key] = unrollAll(json.locks[key]);
   const pool = new Map();
@@ -78,7 +78,7 @@ function decode(json) {
   });
   return {
     model: json.model, makespan: json.makespan, device: json.device, graph: json.graph, report: json.report, layers, tracks,
-    instructions: { ...instructions, text: json.instructions.text, mnemonics: json.instructions.mnemonics, resources: json.instructions.resources },
+    instructions: { ...instructions, text: Array.from(instructions.line, (line) => asm[line].trim()), mnemonics: json.instructions.mnemonics, resources: json.instructions.resources },
     locks: { ...locks, tileKinds: json.locks.tileKinds },
     memory: json.memory, waitKinds: json.waitKinds, slices: tracks.reduce((sum, t) => sum + t.size, 0),
     counters: { step: json.counters.step, series: json.counters.series.map((s) => ({ ...s, values: unrollAll(s.values) })) },

@@ -350,7 +350,7 @@ class Page {
   }
 }
 
-unpack(byId("timeline").textContent.trim()).then((json) => {
+unpack(document.querySelector("script.timeline").textContent.trim()).then((json) => {
   window.heddle = new Page(decode(json));
 }).catch((error) => {
   byId("problem").hidden = false;
