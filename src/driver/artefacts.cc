@@ -34,7 +34,7 @@ std::string artefactText(const Compilation& run, Stage stage) {
     case Stage::MemoryPlan:
       return print(*run.memoryPlan, run.canonical->graph);
     case Stage::Program:
-      return *run.asmText;
+      return run.listing->text;
     case Stage::Simulate:
       return timelineText(run);
     case Stage::Report:
@@ -48,7 +48,8 @@ std::string timelineText(const Compilation& run) {
                                                 .program = *run.program,
                                                 .device = *run.device,
                                                 .report = *run.report,
-                                                .instructions = instructionLines(*run.program)});
+                                                .listing = *run.listing,
+                                                .whatIf = run.whatIf});
 }
 
 }  // namespace heddle

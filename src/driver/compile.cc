@@ -64,7 +64,7 @@ class Compiler {
     if (!faults.empty()) return faults;
     {
       const Timed timed(run_.effort.compileSeconds);
-      faults = write("program.asm", *run_.asmText);
+      faults = write("program.asm", run_.listing->text);
       if (faults.empty() && folder_) faults = folder_->write("weights.bin", run_.weights->bytes);
       if (faults.empty()) faults = write("device.yaml", printDevice(*run_.device));
     }
@@ -75,7 +75,7 @@ class Compiler {
   // From here on the program is what its file says.
   Diagnostics readBack() {
     const Timed timed(run_.effort.verifySeconds);
-    std::string text = *run_.asmText;
+    std::string text = run_.listing->text;
     if (folder_) {
       Result<std::string> file = readTextFile(folder_->pathOf("program.asm"), text.size());
       if (!file) return file.diagnostics();
@@ -96,7 +96,7 @@ class Compiler {
     }
     const std::string timeline = folder_ ? timelineText(run_) : std::string();
     Diagnostics faults = write("timeline.json", timeline);
-    if (faults.empty() && folder_) faults = write("timeline.html", timelineHtml(timeline));
+    if (faults.empty() && folder_) faults = write("timeline.html", timelineHtml({timeline}));
     if (faults.empty()) faults = write("layers.csv", layersCsv(*run_.report));
     if (faults.empty()) faults = write("report.md", reportMarkdown(*run_.report));
     run_.effort.peakBytes = peakMemoryBytes();

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <ostream>
+#include <set>
 
 #include "arrays.h"
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
+#include "heddle/driver/quantized_tensors.h"
 #include "heddle/npy/npy.h"
 #include "heddle/support/json_writer.h"
 #include "road.h"
@@ -27,8 +30,8 @@ std::string fileName(std::string tensor) {
   return tensor + ".npy";
 }
 
-Diagnostics dumpTensors(const std::filesystem::path& folder, const Canonicalized& canonical,
-                        const std::vector<std::vector<std::int8_t>>& values) {
+// Two tensors of one file name ("a/b", "a:b"): the second gets a '_' more.
+Diagnostics dumpTensors(const std::filesystem::path& folder, const NamedArrays& tensors) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
@@ -37,33 +40,42 @@ Diagnostics dumpTensors(const std::filesystem::path& folder, const Canonicalized
              .summary = "the results cannot be put there",
              .what = error.message(),
              .mend = "choose another name, or check permissions and the space left"}};
-  for (const Port& port : canonical.quantized) {
-    const TensorFormat format = formatOf(canonical.graph.tensors[port.tensor.at()]);
-    Diagnostics faults =
-        writeFile(folder / fileName(port.name),
-                  printNpy(arrayFromStored(values[port.tensor.at()], port, format)));
+  std::set<std::string> taken;
+  for (const auto& [name, array] : tensors) {
+    std::string base = name;
+    while (!taken.insert(fileName(base)).second) base += '_';
+    Diagnostics faults = writeFile(folder / fileName(base), printNpy(array));
     if (!faults.empty()) return faults;
   }
   return {};
 }
 
-std::string resultText(const Canonicalized& canonical, const InterpretOptions& options) {
+using Dump = std::optional<QuantizedTensors>;  // where --dump-tensors asks for them
+
+std::string resultText(const Canonicalized& canonical, const InterpretOptions& options,
+                       const Dump& dump) {
   std::string text = canonical.graph.name + ": " + std::to_string(canonical.graph.ops.size()) +
                      " operators computed\n";
   for (const std::string& output : options.outputs) text += "output    " + output + "\n";
-  if (options.dumpTensors)
-    text += "tensors   " + std::to_string(canonical.quantized.size()) + " in " +
-            *options.dumpTensors + "\n";
+  if (!dump) return text;
+  text += "tensors   " + std::to_string(dump->arrays.size()) + " in " + *options.dumpTensors + "\n";
+  for (const std::string& name : dump->unknown)
+    text += "unknown   " + name + ": the host cannot compute it" +
+            (options.quantized ? " without the inputs of the model" : "") + "\n";
   return text;
 }
 
-std::string resultJson(const Canonicalized& canonical) {
+std::string resultJson(const Canonicalized& canonical, const Dump& dump) {
   JsonWriter json(2);
   json.beginObject();
   json.key("schema").value("heddle.interpretation/1");
   json.key("model").value(canonical.graph.name);
   json.key("operators").value(static_cast<std::int64_t>(canonical.graph.ops.size()));
-  json.key("tensors").value(static_cast<std::int64_t>(canonical.quantized.size()));
+  json.key("tensors").value(dump ? static_cast<std::int64_t>(dump->arrays.size()) : 0);
+  json.key("unknown").beginArray();
+  if (dump)
+    for (const std::string& name : dump->unknown) json.value(name);
+  json.endArray();
   json.endObject();
   return json.take() + "\n";
 }
@@ -76,9 +88,10 @@ std::vector<std::string> namesOf(const Graph& graph, const std::vector<ValueId>&
 
 // The model from its own inputs to its own outputs, through the host's operators.
 Result<std::vector<TensorValue>> interpretThroughHost(const InterpretOptions& options,
-                                                      const Compilation& run, Progress& progress) {
+                                                      const Compilation& run,
+                                                      const NamedArrays& given,
+                                                      Progress& progress) {
   const Graph& model = *run.graph;
-  HEDDLE_TRY(const NamedArrays given, readArrays(options.inputs, namesOf(model, model.inputs)));
   HEDDLE_TRY(const std::vector<TensorValue> inputs, enterArray(*run.canonical, given));
   std::vector<TensorValue> values = interpretAll(run.canonical->graph, inputs, progress);
   std::vector<TensorValue> outputs;
@@ -116,17 +129,30 @@ Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
   if (!faults.empty()) return faults;
 
   const Canonicalized& canonical = *run.canonical;
-  const bool host = !canonical.hostBefore.nodes.empty() || !canonical.hostAfter.nodes.empty();
+  const bool hasHost = !canonical.hostBefore.nodes.empty() || !canonical.hostAfter.nodes.empty();
+  const bool throughHost = hasHost && !options.quantized;
+  NamedArrays given;  // inputs of the model itself
+  if (throughHost) {
+    Result<NamedArrays> arrays = readArrays(options.inputs, namesOf(*run.graph, run.graph->inputs));
+    if (!arrays) return arrays.diagnostics();
+    given = std::move(*arrays);
+  }
   const Result<std::vector<TensorValue>> values =
-      host && !options.quantized ? interpretThroughHost(options, run, progress)
-                                 : interpretQuantized(options, canonical.graph, progress);
+      throughHost ? interpretThroughHost(options, run, given, progress)
+                  : interpretQuantized(options, canonical.graph, progress);
   if (!values) return values.diagnostics();
-  if (options.dumpTensors) faults = dumpTensors(*options.dumpTensors, canonical, *values);
+  Dump dump;
+  if (options.dumpTensors) {
+    Result<QuantizedTensors> tensors = quantizedTensors(*run.graph, canonical, *values, given);
+    if (!tensors) return tensors.diagnostics();
+    faults = dumpTensors(*options.dumpTensors, tensors->arrays);
+    dump = std::move(*tensors);
+  }
   if (!faults.empty()) return faults;
   if (options.verbosity.json) {
-    out << resultJson(canonical);
+    out << resultJson(canonical, dump);
   } else if (!options.verbosity.quiet) {
-    out << resultText(canonical, options);
+    out << resultText(canonical, options, dump);
   }
   return {};
 }

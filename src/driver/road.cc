@@ -26,6 +26,12 @@ std::int64_t workOf(const CanonicalGraph& graph, const CanonicalOp& op) {
   return needs.macs + needs.inputBytes + needs.outputBytes;
 }
 
+std::int64_t sliceCount(const Timeline& timeline) {
+  std::int64_t slices = 0;
+  for (const Track& track : timeline.tracks) slices += std::ssize(track.slices);
+  return slices;
+}
+
 }  // namespace
 
 Timed::Timed(double& seconds) : seconds_(seconds), begun_(now()) {}
@@ -92,7 +98,7 @@ Diagnostics makeProgram(Compilation& run) {
   program.hostOperators = hostOperators(*run.canonical);
   Diagnostics faults = verify(program, *run.device);
   if (!faults.empty()) return asBugs(std::move(faults));
-  run.asmText = printAsm(program);
+  run.listing = listAsm(program);
   run.program = std::move(program);
   run.weights = std::move(generated->weights);
   return {};
@@ -105,6 +111,11 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles) {
         simulateTime(*run.program, *run.device, {.maxCycles = maxCycles});
     if (!simulated) return asBugs(simulated.diagnostics());
     run.simulated = std::move(*simulated);
+    if (sliceCount(run.simulated->timeline) <= kMostWhatIfSlices) {
+      Result<std::vector<WhatIf>> free = whatIf(*run.program, *run.device);
+      if (!free) return asBugs(free.diagnostics());
+      run.whatIf = std::move(*free);
+    }
   }
   std::vector<Cycles> closedForm;
   for (const LayerTiling& layer : run.layerPlan->layers) closedForm.push_back(layer.estimate);

@@ -1,5 +1,6 @@
 // printAsm: one line a declaration, one line an instruction. What has its default value is not
 // written.
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -38,8 +39,7 @@ class Printer {
 
   void header();
   void code();
-  void instruction(const Instruction& i);
-  std::string take() { return std::exchange(out_, {}); }
+  AsmListing take();
 
  private:
   // ---- tokens ----
@@ -91,6 +91,7 @@ class Printer {
   void sendTo(const SendTo<Affine>& to);
 
   // ---- instructions ----
+  void instruction(const Instruction& i);
   void operator()(const Start& i);
   void operator()(const Wait<Affine>& i);
   void operator()(const Load<Affine>& i);
@@ -113,7 +114,22 @@ class Printer {
 
   const Program& program_;
   std::string out_;
+  std::vector<std::size_t> instructions_;  // where each begins in out_
 };
+
+AsmListing Printer::take() {
+  AsmListing listing;
+  std::size_t counted = 0;
+  std::int64_t line = 0;
+  for (const std::size_t at : instructions_) {
+    line += std::count(out_.begin() + static_cast<std::ptrdiff_t>(counted),
+                       out_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    counted = at;
+    listing.lines.push_back(line);
+  }
+  listing.text = std::move(out_);
+  return listing;
+}
 
 Printer& Printer::quoted(std::string_view text) {
   out_ += '"';
@@ -339,6 +355,7 @@ void Printer::operator()(const Call<Affine>& i) {
 }
 
 void Printer::instruction(const Instruction& i) {
+  instructions_.push_back(out_.size());
   word(mnemonic(i, program_)).word(" ");
   std::visit([this](const auto& operands) { (*this)(operands); }, i.as);
 }
@@ -522,32 +539,13 @@ void Printer::code() {
 
 }  // namespace
 
-std::string printAsm(const Program& program) {
+AsmListing listAsm(const Program& program) {
   Printer printer(program);
   printer.header();
   printer.code();
   return printer.take();
 }
 
-namespace {
-void collectLines(const std::vector<Item>& items, Printer& printer,
-                  std::vector<std::string>& lines) {
-  for (const Item& item : items) {
-    if (const Loop* loop = std::get_if<Loop>(&item.as)) {
-      collectLines(loop->body, printer, lines);
-    } else {
-      printer.instruction(std::get<Instruction>(item.as));
-      lines.push_back(printer.take());
-    }
-  }
-}
-}  // namespace
-
-std::vector<std::string> instructionLines(const Program& program) {
-  Printer printer(program);
-  std::vector<std::string> lines;
-  for (const Section& s : program.sections) collectLines(s.items, printer, lines);
-  return lines;
-}
+std::string printAsm(const Program& program) { return listAsm(program).text; }
 
 }  // namespace heddle

@@ -46,12 +46,14 @@ std::string base64(const std::string& bytes) {
 
 }  // namespace
 
-std::string timelineHtml(const std::string& json) {
-  constexpr std::string_view kPlace = "@TIMELINE@";
+std::string timelineHtml(const std::vector<std::string>& jsons) {
+  constexpr std::string_view kPlace = "@TIMELINES@";
   const std::size_t at = kTimelinePage.find(kPlace);
   HEDDLE_CHECK(at != std::string_view::npos) << "viewer/page.html has no place for the data";
   std::string page(kTimelinePage.substr(0, at));
-  page += base64(gzip(json));
+  for (const std::string& json : jsons)
+    page += "<script type=\"application/octet-stream\" class=\"timeline\">" + base64(gzip(json)) +
+            "</script>\n";
   page += kTimelinePage.substr(at + kPlace.size());
   return page;
 }

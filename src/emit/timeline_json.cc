@@ -6,6 +6,8 @@
 
 #include "heddle/report/leaves.h"
 #include "heddle/report/memory_blocks.h"
+#include "heddle/report/memory_use.h"
+#include "heddle/report/padding.h"
 #include "rolled_sequence.h"
 #include "timeline_columns.h"
 #include "timeline_counters.h"
@@ -38,6 +40,10 @@ void writeDevice(JsonWriter& json, const Device& device) {
   json.key("ddrWriteBytesPerSecond").value(device.rates.ddrWrite.raw);
   json.key("wireBytesPerSecond").value(device.rates.wire.raw);
   json.key("coreWriteBytesPerSecond").value(device.rates.coreWrite.raw);
+  json.key("ddrChannelsIn").value(device.memtile.ddrChannelsIn);
+  json.key("ddrChannelsOut").value(device.memtile.ddrChannelsOut);
+  json.key("macsPerCycle").value(device.core.macsPerCycle);
+  json.key("depthwiseMacsPerCycle").value(device.core.depthwiseMacsPerCycle);
   json.key("wires").beginArray();
   for (const Wire& wire : device.wires) {
     json.beginObject().key("name").value(wire.name).key("reach");
@@ -109,6 +115,8 @@ class Writer {
     json_.key("report").beginObject();
     writeReport(json_, context_.report);
     json_.endObject();
+    writeWhatIf();
+    json_.key("asm").value(context_.listing.text);
     writeInstructions();
     writeLocks();
     writeMemory();
@@ -143,12 +151,21 @@ class Writer {
     writeColumn("mnemonic", leaves_, [&](const LeafFacts& l) { return indexOf(l.mnemonic); });
     writeColumn("bytes", leaves_, [](const LeafFacts& l) { return l.bytes; });
     writeColumn("macs", leaves_, [](const LeafFacts& l) { return l.macs; });
+    writeRolled("line", context_.listing.lines);
     writeStrings("mnemonics", mnemonics);
     json_.key("resources").beginArray();
     for (std::size_t r = 0; r < kResources; ++r) json_.value(name(static_cast<Resource>(r)));
     json_.endArray();
-    writeStrings("text", context_.instructions);
     json_.endObject();
+  }
+
+  void writeWhatIf() {
+    json_.key("whatIf").beginArray();
+    for (const WhatIf& free : context_.whatIf) {
+      json_.beginObject().key("resource").value(name(free.resource));
+      json_.key("cycles").value(free.cycles.raw()).endObject();
+    }
+    json_.endArray();
   }
 
   template <class Strings>
@@ -173,24 +190,31 @@ class Writer {
   }
 
   void writeMemory() {
-    const std::vector<LayerReport>& layers = context_.report.layers;
     const std::vector<MemoryBlock> blocks = memoryBlocks(context_.program);
+    const std::vector<MemoryUse> uses = memoryUse(context_.program, timeline_, blocks);
     json_.key("memory").beginArray();
-    for (const MemoryBlock& block : blocks) {
-      const bool fromStart = !block.first.valid(), toEnd = !block.last.valid();
-      json_.beginObject()
-          .key("name")
-          .value(block.name)
-          .key("kind")
-          .value(word(block.kind))
-          .key("tiles");
-      writeRange(json_, block.tiles);
-      json_.key("address").value(block.address).key("size").value(block.size);
-      json_.key("firstLayer").value(block.first.index).key("lastLayer").value(block.last.index);
-      json_.key("start").value(fromStart ? 0 : layers[block.first.at()].start.raw());
-      json_.key("end").value(toEnd ? timeline_.makespan.raw() : layers[block.last.at()].end.raw());
-      json_.key("tensor").value(block.tensor.index).endObject();
-    }
+    for (std::size_t b = 0; b < blocks.size(); ++b) writeBlock(blocks[b], uses[b]);
+    json_.endArray();
+  }
+
+  void writeBlock(const MemoryBlock& block, const MemoryUse& use) {
+    json_.beginObject().key("name").value(block.name).key("kind").value(word(block.kind));
+    json_.key("tiles");
+    writeRange(json_, block.tiles);
+    json_.key("address").value(block.address).key("size").value(block.size);
+    json_.key("slots").value(use.slots).key("tensor").value(block.tensor.index);
+    json_.key("firstLayer").value(block.first.index).key("lastLayer").value(block.last.index);
+    writeLayers("writtenBy", use.writtenBy);
+    writeLayers("readBy", use.readBy);
+    json_.key("start").value(use.whole.start).key("end").value(use.whole.end);
+    writeColumn("starts", use.tiles, [](const Stretch& s) { return s.start; });
+    writeColumn("ends", use.tiles, [](const Stretch& s) { return s.end; });
+    json_.endObject();
+  }
+
+  void writeLayers(const char* key, const std::vector<LayerId>& layers) {
+    json_.key(key).beginArray();
+    for (const LayerId layer : layers) json_.value(layer.index);
     json_.endArray();
   }
 
@@ -228,6 +252,8 @@ class Writer {
       json_.endArray();
       for (std::size_t c = 0; c < kColumns.size(); ++c)
         json_.key(kColumns[c]).value(pooled(roller_.roll(columns.columns[c])));
+      json_.key("padded").value(
+          pooled(roller_.roll(paddedMacs(context_.graph, context_.program, leaves_, track))));
       json_.endObject();
     }
     json_.endArray();

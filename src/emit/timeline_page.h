@@ -1,4 +1,4 @@
-// The page of viewer/ as text, style and scripts put in; "@TIMELINE@" stands where the data go.
+// The page of viewer/ as text, style and scripts put in; "@TIMELINES@" stands where the data go.
 // Made at build time.
 #pragma once
 #include <string_view>

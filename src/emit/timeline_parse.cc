@@ -15,6 +15,7 @@ using timeline_words::kColumns;
 // A rolled sequence may say [1000000000, 0]: no more slices than this are unrolled, for all tracks
 // together.
 constexpr std::int64_t kMostSlices = 100'000'000;
+constexpr std::size_t kMostInstructions = 1 << 26;
 constexpr int kDeepestLoop = 32;
 
 struct Contradiction {
@@ -43,10 +44,15 @@ void unroll(const Json& rolled, std::size_t first, std::size_t most, int depth, 
   }
 }
 
-ColumnValues unrolled(const Json& rolled, std::size_t size) {
+ColumnValues unrolledUpTo(const Json& rolled, std::size_t most) {
   if (!rolled.is_array()) throw Contradiction{"expected a rolled sequence"};
   ColumnValues out;
-  unroll(rolled, 0, size, 0, out);
+  unroll(rolled, 0, most, 0, out);
+  return out;
+}
+
+ColumnValues unrolled(const Json& rolled, std::size_t size) {
+  ColumnValues out = unrolledUpTo(rolled, size);
   if (out.size() != size)
     throw Contradiction{std::to_string(out.size()) + " values for " + std::to_string(size) +
                         " slices"};
@@ -54,10 +60,10 @@ ColumnValues unrolled(const Json& rolled, std::size_t size) {
 }
 
 std::vector<std::int32_t> layersOf(const Json& json) {
-  const Json& instructions = json.at("instructions");
-  const ColumnValues layers = unrolled(instructions.at("layer"), instructions.at("text").size());
   std::vector<std::int32_t> out;
-  for (const std::int64_t layer : layers) out.push_back(static_cast<std::int32_t>(layer));
+  for (const std::int64_t layer :
+       unrolledUpTo(json.at("instructions").at("layer"), kMostInstructions))
+    out.push_back(static_cast<std::int32_t>(layer));
   return out;
 }
 

@@ -188,28 +188,23 @@ void runNode(const Graph& graph, const Node& node, std::vector<HostTensor>& valu
   for (double& value : call.output.values) value = stored(call.output.type, value);
 }
 
-bool hasSeveralOutputs(NodeKind kind) {
-  return kind == NodeKind::Split || kind == NodeKind::DynamicQuantizeLinear;
-}
+}  // namespace
 
 // Second outputs (the mask of Dropout, the indices of MaxPool) and pools with channels last have no
 // definition here.
-bool hasDefinition(const Node& node) {
+bool runsOnHost(const Node& node) {
+  if (node.kind == NodeKind::Split || node.kind == NodeKind::DynamicQuantizeLinear) return true;
   const bool several = std::any_of(node.outputs.begin() + 1, node.outputs.end(),
                                    [](ValueId id) { return id.valid(); });
   const auto* pool = std::get_if<PoolAttributes>(&node.attributes);
-  if (pool != nullptr && pool->channelsLast) return false;
-  return runsOnHost(node.kind) && (hasSeveralOutputs(node.kind) || !several);
+  const bool channelsLast = pool != nullptr && pool->channelsLast;
+  return familyOf(node.kind) != nullptr && !several && !channelsLast;
 }
-
-}  // namespace
-
-bool runsOnHost(NodeKind kind) { return hasSeveralOutputs(kind) || familyOf(kind) != nullptr; }
 
 Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const HostTensor> inputs) {
   std::string unknown;
   for (const Node& node : graph.nodes)
-    if (!hasDefinition(node))
+    if (!runsOnHost(node))
       unknown += (unknown.empty() ? "" : ", ") + node.name + " (" + node.opType + ")";
   if (!unknown.empty())
     return Diagnostic{"HOST001", graph.name, "operators have no definition on the host", unknown,

@@ -44,6 +44,8 @@ bool isDdr(const Engine& e) { return e.kind == EngineKind::DdrIn || e.kind == En
 Simulation::Simulation(const Executable& executable, const SimulateOptions& options, DataPath* data)
     : x_(executable), options_(options), data_(data), engines_(executable.engines.size()) {
   const Rates& rates = x_.device->rates;
+  HEDDLE_CHECK(options.oneCycle.empty() || options.oneCycle.size() == executable.leaves.size())
+      << options.oneCycle.size() << " flags for " << executable.leaves.size() << " instructions";
   if (rates.ddrReadTotal) readShare_.emplace(*rates.ddrReadTotal, x_.device->clock);
   if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
   for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
@@ -184,10 +186,17 @@ std::int64_t Simulation::duration(EngineIndex e) const {
   if (leafOf(s).op == Op::Send)
     acquires = acquires || std::any_of(s.partners.begin(), s.partners.end(),
                                        [&](EngineIndex r) { return !state(r).acquire.empty(); });
-  return leafOf(s).cycles + (acquires ? x_.device->lockAcquire.raw() : 0);
+  const std::int64_t cycles =
+      takesOneCycle(s) ? std::min<std::int64_t>(leafOf(s).cycles, 1) : leafOf(s).cycles;
+  return cycles + (acquires ? x_.device->lockAcquire.raw() : 0);
+}
+
+bool Simulation::takesOneCycle(const EngineState& s) const {
+  return !options_.oneCycle.empty() && options_.oneCycle[static_cast<std::size_t>(s.leaf)];
 }
 
 SharedRate* Simulation::shareOf(EngineIndex e) {
+  if (takesOneCycle(state(e))) return nullptr;
   const EngineKind kind = x_.engines[static_cast<std::size_t>(e)].kind;
   if (kind == EngineKind::DdrIn && readShare_) return &*readShare_;
   if (kind == EngineKind::DdrOut && writeShare_) return &*writeShare_;

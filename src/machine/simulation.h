@@ -116,6 +116,7 @@ class Simulation {
   void scheduleEnd(EngineIndex e, std::int64_t time);
   void reschedule(SharedRate& rate);
   std::int64_t duration(EngineIndex e) const;
+  bool takesOneCycle(const EngineState& s) const;
   SharedRate* shareOf(EngineIndex e);
   void noteWait(EngineIndex e, EngineIndex primary, SpanSlice& slice) const;
 

@@ -100,8 +100,9 @@ class LockedShapes {
 
   // `layout`: plain shape, then per mark 2 * end + release.
   const Entry& entry(const std::vector<std::int32_t>& layout) {
-    auto [at, fresh] = entries_.try_emplace(layout);
-    if (!fresh) return at->second;
+    const auto inserted = entries_.try_emplace(layout);
+    Entry& made = inserted.first->second;
+    if (!inserted.second) return made;
     FlatInstruction instruction = plain_[static_cast<std::size_t>(layout[0])];
     std::int64_t n = 0;
     forEachValue(instruction, [&](std::int64_t& v) { v = n++; });
@@ -109,10 +110,10 @@ class LockedShapes {
       const LockLists locks = locksOf(instruction, layout[k] / 2);
       (layout[k] % 2 ? locks.release : locks.acquire)->push_back({n++, 1});
     }
-    forEachValue(instruction, [&](std::int64_t& v) { at->second.order.push_back(static_cast<std::int32_t>(v)); });
-    at->second.number = static_cast<std::int32_t>(prototypes_.size());
+    forEachValue(instruction, [&](std::int64_t& v) { made.order.push_back(static_cast<std::int32_t>(v)); });
+    made.number = static_cast<std::int32_t>(prototypes_.size());
     prototypes_.push_back(std::move(instruction));
-    return at->second;
+    return made;
   }
   std::vector<FlatInstruction>& prototypes() { return prototypes_; }
 

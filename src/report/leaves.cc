@@ -6,9 +6,9 @@
 namespace heddle {
 namespace {
 
-std::int64_t callMacs(const Call<Affine>& call, const Kernel& kernel) {
+std::int64_t callMacs(const Kernel& kernel, std::int64_t blocks) {
   return kernelMacs({.op = kernel.op,
-                     .blocks = kernel.op == OpKind::Conv ? call.keptBlocks : kernel.outputBlocks,
+                     .blocks = blocks,
                      .taps = kernel.window.kernelY * kernel.window.kernelX,
                      .columns = kernel.outputColumns});
 }
@@ -50,7 +50,10 @@ struct Describe {
     const Kernel& kernel = program.kernels[i.kernel.at()];
     facts.resource = Resource::Compute;
     facts.mnemonic = mnemonic(kernel.op);
-    facts.macs = callMacs(i, kernel);
+    const bool skips = kernel.op == OpKind::Conv;
+    const std::int64_t blocks = kernel.outputBlocks * (skips ? kernel.inputBlocks : 1);
+    facts.macs = callMacs(kernel, skips ? i.keptBlocks : blocks);
+    facts.macsDense = callMacs(kernel, blocks);
   }
 };
 

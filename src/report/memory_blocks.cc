@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "heddle/support/units.h"
+#include "leaf_places.h"
 
 namespace heddle {
 namespace {
@@ -66,65 +67,62 @@ class LifeFinder {
   LayerId layer_;
 };
 
-// Stretch of a memtile that a layer's weight records pass through, from the transfers that bring
-// them.
-class StagingFinder {
- public:
-  explicit StagingFinder(const Program& program) {
-    for (const Section& section : program.sections) {
-      if (section.engines.kind != EngineKind::DdrIn) continue;
-      const CoreRange& range = section.engines.range;
-      for (column_ = range.column; column_ < range.column + range.columns; ++column_) {
-        layer_ = section.layer;
-        visit(section.items);
-      }
+// Stretches of memtiles that each layer's weight records pass through, from the transfers that
+// bring them.
+std::vector<MemoryBlock> stagingBlocks(const Program& program) {
+  std::map<std::pair<LayerId, std::int64_t>, Extent> spans;
+  for (const LeafPlace& leaf : leafPlaces(program)) {
+    const auto* load = std::get_if<Load<Affine>>(&leaf.instruction->as);
+    if (!load || load->part.content != Content::Weights) continue;
+    const CoreRange& range = leaf.section->engines.range;
+    for (std::int64_t column = range.column; column < range.column + range.columns; ++column) {
+      const Extent extent = extentOf(load->destination, leaf.counts, 0, column);
+      Extent& span = spans.try_emplace({leaf.section->layer, column}, extent).first->second;
+      span = {std::min(span.first, extent.first), std::max(span.end, extent.end)};
     }
   }
-  std::vector<MemoryBlock> blocks() const {
-    std::vector<MemoryBlock> out;
-    for (const auto& [where, span] : spans_)
-      out.push_back({"weights",
-                     TileKind::Memtile,
-                     {.row = 0, .column = where.second},
-                     span.first,
-                     span.second - span.first,
-                     where.first,
-                     where.first,
-                     TensorId()});
-    return out;
-  }
+  std::vector<MemoryBlock> blocks;
+  for (const auto& [where, span] : spans)
+    blocks.push_back({"weights",
+                      TileKind::Memtile,
+                      {.row = 0, .column = where.second},
+                      span.first,
+                      span.end - span.first,
+                      where.first,
+                      where.first,
+                      TensorId()});
+  return blocks;
+}
 
- private:
-  void visit(const std::vector<Item>& items) {
-    for (const Item& item : items) {
-      if (const Loop* loop = std::get_if<Loop>(&item.as)) {
-        counts_.push_back(loop->count);
-        visit(loop->body);
-        counts_.pop_back();
-      } else if (const auto* load = std::get_if<Load<Affine>>(&std::get<Instruction>(item.as).as)) {
-        if (load->part.content == Content::Weights) extend(load->destination);
-      }
-    }
-  }
-  void extend(const End<Affine>& end) {
-    const Address<Affine>& address = end.address;
-    std::int64_t low = address.base.base + address.base.column * column_, high = low;
-    for (std::size_t k = 0; k < counts_.size(); ++k) {
-      const std::int64_t reach = address.base.loop[k] * (counts_[k] - 1);
-      (reach < 0 ? low : high) += reach;
-    }
-    high += (address.slots - 1) * address.slotStride + end.pattern.run;
-    for (const Dimension& d : end.pattern.dimensions) high += (d.count - 1) * d.stride;
-    const auto [at, isNew] = spans_.try_emplace({layer_, column_}, low, high);
-    if (isNew) return;
-    at->second = {std::min(at->second.first, low), std::max(at->second.second, high)};
-  }
+std::int64_t bytesOf(const Shape& shape) {
+  return shape.height * shape.width * roundUpTo(shape.channels, 8);
+}
 
-  std::map<std::pair<LayerId, std::int64_t>, std::pair<std::int64_t, std::int64_t>> spans_;
-  std::vector<std::int64_t> counts_;  // of the enclosing loops
-  LayerId layer_;
-  std::int64_t column_ = 0;
-};
+// Inputs are there from the start, outputs stay to the end, weights do both.
+void appendDdrBlocks(const Program& program, const std::vector<Life>& lives,
+                     std::vector<MemoryBlock>& blocks) {
+  const auto isPort = [&](const std::vector<Port>& ports, TensorId tensor) {
+    return std::any_of(ports.begin(), ports.end(),
+                       [&](const Port& port) { return rootOf(program, port.tensor) == tensor; });
+  };
+  std::int64_t records = program.weightsAddress;  // behind the constants
+  for (std::size_t t = 0; t < program.tensors.size(); ++t) {
+    const ProgramTensor& tensor = program.tensors[t];
+    const TensorId id(t);
+    if (!tensor.ddr || rootOf(program, id) != id) continue;
+    const std::int64_t size = bytesOf(tensor.shape);
+    Life life = lives[t];
+    if (tensor.constant || isPort(program.inputs, id)) life.first = LayerId();
+    if (isPort(program.outputs, id)) life.last = LayerId();
+    if (tensor.constant) records = std::max(records, *tensor.ddr + size);
+    blocks.push_back(
+        {tensor.name, TileKind::Ddr, {}, *tensor.ddr, size, life.first, life.last, id});
+  }
+  const std::int64_t size = program.weightsAddress + program.weightsBytes - records;
+  if (size > 0)
+    blocks.push_back(
+        {"weights", TileKind::Ddr, {}, records, size, LayerId(), LayerId(), TensorId()});
+}
 
 bool covers(const MemoryBlock& outer, const MemoryBlock& inner) {
   return outer.kind == inner.kind && outer.tiles.contains(inner.tiles.row, inner.tiles.column) &&
@@ -179,7 +177,7 @@ std::vector<MemoryBlock> memoryBlocks(const Program& program) {
       named.emplace(c, buffer.address, rootOf(program, buffer.tensor));
   }
   const std::size_t buffers = blocks.size();
-  for (const MemoryBlock& staging : StagingFinder(program).blocks()) {
+  for (const MemoryBlock& staging : stagingBlocks(program)) {
     const auto holds = [&](const MemoryBlock& buffer) { return covers(buffer, staging); };
     if (std::none_of(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(buffers), holds))
       blocks.push_back(staging);
@@ -203,6 +201,7 @@ std::vector<MemoryBlock> memoryBlocks(const Program& program) {
                         id});
     }
   }
+  appendDdrBlocks(program, finder.lives(), blocks);
   return blocks;
 }
 

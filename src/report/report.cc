@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t at(Resource resource) { return static_cast<std::size_t>(resource); }
 
-void addTraffic(LayerReport& layer, const LeafFacts& leaf) {
+void addTraffic(LayerReport& layer, std::int64_t& macsDense, const LeafFacts& leaf) {
   const Bytes bytes(leaf.bytes);
   switch (leaf.engine) {
     case EngineKind::DdrIn:
@@ -30,6 +30,7 @@ void addTraffic(LayerReport& layer, const LeafFacts& leaf) {
       break;
     case EngineKind::Core:
       layer.macsExecuted += leaf.macs;
+      macsDense += leaf.macsDense;
       break;
     case EngineKind::CoreIn:  // counted at the wire's end
     case EngineKind::Sequencer:
@@ -43,11 +44,18 @@ class SliceCounter {
  public:
   SliceCounter(const Timeline& timeline, const std::vector<LeafFacts>& leaves,
                std::vector<LayerReport>& layers)
-      : timeline_(timeline), leaves_(leaves), layers_(layers), busyEngine_(layers.size()) {
+      : timeline_(timeline),
+        leaves_(leaves),
+        layers_(layers),
+        busyEngine_(layers.size()),
+        macsDense_(layers.size()) {
     for (const Track& track : timeline.tracks) count(track);
     for (std::size_t i = 0; i < layers.size(); ++i) {
       if (busyEngine_[i].raw() > 0) layers[i].boundBy = bound_.at(i);
       if (layers[i].start.raw() == INT64_MAX) layers[i].start = layers[i].end;
+      if (macsDense_[i] > 0)
+        layers[i].density =
+            static_cast<double>(layers[i].macsExecuted) / static_cast<double>(macsDense_[i]);
     }
   }
 
@@ -59,7 +67,7 @@ class SliceCounter {
       const LeafFacts& leaf = leaves_[static_cast<std::size_t>(slice.leaf)];
       LayerReport& layer = layers_[slice.layer.at()];
       busy[slice.layer.at()][at(leaf.resource)] += Cycles(slice.end - slice.start);
-      addTraffic(layer, leaf);
+      addTraffic(layer, macsDense_[slice.layer.at()], leaf);
       if (track.engine.kind == EngineKind::Sequencer) continue;
       layer.start = std::min(layer.start, Cycles(slice.start));
       if (track.engine.kind != EngineKind::Core) continue;
@@ -94,6 +102,7 @@ class SliceCounter {
   const std::vector<LeafFacts>& leaves_;
   std::vector<LayerReport>& layers_;
   std::vector<Cycles> busyEngine_;
+  std::vector<std::int64_t> macsDense_;  // as LeafFacts::macsDense, per layer
   std::vector<Resource> bound_ = std::vector<Resource>(layers_.size(), Resource::Sequencer);
 };
 

@@ -60,7 +60,8 @@ void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer
   json.key("efficiency");
   writeOptional(json, layerEfficiency(report, layer));
   json.key("macs").value(layer.macs).key("macsExecuted").value(layer.macsExecuted);
-  json.key("weightBytes").value(layer.weightBytes);
+  json.key("weightBytes").value(layer.weightBytes).key("density");
+  writeOptional(json, layer.density);
   writeTraffic(json, layer.traffic);
   json.key("weightsToCoresBytes").value(layer.weightsToCores.raw());
   json.key("inputsToCoresBytes").value(layer.inputsToCores.raw());
@@ -320,6 +321,7 @@ std::string layersCsv(const Report& report) {
       {"macs", [&](const LayerReport& l) { return count(l.macs); }},
       {"macs_executed", [&](const LayerReport& l) { return count(l.macsExecuted); }},
       {"weight_bytes", [&](const LayerReport& l) { return count(l.weightBytes); }},
+      {"density", [&](const LayerReport& l) { return optional(l.density); }},
       {"ddr_read_bytes", [&](const LayerReport& l) { return count(l.traffic.ddrRead.raw()); }},
       {"ddr_write_bytes", [&](const LayerReport& l) { return count(l.traffic.ddrWrite.raw()); }},
       {"weights_to_cores_bytes",

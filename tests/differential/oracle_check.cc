@@ -16,10 +16,12 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "heddle/canon/canonicalize.h"
 #include "heddle/driver/host_parts.h"
 #include "heddle/driver/port_values.h"
+#include "heddle/driver/quantized_tensors.h"
 #include "heddle/interp/host.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/npy/npy.h"
@@ -92,7 +94,8 @@ class Checker {
     const Tensors runtime = runtimeTensors(*canonical, folder);
     const Tensors own = checkOps(*canonical, runtime);
     return checkEntrance(*canonical, *graph, folder, runtime) &&
-           checkExit(*canonical, *graph, folder, runtime, own);
+           checkExit(*canonical, *graph, folder, runtime, own) &&
+           checkOutside(*canonical, *graph, folder, runtime, own);
   }
 
   // Prints the histograms; false where one passes its bounds.
@@ -214,6 +217,44 @@ class Checker {
       if (runtime.contains(id)) count("input", (*values)[i], runtime.at(id));
     }
     return true;
+  }
+
+  // The quantized tensors that no canonical tensor holds (inner ones of the host, a folded Pad),
+  // made from the Runtime's own others; every tensor that the Runtime gave has to be among all of
+  // them.
+  bool checkOutside(const Canonicalized& canonical, const Graph& graph, const fs::path& folder,
+                    const Tensors& runtime, Tensors values) {
+    for (const auto& [id, value] : runtime) values[id] = value;
+    std::vector<TensorValue> all;
+    for (std::size_t i = 0; i < canonical.graph.tensors.size(); ++i)
+      all.push_back(values.at(TensorId(i)));
+    const auto made =
+        quantizedTensors(graph, canonical, all, arraysOf(graph, graph.inputs, folder));
+    if (!made) return refuse(made.diagnostics());
+    std::set<std::string> inside;
+    for (const Port& port : canonical.quantized) inside.insert(port.name);
+    bool whole = true;
+    for (const Value& value : graph.values) {
+      const bool byte = value.type == DataType::Int8 || value.type == DataType::Uint8;
+      const fs::path file = folder / fileName(value.name);
+      if (!byte || inside.contains(value.name) || !fs::exists(file)) continue;
+      const auto found = made->arrays.find(value.name);
+      const Result<NpyArray> theirs = readNpy(file);
+      const bool fits = found != made->arrays.end() && theirs &&
+                        found->second.type == theirs->type && found->second.shape == theirs->shape;
+      if (fits) count("outside the array", bytesOf(found->second), bytesOf(*theirs));
+      if (!fits) std::cout << model_ << ": " << value.name << " is not among the tensors\n";
+      whole = whole && fits;
+    }
+    return whole;
+  }
+
+  static TensorValue bytesOf(const NpyArray& array) {
+    TensorValue bytes;
+    for (const std::byte b : array.data)
+      bytes.push_back(
+          static_cast<std::int8_t>(static_cast<int>(b) - (array.type == NpyType::Uint8 ? 128 : 0)));
+    return bytes;
   }
 
   // The model's outputs, made from the Runtime's own last quantized tensors.

@@ -24,6 +24,14 @@ OUTPUTS = {"program.asm", "weights.bin", "device.yaml", "timeline.json", "timeli
 options = None
 
 
+def unrolled(items):
+    """[3, [3, 1, 2], 9] -> 3 1 2 1 2 1 2 9, as docs/timeline.md says."""
+    out = []
+    for item in items:
+        out += [item] if isinstance(item, int) else unrolled(item[1:]) * item[0]
+    return out
+
+
 class Heddle(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-e2e-"))
@@ -54,6 +62,22 @@ class Small(Heddle):
             for mesh in ("1x1", "2x2", "3x3", "1x4", "4x1", "5x3"):
                 with self.subTest(model=model.relative_to(SOURCE), mesh=mesh):
                     self.check_verified(self.compile(model, mesh))
+
+    def test_executed_macs_without_the_padded_ones_are_those_of_the_network(self):
+        for model in sorted((SOURCE / "models").glob("*.onnx")):
+            for mesh in ("1x1", "4x4"):
+                with self.subTest(model=model.name, mesh=mesh):
+                    layers = self.compile(model, mesh, "--no-verify")["layers"]
+                    timeline = json.loads((self.folder / "out/timeline.json").read_text())
+                    macs, layer_of = (unrolled(timeline["instructions"][key]) for key in ("macs", "layer"))
+                    columns = [unrolled(column) for column in timeline["columns"]]
+                    needed = [0] * len(layers)
+                    for track in timeline["tracks"]:
+                        leaf = 0
+                        for step, padded in zip(columns[track["leaf"]], columns[track["padded"]]):
+                            leaf += step
+                            needed[layer_of[leaf]] += macs[leaf] - padded
+                    self.assertEqual(needed, [layer["macs"] for layer in layers])
 
     def test_every_small_model_matches_on_other_wires(self):
         for model in sorted((SOURCE / "models").glob("*.onnx")):

@@ -6,15 +6,18 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/canon/canonicalize.h"
 #include "heddle/device/device.h"
 #include "heddle/driver/options.h"
+#include "heddle/emit/asm.h"
 #include "heddle/graph/graph.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/program/program.h"
 #include "heddle/report/report.h"
+#include "heddle/report/what_if.h"
 #include "heddle/tiling/layer_plan.h"
 
 namespace heddle {
@@ -30,8 +33,9 @@ struct Compilation {
   std::optional<MemoryPlan> memoryPlan;
   std::optional<Program> program;
   std::optional<WeightImage> weights;
-  std::optional<std::string> asmText;
+  std::optional<AsmListing> listing;        // program.asm
   std::optional<SimulateResult> simulated;  // time only
+  std::vector<WhatIf> whatIf;               // empty where the run is too long for it
   std::optional<Report> report;
   Effort effort;
 };

@@ -10,6 +10,7 @@
 // Ensures: parseAsm(printAsm(p)) == p for every p whose ids are -1 or above and whose ranges are
 // not empty, doubles included; printAsm is a function of p alone.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,13 @@ namespace heddle {
 
 std::string printAsm(const Program& program);
 
-// The text of every instruction of `program`, one line each, in the order of
-// QueueCursor::leafIndex.
-std::vector<std::string> instructionLines(const Program& program);
+// The same text, and the line of each instruction in it, from 0, by QueueCursor::leafIndex.
+struct AsmListing {
+  std::string text;
+  std::vector<std::int64_t> lines;
+  friend bool operator==(const AsmListing&, const AsmListing&) = default;
+};
+AsmListing listAsm(const Program& program);
 
 // Reads a program back; `name` stands for the file in messages. Text is bounded in what it may ask
 // for (loop depth, number of instructions); whether the program makes sense is for verify to say.

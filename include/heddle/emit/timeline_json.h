@@ -1,10 +1,9 @@
 // A Timeline as files: heddle.timeline/1 (docs/timeline.md, docs/timeline.schema.json), the page
 // that shows it, and the Chrome trace format that Perfetto opens.
 //
-//   const TimelineContext context{graph, program, device, report, instructionLines(program)};
+//   const TimelineContext context{graph, program, device, report, listing, whatIf};
 //   const std::string json = timelineJson(timeline, context);     // timeline.json
-//   const std::string page = timelineHtml(json);                  // timeline.html: one file,
-//   offline
+//   const std::string page = timelineHtml({json});                // timeline.html, offline
 //
 // The JSON stands alone: it holds the graph, the report's layer table, the device with its wires
 // and the program's instructions.
@@ -14,9 +13,11 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
+#include "heddle/emit/asm.h"
 #include "heddle/machine/timeline.h"
 #include "heddle/program/program.h"
 #include "heddle/report/report.h"
+#include "heddle/report/what_if.h"
 #include "heddle/support/result.h"
 
 namespace heddle {
@@ -27,7 +28,8 @@ struct TimelineContext {
   const Program& program;
   const Device& device;
   const Report& report;
-  std::vector<std::string> instructions;  // the line of asm of each one, by QueueCursor::leafIndex
+  const AsmListing& listing;
+  const std::vector<WhatIf>& whatIf;
 };
 
 // The same bytes for the same arguments (Report::effort is left out).
@@ -38,9 +40,9 @@ std::string timelineJson(const Timeline& timeline, const TimelineContext& contex
 // version; TIME003 entries that contradict.
 Result<Timeline> parseTimelineJson(const std::string& json, const std::string& name);
 
-// One self-contained page that shows `json` (the text of a timelineJson). Names in it can run
-// nothing.
-std::string timelineHtml(const std::string& json);
+// One self-contained page that shows the texts of one or more timelineJson, several beside each
+// other. Names in them can run nothing.
+std::string timelineHtml(const std::vector<std::string>& jsons);
 
 // Chrome trace event format: a process for each tile, a thread for each engine, a complete event
 // for each slice.

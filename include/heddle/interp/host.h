@@ -27,8 +27,8 @@ struct HostTensor {
   friend bool operator==(const HostTensor&, const HostTensor&) = default;
 };
 
-// Whether runHost knows the operator.
-bool runsOnHost(NodeKind kind);
+// Whether runHost has a definition for the operator, as its attributes and outputs are.
+bool runsOnHost(const Node& node);
 
 // The values of graph.outputs, given those of graph.inputs, in their order, types and shapes (else
 // InternalError).

@@ -16,6 +16,8 @@ namespace heddle {
 struct SimulateOptions {
   bool recordTimeline = true;
   std::optional<Cycles> maxCycles;  // a run that goes on for longer is a fault
+  // By QueueCursor::leafIndex, or empty: instructions that take one cycle however much they do.
+  std::vector<bool> oneCycle;
 };
 
 // Bytes that the machine moved or held, as the program asked.

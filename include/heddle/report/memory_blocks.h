@@ -24,7 +24,8 @@ struct MemoryBlock {
 
 // Buffers as the Program names them; then, where no buffer covers them, the stretches of memtiles
 // that each layer's weight records pass through, and the memtile slices of root tensors. A slice
-// lives from the first to the last layer whose instructions move or read its tensor.
+// lives from the first to the last layer whose instructions move or read its tensor. Last, what
+// lies in DDR: inputs, outputs, constants, spilled tensors, and the weight records as one block.
 std::vector<MemoryBlock> memoryBlocks(const Program& program);
 
 // Most bytes that live at once in any one tile of the kind, over all layers; bytes shared by two

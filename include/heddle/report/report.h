@@ -47,6 +47,7 @@ struct LayerReport {
   std::int64_t macs = 0;                // needed
   std::int64_t macsExecuted = 0;        // padding included
   std::int64_t weightBytes = 0;         // needed
+  std::optional<double> density;        // 8x8 weight blocks kept, of all; none without weights
   Traffic traffic;                      // moved on behalf of this layer
   Bytes weightsToCores, inputsToCores;  // the two parts of traffic.memtileToCore
   PerResource<Cycles> busy{};           // of the busiest engine of each resource

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "heddle/emit/asm.h"
-#include "heddle/program/visit.h"
+#include "heddle/program/names.h"
 #include "random_program.h"
 
 namespace heddle {
@@ -17,11 +20,32 @@ RC_GTEST_PROP(Asm, WhatIsPrintedParsesBackToAnEqualProgram, ()) {
   RC_ASSERT(printAsm(*back) == text);
 }
 
-RC_GTEST_PROP(Asm, ThereIsOneLineForEveryInstruction, ()) {
+void appendMnemonics(const std::vector<Item>& items, const Program& program,
+                     std::vector<std::string>& out) {
+  for (const Item& item : items) {
+    if (const Loop* loop = std::get_if<Loop>(&item.as))
+      appendMnemonics(loop->body, program, out);
+    else
+      out.emplace_back(mnemonic(std::get<Instruction>(item.as), program));
+  }
+}
+
+RC_GTEST_PROP(Asm, EveryInstructionHasALineOfItsOwn, ()) {
   const Program program = randomProgram();
-  std::int32_t leaves = 0;
-  for (const Section& s : program.sections) leaves += leafCount(s.items);
-  RC_ASSERT(instructionLines(program).size() == static_cast<std::size_t>(leaves));
+  const AsmListing listing = listAsm(program);
+  std::vector<std::string> lines, expected, found;
+  std::istringstream text(listing.text);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  for (const Section& s : program.sections) appendMnemonics(s.items, program, expected);
+  for (const std::int64_t line : listing.lines) {
+    std::string word;
+    std::istringstream(lines.at(static_cast<std::size_t>(line))) >> word;
+    found.push_back(word);
+  }
+  RC_ASSERT(found == expected);
+  RC_ASSERT(std::adjacent_find(listing.lines.begin(), listing.lines.end(),
+                               std::greater_equal<>()) == listing.lines.end());
+  RC_ASSERT(listing.text == printAsm(program));
 }
 
 }  // namespace

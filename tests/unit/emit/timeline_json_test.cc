@@ -79,8 +79,8 @@ std::string jsonOf(const Timeline& timeline, const Program& program = testing::t
   const Device device = testing::paperLike(1, 2);
   SimulateResult run = testing::twoConvsRun();
   const Report report = makeReport(graph, program, device, run);
-  return timelineJson(timeline,
-                      {graph, program, device, report, {"LOAD a", "LOADW", "c", "d", "e", "f"}});
+  const std::vector<WhatIf> whatIf = {{Resource::DdrRead, Cycles(36)}};
+  return timelineJson(timeline, {graph, program, device, report, listAsm(program), whatIf});
 }
 
 TEST(TimelineJson, DecodesToTheSameTimeline) {
@@ -161,11 +161,18 @@ TEST(TimelineJson, HasWhatAPageNeedsToStandAlone) {
   EXPECT_EQ(json["report"]["layers"][0]["cycles"], 48);
   EXPECT_FALSE(json["report"].contains("effort"));
   EXPECT_EQ(json["device"]["wires"][2]["name"], "row0");
-  EXPECT_EQ(json["instructions"]["text"][0], "LOAD a");
+  EXPECT_EQ(json["whatIf"][0]["resource"], "DDR read");
+  EXPECT_EQ(json["whatIf"][0]["cycles"], 36);
   EXPECT_EQ(json["instructions"]["mnemonics"][unroll(json["instructions"]["mnemonic"])[3]],
             "LOADWM");
   EXPECT_EQ(json["memory"][2]["name"], "x");
-  EXPECT_EQ(json["memory"][3]["end"], 60);
+  EXPECT_EQ(json["memory"][2]["end"], 30);
+  EXPECT_EQ(json["memory"][2]["readBy"], Json::array({0}));
+  std::istringstream asmText(json["asm"].get<std::string>());
+  std::string line;
+  for (std::int64_t n = unroll(json["instructions"]["line"])[4]; n >= 0; --n)
+    std::getline(asmText, line);
+  EXPECT_EQ(line.find("  CONV k0 %1["), 0u) << line;
 }
 
 TEST(TimelineJson, CountersAddUpToTheBusyCyclesOfTheEngines) {
@@ -278,11 +285,12 @@ TEST(TimelinePage, DecodesEverySliceAsItWas) {
 
 TEST(TimelinePage, CarriesItsDataSoThatNamesCannotBecomeMarkup) {
   const std::string hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";
-  const std::string empty = timelineHtml("{}");
-  const std::string page = timelineHtml("{\"model\":\"" + hostile + "\"}");
+  const std::string empty = timelineHtml({"{}"});
+  const std::string page = timelineHtml({"{\"model\":\"" + hostile + "\"}"});
   EXPECT_EQ(page.find("alert(1)"), std::string::npos);
-  EXPECT_EQ(page.find("@TIMELINE@"), std::string::npos);
-  const std::size_t from = page.find("id=\"timeline\">") + std::string("id=\"timeline\">").size();
+  EXPECT_EQ(page.find("@TIMELINES@"), std::string::npos);
+  const std::size_t from =
+      page.find("class=\"timeline\">") + std::string("class=\"timeline\">").size();
   const std::string data = page.substr(from, page.find('<', from) - from);
   EXPECT_GT(data.size(), 40u);
   EXPECT_EQ(
@@ -294,7 +302,7 @@ TEST(TimelinePage, CarriesItsDataSoThatNamesCannotBecomeMarkup) {
 }
 
 TEST(TimelinePage, ShowsNamesAsTextAndAsksForNothing) {
-  const std::string page = timelineHtml("{}");
+  const std::string page = timelineHtml({"{}"});
   for (const char* parsing : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
                               "eval(", "new Function", "srcdoc"})
     EXPECT_EQ(page.find(parsing), std::string::npos) << parsing;
@@ -311,7 +319,8 @@ TEST(ChromeTrace, HasACompleteEventForEverySliceInMicroseconds) {
   Device device = testing::paperLike(1, 2);
   device.clock = {1'250'000'000};
   const Report report = makeReport(graph, program, device, run);
-  const Json json = Json::parse(chromeTrace(run.timeline, {graph, program, device, report, {}}));
+  const Json json =
+      Json::parse(chromeTrace(run.timeline, {graph, program, device, report, {}, {}}));
   std::map<std::string, int> events;
   for (const Json& event : json["traceEvents"]) ++events[event["ph"]];
   EXPECT_EQ(events["X"], 6);

@@ -65,6 +65,18 @@ TEST(MakeReport, BytesAndMacsOfALayerAreThoseOfItsSlices) {
   EXPECT_EQ(report.layers[0].macs, 4 * 4 * 64);
 }
 
+TEST(MakeReport, DensityIsTheShareOfWeightBlocksThatAreKept) {
+  Program program = twoConvsProgram();
+  program.kernels[0].inputBlocks = 4;  // of which the calls keep one
+  const Report report = makeReport(twoConvs(), program, paperLike(1, 2), twoConvsRun());
+  EXPECT_EQ(report.layers[0].density, 0.25);
+  EXPECT_EQ(smallReport().layers[0].density, 1.0);
+  SimulateResult nothing = twoConvsRun();
+  nothing.timeline.tracks.pop_back();  // no call
+  const Report empty = makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), nothing);
+  EXPECT_EQ(empty.layers[0].density, std::nullopt);
+}
+
 TEST(MakeReport, ClosedFormIsHeldAgainstTheMeasuredCycles) {
   const Report report = smallReport({Cycles(36), Cycles(14)});
   EXPECT_EQ(report.closedForm, Cycles(50));
@@ -121,6 +133,28 @@ TEST(MemoryBlocks, ASliceThatABufferNamesIsNotCountedAgain) {
   EXPECT_EQ(blocks[3].name, "y");
 }
 
+TEST(MemoryBlocks, InDdrInputsAreThereFromTheStartAndOutputsStay) {
+  Program program = twoConvsProgram();
+  program.inputs = twoConvs().inputs;
+  program.outputs = twoConvs().outputs;
+  program.tensors[0].ddr = 0;
+  program.tensors[1].ddr = 128;  // spilled
+  program.tensors[2].ddr = 256;
+  program.weightsAddress = 384;
+  program.weightsBytes = 64;
+  const std::vector<MemoryBlock> blocks = memoryBlocks(program);
+  const auto ddr = [](std::string name, std::int64_t address, std::int64_t size, LayerId first,
+                      LayerId last, TensorId tensor) {
+    return MemoryBlock{std::move(name), TileKind::Ddr, {}, address, size, first, last, tensor};
+  };
+  const std::vector<MemoryBlock> expected = {
+      ddr("x", 0, 128, LayerId(), LayerId(0), TensorId(0)),
+      ddr("y", 128, 128, LayerId(0), LayerId(1), TensorId(1)),
+      ddr("z", 256, 128, LayerId(1), LayerId(), TensorId(2)),
+      ddr("weights", 384, 64, LayerId(), LayerId(), TensorId())};
+  EXPECT_EQ(std::vector(blocks.end() - 4, blocks.end()), expected);
+}
+
 TEST(ReportJson, HasEveryEntryOfTheFormat) {
   Report report = smallReport({Cycles(36), Cycles(14)});
   report.verification = {true, true, 3, 384, 0, {}};
@@ -135,6 +169,7 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
   EXPECT_EQ(json["verification"]["bytesCompared"], 384);
   EXPECT_EQ(json["notModelled"][0], "fabric reprogramming");
   EXPECT_EQ(json["layers"][0]["boundBy"], "DDR read");
+  EXPECT_EQ(json["layers"][0]["density"], 1.0);
   const std::vector<std::pair<std::string, std::vector<std::string>>> entries = {
       {"model", {"name", "sha256", "macs", "weightBytes"}},
       {"device", {"name", "rows", "columns", "clockHz", "macsPerCycle"}},

@@ -69,8 +69,9 @@ inline Program twoConvsProgram() {
     e.pattern.run = run;
     return e;
   };
-  End<Affine> staged = end(64);
+  End<Affine> staged = end(64), records = end(64);
   staged.address.base = 1024;
+  records.address.base = 128;
   const auto part = [](std::size_t tensor) {
     Part<Affine> q;
     q.tensor = TensorId(tensor);
@@ -84,10 +85,10 @@ inline Program twoConvsProgram() {
     p.sections.push_back(s);
   };
   section(0, EngineKind::DdrIn, Load<Affine>{end(128), end(128), part(0)},
-          Load<Affine>{end(64), staged, weights});
+          Load<Affine>{records, staged, weights});
   section(0, EngineKind::Wire, Send<Affine>{0, end(128), {{}}, part(0)});
   Section row{LayerId(0), {EngineKind::Wire, 0, {0, 2, 1, 1}}, {}};
-  row.items.push_back({Instruction{Send<Affine>{0, end(64), {{}}, weights}}});
+  row.items.push_back({Instruction{Send<Affine>{0, staged, {{}}, weights}}});
   p.sections.push_back(row);
   const auto call = [&](std::size_t in, std::size_t out) {
     Call<Affine> c;

@@ -1,0 +1,62 @@
+// What a run takes without one of its resources, against sums.
+#include "heddle/report/what_if.h"
+
+#include <gtest/gtest.h>
+
+#include "chains.h"
+
+namespace heddle {
+
+void PrintTo(const WhatIf& w, std::ostream* out) {
+  *out << name(w.resource) << ' ' << w.cycles.raw();
+}
+
+namespace {
+
+using namespace heddle::testing;
+
+// Weights come in for 100 cycles, are computed with for 30, the result leaves for 50.
+Chain threeSteps() {
+  Chain c(paperLike(1, 1));
+  const Engine in = engine(EngineKind::CoreIn), call = engine(EngineKind::Core),
+               out = engine(EngineKind::CoreOut);
+  c.lock(core(0, 0), 0, 0, in, call);
+  c.lock(core(0, 0), 1, 0, call, out);
+  c.section(on(EngineKind::Wire), {Chain::send(400, {{0, 0, 1, 1, 0}})});
+  c.section(on(EngineKind::CoreIn), {Chain::receive(0, 400, {}, {{0, 1}})});
+  c.section(on(EngineKind::Core), {c.call(30, {{0, 1}}, {{1, 1}})});
+  c.section(on(EngineKind::CoreOut), {Chain::writeFm(200, {{1, 1}})});
+  return c;
+}
+
+TEST(WhatIf, EachStepOfAChainCostsItsOwnCycles) {
+  const Chain c = threeSteps();
+  EXPECT_EQ(c.cycles(), 100 + 30 + 50);
+  const Result<std::vector<WhatIf>> free = whatIf(c.program, c.device);
+  ASSERT_TRUE(free) << free.diagnostics();
+  const std::vector<WhatIf> expected = {{Resource::Compute, Cycles(100 + 1 + 50)},
+                                        {Resource::WeightsWire, Cycles(1 + 30 + 50)},
+                                        {Resource::Output, Cycles(100 + 30 + 1)}};
+  EXPECT_EQ(*free, expected);
+}
+
+TEST(WhatIf, AFreeTransferTakesNoPartInASharedRate) {
+  Chain c(paperLike(1, 1));
+  c.device.rates.ddrReadTotal = BytesPerSecond{1'000'000'000};
+  const Engine a = engine(EngineKind::DdrIn);
+  c.section(on(EngineKind::Sequencer), {item(Start{a}), item(Start{a})});
+  c.section(on(EngineKind::DdrIn), {Chain::load(400), Chain::load(400)});
+  EXPECT_EQ(c.cycles(), 800);
+  EXPECT_EQ(*whatIf(c.program, c.device), (std::vector<WhatIf>{{Resource::DdrRead, Cycles(2)}}));
+}
+
+TEST(WhatIf, AFaultyProgramHasNoAnswer) {
+  Chain c = threeSteps();
+  std::get<Send<Affine>>(instructionAt(c.program, 0).as).source.pattern.run = 404;
+  const Result<std::vector<WhatIf>> free = whatIf(c.program, c.device);
+  ASSERT_FALSE(free);
+  EXPECT_EQ(free.diagnostics()[0].code, "MACH007");
+}
+
+}  // namespace
+}  // namespace heddle
