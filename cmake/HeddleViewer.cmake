@@ -15,9 +15,11 @@ endif()
 
 function(heddle_viewer page)
   set(viewer ${PROJECT_SOURCE_DIR}/viewer)
-  set(packages ${viewer}/node_modules/.package-lock.json)  # npm writes it last
+  # Not `npm ci`: the lock file names the binaries of one platform, and that refuses to add those of another.
+  set(packages ${viewer}/node_modules/.package-lock.json)
   add_custom_command(OUTPUT ${packages}
-    COMMAND ${HEDDLE_NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error
+    COMMAND ${HEDDLE_NPM} install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+    COMMAND ${CMAKE_COMMAND} -E touch ${packages}
     DEPENDS ${viewer}/package.json ${viewer}/package-lock.json
     WORKING_DIRECTORY ${viewer} COMMENT "Fetching what builds the page")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${viewer}/src/*.ts ${viewer}/src/*.css)

@@ -6,17 +6,15 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev libboost-graph-dev nlohmann-json3-dev libyaml-cpp-dev
-  libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev python3-onnx python3-numpy)
-test=(libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata ca-certificates)
+  libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev python3-onnx python3-numpy ca-certificates)
+test=(libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata chromium)
+# Node may have come from elsewhere; Debian's npm would clash with it.
+command -v node >/dev/null || build+=(nodejs)
+command -v npm >/dev/null || build+=(npm)
 
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;
-  test)
-    wanted=("${build[@]}" "${test[@]}")
-    # Node may have come from elsewhere; Debian's npm would clash with it.
-    command -v node >/dev/null || wanted+=(nodejs)
-    command -v npm >/dev/null || wanted+=(npm)
-    ;;
+  test) wanted=("${build[@]}" "${test[@]}") ;;
   *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
