@@ -31,6 +31,8 @@ export interface Painter {
   /** Device pixels, put at x, y with the size given. */
   image(x: number, y: number, width: number, height: number, pixels: ImageData): void;
   clip(x: number, y: number, width: number, height: number, draw: () => void): void;
+  /** What `draw` draws, moved: one view's picture within another's. */
+  shift(x: number, y: number, draw: () => void): void;
 }
 
 const SANS = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
@@ -159,6 +161,12 @@ export class CanvasPainter implements Painter {
     draw();
     this.context.restore();
   }
+  shift(x: number, y: number, draw: () => void) {
+    this.context.save();
+    this.context.translate(x, y);
+    draw();
+    this.context.restore();
+  }
 
   private path(points: readonly number[]) {
     this.context.beginPath();
@@ -238,6 +246,11 @@ export class SvgPainter implements Painter {
   clip(x: number, y: number, width: number, height: number, draw: () => void) {
     const id = `clip${++this.clips}`;
     this.parts.push(`<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, width))}" height="${n(Math.max(0, height))}"/></clipPath><g clip-path="url(#${id})">`);
+    draw();
+    this.parts.push("</g>");
+  }
+  shift(x: number, y: number, draw: () => void) {
+    this.parts.push(`<g transform="translate(${n(x)} ${n(y)})">`);
     draw();
     this.parts.push("</g>");
   }
