@@ -1,0 +1,306 @@
+// The roofline as a picture beside the table: hover and click are linked with it.
+import { fitText, type Painter, textWidth } from "../../paint/painter";
+import { paintMark } from "../../paint/marks";
+import { css, resourceColour } from "../../paint/theme";
+import type { Layer } from "../../run/run";
+import type { App } from "../../ui/app";
+import { bytes, count, percent } from "../../ui/numbers";
+import type { TipLine } from "../../ui/tip";
+import { CanvasView, type Table } from "../../ui/view";
+import { boundOf } from "./pick";
+import { attainable, type Box, type Bytes, decadeTicks, placeLabels, type Point, pointsOf, type Range, rangeOf, type Roofs, roofsOf } from "./roofline";
+
+const LEFT = 62;
+const RIGHT = 14;
+const LEGEND_LINE = 18;
+const AXIS = 40;
+const NOTE_LINE = 14;
+const LABELS = 14; // layers named at most, the longest first
+const SMALLEST = 3;
+const LARGEST = 15; // radius, of the layer that takes longest
+
+interface Placed {
+  point: Point;
+  x: number;
+  y: number;
+  radius: number;
+}
+
+/** Pixels of the plot and the values at its edges. */
+interface Plot extends Box {
+  across: Range;
+  up: Range;
+}
+
+const along = (range: Range, value: number) => Math.log(value / range.from) / Math.log(range.to / range.from);
+const xOf = (plot: Plot, value: number) => plot.x + along(plot.across, value) * plot.width;
+const yOf = (plot: Plot, value: number) => plot.y + (1 - along(plot.up, value)) * plot.height;
+const tickText = (value: number) => (value >= 1 ? count(value) : String(Number(value.toPrecision(2))));
+
+export class RooflineView extends CanvasView {
+  /** Layers that the table leaves out are pale here. */
+  shows: (layer: Layer) => boolean = () => true;
+  hovered = -1;
+  onHover: (layer: number) => void = () => {};
+  private placed: Placed[] = [];
+
+  constructor(app: App) {
+    super(app, "layers", "Roofline of all layers");
+    this.canvas.addEventListener("click", (e) => {
+      const hit = this.at(e.offsetX, e.offsetY);
+      app.select(hit ? { kind: "layer", layer: hit.point.layer.index } : null);
+    });
+    this.canvas.addEventListener("pointerleave", () => this.onHover(-1));
+  }
+
+  table(): Table {
+    const { points } = pointsOf(this.app.run);
+    return {
+      caption: "Roofline: what each layer achieved.",
+      columns: ["layer", "MAC/cycle", "MAC/B to cores", "MAC/B read from DDR", "share of its roof"],
+      rows: points.map((point) => [point.layer.name, round(point.y), round(point.x.cores), round(point.x.ddr), percent(shareOf(roofsOf(this.app.run), "cores", point))]),
+    };
+  }
+
+  private get kind(): Bytes {
+    return this.app.store.option("layers.bytes", "cores") === "ddr" ? "ddr" : "cores";
+  }
+
+  /** MAC/cycle, or GMAC/s where times are shown. */
+  private get perSecond(): number {
+    return this.app.store.state.unit === "time" ? this.app.run.device.clockHz / 1e9 : 1;
+  }
+
+  paint(p: Painter): void {
+    const { run } = this.app;
+    const { points, left } = pointsOf(run);
+    const roofs = roofsOf(run);
+    const shown = points.filter((point) => point.x[this.kind] !== null);
+    const legend = this.paintLegend(p);
+    const note = this.paintNote(p, left + points.length - shown.length);
+    const plot: Plot = { x: LEFT, y: legend + 6, width: this.width - LEFT - RIGHT, height: this.height - legend - 6 - AXIS - note, ...this.ranges(shown, roofs) };
+    this.placed = [];
+    if (plot.width < 60 || plot.height < 50) return;
+    this.paintAxes(p, plot);
+    p.clip(plot.x, plot.y - 6, plot.width + RIGHT, plot.height + 6, () => {
+      const labels = this.paintRoofs(p, plot, roofs);
+      this.place(shown, plot);
+      this.paintPoints(p, plot);
+      this.paintNames(p, plot, labels);
+      this.paintChosen(p, plot);
+    });
+    if (!shown.length) p.text(plot.x + plot.width / 2, plot.y + plot.height / 2, "No layer moved such bytes and took time.", { align: "center", colour: p.theme.faint });
+  }
+
+  protected override hover(x: number, y: number, event: PointerEvent): void {
+    const hit = this.at(x, y);
+    this.canvas.style.cursor = hit ? "pointer" : "default";
+    if (hit) this.app.tip.show(event, this.tip(hit.point));
+    else this.app.tip.hide();
+    this.onHover(hit ? hit.point.layer.index : -1);
+  }
+
+  private tip({ layer, x, y }: Point): TipLine[] {
+    const { app } = this;
+    const roofs = roofsOf(app.run);
+    const lines: TipLine[] = [
+      [layer.name, "head"],
+      `${layer.op}, ${app.duration(layer.cycles)}, bound by ${boundOf(layer)}`,
+      `${y.toFixed(1)} MAC/cycle: ${percent(roofs.compute ? y / roofs.compute : null)} of all cores' peak`,
+    ];
+    for (const [kind, moved, what] of [["cores", layer.memtileToCoreBytes, "to cores"], ["ddr", layer.ddrReadBytes, "read from DDR"]] as const) {
+      const intensity = x[kind];
+      if (intensity !== null) lines.push(`${intensity.toPrecision(3)} MAC/B ${what} (${bytes(moved)}): ${percent(y / attainable(roofs, kind, intensity))} of that roof`);
+    }
+    return lines;
+  }
+
+  private at(x: number, y: number): Placed | null {
+    let best: Placed | null = null;
+    let nearest = Infinity;
+    for (const placed of this.placed) {
+      const distance = Math.hypot(placed.x - x, placed.y - y) - placed.radius;
+      if (distance < 6 && distance < nearest) [best, nearest] = [placed, distance];
+    }
+    return best;
+  }
+
+  private ranges(points: readonly Point[], roofs: Roofs): { across: Range; up: Range } {
+    const ridge = roofs[this.kind] > 0 ? [roofs.compute / roofs[this.kind]] : [];
+    return { across: rangeOf([...points.map((point) => point.x[this.kind] ?? 0), ...ridge]), up: rangeOf([...points.map(({ y }) => y), roofs.compute]) };
+  }
+
+  private place(points: readonly Point[], plot: Plot): void {
+    const longest = Math.max(1, ...points.map(({ layer }) => layer.cycles));
+    this.placed = points
+      .map((point): Placed => ({ point, x: xOf(plot, point.x[this.kind] ?? 1), y: yOf(plot, point.y), radius: SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(point.layer.cycles / longest) }))
+      .sort((a, b) => b.radius - a.radius);
+  }
+
+  // ---- the picture ----
+
+  /** Marks of the bounds that occur; returns its height. */
+  private paintLegend(p: Painter): number {
+    const { run } = this.app;
+    const names = [...new Set(run.layers.map(boundOf))];
+    let x = LEFT;
+    let y = 14;
+    p.text(8, y, "bound by", { colour: p.theme.faint });
+    for (const name of names) {
+      const resource = run.instructions.resources.indexOf(name);
+      const width = 20 + textWidth(name) + 12;
+      if (x > LEFT && x + width > this.width - RIGHT) [x, y] = [LEFT, y + LEGEND_LINE];
+      paintMark(p, resource, x + 6, y, 5, css(resourceColour(resource), 0.8), p.theme.text);
+      p.text(x + 16, y, name, { colour: p.theme.faint });
+      x += width;
+    }
+    const area = "area: cycles of the layer";
+    if (x + textWidth(area) < this.width - RIGHT) p.text(this.width - RIGHT, y, area, { colour: p.theme.faint, align: "right" });
+    return y + LEGEND_LINE / 2;
+  }
+
+  /** What exactly is plotted, at the bottom; returns its height. */
+  private paintNote(p: Painter, left: number): number {
+    const lines = wrapped(noteOf(this.kind, left, this.app.run.layers.length), this.width - LEFT - RIGHT, 10);
+    const most = Math.max(0, Math.min(lines.length, Math.floor((this.height - 250) / NOTE_LINE)));
+    lines.slice(0, most).forEach((line, k) => {
+      const cut = k === most - 1 && most < lines.length;
+      p.text(LEFT, this.height - (most - k) * NOTE_LINE + NOTE_LINE / 2 - 3, cut ? fitText(`${line} ${lines[k + 1] ?? ""}`, this.width - LEFT - RIGHT, { size: 10 }) : line, { size: 10, colour: p.theme.faint });
+    });
+    return most * NOTE_LINE + (most ? 4 : 0);
+  }
+
+  private paintAxes(p: Painter, plot: Plot): void {
+    const { theme } = p;
+    p.rect(plot.x, plot.y, plot.width, plot.height, theme.sunken);
+    const bottom = plot.y + plot.height;
+    let free = -Infinity;
+    for (const { value, major } of decadeTicks(plot.across)) {
+      const x = xOf(plot, value);
+      const text = tickText(value);
+      p.rect(x, plot.y, 1, plot.height, theme.line);
+      if (x - textWidth(text) / 2 < free || (!major && plot.width < 260)) continue;
+      p.text(x, bottom + 10, text, { colour: theme.faint, align: "center" });
+      free = x + textWidth(text) / 2 + 8;
+    }
+    const scale = this.perSecond;
+    const up = { from: plot.up.from * scale, to: plot.up.to * scale };
+    for (const { value, major } of decadeTicks(up)) {
+      const y = yOf(plot, value / scale);
+      p.rect(plot.x, y, plot.width, 1, theme.line);
+      if (major || plot.height > 150) p.text(plot.x - 6, y, tickText(value), { colour: theme.faint, align: "right" });
+    }
+    const moved = this.kind === "cores" ? "byte moved to cores" : "byte read from DDR";
+    p.text(plot.x + plot.width / 2, bottom + 28, `MAC needed per ${moved} (MAC/B)`, { align: "center", width: plot.width });
+    p.text(13, plot.y + plot.height / 2, this.app.store.state.unit === "time" ? "GMAC/s achieved" : "MAC/cycle achieved", { align: "center", turn: -Math.PI / 2 });
+  }
+
+  /** Returns where its labels stand. */
+  private paintRoofs(p: Painter, plot: Plot, roofs: Roofs): Box[] {
+    const { device, report } = this.app.run;
+    const { theme } = p;
+    const other: Bytes = this.kind === "cores" ? "ddr" : "cores";
+    const names: Record<Bytes, string> = {
+      cores: `${device.wires.length} wires: ${round(roofs.cores)} B/cycle`,
+      ddr: `DDR read: ${round(roofs.ddr)} B/cycle`,
+    };
+    const taken: Box[] = [];
+    const slope = (kind: Bytes, colour: string, dash: number[], above: boolean) => {
+      const rate = roofs[kind];
+      if (!(rate > 0)) return;
+      const start = plot.up.from / rate < plot.across.from ? plot.across.from : plot.up.from / rate;
+      const end = Math.min(plot.across.to, roofs.compute > 0 ? roofs.compute / rate : Infinity);
+      if (end <= start) return;
+      const [x0, y0, x1, y1] = [xOf(plot, start), yOf(plot, start * rate), xOf(plot, end), yOf(plot, end * rate)];
+      p.line([x0, y0, x1, y1], colour, kind === this.kind ? 2 : 1.2, dash);
+      const turn = Math.atan2(y1 - y0, x1 - x0);
+      const length = Math.hypot(x1 - x0, y1 - y0);
+      const width = textWidth(names[kind]);
+      if (length < width + 16) return;
+      // In the middle of the line's upper half, where few layers get.
+      const at = Math.max(width / 2 + 8, length * 0.36);
+      const off = above ? -9 : 10;
+      const [x, y] = [x0 + Math.cos(turn) * at - Math.sin(turn) * off, y0 + Math.sin(turn) * at + Math.cos(turn) * off];
+      p.text(x, y, names[kind], { align: "center", turn, colour });
+      for (const step of [-0.4, -0.2, 0, 0.2, 0.4]) taken.push({ x: x + Math.cos(turn) * width * step - 14, y: y + Math.sin(turn) * width * step - 9, width: 28, height: 18 });
+    };
+    slope(other, theme.faint, [5, 4], false);
+    slope(this.kind, theme.text, [], true);
+    if (roofs.compute > 0) {
+      const y = yOf(plot, roofs.compute);
+      const from = roofs[this.kind] > 0 ? Math.max(plot.x, xOf(plot, roofs.compute / roofs[this.kind])) : plot.x;
+      p.line([from, y, plot.x + plot.width, y], theme.text, 2);
+      if (from > plot.x) p.line([plot.x, y, from, y], theme.faint, 1, [2, 4]);
+      const peak = this.app.store.state.unit === "time" ? `${count(roofs.compute * this.perSecond)} GMAC/s` : `${count(roofs.compute)} MAC/cycle`;
+      const text = fitText(`${device.rows * device.columns} cores x ${count(report.device.macsPerCycle)}: ${peak}`, plot.width - 8);
+      const width = textWidth(text);
+      p.text(plot.x + plot.width - 4, y + 11, text, { align: "right" });
+      taken.push({ x: plot.x + plot.width - 4 - width, y: y + 2, width, height: 18 });
+    }
+    return taken;
+  }
+
+  private paintPoints(p: Painter, _plot: Plot): void {
+    const { run } = this.app;
+    for (const { point, x, y, radius } of this.placed) {
+      const resource = run.instructions.resources.indexOf(boundOf(point.layer));
+      const shown = this.shows(point.layer);
+      paintMark(p, resource, x, y, radius, css(resourceColour(resource), shown ? 0.62 : 0.12), shown ? p.theme.ground : p.theme.line);
+    }
+  }
+
+  private paintNames(p: Painter, plot: Plot, taken: Box[]): void {
+    const names = this.placed.map(({ point }, k) => (k < LABELS && this.shows(point.layer) ? fitText(point.layer.name, 130, { size: 10 }) : ""));
+    const places = placeLabels(this.placed.map(({ x, y, radius }, k) => ({ x, y, radius: radius * 0.8, width: textWidth(names[k] as string, { size: 10 }) })), 12, plot, taken);
+    places.forEach((box, k) => {
+      if (box) p.text(box.x, box.y + 6, names[k] as string, { size: 10 });
+    });
+  }
+
+  // The selected layer with a ring, and where it stands by its other kind of bytes.
+  private paintChosen(p: Painter, plot: Plot): void {
+    const { focus, run } = this.app;
+    const roofs = roofsOf(run);
+    const other: Bytes = this.kind === "cores" ? "ddr" : "cores";
+    for (const { point, x, y, radius } of this.placed) {
+      const chosen = point.layer.index === focus.layer;
+      if (!chosen && point.layer.index !== this.hovered) continue;
+      const colour = chosen ? p.theme.accent : p.theme.text;
+      p.circle(x, y, radius + 3.5, "transparent", colour);
+      const best = attainable(roofs, this.kind, point.x[this.kind] ?? 1);
+      if (Number.isFinite(best) && best > point.y) p.line([x, y - radius - 4, x, yOf(plot, best)], colour, 1, [2, 3]);
+      const far = point.x[other];
+      if (far !== null && far >= plot.across.from && far <= plot.across.to) {
+        const at = xOf(plot, far);
+        p.line([x, y, at, y], colour, 1, [2, 3]);
+        p.circle(at, y, 4, p.theme.ground, colour);
+      }
+    }
+  }
+}
+
+const round = (value: number | null): number => (value === null ? 0 : Number(value.toPrecision(4)));
+const shareOf = (roofs: Roofs, kind: Bytes, { x, y }: Point) => y / attainable(roofs, kind, x[kind] ?? 0);
+
+function noteOf(kind: Bytes, left: number, all: number): string {
+  const across = kind === "cores" ? "bytes of weights and inputs that wires moved from memtiles to cores (a multicast counts once)" : "bytes that it read from DDR";
+  const none = left > 0 ? ` ${left} of ${all} layers without MACs, such bytes or cycles of their own are not plotted.` : "";
+  return (
+    `MACs that a layer needs, without padding, over the ${across}, against the same MACs over the cycles that it adds to the run. ` +
+    `The dashed roof and the hollow mark of the selected layer are for ${kind === "cores" ? "bytes read from DDR" : "bytes moved to cores"}. ` +
+    `A layer that overlaps its neighbours, or skips zero blocks, can pass a roof; depth-wise kernels have a lower one.${none}`
+  );
+}
+
+function wrapped(text: string, width: number, size: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line ? `${line} ${word}` : word;
+    if (line && textWidth(longer, { size }) > width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return line ? [...lines, line] : lines;
+}
