@@ -98,7 +98,7 @@ function workColumns(run: Run): Column[] {
   ];
 }
 
-const megas = (n: number) => (n / 1e6).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const megas = (n: number) => n === 0 ? "0" : (n / 1e6).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const densityText = (value: number | string) => (Number(value) >= 1 ? "dense" : percent(Number(value)));
 // A sparse layer executes less than it needs; that is no padding.
 const paddedShare = (needed: number, executed: number) => (executed > 0 ? Math.max(0, 1 - needed / executed) : null);

@@ -64,8 +64,9 @@ export interface Range {
 export function rangeOf(values: readonly number[]): Range {
   const known = values.filter((value) => value > 0 && Number.isFinite(value));
   if (!known.length) return { from: 1, to: 100 };
-  const least = Math.log10(Math.min(...known)) - 0.12;
-  const most = Math.log10(Math.max(...known)) + 0.12;
+  const [low, high] = [Math.log10(Math.min(...known)), Math.log10(Math.max(...known))];
+  const room = 0.12 + (high - low) * 0.04;
+  const [least, most] = [low - room, high + room];
   const lack = Math.max(0, 2 - (most - least)) / 2;
   return { from: 10 ** (least - lack), to: 10 ** (most + lack) };
 }

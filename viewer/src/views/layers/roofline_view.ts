@@ -15,6 +15,7 @@ const RIGHT = 14;
 const LEGEND_LINE = 18;
 const AXIS = 40;
 const NOTE_LINE = 14;
+const ROOF_LABEL = 24;
 const LABELS = 14; // layers named at most, the longest first
 const SMALLEST = 3;
 const LARGEST = 15; // radius, of the layer that takes longest
@@ -78,14 +79,15 @@ export class RooflineView extends CanvasView {
     const shown = points.filter((point) => point.x[this.kind] !== null);
     const legend = this.paintLegend(p);
     const note = this.paintNote(p, left + points.length - shown.length);
-    const plot: Plot = { x: LEFT, y: legend + 6, width: this.width - LEFT - RIGHT, height: this.height - legend - 6 - AXIS - note, ...this.ranges(shown, roofs) };
+    const [width, height] = [this.width - LEFT - RIGHT, this.height - legend - 6 - AXIS - note];
     this.placed = [];
-    if (plot.width < 60 || plot.height < 50) return;
+    if (width < 60 || height < 50) return;
+    const plot: Plot = { x: LEFT, y: legend + 6, width, height, ...this.ranges(shown, roofs, height) };
     this.paintAxes(p, plot);
     p.clip(plot.x, plot.y - 6, plot.width + RIGHT, plot.height + 6, () => {
       const labels = this.paintRoofs(p, plot, roofs);
       this.place(shown, plot);
-      this.paintPoints(p, plot);
+      this.paintPoints(p);
       this.paintNames(p, plot, labels);
       this.paintChosen(p, plot);
     });
@@ -125,9 +127,12 @@ export class RooflineView extends CanvasView {
     return best;
   }
 
-  private ranges(points: readonly Point[], roofs: Roofs): { across: Range; up: Range } {
+  private ranges(points: readonly Point[], roofs: Roofs, height: number): { across: Range; up: Range } {
     const ridge = roofs[this.kind] > 0 ? [roofs.compute / roofs[this.kind]] : [];
-    return { across: rangeOf([...points.map((point) => point.x[this.kind] ?? 0), ...ridge]), up: rangeOf([...points.map(({ y }) => y), roofs.compute]) };
+    const up = rangeOf([...points.map(({ y }) => y), roofs.compute]);
+    // Room for the words above the roof.
+    up.to = Math.max(up.to, roofs.compute * (up.to / up.from) ** (ROOF_LABEL / height));
+    return { across: rangeOf([...points.map((point) => point.x[this.kind] ?? 0), ...ridge]), up };
   }
 
   private place(points: readonly Point[], plot: Plot): void {
@@ -142,14 +147,14 @@ export class RooflineView extends CanvasView {
   /** Marks of the bounds that occur; returns its height. */
   private paintLegend(p: Painter): number {
     const { run } = this.app;
-    const names = [...new Set(run.layers.map(boundOf))];
-    let x = LEFT;
+    const names = [...new Set(pointsOf(run).points.map(({ layer }) => boundOf(layer)))];
+    let x = LEFT + 6;
     let y = 14;
     p.text(8, y, "bound by", { colour: p.theme.faint });
     for (const name of names) {
       const resource = run.instructions.resources.indexOf(name);
       const width = 20 + textWidth(name) + 12;
-      if (x > LEFT && x + width > this.width - RIGHT) [x, y] = [LEFT, y + LEGEND_LINE];
+      if (x > LEFT + 6 && x + width > this.width - RIGHT) [x, y] = [LEFT + 6, y + LEGEND_LINE];
       paintMark(p, resource, x + 6, y, 5, css(resourceColour(resource), 0.8), p.theme.text);
       p.text(x + 16, y, name, { colour: p.theme.faint });
       x += width;
@@ -234,13 +239,15 @@ export class RooflineView extends CanvasView {
       const peak = this.app.store.state.unit === "time" ? `${count(roofs.compute * this.perSecond)} GMAC/s` : `${count(roofs.compute)} MAC/cycle`;
       const text = fitText(`${device.rows * device.columns} cores x ${count(report.device.macsPerCycle)}: ${peak}`, plot.width - 8);
       const width = textWidth(text);
-      p.text(plot.x + plot.width - 4, y + 11, text, { align: "right" });
-      taken.push({ x: plot.x + plot.width - 4 - width, y: y + 2, width, height: 18 });
+      // Above the roof and left of the ridge, where next to no layer gets.
+      const x = Math.min(plot.x + 6, plot.x + plot.width - 4 - width);
+      p.text(x, y - 9, text);
+      taken.push({ x, y: y - 18, width, height: 18 });
     }
     return taken;
   }
 
-  private paintPoints(p: Painter, _plot: Plot): void {
+  private paintPoints(p: Painter): void {
     const { run } = this.app;
     for (const { point, x, y, radius } of this.placed) {
       const resource = run.instructions.resources.indexOf(boundOf(point.layer));
