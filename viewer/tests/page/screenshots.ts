@@ -1,0 +1,49 @@
+// The pictures of README and docs: vite-node tests/page/screenshots.ts RUN_PAGE COMPARE_PAGE FOLDER
+import { resolve } from "node:path";
+import { launch } from "./browser";
+
+interface Shot {
+  name: string;
+  hash: string;
+  compare?: boolean;
+  dark?: boolean;
+  /** Runs in the page before the picture is taken. */
+  prepare?: string;
+}
+
+const SHOTS: Shot[] = [
+  { name: "timeline", hash: "#view=timeline&lower=layers", prepare: "heddle.select({ kind: 'layer', layer: heddle.run.layers.findIndex((l) => l.name === 's3b2_2') }); heddle.showStretch(heddle.run.layers.find((l) => l.name === 's3b2_2'))" },
+  { name: "slice", hash: "#view=timeline&lower=asm", dark: true, prepare: slicePicker() },
+  { name: "path", hash: "#view=path&lower=none" },
+  { name: "memory", hash: "#view=memory&lower=none" },
+  { name: "mesh", hash: "#view=mesh&lower=none", prepare: "heddle.showStretch(heddle.run.layers.find((l) => l.name === 's5b2_2'))" },
+  { name: "layers", hash: "#view=layers&lower=none&o.layers.show=both" },
+  { name: "graph", hash: "#view=graph&lower=none", prepare: "heddle.select({ kind: 'layer', layer: heddle.run.layers.findIndex((l) => l.name === 's5b1_2') })" },
+  { name: "compare", hash: "#view=compare&lower=none", compare: true },
+];
+
+/** A core's slice that waited for weights, with what it waited for. */
+function slicePicker(): string {
+  return `(() => {
+    const track = heddle.run.tracks.find((t) => t.engine === 'core' && t.row === 1 && t.column === 1);
+    let best = 0;
+    for (let i = track.firstAfter(heddle.run.makespan * 0.55); i < track.size && track.start(i) < heddle.run.makespan * 0.57; i++)
+      if (track.start(i) - track.ready(i) > track.start(best) - track.ready(best)) best = i;
+    heddle.select({ kind: 'slice', track: track.index, index: best });
+    heddle.show(track.ready(best) - 2500, track.end(best) + 1500);
+  })()`;
+}
+
+const [runPage, comparePage, folder] = process.argv.slice(-3) as [string, string, string];
+const browser = await launch();
+for (const shot of SHOTS) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 860 }, colorScheme: shot.dark ? "dark" : "light" });
+  await page.goto(`file://${resolve(shot.compare ? comparePage : runPage)}${shot.hash}`);
+  await page.waitForFunction("'heddle' in window");
+  if (shot.prepare) await page.evaluate(shot.prepare);
+  await page.waitForTimeout(600);
+  await page.screenshot({ path: resolve(folder, `${shot.name}.png`) });
+  await page.close();
+  console.log(resolve(folder, `${shot.name}.png`));
+}
+await browser.close();
