@@ -16,6 +16,7 @@ export type ViewMaker = (app: App) => View;
 
 const ALL: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
 const LEAST_WINDOW = 10; // cycles
+const EDGE = 0.01; // of the window, that may show what lies before the run and behind it
 
 export class App {
   readonly store: Store;
@@ -97,8 +98,9 @@ export class App {
   /** Shows cycles from .. to, held within the run. */
   show(from: number, to: number): void {
     const { makespan } = this.run;
-    const span = Math.min(Math.max(LEAST_WINDOW, to - from), makespan * 1.02);
-    const first = Math.max(-0.01 * makespan, Math.min(from, makespan * 1.01 - span));
+    const span = Math.min(Math.max(LEAST_WINDOW, to - from), makespan * (1 + 2 * EDGE));
+    const margin = EDGE * span;
+    const first = Math.max(-margin, Math.min(from, makespan + margin - span));
     this.store.set({ window: { from: first, to: first + span } });
   }
 
@@ -120,7 +122,7 @@ export class App {
   zoom(factor: number, about = (this.store.state.window.from + this.store.state.window.to) / 2): void {
     const { window } = this.store.state;
     const span = window.to - window.from;
-    const wanted = Math.min(Math.max(LEAST_WINDOW, span * factor), this.run.makespan * 1.02);
+    const wanted = Math.min(Math.max(LEAST_WINDOW, span * factor), this.run.makespan * (1 + 2 * EDGE));
     const share = (about - window.from) / span;
     this.show(about - wanted * share, about + wanted * (1 - share));
   }

@@ -15,7 +15,7 @@ export class Header {
   private readonly figures = element("p", { className: "figures" });
   private readonly unit: HTMLButtonElement;
   private readonly input = element("input", {
-    id: "search", type: "search", placeholder: "Search layer, tensor, instruction, 0xaddress, lock 3", autocomplete: "off", spellcheck: false,
+    id: "search", type: "search", placeholder: "Search layer, tensor, asm, 0x1a40, lock 3  ( / )", autocomplete: "off", spellcheck: false,
     aria: { role: "combobox", label: "Search layers, tensors, instructions, addresses and locks", controls: "hits", expanded: "false", autocomplete: "list" },
   });
   private readonly list = element("ul", { id: "hits", hidden: true, aria: { role: "listbox", label: "What was found" } });

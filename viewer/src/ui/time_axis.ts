@@ -112,7 +112,11 @@ export function paintMeasure(p: Painter, app: App, scale: TimeScale, top: number
   if (to < scale.left || from > scale.right) return;
   p.rect(from, top, Math.max(1, to - from), bottom - top, p.theme.dark ? "rgba(109,182,242,0.16)" : "rgba(11,97,164,0.12)");
   for (const x of [from, to]) p.rect(x, top, 1, bottom - top, p.theme.accent);
-  p.text((from + to) / 2, top + 10, app.duration(measure.to - measure.from), { align: "center", bold: true, colour: p.theme.accent });
+  const text = app.duration(measure.to - measure.from);
+  const width = textWidth(text, { bold: true }) + 12;
+  const left = Math.max(scale.left, Math.min(scale.right - width, (from + to - width) / 2));
+  p.rect(left, top + 2, width, AXIS_HEIGHT - 4, p.theme.accent);
+  p.text(left + 6, top + AXIS_HEIGHT / 2, text, { bold: true, colour: p.theme.ground });
 }
 
 /** Text of a length of time: the unit that is chosen first, the other behind it. */

@@ -129,8 +129,10 @@ describe("one selection", () => {
 
   it("goes from a slice in the timeline to its line of asm, and back by the address alone", async () => {
     const { page } = await open(pageOf("resnet50-4x4"), "#view=timeline&lower=asm");
-    await page.mouse.click(700, 480);
-    await settle(page);
+    for (let y = 330; y < 500 && !(await page.evaluate(() => window.heddle.focus.slice)); y += 8) {
+      await page.mouse.click(400, y);
+      await settle(page);
+    }
     const before = await page.evaluate(() => window.heddle.focus);
     expect(before.slice).not.toBeNull();
     const text = await page.evaluate((leaf) => window.heddle.run.textOf(leaf), before.leaf);

@@ -26,8 +26,8 @@ const SHOTS: Shot[] = [
 function slicePicker(): string {
   return `(() => {
     const track = heddle.run.tracks.find((t) => t.engine === 'core' && t.row === 1 && t.column === 1);
-    let best = 0;
-    for (let i = track.firstAfter(heddle.run.makespan * 0.55); i < track.size && track.start(i) < heddle.run.makespan * 0.57; i++)
+    let best = track.firstAfter(heddle.run.makespan * 0.55);
+    for (let i = best; i < track.size && track.start(i) < heddle.run.makespan * 0.57; i++)
       if (track.start(i) - track.ready(i) > track.start(best) - track.ready(best)) best = i;
     heddle.select({ kind: 'slice', track: track.index, index: best });
     heddle.show(track.ready(best) - 2500, track.end(best) + 1500);
