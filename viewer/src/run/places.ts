@@ -1,0 +1,32 @@
+// Where an engine is: a core, a memtile, a wire or the sequencer, numbered so that sums over them need no names.
+import { laneName } from "./names";
+import type { Run } from "./run";
+import type { Track } from "./track";
+
+/** Cores row by row, then memtiles, then wires, then the sequencer. */
+export function placeOf({ device }: Run, { engine, row, column }: Track): number {
+  const cores = device.rows * device.columns;
+  switch (engine) {
+    case "core":
+    case "coreIn":
+    case "coreOut":
+      return row * device.columns + column;
+    case "ddrIn":
+    case "ddrOut":
+      return cores + column;
+    case "wire":
+      return cores + device.columns + column;
+    case "sequencer":
+      return cores + device.columns + device.wires.length;
+  }
+}
+
+export function placeName(run: Run, place: number): string {
+  const { device } = run;
+  const cores = device.rows * device.columns;
+  if (place < 0) return "";
+  if (place < cores) return `core ${Math.floor(place / device.columns)},${place % device.columns}`;
+  if (place < cores + device.columns) return `memtile ${place - cores}`;
+  const track = run.tracks.find((t) => placeOf(run, t) === place);
+  return track ? laneName(run, track) : "";
+}

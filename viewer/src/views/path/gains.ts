@@ -1,0 +1,78 @@
+// What the run would gain if something were free: executed by the compiler where the file says so, else bounded by a replay here.
+import { type FreeBy, Replay, type Task } from "../../run/replay";
+import type { Run } from "../../run/run";
+import type { Share } from "./shares";
+
+export interface Gain {
+  /** How much shorter the run would be. */
+  cycles: number;
+  /** "executed": exact, from the program run again. "at most": an upper bound. */
+  how: "executed" | "at most";
+}
+
+const BUDGET = 6; // milliseconds of work between two chances for the page to draw
+
+const known = new WeakMap<Run, Gains>();
+
+export function gainsOf(run: Run): Gains {
+  let gains = known.get(run);
+  if (!gains) known.set(run, (gains = new Gains(run)));
+  return gains;
+}
+
+interface Wish {
+  by: FreeBy;
+  group: number;
+}
+
+export class Gains {
+  /** Called when another figure is there. */
+  onNews: () => void = () => {};
+  private readonly found = new Map<string, Gain>();
+  private wishes: Wish[] = [];
+  private task: Task<void> | null = null;
+  private replay: Replay | null = null;
+
+  constructor(private readonly run: Run) {
+    for (const { resource, cycles } of run.whatIf) {
+      const group = run.instructions.resources.indexOf(resource);
+      if (group >= 0) this.found.set(`resource ${group}`, { cycles: run.makespan - cycles, how: "executed" });
+    }
+  }
+
+  /** Null while it is not known. What takes none of the path's time gains nothing. */
+  of(by: FreeBy, { group, cycles }: Share): Gain | null {
+    return this.found.get(`${by} ${group}`) ?? (cycles > 0 ? null : { cycles: 0, how: "at most" });
+  }
+
+  /** Computes what is not known yet of these, in this order and before what was wished earlier, while the page has nothing to do. */
+  want(by: FreeBy, shares: readonly Share[]): void {
+    const fresh = shares.filter((share) => share.group >= 0 && !this.of(by, share)).map(({ group }) => ({ by, group }));
+    this.wishes = [...fresh, ...this.wishes.filter((wish) => wish.by !== by)];
+    if (fresh.length && !this.task) {
+      this.task = this.work();
+      whenIdle(() => this.go());
+    }
+  }
+
+  private go(): void {
+    const until = performance.now() + BUDGET;
+    while (this.task && performance.now() < until) if (this.task.next().done) this.task = null;
+    if (this.task) whenIdle(() => this.go());
+  }
+
+  private *work(): Task<void> {
+    this.replay ??= yield* Replay.of(this.run);
+    for (let wish = this.wishes.shift(); wish; wish = this.wishes.shift()) {
+      const makespan = yield* this.replay.makespanWithout(wish.by, wish.group);
+      this.found.set(`${wish.by} ${wish.group}`, { cycles: this.run.makespan - makespan, how: "at most" });
+      this.onNews();
+    }
+  }
+}
+
+function whenIdle(act: () => void): void {
+  // Safari has no idle callbacks.
+  if (typeof requestIdleCallback === "function") requestIdleCallback(act, { timeout: 200 });
+  else setTimeout(act, 4);
+}

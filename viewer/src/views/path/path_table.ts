@@ -1,0 +1,35 @@
+// The view's twin: all shares in all groupings, then every step of the chain.
+import type { CriticalPath } from "../../run/critical_path";
+import { layerName, trackName } from "../../run/names";
+import type { Run } from "../../run/run";
+import { percent } from "../../ui/numbers";
+import type { Table } from "../../ui/view";
+import { amount, gainText, type ShareRow } from "./share_table";
+import { type Grouping, GROUPINGS, linkName } from "./shares";
+import { linkText } from "./step_list";
+
+const SHARE_OF: Record<Grouping, string> = { resource: "share of a resource", layer: "share of a layer", place: "share of a tile", lock: "share by what it let go" };
+
+export function pathTable(run: Run, path: CriticalPath, inTime: boolean, rowsOf: (by: Grouping) => readonly ShareRow[]): Table {
+  const rows: (string | number)[][] = [];
+  const whole = Math.max(1, run.makespan);
+  const figure = (cycles: number) => (inTime ? amount(run, cycles, true) : cycles);
+  for (const by of GROUPINGS)
+    for (const row of rowsOf(by)) {
+      const gain = row.gain ? [figure(row.gain.cycles), `${gainText(run, row.gain)}, ${row.gain.how}`] : ["", row.gain === null ? "not computed yet" : ""];
+      rows.push([SHARE_OF[by], row.name, "", "", "", figure(row.cycles), percent(row.cycles / whole), row.steps, ...gain, ""]);
+    }
+  for (let k = 0; k < path.steps; k++) {
+    const track = run.tracks[path.track[k] as number];
+    const cycles = (path.time[k + 1] as number) - (path.time[k] as number);
+    rows.push([
+      `step ${k + 1}`, track ? run.mnemonicOf(path.leaf[k] as number) : "latency", track ? trackName(run, track) : "", layerName(run, path.layer[k] as number), figure(path.time[k] as number),
+      figure(cycles), percent(cycles / whole), 1, "", "", linkText(run, path, k) || linkName(run, path.link[k] as number),
+    ]);
+  }
+  return {
+    caption: "Critical path: its shares of the run, with what the run would gain if each took no time, then its steps in order.",
+    columns: ["row", "name", "engine", "layer", "from", inTime ? "time" : "cycles", "of the run", "steps", "shorter if free by", "how that is known", "waited for"],
+    rows,
+  };
+}
