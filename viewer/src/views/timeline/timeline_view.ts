@@ -13,6 +13,7 @@ import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale }
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { levelsOf } from "./levels";
+import { paintPath } from "./path_overlay";
 import { LaneRaster, type Palette, paletteOf } from "./raster";
 import { type LaneRow, layOut, type Row, type Rows } from "./rows";
 
@@ -34,6 +35,7 @@ export class TimelineView extends CanvasView {
   private scroll = 0;
   private image: { run: Run; pixels: Uint32Array; data: ImageData; raster: LaneRaster; dark: boolean } | null = null;
   private palette: Palette | null = null;
+  private readonly pathButton = button("Path", "Show the critical path and dim all else (K)", () => this.togglePath());
 
   constructor(app: App) {
     super(app, "timeline", "Timeline of every engine");
@@ -58,15 +60,18 @@ export class TimelineView extends CanvasView {
       { key: "arrowdown", shown: "↓", does: "the engine below", run: () => this.stepRow(1) },
       { key: "arrowup", shown: "↑", does: "the engine above", run: () => this.stepRow(-1) },
       { key: "x", shown: "X", does: "open or shut all columns", run: () => this.toggleColumns() },
+      { key: "k", shown: "K", does: "show the critical path", run: () => this.togglePath() },
     );
   }
 
   override tools(): HTMLElement[] {
-    return [button("Columns", "Open or shut all columns (X)", () => this.toggleColumns())];
+    this.markPathButton();
+    return [this.pathButton, button("Columns", "Open or shut all columns (X)", () => this.toggleColumns())];
   }
 
   override changed(change: Change): void {
     if (change.has("selection")) this.revealSelection();
+    if (change.has("options")) this.markPathButton();
     super.changed(change);
   }
 
@@ -76,8 +81,9 @@ export class TimelineView extends CanvasView {
     const scale = this.scale;
     p.clip(0, TOP, this.width, this.height - TOP, () => {
       this.paintLanes(p, scale);
-      this.paintNames(p);
       this.paintSliceLabels(p, scale);
+      if (this.showsPath) this.paintPath(p, scale);
+      this.paintNames(p);
       this.paintChain(p, scale);
     });
     p.rect(0, 0, this.width, TOP, p.theme.ground);
@@ -196,6 +202,18 @@ export class TimelineView extends CanvasView {
     const toggled = new Set(store.option("timeline.toggled", "").split(" ").filter(Boolean));
     for (const key of keys) if (!toggled.delete(key)) toggled.add(key);
     store.setOption("timeline.toggled", [...toggled].join(" "));
+  }
+
+  private get showsPath(): boolean {
+    return this.app.store.option("timeline.path", "0") === "1";
+  }
+
+  private togglePath(): void {
+    this.app.store.setOption("timeline.path", this.showsPath ? "0" : "1");
+  }
+
+  private markPathButton(): void {
+    this.pathButton.setAttribute("aria-pressed", String(this.showsPath));
   }
 
   private toggleColumns(): void {
@@ -319,6 +337,13 @@ export class TimelineView extends CanvasView {
       for (let y = Math.max(0, from); y < Math.min(height, to); y++) pixels.set(y < strip ? raster.high : raster.low, y * width);
     }
     p.image(GUTTER, TOP, width / ratio, height / ratio, data);
+  }
+
+  private paintPath(p: Painter, scale: TimeScale): void {
+    paintPath(p, this.app.run, scale, TOP, this.height, (track) => {
+      const row = this.rowOf(track);
+      return row && { top: TOP + row.top - this.scroll, height: row.height - 2 };
+    });
   }
 
   private paintNames(p: Painter): void {
