@@ -19,6 +19,7 @@ import { GROUPINGS, type Grouping, groupName, linkName, longestStep, type Share,
 import { BAND, paintStrip, type StripData, stripData, type StripPlace, stripPlace } from "./strip";
 import { isOnMark, LINE, linkText, type ListLook, paintStepList, wordsOf } from "./step_list";
 import { pathTable } from "./path_table";
+import "./path.css";
 
 const TITLES: Record<Grouping, string> = { resource: "Resource", layer: "Layer", place: "Tile", lock: "Lock" };
 const SUMMARY = 24;
@@ -72,7 +73,7 @@ export class PathView extends CanvasView {
 
   override tools(): HTMLElement[] {
     const { store } = this.app;
-    const group = element("div", { className: "tools", aria: { role: "group", label: "Shares of the run by" } });
+    const group = element("div", { className: "path-groups", aria: { role: "group", label: "Shares of the run by" } });
     for (const by of GROUPINGS) {
       const choice = button(TITLES[by], `Share of the run by ${TITLES[by].toLowerCase()} (G)`, () => store.setOption("path.by", by));
       this.buttons.set(by, choice);
@@ -85,8 +86,9 @@ export class PathView extends CanvasView {
   override changed(change: Change): void {
     this.markButtons();
     if (change.has("run")) this.linesFor = null;
-    if (change.has("selection") || change.has("view") || change.has("lower")) this.revealSelection();
-    else if (change.has("window") && !this.ownSelection) this.followWindow();
+    const comesUp = change.has("view") || change.has("lower");
+    if (change.has("selection") || comesUp) this.revealSelection();
+    if ((change.has("window") && !change.has("selection") && !this.ownSelection) || (comesUp && this.selectedStep < 0)) this.followWindow();
     this.ownSelection = false;
     super.changed(change);
   }
