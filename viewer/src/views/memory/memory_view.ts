@@ -1,17 +1,435 @@
-import type { Painter } from "../../paint/painter";
+// What lies where in each memory, and when: address x time, how full it is, and where it is fullest.
+import { fitText, type Painter } from "../../paint/painter";
+import { css, resourceColour } from "../../paint/theme";
+import { layerName } from "../../run/names";
+import type { BlockJson } from "../../run/format";
+import type { Layer, Run } from "../../run/run";
 import type { App } from "../../ui/app";
+import { button, element } from "../../ui/dom";
+import { count, kibibytes, percent } from "../../ui/numbers";
+import type { Change } from "../../ui/state";
+import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
+import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
+import { type Box, boxName, placeKey, placeName, roleText, spilledTensors, usersOf } from "./blocks";
+import { mostIn, type Occupancy } from "./occupancy";
+import { type Lit, StripPainter, takenAt } from "./paint_strip";
+import { boxAt, foldsByDefault, layOutStrips, placesOf, type Strip } from "./strips";
+import "./memory.css";
+
+const OVERVIEW = 46;
+const BAND = 19;
+const TOP = OVERVIEW + AXIS_HEIGHT + BAND;
+const STRETCH = 1.3; // a step of making strips higher
+const MOST_STRETCH = 24;
+const LISTED = 8; // blocks in the tip over the curve
 
 export class MemoryView extends CanvasView {
+  private strips: Strip[] = [];
+  private stripsHeight = 0;
+  private scroll = 0;
+  private ownChoice = false;
+  private readonly choice = element("select", { title: "Which memory", aria: { label: "Which memory" } });
+  private readonly peak = button("", "Go to where the most bytes are taken (M)", () => this.toPeak());
+  private readonly fold = button("Fold unused", "Fold addresses that nothing uses (O)", () => this.toggleFold());
+  private choicesOf: Run | null = null;
+
   constructor(app: App) {
-    super(app, "memory", "Memory");
+    super(app, "memory", "What lies in each memory over time");
+    listenToTime(app, this.canvas, {
+      scale: () => this.time,
+      isAxis: (y) => y >= OVERVIEW && y < OVERVIEW + AXIS_HEIGHT,
+      scrollBy: (pixels) => this.scrollTo(this.scroll + pixels),
+      click: (x, y) => this.click(x, y),
+    });
+    this.listenToOverview();
+    this.canvas.addEventListener("dblclick", (e) => this.zoomTo(e.offsetX, e.offsetY));
+    this.choice.addEventListener("change", () => app.store.setOption("memory.tile", this.choice.value));
+    this.keys.push(
+      { key: "m", shown: "M", does: "go to where the most bytes are taken", run: () => this.toPeak() },
+      { key: "]", shown: "]", does: "next memory", run: () => this.stepPlace(1) },
+      { key: "[", shown: "[", does: "previous memory", run: () => this.stepPlace(-1) },
+      { key: ".", shown: ".", does: "next block of the memory", run: () => this.stepBlock(1) },
+      { key: ",", shown: ",", does: "previous block of the memory", run: () => this.stepBlock(-1) },
+      { key: "+", shown: "+", does: "higher strips", run: () => this.setStretch(STRETCH) },
+      { key: "-", shown: "−", does: "lower strips", run: () => this.setStretch(1 / STRETCH) },
+      { key: "o", shown: "O", does: "fold or show addresses that nothing uses", run: () => this.toggleFold() },
+    );
+  }
+
+  override tools(): HTMLElement[] {
+    const swatch = (className: string, text: string, title: string) => element("span", { title }, element("i", { className: `swatch ${className}` }), text);
+    const legend = element("div", { className: "legend", aria: { label: "Colours" } },
+      swatch("memory-tensor", "tensor, each its hue", "A tensor, or the rows of one"),
+      swatch("memory-weights", "weights", "Weight records on their way to the cores"),
+      swatch("memory-halves", "used in turn", "Ping and pong, or the rows of a ring: shades alternate"),
+      element("span", { title: "The tensor is written to DDR and read back", textContent: "⇅ spilled" }));
+    return [legend, this.peak, this.fold, this.choice];
+  }
+
+  override changed(change: Change): void {
+    if (change.has("run") || this.choicesOf !== this.app.run) this.fillChoices();
+    if (change.has("selection")) this.revealSelection();
+    this.choice.value = this.chosen;
+    this.layOut();
+    this.fold.setAttribute("aria-pressed", String(this.folds));
+    this.namePeak();
+    super.changed(change);
   }
 
   paint(p: Painter): void {
-    p.text(20, 20, "Memory");
+    this.layOut();
+    this.scroll = Math.max(0, Math.min(this.scroll, this.stripsHeight - (this.height - TOP)));
+    const { app, time } = this;
+    const painter = new StripPainter(p, app.run, time, TOP - this.scroll, this.lit, this.height);
+    p.clip(0, TOP, this.width, this.height - TOP, () => {
+      for (const strip of this.strips) painter.paint(strip);
+      if (!this.strips.some((strip) => strip.memory.boxes.length)) p.text(GUTTER + 20, TOP + 26, "Nothing lies here at any time.", { colour: p.theme.faint, size: 13 });
+    });
+    p.rect(0, 0, this.width, TOP, p.theme.ground);
+    this.paintOverview(p);
+    paintAxis(p, app, time, OVERVIEW, TOP);
+    this.paintBands(p, time);
+    p.rect(GUTTER - 1, OVERVIEW, 1, this.height - OVERVIEW, p.theme.line);
+    paintMeasure(p, app, time, OVERVIEW, this.height);
   }
 
   table(): Table {
-    return { caption: "Memory", columns: [], rows: [] };
+    const { run } = this.app;
+    const names = (layers: number[]) => layers.map((layer) => layerName(run, layer)).join(" ");
+    const spilled = spilledTensors(run);
+    const rows = this.strips.flatMap(({ memory }) =>
+      memory.boxes.map((box): (string | number)[] => {
+        const block = run.memory[box.block] as BlockJson;
+        const { writers, readers } = usersOf(run, block);
+        return [
+          placeName(memory.place), boxName(run, box), roleText(run, box), `0x${box.address.toString(16)}`, `0x${(box.address + box.size).toString(16)}`, box.size, block.slots ?? 1,
+          box.from, box.to, box.to - box.from, names(writers), names(readers), spilled.has(box.tensor) ? "yes" : "",
+        ];
+      }),
+    );
+    return {
+      caption: `${this.peakText()}. Blocks of each memory, by start.`,
+      columns: ["memory", "block", "what", "from address", "to address", "bytes", "places", "start", "end", "cycles", "written by", "read by", "spilled"],
+      rows,
+    };
+  }
+
+  protected override hover(x: number, y: number, event: PointerEvent): void {
+    if (event.buttons) return;
+    const { app } = this;
+    const strip = this.stripAt(y);
+    const box = strip && x > GUTTER ? boxAt(strip, this.time, TOP - this.scroll, x, y) : null;
+    const layer = this.layerAt(x, y);
+    this.canvas.style.cursor = box || layer || (strip && x < GUTTER) ? "pointer" : y >= OVERVIEW && y < TOP - BAND && x > GUTTER ? "col-resize" : "default";
+    if (box && strip) app.tip.show(event, this.boxTip(strip, box));
+    else if (strip && x > GUTTER) app.tip.show(event, this.fillTip(strip, x, y));
+    else if (layer) app.tip.show(event, [[layer.name, "head"], `${layer.op}, ${app.duration(layer.cycles)}, bound by ${layer.boundBy ?? "nothing"}`]);
+    else if (y < OVERVIEW && x > GUTTER) app.tip.show(event, this.overviewTip(x));
+    else app.tip.hide();
+  }
+
+  // ---- places ----
+
+  private get time(): TimeScale {
+    return new TimeScale(this.app.store.state.window, GUTTER, Math.max(GUTTER + 1, this.width));
+  }
+
+  private get chosen(): string {
+    const value = this.app.store.option("memory.tile", "all");
+    return placesOf(this.app.run, value).length === 1 && value !== "all" ? value : "all";
+  }
+
+  private get folds(): boolean {
+    const fold = this.app.store.option("memory.fold", "");
+    return fold ? fold === "on" : foldsByDefault(this.strips.map((strip) => strip.memory));
+  }
+
+  private get stretch(): number {
+    const value = Number(this.app.store.option("memory.stretch", "1"));
+    return value >= 1 && value <= MOST_STRETCH ? value : 1;
+  }
+
+  private layOut(): void {
+    const { run, store } = this.app;
+    const { strips, height } = layOutStrips(run, this.chosen, store.option("memory.fold", ""), this.height - TOP, this.stretch);
+    this.strips = strips;
+    this.stripsHeight = height;
+  }
+
+  private stripAt(y: number): Strip | null {
+    const at = y - TOP + this.scroll;
+    return y < TOP ? null : (this.strips.find((strip) => at >= strip.top && at < strip.top + strip.height) ?? null);
+  }
+
+  private layerAt(x: number, y: number): Layer | null {
+    if (x < GUTTER || y < OVERVIEW + AXIS_HEIGHT || y >= TOP) return null;
+    const cycle = this.time.cycle(x);
+    return this.app.run.layers.find((layer) => cycle >= layer.from && cycle < layer.to) ?? null;
+  }
+
+  private scrollTo(scroll: number): void {
+    this.scroll = Math.max(0, Math.min(scroll, this.stripsHeight - (this.height - TOP)));
+    this.redraw();
+  }
+
+  // ---- what a user does ----
+
+  private click(x: number, y: number): void {
+    const { app } = this;
+    const layer = this.layerAt(x, y);
+    const strip = this.stripAt(y);
+    if (layer) app.select({ kind: "layer", layer: layer.index });
+    else if (strip && x < GUTTER) app.store.setOption("memory.tile", this.strips.length > 1 ? placeKey(strip.memory.place) : "all");
+    else if (strip) {
+      const box = boxAt(strip, this.time, TOP - this.scroll, x, y);
+      this.ownChoice = true; // what is clicked here is in sight already
+      app.select(box ? { kind: "block", block: box.block } : null);
+    }
+  }
+
+  private zoomTo(x: number, y: number): void {
+    const strip = this.stripAt(y);
+    const box = strip && x > GUTTER ? boxAt(strip, this.time, TOP - this.scroll, x, y) : null;
+    if (box) this.app.showStretch(box);
+  }
+
+  private setStretch(by: number): void {
+    const wanted = Math.max(1, Math.min(MOST_STRETCH, this.stretch * by));
+    const middle = (this.scroll + (this.height - TOP) / 2) / Math.max(1, this.stripsHeight);
+    this.app.store.setOption("memory.stretch", wanted.toFixed(2));
+    this.layOut();
+    this.scrollTo(middle * this.stripsHeight - (this.height - TOP) / 2);
+  }
+
+  private toggleFold(): void {
+    this.app.store.setOption("memory.fold", this.folds ? "off" : "on");
+  }
+
+  private stepPlace(by: number): void {
+    const keys = [...this.choice.options].map((option) => option.value);
+    const next = keys[(keys.indexOf(this.chosen) + by + keys.length) % keys.length];
+    if (next) this.app.store.setOption("memory.tile", next);
+  }
+
+  private stepBlock(by: number): void {
+    const { app } = this;
+    const strip = this.strips.find(({ memory }) => memory.boxes.some((box) => box.block === app.focus.block)) ?? this.strips[0];
+    if (!strip) return;
+    const { boxes } = strip.memory;
+    const at = boxes.findIndex((box) => box.block === app.focus.block);
+    const next = boxes[at < 0 ? 0 : at + by];
+    if (next) app.select({ kind: "block", block: next.block });
+  }
+
+  private listenToOverview(): void {
+    const { app, canvas } = this;
+    let held = false;
+    const centre = (x: number) => {
+      const { window } = app.store.state;
+      const cycle = ((x - GUTTER) / Math.max(1, this.width - GUTTER)) * app.run.makespan;
+      const half = (window.to - window.from) / 2;
+      app.show(cycle - half, cycle + half);
+    };
+    canvas.addEventListener("pointerdown", (e) => {
+      held = e.offsetY < OVERVIEW && e.offsetX > GUTTER && e.button === 0;
+      if (!held) return;
+      e.stopImmediatePropagation();
+      canvas.setPointerCapture(e.pointerId);
+      centre(e.offsetX);
+    }, true);
+    canvas.addEventListener("pointermove", (e) => { if (held) centre(e.offsetX); });
+    for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, () => { held = false; });
+  }
+
+  // ---- the peak ----
+
+  /** The fullest of the memories that are shown. */
+  private get fullest(): Strip | null {
+    return this.strips.reduce<Strip | null>((best, strip) => (strip.memory.occupancy.peak.bytes > (best?.memory.occupancy.peak.bytes ?? 0) ? strip : best), null);
+  }
+
+  private peakText(): string {
+    const strip = this.fullest;
+    if (!strip) return "Nothing is stored";
+    const { place, capacity, occupancy: { peak } } = strip.memory;
+    const layer = layerWhen(this.app.run, peak.from);
+    return `Peak ${kibibytes(peak.bytes)} of ${kibibytes(capacity)} (${percent(peak.bytes / capacity)}) in ${lowered(placeName(place))} at cycle ${count(peak.from)}${layer ? `, during ${layer.name}` : ""}`;
+  }
+
+  private namePeak(): void {
+    const strip = this.fullest;
+    this.peak.disabled = !strip;
+    this.peak.textContent = strip ? `Peak ${kibibytes(strip.memory.occupancy.peak.bytes)}` : "No peak";
+    this.peak.title = `${this.peakText()}. Click, or M, to go there.`;
+  }
+
+  private toPeak(): void {
+    const strip = this.fullest;
+    if (!strip) return;
+    const { app } = this;
+    const { peak } = strip.memory.occupancy;
+    const layer = layerWhen(app.run, peak.from);
+    const span = Math.max((peak.to - peak.from) * 4, layer ? layer.cycles * 3 : 0, 100);
+    const middle = (peak.from + peak.to) / 2;
+    app.show(middle - span / 2, middle + span / 2);
+    this.scrollToStrip(strip);
+  }
+
+  private scrollToStrip(strip: Strip): void {
+    const bottom = strip.top + strip.height;
+    if (strip.top < this.scroll) this.scrollTo(strip.top);
+    else if (bottom > this.scroll + this.height - TOP) this.scrollTo(bottom - (this.height - TOP));
+  }
+
+  // ---- the selection ----
+
+  private get lit(): Lit {
+    const { app } = this;
+    const { focus, run } = app;
+    const { selection } = app.store.state;
+    const layer = selection?.kind === "layer" ? focus.layer : -1;
+    const blocks = (of: "writers" | "readers") => new Set(layer < 0 ? [] : run.memory.flatMap((block, b) => (usersOf(run, block)[of].includes(layer) ? [b] : [])));
+    return { block: focus.block, tensor: focus.tensor, layer, writes: blocks("writers"), reads: blocks("readers") };
+  }
+
+  // A block or a tile that was selected elsewhere: shows the memory that it is of.
+  private revealSelection(): void {
+    const { app } = this;
+    const { selection } = app.store.state;
+    const own = this.ownChoice;
+    this.ownChoice = false;
+    if (own || (selection?.kind !== "block" && selection?.kind !== "tile")) return;
+    const block = app.run.memory[app.focus.block];
+    const place = block?.kind === "ddr" ? ({ kind: "ddr" } as const) : app.focus.tile;
+    if (!place) return;
+    const isShown = placesOf(app.run, this.chosen).some((shown) => placeKey(shown) === placeKey(place));
+    if (!isShown) app.store.setOption("memory.tile", placeKey(place));
+    if (block && block.start >= 0) app.reveal({ from: block.start, to: Math.max(block.end, block.start + 1) });
+    this.layOut();
+    const strip = this.strips.find(({ memory }) => placeKey(memory.place) === placeKey(place));
+    if (strip) this.scrollToStrip(strip);
+  }
+
+  private fillChoices(): void {
+    const { run } = this.app;
+    this.choicesOf = run;
+    const option = (value: string, text: string) => element("option", { value, textContent: text });
+    const memtiles = element("optgroup", { label: "Memtiles" }, option("all", "All memtiles"));
+    for (let column = 0; column < run.device.columns; column++) memtiles.append(option(`memtile:${column}`, `Memtile ${column}`));
+    const cores = element("optgroup", { label: "Cores" });
+    for (let row = 0; row < run.device.rows; row++) for (let column = 0; column < run.device.columns; column++) cores.append(option(`core:${row},${column}`, `Core ${row},${column}`));
+    this.choice.replaceChildren(memtiles, element("optgroup", { label: "Outside" }, option("ddr", "DDR")), cores);
+  }
+
+  // ---- tips ----
+
+  private boxTip(strip: Strip, box: Box): TipLine[] {
+    const { app } = this;
+    const { run } = app;
+    const block = run.memory[box.block] as BlockJson;
+    const { writers, readers } = usersOf(run, block);
+    const names = (layers: number[]) => `${layers.slice(0, 6).map((layer) => layerName(run, layer)).join(", ")}${layers.length > 6 ? ` and ${layers.length - 6} more` : ""}`;
+    const lines: TipLine[] = [[boxName(run, box), "head"], `${roleText(run, box)}, ${kibibytes(box.size)} (${count(box.size)} B)`];
+    lines.push([`0x${box.address.toString(16)} – 0x${(box.address + box.size).toString(16)}  ${lowered(placeName(strip.memory.place))}`, "code"]);
+    lines.push(`lives ${app.duration(box.to - box.from)}, from ${count(box.from)} to ${count(box.to)}`);
+    if (writers.length) lines.push(`written by ${names(writers)}`);
+    else if (box.tensor >= 0 && box.role === "tensor") lines.push("there from the start: an input of the network");
+    if (readers.length) lines.push(`read by ${names(readers)}`);
+    if (box.spilled) lines.push("⇅ spilled: the tensor goes to DDR and comes back");
+    const others = strip.memory.overlaps.flatMap(({ boxes: [a, b] }) => (a === box ? [b] : b === box ? [a] : []));
+    if (others.length) lines.push([`shares bytes for a while with ${others.slice(0, 3).map((other) => boxName(run, other)).join(", ")}${others.length > 3 ? ` and ${others.length - 3} more` : ""}`, "faint"]);
+    if (block.name !== boxName(run, box)) lines.push([`block "${block.name}"`, "faint"]);
+    return lines;
+  }
+
+  private fillTip(strip: Strip, x: number, y: number): TipLine[] {
+    const { run } = this.app;
+    const cycle = this.time.cycle(x);
+    const boxes = takenAt(strip, cycle);
+    const bytes = mostIn(strip.memory.occupancy, cycle, cycle + this.time.perPixel);
+    const at = y - TOP + this.scroll;
+    const inMap = at < strip.curveTop - 4;
+    const lines: TipLine[] = [
+      [`${kibibytes(bytes)} of ${kibibytes(strip.memory.capacity)} taken (${percent(bytes / strip.memory.capacity)})`, "head"],
+      `${lowered(placeName(strip.memory.place))}, cycle ${count(cycle)}${inMap ? `, free at 0x${Math.max(0, Math.round(strip.scale.address(at))).toString(16)}` : ""}`,
+    ];
+    for (const box of boxes.slice(0, LISTED)) lines.push(`${kibibytes(box.size)}  ${boxName(run, box)}`);
+    if (boxes.length > LISTED) lines.push([`and ${boxes.length - LISTED} more`, "faint"]);
+    return lines;
+  }
+
+  private overviewTip(x: number): TipLine[] {
+    const cycle = ((x - GUTTER) / Math.max(1, this.width - GUTTER)) * this.app.run.makespan;
+    const step = this.app.run.makespan / Math.max(1, this.width - GUTTER);
+    const lines = this.strips.map(({ memory }): TipLine => `${placeName(memory.place)}: ${kibibytes(mostIn(memory.occupancy, cycle, cycle + step))}`);
+    return [[`cycle ${count(cycle)}${layerWhen(this.app.run, cycle) ? `, ${layerWhen(this.app.run, cycle)?.name}` : ""}`, "head"], ...lines, [this.peakText(), "faint"]];
+  }
+
+  // ---- the picture ----
+
+  // The whole run: how full the fullest of the memories is, where that is most, and what is in sight below.
+  private paintOverview(p: Painter): void {
+    const { run, store } = this.app;
+    const { theme } = p;
+    const width = this.width - GUTTER;
+    const [top, bottom] = [16, OVERVIEW - 3];
+    p.rect(0, 0, this.width, OVERVIEW, theme.raised);
+    p.text(8, 10, this.strips.length > 1 ? "fullest memtile," : "bytes taken,", { size: 10, colour: theme.faint });
+    p.text(8, 23, "whole run", { size: 10, colour: theme.faint });
+    p.text(8, 37, this.strips[0] ? `of ${kibibytes(this.strips[0].memory.capacity)}` : "", { size: 10, colour: theme.faint });
+    const capacity = Math.max(1, ...this.strips.map((strip) => strip.memory.capacity));
+    const occupancies = this.strips.map((strip) => strip.memory.occupancy);
+    const step = run.makespan / Math.max(1, width);
+    for (let x = 0; x < width && run.makespan > 0; x += 2) {
+      const bytes = Math.max(0, ...occupancies.map((occupancy: Occupancy) => mostIn(occupancy, x * step, (x + 2) * step)));
+      const height = (bytes / capacity) * (bottom - top);
+      if (height > 0) p.rect(GUTTER + x, bottom - height, 2, height, theme.dark ? "#47779b" : "#8fb6d4");
+    }
+    p.line([GUTTER, top, this.width, top], theme.faint, 1, [5, 3]);
+    this.paintOverviewPeak(p, top, bottom, capacity);
+    const { window } = store.state;
+    const place = (cycle: number) => Math.max(GUTTER, Math.min(this.width, GUTTER + (cycle / Math.max(1, run.makespan)) * width));
+    p.frame(place(window.from) + 0.5, 1.5, Math.max(3, place(window.to) - place(window.from) - 1.5), OVERVIEW - 3, theme.accent, 1.5);
+  }
+
+  private paintOverviewPeak(p: Painter, top: number, bottom: number, capacity: number): void {
+    const strip = this.fullest;
+    if (!strip) return;
+    const { peak } = strip.memory.occupancy;
+    const x = GUTTER + ((peak.from + peak.to) / 2 / Math.max(1, this.app.run.makespan)) * (this.width - GUTTER);
+    const y = bottom - (peak.bytes / capacity) * (bottom - top);
+    p.polygon([x - 5, y - 8, x + 5, y - 8, x, y - 1], p.theme.text);
+    const text = fitText(this.peakText(), this.width - GUTTER - 24, { bold: true });
+    const onRight = x < (this.width + GUTTER) / 2;
+    p.text(onRight ? x + 9 : x - 9, 9, text, { bold: true, align: onRight ? "left" : "right" });
+  }
+
+  // As in the timeline, with who makes and who reads the selected tensor.
+  private paintBands(p: Painter, time: TimeScale): void {
+    const { run, focus } = this.app;
+    const y = OVERVIEW + AXIS_HEIGHT;
+    const block = run.memory[focus.block] ?? run.memory.find((b) => focus.tensor >= 0 && b.tensor === focus.tensor);
+    const { writers, readers } = block ? usersOf(run, block) : { writers: [], readers: [] };
+    p.text(8, y + BAND / 2, block ? "layers: writes ▾, reads ▴" : "layers, by what bounds them", { colour: p.theme.faint, width: GUTTER - 12 });
+    for (const layer of run.layers) {
+      if (layer.cycles === 0 || layer.to < time.window.from || layer.from > time.window.to) continue;
+      const from = Math.max(GUTTER, time.x(layer.from));
+      const to = Math.min(this.width, time.x(layer.to));
+      const writes = writers.includes(layer.index);
+      const reads = readers.includes(layer.index);
+      const chosen = layer.index === focus.layer || writes || reads;
+      p.rect(from, y + 1, Math.max(0.5, to - from - 1), BAND - 3, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? "")), chosen ? 0.95 : 0.42));
+      const mark = `${writes ? "▾ " : ""}${reads ? "▴ " : ""}`;
+      if (mark && to - from < 34) p.text((from + to) / 2, y + BAND / 2, mark.trim(), { align: "center", bold: true });
+      if (to - from >= 34) p.text(from + 4, y + BAND / 2, mark + layer.name, { colour: chosen ? p.theme.onColour : p.theme.text, width: to - from - 8 });
+    }
+    p.rect(0, TOP - 1, this.width, 1, p.theme.line);
   }
 }
+
+const lowered = (name: string): string => (name === "DDR" ? name : name.charAt(0).toLowerCase() + name.slice(1));
+
+/** The layer whose band covers the cycle. */
+const layerWhen = (run: Run, cycle: number): Layer | undefined => run.layers.find((layer) => cycle >= layer.from && cycle < layer.to);
+

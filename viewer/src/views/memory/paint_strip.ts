@@ -1,0 +1,201 @@
+// One memory: its boxes over address and time, and under them how full it is.
+import { fitText, type Painter } from "../../paint/painter";
+import { css, mix, type Rgb, resourceColour, type Theme } from "../../paint/theme";
+import { tensorName } from "../../run/names";
+import type { Run } from "../../run/run";
+import { kibibytes, percent } from "../../ui/numbers";
+import { GUTTER, type TimeScale } from "../../ui/time_axis";
+import { type Box, boxName, placeName } from "./blocks";
+import { stepAt } from "./occupancy";
+import { drawingOrder, type Rectangle, rectangleOf, type Strip } from "./strips";
+
+/** Neighbours among the tensors differ in hue and in lightness. */
+const TENSOR_COLOURS: readonly Rgb[] = [[104, 184, 232], [70, 170, 130], [214, 140, 182], [160, 165, 225], [165, 205, 110], [222, 150, 110], [110, 205, 200], [190, 170, 120]];
+const WEIGHTS = resourceColour(1);
+const GREY: Rgb = [150, 155, 160];
+
+export interface Lit {
+  block: number;
+  tensor: number;
+  /** Layer that is selected itself, or -1. */
+  layer: number;
+  writes: ReadonlySet<number>; // blocks that this layer writes
+  reads: ReadonlySet<number>;
+}
+
+export const isLit = (lit: Lit, box: Box): boolean =>
+  box.block === lit.block || (lit.tensor >= 0 && box.tensor === lit.tensor) || lit.writes.has(box.block) || lit.reads.has(box.block);
+
+export const lightsAny = (lit: Lit): boolean => lit.block >= 0 || lit.tensor >= 0 || lit.layer >= 0;
+
+export function colourOf(box: Box): Rgb {
+  if (box.role === "weights") return WEIGHTS;
+  return box.tensor >= 0 ? (TENSOR_COLOURS[box.tensor % TENSOR_COLOURS.length] as Rgb) : GREY;
+}
+
+export class StripPainter {
+  constructor(
+    private readonly p: Painter,
+    private readonly run: Run,
+    private readonly time: TimeScale,
+    private readonly offset: number,
+    private readonly lit: Lit,
+    private readonly bottom: number, // of the picture
+  ) {}
+
+  paint(strip: Strip): void {
+    const { p, offset, time } = this;
+    const top = strip.top + offset;
+    if (top > this.bottom || top + strip.height < 0) return;
+    this.paintGround(strip);
+    p.clip(GUTTER, top, time.right - GUTTER, strip.height, () => {
+      const boxes = drawingOrder(strip.memory.boxes).filter((box) => box.to >= time.window.from && box.from <= time.window.to);
+      for (const box of boxes) this.paintBox(strip, box);
+      this.paintOverlaps(strip);
+      for (const box of boxes) this.paintLabel(strip, box);
+      for (const box of boxes) if (isLit(this.lit, box)) this.paintFrame(strip, box);
+    });
+    this.paintGutter(strip);
+    this.paintCurve(strip);
+  }
+
+  private paintGround(strip: Strip): void {
+    const { p, offset, time } = this;
+    const { theme } = p;
+    for (const piece of strip.scale.pieces) {
+      const [y, height] = [piece.top + offset, piece.bottom - piece.top];
+      if (!piece.isGap) p.rect(GUTTER, y, time.right - GUTTER, height, theme.sunken);
+      else p.hatch(GUTTER, y, time.right - GUTTER, height, theme.line);
+    }
+  }
+
+  private paintBox(strip: Strip, box: Box): void {
+    const { p } = this;
+    const { theme } = p;
+    const r = rectangleOf(box, strip, this.time, this.offset);
+    const share = lightsAny(this.lit) && !isLit(this.lit, box) ? 0.22 : 0.82;
+    const fill = (s: number) => css(mix(theme.laneRgb, colourOf(box), s));
+    p.rect(r.x, r.y, r.width, r.height, fill(share));
+    // Ping and pong, or the rows of a ring: every second place is a shade paler.
+    const part = r.height / box.parts;
+    if (box.parts > 1 && part >= 2) for (let k = 1; k < box.parts; k += 2) p.rect(r.x, r.y + r.height - (k + 1) * part, r.width, part, fill(share * 0.62));
+    const inSight = within(r, this.time);
+    if (box.role === "weights" && inSight.width > 3 && r.height > 3) p.hatch(inSight.x, r.y, inSight.width, r.height, edgeOf(theme, colourOf(box), share));
+    if (box.role === "stream" && inSight.width > 3) for (const y of [r.y, r.y + r.height]) p.line([inSight.x, y, inSight.x + inSight.width, y], theme.text, 1, [4, 3]);
+    if (r.width > 3 && r.height > 3) p.frame(r.x + 0.5, r.y + 0.5, r.width - 1, r.height - 1, edgeOf(theme, colourOf(box), share), 1);
+    if (box.depth > 0 && r.width > 6) p.rect(r.x, r.y, 2, r.height, theme.text);
+  }
+
+  // The same bytes for two blocks at once: crossed lines.
+  private paintOverlaps(strip: Strip): void {
+    const { p, time } = this;
+    for (const overlap of strip.memory.overlaps) {
+      if (overlap.to < time.window.from || overlap.from > time.window.to) continue;
+      const x = Math.max(time.left, time.x(overlap.from));
+      const width = Math.min(time.right, time.x(overlap.to)) - x;
+      const [low, high] = [strip.scale.y(overlap.address) + this.offset, strip.scale.y(overlap.address + overlap.size) + this.offset];
+      if (width < 3 || low - high < 3 || width * (low - high) > 4e5) continue;
+      p.hatch(x, high, width, low - high, p.theme.dark ? "rgba(16,18,20,0.75)" : "rgba(29,31,33,0.55)");
+      for (const edge of [x, x + width]) p.line([edge, high, edge, low], p.theme.text, 1, [2, 2]);
+    }
+  }
+
+  private paintLabel(strip: Strip, box: Box): void {
+    const { p, run } = this;
+    const r = within(rectangleOf(box, strip, this.time, this.offset), this.time);
+    if (r.width < 34 || r.height < 11) return;
+    const dimmed = lightsAny(this.lit) && !isLit(this.lit, box);
+    const colour = dimmed ? p.theme.faint : p.theme.onColour;
+    const room = r.width - 10 - (box.depth > 0 ? 2 : 0);
+    const name = `${box.spilled ? "⇅ " : ""}${boxName(run, box)}`;
+    const two = r.height >= 27;
+    const middle = r.y + r.height / 2 - (two ? 6 : 0);
+    const x = r.x + 5 + (box.depth > 0 ? 2 : 0);
+    const shown = fitText(name, room, { bold: true });
+    if (box.role === "weights" && !dimmed) p.rect(x - 2, middle - 6, Math.min(room, shown.length * 6.6) + 4, two ? 25 : 12, css(mix(p.theme.laneRgb, WEIGHTS, 0.82)));
+    p.text(x, middle, name, { colour, bold: true, width: room });
+    if (two) p.text(x, middle + 13, `${kibibytes(box.size)}${box.parts > 1 ? ` in ${box.parts}` : ""}`, { colour, size: 10, width: room });
+  }
+
+  private paintFrame(strip: Strip, box: Box): void {
+    const { p, lit } = this;
+    const r = rectangleOf(box, strip, this.time, this.offset);
+    const chosen = box.block === lit.block;
+    p.frame(r.x, r.y, r.width, r.height, p.theme.text, chosen ? 3 : 1.5);
+    if (chosen) p.frame(r.x - 2, r.y - 2, r.width + 4, r.height + 4, p.theme.accent, 2);
+    if (lit.layer < 0 || r.height < 24 || r.width < 60) return;
+    const does = lit.writes.has(box.block) ? (lit.reads.has(box.block) ? "written, read" : "written") : lit.reads.has(box.block) ? "read" : "";
+    const inSight = within(r, this.time);
+    if (does && inSight.width > 130) p.text(inSight.x + inSight.width - 5, r.y + 9, does, { align: "right", size: 10, colour: p.theme.onColour });
+  }
+
+  private paintGutter(strip: Strip): void {
+    const { p, offset } = this;
+    const { theme } = p;
+    const { memory } = strip;
+    const top = strip.top + offset;
+    p.rect(0, top, GUTTER, strip.height, theme.ground);
+    for (const tick of strip.scale.ticks(22)) {
+      const y = strip.scale.y(tick) + offset;
+      p.rect(GUTTER - 4, y, 4, 1, theme.faint);
+      p.text(GUTTER - 7, Math.max(top + 6, Math.min(y, strip.curveTop + offset - 10)), `0x${tick.toString(16)}`, { align: "right", size: 10, mono: true, colour: theme.faint });
+    }
+    const { peak } = memory.occupancy;
+    const lines = [`peak ${kibibytes(peak.bytes)}`, `of ${kibibytes(memory.capacity)}`, memory.place.kind === "ddr" ? "" : percent(peak.bytes / memory.capacity)];
+    p.text(8, top + 12, placeName(memory.place), { bold: true, size: 12 });
+    lines.forEach((line, k) => p.text(8, top + 28 + 14 * k, line, { colour: theme.faint }));
+    p.text(GUTTER - 7, (strip.curveTop + strip.curveBottom) / 2 + offset, "bytes taken", { align: "right", size: 10, colour: theme.faint });
+    p.rect(0, top + strip.height - 3, this.time.right, 1, theme.line);
+  }
+
+  private paintCurve(strip: Strip): void {
+    const { p, time, offset } = this;
+    const { theme } = p;
+    const { occupancy, capacity } = strip.memory;
+    const [top, bottom] = [strip.curveTop + offset, strip.curveBottom + offset];
+    const y = (bytes: number) => bottom - (bytes / Math.max(1, capacity)) * (bottom - top);
+    p.clip(GUTTER, top - 6, time.right - GUTTER, bottom - top + 8, () => {
+      p.rect(GUTTER, top, time.right - GUTTER, bottom - top, theme.sunken);
+      const points: number[] = [];
+      for (let i = Math.max(0, stepAt(occupancy, time.window.from)); i < occupancy.at.length; i++) {
+        const cycle = occupancy.at[i] as number;
+        if (cycle > time.window.to) break;
+        const from = time.x(Math.max(cycle, time.window.from));
+        const to = time.x(Math.min(occupancy.at[i + 1] ?? cycle, time.window.to));
+        points.push(from, y(occupancy.bytes[i] as number), to, y(occupancy.bytes[i] as number));
+      }
+      if (points.length) {
+        p.polygon([points[0] as number, bottom, ...points, points.at(-2) as number, bottom], theme.dark ? "rgba(109,182,242,0.35)" : "rgba(11,97,164,0.25)");
+        p.line(points, theme.accent, 1.3);
+      }
+      p.line([GUTTER, top, time.right, top], theme.text, 1, [5, 3]);
+    });
+    this.paintPeak(strip, y);
+  }
+
+  private paintPeak(strip: Strip, y: (bytes: number) => number): void {
+    const { p, time } = this;
+    const { peak } = strip.memory.occupancy;
+    const x = time.x((peak.from + peak.to) / 2);
+    if (peak.bytes === 0 || x < GUTTER || x > time.right) return;
+    const at = y(peak.bytes);
+    p.polygon([x - 5, at - 8, x + 5, at - 8, x, at - 1], p.theme.text);
+    const text = `peak ${kibibytes(peak.bytes)}`;
+    const onRight = x + 100 < time.right;
+    p.text(onRight ? x + 8 : x - 8, Math.max(at - 2, strip.curveTop + this.offset + 7), text, { bold: true, size: 10, align: onRight ? "left" : "right" });
+  }
+}
+
+const edgeOf = (theme: Theme, colour: Rgb, share: number): string => css(mix(mix(theme.laneRgb, colour, share), theme.dark ? [0, 0, 0] : [40, 40, 40], 0.45));
+
+function within(r: Rectangle, time: TimeScale): Rectangle {
+  const x = Math.max(time.left, r.x);
+  return { ...r, x, width: Math.min(time.right, r.x + r.width) - x };
+}
+
+/** "conv1_q, weights of conv2, ...": what takes most at a cycle, largest first. */
+export function takenAt(strip: Strip, cycle: number): Box[] {
+  return strip.memory.boxes.filter((box) => box.from <= cycle && cycle < box.to).sort((a, b) => b.size - a.size);
+}
+
+export const tensorOf = (run: Run, box: Box): string => (box.tensor >= 0 ? tensorName(run, box.tensor) : "");
