@@ -256,16 +256,23 @@ class Canonicalizer {
         if (code == "CANON001") code = why_[i]->code();
       } else if (lost && !hosted_[i]) {
         add(reasons, reasonCount, who + ": no QuantizeLinear rounds its result");
+      } else if (const std::optional<ValueId> input = foreignInput(node)) {
+        add(reasons, reasonCount,
+            who + ": it reads the input '" + source_[*input].name + "' of type " +
+                toText(source_[*input].type) + ", which the array cannot take");
       }
       if (lost) add(waiting, waitingCount, who);
     }
     if (waitingCount == 0 && lowering_.inputFaults().empty()) {
       if (!isIdle()) return {};
-      return {{.code = "CANON003",
-               .where = source_.name,
-               .summary = "nothing in the network becomes an integer operator",
-               .what = std::to_string(source_.nodes.size()) + " nodes; " + reasons,
-               .mend = "quantize the model first (ONNX Runtime: quantize_static, QDQ format)"}};
+      return {
+          {.code = code == "CANON002" ? code : "CANON003",
+           .where = source_.name,
+           .summary = "nothing in the network becomes an integer operator",
+           .what = idleText(reasons),
+           .mend = code == "CANON002"
+                       ? mendOf(code)
+                       : "quantize the model first (ONNX Runtime: quantize_static, QDQ format)"}};
     }
     const std::string depending =
         waiting.empty() ? "" : ". The array's work that depends on them: " + waiting;
@@ -273,8 +280,40 @@ class Canonicalizer {
              .where = source_.name,
              .summary = "nodes that do not become integer operators",
              .what = reasons + depending,
-             .mend = code == "CANON002" ? "choose a batch of 1: --shape INPUT=1x..."
-                                        : "quantize around these nodes, or cut the model there"}};
+             .mend = mendOf(code)}};
+  }
+
+  // An input of the model that `node` reads and that is neither float32 nor a byte.
+  std::optional<ValueId> foreignInput(const Node& node) const {
+    for (const ValueId id : node.inputs) {
+      const bool isInput =
+          id.valid() && std::ranges::find(source_.inputs, id) != source_.inputs.end();
+      if (!isInput) continue;
+      const DataType type = source_[id].type;
+      if (type != DataType::Float32 && type != DataType::Int8 && type != DataType::Uint8) return id;
+    }
+    return std::nullopt;
+  }
+
+  std::string idleText(const std::string& reasons) const {
+    if (source_.nodes.empty()) return "no operator of the file depends on an input";
+    const std::string count =
+        source_.nodes.size() == 1 ? "1 node" : std::to_string(source_.nodes.size()) + " nodes";
+    return count + (reasons.empty() ? ", none of which computes" : "; " + reasons);
+  }
+
+  std::string mendOf(const std::string& code) const {
+    if (code == "CANON002")
+      for (const Node& node : source_.nodes) {
+        if (node.inputs.empty()) continue;
+        const ValueId id = node.inputs.front();  // data; weights stand behind
+        if (std::ranges::find(source_.inputs, id) == source_.inputs.end()) continue;
+        Dims one = source_[id].shape;
+        if (one.size() < 2 || one[0] < 2) continue;
+        one[0] = 1;
+        return "compile it for one image: --shape " + source_[id].name + "=" + toText(one);
+      }
+    return "quantize around these nodes, or cut the model there";
   }
 
   // Whether the array would do no more than take arrays in and give them out, while the host works.

@@ -52,7 +52,7 @@ class Compiler {
       case Stage::Program:
         return takeProgram();
       case Stage::Simulate:
-        return simulateTiming(run_, options_.maxCycles);
+        return simulateTiming(run_, options_.maxCycles, progress_);
       case Stage::Report:
         return takeReport();
     }

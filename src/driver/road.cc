@@ -104,11 +104,11 @@ Diagnostics makeProgram(Compilation& run) {
   return {};
 }
 
-Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles) {
+Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Progress& progress) {
   {
     const Timed timed(run.effort.simulateSeconds);
-    Result<SimulateResult> simulated =
-        simulateTime(*run.program, *run.device, {.maxCycles = maxCycles});
+    Result<SimulateResult> simulated = simulateTime(
+        *run.program, *run.device, {.maxCycles = maxCycles, .progress = progressOf(progress)});
     if (!simulated) return asBugs(simulated.diagnostics());
     run.simulated = std::move(*simulated);
     if (sliceCount(run.simulated->timeline) <= kMostWhatIfSlices) {
@@ -133,9 +133,9 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
     inputs.push_back(randomValues(graph.tensors[graph.inputs[i].tensor.at()].shape, seed, i));
 
   progress.begin("execute with data");
-  const Result<SimulateResult> executed =
-      simulateWithData(*run.program, *run.device, *run.weights, inputs,
-                       {.recordTimeline = false, .maxCycles = maxCycles});
+  const Result<SimulateResult> executed = simulateWithData(
+      *run.program, *run.device, *run.weights, inputs,
+      {.recordTimeline = false, .maxCycles = maxCycles, .progress = progressOf(progress)});
   if (!executed) return asBugs(executed.diagnostics());
   const std::vector<std::vector<std::int8_t>> expected = interpretAll(graph, inputs, progress);
   Proof proof = compareWithInterpreter(graph, *run.program, *executed, expected);
@@ -178,6 +178,10 @@ std::vector<std::vector<std::int8_t>> interpretAll(
   }
   progress.end();
   return values;
+}
+
+std::function<void(double)> progressOf(Progress& progress) {
+  return [&progress](double fraction) { progress.advance(fraction); };
 }
 
 TensorFormat formatOf(const CanonicalTensor& tensor) {

@@ -1,5 +1,6 @@
 // The stages, each from the artefacts before it in a Compilation to its own.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "heddle/driver/compilation.h"
@@ -29,8 +30,8 @@ Diagnostics planLayers(Compilation& run);
 Diagnostics planMemory(Compilation& run);
 Diagnostics makeProgram(
     Compilation& run);  // generated, verified, printed, with the hashes of all files
-Diagnostics simulateTiming(Compilation& run,
-                           std::optional<Cycles> maxCycles);  // and the report of it
+Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles,
+                           Progress& progress);  // and the report of it
 // Executes with data and compares with the interpreter, on inputs made from the seed.
 Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> maxCycles,
                   Progress& progress);
@@ -46,6 +47,9 @@ std::vector<std::string> hostOperators(const Canonicalized& canonical);
 std::vector<std::vector<std::int8_t>> interpretAll(
     const CanonicalGraph& graph, const std::vector<std::vector<std::int8_t>>& inputs,
     Progress& progress);
+
+// What advances the step that `progress` is in.
+std::function<void(double)> progressOf(Progress& progress);
 
 TensorFormat formatOf(const CanonicalTensor& tensor);
 

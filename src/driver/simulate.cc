@@ -9,6 +9,7 @@
 #include "heddle/machine/machine.h"
 #include "heddle/program/verify.h"
 #include "heddle/support/json_writer.h"
+#include "road.h"
 #include "saved.h"
 #include "summary.h"
 
@@ -78,7 +79,8 @@ Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream&
   Diagnostics faults = verify(program, saved->device);
   if (!faults.empty()) return faults;
 
-  const SimulateOptions simulateOptions{.recordTimeline = false, .maxCycles = options.maxCycles};
+  const SimulateOptions simulateOptions{
+      .recordTimeline = false, .maxCycles = options.maxCycles, .progress = progressOf(progress)};
   std::optional<SimulateResult> result;
   if (options.data) {
     const auto inputs = readInputs(options.inputs, program.inputs,

@@ -21,10 +21,12 @@ Diagnostic explain(const Executable& executable, const WeightImage& weights,
                    const Fault& fault) {
   if (!fault.place) return fault.diagnostic;
   DataPath data(executable, weights, inputs, fault.place);
+  SimulateOptions again = options;
+  again.progress = nullptr;
   try {
-    Simulation(executable, options, &data).run();
-  } catch (const Fault& again) {
-    return data.explained(again);
+    Simulation(executable, again, &data).run();
+  } catch (const Fault& found) {
+    return data.explained(found);
   }
   return fault.diagnostic;
 }

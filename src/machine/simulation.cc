@@ -11,6 +11,7 @@ namespace heddle::machine {
 namespace {
 
 constexpr std::int64_t kMaxInstructions = std::int64_t{1} << 26;
+constexpr std::int64_t kProgressSteps = 1000;
 constexpr std::int64_t kMaxTime = std::int64_t{1} << 53;
 
 std::int64_t addSaturated(std::int64_t a, std::int64_t b) {
@@ -62,7 +63,7 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
 }
 
 SimulateResult Simulation::run() {
-  checkLength();
+  countInstructions();
   begin();
   for (;;) {
     if (!ends_.empty() && ends_.top().time == now_) {
@@ -94,18 +95,26 @@ SimulateResult Simulation::run() {
   return std::move(result_);
 }
 
-void Simulation::checkLength() const {
-  std::int64_t total = 0;
+void Simulation::countInstructions() {
   for (std::size_t i = 0; i < x_.sections.size(); ++i) {
     const CoreRange& r = x_.program->sections[i].engines.range;
-    total = static_cast<std::int64_t>(std::min<Int128>(
-        total + Int128{executions(x_.sections[i])} * r.rows * r.columns, kMaxInstructions + 1));
+    instructions_ = static_cast<std::int64_t>(
+        std::min<Int128>(instructions_ + Int128{executions(x_.sections[i])} * r.rows * r.columns,
+                         kMaxInstructions + 1));
   }
-  if (total > kMaxInstructions)
+  if (instructions_ > kMaxInstructions)
     fail("MACH016", "program '" + x_.program->model + "'",
          "the program is too long to be simulated",
          "it executes more than " + std::to_string(kMaxInstructions) + " instructions",
          "simulate fewer layers");
+}
+
+void Simulation::tellProgress() {
+  if (++ended_ < nextTold_) return;
+  const std::int64_t step = std::max<std::int64_t>(instructions_ / kProgressSteps, 1);
+  nextTold_ = std::min(ended_ + step, instructions_);
+  if (options_.progress)
+    options_.progress(static_cast<double>(ended_) / static_cast<double>(instructions_));
 }
 
 // ---- events ----
@@ -383,6 +392,7 @@ void Simulation::letGo(EngineIndex e) {
     queueAttempt(x_.lockConsumer[static_cast<std::size_t>(need.lock)]);
   }
   s.busy = false;
+  tellProgress();
   if (advance(e) && isDdr(x_.engines[static_cast<std::size_t>(e)])) {
     ++s.entriesEnded;
     queueAttempt(x_.sequencer());

@@ -90,7 +90,8 @@ class Simulation {
 
   // Queues.
   void begin();
-  void checkLength() const;
+  void countInstructions();
+  void tellProgress();
   bool seek(EngineState& s);  // from a place in the code to the next leaf; whether a top-level item
                               // was left on the way
   bool advance(EngineIndex e);
@@ -138,6 +139,8 @@ class Simulation {
   std::vector<Execution> receives_;     // of the transfer that starts
   std::uint64_t order_ = 0;
   std::int64_t now_ = 0;
+  std::int64_t instructions_ = 0;  // of the whole run, on all engines
+  std::int64_t ended_ = 0, nextTold_ = 0;
   std::optional<SharedRate> readShare_, writeShare_;
   SimulateResult result_;
 };

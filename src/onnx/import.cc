@@ -133,11 +133,11 @@ class Importer {
     }
     bool fits = !type.has_shape() || chosen->second.size() == shape.size();
     for (std::size_t i = 0; fits && i < shape.size(); ++i)
-      fits = shape[i] == -1 || shape[i] == chosen->second[i];
+      fits = shape[i] == -1 || shape[i] == chosen->second[i] || (i == 0 && chosen->second[i] == 1);
     if (fits) return chosen->second;
     fault("ONNX008", who, "the chosen shape does not fit",
           "chosen " + toText(chosen->second) + ", the file says " + declared,
-          "keep the extents that the file fixes");
+          "keep the extents that the file fixes; only a batch may become 1");
     return std::nullopt;
   }
 

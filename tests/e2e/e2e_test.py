@@ -1,14 +1,17 @@
 #!/usr/bin/python3
 """The executable as a user runs it: every result is verified, and the report holds what it promises.
 
-    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Resnet50 | Real | CommandLine]
+    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Resnet50 | Real | CommandLine | Terminal]
 """
 import argparse
 import filecmp
 import json
 import os
 import pathlib
+import pty
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -167,6 +170,56 @@ class CommandLine(Heddle):
     def test_each_help_has_an_example(self):
         for command in ("compile", "simulate", "interpret", "inspect"):
             self.assertIn(f"heddle {command} ", self.run_heddle(command, "--help").stdout)
+
+
+class Terminal(Heddle):
+    """VGG16, which takes seconds to execute, as a person at a terminal sees it."""
+
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / "out"
+        self.command = [options.heddle, "compile", options.models / "vgg16.onnx", "-o", self.out]
+
+    def start(self, **environment):
+        """The process, and what it writes to a terminal of its own."""
+        ours, theirs = pty.openpty()
+        clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=theirs, env=clean | environment)
+        os.close(theirs)
+        self.addCleanup(os.close, ours)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, ours
+
+    def seen_until(self, terminal, pattern):
+        seen = ""
+        while not re.search(pattern, seen):
+            try:
+                seen += os.read(terminal, 4096).decode()
+            except OSError:  # the other end is closed
+                self.fail(f"{pattern} is not in {seen}")
+        return seen
+
+    def test_shows_how_far_it_is_and_an_interrupt_leaves_nothing(self):
+        process, terminal = self.start()
+        self.seen_until(terminal, r"\x1b\[36mexecute with data  \[=*>? *\]  +\d+ %  .* s left\x1b\[0m")
+        self.assertEqual(len(list(self.folder.iterdir())), 1, "the results are made beside their place")
+        self.assertFalse(self.out.exists())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(), 130)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_no_color_leaves_the_bar_without_colour(self):
+        process, terminal = self.start(NO_COLOR="1")
+        seen = self.seen_until(terminal, r"execute with data  \[.*s left")
+        self.assertNotIn("\x1b[36m", seen)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), 130)
+
+    def test_elsewhere_there_is_no_bar(self):
+        with subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.communicate()[1], "")
+        self.assertEqual(process.returncode, 0)
 
 
 if __name__ == "__main__":

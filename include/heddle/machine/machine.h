@@ -3,6 +3,7 @@
 // that it finds: docs/diagnostics.md.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct SimulateOptions {
   std::optional<Cycles> maxCycles;  // a run that goes on for longer is a fault
   // By QueueCursor::leafIndex, or empty: instructions that take one cycle however much they do.
   std::vector<bool> oneCycle;
+  // Told the part of the program's instructions that have ended, about a thousand times, rising to
+  // 1. A faulty run stops telling.
+  std::function<void(double)> progress;
 };
 
 // Bytes that the machine moved or held, as the program asked.

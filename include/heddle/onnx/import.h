@@ -28,7 +28,8 @@ namespace heddle {
 
 struct ImportOptions {
   std::map<std::string, Dims>
-      shapes;  // of graph inputs, in place of those in the file; needed where they are dynamic
+      shapes;  // of graph inputs, in place of those in the file; needed where they are dynamic. Of
+               // the extents that the file fixes only the first may differ, and be 1: one image.
 };
 
 Result<Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options = {});

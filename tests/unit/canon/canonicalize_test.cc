@@ -142,7 +142,49 @@ TEST(Canonicalize, ABatchOfImagesIsRefused) {
   ModelBuilder m;
   const std::string x = m.requantized(m.input("x", {2, 1, 4, 4}), 1.F);
   m.output(m.requantized(m.op("Conv", {x, m.weights({1, 1, 1, 1}, {1}, 1.F)}), 1.F));
-  EXPECT_EQ(refusal(m).code, "CANON002");
+  const Diagnostic refused = refusal(m);
+  EXPECT_EQ(refused.code, "CANON002");
+  EXPECT_EQ(refused.mend, "compile it for one image: --shape x=1x1x4x4");
+  const Result<Graph> graph = m.import({.shapes = {{"x", {1, 1, 4, 4}}}});
+  ASSERT_TRUE(graph) << graph.diagnostics();
+  EXPECT_TRUE(canonicalize(*graph));
+}
+
+TEST(Canonicalize, ABatchIsTheReasonEvenWhereOnlyPoolsAreLeft) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {2, 1, 4, 4}), 1.F);
+  m.output(m.requantized(m.op("MaxPool", {x}, "kernel_shape", Dims{2, 2}), 1.F));
+  const Diagnostic refused = refusal(m);
+  EXPECT_EQ(refused.code, "CANON002");
+  EXPECT_EQ(refused.mend, "compile it for one image: --shape x=1x1x4x4");
+}
+
+TEST(Canonicalize, WeightsThatAreAnInputAreNoBatch) {
+  ModelBuilder m;
+  const std::string s = m.scalar(1.F), z = m.zero();
+  const std::string x = m.input("x", {1, 1, 4, 4}, onnx::TensorProto::INT8);
+  const std::string w = m.input("w", {2, 1, 1, 1}, onnx::TensorProto::INT8);
+  m.output(m.op("QLinearConv", {x, s, z, w, s, z, s, z}));
+  EXPECT_EQ(refusal(m).mend, "quantize around these nodes, or cut the model there");
+}
+
+TEST(Canonicalize, AnInputThatTheArrayCannotTakeIsNamed) {
+  ModelBuilder m;
+  const std::string s = m.scalar(1.F), z = m.zero();
+  const std::string x = m.input("x", {1, 2}, onnx::TensorProto::INT8);
+  const std::string b = m.input("b", {1}, onnx::TensorProto::INT32);
+  const std::string w = m.constant({2, 1}, std::vector<std::int8_t>{1, 2});
+  m.output(m.microsoft("QGemm", {x, s, z, w, s, z, b, s, z}));
+  const std::string what = refusal(m).what;
+  EXPECT_NE(what.find("it reads the input 'b' of type int32"), std::string::npos) << what;
+}
+
+TEST(Canonicalize, AModelWithoutOperatorsSaysSo) {
+  ModelBuilder m;
+  m.output(m.input("x", {1, 4}));
+  const Diagnostic refused = refusal(m);
+  EXPECT_EQ(refused.code, "CANON003");
+  EXPECT_EQ(refused.what, "no operator of the file depends on an input");
 }
 
 TEST(Canonicalize, AFloatNetworkIsRefused) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "worked_convolution.h"
 
 namespace heddle {
@@ -28,6 +30,18 @@ TEST(Machine, TimeAloneGivesTheTimelineOfTheRunWithData) {
   EXPECT_EQ(data->timeline, time->timeline);
   EXPECT_EQ(data->traffic, time->traffic);
   EXPECT_EQ(data->layerEnd, time->layerEnd);
+}
+
+TEST(Machine, TellsHowFarItIsFromTheFirstInstructionToTheLast) {
+  const WorkedConvolution w;
+  std::vector<double> told;
+  const SimulateOptions options{.progress = [&](double fraction) { told.push_back(fraction); }};
+  ASSERT_TRUE(simulateTime(w.b.program, w.device, options));
+  EXPECT_GT(told.size(), 100U);
+  EXPECT_LE(told.size(), 1001U);
+  EXPECT_GT(told.front(), 0);
+  EXPECT_EQ(told.back(), 1);
+  EXPECT_TRUE(std::ranges::is_sorted(told));
 }
 
 }  // namespace
