@@ -1,0 +1,74 @@
+// The difference of two runs in a few sentences.
+import { bytes, count, percent, seconds, signed } from "../../ui/numbers";
+import { boundChanged, boundText, type LayerChange, deltaText, type Difference } from "./difference";
+
+const NAMED = 3; // layers of a kind
+
+export interface Sentence {
+  head: string;
+  text: string;
+}
+
+export function summaryOf(difference: Difference, unit: "cycles" | "time"): Sentence[] {
+  return [speed(difference), gains(difference, unit), bounds(difference), traffic(difference)];
+}
+
+function speed({ a, b, unit }: Difference): Sentence {
+  const before = a.makespan / a.device.clockHz;
+  const after = b.makespan / b.device.clockHz;
+  const cycles = `${count(b.makespan)} against ${count(a.makespan)} cycles`;
+  const clocks = unit === "seconds" ? `; the clocks differ (${clock(a.device.clockHz)} and ${clock(b.device.clockHz)}), so times are compared, not cycles` : "";
+  const times = `${seconds(after)} against ${seconds(before)} (${cycles})${clocks}.`;
+  if (before === after) return { head: "A and B take the same time:", text: times };
+  if (!(before > 0 && after > 0)) return { head: "One of the runs takes no time:", text: times };
+  const factor = Math.max(before / after, after / before);
+  const ratio = factor < 1.005 ? `${(100 * (factor - 1)).toPrecision(2)} %` : `${factor.toFixed(2)}×`;
+  return { head: `B is ${ratio} ${after < before ? "faster" : "slower"} than A:`, text: times };
+}
+
+function gains(difference: Difference, unit: "cycles" | "time"): Sentence {
+  const named = (changes: LayerChange[]) => changes.slice(0, NAMED).map((change) => `${change.name}${only(change)} ${deltaText(difference, change.delta, unit)}`).join(", ");
+  const ordered = [...difference.changes].sort((x, y) => x.delta - y.delta);
+  const less = ordered.filter(({ delta }) => delta < 0);
+  const more = ordered.filter(({ delta }) => delta > 0).reverse();
+  const same = difference.changes.length - less.length - more.length;
+  const parts = [
+    less.length ? `${layers(less.length)} take less time in B, most of all ${named(less)}` : "",
+    more.length ? `${layers(more.length)} take more, most of all ${named(more)}` : "",
+    same ? `${layers(same)} take as long as in A` : "",
+  ];
+  return { head: "Layers:", text: `${parts.filter(Boolean).join("; ")}.` };
+}
+
+const only = (change: LayerChange) => (change.a && change.b ? "" : change.a ? " (only in A)" : " (only in B)");
+
+function bounds({ changes }: Difference): Sentence {
+  const both = changes.filter(({ a, b }) => a && b);
+  const kinds = new Map<string, number>();
+  for (const { a, b } of both.filter(boundChanged)) {
+    const kind = `${boundText(a)} → ${boundText(b)}`;
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  const changed = both.filter(boundChanged).length;
+  const list = [...kinds].sort((x, y) => y[1] - x[1]).map(([kind, n]) => `${count(n)} ${kind}`).join(", ");
+  const alone = [["A", changes.filter(({ b }) => !b).length], ["B", changes.filter(({ a }) => !a).length]] as const;
+  const lonely = alone.filter(([, n]) => n > 0).map(([run, n]) => ` ${layers(n)} only in ${run}.`).join("");
+  const what = changed ? `${count(changed)} of ${count(both.length)} changed: ${list}.` : `the same for all ${count(both.length)} layers that both runs have.`;
+  return { head: "Bound by:", text: what + lonely };
+}
+
+function traffic({ a, b }: Difference): Sentence {
+  const kinds: [string, string][] = [["ddrReadBytes", "DDR read"], ["ddrWriteBytes", "DDR written"], ["memtileToCoreBytes", "to cores"], ["coreToMemtileBytes", "from cores"]];
+  const moved = kinds.map(([key, what]) => moveText(what, a.report.traffic[key] ?? 0, b.report.traffic[key] ?? 0));
+  const [before, after] = [a.report.bounds["efficiency"], b.report.bounds["efficiency"]];
+  return { head: "Traffic:", text: `${moved.join(", ")}. Efficiency (layer bounds / time) ${percent(before)} → ${percent(after)}.` };
+}
+
+function moveText(what: string, before: number, after: number): string {
+  if (before === after) return `${what} ${bytes(after)} in both`;
+  const change = before > 0 ? ` (${signed(percent(after / before - 1), after - before)})` : "";
+  return `${what} ${bytes(before)} → ${bytes(after)}${change}`;
+}
+
+const layers = (n: number) => (n === 1 ? "1 layer" : `${count(n)} layers`);
+const clock = (hertz: number) => (hertz >= 1e9 ? `${Number((hertz / 1e9).toFixed(3))} GHz` : `${Number((hertz / 1e6).toFixed(1))} MHz`);

@@ -1,0 +1,210 @@
+// Both runs over one axis of time: how busy each resource is, and the layers of A above those of B, joined where they are the same.
+import { type Painter, textWidth } from "../../paint/painter";
+import { css, resourceColour } from "../../paint/theme";
+import type { Layer, Run, Stretch } from "../../run/run";
+import { percent } from "../../ui/numbers";
+import { ticks } from "../../ui/time_axis";
+import { amountText, boundChanged, type Difference } from "./difference";
+import type { Box, Layout } from "./layout";
+import { type Usage, usagesOf } from "./usage";
+
+const GUTTER = 124;
+const RIGHT = 10;
+const BAND = 16;
+const BUCKET = 2; // pixels that share one value of a line
+
+export interface TimeView {
+  /** In the difference's unit. */
+  window: Stretch;
+  left: number;
+  right: number;
+  x(amount: number): number;
+  amount(x: number): number;
+}
+
+/** The page's window, or both runs whole where it is the whole of the run shown. */
+export function timeViewOf(difference: Difference, run: Run, window: Stretch, width: number): TimeView {
+  const whole = window.from <= 0 && window.to >= run.makespan;
+  const each = amountPerCycle(difference, run);
+  const shown = whole ? { from: 0, to: Math.max(difference.before, difference.after) } : { from: window.from * each, to: window.to * each };
+  const span = shown.to - shown.from || 1;
+  const [left, right] = [GUTTER, Math.max(GUTTER + 10, width - RIGHT)];
+  return { window: shown, left, right, x: (amount) => left + ((amount - shown.from) / span) * (right - left), amount: (x) => shown.from + ((x - left) / (right - left)) * span };
+}
+
+export const amountPerCycle = ({ unit }: Difference, run: Run): number => (unit === "cycles" ? 1 : 1 / run.device.clockHz);
+
+export interface Shown {
+  layout: Layout;
+  time: TimeView;
+  unit: "cycles" | "time";
+  chosen: number; // row
+}
+
+export function paintTimelines(p: Painter, difference: Difference, shown: Shown): void {
+  const { layout, time } = shown;
+  paintHead(p, layout.time);
+  paintTicks(p, difference, shown);
+  paintLanes(p, difference, layout.lanes, time);
+  paintBands(p, difference, layout.bands, shown);
+  paintEnds(p, difference, layout, time);
+}
+
+function paintHead(p: Painter, box: Box): void {
+  const { theme } = p;
+  const y = box.y + 10;
+  const title = "Both runs over time";
+  p.text(8, y, title, { bold: true });
+  let x = 8 + textWidth(title, { bold: true }) + 16;
+  p.rect(x, y - 5, 16, 10, css([138, 143, 148], 0.55));
+  p.text(x + 21, y, "A, filled", { colour: theme.faint });
+  x += 37 + textWidth("A, filled");
+  p.line([x, y + 4, x + 6, y - 4, x + 16, y], theme.text, 1.5);
+  p.text(x + 21, y, "B, line", { colour: theme.faint });
+  x += 37 + textWidth("B, line");
+  p.text(x, y, "share of the resource's engines that are busy, 0 to 100 % in each lane", { colour: theme.faint, width: box.width - x - RIGHT });
+}
+
+function paintTicks(p: Painter, difference: Difference, { layout, time, unit }: Shown): void {
+  const { theme } = p;
+  const y = layout.time.y + 31;
+  const inTime = difference.unit === "seconds" || unit === "time";
+  const step = difference.unit === "seconds" ? 1e-9 : inTime ? difference.a.device.clockHz * 1e-9 : 1;
+  p.text(8, y, inTime ? "time" : "cycles", { colour: theme.faint });
+  const end = layout.bands.y + layout.bands.height - 6;
+  for (const tick of ticks(time.window, time.right - time.left, 110, step)) {
+    if (tick < 0) continue;
+    const x = time.x(tick);
+    p.rect(x, y - 7, 1, end - y + 7, theme.line);
+    const label = amountText(difference, tick, unit);
+    if (x + 4 + textWidth(label) < time.right) p.text(x + 4, y, label, { colour: theme.faint });
+  }
+}
+
+function paintLanes(p: Painter, difference: Difference, box: Box, time: TimeView): void {
+  const [ofA, ofB] = [usagesOf(difference.a), usagesOf(difference.b)];
+  const lane = box.height / Math.max(1, ofA.length);
+  ofA.forEach((usage, k) => {
+    const top = box.y + k * lane;
+    const other = ofB.find(({ name }) => name === usage.name);
+    paintLane(p, difference, { x: time.left, y: top + 2, width: time.right - time.left, height: lane - 4 }, time, usage, other);
+  });
+}
+
+function paintLane(p: Painter, difference: Difference, box: Box, time: TimeView, usage: Usage, other: Usage | undefined): void {
+  const { theme } = p;
+  const resource = difference.a.instructions.resources.indexOf(usage.name);
+  p.rect(box.x, box.y, box.width, box.height, css(theme.laneRgb, 0.6));
+  const a = points(difference, difference.a, usage, time, box);
+  if (a.length) p.polygon([a[0] as number, box.y + box.height, ...a, a[a.length - 2] as number, box.y + box.height], css(resourceColour(resource), 0.62));
+  const b = other ? points(difference, difference.b, other, time, box) : [];
+  if (b.length) p.line(b, theme.text, 1.25);
+  const middle = box.y + box.height / 2;
+  const two = box.height >= 26;
+  p.rect(8, middle - (two ? 12 : 5), 9, 9, css(resourceColour(resource)));
+  p.text(22, two ? middle - 7 : middle, usage.name, { width: GUTTER - 26 });
+  const mean = (run: Run, of: Usage | undefined) => `${Math.round(100 * meanOf(difference, run, of, time))} %`;
+  if (two) p.text(22, middle + 7, `A ${mean(difference.a, usage)}, B ${mean(difference.b, other)}`, { size: 10, colour: theme.faint, width: GUTTER - 26 });
+}
+
+function meanOf(difference: Difference, run: Run, usage: Usage | undefined, time: TimeView): number {
+  const each = amountPerCycle(difference, run);
+  return usage?.share(Math.max(0, time.window.from / each), Math.min(run.makespan, time.window.to / each)) ?? 0;
+}
+
+/** The line of a resource through the lane, as far as the run goes: x y x y ... */
+function points(difference: Difference, run: Run, usage: Usage, time: TimeView, box: Box): number[] {
+  const each = amountPerCycle(difference, run);
+  const end = Math.min(time.right, time.x(run.makespan * each));
+  const out: number[] = [];
+  for (let x = Math.max(time.left, time.x(0)); x < end; x += BUCKET) {
+    const share = usage.share(time.amount(x) / each, Math.min(run.makespan, time.amount(x + BUCKET) / each));
+    const y = box.y + (1 - share) * box.height;
+    out.push(x, y, Math.min(end, x + BUCKET), y);
+  }
+  return out;
+}
+
+const stretchOf = (difference: Difference, run: Run, layer: Layer): Stretch => {
+  const each = amountPerCycle(difference, run);
+  return { from: layer.from * each, to: layer.to * each };
+};
+
+function paintBands(p: Painter, difference: Difference, box: Box, { time, chosen }: Shown): void {
+  const [topA, topB] = bandTops(box);
+  p.text(8, topA + BAND / 2, "layers of A", { width: GUTTER - 12 });
+  p.text(8, topB + BAND / 2, "layers of B", { width: GUTTER - 12 });
+  p.text(8, (topA + topB + BAND) / 2, "dark: bound changed", { size: 10, colour: p.theme.faint, width: GUTTER - 12 });
+  p.clip(time.left, box.y, time.right - time.left, box.height, () => {
+    for (const pair of difference.changes) {
+      if (!pair.a || !pair.b) continue;
+      const a = stretchOf(difference, difference.a, pair.a);
+      const b = stretchOf(difference, difference.b, pair.b);
+      const corners = [time.x(a.from), topA + BAND, time.x(a.to), topA + BAND, time.x(b.to), topB, time.x(b.from), topB];
+      const isChosen = pair.row === chosen;
+      p.polygon(corners, isChosen ? css([11, 130, 220], 0.6) : css([138, 143, 148], boundChanged(pair) ? 0.5 : pair.row % 2 ? 0.12 : 0.2));
+      p.line([time.x(a.from), topA + BAND, time.x(b.from), topB], p.theme.line);
+    }
+    difference.a.layers.forEach((layer) => paintBand(p, difference, 0, layer, time, topA, chosen));
+    difference.b.layers.forEach((layer) => paintBand(p, difference, 1, layer, time, topB, chosen));
+  });
+}
+
+const bandTops = (box: Box): [number, number] => [box.y + 6, box.y + box.height - 8 - BAND];
+
+function paintBand(p: Painter, difference: Difference, side: 0 | 1, layer: Layer, time: TimeView, top: number, chosen: number): void {
+  const run = side ? difference.b : difference.a;
+  const { from, to } = stretchOf(difference, run, layer);
+  const [left, right] = [Math.max(time.left, time.x(from)), Math.min(time.right, time.x(to))];
+  if (right < left) return;
+  const row = difference.alignment.rowOf[side][layer.index] as number;
+  const change = difference.changes[row];
+  const width = Math.max(0.5, right - left - (right - left > 3 ? 1 : 0));
+  p.rect(left, top, width, BAND, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? ""))));
+  if (change && !(change.a && change.b)) p.hatch(left, top, width, BAND, p.theme.ground);
+  if (row === chosen) p.frame(left + 1, top + 1, Math.max(1, width - 2), BAND - 2, p.theme.text, 2);
+  if (width > 24) p.text(left + 4, top + BAND / 2, layer.name, { size: 10, colour: p.theme.onColour, width: width - 6 });
+}
+
+function paintEnds(p: Painter, difference: Difference, layout: Layout, time: TimeView): void {
+  const top = layout.lanes.y;
+  for (const [name, at] of [["A", difference.before], ["B", difference.after]] as const) {
+    const x = time.x(at);
+    if (x <= time.left || x > time.right + 1) continue;
+    p.line([x, top, x, layout.bands.y + layout.bands.height - 6], p.theme.text, 1, [4, 3]);
+    p.text(x - 4, layout.time.y + 31, `${name} ends`, { bold: true, align: "right", colour: p.theme.text });
+  }
+}
+
+/** What lies under the pointer in the timelines. */
+export function timeHit(difference: Difference, { layout, time }: Shown, x: number, y: number): { row: number; usage: string; amount: number } | null {
+  if (y < layout.lanes.y || y > layout.time.y + layout.time.height || x < time.left || x > time.right) return null;
+  const amount = time.amount(x);
+  if (y < layout.bands.y) {
+    const usages = usagesOf(difference.a);
+    return { row: -1, usage: usages[Math.floor((y - layout.lanes.y) / (layout.lanes.height / Math.max(1, usages.length)))]?.name ?? "", amount };
+  }
+  const [topA, topB] = bandTops(layout.bands);
+  const down = Math.max(0, Math.min(1, (y - topA - BAND) / (topB - topA - BAND)));
+  const row = difference.changes.find(({ a, b }) => {
+    const first = a && stretchOf(difference, difference.a, a);
+    const last = b && stretchOf(difference, difference.b, b);
+    if (first && last) return amount >= mixed(first.from, last.from, down) && amount < mixed(first.to, last.to, down);
+    const only = down === 0 ? first : down === 1 ? last : null;
+    return only ? amount >= only.from && amount < only.to : false;
+  });
+  return { row: row?.row ?? -1, usage: "", amount };
+}
+
+const mixed = (a: number, b: number, share: number) => a + (b - a) * share;
+
+/** Busy shares of both runs around an instant, over as much time as a few pixels show. */
+export function sharesAt(difference: Difference, name: string, time: TimeView, x: number): [string, string] {
+  const of = (run: Run) => {
+    const each = amountPerCycle(difference, run);
+    const from = time.amount(x - 1) / each;
+    const usage = usagesOf(run).find((u) => u.name === name);
+    return !usage ? "not there" : from >= run.makespan ? "has ended" : percent(usage.share(Math.max(0, from), Math.min(run.makespan, time.amount(x + 1) / each)));
+  };
+  return [of(difference.a), of(difference.b)];
+}
