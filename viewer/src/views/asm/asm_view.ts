@@ -1,17 +1,389 @@
-import type { Painter } from "../../paint/painter";
+// program.asm line by line, with what each line cost in the run.
+import { paintMark } from "../../paint/marks";
+import { type Painter, textWidth } from "../../paint/painter";
+import { css, resourceColour } from "../../paint/theme";
+import { layerName } from "../../run/names";
+import type { Run } from "../../run/run";
 import type { App } from "../../ui/app";
+import { count } from "../../ui/numbers";
+import type { Change, Selection } from "../../ui/state";
+import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
+import { ScrollArea } from "../path/scroll";
+import "./asm.css";
+import { type Columns, columnsOf, HEAD_STYLE } from "./columns";
+import { FindBar, hitsText } from "./find_bar";
+import { barShare, type LineCosts, lineCostsOf } from "./line_costs";
+import { linesWith, type Listing, listingOf, loweredOf, nextIn } from "./listing";
+import { CODE, paintCode, paintMatches } from "./paint_code";
+
+const ROW = 18;
+const TITLES = 22;
+const TOP = TITLES + ROW + 3; // the columns' titles and the section's head
+const TICKS = 4; // beside the scroll bar
+const ROOM = 16; // at the right of the code
+const GAP = 12;
+
+const WHAT_IT_SHOWS: TipLine[] = [
+  ["program.asm and what it cost", "head"],
+  "slices: how often a line was executed, on all its engines together.",
+  "busy, wait: cycles that its engines worked and waited for it, summed over all of them.",
+  "The bars are root-scaled, so that a hundredth of the heaviest line is a tenth of its bar. The heaviest fills the column.",
+];
+
+interface Found {
+  run: Run;
+  query: string;
+  lines: number[];
+}
 
 export class AsmView extends CanvasView {
+  private readonly area = new ScrollArea();
+  private readonly find: FindBar;
+  private known: { run: Run; costs: LineCosts; listing: Listing; columns: Columns } | null = null;
+  private found: Found | null = null;
+  private foundAt = -1; // place in found.lines
+  private revealed: Selection | null = null;
+  private pressed: number | null = null; // line
+
   constructor(app: App) {
-    super(app, "asm", "Asm");
+    super(app, "asm", "Program listing with the cost of each line");
+    this.find = new FindBar({ look: (query) => this.look(query), go: (by) => this.goFound(by) });
+    const page = () => Math.max(ROW, this.area.height - 2 * ROW);
+    this.keys.push(
+      { key: "arrowdown", shown: "↓", does: "a line down", run: () => this.scrollBy(ROW) },
+      { key: "arrowup", shown: "↑", does: "a line up", run: () => this.scrollBy(-ROW) },
+      { key: "pagedown", shown: "Page ↓", does: "a page down", run: () => this.scrollBy(page()) },
+      { key: "pageup", shown: "Page ↑", does: "a page up", run: () => this.scrollBy(-page()) },
+      { key: "home", shown: "Home", does: "the first line", run: () => this.scrollBy(-Infinity) },
+      { key: "end", shown: "End", does: "the last line", run: () => this.scrollBy(Infinity) },
+      { key: "]", shown: "]", does: "next section", run: () => this.goSection(1) },
+      { key: "[", shown: "[", does: "previous section", run: () => this.goSection(-1) },
+      { key: "l", shown: "L", does: "find in the listing", run: () => this.find.focus() },
+    );
+    this.listen();
+  }
+
+  override tools(): HTMLElement[] {
+    this.showFound();
+    return [this.find.root];
+  }
+
+  override changed(change: Change): void {
+    if (change.has("run") && this.known && this.known.run !== this.app.run) this.area.scrollTo(0);
+    this.layOut();
+    this.showFound();
+    const { selection } = this.app.store.state;
+    if (selection !== this.revealed) {
+      this.revealed = selection;
+      this.revealSelection();
+    }
+    super.changed(change);
   }
 
   paint(p: Painter): void {
-    p.text(20, 20, "Asm");
+    const { columns } = this.layOut();
+    const first = Math.floor(this.area.offset / ROW);
+    const last = Math.min(this.app.run.asm.length - 1, Math.floor((this.area.offset + this.area.height) / ROW));
+    p.clip(0, TOP, this.width, this.area.height, () => {
+      for (let line = first; line <= last; line++) this.paintLine(p, columns, line, TOP + line * ROW - this.area.offset);
+    });
+    this.paintTitles(p, columns);
+    this.paintSection(p, columns, first);
+    this.area.paintBar(p);
+    this.paintTicks(p);
   }
 
   table(): Table {
-    return { caption: "Asm", columns: [], rows: [] };
+    const { run } = this.app;
+    const { costs } = this.layOut();
+    return {
+      caption: "Every line of program.asm with how often it was executed and the cycles that its engines, all together, worked and waited.",
+      columns: ["line", "text", "slices", "busy cycles", "wait cycles"],
+      rows: run.asm.map((text, at) => [at + 1, text, costs.slices[at] as number, costs.busy[at] as number, costs.wait[at] as number]),
+    };
   }
+
+  protected override hover(x: number, y: number, event: PointerEvent): void {
+    if (event.buttons) return;
+    const { app } = this;
+    const line = this.lineAt(x, y);
+    this.canvas.style.cursor = line >= 0 && this.selectionOf(line) ? "pointer" : "default";
+    if (y < TITLES) app.tip.show(event, WHAT_IT_SHOWS);
+    else if (line >= 0 && (app.run.asm[line] as string).trim()) app.tip.show(event, this.tipOf(line));
+    else app.tip.hide();
+  }
+
+  // ---- places ----
+
+  private layOut(): NonNullable<AsmView["known"]> {
+    const { run } = this.app;
+    if (this.known?.run !== run) {
+      const costs = lineCostsOf(run);
+      this.known = { run, costs, listing: listingOf(run), columns: columnsOf(run, costs) };
+    }
+    this.area.place(0, TOP, this.width, this.height - TOP, run.asm.length * ROW);
+    return this.known;
+  }
+
+  /** Line at a point, the section's head at the top included; -1 for none. */
+  private lineAt(x: number, y: number): number {
+    if (y >= TITLES && y < TOP) return this.headOf(Math.floor(this.area.offset / ROW));
+    if (!this.area.holds(x, y) || x > this.area.inner) return -1;
+    const line = Math.floor((y - TOP + this.area.offset) / ROW);
+    return line < this.app.run.asm.length ? line : -1;
+  }
+
+  private headOf(line: number): number {
+    return this.layOut().listing.head[line] ?? -1;
+  }
+
+  private scrollBy(pixels: number): void {
+    this.area.scrollTo(this.area.offset + pixels);
+    this.redraw();
+  }
+
+  private goSection(by: 1 | -1): void {
+    const { asm } = this.app.run;
+    const from = Math.ceil(this.area.offset / ROW);
+    for (let line = from + by; line >= 0 && line < asm.length; line += by) {
+      if (!(asm[line] as string).startsWith("on ")) continue;
+      this.area.scrollTo(line * ROW);
+      this.redraw();
+      return;
+    }
+  }
+
+  // ---- what a user does ----
+
+  private listen(): void {
+    const { canvas } = this;
+    canvas.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      this.scrollBy(e.deltaMode === WheelEvent.DOM_DELTA_LINE ? e.deltaY * ROW : e.deltaY);
+      this.hover(e.offsetX, e.offsetY, e as unknown as PointerEvent);
+    }, { passive: false });
+    canvas.addEventListener("pointerdown", (e) => {
+      if (e.button !== 0) return;
+      canvas.setPointerCapture(e.pointerId);
+      if (this.area.press(e.offsetX, e.offsetY)) this.redraw();
+      else this.pressed = this.lineAt(e.offsetX, e.offsetY);
+    });
+    canvas.addEventListener("pointermove", (e) => {
+      if (this.area.drag(e.offsetY)) this.redraw();
+    });
+    canvas.addEventListener("pointerup", (e) => {
+      if (this.area.release()) this.redraw();
+      else if (this.pressed !== null && this.pressed >= 0 && this.pressed === this.lineAt(e.offsetX, e.offsetY)) this.click(this.pressed, e.offsetY);
+      this.pressed = null;
+    });
+    canvas.addEventListener("pointercancel", () => {
+      this.area.release();
+      this.pressed = null;
+    });
+    // Whoever is in the listing means it, whatever the other pane does with the key.
+    canvas.addEventListener("keydown", (e) => {
+      const binding = e.ctrlKey || e.metaKey || e.altKey ? undefined : this.keys.find(({ key }) => key === e.key.toLowerCase());
+      if (!binding) return;
+      binding.run();
+      e.preventDefault();
+    });
+  }
+
+  private click(line: number, y: number): void {
+    const selection = this.selectionOf(line);
+    if (y < TOP) {
+      this.area.scrollTo(line * ROW);
+      this.redraw();
+    } else if (selection) {
+      this.revealed = selection; // it is in sight already
+      this.app.select(selection);
+    }
+  }
+
+  /** What a click on the line selects: its instruction, or a head's layer. */
+  private selectionOf(line: number): Selection | null {
+    const { listing } = this.layOut();
+    const leaf = listing.leaf[line] as number;
+    if (leaf >= 0) return { kind: "instruction", leaf };
+    const layer = listing.layer[line] as number;
+    return listing.head[line] === line && this.app.run.layers[layer] ? { kind: "layer", layer } : null;
+  }
+
+  private revealSelection(): void {
+    const { listing } = this.layOut();
+    const { line, layer, leaf } = this.app.focus;
+    const at = line >= 0 ? line : leaf < 0 && layer >= 0 ? (listing.firstOfLayer[layer] ?? -1) : -1;
+    if (at >= 0) this.bringIntoSight(at);
+  }
+
+  /** With what is around it, and whole lines at the top. */
+  private bringIntoSight(line: number): void {
+    const { offset, height } = this.area;
+    if (line * ROW < offset || (line + 1) * ROW > offset + height) this.area.scrollTo((line - Math.floor(height / ROW / 3)) * ROW);
+  }
+
+  // ---- search ----
+
+  private get query(): string {
+    return this.app.store.option("asm.find", "");
+  }
+
+  private get hits(): number[] {
+    const { run } = this.app;
+    if (this.found?.run !== run || this.found.query !== this.query) {
+      this.found = { run, query: this.query, lines: linesWith(run, this.query) };
+      this.foundAt = -1;
+    }
+    return this.found.lines;
+  }
+
+  private look(query: string): void {
+    this.app.store.setOption("asm.find", query);
+    const first = Math.floor(this.area.offset / ROW);
+    this.goTo(nextIn(this.hits, first - 1, 1));
+  }
+
+  private goFound(by: 1 | -1): void {
+    const { hits } = this;
+    const first = Math.ceil(this.area.offset / ROW);
+    this.goTo(this.foundAt >= 0 ? (this.foundAt + by + hits.length) % hits.length : nextIn(hits, first, by));
+  }
+
+  private goTo(at: number): void {
+    this.foundAt = this.hits.length ? at : -1;
+    const line = this.hits[this.foundAt];
+    if (line !== undefined) this.bringIntoSight(line);
+    this.showFound();
+    this.redraw();
+  }
+
+  private showFound(): void {
+    const { length } = this.hits;
+    this.find.show(this.query, this.foundAt, length);
+  }
+
+  // ---- the picture ----
+
+  private get codeRight(): number {
+    return this.area.inner - TICKS - ROOM / 2;
+  }
+
+  private paintLine(p: Painter, columns: Columns, line: number, top: number): void {
+    const { run, focus } = this.app;
+    const { listing } = this.layOut();
+    const text = run.asm[line] as string;
+    const middle = top + ROW / 2;
+    const accent = p.theme.accent;
+    if (focus.line === line) {
+      p.rect(0, top, this.area.inner, ROW, p.theme.dark ? "rgba(109,182,242,0.20)" : "rgba(11,97,164,0.14)");
+    } else if (listing.head[line] === line) p.rect(0, top, this.area.inner, ROW, p.theme.sunken);
+    if (focus.layer >= 0 && listing.layer[line] === focus.layer) p.rect(0, top, focus.line === line ? 4 : 2, ROW, accent);
+    p.text(columns.number, middle, count(line + 1), { ...CODE, align: "right", colour: focus.line === line ? p.theme.text : p.theme.faint });
+    const leaf = listing.leaf[line] as number;
+    if (leaf >= 0) this.paintCosts(p, columns, line, leaf, top);
+    const width = this.codeRight - columns.code;
+    if (width < 20) return;
+    const { hits, foundAt } = this;
+    const query = this.query.toLowerCase();
+    if (query) paintMatches(p, columns.code, top + 1, ROW - 2, text, loweredOf(run)[line] as string, query, width);
+    if (foundAt >= 0 && hits[foundAt] === line) p.frame(columns.code - 4.5, top + 0.5, width + 8, ROW - 1, accent);
+    paintCode(p, columns.code, middle, text, width);
+  }
+
+  private paintCosts(p: Painter, columns: Columns, line: number, leaf: number, top: number): void {
+    const { instructions } = this.app.run;
+    const resource = instructions.resource[leaf] as number;
+    const hue = resourceColour(resource);
+    const middle = top + ROW / 2;
+    columns.costs.forEach((column, k) => {
+      const cost = column.costs[line] as number;
+      const x = column.right - column.width;
+      const long = column.width * barShare(cost, column.most);
+      if (k === 1) p.rect(x, top + 2, long, ROW - 4, css(hue, p.theme.dark ? 0.5 : 0.42));
+      if (k === 2 && long > 0.5) {
+        p.rect(x, top + 2, long, ROW - 4, p.theme.sunken);
+        p.hatch(x, top + 2, long, ROW - 4, css([138, 143, 148], p.theme.dark ? 0.75 : 0.6));
+      }
+      p.text(column.right - 3, middle, count(cost), { ...CODE, align: "right", colour: cost ? p.theme.text : p.theme.faint });
+    });
+    paintMark(p, resource, columns.mark, middle, 3.5, css(hue), css(hue));
+  }
+
+  private paintTitles(p: Painter, columns: Columns): void {
+    p.rect(0, 0, this.width, TITLES, p.theme.raised);
+    const y = TITLES / 2;
+    p.text(columns.number, y, "line", { ...HEAD_STYLE, align: "right" });
+    for (const { title, right } of columns.costs) p.text(right - 3, y, title, { ...HEAD_STYLE, align: "right" });
+    const hits = this.query ? hitsText(this.foundAt, this.hits.length) : "";
+    const right = this.width - ROOM;
+    p.text(right, y, hits, { align: "right", colour: p.theme.faint });
+    p.text(columns.code, y, "program.asm", { ...HEAD_STYLE, width: Math.max(0, right - columns.code - textWidth(hits) - GAP) });
+    p.rect(0, TITLES - 1, this.width, 1, p.theme.line);
+  }
+
+  /** The section that the first line in sight stands in, and its layer. */
+  private paintSection(p: Painter, columns: Columns, first: number): void {
+    const { run, focus } = this.app;
+    const { listing } = this.layOut();
+    const head = this.headOf(first);
+    const layer = head < 0 ? -1 : (listing.layer[head] as number);
+    p.rect(0, TITLES, this.width, TOP - TITLES, p.theme.sunken);
+    p.rect(0, TOP - 1, this.width, 1, p.theme.line);
+    const middle = TITLES + (TOP - TITLES) / 2;
+    const x = columns.code;
+    const right = this.width - ROOM;
+    if (head < 0) {
+      p.text(x, middle, "what the program is made of: no section yet", { colour: p.theme.faint, width: right - x });
+      return;
+    }
+    if (focus.layer >= 0 && layer === focus.layer) p.rect(0, TITLES, 2, TOP - TITLES - 1, p.theme.accent);
+    p.text(columns.number, middle, count(head + 1), { ...CODE, align: "right", colour: p.theme.faint });
+    const text = run.asm[head] as string;
+    const name = layerName(run, layer);
+    const room = right - x - GAP;
+    const headWidth = Math.min(textWidth(text, { ...CODE, bold: true }), Math.max(0.6 * room, room - textWidth(name)));
+    p.text(x, middle, text, { ...CODE, bold: true, colour: p.theme.accent, width: headWidth + 1 });
+    p.text(x + headWidth + GAP, middle, name, { width: Math.max(0, room - headWidth) });
+  }
+
+  /** Where the selected layer and what was found lie in the whole listing. */
+  private paintTicks(p: Painter): void {
+    const { area } = this;
+    const { focus, run } = this.app;
+    const { listing } = this.layOut();
+    const lines = run.asm.length;
+    if (lines * ROW <= area.height) return;
+    const x = area.inner - TICKS;
+    const placeOf = (line: number) => TOP + Math.floor((line / lines) * (area.height - 2));
+    const ticks = (sorted: Iterable<number>, colour: string) => {
+      let last = -1;
+      for (const line of sorted) {
+        const y = placeOf(line);
+        if (y > last) p.rect(x, y, TICKS, 2, colour);
+        last = y;
+      }
+    };
+    if (focus.layer >= 0) ticks(linesOfLayer(listing, focus.layer), p.theme.accent);
+    ticks(this.hits, css(resourceColour(1)));
+  }
+
+  private tipOf(line: number): TipLine[] {
+    const { app } = this;
+    const { run } = app;
+    const { costs, listing } = this.layOut();
+    const tip: TipLine[] = [[(run.asm[line] as string).trim(), "code"]];
+    const layer = layerName(run, listing.layer[line] as number);
+    if (layer) tip.push(`layer ${layer}`);
+    if ((listing.leaf[line] as number) >= 0) {
+      const times = costs.slices[line] as number;
+      tip.push(`${count(times)} ${times === 1 ? "slice" : "slices"}, busy ${app.duration(costs.busy[line] as number)}, waited ${app.duration(costs.wait[line] as number)}`);
+      if (times > 1) tip.push([`on average busy ${app.duration((costs.busy[line] as number) / times)}, waited ${app.duration((costs.wait[line] as number) / times)}`, "faint"]);
+    }
+    return tip;
+  }
+}
+
+function* linesOfLayer({ layer }: Listing, wanted: number): Generator<number> {
+  for (let line = 0; line < layer.length; line++) if (layer[line] === wanted) yield line;
 }

@@ -1,0 +1,86 @@
+// The lines of program.asm as a reader meets them: their sections, their layers, and where a text occurs.
+import type { Run } from "../../run/run";
+
+export interface Listing {
+  /** Line of the `on ...` that each line stands under, or -1. */
+  head: Int32Array;
+  /** Layer of each line, or -1: of its instruction, else of its section. */
+  layer: Int32Array;
+  /** First instruction of each line, or -1. */
+  leaf: Int32Array;
+  /** First line with an instruction of each layer, or -1. */
+  firstOfLayer: Int32Array;
+}
+
+const known = new WeakMap<Run, Listing>();
+const lowered = new WeakMap<Run, string[]>();
+
+export function listingOf(run: Run): Listing {
+  let listing = known.get(run);
+  if (!listing) known.set(run, (listing = listingFor(run)));
+  return listing;
+}
+
+const isHead = (text: string) => text.startsWith("on ");
+const layerOfHead = (text: string) => Number(/, layer (\d+):\s*$/.exec(text)?.[1] ?? -1);
+
+function listingFor(run: Run): Listing {
+  const lines = run.asm.length;
+  const listing: Listing = {
+    head: new Int32Array(lines).fill(-1), layer: new Int32Array(lines).fill(-1), leaf: new Int32Array(lines).fill(-1), firstOfLayer: new Int32Array(run.layers.length).fill(-1),
+  };
+  const { instructions } = run;
+  for (let leaf = instructions.count - 1; leaf >= 0; leaf--) {
+    const at = instructions.line[leaf] as number;
+    if (at >= 0 && at < lines) listing.leaf[at] = leaf;
+  }
+  let head = -1;
+  let layer = -1;
+  run.asm.forEach((text, at) => {
+    if (isHead(text)) [head, layer] = [at, layerOfHead(text)];
+    listing.head[at] = head;
+    const leaf = listing.leaf[at] as number;
+    const own = leaf >= 0 ? (instructions.layer[leaf] as number) : layer;
+    listing.layer[at] = own;
+    if (leaf >= 0 && listing.firstOfLayer[own] === -1) listing.firstOfLayer[own] = at;
+  });
+  giveCommentsToTheNext(run, listing);
+  return listing;
+}
+
+// A comment at the margin speaks of the section below it.
+function giveCommentsToTheNext(run: Run, { head, layer }: Listing): void {
+  for (let at = run.asm.length - 2; at >= 0; at--) {
+    if (!(run.asm[at] as string).startsWith("#")) continue;
+    const below = run.asm[at + 1] as string;
+    if (!isHead(below) && !below.startsWith("#")) continue;
+    head[at] = head[at + 1] as number;
+    layer[at] = layer[at + 1] as number;
+  }
+}
+
+export function loweredOf(run: Run): string[] {
+  let lines = lowered.get(run);
+  if (!lines) lowered.set(run, (lines = run.asm.map((line) => line.toLowerCase())));
+  return lines;
+}
+
+/** Numbers of the lines in which `query` occurs, whatever its case; none for an empty one. */
+export function linesWith(run: Run, query: string): number[] {
+  const wanted = query.toLowerCase();
+  const found: number[] = [];
+  if (wanted) loweredOf(run).forEach((line, at) => { if (line.includes(wanted)) found.push(at); });
+  return found;
+}
+
+/** Place in `sorted` of the next entry above (by = 1) or below (by = -1) `from`, round at the ends; -1 if there is none. */
+export function nextIn(sorted: readonly number[], from: number, by: 1 | -1): number {
+  const n = sorted.length;
+  if (!n) return -1;
+  if (by > 0) {
+    const at = sorted.findIndex((line) => line > from);
+    return at < 0 ? 0 : at;
+  }
+  for (let at = n - 1; at >= 0; at--) if ((sorted[at] as number) < from) return at;
+  return n - 1;
+}
