@@ -15,6 +15,7 @@ import type { View } from "./view";
 export type ViewMaker = (app: App) => View;
 
 const ALL: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
+const ADDRESS_DELAY = 150; // ms
 const LEAST_WINDOW = 10; // cycles
 const EDGE = 0.01; // of the window, that may show what lies before the run and behind it
 
@@ -25,6 +26,7 @@ export class App {
   theme: Theme;
   private readonly views = new Map<ViewId, View>();
   private readonly panes: [Pane, Pane];
+  private address = 0; // timer
   private known: { run: Run; selection: Selection | null; focus: Focus } | null = null;
 
   constructor(
@@ -45,7 +47,7 @@ export class App {
       this.panes.forEach((pane) => pane.changed(change));
       header.changed(change);
       details.changed(change);
-      history.replaceState(null, "", hashOf(this.store.state));
+      this.writeAddress();
     });
     addEventListener("hashchange", () => this.store.set(this.stateOf(location.hash)));
     this.panes.forEach((pane) => pane.changed(ALL));
@@ -140,6 +142,12 @@ export class App {
     this.theme = theme;
     document.documentElement.classList.toggle("dark", theme.dark);
     this.shown.forEach((view) => view.changed(ALL));
+  }
+
+  // Not each frame: browsers stop a page that writes its address too often.
+  private writeAddress(): void {
+    clearTimeout(this.address);
+    this.address = window.setTimeout(() => history.replaceState(null, "", hashOf(this.store.state)), ADDRESS_DELAY);
   }
 
   private stateOf(hash: string): State {

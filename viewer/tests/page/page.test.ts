@@ -43,6 +43,8 @@ async function open(file: string, hash = "", dark = false): Promise<{ page: Page
   return { page, faults };
 }
 
+/** Until the address holds the state. */
+const addressed = (page: Page) => page.waitForTimeout(400);
 const settle = (page: Page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
 const pageOf = (name: string) => (name === "compare" ? join(PAGES, "compare.html") : join(PAGES, name, "timeline.html"));
 const viewsOf = (name: string) => VIEWS.filter((view) => view !== "compare" || name === "compare");
@@ -117,6 +119,7 @@ describe("one selection", () => {
     expect(layer).toBeGreaterThanOrEqual(0);
     const name = await page.evaluate((i) => window.heddle.run.layers[i]!.name, layer);
     expect(await page.innerText("#details h2")).toBe(name);
+    await addressed(page);
     expect(page.url()).toContain(`select=layer%3A${layer}`);
     for (const view of viewsOf("resnet50-4x4")) {
       await page.click(`#tab-upper-${view}`);
@@ -137,6 +140,7 @@ describe("one selection", () => {
     expect(before.slice).not.toBeNull();
     const text = await page.evaluate((leaf) => window.heddle.run.textOf(leaf), before.leaf);
     expect(await page.innerText("#details pre")).toBe(text);
+    await addressed(page);
     const again = await open(pageOf("resnet50-4x4"), new URL(page.url()).hash);
     expect(await again.page.evaluate(() => window.heddle.focus)).toEqual(before);
     expect(await again.page.evaluate(() => window.heddle.store.state.window)).toEqual(await page.evaluate(() => window.heddle.store.state.window).then(({ from, to }) => ({ from: Math.round(from), to: Math.round(to) })));
@@ -210,6 +214,7 @@ describe("the keyboard", () => {
     expect(await window()).toMatchObject({ to: expect.any(Number) });
     await page.keyboard.press("u");
     await settle(page);
+    await addressed(page);
     expect(page.url()).toContain("unit=time");
     await page.keyboard.press("?");
     expect(await page.isVisible("#keys")).toBe(true);
