@@ -1,0 +1,150 @@
+// How much each engine did in any stretch of the run. Each track has its sums up to every edge of a grid of bins, so that a
+// stretch is two look-ups and the few slices between its ends and the edges before them; the answer is exact.
+//
+//   edges    |---------|---------|---------|       sum(from, to) = upTo(to) - upTo(from)
+//   stretch       from .............. to           upTo(cycle)   = sums at the edge before + the slices from there to cycle
+import type { Run, Stretch } from "../../run/run";
+import { STALLS, stallOfResource } from "../../run/stalls";
+import type { Track } from "../../run/track";
+
+const MOST_BINS = 512;
+
+/** What is summed, one column each: cycles busy by resource, cycles waited by stall, then these. */
+export interface Columns {
+  resources: number;
+  stall: number; // first of STALLS
+  macs: number;
+  needed: number;
+  bytes: number;
+  count: number;
+}
+
+export function columnsOf(run: Run): Columns {
+  const resources = run.instructions.resources.length;
+  const macs = resources + STALLS.length;
+  return { resources, stall: resources, macs, needed: macs + 1, bytes: macs + 2, count: macs + 3 };
+}
+
+/** Slices of one layer in a row. */
+interface LayerStretch extends Stretch {
+  layer: number;
+}
+
+interface TrackLoad {
+  /** Row b: all columns, summed over the cycles before b * width. */
+  sums: Float64Array;
+  layers: LayerStretch[];
+}
+
+type Add = (column: number, from: number, to: number, amount: number) => void;
+
+export class Load {
+  readonly columns: Columns;
+  readonly bins: number;
+  /** Cycles of a bin: whole, so that slices without length lie clearly on one side of an edge. */
+  readonly width: number;
+  private readonly tracks: (TrackLoad | undefined)[] = [];
+
+  constructor(readonly run: Run) {
+    this.columns = columnsOf(run);
+    this.width = Math.max(1, Math.ceil(run.makespan / MOST_BINS));
+    this.bins = Math.max(1, Math.ceil(run.makespan / this.width));
+  }
+
+  /** Share of the tracks that are summed up. */
+  get done(): number {
+    return this.run.tracks.length ? this.tracks.length / this.run.tracks.length : 1;
+  }
+
+  /** Sums up further tracks for about so many milliseconds. */
+  grow(milliseconds: number): void {
+    const until = performance.now() + milliseconds;
+    while (this.done < 1 && performance.now() < until) this.trackLoad(this.tracks.length);
+  }
+
+  /** Adds what the track did in from .. to onto `into`, a value for each column. */
+  add(track: number, from: number, to: number, into: Float64Array): void {
+    if (!(to > from) || !this.run.tracks[track]) return;
+    this.addUpTo(track, to, 1, into);
+    this.addUpTo(track, from, -1, into);
+  }
+
+  /** The column's sum in each bin. */
+  addBins(track: number, column: number, into: Float64Array): void {
+    const { sums } = this.trackLoad(track);
+    const { count } = this.columns;
+    for (let b = 0; b < this.bins; b++) into[b] = (into[b] as number) + (sums[(b + 1) * count + column] as number) - (sums[b * count + column] as number);
+  }
+
+  ranLayer(track: number, layer: number, { from, to }: Stretch): boolean {
+    return this.trackLoad(track).layers.some((at) => at.layer === layer && at.from < to && at.to > from);
+  }
+
+  private addUpTo(index: number, cycle: number, sign: number, into: Float64Array): void {
+    const { sums } = this.trackLoad(index);
+    const { count } = this.columns;
+    const bin = Math.max(0, Math.min(this.bins, Math.floor(cycle / this.width)));
+    for (let c = 0; c < count; c++) into[c] = (into[c] as number) + sign * (sums[bin * count + c] as number);
+    const edge = bin * this.width;
+    const track = this.run.tracks[index] as Track;
+    const add: Add = (column, from, to, amount) => {
+      const part = to > from ? Math.max(0, Math.min(to, cycle) - Math.max(from, edge)) / (to - from) : from >= edge && from < cycle ? 1 : 0;
+      into[column] = (into[column] as number) + sign * part * amount;
+    };
+    for (let i = track.firstAfter(edge - 1); i < track.size && track.ready(i) < cycle; i++) this.eachAmount(track, i, add);
+  }
+
+  private trackLoad(index: number): TrackLoad {
+    for (let k = this.tracks.length; k <= index; k++) this.tracks.push(this.build(this.run.tracks[k] as Track));
+    return this.tracks[index] as TrackLoad;
+  }
+
+  private eachAmount(track: Track, i: number, add: Add): void {
+    const { run, columns } = this;
+    const { instructions } = run;
+    const [ready, start, end, leaf] = [track.ready(i), track.start(i), track.end(i), track.leaf(i)];
+    if (start > ready) add(columns.stall + stallOfResource(run, run.waitResource(track, i)), ready, start, start - ready);
+    add(instructions.resource[leaf] ?? 0, start, end, end - start);
+    const macs = instructions.macs[leaf] ?? 0;
+    if (macs > 0) {
+      add(columns.macs, start, end, macs);
+      add(columns.needed, start, end, run.macsNeededBy(track, i));
+    }
+    const bytes = instructions.bytes[leaf] ?? 0;
+    if (bytes > 0) add(columns.bytes, start, end, bytes);
+  }
+
+  private build(track: Track): TrackLoad {
+    const { bins, width } = this;
+    const { count } = this.columns;
+    const sums = new Float64Array((bins + 1) * count);
+    const layers: LayerStretch[] = [];
+    // What happens in bin b counts from edge b + 1 on.
+    const put = (bin: number, column: number, amount: number) => {
+      if (bin < bins) sums[(bin + 1) * count + column] = (sums[(bin + 1) * count + column] as number) + amount;
+    };
+    const add: Add = (column, from, to, amount) => {
+      const first = Math.floor(from / width);
+      if (to <= (first + 1) * width) put(first, column, amount);
+      else
+        for (let b = first; b < bins && b * width < to; b++) put(b, column, (amount * (Math.min(to, (b + 1) * width) - Math.max(from, b * width))) / (to - from));
+    };
+    for (let i = 0; i < track.size; i++) {
+      this.eachAmount(track, i, add);
+      const last = layers[layers.length - 1];
+      const layer = track.layer(i);
+      if (last?.layer === layer) last.to = track.end(i);
+      else layers.push({ layer, from: track.start(i), to: track.end(i) });
+    }
+    for (let k = count; k < sums.length; k++) sums[k] = (sums[k] as number) + (sums[k - count] as number);
+    return { sums, layers };
+  }
+}
+
+const loads = new WeakMap<Run, Load>();
+
+export function loadOf(run: Run): Load {
+  let load = loads.get(run);
+  if (!load) loads.set(run, (load = new Load(run)));
+  return load;
+}
