@@ -2,19 +2,24 @@
 import { css, resourceColour } from "../../paint/theme";
 import type { Layer, Run } from "../../run/run";
 import { element } from "../../ui/dom";
-import { amountText, boundText, deltaText, type Difference, type LayerChange, ratioText } from "./difference";
+import { amountText, boundText, deltaText, type Difference, type LayerChange, ratioText, titleOf } from "./difference";
 
-export const COLUMNS = ["layer", "A", "B", "difference", "A / B", "bound in A", "bound in B", "split in A", "split in B"] as const;
+export const COLUMNS = ["layer", "A", "B", "difference", "A / B", "bound", "split"] as const;
 const TEXT_FROM = 5; // columns that hold words
 
 export function cellsOf(difference: Difference, change: LayerChange, unit: "cycles" | "time"): string[] {
   const { a, b } = change;
-  const name = a && b && a.name !== b.name ? `${a.name} | ${b.name}` : change.name;
   return [
-    name, a ? amountText(difference, change.before, unit) : "–", b ? amountText(difference, change.after, unit) : "–", deltaText(difference, change.delta, unit),
-    ratioText(change.before, change.after), boundText(a), boundText(b), a?.split ?? "–", b?.split ?? "–",
+    titleOf(change), a ? amountText(difference, change.before, unit) : "–", b ? amountText(difference, change.after, unit) : "–", deltaText(difference, change.delta, unit),
+    ratioText(change.before, change.after), both(change, boundText), both(change, ({ split }) => split),
   ];
 }
+
+/** Once where both are the same or one run has no such layer. */
+const both = ({ a, b }: LayerChange, of: (layer: Layer) => string) => {
+  const [inA, inB] = [a && of(a), b && of(b)];
+  return inA !== null && inB !== null && inA !== inB ? `${inA} → ${inB}` : (inA ?? inB ?? "");
+};
 
 export class ChangeTable {
   readonly root = element("div", { className: "compare-table" });
@@ -53,8 +58,7 @@ export class ChangeTable {
     cellsOf(difference, change, unit).forEach((text, k) => {
       const cell = element("td", { textContent: text, className: isText(k) ? "text" : "", title: isText(k) ? text : "" });
       if (k === 3 && change.delta) cell.className = change.delta > 0 ? "more" : "less";
-      const layer = k === TEXT_FROM ? change.a : k === TEXT_FROM + 1 ? change.b : null;
-      if (layer) cell.prepend(element("i", { className: "swatch", style: { background: colourOf(k === TEXT_FROM ? difference.a : difference.b, layer) } }));
+      if (k === TEXT_FROM) cell.prepend(...swatches(difference, change));
       row.append(cell);
     });
     return row;
@@ -73,4 +77,8 @@ export class ChangeTable {
 }
 
 const isText = (column: number) => column === 0 || column >= TEXT_FROM;
+const swatches = ({ a, b }: Difference, change: LayerChange) => {
+  const colours = [change.a && colourOf(a, change.a), change.b && colourOf(b, change.b)].filter((colour) => colour !== null);
+  return [...new Set(colours)].map((colour) => element("i", { className: "swatch", style: { background: colour } }));
+};
 const colourOf = (run: Run, layer: Layer) => css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? "")));

@@ -8,7 +8,7 @@ import { button, element } from "../../ui/dom";
 import type { Change } from "../../ui/state";
 import { type Picture, type Table, View } from "../../ui/view";
 import { cellsOf, ChangeTable, COLUMNS } from "./change_table";
-import { type Difference, differenceOf, type LayerChange, type Order, stepsOf } from "./difference";
+import { boundText, type Difference, differenceOf, type LayerChange, type Order, ratioText, stepsOf, titleOf } from "./difference";
 import { LEAST_HEIGHT } from "./layout";
 import { type Compared, PictureView } from "./picture_view";
 
@@ -17,7 +17,7 @@ const ROOM_FOR_TABLE = 1060;
 export class CompareView extends View implements Compared {
   private readonly drawing: PictureView;
   private readonly list = new ChangeTable((row) => this.select(this.difference.changes[row] as LayerChange));
-  private readonly buttons = new Map<Order, HTMLButtonElement>();
+  private readonly bySize = button("By size", "Layers with the largest difference first, or in the order of the network (O)", () => this.turnOrder());
   private built = "";
 
   constructor(app: App) {
@@ -26,7 +26,7 @@ export class CompareView extends View implements Compared {
     const scroller = element("div", { className: "compare-picture", style: { "--least": `${LEAST_HEIGHT}px` } }, this.drawing.root);
     this.root.append(scroller, this.list.root);
     new ResizeObserver(() => this.root.classList.toggle("narrow", this.root.clientWidth < ROOM_FOR_TABLE)).observe(this.root);
-    this.keys.push({ key: "o", shown: "O", does: "order by network or by size", run: () => this.setOrder(this.order === "size" ? "network" : "size") });
+    this.keys.push({ key: "o", shown: "O", does: "order by network or by size", run: () => this.turnOrder() });
     this.keys.push({ key: "arrowdown", shown: "↓", does: "the layer below", run: () => this.step(1) });
     this.keys.push({ key: "arrowup", shown: "↑", does: "the layer above", run: () => this.step(-1) });
   }
@@ -60,20 +60,14 @@ export class CompareView extends View implements Compared {
       this.built = built;
       this.list.build(this.difference, this.ordered(), this.app.store.state.unit);
     }
-    this.markButtons();
+    this.markButton();
     this.list.mark(this.chosen);
     this.drawing.changed(change);
   }
 
   override tools(): HTMLElement[] {
-    const group = element("div", { className: "choice", aria: { role: "group", label: "Order of the layers" } });
-    for (const [order, title] of [["network", "Network"], ["size", "Size"]] as const) {
-      const choice = button(title, order === "size" ? "Largest difference first (O)" : "In the order of the network (O)", () => this.setOrder(order));
-      this.buttons.set(order, choice);
-      group.append(choice);
-    }
-    this.markButtons();
-    return [element("span", { className: "faint", textContent: "layers by" }), group];
+    this.markButton();
+    return [this.bySize];
   }
 
   picture(): Picture {
@@ -99,8 +93,10 @@ export class CompareView extends View implements Compared {
     const { unit } = difference;
     const rows = this.ordered().map((change) => {
       const { a, b, before, after, delta } = change;
-      const [name, , , , ratio, ...words] = cellsOf(difference, change, "cycles");
-      return [name ?? "", (a ?? b)?.op ?? "", a ? before : "", b ? after : "", delta, ratio ?? "", ...words];
+      return [
+        titleOf(change), (a ?? b)?.op ?? "", a ? before : "", b ? after : "", delta, ratioText(before, after),
+        boundText(a), boundText(b), a?.split ?? "–", b?.split ?? "–",
+      ];
     });
     const total = ["whole run", "", difference.before, difference.after, difference.after - difference.before, "", "", "", "", ""];
     const rest = difference.rest === 0 ? [] : [["no layer", "", "", "", difference.rest, "", "", "", "", ""]];
@@ -115,12 +111,12 @@ export class CompareView extends View implements Compared {
     return stepsOf(this.difference, this.order).flatMap(({ change }) => (change ? [change] : []));
   }
 
-  private setOrder(order: Order): void {
-    this.app.store.setOption("compare.order", order);
+  private turnOrder(): void {
+    this.app.store.setOption("compare.order", this.order === "size" ? "network" : "size");
   }
 
-  private markButtons(): void {
-    this.buttons.forEach((choice, order) => choice.setAttribute("aria-pressed", String(order === this.order)));
+  private markButton(): void {
+    this.bySize.setAttribute("aria-pressed", String(this.order === "size"));
   }
 
   private step(by: number): void {

@@ -81,6 +81,9 @@ export function deltaText(difference: Difference, delta: number, unit: "cycles" 
 /** "2.09 x": how many times the amount of B goes into that of A; above 1 B is faster. */
 export const ratioText = (before: number, after: number): string => (before > 0 && after > 0 ? `${(before / after).toFixed(2)}×` : "–");
 
+/** Both names where they differ. */
+export const titleOf = ({ a, b, name }: LayerChange): string => (a && b && a.name !== b.name ? `${a.name} | ${b.name}` : name);
+
 export const boundText = (layer: { boundBy: string | null } | null): string => (layer ? (layer.boundBy ?? "nothing") : "–");
 
 export const boundChanged = ({ a, b }: Pair): boolean => a !== null && b !== null && a.boundBy !== b.boundBy;

@@ -33,9 +33,9 @@ function gains(difference: Difference, unit: "cycles" | "time"): Sentence {
   const more = ordered.filter(({ delta }) => delta > 0).reverse();
   const same = difference.changes.length - less.length - more.length;
   const parts = [
-    less.length ? `${layers(less.length)} take less time in B, most of all ${named(less)}` : "",
-    more.length ? `${layers(more.length)} take more, most of all ${named(more)}` : "",
-    same ? `${layers(same)} take as long as in A` : "",
+    less.length ? `${layers(less.length)} ${takes(less.length)} less time in B, most of all ${named(less)}` : "",
+    more.length ? `${layers(more.length)} ${takes(more.length)} more, most of all ${named(more)}` : "",
+    same ? `${layers(same)} ${takes(same)} as long as in A` : "",
   ];
   return { head: "Layers:", text: `${parts.filter(Boolean).join("; ")}.` };
 }
@@ -53,7 +53,7 @@ function bounds({ changes }: Difference): Sentence {
   const list = [...kinds].sort((x, y) => y[1] - x[1]).map(([kind, n]) => `${count(n)} ${kind}`).join(", ");
   const alone = [["A", changes.filter(({ b }) => !b).length], ["B", changes.filter(({ a }) => !a).length]] as const;
   const lonely = alone.filter(([, n]) => n > 0).map(([run, n]) => ` ${layers(n)} only in ${run}.`).join("");
-  const what = changed ? `${count(changed)} of ${count(both.length)} changed: ${list}.` : `the same for all ${count(both.length)} layers that both runs have.`;
+  const what = changed ? `${count(changed)} of ${count(both.length)} changed: ${list}.` : "the same for every layer that both runs have.";
   return { head: "Bound by:", text: what + lonely };
 }
 
@@ -66,9 +66,11 @@ function traffic({ a, b }: Difference): Sentence {
 
 function moveText(what: string, before: number, after: number): string {
   if (before === after) return `${what} ${bytes(after)} in both`;
-  const change = before > 0 ? ` (${signed(percent(after / before - 1), after - before)})` : "";
+  const times = before > 0 ? after / before : 0;
+  const change = times > 10 ? ` (${count(times)}×)` : times > 0 ? ` (${signed(percent(times - 1), after - before)})` : "";
   return `${what} ${bytes(before)} → ${bytes(after)}${change}`;
 }
 
+const takes = (n: number) => (n === 1 ? "takes" : "take");
 const layers = (n: number) => (n === 1 ? "1 layer" : `${count(n)} layers`);
 const clock = (hertz: number) => (hertz >= 1e9 ? `${Number((hertz / 1e9).toFixed(3))} GHz` : `${Number((hertz / 1e6).toFixed(1))} MHz`);

@@ -22,11 +22,12 @@ export interface TimeView {
   amount(x: number): number;
 }
 
-/** The page's window, or both runs whole where it is the whole of the run shown. */
+/** The page's window, or both runs whole where it is the whole of one. */
 export function timeViewOf(difference: Difference, run: Run, window: Stretch, width: number): TimeView {
-  const whole = window.from <= 0 && window.to >= run.makespan;
+  // A window that was the whole of the other run stays as it is when the run on show changes.
+  const whole = window.from <= 0 && [run, difference.a, difference.b].some(({ makespan }, k) => (k ? window.to === makespan : window.to >= makespan));
   const each = amountPerCycle(difference, run);
-  const shown = whole ? { from: 0, to: Math.max(difference.before, difference.after) } : { from: window.from * each, to: window.to * each };
+  const shown = whole ? { from: 0, to: Math.max(difference.before, difference.after) || 1 } : { from: window.from * each, to: window.to * each };
   const span = shown.to - shown.from || 1;
   const [left, right] = [GUTTER, Math.max(GUTTER + 10, width - RIGHT)];
   return { window: shown, left, right, x: (amount) => left + ((amount - shown.from) / span) * (right - left), amount: (x) => shown.from + ((x - left) / (right - left)) * span };
@@ -72,12 +73,14 @@ function paintTicks(p: Painter, difference: Difference, { layout, time, unit }: 
   const step = difference.unit === "seconds" ? 1e-9 : inTime ? difference.a.device.clockHz * 1e-9 : 1;
   p.text(8, y, inTime ? "time" : "cycles", { colour: theme.faint });
   const end = layout.bands.y + layout.bands.height - 6;
+  const ends = endsOf(difference, time);
   for (const tick of ticks(time.window, time.right - time.left, 110, step)) {
     if (tick < 0) continue;
     const x = time.x(tick);
     p.rect(x, y - 7, 1, end - y + 7, theme.line);
     const label = amountText(difference, tick, unit);
-    if (x + 4 + textWidth(label) < time.right) p.text(x + 4, y, label, { colour: theme.faint });
+    const to = x + 4 + textWidth(label);
+    if (to < time.right && !ends.some(([, from, end]) => x < end + 4 && to > from - 4)) p.text(x + 4, y, label, { colour: theme.faint });
   }
 }
 
@@ -135,15 +138,21 @@ function paintBands(p: Painter, difference: Difference, box: Box, { time, chosen
   p.text(8, topA + BAND / 2, "layers of A", { width: GUTTER - 12 });
   p.text(8, topB + BAND / 2, "layers of B", { width: GUTTER - 12 });
   p.text(8, (topA + topB + BAND) / 2, "dark: bound changed", { size: 10, colour: p.theme.faint, width: GUTTER - 12 });
+  const joined: number[] = []; // outline of what leads from the selected layer of A to that of B
   p.clip(time.left, box.y, time.right - time.left, box.height, () => {
     for (const pair of difference.changes) {
       if (!pair.a || !pair.b) continue;
       const a = stretchOf(difference, difference.a, pair.a);
       const b = stretchOf(difference, difference.b, pair.b);
       const corners = [time.x(a.from), topA + BAND, time.x(a.to), topA + BAND, time.x(b.to), topB, time.x(b.from), topB];
-      const isChosen = pair.row === chosen;
-      p.polygon(corners, isChosen ? css([11, 130, 220], 0.6) : css([138, 143, 148], boundChanged(pair) ? 0.5 : pair.row % 2 ? 0.12 : 0.2));
+      p.polygon(corners, css([138, 143, 148], boundChanged(pair) ? 0.5 : pair.row % 2 ? 0.12 : 0.2));
       p.line([time.x(a.from), topA + BAND, time.x(b.from), topB], p.theme.line);
+      if (pair.row === chosen) joined.push(...corners, time.x(a.from), topA + BAND);
+    }
+    // Last, for a slanted strip between two short layers is thin.
+    if (joined.length) {
+      p.polygon(joined, p.theme.accent);
+      p.line(joined, p.theme.accent, 2);
     }
     difference.a.layers.forEach((layer) => paintBand(p, difference, 0, layer, time, topA, chosen));
     difference.b.layers.forEach((layer) => paintBand(p, difference, 1, layer, time, topB, chosen));
@@ -163,16 +172,23 @@ function paintBand(p: Painter, difference: Difference, side: 0 | 1, layer: Layer
   p.rect(left, top, width, BAND, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? ""))));
   if (change && !(change.a && change.b)) p.hatch(left, top, width, BAND, p.theme.ground);
   if (row === chosen) p.frame(left + 1, top + 1, Math.max(1, width - 2), BAND - 2, p.theme.text, 2);
-  if (width > 24) p.text(left + 4, top + BAND / 2, layer.name, { size: 10, colour: p.theme.onColour, width: width - 6 });
+  if (width > Math.min(60, textWidth(layer.name, { size: 10 }) + 8)) p.text(left + 4, top + BAND / 2, layer.name, { size: 10, colour: p.theme.onColour, width: width - 6 });
+}
+
+/** Name of what ends in sight, and where its label stands. */
+function endsOf(difference: Difference, time: TimeView): [string, number, number][] {
+  const names: [string, number][] = difference.before === difference.after ? [["A and B end", difference.before]] : [["A ends", difference.before], ["B ends", difference.after]];
+  return names
+    .map(([text, at]): [string, number, number] => [text, time.x(at) - 4 - textWidth(text, { bold: true }), time.x(at)])
+    .filter(([, , x]) => x > time.left && x <= time.right + 1);
 }
 
 function paintEnds(p: Painter, difference: Difference, layout: Layout, time: TimeView): void {
-  const top = layout.lanes.y;
-  for (const [name, at] of [["A", difference.before], ["B", difference.after]] as const) {
-    const x = time.x(at);
-    if (x <= time.left || x > time.right + 1) continue;
-    p.line([x, top, x, layout.bands.y + layout.bands.height - 6], p.theme.text, 1, [4, 3]);
-    p.text(x - 4, layout.time.y + 31, `${name} ends`, { bold: true, align: "right", colour: p.theme.text });
+  const y = layout.time.y + 31;
+  for (const [text, from, x] of endsOf(difference, time)) {
+    p.line([x, y - 7, x, layout.bands.y + layout.bands.height - 6], p.theme.text, 1, [4, 3]);
+    p.rect(from - 3, y - 8, x - from + 2, 16, p.theme.ground);
+    p.text(x - 4, y, text, { bold: true, align: "right" });
   }
 }
 

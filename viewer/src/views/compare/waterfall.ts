@@ -59,6 +59,7 @@ export function paintWaterfall(p: Painter, fall: Waterfall, difference: Differen
     if (step.change && step.change.row === how.chosen) p.rect(x, box.y + TITLE, pitch, box.height - TITLE, css([109, 182, 242], 0.25));
     paintStep(p, fall, step, x);
   });
+  if (fall.steps.every((step) => sizeOf(step) === 0)) p.text(box.x + box.width / 2, (fall.y(difference.before) + bottom) / 2, "Every layer takes as long in B as in A.", { align: "center", colour: theme.faint });
   const bySize = fall.steps.map((_, k) => k).sort((j, k) => sizeOf(fall.steps[k]) - sizeOf(fall.steps[j]));
   paintNames(p, fall, bySize, how.chosen, bottom + 5);
   for (const k of bySize.slice(0, 24)) {
@@ -133,9 +134,12 @@ function paintNames(p: Painter, fall: Waterfall, bySize: readonly number[], chos
 
 function paintDelta(p: Painter, fall: Waterfall, step: Step, middle: number, text: string, free: Labels): void {
   const width = textWidth(text, { size: 10 }) + 6;
-  const { box } = fall;
-  const centre = Math.max(box.x + width / 2, Math.min(box.x + box.width - width / 2, middle));
-  for (const y of [Math.min(fall.y(step.from), fall.y(step.to)) - 7, Math.max(fall.y(step.from), fall.y(step.to)) + 8]) {
+  const { box, left, pitch, steps } = fall;
+  const centre = Math.max(left - 10 + width / 2, Math.min(left + steps.length * pitch + 10 - width / 2, middle));
+  // Above or below all bars that it would lie over.
+  const over = steps.slice(Math.max(0, Math.floor((centre - width / 2 - left) / pitch)), Math.ceil((centre + width / 2 - left) / pitch));
+  const heights = [step, ...over].flatMap(({ from, to }) => [fall.y(from), fall.y(to)]);
+  for (const y of [Math.min(...heights) - 7, Math.max(...heights) + 8]) {
     if (y > fall.y(fall.base) - 6 || y < box.y + TITLE + 6) continue;
     if (!free.take(centre - width / 2, y - 6, centre + width / 2, y + 6)) continue;
     p.text(centre, y, text, { size: 10, align: "center" });
