@@ -1,5 +1,4 @@
 // program.asm line by line, with what each line cost in the run.
-import { paintMark } from "../../paint/marks";
 import { type Painter, textWidth } from "../../paint/painter";
 import { css, resourceColour } from "../../paint/theme";
 import { layerName } from "../../run/names";
@@ -7,15 +6,16 @@ import type { Run } from "../../run/run";
 import type { App } from "../../ui/app";
 import { count } from "../../ui/numbers";
 import type { Change, Selection } from "../../ui/state";
-import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { ScrollArea } from "../path/scroll";
 import "./asm.css";
 import { type Columns, columnsOf, HEAD_STYLE } from "./columns";
 import { FindBar, hitsText } from "./find_bar";
-import { barShare, type LineCosts, lineCostsOf } from "./line_costs";
+import { type LineCosts, lineCostsOf } from "./line_costs";
+import { lineTip, WHAT_IT_SHOWS } from "./line_tip";
 import { linesWith, type Listing, listingOf, loweredOf, nextIn } from "./listing";
-import { CODE, paintCode, paintMatches } from "./paint_code";
+import { characterWidth, CODE, codeWidth, paintCode, paintMatches } from "./paint_code";
+import { paintCosts } from "./paint_costs";
 
 const ROW = 18;
 const TITLES = 22;
@@ -23,13 +23,7 @@ const TOP = TITLES + ROW + 3; // the columns' titles and the section's head
 const TICKS = 4; // beside the scroll bar
 const ROOM = 16; // at the right of the code
 const GAP = 12;
-
-const WHAT_IT_SHOWS: TipLine[] = [
-  ["program.asm and what it cost", "head"],
-  "slices: how often a line was executed, on all its engines together.",
-  "busy, wait: cycles that its engines worked and waited for it, summed over all of them.",
-  "The bars are root-scaled, so that a hundredth of the heaviest line is a tenth of its bar. The heaviest fills the column.",
-];
+const STEP = 80; // to the side
 
 interface Found {
   run: Run;
@@ -40,9 +34,10 @@ interface Found {
 export class AsmView extends CanvasView {
   private readonly area = new ScrollArea();
   private readonly find: FindBar;
-  private known: { run: Run; costs: LineCosts; listing: Listing; columns: Columns } | null = null;
+  private known: { run: Run; costs: LineCosts; listing: Listing; columns: Columns; longest: number } | null = null;
   private found: Found | null = null;
   private foundAt = -1; // place in found.lines
+  private sideways = 0; // pixels that the code is moved to the left
   private revealed: Selection | null = null;
   private pressed: number | null = null; // line
 
@@ -53,6 +48,8 @@ export class AsmView extends CanvasView {
     this.keys.push(
       { key: "arrowdown", shown: "↓", does: "a line down", run: () => this.scrollBy(ROW) },
       { key: "arrowup", shown: "↑", does: "a line up", run: () => this.scrollBy(-ROW) },
+      { key: "arrowright", shown: "→", does: "long lines: to the right (or Shift and wheel)", run: () => this.moveSideways(STEP) },
+      { key: "arrowleft", shown: "←", does: "long lines: to the left", run: () => this.moveSideways(-STEP) },
       { key: "pagedown", shown: "Page ↓", does: "a page down", run: () => this.scrollBy(page()) },
       { key: "pageup", shown: "Page ↑", does: "a page up", run: () => this.scrollBy(-page()) },
       { key: "home", shown: "Home", does: "the first line", run: () => this.scrollBy(-Infinity) },
@@ -70,7 +67,10 @@ export class AsmView extends CanvasView {
   }
 
   override changed(change: Change): void {
-    if (change.has("run") && this.known && this.known.run !== this.app.run) this.area.scrollTo(0);
+    if (change.has("run") && this.known && this.known.run !== this.app.run) {
+      this.area.scrollTo(0);
+      this.revealed = null;
+    }
     this.layOut();
     this.showFound();
     const { selection } = this.app.store.state;
@@ -86,7 +86,10 @@ export class AsmView extends CanvasView {
     const first = Math.floor(this.area.offset / ROW);
     const last = Math.min(this.app.run.asm.length - 1, Math.floor((this.area.offset + this.area.height) / ROW));
     p.clip(0, TOP, this.width, this.area.height, () => {
-      for (let line = first; line <= last; line++) this.paintLine(p, columns, line, TOP + line * ROW - this.area.offset);
+      for (let line = first; line <= last; line++) this.paintMargin(p, columns, line, TOP + line * ROW - this.area.offset);
+    });
+    p.clip(columns.code - 5, TOP, Math.max(0, this.codeWidth + 10), this.area.height, () => {
+      for (let line = first; line <= last; line++) this.paintText(p, columns, line, TOP + line * ROW - this.area.offset);
     });
     this.paintTitles(p, columns);
     this.paintSection(p, columns, first);
@@ -110,7 +113,7 @@ export class AsmView extends CanvasView {
     const line = this.lineAt(x, y);
     this.canvas.style.cursor = line >= 0 && this.selectionOf(line) ? "pointer" : "default";
     if (y < TITLES) app.tip.show(event, WHAT_IT_SHOWS);
-    else if (line >= 0 && (app.run.asm[line] as string).trim()) app.tip.show(event, this.tipOf(line));
+    else if (line >= 0 && (app.run.asm[line] as string).trim()) app.tip.show(event, lineTip(app, line));
     else app.tip.hide();
   }
 
@@ -120,7 +123,9 @@ export class AsmView extends CanvasView {
     const { run } = this.app;
     if (this.known?.run !== run) {
       const costs = lineCostsOf(run);
-      this.known = { run, costs, listing: listingOf(run), columns: columnsOf(run, costs) };
+      const longest = run.asm.reduce((most, line) => Math.max(most, line.length), 0) * characterWidth();
+      this.known = { run, costs, listing: listingOf(run), columns: columnsOf(run, costs), longest };
+      this.sideways = 0;
     }
     this.area.place(0, TOP, this.width, this.height - TOP, run.asm.length * ROW);
     return this.known;
@@ -143,6 +148,12 @@ export class AsmView extends CanvasView {
     this.redraw();
   }
 
+  private moveSideways(pixels: number): void {
+    const { longest } = this.layOut();
+    this.sideways = Math.max(0, Math.min(this.sideways + pixels, longest - this.codeWidth));
+    this.redraw();
+  }
+
   private goSection(by: 1 | -1): void {
     const { asm } = this.app.run;
     const from = Math.ceil(this.area.offset / ROW);
@@ -160,7 +171,9 @@ export class AsmView extends CanvasView {
     const { canvas } = this;
     canvas.addEventListener("wheel", (e) => {
       e.preventDefault();
-      this.scrollBy(e.deltaMode === WheelEvent.DOM_DELTA_LINE ? e.deltaY * ROW : e.deltaY);
+      const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? ROW : 1;
+      this.moveSideways(unit * (e.shiftKey ? e.deltaX || e.deltaY : e.deltaX));
+      if (!e.shiftKey) this.scrollBy(unit * e.deltaY);
       this.hover(e.offsetX, e.offsetY, e as unknown as PointerEvent);
     }, { passive: false });
     canvas.addEventListener("pointerdown", (e) => {
@@ -253,9 +266,21 @@ export class AsmView extends CanvasView {
   private goTo(at: number): void {
     this.foundAt = this.hits.length ? at : -1;
     const line = this.hits[this.foundAt];
-    if (line !== undefined) this.bringIntoSight(line);
+    if (line !== undefined) {
+      this.bringIntoSight(line);
+      this.bringMatchIntoSight(line);
+    }
     this.showFound();
     this.redraw();
+  }
+
+  private bringMatchIntoSight(line: number): void {
+    const text = this.app.run.asm[line] as string;
+    const at = (loweredOf(this.app.run)[line] as string).indexOf(this.query.toLowerCase());
+    const to = codeWidth(text.slice(0, at + this.query.length)) + 2 * characterWidth();
+    const from = codeWidth(text.slice(0, at));
+    if (to <= this.codeWidth) this.sideways = 0;
+    else if (from < this.sideways || to > this.sideways + this.codeWidth) this.sideways = Math.max(0, Math.min(from - STEP, to - this.codeWidth / 2));
   }
 
   private showFound(): void {
@@ -265,14 +290,15 @@ export class AsmView extends CanvasView {
 
   // ---- the picture ----
 
-  private get codeRight(): number {
-    return this.area.inner - TICKS - ROOM / 2;
+  /** Of whole characters. */
+  private get codeWidth(): number {
+    const room = this.area.inner - TICKS - ROOM / 2 - this.layOut().columns.code;
+    return Math.max(0, Math.floor(room / characterWidth()) * characterWidth());
   }
 
-  private paintLine(p: Painter, columns: Columns, line: number, top: number): void {
+  private paintMargin(p: Painter, columns: Columns, line: number, top: number): void {
     const { run, focus } = this.app;
     const { listing } = this.layOut();
-    const text = run.asm[line] as string;
     const middle = top + ROW / 2;
     const accent = p.theme.accent;
     if (focus.line === line) {
@@ -281,33 +307,20 @@ export class AsmView extends CanvasView {
     if (focus.layer >= 0 && listing.layer[line] === focus.layer) p.rect(0, top, focus.line === line ? 4 : 2, ROW, accent);
     p.text(columns.number, middle, count(line + 1), { ...CODE, align: "right", colour: focus.line === line ? p.theme.text : p.theme.faint });
     const leaf = listing.leaf[line] as number;
-    if (leaf >= 0) this.paintCosts(p, columns, line, leaf, top);
-    const width = this.codeRight - columns.code;
-    if (width < 20) return;
-    const { hits, foundAt } = this;
-    const query = this.query.toLowerCase();
-    if (query) paintMatches(p, columns.code, top + 1, ROW - 2, text, loweredOf(run)[line] as string, query, width);
-    if (foundAt >= 0 && hits[foundAt] === line) p.frame(columns.code - 4.5, top + 0.5, width + 8, ROW - 1, accent);
-    paintCode(p, columns.code, middle, text, width);
+    if (leaf >= 0) paintCosts(p, run, columns, line, leaf, top, ROW);
   }
 
-  private paintCosts(p: Painter, columns: Columns, line: number, leaf: number, top: number): void {
-    const { instructions } = this.app.run;
-    const resource = instructions.resource[leaf] as number;
-    const hue = resourceColour(resource);
-    const middle = top + ROW / 2;
-    columns.costs.forEach((column, k) => {
-      const cost = column.costs[line] as number;
-      const x = column.right - column.width;
-      const long = column.width * barShare(cost, column.most);
-      if (k === 1) p.rect(x, top + 2, long, ROW - 4, css(hue, p.theme.dark ? 0.5 : 0.42));
-      if (k === 2 && long > 0.5) {
-        p.rect(x, top + 2, long, ROW - 4, p.theme.sunken);
-        p.hatch(x, top + 2, long, ROW - 4, css([138, 143, 148], p.theme.dark ? 0.75 : 0.6));
-      }
-      p.text(column.right - 3, middle, count(cost), { ...CODE, align: "right", colour: cost ? p.theme.text : p.theme.faint });
-    });
-    paintMark(p, resource, columns.mark, middle, 3.5, css(hue), css(hue));
+  private paintText(p: Painter, columns: Columns, line: number, top: number): void {
+    const { run } = this.app;
+    const text = run.asm[line] as string;
+    const { hits, foundAt } = this;
+    const query = this.query.toLowerCase();
+    const x = columns.code - this.sideways;
+    const width = this.codeWidth + this.sideways;
+    if (this.codeWidth < 20) return;
+    if (query) paintMatches(p, x, top + 1, ROW - 2, text, loweredOf(run)[line] as string, query, width);
+    if (foundAt >= 0 && hits[foundAt] === line) p.frame(columns.code - 4.5, top + 0.5, this.codeWidth + 8, ROW - 1, p.theme.accent);
+    paintCode(p, x, top + ROW / 2, text, width);
   }
 
   private paintTitles(p: Painter, columns: Columns): void {
@@ -366,21 +379,6 @@ export class AsmView extends CanvasView {
     };
     if (focus.layer >= 0) ticks(linesOfLayer(listing, focus.layer), p.theme.accent);
     ticks(this.hits, css(resourceColour(1)));
-  }
-
-  private tipOf(line: number): TipLine[] {
-    const { app } = this;
-    const { run } = app;
-    const { costs, listing } = this.layOut();
-    const tip: TipLine[] = [[(run.asm[line] as string).trim(), "code"]];
-    const layer = layerName(run, listing.layer[line] as number);
-    if (layer) tip.push(`layer ${layer}`);
-    if ((listing.leaf[line] as number) >= 0) {
-      const times = costs.slices[line] as number;
-      tip.push(`${count(times)} ${times === 1 ? "slice" : "slices"}, busy ${app.duration(costs.busy[line] as number)}, waited ${app.duration(costs.wait[line] as number)}`);
-      if (times > 1) tip.push([`on average busy ${app.duration((costs.busy[line] as number) / times)}, waited ${app.duration((costs.wait[line] as number) / times)}`, "faint"]);
-    }
-    return tip;
   }
 }
 

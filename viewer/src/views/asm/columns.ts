@@ -17,6 +17,7 @@ export interface CostColumn {
   width: number;
   costs: ArrayLike<number>;
   most: number;
+  bar: "none" | "busy" | "wait";
 }
 
 export interface Columns {
@@ -31,11 +32,11 @@ export interface Columns {
 export function columnsOf(run: Run, costs: LineCosts): Columns {
   const number = MARGIN + Math.max(textWidth("line", HEAD_STYLE), textWidth(count(run.asm.length), CODE));
   let right = number;
-  const column = (title: string, values: ArrayLike<number>, most: number): CostColumn => {
+  const column = (title: string, values: ArrayLike<number>, most: number, bar: CostColumn["bar"]): CostColumn => {
     const width = Math.ceil(Math.max(textWidth(title, HEAD_STYLE), textWidth(count(most), CODE))) + 6;
     right += GAP + width;
-    return { title, right, width, costs: values, most };
+    return { title, right, width, costs: values, most, bar };
   };
-  const columns = [column("slices", costs.slices, costs.mostSlices), column("busy cycles", costs.busy, costs.mostBusy), column("wait cycles", costs.wait, costs.mostWait)];
+  const columns = [column("slices", costs.slices, costs.mostSlices, "none"), column("busy cycles", costs.busy, costs.mostBusy, "busy"), column("wait cycles", costs.wait, costs.mostWait, "wait")];
   return { number, costs: columns, mark: right + GAP + 4, code: right + GAP + MARK };
 }

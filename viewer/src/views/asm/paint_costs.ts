@@ -1,0 +1,33 @@
+// The figures of one line with their bars, and the mark of the resource that it uses.
+import { paintMark } from "../../paint/marks";
+import type { Painter } from "../../paint/painter";
+import { css, resourceColour, type Rgb } from "../../paint/theme";
+import type { Run } from "../../run/run";
+import { count } from "../../ui/numbers";
+import type { Columns } from "./columns";
+import { barShare } from "./line_costs";
+import { CODE } from "./paint_code";
+
+const WAITING: Rgb = [138, 143, 148];
+
+export function paintCosts(p: Painter, run: Run, columns: Columns, line: number, leaf: number, top: number, height: number): void {
+  const resource = run.instructions.resource[leaf] as number;
+  const hue = resourceColour(resource);
+  const middle = top + height / 2;
+  for (const { costs, most, right, width, bar } of columns.costs) {
+    const cost = costs[line] as number;
+    const long = bar === "none" ? 0 : width * barShare(cost, most);
+    if (long > 0) paintBar(p, bar === "wait", hue, right - width, top + 2, long, height - 4);
+    p.text(right - 3, middle, count(cost), { ...CODE, align: "right", colour: cost ? p.theme.text : p.theme.faint });
+  }
+  paintMark(p, resource, columns.mark, middle, 3.5, css(hue), css(hue));
+}
+
+function paintBar(p: Painter, waits: boolean, hue: Rgb, x: number, y: number, width: number, height: number): void {
+  if (!waits) {
+    p.rect(x, y, width, height, css(hue, p.theme.dark ? 0.5 : 0.42));
+    return;
+  }
+  p.rect(x, y, width, height, css(WAITING, 0.18));
+  p.hatch(x, y, width, height, css(WAITING, 0.7));
+}
