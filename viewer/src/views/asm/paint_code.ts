@@ -7,7 +7,7 @@ export const CODE = { size: 11, mono: true } as const;
 
 const LIGHT: Partial<Record<TokenKind, string>> = { mnemonic: "#8a3b00", lock: "#8b2f6d", address: "#0b61a4", tensor: "#5b3fa0", number: "#22664a", string: "#4d6410" };
 const DARK: Partial<Record<TokenKind, string>> = { mnemonic: "#f0b072", lock: "#e39bc8", address: "#6db6f2", tensor: "#b9a7f2", number: "#97d1b5", string: "#bccf8f" };
-const MARK = { light: "rgba(230,161,0,0.38)", dark: "rgba(230,161,0,0.42)" };
+const MARK = { light: "rgba(230,161,0,0.38)", dark: "rgba(230,161,0,0.30)" };
 
 function colourOf(theme: Theme, kind: TokenKind): string {
   if (kind === "head") return theme.accent;
