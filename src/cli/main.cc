@@ -1,5 +1,5 @@
-// heddle compile | simulate | interpret | inspect. Exit status: 0 done, 1 bad input, 2 usage, 3
-// does not fit, 70 a bug, 130 interrupted.
+// heddle compile | simulate | interpret | inspect | view | export. Exit status: 0 done, 1 bad
+// input, 2 usage, 3 does not fit, 70 a bug, 130 interrupted.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -36,6 +36,8 @@ struct Run {
   Diagnostics operator()(const SimulateCommandOptions& o) const { return with(o, simulateCommand); }
   Diagnostics operator()(const InterpretOptions& o) const { return with(o, interpretCommand); }
   Diagnostics operator()(const InspectOptions& o) const { return with(o, inspectCommand); }
+  Diagnostics operator()(const ViewOptions& o) const { return with(o, viewCommand); }
+  Diagnostics operator()(const ExportOptions& o) const { return with(o, exportCommand); }
 
   template <class Options>
   static Diagnostics with(const Options& options,

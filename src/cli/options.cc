@@ -96,6 +96,9 @@ std::uint64_t readNumber(const std::string& option, const std::string& text) {
 
 // The texts that CLI11 collects; read into options once all are there.
 struct Texts {
+  std::vector<std::string> paths;
+  std::string format;
+  bool cycles = false, open = false;
   std::string path, device, mesh, out, seed, stopAfter, dump, maxCycles, dumpTensors;
   std::vector<std::string> settings, shapes, inputs, outputs;
   bool noVerify = false, data = false, quantized = false;
@@ -194,8 +197,39 @@ void describeInspect(CLI::App& app, Texts& t) {
   addVerbosity(c, t);
 }
 
+void describeView(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand("view", "write the page of a run, or of two beside each other");
+  c.footer(
+      "examples:\n  heddle view out/resnet50-4x4 --open\n"
+      "  heddle view out/resnet50-4x4 out/resnet50-8x8 -o compare.html");
+  c.add_option("OUT", t.paths, "one or two folders that compile wrote, or their timeline.json")
+      ->type_name("FOLDER")
+      ->expected(0, 2);
+  c.add_option("-o,--out", t.out,
+               "the page (default: OUT/timeline.html; of two runs A-vs-B.html here)")
+      ->type_name("FILE");
+  c.add_flag("--open", t.open, "open it with xdg-open");
+  c.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
+}
+
+void describeExport(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand("export", "write a timeline in the format of another tool");
+  c.footer(
+      "examples:\n  heddle export out/resnet50-4x4 --format perfetto\n"
+      "  heddle export out/resnet50-4x4 --format csv -o - | head");
+  c.add_option("OUT", t.path, "folder that compile wrote, or its timeline.json")
+      ->type_name("FOLDER");
+  c.add_option("--format", t.format, "one of: " + joinWords(exportFormatNames()))
+      ->type_name("FORMAT");
+  c.add_option("-o,--out", t.out, "the file, - for standard output (default: OUT/timeline.FORMAT)")
+      ->type_name("FILE");
+  c.add_flag("--cycles", t.cycles, "show one cycle as one nanosecond (csv is in cycles anyway)");
+  c.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
+}
+
 Diagnostic missing(const std::string& command, const std::string& what, const std::string& mend) {
-  return {"CLI003", command.empty() ? "heddle" : "heddle " + command, what, "", mend, Severity::Usage};
+  return {"CLI003",       command.empty() ? "heddle" : "heddle " + command, what, "", mend,
+          Severity::Usage};
 }
 
 DeviceOverrides overridesOf(const Texts& t) {
@@ -274,6 +308,32 @@ Result<Command> inspectOf(const Texts& t) {
                                 .verbosity = t.verbosity});
 }
 
+Result<Command> viewOf(const Texts& t) {
+  if (t.paths.empty()) return missing("view", "the folder is missing", "write 'heddle view OUT'");
+  return Command(
+      ViewOptions{.paths = t.paths, .out = t.out, .open = t.open, .verbosity = t.verbosity});
+}
+
+Result<Command> exportOf(const Texts& t) {
+  if (t.path.empty())
+    return missing("export", "the folder is missing", "write 'heddle export OUT --format FORMAT'");
+  if (t.format.empty())
+    return missing("export", "the format is missing",
+                   "add '--format' with one of: " + joinWords(exportFormatNames()));
+  const std::optional<ExportFormat> format = exportFormatNamed(t.format);
+  if (!format) {
+    const auto nearest = nearestWord(t.format, exportFormatNames());
+    badValue("--format " + t.format, "there is no format '" + t.format + "'",
+             "formats: " + joinWords(exportFormatNames()),
+             nearest ? "write '" + *nearest + "'" : "use one of these");
+  }
+  return Command(ExportOptions{.path = t.path,
+                               .format = *format,
+                               .scale = t.cycles ? TimeScale::Nanosecond : TimeScale::Seconds,
+                               .out = t.out,
+                               .verbosity = t.verbosity});
+}
+
 std::vector<std::string> optionNames(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -294,7 +354,8 @@ Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
       command && !option ? std::vector<std::string>{}
       : command          ? optionNames(*command)
       : option           ? std::vector<std::string>{"--help", "--version"}
-                         : std::vector<std::string>{"compile", "simulate", "interpret", "inspect"};
+                         : std::vector<std::string>{"compile", "simulate", "interpret",
+                                                    "inspect", "view",     "export"};
   const std::string bare = word.substr(0, word.find('='));
   const auto nearest = nearestWord(bare, candidates);
   const std::string where = command ? "heddle " + command->get_name() : "heddle";
@@ -321,6 +382,8 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
   describeSimulate(app, texts);
   describeInterpret(app, texts);
   describeInspect(app, texts);
+  describeView(app, texts);
+  describeExport(app, texts);
   app.allow_extras();
   for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
   try {
@@ -335,6 +398,8 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
     if (command->get_name() == "compile") return compileOf(texts);
     if (command->get_name() == "simulate") return simulateOf(texts);
     if (command->get_name() == "interpret") return interpretOf(texts);
+    if (command->get_name() == "view") return viewOf(texts);
+    if (command->get_name() == "export") return exportOf(texts);
     return inspectOf(texts);
   } catch (const CLI::CallForHelp&) {
     const CLI::App* command = chosenCommand(app);

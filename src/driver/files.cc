@@ -74,9 +74,19 @@ std::optional<std::string> foreignEntry(const fs::path& folder) {
 
 }  // namespace
 
-const std::vector<std::string> kOutputNames = {"program.asm",   "weights.bin", "device.yaml",
-                                               "timeline.json", "report.json", "timeline.html",
-                                               "report.md",     "layers.csv",  "dump"};
+const std::vector<std::string> kOutputNames = {"program.asm",
+                                               "weights.bin",
+                                               "device.yaml",
+                                               "timeline.json",
+                                               "report.json",
+                                               "timeline.html",
+                                               "report.md",
+                                               "layers.csv",
+                                               "dump",
+                                               "timeline.chrome.json",
+                                               "timeline.perfetto-trace",
+                                               "timeline.csv",
+                                               "timeline.vcd"};
 
 Result<std::string> readTextFile(const fs::path& path, std::uintmax_t most) {
   std::error_code error;

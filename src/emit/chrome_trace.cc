@@ -1,87 +1,34 @@
-// The Chrome trace event format: a process for each tile, a thread for each engine. Perfetto and
-// chrome://tracing open it.
+// The Chrome trace event format: a process for each tile, a thread for each engine.
 //
 //   {"ph":"X","pid":3,"tid":2,"ts":0.032,"dur":0.016,"name":"CONV conv1","args":{"cycles":16,...}}
 //
-// ts and dur are microseconds, exact to the picosecond; the cycles stand in args.
+// ts and dur are microseconds, to the picosecond; the cycles stand in args. A slice ends where the
+// next begins at the latest, rounded or not.
 #include <array>
 #include <charconv>
 #include <map>
 
-#include "heddle/emit/timeline_json.h"
-#include "heddle/report/leaves.h"
+#include "formats.h"
+#include "heddle/support/json_writer.h"
+#include "lanes.h"
 #include "timeline_words.h"
 
 namespace heddle {
 namespace {
 
-// Tile that an engine belongs to, for the eye: the sequencer, a memtile, a core, or the wires.
-struct Process {
-  int kind = 0;
-  std::int32_t row = 0, column = 0;
-  friend auto operator<=>(const Process&, const Process&) = default;
-};
+constexpr std::int64_t kPicoseconds = 1'000'000'000'000, kPerNanosecond = 1000;
 
-Process processOf(const Engine& e) {
-  switch (e.kind) {
-    case EngineKind::Sequencer:
-      return {0, 0, 0};
-    case EngineKind::Wire:
-      return {1, 0, 0};
-    case EngineKind::DdrIn:
-    case EngineKind::DdrOut:
-      return {2, 0, e.column};
-    case EngineKind::CoreIn:
-    case EngineKind::Core:
-    case EngineKind::CoreOut:
-      return {3, e.row, e.column};
-  }
-  return {};
+std::int64_t picoseconds(std::int64_t cycles, Hertz clock, TimeScale scale) {
+  return scale == TimeScale::Nanosecond ? cycles * kPerNanosecond
+                                        : inUnits(cycles, clock, kPicoseconds);
 }
 
-std::string nameOf(const Process& p) {
-  switch (p.kind) {
-    case 0:
-      return "sequencer";
-    case 1:
-      return "wires";
-    case 2:
-      return "memtile " + std::to_string(p.column);
-    default:
-      return "core " + std::to_string(p.row) + "," + std::to_string(p.column);
-  }
-}
-
-std::string nameOf(const Engine& e, const Device& device) {
-  const std::string channel = " " + std::to_string(e.channel);
-  switch (e.kind) {
-    case EngineKind::Sequencer:
-      return "sequencer";
-    case EngineKind::DdrIn:
-      return "DDR in" + channel;
-    case EngineKind::DdrOut:
-      return "DDR out" + channel;
-    case EngineKind::Wire:
-      return device.wires[static_cast<std::size_t>(e.column)].name;
-    case EngineKind::CoreIn:
-      return "receive" + channel;
-    case EngineKind::Core:
-      return "core";
-    case EngineKind::CoreOut:
-      return "send" + channel;
-  }
-  return "";
-}
-
-// cycles / clock in microseconds with six decimals, by integers.
-std::string microseconds(std::int64_t cycles, Hertz clock) {
-  const Int128 picoseconds = roundHalfEvenDivide(Int128{cycles} * 1'000'000'000'000, clock.raw);
+// As microseconds with six decimals.
+std::string microseconds(std::int64_t picoseconds) {
   std::array<char, 48> text;
-  char* end = std::to_chars(text.data(), text.data() + text.size(),
-                            static_cast<std::int64_t>(picoseconds / 1'000'000))
-                  .ptr;
+  char* end = std::to_chars(text.data(), text.data() + text.size(), picoseconds / 1'000'000).ptr;
   *end++ = '.';
-  const std::string rest = std::to_string(static_cast<std::int64_t>(picoseconds % 1'000'000));
+  const std::string rest = std::to_string(picoseconds % 1'000'000);
   return std::string(text.data(), end) + std::string(6 - rest.size(), '0') + rest;
 }
 
@@ -95,49 +42,65 @@ void writeName(JsonWriter& json, const char* what, int pid, int tid, const std::
   event("_sort_index").key("sort_index").value(order).endObject().endObject();
 }
 
+class Writer {
+ public:
+  Writer(const TimelineDocument& document, TimeScale scale) : document_(document), scale_(scale) {}
+
+  std::string text() {
+    json_.beginObject().key("displayTimeUnit").value("ns").key("otherData").beginObject();
+    json_.key("model").value(document_.model).key("device").value(document_.device);
+    json_.key("clockHz").value(document_.clock.raw);
+    json_.key("cyclesShownAs").value(scale_ == TimeScale::Seconds ? "time" : "nanoseconds");
+    json_.endObject().key("traceEvents").beginArray();
+    std::map<std::string, int> processes;
+    int tid = 0;
+    for (const Lane& lane : lanesOf(document_)) {
+      std::string process;
+      for (const std::string& group : lane.groups) process += (process.empty() ? "" : ", ") + group;
+      if (process.empty()) process = lane.name;
+      const auto [at, isNew] =
+          processes.try_emplace(process, static_cast<int>(processes.size()) + 1);
+      if (isNew) writeName(json_, "process", at->second, 0, process, at->second);
+      ++tid;
+      writeName(json_, "thread", at->second, tid, lane.name, tid);
+      for (const SpanSlice& slice : document_.timeline.tracks[lane.track].slices)
+        write(slice, at->second, tid);
+    }
+    json_.endArray().endObject();
+    return json_.take() + '\n';
+  }
+
+ private:
+  void write(const SpanSlice& slice, int pid, int tid) {
+    const TimelineInstruction& instruction =
+        document_.instructions[static_cast<std::size_t>(slice.leaf)];
+    const std::int64_t start = picoseconds(slice.start, document_.clock, scale_),
+                       end = picoseconds(slice.end, document_.clock, scale_);
+    json_.beginObject().key("ph").value("X").key("pid").value(pid).key("tid").value(tid);
+    json_.key("ts").raw(microseconds(start)).key("dur").raw(microseconds(end - start));
+    json_.key("name").value(sliceName(document_, slice));
+    json_.key("cat").value(document_.resources[instruction.resource]);
+    json_.key("args").beginObject().key("start").value(slice.start);
+    json_.key("cycles").value(slice.end - slice.start).key("instruction").value(slice.leaf);
+    json_.key("asmLine").value(instruction.line + 1);
+    if (slice.wait != WaitKind::None) {
+      json_.key("waited").value(slice.start - slice.ready);
+      json_.key("for").value(timeline_words::word(slice.wait));
+      if (slice.lock >= 0)
+        json_.key("lock").value(lockName(document_.locks[static_cast<std::size_t>(slice.lock)]));
+    }
+    json_.endObject().endObject();
+  }
+
+  const TimelineDocument& document_;
+  TimeScale scale_;
+  JsonWriter json_;
+};
+
 }  // namespace
 
-std::string chromeTrace(const Timeline& timeline, const TimelineContext& context) {
-  const std::vector<LeafFacts> leaves = leafFacts(context.program);
-  const Hertz clock = context.device.clock;
-  std::map<Process, int> pids;
-  for (const Track& track : timeline.tracks) pids.emplace(processOf(track.engine), 0);
-  int pid = 0;
-  for (auto& [process, id] : pids) id = ++pid;
-
-  JsonWriter json;
-  json.beginObject().key("displayTimeUnit").value("ns").key("traceEvents").beginArray();
-  for (const auto& [process, id] : pids) writeName(json, "process", id, 0, nameOf(process), id);
-  for (std::size_t t = 0; t < timeline.tracks.size(); ++t) {
-    const Track& track = timeline.tracks[t];
-    const int tid = static_cast<int>(t) + 1, process = pids.at(processOf(track.engine));
-    writeName(json, "thread", process, tid, nameOf(track.engine, context.device), tid);
-    for (const SpanSlice& slice : track.slices) {
-      const LeafFacts& leaf = leaves[static_cast<std::size_t>(slice.leaf)];
-      const std::string& layer = context.program.layers[slice.layer.at()].name;
-      json.beginObject().key("ph").value("X").key("pid").value(process).key("tid").value(tid);
-      json.key("ts").raw(microseconds(slice.start, clock));
-      json.key("dur").raw(microseconds(slice.end - slice.start, clock));
-      json.key("name")
-          .value(std::string(leaf.mnemonic) + ' ' + layer)
-          .key("cat")
-          .value(name(leaf.resource));
-      json.key("args")
-          .beginObject()
-          .key("start")
-          .value(slice.start)
-          .key("cycles")
-          .value(slice.end - slice.start);
-      json.key("instruction").value(slice.leaf);
-      if (slice.wait != WaitKind::None) {
-        json.key("waited").value(slice.start - slice.ready);
-        json.key("for").value(timeline_words::kWaits[static_cast<std::size_t>(slice.wait)]);
-      }
-      json.endObject().endObject();
-    }
-  }
-  json.endArray().endObject();
-  return json.take() + '\n';
+std::string chromeTrace(const TimelineDocument& document, TimeScale scale) {
+  return Writer(document, scale).text();
 }
 
 }  // namespace heddle

@@ -20,6 +20,7 @@ inline constexpr std::array<std::string_view, 9> kColumns = {
     "gap", "duration", "idle", "leaf", "layer", "wait", "lock", "causeTrack", "causeStep"};
 
 inline std::string_view word(EngineKind kind) { return kEngines[static_cast<std::size_t>(kind)]; }
+inline std::string_view word(WaitKind kind) { return kWaits[static_cast<std::size_t>(kind)]; }
 inline std::string_view word(TileKind kind) { return kTiles[static_cast<std::size_t>(kind)]; }
 
 }  // namespace heddle::timeline_words

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "heddle/report/report.h"
+#include "heddle/support/csv.h"
 
 namespace heddle {
 namespace {
@@ -107,18 +108,6 @@ std::string cell(const std::string& text) {
     out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   }
   return out;
-}
-
-// RFC 4180. A leading = + - @ would be a formula to a spreadsheet, so it is kept from the front.
-std::string csvText(const std::string& text) {
-  std::string out = "\"";
-  if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos)
-    out += '\'';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
 }
 
 std::string number(double value) {

@@ -167,8 +167,38 @@ class CommandLine(Heddle):
         self.run_heddle("compile", model, "--set", "core.memory=256B", "-o", self.folder / "out", status=3)
         self.assertFalse((self.folder / "out").exists(), "a failed compile leaves nothing")
 
+    def test_view_writes_the_page_of_one_run_or_of_two(self):
+        model, out = SOURCE / "models/tiny_cnn.onnx", self.folder / "out"
+        self.compile(model, "2x2")
+        written = (out / "timeline.html").read_bytes()
+        self.assertEqual(self.run_heddle("view", out).stdout, f"{out}/timeline.html\n")
+        self.assertEqual((out / "timeline.html").read_bytes(), written)
+        both = self.folder / "both.html"
+        self.run_heddle("view", out, out / "timeline.json", "-o", both)
+        self.assertEqual(both.read_text().count('class="timeline"'), 2)
+        self.run_heddle("view", status=2)
+        self.run_heddle("view", self.folder / "none", status=1)
+        newer = self.folder / "newer.json"
+        newer.write_text('{"format": "heddle.timeline/2"}')
+        self.assertIn("TIME002", self.run_heddle("view", newer, status=1).stderr)
+
+    def test_export_writes_every_slice_in_every_format(self):
+        model, out = SOURCE / "models/tiny_cnn.onnx", self.folder / "out"
+        self.compile(model, "2x2")
+        slices = sum(track["slices"] for track in json.loads((out / "timeline.json").read_text())["tracks"])
+        files = {}
+        for name in ("chrome", "perfetto", "csv", "vcd"):
+            files[name] = pathlib.Path(self.run_heddle("export", out, "--format", name).stdout.strip())
+        events = json.loads(files["chrome"].read_text())["traceEvents"]
+        self.assertEqual(sum(event["ph"] == "X" for event in events), slices)
+        self.assertEqual(len(files["csv"].read_text().splitlines()), 1 + slices)
+        standard = self.run_heddle("export", out, "--format", "csv", "-o", "-").stdout
+        self.assertEqual(standard, files["csv"].read_bytes().decode().replace("\r\n", "\n"))
+        self.run_heddle("export", out, "--format", "pdf", status=2)
+        self.compile(model, "2x2")  # what export added is ours to replace
+
     def test_each_help_has_an_example(self):
-        for command in ("compile", "simulate", "interpret", "inspect"):
+        for command in ("compile", "simulate", "interpret", "inspect", "view", "export"):
             self.assertIn(f"heddle {command} ", self.run_heddle(command, "--help").stdout)
 
 

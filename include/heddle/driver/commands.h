@@ -1,6 +1,7 @@
 // The commands, each one function: what it says goes to `out`, what went wrong comes back.
 //
-// Errors: those of every stage, of the driver's parts, and CLI007 a path that inspect does not know.
+// Errors: those of every stage, of the driver's parts, CLI007 a path that inspect does not know,
+// and CLI008 nothing opens the page.
 // The one exception that leaves them is InternalError, which main reports as BUG001 a promise that
 // only a bug of heddle can break.
 #pragma once
@@ -17,6 +18,8 @@ Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream&
                             Progress& progress);
 Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
                              Progress& progress);
+Diagnostics exportCommand(const ExportOptions& options, std::ostream& out, Progress& progress);
+Diagnostics viewCommand(const ViewOptions& options, std::ostream& out, Progress& progress);
 Diagnostics inspectCommand(const InspectOptions& options, std::ostream& out, Progress& progress);
 
 }  // namespace heddle

@@ -50,7 +50,7 @@ class OutputFolder {
   std::unique_ptr<RemovedOnInterrupt> removed_;  // none once committed or moved from
 };
 
-// What a folder written by `compile` holds at most.
+// What a folder written by `compile`, and what `export` adds to it, holds at most.
 extern const std::vector<std::string> kOutputNames;
 
 }  // namespace heddle

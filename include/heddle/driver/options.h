@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/device/device.h"
+#include "heddle/emit/export.h"
 #include "heddle/support/units.h"
 
 namespace heddle {
@@ -63,6 +64,21 @@ struct InspectOptions {
   std::string path;  // a model, a device description or an OUT of compile
   DeviceOverrides overrides;
   ShapeSettings shapes;
+  Verbosity verbosity;
+};
+
+struct ExportOptions {
+  std::string path;  // OUT of compile, or a timeline.json
+  ExportFormat format = ExportFormat::Chrome;
+  TimeScale scale = TimeScale::Seconds;
+  std::string out;  // file, "-" for standard output; empty: beside the timeline
+  Verbosity verbosity;
+};
+
+struct ViewOptions {
+  std::vector<std::string> paths;  // one or two of OUT or timeline.json
+  std::string out;  // file; empty: beside the timeline, or A-vs-B.html in the working folder
+  bool open = false;
   Verbosity verbosity;
 };
 

@@ -1,5 +1,5 @@
-// A Timeline as files: heddle.timeline/1 (docs/timeline.md, docs/timeline.schema.json), the page
-// that shows it, and the Chrome trace format that Perfetto opens.
+// A Timeline as files: heddle.timeline/1 (docs/timeline.md, docs/timeline.schema.json) and the page
+// that shows it.
 //
 //   const TimelineContext context{graph, program, device, report, listing, whatIf};
 //   const std::string json = timelineJson(timeline, context);     // timeline.json
@@ -18,7 +18,6 @@
 #include "heddle/program/program.h"
 #include "heddle/report/report.h"
 #include "heddle/report/what_if.h"
-#include "heddle/support/result.h"
 
 namespace heddle {
 
@@ -35,17 +34,8 @@ struct TimelineContext {
 // The same bytes for the same arguments (Report::effort is left out).
 std::string timelineJson(const Timeline& timeline, const TimelineContext& context);
 
-// The slices back, every one of them: parseTimelineJson(timelineJson(t, ...)) equals t. Reads
-// makespan and tracks only. Errors: TIME001 not JSON or not of this format; TIME002 a newer major
-// version; TIME003 entries that contradict.
-Result<Timeline> parseTimelineJson(const std::string& json, const std::string& name);
-
 // One self-contained page that shows the texts of one or more timelineJson, several beside each
 // other. Names in them can run nothing.
 std::string timelineHtml(const std::vector<std::string>& jsons);
-
-// Chrome trace event format: a process for each tile, a thread for each engine, a complete event
-// for each slice.
-std::string chromeTrace(const Timeline& timeline, const TimelineContext& context);
 
 }  // namespace heddle

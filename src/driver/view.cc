@@ -1,0 +1,66 @@
+// The page of one run, or of two beside each other.
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <ostream>
+
+#include "heddle/driver/commands.h"
+#include "heddle/driver/files.h"
+#include "heddle/emit/timeline_json.h"
+#include "timeline_file.h"
+
+namespace heddle {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "resnet50-4x4" of out/resnet50-4x4, of out/resnet50-4x4/timeline.json and of resnet50-4x4.json.
+std::string runName(const TimelineFile& file) {
+  const fs::path path = fs::absolute(file.path).lexically_normal();
+  return path.filename() == "timeline.json" ? path.parent_path().filename().string()
+                                            : path.stem().string();
+}
+
+Diagnostics openPage(const fs::path& page) {
+  std::string command = "xdg-open", file = fs::absolute(page).string();
+  char* arguments[] = {command.data(), file.data(), nullptr};
+  const auto fault = [&](std::string what) -> Diagnostics {
+    return {{.code = "CLI008",
+             .where = page.string(),
+             .summary = "nothing here opens the page",
+             .what = std::move(what),
+             .mend = "open the file in a browser"}};
+  };
+  pid_t child = 0;
+  if (const int error = ::posix_spawnp(&child, "xdg-open", nullptr, nullptr, arguments, environ))
+    return fault(std::string("xdg-open: ") + std::strerror(error));
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return fault("xdg-open failed");
+  return {};
+}
+
+}  // namespace
+
+Diagnostics viewCommand(const ViewOptions& options, std::ostream& out, Progress& progress) {
+  progress.begin("read the timelines");
+  std::vector<std::string> texts, names;
+  fs::path page = options.out;
+  for (const std::string& path : options.paths) {
+    Result<TimelineFile> file = readTimelineFile(path);
+    if (!file) return file.diagnostics();
+    texts.push_back(std::move(file->text));
+    names.push_back(runName(*file));
+    if (options.out.empty() && options.paths.size() == 1) page = beside(*file, ".html");
+  }
+  if (page.empty()) page = names[0] + "-vs-" + names[1] + ".html";
+  progress.begin("write the page");
+  Diagnostics faults = writeFile(page, timelineHtml(texts));
+  progress.end();
+  if (!faults.empty()) return faults;
+  if (!options.verbosity.quiet) out << page.string() << '\n' << std::flush;
+  return options.open ? openPage(page) : Diagnostics{};
+}
+
+}  // namespace heddle
