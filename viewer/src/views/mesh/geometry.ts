@@ -20,6 +20,9 @@ export interface WireLine {
   wire: number;
   kind: WireKind;
   laneY: number;
+  /** Thickness that leaves a gap to the next lane, and to the next trunk at the left. */
+  laneRoom: number;
+  trunkRoom: number;
   /** Dots of the feeders, on the lane. */
   feeds: number[];
   /** Where the figures stand. */
@@ -46,7 +49,8 @@ export interface Geometry {
 export const HEAD = 22;
 const PANEL = 270;
 const WIDEST_CORE = 250;
-const TALLEST_CORE = 120;
+const TALLEST_CORE = 170;
+const LABEL = 70; // of the wires at the left
 const MARGIN = 8;
 
 /** A wire that serves one column drops down it; the first such of a column, where its reach is one core. */
@@ -74,7 +78,7 @@ export function layOut(device: DeviceJson, width: number, height: number): Geome
   const room = scrubber.y - HEAD - 8;
   const trunks = kinds.filter((k) => k !== "column").length;
   const trunkGap = small ? 2 : 4;
-  const least = MARGIN + 62 + trunks * trunkGap;
+  const least = MARGIN + LABEL + trunks * trunkGap;
   const right = (panel ? panel.x : width) - MARGIN;
 
   const ddr = small ? 12 : 22;
@@ -131,18 +135,19 @@ function routes({ wires }: DeviceJson, kinds: WireKind[], g: Grid): WireLine[] {
     const laneY = y + lane / 2;
     y += lane;
     const feeds = feeders.map(g.stubX);
+    const room = { laneRoom: Math.max(0.6, Math.min(2, lane * 0.7)), trunkRoom: g.trunkGap * 0.7 };
     const reaches = (row: number, column: number) => row >= reach.row && row < reach.row + reach.rows && column >= reach.column && column < reach.column + reach.columns;
     const ends = g.columnX(reach.column + reach.columns) - 6;
     if (kind === "column") {
       const x = g.columnX(reach.column) + g.drop / 2 - 1;
-      out.push({ wire, kind, laneY, feeds, reaches, label: { x: x + 6, y: g.top - g.tag / 2, width: g.pitchX - g.drop }, points: [x, laneY, x, g.top + (reach.row + reach.rows) * g.pitchY - 3] });
+      out.push({ wire, kind, laneY, ...room, feeds, reaches, label: { x: x + 6, y: g.top - g.tag / 2, width: g.pitchX - g.drop }, points: [x, laneY, x, g.top + (reach.row + reach.rows) * g.pitchY - 3] });
       continue;
     }
     const trunk = g.left - 4 - (beside.length - 1 - beside.indexOf(wire)) * g.trunkGap;
     const rowY = (row: number) => g.top + row * g.pitchY + g.rowLane / 2;
     const points = kind === "row" ? [trunk, laneY, trunk, rowY(reach.row), ends, rowY(reach.row)] : [ends, laneY, trunk, laneY, trunk, g.top + (reach.row + reach.rows) * g.pitchY - 3];
     const labelY = kind === "row" ? g.top + (reach.row + 0.5) * g.pitchY : laneY;
-    out.push({ wire, kind, laneY, feeds, reaches, label: { x: g.left - beside.length * g.trunkGap - 66, y: labelY, width: 60 }, points });
+    out.push({ wire, kind, laneY, ...room, feeds, reaches, label: { x: g.left - beside.length * g.trunkGap - LABEL - 2, y: labelY, width: kind === "wide" && lane < 9 ? 0 : LABEL }, points });
   }
   return out;
 }

@@ -12,7 +12,7 @@ import { type Load, loadOf } from "./load";
 import { type Look, paintMesh, writeBox } from "./paint";
 import { paintLegend, paintPanel } from "./panel";
 import { cursorAt, listenToScrubber, paintScrubber } from "./scrubber";
-import { linkTip, meshTable, tileTip } from "./tips";
+import { linkTip, meshTable, scrubberTip, tileTip } from "./tips";
 import "./mesh.css";
 
 const TITLES: Record<Mode, string> = { busy: "Busy", stalled: "Stalled", idle: "Idle", padded: "Padded work" };
@@ -84,7 +84,7 @@ export class MeshView extends CanvasView {
     if (event.buttons || loadOf(app.run).done < 1) return;
     if (y >= geometry.scrubber.y) {
       this.canvas.style.cursor = cursorAt(app, geometry.scrubber, x);
-      app.tip.hide();
+      app.tip.show(event, scrubberTip(app, this.figures));
       this.light(-1);
       return;
     }

@@ -48,7 +48,7 @@ export function paintMesh(p: Painter, look: Look): void {
 
 /** Dark or light letters, whichever can be read on the ground. */
 export function inkOn(theme: Theme, [r, g, b]: Rgb): string {
-  const isPale = 0.299 * r + 0.587 * g + 0.114 * b > 118;
+  const isPale = 0.299 * r + 0.587 * g + 0.114 * b > 100;
   if (isPale) return theme.dark ? theme.onColour : theme.text;
   return theme.dark ? theme.text : "#ffffff";
 }
@@ -68,24 +68,29 @@ function paintTile(p: Painter, look: Look, box: Box, tile: TileFigures): void {
   if (look.isChosen(tile)) p.frame(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1, theme.accent, 3);
 }
 
+// The longest of the names that leaves room for the figure beside it; what a core waits for stands with it where it fits.
+function wordsFor(tile: TileFigures, note: string, width: number, size: number): string {
+  const brief = tile.name.replace("core ", "").replace("memtile ", "M");
+  const choices = note ? [`${tile.name} ${note}`, `${brief} ${note}`, brief] : [tile.name, brief];
+  return choices.find((text) => textWidth(text, { size }) <= width) ?? "";
+}
+
 function paintWords(p: Painter, mode: Mode, box: Box, tile: TileFigures, figure: string, ink: string): void {
-  const name = box.width < 84 ? tile.name.replace("core ", "").replace("memtile ", "M") : tile.name;
   const note = mode === "stalled" && tile.worst >= 0 ? (STALLS[tile.worst] as string) : "";
-  const figureSize = Math.max(8, Math.min(18, box.height * 0.42, box.width * 0.22));
-  if (box.height < 32) {
+  if (box.height < 29) {
     const size = Math.max(8, Math.min(11, box.height * 0.6));
     const middle = box.y + box.height / 2 + 0.5;
     const style = { size, bold: true, colour: ink };
-    const width = textWidth(figure, style);
     p.text(box.x + box.width - 4, middle, figure, { ...style, align: "right" });
-    const text = note ? `${name} ${note}` : name;
-    if (box.width - width - 14 > 14) p.text(box.x + 4, middle, text, { size, colour: ink, width: box.width - width - 14 });
+    p.text(box.x + 4, middle, wordsFor(tile, note, box.width - textWidth(figure, style) - 12, size), { size, colour: ink });
     return;
   }
-  p.text(box.x + 6, box.y + 9.5, name, { size: 10, colour: ink, width: box.width - 18 });
-  p.text(box.x + box.width / 2, box.y + box.height / 2 + (note && box.height > 52 ? 2 : 5), figure, { size: figureSize, bold: true, colour: ink, align: "center", width: box.width - 4 });
-  if (note && box.height > 52) p.text(box.x + box.width / 2, box.y + box.height / 2 + figureSize * 0.5 + 10, note, { size: 10, colour: ink, align: "center", width: box.width - 6 });
-  else if (note) p.text(box.x + box.width - 6, box.y + 9.5, note, { size: 9, colour: ink, align: "right", width: box.width / 2 });
+  const figureSize = Math.max(8, Math.min(18, box.height * 0.42, box.width * 0.22));
+  const isTall = box.height > 52;
+  const middle = box.y + box.height / 2 + (isTall ? 2 : 6);
+  p.text(box.x + 6, box.y + 8.5, wordsFor(tile, isTall ? "" : note, box.width - 18, 10), { size: 10, colour: ink });
+  p.text(box.x + box.width / 2, middle, figure, { size: figureSize, bold: true, colour: ink, align: "center", width: box.width - 4 });
+  if (note && isTall) p.text(box.x + box.width / 2, middle + figureSize * 0.5 + 8, note, { size: 10, colour: ink, align: "center", width: box.width - 6 });
 }
 
 const lineColour = (theme: Theme, link: LinkFigures | null): string => css(link && link.resource >= 0 ? mix(theme.laneRgb, resourceColour(link.resource), 0.35 + 0.65 * link.busy) : mix(theme.laneRgb, theme.dark ? [255, 255, 255] : [0, 0, 0], 0.16));
@@ -96,8 +101,9 @@ function paintWire(p: Painter, look: Look, line: WireLine, link: LinkFigures | n
   const colour = chosen || line.wire === look.wire ? theme.accent : lineColour(theme, link);
   const thickness = 1 + 4 * (link?.busy ?? 0);
   const xs = [...line.feeds, line.points[0] as number];
-  p.line([Math.min(...xs), line.laneY, Math.max(...xs), line.laneY], colour, Math.min(2, thickness));
-  p.line(line.points, colour, chosen ? Math.max(3, thickness) : thickness);
+  p.line([Math.min(...xs), line.laneY, Math.max(...xs), line.laneY], colour, Math.min(line.laneRoom, thickness));
+  const trunk = line.kind === "row" ? 0 : line.kind === "wide" ? 1 : -1;
+  for (let k = 0; 2 * k + 3 < line.points.length; k++) p.line(line.points.slice(2 * k, 2 * k + 4), colour, k === trunk ? Math.min(thickness, line.trunkRoom) : thickness);
   const name = link?.name ?? "";
   const text = `${name.replace(/^wire /, "")} ${short(link?.busy ?? 0)}`;
   if (line.label.width > 30) p.text(line.label.x, line.label.y, text, { size: line.kind === "wide" ? 9 : 10, colour: chosen ? theme.accent : theme.faint, width: line.label.width });
@@ -118,8 +124,9 @@ function paintDdr(p: Painter, { geometry, figures, chosenTrack }: Look): void {
       const arrow = link.engine === "ddrIn" ? "↓" : "↑";
       const size = box.height < 14 ? 8 : 10;
       const long = `${arrow} ${link.engine === "ddrIn" ? "in" : "out"} ${short(link.busy)}`;
-      const text = textWidth(long, { size }) < width - 8 ? long : `${arrow}${count(100 * link.busy)}`;
-      if (textWidth(text, { size }) < width - 4) p.text(x + (width - 3) / 2, box.y + box.height / 2 + 0.5, text, { size, align: "center" });
+      const figure = count(100 * link.busy);
+      const text = [long, `${arrow}${figure}`, figure].find((choice) => textWidth(choice, { size }) < width - 5);
+      if (text) p.text(x + (width - 3) / 2, box.y + box.height / 2 + 0.5, text, { size, align: "center" });
     });
   });
 }

@@ -10,7 +10,7 @@ import { hueOf } from "./paint";
 const LINE = 17;
 const IDLE: Rgb = [138, 143, 148];
 const TITLES: Record<Mode, string> = {
-  busy: "time that a core computes", stalled: "time that a core waits, by what for most", idle: "time with nothing to do", padded: "executed MACs that only pad",
+  busy: "time that a core computes", stalled: "time spent waiting, and for what mostly", idle: "time with nothing to do", padded: "executed MACs that only pad",
 };
 
 const mean = (values: number[]): number => (values.length ? values.reduce((sum, v) => sum + v, 0) / values.length : 0);
@@ -22,8 +22,8 @@ export function paintLegend(p: Painter, mode: Mode, width: number): void {
   p.text(8, middle, "0", { size: 10, colour: theme.faint });
   for (let k = 0; k < 40; k++) p.rect(18 + 1.5 * k, middle - 5, 1.7, 10, css(heat(theme, k / 39, mode === "stalled" ? IDLE : hueOf(mode, -1))));
   p.text(82, middle, "100 %", { size: 10, colour: theme.faint });
-  p.text(122, middle, TITLES[mode], { width: 215 });
-  let x = 345;
+  p.text(122, middle, TITLES[mode], { width: 226 });
+  let x = 352;
   const key = (name: string, colour: Rgb) => {
     if (x + 30 + name.length * 6 > width) return;
     p.rect(x, middle - 4, 9, 9, css(colour));

@@ -37,6 +37,15 @@ export function linkTip(app: App, mesh: MeshFigures, link: LinkFigures): TipLine
   return lines;
 }
 
+export function scrubberTip(app: App, mesh: MeshFigures): TipLine[] {
+  return [
+    [`Window: cycles ${count(mesh.stretch.from)} to ${count(mesh.stretch.to)}`, "head"],
+    app.duration(cycles(mesh)),
+    "The whole run, mean of all cores: colour computes, grey waits, empty is idle.",
+    ["Drag the window or its sides; wheel zooms; [ and ] step it.", "faint"],
+  ];
+}
+
 const figure = (share: number): string => (100 * share).toFixed(2);
 
 export function meshTable(mesh: MeshFigures): Table {
