@@ -48,8 +48,9 @@ export class Gains {
   /** Computes what is not known yet of these, in this order and before what was wished earlier, while the page has nothing to do. */
   want(by: FreeBy, shares: readonly Share[]): void {
     const fresh = shares.filter((share) => share.group >= 0 && !this.of(by, share)).map(({ group }) => ({ by, group }));
+    if (!fresh.length) return;
     this.wishes = [...fresh, ...this.wishes.filter((wish) => wish.by !== by)];
-    if (fresh.length && !this.task) {
+    if (!this.task) {
       this.task = this.work();
       whenIdle(() => this.go());
     }
@@ -64,6 +65,7 @@ export class Gains {
   private *work(): Task<void> {
     this.replay ??= yield* Replay.of(this.run);
     for (let wish = this.wishes.shift(); wish; wish = this.wishes.shift()) {
+      if (this.found.has(`${wish.by} ${wish.group}`)) continue; // wished again while it was computed
       const makespan = yield* this.replay.makespanWithout(wish.by, wish.group);
       this.found.set(`${wish.by} ${wish.group}`, { cycles: this.run.makespan - makespan, how: "at most" });
       this.onNews();

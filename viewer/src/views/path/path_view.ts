@@ -1,28 +1,33 @@
 // The chain of instructions and locks that sets the makespan: where it runs, whose time it is, and what it would gain to be without.
 import type { Painter } from "../../paint/painter";
 import { type CriticalPath, criticalPath, stepAt, stepOf } from "../../run/critical_path";
-import { lockText, trackName } from "../../run/names";
 import { placeOf } from "../../run/places";
 import type { Run } from "../../run/run";
 import type { App } from "../../ui/app";
-import { button, element } from "../../ui/dom";
+import { element } from "../../ui/dom";
 import { count, percent } from "../../ui/numbers";
+import { listenToScroll, ScrollArea } from "./scroll";
 import { type Change, tileOfTrack } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { folded, foldsAround, isFold, type Item, keyOf, type Line, linesOf } from "./fold";
 import { gainsOf } from "./gains";
-import { ScrollArea } from "./scroll";
-import { gainNote, HEAD, paintShareTable, ROW, type ShareRow, sortAt, type TableLook } from "./share_table";
-import { GROUPINGS, type Grouping, groupName, linkName, longestStep, type Share, sharesOf } from "./shares";
+import { HEAD, paintShareTable, ROW, type ShareRow, sortAt, type TableLook } from "./share_table";
+import { GROUPINGS, type Grouping, groupName, longestStep, type Share, sharesOf } from "./shares";
 import { BAND, paintStrip, type StripData, stripData, type StripPlace, stripPlace } from "./strip";
-import { isOnMark, LINE, linkText, type ListLook, paintStepList, wordsOf } from "./step_list";
+import { isOnMark, LINE, type ListLook, paintStepList } from "./step_list";
+import { GAIN_TIP, shareTip, stepTip } from "./tips";
 import { pathTable } from "./path_table";
-import "./path.css";
 
-const TITLES: Record<Grouping, string> = { resource: "Resource", layer: "Layer", place: "Tile", lock: "Lock" };
+const TITLES: Record<Grouping, string> = { resource: "shares by resource", layer: "shares by layer", place: "shares by tile", lock: "shares by lock" };
 const SUMMARY = 24;
+const LEAST_SECOND = HEAD + 6 * ROW; // height that a second table is worth
+
+interface ShareTable {
+  by: Grouping;
+  area: ScrollArea;
+}
 
 /** What is computed once for a run. */
 interface Known {
@@ -46,22 +51,30 @@ function knownOf(run: Run): Known {
 }
 
 export class PathView extends CanvasView {
-  private readonly shareArea = new ScrollArea();
+  private readonly shareAreas = [new ScrollArea(), new ScrollArea()] as const;
   private readonly listArea = new ScrollArea();
   private readonly open = new Set<string>();
   private lines: Line[] = [];
   private linesFor: { items: Item[]; open: number } | null = null;
-  private readonly buttons = new Map<Grouping, HTMLButtonElement>();
+  private readonly choice = element("select", { title: "What the run's time is shared out by (G)", aria: { label: "Shares of the run by" } });
+  /** On screen: the chosen grouping, and below it the layers where there is room. */
+  private tables: ShareTable[] = [];
   private ownSelection = false;
 
   constructor(app: App) {
     super(app, "path", "Critical path: the steps that set the makespan");
-    this.listenToScrolling();
+    // The lists take the wheel and the drag of their bars; what is above them is time.
+    listenToScroll(this.canvas, [...this.shareAreas, this.listArea], (y) => y < this.stripPlace.height, () => {
+      app.tip.hide();
+      this.redraw();
+    });
     listenToTime(app, this.canvas, {
       scale: () => this.scale,
       isAxis: (y) => y < AXIS_HEIGHT,
       click: (x, y) => this.click(x, y),
     });
+    this.choice.append(...GROUPINGS.map((by) => element("option", { value: by, textContent: TITLES[by] })));
+    this.choice.addEventListener("change", () => app.store.setOption("path.by", this.choice.value));
     this.canvas.addEventListener("dblclick", (e) => this.doubleClick(e.offsetX, e.offsetY));
     this.keys.push(
       { key: "]", shown: "]", does: "next step of the path", run: () => this.step(1) },
@@ -72,19 +85,11 @@ export class PathView extends CanvasView {
   }
 
   override tools(): HTMLElement[] {
-    const { store } = this.app;
-    const group = element("div", { className: "path-groups", aria: { role: "group", label: "Shares of the run by" } });
-    for (const by of GROUPINGS) {
-      const choice = button(TITLES[by], `Share of the run by ${TITLES[by].toLowerCase()} (G)`, () => store.setOption("path.by", by));
-      this.buttons.set(by, choice);
-      group.append(choice);
-    }
-    this.markButtons();
-    return [element("span", { className: "faint", textContent: "shares by" }), group];
+    return [this.choice];
   }
 
   override changed(change: Change): void {
-    this.markButtons();
+    this.choice.value = this.grouping;
     if (change.has("run")) this.linesFor = null;
     const comesUp = change.has("view") || change.has("lower");
     if (change.has("selection") || comesUp) this.revealSelection();
@@ -102,7 +107,7 @@ export class PathView extends CanvasView {
     paintStrip(p, { run: app.run, path: known.path, data: known.strip, scale, place, layer: this.litLayer, step: this.selectedStep });
     paintMeasure(p, app, scale, 0, place.height);
     p.text(10, place.height + SUMMARY / 2 + 1, this.summary(known), { width: this.width - 20, size: 12 });
-    paintShareTable(p, this.tableLook);
+    for (const table of this.tables) paintShareTable(p, this.lookOf(table));
     const { x, y, height } = this.listArea;
     p.rect(x - 1, y - HEAD, 1, height + HEAD, p.theme.line);
     paintStepList(p, this.listLook);
@@ -117,8 +122,7 @@ export class PathView extends CanvasView {
     if (event.buttons) return;
     const { app } = this;
     const lines = this.tipAt(x, y);
-    const inHead = y >= this.shareArea.y - HEAD && y < this.shareArea.y && x < this.shareArea.width;
-    this.canvas.style.cursor = lines || inHead ? "pointer" : y < AXIS_HEIGHT && x > GUTTER ? "col-resize" : "default";
+    this.canvas.style.cursor = lines ? "pointer" : y < AXIS_HEIGHT && x > GUTTER ? "col-resize" : "default";
     if (lines) app.tip.show(event, lines);
     else app.tip.hide();
   }
@@ -161,22 +165,21 @@ export class PathView extends CanvasView {
     return known.map((share) => ({ ...share, name: groupName(run, by, share.group), gain: by === "lock" || share.group < 0 ? undefined : gains.of(by, share) }));
   }
 
-  private get rows(): ShareRow[] {
-    const rows = this.rowsOf(this.grouping);
+  private sortedRows(by: Grouping): ShareRow[] {
+    const rows = this.rowsOf(by);
     const sort = this.app.store.option("path.sort", "share");
     if (sort === "name") rows.sort((a, b) => a.group - b.group);
     if (sort === "gain") rows.sort((a, b) => (b.gain?.cycles ?? -1) - (a.gain?.cycles ?? -1));
     return rows;
   }
 
-  private get tableLook(): TableLook {
+  private lookOf({ by, area }: ShareTable): TableLook {
     const { app } = this;
     const { focus, run } = app;
-    const by = this.grouping;
     const track = run.tracks[focus.track];
     const step = this.selectedStep;
     const chosen = { resource: step < 0 ? -2 : (this.known.path.resource[step] as number), layer: focus.layer, place: track ? placeOf(run, track) : placeOfTile(app), lock: focus.lock }[by];
-    return { run, by, rows: this.rows, area: this.shareArea, inTime: app.store.state.unit === "time", sort: app.store.option("path.sort", "share"), isChosen: (row) => row.group >= 0 && row.group === chosen };
+    return { run, by, rows: this.sortedRows(by), area, inTime: app.store.state.unit === "time", sort: app.store.option("path.sort", "share"), isChosen: (row) => row.group >= 0 && row.group === chosen };
   }
 
   private get listLook(): ListLook {
@@ -192,23 +195,34 @@ export class PathView extends CanvasView {
     }
     const top = this.stripPlace.height + SUMMARY + HEAD;
     const left = Math.round(Math.max(300, Math.min(600, this.width * 0.42)));
-    const by = this.grouping;
-    const rows = this.rowsOf(by);
-    this.shareArea.place(0, top, left, this.height - top, rows.length * ROW);
     this.listArea.place(left + 1, top, this.width - left - 1, this.height - top, this.lines.length * LINE);
-    if (by !== "lock") {
-      const gains = gainsOf(known.run);
-      gains.onNews = () => this.redraw();
-      gains.want(by, rows);
-    }
+    this.placeTables(top, left);
+    this.askForGains(known.run);
     return known;
+  }
+
+  private placeTables(top: number, width: number): void {
+    const by = this.grouping;
+    const [first, second] = this.shareAreas;
+    const content = this.rowsOf(by).length * ROW;
+    const left = this.height - top - content - ROW / 2;
+    const hasSecond = by === "resource" && left >= LEAST_SECOND;
+    first.place(0, top, width, hasSecond ? content : this.height - top, content);
+    second.place(0, top + content + ROW / 2 + HEAD, width, hasSecond ? left - HEAD : 0, this.rowsOf("layer").length * ROW);
+    this.tables = hasSecond ? [{ by, area: first }, { by: "layer", area: second }] : [{ by, area: first }];
+  }
+
+  private askForGains(run: Run): void {
+    const gains = gainsOf(run);
+    gains.onNews = () => this.redraw();
+    for (const { by } of this.tables) if (by !== "lock") gains.want(by, this.rowsOf(by));
   }
 
   private summary({ run, path, strip }: Known): string {
     if (!path.steps) return "Nothing ran: there is no path.";
-    const engines = new Set(path.track).size;
+    const distinct = (values: Iterable<number>) => [...new Set(values)].filter((value) => value >= 0).length;
     const parts = this.rowsOf("resource").slice(0, 3).map((row) => `${row.name} ${percent(row.cycles / Math.max(1, run.makespan))}`);
-    return `${count(path.steps)} steps on ${count(engines)} engines and ${count(new Set(strip.layers.map((l) => l.layer)).size)} layers fill the run's ${this.app.duration(run.makespan)} without a gap: ${parts.join(", ")}`;
+    return `${parts.join(", ")} of ${this.app.duration(run.makespan)}: ${count(path.steps)} steps without a gap, on ${count(distinct(path.track))} engines, for ${count(distinct(strip.layers.map(({ layer }) => layer)))} layers`;
   }
 
   // ---- what is under the pointer ----
@@ -218,9 +232,14 @@ export class PathView extends CanvasView {
     return this.lines[Math.floor((y - this.listArea.y + this.listArea.offset) / LINE)] ?? null;
   }
 
-  private rowAt(x: number, y: number): ShareRow | null {
-    if (!this.shareArea.holds(x, y)) return null;
-    return this.rows[Math.floor((y - this.shareArea.y + this.shareArea.offset) / ROW)] ?? null;
+  private rowAt(x: number, y: number): { by: Grouping; row: ShareRow } | null {
+    const table = this.tables.find(({ area }) => area.holds(x, y));
+    const row = table && this.sortedRows(table.by)[Math.floor((y - table.area.y + table.area.offset) / ROW)];
+    return row ? { by: table.by, row } : null;
+  }
+
+  private headAt(x: number, y: number): ShareTable | null {
+    return this.tables.find(({ area }) => x < area.width && y >= area.y - HEAD && y < area.y) ?? null;
   }
 
   private stepAtPoint(x: number, y: number): number {
@@ -232,35 +251,15 @@ export class PathView extends CanvasView {
 
   private tipAt(x: number, y: number): TipLine[] | null {
     const { app } = this;
-    const { run, path } = this.known;
-    const row = this.rowAt(x, y);
-    if (row) {
-      const lines: TipLine[] = [[row.name, "head"], `${app.duration(row.cycles)} of the path, in ${count(row.steps)} steps`];
-      if (row.gain) lines.push(`if free, the run would be shorter by ${row.gain.how === "at most" ? "at most " : ""}${app.duration(row.gain.cycles)}`, [gainNote(row.gain), "faint"]);
-      return lines;
-    }
+    const { path } = this.known;
+    const row = this.rowAt(x, y)?.row;
+    if (row) return shareTip(app, row);
+    const head = this.headAt(x, y);
+    if (head) return sortAt(this.lookOf(head), x) === "gain" ? GAIN_TIP : [sortAt(this.lookOf(head), x) === "name" ? "Click: in order" : "Click: largest share first"];
     const line = this.lineAt(x, y);
-    if (line) return this.tipOf(line.item);
+    if (line) return stepTip(app, path, line.item);
     const step = this.stepAtPoint(x, y);
-    return step >= 0 && (path.track[step] as number) < run.tracks.length ? this.tipOf({ first: step, end: step + 1, times: 1, parts: null }) : null;
-  }
-
-  private tipOf(item: Item): TipLine[] {
-    const { app } = this;
-    const { run, path } = this.known;
-    const k = item.first;
-    const words = wordsOf(run, path, item);
-    const [from, to] = [path.time[k] as number, path.time[item.end] as number];
-    const lines: TipLine[] = [[`${words.what} · ${words.layer}`, "head"], `${app.duration(to - from)} from ${count(from)}`];
-    if (item.times > 1) lines.push([`${app.duration((to - from) / item.times)} each time`, "faint"]);
-    const lock = path.lock[k] as number;
-    const link = lock >= 0 ? `waited for ${lockText(run, lock)}` : linkText(run, path, k) ? `waited for ${linkText(run, path, k)}` : linkName(run, path.link[k] as number);
-    if (link) lines.push([link, "faint"]);
-    const track = run.tracks[path.track[k] as number];
-    if (track) lines.push([trackName(run, track), "faint"]);
-    const text = run.textOf(path.leaf[k] as number);
-    if (text) lines.push([text.length > 400 ? `${text.slice(0, 400)}…` : text, "code"]);
-    return lines;
+    return step >= 0 ? stepTip(app, path, { first: step, end: step + 1, times: 1, parts: null }) : null;
   }
 
   // ---- what a user does ----
@@ -278,9 +277,10 @@ export class PathView extends CanvasView {
       else this.selectStep(line.item.first);
       return;
     }
-    const row = this.rowAt(x, y);
-    if (row) this.selectRow(row);
-    else if (this.shareArea.holds(x, y + HEAD)) this.app.store.setOption("path.sort", sortAt(this.tableLook, x));
+    const hit = this.rowAt(x, y);
+    const head = this.headAt(x, y);
+    if (hit) this.selectRow(hit.by, hit.row);
+    else if (head) this.app.store.setOption("path.sort", sortAt(this.lookOf(head), x));
   }
 
   private doubleClick(x: number, y: number): void {
@@ -292,10 +292,9 @@ export class PathView extends CanvasView {
     if (step >= 0) this.app.showStretch({ from: path.time[step] as number, to: path.time[item ? item.end : step + 1] as number });
   }
 
-  private selectRow(row: ShareRow): void {
+  private selectRow(by: Grouping, row: ShareRow): void {
     const { app } = this;
     const { run, path } = this.known;
-    const by = this.grouping;
     if (by === "layer" && row.group >= 0) app.select({ kind: "layer", layer: row.group });
     else if (by === "lock" && row.group >= 0) app.select({ kind: "lock", lock: row.group });
     else {
@@ -345,10 +344,6 @@ export class PathView extends CanvasView {
     this.app.store.setOption("path.by", GROUPINGS[(at + 1) % GROUPINGS.length] as string);
   }
 
-  private markButtons(): void {
-    for (const [by, choice] of this.buttons) choice.setAttribute("aria-pressed", String(by === this.grouping));
-  }
-
   // What was selected elsewhere comes into sight in both lists.
   private revealSelection(): void {
     this.layOut();
@@ -362,9 +357,11 @@ export class PathView extends CanvasView {
       const first = path.layer.indexOf(this.litLayer);
       if (first >= 0) this.revealStep(first);
     }
-    const look = this.tableLook;
-    const row = look.rows.findIndex((candidate) => look.isChosen(candidate));
-    if (row >= 0) this.shareArea.reveal(row * ROW, (row + 1) * ROW);
+    for (const table of this.tables) {
+      const look = this.lookOf(table);
+      const row = look.rows.findIndex((candidate) => look.isChosen(candidate));
+      if (row >= 0) table.area.reveal(row * ROW, (row + 1) * ROW);
+    }
   }
 
   private revealStep(step: number): void {
@@ -383,45 +380,6 @@ export class PathView extends CanvasView {
     this.layOut();
     const first = this.lines.findIndex(({ item }) => (path.time[item.end] as number) > window.from);
     if (first >= 0) this.listArea.scrollTo(first * LINE);
-  }
-
-  // The lists take the wheel and the drag of their bars; what is above them is time.
-  private listenToScrolling(): void {
-    const areas = [this.shareArea, this.listArea];
-    const { canvas } = this;
-    let inLists = false;
-    canvas.addEventListener("wheel", (e) => {
-      if (e.offsetY < this.stripPlace.height) return;
-      e.preventDefault();
-      e.stopImmediatePropagation();
-      const area = e.offsetX < this.listArea.x ? this.shareArea : this.listArea;
-      area.scrollTo(area.offset + e.deltaY * (e.deltaMode === 1 ? LINE : 1));
-      this.app.tip.hide();
-      this.redraw();
-    }, { passive: false, capture: true });
-    canvas.addEventListener("pointerdown", (e) => {
-      inLists = e.offsetY >= this.stripPlace.height;
-      if (e.button !== 0 || !areas.some((area) => area.press(e.offsetX, e.offsetY))) return;
-      e.stopImmediatePropagation();
-      canvas.setPointerCapture(e.pointerId);
-      this.redraw();
-    }, true);
-    canvas.addEventListener("pointermove", (e) => {
-      if (!areas.some((area) => area.drag(e.offsetY))) {
-        // A drag that began in the lists does not move time.
-        if (e.buttons && inLists) e.stopImmediatePropagation();
-        return;
-      }
-      e.stopImmediatePropagation();
-      this.redraw();
-    }, true);
-    const release = (e: PointerEvent) => {
-      if (!areas.map((area) => area.release()).some(Boolean)) return;
-      e.stopImmediatePropagation();
-      this.redraw();
-    };
-    canvas.addEventListener("pointerup", release, true);
-    canvas.addEventListener("pointercancel", release, true);
   }
 }
 

@@ -1,4 +1,4 @@
-// A part of a canvas that scrolls, with its bar.
+// Parts of a canvas that scroll, with their bars.
 import type { Painter } from "../../paint/painter";
 import { css } from "../../paint/theme";
 
@@ -73,4 +73,39 @@ export class ScrollArea {
     const height = Math.min(this.height, Math.max(LEAST_THUMB, (this.height * this.height) / this.content));
     return { top: (this.offset / Math.max(1, this.content - this.height)) * (this.height - height), height };
   }
+}
+
+/**
+ * Lets the areas of a canvas scroll by wheel and by their bars. `isTime(y)` tells what of the canvas belongs to the time axis:
+ * there, and only there, wheel and drag are left to whoever listens after this.
+ */
+export function listenToScroll(canvas: HTMLCanvasElement, areas: readonly ScrollArea[], isTime: (y: number) => boolean, moved: () => void): void {
+  let began = true; // in time
+  canvas.addEventListener("wheel", (e) => {
+    if (isTime(e.offsetY)) return;
+    e.preventDefault();
+    e.stopImmediatePropagation();
+    const area = areas.find((candidate) => candidate.holds(e.offsetX, e.offsetY));
+    area?.scrollTo(area.offset + e.deltaY * (e.deltaMode === 1 ? 20 : 1));
+    moved();
+  }, { passive: false, capture: true });
+  canvas.addEventListener("pointerdown", (e) => {
+    began = isTime(e.offsetY);
+    if (e.button !== 0 || !areas.some((area) => area.press(e.offsetX, e.offsetY))) return;
+    e.stopImmediatePropagation();
+    canvas.setPointerCapture(e.pointerId);
+    moved();
+  }, true);
+  canvas.addEventListener("pointermove", (e) => {
+    const drags = areas.some((area) => area.drag(e.offsetY));
+    if (drags || (e.buttons && !began)) e.stopImmediatePropagation();
+    if (drags) moved();
+  }, true);
+  const release = (e: PointerEvent) => {
+    if (!areas.map((area) => area.release()).some(Boolean)) return;
+    e.stopImmediatePropagation();
+    moved();
+  };
+  canvas.addEventListener("pointerup", release, true);
+  canvas.addEventListener("pointercancel", release, true);
 }

@@ -56,7 +56,7 @@ export function columnsOf({ area, by, run, inTime }: TableLook): Columns {
 const HEADS: Record<Grouping, string> = { resource: "resource", layer: "layer", place: "tile", lock: "then waited through" };
 
 /** Which column's head is at x: what to sort by. */
-export function sortAt(look: TableLook, x: number): string {
+export function sortAt(look: TableLook, x: number): "name" | "share" | "gain" {
   const at = columnsOf(look);
   if (x < at.bar) return "name";
   return at.gainWidth && x >= at.gain - GAP / 2 ? "gain" : "share";
@@ -72,7 +72,7 @@ export function paintShareTable(p: Painter, look: TableLook): void {
   head(at.name, HEADS[by], "name", "left", at.nameWidth);
   head(at.share, "of the run", "share", "right", at.barWidth + 44);
   if (at.cycles) p.text(at.cycles, headY, inTime ? "time" : "cycles", { colour: theme.faint, align: "right" });
-  if (at.gainWidth) head(at.gain, "if free, shorter by", "gain", "left", at.gainWidth);
+  if (at.gainWidth) head(at.gain, at.gainWidth > 100 ? "if free, shorter by" : "if free", "gain", "left", at.gainWidth);
   p.rect(area.x, area.y - 1, area.width, 1, theme.line);
   const most = Math.max(1, ...rows.slice(0, 500).map((row) => row.cycles));
   p.clip(area.x, area.y, area.width, area.height, () => {
@@ -97,11 +97,11 @@ function paintRow(p: Painter, look: TableLook, at: Columns, n: number, most: num
   p.rect(at.bar, y + 4, (at.barWidth * row.cycles) / most, ROW - 8, colour);
   p.text(at.share, middle, percent(row.cycles / Math.max(1, run.makespan)), { align: "right" });
   if (at.cycles) p.text(at.cycles, middle, amount(run, row.cycles, inTime), { align: "right", colour: theme.faint });
-  if (at.gainWidth) paintGain(p, run, row.gain, at.gain, y, at.gainWidth, colour);
+  if (at.gainWidth) paintGain(p, run, row.gain, at, y, most, colour);
 }
 
 // Exact gains are solid; upper bounds are hatched, and say "at most".
-function paintGain(p: Painter, run: Run, gain: Gain | null | undefined, x: number, y: number, width: number, colour: string): void {
+function paintGain(p: Painter, run: Run, gain: Gain | null | undefined, { gain: x, gainWidth: width }: Columns, y: number, most: number, colour: string): void {
   const { theme } = p;
   if (gain === undefined) return;
   if (gain === null) {
@@ -113,7 +113,7 @@ function paintGain(p: Painter, run: Run, gain: Gain | null | undefined, x: numbe
   const bar = width - textRoom - 6;
   if (bar > 20) {
     p.rect(x, y + 4, bar, ROW - 8, theme.sunken);
-    const filled = (bar * Math.max(0, gain.cycles)) / Math.max(1, run.makespan);
+    const filled = (bar * Math.max(0, gain.cycles)) / most; // the scale of the bars of the shares
     p.rect(x, y + 4, filled, ROW - 8, colour);
     if (gain.how === "at most" && filled > 1) p.hatch(x, y + 4, filled, ROW - 8, theme.ground);
   }
@@ -122,9 +122,9 @@ function paintGain(p: Painter, run: Run, gain: Gain | null | undefined, x: numbe
 
 export const gainText = (run: Run, gain: Gain): string => `${gain.how === "at most" ? "≤ " : ""}${percent(gain.cycles / Math.max(1, run.makespan))}`;
 
-/** What the figure means, for a tip and the table. */
-export function gainNote(gain: Gain): string {
-  return gain.how === "executed"
-    ? "Exact: the compiler ran the program again with each of these instructions done in one cycle."
-    : "At most: the recorded waits were replayed with these instructions taking no time. Waits that other causes hid are not recorded, so the true gain may be smaller.";
+/** What such a figure means, for a tip. */
+export function gainNote(how: Gain["how"]): string {
+  return how === "executed"
+    ? "exact, from the program run again by the compiler with each of these instructions done in one cycle."
+    : "at most, from the recorded waits replayed here with these instructions taking no time and all others as long as they did. A wait that another one hid is not recorded, so the true gain may be smaller.";
 }

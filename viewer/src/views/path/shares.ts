@@ -1,6 +1,6 @@
 // Whose time the critical path is, by four ways to group its steps. Each way shares out the whole makespan.
 import { type CriticalPath, LINK_ENGINE, LINK_FIRST, LINK_WAIT } from "../../run/critical_path";
-import { layerName, lockText } from "../../run/names";
+import { layerName, lockName } from "../../run/names";
 import { placeName, placeOf } from "../../run/places";
 import type { Run } from "../../run/run";
 
@@ -86,7 +86,7 @@ export function groupName(run: Run, by: Grouping, group: number): string {
     case "place":
       return placeName(run, group);
     case "lock":
-      if (group >= 0) return lockText(run, group);
+      if (group >= 0) return lockName(run, group);
       if (group === END_OF_RUN) return "the end of the run";
       return group === SAME_ENGINE ? "the same engine goes on" : linkName(run, HAND_OVERS - group);
   }
