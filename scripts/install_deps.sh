@@ -7,7 +7,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev protobuf-compiler libboost-graph-dev nlohmann-json3-dev libyaml-cpp-dev
   libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev python3-onnx python3-numpy ca-certificates)
-test=(libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata chromium)
+test=(libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata chromium gtkwave)
 # Node may have come from elsewhere; Debian's npm would clash with it.
 command -v node >/dev/null || build+=(nodejs)
 command -v npm >/dev/null || build+=(npm)
