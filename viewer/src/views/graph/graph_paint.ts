@@ -26,6 +26,8 @@ const TWO_LINES = 27; // pixels of a node's height
 const ONE_LINE = 11;
 const SHAPE_SCALE = 0.9; // from which shapes stand beside the edges
 const ARROW = 5;
+export const LEGEND_HEIGHT = 32;
+const TOOLS = 312; // of the legend's width, where the choices stand
 
 /** Tensors that the focus names, and those of the layer that it names. */
 export function litTensors(run: Run, focus: Focus): { chosen: number; near: Set<number> } {
@@ -157,7 +159,8 @@ function paintWords(p: Painter, run: Run, node: GraphNode, layer: Layer | undefi
 
 function secondLine(run: Run, node: GraphNode, layer: Layer | undefined, look: Look, isCopy: boolean, colour: Colour): string {
   if (isCopy) return "continued";
-  if (layer) return colour === "time" ? `${layer.op} · ${look.figure}` : `${layer.op} · ${look.figure} · ${percent(shareOfTime(run, layer))}`;
+  // The figures first: a long operator may be cut.
+  if (layer) return colour === "time" ? `${look.figure} · ${layer.op}` : `${look.figure} · ${percent(shareOfTime(run, layer))} · ${layer.op}`;
   const shape = run.graph.tensors[node.tensor];
   return `${node.kind}${shape ? ` ${shape.height}x${shape.width}x${shape.channels}` : ""}`;
 }
@@ -199,18 +202,20 @@ export function paintMinimap(p: Painter, scene: Scene, map: Minimap): void {
 export function paintLegend(p: Painter, { run, colour, width }: Scene): void {
   const { theme } = p;
   const longest = Math.max(0, ...run.layers.map((layer) => shareOfTime(run, layer)));
-  const HEIGHT = 24;
+  const HEIGHT = LEGEND_HEIGHT;
+  const room = width - TOOLS;
   p.rect(0, 0, width, HEIGHT, theme.raised);
   p.rect(0, HEIGHT - 1, width, 1, theme.line);
   let x = 10;
   const words = (text: string, faint = true) => {
-    p.text(x, HEIGHT / 2, text, { colour: faint ? theme.faint : theme.text, width: width - x - 8 });
+    p.text(x, HEIGHT / 2, text, { colour: faint ? theme.faint : theme.text, width: room - x });
     x += textWidth(text) + 8;
   };
   if (colour === "bound") {
     words("bound by");
     for (const name of new Set(run.layers.map((layer) => layer.boundBy ?? ""))) {
       const resource = run.instructions.resources.indexOf(name);
+      if (x + 60 > room) break;
       paintMark(p, resource, x + 6, HEIGHT / 2, 5, css(resourceColour(resource)), theme.text);
       x += 16;
       words(name || "not bound");
@@ -224,5 +229,3 @@ export function paintLegend(p: Painter, { run, colour, width }: Scene): void {
   x += 128;
   words(isTime ? `${percent(longest)}; the bar below a node says the same` : "0 %; the bar below a node is the efficiency");
 }
-
-export const LEGEND_HEIGHT = 24;

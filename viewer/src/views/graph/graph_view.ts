@@ -1,4 +1,5 @@
 // The network, coloured by what each layer costs: click a node to see the layer everywhere, an edge to see the tensor.
+import "./graph.css";
 import type { Painter } from "../../paint/painter";
 import { tensorName } from "../../run/names";
 import type { Run } from "../../run/run";
@@ -46,6 +47,7 @@ export class GraphView extends CanvasView {
   constructor(app: App) {
     super(app, "graph", "Graph of the network");
     this.fillChoices();
+    this.root.append(element("div", { className: "graph-tools" }, this.colour, this.direction, button("Fit", "Fit the whole graph (G)", () => this.fit())));
     this.listen();
     this.keys.push(
       { key: "g", shown: "G", does: "fit the whole graph", run: () => this.fit() },
@@ -54,10 +56,6 @@ export class GraphView extends CanvasView {
       { key: "arrowdown", shown: "↓", does: "a consumer of the layer", run: () => this.step(1) },
       { key: "arrowup", shown: "↑", does: "the producer of its input", run: () => this.step(-1) },
     );
-  }
-
-  override tools(): HTMLElement[] {
-    return [this.colour, this.direction, button("Fit", "Fit the whole graph (G)", () => this.fit())];
   }
 
   override changed(change: Change): void {

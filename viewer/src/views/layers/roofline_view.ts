@@ -88,8 +88,8 @@ export class RooflineView extends CanvasView {
       const labels = this.paintRoofs(p, plot, roofs);
       this.place(shown, plot);
       this.paintPoints(p);
-      this.paintNames(p, plot, labels);
       this.paintChosen(p, plot);
+      this.paintNames(p, plot, labels);
     });
     if (!shown.length) p.text(plot.x + plot.width / 2, plot.y + plot.height / 2, "No layer moved such bytes and took time.", { align: "center", colour: p.theme.faint });
   }
@@ -206,7 +206,7 @@ export class RooflineView extends CanvasView {
     const { theme } = p;
     const other: Bytes = this.kind === "cores" ? "ddr" : "cores";
     const names: Record<Bytes, string> = {
-      cores: `${device.wires.length} wires: ${round(roofs.cores)} B/cycle`,
+      cores: `${device.wires.length} wire${device.wires.length === 1 ? "" : "s"}: ${round(roofs.cores)} B/cycle`,
       ddr: `DDR read: ${round(roofs.ddr)} B/cycle`,
     };
     const taken: Box[] = [];
@@ -220,6 +220,7 @@ export class RooflineView extends CanvasView {
       p.line([x0, y0, x1, y1], colour, kind === this.kind ? 2 : 1.2, dash);
       const turn = Math.atan2(y1 - y0, x1 - x0);
       const length = Math.hypot(x1 - x0, y1 - y0);
+      for (let at = 0; at < length; at += 6) taken.push({ x: x0 + Math.cos(turn) * at - 3, y: y0 + Math.sin(turn) * at - 3, width: 6, height: 6 });
       const width = textWidth(names[kind]);
       if (length < width + 16) return;
       // In the middle of the line's upper half, where few layers get.
@@ -232,12 +233,13 @@ export class RooflineView extends CanvasView {
     slope(other, theme.faint, [5, 4], false);
     slope(this.kind, theme.text, [], true);
     if (roofs.compute > 0) {
+      const cores = device.rows * device.columns;
       const y = yOf(plot, roofs.compute);
       const from = roofs[this.kind] > 0 ? Math.max(plot.x, xOf(plot, roofs.compute / roofs[this.kind])) : plot.x;
       p.line([from, y, plot.x + plot.width, y], theme.text, 2);
       if (from > plot.x) p.line([plot.x, y, from, y], theme.faint, 1, [2, 4]);
       const peak = this.app.store.state.unit === "time" ? `${count(roofs.compute * this.perSecond)} GMAC/s` : `${count(roofs.compute)} MAC/cycle`;
-      const text = fitText(`${device.rows * device.columns} cores x ${count(report.device.macsPerCycle)}: ${peak}`, plot.width - 8);
+      const text = fitText(`${cores} core${cores === 1 ? "" : "s"} x ${count(report.device.macsPerCycle)}: ${peak}`, plot.width - 8);
       const width = textWidth(text);
       // Above the roof and left of the ridge, where next to no layer gets.
       const x = Math.min(plot.x + 6, plot.x + plot.width - 4 - width);
