@@ -149,7 +149,7 @@ export function overlapsOf(boxes: readonly Box[]): Overlap[] {
   return overlaps;
 }
 
-/** "weights of conv1", "conv1_q to DDR" */
+/** "conv1 weights", "conv1_q to DDR": what tells it from others comes first, for boxes are narrow. */
 export function boxName(run: Run, box: Box): string {
   const block = run.memory[box.block] as BlockJson;
   const layer = layerName(run, box.layer);
@@ -158,15 +158,15 @@ export function boxName(run: Run, box: Box): string {
     case "tensor":
       return tensor;
     case "weights":
-      return layer ? `weights of ${layer}` : "weights of all layers";
+      return layer ? `${layer} weights` : "weights of all layers";
     case "stream":
       return / output stream$/.test(block.name) ? `${tensor} to DDR` : `${tensor} from DDR`;
     case "ring":
-      return `input ${tensor}`;
+      return `${tensor} in`;
     case "output":
-      return `output ${tensor}`;
+      return `${tensor} out`;
     case "accumulators":
-      return `sums of ${layer}`;
+      return `${layer} sums`;
     case "other":
       return block.name;
   }

@@ -1,37 +1,37 @@
 // What lies where in each memory, and when: address x time, how full it is, and where it is fullest.
-import { fitText, type Painter } from "../../paint/painter";
+import type { Painter } from "../../paint/painter";
 import { css, resourceColour } from "../../paint/theme";
 import { layerName } from "../../run/names";
 import type { BlockJson } from "../../run/format";
 import type { Layer, Run } from "../../run/run";
 import type { App } from "../../ui/app";
 import { button, element } from "../../ui/dom";
-import { count, kibibytes, percent } from "../../ui/numbers";
+import { count, kibibytes } from "../../ui/numbers";
 import type { Change } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
-import { type Box, boxName, placeKey, placeName, roleText, spilledTensors, usersOf } from "./blocks";
-import { mostIn, type Occupancy } from "./occupancy";
-import { type Lit, StripPainter, takenAt } from "./paint_strip";
+import { boxName, placeKey, placeName, roleText, spilledTensors, usersOf } from "./blocks";
+import { mostIn } from "./occupancy";
+import { OVERVIEW, paintOverview } from "./overview";
+import { type Lit, StripPainter } from "./paint_strip";
 import { boxAt, foldsByDefault, layOutStrips, placesOf, type Strip } from "./strips";
+import { boxTip, fillTip, layerWhen, peakText } from "./tips";
 import "./memory.css";
 
-const OVERVIEW = 46;
 const BAND = 19;
 const TOP = OVERVIEW + AXIS_HEIGHT + BAND;
 const STRETCH = 1.3; // a step of making strips higher
 const MOST_STRETCH = 24;
-const LISTED = 8; // blocks in the tip over the curve
 
 export class MemoryView extends CanvasView {
   private strips: Strip[] = [];
   private stripsHeight = 0;
   private scroll = 0;
   private ownChoice = false;
-  private readonly choice = element("select", { title: "Which memory", aria: { label: "Which memory" } });
+  private readonly choice = element("select", { className: "memory-choice", title: "Which memory", aria: { label: "Which memory" } });
   private readonly peak = button("", "Go to where the most bytes are taken (M)", () => this.toPeak());
-  private readonly fold = button("Fold unused", "Fold addresses that nothing uses (O)", () => this.toggleFold());
+  private readonly fold = button("Fold", "Fold addresses that nothing uses (O)", () => this.toggleFold());
   private choicesOf: Run | null = null;
 
   constructor(app: App) {
@@ -44,6 +44,7 @@ export class MemoryView extends CanvasView {
     });
     this.listenToOverview();
     this.canvas.addEventListener("dblclick", (e) => this.zoomTo(e.offsetX, e.offsetY));
+    this.peak.className = "memory-peak";
     this.choice.addEventListener("change", () => app.store.setOption("memory.tile", this.choice.value));
     this.keys.push(
       { key: "m", shown: "M", does: "go to where the most bytes are taken", run: () => this.toPeak() },
@@ -59,10 +60,10 @@ export class MemoryView extends CanvasView {
 
   override tools(): HTMLElement[] {
     const swatch = (className: string, text: string, title: string) => element("span", { title }, element("i", { className: `swatch ${className}` }), text);
-    const legend = element("div", { className: "legend", aria: { label: "Colours" } },
-      swatch("memory-tensor", "tensor, each its hue", "A tensor, or the rows of one"),
+    const legend = element("div", { className: "legend memory-legend", aria: { label: "Colours" } },
+      swatch("memory-tensor", "tensor", "A tensor, or the rows of one: each tensor has its hue"),
       swatch("memory-weights", "weights", "Weight records on their way to the cores"),
-      swatch("memory-halves", "used in turn", "Ping and pong, or the rows of a ring: shades alternate"),
+      swatch("memory-halves", "in turn", "Ping and pong, or the rows of a ring: shades alternate"),
       element("span", { title: "The tensor is written to DDR and read back", textContent: "⇅ spilled" }));
     return [legend, this.peak, this.fold, this.choice];
   }
@@ -87,7 +88,7 @@ export class MemoryView extends CanvasView {
       if (!this.strips.some((strip) => strip.memory.boxes.length)) p.text(GUTTER + 20, TOP + 26, "Nothing lies here at any time.", { colour: p.theme.faint, size: 13 });
     });
     p.rect(0, 0, this.width, TOP, p.theme.ground);
-    this.paintOverview(p);
+    paintOverview(p, app, this.strips, this.fullest, this.width);
     paintAxis(p, app, time, OVERVIEW, TOP);
     this.paintBands(p, time);
     p.rect(GUTTER - 1, OVERVIEW, 1, this.height - OVERVIEW, p.theme.line);
@@ -109,7 +110,7 @@ export class MemoryView extends CanvasView {
       }),
     );
     return {
-      caption: `${this.peakText()}. Blocks of each memory, by start.`,
+      caption: `${peakText(this.app.run, this.fullest)}. Blocks of each memory, by start.`,
       columns: ["memory", "block", "what", "from address", "to address", "bytes", "places", "start", "end", "cycles", "written by", "read by", "spilled"],
       rows,
     };
@@ -122,8 +123,8 @@ export class MemoryView extends CanvasView {
     const box = strip && x > GUTTER ? boxAt(strip, this.time, TOP - this.scroll, x, y) : null;
     const layer = this.layerAt(x, y);
     this.canvas.style.cursor = box || layer || (strip && x < GUTTER) ? "pointer" : y >= OVERVIEW && y < TOP - BAND && x > GUTTER ? "col-resize" : "default";
-    if (box && strip) app.tip.show(event, this.boxTip(strip, box));
-    else if (strip && x > GUTTER) app.tip.show(event, this.fillTip(strip, x, y));
+    if (box && strip) app.tip.show(event, boxTip(app, strip, box));
+    else if (strip && x > GUTTER) app.tip.show(event, fillTip(app, strip, this.time, x, y - TOP + this.scroll));
     else if (layer) app.tip.show(event, [[layer.name, "head"], `${layer.op}, ${app.duration(layer.cycles)}, bound by ${layer.boundBy ?? "nothing"}`]);
     else if (y < OVERVIEW && x > GUTTER) app.tip.show(event, this.overviewTip(x));
     else app.tip.hide();
@@ -249,19 +250,14 @@ export class MemoryView extends CanvasView {
     return this.strips.reduce<Strip | null>((best, strip) => (strip.memory.occupancy.peak.bytes > (best?.memory.occupancy.peak.bytes ?? 0) ? strip : best), null);
   }
 
-  private peakText(): string {
-    const strip = this.fullest;
-    if (!strip) return "Nothing is stored";
-    const { place, capacity, occupancy: { peak } } = strip.memory;
-    const layer = layerWhen(this.app.run, peak.from);
-    return `Peak ${kibibytes(peak.bytes)} of ${kibibytes(capacity)} (${percent(peak.bytes / capacity)}) in ${lowered(placeName(place))} at cycle ${count(peak.from)}${layer ? `, during ${layer.name}` : ""}`;
-  }
-
   private namePeak(): void {
     const strip = this.fullest;
     this.peak.disabled = !strip;
     this.peak.textContent = strip ? `Peak ${kibibytes(strip.memory.occupancy.peak.bytes)}` : "No peak";
-    this.peak.title = `${this.peakText()}. Click, or M, to go there.`;
+    const { memory } = this.app.run.report;
+    const planned = strip?.memory.place.kind === "core" ? memory.corePeakBytes : memory.memtilePeakBytes;
+    const report = strip && strip.memory.place.kind !== "ddr" ? ` The report's ${kibibytes(planned)} count one layer at a time; here layers overlap as they ran.` : "";
+    this.peak.title = `${peakText(this.app.run, strip)}.${report} Click, or M, to go there.`;
   }
 
   private toPeak(): void {
@@ -322,88 +318,16 @@ export class MemoryView extends CanvasView {
     this.choice.replaceChildren(memtiles, element("optgroup", { label: "Outside" }, option("ddr", "DDR")), cores);
   }
 
-  // ---- tips ----
-
-  private boxTip(strip: Strip, box: Box): TipLine[] {
-    const { app } = this;
-    const { run } = app;
-    const block = run.memory[box.block] as BlockJson;
-    const { writers, readers } = usersOf(run, block);
-    const names = (layers: number[]) => `${layers.slice(0, 6).map((layer) => layerName(run, layer)).join(", ")}${layers.length > 6 ? ` and ${layers.length - 6} more` : ""}`;
-    const lines: TipLine[] = [[boxName(run, box), "head"], `${roleText(run, box)}, ${kibibytes(box.size)} (${count(box.size)} B)`];
-    lines.push([`0x${box.address.toString(16)} – 0x${(box.address + box.size).toString(16)}  ${lowered(placeName(strip.memory.place))}`, "code"]);
-    lines.push(`lives ${app.duration(box.to - box.from)}, from ${count(box.from)} to ${count(box.to)}`);
-    if (writers.length) lines.push(`written by ${names(writers)}`);
-    else if (box.tensor >= 0 && box.role === "tensor") lines.push("there from the start: an input of the network");
-    if (readers.length) lines.push(`read by ${names(readers)}`);
-    if (box.spilled) lines.push("⇅ spilled: the tensor goes to DDR and comes back");
-    const others = strip.memory.overlaps.flatMap(({ boxes: [a, b] }) => (a === box ? [b] : b === box ? [a] : []));
-    if (others.length) lines.push([`shares bytes for a while with ${others.slice(0, 3).map((other) => boxName(run, other)).join(", ")}${others.length > 3 ? ` and ${others.length - 3} more` : ""}`, "faint"]);
-    if (block.name !== boxName(run, box)) lines.push([`block "${block.name}"`, "faint"]);
-    return lines;
-  }
-
-  private fillTip(strip: Strip, x: number, y: number): TipLine[] {
-    const { run } = this.app;
-    const cycle = this.time.cycle(x);
-    const boxes = takenAt(strip, cycle);
-    const bytes = mostIn(strip.memory.occupancy, cycle, cycle + this.time.perPixel);
-    const at = y - TOP + this.scroll;
-    const inMap = at < strip.curveTop - 4;
-    const lines: TipLine[] = [
-      [`${kibibytes(bytes)} of ${kibibytes(strip.memory.capacity)} taken (${percent(bytes / strip.memory.capacity)})`, "head"],
-      `${lowered(placeName(strip.memory.place))}, cycle ${count(cycle)}${inMap ? `, free at 0x${Math.max(0, Math.round(strip.scale.address(at))).toString(16)}` : ""}`,
-    ];
-    for (const box of boxes.slice(0, LISTED)) lines.push(`${kibibytes(box.size)}  ${boxName(run, box)}`);
-    if (boxes.length > LISTED) lines.push([`and ${boxes.length - LISTED} more`, "faint"]);
-    return lines;
-  }
-
   private overviewTip(x: number): TipLine[] {
-    const cycle = ((x - GUTTER) / Math.max(1, this.width - GUTTER)) * this.app.run.makespan;
-    const step = this.app.run.makespan / Math.max(1, this.width - GUTTER);
+    const { run } = this.app;
+    const step = run.makespan / Math.max(1, this.width - GUTTER);
+    const cycle = (x - GUTTER) * step;
     const lines = this.strips.map(({ memory }): TipLine => `${placeName(memory.place)}: ${kibibytes(mostIn(memory.occupancy, cycle, cycle + step))}`);
-    return [[`cycle ${count(cycle)}${layerWhen(this.app.run, cycle) ? `, ${layerWhen(this.app.run, cycle)?.name}` : ""}`, "head"], ...lines, [this.peakText(), "faint"]];
+    const layer = layerWhen(run, cycle);
+    return [[`cycle ${count(cycle)}${layer ? `, ${layer.name}` : ""}`, "head"], ...lines, [peakText(run, this.fullest), "faint"]];
   }
 
   // ---- the picture ----
-
-  // The whole run: how full the fullest of the memories is, where that is most, and what is in sight below.
-  private paintOverview(p: Painter): void {
-    const { run, store } = this.app;
-    const { theme } = p;
-    const width = this.width - GUTTER;
-    const [top, bottom] = [16, OVERVIEW - 3];
-    p.rect(0, 0, this.width, OVERVIEW, theme.raised);
-    p.text(8, 10, this.strips.length > 1 ? "fullest memtile," : "bytes taken,", { size: 10, colour: theme.faint });
-    p.text(8, 23, "whole run", { size: 10, colour: theme.faint });
-    p.text(8, 37, this.strips[0] ? `of ${kibibytes(this.strips[0].memory.capacity)}` : "", { size: 10, colour: theme.faint });
-    const capacity = Math.max(1, ...this.strips.map((strip) => strip.memory.capacity));
-    const occupancies = this.strips.map((strip) => strip.memory.occupancy);
-    const step = run.makespan / Math.max(1, width);
-    for (let x = 0; x < width && run.makespan > 0; x += 2) {
-      const bytes = Math.max(0, ...occupancies.map((occupancy: Occupancy) => mostIn(occupancy, x * step, (x + 2) * step)));
-      const height = (bytes / capacity) * (bottom - top);
-      if (height > 0) p.rect(GUTTER + x, bottom - height, 2, height, theme.dark ? "#47779b" : "#8fb6d4");
-    }
-    p.line([GUTTER, top, this.width, top], theme.faint, 1, [5, 3]);
-    this.paintOverviewPeak(p, top, bottom, capacity);
-    const { window } = store.state;
-    const place = (cycle: number) => Math.max(GUTTER, Math.min(this.width, GUTTER + (cycle / Math.max(1, run.makespan)) * width));
-    p.frame(place(window.from) + 0.5, 1.5, Math.max(3, place(window.to) - place(window.from) - 1.5), OVERVIEW - 3, theme.accent, 1.5);
-  }
-
-  private paintOverviewPeak(p: Painter, top: number, bottom: number, capacity: number): void {
-    const strip = this.fullest;
-    if (!strip) return;
-    const { peak } = strip.memory.occupancy;
-    const x = GUTTER + ((peak.from + peak.to) / 2 / Math.max(1, this.app.run.makespan)) * (this.width - GUTTER);
-    const y = bottom - (peak.bytes / capacity) * (bottom - top);
-    p.polygon([x - 5, y - 8, x + 5, y - 8, x, y - 1], p.theme.text);
-    const text = fitText(this.peakText(), this.width - GUTTER - 24, { bold: true });
-    const onRight = x < (this.width + GUTTER) / 2;
-    p.text(onRight ? x + 9 : x - 9, 9, text, { bold: true, align: onRight ? "left" : "right" });
-  }
 
   // As in the timeline, with who makes and who reads the selected tensor.
   private paintBands(p: Painter, time: TimeScale): void {
@@ -427,9 +351,3 @@ export class MemoryView extends CanvasView {
     p.rect(0, TOP - 1, this.width, 1, p.theme.line);
   }
 }
-
-const lowered = (name: string): string => (name === "DDR" ? name : name.charAt(0).toLowerCase() + name.slice(1));
-
-/** The layer whose band covers the cycle. */
-const layerWhen = (run: Run, cycle: number): Layer | undefined => run.layers.find((layer) => cycle >= layer.from && cycle < layer.to);
-

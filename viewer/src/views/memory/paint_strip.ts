@@ -1,7 +1,6 @@
 // One memory: its boxes over address and time, and under them how full it is.
-import { fitText, type Painter } from "../../paint/painter";
+import { fitText, type Painter, type TextStyle, textWidth } from "../../paint/painter";
 import { css, mix, type Rgb, resourceColour, type Theme } from "../../paint/theme";
-import { tensorName } from "../../run/names";
 import type { Run } from "../../run/run";
 import { kibibytes, percent } from "../../ui/numbers";
 import { GUTTER, type TimeScale } from "../../ui/time_axis";
@@ -21,6 +20,19 @@ export interface Lit {
   layer: number;
   writes: ReadonlySet<number>; // blocks that this layer writes
   reads: ReadonlySet<number>;
+}
+
+const LEAST_LABEL = 20; // pixels
+const LEAST_ABOVE = 30; // pixels over the box that lies on another
+const LEAST_SHOWN = 0.5; // of a name: less of it tells nothing
+
+/** The name bold, or small where there is less room, or nothing where hardly any of it would be seen. */
+function labelFor(name: string, room: number): { text: string; style: TextStyle } {
+  const bold: TextStyle = { bold: true };
+  if (textWidth(name, bold) <= room) return { text: name, style: bold };
+  const small: TextStyle = { size: 9 };
+  const text = fitText(name, room, small);
+  return { text: text.length >= LEAST_SHOWN * name.length || room > 90 ? text : "", style: small };
 }
 
 export const isLit = (lit: Lit, box: Box): boolean =>
@@ -52,7 +64,8 @@ export class StripPainter {
       const boxes = drawingOrder(strip.memory.boxes).filter((box) => box.to >= time.window.from && box.from <= time.window.to);
       for (const box of boxes) this.paintBox(strip, box);
       this.paintOverlaps(strip);
-      for (const box of boxes) this.paintLabel(strip, box);
+      const covers = firstCovers(strip);
+      for (const box of boxes) this.paintLabel(strip, box, covers.get(box));
       for (const box of boxes) if (isLit(this.lit, box)) this.paintFrame(strip, box);
     });
     this.paintGutter(strip);
@@ -80,7 +93,7 @@ export class StripPainter {
     const part = r.height / box.parts;
     if (box.parts > 1 && part >= 2) for (let k = 1; k < box.parts; k += 2) p.rect(r.x, r.y + r.height - (k + 1) * part, r.width, part, fill(share * 0.62));
     const inSight = within(r, this.time);
-    if (box.role === "weights" && inSight.width > 3 && r.height > 3) p.hatch(inSight.x, r.y, inSight.width, r.height, edgeOf(theme, colourOf(box), share));
+    if (box.role === "weights" && inSight.width > 3 && r.height > 3) p.hatch(inSight.x, r.y, inSight.width, r.height, fill(share * 0.68));
     if (box.role === "stream" && inSight.width > 3) for (const y of [r.y, r.y + r.height]) p.line([inSight.x, y, inSight.x + inSight.width, y], theme.text, 1, [4, 3]);
     if (r.width > 3 && r.height > 3) p.frame(r.x + 0.5, r.y + 0.5, r.width - 1, r.height - 1, edgeOf(theme, colourOf(box), share), 1);
     if (box.depth > 0 && r.width > 6) p.rect(r.x, r.y, 2, r.height, theme.text);
@@ -100,29 +113,32 @@ export class StripPainter {
     }
   }
 
-  private paintLabel(strip: Strip, box: Box): void {
+  // `cover` is the first box that lies on this one: the name stands before it, or above it, or not at all.
+  private paintLabel(strip: Strip, box: Box, cover: Box | undefined): void {
     const { p, run } = this;
     const r = within(rectangleOf(box, strip, this.time, this.offset), this.time);
-    if (r.width < 34 || r.height < 11) return;
+    const free = cover ? Math.min(r.width, this.time.x(cover.from) - r.x) : r.width;
+    const isAbove = cover !== undefined && strip.scale.y(cover.address + cover.size) + this.offset - r.y >= LEAST_ABOVE;
+    const room = (isAbove ? r.width : free) - 8 - (box.depth > 0 ? 2 : 0);
+    if (r.height < 11 || room < LEAST_LABEL) return;
     const dimmed = lightsAny(this.lit) && !isLit(this.lit, box);
     const colour = dimmed ? p.theme.faint : p.theme.onColour;
-    const room = r.width - 10 - (box.depth > 0 ? 2 : 0);
-    const name = `${box.spilled ? "⇅ " : ""}${boxName(run, box)}`;
-    const two = r.height >= 27;
-    const middle = r.y + r.height / 2 - (two ? 6 : 0);
-    const x = r.x + 5 + (box.depth > 0 ? 2 : 0);
-    const shown = fitText(name, room, { bold: true });
-    if (box.role === "weights" && !dimmed) p.rect(x - 2, middle - 6, Math.min(room, shown.length * 6.6) + 4, two ? 25 : 12, css(mix(p.theme.laneRgb, WEIGHTS, 0.82)));
-    p.text(x, middle, name, { colour, bold: true, width: room });
-    if (two) p.text(x, middle + 13, `${kibibytes(box.size)}${box.parts > 1 ? ` in ${box.parts}` : ""}`, { colour, size: 10, width: room });
+    const name = labelFor(`${box.spilled ? "⇅ " : ""}${boxName(run, box)}`, room);
+    const size = `${kibibytes(box.size)}${box.parts > 1 ? ` in ${box.parts}` : ""}`;
+    const two = r.height >= 27 && textWidth(size, { size: 10 }) <= room;
+    const middle = isAbove ? r.y + 9 : r.y + r.height / 2 - (two ? 6 : 0);
+    const x = r.x + 4 + (box.depth > 0 ? 2 : 0);
+    if (name.text) p.text(x, middle, name.text, { colour, ...name.style });
+    if (two) p.text(x, middle + 13, size, { colour, size: 10 });
   }
 
   private paintFrame(strip: Strip, box: Box): void {
     const { p, lit } = this;
     const r = rectangleOf(box, strip, this.time, this.offset);
     const chosen = box.block === lit.block;
-    p.frame(r.x, r.y, r.width, r.height, p.theme.text, chosen ? 3 : 1.5);
-    if (chosen) p.frame(r.x - 2, r.y - 2, r.width + 4, r.height + 4, p.theme.accent, 2);
+    const room = r.height < 6 ? 2 : 0; // a thin box keeps its colour within the frame
+    p.frame(r.x, r.y - room, r.width, r.height + 2 * room, p.theme.text, chosen ? 3 : 1.5);
+    if (chosen) p.frame(r.x - 2, r.y - room - 2, r.width + 4, r.height + 2 * room + 4, p.theme.accent, 2);
     if (lit.layer < 0 || r.height < 24 || r.width < 60) return;
     const does = lit.writes.has(box.block) ? (lit.reads.has(box.block) ? "written, read" : "written") : lit.reads.has(box.block) ? "read" : "";
     const inSight = within(r, this.time);
@@ -181,9 +197,20 @@ export class StripPainter {
     const at = y(peak.bytes);
     p.polygon([x - 5, at - 8, x + 5, at - 8, x, at - 1], p.theme.text);
     const text = `peak ${kibibytes(peak.bytes)}`;
-    const onRight = x + 100 < time.right;
-    p.text(onRight ? x + 8 : x - 8, Math.max(at - 2, strip.curveTop + this.offset + 7), text, { bold: true, size: 10, align: onRight ? "left" : "right" });
+    const style: TextStyle = { bold: true, size: 10 };
+    const width = textWidth(text, style) + 6;
+    const left = x + width + 8 < time.right ? x + 7 : x - width - 7;
+    const middle = Math.max(at, strip.curveTop + this.offset + 9);
+    p.rect(left, middle - 7, width, 14, p.theme.sunken);
+    p.text(left + 3, middle, text, style);
   }
+}
+
+/** For each box that others share bytes with: the first of those. */
+function firstCovers(strip: Strip): Map<Box, Box> {
+  const covers = new Map<Box, Box>();
+  for (const { boxes: [under, over] } of strip.memory.overlaps) if (over.from < (covers.get(under)?.from ?? Infinity)) covers.set(under, over);
+  return covers;
 }
 
 const edgeOf = (theme: Theme, colour: Rgb, share: number): string => css(mix(mix(theme.laneRgb, colour, share), theme.dark ? [0, 0, 0] : [40, 40, 40], 0.45));
@@ -193,9 +220,7 @@ function within(r: Rectangle, time: TimeScale): Rectangle {
   return { ...r, x, width: Math.min(time.right, r.x + r.width) - x };
 }
 
-/** "conv1_q, weights of conv2, ...": what takes most at a cycle, largest first. */
+/** What lies there at a cycle, largest first. */
 export function takenAt(strip: Strip, cycle: number): Box[] {
   return strip.memory.boxes.filter((box) => box.from <= cycle && cycle < box.to).sort((a, b) => b.size - a.size);
 }
-
-export const tensorOf = (run: Run, box: Box): string => (box.tensor >= 0 ? tensorName(run, box.tensor) : "");

@@ -55,6 +55,7 @@ export interface Rectangle {
 }
 
 const LEAST = 1.5; // pixels: nothing is too small or too short to be seen
+const LEAST_STREAM = 3; // high: where a tensor goes to DDR and back should not be missed
 const INSET = 2.5;
 
 /** Of a box, with what it stands on left visible at its left and right. `offset` is where the strips begin on screen. */
@@ -62,7 +63,7 @@ export function rectangleOf(box: Box, strip: Strip, time: TimeScale, offset: num
   const [low, high] = [strip.scale.y(box.address), strip.scale.y(box.address + box.size)];
   const width = Math.max(LEAST, time.x(box.to) - time.x(box.from));
   const inset = width > 12 * (box.depth + 1) ? INSET * box.depth : 0;
-  return { x: time.x(box.from) + inset, y: high + offset, width: width - 2 * inset, height: Math.max(LEAST, low - high) };
+  return { x: time.x(box.from) + inset, y: high + offset, width: width - 2 * inset, height: Math.max(box.role === "stream" ? LEAST_STREAM : LEAST, low - high) };
 }
 
 /** The box at a pixel: of those that overlap there, the one drawn last. */
