@@ -84,6 +84,7 @@ export class GraphView extends CanvasView {
         p.text(10, this.height - 11, notes, { colour: p.theme.faint, width: this.width - 20 });
       }
     });
+    if (!scene.network.nodes.length) p.text(this.width / 2, this.height / 2, "The network has no operators on the array.", { align: "center", colour: p.theme.faint });
     paintLegend(p, scene);
   }
 

@@ -12,7 +12,7 @@ import { type Column, columnsOf, textOf } from "./columns";
 import { boundOf, pick } from "./pick";
 import { pointsOf } from "./roofline";
 import { RooflineView } from "./roofline_view";
-import { boundColour, LayerTable } from "./table";
+import { boundColour, layersText, LayerTable } from "./table";
 
 const SHOWS = ["table", "both", "roofline"] as const;
 type Shows = (typeof SHOWS)[number];
@@ -146,7 +146,7 @@ export class LayersView extends View {
 
   private tallyText(): string {
     const { run } = this.app;
-    return this.layers.length === run.layers.length ? `${count(run.layers.length)} layers` : `${count(this.layers.length)} of ${count(run.layers.length)} layers`;
+    return this.layers.length === run.layers.length ? layersText(run.layers.length) : `${count(this.layers.length)} of ${layersText(run.layers.length)}`;
   }
 
   private arrange(): void {

@@ -91,7 +91,7 @@ export class RooflineView extends CanvasView {
       this.paintChosen(p, plot);
       this.paintNames(p, plot, labels);
     });
-    if (!shown.length) p.text(plot.x + plot.width / 2, plot.y + plot.height / 2, "No layer moved such bytes and took time.", { align: "center", colour: p.theme.faint });
+    if (!shown.length) p.text(plot.x + plot.width * 0.65, plot.y + plot.height * 0.72, "No layer moved such bytes and took time.", { align: "center", colour: p.theme.faint });
   }
 
   protected override hover(x: number, y: number, event: PointerEvent): void {

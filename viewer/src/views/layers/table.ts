@@ -155,6 +155,7 @@ export class LayerTable {
   }
 }
 
+export const layersText = (layers: number): string => `${count(layers)} layer${layers === 1 ? "" : "s"}`;
 const percentOf = (share: number) => `${(100 * share).toFixed(2)}%`;
 
 function cellOf(run: Run, column: Column, layer: Layer): HTMLTableCellElement {
@@ -191,6 +192,6 @@ function paintWaits(cell: HTMLElement, kinds: readonly number[], longest: number
 function totalOf(run: Run, column: Column, layers: readonly Layer[]): HTMLElement {
   const all = layers.length === run.layers.length;
   const total = column.total?.(layers) ?? null;
-  const text = column.key === "layer" ? (all ? `all ${count(layers.length)} layers` : `${count(layers.length)} of ${count(run.layers.length)} layers`) : total === null ? "" : column.format(total);
+  const text = column.key === "layer" ? (all ? `all ${layersText(layers.length)}` : `${count(layers.length)} of ${layersText(run.layers.length)}`) : total === null ? "" : column.format(total);
   return element("td", { className: column.numeric ? "" : "text", textContent: text, data: { key: column.key, ...(total === null ? {} : { total: String(total) }) } });
 }
