@@ -1,5 +1,5 @@
 // vite-node decode_check.ts TIMELINE_JSON: prints what the page makes of the file, one line a slice.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { Run } from "../../src/run/run";
 
 const run = new Run(JSON.parse(readFileSync(process.argv.at(-1) as string, "utf8")));
@@ -9,4 +9,4 @@ for (const t of run.tracks) {
   for (let i = 0; i < t.size; i++)
     lines.push([t.ready(i), t.start(i), t.end(i), t.leaf(i), t.layer(i), run.waitKinds[t.wait(i)], t.lock(i), t.causeTrack(i), t.causeIndex(i)].join(" "));
 }
-writeFileSync(1, `${lines.join("\n")}\n`);
+process.stdout.write(`${lines.join("\n")}\n`);
