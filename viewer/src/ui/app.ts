@@ -17,6 +17,7 @@ export type ViewMaker = (app: App) => View;
 const ALL: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
 const ADDRESS_DELAY = 150; // ms
 const LEAST_WINDOW = 10; // cycles
+const DETAILS = "page.details"; // the option that says whether the panel at the side is there
 const EDGE = 0.01; // of the window, that may show what lies before the run and behind it
 
 export class App {
@@ -90,6 +91,31 @@ export class App {
     this.store.set({ selection });
   }
 
+  /** Shows the other run: as whole as this one was, with the layer of the same name selected. */
+  showRun(index: number): void {
+    const { state } = this.store;
+    const other = this.runs[index];
+    if (!other || index === state.run) return;
+    const name = this.run.layers[this.focus.layer]?.name;
+    const layer = other.layers.findIndex((l) => l.name === name);
+    const { from, to } = state.window;
+    const window = from <= 0 && to >= this.run.makespan ? { from: 0, to: other.makespan } : from < other.makespan ? state.window : { from: Math.max(0, other.makespan - (to - from)), to: other.makespan };
+    this.store.set({ run: index, window, measure: null, selection: layer >= 0 ? { kind: "layer", layer } : null });
+  }
+
+  toggleLower(): void {
+    const { view, lower } = this.store.state;
+    this.store.set({ lower: lower ? "" : view === "layers" ? "timeline" : "layers" });
+  }
+
+  get hasDetails(): boolean {
+    return this.store.option(DETAILS, "shown") === "shown";
+  }
+
+  toggleDetails(): void {
+    this.store.setOption(DETAILS, this.hasDetails ? "none" : "shown");
+  }
+
   /** Brings a view on screen, into the upper pane unless it is there already. */
   open(id: ViewId): void {
     const { view, lower } = this.store.state;
@@ -151,11 +177,7 @@ export class App {
   }
 
   private stateOf(hash: string): State {
-    const run = this.runs[0] as Run;
-    const lower: ViewId = "layers";
-    const byDefault: State = {
-      view: this.runs.length > 1 ? "compare" : "timeline", lower, run: 0, window: { from: 0, to: run.makespan }, selection: null, measure: null, unit: "cycles", options: {},
-    };
-    return parseHash(hash, byDefault, this.runs.length);
+    const byDefault: Omit<State, "window"> = { view: this.runs.length > 1 ? "compare" : "timeline", lower: "layers", run: 0, selection: null, measure: null, unit: "cycles", options: {} };
+    return parseHash(hash, byDefault, this.runs.map((run) => run.makespan));
   }
 }

@@ -6,6 +6,7 @@ import type { App } from "./app";
 import { button, element } from "./dom";
 import { bytes, count, kibibytes, macs, percent, signed } from "./numbers";
 import { type Change, producerOf, type Selection, type ViewId } from "./state";
+import { summary } from "./summary";
 
 const CHAIN = 12; // waits shown behind a slice
 
@@ -15,18 +16,11 @@ export class Details {
   constructor(private readonly app: App) {}
 
   changed(change: Change): void {
+    this.root.hidden = !this.app.hasDetails;
     if (!change.has("selection") && !change.has("run") && !change.has("unit")) return;
     const { selection } = this.app.store.state;
-    const content = selection ? this.of(selection) : this.hint();
+    const content = selection ? this.of(selection) : summary(this.app);
     this.root.replaceChildren(...content);
-  }
-
-  private hint(): Node[] {
-    return [
-      element("h2", { textContent: "Selection" }),
-      element("p", { className: "faint", textContent: "Click a slice, a layer, a tile, a tensor or a line of asm: every view then shows what belongs to it, and here it says what it is and what it waited for." }),
-      element("p", { className: "faint" }, "Press ", element("kbd", { textContent: "?" }), " for the keys."),
-    ];
   }
 
   private of(selection: Selection): Node[] {
@@ -52,7 +46,7 @@ export class Details {
     const { app } = this;
     const { run } = app;
     const track = run.tracks[at.track];
-    if (!track || at.index >= track.size) return this.hint();
+    if (!track || at.index >= track.size) return summary(this.app);
     const i = at.index;
     const leaf = track.leaf(i);
     const list = new List();
@@ -91,7 +85,7 @@ export class Details {
     const { app } = this;
     const { run } = app;
     const layer = run.layers[index];
-    if (!layer) return this.hint();
+    if (!layer) return summary(this.app);
     const list = new List();
     list.add("operator", layer.op);
     list.add("takes", `${app.duration(layer.cycles)}, ${percent(layer.cycles / run.makespan)} of the run`);
@@ -127,7 +121,7 @@ export class Details {
   private tensor(index: number): Node[] {
     const { run } = this.app;
     const tensor = run.graph.tensors[index];
-    if (!tensor) return this.hint();
+    if (!tensor) return summary(this.app);
     const list = new List();
     list.add("shape", `${tensor.height} x ${tensor.width} x ${tensor.channels} (height, width, channels)`);
     list.add("size", kibibytes(tensor.height * tensor.width * tensor.channels));
@@ -145,7 +139,7 @@ export class Details {
   private block(index: number): Node[] {
     const { app } = this;
     const block = app.run.memory[index];
-    if (!block) return this.hint();
+    if (!block) return summary(this.app);
     const list = new List();
     list.add("lies in", placeText(app, index));
     list.add("size", kibibytes(block.size));
@@ -180,7 +174,7 @@ export class Details {
 
   private tile(): Node[] {
     const { tile } = this.app.focus;
-    if (!tile) return this.hint();
+    if (!tile) return summary(this.app);
     const name = tile.kind === "core" ? `Core ${tile.row},${tile.column}` : `Memtile ${tile.column}`;
     const { run } = this.app;
     const list = new List();

@@ -76,18 +76,20 @@ export function hashOf(state: Readonly<State>): string {
   return `#${out}`;
 }
 
-export function parseHash(hash: string, byDefault: State, runs: number): State {
+/** `makespans`: of the runs that the page has. */
+export function parseHash(hash: string, byDefault: Omit<State, "window">, makespans: readonly number[]): State {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
-  const view = (name: string) => VIEWS.find((id) => id === given.get(name) && (id !== "compare" || runs > 1));
+  const view = (name: string) => VIEWS.find((id) => id === given.get(name) && (id !== "compare" || makespans.length > 1));
   const options: Record<string, string> = {};
   for (const [name, value] of given) if (name.startsWith("o.")) options[name.slice(2)] = value;
   const lower: ViewId | "" = given.get("lower") === "none" ? "" : (view("lower") ?? byDefault.lower);
   const upper = view("view") ?? byDefault.view;
+  const run = Number(given.get("run")) === 1 && makespans.length > 1 ? 1 : 0;
   return {
     view: upper,
     lower: lower === upper ? "" : lower,
-    run: Number(given.get("run")) === 1 && runs > 1 ? 1 : 0,
-    window: parseStretch(given.get("window")) ?? byDefault.window,
+    run,
+    window: parseStretch(given.get("window")) ?? { from: 0, to: makespans[run] ?? 0 },
     selection: parseSelection(given.get("select") ?? ""),
     measure: parseStretch(given.get("measure")),
     unit: given.get("unit") === "time" ? "time" : "cycles",

@@ -15,7 +15,7 @@ export class Header {
   private readonly figures = element("p", { className: "figures" });
   private readonly unit: HTMLButtonElement;
   private readonly input = element("input", {
-    id: "search", type: "search", placeholder: "Search layer, tensor, asm, 0x1a40, lock 3  ( / )", autocomplete: "off", spellcheck: false,
+    id: "search", type: "search", placeholder: "Search (/): layer, tensor, asm, 0x1a40, lock 3", autocomplete: "off", spellcheck: false,
     aria: { role: "combobox", label: "Search layers, tensors, instructions, addresses and locks", controls: "hits", expanded: "false", autocomplete: "list" },
   });
   private readonly list = element("ul", { id: "hits", hidden: true, aria: { role: "listbox", label: "What was found" } });
@@ -26,9 +26,11 @@ export class Header {
     this.unit = button("", "Show cycles or time (U)", () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }));
     const theme = button("◐", "Dark or light", () => app.setTheme(app.theme.dark ? LIGHT : DARK));
     theme.setAttribute("aria-label", "Dark or light");
+    const side = button("◨", "Show or hide the panel at the side (I)", () => app.toggleDetails());
+    side.setAttribute("aria-label", "Show or hide the panel at the side");
     const keys = button("?", "Keys (?)", () => app.keys.showSheet());
     keys.setAttribute("aria-label", "Show the keys");
-    const tools = element("div", { className: "tools" }, element("div", { className: "search" }, this.input, this.list), this.unit, theme, keys);
+    const tools = element("div", { className: "tools" }, element("div", { className: "search" }, this.input, this.list), this.unit, theme, side, keys);
     if (app.runs.length > 1) tools.prepend(this.runChoice());
     this.root = element("header", {}, this.title, this.figures, tools);
     this.listen();
@@ -61,7 +63,7 @@ export class Header {
     const choice = element("select", { title: "The run that the views show", aria: { label: "The run that the views show" } });
     app.runs.forEach((run, i) => choice.append(element("option", { value: String(i), textContent: `${"AB"[i]}: ${runName(run)}, ${seconds(run.report.time.seconds)}` })));
     choice.value = String(app.store.state.run);
-    choice.addEventListener("change", () => app.store.set({ run: Number(choice.value), selection: keptAcrossRuns(app) }));
+    choice.addEventListener("change", () => app.showRun(Number(choice.value)));
     app.store.listen(() => { choice.value = String(app.store.state.run); });
     return choice;
   }
@@ -121,13 +123,4 @@ export class Header {
     this.list.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
   }
-}
-
-/** What of the selection means the same in the other run: a layer of the same name. */
-function keptAcrossRuns(app: App) {
-  const { focus, runs, run } = app;
-  const name = run.layers[focus.layer]?.name;
-  const other = runs[1 - app.store.state.run];
-  const layer = other?.layers.findIndex((l) => l.name === name) ?? -1;
-  return layer >= 0 ? ({ kind: "layer", layer } as const) : null;
 }

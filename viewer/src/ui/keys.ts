@@ -25,7 +25,8 @@ export class Keys {
       ...views,
       { key: "0", shown: "0", does: "the whole run", run: () => app.show(0, app.run.makespan) },
       { key: "f", shown: "F", does: "zoom to what is selected, or to the measured stretch", run: () => this.focus() },
-      { key: "b", shown: "B", does: "open or close the lower pane", run: () => this.toggleLower() },
+      { key: "b", shown: "B", does: "open or close the lower pane", run: () => app.toggleLower() },
+      { key: "i", shown: "I", does: "show or hide the panel at the side", run: () => app.toggleDetails() },
       { key: "u", shown: "U", does: "cycles or time", run: () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }) },
       { key: "/", shown: "/", does: "search", run: () => document.getElementById("search")?.focus() },
       { key: "escape", shown: "Esc", does: "clear the selection and the measure", run: () => app.store.set({ selection: null, measure: null }) },
@@ -46,11 +47,6 @@ export class Keys {
     const close = element("button", { type: "button", textContent: "Close", onclick: () => this.sheet.close() });
     this.sheet.replaceChildren(element("h2", { textContent: "Keys" }), list(page), ...views, element("h3", { textContent: "Mouse" }), list(mouse), close);
     this.sheet.showModal();
-  }
-
-  private toggleLower(): void {
-    const { view, lower } = this.app.store.state;
-    this.app.store.set({ lower: lower ? "" : view === "layers" ? "timeline" : "layers" });
   }
 
   private focus(): void {

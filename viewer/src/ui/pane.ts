@@ -2,7 +2,7 @@
 import { exportMenu } from "./export";
 import { button, element } from "./dom";
 import type { App } from "./app";
-import { type Change, type State, VIEWS, type ViewId } from "./state";
+import { type Change, type State, type ViewId } from "./state";
 import { MOST_ROWS, type View } from "./view";
 
 export const TITLES: Record<ViewId, string> = {
@@ -95,12 +95,7 @@ export class Pane {
   }
 
   private splitButton(): HTMLButtonElement {
-    return button("◫", "Open or close the lower pane (B)", () => this.toggleLower());
-  }
-
-  toggleLower(): void {
-    const { view, lower } = this.app.store.state;
-    this.app.store.set({ lower: lower ? "" : view === "layers" ? "timeline" : "layers" });
+    return button("◫", "Open or close the lower pane (B)", () => this.app.toggleLower());
   }
 
   private fillTable(view: View): void {
@@ -134,5 +129,3 @@ export class Pane {
     return bar;
   }
 }
-
-export const isView = (text: string): text is ViewId => (VIEWS as readonly string[]).includes(text);

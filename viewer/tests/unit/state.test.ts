@@ -14,18 +14,18 @@ describe("the address", () => {
     for (const selection of selections) {
       expect(parseSelection(selectionText(selection))).toEqual(selection);
       const full: State = { ...state, view: "mesh", lower: "", window: { from: -5, to: 77 }, selection, measure: { from: 3, to: 9 }, unit: "time", options: { "memory.tile": "core 1,2 & more=", x: "" } };
-      expect(parseHash(hashOf(full), state, 1)).toEqual(full);
+      expect(parseHash(hashOf(full), state, [100])).toEqual(full);
     }
   });
 
   it("falls back on the defaults where it cannot be read", () => {
     for (const hash of ["", "#", "#view=nonsense&lower=&run=7&window=9-3&select=slice:1&measure=x", "#select=tile:moon:1:2", "#%%%", "#view=compare"])
-      expect(parseHash(hash, state, 1)).toEqual(state);
-    expect(parseHash("#view=compare&run=1", state, 2)).toMatchObject({ view: "compare", run: 1 });
+      expect(parseHash(hash, state, [100])).toEqual(state);
+    expect(parseHash("#view=compare&run=1", state, [100, 40])).toMatchObject({ view: "compare", run: 1, window: { from: 0, to: 40 } });
   });
 
   it("never shows one view in both panes", () => {
-    expect(parseHash("#view=layers&lower=layers", state, 1).lower).toBe("");
+    expect(parseHash("#view=layers&lower=layers", state, [100]).lower).toBe("");
   });
 });
 

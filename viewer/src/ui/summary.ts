@@ -1,0 +1,104 @@
+// The run in short, at the side while nothing is selected: what limits it, where its time goes, what proves it. Each line leads on.
+import { css, resourceColour } from "../paint/theme";
+import { resourcesOnPath } from "../run/resources_on_path";
+import type { Layer, Run } from "../run/run";
+import type { App } from "./app";
+import { button, element } from "./dom";
+import { bytes, kibibytes, macs, percent, seconds } from "./numbers";
+import type { ViewId } from "./state";
+
+const LAYERS = 6; // of the largest
+const LEAST_SHARE = 0.005; // of the run, for a resource to be named
+
+export function summary(app: App): Node[] {
+  const { run } = app;
+  const parts: Node[] = [element("h2", { textContent: "The run" }), verdict(app)];
+  if (run.makespan > 0) {
+    parts.push(heading(app, "On the critical path", "path"), resources(app));
+    if (run.layers.length > 1) parts.push(heading(app, "Layers that take longest", "layers"), largestLayers(app));
+  }
+  parts.push(heading(app, "The array", "mesh"), array(run), ...outside(run));
+  parts.push(element("p", { className: "faint", textContent: "Click a slice, a layer, a tile, a tensor or a line of asm: every view then shows what belongs to it, and what it waited for stands here." }));
+  return parts;
+}
+
+/** How near the run comes to what the device allows, in a sentence. */
+function verdict(app: App): HTMLElement {
+  const { run } = app;
+  const { bounds, time } = run.report;
+  const text = element("p", {}, `It takes ${app.duration(run.makespan)}. `);
+  const bound = bounds["layerBoundSeconds"];
+  if (bound) text.append(`On this device it cannot be less than ${seconds(bound)} layer after layer, or ${seconds(bounds["lowerBoundSeconds"] ?? 0)} with all layers overlapped. `);
+  if (time.closedFormSeconds && time.seconds) text.append(`The planner's formula said ${seconds(time.closedFormSeconds)}.`);
+  return text;
+}
+
+function heading(app: App, text: string, view: ViewId): HTMLElement {
+  const open = button(text, `Show the view ${view}`, () => app.open(view));
+  open.className = "link";
+  return element("h3", {}, open);
+}
+
+/** A row with a bar behind its figure. */
+function row(name: Node | string, share: number, colour: string, figure: string, title = ""): HTMLElement {
+  const bar = element("span", { className: "bar", style: { width: `${100 * Math.max(0, Math.min(1, share))}%`, background: colour } });
+  return element("tr", { title }, element("th", { scope: "row" }, name), element("td", { className: "bars" }, bar), element("td", { textContent: figure }));
+}
+
+function resources(app: App): HTMLElement {
+  const { run } = app;
+  const shares = resourcesOnPath(run).filter(({ cycles }) => cycles >= LEAST_SHARE * run.makespan);
+  const rows = shares.map(({ resource, cycles, gain }) => {
+    const name = run.instructions.resources[resource] ?? "";
+    const shown = row(name, cycles / run.makespan, css(resourceColour(resource)), percent(cycles / run.makespan));
+    const free = gain === null ? "–" : percent(gain / run.makespan);
+    shown.append(element("td", { className: "faint", textContent: free, title: gain === null ? "not computed for a program of this size" : `With every ${name} instruction done in one cycle the run would take ${app.duration(run.makespan - gain)}: executed, not estimated` }));
+    return shown;
+  });
+  const head = element("tr", {}, element("th", { scope: "col", textContent: "resource" }), element("th", { scope: "col", colSpan: 2, textContent: "of the run" }), element("th", { scope: "col", textContent: "if free", title: "How much shorter the run would be" }));
+  return element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows));
+}
+
+function largestLayers(app: App): HTMLElement {
+  const { run } = app;
+  const largest = [...run.layers].sort((a, b) => b.cycles - a.cycles || a.index - b.index).slice(0, LAYERS);
+  const most = largest[0]?.cycles || 1;
+  const rows = largest.map((layer) => row(layerLink(app, layer), layer.cycles / most, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? ""))), percent(layer.cycles / run.makespan), `${layer.op}, ${app.duration(layer.cycles)}, bound by ${layer.boundBy ?? "nothing"}`));
+  return element("table", { className: "figures-table" }, element("tbody", {}, ...rows));
+}
+
+function layerLink(app: App, layer: Layer): HTMLElement {
+  const link = button(layer.name, layer.name, () => app.select({ kind: "layer", layer: layer.index }));
+  link.className = "link";
+  return link;
+}
+
+function array(run: Run): HTMLElement {
+  const { device, report } = run;
+  const list = element("dl");
+  const add = (name: string, value: string) => list.append(element("dt", { textContent: name }), element("dd", { textContent: value }));
+  const cores = device.rows * device.columns;
+  const peak = cores * report.device.macsPerCycle * run.makespan;
+  add("cores", `${cores} with ${report.device.macsPerCycle} MAC/cycle each, ${percent(peak ? report.work.macsDense / peak : null)} used`);
+  add("work", `${macs(report.work.macsDense)}${report.work.macsPadded ? ` and ${macs(report.work.macsPadded)} of padding` : ""}`);
+  add("DDR", `${bytes(report.traffic["ddrReadBytes"] ?? 0)} read, ${bytes(report.traffic["ddrWriteBytes"] ?? 0)} written`);
+  add("memtiles", `${kibibytes(report.memory.memtilePeakBytes)} of ${kibibytes(device.memtileBytes)} planned`);
+  add("core memory", `${kibibytes(report.memory.corePeakBytes)} of ${kibibytes(device.coreBytes)} planned`);
+  return list;
+}
+
+/** What the figures do not hold. */
+function outside({ report }: Run): Node[] {
+  const parts: Node[] = [];
+  const { verification } = report;
+  const proof = !verification.ran
+    ? "Not verified: the figures are those of a program that nobody has executed with data."
+    : verification.matches
+      ? `Executed with data: ${bytes(verification.bytesCompared)} in ${verification.tensorsCompared} tensors equal the reference bit for bit.`
+      : `Executed with data: ${verification.mismatches} values differ from the reference. Do not trust this run.`;
+  parts.push(element("h3", { textContent: "Proof" }), element("p", { textContent: proof }));
+  for (const [title, items] of [["On the host, not in the time", report.hostOperators], ["Not modelled", report.notModelled]] as const) {
+    if (items.length) parts.push(element("h3", { textContent: title }), element("ul", {}, ...items.map((item) => element("li", { textContent: item }))));
+  }
+  return parts;
+}
