@@ -111,11 +111,12 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Pr
         *run.program, *run.device, {.maxCycles = maxCycles, .progress = progressOf(progress)});
     if (!simulated) return asBugs(simulated.diagnostics());
     run.simulated = std::move(*simulated);
-    if (sliceCount(run.simulated->timeline) <= kMostWhatIfSlices) {
-      Result<std::vector<WhatIf>> free = whatIf(*run.program, *run.device);
-      if (!free) return asBugs(free.diagnostics());
-      run.whatIf = std::move(*free);
-    }
+  }
+  if (sliceCount(run.simulated->timeline) <= kMostWhatIfSlices) {
+    const Timed timed(run.effort.whatIfSeconds);
+    Result<std::vector<WhatIf>> free = whatIf(*run.program, *run.device);
+    if (!free) return asBugs(free.diagnostics());
+    run.whatIf = std::move(*free);
   }
   std::vector<Cycles> closedForm;
   for (const LayerTiling& layer : run.layerPlan->layers) closedForm.push_back(layer.estimate);

@@ -229,8 +229,8 @@ std::string reportJson(const Report& report) {
   const Effort& e = report.effort;
   json.key("effort").beginObject();
   json.key("importSeconds").value(e.importSeconds).key("compileSeconds").value(e.compileSeconds);
-  json.key("simulateSeconds").value(e.simulateSeconds).key("verifySeconds").value(e.verifySeconds);
-  json.key("peakBytes").value(e.peakBytes).endObject();
+  json.key("simulateSeconds").value(e.simulateSeconds).key("whatIfSeconds").value(e.whatIfSeconds);
+  json.key("verifySeconds").value(e.verifySeconds).key("peakBytes").value(e.peakBytes).endObject();
   json.endObject();
   return json.take() + '\n';
 }

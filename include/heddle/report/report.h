@@ -31,7 +31,8 @@ struct Verification {
 };
 
 struct Effort {
-  double importSeconds = 0, compileSeconds = 0, simulateSeconds = 0, verifySeconds = 0;
+  double importSeconds = 0, compileSeconds = 0, simulateSeconds = 0, whatIfSeconds = 0,
+         verifySeconds = 0;
   std::int64_t peakBytes = 0;
 };
 
