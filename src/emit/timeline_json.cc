@@ -38,6 +38,10 @@ void writeDevice(JsonWriter& json, const Device& device) {
   json.key("memtileBytes").value(device.memtile.memory.raw());
   json.key("ddrReadBytesPerSecond").value(device.rates.ddrRead.raw);
   json.key("ddrWriteBytesPerSecond").value(device.rates.ddrWrite.raw);
+  if (device.rates.ddrReadTotal)
+    json.key("ddrReadTotalBytesPerSecond").value(device.rates.ddrReadTotal->raw);
+  if (device.rates.ddrWriteTotal)
+    json.key("ddrWriteTotalBytesPerSecond").value(device.rates.ddrWriteTotal->raw);
   json.key("wireBytesPerSecond").value(device.rates.wire.raw);
   json.key("coreWriteBytesPerSecond").value(device.rates.coreWrite.raw);
   json.key("ddrChannelsIn").value(device.memtile.ddrChannelsIn);

@@ -82,8 +82,8 @@ Program programWithLock() {
 }
 
 std::string jsonOf(const Timeline& timeline, const Program& program = programWithLock(),
-                   const CanonicalGraph& graph = testing::twoConvs()) {
-  const Device device = testing::paperLike(1, 2);
+                   const CanonicalGraph& graph = testing::twoConvs(),
+                   const Device& device = testing::paperLike(1, 2)) {
   SimulateResult run = testing::twoConvsRun();
   const Report report = makeReport(graph, program, device, run);
   const std::vector<WhatIf> whatIf = {{Resource::DdrRead, Cycles(36)}};
@@ -170,6 +170,19 @@ TEST(TimelineJson, IterationsAreKeptAsLoops) {
   const std::string json = jsonOf(timeline);
   EXPECT_LT(json.size(), jsonOf({}).size() + 4096);  // 100000 slices in at most 4 KiB
   EXPECT_EQ(parseTimelineJson(json, "t")->timeline.tracks, timeline.tracks);
+}
+
+TEST(TimelineJson, SaysWhatRateTheDdrChannelsShare) {
+  Device device = testing::paperLike(1, 2);
+  const auto deviceJson = [&] {
+    return Json::parse(jsonOf({}, programWithLock(), testing::twoConvs(), device))["device"];
+  };
+  EXPECT_FALSE(deviceJson().contains("ddrReadTotalBytesPerSecond"));
+  EXPECT_FALSE(deviceJson().contains("ddrWriteTotalBytesPerSecond"));
+  device.rates.ddrReadTotal = BytesPerSecond{5'000'000'000};
+  device.rates.ddrWriteTotal = BytesPerSecond{3'000'000'000};
+  EXPECT_EQ(deviceJson()["ddrReadTotalBytesPerSecond"], 5'000'000'000);
+  EXPECT_EQ(deviceJson()["ddrWriteTotalBytesPerSecond"], 3'000'000'000);
 }
 
 TEST(TimelineJson, HasWhatAPageNeedsToStandAlone) {

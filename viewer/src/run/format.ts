@@ -22,6 +22,8 @@ export interface DeviceJson {
   memtileBytes: number;
   ddrReadBytesPerSecond?: number;
   ddrWriteBytesPerSecond?: number;
+  ddrReadTotalBytesPerSecond?: number; // of all channels, where they share a rate
+  ddrWriteTotalBytesPerSecond?: number;
   wireBytesPerSecond?: number;
   coreWriteBytesPerSecond?: number;
   ddrChannelsIn?: number; // of one memtile

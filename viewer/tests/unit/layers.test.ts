@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LayerJson, ReportJson } from "../../src/run/format";
+import type { DeviceJson, LayerJson, ReportJson } from "../../src/run/format";
 import { Run } from "../../src/run/run";
 import { columnsOf, textOf, waitsOf } from "../../src/views/layers/columns";
 import { pick, type Pick } from "../../src/views/layers/pick";
@@ -12,13 +12,13 @@ const layerOf = (change: Partial<LayerJson>): LayerJson => ({
 });
 
 /** A 2x2 mesh of 16 MAC a cycle at 1 GHz, 4 wires of 4 GB/s, 8 GB/s of DDR. */
-function runOf(layers: LayerJson[], report: Partial<ReportJson> = {}): Run {
+function runOf(layers: LayerJson[], report: Partial<ReportJson> = {}, device: Partial<DeviceJson> = {}): Run {
   const json = timelineOf([{ slices: [{ start: 0, end: 400, leaf: 0 }] }], layers.map((_, i) => i));
   const wire = { name: "w", reach: { row: 0, column: 0, rows: 2, columns: 1 }, feeders: [0] };
   return new Run({
     ...json, makespan: layers.reduce((sum, layer) => sum + layer.cycles, 0),
-    device: { ...json.device, rows: 2, columns: 2, wireBytesPerSecond: 4e9, wires: [wire, wire, wire, wire] },
-    report: { ...json.report, layers, device: { name: "paper", rows: 2, columns: 2, clockHz: 1e9, macsPerCycle: 16 }, model: { ...json.report.model, weightBytes: 288 }, bounds: { ddrReadSeconds: 1e-7, efficiency: 0.625 }, ...report },
+    device: { ...json.device, rows: 2, columns: 2, wireBytesPerSecond: 4e9, wires: [wire, wire, wire, wire], ddrChannelsIn: 2, ddrReadBytesPerSecond: 2e9, ...device },
+    report: { ...json.report, layers, device: { name: "paper", rows: 2, columns: 2, clockHz: 1e9, macsPerCycle: 16 }, bounds: { efficiency: 0.625 }, ...report },
   });
 }
 
@@ -82,9 +82,13 @@ describe("pick", () => {
 });
 
 describe("roofline", () => {
-  it("takes the walls from the device and the report", () => {
-    // 288 bytes of weights and 8x8x8 of input in 100 ns are 8 B a cycle at 1 GHz.
+  it("takes the walls from the device", () => {
     expect(roofsOf(run)).toEqual({ compute: 64, cores: 16, ddr: 8 });
+  });
+
+  it("takes the rate that all DDR channels share where it is less than theirs together", () => {
+    const ddr = (total: number) => roofsOf(runOf([], {}, { ddrReadTotalBytesPerSecond: total })).ddr;
+    expect([ddr(5e9), ddr(9e9)]).toEqual([5, 8]);
   });
 
   it("knows no walls where the device says nothing", () => {

@@ -32,15 +32,9 @@ export function roofsOf(run: Run): Roofs {
   };
 }
 
-// Channels that nothing ran on have no track, and some devices share one rate among all; the report's bound knows both.
-function ddrRate(run: Run): number {
-  const { report, graph } = run;
-  const inputs = graph.inputs.reduce((sum, { tensor }) => {
-    const shape = graph.tensors[tensor];
-    return sum + (shape ? shape.height * shape.width * shape.channels : 0);
-  }, 0);
-  const bound = report.bounds["ddrReadSeconds"] ?? 0;
-  return bound > 0 ? (report.model.weightBytes + inputs) / bound : 0;
+function ddrRate({ device }: Run): number {
+  const channels = device.columns * (device.ddrChannelsIn ?? 0) * (device.ddrReadBytesPerSecond ?? 0);
+  return Math.min(channels, device.ddrReadTotalBytesPerSecond ?? Infinity);
 }
 
 /** The layers with work and time of their own, and how many have none. */
