@@ -1,4 +1,5 @@
 // Reads the timelines that the page carries and starts the App on them.
+import "./style.css"; // before the views' own
 import { App, type ViewMaker } from "./ui/app";
 import { refusal } from "./run/format";
 import { Run } from "./run/run";
@@ -12,7 +13,6 @@ import { MemoryView } from "./views/memory/memory_view";
 import { MeshView } from "./views/mesh/mesh_view";
 import { PathView } from "./views/path/path_view";
 import { TimelineView } from "./views/timeline/timeline_view";
-import "./style.css";
 
 const VIEWS: Partial<Record<ViewId, ViewMaker>> = {
   timeline: (app) => new TimelineView(app),
