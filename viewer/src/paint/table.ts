@@ -5,7 +5,7 @@ export interface TableCell {
   text: string;
   /** A small square before the text. */
   swatch?: string;
-  /** A bar behind the text, as a share of the column's width. */
+  /** A bar before the text; share 0..1 of the longest. */
   bar?: { share: number; colour: string };
 }
 
@@ -27,11 +27,15 @@ export const ROW_HEIGHT = 19;
 const HEAD_HEIGHT = 24;
 const PADDING = 9;
 const SWATCH = 14;
+const BAR = 54;
 const WIDEST = 260;
 const MOST_ROWS = 2000; // a picture that is taller opens nowhere
 
 const SIZE = { size: 11 };
 const HEAD = { size: 11, bold: true };
+
+/** Room before the text of a cell. */
+const before = ({ swatch, bar }: TableCell): number => (swatch ? SWATCH : 0) + (bar ? BAR : 0);
 
 export interface TableLayout {
   widths: number[];
@@ -45,7 +49,7 @@ export function layOutTable(table: PaintedTable): TableLayout {
     let width = textWidth(title, HEAD);
     for (const row of cells) {
       const cell = row[k];
-      if (cell) width = Math.max(width, textWidth(cell.text, HEAD) + (cell.swatch ? SWATCH : 0));
+      if (cell) width = Math.max(width, textWidth(cell.text, HEAD) + before(cell));
     }
     return Math.ceil(Math.min(WIDEST, width)) + 2 * PADDING;
   });
@@ -74,9 +78,13 @@ function paintRow(p: Painter, x: number, middle: number, cells: TableCell[], col
     const cell = cells[k];
     const width = widths[k] as number;
     if (cell) {
-      if (cell.bar) p.rect(x + 2, middle - 7, Math.max(0, Math.min(1, cell.bar.share)) * (width - 4), 14, cell.bar.colour);
+      if (cell.bar) {
+        const whole = width - 2 * PADDING - textWidth("100.0 %", HEAD) - 8;
+        p.rect(x + PADDING, middle - 4, whole, 8, p.theme.line);
+        p.rect(x + PADDING, middle - 4, Math.max(0, Math.min(1, cell.bar.share)) * whole, 8, cell.bar.colour);
+      }
       if (cell.swatch) p.rect(x + PADDING, middle - 5, 10, 10, cell.swatch);
-      const room = width - 2 * PADDING - (cell.swatch ? SWATCH : 0);
+      const room = width - 2 * PADDING - before(cell);
       const at = align === "right" ? x + width - PADDING : x + PADDING + (cell.swatch ? SWATCH : 0);
       p.text(at, middle, cell.text, { ...(bold ? HEAD : SIZE), align, width: room + 1 });
     }

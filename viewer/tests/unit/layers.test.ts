@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { DeviceJson, LayerJson, ReportJson } from "../../src/run/format";
 import { Run } from "../../src/run/run";
 import { columnsOf, textOf, waitsOf } from "../../src/views/layers/columns";
+import { rowsToHave } from "../../src/ui/row_window";
+import { columnsToShow } from "../../src/views/layers/fit";
 import { pick, type Pick } from "../../src/views/layers/pick";
-import { attainable, type Box, decadeTicks, placeLabels, pointsOf, rangeOf, roofsOf } from "../../src/views/layers/roofline";
+import { attainable, type Box, clustersOf, decadeTicks, placeLabels, pointsOf, rangeOf, roofsOf } from "../../src/views/layers/roofline";
 import { timelineOf } from "./sample";
 
 const layerOf = (change: Partial<LayerJson>): LayerJson => ({
@@ -120,6 +122,12 @@ describe("roofline", () => {
     expect(decadeTicks({ from: 0.9, to: 25 }).map(({ value }) => value)).toEqual([1, 2, 5, 10, 20]);
   });
 
+  it("takes marks that lie on each other as one", () => {
+    const mark = (x: number, radius: number) => ({ x, y: 0, radius });
+    expect(clustersOf([mark(0, 10), mark(8, 10), mark(16, 10), mark(100, 10), mark(104, 3)])).toEqual([[0, 1, 2], [3, 4]]);
+    expect(clustersOf([])).toEqual([]);
+  });
+
   it("lets no label cover a point or another label", () => {
     const within: Box = { x: 0, y: 0, width: 400, height: 300 };
     const points = Array.from({ length: 60 }, (_, k) => ({ x: (k * 97) % 400, y: (k * 61) % 300, radius: 3 + (k % 5), width: 40 + (k % 3) * 20 }));
@@ -135,3 +143,42 @@ describe("roofline", () => {
   });
 });
 
+
+describe("columns that fit", () => {
+  const columns = columnsOf(run, "cycles");
+  const widths = new Map(columns.map(({ key }) => [key, 100]));
+  const shown = (chosen: string, room: number) => columnsToShow(columns, chosen, widths, room).map(({ key }) => key);
+
+  it("are the most asked for, in the table's order", () => {
+    expect(shown("", 599)).toEqual(["number", "layer", "cycles", "share", "bound"]);
+    expect(shown("", 700)).toEqual(["number", "layer", "operator", "cycles", "share", "bound", "efficiency"]);
+  });
+
+  it("are never without number and name, and all where there is room", () => {
+    expect(shown("", 0)).toEqual(["number", "layer"]);
+    expect(shown("", Infinity)).toEqual(columns.map(({ key }) => key));
+  });
+
+  it("do not matter to who chose", () => {
+    expect(shown("all", 0)).toHaveLength(columns.length);
+    expect(shown("macs cycles", 0)).toEqual(["number", "layer", "cycles", "macs"]);
+  });
+});
+
+describe("rows in sight", () => {
+  const none = { from: 0, to: -1 };
+
+  it("are there with some about them, also at the ends", () => {
+    expect(rowsToHave(2000, 0, 220, none)).toEqual({ from: 0, to: 20 });
+    expect(rowsToHave(2000, 22000, 220, none)).toEqual({ from: 990, to: 1020 });
+    expect(rowsToHave(2000, 44000, 220, none)).toEqual({ from: 1989, to: 2000 });
+    expect(rowsToHave(0, 0, 220, none)).toEqual({ from: 0, to: 0 });
+  });
+
+  it("stay while one scrolls within them", () => {
+    const now = { from: 990, to: 1020 };
+    expect(rowsToHave(2000, 22000 + 10 * 22, 220, now)).toBe(now);
+    expect(rowsToHave(2000, 22000 + 11 * 22, 220, now)).not.toBe(now);
+    expect(rowsToHave(900, 22000, 220, now)).not.toBe(now);
+  });
+});

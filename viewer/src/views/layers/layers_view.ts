@@ -9,6 +9,7 @@ import { count } from "../../ui/numbers";
 import type { Change } from "../../ui/state";
 import { type Picture, type Table, View } from "../../ui/view";
 import { type Column, columnsOf, textOf } from "./columns";
+import { ALL_COLUMNS, columnsToShow, widthsOf } from "./fit";
 import { boundOf, pick } from "./pick";
 import { pointsOf } from "./roofline";
 import { RooflineView } from "./roofline_view";
@@ -29,8 +30,11 @@ export class LayersView extends View {
   private readonly bytes = element("select", { aria: { label: "Bytes of the roofline" } });
   private readonly tally = element("span", { className: "faint tally", aria: { role: "status" } });
   private readonly chooser = element("div", { className: "menu-items" });
+  private readonly columnsTitle = element("summary", { textContent: "Columns", title: "Choose columns" });
   private readonly showButtons = new Map<Shows, HTMLButtonElement>();
   private columns: Column[] = [];
+  private widths = new Map<string, number>();
+  private measured = "";
   private layers: Layer[] = [];
   private built = "";
   private builtRun: Run | null = null;
@@ -48,7 +52,7 @@ export class LayersView extends View {
     this.roofline.onHover = (layer) => this.hover(layer);
     this.roof.append(this.roofline.root);
     this.root.append(this.bar(), element("div", { className: "layers-body" }, this.list.root, this.roof));
-    new ResizeObserver(() => this.arrange()).observe(this.root);
+    new ResizeObserver(() => this.fit()).observe(this.root);
     this.keys.push(
       { key: "arrowdown", shown: "↓", does: "the layer below", run: () => this.list.step(1) },
       { key: "arrowup", shown: "↑", does: "the layer above", run: () => this.list.step(-1) },
@@ -57,21 +61,32 @@ export class LayersView extends View {
   }
 
   changed(change: Change): void {
-    const { run } = this.app;
-    const { unit, options } = this.app.store.state;
-    const built = `${unit} ${options["layers.hide"] ?? ""}`;
-    if (this.builtRun !== run || this.built !== built) {
-      this.columns = columnsOf(run, unit);
-      this.list.build(run, this.shownColumns());
-      if (this.builtRun !== run) this.fillChoices();
-      this.built = built;
-      this.builtRun = run;
-      this.picked = "";
-    }
+    this.arrange();
+    this.build();
     this.filter();
     if (change.has("selection") || change.has("view") || change.has("lower") || change.has("run")) this.list.mark(this.app.focus.layer);
-    this.arrange();
     if (change.has("selection") || change.has("options") || change.has("unit") || change.has("run") || change.has("view")) this.roofline.redraw();
+  }
+
+  /** Makes the table anew where the run, the unit or what columns show has changed. */
+  private build(): void {
+    const { run } = this.app;
+    const { unit } = this.app.store.state;
+    const isNew = this.builtRun !== run;
+    if (isNew || this.measured !== unit) {
+      this.columns = columnsOf(run, unit);
+      this.widths = widthsOf(this.columns, run.layers);
+      this.measured = unit;
+    }
+    if (isNew) this.fillChoices();
+    const shown = this.shownColumns();
+    const built = `${unit} ${shown.map(({ key }) => key).join(" ")}`;
+    if (!isNew && this.built === built) return;
+    this.list.build(run, shown, this.widths);
+    this.built = built;
+    this.builtRun = run;
+    this.picked = "";
+    this.markChoices(shown);
   }
 
   table(): Table {
@@ -121,8 +136,7 @@ export class LayersView extends View {
   }
 
   private shownColumns(): Column[] {
-    const hidden = new Set(this.app.store.option("layers.hide", "").split(" "));
-    return this.columns.filter(({ key }) => !hidden.has(key));
+    return columnsToShow(this.columns, this.app.store.option("layers.columns", ""), this.widths, this.list.scroller.clientWidth);
   }
 
   private filter(): void {
@@ -149,6 +163,13 @@ export class LayersView extends View {
     return this.layers.length === run.layers.length ? layersText(run.layers.length) : `${count(this.layers.length)} of ${layersText(run.layers.length)}`;
   }
 
+  private fit(): void {
+    this.arrange();
+    if (!this.builtRun) return;
+    this.build();
+    this.filter();
+  }
+
   private arrange(): void {
     const shows = this.shows;
     const { bytes } = this;
@@ -160,7 +181,8 @@ export class LayersView extends View {
 
   private painted(): PaintedTable {
     const { run, focus } = this.app;
-    const columns = this.shownColumns();
+    // A picture is as wide as it needs to be: all columns, unless somebody chose some.
+    const columns = columnsToShow(this.columns, this.app.store.option("layers.columns", "") || ALL_COLUMNS, this.widths, Infinity);
     const longest = Math.max(1, ...run.layers.map((layer) => layer.cycles));
     return {
       columns: columns.map(({ title, numeric }) => ({ title, align: numeric ? "right" : "left" })),
@@ -168,7 +190,7 @@ export class LayersView extends View {
         columns.map((column) => ({
           text: textOf(column, layer),
           ...(column.key === "bound" ? { swatch: boundColour(run, layer) } : {}),
-          ...(column.key === "share" ? { bar: { share: layer.cycles / longest, colour: boundColour(run, layer, 0.5) } } : {}),
+          ...(column.key === "share" ? { bar: { share: layer.cycles / longest, colour: boundColour(run, layer, 0.8) } } : {}),
         })),
       ),
       totals: columns.map((column) => {
@@ -218,7 +240,7 @@ export class LayersView extends View {
       this.showButtons.set(shows, node);
       choice.append(node);
     }
-    const menu = element("details", { className: "menu layers-columns" }, element("summary", { textContent: "Columns", title: "Choose columns" }), this.chooser);
+    const menu = element("details", { className: "menu layers-columns" }, this.columnsTitle, this.chooser);
     menu.addEventListener("focusout", (e) => { if (!menu.contains(e.relatedTarget as Node | null)) menu.open = false; });
     return element("div", { className: "layers-bar" }, this.words, this.bound, this.operator, this.tally, element("span", { className: "spacer" }), this.bytes, choice, menu);
   }
@@ -239,19 +261,31 @@ export class LayersView extends View {
     const options = (all: string, values: string[]) => [element("option", { value: "", textContent: all }), ...[...new Set(values)].sort().map((value) => element("option", { value, textContent: value }))];
     this.bound.replaceChildren(...options("any bound", run.layers.map(boundOf)));
     this.operator.replaceChildren(...options("any operator", run.layers.map((layer) => layer.op)));
-    this.chooser.replaceChildren(...this.columns.slice(2).map((column) => this.columnChoice(column)));
+    const { store } = this.app;
+    const whole = element("div", { className: "choice" },
+      button("As many as fit", "The columns that there is room for", () => store.setOption("layers.columns", "")),
+      button("All", "All columns; the table scrolls sideways", () => store.setOption("layers.columns", ALL_COLUMNS)));
+    this.chooser.replaceChildren(whole, ...this.columns.slice(2).map((column) => this.columnChoice(column)), element("p", { className: "faint", textContent: "Files have all columns." }));
   }
 
   private columnChoice({ key, title, help }: Column): HTMLElement {
-    const { store } = this.app;
-    const box = element("input", { type: "checkbox", checked: !store.option("layers.hide", "").split(" ").includes(key) });
+    const box = element("input", { type: "checkbox", value: key });
     box.addEventListener("change", () => {
-      const hidden = new Set(store.option("layers.hide", "").split(" ").filter(Boolean));
-      if (box.checked) hidden.delete(key);
-      else hidden.add(key);
-      store.setOption("layers.hide", [...hidden].join(" "));
+      const keys = new Set(this.shownColumns().map((column) => column.key));
+      if (box.checked) keys.add(key);
+      else keys.delete(key);
+      this.app.store.setOption("layers.columns", [...keys].join(" "));
     });
     return element("label", { title: help }, box, ` ${title}`);
+  }
+
+  private markChoices(shown: readonly Column[]): void {
+    const keys = new Set(shown.map(({ key }) => key));
+    for (const box of this.chooser.querySelectorAll("input")) box.checked = keys.has(box.value);
+    const all = keys.size === this.columns.length;
+    this.columnsTitle.textContent = all ? "Columns" : `Columns: ${keys.size} of ${this.columns.length}`;
+    const chosen = this.app.store.option("layers.columns", "");
+    this.chooser.querySelectorAll("button").forEach((node, k) => node.setAttribute("aria-pressed", String(k === 0 ? chosen === "" : all)));
   }
 }
 

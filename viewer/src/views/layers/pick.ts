@@ -27,10 +27,12 @@ export function pick(layers: readonly Layer[], columns: readonly Column[], how: 
   return column ? found.sort((a, b) => compare(column, a, b, descending) || a.index - b.index) : found;
 }
 
+const byName = new Intl.Collator("en", { numeric: true });
+
 // What has no value comes last, whichever way.
 function compare(column: Column, a: Layer, b: Layer, descending: boolean): number {
   const [x, y] = [column.value(a), column.value(b)];
   if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
-  const order = typeof x === "string" || typeof y === "string" ? String(x).localeCompare(String(y), "en", { numeric: true }) : x - y;
+  const order = typeof x === "string" || typeof y === "string" ? byName.compare(String(x), String(y)) : x - y;
   return descending ? -order : order;
 }

@@ -83,6 +83,29 @@ export interface Box {
   height: number;
 }
 
+/** Marks that hide one another, chains of them too; each in the order of the marks, and the clusters by their first. */
+export function clustersOf(marks: readonly { x: number; y: number; radius: number }[]): number[][] {
+  const cluster = new Int32Array(marks.length).fill(-1);
+  const out: number[][] = [];
+  marks.forEach((_, start) => {
+    if ((cluster[start] as number) >= 0) return;
+    const members = [start];
+    cluster[start] = out.length;
+    for (let k = 0; k < members.length; k++) {
+      const a = marks[members[k] as number] as (typeof marks)[number];
+      marks.forEach((b, other) => {
+        if ((cluster[other] as number) >= 0 || Math.hypot(a.x - b.x, a.y - b.y) > HIDES * (a.radius + b.radius)) return;
+        cluster[other] = out.length;
+        members.push(other);
+      });
+    }
+    out.push(members.sort((a, b) => a - b));
+  });
+  return out;
+}
+
+const HIDES = 0.62; // of the sum of their radii: nearer than that, a mark has no room for a name of its own
+
 const overlap = (a: Box, b: Box) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
 /** A place beside each point, in their order, that covers no point and no label before it; null where there is none. */

@@ -1,14 +1,14 @@
 // The roofline as a picture beside the table: hover and click are linked with it.
 import { fitText, type Painter, textWidth } from "../../paint/painter";
 import { paintMark } from "../../paint/marks";
-import { css, resourceColour } from "../../paint/theme";
+import { css, mix, resourceColour } from "../../paint/theme";
 import type { Layer } from "../../run/run";
 import type { App } from "../../ui/app";
 import { bytes, count, percent } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { boundOf } from "./pick";
-import { attainable, type Box, type Bytes, decadeTicks, placeLabels, type Point, pointsOf, type Range, rangeOf, type Roofs, roofsOf } from "./roofline";
+import { attainable, type Box, type Bytes, clustersOf, decadeTicks, placeLabels, type Point, pointsOf, type Range, rangeOf, type Roofs, roofsOf } from "./roofline";
 
 const LEFT = 62;
 const RIGHT = 14;
@@ -16,9 +16,10 @@ const LEGEND_LINE = 18;
 const AXIS = 40;
 const NOTE_LINE = 14;
 const ROOF_LABEL = 24;
-const LABELS = 14; // layers named at most, the longest first
+const LABELS = 24; // marks, or clusters of them, that are named at most, the longest first
 const SMALLEST = 3;
 const LARGEST = 15; // radius, of the layer that takes longest
+const ROOM_FOR_LARGEST = 150; // layers; of more, all are smaller
 
 interface Placed {
   point: Point;
@@ -48,7 +49,10 @@ export class RooflineView extends CanvasView {
   constructor(app: App) {
     super(app, "layers", "Roofline of all layers");
     this.canvas.addEventListener("click", (e) => {
-      const hit = this.at(e.offsetX, e.offsetY);
+      // Marks lie on each other: each click takes the next one there.
+      const hits = this.at(e.offsetX, e.offsetY);
+      const before = hits.findIndex(({ point }) => point.layer.index === app.focus.layer);
+      const hit = hits[(before + 1) % Math.max(1, hits.length)];
       app.select(hit ? { kind: "layer", layer: hit.point.layer.index } : null);
     });
     this.canvas.addEventListener("pointerleave", () => this.onHover(-1));
@@ -95,9 +99,10 @@ export class RooflineView extends CanvasView {
   }
 
   protected override hover(x: number, y: number, event: PointerEvent): void {
-    const hit = this.at(x, y);
+    const hits = this.at(x, y);
+    const hit = hits.find(({ point }) => point.layer.index === this.app.focus.layer) ?? hits[0];
     this.canvas.style.cursor = hit ? "pointer" : "default";
-    if (hit) this.app.tip.show(event, this.tip(hit.point));
+    if (hit) this.app.tip.show(event, [...this.tip(hit.point), ...othersOf(hits, hit)]);
     else this.app.tip.hide();
     this.onHover(hit ? hit.point.layer.index : -1);
   }
@@ -117,14 +122,12 @@ export class RooflineView extends CanvasView {
     return lines;
   }
 
-  private at(x: number, y: number): Placed | null {
-    let best: Placed | null = null;
-    let nearest = Infinity;
-    for (const placed of this.placed) {
-      const distance = Math.hypot(placed.x - x, placed.y - y) - placed.radius;
-      if (distance < 6 && distance < nearest) [best, nearest] = [placed, distance];
-    }
-    return best;
+  /** The marks under a pixel, the nearest first. */
+  private at(x: number, y: number): Placed[] {
+    const distance = (placed: Placed) => Math.hypot(placed.x - x, placed.y - y);
+    const near = this.placed.filter((placed) => distance(placed) < placed.radius + 2);
+    const hits = near.length ? near : this.placed.filter((placed) => distance(placed) < placed.radius + 6);
+    return hits.filter(({ point }) => this.shows(point.layer)).sort((a, b) => distance(a) - distance(b));
   }
 
   private ranges(points: readonly Point[], roofs: Roofs, height: number): { across: Range; up: Range } {
@@ -137,8 +140,9 @@ export class RooflineView extends CanvasView {
 
   private place(points: readonly Point[], plot: Plot): void {
     const longest = Math.max(1, ...points.map(({ layer }) => layer.cycles));
+    const largest = Math.max(SMALLEST + 3, LARGEST * Math.min(1, Math.sqrt(ROOM_FOR_LARGEST / Math.max(1, points.length))));
     this.placed = points
-      .map((point): Placed => ({ point, x: xOf(plot, point.x[this.kind] ?? 1), y: yOf(plot, point.y), radius: SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(point.layer.cycles / longest) }))
+      .map((point): Placed => ({ point, x: xOf(plot, point.x[this.kind] ?? 1), y: yOf(plot, point.y), radius: SMALLEST + (largest - SMALLEST) * Math.sqrt(point.layer.cycles / longest) }))
       .sort((a, b) => b.radius - a.radius);
   }
 
@@ -159,8 +163,9 @@ export class RooflineView extends CanvasView {
       p.text(x + 16, y, name, { colour: p.theme.faint });
       x += width;
     }
-    const area = "area: cycles of the layer";
-    if (x + textWidth(area) < this.width - RIGHT) p.text(this.width - RIGHT, y, area, { colour: p.theme.faint, align: "right" });
+    const area = "area: cycles of the layer; name +5: five more on the same spot";
+    if (x + textWidth(area) > this.width - RIGHT) y += LEGEND_LINE;
+    p.text(this.width - RIGHT, y, area, { colour: p.theme.faint, align: "right", width: this.width - RIGHT - 8 });
     return y + LEGEND_LINE / 2;
   }
 
@@ -250,19 +255,40 @@ export class RooflineView extends CanvasView {
   }
 
   private paintPoints(p: Painter): void {
-    const { run } = this.app;
-    for (const { point, x, y, radius } of this.placed) {
-      const resource = run.instructions.resources.indexOf(boundOf(point.layer));
-      const shown = this.shows(point.layer);
-      paintMark(p, resource, x, y, radius, css(resourceColour(resource), shown ? 0.62 : 0.12), shown ? p.theme.ground : p.theme.line);
-    }
+    const isMarked = ({ point }: Placed) => point.layer.index === this.app.focus.layer || point.layer.index === this.hovered;
+    // Small ones upon large ones; what is selected or under the pointer upon all.
+    const order = [...this.placed.filter(({ point }) => !this.shows(point.layer)), ...this.placed.filter(({ point }) => this.shows(point.layer))];
+    for (const placed of [...order.filter((at) => !isMarked(at)), ...order.filter(isMarked)]) this.paintPoint(p, placed, isMarked(placed));
+  }
+
+  private paintPoint(p: Painter, { point, x, y, radius }: Placed, isMarked: boolean): void {
+    const { theme } = p;
+    const resource = this.app.run.instructions.resources.indexOf(boundOf(point.layer));
+    const shown = this.shows(point.layer);
+    const colour = resourceColour(resource);
+    paintMark(p, resource, x, y, radius, css(colour, isMarked ? 1 : shown ? 0.5 : 0.12), shown ? css(mix(colour, theme.dark ? [255, 255, 255] : [0, 0, 0], 0.45)) : theme.line);
   }
 
   private paintNames(p: Painter, plot: Plot, taken: Box[]): void {
-    const names = this.placed.map(({ point }, k) => (k < LABELS && this.shows(point.layer) ? fitText(point.layer.name, 130, { size: 10 }) : ""));
-    const places = placeLabels(this.placed.map(({ x, y, radius }, k) => ({ x, y, radius: radius * 0.8, width: textWidth(names[k] as string, { size: 10 }) })), 12, plot, taken);
+    const marks = this.placed.filter(({ point }) => this.shows(point.layer));
+    const { hovered, app } = this;
+    const rank = ({ point }: Placed) => (point.layer.index === hovered ? 0 : point.layer.index === app.focus.layer ? 1 : 2);
+    const size = { size: 10 };
+    const named = clustersOf(marks)
+      .map((members) => members.map((k) => marks[k] as Placed).sort((a, b) => rank(a) - rank(b)))
+      .sort((a, b) => rank(a[0] as Placed) - rank(b[0] as Placed))
+      .map((members, k): { at: Placed; name: string } => {
+        const at = members[0] as Placed;
+        const more = members.length > 1 ? ` +${members.length - 1}` : "";
+        return { at, name: k < LABELS ? `${fitText(at.point.layer.name, 130, size)}${more}` : "" };
+      });
+    const known = new Set(named.map(({ at }) => at));
+    const others = marks.filter((at) => !known.has(at)).map((at) => ({ at, name: "" }));
+    const labels = [...named, ...others];
+    const places = placeLabels(labels.map(({ at: { x, y, radius }, name }) => ({ x, y, radius: radius * 0.8, width: textWidth(name, size) })), 12, plot, taken);
     places.forEach((box, k) => {
-      if (box) p.text(box.x, box.y + 6, names[k] as string, { size: 10 });
+      const label = labels[k];
+      if (box && label) p.text(box.x, box.y + 6, label.name, { ...size, bold: rank(label.at) < 2 });
     });
   }
 
@@ -286,6 +312,15 @@ export class RooflineView extends CanvasView {
       }
     }
   }
+}
+
+const OTHERS = 8; // names in a tip
+
+function othersOf(hits: readonly Placed[], hit: Placed): TipLine[] {
+  const others = hits.filter((other) => other !== hit).map(({ point }) => point.layer.name);
+  if (!others.length) return [];
+  const more = others.length > OTHERS ? ` and ${others.length - OTHERS} more` : "";
+  return [[`Also here: ${others.slice(0, OTHERS).join(", ")}${more}. Click again for the next.`, "faint"]];
 }
 
 const round = (value: number | null): number => (value === null ? 0 : Number(value.toPrecision(4)));

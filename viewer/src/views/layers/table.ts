@@ -1,9 +1,11 @@
-// The table itself. Its rows are made once for a run and a choice of columns; sorting and filtering only move them.
+// The table itself. Rows are made when they come into sight first; sorting and filtering only move them.
 import { css, resourceColour, stallColour } from "../../paint/theme";
 import type { Layer, Run } from "../../run/run";
 import { STALLS } from "../../run/stalls";
 import { element } from "../../ui/dom";
+import { markEdges } from "../../ui/edges";
 import { count, percent } from "../../ui/numbers";
+import { RowWindow } from "../../ui/row_window";
 import { type Column, textOf, waitsOf } from "./columns";
 import { boundOf } from "./pick";
 
@@ -18,99 +20,118 @@ export const boundColour = (run: Run, layer: Layer, alpha = 1): string => css(re
 
 export class LayerTable {
   readonly root: HTMLElement;
+  /** What scrolls. */
+  readonly scroller = element("div", { className: "layers-scroll" });
   private readonly table = element("table", { aria: { role: "grid", label: "Layers" } });
+  private readonly widths = element("colgroup");
   private readonly head = element("tr");
-  private readonly body = element("tbody");
   private readonly foot = element("tr");
-  private rows: HTMLTableRowElement[] = []; // by layer
+  private readonly window = new RowWindow(this.scroller, this.table, this.head, this.foot, (place) => this.rowOf(this.shown[place] as Layer));
+  private readonly body = this.window.body;
+  private readonly rows = new Map<Layer, HTMLTableRowElement>(); // that were in sight so far
+  private run: Run | null = null;
   private columns: readonly Column[] = [];
   private shown: readonly Layer[] = [];
+  private longest = 1;
+  private longestWait = 1;
   private chosen = -1;
 
   constructor(private readonly actions: TableActions) {
-    this.table.append(element("thead", {}, this.head), this.body, element("tfoot", {}, this.foot));
-    this.root = element("div", { className: "layers-table" }, this.table);
+    this.table.append(this.widths, element("thead", {}, this.head), ...this.window.parts, element("tfoot", {}, this.foot));
+    this.scroller.append(this.table);
+    this.root = element("div", { className: "layers-table" }, this.scroller);
+    markEdges(this.root, this.scroller);
     this.listen();
   }
 
-  /** Makes all rows. */
-  build(run: Run, columns: readonly Column[]): void {
+  /** `widths` in pixels, by key. */
+  build(run: Run, columns: readonly Column[], widths: ReadonlyMap<string, number>): void {
+    this.run = run;
     this.columns = columns;
-    this.chosen = -1;
-    const longest = Math.max(1, ...run.layers.map((layer) => layer.cycles));
-    const waits = run.layers.map((layer) => waitsOf(run, layer));
-    const longestWait = Math.max(1, ...waits.map((kinds) => kinds.reduce((a, b) => a + b, 0)));
+    this.longest = largest(run.layers.map((layer) => layer.cycles));
+    this.longestWait = largest(run.layers.map((layer) => sumOf(waitsOf(run, layer))));
+    this.rows.clear();
     this.head.replaceChildren(...columns.map((column) => this.headOf(column)));
-    this.rows = run.layers.map((layer) => {
-      const row = element("tr", { className: "row", tabIndex: -1, data: { layer: String(layer.index) }, aria: { selected: "false" } });
-      for (const column of columns) {
-        const cell = cellOf(run, column, layer);
-        if (column.key === "share") {
-          cell.style.setProperty("--share", percentOf(layer.cycles / longest));
-          cell.style.setProperty("--bar", boundColour(run, layer, 0.5));
-        }
-        if (column.key === "waits") paintWaits(cell, waits[layer.index] as number[], longestWait);
-        row.append(cell);
-      }
-      return row;
-    });
+    // The names get what the others leave.
+    this.widths.replaceChildren(...columns.map(({ key }) => element("col", { style: key === "layer" ? {} : { width: `${widths.get(key)}px` } })));
+    this.table.style.minWidth = `${columns.reduce((sum, { key }) => sum + (widths.get(key) ?? 0), 0)}px`;
   }
 
   show(run: Run, layers: readonly Layer[], sort: string): void {
     this.shown = layers;
-    this.body.replaceChildren(...layers.map((layer) => this.rows[layer.index] as HTMLTableRowElement));
     this.columns.forEach((column, k) => {
       const order = sort === column.key ? "ascending" : sort === `-${column.key}` ? "descending" : "none";
       this.head.children[k]?.setAttribute("aria-sort", order);
     });
     this.foot.replaceChildren(...this.columns.map((column) => totalOf(run, column, layers)));
+    this.window.show(layers.length);
     this.holdTabStop();
   }
 
   /** Lights up a row, and scrolls it into sight. */
   mark(layer: number): void {
     if (layer !== this.chosen) {
-      this.rows[this.chosen]?.setAttribute("aria-selected", "false");
-      this.rows[layer]?.setAttribute("aria-selected", "true");
+      this.known(this.chosen)?.setAttribute("aria-selected", "false");
+      this.known(layer)?.setAttribute("aria-selected", "true");
       this.chosen = layer;
       this.holdTabStop();
     }
-    this.reveal(this.rows[layer]);
+    this.window.reveal(this.placeOf(layer));
   }
 
   hover(layer: number): void {
     this.body.querySelector(".hovered")?.classList.remove("hovered");
-    this.rows[layer]?.classList.add("hovered");
+    this.known(layer)?.classList.add("hovered");
   }
 
   /** Selects the row `by` below the selected one. */
   step(by: number): void {
     if (!this.shown.length) return;
-    const at = this.shown.findIndex((layer) => layer.index === this.chosen);
+    const at = this.placeOf(this.chosen);
     const next = at < 0 ? (by > 0 ? 0 : this.shown.length - 1) : Math.max(0, Math.min(this.shown.length - 1, at + by));
     this.take(this.shown[next] as Layer);
   }
 
   private take(layer: Layer): void {
-    const row = this.rows[layer.index];
-    if (this.body.contains(document.activeElement)) row?.focus({ preventScroll: true });
-    this.reveal(row);
+    const hadFocus = this.body.contains(document.activeElement);
+    this.window.reveal(this.shown.indexOf(layer));
+    if (hadFocus) this.known(layer.index)?.focus({ preventScroll: true });
     this.actions.select(layer);
   }
 
-  private reveal(row: HTMLTableRowElement | undefined): void {
-    if (!row?.isConnected) return;
-    const { root } = this;
-    const top = row.offsetTop - this.head.offsetHeight;
-    const bottom = row.offsetTop + row.offsetHeight + this.foot.offsetHeight;
-    if (top < root.scrollTop) root.scrollTop = top;
-    else if (bottom > root.scrollTop + root.clientHeight) root.scrollTop = bottom - root.clientHeight;
+  private placeOf(layer: number): number {
+    return this.shown.findIndex(({ index }) => index === layer);
+  }
+
+  private known(layer: number): HTMLTableRowElement | undefined {
+    const of = this.run?.layers[layer];
+    return of && this.rows.get(of);
+  }
+
+  private rowOf(layer: Layer): HTMLTableRowElement {
+    let row = this.rows.get(layer);
+    if (!row) this.rows.set(layer, (row = this.makeRow(this.run as Run, layer)));
+    return row;
+  }
+
+  private makeRow(run: Run, layer: Layer): HTMLTableRowElement {
+    const row = element("tr", { className: "row", tabIndex: -1, data: { layer: String(layer.index) }, aria: { selected: String(layer.index === this.chosen) } });
+    for (const column of this.columns) {
+      const cell = cellOf(run, column, layer);
+      if (column.key === "share") {
+        cell.style.setProperty("--share", percentOf(layer.cycles / this.longest));
+        cell.style.setProperty("--bar", boundColour(run, layer, 0.8));
+      }
+      if (column.key === "waits") paintWaits(cell, waitsOf(run, layer), this.longestWait);
+      row.append(cell);
+    }
+    return row;
   }
 
   // One row takes part in the order of Tab; the arrows move among the others.
   private holdTabStop(): void {
-    const stop = this.shown.find((layer) => layer.index === this.chosen) ?? this.shown[0];
-    for (const layer of this.shown) (this.rows[layer.index] as HTMLTableRowElement).tabIndex = layer === stop ? 0 : -1;
+    const stop = this.known(this.chosen) ?? this.body.firstElementChild;
+    for (const row of this.rows.values()) row.tabIndex = row === stop ? 0 : -1;
   }
 
   private headOf(column: Column): HTMLElement {
@@ -120,7 +141,7 @@ export class LayerTable {
 
   private layerAt(target: EventTarget | null): Layer | undefined {
     const row = (target as HTMLElement | null)?.closest<HTMLElement>("tr.row");
-    return row ? this.shown.find((layer) => String(layer.index) === row.dataset["layer"]) : undefined;
+    return row ? this.run?.layers[Number(row.dataset["layer"])] : undefined;
   }
 
   private listen(): void {
@@ -141,7 +162,7 @@ export class LayerTable {
   private key(e: KeyboardEvent): void {
     const layer = this.layerAt(e.target);
     if (!layer || e.ctrlKey || e.metaKey || e.altKey) return;
-    const page = Math.max(1, Math.floor(this.root.clientHeight / ((e.target as HTMLElement).offsetHeight || 22)) - 3);
+    const page = Math.max(1, this.window.page - 1);
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.shown.length, End: this.shown.length }[e.key];
     if (by) {
       if (layer.index !== this.chosen) this.take(layer);
@@ -156,6 +177,8 @@ export class LayerTable {
 }
 
 export const layersText = (layers: number): string => `${count(layers)} layer${layers === 1 ? "" : "s"}`;
+const sumOf = (figures: readonly number[]) => figures.reduce((a, b) => a + b, 0);
+const largest = (figures: readonly number[]) => figures.reduce((a, b) => Math.max(a, b), 1);
 const percentOf = (share: number) => `${(100 * share).toFixed(2)}%`;
 
 function cellOf(run: Run, column: Column, layer: Layer): HTMLTableCellElement {
