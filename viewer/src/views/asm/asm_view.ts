@@ -7,7 +7,7 @@ import type { App } from "../../ui/app";
 import { count } from "../../ui/numbers";
 import type { Change, Selection } from "../../ui/state";
 import { CanvasView, type Table } from "../../ui/view";
-import { ScrollArea } from "../path/scroll";
+import { ScrollArea } from "../../ui/scroll";
 import "./asm.css";
 import { type Columns, columnsOf, HEAD_STYLE } from "./columns";
 import { FindBar, hitsText } from "./find_bar";

@@ -6,7 +6,7 @@ import type { Run } from "../../run/run";
 import type { App } from "../../ui/app";
 import { element } from "../../ui/dom";
 import { count, percent } from "../../ui/numbers";
-import { listenToScroll, ScrollArea } from "./scroll";
+import { listenToScroll, ScrollArea } from "../../ui/scroll";
 import { type Change, tileOfTrack } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";

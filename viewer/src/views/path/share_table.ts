@@ -4,7 +4,7 @@ import { css, resourceColour } from "../../paint/theme";
 import type { Run } from "../../run/run";
 import { count, percent, seconds } from "../../ui/numbers";
 import type { Gain } from "./gains";
-import type { ScrollArea } from "./scroll";
+import type { ScrollArea } from "../../ui/scroll";
 import { type Grouping, type Share } from "./shares";
 
 export const ROW = 20;

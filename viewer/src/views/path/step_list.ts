@@ -7,7 +7,7 @@ import type { Run } from "../../run/run";
 import { count } from "../../ui/numbers";
 import { isFold, type Item, keyOf, type Line } from "./fold";
 import { amount } from "./share_table";
-import type { ScrollArea } from "./scroll";
+import type { ScrollArea } from "../../ui/scroll";
 import { linkName } from "./shares";
 
 export const LINE = 19;

@@ -1,6 +1,6 @@
 // Parts of a canvas that scroll, with their bars.
-import type { Painter } from "../../paint/painter";
-import { css } from "../../paint/theme";
+import type { Painter } from "../paint/painter";
+import { css } from "../paint/theme";
 
 const BAR = 8;
 const LEAST_THUMB = 24;
