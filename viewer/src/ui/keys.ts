@@ -1,4 +1,5 @@
-// The keyboard. Keys of the page work everywhere; those of a view where it is on screen (the upper pane's first).
+// The keyboard. Keys of the page work everywhere; those of a view where it is on screen: first those of the pane that was clicked last
+// (it has the focus), then the upper pane's.
 import type { App } from "./app";
 import { element } from "./dom";
 import { TITLES } from "./pane";
@@ -68,7 +69,9 @@ export class Keys {
     } else {
       // Enter and the arrows belong to a button or a row that has the focus.
       if (target.closest("button, summary, tr, a") && (key === "enter" || key === " ")) return;
-      const binding = [...this.app.shown.flatMap((view) => view.keys), ...this.own].find((b) => b.key === key);
+      const views = this.app.shown;
+      const first = views.filter((view) => view.root.contains(target));
+      const binding = [...first, ...views].flatMap((view) => view.keys).concat(this.own).find((b) => b.key === key);
       if (!binding) return;
       binding.run();
     }

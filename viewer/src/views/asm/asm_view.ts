@@ -194,13 +194,6 @@ export class AsmView extends CanvasView {
       this.area.release();
       this.pressed = null;
     });
-    // Whoever is in the listing means it, whatever the other pane does with the key.
-    canvas.addEventListener("keydown", (e) => {
-      const binding = e.ctrlKey || e.metaKey || e.altKey ? undefined : this.keys.find(({ key }) => key === e.key.toLowerCase());
-      if (!binding) return;
-      binding.run();
-      e.preventDefault();
-    });
   }
 
   private click(line: number, y: number): void {
