@@ -1,51 +1,68 @@
 // program.asm line by line, with what each line cost in the run.
-import { type Painter, textWidth } from "../../paint/painter";
-import { css, resourceColour } from "../../paint/theme";
-import { layerName } from "../../run/names";
+import type { Painter } from "../../paint/painter";
+import { lockName, tensorName } from "../../run/names";
 import type { Run } from "../../run/run";
 import type { App } from "../../ui/app";
+import { button } from "../../ui/dom";
 import { count } from "../../ui/numbers";
-import type { Change, Selection } from "../../ui/state";
-import { CanvasView, type Table } from "../../ui/view";
 import { ScrollArea } from "../../ui/scroll";
+import type { Change, Selection } from "../../ui/state";
+import type { TipLine } from "../../ui/tip";
+import { CanvasView, type Table } from "../../ui/view";
+import { asmTable } from "./asm_table";
 import "./asm.css";
-import { type Columns, columnsOf, HEAD_STYLE } from "./columns";
-import { FindBar, hitsText } from "./find_bar";
-import { type LineCosts, lineCostsOf } from "./line_costs";
-import { lineTip, WHAT_IT_SHOWS } from "./line_tip";
-import { linesWith, type Listing, listingOf, loweredOf, nextIn } from "./listing";
-import { characterWidth, CODE, codeWidth, paintCode, paintMatches } from "./paint_code";
-import { paintCosts } from "./paint_costs";
+import { type Columns, columnsOf } from "./columns";
+import { copyText } from "./copy";
+import { FindBar } from "./find_bar";
+import { Finder } from "./finder";
+import { listenToListing } from "./input";
+import { type LineCosts, lineCostsOf, nextSlice } from "./line_costs";
+import { lineTip, linkTip, shareTip, WHAT_IT_SHOWS } from "./line_tip";
+import { type Link, linksOf } from "./links";
+import { type Listing, listingOf } from "./listing";
+import { firstOfCode } from "./outline";
+import { PartMenu } from "./part_menu";
+import { characterAt, characterWidth, codeWidth } from "./paint_code";
+import { type Look, paintListing, ROOM, ROW, STEPS, STRIP, TITLES, TOP } from "./paint_listing";
+import { structureOf } from "./structure";
+import { engineInSight, locksAt, targetOf } from "./targets";
+import { type Touched, touchedBy } from "./touched";
 
-const ROW = 18;
-const TITLES = 22;
-const TOP = TITLES + ROW + 3; // the columns' titles and the section's head
-const TICKS = 4; // beside the scroll bar
-const ROOM = 16; // at the right of the code
-const GAP = 12;
 const STEP = 80; // to the side
+const COPIED = 2500; // milliseconds that the page says so
 
-interface Found {
+interface Known {
   run: Run;
-  query: string;
-  lines: number[];
+  costs: LineCosts;
+  listing: Listing;
+  longest: number; // pixels
 }
 
 export class AsmView extends CanvasView {
   private readonly area = new ScrollArea();
+  private readonly finder = new Finder();
   private readonly find: FindBar;
-  private known: { run: Run; costs: LineCosts; listing: Listing; columns: Columns; longest: number } | null = null;
-  private found: Found | null = null;
-  private foundAt = -1; // place in found.lines
+  private readonly parts = new PartMenu((line) => this.scrollToLine(line));
+  private known: Known | null = null;
+  private touchedFor: { run: Run; selection: Selection | null; touched: Touched } | null = null;
   private sideways = 0; // pixels that the code is moved to the left
   private revealed: Selection | null = null;
-  private pressed: number | null = null; // line
+  private hot: { line: number; link: Link } | null = null;
+  private chosen: { from: number; to: number; anchor: number } | null = null;
+  private copied = "";
 
   constructor(app: App) {
     super(app, "asm", "Program listing with the cost of each line");
-    this.find = new FindBar({ look: (query) => this.look(query), go: (by) => this.goFound(by) });
+    this.find = new FindBar({ look: (query) => this.look(query), go: (by) => this.goTo(this.finder.step(this.topLine, by)) });
     const page = () => Math.max(ROW, this.area.height - 2 * ROW);
     this.keys.push(
+      { key: "n", shown: "N", does: "next slice that the selected line ran as", run: () => this.stepSlice(1) },
+      { key: "p", shown: "P", does: "previous slice of the line", run: () => this.stepSlice(-1) },
+      { key: "}", shown: "}", does: "next section", run: () => this.goSection(1) },
+      { key: "{", shown: "{", does: "previous section", run: () => this.goSection(-1) },
+      { key: "l", shown: "L", does: "find in the listing: text, /regex/, :line", run: () => this.find.focus() },
+      { key: "y", shown: "Y", does: "copy the line, or the lines chosen with Shift and click (Ctrl+C)", run: () => this.copy() },
+      { key: "v", shown: "V", does: "share of the layer or of the run", run: () => this.turnShare() },
       { key: "arrowdown", shown: "↓", does: "a line down", run: () => this.scrollBy(ROW) },
       { key: "arrowup", shown: "↑", does: "a line up", run: () => this.scrollBy(-ROW) },
       { key: "arrowright", shown: "→", does: "long lines: to the right (or Shift and wheel)", run: () => this.moveSideways(STEP) },
@@ -54,98 +71,160 @@ export class AsmView extends CanvasView {
       { key: "pageup", shown: "Page ↑", does: "a page up", run: () => this.scrollBy(-page()) },
       { key: "home", shown: "Home", does: "the first line", run: () => this.scrollBy(-Infinity) },
       { key: "end", shown: "End", does: "the last line", run: () => this.scrollBy(Infinity) },
-      { key: "]", shown: "]", does: "next section", run: () => this.goSection(1) },
-      { key: "[", shown: "[", does: "previous section", run: () => this.goSection(-1) },
-      { key: "l", shown: "L", does: "find in the listing", run: () => this.find.focus() },
     );
-    this.listen();
+    listenToListing(this.canvas, this.area, {
+      lineHeight: ROW,
+      lineAt: (x, y) => this.lineAt(x, y),
+      scrolled: (x, y) => {
+        this.moveSideways(x);
+        this.scrollBy(y);
+      },
+      hover: (e) => this.hover(e.offsetX, e.offsetY, e),
+      click: (x, y, extend) => this.click(x, y, extend),
+      copy: () => this.copy(),
+    });
   }
 
   override tools(): HTMLElement[] {
-    this.showFound();
-    return [this.find.root];
+    const copy = button("Copy", "Copy the selected line, or the lines chosen with Shift and click (Y)", () => this.copy());
+    copy.className = "asm-copy";
+    return [this.parts.root, this.find.root, copy];
   }
 
   override changed(change: Change): void {
-    if (change.has("run") && this.known && this.known.run !== this.app.run) {
-      this.area.scrollTo(0);
+    const isNew = this.known?.run !== this.app.run;
+    this.layOut();
+    const { selection } = this.app.store.state;
+    if (isNew) {
+      // Whoever opens a listing wants code; what it declares is a part of the menu.
+      this.scrollToLine(firstOfCode(this.app.run));
       this.revealed = null;
     }
-    this.layOut();
-    this.showFound();
-    const { selection } = this.app.store.state;
     if (selection !== this.revealed) {
       this.revealed = selection;
+      this.chosen = null;
       this.revealSelection();
     }
     super.changed(change);
   }
 
   paint(p: Painter): void {
-    const { columns } = this.layOut();
-    const first = Math.floor(this.area.offset / ROW);
-    const last = Math.min(this.app.run.asm.length - 1, Math.floor((this.area.offset + this.area.height) / ROW));
-    p.clip(0, TOP, this.width, this.area.height, () => {
-      for (let line = first; line <= last; line++) this.paintMargin(p, columns, line, TOP + line * ROW - this.area.offset);
-    });
-    p.clip(columns.code - 5, TOP, Math.max(0, this.codeWidth + 10), this.area.height, () => {
-      for (let line = first; line <= last; line++) this.paintText(p, columns, line, TOP + line * ROW - this.area.offset);
-    });
-    this.paintTitles(p, columns);
-    this.paintSection(p, columns, first);
-    this.area.paintBar(p);
-    this.paintTicks(p);
+    paintListing(p, this.lookNow());
   }
 
   table(): Table {
-    const { run } = this.app;
-    const { costs } = this.layOut();
-    return {
-      caption: "Every line of program.asm with how often it was executed and the cycles that its engines, all together, worked and waited.",
-      columns: ["line", "text", "slices", "busy cycles", "wait cycles"],
-      rows: run.asm.map((text, at) => [at + 1, text, costs.slices[at] as number, costs.busy[at] as number, costs.wait[at] as number]),
-    };
+    const { costs, listing } = this.layOut();
+    return asmTable(this.app.run, costs, listing);
   }
 
   protected override hover(x: number, y: number, event: PointerEvent): void {
     if (event.buttons) return;
     const { app } = this;
+    const hot = this.linkAt(x, y);
+    if (hot?.link !== this.hot?.link) this.redraw();
+    this.hot = hot;
     const line = this.lineAt(x, y);
-    this.canvas.style.cursor = line >= 0 && this.selectionOf(line) ? "pointer" : "default";
-    if (y < TITLES) app.tip.show(event, WHAT_IT_SHOWS);
-    else if (line >= 0 && (app.run.asm[line] as string).trim()) app.tip.show(event, lineTip(app, line));
+    const acts = hot || this.isShare(x, y) || this.stepAt(x, y) || (line >= 0 && this.selectionOf(line));
+    this.canvas.style.cursor = acts ? "pointer" : "default";
+    const tip = this.tipAt(x, y, line);
+    if (tip.length) app.tip.show(event, tip);
     else app.tip.hide();
   }
 
   // ---- places ----
 
-  private layOut(): NonNullable<AsmView["known"]> {
+  private layOut(): Known {
     const { run } = this.app;
     if (this.known?.run !== run) {
-      const costs = lineCostsOf(run);
       const longest = run.asm.reduce((most, line) => Math.max(most, line.length), 0) * characterWidth();
-      this.known = { run, costs, listing: listingOf(run), columns: columnsOf(run, costs), longest };
+      this.known = { run, costs: lineCostsOf(run), listing: listingOf(run), longest };
       this.sideways = 0;
+      this.chosen = null;
     }
     this.area.place(0, TOP, this.width, this.height - TOP, run.asm.length * ROW);
+    this.finder.look(run, this.query, this.touched.lines);
     return this.known;
+  }
+
+  private get columns(): Columns {
+    return columnsOf(this.app.run, lineCostsOf(this.app.run), this.ofRun, this.width);
+  }
+
+  private get ofRun(): boolean {
+    return this.app.store.option("asm.share", "layer") === "run";
+  }
+
+  private get touched(): Touched {
+    const { run, focus, store } = this.app;
+    const { selection } = store.state;
+    if (this.touchedFor?.run !== run || this.touchedFor.selection !== selection) this.touchedFor = { run, selection, touched: touchedBy(run, focus) };
+    return this.touchedFor.touched;
+  }
+
+  private get topLine(): number {
+    return Math.ceil(this.area.offset / ROW);
   }
 
   /** Line at a point, the section's head at the top included; -1 for none. */
   private lineAt(x: number, y: number): number {
-    if (y >= TITLES && y < TOP) return this.headOf(Math.floor(this.area.offset / ROW));
+    if (y >= TITLES && y < TOP) return this.stepAt(x, y) ? -1 : (this.layOut().listing.head[Math.floor(this.area.offset / ROW)] ?? -1);
     if (!this.area.holds(x, y) || x > this.area.inner) return -1;
     const line = Math.floor((y - TOP + this.area.offset) / ROW);
     return line < this.app.run.asm.length ? line : -1;
   }
 
-  private headOf(line: number): number {
-    return this.layOut().listing.head[line] ?? -1;
+  private linkAt(x: number, y: number): { line: number; link: Link } | null {
+    const { code } = this.columns;
+    const line = y < TOP ? -1 : this.lineAt(x, y);
+    if (line < 0 || x < code || x > code + this.codeWidth) return null;
+    const at = characterAt(this.app.run.asm[line] as string, x - code + this.sideways);
+    const link = linksOf(this.app.run, line).find(({ from, to }) => at >= from && at < to);
+    return link && this.targetOf(line, link) ? { line, link } : null;
+  }
+
+  private targetOf(line: number, link: Link): Selection | null {
+    const { run, focus } = this.app;
+    return targetOf(run, line, link, engineInSight(run, line, focus));
+  }
+
+  private isShare(x: number, y: number): boolean {
+    const { left, right } = this.columns.share;
+    return y < TITLES && x >= left && x <= right;
+  }
+
+  /** The arrows in the section's head. */
+  private stepAt(x: number, y: number): -1 | 0 | 1 {
+    const left = this.width - ROOM - STEPS;
+    if (y < TITLES || y >= TOP || x < left || x >= left + STEPS) return 0;
+    return x < left + STEPS / 2 ? -1 : 1;
+  }
+
+  /** The whole program in small: the line that stands there, or -1. */
+  private stripAt(x: number, y: number): number {
+    const { inner, height } = this.area;
+    const { length } = this.app.run.asm;
+    return y >= TOP && x >= inner - STRIP && x < inner && length * ROW > height ? Math.floor(((y - TOP) / height) * length) : -1;
+  }
+
+  private tipAt(x: number, y: number, line: number): TipLine[] {
+    const { app, hot } = this;
+    if (this.isShare(x, y)) return shareTip(this.ofRun);
+    if (y < TITLES) return WHAT_IT_SHOWS;
+    const step = this.stepAt(x, y);
+    if (step) return [step < 0 ? "Previous section ({)" : "Next section (})"];
+    const target = hot && this.targetOf(hot.line, hot.link);
+    if (hot && target) return linkTip(app, hot.line, hot.link, target);
+    return line >= 0 && (app.run.asm[line] as string).trim() ? lineTip(app, line) : [];
   }
 
   private scrollBy(pixels: number): void {
     this.area.scrollTo(this.area.offset + pixels);
+    this.parts.show(this.app.run, this.topLine);
     this.redraw();
+  }
+
+  private scrollToLine(line: number): void {
+    this.scrollBy(line * ROW - this.area.offset);
   }
 
   private moveSideways(pixels: number): void {
@@ -155,56 +234,52 @@ export class AsmView extends CanvasView {
   }
 
   private goSection(by: 1 | -1): void {
-    const { asm } = this.app.run;
-    const from = Math.ceil(this.area.offset / ROW);
-    for (let line = from + by; line >= 0 && line < asm.length; line += by) {
-      if (!(asm[line] as string).startsWith("on ")) continue;
-      this.area.scrollTo(line * ROW);
-      this.redraw();
-      return;
-    }
+    const { sections } = structureOf(this.app.run);
+    const top = this.topLine;
+    const to = by > 0 ? sections.find(({ line }) => line > top) : sections.findLast(({ line }) => line < top);
+    if (to) this.scrollToLine(to.line);
   }
 
   // ---- what a user does ----
 
-  private listen(): void {
-    const { canvas } = this;
-    canvas.addEventListener("wheel", (e) => {
-      e.preventDefault();
-      const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? ROW : 1;
-      this.moveSideways(unit * (e.shiftKey ? e.deltaX || e.deltaY : e.deltaX));
-      if (!e.shiftKey) this.scrollBy(unit * e.deltaY);
-      this.hover(e.offsetX, e.offsetY, e as unknown as PointerEvent);
-    }, { passive: false });
-    canvas.addEventListener("pointerdown", (e) => {
-      if (e.button !== 0) return;
-      canvas.setPointerCapture(e.pointerId);
-      if (this.area.press(e.offsetX, e.offsetY)) this.redraw();
-      else this.pressed = this.lineAt(e.offsetX, e.offsetY);
-    });
-    canvas.addEventListener("pointermove", (e) => {
-      if (this.area.drag(e.offsetY)) this.redraw();
-    });
-    canvas.addEventListener("pointerup", (e) => {
-      if (this.area.release()) this.redraw();
-      else if (this.pressed !== null && this.pressed >= 0 && this.pressed === this.lineAt(e.offsetX, e.offsetY)) this.click(this.pressed, e.offsetY);
-      this.pressed = null;
-    });
-    canvas.addEventListener("pointercancel", () => {
-      this.area.release();
-      this.pressed = null;
-    });
+  private click(x: number, y: number, extend: boolean): void {
+    const line = this.lineAt(x, y);
+    const step = this.stepAt(x, y);
+    const strip = this.stripAt(x, y);
+    const hit = this.linkAt(x, y);
+    if (this.isShare(x, y)) this.turnShare();
+    else if (step) this.goSection(step);
+    else if (strip >= 0) this.scrollToLine(strip - Math.floor(this.area.height / ROW / 2));
+    else if (line >= 0 && y < TOP) this.scrollToLine(line);
+    else if (line >= 0 && extend) this.choose(line);
+    else if (hit) this.selectLink(hit.line, hit.link);
+    else if (line >= 0) this.selectLine(line);
   }
 
-  private click(line: number, y: number): void {
-    const selection = this.selectionOf(line);
-    if (y < TOP) {
-      this.area.scrollTo(line * ROW);
-      this.redraw();
-    } else if (selection) {
-      this.revealed = selection; // it is in sight already
-      this.app.select(selection);
-    }
+  private choose(line: number): void {
+    const anchor = this.chosen?.anchor ?? (this.app.focus.line >= 0 ? this.app.focus.line : line);
+    this.chosen = { from: Math.min(anchor, line), to: Math.max(anchor, line), anchor };
+    this.redraw();
+  }
+
+  private selectLine(line: number): void {
+    this.take(this.selectionOf(line));
+    this.chosen = { from: line, to: line, anchor: line };
+    this.redraw();
+  }
+
+  /** Of several locks that a name stands for, a further click takes the next. */
+  private selectLink(line: number, link: Link): void {
+    const { run, focus } = this.app;
+    const all = locksAt(run, line, link);
+    const at = all.indexOf(focus.lock);
+    this.take(at >= 0 && all.length > 1 ? { kind: "lock", lock: all[(at + 1) % all.length] as number } : this.targetOf(line, link));
+  }
+
+  private take(selection: Selection | null): void {
+    if (!selection) return;
+    this.revealed = selection; // it is in sight already
+    this.app.select(selection);
   }
 
   /** What a click on the line selects: its instruction, or a head's layer. */
@@ -213,20 +288,58 @@ export class AsmView extends CanvasView {
     const leaf = listing.leaf[line] as number;
     if (leaf >= 0) return { kind: "instruction", leaf };
     const layer = listing.layer[line] as number;
-    return listing.head[line] === line && this.app.run.layers[layer] ? { kind: "layer", layer } : null;
+    const isHead = (structureOf(this.app.run).endOf[line] as number) > 0 && !(this.app.run.asm[line] as string).startsWith(" ");
+    return isHead && this.app.run.layers[layer] ? { kind: "layer", layer } : null;
+  }
+
+  private stepSlice(by: 1 | -1): void {
+    const { run, focus } = this.app;
+    if (focus.line < 0) return;
+    const slice = nextSlice(run, focus.line, focus.slice, by);
+    if (slice) this.take({ kind: "slice", ...slice });
+  }
+
+  private turnShare(): void {
+    this.app.store.setOption("asm.share", this.ofRun ? "layer" : "run");
+  }
+
+  private copy(): void {
+    const { line } = this.app.focus;
+    const { from, to } = this.chosen ?? { from: line, to: line };
+    const lines = from < 0 ? [] : this.app.run.asm.slice(from, to + 1);
+    const what = lines.length > 1 ? `${count(lines.length)} lines` : `line ${count(from + 1)}`;
+    if (!lines.length) this.say("nothing to copy: click a line first");
+    else void copyText(`${lines.join("\n")}\n`).then((done) => this.say(done ? `copied ${what}` : "the browser does not let the page copy"));
+  }
+
+  private say(text: string): void {
+    this.copied = text;
+    this.redraw();
+    setTimeout(() => {
+      if (this.copied !== text) return;
+      this.copied = "";
+      this.redraw();
+    }, COPIED);
   }
 
   private revealSelection(): void {
     const { listing } = this.layOut();
     const { line, layer, leaf } = this.app.focus;
-    const at = line >= 0 ? line : leaf < 0 && layer >= 0 ? (listing.firstOfLayer[layer] ?? -1) : -1;
-    if (at >= 0) this.bringIntoSight(at);
+    const [touched] = this.touched.lines;
+    if (line >= 0) this.bringIntoSight(line);
+    else if (touched !== undefined) {
+      if (!this.touched.lines.some((at) => this.isInSight(at))) this.bringIntoSight(touched);
+    } else if (leaf < 0 && layer >= 0) this.bringIntoSight(listing.firstOfLayer[layer] ?? -1);
+  }
+
+  private isInSight(line: number): boolean {
+    const { offset, height } = this.area;
+    return line * ROW >= offset && (line + 1) * ROW <= offset + height;
   }
 
   /** With what is around it, and whole lines at the top. */
   private bringIntoSight(line: number): void {
-    const { offset, height } = this.area;
-    if (line * ROW < offset || (line + 1) * ROW > offset + height) this.area.scrollTo((line - Math.floor(height / ROW / 3)) * ROW);
+    if (line >= 0 && !this.isInSight(line)) this.scrollToLine(line - Math.floor(this.area.height / ROW / 3));
   }
 
   // ---- search ----
@@ -235,146 +348,46 @@ export class AsmView extends CanvasView {
     return this.app.store.option("asm.find", "");
   }
 
-  private get hits(): number[] {
-    const { run } = this.app;
-    if (this.found?.run !== run || this.found.query !== this.query) {
-      this.found = { run, query: this.query, lines: linesWith(run, this.query) };
-      this.foundAt = -1;
-    }
-    return this.found.lines;
-  }
-
   private look(query: string): void {
     this.app.store.setOption("asm.find", query);
-    const first = Math.floor(this.area.offset / ROW);
-    this.goTo(nextIn(this.hits, first - 1, 1));
+    this.layOut();
+    this.goTo(this.finder.first(Math.floor(this.area.offset / ROW)));
   }
 
-  private goFound(by: 1 | -1): void {
-    const { hits } = this;
-    const first = Math.ceil(this.area.offset / ROW);
-    this.goTo(this.foundAt >= 0 ? (this.foundAt + by + hits.length) % hits.length : nextIn(hits, first, by));
-  }
-
-  private goTo(at: number): void {
-    this.foundAt = this.hits.length ? at : -1;
-    const line = this.hits[this.foundAt];
-    if (line !== undefined) {
+  private goTo(line: number): void {
+    if (line >= 0) {
       this.bringIntoSight(line);
       this.bringMatchIntoSight(line);
     }
-    this.showFound();
     this.redraw();
   }
 
   private bringMatchIntoSight(line: number): void {
     const text = this.app.run.asm[line] as string;
-    const at = (loweredOf(this.app.run)[line] as string).indexOf(this.query.toLowerCase());
-    const to = codeWidth(text.slice(0, at + this.query.length)) + 2 * characterWidth();
-    const from = codeWidth(text.slice(0, at));
+    const [first] = this.finder.found.placesIn(line);
+    const link = this.touched.linksIn(line)[0];
+    const [begin, end] = this.query ? (first ?? [0, 0]) : [link?.from ?? 0, link?.to ?? 0];
+    const from = codeWidth(text.slice(0, begin));
+    const to = codeWidth(text.slice(0, end)) + 2 * characterWidth();
     if (to <= this.codeWidth) this.sideways = 0;
     else if (from < this.sideways || to > this.sideways + this.codeWidth) this.sideways = Math.max(0, Math.min(from - STEP, to - this.codeWidth / 2));
-  }
-
-  private showFound(): void {
-    const { length } = this.hits;
-    this.find.show(this.query, this.foundAt, length);
   }
 
   // ---- the picture ----
 
   /** Of whole characters. */
   private get codeWidth(): number {
-    const room = this.area.inner - TICKS - ROOM / 2 - this.layOut().columns.code;
+    const room = this.area.inner - STRIP - ROOM / 2 - this.columns.code;
     return Math.max(0, Math.floor(room / characterWidth()) * characterWidth());
   }
 
-  private paintMargin(p: Painter, columns: Columns, line: number, top: number): void {
+  private lookNow(): Look {
     const { run, focus } = this.app;
-    const { listing } = this.layOut();
-    const middle = top + ROW / 2;
-    const accent = p.theme.accent;
-    if (focus.line === line) {
-      p.rect(0, top, this.area.inner, ROW, p.theme.dark ? "rgba(109,182,242,0.20)" : "rgba(11,97,164,0.14)");
-    } else if (listing.head[line] === line) p.rect(0, top, this.area.inner, ROW, p.theme.sunken);
-    if (focus.layer >= 0 && listing.layer[line] === focus.layer) p.rect(0, top, focus.line === line ? 4 : 2, ROW, accent);
-    p.text(columns.number, middle, count(line + 1), { ...CODE, align: "right", colour: focus.line === line ? p.theme.text : p.theme.faint });
-    const leaf = listing.leaf[line] as number;
-    if (leaf >= 0) paintCosts(p, run, columns, line, leaf, top, ROW);
+    const { costs, listing } = this.layOut();
+    const name = focus.lock >= 0 ? lockName(run, focus.lock) : tensorName(run, focus.tensor);
+    const message = this.copied || this.finder.text(name);
+    const { finder, area, columns, sideways, ofRun, touched, hot, chosen, width, codeWidth } = this;
+    this.find.show(this.query, message, finder.found.problem !== "", finder.lines.length > 0);
+    return { run, focus, listing, costs, columns, area, width, codeWidth, sideways, ofRun, finder, touched, hot, chosen, message };
   }
-
-  private paintText(p: Painter, columns: Columns, line: number, top: number): void {
-    const { run } = this.app;
-    const text = run.asm[line] as string;
-    const { hits, foundAt } = this;
-    const query = this.query.toLowerCase();
-    const x = columns.code - this.sideways;
-    const width = this.codeWidth + this.sideways;
-    if (this.codeWidth < 20) return;
-    if (query) paintMatches(p, x, top + 1, ROW - 2, text, loweredOf(run)[line] as string, query, width);
-    if (foundAt >= 0 && hits[foundAt] === line) p.frame(columns.code - 4.5, top + 0.5, this.codeWidth + 8, ROW - 1, p.theme.accent);
-    paintCode(p, x, top + ROW / 2, text, width);
-  }
-
-  private paintTitles(p: Painter, columns: Columns): void {
-    p.rect(0, 0, this.width, TITLES, p.theme.raised);
-    const y = TITLES / 2;
-    p.text(columns.number, y, "line", { ...HEAD_STYLE, align: "right" });
-    for (const { title, right } of columns.costs) p.text(right - 3, y, title, { ...HEAD_STYLE, align: "right" });
-    const hits = this.query ? hitsText(this.foundAt, this.hits.length) : "";
-    const right = this.width - ROOM;
-    p.text(right, y, hits, { align: "right", colour: p.theme.faint });
-    p.text(columns.code, y, "program.asm", { ...HEAD_STYLE, width: Math.max(0, right - columns.code - textWidth(hits) - GAP) });
-    p.rect(0, TITLES - 1, this.width, 1, p.theme.line);
-  }
-
-  /** The section that the first line in sight stands in, and its layer. */
-  private paintSection(p: Painter, columns: Columns, first: number): void {
-    const { run, focus } = this.app;
-    const { listing } = this.layOut();
-    const head = this.headOf(first);
-    const layer = head < 0 ? -1 : (listing.layer[head] as number);
-    p.rect(0, TITLES, this.width, TOP - TITLES, p.theme.sunken);
-    p.rect(0, TOP - 1, this.width, 1, p.theme.line);
-    const middle = TITLES + (TOP - TITLES) / 2;
-    const x = columns.code;
-    const right = this.width - ROOM;
-    if (head < 0) {
-      p.text(x, middle, "what the program is made of: no section yet", { colour: p.theme.faint, width: right - x });
-      return;
-    }
-    if (focus.layer >= 0 && layer === focus.layer) p.rect(0, TITLES, 2, TOP - TITLES - 1, p.theme.accent);
-    p.text(columns.number, middle, count(head + 1), { ...CODE, align: "right", colour: p.theme.faint });
-    const text = run.asm[head] as string;
-    const name = layerName(run, layer);
-    const room = right - x - GAP;
-    const headWidth = Math.min(textWidth(text, { ...CODE, bold: true }), Math.max(0.6 * room, room - textWidth(name)));
-    p.text(x, middle, text, { ...CODE, bold: true, colour: p.theme.accent, width: headWidth + 1 });
-    p.text(x + headWidth + GAP, middle, name, { width: Math.max(0, room - headWidth) });
-  }
-
-  /** Where the selected layer and what was found lie in the whole listing. */
-  private paintTicks(p: Painter): void {
-    const { area } = this;
-    const { focus, run } = this.app;
-    const { listing } = this.layOut();
-    const lines = run.asm.length;
-    if (lines * ROW <= area.height) return;
-    const x = area.inner - TICKS;
-    const placeOf = (line: number) => TOP + Math.floor((line / lines) * (area.height - 2));
-    const ticks = (sorted: Iterable<number>, colour: string) => {
-      let last = -1;
-      for (const line of sorted) {
-        const y = placeOf(line);
-        if (y > last) p.rect(x, y, TICKS, 2, colour);
-        last = y;
-      }
-    };
-    if (focus.layer >= 0) ticks(linesOfLayer(listing, focus.layer), p.theme.accent);
-    ticks(this.hits, css(resourceColour(1)));
-  }
-}
-
-function* linesOfLayer({ layer }: Listing, wanted: number): Generator<number> {
-  for (let line = 0; line < layer.length; line++) if (layer[line] === wanted) yield line;
 }

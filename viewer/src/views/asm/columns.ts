@@ -1,4 +1,4 @@
-// Where the columns of the listing stand, left to right: mark, line number, three costs, resource, code.
+// Where the columns of the listing stand, left to right: mark, line number, costs, share, resource, code.
 import { textWidth } from "../../paint/painter";
 import type { Run } from "../../run/run";
 import { count } from "../../ui/numbers";
@@ -7,8 +7,13 @@ import { CODE } from "./paint_code";
 
 export const HEAD_STYLE = { size: 11, bold: true } as const;
 const GAP = 12;
-const MARGIN = 8; // holds the mark of the selected layer
+const MARGIN = 10; // holds the marks of what is selected
 const MARK = 18; // of the resource
+const HEAT = 7; // beside the share
+const SHARE = "100.0 %";
+/** Widths of the view below which columns give way to the code. */
+const ROOM_FOR_SLICES = 760;
+const ROOM_FOR_CYCLES = 560;
 
 export interface CostColumn {
   title: string;
@@ -24,19 +29,29 @@ export interface Columns {
   /** Right edge of the line numbers. */
   number: number;
   costs: CostColumn[];
+  share: { title: string; left: number; right: number };
   /** Middle of the resource's mark. */
   mark: number;
   code: number;
 }
 
-export function columnsOf(run: Run, costs: LineCosts): Columns {
+export function columnsOf(run: Run, costs: LineCosts, ofRun: boolean, width: number): Columns {
   const number = MARGIN + Math.max(textWidth("line", HEAD_STYLE), textWidth(count(run.asm.length), CODE));
   let right = number;
-  const column = (title: string, values: ArrayLike<number>, most: number, bar: CostColumn["bar"]): CostColumn => {
-    const width = Math.ceil(Math.max(textWidth(title, HEAD_STYLE), textWidth(count(most), CODE))) + 6;
-    right += GAP + width;
-    return { title, right, width, costs: values, most, bar };
+  const column = (title: string, values: ArrayLike<number>, widest: number, most: number, bar: CostColumn["bar"]): CostColumn => {
+    const wide = Math.ceil(Math.max(textWidth(title, HEAD_STYLE), textWidth(count(widest), CODE))) + 6;
+    right += GAP + wide;
+    return { title, right, width: wide, costs: values, most, bar };
   };
-  const columns = [column("slices", costs.slices, costs.mostSlices, "none"), column("busy cycles", costs.busy, costs.mostBusy, "busy"), column("wait cycles", costs.wait, costs.mostWait, "wait")];
-  return { number, costs: columns, mark: right + GAP + 4, code: right + GAP + MARK };
+  const { widest } = costs;
+  const columns: CostColumn[] = [];
+  if (width >= ROOM_FOR_SLICES) columns.push(column("slices", costs.slices, widest.slices, 0, "none"));
+  if (width >= ROOM_FOR_CYCLES) {
+    columns.push(column("busy cycles", costs.busy, widest.busy, costs.mostBusy, "busy"));
+    columns.push(column("wait cycles", costs.wait, widest.wait, costs.mostWait, "wait"));
+  }
+  const title = ofRun ? "of run" : "of layer";
+  const left = right + GAP;
+  right = left + HEAT + Math.ceil(Math.max(textWidth(title, HEAD_STYLE), textWidth(SHARE, CODE))) + 3;
+  return { number, costs: columns, share: { title, left, right }, mark: right + GAP + 4, code: right + GAP + MARK };
 }

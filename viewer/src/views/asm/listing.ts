@@ -1,4 +1,4 @@
-// The lines of program.asm as a reader meets them: their sections, their layers, and where a text occurs.
+// The lines of program.asm as a reader meets them: their sections, their layers, and their text for the search.
 import type { Run } from "../../run/run";
 
 export interface Listing {
@@ -63,24 +63,4 @@ export function loweredOf(run: Run): string[] {
   let lines = lowered.get(run);
   if (!lines) lowered.set(run, (lines = run.asm.map((line) => line.toLowerCase())));
   return lines;
-}
-
-/** Numbers of the lines in which `query` occurs, whatever its case; none for an empty one. */
-export function linesWith(run: Run, query: string): number[] {
-  const wanted = query.toLowerCase();
-  const found: number[] = [];
-  if (wanted) loweredOf(run).forEach((line, at) => { if (line.includes(wanted)) found.push(at); });
-  return found;
-}
-
-/** Place in `sorted` of the next entry above (by = 1) or below (by = -1) `from`, round at the ends; -1 if there is none. */
-export function nextIn(sorted: readonly number[], from: number, by: 1 | -1): number {
-  const n = sorted.length;
-  if (!n) return -1;
-  if (by > 0) {
-    const at = sorted.findIndex((line) => line > from);
-    return at < 0 ? 0 : at;
-  }
-  for (let at = n - 1; at >= 0; at--) if ((sorted[at] as number) < from) return at;
-  return n - 1;
 }

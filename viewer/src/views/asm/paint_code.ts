@@ -42,17 +42,27 @@ export function paintCode(p: Painter, x: number, y: number, line: string, width:
   return cut;
 }
 
-/** Marks where `wanted`, in lower case, occurs in the line; the cut, where that is behind it. */
-export function paintMatches(p: Painter, x: number, top: number, height: number, line: string, lowered: string, wanted: string, width: number): void {
-  if (!wanted || lowered.length !== line.length) return;
+/** Where the characters from .. to of the line stand, cut at `width`; the cut itself, where they are behind it. */
+export function placeOf(line: string, from: number, to: number, width: number): { x: number; width: number } {
+  const one = characterWidth();
+  const x = codeWidth(line.slice(0, from));
+  if (x >= width - one) return { x: width - one, width: one };
+  return { x, width: Math.min(width - x, codeWidth(line.slice(from, to))) };
+}
+
+/** Character of the line at x, or -1 behind its end. */
+export function characterAt(line: string, x: number): number {
+  if (x < 0) return -1;
+  let at = Math.floor(x / characterWidth());
+  if (!isPlain(line)) for (at = 0; at < line.length && codeWidth(line.slice(0, at + 1)) <= x; ) at++;
+  return at < line.length ? at : -1;
+}
+
+/** Marks what was found. */
+export function paintFound(p: Painter, x: number, top: number, height: number, line: string, places: readonly [number, number][], width: number): void {
   const colour = p.theme.dark ? MARK.dark : MARK.light;
-  for (let at = lowered.indexOf(wanted); at >= 0; at = lowered.indexOf(wanted, at + wanted.length)) {
-    const from = codeWidth(line.slice(0, at));
-    const one = characterWidth();
-    if (from >= width - one) {
-      p.rect(x + width - one, top, one, height, colour);
-      return;
-    }
-    p.rect(x + from, top, Math.min(width - from, codeWidth(line.slice(at, at + wanted.length))), height, colour);
+  for (const [from, to] of places) {
+    const at = placeOf(line, from, to, width);
+    p.rect(x + at.x, top, at.width, height, colour);
   }
 }
