@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -197,6 +198,18 @@ class CommandLine(Heddle):
         self.run_heddle("export", out, "--format", "pdf", status=2)
         self.compile(model, "2x2")  # what export added is ours to replace
 
+    def test_an_interrupt_leaves_nothing(self):
+        command = [options.heddle, "compile", options.models / "vgg16.onnx", "-q", "-o", self.folder / "out"]  # takes seconds
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            while process.poll() is None and not list(self.folder.iterdir()):
+                time.sleep(0.01)
+            time.sleep(1)  # into the midst of the work
+            self.assertEqual(len(list(self.folder.iterdir())), 1, "the results are made beside their place")
+            self.assertFalse((self.folder / "out").exists())
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(), 130)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_each_help_has_an_example(self):
         for command in ("compile", "simulate", "interpret", "inspect", "view", "export"):
             self.assertIn(f"heddle {command} ", self.run_heddle(command, "--help").stdout)
@@ -212,7 +225,10 @@ class Terminal(Heddle):
 
     def start(self, **environment):
         """The process, and what it writes to a terminal of its own."""
-        ours, theirs = pty.openpty()
+        try:
+            ours, theirs = pty.openpty()
+        except OSError as error:  # a container without /dev/pts
+            self.skipTest(f"needs a pseudo-terminal: {error}")
         clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
         process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=theirs, env=clean | environment)
         os.close(theirs)
@@ -230,14 +246,11 @@ class Terminal(Heddle):
                 self.fail(f"{pattern} is not in {seen}")
         return seen
 
-    def test_shows_how_far_it_is_and_an_interrupt_leaves_nothing(self):
+    def test_shows_how_far_it_is(self):
         process, terminal = self.start()
         self.seen_until(terminal, r"\x1b\[36mexecute with data  \[=*>? *\]  +\d+ %  .* s left\x1b\[0m")
-        self.assertEqual(len(list(self.folder.iterdir())), 1, "the results are made beside their place")
-        self.assertFalse(self.out.exists())
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(), 130)
-        self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_no_color_leaves_the_bar_without_colour(self):
         process, terminal = self.start(NO_COLOR="1")
