@@ -30,3 +30,9 @@ export function placeName(run: Run, place: number): string {
   const track = run.tracks.find((t) => placeOf(run, t) === place);
   return track ? laneName(run, track) : "";
 }
+
+/** Of a core or memtile; -2, which is no place, for none. */
+export function placeOfTile({ device }: Run, tile: { kind: "core" | "memtile"; row: number; column: number } | null): number {
+  if (!tile) return -2;
+  return tile.kind === "core" ? tile.row * device.columns + tile.column : device.rows * device.columns + tile.column;
+}

@@ -3,7 +3,10 @@ import { criticalPath, LINK_ENGINE, LINK_FIRST, LINK_WAIT, stepAt, stepOf } from
 import { Replay, type Task } from "../../src/run/replay";
 import type { Run } from "../../src/run/run";
 import { folded, foldsAround, linesOf } from "../../src/views/path/fold";
+import { knownOf } from "../../src/views/path/known";
+import { cyclesIn, onlyOf, onlyText, stepsIn } from "../../src/views/path/only";
 import { GROUPINGS, sharesOf } from "../../src/views/path/shares";
+import { stripData, withoutIdle } from "../../src/views/path/strip";
 import { runOf, type SliceSpec, type TrackSpec } from "./sample";
 
 function finished<T>(task: Task<T>): T {
@@ -178,5 +181,45 @@ describe("folded", () => {
     const open = foldsAround(items, 4);
     expect(open).toEqual(["0-6", "3-5"]);
     expect(linesOf(items, new Set(open)).map(({ item, depth }) => `${depth}:${item.first}-${item.end}`)).toEqual(["0:0-6", "1:0-2", "1:2-3", "1:3-5", "2:3-4", "2:4-5", "1:5-6", "0:6-7"]);
+  });
+});
+
+describe("one group alone", () => {
+  it("has the steps and cycles of its share, whatever it is grouped by", () => {
+    for (let seed = 1; seed < 20; seed++) {
+      const { run } = randomRun(seed);
+      const path = criticalPath(run);
+      const all = { first: 0, end: path.steps };
+      for (const by of GROUPINGS)
+        for (const share of sharesOf(run, path, by)) {
+          const only = onlyOf(run, path, onlyText(by, share.group));
+          expect(only && [only.by, only.group, cyclesIn(only, all), stepsIn(only, all)]).toEqual([by, share.group, share.cycles, share.steps]);
+        }
+    }
+  });
+
+  it("is nothing where the text names none, as in a link that was made for another run", () => {
+    const run = handed();
+    const path = criticalPath(run);
+    for (const text of ["", "layer", "layer:", "layer:7", "tensor:0", "layer:1e3", "lock:-99"]) expect(onlyOf(run, path, text), text).toBeNull();
+    expect(knownOf(run).onlyOf("layer:7")).toMatchObject({ only: null, strip: null });
+  });
+
+  it("leaves the lines that have one of its steps, folds too", () => {
+    const run = handed();
+    const path = criticalPath(run);
+    const wire = onlyOf(run, path, "resource:1");
+    const lines = linesOf(folded(run, path), new Set(), (item) => wire !== null && stepsIn(wire, item) > 0);
+    expect(lines.map(({ item }) => [item.first, item.end, wire && cyclesIn(wire, item)])).toEqual([[0, 4, 6]]); // 2 x (wire, core)
+  });
+
+  it("is a part of the strip", () => {
+    const run = handed();
+    const path = criticalPath(run);
+    const last = (sums: Float64Array) => sums[sums.length - 1];
+    const all = stripData(run, path);
+    const wire = stripData(run, path, (k) => path.layer[k] === 1);
+    expect([all.lanes, all.before.map(last), wire.before.map(last)]).toEqual([[0, 1], [7, 6], [0, 6]]);
+    expect(withoutIdle(wire).lanes).toEqual([1]);
   });
 });

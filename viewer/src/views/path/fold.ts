@@ -94,11 +94,12 @@ export interface Line {
   depth: number;
 }
 
-/** The list as it stands: items, and the parts of those that are open. */
-export function linesOf(items: readonly Item[], open: ReadonlySet<string>, depth = 0, out: Line[] = []): Line[] {
+/** The list as it stands: items that `keep` lets through, and the parts of those that are open. */
+export function linesOf(items: readonly Item[], open: ReadonlySet<string>, keep: (item: Item) => boolean = () => true, depth = 0, out: Line[] = []): Line[] {
   for (const item of items) {
+    if (!keep(item)) continue;
     out.push({ item, depth });
-    if (isFold(item) && open.has(keyOf(item))) linesOf(partsOf(item), open, depth + 1, out);
+    if (isFold(item) && open.has(keyOf(item))) linesOf(partsOf(item), open, keep, depth + 1, out);
   }
   return out;
 }

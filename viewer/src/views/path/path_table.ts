@@ -17,19 +17,19 @@ export function pathTable(run: Run, path: CriticalPath, inTime: boolean, rowsOf:
   for (const by of GROUPINGS)
     for (const row of rowsOf(by)) {
       const gain = row.gain ? [figure(row.gain.cycles), `${gainText(run, row.gain)}, ${row.gain.how}`] : ["", row.gain === null ? "not computed yet" : ""];
-      rows.push([SHARE_OF[by], row.name, "", "", "", figure(row.cycles), percent(row.cycles / whole), row.steps, ...gain, ""]);
+      rows.push([SHARE_OF[by], row.name, "", "", "", figure(row.cycles), percent(row.cycles / whole), row.steps, ...gain, "", ""]);
     }
   for (let k = 0; k < path.steps; k++) {
     const track = run.tracks[path.track[k] as number];
     const cycles = (path.time[k + 1] as number) - (path.time[k] as number);
     rows.push([
       `step ${k + 1}`, track ? run.mnemonicOf(path.leaf[k] as number) : "latency", track ? trackName(run, track) : "", layerName(run, path.layer[k] as number), figure(path.time[k] as number),
-      figure(cycles), percent(cycles / whole), 1, "", "", linkText(run, path, k) || linkName(run, path.link[k] as number),
+      figure(cycles), percent(cycles / whole), 1, "", "", linkText(run, path, k) || linkName(run, path.link[k] as number), track ? (run.instructions.line[path.leaf[k] as number] ?? -1) + 1 : "",
     ]);
   }
   return {
     caption: "Critical path: its shares of the run, with what the run would gain if each took no time, then its steps in order.",
-    columns: ["row", "name", "engine", "layer", "from", inTime ? "time" : "cycles", "of the run", "steps", "shorter if free by", "how that is known", "waited for"],
+    columns: ["row", "name", "engine", "layer", "from", inTime ? "time" : "cycles", "of the run", "steps", "shorter if free by", "how that is known", "waited for", "line of asm"],
     rows,
   };
 }

@@ -1,27 +1,29 @@
 // The chain of instructions and locks that sets the makespan: where it runs, whose time it is, and what it would gain to be without.
 import type { Painter } from "../../paint/painter";
-import { type CriticalPath, criticalPath, stepAt, stepOf } from "../../run/critical_path";
-import { placeOf } from "../../run/places";
+import { stepAt, stepOf } from "../../run/critical_path";
+import { placeOf, placeOfTile } from "../../run/places";
 import type { Run } from "../../run/run";
 import type { App } from "../../ui/app";
 import { element } from "../../ui/dom";
-import { count, percent } from "../../ui/numbers";
 import { listenToScroll, ScrollArea } from "../../ui/scroll";
 import { type Change, tileOfTrack } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
-import { folded, foldsAround, isFold, type Item, keyOf, type Line, linesOf } from "./fold";
+import { foldsAround, isFold, type Item, keyOf, type Line, linesOf } from "./fold";
 import { gainsOf } from "./gains";
+import { type Known, knownOf } from "./known";
+import { type Only, onlyText, stepsIn } from "./only";
 import { HEAD, paintShareTable, ROW, type ShareRow, sortAt, type TableLook } from "./share_table";
-import { GROUPINGS, type Grouping, groupName, longestStep, type Share, sharesOf } from "./shares";
-import { BAND, paintStrip, type StripData, stripData, type StripPlace, stripPlace } from "./strip";
-import { isOnMark, LINE, type ListLook, paintStepList } from "./step_list";
+import { GROUPING_TITLES, GROUPINGS, type Grouping, groupOf } from "./shares";
+import { BAND, LITTLE, paintStrip, type StripData, type StripPlace, stripPlace, withoutIdle } from "./strip";
+import { summaryOf } from "./summary";
+import { isOnLink, isOnMark, LINE, type ListLook, paintStepList } from "./step_list";
 import { GAIN_TIP, shareTip, stepTip } from "./tips";
 import { pathTable } from "./path_table";
 
-const TITLES: Record<Grouping, string> = { resource: "shares by resource", layer: "shares by layer", place: "shares by tile", lock: "shares by lock" };
 const SUMMARY = 24;
+const NARROW = 900; // width of a view whose list needs the room more than its shares
 const LEAST_SECOND = HEAD + 6 * ROW; // height that a second table is worth
 
 interface ShareTable {
@@ -29,34 +31,13 @@ interface ShareTable {
   area: ScrollArea;
 }
 
-/** What is computed once for a run. */
-interface Known {
-  run: Run;
-  path: CriticalPath;
-  items: Item[];
-  strip: StripData;
-  shares: Map<Grouping, Share[]>;
-}
-
-const made = new WeakMap<Run, Known>();
-
-function knownOf(run: Run): Known {
-  let known = made.get(run);
-  if (!known) {
-    const path = criticalPath(run);
-    known = { run, path, items: folded(run, path), strip: stripData(run, path), shares: new Map() };
-    made.set(run, known);
-  }
-  return known;
-}
-
 export class PathView extends CanvasView {
   private readonly shareAreas = [new ScrollArea(), new ScrollArea()] as const;
   private readonly listArea = new ScrollArea();
   private readonly open = new Set<string>();
   private lines: Line[] = [];
-  private linesFor: { items: Item[]; open: number } | null = null;
-  private readonly choice = element("select", { title: "What the run's time is shared out by (G)", aria: { label: "Shares of the run by" } });
+  private linesFor: { items: Item[]; open: number; only: Only | null } | null = null;
+  private readonly choice = element("select", { title: "What the run's time is shared out by (R)", aria: { label: "Shares of the run by" } });
   /** On screen: the chosen grouping, and below it the layers where there is room. */
   private tables: ShareTable[] = [];
   private ownSelection = false;
@@ -73,13 +54,14 @@ export class PathView extends CanvasView {
       isAxis: (y) => y < AXIS_HEIGHT,
       click: (x, y) => this.click(x, y),
     });
-    this.choice.append(...GROUPINGS.map((by) => element("option", { value: by, textContent: TITLES[by] })));
+    this.choice.append(...GROUPINGS.map((by) => element("option", { value: by, textContent: GROUPING_TITLES[by] })));
     this.choice.addEventListener("change", () => app.store.setOption("path.by", this.choice.value));
     this.canvas.addEventListener("dblclick", (e) => this.doubleClick(e.offsetX, e.offsetY));
     this.keys.push(
-      { key: "]", shown: "]", does: "next step of the path", run: () => this.step(1) },
-      { key: "[", shown: "[", does: "previous step of the path", run: () => this.step(-1) },
-      { key: "g", shown: "G", does: "group by resource, layer, tile or lock", run: () => this.nextGrouping() },
+      { key: ">", shown: ">", does: "next step of the path", run: () => this.step(1) },
+      { key: "<", shown: "<", does: "previous step of the path", run: () => this.step(-1) },
+      { key: "r", shown: "R", does: "shares by resource, layer, tile or lock", run: () => this.nextGrouping() },
+      { key: "i", shown: "I", does: "only the steps of the selected one's resource, layer, tile or lock, or all", run: () => this.isolateSelected() },
       { key: "e", shown: "E", does: "open or shut the loop of the selected step", run: () => this.toggleSelected() },
     );
   }
@@ -104,9 +86,10 @@ export class PathView extends CanvasView {
     const scale = this.scale;
     const place = this.stripPlace;
     paintAxis(p, app, scale, 0, place.height);
-    paintStrip(p, { run: app.run, path: known.path, data: known.strip, scale, place, layer: this.litLayer, step: this.selectedStep });
+    const { only, strip: onlyStrip } = this.only;
+    paintStrip(p, { run: app.run, path: known.path, data: this.strip, scale, place, layer: this.litLayer, step: this.selectedStep, only, onlyData: onlyStrip });
     paintMeasure(p, app, scale, 0, place.height);
-    p.text(10, place.height + SUMMARY / 2 + 1, this.summary(known), { width: this.width - 20, size: 12 });
+    p.text(10, place.height + SUMMARY / 2 + 1, summaryOf(app, known), { width: this.width - 20, size: 12 });
     for (const table of this.tables) paintShareTable(p, this.lookOf(table));
     const { x, y, height } = this.listArea;
     p.rect(x - 1, y - HEAD, 1, height + HEAD, p.theme.line);
@@ -115,7 +98,7 @@ export class PathView extends CanvasView {
 
   table(): Table {
     const known = this.known;
-    return pathTable(known.run, known.path, this.app.store.state.unit === "time", (by) => this.rowsOf(by));
+    return pathTable(known.run, known.path, this.app.store.state.unit === "time", (by) => known.rowsOf(by));
   }
 
   protected override hover(x: number, y: number, event: PointerEvent): void {
@@ -137,8 +120,16 @@ export class PathView extends CanvasView {
     return new TimeScale(this.app.store.state.window, GUTTER, this.width);
   }
 
+  private get strip(): StripData {
+    return this.height < LITTLE ? withoutIdle(this.known.strip) : this.known.strip;
+  }
+
   private get stripPlace(): StripPlace {
-    return stripPlace(this.known.strip, this.height);
+    return stripPlace(this.strip, this.height);
+  }
+
+  private get only(): { only: Only | null; strip: StripData | null } {
+    return this.known.onlyOf(this.app.store.option("path.only", ""));
   }
 
   private get grouping(): Grouping {
@@ -157,16 +148,8 @@ export class PathView extends CanvasView {
     return focus.slice || focus.leaf >= 0 ? -1 : focus.layer;
   }
 
-  private rowsOf(by: Grouping): ShareRow[] {
-    const { run, path, shares } = this.known;
-    let known = shares.get(by);
-    if (!known) shares.set(by, (known = sharesOf(run, path, by)));
-    const gains = gainsOf(run);
-    return known.map((share) => ({ ...share, name: groupName(run, by, share.group), gain: by === "lock" || share.group < 0 ? undefined : gains.of(by, share) }));
-  }
-
   private sortedRows(by: Grouping): ShareRow[] {
-    const rows = this.rowsOf(by);
+    const rows = this.known.rowsOf(by);
     const sort = this.app.store.option("path.sort", "share");
     if (sort === "name") rows.sort((a, b) => a.group - b.group);
     if (sort === "gain") rows.sort((a, b) => (b.gain?.cycles ?? -1) - (a.gain?.cycles ?? -1));
@@ -178,23 +161,24 @@ export class PathView extends CanvasView {
     const { focus, run } = app;
     const track = run.tracks[focus.track];
     const step = this.selectedStep;
-    const chosen = { resource: step < 0 ? -2 : (this.known.path.resource[step] as number), layer: focus.layer, place: track ? placeOf(run, track) : placeOfTile(app), lock: focus.lock }[by];
-    return { run, by, rows: this.sortedRows(by), area, inTime: app.store.state.unit === "time", sort: app.store.option("path.sort", "share"), isChosen: (row) => row.group >= 0 && row.group === chosen };
+    const chosen = { resource: step < 0 ? -2 : (this.known.path.resource[step] as number), layer: focus.layer, place: track ? placeOf(run, track) : placeOfTile(run, focus.tile), lock: focus.lock }[by];
+    return { run, by, rows: this.sortedRows(by), area, inTime: app.store.state.unit === "time", sort: app.store.option("path.sort", "share"), isChosen: (row) => (row.group >= 0 && row.group === chosen) || this.isOnly(by, row.group) };
   }
 
   private get listLook(): ListLook {
     const { run, path } = this.known;
-    return { run, path, lines: this.lines, open: this.open, area: this.listArea, inTime: this.app.store.state.unit === "time", step: this.selectedStep, layer: this.litLayer };
+    return { run, path, lines: this.lines, open: this.open, area: this.listArea, inTime: this.app.store.state.unit === "time", step: this.selectedStep, layer: this.litLayer, only: this.only.only };
   }
 
   private layOut(): Known {
     const { known } = this;
-    if (this.linesFor?.items !== known.items || this.linesFor.open !== this.open.size) {
-      this.lines = linesOf(known.items, this.open);
-      this.linesFor = { items: known.items, open: this.open.size };
+    const { only } = this.only;
+    if (this.linesFor?.items !== known.items || this.linesFor.open !== this.open.size || this.linesFor.only !== only) {
+      this.lines = linesOf(known.items, this.open, only ? (item) => stepsIn(only, item) > 0 : undefined);
+      this.linesFor = { items: known.items, open: this.open.size, only };
     }
     const top = this.stripPlace.height + SUMMARY + HEAD;
-    const left = Math.round(Math.max(300, Math.min(600, this.width * 0.42)));
+    const left = Math.round(Math.max(280, Math.min(600, this.width * (this.width < NARROW ? 0.35 : 0.42))));
     this.listArea.place(left + 1, top, this.width - left - 1, this.height - top, this.lines.length * LINE);
     this.placeTables(top, left);
     this.askForGains(known.run);
@@ -204,25 +188,18 @@ export class PathView extends CanvasView {
   private placeTables(top: number, width: number): void {
     const by = this.grouping;
     const [first, second] = this.shareAreas;
-    const content = this.rowsOf(by).length * ROW;
+    const content = this.known.rowsOf(by).length * ROW;
     const left = this.height - top - content - ROW / 2;
     const hasSecond = by === "resource" && left >= LEAST_SECOND;
     first.place(0, top, width, hasSecond ? content : this.height - top, content);
-    second.place(0, top + content + ROW / 2 + HEAD, width, hasSecond ? left - HEAD : 0, this.rowsOf("layer").length * ROW);
+    second.place(0, top + content + ROW / 2 + HEAD, width, hasSecond ? left - HEAD : 0, this.known.rowsOf("layer").length * ROW);
     this.tables = hasSecond ? [{ by, area: first }, { by: "layer", area: second }] : [{ by, area: first }];
   }
 
   private askForGains(run: Run): void {
     const gains = gainsOf(run);
     gains.onNews = () => this.redraw();
-    for (const { by } of this.tables) if (by !== "lock") gains.want(by, this.rowsOf(by));
-  }
-
-  private summary({ run, path, strip }: Known): string {
-    if (!path.steps) return "Nothing ran: there is no path.";
-    const distinct = (values: Iterable<number>) => [...new Set(values)].filter((value) => value >= 0).length;
-    const parts = this.rowsOf("resource").slice(0, 3).map((row) => `${row.name} ${percent(row.cycles / Math.max(1, run.makespan))}`);
-    return `${parts.join(", ")} of ${this.app.duration(run.makespan)}: ${count(path.steps)} steps without a gap, on ${count(distinct(path.track))} engines, for ${count(distinct(strip.layers.map(({ layer }) => layer)))} layers`;
+    for (const { by } of this.tables) if (by !== "lock") gains.want(by, this.known.rowsOf(by));
   }
 
   // ---- what is under the pointer ----
@@ -252,14 +229,15 @@ export class PathView extends CanvasView {
   private tipAt(x: number, y: number): TipLine[] | null {
     const { app } = this;
     const { path } = this.known;
-    const row = this.rowAt(x, y)?.row;
-    if (row) return shareTip(app, row);
+    const hit = this.rowAt(x, y);
+    if (hit) return shareTip(app, hit.row, this.isOnly(hit.by, hit.row.group));
+    if (this.isOnlyHead(x, y)) return ["Click: all steps again"];
     const head = this.headAt(x, y);
     if (head) return sortAt(this.lookOf(head), x) === "gain" ? GAIN_TIP : [sortAt(this.lookOf(head), x) === "name" ? "Click: in order" : "Click: largest share first"];
     const line = this.lineAt(x, y);
-    if (line) return stepTip(app, path, line.item);
+    if (line) return stepTip(app, path, line.item, this.lockAt(x, line) >= 0);
     const step = this.stepAtPoint(x, y);
-    return step >= 0 ? stepTip(app, path, { first: step, end: step + 1, times: 1, parts: null }) : null;
+    return step >= 0 ? stepTip(app, path, { first: step, end: step + 1, times: 1, parts: null }, false) : null;
   }
 
   // ---- what a user does ----
@@ -273,13 +251,16 @@ export class PathView extends CanvasView {
     }
     const line = this.lineAt(x, y);
     if (line) {
+      const lock = this.lockAt(x, line);
       if (isFold(line.item) && isOnMark(this.listLook, x, line.depth)) this.toggle(line.item);
+      else if (lock >= 0) this.app.select({ kind: "lock", lock });
       else this.selectStep(line.item.first);
       return;
     }
     const hit = this.rowAt(x, y);
     const head = this.headAt(x, y);
-    if (hit) this.selectRow(hit.by, hit.row);
+    if (this.isOnlyHead(x, y)) this.showOnly("");
+    else if (hit) this.selectRow(hit.by, hit.row);
     else if (head) this.app.store.setOption("path.sort", sortAt(this.lookOf(head), x));
   }
 
@@ -292,17 +273,49 @@ export class PathView extends CanvasView {
     if (step >= 0) this.app.showStretch({ from: path.time[step] as number, to: path.time[item ? item.end : step + 1] as number });
   }
 
+  /** Lists only the steps of the row, and selects what it names; a second click lists all again. */
   private selectRow(by: Grouping, row: ShareRow): void {
     const { app } = this;
-    const { run, path } = this.known;
-    if (by === "layer" && row.group >= 0) app.select({ kind: "layer", layer: row.group });
-    else if (by === "lock" && row.group >= 0) app.select({ kind: "lock", lock: row.group });
-    else {
-      const step = longestStep(run, path, by, row.group);
-      const tile = by === "place" ? tileOfTrack(run, path.track[step] as number) : null;
-      if (tile) app.select({ kind: "tile", tile });
-      else this.selectStep(step);
+    if (this.isOnly(by, row.group)) {
+      this.showOnly("");
+      return;
     }
+    this.showOnly(onlyText(by, row.group));
+    if (row.group < 0) return;
+    if (by === "layer") app.select({ kind: "layer", layer: row.group });
+    if (by === "lock") app.select({ kind: "lock", lock: row.group });
+    const { run, path } = this.known;
+    const of = groupOf(run, path, "place");
+    const tile = by === "place" ? tileOfTrack(run, path.track[path.track.findIndex((_, k) => of(k) === row.group)] ?? -1) : null;
+    if (tile) app.select({ kind: "tile", tile });
+  }
+
+  private isOnly(by: Grouping, group: number): boolean {
+    const { only } = this.only;
+    return only?.by === by && only.group === group;
+  }
+
+  private showOnly(text: string): void {
+    this.listArea.scrollTo(0);
+    this.app.store.setOption("path.only", text);
+  }
+
+  private isolateSelected(): void {
+    const { run, path } = this.known;
+    const step = this.selectedStep;
+    if (this.only.only) this.showOnly("");
+    else if (step >= 0) this.showOnly(onlyText(this.grouping, groupOf(run, path, this.grouping)(step)));
+  }
+
+  /** Over the list, where it says that it is not whole. */
+  private isOnlyHead(x: number, y: number): boolean {
+    const { listArea } = this;
+    return this.only.only !== null && x > listArea.x && y >= listArea.y - HEAD && y < listArea.y;
+  }
+
+  /** Lock through which the line's step was let go, where x is on its name; else -1. */
+  private lockAt(x: number, { item }: Line): number {
+    return isOnLink(this.listLook, x) ? (this.known.path.lock[item.first] as number) : -1;
   }
 
   private selectStep(step: number): void {
@@ -316,7 +329,9 @@ export class PathView extends CanvasView {
   private step(by: number): void {
     const { path } = this.known;
     const at = this.selectedStep;
-    const next = at < 0 ? stepAt(path, Math.max(0, this.app.store.state.window.from)) : at + by;
+    const { only } = this.only;
+    let next = at < 0 ? stepAt(path, Math.max(0, this.app.store.state.window.from)) : at + by;
+    while (only && next >= 0 && next < path.steps && !only.matches(next)) next += by;
     if (next >= 0 && next < path.steps) this.selectStep(next);
   }
 
@@ -381,11 +396,4 @@ export class PathView extends CanvasView {
     const first = this.lines.findIndex(({ item }) => (path.time[item.end] as number) > window.from);
     if (first >= 0) this.listArea.scrollTo(first * LINE);
   }
-}
-
-function placeOfTile(app: App): number {
-  const { tile } = app.focus;
-  if (!tile) return -2;
-  const { rows, columns } = app.run.device;
-  return tile.kind === "core" ? tile.row * columns + tile.column : rows * columns + tile.column;
 }

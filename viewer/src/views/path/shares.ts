@@ -6,6 +6,7 @@ import type { Run } from "../../run/run";
 
 export const GROUPINGS = ["resource", "layer", "place", "lock"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
+export const GROUPING_TITLES: Record<Grouping, string> = { resource: "shares by resource", layer: "shares by layer", place: "shares by tile", lock: "shares by lock" };
 
 /** Time in which no slice of the path runs. */
 export const NO_SLICE = -1;
@@ -28,7 +29,8 @@ function handOver(path: CriticalPath, k: number): number {
   return lock >= 0 ? lock : HAND_OVERS - (path.link[k + 1] as number);
 }
 
-function groupOf(run: Run, path: CriticalPath, by: Grouping): (k: number) => number {
+/** The group of each step. */
+export function groupOf(run: Run, path: CriticalPath, by: Grouping): (k: number) => number {
   switch (by) {
     case "resource":
       return (k) => path.resource[k] as number;
@@ -55,15 +57,6 @@ export function sharesOf(run: Run, path: CriticalPath, by: Grouping): Share[] {
     share.steps++;
   }
   return [...shares.values()].sort((a, b) => b.cycles - a.cycles || a.group - b.group);
-}
-
-/** First of the longest steps of a group, or -1. */
-export function longestStep(run: Run, path: CriticalPath, by: Grouping, wanted: number): number {
-  const group = groupOf(run, path, by);
-  let best = -1;
-  const cycles = (k: number) => (path.time[k + 1] as number) - (path.time[k] as number);
-  for (let k = 0; k < path.steps; k++) if (group(k) === wanted && (best < 0 || cycles(k) > cycles(best))) best = k;
-  return best;
 }
 
 const WAITS: Record<string, string> = { partner: "the other end", start: "its START", ddrEntry: "a DDR transfer", resource: "a shared resource" };

@@ -4,10 +4,11 @@ import { css, resourceColour } from "../../paint/theme";
 import { type CriticalPath, LINK_ENGINE, LINK_FIRST } from "../../run/critical_path";
 import { layerName, lockName, trackName } from "../../run/names";
 import type { Run } from "../../run/run";
-import { count } from "../../ui/numbers";
+import { count, percent } from "../../ui/numbers";
 import { isFold, type Item, keyOf, type Line } from "./fold";
 import { amount } from "./share_table";
 import type { ScrollArea } from "../../ui/scroll";
+import { cyclesIn, type Only, stepsIn } from "./only";
 import { linkName } from "./shares";
 
 export const LINE = 19;
@@ -23,6 +24,7 @@ export interface ListLook {
   /** Step that is selected, or -1. */
   step: number;
   layer: number;
+  only: Only | null;
 }
 
 interface Words {
@@ -86,7 +88,7 @@ function columnsOf({ area, run, inTime }: ListLook): Columns {
   const what = cycles + 12;
   const right = area.x + area.inner - 4;
   const room = right - what;
-  const shares: [number, number, number] = room > 520 ? [0.27, 0.53, 0.76] : room > 330 ? [0.32, 0.64, 0] : [0.5, 0, 0];
+  const shares: [number, number, number] = room > 520 ? [0.27, 0.53, 0.76] : room > 230 ? [0.36, 0.69, 0] : [0.55, 0, 0];
   const at = (share: number) => (share ? what + room * share : 0);
   return { from, cycles, what, where: at(shares[0]), layer: at(shares[1]), link: at(shares[2]), right };
 }
@@ -99,10 +101,13 @@ export function paintStepList(p: Painter, look: ListLook): void {
   const head = (x: number, text: string, align: "left" | "right" = "left") => { if (x) p.text(x, headY, text, { colour: theme.faint, align }); };
   head(at.from, "at", "right");
   head(at.cycles, look.inTime ? "takes" : "cycles", "right");
-  head(at.what, "instruction");
-  head(at.where, "on");
-  head(at.layer, "layer");
-  head(at.link, "waited for");
+  if (look.only) p.text(at.what, headY, onlyHead(look, look.only), { colour: theme.accent, width: at.right - at.what });
+  else {
+    head(at.what, "instruction");
+    head(at.where, "on");
+    head(at.layer, "layer");
+    head(at.link, "waited for");
+  }
   p.rect(area.x, area.y - 1, area.width, 1, theme.line);
   p.clip(area.x, area.y, area.width, area.height, () => {
     const first = Math.max(0, Math.floor(area.offset / LINE));
@@ -111,8 +116,14 @@ export function paintStepList(p: Painter, look: ListLook): void {
   });
 }
 
+function onlyHead({ run, path }: ListLook, only: Only): string {
+  const all = { first: 0, end: path.steps };
+  const share = percent(cyclesIn(only, all) / Math.max(1, run.makespan));
+  return `✕  only ${only.by === "lock" ? "before " : ""}${only.name}: ${count(stepsIn(only, all))} of ${count(path.steps)} steps, ${share} of the run`;
+}
+
 function paintLine(p: Painter, look: ListLook, at: Columns, n: number): void {
-  const { area, run, path, open, inTime } = look;
+  const { area, run, path, open, inTime, only } = look;
   const { item, depth } = look.lines[n] as Line;
   const { theme } = p;
   const y = area.y + n * LINE - area.offset;
@@ -124,7 +135,7 @@ function paintLine(p: Painter, look: ListLook, at: Columns, n: number): void {
   else if (ofLayer) p.rect(area.x, y, area.inner, LINE, theme.dark ? "rgba(109,182,242,0.09)" : "rgba(11,97,164,0.06)");
   const words = wordsOf(run, path, item);
   p.text(at.from, middle, amount(run, from, inTime), { align: "right", colour: theme.faint });
-  p.text(at.cycles, middle, amount(run, to - from, inTime), { align: "right", bold: true });
+  p.text(at.cycles, middle, amount(run, only ? cyclesIn(only, item) : to - from, inTime), { align: "right", bold: true });
   const x = at.what + 12 * Math.min(depth, 4);
   if (isFold(item)) p.text(x, middle, open.has(keyOf(item)) ? "▾" : "▸", { colour: theme.faint });
   if ((path.resource[item.first] as number) >= 0) p.rect(x + 12, y + 5, 9, 9, css(resourceColour(path.resource[item.first] as number)));
@@ -132,11 +143,17 @@ function paintLine(p: Painter, look: ListLook, at: Columns, n: number): void {
   cell(x + 25, at.where || at.right, words.what, theme.text);
   cell(at.where, at.layer || at.right, words.where, theme.faint);
   cell(at.layer, at.link || at.right, words.layer, theme.text);
-  cell(at.link, at.right, words.link, theme.faint);
+  cell(at.link, at.right, words.link, (path.lock[item.first] as number) >= 0 ? theme.accent : theme.faint);
 }
 
 /** Whether x is on the mark that opens and shuts a fold. */
 export function isOnMark(look: ListLook, x: number, depth: number): boolean {
   const left = columnsOf(look).what + 12 * Math.min(depth, 4);
   return x >= left - 4 && x < left + 12;
+}
+
+/** Whether x is on what the step waited for. */
+export function isOnLink(look: ListLook, x: number): boolean {
+  const { link } = columnsOf(look);
+  return link > 0 && x >= link;
 }

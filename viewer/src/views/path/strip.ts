@@ -7,8 +7,10 @@ import type { Run, Stretch } from "../../run/run";
 import { AXIS_HEIGHT, GUTTER, type TimeScale } from "../../ui/time_axis";
 
 export const BAND = 18;
+export const LITTLE = 330; // height of a view in which only lanes that matter are shown
 const COLUMN = 2; // pixels that are drawn as one where steps are too many to be told apart
 const NAMED = 46; // pixels of a layer that gets its name written
+const PALE = 0.3; // what is not meant
 const FEWEST_PIXELS = 3; // of a step, on average, to be drawn by itself
 
 /** Steps in a row that belong to one layer. */
@@ -24,14 +26,15 @@ export interface StripData {
   layers: LayerRun[];
 }
 
-export function stripData(run: Run, path: CriticalPath): StripData {
+/** `before` counts only what matches. */
+export function stripData(run: Run, path: CriticalPath, matches: (step: number) => boolean = () => true): StripData {
   const all = run.instructions.resources.map((_, r) => r);
   const busy = new Set(path.resource);
   // A lane for whatever the run has engines for, even if the path never goes there.
   const lanes = all.filter((r) => busy.has(r) || run.counters.series.some((s) => s.name === run.instructions.resources[r]));
   const before = lanes.map((lane) => {
     const sums = new Float64Array(path.steps + 1);
-    for (let k = 0; k < path.steps; k++) sums[k + 1] = (sums[k] as number) + (path.resource[k] === lane ? (path.time[k + 1] as number) - (path.time[k] as number) : 0);
+    for (let k = 0; k < path.steps; k++) sums[k + 1] = (sums[k] as number) + (path.resource[k] === lane && matches(k) ? (path.time[k + 1] as number) - (path.time[k] as number) : 0);
     return sums;
   });
   const layers: LayerRun[] = [];
@@ -44,18 +47,27 @@ export function stripData(run: Run, path: CriticalPath): StripData {
   return { lanes, before, layers };
 }
 
+/** Without the lanes that have next to nothing of the path, for where there is little room. */
+export function withoutIdle(data: StripData): StripData {
+  const cycles = data.before.map((sums) => sums[sums.length - 1] as number);
+  const least = 0.001 * cycles.reduce((sum, n) => sum + n, 0);
+  const kept = data.lanes.map((_, n) => n).filter((n) => (cycles[n] as number) > least);
+  return { ...data, lanes: kept.map((n) => data.lanes[n] as number), before: kept.map((n) => data.before[n] as Float64Array) };
+}
+
 export interface StripPlace {
   /** Of the strip, with its axis. */
   height: number;
   laneTop: number;
   laneHeight: number;
+  lanes: readonly number[];
 }
 
 export function stripPlace(data: StripData, viewHeight: number): StripPlace {
   const lanes = Math.max(1, data.lanes.length);
-  const laneHeight = viewHeight < 330 ? 9 : 13;
+  const laneHeight = viewHeight < LITTLE && lanes > 4 ? 11 : 13;
   const laneTop = AXIS_HEIGHT + BAND + 2;
-  return { laneHeight, laneTop, height: laneTop + lanes * laneHeight + 4 };
+  return { laneHeight, laneTop, lanes: data.lanes, height: laneTop + lanes * laneHeight + 4 };
 }
 
 export interface StripLook {
@@ -68,6 +80,10 @@ export interface StripLook {
   layer: number;
   /** Step that is selected, or -1. */
   step: number;
+  /** Steps that are shown alone: the others are pale. */
+  only: { matches(step: number): boolean } | null;
+  /** Of those steps. */
+  onlyData: StripData | null;
 }
 
 export function paintStrip(p: Painter, look: StripLook): void {
@@ -82,7 +98,10 @@ export function paintStrip(p: Painter, look: StripLook): void {
   p.clip(GUTTER, 0, look.scale.right - GUTTER, place.height, () => {
     paintLayers(p, look);
     const { first, end } = visibleSteps(look);
-    if ((end - first) * FEWEST_PIXELS > look.scale.right - GUTTER) paintShares(p, look);
+    if ((end - first) * FEWEST_PIXELS > look.scale.right - GUTTER) {
+      paintShares(p, look, data, look.onlyData ? PALE : 1);
+      if (look.onlyData) paintShares(p, look, look.onlyData, 1);
+    }
     else paintSteps(p, look, first, end);
     paintSelected(p, look);
   });
@@ -124,7 +143,8 @@ function firstRun(runs: readonly LayerRun[], cycle: number): number {
 }
 
 // In each column of pixels, each lane is as strong as its part of the path there.
-function paintShares(p: Painter, { path, data, scale, place }: StripLook): void {
+function paintShares(p: Painter, { path, scale, place, only }: StripLook, data: StripData, strength: number): void {
+  const counts = (k: number) => strength < 1 || !only || only.matches(k);
   const columns = Math.ceil((scale.right - GUTTER) / COLUMN);
   const edge = (c: number) => Math.max(0, Math.min(path.time[path.steps] as number, scale.cycle(GUTTER + c * COLUMN)));
   let from = edge(0);
@@ -133,11 +153,11 @@ function paintShares(p: Painter, { path, data, scale, place }: StripLook): void 
     const to = edge(c + 1);
     const next = stepAt(path, to);
     if (to > from)
-      data.lanes.forEach((lane, n) => {
-        const sums = data.before[n] as Float64Array;
-        const upTo = (step: number, cycle: number) => (sums[step] as number) + (path.resource[step] === lane ? cycle - (path.time[step] as number) : 0);
+      place.lanes.forEach((lane, n) => {
+        const sums = data.before[data.lanes.indexOf(lane)] as Float64Array;
+        const upTo = (step: number, cycle: number) => (sums[step] as number) + (path.resource[step] === lane && counts(step) ? cycle - (path.time[step] as number) : 0);
         const share = (upTo(next, to) - upTo(k, from)) / (to - from);
-        if (share > 0.004) p.rect(GUTTER + c * COLUMN, place.laneTop + n * place.laneHeight, COLUMN, place.laneHeight - 1, css(resourceColour(lane), Number((0.12 + 0.88 * Math.min(1, share)).toFixed(2))));
+        if (share > 0.004) p.rect(GUTTER + c * COLUMN, place.laneTop + n * place.laneHeight, COLUMN, place.laneHeight - 1, css(resourceColour(lane), Number((strength * (0.12 + 0.88 * Math.min(1, share))).toFixed(2))));
       });
     from = to;
     k = next;
@@ -149,15 +169,15 @@ function laneOf({ data, path }: StripLook, k: number): number {
 }
 
 function paintSteps(p: Painter, look: StripLook, first: number, end: number): void {
-  const { path, run, scale, place, layer } = look;
+  const { path, run, scale, place, layer, only } = look;
   let before = -1;
   for (let k = first; k < end; k++) {
     const lane = laneOf(look, k);
     const [from, to] = [scale.x(path.time[k] as number), scale.x(path.time[k + 1] as number)];
     const y = place.laneTop + lane * place.laneHeight;
     if (lane >= 0 && to > from) {
-      const dim = layer >= 0 && path.layer[k] !== layer;
-      p.rect(from, y, Math.max(1, to - from - (to - from > 4 ? 1 : 0)), place.laneHeight - 1, css(resourceColour(path.resource[k] as number), dim ? 0.35 : 1));
+      const dim = only ? !only.matches(k) : layer >= 0 && path.layer[k] !== layer;
+      p.rect(from, y, Math.max(1, to - from - (to - from > 4 ? 1 : 0)), place.laneHeight - 1, css(resourceColour(path.resource[k] as number), dim ? PALE : 1));
       const left = Math.max(GUTTER, from);
       const text = `${run.mnemonicOf(path.leaf[k] as number)} ${layerName(run, path.layer[k] as number)}`;
       if (Math.min(to, scale.right) - left > 48 && place.laneHeight > 11) p.text(left + 4, y + place.laneHeight / 2, text, { size: 10, colour: dim ? p.theme.text : p.theme.onColour, width: Math.min(to, scale.right) - left - 8 });

@@ -11,11 +11,12 @@ import { linkText, wordsOf } from "./step_list";
 
 const LONGEST_ASM = 400;
 
-export function shareTip(app: App, row: ShareRow): TipLine[] {
+export function shareTip(app: App, row: ShareRow, isOnly: boolean): TipLine[] {
   const lines: TipLine[] = [[row.name, "head"], `${app.duration(row.cycles)} of the path, in ${count(row.steps)} ${row.steps === 1 ? "step" : "steps"}`];
-  if (!row.gain) return lines;
+  const how: TipLine = [isOnly ? "Click: all steps again" : "Click: only these steps", "faint"];
+  if (!row.gain) return [...lines, how];
   const most = row.gain.how === "at most" ? "at most " : "";
-  return [...lines, `if free, the run would be shorter by ${most}${app.duration(row.gain.cycles)}`, [gainNote(row.gain.how), "faint"]];
+  return [...lines, `if free, the run would be shorter by ${most}${app.duration(row.gain.cycles)}`, [gainNote(row.gain.how), "faint"], how];
 }
 
 export const GAIN_TIP: TipLine[] = [
@@ -25,7 +26,7 @@ export const GAIN_TIP: TipLine[] = [
   ["A gain is less than the share where another chain is nearly as long: freeing one leaves the other.", "faint"],
 ];
 
-export function stepTip(app: App, path: CriticalPath, item: Item): TipLine[] {
+export function stepTip(app: App, path: CriticalPath, item: Item, isOnLock: boolean): TipLine[] {
   const { run } = app;
   const k = item.first;
   const words = wordsOf(run, path, item);
@@ -40,5 +41,6 @@ export function stepTip(app: App, path: CriticalPath, item: Item): TipLine[] {
   if (track) lines.push([trackName(run, track), "faint"]);
   const text = run.textOf(path.leaf[k] as number);
   if (text) lines.push([text.length > LONGEST_ASM ? `${text.slice(0, LONGEST_ASM)}…` : text, "code"]);
+  if (isOnLock) lines.push(["Click: select the lock", "faint"]);
   return lines;
 }
