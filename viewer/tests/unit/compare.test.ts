@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { TimelineJson } from "../../src/run/format";
 import { Run } from "../../src/run/run";
-import { align, commonSequence } from "../../src/views/compare/align";
-import { differ, stepsOf } from "../../src/views/compare/difference";
+import { align, likeness, longestRising, mostAlike, type Sight } from "../../src/views/compare/align";
+import { differ, isSame, stepsOf } from "../../src/views/compare/difference";
+import { layOut, parseParts, partsFor } from "../../src/views/compare/layout";
 import { summaryOf } from "../../src/views/compare/summary";
 import { usagesOf } from "../../src/views/compare/usage";
 import { timelineOf } from "./sample";
@@ -49,22 +50,66 @@ describe("align", () => {
     expect(namesOf(runWith([]), runWith([["a", "Conv", 1]]))).toEqual(["-/a"]);
   });
 
-  it("finds as many pairs as trying everything does", () => {
+  it("keeps the order between namesakes", () => {
+    const a = runWith([["x", "Conv", 1], ["stem", "Gemm", 1], ["y", "Add", 1]]);
+    const b = runWith([["u", "Add", 1], ["stem", "Gemm", 1], ["v", "Conv", 1]]);
+    expect(namesOf(a, b)).toEqual(["-/u", "x/-", "stem/stem", "-/v", "y/-"]);
+  });
+
+  it("finds the pairs that are most alike, as trying everything does", () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
-    const longest = (x: string[], y: string[]): number =>
-      !x.length || !y.length ? 0 : x[0] === y[0] ? 1 + longest(x.slice(1), y.slice(1)) : Math.max(longest(x.slice(1), y), longest(x, y.slice(1)));
-    for (let round = 0; round < 50; round++) {
-      const ops = () => Array.from({ length: random(8) }, () => "ABC"[random(3)] as string);
-      const [x, y] = [ops(), ops()];
-      const layersOf = (list: string[]) => runWith(list.map((op, k): Spec => [`${op}${k}`, op, 1])).layers;
-      const pairs = commonSequence(layersOf(x), layersOf(y));
-      expect(pairs).toHaveLength(longest(x, y));
+    const best = (x: Sight[], y: Sight[]): number => {
+      const [i, j] = [x[0], y[0]];
+      if (!i || !j) return 0;
+      const both = likeness(i, j);
+      return Math.max(both && both + best(x.slice(1), y.slice(1)), best(x.slice(1), y), best(x, y.slice(1)));
+    };
+    const layer = runWith([["c", "Conv", 1]]).layers[0] as Sight["layer"];
+    for (let round = 0; round < 60; round++) {
+      const some = () => Array.from({ length: random(7) }, (_, k): Sight => ({ layer: { ...layer, index: k }, op: "AB"[random(2)] as string, name: `${"pq"[random(2)]}${random(9)}`, macs: random(4), size: random(3) }));
+      const [x, y] = [some(), some()];
+      const pairs = mostAlike(x, y);
+      expect(pairs.reduce((sum, [one, other]) => sum + likeness(one, other), 0)).toBeCloseTo(best(x, y), 9);
       pairs.forEach(([one, other], k) => {
-        expect(one.op).toBe(other.op);
-        if (k > 0) expect(one.index > (pairs[k - 1]?.[0].index ?? 0) && other.index > (pairs[k - 1]?.[1].index ?? 0)).toBe(true);
+        expect(likeness(one, other)).toBeGreaterThan(0);
+        const before = pairs[k - 1];
+        if (before) expect(one.layer.index > before[0].layer.index && other.layer.index > before[1].layer.index).toBe(true);
       });
     }
+  });
+
+  it("takes more than the operator for a pair", () => {
+    const sight = (name: string, macs: number, size: number, op = "Conv"): Sight => ({ layer: runWith([[name, op, 1]]).layers[0] as Sight["layer"], op, name, macs, size });
+    expect(likeness(sight("a", 100, 100), sight("b", 100, 100))).toBeGreaterThan(0);
+    expect(likeness(sight("a", 100, 100), sight("b", 10, 10))).toBe(0);
+    expect(likeness(sight("stage3.conv1", 100, 100), sight("stage3.conv2", 20, 20))).toBeGreaterThan(0);
+    expect(likeness(sight("a", 100, 100), sight("a", 100, 100, "Gemm"))).toBe(0);
+  });
+
+  it("finds a longest rising chain", () => {
+    expect(longestRising([3, -1, 0, 1, 5, 2, 4])).toEqual([2, 3, 5, 6]);
+    expect(longestRising([])).toEqual([]);
+  });
+});
+
+describe("the layout", () => {
+  const lanes = 6;
+  it("shows what there is room for, or what was chosen", () => {
+    expect([...partsFor(1290, 800)]).toEqual(["changes", "time", "layers"]);
+    expect([...partsFor(1290, 300)]).toEqual(["changes", "layers"]);
+    expect([...partsFor(790, 600)]).toEqual(["changes", "time"]);
+    expect([...(parseParts("layers nonsense") ?? [])]).toEqual(["layers"]);
+    expect(parseParts("nonsense")).toBeNull();
+  });
+
+  it("fills a high pane, and scrolls in a low one", () => {
+    const parts = new Set(["changes", "time"] as const);
+    expect(layOut(800, 900, 100, { parts, lanes, same: false }).height).toBeCloseTo(900);
+    const low = layOut(800, 300, 40, { parts, lanes, same: false });
+    expect(low.height).toBeGreaterThan(300);
+    expect(low.time?.y).toBe((low.changes?.y ?? 0) + (low.changes?.height ?? 0));
+    expect(layOut(800, 300, 40, { parts: new Set(["changes"] as const), lanes, same: false })).toMatchObject({ time: null, height: 300 });
   });
 });
 
@@ -100,10 +145,17 @@ describe("waterfall", () => {
     expect(summaryOf(difference, "cycles")[0]).toEqual({ head: "B is 2.00× faster than A:", text: expect.stringContaining("the clocks differ (1 GHz and 2 GHz)") as string });
   });
 
+  it("says that nothing changed, and only then", () => {
+    expect(isSame(differ(a, a))).toBe(true);
+    expect(summaryOf(differ(a, a), "cycles").map(({ head }) => head)).toEqual(["No difference:"]);
+    expect(isSame(differ(a, runWith([["c1", "Conv", 100], ["c2", "Conv", 50], ["old", "Pad", 7]])))).toBe(false);
+  });
+
   it("says what changed", () => {
-    const [speed, layers, bounds] = summaryOf(differ(a, b), "cycles");
+    const [speed, layers, aligned, bounds] = summaryOf(differ(a, b), "cycles");
     expect(speed?.head).toBe("B is 1.50× faster than A:");
     expect(layers?.text).toBe("2 layers take less time in B, most of all c1 −60, old (only in A) −7; 2 layers take more, most of all c2 +10, new (only in B) +5.");
+    expect(aligned?.text).toBe("2 of A's 3 and B's 3 layers, by name.");
     expect(bounds?.text).toBe("1 of 2 changed: 1 compute → input wire. 1 layer only in A. 1 layer only in B.");
   });
 });

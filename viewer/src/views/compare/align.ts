@@ -1,4 +1,7 @@
-// Which layer of one run is which of the other: by name, and what is left by the longest common sequence of operators.
+// Which layer of one run is which of the other: by name, and between namesakes by order, operator, name and work.
+//
+//   A  stem  conv_a  conv_b  pool  fc        stem and fc are namesakes; between them the pairs that are most alike in sum
+//   B  stem  c1      pool    fc              and keep the order: conv_a - c1, pool - pool; conv_b has none
 import type { Layer, Run } from "../../run/run";
 
 /** A layer of A and the layer of B that does its work; null where a run has none. */
@@ -17,10 +20,13 @@ export interface Alignment {
 
 export function align(a: Run, b: Run): Alignment {
   const partner = byName(a.layers, b.layers);
+  const [ofA, ofB] = [a.layers.map((layer) => sightOf(a, layer)), b.layers.map((layer) => sightOf(b, layer))];
   const taken = new Set(partner);
-  const leftA = a.layers.filter(({ index }) => (partner[index] as number) < 0);
-  const leftB = b.layers.filter(({ index }) => !taken.has(index));
-  for (const [x, y] of commonSequence(leftA, leftB)) partner[x.index] = y.index;
+  for (const gap of gapsOf(partner, b.layers.length)) {
+    const leftA = ofA.slice(gap.a, gap.aEnd).filter(({ layer }) => (partner[layer.index] as number) < 0);
+    const leftB = ofB.slice(gap.b, gap.bEnd).filter(({ layer }) => !taken.has(layer.index));
+    for (const [x, y] of mostAlike(leftA, leftB)) partner[x.layer.index] = y.layer.index;
+  }
   return inOrder(a.layers, b.layers, partner);
 }
 
@@ -35,26 +41,102 @@ function byName(a: readonly Layer[], b: readonly Layer[]): Int32Array {
   return Int32Array.from(a, ({ name }) => places.get(name)?.shift() ?? -1);
 }
 
-// A pair of the same operator counts PAIR, and one more where the work is the same too: of the longest sequences the most alike.
-const PAIR = 1 << 12;
-const worth = (x: Layer, y: Layer) => (x.op !== y.op ? 0 : x.macs === y.macs ? PAIR + 1 : PAIR);
+interface Gap {
+  a: number;
+  aEnd: number;
+  b: number;
+  bEnd: number;
+}
 
-/** Pairs of the same operator, in the order of both lists, as many as can be. */
-export function commonSequence(a: readonly Layer[], b: readonly Layer[]): [Layer, Layer][] {
-  const width = b.length + 1;
-  const best = new Float64Array((a.length + 1) * width); // of a[i..] and b[j..]
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      const both = worth(a[i] as Layer, b[j] as Layer);
-      const paired = both ? both + (best[(i + 1) * width + j + 1] as number) : 0;
-      best[i * width + j] = Math.max(paired, best[(i + 1) * width + j] as number, best[i * width + j + 1] as number);
-    }
+/** Stretches between neighbours in the longest chain of pairs that keeps the order in both runs. */
+function gapsOf(partner: Int32Array, size: number): Gap[] {
+  const gaps: Gap[] = [];
+  let last = { a: -1, b: -1 };
+  for (const a of [...longestRising(partner), partner.length]) {
+    const b = a < partner.length ? (partner[a] as number) : size;
+    if (a > last.a + 1 && b > last.b + 1) gaps.push({ a: last.a + 1, aEnd: a, b: last.b + 1, bEnd: b });
+    last = { a, b };
   }
-  const pairs: [Layer, Layer][] = [];
+  return gaps;
+}
+
+/** Places of a longest strictly rising subsequence of what is not -1. */
+export function longestRising(values: ArrayLike<number>): number[] {
+  const ends: number[] = []; // place of the smallest last value of each length
+  const before = new Int32Array(values.length).fill(-1);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (value < 0) continue;
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((values[ends[middle] as number] as number) < value) low = middle + 1;
+      else high = middle;
+    }
+    if (low > 0) before[i] = ends[low - 1] as number;
+    ends[low] = i;
+  }
+  const chain: number[] = [];
+  for (let i = ends[ends.length - 1] ?? -1; i >= 0; i = before[i] as number) chain.push(i);
+  return chain.reverse();
+}
+
+/** What of a layer counts when nobody has its name. */
+export interface Sight {
+  layer: Layer;
+  op: string;
+  name: string;
+  macs: number;
+  /** Elements of its output. */
+  size: number;
+}
+
+function sightOf(run: Run, layer: Layer): Sight {
+  const tensor = run.graph.tensors[run.graph.operators[layer.index]?.output ?? -1];
+  return { layer, op: layer.op, name: layer.name, macs: layer.macs, size: tensor ? tensor.height * tensor.width * tensor.channels : 0 };
+}
+
+const EVIDENCE = 0.6; // of name and work together; with less, two layers share no more than their operator
+const PAIR = 0.1; // of pairings that are as alike, the one with more pairs
+
+/** 0 for layers that are not each other's. */
+export function likeness(x: Sight, y: Sight): number {
+  if (x.op !== y.op) return 0;
+  const work = (ratio(x.macs, y.macs) + ratio(x.size, y.size)) / 2;
+  const alike = work + nameLikeness(x.name, y.name);
+  return alike >= EVIDENCE ? PAIR + alike : 0;
+}
+
+const ratio = (x: number, y: number) => (x === y ? 1 : Math.min(x, y) / Math.max(x, y));
+
+/** Share of the longer name that both begin or end with. */
+function nameLikeness(x: string, y: string): number {
+  const [short, long] = [Math.min(x.length, y.length), Math.max(x.length, y.length)];
+  let same = 0;
+  while (same < short && x[same] === y[same]) same++;
+  let tail = 0;
+  while (tail < short - same && x[x.length - 1 - tail] === y[y.length - 1 - tail]) tail++;
+  return long > 0 ? (same + tail) / long : 0;
+}
+
+const MOST_CELLS = 6_000_000; // of the table; beyond, only names count
+
+/** Pairs in the order of both lists whose likeness is the most in sum. */
+export function mostAlike(a: readonly Sight[], b: readonly Sight[]): [Sight, Sight][] {
+  const width = b.length + 1;
+  if ((a.length + 1) * width > MOST_CELLS) return [];
+  const best = new Float64Array((a.length + 1) * width); // of a[i..] and b[j..]
+  const withPair = (i: number, j: number) => {
+    const score = likeness(a[i] as Sight, b[j] as Sight);
+    return score > 0 ? score + (best[(i + 1) * width + j + 1] as number) : 0;
+  };
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--) best[i * width + j] = Math.max(withPair(i, j), best[(i + 1) * width + j] as number, best[i * width + j + 1] as number);
+  const pairs: [Sight, Sight][] = [];
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
     const here = best[i * width + j] as number;
-    const both = worth(a[i] as Layer, b[j] as Layer);
-    if (both && here === both + (best[(i + 1) * width + j + 1] as number)) pairs.push([a[i++] as Layer, b[j++] as Layer]);
+    if (here === 0) break;
+    if (here === withPair(i, j)) pairs.push([a[i++] as Sight, b[j++] as Sight]);
     else if (here === best[(i + 1) * width + j]) i++;
     else j++;
   }

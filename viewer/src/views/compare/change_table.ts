@@ -1,11 +1,22 @@
 // The layers of both runs beside each other, as a table whose rows select.
+import { textWidth } from "../../paint/painter";
 import { css, resourceColour } from "../../paint/theme";
 import type { Layer, Run } from "../../run/run";
 import { element } from "../../ui/dom";
+import { markEdges } from "../../ui/edges";
+import { RowWindow } from "../../ui/row_window";
 import { amountText, boundText, deltaText, type Difference, type LayerChange, ratioText, titleOf } from "./difference";
 
 export const COLUMNS = ["layer", "A", "B", "difference", "A / B", "bound", "split"] as const;
+const HELP = ["", "What the layer adds to run A", "What the layer adds to run B", "B less A", "How many times as fast the layer is in B", "What bounds the layer, in A → in B", "How the layer is split, in A → in B"];
+const DELTA = 3;
 const TEXT_FROM = 5; // columns that hold words
+const MOST = [170, Infinity, Infinity, Infinity, Infinity, 240, 420]; // pixels
+const PADDING = 14;
+const MARKS = [0, 0, 0, 14, 0, 28, 0]; // pixels before the text
+const SIZE = 12;
+const MEASURED = 200; // rows whose texts are measured
+const SHADE = 14; // over the edge of what goes on
 
 export function cellsOf(difference: Difference, change: LayerChange, unit: "cycles" | "time"): string[] {
   const { a, b } = change;
@@ -23,57 +34,107 @@ const both = ({ a, b }: LayerChange, of: (layer: Layer) => string) => {
 
 export class ChangeTable {
   readonly root = element("div", { className: "compare-table" });
-  private rows: HTMLTableRowElement[] = [];
+  private readonly scroller = element("div", { className: "compare-scroll" });
+  private readonly head = element("tr");
+  private readonly widths = element("colgroup");
+  private readonly table = element("table", { aria: { label: "Layers of both runs" } });
+  private readonly window = new RowWindow(this.scroller, this.table, this.head, null, (place) => this.rowOf(this.changes[place] as LayerChange));
+  private readonly rows = new Map<number, HTMLTableRowElement>(); // that were in sight so far, by row of the alignment
+  private changes: readonly LayerChange[] = [];
+  private difference: Difference | null = null;
+  private unit: "cycles" | "time" = "cycles";
+  private longest = 1;
   private chosen = -1;
+  private needed = 0; // pixels of all columns but the last, which is the one to scroll to
 
-  constructor(private readonly select: (row: number) => void) {}
+  constructor(private readonly select: (row: number) => void) {
+    this.head.append(...COLUMNS.map((title, k) => element("th", { scope: "col", textContent: title, title: HELP[k] ?? "", className: isText(k) ? "text" : "" })));
+    this.table.append(this.widths, element("thead", {}, this.head), ...this.window.parts);
+    this.scroller.append(this.table);
+    this.root.append(this.scroller);
+    markEdges(this.root, this.scroller);
+  }
+
+  /** Width that leaves nothing of the bound cut off. */
+  get wanted(): number {
+    return this.needed + SHADE + this.scroller.offsetWidth - this.scroller.clientWidth;
+  }
 
   build(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): void {
-    this.chosen = -1;
-    this.rows = [];
-    const head = element("tr", {}, ...COLUMNS.map((title, k) => element("th", { scope: "col", textContent: title, className: isText(k) ? "text" : "" })));
-    const body = element("tbody");
-    for (const change of changes) {
-      const row = this.rowOf(difference, change, unit);
-      this.rows[change.row] = row;
-      body.append(row);
-    }
-    this.root.replaceChildren(element("table", { aria: { label: "Layers of both runs" } }, element("thead", {}, head), body));
-    const first = body.firstElementChild as HTMLTableRowElement | null;
-    if (first) first.tabIndex = 0;
+    [this.difference, this.changes, this.unit] = [difference, changes, unit];
+    this.longest = changes.reduce((most, { before, after }) => Math.max(most, before, after), 0) || 1;
+    this.rows.clear();
+    const widths = widthsOf(difference, changes, unit);
+    this.widths.replaceChildren(...widths.map((width, k) => element("col", { style: k === widths.length - 1 ? {} : { width: `${width}px` } })));
+    this.table.style.minWidth = `${widths.reduce((sum, width) => sum + width, 0)}px`;
+    this.needed = widths.slice(0, -1).reduce((sum, width) => sum + width, 0);
+    this.window.show(changes.length);
+    this.holdTabStop();
   }
 
   /** Lights up a row, and scrolls it into sight. */
   mark(row: number): void {
-    if (row === this.chosen) return;
-    this.rows[this.chosen]?.setAttribute("aria-selected", "false");
-    this.rows[row]?.setAttribute("aria-selected", "true");
-    this.chosen = row;
-    this.rows[row]?.scrollIntoView({ block: "nearest" });
+    if (row !== this.chosen) {
+      this.rows.get(this.chosen)?.setAttribute("aria-selected", "false");
+      this.rows.get(row)?.setAttribute("aria-selected", "true");
+      this.chosen = row;
+      this.holdTabStop();
+    }
+    this.window.reveal(this.changes.findIndex((change) => change.row === row));
   }
 
-  private rowOf(difference: Difference, change: LayerChange, unit: "cycles" | "time"): HTMLTableRowElement {
-    const row = element("tr", { className: "row", tabIndex: -1, aria: { selected: "false" }, onclick: () => this.select(change.row) });
-    row.addEventListener("keydown", (e) => this.key(e, row, change.row));
-    cellsOf(difference, change, unit).forEach((text, k) => {
+  // One row takes part in the order of Tab; the arrows move among the others.
+  private holdTabStop(): void {
+    const stop = this.rows.get(this.chosen) ?? this.window.body.firstElementChild;
+    for (const row of this.rows.values()) row.tabIndex = row === stop ? 0 : -1;
+  }
+
+  private rowOf(change: LayerChange): HTMLTableRowElement {
+    let row = this.rows.get(change.row);
+    if (!row) this.rows.set(change.row, (row = this.makeRow(this.difference as Difference, change)));
+    return row;
+  }
+
+  private makeRow(difference: Difference, change: LayerChange): HTMLTableRowElement {
+    const row = element("tr", { className: "row", tabIndex: -1, aria: { selected: String(change.row === this.chosen) }, onclick: () => this.select(change.row) });
+    row.addEventListener("keydown", (e) => this.key(e, change));
+    cellsOf(difference, change, this.unit).forEach((text, k) => {
       const cell = element("td", { textContent: text, className: isText(k) ? "text" : "", title: isText(k) ? text : "" });
-      if (k === 3 && change.delta) cell.className = change.delta > 0 ? "more" : "less";
+      const amount = k === 1 ? change.before : k === 2 ? change.after : 0;
+      if (amount > 0) cell.style.setProperty("--share", `${((100 * amount) / this.longest).toFixed(2)}%`);
+      if (k === DELTA && change.delta) cell.className = change.delta > 0 ? "more" : "less";
       if (k === TEXT_FROM) cell.prepend(...swatches(difference, change));
       row.append(cell);
     });
     return row;
   }
 
-  private key(e: KeyboardEvent, row: HTMLTableRowElement, index: number): void {
-    const next = e.key === "ArrowDown" ? row.nextElementSibling : e.key === "ArrowUp" ? row.previousElementSibling : null;
-    if (next instanceof HTMLTableRowElement) {
-      next.focus();
-      next.click();
-    } else if (e.key === "Enter" || e.key === " ") this.select(index);
+  private key(e: KeyboardEvent, change: LayerChange): void {
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: this.window.page, PageUp: -this.window.page }[e.key];
+    if (by) {
+      const at = this.changes.indexOf(change) + by;
+      const next = this.changes[Math.max(0, Math.min(this.changes.length - 1, at))] as LayerChange;
+      this.window.reveal(this.changes.indexOf(next));
+      this.rows.get(next.row)?.focus({ preventScroll: true });
+      this.select(next.row);
+    } else if (e.key === "Enter" || e.key === " ") this.select(change.row);
     else return;
     e.preventDefault();
     e.stopPropagation();
   }
+}
+
+/** In CSS pixels, by column; a digit counts as wide as a 0. */
+function widthsOf(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): number[] {
+  const wide = (text: string, bold = false) => textWidth(text.replace(/\d/g, "0"), { size: bold ? 13 : SIZE, bold });
+  const widths = COLUMNS.map((title) => wide(title, true));
+  const step = Math.max(1, Math.ceil(changes.length / MEASURED));
+  const longest = changes.reduce<LayerChange | undefined>((most, change) => (!most || Math.abs(change.delta) > Math.abs(most.delta) ? change : most), undefined);
+  for (const change of [...changes.filter((_, k) => k % step === 0), ...(longest ? [longest] : [])])
+    cellsOf(difference, change, unit).forEach((text, k) => (widths[k] = Math.max(widths[k] as number, wide(text) + (MARKS[k] as number))));
+  // The bars of A and B have one scale.
+  widths[1] = widths[2] = Math.max(widths[1] as number, widths[2] as number);
+  return widths.map((width, k) => Math.ceil(Math.min(MOST[k] as number, width + PADDING)));
 }
 
 const isText = (column: number) => column === 0 || column >= TEXT_FROM;

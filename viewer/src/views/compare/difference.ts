@@ -67,6 +67,9 @@ export function stepsOf(difference: Difference, order: Order): Step[] {
   return steps;
 }
 
+/** Of a layer that only one of the runs has. */
+export const isAlone = ({ change }: Step): boolean => change !== null && !(change.a && change.b);
+
 /** An amount in words: seconds where the clocks differ, whatever the page's unit. */
 export function amountText(difference: Difference, amount: number, unit: "cycles" | "time"): string {
   if (difference.unit === "seconds") return seconds(amount);
@@ -79,7 +82,16 @@ export function deltaText(difference: Difference, delta: number, unit: "cycles" 
 }
 
 /** "2.09 x": how many times the amount of B goes into that of A; above 1 B is faster. */
-export const ratioText = (before: number, after: number): string => (before > 0 && after > 0 ? `${(before / after).toFixed(2)}×` : "–");
+export const ratioText = (before: number, after: number): string => {
+  const ratio = before > 0 && after > 0 ? before / after : 0;
+  return ratio > 0 ? `${ratio >= 100 ? count(ratio) : ratio.toFixed(2)}×` : "–";
+};
+
+/** Nothing that the page shows of a layer, and nothing that the reports count, differs. */
+export function isSame({ a, b, changes, rest }: Difference): boolean {
+  const layers = changes.every(({ a: x, b: y, delta }) => x && y && delta === 0 && x.boundBy === y.boundBy && x.split === y.split);
+  return layers && rest === 0 && a.makespan === b.makespan && JSON.stringify(a.report.traffic) === JSON.stringify(b.report.traffic);
+}
 
 /** Both names where they differ. */
 export const titleOf = ({ a, b, name }: LayerChange): string => (a && b && a.name !== b.name ? `${a.name} | ${b.name}` : name);

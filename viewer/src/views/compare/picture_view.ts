@@ -5,11 +5,11 @@ import type { App } from "../../ui/app";
 import { percent } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
-import { amountText, boundText, deltaText, type Difference, type LayerChange, type Order, ratioText } from "./difference";
-import { type Layout, layOut } from "./layout";
+import { type Changes, changesOf, paintChanges, stepAt } from "./changes";
+import { amountText, boundText, deltaText, type Difference, isSame, type LayerChange, type Order, ratioText } from "./difference";
+import { type Layout, layOut, type Parts } from "./layout";
 import { summaryOf } from "./summary";
 import { amountPerCycle, paintTimelines, sharesAt, type Shown, timeHit, timeViewOf } from "./timelines";
-import { paintWaterfall, stepAt, type Waterfall, waterfallOf } from "./waterfall";
 import { usagesOf } from "./usage";
 
 const LINE = 16;
@@ -20,21 +20,27 @@ export interface Compared {
   readonly order: Order;
   /** Row of the selected layer, or -1. */
   readonly chosen: number;
+  readonly parts: Parts;
+  /** Height of what can be seen at once; the picture may be higher and scroll. */
+  readonly room: number;
   select(change: LayerChange): void;
 }
 
 interface Scene {
   lines: { head: string; text: string }[];
-  fall: Waterfall;
-  shown: Shown;
+  height: number;
+  changes: Changes | null;
+  shown: Shown | null;
 }
+
+const SHORT = 380; // panes with room for one sentence only
 
 export class PictureView extends CanvasView {
   constructor(
     app: App,
     private readonly compared: Compared,
   ) {
-    super(app, "compare", "Waterfall from run A to run B, and both over time");
+    super(app, "compare", "What each layer changes from run A to run B, and both over time");
     this.canvas.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
     this.canvas.addEventListener("dblclick", (e) => {
       if (this.isTime(e.offsetY)) app.show(0, app.run.makespan);
@@ -44,14 +50,15 @@ export class PictureView extends CanvasView {
 
   paint(p: Painter): void {
     const { difference, order, chosen } = this.compared;
-    const { lines, fall, shown } = this.scene();
+    const { unit } = this.app.store.state;
+    const { lines, changes, shown } = this.scene();
     lines.forEach(({ head, text }, k) => {
       const y = MARGIN + (k + 0.5) * LINE;
       p.text(MARGIN, y, head, { bold: true });
       p.text(MARGIN + (head ? textWidth(head, { bold: true }) + 6 : 0), y, text);
     });
-    paintWaterfall(p, fall, difference, { order, unit: shown.unit, chosen });
-    paintTimelines(p, difference, shown);
+    if (changes) paintChanges(p, changes, difference, { order, unit, chosen });
+    if (shown) paintTimelines(p, difference, shown);
   }
 
   table(): Table {
@@ -61,44 +68,56 @@ export class PictureView extends CanvasView {
   protected override hover(x: number, y: number, event: PointerEvent): void {
     const { app } = this;
     const { difference } = this.compared;
-    const { fall, shown } = this.scene();
-    const step = stepAt(fall, x, y);
-    const hit = step ? null : timeHit(difference, shown, x, y);
+    const { unit } = app.store.state;
+    const { changes, shown } = this.scene();
+    const step = changes && stepAt(changes, x, y);
+    const hit = step || !shown ? null : timeHit(difference, shown, x, y);
     const row = step ? (step.change?.row ?? -1) : (hit?.row ?? -1);
     const change = difference.changes[row];
     this.canvas.style.cursor = change ? "pointer" : "";
-    if (change) app.tip.show(event, changeTip(difference, change, shown.unit));
-    else if (step) app.tip.show(event, [["Time that no layer completes", "head"], `${deltaText(difference, step.to - step.from, shown.unit)} in B`]);
-    else if (hit?.usage) {
+    if (change) app.tip.show(event, changeTip(difference, change, unit));
+    else if (step) app.tip.show(event, [["Time that no layer completes", "head"], `${deltaText(difference, step.to - step.from, unit)} in B`]);
+    else if (hit?.usage && shown) {
       const [a, b] = sharesAt(difference, hit.usage, shown.time, x);
-      app.tip.show(event, [[hit.usage, "head"], `at ${amountText(difference, hit.amount, shown.unit)}`, `A (filled): ${a}`, `B (line): ${b}`]);
+      app.tip.show(event, [[hit.usage, "head"], `at ${amountText(difference, hit.amount, unit)}`, `A (filled): ${a}`, `B (line): ${b}`]);
     } else app.tip.hide();
+  }
+
+  /** Height that the picture wants, for the style sheet. */
+  get wanted(): number {
+    return this.scene().height;
   }
 
   /** All that stands in the picture, for its present size. */
   private scene(): Scene {
-    const { difference, order, chosen } = this.compared;
+    const { difference, order, chosen, parts, room } = this.compared;
     const { unit, window } = this.app.store.state;
-    const lines = this.lines(unit);
-    const layout: Layout = layOut(this.width, this.height, 2 * MARGIN + lines.length * LINE, usagesOf(difference.a).length);
+    const lines = this.lines(unit, room < SHORT);
+    const layout: Layout = layOut(this.width, room, 2 * MARGIN + lines.length * LINE, { parts, lanes: usagesOf(difference.a).length, same: isSame(difference) });
     const time = timeViewOf(difference, this.app.run, window, this.width);
-    return { lines, fall: waterfallOf(difference, order, layout.fall), shown: { layout, time, unit, chosen } };
+    return {
+      lines,
+      height: layout.height,
+      changes: layout.changes && changesOf(difference, order, layout.changes),
+      shown: layout.time && { layout: { ...layout, time: layout.time }, time, unit, chosen },
+    };
   }
 
-  private lines(unit: "cycles" | "time"): { head: string; text: string }[] {
+  private lines(unit: "cycles" | "time", isShort: boolean): { head: string; text: string }[] {
     const { difference } = this.compared;
     const names = { head: "", text: `A is ${runName(difference.a)}; B is ${runName(difference.b)}.` };
-    return [names, ...summaryOf(difference, unit)].flatMap(({ head, text }) => wrapped(head, text, this.width - 2 * MARGIN));
+    const sentences = summaryOf(difference, unit);
+    return (isShort ? sentences.slice(0, 1) : [names, ...sentences]).flatMap(({ head, text }) => wrapped(head, text, this.width - 2 * MARGIN));
   }
 
   private isTime(y: number): boolean {
-    return y >= this.scene().shown.layout.time.y;
+    return y >= (this.scene().shown?.layout.time.y ?? Infinity);
   }
 
   /** Cycle of the run that the page shows, under a pixel. */
   private cycleAt(x: number): number {
     const { difference } = this.compared;
-    return this.scene().shown.time.amount(x) / amountPerCycle(difference, this.app.run);
+    return (this.scene().shown?.time.amount(x) ?? 0) / amountPerCycle(difference, this.app.run);
   }
 
   // Over the timelines the wheel zooms; elsewhere it scrolls the picture.
@@ -134,9 +153,9 @@ export class PictureView extends CanvasView {
 
   private click(x: number, y: number): void {
     const { difference } = this.compared;
-    const { fall, shown } = this.scene();
-    const step = stepAt(fall, x, y);
-    const change = step ? step.change : difference.changes[timeHit(difference, shown, x, y)?.row ?? -1];
+    const { changes, shown } = this.scene();
+    const step = changes && stepAt(changes, x, y);
+    const change = step ? step.change : shown && difference.changes[timeHit(difference, shown, x, y)?.row ?? -1];
     if (change) this.compared.select(change);
     else this.app.select(null);
   }

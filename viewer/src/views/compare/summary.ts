@@ -1,6 +1,6 @@
 // The difference of two runs in a few sentences.
 import { bytes, count, percent, seconds, signed } from "../../ui/numbers";
-import { boundChanged, boundText, type LayerChange, deltaText, type Difference } from "./difference";
+import { amountText, boundChanged, boundText, type LayerChange, deltaText, type Difference, isSame } from "./difference";
 
 const NAMED = 3; // layers of a kind
 
@@ -10,7 +10,18 @@ export interface Sentence {
 }
 
 export function summaryOf(difference: Difference, unit: "cycles" | "time"): Sentence[] {
-  return [speed(difference), gains(difference, unit), bounds(difference), traffic(difference)];
+  if (isSame(difference)) return [{ head: "No difference:", text: `every layer takes as long in B as in A, is split and bound alike, and moves the same bytes; both take ${amountText(difference, difference.before, unit)}${unit === "cycles" && difference.unit === "cycles" ? " cycles" : ""}.` }];
+  return [speed(difference), gains(difference, unit), ...alignment(difference), bounds(difference), traffic(difference)];
+}
+
+/** How the layers were found in each other, unless names alone did it. */
+function alignment({ a, b, changes }: Difference): Sentence[] {
+  const both = changes.filter((change) => change.a && change.b);
+  const named = both.filter((change) => change.a?.name === change.b?.name).length;
+  if (named === changes.length) return [];
+  const guessed = both.length - named;
+  const how = guessed ? `${count(named)} by name, ${count(guessed)} by operator, size and place` : "by name";
+  return [{ head: "Aligned:", text: `${count(both.length)} of A's ${count(a.layers.length)} and B's ${count(b.layers.length)} layers, ${how}.` }];
 }
 
 function speed({ a, b, unit }: Difference): Sentence {

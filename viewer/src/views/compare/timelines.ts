@@ -4,11 +4,11 @@ import { css, resourceColour } from "../../paint/theme";
 import type { Layer, Run, Stretch } from "../../run/run";
 import { percent } from "../../ui/numbers";
 import { ticks } from "../../ui/time_axis";
+import { GUTTER } from "./changes";
 import { amountText, boundChanged, type Difference } from "./difference";
 import type { Box, Layout } from "./layout";
 import { type Usage, usagesOf } from "./usage";
 
-const GUTTER = 124;
 const RIGHT = 10;
 const BAND = 16;
 const BUCKET = 2; // pixels that share one value of a line
@@ -36,7 +36,7 @@ export function timeViewOf(difference: Difference, run: Run, window: Stretch, wi
 export const amountPerCycle = ({ unit }: Difference, run: Run): number => (unit === "cycles" ? 1 : 1 / run.device.clockHz);
 
 export interface Shown {
-  layout: Layout;
+  layout: Layout & { time: Box };
   time: TimeView;
   unit: "cycles" | "time";
   chosen: number; // row
@@ -47,6 +47,7 @@ export function paintTimelines(p: Painter, difference: Difference, shown: Shown)
   paintHead(p, layout.time);
   paintTicks(p, difference, shown);
   paintLanes(p, difference, layout.lanes, time);
+  paintStretches(p, difference, shown);
   paintBands(p, difference, layout.bands, shown);
   paintEnds(p, difference, layout, time);
 }
@@ -92,6 +93,21 @@ function paintLanes(p: Painter, difference: Difference, box: Box, time: TimeView
     const other = ofB.find(({ name }) => name === usage.name);
     paintLane(p, difference, { x: time.left, y: top + 2, width: time.right - time.left, height: lane - 4 }, time, usage, other);
   });
+}
+
+/** Through all lanes, when each run is at the selected layer: A filled, B between lines, as the lanes have it. */
+function paintStretches(p: Painter, difference: Difference, { layout, time, chosen }: Shown): void {
+  const change = difference.changes[chosen];
+  if (!change) return;
+  const { y, height } = layout.lanes;
+  const within = ({ from, to }: Stretch): [number, number] | null => {
+    const [left, right] = [Math.max(time.left, time.x(from)), Math.min(time.right, time.x(to))];
+    return right >= left ? [left, Math.max(1, right - left)] : null;
+  };
+  const a = change.a && within(stretchOf(difference, difference.a, change.a));
+  const b = change.b && within(stretchOf(difference, difference.b, change.b));
+  if (a) p.rect(a[0], y, a[1], height, css([109, 182, 242], 0.35));
+  if (b) for (const x of [b[0], b[0] + b[1]]) p.line([x, y, x, y + height], p.theme.accent, 1.5, [5, 2]);
 }
 
 function paintLane(p: Painter, difference: Difference, box: Box, time: TimeView, usage: Usage, other: Usage | undefined): void {
@@ -183,7 +199,7 @@ function endsOf(difference: Difference, time: TimeView): [string, number, number
     .filter(([, , x]) => x > time.left && x <= time.right + 1);
 }
 
-function paintEnds(p: Painter, difference: Difference, layout: Layout, time: TimeView): void {
+function paintEnds(p: Painter, difference: Difference, layout: Shown["layout"], time: TimeView): void {
   const y = layout.time.y + 31;
   for (const [text, from, x] of endsOf(difference, time)) {
     p.line([x, y - 7, x, layout.bands.y + layout.bands.height - 6], p.theme.text, 1, [4, 3]);
