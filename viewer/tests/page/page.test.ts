@@ -267,6 +267,80 @@ describe("accessibility", () => {
   });
 });
 
+describe("the listing and the path", () => {
+  it("selects the locks that a line names, walks the line's slices and finds by expression and number", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=timeline&lower=asm");
+    const selected = () => page.evaluate(() => window.heddle.store.state.selection);
+    const said = () => page.textContent(".asm-said");
+    // The code stands behind the figures; names are where the pointer is a hand and the tip speaks of a lock.
+    await page.fill(".asm-find", "/LOADFM .*acquire L\\d+/");
+    await page.press(".asm-find", "Enter");
+    await settle(page);
+    expect(await said()).toMatch(/^found 2 of [\d,]+ lines$/);
+    const box = (await page.locator(".view-asm canvas").boundingBox())!;
+    const line = await page.evaluate(() => window.heddle.run.asm.findIndex((text) => /LOADFM .*acquire L\d+/.test(text)));
+    const rowOf = () => page.evaluate((at) => (window.heddle.viewOf("asm") as unknown as { area: { offset: number; y: number } }).area.y + at * 18 + 9 - (window.heddle.viewOf("asm") as unknown as { area: { offset: number } }).area.offset, line);
+    let tip = "";
+    for (let x = 400; x < box.width - 40 && !tip.startsWith("lock "); x += 4) {
+      await page.mouse.move(box.x + x, box.y + (await rowOf()));
+      tip = (await page.isVisible("#tip")) ? await page.innerText("#tip") : "";
+      if (tip.startsWith("lock ")) await page.mouse.down().then(() => page.mouse.up());
+    }
+    await settle(page);
+    expect(await selected()).toMatchObject({ kind: "lock" });
+    expect(tip).toContain(await page.innerText("#details dd").then((text) => text.split(",")[0]!));
+    await page.mouse.click(box.x + 20, box.y + (await rowOf()));
+    await settle(page);
+    expect(await selected()).toMatchObject({ kind: "instruction" });
+    const leaf = await page.evaluate(() => window.heddle.focus.leaf);
+    for (let k = 0; k < 3; k++) {
+      await page.keyboard.press("n");
+      await settle(page);
+      expect(await page.evaluate(() => [window.heddle.focus.slice?.index !== undefined, window.heddle.focus.leaf])).toEqual([true, leaf]);
+    }
+    await page.keyboard.press("y");
+    await expect.poll(said).toMatch(/^copied line/);
+    await page.fill(".asm-find", "/(/");
+    await expect.poll(said).toMatch(/^no regular expression: .*group/i);
+    await page.fill(".asm-find", ":1");
+    await settle(page);
+    expect(await page.inputValue(".asm-parts")).toBe("0");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("lists one resource alone, by a click on its share and from the address", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=path&lower=none");
+    const only = () => page.evaluate(() => window.heddle.store.option("path.only", ""));
+    const box = (await page.locator(".view-path canvas").boundingBox())!;
+    let y = 150;
+    for (; y < 400 && !(await only()); y += 10) {
+      await page.mouse.click(box.x + 40, box.y + y);
+      await settle(page);
+    }
+    expect(await only()).toMatch(/^resource:\d$/);
+    await addressed(page);
+    expect(page.url()).toContain("o.path.only=resource");
+    await page.keyboard.press("i");
+    await settle(page);
+    expect(await only()).toBe("");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("has no key that two of the views that are read together take for different steps", async () => {
+    const { page } = await open(pageOf("resnet50-4x4"));
+    const shared = await page.evaluate(() => {
+      const owners = new Map<string, string[]>();
+      for (const id of ["timeline", "path", "memory", "mesh", "asm"] as const) for (const { key } of window.heddle.viewOf(id).keys) owners.set(key, [...(owners.get(key) ?? []), id]);
+      return [...owners].filter(([, ids]) => ids.length > 1 && (ids.includes("path") || ids.includes("asm"))).map(([key, ids]) => `${key}: ${ids.join(" ")}`);
+    });
+    // The arrows belong to the pane that was clicked last; N and P are slices of the same instruction in both.
+    expect(shared.sort()).toEqual(["arrowdown: timeline asm", "arrowup: timeline asm", "n: timeline asm", "p: timeline asm"]);
+    await page.close();
+  });
+});
+
 describe("what it is given", () => {
   const folder = mkdtempSync(join(tmpdir(), "heddle-page-"));
   /** The page of tiny-1x1 with its timeline changed. */

@@ -350,6 +350,7 @@ export class AsmView extends CanvasView {
 
   private look(query: string): void {
     this.app.store.setOption("asm.find", query);
+    this.copied = "";
     this.layOut();
     this.goTo(this.finder.first(Math.floor(this.area.offset / ROW)));
   }

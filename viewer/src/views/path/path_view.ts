@@ -178,7 +178,7 @@ export class PathView extends CanvasView {
       this.linesFor = { items: known.items, open: this.open.size, only };
     }
     const top = this.stripPlace.height + SUMMARY + HEAD;
-    const left = Math.round(Math.max(280, Math.min(600, this.width * (this.width < NARROW ? 0.35 : 0.42))));
+    const left = Math.round(Math.max(290, Math.min(600, this.width * (this.width < NARROW ? 0.35 : 0.42))));
     this.listArea.place(left + 1, top, this.width - left - 1, this.height - top, this.lines.length * LINE);
     this.placeTables(top, left);
     this.askForGains(known.run);

@@ -49,7 +49,7 @@ export function columnsOf({ area, by, run, inTime }: TableLook): Columns {
   const share = (cyclesWidth ? cycles - cyclesWidth : gain) - GAP;
   const left = area.x + 10;
   const room = share - 44 - GAP - left;
-  const nameWidth = Math.max(60, room * (by === "lock" ? 0.72 : 0.56));
+  const nameWidth = Math.max(78, room * (by === "lock" ? 0.72 : 0.56));
   return { name: left, nameWidth, bar: left + nameWidth + GAP, barWidth: Math.max(0, room - nameWidth - GAP), share, cycles, gain, gainWidth };
 }
 
