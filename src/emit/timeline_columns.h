@@ -1,11 +1,13 @@
 // A track's slices as columns of numbers that repeat where the program's loops repeat, and back.
 //
-//   gap         start - end of the slice before (or 0)       duration    end - start
-//   idle        ready - end of the slice before (or 0)       leaf        this instruction's number
-//   - that of the slice before layer       layer - layer of the instruction             wait, lock
-//   as they are causeTrack  0: none; k: the k-th track in causeTracks    causeStep   the cause's
-//   index - that of the last cause in
-//                                                                        the same track
+//   gap         start - end of the slice before (or 0)
+//   duration    end - start
+//   idle        ready - end of the slice before (or 0)
+//   leaf        this instruction's number - that of the slice before
+//   layer       layer - layer of the instruction
+//   wait, lock  as they are
+//   causeTrack  0: none; k: the k-th track in causeTracks
+//   causeStep   the cause's index - that of the last cause in the same track
 #pragma once
 #include <array>
 #include <cstdint>
