@@ -26,7 +26,7 @@ export class Header {
     this.unit = button("", "Show cycles or time (U)", () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }));
     const theme = button("◐", "Dark or light", () => app.setTheme(app.theme.dark ? LIGHT : DARK));
     theme.setAttribute("aria-label", "Dark or light");
-    const side = button("◨", "Show or hide the panel at the side (I)", () => app.toggleDetails());
+    const side = button("◨", "Show or hide the panel at the side (Q)", () => app.toggleDetails());
     side.setAttribute("aria-label", "Show or hide the panel at the side");
     const keys = button("?", "Keys (?)", () => app.keys.showSheet());
     keys.setAttribute("aria-label", "Show the keys");

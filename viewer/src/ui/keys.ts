@@ -27,7 +27,7 @@ export class Keys {
       { key: "0", shown: "0", does: "the whole run", run: () => app.show(0, app.run.makespan) },
       { key: "f", shown: "F", does: "zoom to what is selected, or to the measured stretch", run: () => this.focus() },
       { key: "b", shown: "B", does: "open or close the lower pane", run: () => app.toggleLower() },
-      { key: "i", shown: "I", does: "show or hide the panel at the side", run: () => app.toggleDetails() },
+      { key: "q", shown: "Q", does: "show or hide the panel at the side", run: () => app.toggleDetails() },
       { key: "u", shown: "U", does: "cycles or time", run: () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }) },
       { key: "/", shown: "/", does: "search", run: () => document.getElementById("search")?.focus() },
       { key: "escape", shown: "Esc", does: "clear the selection and the measure", run: () => app.store.set({ selection: null, measure: null }) },

@@ -12,7 +12,7 @@ const LEAST_SHARE = 0.005; // of the run, for a resource to be named
 
 export function summary(app: App): Node[] {
   const { run } = app;
-  const parts: Node[] = [element("h2", { textContent: "The run" }), verdict(app)];
+  const parts: Node[] = [element("h2", { textContent: app.runs.length > 1 ? `Run ${"AB"[app.store.state.run]}` : "The run" }), verdict(app)];
   if (run.makespan > 0) {
     parts.push(heading(app, "On the critical path", "path"), resources(app));
     if (run.layers.length > 1) parts.push(heading(app, "Layers that take longest", "layers"), largestLayers(app));

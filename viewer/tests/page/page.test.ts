@@ -188,6 +188,39 @@ describe("figures", () => {
   });
 });
 
+describe("the panel at the side", () => {
+  it("says in short what limits the run while nothing is selected, and can be closed", async () => {
+    const report = JSON.parse(readFileSync(join(PAGES, "resnet50-4x4", "report.json"), "utf8")) as Run["report"];
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=timeline&lower=none");
+    const said = await page.innerText("#details");
+    expect(said).toContain(report.time.cycles.toLocaleString("en"));
+    expect(said).toContain(`${(report.bounds["layerBoundSeconds"]! * 1e3).toFixed(3)} ms layer after layer`);
+    for (const effect of report.notModelled) expect(said).toContain(effect);
+    const longest = [...report.layers].sort((a, b) => b.cycles - a.cycles)[0]!;
+    await page.click(`#details button:has-text("${longest.name}")`);
+    await settle(page);
+    expect(await page.innerText("#details h2")).toBe(longest.name);
+    await page.keyboard.press("q");
+    await settle(page);
+    expect(await page.isVisible("#details")).toBe(false);
+    await addressed(page);
+    const again = await open(pageOf("resnet50-4x4"), new URL(page.url()).hash);
+    expect(await again.page.isVisible("#details")).toBe(false);
+    expect(faults).toEqual([]);
+    await page.close();
+    await again.page.close();
+  });
+
+  it("shows the other run as whole as this one was", async () => {
+    const { page } = await open(pageOf("compare"), "#view=timeline&lower=none");
+    await page.selectOption('header select', "1");
+    await settle(page);
+    expect(await page.evaluate(() => window.heddle.store.state.window)).toEqual(await page.evaluate(() => ({ from: 0, to: window.heddle.runs[1]!.makespan })));
+    expect(await page.innerText("#details h2")).toBe("Run B");
+    await page.close();
+  });
+});
+
 describe("the keyboard", () => {
   it("moves, zooms, steps, opens views and shows its sheet", async () => {
     const { page, faults } = await open(pageOf("tiny-2x2"), "#view=timeline&lower=none");
