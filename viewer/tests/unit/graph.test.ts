@@ -1,11 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { held, zoomed } from "../../src/views/graph/camera";
 import { folded, type Layout } from "../../src/views/graph/fold";
 import { type Network, networkOf, partsOf } from "../../src/views/graph/network";
+import { legendOf } from "../../src/views/graph/legend";
+import { figuresOf, firstThatFits, fitName, isLegible } from "../../src/views/graph/words";
 import { hitEdge, hitNode } from "../../src/views/graph/pick";
 import { finished, layRibbon } from "../../src/views/graph/ribbon";
 import { Run } from "../../src/run/run";
-import { timelineOf } from "./sample";
+import { RESOURCES, runOf, timelineOf } from "./sample";
 
 const SIZE = { main: 38, cross: 138 };
 
@@ -143,6 +145,55 @@ describe("the camera", () => {
     for (const x of [-1e6, 0, 1e6]) {
       const { scale, ...at } = held({ scale: 1, x, y: -x }, 500, 300, 800, 600);
       expect(at.x < 800 && at.x + 500 * scale > 0 && at.y < 600 && at.y + 300 * scale > 0).toBe(true);
+    }
+  });
+});
+
+describe("the words of a node", () => {
+  // Every character is as wide as the text is high by half.
+  beforeAll(() => {
+    const context = { font: "", measureText: (text: string) => ({ width: (text.length * Number(/([\d.]+)px/.exec(context.font)?.[1])) / 2 }) };
+    vi.stubGlobal("document", { createElement: () => ({ getContext: () => context }) });
+  });
+  const size = { size: 10 };
+
+  it("are the first that fit, and none rather than a part", () => {
+    expect(firstThatFits(["10.7 % · GlobalAveragePool", "10.7 % · avg pool", "10.7 %"], 90, size)).toBe("10.7 % · avg pool");
+    expect(firstThatFits(["10.7 % · Conv"], 20, size)).toBe("");
+  });
+
+  it("keep both ends of a name", () => {
+    expect(fitName("/features/features.5/conv", 60, size)).toBe("/feat…5/conv");
+    expect(fitName("short", 60, size)).toBe("short");
+  });
+
+  it("say the figure last of all alone, and pools by their short names", () => {
+    const run = runOf([{ slices: [{ start: 0, end: 100, leaf: 0 }] }], [0]);
+    const layer = { ...(run.layers[0] as (typeof run.layers)[number]), op: "GlobalAveragePool" };
+    expect(figuresOf(run, layer, "time", "9 %")).toEqual(["9 % · GlobalAveragePool", "9 % · GlobalAvgPool", "9 % · avg pool", "9 %"]);
+    expect(figuresOf(run, layer, "bound", "compute").slice(-2)).toEqual(["compute · 100.0 %", "compute"]);
+  });
+
+  it("are legible where most names fit", () => {
+    const network = { nodes: ["a", "b", "c", "d", "a_long_name"].map((name, index) => ({ kind: "operator" as const, index, name, tensor: index })), edges: [] };
+    expect(isLegible(network, 100, 38, 0.4)).toBe(true);
+    expect(isLegible(network, 100, 38, 0.2)).toBe(false);
+    expect(isLegible({ ...network, nodes: network.nodes.map((node) => ({ ...node, name: "a_long_name" })) }, 100, 38, 0.4)).toBe(false);
+    expect(isLegible({ ...network, nodes: network.nodes.map((node) => ({ ...node, name: "x".repeat(300) })) }, 100, 38, 0.7)).toBe(true);
+  });
+
+  it("have a legend with every bound, on as many lines as it takes", () => {
+    const run = runOf([{ slices: [{ start: 0, end: 100, leaf: 0 }] }], [0, 1, 2]);
+    run.layers.forEach((layer, k) => (layer.boundBy = RESOURCES[k] ?? null));
+    for (const width of [1200, 500, 60]) {
+      const { entries, height } = legendOf(run, "bound", width, width === 500);
+      expect(entries.length).toBe(width === 500 ? 4 : 5);
+      entries.forEach((entry, k) => {
+        const before = entries[k - 1];
+        if (before?.line === entry.line) expect(entry.x).toBeGreaterThan(before.x + before.width);
+        if (width > 60) expect(entry.x + entry.width).toBeLessThanOrEqual(width);
+        expect(height).toBeGreaterThan((entry.line + 1) * 26);
+      });
     }
   });
 });

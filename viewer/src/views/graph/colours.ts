@@ -43,3 +43,6 @@ function legibleOn(rgb: Rgb): string {
   const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
   return luminance > 0.19 ? "#101214" : "#f4f5f6";
 }
+
+/** Of the bar below a node, which says the same as its colour. */
+export const barColour = (colour: Colour): string => (colour === "time" ? "rgb(176,64,0)" : "rgb(96,40,140)");

@@ -1,14 +1,14 @@
 // The graph as a picture: what of it is in sight, in screen pixels so that text stays sharp at any zoom.
-import { fitText, type Painter, textWidth } from "../../paint/painter";
+import { type Painter, type TextStyle, textWidth } from "../../paint/painter";
 import { paintMark } from "../../paint/marks";
 import { css, resourceColour } from "../../paint/theme";
 import type { Layer, Run } from "../../run/run";
 import type { Focus } from "../../ui/state";
-import { percent } from "../../ui/numbers";
 import type { Camera } from "./camera";
-import { type Colour, type Look, lookOf, rampOf, shareOfTime } from "./colours";
+import { barColour, type Colour, type Look, lookOf } from "./colours";
 import type { Layout } from "./fold";
 import type { GraphNode, Network } from "./network";
+import { figuresOf, firstThatFits, fitName, lineSize, shapesOf } from "./words";
 
 export interface Scene {
   run: Run;
@@ -26,8 +26,6 @@ const TWO_LINES = 27; // pixels of a node's height
 const ONE_LINE = 11;
 const SHAPE_SCALE = 0.9; // from which shapes stand beside the edges
 const ARROW = 5;
-export const LEGEND_HEIGHT = 32;
-const TOOLS = 312; // of the legend's width, where the choices stand
 
 /** Tensors that the focus names, and those of the layer that it names. */
 export function litTensors(run: Run, focus: Focus): { chosen: number; near: Set<number> } {
@@ -81,7 +79,7 @@ function paintShape(p: Painter, run: Run, tensor: number, points: readonly numbe
   if (!shape || points.length < 4) return;
   const [x0, y0, x1, y1] = points.slice(0, 4) as [number, number, number, number];
   if (Math.abs(y1 - y0) < 9) return;
-  p.text((x0 + x1) / 2 + 5, (y0 + y1) / 2, `${shape.height}x${shape.width}x${shape.channels}`, { size: 9, colour: p.theme.faint });
+  p.text(Math.max(x0, x1) + 5, (y0 + y1) / 2, `${shape.height}x${shape.width}x${shape.channels}`, { size: 9, colour: p.theme.faint });
 }
 
 function inSight(points: readonly number[], { width, height }: Scene): boolean {
@@ -128,7 +126,7 @@ function paintNode(p: Painter, scene: Scene, node: GraphNode, at: Frame, isCopy:
   p.frame(left + 0.5, top + 0.5, width - 1, height - 1, look.edge);
   if (isCopy || !layer) p.line([left, top, left + width, top, left + width, top + height, left, top + height, left, top], theme.faint, 1, [3, 2]);
   if (chosen) p.frame(left - 1.5, top - 1.5, width + 3, height + 3, theme.accent, 3);
-  paintWords(p, run, node, layer, at, look, isCopy, colour);
+  paintWords(p, scene, node, layer, at, look, isCopy);
 }
 
 // Beside the colour: a bar as long as the share of the longest layer, or the mark of what bounds.
@@ -137,32 +135,41 @@ function paintSecondSign(p: Painter, { run, colour }: Scene, layer: Layer, { lef
   if (colour === "bound") {
     const resource = run.instructions.resources.indexOf(layer.boundBy ?? "");
     p.rect(left, top, Math.max(2, Math.min(4, width * 0.03)), height, css(resourceColour(resource)));
-    if (height >= TWO_LINES) paintMark(p, resource, left + width - 10, top + 10, 4.5, css(resourceColour(resource)), p.theme.text);
+    const radius = height >= TWO_LINES ? 4.5 : Math.min(4, height * 0.24);
+    if (height >= ONE_LINE && width > 30) paintMark(p, resource, left + width - radius - 5, height >= TWO_LINES ? top + 10 : top + height / 2, radius, css(resourceColour(resource)), p.theme.text);
     return;
   }
   const share = colour === "time" ? (longest > 0 ? layer.cycles / longest : 0) : Math.min(1, layer.efficiency ?? 0);
-  p.rect(left, top + height - bar, width * share, bar, colour === "time" ? "rgb(176,64,0)" : "rgb(96,40,140)");
+  p.rect(left, top + height - bar, width * share, bar, barColour(colour));
 }
 
-function paintWords(p: Painter, run: Run, node: GraphNode, layer: Layer | undefined, { left, top, width, height }: Frame, look: Look, isCopy: boolean, colour: Colour): void {
-  const room = width - 12;
-  const name = isCopy ? `… ${node.name}` : node.name;
+function paintWords(p: Painter, scene: Scene, node: GraphNode, layer: Layer | undefined, { left, top, width, height }: Frame, look: Look, isCopy: boolean): void {
+  const { run, colour } = scene;
+  const mark = colour === "bound" && layer && !isCopy ? 14 : 0;
+  const figures = isCopy ? ["continued"] : layer ? figuresOf(run, layer, colour, look.figure) : shapesOf(run, node);
+  const name = (room: number, style: TextStyle) => (isCopy ? firstThatFits([`… ${node.name}`], room, style) : "") || fitName(node.name, room, style);
   if (height >= TWO_LINES) {
-    const sizes = [Math.max(9.5, Math.min(15, height * 0.3)), Math.max(9, Math.min(13, height * 0.265))] as const;
-    p.text(left + 7, top + height * 0.29, name, { size: sizes[0], bold: !isCopy, colour: look.text, width: room - (colour === "bound" && !isCopy ? 12 : 0) });
-    p.text(left + 7, top + height * 0.65, secondLine(run, node, layer, look, isCopy, colour), { size: sizes[1], colour: look.text, width: room });
+    const first = { size: Math.max(9.5, Math.min(15, height * 0.3)), bold: !isCopy, colour: look.text };
+    const second = { size: Math.max(9, Math.min(13, height * 0.265)), colour: look.text };
+    p.text(left + 7, top + height * 0.29, name(width - 12 - mark, first), first);
+    p.text(left + 7, top + height * 0.65, firstThatFits(figures, width - 12, second), second);
   } else if (height >= ONE_LINE) {
-    const size = Math.min(10, height * 0.62);
-    p.text(left + 4, top + height / 2, fitText(name, width - 7, { size }), { size, colour: look.text });
+    const style = sizeThatFits(node.name, width - 7 - mark, { size: lineSize(height), colour: look.text });
+    const shown = name(width - 7 - mark, style);
+    p.text(left + 4, top + height / 2, shown, style);
+    // Of the figures, what has room behind the name.
+    const small = { ...style, size: style.size * 0.88 };
+    const room = width - mark - 10 - textWidth(shown, style);
+    if (layer && !isCopy) p.text(left + width - 3 - mark, top + height / 2, firstThatFits(figures.slice(-1), room, small), { ...small, align: "right" });
   }
 }
 
-function secondLine(run: Run, node: GraphNode, layer: Layer | undefined, look: Look, isCopy: boolean, colour: Colour): string {
-  if (isCopy) return "continued";
-  // The figures first: a long operator may be cut.
-  if (layer) return colour === "time" ? `${look.figure} · ${layer.op}` : `${look.figure} · ${percent(shareOfTime(run, layer))} · ${layer.op}`;
-  const shape = run.graph.tensors[node.tensor];
-  return `${node.kind}${shape ? ` ${shape.height}x${shape.width}x${shape.channels}` : ""}`;
+const SMALLEST = 8;
+
+/** Rather a little smaller than cut. */
+function sizeThatFits<S extends TextStyle & { size: number }>(text: string, width: number, style: S): S {
+  const size = Math.max(Math.min(SMALLEST, style.size), Math.min(style.size, (style.size * width) / Math.max(1, textWidth(text, style))));
+  return size < style.size && textWidth(text, { ...style, size }) <= width ? { ...style, size } : style;
 }
 
 /** The whole graph in a corner, with a frame about what is in sight. */
@@ -172,8 +179,8 @@ export interface Minimap extends Frame {
 
 export function minimapOf({ layout, camera, width, height }: Scene): Minimap | null {
   const isLarge = layout.width * camera.scale > width * 1.25 || layout.height * camera.scale > height * 1.25;
-  if (!isLarge || width < 420 || height < 260) return null;
-  const scale = Math.min(200 / layout.width, (height * 0.4) / layout.height);
+  if (!isLarge || width < 420 || height < 150) return null;
+  const scale = Math.min(200 / layout.width, (width * 0.16) / layout.width, (height * 0.36) / layout.height);
   const [w, h] = [layout.width * scale, layout.height * scale];
   return { scale, left: width - w - 12, top: height - h - 12, width: w, height: h };
 }
@@ -196,36 +203,4 @@ export function paintMinimap(p: Painter, scene: Scene, map: Minimap): void {
   const x1 = clamp(((scene.width - camera.x) / camera.scale) * map.scale, map.width);
   const y1 = clamp(((scene.height - camera.y) / camera.scale) * map.scale, map.height);
   p.frame(map.left + x0, map.top + y0, x1 - x0, y1 - y0, theme.accent, 1.5);
-}
-
-/** A strip along the top. */
-export function paintLegend(p: Painter, { run, colour, width }: Scene): void {
-  const { theme } = p;
-  const longest = Math.max(0, ...run.layers.map((layer) => shareOfTime(run, layer)));
-  const HEIGHT = LEGEND_HEIGHT;
-  const room = width - TOOLS;
-  p.rect(0, 0, width, HEIGHT, theme.raised);
-  p.rect(0, HEIGHT - 1, width, 1, theme.line);
-  let x = 10;
-  const words = (text: string, faint = true) => {
-    p.text(x, HEIGHT / 2, text, { colour: faint ? theme.faint : theme.text, width: room - x });
-    x += textWidth(text) + 8;
-  };
-  if (colour === "bound") {
-    words("bound by");
-    for (const name of new Set(run.layers.map((layer) => layer.boundBy ?? ""))) {
-      const resource = run.instructions.resources.indexOf(name);
-      if (x + 60 > room) break;
-      paintMark(p, resource, x + 6, HEIGHT / 2, 5, css(resourceColour(resource)), theme.text);
-      x += 16;
-      words(name || "not bound");
-      x += 6;
-    }
-    return;
-  }
-  const isTime = colour === "time";
-  words(isTime ? "share of the run: 0 %" : "efficiency: 100 % and more");
-  for (let k = 0; k < 24; k++) p.rect(x + k * 5, HEIGHT / 2 - 6, 5.5, 12, rampOf(theme, colour, k / 23));
-  x += 128;
-  words(isTime ? `${percent(longest)}; the bar below a node says the same` : "0 %; the bar below a node is the efficiency");
 }

@@ -12,18 +12,24 @@ import { CanvasView, type Table } from "../../ui/view";
 import { type Camera, centred, held, zoomed } from "./camera";
 import { COLOURS, type Colour, shareOfTime } from "./colours";
 import { folded, type Layout, scaleOf } from "./fold";
-import { LEGEND_HEIGHT, type Minimap, minimapOf, paintLegend, paintMinimap, paintScene, type Scene } from "./graph_paint";
+import { type Minimap, minimapOf, paintMinimap, paintScene, type Scene } from "./graph_paint";
+import { type Legend, legendOf, paintLegend } from "./legend";
 import { type GraphNode, type Network, networkOf } from "./network";
 import { hitEdge, hitNode } from "./pick";
 import { layRibbon, type Ribbon } from "./ribbon";
+import { isLegible, nodeWidthOf } from "./words";
 
-const NODE = { width: 138, height: 38 };
+const NODE_HEIGHT = 38;
 const BUDGET = 10; // milliseconds of layout a frame
 const READABLE = 0.75; // scale to which one is brought at least when something far out is selected
+const HEIGHTS = [1, 1.5, 2, 3, 4, 6]; // of the pane, over which a graph may spread to be legible
+const LOW = 300; // pixels of a pane
+const MOST_FIRST = 0.9; // scale of what is scrolled over
 const SOFTLY = 220; // milliseconds
 
 interface Work {
   network: Network;
+  nodeWidth: number;
   ribbons: Partial<Record<"down" | "right", Ribbon>>;
   running: { direction: "down" | "right"; steps: Generator<number, Ribbon> } | null;
   done: number;
@@ -38,9 +44,14 @@ export class GraphView extends CanvasView {
   private camera: Camera = { scale: 1, x: 0, y: 0 };
   /** Nobody has moved yet: the whole graph stays in sight, whatever the size of the pane. */
   private fits = true;
+  private wantsWhole = false;
+  private isWhole = true;
   private hoveredEdge = -1;
   private map: Minimap | null = null;
   private flight = 0;
+  private known: Legend = { height: 0, entries: [] };
+  private legendRun: Run | null = null;
+  private legendMade = "";
   private readonly colour = element("select", { title: "What the colour says", aria: { label: "Colour of the graph" } });
   private readonly direction = element("select", { title: "Which way the data goes", aria: { label: "Direction of the graph" } });
 
@@ -55,6 +66,8 @@ export class GraphView extends CanvasView {
       { key: "-", shown: "−", does: "zoom the graph out", run: () => this.zoom(0.8) },
       { key: "arrowdown", shown: "↓", does: "a consumer of the layer", run: () => this.step(1) },
       { key: "arrowup", shown: "↑", does: "the producer of its input", run: () => this.step(-1) },
+      { key: "arrowright", shown: "→", does: "the layer that runs next", run: () => this.walk(1) },
+      { key: "arrowleft", shown: "←", does: "the layer that ran before", run: () => this.walk(-1) },
     );
   }
 
@@ -62,7 +75,7 @@ export class GraphView extends CanvasView {
     const { store } = this.app;
     this.colour.value = this.coloured;
     this.direction.value = store.option("graph.direction", "auto");
-    if (change.has("run")) this.fits = true;
+    if (change.has("run")) [this.fits, this.wantsWhole] = [true, false];
     if (change.has("selection")) requestAnimationFrame(() => this.revealSelection());
     super.changed(change);
   }
@@ -75,7 +88,7 @@ export class GraphView extends CanvasView {
     }
     const scene = this.scene(layout);
     const notes = this.notes();
-    p.clip(0, LEGEND_HEIGHT, this.width, this.height - LEGEND_HEIGHT, () => {
+    p.clip(0, this.legend.height, this.width, this.height - this.legend.height, () => {
       paintScene(p, scene);
       this.map = minimapOf(scene);
       if (this.map) paintMinimap(p, scene, this.map);
@@ -85,7 +98,7 @@ export class GraphView extends CanvasView {
       }
     });
     if (!scene.network.nodes.length) p.text(this.width / 2, this.height / 2, "The network has no operators on the array.", { align: "center", colour: p.theme.faint });
-    paintLegend(p, scene);
+    paintLegend(p, this.legend, this.width);
   }
 
   table(): Table {
@@ -126,8 +139,11 @@ export class GraphView extends CanvasView {
 
   private get work(): Work {
     const { run } = this.app;
-    let work = works.get(run);
-    if (!work) works.set(run, (work = { network: networkOf(run), ribbons: {}, running: null, done: 0 }));
+    const known = works.get(run);
+    if (known) return known;
+    const network = networkOf(run);
+    const work: Work = { network, nodeWidth: nodeWidthOf(run, network), ribbons: {}, running: null, done: 0 };
+    works.set(run, work);
     return work;
   }
 
@@ -136,7 +152,7 @@ export class GraphView extends CanvasView {
     const { work } = this;
     const known = work.ribbons[direction];
     if (known) return known;
-    const size = direction === "down" ? { main: NODE.height, cross: NODE.width } : { main: NODE.width, cross: NODE.height };
+    const size = direction === "down" ? { main: NODE_HEIGHT, cross: work.nodeWidth } : { main: work.nodeWidth, cross: NODE_HEIGHT };
     if (work.running?.direction !== direction) work.running = { direction, steps: layRibbon(work.network, size) };
     const until = performance.now() + BUDGET;
     do {
@@ -154,33 +170,57 @@ export class GraphView extends CanvasView {
   private layOut(): Layout | null {
     const { run, store } = this.app;
     const wish = store.option("graph.direction", "auto");
-    const [width, height] = [this.width, this.height - LEGEND_HEIGHT];
+    const [width, height] = [this.width, this.height - this.legend.height];
     const asked = `${wish} ${this.fits ? `${Math.round(width)} ${Math.round(height)}` : ""}`;
     if (this.layout && this.laidRun === run && (this.laidFor === asked || (!this.fits && this.laidFor.startsWith(`${wish} `)))) return this.layout;
-    const candidates: Layout[] = [];
+    const ribbons: [Ribbon, boolean][] = [];
     for (const direction of ["down", "right"] as const) {
       if (wish !== "auto" && wish !== direction) continue;
       const ribbon = this.ribbon(direction);
       if (!ribbon) return null;
-      candidates.push(folded(ribbon, direction === "down", width, height));
+      ribbons.push([ribbon, direction === "down"]);
     }
-    candidates.sort((a, b) => scaleOf(b, width, height) - scaleOf(a, width, height));
-    this.layout = candidates[0] as Layout;
-    this.laidFor = asked;
-    this.laidRun = run;
-    if (this.fits) this.camera = this.whole(this.layout);
+    const { layout, isWhole } = this.choose(ribbons, width, height);
+    [this.layout, this.isWhole, this.laidFor, this.laidRun] = [layout, isWhole, asked, run];
+    if (this.fits) this.camera = isWhole ? this.whole(layout) : this.beginning(layout, width);
     this.revealSelection();
-    return this.layout;
+    return layout;
+  }
+
+  /** The folding that shows the whole graph largest; where no name could be read then, one to scroll over. */
+  private choose(ribbons: readonly [Ribbon, boolean][], width: number, height: number): { layout: Layout; isWhole: boolean } {
+    const { network, nodeWidth } = this.work;
+    const best = (high: number) => {
+      const candidates = ribbons.map(([ribbon, downwards]) => folded(ribbon, downwards, width, high));
+      return candidates.sort((a, b) => scaleOf(b, width, high) - scaleOf(a, width, high))[0] as Layout;
+    };
+    const whole = best(height);
+    if (this.wantsWhole) return { layout: whole, isWhole: true };
+    const times = HEIGHTS.find((k) => isLegible(network, nodeWidth, NODE_HEIGHT, scaleOf(k === 1 ? whole : best(height * k), width, height * k))) ?? 1;
+    return { layout: times === 1 ? whole : best(height * times), isWhole: times === 1 };
+  }
+
+  private beginning(layout: Layout, width: number): Camera {
+    const scale = Math.min(MOST_FIRST, width / layout.width);
+    return { scale, x: (width - layout.width * scale) / 2, y: this.legend.height };
   }
 
   private whole(layout: Layout): Camera {
-    const height = this.height - LEGEND_HEIGHT - (this.notes() ? 22 : 0);
+    const height = this.height - this.legend.height - (this.notes() ? 22 : 0);
     const camera = centred(this.width, height, scaleOf(layout, this.width, height), layout.width / 2, layout.height / 2);
-    return { ...camera, y: camera.y + LEGEND_HEIGHT };
+    return { ...camera, y: camera.y + this.legend.height };
   }
 
   private scene(layout: Layout): Scene {
     return { run: this.app.run, network: this.work.network, layout, camera: this.camera, colour: this.coloured, focus: this.app.focus, hoveredEdge: this.hoveredEdge, width: this.width, height: this.height };
+  }
+
+  private get legend(): Legend {
+    const { run } = this.app;
+    const low = this.height < LOW;
+    const made = `${this.coloured} ${this.width} ${low}`;
+    if (this.legendRun !== run || this.legendMade !== made) [this.known, this.legendRun, this.legendMade] = [legendOf(run, this.coloured, this.width, low), run, made];
+    return this.known;
   }
 
   private get coloured(): Colour {
@@ -196,12 +236,12 @@ export class GraphView extends CanvasView {
   // ---- what is where ----
 
   private nodeAt(x: number, y: number): number {
-    return this.layout && y > LEGEND_HEIGHT ? hitNode(this.layout, (x - this.camera.x) / this.camera.scale, (y - this.camera.y) / this.camera.scale) : -1;
+    return this.layout && y > this.legend.height ? hitNode(this.layout, (x - this.camera.x) / this.camera.scale, (y - this.camera.y) / this.camera.scale) : -1;
   }
 
   private edgeAt(x: number, y: number): number {
     const { camera, layout } = this;
-    return layout && y > LEGEND_HEIGHT ? hitEdge(layout, (x - camera.x) / camera.scale, (y - camera.y) / camera.scale, 5 / camera.scale) : -1;
+    return layout && y > this.legend.height ? hitEdge(layout, (x - camera.x) / camera.scale, (y - camera.y) / camera.scale, 5 / camera.scale) : -1;
   }
 
   private onMap(x: number, y: number): boolean {
@@ -290,8 +330,9 @@ export class GraphView extends CanvasView {
 
   private fit(): void {
     this.fits = true;
+    this.wantsWhole = true;
     this.flight = 0;
-    if (this.layout) this.camera = this.whole(this.layout);
+    this.laidFor = "";
     this.redraw();
   }
 
@@ -320,17 +361,23 @@ export class GraphView extends CanvasView {
     if (next) this.app.select({ kind: "layer", layer: next.index });
   }
 
+  private walk(by: number): void {
+    const { run, focus } = this.app;
+    const layer = focus.layer < 0 ? 0 : Math.max(0, Math.min(run.layers.length - 1, focus.layer + by));
+    if (run.layers.length) this.app.select({ kind: "layer", layer });
+  }
+
   // What was selected elsewhere comes softly into the middle when it is out of sight, or too small to read.
   private revealSelection(): void {
     const { layout, camera } = this;
     const { focus } = this.app;
-    if (!layout || this.fits) return;
+    if (!layout || (this.fits && this.isWhole)) return;
     const at = this.work.network.nodes.findIndex((node) => (node.kind === "operator" ? node.index === focus.layer : node.tensor === focus.tensor));
     const place = layout.nodes[at];
     if (!place) return;
     const [x, y] = [place.x * camera.scale + camera.x, place.y * camera.scale + camera.y];
-    if (x > 40 && x < this.width - 40 && y > LEGEND_HEIGHT + 20 && y < this.height - 30) return;
-    this.fly(centred(this.width, this.height + LEGEND_HEIGHT, Math.max(camera.scale, Math.min(READABLE, camera.scale * 2)), place.x, place.y));
+    if (x > 40 && x < this.width - 40 && y > this.legend.height + 20 && y < this.height - 30) return;
+    this.fly(centred(this.width, this.height + this.legend.height, Math.max(camera.scale, Math.min(READABLE, camera.scale * 2)), place.x, place.y));
   }
 
   private fly(to: Camera): void {
