@@ -3,9 +3,10 @@ import { held, zoomed } from "../../src/views/graph/camera";
 import { folded, type Layout } from "../../src/views/graph/fold";
 import { type Network, networkOf, partsOf } from "../../src/views/graph/network";
 import { legendOf } from "../../src/views/graph/legend";
+import { spread } from "../../src/views/graph/spread";
 import { figuresOf, firstThatFits, fitName, isLegible } from "../../src/views/graph/words";
 import { hitEdge, hitNode } from "../../src/views/graph/pick";
-import { finished, layRibbon } from "../../src/views/graph/ribbon";
+import { finished, layRibbon, type Ribbon } from "../../src/views/graph/ribbon";
 import { Run } from "../../src/run/run";
 import { RESOURCES, runOf, timelineOf } from "./sample";
 
@@ -180,6 +181,17 @@ describe("the words of a node", () => {
     expect(isLegible(network, 100, 38, 0.2)).toBe(false);
     expect(isLegible({ ...network, nodes: network.nodes.map((node) => ({ ...node, name: "a_long_name" })) }, 100, 38, 0.4)).toBe(false);
     expect(isLegible({ ...network, nodes: network.nodes.map((node) => ({ ...node, name: "x".repeat(300) })) }, 100, 38, 0.7)).toBe(true);
+  });
+
+  it("spread the graph over more than the pane where they could not be read", () => {
+    const chain = network(60, Array.from({ length: 59 }, (_, k) => `${k}>${k + 1}`).join(" "));
+    chain.nodes.forEach((node, k) => (node.name = `block_${k}_convolution`));
+    const ribbons: [Ribbon, boolean][] = [[finished(layRibbon(chain, SIZE)), true]];
+    const low = spread(ribbons, 700, 150, false);
+    expect(low.isWhole).toBe(false);
+    expect(low.layout.height * (700 / low.layout.width)).toBeGreaterThan(150);
+    expect(spread(ribbons, 700, 150, true).isWhole).toBe(true);
+    expect(spread(ribbons, 3000, 2000, false).isWhole).toBe(true);
   });
 
   it("have a legend with every bound, on as many lines as it takes", () => {

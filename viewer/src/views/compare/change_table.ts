@@ -46,6 +46,7 @@ export class ChangeTable {
   private longest = 1;
   private chosen = -1;
   private needed = 0; // pixels of all columns but the last, which is the one to scroll to
+  private whole = 0; // pixels of all columns
 
   constructor(private readonly select: (row: number) => void) {
     this.head.append(...COLUMNS.map((title, k) => element("th", { scope: "col", textContent: title, title: HELP[k] ?? "", className: isText(k) ? "text" : "" })));
@@ -55,9 +56,10 @@ export class ChangeTable {
     markEdges(this.root, this.scroller);
   }
 
-  /** Width that leaves nothing of the bound cut off. */
-  get wanted(): number {
-    return this.needed + SHADE + this.scroller.offsetWidth - this.scroller.clientWidth;
+  /** Width of all columns where they take no more than `most`, else one that leaves nothing of the bound cut off. */
+  wanted(most: number): number {
+    const bar = this.scroller.offsetWidth - this.scroller.clientWidth;
+    return this.whole + bar <= most ? this.whole + bar : this.needed + SHADE + bar;
   }
 
   build(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): void {
@@ -66,8 +68,9 @@ export class ChangeTable {
     this.rows.clear();
     const widths = widthsOf(difference, changes, unit);
     this.widths.replaceChildren(...widths.map((width, k) => element("col", { style: k === widths.length - 1 ? {} : { width: `${width}px` } })));
-    this.table.style.minWidth = `${widths.reduce((sum, width) => sum + width, 0)}px`;
-    this.needed = widths.slice(0, -1).reduce((sum, width) => sum + width, 0);
+    this.whole = widths.reduce((sum, width) => sum + width, 0);
+    this.needed = this.whole - (widths[widths.length - 1] as number);
+    this.table.style.minWidth = `${this.whole}px`;
     this.window.show(changes.length);
     this.holdTabStop();
   }

@@ -16,6 +16,7 @@ import { summaryOf } from "./summary";
 
 const LEAST_TABLE = 380;
 const MOST_TABLE = 0.55; // of the pane
+const EASY_TABLE = 0.45; // of the pane, that all columns may take
 
 const PART_NAMES: Record<Part, [string, string]> = {
   changes: ["Changes", "What each layer gains or loses, and how it adds up"],
@@ -100,8 +101,8 @@ export class CompareView extends View implements Compared {
     const hasPicture = parts.has("changes") || parts.has("time");
     scroller.hidden = !hasPicture;
     this.list.root.hidden = !parts.has("layers");
-    const half = this.root.clientWidth * MOST_TABLE;
-    this.list.root.style.flexBasis = hasPicture ? `${Math.round(Math.min(Math.max(LEAST_TABLE, half), this.list.wanted))}px` : "100%";
+    const width = this.root.clientWidth;
+    this.list.root.style.flexBasis = hasPicture ? `${Math.round(Math.min(Math.max(LEAST_TABLE, width * MOST_TABLE), this.list.wanted(width * EASY_TABLE)))}px` : "100%";
     if (hasPicture) drawing.root.style.height = `${Math.max(scroller.clientHeight, drawing.wanted)}px`;
     this.markButtons();
     drawing.redraw();

@@ -3,6 +3,7 @@ import { bytes, count, percent, seconds, signed } from "../../ui/numbers";
 import { amountText, boundChanged, boundText, type LayerChange, deltaText, type Difference, isSame } from "./difference";
 
 const NAMED = 3; // layers of a kind
+const MOST_NAME = 40; // characters of a name in a sentence
 
 export interface Sentence {
   head: string;
@@ -38,7 +39,7 @@ function speed({ a, b, unit }: Difference): Sentence {
 }
 
 function gains(difference: Difference, unit: "cycles" | "time"): Sentence {
-  const named = (changes: LayerChange[]) => changes.slice(0, NAMED).map((change) => `${change.name}${only(change)} ${deltaText(difference, change.delta, unit)}`).join(", ");
+  const named = (changes: LayerChange[]) => changes.slice(0, NAMED).map((change) => `${short(change.name)}${only(change)} ${deltaText(difference, change.delta, unit)}`).join(", ");
   const ordered = [...difference.changes].sort((x, y) => x.delta - y.delta);
   const less = ordered.filter(({ delta }) => delta < 0);
   const more = ordered.filter(({ delta }) => delta > 0).reverse();
@@ -51,6 +52,7 @@ function gains(difference: Difference, unit: "cycles" | "time"): Sentence {
   return { head: "Layers:", text: `${parts.filter(Boolean).join("; ")}.` };
 }
 
+const short = (name: string) => (name.length > MOST_NAME ? `${name.slice(0, MOST_NAME / 2)}…${name.slice(-MOST_NAME / 2)}` : name);
 const only = (change: LayerChange) => (change.a && change.b ? "" : change.a ? " (only in A)" : " (only in B)");
 
 function bounds({ changes }: Difference): Sentence {
@@ -64,7 +66,7 @@ function bounds({ changes }: Difference): Sentence {
   const list = [...kinds].sort((x, y) => y[1] - x[1]).map(([kind, n]) => `${count(n)} ${kind}`).join(", ");
   const alone = [["A", changes.filter(({ b }) => !b).length], ["B", changes.filter(({ a }) => !a).length]] as const;
   const lonely = alone.filter(([, n]) => n > 0).map(([run, n]) => ` ${layers(n)} only in ${run}.`).join("");
-  const what = changed ? `${count(changed)} of ${count(both.length)} changed: ${list}.` : "the same for every layer that both runs have.";
+  const what = !both.length ? "no layer is in both runs." : changed ? `${count(changed)} of ${count(both.length)} changed: ${list}.` : "the same for every layer that both runs have.";
   return { head: "Bound by:", text: what + lonely };
 }
 

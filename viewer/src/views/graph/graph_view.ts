@@ -11,18 +11,18 @@ import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { type Camera, centred, held, zoomed } from "./camera";
 import { COLOURS, type Colour, shareOfTime } from "./colours";
-import { folded, type Layout, scaleOf } from "./fold";
+import { type Layout, scaleOf } from "./fold";
 import { type Minimap, minimapOf, paintMinimap, paintScene, type Scene } from "./graph_paint";
 import { type Legend, legendOf, paintLegend } from "./legend";
 import { type GraphNode, type Network, networkOf } from "./network";
 import { hitEdge, hitNode } from "./pick";
 import { layRibbon, type Ribbon } from "./ribbon";
-import { isLegible, nodeWidthOf } from "./words";
+import { spread } from "./spread";
+import { nodeWidthOf } from "./words";
 
 const NODE_HEIGHT = 38;
 const BUDGET = 10; // milliseconds of layout a frame
 const READABLE = 0.75; // scale to which one is brought at least when something far out is selected
-const HEIGHTS = [1, 1.5, 2, 3, 4, 6]; // of the pane, over which a graph may spread to be legible
 const LOW = 300; // pixels of a pane
 const MOST_FIRST = 0.9; // scale of what is scrolled over
 const SOFTLY = 220; // milliseconds
@@ -180,24 +180,11 @@ export class GraphView extends CanvasView {
       if (!ribbon) return null;
       ribbons.push([ribbon, direction === "down"]);
     }
-    const { layout, isWhole } = this.choose(ribbons, width, height);
+    const { layout, isWhole } = spread(ribbons, width, height, this.wantsWhole);
     [this.layout, this.isWhole, this.laidFor, this.laidRun] = [layout, isWhole, asked, run];
     if (this.fits) this.camera = isWhole ? this.whole(layout) : this.beginning(layout, width);
     this.revealSelection();
     return layout;
-  }
-
-  /** The folding that shows the whole graph largest; where no name could be read then, one to scroll over. */
-  private choose(ribbons: readonly [Ribbon, boolean][], width: number, height: number): { layout: Layout; isWhole: boolean } {
-    const { network, nodeWidth } = this.work;
-    const best = (high: number) => {
-      const candidates = ribbons.map(([ribbon, downwards]) => folded(ribbon, downwards, width, high));
-      return candidates.sort((a, b) => scaleOf(b, width, high) - scaleOf(a, width, high))[0] as Layout;
-    };
-    const whole = best(height);
-    if (this.wantsWhole) return { layout: whole, isWhole: true };
-    const times = HEIGHTS.find((k) => isLegible(network, nodeWidth, NODE_HEIGHT, scaleOf(k === 1 ? whole : best(height * k), width, height * k))) ?? 1;
-    return { layout: times === 1 ? whole : best(height * times), isWhole: times === 1 };
   }
 
   private beginning(layout: Layout, width: number): Camera {

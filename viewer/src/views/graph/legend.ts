@@ -58,7 +58,7 @@ const entry = (room: number, text: string, paint: (p: Painter, x: number, middle
 function entriesOf(run: Run, colour: Colour, low: boolean): Entry[] {
   const colours = colour === "bound" ? boundEntries(run, !low) : [rampEntry(run, colour)];
   if (low) return colours;
-  const dashed = entry(18, "input, output, or continued from another column", (p, x, middle) => {
+  const dashed = entry(18, "input, output, or continued from elsewhere", (p, x, middle) => {
     p.line([x, middle - 5, x + 18, middle - 5, x + 18, middle + 5, x, middle + 5, x, middle - 5], p.theme.faint, 1, [3, 2]);
   });
   return [...colours, ...(colour === "bound" ? [] : [barEntry(colour)]), dashed];
