@@ -56,6 +56,9 @@ export function paintAxis(p: Painter, app: App, scale: TimeScale, y: number, bot
   }
 }
 
+/** How much a turn of the wheel zooms: above 1 is out. */
+export const wheelFactor = ({ deltaY, deltaMode }: WheelEvent): number => Math.exp(Math.max(-200, Math.min(200, deltaY * (deltaMode === 1 ? 16 : 1))) * 0.002);
+
 /** Zoom by wheel, move by drag, measure by drag with Shift or on the axis. `isAxis(y)` tells where the axis is. */
 export function listenToTime(app: App, canvas: HTMLCanvasElement, view: { scale(): TimeScale; isAxis(y: number): boolean; scrollBy?(pixels: number): void; click(x: number, y: number, event: PointerEvent): void }): void {
   let drag: { x: number; y: number; window: Stretch; moved: boolean; measures: boolean } | null = null;
@@ -67,7 +70,7 @@ export function listenToTime(app: App, canvas: HTMLCanvasElement, view: { scale(
       const scale = view.scale();
       if (view.scrollBy && (e.offsetX < GUTTER || e.shiftKey)) view.scrollBy((e.deltaY || e.deltaX) * unit);
       else if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) app.pan(e.deltaX * unit * scale.perPixel);
-      else app.zoom(Math.exp(Math.max(-200, Math.min(200, e.deltaY * unit)) * 0.002), scale.cycle(e.offsetX));
+      else app.zoom(wheelFactor(e), scale.cycle(e.offsetX));
     },
     { passive: false },
   );

@@ -3,7 +3,7 @@ import type { Run } from "../../src/run/run";
 import { STALLS, stallOf } from "../../src/run/stalls";
 import { meshFigures, paddedShare, shareOf } from "../../src/views/mesh/figures";
 import { layOut, wireKinds } from "../../src/views/mesh/geometry";
-import { columnsOf, loadOf } from "../../src/views/mesh/load";
+import { columnsOf, loadOf } from "../../src/run/load";
 import { runOf, type SliceSpec, timelineOf } from "./sample";
 import { Run as RunOf } from "../../src/run/run";
 

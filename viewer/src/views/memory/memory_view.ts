@@ -1,26 +1,27 @@
 // What lies where in each memory, and when: address x time, how full it is, and where it is fullest.
 import type { Painter } from "../../paint/painter";
-import { css, resourceColour } from "../../paint/theme";
 import { layerName } from "../../run/names";
 import type { BlockJson } from "../../run/format";
 import type { Layer, Run } from "../../run/run";
 import type { App } from "../../ui/app";
 import { button, element } from "../../ui/dom";
+import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands, type Users } from "../../ui/layer_bands";
 import { count, kibibytes } from "../../ui/numbers";
 import type { Change } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
+import { type Bar, cursorAt, isOnBar, listenToBar } from "../../ui/window_bar";
 import { boxName, placeKey, placeName, roleText, spilledTensors, usersOf } from "./blocks";
 import { mostIn } from "./occupancy";
 import { OVERVIEW, paintOverview } from "./overview";
 import { type Lit, StripPainter } from "./paint_strip";
 import { boxAt, foldsByDefault, layOutStrips, placesOf, type Strip } from "./strips";
-import { boxTip, fillTip, layerWhen, peakText } from "./tips";
+import { boxTip, fillTip, layerWhen, peakText, plannedText } from "./tips";
 import "./memory.css";
 
-const BAND = 19;
-const TOP = OVERVIEW + AXIS_HEIGHT + BAND;
+const BANDS = OVERVIEW + AXIS_HEIGHT;
+const TOP = BANDS + BAND_HEIGHT;
 const STRETCH = 1.3; // a step of making strips higher
 const MOST_STRETCH = 24;
 
@@ -36,13 +37,13 @@ export class MemoryView extends CanvasView {
 
   constructor(app: App) {
     super(app, "memory", "What lies in each memory over time");
+    listenToBar(app, this.canvas, () => this.bar);
     listenToTime(app, this.canvas, {
       scale: () => this.time,
-      isAxis: (y) => y >= OVERVIEW && y < OVERVIEW + AXIS_HEIGHT,
+      isAxis: (y) => y >= OVERVIEW && y < BANDS,
       scrollBy: (pixels) => this.scrollTo(this.scroll + pixels),
       click: (x, y) => this.click(x, y),
     });
-    this.listenToOverview();
     this.canvas.addEventListener("dblclick", (e) => this.zoomTo(e.offsetX, e.offsetY));
     this.peak.className = "memory-peak";
     this.choice.addEventListener("change", () => app.store.setOption("memory.tile", this.choice.value));
@@ -90,7 +91,7 @@ export class MemoryView extends CanvasView {
     p.rect(0, 0, this.width, TOP, p.theme.ground);
     paintOverview(p, app, this.strips, this.fullest, this.width);
     paintAxis(p, app, time, OVERVIEW, TOP);
-    this.paintBands(p, time);
+    paintBands(p, app, time, BANDS, this.users);
     p.rect(GUTTER - 1, OVERVIEW, 1, this.height - OVERVIEW, p.theme.line);
     paintMeasure(p, app, time, OVERVIEW, this.height);
   }
@@ -122,10 +123,10 @@ export class MemoryView extends CanvasView {
     const strip = this.stripAt(y);
     const box = strip && x > GUTTER ? boxAt(strip, this.time, TOP - this.scroll, x, y) : null;
     const layer = this.layerAt(x, y);
-    this.canvas.style.cursor = box || layer || (strip && x < GUTTER) ? "pointer" : y >= OVERVIEW && y < TOP - BAND && x > GUTTER ? "col-resize" : "default";
+    this.canvas.style.cursor = isOnBar(this.bar, x, y) ? cursorAt(app, this.bar, x) : box || layer || (strip && x < GUTTER) ? "pointer" : y >= OVERVIEW && y < BANDS && x > GUTTER ? "col-resize" : "default";
     if (box && strip) app.tip.show(event, boxTip(app, strip, box));
     else if (strip && x > GUTTER) app.tip.show(event, fillTip(app, strip, this.time, x, y - TOP + this.scroll));
-    else if (layer) app.tip.show(event, [[layer.name, "head"], `${layer.op}, ${app.duration(layer.cycles)}, bound by ${layer.boundBy ?? "nothing"}`]);
+    else if (layer) app.tip.show(event, bandTip(app, layer));
     else if (y < OVERVIEW && x > GUTTER) app.tip.show(event, this.overviewTip(x));
     else app.tip.hide();
   }
@@ -134,6 +135,17 @@ export class MemoryView extends CanvasView {
 
   private get time(): TimeScale {
     return new TimeScale(this.app.store.state.window, GUTTER, Math.max(GUTTER + 1, this.width));
+  }
+
+  private get bar(): Bar {
+    return { x: GUTTER, y: 0, width: Math.max(1, this.width - GUTTER), height: OVERVIEW };
+  }
+
+  /** Who writes and who reads what is selected. */
+  private get users(): Users | null {
+    const { run, focus } = this.app;
+    const block = run.memory[focus.block] ?? run.memory.find((b) => focus.tensor >= 0 && b.tensor === focus.tensor);
+    return block ? usersOf(run, block) : null;
   }
 
   private get chosen(): string {
@@ -164,9 +176,8 @@ export class MemoryView extends CanvasView {
   }
 
   private layerAt(x: number, y: number): Layer | null {
-    if (x < GUTTER || y < OVERVIEW + AXIS_HEIGHT || y >= TOP) return null;
-    const cycle = this.time.cycle(x);
-    return this.app.run.layers.find((layer) => cycle >= layer.from && cycle < layer.to) ?? null;
+    if (x < GUTTER || y < BANDS || y >= TOP) return null;
+    return layerAtCycle(this.app.run, this.time.cycle(x));
   }
 
   private scrollTo(scroll: number): void {
@@ -223,26 +234,6 @@ export class MemoryView extends CanvasView {
     if (next) app.select({ kind: "block", block: next.block });
   }
 
-  private listenToOverview(): void {
-    const { app, canvas } = this;
-    let held = false;
-    const centre = (x: number) => {
-      const { window } = app.store.state;
-      const cycle = ((x - GUTTER) / Math.max(1, this.width - GUTTER)) * app.run.makespan;
-      const half = (window.to - window.from) / 2;
-      app.show(cycle - half, cycle + half);
-    };
-    canvas.addEventListener("pointerdown", (e) => {
-      held = e.offsetY < OVERVIEW && e.offsetX > GUTTER && e.button === 0;
-      if (!held) return;
-      e.stopImmediatePropagation();
-      canvas.setPointerCapture(e.pointerId);
-      centre(e.offsetX);
-    }, true);
-    canvas.addEventListener("pointermove", (e) => { if (held) centre(e.offsetX); });
-    for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, () => { held = false; });
-  }
-
   // ---- the peak ----
 
   /** The fullest of the memories that are shown. */
@@ -254,10 +245,7 @@ export class MemoryView extends CanvasView {
     const strip = this.fullest;
     this.peak.disabled = !strip;
     this.peak.textContent = strip ? `Peak ${kibibytes(strip.memory.occupancy.peak.bytes)}` : "No peak";
-    const { memory } = this.app.run.report;
-    const planned = strip?.memory.place.kind === "core" ? memory.corePeakBytes : memory.memtilePeakBytes;
-    const report = strip && strip.memory.place.kind !== "ddr" ? ` The report's ${kibibytes(planned)} count one layer at a time; here layers overlap as they ran.` : "";
-    this.peak.title = `${peakText(this.app.run, strip)}.${report} Click, or M, to go there.`;
+    this.peak.title = `${peakText(this.app.run, strip)}. ${plannedText(this.app.run, strip)} Click, or M, to go there.`;
   }
 
   private toPeak(): void {
@@ -324,30 +312,6 @@ export class MemoryView extends CanvasView {
     const cycle = (x - GUTTER) * step;
     const lines = this.strips.map(({ memory }): TipLine => `${placeName(memory.place)}: ${kibibytes(mostIn(memory.occupancy, cycle, cycle + step))}`);
     const layer = layerWhen(run, cycle);
-    return [[`cycle ${count(cycle)}${layer ? `, ${layer.name}` : ""}`, "head"], ...lines, [peakText(run, this.fullest), "faint"]];
-  }
-
-  // ---- the picture ----
-
-  // As in the timeline, with who makes and who reads the selected tensor.
-  private paintBands(p: Painter, time: TimeScale): void {
-    const { run, focus } = this.app;
-    const y = OVERVIEW + AXIS_HEIGHT;
-    const block = run.memory[focus.block] ?? run.memory.find((b) => focus.tensor >= 0 && b.tensor === focus.tensor);
-    const { writers, readers } = block ? usersOf(run, block) : { writers: [], readers: [] };
-    p.text(8, y + BAND / 2, block ? "layers: writes ▾, reads ▴" : "layers, by what bounds them", { colour: p.theme.faint, width: GUTTER - 12 });
-    for (const layer of run.layers) {
-      if (layer.cycles === 0 || layer.to < time.window.from || layer.from > time.window.to) continue;
-      const from = Math.max(GUTTER, time.x(layer.from));
-      const to = Math.min(this.width, time.x(layer.to));
-      const writes = writers.includes(layer.index);
-      const reads = readers.includes(layer.index);
-      const chosen = layer.index === focus.layer || writes || reads;
-      p.rect(from, y + 1, Math.max(0.5, to - from - 1), BAND - 3, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? "")), chosen ? 0.95 : 0.42));
-      const mark = `${writes ? "▾ " : ""}${reads ? "▴ " : ""}`;
-      if (mark && to - from < 34) p.text((from + to) / 2, y + BAND / 2, mark.trim(), { align: "center", bold: true });
-      if (to - from >= 34) p.text(from + 4, y + BAND / 2, mark + layer.name, { colour: chosen ? p.theme.onColour : p.theme.text, width: to - from - 8 });
-    }
-    p.rect(0, TOP - 1, this.width, 1, p.theme.line);
+    return [[`cycle ${count(cycle)}${layer ? `, ${layer.name}` : ""}`, "head"], ...lines, `${peakText(run, this.fullest)}.`, [plannedText(run, this.fullest), "faint"]];
   }
 }

@@ -3,6 +3,7 @@ import { fitText, type Painter, textWidth } from "../../paint/painter";
 import type { App } from "../../ui/app";
 import { kibibytes } from "../../ui/numbers";
 import { GUTTER } from "../../ui/time_axis";
+import { paintWindow } from "../../ui/window_bar";
 import { mostIn } from "./occupancy";
 import type { Strip } from "./strips";
 import { peakText } from "./tips";
@@ -14,7 +15,6 @@ const BAR = 2; // pixels
 export function paintOverview(p: Painter, app: App, strips: readonly Strip[], fullest: Strip | null, width: number): void {
   const { makespan } = app.run;
   const { theme } = p;
-  const { window } = app.store.state;
   const place = (cycle: number) => Math.max(GUTTER, Math.min(width, GUTTER + (cycle / Math.max(1, makespan)) * (width - GUTTER)));
   const capacity = Math.max(1, ...strips.map((strip) => strip.memory.capacity));
   p.rect(0, 0, width, OVERVIEW, theme.raised);
@@ -27,7 +27,7 @@ export function paintOverview(p: Painter, app: App, strips: readonly Strip[], fu
     if (height > 0) p.rect(GUTTER + x, BOTTOM - height, BAR, height, theme.dark ? "#47779b" : "#8fb6d4");
   }
   p.line([GUTTER, TOP, width, TOP], theme.faint, 1, [5, 3]);
-  p.frame(place(window.from) + 0.5, 1.5, Math.max(3, place(window.to) - place(window.from) - 1.5), OVERVIEW - 3, theme.accent, 1.5);
+  paintWindow(p, app, { x: GUTTER, y: 0, width: width - GUTTER, height: OVERVIEW });
   if (!fullest) return;
   const { peak } = fullest.memory.occupancy;
   const x = place((peak.from + peak.to) / 2);

@@ -1,6 +1,8 @@
 // One memory: its boxes over address and time, and under them how full it is.
-import { fitText, type Painter, type TextStyle, textWidth } from "../../paint/painter";
+import { firstThatFits, fitName } from "../../paint/labels";
+import { type Painter, type TextStyle, textWidth } from "../../paint/painter";
 import { css, mix, type Rgb, resourceColour, type Theme } from "../../paint/theme";
+import { layerName } from "../../run/names";
 import type { Run } from "../../run/run";
 import { kibibytes, percent } from "../../ui/numbers";
 import { GUTTER, type TimeScale } from "../../ui/time_axis";
@@ -24,15 +26,12 @@ export interface Lit {
 
 const LEAST_LABEL = 20; // pixels
 const LEAST_ABOVE = 30; // pixels over the box that lies on another
-const LEAST_SHOWN = 0.5; // of a name: less of it tells nothing
 
-/** The name bold, or small where there is less room, or nothing where hardly any of it would be seen. */
-function labelFor(name: string, room: number): { text: string; style: TextStyle } {
+/** The name bold, or small or `brief` where there is less room, or nothing where hardly any of it would be seen. */
+function labelFor(name: string, brief: string, room: number): { text: string; style: TextStyle } {
   const bold: TextStyle = { bold: true };
-  if (textWidth(name, bold) <= room) return { text: name, style: bold };
   const small: TextStyle = { size: 9 };
-  const text = fitText(name, room, small);
-  return { text: text.length >= LEAST_SHOWN * name.length || room > 90 ? text : "", style: small };
+  return textWidth(name, bold) <= room ? { text: name, style: bold } : { text: firstThatFits([name, brief], room, small) || fitName(name, room, small), style: small };
 }
 
 export const isLit = (lit: Lit, box: Box): boolean =>
@@ -123,7 +122,7 @@ export class StripPainter {
     if (r.height < 11 || room < LEAST_LABEL) return;
     const dimmed = lightsAny(this.lit) && !isLit(this.lit, box);
     const colour = dimmed ? p.theme.faint : p.theme.onColour;
-    const name = labelFor(`${box.spilled ? "⇅ " : ""}${boxName(run, box)}`, room);
+    const name = labelFor(`${box.spilled ? "⇅ " : ""}${boxName(run, box)}`, box.role === "weights" ? layerName(run, box.layer) : "", room);
     const size = `${kibibytes(box.size)}${box.parts > 1 ? ` in ${box.parts}` : ""}`;
     const two = r.height >= 27 && textWidth(size, { size: 10 }) <= room;
     const middle = isAbove ? r.y + 9 : r.y + r.height / 2 - (two ? 6 : 0);

@@ -27,6 +27,13 @@ export function peakText(run: Run, strip: Strip | null): string {
   return `Peak ${kibibytes(peak.bytes)} of ${kibibytes(capacity)} (${percent(peak.bytes / capacity)}) in ${lowered(placeName(place))} at cycle ${count(peak.from)}${layer ? `, during ${layer.name}` : ""}`;
 }
 
+/** Why the report's peak is another figure. */
+export function plannedText({ report }: Run, strip: Strip | null): string {
+  if (!strip || strip.memory.place.kind === "ddr") return "";
+  const planned = strip.memory.place.kind === "core" ? report.memory.corePeakBytes : report.memory.memtilePeakBytes;
+  return `The report's ${kibibytes(planned)} are the plan's: what each layer by itself needs. Here layers overlap as they ran: weights of the next come while this one's tensors are still in use.`;
+}
+
 export function boxTip(app: App, strip: Strip, box: Box): TipLine[] {
   const { run } = app;
   const block = run.memory[box.block] as BlockJson;

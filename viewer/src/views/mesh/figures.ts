@@ -4,7 +4,7 @@ import type { Run, Stretch } from "../../run/run";
 import { STALLS } from "../../run/stalls";
 import type { EngineKind } from "../../run/format";
 import type { Tile } from "../../ui/state";
-import type { Load } from "./load";
+import type { Load } from "../../run/load";
 
 export const MODES = ["busy", "stalled", "idle", "padded"] as const;
 export type Mode = (typeof MODES)[number];

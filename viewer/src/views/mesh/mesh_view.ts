@@ -4,20 +4,22 @@ import type { App } from "../../ui/app";
 import { button, element } from "../../ui/dom";
 import { percent } from "../../ui/numbers";
 import { type Change, tileOfTrack } from "../../ui/state";
+import { wheelFactor } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
+import { cursorAt, listenToBar } from "../../ui/window_bar";
 import { type LinkFigures, meshFigures, type MeshFigures, type Mode, MODES, stretchOf, type TileFigures } from "./figures";
 import { distance, type Geometry, HEAD, holds, layOut } from "./geometry";
-import { type Load, loadOf } from "./load";
+import { type Load, loadOf } from "../../run/load";
 import { type Look, paintMesh, writeBox } from "./paint";
 import { paintLegend, paintPanel } from "./panel";
-import { cursorAt, listenToScrubber, paintScrubber } from "./scrubber";
+import { FIRST_STEP, Player, WHOLE } from "./player";
+import { paintScrubber } from "./scrubber";
 import { linkTip, meshTable, scrubberTip, tileTip } from "./tips";
 import "./mesh.css";
 
 const TITLES: Record<Mode, string> = { busy: "Busy", stalled: "Stalled", idle: "Idle", padded: "Padded work" };
 const SLICE_OF_FRAME = 24; // milliseconds
-const FIRST_STEP = 20; // parts of a run, where all of it was in the window
 
 type Hit = { tile: TileFigures } | { link: LinkFigures } | null;
 
@@ -28,14 +30,22 @@ export class MeshView extends CanvasView {
   /** In place of the buttons where the pane is narrow. */
   private readonly choice = element("select", { className: "mesh-choice", title: "What the heat shows (H)", aria: { label: "What the heat shows" } });
 
+  private readonly player: Player;
+
   constructor(app: App) {
     super(app, "mesh", "The mesh of cores with its memtiles, wires and DDR channels");
+    this.player = new Player(app, () => this.root.isConnected);
     this.choice.append(...MODES.map((mode) => element("option", { value: mode, textContent: TITLES[mode] })));
     this.choice.addEventListener("change", () => app.store.setOption("mesh.mode", this.choice.value));
-    listenToScrubber(app, this.canvas, () => this.geometry.scrubber);
+    listenToBar(app, this.canvas, () => this.geometry.scrubber);
+    this.canvas.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      app.zoom(wheelFactor(e));
+    }, { passive: false });
     this.canvas.addEventListener("click", (e) => this.click(e.offsetX, e.offsetY));
     this.canvas.addEventListener("pointerleave", () => this.light(-1));
     this.keys.push(
+      { key: " ", shown: "Space", does: "play: move the window along the run", run: () => this.player.toggle() },
       { key: "]", shown: "]", does: "step the window on by its length", run: () => this.step(1) },
       { key: "[", shown: "[", does: "step the window back by its length", run: () => this.step(-1) },
       { key: "h", shown: "H", does: "heat: busy, stalled, idle or padded work", run: () => this.nextMode() },
@@ -50,7 +60,7 @@ export class MeshView extends CanvasView {
       group.append(choice);
     }
     this.markButtons();
-    return [group, this.choice];
+    return [this.player.button, group, this.choice];
   }
 
   override changed(change: Change): void {
@@ -70,7 +80,7 @@ export class MeshView extends CanvasView {
     const look = this.look;
     paintLegend(p, look.mode, this.width);
     paintMesh(p, look);
-    if (geometry.panel) paintPanel(p, geometry.panel, look.figures, look.chosenTrack);
+    if (geometry.panel) paintPanel(p, geometry.panel, look.figures, this.chosenTile(look), look.chosenTrack);
     paintScrubber(p, app, load, geometry.scrubber);
   }
 
@@ -125,6 +135,11 @@ export class MeshView extends CanvasView {
       isChosen: ({ tile }) => chosen !== null && tile.kind === chosen.kind && tile.column === chosen.column && (tile.kind === "memtile" || tile.row === chosen.row),
       ranLayer: ({ tile, tracks }) => focus.layer >= 0 && tile.kind === "core" && tracks.some((track) => load.ranLayer(track, focus.layer, figures.stretch)),
     };
+  }
+
+  /** The tile that is selected itself, not only where a selected slice ran. */
+  private chosenTile({ figures, isChosen }: Look): TileFigures | null {
+    return this.app.store.state.selection?.kind === "tile" ? ([...figures.cores, ...figures.memtiles].find(isChosen) ?? null) : null;
   }
 
   private hit(x: number, y: number): Hit {
@@ -197,7 +212,7 @@ export class MeshView extends CanvasView {
     const { window } = app.store.state;
     const span = window.to - window.from;
     const { makespan } = app.run;
-    if (span < makespan * 0.95) app.pan(by * span);
+    if (span < makespan * WHOLE) app.pan(by * span);
     else if (by > 0) app.show(0, makespan / FIRST_STEP);
     else app.show(makespan - makespan / FIRST_STEP, makespan);
   }

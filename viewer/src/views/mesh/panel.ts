@@ -1,9 +1,10 @@
 // Beside the mesh: what all its cores did in the window, and the links that carried most.
+import { fitName } from "../../paint/labels";
 import type { Painter } from "../../paint/painter";
 import { css, heat, resourceColour, type Rgb, stallColour } from "../../paint/theme";
 import { STALLS } from "../../run/stalls";
-import { bytes, percent } from "../../ui/numbers";
-import type { LinkFigures, MeshFigures, Mode } from "./figures";
+import { bytes, macs, percent } from "../../ui/numbers";
+import type { LinkFigures, MeshFigures, Mode, TileFigures } from "./figures";
 import type { Box } from "./geometry";
 import { hueOf } from "./paint";
 
@@ -34,41 +35,61 @@ export function paintLegend(p: Painter, mode: Mode, width: number): void {
   else if (x + 420 < width) p.text(x, middle, "lines and bars: time that a wire, a DDR channel or a core's sending is busy", { size: 10, colour: theme.faint, width: width - x - 8 });
 }
 
-export function paintPanel(p: Painter, box: Box, figures: MeshFigures, chosenTrack: number): void {
+/** What the chosen tile did in the window, or all cores where none is chosen; then the busiest links. */
+export function paintPanel(p: Painter, box: Box, figures: MeshFigures, chosen: TileFigures | null, chosenTrack: number): void {
   const { theme } = p;
   p.rect(box.x, box.y, 1, box.height, theme.line);
-  let y = box.y + 10;
   const [left, width] = [box.x + 12, box.width - 20];
-  p.text(left, y, figures.cores.length === 1 ? "The core in the window" : `All ${figures.cores.length} cores in the window`, { bold: true, width });
-  y += 11;
-  const parts = partsOf(figures);
-  let x = left;
-  for (const { share, colour } of parts) {
-    p.rect(x, y, share * width, 11, css(colour));
-    x += share * width;
-  }
-  p.frame(left + 0.5, y + 0.5, width - 1, 10, theme.line);
-  y += 21;
-  for (const { name, share, colour } of parts) {
+  const of = chosen ? [chosen] : figures.cores;
+  const title = chosen ? `${chosen.name.charAt(0).toUpperCase()}${chosen.name.slice(1)}` : figures.cores.length === 1 ? "The core" : `All ${figures.cores.length} cores`;
+  p.text(left, box.y + 10, `${title} in the window`, { bold: true, width });
+  paintParts(p, left, box.y + 21, width, partsOf(of));
+  let y = box.y + 42;
+  for (const { name, share, colour } of partsOf(of)) {
     if (share < 0.0005) continue;
     p.rect(left, y - 5, 9, 9, css(colour));
     p.text(left + 15, y, name, { width: width - 75 });
     p.text(left + width, y, percent(share), { align: "right" });
     y += LINE;
   }
-  const macs = figures.cores.reduce((sum, c) => sum + c.macs, 0);
-  const needed = figures.cores.reduce((sum, c) => sum + c.needed, 0);
-  const padded = macs > 0.5 ? Math.max(0, 1 - needed / macs) : null;
-  p.text(left, y, "MACs that only pad", { width: width - 60, colour: theme.faint });
-  p.text(left + width, y, percent(padded), { align: "right", colour: theme.faint });
-  paintBusiest(p, { x: left, y: y + LINE + 6, width, height: box.y + box.height - y - LINE - 6 }, figures, chosenTrack);
+  for (const [name, value] of workOf(of, figures, chosen !== null)) {
+    p.text(left, y, name, { width: width - 60, colour: theme.faint });
+    p.text(left + width, y, value, { align: "right", colour: theme.faint });
+    y += LINE;
+  }
+  paintBusiest(p, { x: left, y: y + 6, width, height: box.y + box.height - y - 6 }, figures, chosenTrack);
 }
 
-function partsOf({ cores }: MeshFigures): { name: string; share: number; colour: Rgb }[] {
+function paintParts(p: Painter, left: number, y: number, width: number, parts: Part[]): void {
+  let x = left;
+  for (const { share, colour } of parts) {
+    p.rect(x, y, share * width, 11, css(colour));
+    x += share * width;
+  }
+  p.frame(left + 0.5, y + 0.5, width - 1, 10, p.theme.line);
+}
+
+function workOf(tiles: TileFigures[], { stretch }: MeshFigures, isOne: boolean): [string, string][] {
+  const sum = (of: (tile: TileFigures) => number) => tiles.reduce((total, tile) => total + of(tile), 0);
+  const work = sum((tile) => tile.macs);
+  const padded: [string, string] = ["MACs that only pad", percent(work > 0.5 ? Math.max(0, 1 - sum((tile) => tile.needed) / work) : null)];
+  if (!isOne) return [padded];
+  const moved: [string, string] = ["moved", bytes(sum((tile) => tile.bytes))];
+  const cycles = Math.max(1, stretch.to - stretch.from);
+  return work > 0.5 ? [["did", macs(work)], ["MACs per cycle", (work / cycles).toFixed(1)], padded] : [moved];
+}
+
+interface Part {
+  name: string;
+  share: number;
+  colour: Rgb;
+}
+
+function partsOf(tiles: TileFigures[]): Part[] {
   return [
-    { name: "busy", share: mean(cores.map((c) => c.busy)), colour: resourceColour(0) },
-    ...STALLS.map((name, s) => ({ name: `waits for ${name}`, share: mean(cores.map((c) => c.stalls[s] as number)), colour: stallColour(s) })).filter(({ share }) => share > 0),
-    { name: "idle", share: mean(cores.map((c) => c.idle)), colour: [200, 203, 206] as Rgb },
+    { name: "busy", share: mean(tiles.map((c) => c.busy)), colour: resourceColour(0) },
+    ...STALLS.map((name, s) => ({ name: `waits for ${name}`, share: mean(tiles.map((c) => c.stalls[s] as number)), colour: stallColour(s) })).filter(({ share }) => share > 0),
+    { name: "idle", share: mean(tiles.map((c) => c.idle)), colour: [200, 203, 206] as Rgb },
   ];
 }
 
@@ -86,7 +107,7 @@ function paintBusiest(p: Painter, box: Box, figures: MeshFigures, chosenTrack: n
     const y = box.y + (k + 1) * LINE;
     const chosen = link.track === chosenTrack;
     p.rect(box.x, y - 7, box.width * link.busy, 14, css(link.resource >= 0 ? resourceColour(link.resource) : IDLE, 0.32));
-    p.text(box.x + 4, y, linkName(link), { width: box.width - 144, bold: chosen, colour: chosen ? p.theme.accent : p.theme.text });
+    p.text(box.x + 4, y, fitName(linkName(link), box.width - 128), { bold: chosen, colour: chosen ? p.theme.accent : p.theme.text });
     p.text(box.x + box.width - 78, y, percent(link.busy), { align: "right" });
     p.text(box.x + box.width - 2, y, `${bytes(link.rate)}/s`, { size: 10, align: "right", colour: p.theme.faint, width: 74 });
   });

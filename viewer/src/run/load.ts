@@ -3,9 +3,9 @@
 //
 //   edges    |---------|---------|---------|       sum(from, to) = upTo(to) - upTo(from)
 //   stretch       from .............. to           upTo(cycle)   = sums at the edge before + the slices from there to cycle
-import type { Run, Stretch } from "../../run/run";
-import { STALLS, stallOfResource } from "../../run/stalls";
-import type { Track } from "../../run/track";
+import type { Run, Stretch } from "./run";
+import { STALLS, stallOfResource } from "./stalls";
+import type { Track } from "./track";
 
 const MOST_BINS = 512;
 
