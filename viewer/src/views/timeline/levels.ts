@@ -30,6 +30,14 @@ export function levelsOf(run: Run, track: Track): Level[] {
   return levels;
 }
 
+/** The coarsest level whose bins are no wider than `cycles`; null where slices show better than bins. */
+export function levelFor(run: Run, track: Track, cycles: number): Level | null {
+  const levels = levelsOf(run, track);
+  let k = -1;
+  while (k + 1 < levels.length && (levels[k + 1] as Level).width <= cycles) k++;
+  return levels[k] ?? null;
+}
+
 // The finest level has about one bin a slice; each further one half as many.
 function build(run: Run, track: Track): Level[] {
   let bins = LEAST_BINS;

@@ -3,9 +3,9 @@ import { mix, type Rgb, resourceColour, stallColour, type Theme } from "../../pa
 import type { Run, Stretch } from "../../run/run";
 import { STALLS, stallOfResource } from "../../run/stalls";
 import type { Track } from "../../run/track";
-import { type Level, levelsOf, NOTHING } from "./levels";
+import { type Level, levelFor, NOTHING } from "./levels";
 
-const SHADES = 32;
+export const SHADES = 32;
 const DIMMED = 0.25; // what is left of the colour of layers that are not selected
 
 const packed = (c: Rgb) => ((255 << 24) | (c[2] << 16) | (c[1] << 8) | c[0]) >>> 0;
@@ -52,11 +52,9 @@ export class LaneRaster {
     this.high.fill(this.palette.lane);
     this.low.fill(this.palette.lane);
     const cycles = (window.to - window.from) / this.width;
-    const levels = levelsOf(this.run, track);
-    let k = -1;
-    while (k + 1 < levels.length && (levels[k + 1] as Level).width <= cycles) k++;
-    if (k < 0) this.fillSlices(track, window, layer);
-    else this.fillBins(levels[k] as Level, window, cycles, layer);
+    const level = levelFor(this.run, track, cycles);
+    if (level) this.fillBins(level, window, cycles, layer);
+    else this.fillSlices(track, window, layer);
   }
 
   private fillBins(level: Level, window: Stretch, cycles: number, layer: number): void {

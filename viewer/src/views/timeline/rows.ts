@@ -1,13 +1,14 @@
-// What stands at the left: tracks grouped column > tile > lane.
-import { laneName } from "../../run/names";
+// What stands at the left: pinned tracks, then all, grouped column > tile > lane.
+import { laneName, trackName } from "../../run/names";
 import type { Run } from "../../run/run";
 import type { Track } from "../../run/track";
 
 export const LANE_HEIGHT = 17;
 export const HEAD_HEIGHT = 20;
+const SHUT_HEIGHT = 32; // of a group that shows its members' load instead of its members
 
 interface Place {
-  top: number;
+  top: number; // in its part
   height: number;
   label: string;
   key: string;
@@ -15,6 +16,8 @@ interface Place {
 export interface GroupRow extends Place {
   kind: "group";
   open: boolean;
+  /** Its tracks, also those that no row shows. */
+  tracks: number[];
 }
 export interface LaneRow extends Place {
   kind: "lane";
@@ -26,6 +29,9 @@ export interface LaneRow extends Place {
 export type Row = GroupRow | LaneRow;
 
 export interface Rows {
+  /** These stay where they are when the others scroll. */
+  pinned: LaneRow[];
+  pinnedHeight: number;
   rows: Row[];
   height: number;
 }
@@ -39,8 +45,8 @@ function columnOfWire(run: Run, track: Track): number {
 const atMemtile = (track: Track) => track.engine === "ddrIn" || track.engine === "ddrOut";
 const inCore = (track: Track) => track.engine === "core" || track.engine === "coreIn" || track.engine === "coreOut";
 
-/** `toggled` are keys of groups that are shut and of cores that show their channels. */
-export function layOut(run: Run, toggled: ReadonlySet<string>): Rows {
+/** `toggled` are keys of groups that are shut and of cores that show their channels; `pinned` are tracks, in order. */
+export function layOut(run: Run, toggled: ReadonlySet<string>, pinned: readonly number[] = []): Rows {
   const rows: Row[] = [];
   let top = 0;
   const add = (row: Row) => {
@@ -49,18 +55,18 @@ export function layOut(run: Run, toggled: ReadonlySet<string>): Rows {
   };
   const lane = (track: Track, depth: number, key: string, open: boolean | null) =>
     add({ kind: "lane", track: track.index, depth, key, open, top, height: LANE_HEIGHT, label: laneName(run, track) });
-  const group = (key: string, label: string, fill: () => void) => {
+  const group = (key: string, label: string, tracks: Track[], fill: () => void) => {
     const open = !toggled.has(key);
-    add({ kind: "group", key, label, open, top, height: HEAD_HEIGHT });
+    add({ kind: "group", key, label, open, top, height: open ? HEAD_HEIGHT : SHUT_HEIGHT, tracks: tracks.map((t) => t.index) });
     if (open) fill();
   };
   const shared = run.tracks.filter((t) => t.engine === "sequencer" || (t.engine === "wire" && columnOfWire(run, t) < 0));
-  if (shared.length) group("shared", "Shared", () => shared.forEach((t) => lane(t, 1, `track${t.index}`, null)));
+  if (shared.length) group("shared", "Shared", shared, () => shared.forEach((t) => lane(t, 1, `track${t.index}`, null)));
   for (let column = 0; column < run.device.columns; column++) {
     const memtile = run.tracks.filter((t) => (t.column === column && atMemtile(t)) || (t.engine === "wire" && columnOfWire(run, t) === column));
     const cores = run.tracks.filter((t) => t.column === column && inCore(t));
     if (!memtile.length && !cores.length) continue;
-    group(`column${column}`, `Column ${column}`, () => {
+    group(`column${column}`, `Column ${column}`, [...memtile, ...cores], () => {
       memtile.forEach((t) => lane(t, 1, `track${t.index}`, null));
       for (const row of [...new Set(cores.map((t) => t.row))].sort((a, b) => a - b)) {
         const lanes = cores.filter((t) => t.row === row);
@@ -72,5 +78,12 @@ export function layOut(run: Run, toggled: ReadonlySet<string>): Rows {
       }
     });
   }
-  return { rows, height: top };
+  return { ...pinnedRows(run, pinned), rows, height: top };
+}
+
+function pinnedRows(run: Run, tracks: readonly number[]): Pick<Rows, "pinned" | "pinnedHeight"> {
+  const pinned = tracks.flatMap((t) => run.tracks[t] ?? []).map((track, k): LaneRow => ({
+    kind: "lane", track: track.index, depth: 0, key: `pin${track.index}`, open: null, top: k * LANE_HEIGHT, height: LANE_HEIGHT, label: `◆ ${trackName(run, track)}`,
+  }));
+  return { pinned, pinnedHeight: pinned.length ? pinned.length * LANE_HEIGHT + 3 : 0 };
 }

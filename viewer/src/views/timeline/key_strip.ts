@@ -1,0 +1,28 @@
+// The foot of the timeline: what height and colour of a lane mean.
+import { type Painter, textWidth } from "../../paint/painter";
+import { css, stallColour } from "../../paint/theme";
+import { STALLS } from "../../run/stalls";
+import { GUTTER } from "../../ui/time_axis";
+
+export const KEY_HEIGHT = 18;
+const SMALL = { size: 10 };
+
+export function paintKey(p: Painter, width: number, top: number): void {
+  const { theme } = p;
+  const middle = top + KEY_HEIGHT / 2 + 0.5;
+  p.rect(0, top, width, KEY_HEIGHT, theme.raised);
+  p.rect(0, top, width, 1, theme.line);
+  p.text(8, middle, "full height: busy, as above", { ...SMALL, colour: theme.faint, width: GUTTER - 12 });
+  const words = "low strip: the engine waits for";
+  let x = GUTTER + 4;
+  p.text(x, middle, words, { ...SMALL, colour: theme.faint });
+  x += textWidth(words, SMALL) + 10;
+  STALLS.forEach((name, stall) => {
+    const text = name === "order" ? "order of the program" : name;
+    const room = textWidth(text, SMALL) + 34;
+    if (x + room > width) return;
+    p.rect(x, middle + 0.5, 18, 5, css(stallColour(stall), 0.7));
+    p.text(x + 22, middle, text, SMALL);
+    x += room;
+  });
+}
