@@ -40,8 +40,8 @@ export class Keys {
     const list = (bindings: { shown: string; does: string }[]) => element("dl", {}, ...bindings.flatMap(({ shown, does }) => [element("dt", { textContent: shown }), element("dd", { textContent: does })]));
     const page = [{ shown: "W S", does: "zoom in, out" }, { shown: "A D", does: "move left, right" }, ...this.own];
     const mouse = [
-      { shown: "wheel", does: "zoom; over the names, or with Shift: scroll" },
-      { shown: "drag", does: "move; on the axis, or with Shift: measure" },
+      { shown: "wheel", does: "zoom (with Ctrl, too); over the names, or with Shift: scroll" },
+      { shown: "drag", does: "move; on the axis, or with Shift: measure; over the whole run: move the window, pull its sides" },
       { shown: "double click", does: "zoom to it" },
     ];
     const views = app.shown.filter((view) => view.keys.length).flatMap((view) => [element("h3", { textContent: TITLES[view.id] }), list(view.keys)]);
