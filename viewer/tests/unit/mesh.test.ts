@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Run } from "../../src/run/run";
 import { STALLS, stallOf } from "../../src/run/stalls";
 import { meshFigures, paddedShare, shareOf } from "../../src/views/mesh/figures";
+import { feedsOf, memtileOf } from "../../src/views/mesh/feeds";
 import { layOut, wireKinds } from "../../src/views/mesh/geometry";
 import { columnsOf, loadOf } from "../../src/run/load";
 import { runOf, type SliceSpec, timelineOf } from "./sample";
@@ -139,5 +140,23 @@ describe("the drawing of the mesh", () => {
           expect(box.y + box.height).toBeLessThanOrEqual(geometry.scrubber.y);
         }
       }
+  });
+});
+
+describe("who feeds a wire", () => {
+  it("is told by its line of asm", () => {
+    expect(memtileOf("LOADFM %0[y 0] mem(column) @0x0 [8 B]", 3)).toBe(3);
+    expect(memtileOf("LOADWM weights[0x0] mem(-4 + column) @0x0", 6)).toBe(2);
+    expect(memtileOf("x mem(2*column - 1) @0x0", 3)).toBe(5);
+    expect(memtileOf("x mem(2) @0x0", 3)).toBe(2);
+    expect(memtileOf("x mem(i0 + column)", 3)).toBeNull();
+    expect(memtileOf("CONV k0 %1", 3)).toBeNull();
+  });
+
+  it("is summed over the run, by bytes", () => {
+    const json = timelineOf([{ engine: "wire", column: 1, slices: [{ start: 0, end: 1 }, { start: 1, end: 2, leaf: 1 }, { start: 2, end: 3 }] }], [0, 0], [2, 2]);
+    const wires = ["a", "b"].map((name) => ({ name, reach: { row: 0, column: 0, rows: 1, columns: 1 }, feeders: [0, 1] }));
+    const run = new RunOf({ ...json, asm: "L mem(column)\nL mem(-1 + column)", device: { ...json.device, wires }, instructions: { ...json.instructions, bytes: [30, 40] } });
+    expect(feedsOf(run).map((feeds) => [...feeds])).toEqual([[], [[1, 0.6], [0, 0.4]]]);
   });
 });

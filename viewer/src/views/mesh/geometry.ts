@@ -18,6 +18,7 @@ export type WireKind = "column" | "row" | "wide";
 
 export interface WireLine {
   wire: number;
+  name: string;
   kind: WireKind;
   laneY: number;
   /** Thickness that leaves a gap to the next lane, and to the next trunk at the left. */
@@ -129,7 +130,7 @@ function routes({ wires }: DeviceJson, kinds: WireKind[], g: Grid): WireLine[] {
   const out: WireLine[] = [];
   let y = g.laneTop;
   for (const wire of [...beside, ...of("column")]) {
-    const { reach, feeders } = wires[wire] as DeviceJson["wires"][number];
+    const { name, reach, feeders } = wires[wire] as DeviceJson["wires"][number];
     const kind = kinds[wire] as WireKind;
     const lane = kind === "wide" ? g.wideLane : g.thinLane;
     const laneY = y + lane / 2;
@@ -140,14 +141,14 @@ function routes({ wires }: DeviceJson, kinds: WireKind[], g: Grid): WireLine[] {
     const ends = g.columnX(reach.column + reach.columns) - 6;
     if (kind === "column") {
       const x = g.columnX(reach.column) + g.drop / 2 - 1;
-      out.push({ wire, kind, laneY, ...room, feeds, reaches, label: { x: x + 6, y: g.top - g.tag / 2, width: g.pitchX - g.drop }, points: [x, laneY, x, g.top + (reach.row + reach.rows) * g.pitchY - 3] });
+      out.push({ wire, name, kind, laneY, ...room, feeds, reaches, label: { x: x + 6, y: g.top - g.tag / 2, width: g.pitchX - g.drop }, points: [x, laneY, x, g.top + (reach.row + reach.rows) * g.pitchY - 3] });
       continue;
     }
     const trunk = g.left - 4 - (beside.length - 1 - beside.indexOf(wire)) * g.trunkGap;
     const rowY = (row: number) => g.top + row * g.pitchY + g.rowLane / 2;
     const points = kind === "row" ? [trunk, laneY, trunk, rowY(reach.row), ends, rowY(reach.row)] : [ends, laneY, trunk, laneY, trunk, g.top + (reach.row + reach.rows) * g.pitchY - 3];
     const labelY = kind === "row" ? g.top + (reach.row + 0.5) * g.pitchY : laneY;
-    out.push({ wire, kind, laneY, ...room, feeds, reaches, label: { x: g.left - beside.length * g.trunkGap - LABEL - 2, y: labelY, width: kind === "wide" && lane < 9 ? 0 : LABEL }, points });
+    out.push({ wire, name, kind, laneY, ...room, feeds, reaches, label: { x: g.left - beside.length * g.trunkGap - LABEL - 2, y: labelY, width: kind === "wide" && lane < 9 ? 0 : LABEL }, points });
   }
   return out;
 }

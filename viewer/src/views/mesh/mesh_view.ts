@@ -8,6 +8,7 @@ import { wheelFactor } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { cursorAt, listenToBar } from "../../ui/window_bar";
+import { feedsOf } from "./feeds";
 import { type LinkFigures, meshFigures, type MeshFigures, type Mode, MODES, stretchOf, type TileFigures } from "./figures";
 import { distance, type Geometry, HEAD, holds, layOut } from "./geometry";
 import { type Load, loadOf } from "../../run/load";
@@ -131,7 +132,7 @@ export class MeshView extends CanvasView {
     const load = loadOf(run);
     const chosen = focus.tile;
     return {
-      geometry: this.geometry, figures, mode: this.mode, wire: this.wire, chosenTrack: focus.track,
+      geometry: this.geometry, figures, feeds: feedsOf(run), mode: this.mode, wire: this.wire, chosenTrack: focus.track,
       isChosen: ({ tile }) => chosen !== null && tile.kind === chosen.kind && tile.column === chosen.column && (tile.kind === "memtile" || tile.row === chosen.row),
       ranLayer: ({ tile, tracks }) => focus.layer >= 0 && tile.kind === "core" && tracks.some((track) => load.ranLayer(track, focus.layer, figures.stretch)),
     };

@@ -3,6 +3,7 @@ import { type Painter, textWidth } from "../../paint/painter";
 import { css, heat, mix, resourceColour, type Rgb, stallColour, type Theme } from "../../paint/theme";
 import { STALLS } from "../../run/stalls";
 import { count } from "../../ui/numbers";
+import type { Feeds } from "./feeds";
 import { type LinkFigures, type MeshFigures, type Mode, shareOf, type TileFigures } from "./figures";
 import type { Box, Geometry, WireLine } from "./geometry";
 
@@ -13,6 +14,7 @@ export interface Look {
   geometry: Geometry;
   figures: MeshFigures;
   mode: Mode;
+  feeds: Feeds;
   /** Whether the tile is what is selected. */
   isChosen(tile: TileFigures): boolean;
   /** Whether the core ran the selected layer in the window. */
@@ -34,16 +36,26 @@ export const short = (share: number | null): string => (share === null ? "–" :
 export function paintMesh(p: Painter, look: Look): void {
   const { geometry, figures } = look;
   for (const line of geometry.wires) paintWire(p, look, line, figures.wires[line.wire] ?? null);
-  geometry.memtiles.forEach((box) => {
-    const x = box.x + box.width / 2;
-    p.line([x, geometry.stub.from, x, geometry.stub.to], css(p.theme.dark ? [110, 116, 122] : [165, 170, 174]), 1);
-  });
-  for (const line of geometry.wires) for (const x of line.feeds) p.circle(x, line.laneY, Math.min(2, geometry.wires.length > 12 ? 1.4 : 2), p.theme.faint);
+  paintStubs(p, look);
   paintDdr(p, look);
   geometry.memtiles.forEach((box, c) => paintTile(p, look, box, figures.memtiles[c] as TileFigures));
   geometry.cores.forEach((box, k) => paintTile(p, look, box, figures.cores[k] as TileFigures));
   for (const link of figures.writes) paintWrite(p, look, link);
   if (look.wire >= 0) paintReach(p, look);
+}
+
+// From each memtile to the lanes: a dot where it sends over the wire in this run, nothing but the crossing where it only could.
+function paintStubs(p: Painter, { geometry, feeds, figures }: Look): void {
+  const sends = (wire: number, memtile: number) => (feeds[wire]?.get(memtile) ?? 0) > 0;
+  geometry.memtiles.forEach((box, memtile) => {
+    const x = box.x + box.width / 2;
+    p.line([x, geometry.stub.from, x, geometry.stub.to], css(p.theme.dark ? [110, 116, 122] : [165, 170, 174]), 1);
+    for (const line of geometry.wires) {
+      if (!sends(line.wire, memtile) || !line.feeds.includes(x)) continue;
+      const link = figures.wires[line.wire] ?? null;
+      p.circle(x, line.laneY, geometry.wires.length > 12 ? 2 : 3, link && link.busy > 0 ? css(resourceColour(link.resource)) : p.theme.faint, geometry.wires.length > 12 ? undefined : p.theme.text);
+    }
+  });
 }
 
 /** Dark or light letters, whichever can be read on the ground. */
@@ -104,8 +116,7 @@ function paintWire(p: Painter, look: Look, line: WireLine, link: LinkFigures | n
   p.line([Math.min(...xs), line.laneY, Math.max(...xs), line.laneY], colour, Math.min(line.laneRoom, thickness));
   const trunk = line.kind === "row" ? 0 : line.kind === "wide" ? 1 : -1;
   for (let k = 0; 2 * k + 3 < line.points.length; k++) p.line(line.points.slice(2 * k, 2 * k + 4), colour, k === trunk ? Math.min(thickness, line.trunkRoom) : thickness);
-  const name = link?.name ?? "";
-  const text = `${name.replace(/^wire /, "")} ${short(link?.busy ?? 0)}`;
+  const text = `${line.name} ${short(link?.busy ?? 0)}`;
   if (line.label.width > 30) p.text(line.label.x, line.label.y, text, { size: line.kind === "wide" ? 9 : 10, colour: chosen ? theme.accent : theme.faint, width: line.label.width });
 }
 

@@ -4,8 +4,11 @@ import type { App } from "../../ui/app";
 import { bytes, count, macs, percent } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import type { Table } from "../../ui/view";
+import { feedsOf } from "./feeds";
 import { type Figures, type LinkFigures, type MeshFigures, paddedShare, type TileFigures } from "./figures";
 import { linkName, linksOf } from "./panel";
+
+const MOST_FEEDERS = 4;
 
 const cycles = ({ stretch }: MeshFigures): number => stretch.to - stretch.from;
 
@@ -32,7 +35,9 @@ export function linkTip(app: App, mesh: MeshFigures, link: LinkFigures): TipLine
   const wire = link.engine === "wire" ? device.wires[link.column] : undefined;
   if (wire) {
     const { row, column, rows, columns } = wire.reach;
-    lines.push([`reaches cores ${row},${column} to ${row + rows - 1},${column + columns - 1}; fed by memtiles ${wire.feeders.join(", ")}`, "faint"]);
+    const sent = [...(feedsOf(app.run)[link.column] ?? [])].sort((a, b) => b[1] - a[1]).map(([memtile, share]) => `${memtile} (${percent(share)})`);
+    if (sent.length) lines.push(`in this run from memtile ${sent.slice(0, MOST_FEEDERS).join(", ")}${sent.length > MOST_FEEDERS ? ` and ${sent.length - MOST_FEEDERS} more` : ""}`);
+    lines.push([`reaches cores ${row},${column} to ${row + rows - 1},${column + columns - 1}; memtiles ${wire.feeders.join(", ")} may feed it`, "faint"]);
   }
   return lines;
 }
