@@ -105,7 +105,8 @@ const FILES: Record<string, (file: Buffer, what: string) => void> = {
     expect(text.startsWith("<svg "), what).toBe(true);
     expect(text.match(/<text /g)?.length ?? 0, what).toBeGreaterThan(3);
     expect(text.match(/<g[ >]/g)?.length ?? 0, what).toBe(text.match(/<\/g>/g)?.length ?? 0);
-    expect(text, what).not.toMatch(/NaN|undefined|Infinity/);
+    const drawn = text.replace(/href="data:[^"]*"/g, ""); // any three letters may stand in an image
+    expect(drawn, what).not.toMatch(/NaN|undefined|Infinity/);
   },
   CSV: (file, what) => expect(file.toString().split("\r\n").length, what).toBeGreaterThan(2),
 };
