@@ -153,9 +153,9 @@ const I& DataPath::evaluated(const Execution& e) {
   return std::get<I>(values.flat->as);
 }
 
-std::uint32_t DataPath::start(const Execution& e, std::int64_t now, std::int64_t end) {
-  memories_.beginAt(now);
-  const std::uint32_t operation = memories_.log.add(e.engine, e.leaf, end);
+std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
+  const std::uint32_t operation =
+      memories_.begin({e.engine, e.leaf, moment.number, moment.end}, moment.now, *moment.known);
   const Engine& engine = engineOf(e);
   switch (x_.leaves[static_cast<std::size_t>(e.leaf)].op) {
     case Op::Load: {
@@ -194,9 +194,9 @@ std::uint32_t DataPath::start(const Execution& e, std::int64_t now, std::int64_t
 }
 
 std::uint32_t DataPath::startSend(const Execution& e, std::span<const Execution> receives,
-                                  std::int64_t now, std::int64_t end) {
-  memories_.beginAt(now);
-  const std::uint32_t operation = memories_.log.add(e.engine, e.leaf, end);
+                                  const Moment& moment) {
+  const std::uint32_t operation =
+      memories_.begin({e.engine, e.leaf, moment.number, moment.end}, moment.now, *moment.known);
   const auto& send = evaluated<Send<std::int64_t>>(e);
   const std::size_t from = memtile(send.memtile, operation);
   setPart(send.part, operation);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executable.h"
+#include "happens_before.h"
 #include "heddle/machine/machine.h"
 #include "kernels.h"
 #include "shadow_memory.h"
@@ -22,17 +23,24 @@ struct Execution {
   std::int32_t depth = 0;
 };
 
+// When it starts: `end` is kUnknownEnd where it is not known yet. `number`: among the engine's own;
+// `known`: what has ended before it for certain.
+struct Moment {
+  std::int64_t now = 0, end = 0;
+  std::int32_t number = 0;
+  const Clock* known = nullptr;
+};
+
 class DataPath {
  public:
   // Throws Fault where the image or the inputs do not fit. `watched`: a cell whose history is kept.
   DataPath(const Executable& executable, const WeightImage& weights, const ProgramInputs& inputs,
            std::optional<CellPlace> watched);
 
-  // Moves and computes; `end` is kUnknownEnd where it is not known yet. Returns the operation, for
-  // `ended`.
-  std::uint32_t start(const Execution& execution, std::int64_t now, std::int64_t end);
+  // Moves and computes. Returns the operation, for `ended`.
+  std::uint32_t start(const Execution& execution, const Moment& moment);
   std::uint32_t startSend(const Execution& send, std::span<const Execution> receives,
-                          std::int64_t now, std::int64_t end);
+                          const Moment& moment);
   void ended(std::uint32_t operation, std::int64_t now) { memories_.log.setEnd(operation, now); }
 
   // After the last event: coverage, and the outputs as they lie in DDR.

@@ -5,6 +5,7 @@
 namespace heddle::machine {
 namespace {
 
+constexpr std::uint32_t kManyReaders = 0x80000000;
 constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 37;
 
 std::string addressText(std::int64_t cell) { return "address " + std::to_string(cell * 8); }
@@ -39,6 +40,35 @@ std::size_t Memories::core(std::int64_t row, std::int64_t column) const {
   return static_cast<std::size_t>(1 + x_.device->columns + row * x_.device->columns + column);
 }
 
+std::uint32_t Memories::begin(const OperationLog::Operation& operation, std::int64_t now,
+                              const Clock& known) {
+  now_ = now;
+  known_ = &known;
+  return log.add(operation);
+}
+
+bool Memories::isBefore(std::uint32_t earlier) const {
+  if (earlier == 0) return true;
+  const OperationLog::Operation& o = log[earlier];
+  return (*known_)[static_cast<std::size_t>(o.engine)] >= o.number;
+}
+
+std::span<const std::uint32_t> Memories::readersOf(const std::uint32_t& entry) const {
+  if (entry >= kManyReaders) return manyReaders_[entry - kManyReaders];
+  return {&entry, entry == 0 ? 0U : 1U};
+}
+
+// Who waits for `operation` has waited for all that are before it.
+std::uint32_t Memories::withReader(std::uint32_t entry, std::uint32_t operation) {
+  std::vector<std::uint32_t> open;
+  for (const std::uint32_t reader : readersOf(entry))
+    if (!isBefore(reader) && reader != operation) open.push_back(reader);
+  if (open.empty()) return operation;
+  open.push_back(operation);
+  manyReaders_.push_back(std::move(open));
+  return kManyReaders + static_cast<std::uint32_t>(manyReaders_.size() - 1);
+}
+
 void Memories::read(std::size_t memory, CellRun cells, Identity first, std::uint32_t operation,
                     bool marks) {
   Memory& m = memories_[memory];
@@ -51,21 +81,19 @@ void Memories::read(std::size_t memory, CellRun cells, Identity first, std::uint
       if (identity[i] != first + static_cast<Identity>(i))
         failRead(memory, cells.cell + i, first + static_cast<Identity>(i), operation);
   const std::uint32_t* lastWrite = m.lastWrite.get() + cells.cell;
-  std::uint32_t* lastRead = m.lastRead.get() + cells.cell;
-  const std::int64_t end = log[operation].end;
-  std::uint32_t seenWrite = 0, seenRead = 0;
-  bool keep = false;  // the earlier reader, which ends later
+  std::uint32_t* readers = m.readers.get() + cells.cell;
+  std::uint32_t seenWrite = 0, seen = 0, now = operation;  // who read `seen` is now `now`
   for (std::int64_t i = 0; i < cells.count; ++i) {
     if (lastWrite[i] != seenWrite) {
       seenWrite = lastWrite[i];
-      if (log[seenWrite].end > now_)
-        failInFlight(memory, cells.cell + i, operation, seenWrite, false);
+      if (!isBefore(seenWrite)) failUnordered(memory, cells.cell + i, operation, seenWrite, false);
     }
-    if (lastRead[i] != seenRead) {
-      seenRead = lastRead[i];
-      keep = log[seenRead].end > end;
+    if (!marks) continue;
+    if (readers[i] != seen) {
+      seen = readers[i];
+      now = withReader(seen, operation);
     }
-    if (marks && !keep) lastRead[i] = operation;
+    readers[i] = now;
   }
 }
 
@@ -73,20 +101,21 @@ void Memories::write(std::size_t memory, CellRun cells, Identity first, std::uin
   Memory& m = memories_[memory];
   Identity* identity = m.identity.get() + cells.cell;
   std::uint32_t* lastWrite = m.lastWrite.get() + cells.cell;
-  const std::uint32_t* lastRead = m.lastRead.get() + cells.cell;
-  std::uint32_t seenWrite = 0, seenRead = 0;
+  std::uint32_t* readers = m.readers.get() + cells.cell;
+  std::uint32_t seenWrite = 0, seen = 0;
   for (std::int64_t i = 0; i < cells.count; ++i) {
     if (lastWrite[i] != seenWrite) {
       seenWrite = lastWrite[i];
-      if (log[seenWrite].end > now_)
-        failInFlight(memory, cells.cell + i, operation, seenWrite, true);
+      if (!isBefore(seenWrite)) failUnordered(memory, cells.cell + i, operation, seenWrite, true);
     }
-    if (lastRead[i] != seenRead) {
-      seenRead = lastRead[i];
-      if (log[seenRead].end > now_) failInFlight(memory, cells.cell + i, operation, seenRead, true);
+    if (readers[i] != seen) {
+      seen = readers[i];
+      for (const std::uint32_t reader : readersOf(seen))
+        if (!isBefore(reader)) failUnordered(memory, cells.cell + i, operation, reader, true);
     }
     identity[i] = first + static_cast<Identity>(i);
     lastWrite[i] = operation;
+    readers[i] = 0;
   }
   if (watched_ && watched_->memory == memory && watched_->cell >= cells.cell &&
       watched_->cell < cells.cell + cells.count)
@@ -151,17 +180,25 @@ void Memories::failRead(std::size_t memory, std::int64_t cell, Identity expected
   throw fault;
 }
 
-void Memories::failInFlight(std::size_t memory, std::int64_t cell, std::uint32_t operation,
-                            std::uint32_t other, bool writes) const {
+// Two operations touch the same bytes, one writes them, and nothing makes one wait for the other.
+void Memories::failUnordered(std::size_t memory, std::int64_t cell, std::uint32_t operation,
+                             std::uint32_t other, bool writes) const {
   const Memory& m = memories_[memory];
   const bool otherWrites = m.lastWrite.get()[cell] == other;
-  fail("MACH011", where(operation),
-       writes ? "it writes bytes that are in flight" : "it reads bytes that are in flight",
-       machine::nameOf(m.tile) + ", " + addressText(cell) + " (" + nameOf(m.identity.get()[cell]) +
-           "): " +
-           (other == operation ? "it touches them twice itself"
-                               : nameOfOperation(other) +
-                                     (otherWrites ? " still writes them" : " still reads them")),
+  const bool inFlight = log[other].end > now_;
+  const std::string whose = machine::nameOf(m.tile) + ", " + addressText(cell) + " (" +
+                            nameOf(m.identity.get()[cell]) + "): ";
+  const std::string does = writes ? "it writes" : "it reads";
+  if (inFlight)
+    fail("MACH011", where(operation), does + " bytes that are in flight",
+         whose + (other == operation
+                      ? "it touches them twice itself"
+                      : nameOfOperation(other) +
+                            (otherWrites ? " still writes them" : " still reads them")),
+         "let it wait for a lock that the other releases");
+  fail("MACH019", where(operation), does + " bytes that only by chance nobody touches any more",
+       whose + nameOfOperation(other) + (otherWrites ? " wrote them" : " read them") +
+           ", and no lock makes this wait for that",
        "let it wait for a lock that the other releases");
 }
 

@@ -15,6 +15,7 @@
 
 #include "executable.h"
 #include "fault.h"
+#include "happens_before.h"
 
 namespace heddle::machine {
 
@@ -45,10 +46,11 @@ class OperationLog {
   struct Operation {
     EngineIndex engine = -1;
     std::int32_t leaf = -1;
+    std::int32_t number = 0;  // among those of its engine, from 1
     std::int64_t end = 0;
   };
-  std::uint32_t add(EngineIndex engine, std::int32_t leaf, std::int64_t end) {
-    operations_.push_back({engine, leaf, end});
+  std::uint32_t add(const Operation& operation) {
+    operations_.push_back(operation);
     return static_cast<std::uint32_t>(operations_.size() - 1);
   }
   void setEnd(std::uint32_t operation, std::int64_t end) { operations_[operation].end = end; }
@@ -80,16 +82,18 @@ struct Memory {
         bytes(static_cast<std::size_t>(cells) * 8),
         identity(static_cast<std::size_t>(cells)),
         lastWrite(static_cast<std::size_t>(cells)),
-        lastRead(static_cast<std::size_t>(cells)) {}
+        readers(static_cast<std::size_t>(cells)) {}
   bool allocated() const {
-    return bytes.get() && identity.get() && lastWrite.get() && lastRead.get();
+    return bytes.get() && identity.get() && lastWrite.get() && readers.get();
   }
 
   Tile tile;
   std::int64_t cells = 0;
   ZeroedArray<std::int8_t> bytes;
   ZeroedArray<Identity> identity;
-  ZeroedArray<std::uint32_t> lastWrite, lastRead;  // operations
+  ZeroedArray<std::uint32_t> lastWrite;  // operation
+  ZeroedArray<std::uint32_t>
+      readers;  // since then: an operation, or kManyReaders + entry of Memories::manyReaders_
 };
 
 struct HistoryEntry {
@@ -109,7 +113,10 @@ class Memories {
   std::size_t core(std::int64_t row, std::int64_t column) const;
   Memory& operator[](std::size_t memory) { return memories_[memory]; }
 
-  void beginAt(std::int64_t now) { now_ = now; }
+  // What follows is done by this operation, until the next one begins; `known` has ended before it
+  // for certain.
+  std::uint32_t begin(const OperationLog::Operation& operation, std::int64_t now,
+                      const Clock& known);
   // `operation` reads these cells, which must hold these identities. `marks`: nobody may write them
   // until it ends.
   void read(std::size_t memory, CellRun cells, Identity first, std::uint32_t operation,
@@ -129,13 +136,19 @@ class Memories {
  private:
   [[noreturn]] void failRead(std::size_t memory, std::int64_t cell, Identity expected,
                              std::uint32_t operation) const;
-  [[noreturn]] void failInFlight(std::size_t memory, std::int64_t cell, std::uint32_t operation,
-                                 std::uint32_t other, bool writes) const;
+  [[noreturn]] void failUnordered(std::size_t memory, std::int64_t cell, std::uint32_t operation,
+                                  std::uint32_t other, bool writes) const;
+  // Whether it has ended before the present operation for certain.
+  bool isBefore(std::uint32_t earlier) const;
+  std::span<const std::uint32_t> readersOf(const std::uint32_t& entry) const;
+  std::uint32_t withReader(std::uint32_t entry, std::uint32_t operation);
 
   const Executable& x_;
   std::vector<Memory> memories_;
   std::optional<CellPlace> watched_;
   std::int64_t now_ = 0;
+  const Clock* known_ = nullptr;
+  std::vector<std::vector<std::uint32_t>> manyReaders_;
 };
 
 }  // namespace heddle::machine

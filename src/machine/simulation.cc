@@ -50,6 +50,7 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
   if (rates.ddrReadTotal) readShare_.emplace(*rates.ddrReadTotal, x_.device->clock);
   if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
   for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
+  if (data_ != nullptr) happensBefore_.emplace(x_);
   result_.layerEnd.resize(x_.program->layers.size());
   for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
     if (x_.sectionsOf[static_cast<std::size_t>(e)].empty()) continue;
@@ -219,7 +220,10 @@ void Simulation::start(EngineIndex e, bool shared) {
   occupy(e, e, end);
   if (leafOf(s).op == Op::Send)
     for (const EngineIndex receiver : s.partners) occupy(receiver, e, end);
-  if (data_ != nullptr) moveData(e, end);
+  if (data_ != nullptr) {
+    learn(e);
+    moveData(e, end);
+  }
   countTraffic(leafOf(s));
   if (!shared) {
     scheduleEnd(e, end);
@@ -245,8 +249,32 @@ void Simulation::occupy(EngineIndex e, EngineIndex primary, std::int64_t end) {
     ++s.last.index;
   }
   s.busy = true;
-  for (const LockNeed& need : s.acquire)
+  for (const LockNeed& need : s.acquire) {
     locks_[static_cast<std::size_t>(need.lock)].value -= need.count;
+    if (happensBefore_) happensBefore_->acquire(e, need.lock, need.count);
+  }
+}
+
+// Apart from its locks: which operations have ended for certain, now that it starts.
+void Simulation::learn(EngineIndex e) {
+  const EngineState& s = state(e);
+  switch (leafOf(s).op) {
+    case Op::Load:
+    case Op::Write:
+      happensBefore_->awaitStart(e, s.entry);
+      break;
+    case Op::Wait:
+      happensBefore_->awaitEntry(e, s.channel, s.waitEntry);
+      break;
+    case Op::Send:
+      happensBefore_->meet(e, s.partners);
+      break;
+    case Op::Start:
+    case Op::Receive:
+    case Op::WriteFm:
+    case Op::Call:
+      break;
+  }
 }
 
 // Why the engine started later than it was ready: what its transfer was seen to lack last.
@@ -278,6 +306,7 @@ void Simulation::noteWait(EngineIndex e, EngineIndex primary, SpanSlice& slice) 
 
 void Simulation::moveData(EngineIndex e, std::int64_t end) {
   EngineState& s = state(e);
+  const Moment moment{now_, end, happensBefore_->numberOf(e), &happensBefore_->known(e)};
   const auto execution = [&](EngineIndex engine) {
     const EngineState& of = state(engine);
     return Execution{engine, of.leaf, of.counters.data(), of.depth};
@@ -290,14 +319,14 @@ void Simulation::moveData(EngineIndex e, std::int64_t end) {
     case Op::Send: {
       receives_.clear();
       for (const EngineIndex receiver : s.partners) receives_.push_back(execution(receiver));
-      s.operation = data_->startSend(execution(e), receives_, now_, end);
+      s.operation = data_->startSend(execution(e), receives_, moment);
       return;
     }
     case Op::Load:
     case Op::Write:
     case Op::WriteFm:
     case Op::Call:
-      s.operation = data_->start(execution(e), now_, end);
+      s.operation = data_->start(execution(e), moment);
       return;
   }
 }
@@ -348,6 +377,8 @@ void Simulation::finish(EngineIndex e) {
   }
   if (data_ != nullptr && leaf.op != Op::Start && leaf.op != Op::Wait)
     data_->ended(s.operation, now_);
+  if (happensBefore_)
+    happensBefore_->end(e, leaf.op == Op::Send ? s.partners : std::span<const EngineIndex>{});
   if (leaf.op == Op::Start) letEntryRun(e);
   if (leaf.op == Op::Send) {
     // The list goes when the queue moves on.
@@ -366,6 +397,7 @@ void Simulation::letEntryRun(EngineIndex sequencer) {
          "the queue has " + std::to_string(channel.entries) + " entries", "start every entry once");
   ++channel.entriesStarted;
   channel.lastStart = state(sequencer).last;
+  if (happensBefore_) happensBefore_->start(sequencer, state(sequencer).channel);
   queueAttempt(state(sequencer).channel);
 }
 
@@ -381,6 +413,7 @@ void Simulation::letGo(EngineIndex e) {
     LockState& lock = locks_[static_cast<std::size_t>(need.lock)];
     lock.value += need.count;
     lock.lastRelease = s.last;
+    if (happensBefore_) happensBefore_->release(e, need.lock, need.count);
     const std::int64_t maximum = x_.device->limits.lockMaximum.value_or(kMaxLockValue);
     if (lock.value > maximum) {
       const Lock& declared = x_.program->locks[static_cast<std::size_t>(need.lock)];
@@ -395,6 +428,7 @@ void Simulation::letGo(EngineIndex e) {
   tellProgress();
   if (advance(e) && isDdr(x_.engines[static_cast<std::size_t>(e)])) {
     ++s.entriesEnded;
+    if (happensBefore_) happensBefore_->endEntry(e);
     queueAttempt(x_.sequencer());
   }
   arrive(e);

@@ -13,6 +13,7 @@
 
 #include "data_path.h"
 #include "executable.h"
+#include "happens_before.h"
 #include "heddle/machine/machine.h"
 #include "shared_rate.h"
 
@@ -109,6 +110,7 @@ class Simulation {
   void attemptSend(EngineIndex wire);
   void start(EngineIndex e, bool shared);
   void occupy(EngineIndex e, EngineIndex primary, std::int64_t end);
+  void learn(EngineIndex e);
   void moveData(EngineIndex e, std::int64_t end);
   void finish(EngineIndex e);
   void letEntryRun(EngineIndex sequencer);
@@ -130,6 +132,7 @@ class Simulation {
   const Executable& x_;
   const SimulateOptions& options_;
   DataPath* data_;
+  std::optional<HappensBefore> happensBefore_;  // with data
   std::vector<EngineState> engines_;
   std::vector<LockState> locks_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> ends_;

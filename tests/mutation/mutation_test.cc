@@ -20,10 +20,9 @@
 namespace heddle::mutation {
 namespace {
 
-// Kinds of which every mutant must be noticed. Survivors of the others were looked at one by one:
-// - a lock's initial value + 1: this device's times keep the order that the token no longer does
-//   (- 1 is always noticed);
-// - a WAIT for an earlier entry, STARTs in another order: what must come first does so in time;
+// Kinds of which every mutant must be noticed. Survivors of the others were looked at by kind:
+// - a lock with a token more or less, a WAIT for an earlier entry, items in another order: what the
+//   change lets go is ordered by something else too, so the program is right at any times;
 // - an operand that this core never reads (a Concat's other inputs; rows between a dilated
 //   window's taps): where it lies, and the ring's numbers for it, mean nothing;
 // - a ring's rows + 1 where it never wraps, its row or column length where it has one of them.
@@ -106,7 +105,7 @@ TEST(Mutation, BrokenProgramsAreNoticed) {
   const int killed = tally.faults + tally.wrong;
   std::cout << "kill rate " << 100.0 * killed / tally.made << " % of " << tally.made << " ("
             << tally.faults << " faults, " << tally.wrong << " wrong tensors)\n";
-  EXPECT_GE(killed * 100, tally.made * 90);
+  EXPECT_GE(killed * 100, tally.made * 94);
   for (const std::string& kind : kAlwaysNoticed) EXPECT_EQ(tally.byKind[kind].second, 0) << kind;
 }
 

@@ -9,7 +9,7 @@ struct MachineDiagnostic {
   const char* meaning;
 };
 
-inline constexpr std::array<MachineDiagnostic, 18> kMachineDiagnostics{{
+inline constexpr std::array<MachineDiagnostic, 19> kMachineDiagnostics{{
     {"MACH001", "the program is malformed: an id, a count or a size that cannot be"},
     {"MACH002", "a limit of the device is exceeded"},
     {"MACH003", "an address is out of range of its memory, or not a multiple of what it must be"},
@@ -30,6 +30,10 @@ inline constexpr std::array<MachineDiagnostic, 18> kMachineDiagnostics{{
     {"MACH016", "the program is too large to be simulated"},
     {"MACH017", "the weight image or the inputs do not fit the program"},
     {"MACH018", "a START finds no entry left in the queue of its channel"},
+    {"MACH019",
+     "bytes are touched that another transfer or call has done with in time, but that no lock, "
+     "START "
+     "or WAIT makes wait for it"},
 }};
 
 }  // namespace heddle

@@ -49,7 +49,8 @@ using ProgramInputs = std::vector<std::vector<std::int8_t>>;
 // Faults (of the program, as diagnostics MACHnnn): deadlock with its cycle of waits, limits
 // exceeded, addresses out of range, locks not at their initial value at the end, reading what
 // nobody wrote, reading another tensor's bytes, overwriting what is still to be read, touching
-// bytes in flight, parts computed twice that disagree, tensors not covered.
+// bytes in flight or in an order that nothing enforces, parts computed twice that disagree, tensors
+// not covered.
 Result<SimulateResult> simulateWithData(const Program& program, const Device& device,
                                         const WeightImage& weights, const ProgramInputs& inputs,
                                         const SimulateOptions& options = {});

@@ -275,6 +275,12 @@ const Breakage kBreakages[] = {
        w.device.rates.ddrRead = {50'000'000};
      },
      false},
+    {"OutputSentSoonEnoughOnlyOnThisDevice", "MACH019",
+     [](W& w) {
+       for (Lock& lock : w.b.program.locks)
+         if (lock.tile.kind == TileKind::Core && lock.index == 6) lock.initial = 3;
+     },
+     false},
     {"RowNeverComputed", "MACH013",
      [](W& w) {
        w.b.program.tensors[1].shape.height = 17;
