@@ -47,12 +47,6 @@ std::uint32_t Memories::begin(const OperationLog::Operation& operation, std::int
   return log.add(operation);
 }
 
-bool Memories::isBefore(std::uint32_t earlier) const {
-  if (earlier == 0) return true;
-  const OperationLog::Operation& o = log[earlier];
-  return (*known_)[static_cast<std::size_t>(o.engine)] >= o.number;
-}
-
 std::span<const std::uint32_t> Memories::readersOf(const std::uint32_t& entry) const {
   if (entry >= kManyReaders) return manyReaders_[entry - kManyReaders];
   return {&entry, entry == 0 ? 0U : 1U};

@@ -139,7 +139,10 @@ class Memories {
   [[noreturn]] void failUnordered(std::size_t memory, std::int64_t cell, std::uint32_t operation,
                                   std::uint32_t other, bool writes) const;
   // Whether it has ended before the present operation for certain.
-  bool isBefore(std::uint32_t earlier) const;
+  bool isBefore(std::uint32_t earlier) const {
+    const OperationLog::Operation& o = log[earlier];
+    return earlier == 0 || (*known_)[static_cast<std::size_t>(o.engine)] >= o.number;
+  }
   std::span<const std::uint32_t> readersOf(const std::uint32_t& entry) const;
   std::uint32_t withReader(std::uint32_t entry, std::uint32_t operation);
 
