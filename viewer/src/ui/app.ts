@@ -25,6 +25,8 @@ export class App {
   readonly tip: Tip;
   readonly keys: Keys;
   theme: Theme;
+  /** What the address selected: the address says as well which stretch of time to show, so that views leave it as it is. */
+  linked: Selection | null;
   private readonly views = new Map<ViewId, View>();
   private readonly panes: [Pane, Pane];
   private address = 0; // timer
@@ -37,6 +39,7 @@ export class App {
   ) {
     this.theme = matchMedia("(prefers-color-scheme: dark)").matches ? DARK : LIGHT;
     this.store = new Store(this.stateOf(location.hash));
+    this.linked = this.store.state.selection;
     this.tip = new Tip(document.body);
     this.panes = [new Pane(this, "view"), new Pane(this, "lower")];
     const header = new Header(this);
@@ -50,7 +53,11 @@ export class App {
       details.changed(change);
       this.writeAddress();
     });
-    addEventListener("hashchange", () => this.store.set(this.stateOf(location.hash)));
+    addEventListener("hashchange", () => {
+      const state = this.stateOf(location.hash);
+      this.linked = state.selection;
+      this.store.set(state);
+    });
     this.panes.forEach((pane) => pane.changed(ALL));
     header.changed(ALL);
     details.changed(ALL);

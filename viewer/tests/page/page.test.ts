@@ -141,6 +141,7 @@ describe("one selection", () => {
     expect(before.slice).not.toBeNull();
     const text = await page.evaluate((leaf) => window.heddle.run.textOf(leaf), before.leaf);
     expect(await page.innerText("#details pre")).toBe(text);
+    await page.evaluate(() => { window.heddle.zoom(0.1, 0); window.heddle.pan(window.heddle.run.makespan / 2); }); // away from the slice
     await addressed(page);
     const again = await open(pageOf("resnet50-4x4"), new URL(page.url()).hash);
     expect(await again.page.evaluate(() => window.heddle.focus)).toEqual(before);
