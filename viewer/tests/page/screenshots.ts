@@ -37,11 +37,11 @@ function slicePicker(): string {
 const [runPage, comparePage, folder] = process.argv.slice(-3) as [string, string, string];
 const browser = await launch();
 for (const shot of SHOTS) {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 860 }, colorScheme: shot.dark ? "dark" : "light" });
+  const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: shot.dark ? "dark" : "light" });
   await page.goto(`file://${resolve(shot.compare ? comparePage : runPage)}${shot.hash}`);
-  await page.waitForFunction("'heddle' in window");
+  await page.waitForFunction(() => "heddle" in window);
   if (shot.prepare) await page.evaluate(shot.prepare);
-  await page.waitForTimeout(600);
+  await page.waitForTimeout(shot.name === "path" ? 6000 : 600); // what a layer would gain is computed while the page rests
   await page.screenshot({ path: resolve(folder, `${shot.name}.png`) });
   await page.close();
   console.log(resolve(folder, `${shot.name}.png`));

@@ -231,7 +231,7 @@ export class LayersView extends View {
     this.words.addEventListener("keydown", (e) => this.keyInWords(e));
     this.bound.addEventListener("change", () => store.setOption("layers.bound", this.bound.value));
     this.operator.addEventListener("change", () => store.setOption("layers.operator", this.operator.value));
-    this.bytes.append(element("option", { value: "cores", textContent: "over bytes to cores" }), element("option", { value: "ddr", textContent: "over bytes read from DDR" }));
+    this.bytes.append(element("option", { value: "cores", textContent: "bytes to cores" }), element("option", { value: "ddr", textContent: "bytes from DDR" }));
     this.bytes.addEventListener("change", () => store.setOption("layers.bytes", this.bytes.value));
     const titles: Record<Shows, string> = { table: "Table only", both: "Both", roofline: "Roofline" };
     const choice = element("div", { className: "choice", aria: { role: "group", label: "Table or roofline" } });

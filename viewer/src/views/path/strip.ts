@@ -1,4 +1,5 @@
 // Where the path runs over time: a lane for each resource, so that place tells what colour tells too, and the path's layers above.
+import { fitName } from "../../paint/labels";
 import type { Painter } from "../../paint/painter";
 import { css, mix, resourceColour } from "../../paint/theme";
 import { type CriticalPath, stepAt } from "../../run/critical_path";
@@ -127,7 +128,7 @@ function paintLayers(p: Painter, { run, data, scale, layer }: StripLook): void {
     painted = to;
     const chosen = at.layer === layer && layer >= 0;
     p.rect(from, AXIS_HEIGHT + 1, Math.max(0.5, to - from - (to - from > 3 ? 1 : 0)), BAND - 2, chosen ? theme.accent : (grounds[k % 2] as string));
-    if (to - from >= NAMED) p.text(from + 4, AXIS_HEIGHT + BAND / 2, layerName(run, at.layer), { colour: chosen ? theme.ground : theme.text, width: to - from - 8 });
+    if (to - from >= NAMED) p.text(from + 4, AXIS_HEIGHT + BAND / 2, fitName(layerName(run, at.layer), to - from - 8), { colour: chosen ? theme.ground : theme.text });
   }
 }
 
