@@ -79,7 +79,7 @@ export function timelineOf(tracks: TrackSpec[], layerOfLeaf: number[] = [0], res
       layer: layerOfLeaf, resource: resourceOfLeaf, mnemonic: each(0), bytes: each(64), macs: each(256), macsNeeded: each(128),
       line: layerOfLeaf.map((_, k) => k), mnemonics: ["CONV"], resources: RESOURCES,
     },
-    locks: { tileKinds: ["core", "memtile"], tileKind: [0], row: [0], column: [0], index: [3], initial: [0], producer: [0], consumer: [0] },
+    locks: { tileKinds: ["ddr", "memtile", "core"], tileKind: [2], row: [0], column: [0], index: [3], initial: [0], producer: [0], consumer: [0] },
     memory: [], counters: { step: 1, series: [] }, waitKinds: WAIT_KINDS, tracks: made, columns,
     ...change,
   };
