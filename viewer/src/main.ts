@@ -1,10 +1,9 @@
 // Reads the timelines that the page carries and starts the App on them.
 import "./style.css"; // before the views' own
-import { App, type ViewMaker } from "./ui/app";
+import { Page, type ViewMakers } from "./ui/page";
 import { refusal } from "./run/format";
 import { Run } from "./run/run";
 import { unpack } from "./run/unpack";
-import type { ViewId } from "./ui/state";
 import { AsmView } from "./views/asm/asm_view";
 import { CompareView } from "./views/compare/compare_view";
 import { GraphView } from "./views/graph/graph_view";
@@ -14,7 +13,7 @@ import { MeshView } from "./views/mesh/mesh_view";
 import { PathView } from "./views/path/path_view";
 import { TimelineView } from "./views/timeline/timeline_view";
 
-const VIEWS: Partial<Record<ViewId, ViewMaker>> = {
+const VIEWS: ViewMakers = {
   timeline: (app) => new TimelineView(app),
   path: (app) => new PathView(app),
   memory: (app) => new MemoryView(app),
@@ -36,7 +35,8 @@ async function start(host: HTMLElement): Promise<void> {
     if (reason) throw new Error(reason);
     runs.push(new Run(json));
   }
-  Object.assign(window, { heddle: new App(runs, VIEWS, host) });
+  const page = new Page(runs, VIEWS, host);
+  Object.assign(window, { heddle: page.app, heddlePage: page });
 }
 
 const host = document.getElementById("app") as HTMLElement;

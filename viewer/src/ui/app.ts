@@ -1,20 +1,11 @@
-// The page: header, two panes with a view each, the selection's details, keys. Views know the App; the App knows views only as such.
+// What views and panels know of the page: the runs, the state, and how to move about. It knows none of them.
 import { DARK, LIGHT, type Theme } from "../paint/theme";
 import type { Run, Stretch } from "../run/run";
-import { Details } from "./details";
-import { element } from "./dom";
 import { hashOf, parseHash } from "./hash";
-import { Header } from "./header";
-import { Keys } from "./keys";
-import { Pane } from "./pane";
-import { type Change, type Focus, focusOf, type Selection, type State, Store, type ViewId, VIEWS } from "./state";
-import { durationText } from "./time_axis";
+import { durationText } from "./numbers";
+import { type Focus, focusOf, type Selection, type State, Store, type ViewId } from "./state";
 import { Tip } from "./tip";
-import type { View } from "./view";
 
-export type ViewMaker = (app: App) => View;
-
-const ALL: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
 const ADDRESS_DELAY = 150; // ms
 const LEAST_WINDOW = 10; // cycles
 const DETAILS = "page.details"; // the option that says whether the panel at the side is there
@@ -22,45 +13,28 @@ const EDGE = 0.01; // of the window, that may show what lies before the run and 
 
 export class App {
   readonly store: Store;
-  readonly tip: Tip;
-  readonly keys: Keys;
+  readonly tip = new Tip(document.body);
   theme: Theme;
   /** What the address selected: the address says as well which stretch of time to show, so that views leave it as it is. */
   linked: Selection | null;
-  private readonly views = new Map<ViewId, View>();
-  private readonly panes: [Pane, Pane];
   private address = 0; // timer
   private known: { run: Run; selection: Selection | null; focus: Focus } | null = null;
 
+  /** `viewIds`: the views that the page has, in order. */
   constructor(
     readonly runs: readonly Run[],
-    private readonly makers: Readonly<Partial<Record<ViewId, ViewMaker>>>,
-    readonly host: HTMLElement,
+    readonly viewIds: readonly ViewId[],
   ) {
-    this.theme = matchMedia("(prefers-color-scheme: dark)").matches ? DARK : LIGHT;
     this.store = new Store(this.stateOf(location.hash));
     this.linked = this.store.state.selection;
-    this.tip = new Tip(document.body);
-    this.panes = [new Pane(this, "view"), new Pane(this, "lower")];
-    const header = new Header(this);
-    const details = new Details(this);
-    this.keys = new Keys(this);
-    host.replaceChildren(header.root, element("main", {}, element("div", { className: "panes" }, this.panes[0].root, this.panes[1].root), details.root));
-    this.setTheme(this.theme);
-    this.store.listen((change) => {
-      this.panes.forEach((pane) => pane.changed(change));
-      header.changed(change);
-      details.changed(change);
-      this.writeAddress();
-    });
+    this.theme = matchMedia("(prefers-color-scheme: dark)").matches ? DARK : LIGHT;
+    this.markTheme();
+    this.store.listen(() => this.writeAddress());
     addEventListener("hashchange", () => {
       const state = this.stateOf(location.hash);
       this.linked = state.selection;
       this.store.set(state);
     });
-    this.panes.forEach((pane) => pane.changed(ALL));
-    header.changed(ALL);
-    details.changed(ALL);
   }
 
   /** The run that the views show. */
@@ -72,26 +46,6 @@ export class App {
     const { selection } = this.store.state;
     if (this.known?.run !== this.run || this.known.selection !== selection) this.known = { run: this.run, selection, focus: focusOf(this.run, selection) };
     return this.known.focus;
-  }
-
-  /** Views that this page has, in order. */
-  get viewIds(): ViewId[] {
-    return VIEWS.filter((id) => this.makers[id] && (id !== "compare" || this.runs.length > 1));
-  }
-
-  viewOf(id: ViewId): View {
-    let view = this.views.get(id);
-    if (!view) {
-      const maker = this.makers[id];
-      if (!maker) throw new Error(`no view ${id}`);
-      this.views.set(id, (view = maker(this)));
-    }
-    return view;
-  }
-
-  /** Views on screen, upper first. */
-  get shown(): View[] {
-    return this.panes.flatMap((pane) => (pane.shown ? [pane.shown] : []));
   }
 
   select(selection: Selection | null): void {
@@ -168,16 +122,20 @@ export class App {
   }
 
   duration(cycles: number): string {
-    return durationText(this.run, cycles, this.store.state.unit);
+    return durationText(cycles, this.run.device.clockHz, this.store.state.unit);
   }
 
   setTheme(theme: Theme): void {
     this.theme = theme;
-    document.documentElement.classList.toggle("dark", theme.dark);
-    this.shown.forEach((view) => view.changed(ALL));
+    this.markTheme();
+    this.store.refresh();
   }
 
-  // Not each frame: browsers stop a page that writes its address too often.
+  private markTheme(): void {
+    document.documentElement.classList.toggle("dark", this.theme.dark);
+  }
+
+  // Not at each frame: browsers stop a page that writes its address too often.
   private writeAddress(): void {
     clearTimeout(this.address);
     this.address = window.setTimeout(() => history.replaceState(null, "", hashOf(this.store.state)), ADDRESS_DELAY);

@@ -3,6 +3,7 @@ import { DARK, LIGHT } from "../paint/theme";
 import { runName } from "../run/names";
 import type { App } from "./app";
 import { button, element } from "./dom";
+import type { Keys } from "./keys";
 import { count, percent, seconds } from "./numbers";
 import { type Hit, search } from "./search";
 import type { Change } from "./state";
@@ -22,15 +23,18 @@ export class Header {
   private hits: Hit[] = [];
   private chosen = 0;
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    keys: Keys,
+  ) {
     this.unit = button("", "Show cycles or time (U)", () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }));
     const theme = button("◐", "Dark or light", () => app.setTheme(app.theme.dark ? LIGHT : DARK));
     theme.setAttribute("aria-label", "Dark or light");
     const side = button("◨", "Show or hide the panel at the side (Q)", () => app.toggleDetails());
     side.setAttribute("aria-label", "Show or hide the panel at the side");
-    const keys = button("?", "Keys (?)", () => app.keys.showSheet());
-    keys.setAttribute("aria-label", "Show the keys");
-    const tools = element("div", { className: "tools" }, element("div", { className: "search" }, this.input, this.list), this.unit, theme, side, keys);
+    const sheet = button("?", "Keys (?)", () => keys.showSheet());
+    sheet.setAttribute("aria-label", "Show the keys");
+    const tools = element("div", { className: "tools" }, element("div", { className: "search" }, this.input, this.list), this.unit, theme, side, sheet);
     if (app.runs.length > 1) tools.prepend(this.runChoice());
     this.root = element("header", {}, this.title, this.figures, tools);
     this.listen();

@@ -3,7 +3,7 @@
 import type { App } from "./app";
 import { element } from "./dom";
 import { TITLES } from "./pane";
-import type { KeyBinding } from "./view";
+import type { KeyBinding, View } from "./view";
 
 const ZOOM = 1.045; // a frame
 const MOVE = 0.02;
@@ -12,7 +12,11 @@ export class Keys {
   private readonly held = new Set<string>();
   private readonly sheet = element("dialog", { id: "keys", aria: { label: "Keys" } });
 
-  constructor(private readonly app: App) {
+  /** `shown`: the views on screen, upper first. */
+  constructor(
+    private readonly app: App,
+    private readonly shown: () => View[],
+  ) {
     document.body.append(this.sheet);
     addEventListener("keydown", (e) => this.down(e));
     addEventListener("keyup", (e) => this.held.delete(e.key.toLowerCase()));
@@ -36,7 +40,6 @@ export class Keys {
   }
 
   showSheet(): void {
-    const { app } = this;
     const list = (bindings: { shown: string; does: string }[]) => element("dl", {}, ...bindings.flatMap(({ shown, does }) => [element("dt", { textContent: shown }), element("dd", { textContent: does })]));
     const page = [{ shown: "W S", does: "zoom in, out" }, { shown: "A D", does: "move left, right" }, ...this.own];
     const mouse = [
@@ -44,7 +47,7 @@ export class Keys {
       { shown: "drag", does: "move; on the axis, or with Shift: measure; over the whole run: move the window, pull its sides" },
       { shown: "double click", does: "zoom to it" },
     ];
-    const views = app.shown.filter((view) => view.keys.length).flatMap((view) => [element("h3", { textContent: TITLES[view.id] }), list(view.keys)]);
+    const views = this.shown().filter((view) => view.keys.length).flatMap((view) => [element("h3", { textContent: TITLES[view.id] }), list(view.keys)]);
     const close = element("button", { type: "button", textContent: "Close", onclick: () => this.sheet.close() });
     this.sheet.replaceChildren(element("h2", { textContent: "Keys" }), list(page), ...views, element("h3", { textContent: "Mouse" }), list(mouse), close);
     this.sheet.showModal();
@@ -69,7 +72,7 @@ export class Keys {
     } else {
       // Enter and the arrows belong to a button or a row that has the focus.
       if (target.closest("button, summary, tr, a") && (key === "enter" || key === " ")) return;
-      const views = this.app.shown;
+      const views = this.shown();
       const first = views.filter((view) => view.root.contains(target));
       const binding = [...first, ...views].flatMap((view) => view.keys).concat(this.own).find((b) => b.key === key);
       if (!binding) return;

@@ -33,3 +33,9 @@ export function macs(n: number): string {
 }
 
 const trim = (x: number) => String(Number(x.toFixed(1)));
+
+/** A length of time: the unit that is chosen first, the other behind it. */
+export function durationText(cycles: number, clockHz: number, unit: "cycles" | "time"): string {
+  const time = seconds(cycles / clockHz);
+  return unit === "time" ? `${time} (${count(cycles)} cycles)` : `${count(cycles)} cycles (${time})`;
+}

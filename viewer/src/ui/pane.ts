@@ -2,14 +2,12 @@
 import { exportMenu } from "./export";
 import { button, element } from "./dom";
 import type { App } from "./app";
-import { type Change, type State, type ViewId } from "./state";
+import { type Change, EVERYTHING, type ViewId } from "./state";
 import { MOST_ROWS, type View } from "./view";
 
 export const TITLES: Record<ViewId, string> = {
   timeline: "Timeline", path: "Critical path", memory: "Memory", mesh: "Mesh", layers: "Layers", graph: "Graph", asm: "Asm", compare: "Compare",
 };
-
-const EVERYTHING: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
 
 export class Pane {
   readonly root: HTMLElement;
@@ -22,6 +20,7 @@ export class Pane {
   constructor(
     private readonly app: App,
     private readonly place: "view" | "lower",
+    private readonly viewOf: (id: ViewId) => View,
   ) {
     const name = place === "view" ? "upper" : "lower";
     this.body = element("div", { className: "pane-body", id: `pane-${name}`, aria: { role: "tabpanel" } });
@@ -44,7 +43,7 @@ export class Pane {
       this.body.replaceChildren();
       return;
     }
-    const view = this.app.viewOf(id);
+    const view = this.viewOf(id);
     if (view !== this.shown) {
       this.shown = view;
       this.asTable = false;

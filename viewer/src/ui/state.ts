@@ -37,6 +37,7 @@ export interface State {
 }
 
 export type Change = ReadonlySet<keyof State>;
+export const EVERYTHING: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
 
 export class Store {
   private readonly listeners: ((change: Change) => void)[] = [];
@@ -53,15 +54,12 @@ export class Store {
     const keys = (Object.keys(change) as (keyof State)[]).filter((key) => change[key] !== this.current[key]);
     if (!keys.length) return;
     this.current = { ...this.current, ...change };
-    if (!this.pending) {
-      this.pending = new Set();
-      requestAnimationFrame(() => {
-        const changed = this.pending ?? new Set();
-        this.pending = null;
-        for (const listener of this.listeners) listener(changed);
-      });
-    }
-    for (const key of keys) this.pending.add(key);
+    this.tell(keys);
+  }
+
+  /** Lets everything be drawn anew, with the state as it is. */
+  refresh(): void {
+    this.tell(["options"]);
   }
 
   option(name: string, byDefault: string): string {
@@ -74,6 +72,18 @@ export class Store {
 
   listen(listener: (change: Change) => void): void {
     this.listeners.push(listener);
+  }
+
+  private tell(keys: Iterable<keyof State>): void {
+    if (!this.pending) {
+      this.pending = new Set();
+      requestAnimationFrame(() => {
+        const changed = this.pending ?? new Set();
+        this.pending = null;
+        for (const listener of this.listeners) listener(changed);
+      });
+    }
+    for (const key of keys) this.pending.add(key);
   }
 }
 

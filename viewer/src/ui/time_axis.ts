@@ -1,6 +1,6 @@
 // The x axis that the views share: the same stretch of time stands under the same pixel wherever it is shown.
 import { type Painter, textWidth } from "../paint/painter";
-import type { Run, Stretch } from "../run/run";
+import type { Stretch } from "../run/run";
 import type { App } from "./app";
 import { count, seconds } from "./numbers";
 
@@ -120,10 +120,4 @@ export function paintMeasure(p: Painter, app: App, scale: TimeScale, top: number
   const left = Math.max(scale.left, Math.min(scale.right - width, (from + to - width) / 2));
   p.rect(left, top + 2, width, AXIS_HEIGHT - 4, p.theme.accent);
   p.text(left + 6, top + AXIS_HEIGHT / 2, text, { bold: true, colour: p.theme.ground });
-}
-
-/** Text of a length of time: the unit that is chosen first, the other behind it. */
-export function durationText(run: Run, cycles: number, unit: "cycles" | "time"): string {
-  const time = seconds(cycles / run.device.clockHz);
-  return unit === "time" ? `${time} (${count(cycles)} cycles)` : `${count(cycles)} cycles (${time})`;
 }

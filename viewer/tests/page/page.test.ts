@@ -3,10 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page as Tab } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Run } from "../../src/run/run";
 import type { App } from "../../src/ui/app";
+import type { Page } from "../../src/ui/page";
 import { VIEWS } from "../../src/ui/state";
 import { launch } from "./browser";
 
@@ -17,6 +18,7 @@ const TITLES = ["Timeline", "Critical path", "Memory", "Mesh", "Layers", "Graph"
 declare global {
   interface Window {
     heddle: App;
+    heddlePage: Page;
     harmed?: boolean;
     axe: { run(context: Document, options: object): Promise<{ violations: { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[] }> };
   }
@@ -30,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 /** A page and all that it should not do. */
-async function open(file: string, hash = "", dark = false): Promise<{ page: Page; faults: string[] }> {
+async function open(file: string, hash = "", dark = false): Promise<{ page: Tab; faults: string[] }> {
   const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: dark ? "dark" : "light" });
   const faults: string[] = [];
   page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`); });
@@ -44,13 +46,13 @@ async function open(file: string, hash = "", dark = false): Promise<{ page: Page
 }
 
 /** Until the address holds the state. */
-const addressed = (page: Page) => page.waitForTimeout(400);
-const settle = (page: Page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+const addressed = (page: Tab) => page.waitForTimeout(400);
+const settle = (page: Tab) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
 const pageOf = (name: string) => (name === "compare" ? join(PAGES, "compare.html") : join(PAGES, name, "timeline.html"));
 const viewsOf = (name: string) => VIEWS.filter((view) => view !== "compare" || name === "compare");
 
 /** Colours that a canvas shows; one alone means that nothing was drawn. */
-const coloursOf = (page: Page, view: string) =>
+const coloursOf = (page: Tab, view: string) =>
   page.evaluate((id) => {
     const canvas = document.querySelector<HTMLCanvasElement>(`.view-${id} canvas`);
     if (!canvas) return -1;
@@ -68,7 +70,7 @@ describe.each(["tiny-1x1", "tiny-2x2", "resnet50-4x4", "resnet50-8x8", "compare"
       const colours = await coloursOf(page, view);
       if (colours >= 0) expect(colours, view).toBeGreaterThan(3);
       else expect((await page.innerText(`#pane-upper .view-${view}`)).length, view).toBeGreaterThan(20);
-      const table = await page.evaluate((id) => window.heddle.viewOf(id).table(), view);
+      const table = await page.evaluate((id) => window.heddlePage.viewOf(id).table(), view);
       expect(table.rows.length, `${view}: the table twin`).toBeGreaterThan(0);
       for (const row of table.rows.slice(0, 50)) expect(row.length).toBe(table.columns.length);
     }
@@ -174,12 +176,12 @@ describe("figures", () => {
     const header = await page.innerText("header");
     expect(header).toContain(`${report.time.cycles.toLocaleString("en")} cycles`);
     expect(header).toContain(`${report.verification.tensorsCompared} tensors bit-exact`);
-    const { columns, rows } = await page.evaluate(() => window.heddle.viewOf("layers").table());
+    const { columns, rows } = await page.evaluate(() => window.heddlePage.viewOf("layers").table());
     const sum = (column: string) => rows.filter((row) => typeof row[0] === "number").reduce((total, row) => total + Number(row[columns.indexOf(column)]), 0);
     expect(columns).toContain("cycles");
     expect(sum("cycles")).toBe(report.time.cycles);
     expect(await page.innerText(".view-layers tfoot")).toContain(report.time.cycles.toLocaleString("en"));
-    const path = await page.evaluate(() => window.heddle.viewOf("path").table());
+    const path = await page.evaluate(() => window.heddlePage.viewOf("path").table());
     const cycles = path.columns.indexOf("cycles");
     expect(cycles).toBeGreaterThanOrEqual(0);
     for (const kind of ["share of a resource", "share of a layer", "share of a tile", "step"]) {
@@ -314,7 +316,7 @@ describe("the listing and the path", () => {
     expect(await said()).toMatch(/^found 2 of [\d,]+ lines$/);
     const box = (await page.locator(".view-asm canvas").boundingBox())!;
     const line = await page.evaluate(() => window.heddle.run.asm.findIndex((text) => /LOADFM .*acquire L\d+/.test(text)));
-    const rowOf = () => page.evaluate((at) => (window.heddle.viewOf("asm") as unknown as { area: { offset: number; y: number } }).area.y + at * 18 + 9 - (window.heddle.viewOf("asm") as unknown as { area: { offset: number } }).area.offset, line);
+    const rowOf = () => page.evaluate((at) => (window.heddlePage.viewOf("asm") as unknown as { area: { offset: number; y: number } }).area.y + at * 18 + 9 - (window.heddlePage.viewOf("asm") as unknown as { area: { offset: number } }).area.offset, line);
     let tip = "";
     for (let x = 400; x < box.width - 40 && !tip.startsWith("lock "); x += 4) {
       await page.mouse.move(box.x + x, box.y + (await rowOf()));
@@ -367,7 +369,7 @@ describe("the listing and the path", () => {
     const { page } = await open(pageOf("resnet50-4x4"));
     const shared = await page.evaluate(() => {
       const owners = new Map<string, string[]>();
-      for (const id of ["timeline", "path", "memory", "mesh", "asm"] as const) for (const { key } of window.heddle.viewOf(id).keys) owners.set(key, [...(owners.get(key) ?? []), id]);
+      for (const id of ["timeline", "path", "memory", "mesh", "asm"] as const) for (const { key } of window.heddlePage.viewOf(id).keys) owners.set(key, [...(owners.get(key) ?? []), id]);
       return [...owners].filter(([, ids]) => ids.length > 1 && (ids.includes("path") || ids.includes("asm"))).map(([key, ids]) => `${key}: ${ids.join(" ")}`);
     });
     // The arrows belong to the pane that was clicked last; N and P are slices of the same instruction in both.
