@@ -3,20 +3,23 @@ import { DARK, LIGHT, type Theme } from "../paint/theme";
 import type { Run, Stretch } from "../run/run";
 import { hashOf, parseHash } from "./hash";
 import { durationText } from "./numbers";
-import { type Focus, focusOf, type Selection, type State, Store, type ViewId } from "./state";
+import { entered, type Left } from "./other_run";
+import { EDGE, type Focus, focusOf, type Selection, type State, Store, type ViewId } from "./state";
 import { Tip } from "./tip";
 
+// What puts something else under a pointer that rests.
+const MOVES: readonly (keyof State)[] = ["view", "lower", "run", "window", "selection"];
 const ADDRESS_DELAY = 150; // ms
 const LEAST_WINDOW = 10; // cycles
 const DETAILS = "page.details"; // the option that says whether the panel at the side is there
-const EDGE = 0.01; // of the window, that may show what lies before the run and behind it
 
 export class App {
   readonly store: Store;
   readonly tip = new Tip(document.body);
   theme: Theme;
-  /** What the address selected: the address says as well which stretch of time to show, so that views leave it as it is. */
-  linked: Selection | null;
+  // What came with a stretch of time to show: from the address, or with a run that one comes back to.
+  private linked: Selection | null;
+  private left: Left | null = null;
   private address = 0; // timer
   private known: { run: Run; selection: Selection | null; focus: Focus } | null = null;
 
@@ -29,10 +32,14 @@ export class App {
     this.linked = this.store.state.selection;
     this.theme = matchMedia("(prefers-color-scheme: dark)").matches ? DARK : LIGHT;
     this.markTheme();
-    this.store.listen(() => this.writeAddress());
+    this.store.listen((change) => {
+      if (MOVES.some((key) => change.has(key))) this.tip.hide();
+      this.writeAddress();
+    });
     addEventListener("hashchange", () => {
       const state = this.stateOf(location.hash);
       this.linked = state.selection;
+      this.left = null;
       this.store.set(state);
     });
   }
@@ -52,16 +59,14 @@ export class App {
     this.store.set({ selection });
   }
 
-  /** Shows the other run: as whole as this one was, with the layer of the same name selected. */
+  /** Shows the other run: as it was left unless another layer was selected since, else as whole as this one and with its layer. */
   showRun(index: number): void {
-    const { state } = this.store;
-    const other = this.runs[index];
-    if (!other || index === state.run) return;
-    const name = this.run.layers[this.focus.layer]?.name;
-    const layer = other.layers.findIndex((l) => l.name === name);
-    const { from, to } = state.window;
-    const window = from <= 0 && to >= this.run.makespan ? { from: 0, to: other.makespan } : from < other.makespan ? state.window : { from: Math.max(0, other.makespan - (to - from)), to: other.makespan };
-    this.store.set({ run: index, window, measure: null, selection: layer >= 0 ? { kind: "layer", layer } : null });
+    const { run, selection, window } = this.store.state;
+    if (!this.runs[index] || index === run) return;
+    const now = entered(this.runs, this.store.state, this.left, index);
+    this.left = { run, selection, window, shown: now.selection };
+    if (now.isBack) this.linked = now.selection;
+    this.store.set({ run: index, window: now.window, measure: null, selection: now.selection });
   }
 
   toggleLower(): void {
@@ -99,9 +104,10 @@ export class App {
     this.show(from - room, to + room);
   }
 
-  /** Moves so that the stretch is in sight, without zooming in. */
+  /** Moves so that the stretch of what is selected is in sight, without zooming in; not where a link says what to show. */
   reveal({ from, to }: Stretch): void {
-    const { window } = this.store.state;
+    const { window, selection } = this.store.state;
+    if (selection && selection === this.linked) return;
     if (from >= window.from && to <= window.to) return;
     const span = Math.max(window.to - window.from, (to - from) * 1.2);
     const middle = (from + to) / 2;

@@ -1,5 +1,6 @@
 // State <-> the address behind '#'. What cannot be read is left out: an old link still opens the page.
-import { type Selection, type State, type Tile, VIEWS, type ViewId } from "./state";
+import type { Stretch } from "../run/run";
+import { EDGE, type Selection, type State, type Tile, VIEWS, type ViewId } from "./state";
 
 export function selectionText(selection: Selection): string {
   switch (selection.kind) {
@@ -56,11 +57,14 @@ function numbers(texts: string[], size: number): number[] | null {
 
 const stretchText = (from: number, to: number) => `${Math.round(from)}-${Math.round(to)}`;
 
-function parseStretch(text: string | null): { from: number; to: number } | null {
+/** Cut to the run, with `edge` cycles at its sides; null where nothing of it is in the run. */
+function parseStretch(text: string | null, makespan: number, edge: (span: number) => number): Stretch | null {
   const parts = /^(-?\d{1,15})-(-?\d{1,15})$/.exec(text ?? "");
   if (!parts) return null;
   const [from, to] = [Number(parts[1]), Number(parts[2])];
-  return to > from ? { from, to } : null;
+  if (to <= from || to <= 0 || from >= makespan) return null;
+  const room = edge(to - from);
+  return { from: Math.max(0 - room, from), to: Math.min(makespan + room, to) };
 }
 
 export function hashOf(state: Readonly<State>): string {
@@ -85,13 +89,14 @@ export function parseHash(hash: string, byDefault: Omit<State, "window">, makesp
   const lower: ViewId | "" = given.get("lower") === "none" ? "" : (view("lower") ?? byDefault.lower);
   const upper = view("view") ?? byDefault.view;
   const run = Number(given.get("run")) === 1 && makespans.length > 1 ? 1 : 0;
+  const makespan = makespans[run] ?? 0;
   return {
     view: upper,
     lower: lower === upper ? "" : lower,
     run,
-    window: parseStretch(given.get("window")) ?? { from: 0, to: makespans[run] ?? 0 },
+    window: parseStretch(given.get("window"), makespan, (span) => Math.ceil(EDGE * Math.min(span, makespan))) ?? { from: 0, to: makespan },
     selection: parseSelection(given.get("select") ?? ""),
-    measure: parseStretch(given.get("measure")),
+    measure: parseStretch(given.get("measure"), makespan, () => 0),
     unit: given.get("unit") === "time" ? "time" : "cycles",
     options,
   };

@@ -10,6 +10,8 @@ const MOVE = 0.02;
 
 export class Keys {
   private readonly held = new Set<string>();
+  private measuredLast = true;
+  private walksChoice = false;
   private readonly sheet = element("dialog", { id: "keys", aria: { label: "Keys" } });
 
   /** `shown`: the views on screen, upper first. */
@@ -21,6 +23,11 @@ export class Keys {
     addEventListener("keydown", (e) => this.down(e));
     addEventListener("keyup", (e) => this.held.delete(e.key.toLowerCase()));
     addEventListener("blur", () => this.held.clear());
+    addEventListener("pointerdown", () => { this.walksChoice = false; });
+    addEventListener("change", (e) => this.letGo(e.target));
+    app.store.listen((change) => {
+      if (change.has("measure") || change.has("selection")) this.measuredLast = change.has("measure");
+    });
   }
 
   private get own(): KeyBinding[] {
@@ -29,7 +36,7 @@ export class Keys {
     return [
       ...views,
       { key: "0", shown: "0", does: "the whole run", run: () => app.show(0, app.run.makespan) },
-      { key: "f", shown: "F", does: "zoom to what is selected, or to the measured stretch", run: () => this.focus() },
+      { key: "f", shown: "F", does: "zoom to what was selected or measured last", run: () => this.focus() },
       { key: "b", shown: "B", does: "open or close the lower pane", run: () => app.toggleLower() },
       { key: "q", shown: "Q", does: "show or hide the panel at the side", run: () => app.toggleDetails() },
       { key: "u", shown: "U", does: "cycles or time", run: () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }) },
@@ -56,13 +63,21 @@ export class Keys {
   private focus(): void {
     const { app } = this;
     const { measure } = app.store.state;
-    const stretch = selectedStretch(app) ?? measure;
+    const selected = selectedStretch(app);
+    const stretch = this.measuredLast ? (measure ?? selected) : (selected ?? measure);
     if (stretch) app.showStretch(stretch);
   }
 
+  // A menu keeps the focus after one has chosen from it, and with it the keys; only who walks it by keys goes on there, until Escape.
+  private letGo(target: EventTarget | null): void {
+    if (target instanceof HTMLSelectElement && !this.walksChoice) target.blur();
+  }
+
   private down(e: KeyboardEvent): void {
+    this.walksChoice = e.key !== "Enter" && e.key !== " ";
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
     const target = e.target as HTMLElement;
+    if (target instanceof HTMLSelectElement && e.key === "Escape") target.blur();
     if (target.closest("input, select, textarea, dialog")) return;
     const key = e.key.toLowerCase();
     if ("wasd".includes(key) && key.length === 1) {

@@ -14,7 +14,7 @@ export interface Hit {
 const lowered = new WeakMap<Run, string[]>();
 
 /**
- * At most `most` hits. Every word must occur. "lock 3" finds locks with that number, "0x1a40" the memory that holds the
+ * At most `most` hits. Every word must occur. "lock 3" finds the locks with that number, "0x1a40" the memory that holds the
  * address, anything else names: layers first, then tensors, then lines of asm.
  */
 export function search(run: Run, query: string, most: number): Hit[] {
@@ -58,13 +58,37 @@ function findAddress(run: Run, words: string[], hits: Hit[], most: number) {
   });
 }
 
+// Those that were waited for longest first: the many locks of a number differ in nothing else that tells them apart.
 function findLocks(run: Run, words: string[], hits: Hit[], most: number) {
   if (words[0] !== "lock" && !/^l\d+$/.test(words[0] as string)) return;
-  const number = words.map((word) => /^l?(\d+)$/.exec(word)?.[1]).find((digits) => digits !== undefined);
-  for (let lock = 0; lock < run.locks.count && hits.length < most; lock++) {
-    if (number !== undefined && run.locks.index[lock] !== Number(number)) continue;
+  const place = words.findIndex((word) => /^l?\d+$/.test(word));
+  const number = place < 0 ? -1 : Number(words[place]?.replace("l", ""));
+  const others = words.filter((_, k) => k !== place && words[k] !== "lock");
+  const waited = lockWaits(run);
+  const name = words.join(" ");
+  const found: { lock: number; isNamed: boolean }[] = [];
+  for (let lock = 0; lock < run.locks.count; lock++) {
+    if (number >= 0 && run.locks.index[lock] !== number) continue;
     const text = lockText(run, lock);
-    if (words.filter((word) => !/^l?\d+$/.test(word)).every((word) => text.includes(word)))
-      hits.push({ selection: { kind: "lock", lock }, kind: "lock", text: lockName(run, lock), note: text.slice(lockName(run, lock).length + 2) });
+    if (others.every((word) => text.toLowerCase().includes(word))) found.push({ lock, isNamed: lockName(run, lock) === name });
   }
+  found.sort((a, b) => Number(b.isNamed) - Number(a.isNamed) || (waited[b.lock] as number) - (waited[a.lock] as number));
+  for (const { lock } of found.slice(0, most - hits.length))
+    hits.push({ selection: { kind: "lock", lock }, kind: "lock", text: lockName(run, lock), note: `waited for ${count(waited[lock] as number)} cycles` });
+}
+
+const waitsOfLocks = new WeakMap<Run, Float64Array>();
+
+/** Cycles that its engines waited for each lock, all together. */
+export function lockWaits(run: Run): Float64Array {
+  let waits = waitsOfLocks.get(run);
+  if (waits) return waits;
+  waits = new Float64Array(run.locks.count);
+  for (const track of run.tracks)
+    for (let i = 0; i < track.size; i++) {
+      const lock = track.lock(i);
+      if (lock >= 0) waits[lock] = (waits[lock] ?? 0) + track.start(i) - track.ready(i);
+    }
+  waitsOfLocks.set(run, waits);
+  return waits;
 }

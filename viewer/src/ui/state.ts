@@ -36,10 +36,14 @@ export interface State {
   options: Readonly<Record<string, string>>;
 }
 
+/** Of the window, that may show what lies before the run and behind it. */
+export const EDGE = 0.01;
+
 export type Change = ReadonlySet<keyof State>;
 export const EVERYTHING: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
 
 export class Store {
+  private readonly defaults = new Map<string, string>(); // of the options that were read
   private readonly listeners: ((change: Change) => void)[] = [];
   private pending: Set<keyof State> | null = null;
 
@@ -63,11 +67,15 @@ export class Store {
   }
 
   option(name: string, byDefault: string): string {
+    this.defaults.set(name, byDefault);
     return this.current.options[name] ?? byDefault;
   }
 
+  /** What is as by default is not kept, so that the address stays short. */
   setOption(name: string, value: string): void {
-    if (this.current.options[name] !== value) this.set({ options: { ...this.current.options, [name]: value } });
+    const { [name]: old, ...others } = this.current.options;
+    const byDefault = this.defaults.get(name);
+    if ((old ?? byDefault) !== value) this.set({ options: value === byDefault ? others : { ...others, [name]: value } });
   }
 
   listen(listener: (change: Change) => void): void {

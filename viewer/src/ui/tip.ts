@@ -9,6 +9,8 @@ export class Tip {
 
   constructor(host: HTMLElement) {
     host.append(this.box);
+    // It says what is under the pointer: keys and the wheel may put something else there.
+    for (const moves of ["keydown", "wheel"]) addEventListener(moves, () => this.hide(), { capture: true, passive: true });
   }
 
   show(event: PointerEvent, lines: TipLine[]): void {

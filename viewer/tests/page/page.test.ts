@@ -223,9 +223,91 @@ describe("the panel at the side", () => {
     expect(await page.innerText("#details h2")).toBe("Run B");
     await page.close();
   });
+
+  it("shows a run that one comes back to as it was left", async () => {
+    const { page, faults } = await open(pageOf("compare"), "#view=timeline&lower=none&window=200000-210000");
+    await page.evaluate(() => window.heddle.select({ kind: "slice", track: 1, index: 3 }));
+    await settle(page);
+    const before = await page.evaluate(() => window.heddle.store.state);
+    for (const run of ["1", "0", "1", "0"]) {
+      await page.selectOption("header select", run);
+      await settle(page);
+    }
+    expect(await page.evaluate(() => window.heddle.store.state)).toEqual(before);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("the tip", () => {
+  it("goes when a key, the wheel or a choice may have put something else under the pointer", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=timeline&lower=none");
+    const moves: [string, () => Promise<unknown>][] = [
+      ["key", () => page.keyboard.press("x")],
+      ["selection", () => page.evaluate(() => window.heddle.select({ kind: "layer", layer: 9 }))],
+      ["window", () => page.evaluate(() => window.heddle.show(1000, 90000))],
+      ["wheel", () => page.mouse.wheel(0, 50)],
+      ["view", () => page.evaluate(() => window.heddle.open("mesh"))],
+    ];
+    for (const [what, move] of moves) {
+      await page.mouse.move(880, 118);
+      await page.mouse.move(900, 120);
+      expect(await page.isVisible("#tip"), `before: ${what}`).toBe(true);
+      await move();
+      await settle(page);
+      expect(await page.isVisible("#tip"), `after: ${what}`).toBe(false);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
 });
 
 describe("the keyboard", () => {
+  it("zooms to what was selected or measured last", async () => {
+    const { page } = await open(pageOf("tiny-2x2"), "#view=timeline&lower=none&select=layer:1");
+    const { makespan, layer } = await page.evaluate(() => ({ makespan: window.heddle.run.makespan, layer: window.heddle.run.layers[1]! }));
+    const measure = { from: Math.round(makespan / 2), to: Math.round(makespan * 0.6) };
+    const zoomed = async () => {
+      await page.keyboard.press("f");
+      await settle(page);
+      return page.evaluate(() => window.heddle.store.state.window);
+    };
+    const middle = ({ from, to }: { from: number; to: number }) => (from + to) / 2;
+    await page.evaluate((given) => window.heddle.store.set({ measure: given }), measure);
+    await settle(page);
+    expect(middle(await zoomed())).toBeCloseTo(middle(measure));
+    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 1 }));
+    await settle(page);
+    const shown = await zoomed();
+    expect(shown.from).toBeLessThanOrEqual(layer.start);
+    expect(shown.to - shown.from).toBeGreaterThanOrEqual(layer.end - layer.start);
+    await page.close();
+  });
+
+  it("is the page's again after a choice from a menu", async () => {
+    const { page } = await open(pageOf("tiny-2x2"), "#view=memory&lower=none");
+    const menu = page.locator(".pane-upper select").first();
+    await menu.focus();
+    await page.keyboard.press("ArrowDown");
+    await settle(page);
+    expect(await menu.evaluate((node) => node === document.activeElement), "who walks the menu stays in it").toBe(true);
+    await menu.selectOption("ddr");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("4");
+    await settle(page);
+    expect(await page.evaluate(() => window.heddle.store.state.view)).toBe("mesh");
+    await page.mouse.click(5, 5);
+    await page.keyboard.press("3");
+    await settle(page);
+    await menu.focus();
+    await menu.click();
+    await menu.selectOption("all");
+    await page.keyboard.press("4");
+    await settle(page);
+    expect(await page.evaluate(() => window.heddle.store.state.view)).toBe("mesh");
+    await page.close();
+  });
+
   it("moves, zooms, steps, opens views and shows its sheet", async () => {
     const { page, faults } = await open(pageOf("tiny-2x2"), "#view=timeline&lower=none");
     const window = () => page.evaluate(() => globalThis.window.heddle.store.state.window);

@@ -2,7 +2,7 @@
 import type { Painter } from "../../paint/painter";
 import { type Load, loadOf } from "../../run/load";
 import { layerName, trackName } from "../../run/names";
-import type { Layer, SliceRef, Stretch } from "../../run/run";
+import type { Layer, SliceRef } from "../../run/run";
 import { waitText } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import type { App } from "../../ui/app";
@@ -281,18 +281,15 @@ export class TimelineView extends CanvasView {
   private revealSelection(): void {
     const { app, lanes } = this;
     const { slice, layer, leaf } = app.focus;
-    const reveal = (stretch: Stretch) => {
-      if (app.store.state.selection !== app.linked) app.reveal(stretch);
-    };
     this.layOut();
     if (slice) {
       const track = this.trackAt(slice);
-      reveal({ from: track.start(slice.index), to: track.end(slice.index) });
+      app.reveal({ from: track.start(slice.index), to: track.end(slice.index) });
       const row = lanes.of(track);
       if (row) lanes.reveal(row);
     } else if (leaf < 0 && layer >= 0) {
       const { from, to } = app.run.layers[layer] as Layer;
-      if (to > from) reveal({ from, to });
+      if (to > from) app.reveal({ from, to });
     }
   }
 
