@@ -154,8 +154,8 @@ const I& DataPath::evaluated(const Execution& e) {
 }
 
 std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
-  const std::uint32_t operation =
-      memories_.begin({e.engine, e.leaf, moment.number, moment.end}, moment.now, *moment.known);
+  const std::uint32_t operation = memories_.begin(
+      {e.engine, e.leaf, moment.actor, moment.number, moment.end}, moment.now, *moment.known);
   const Engine& engine = engineOf(e);
   switch (x_.leaves[static_cast<std::size_t>(e.leaf)].op) {
     case Op::Load: {
@@ -195,8 +195,8 @@ std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
 
 std::uint32_t DataPath::startSend(const Execution& e, std::span<const Execution> receives,
                                   const Moment& moment) {
-  const std::uint32_t operation =
-      memories_.begin({e.engine, e.leaf, moment.number, moment.end}, moment.now, *moment.known);
+  const std::uint32_t operation = memories_.begin(
+      {e.engine, e.leaf, moment.actor, moment.number, moment.end}, moment.now, *moment.known);
   const auto& send = evaluated<Send<std::int64_t>>(e);
   const std::size_t from = memtile(send.memtile, operation);
   setPart(send.part, operation);
@@ -371,7 +371,8 @@ bool DataPath::captureCell(RootCapture& root, std::int64_t cell, const std::int8
   return true;
 }
 
-void DataPath::complete(SimulateResult& result) {
+void DataPath::complete(SimulateResult& result, const Knowledge& known) {
+  memories_.endWith(known);
   const Program& p = *x_.program;
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     RootCapture& root = roots_[i];
@@ -389,7 +390,7 @@ void DataPath::complete(SimulateResult& result) {
   for (const Port& port : p.outputs) result.outputs.push_back(outputOf(port));
 }
 
-std::vector<std::int8_t> DataPath::outputOf(const Port& port) {
+std::vector<std::int8_t> DataPath::outputOf(const Port& port) const {
   const Program& p = *x_.program;
   const auto wrong = [&](const std::string& what) {
     fail("MACH013", "output '" + port.name + "'",
@@ -409,6 +410,7 @@ std::vector<std::int8_t> DataPath::outputOf(const Port& port) {
     const std::int64_t cell = (y * blocksOf(root) + t.rootBlock) * t.shape.width;
     if (*root.ddr < 0 || *root.ddr / 8 + cell + run > memory.cells)
       wrong("its address is out of range");
+    memories_.checkWritten(Memories::ddr(), {*root.ddr / 8 + cell, run}, port.name);
     for (std::int64_t i = cell; i < cell + run; ++i)
       if (const Identity id = identityOf(Held::Activation, t.root.index, i);
           memory.identity.get()[*root.ddr / 8 + i] != id)

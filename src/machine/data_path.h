@@ -23,12 +23,12 @@ struct Execution {
   std::int32_t depth = 0;
 };
 
-// When it starts: `end` is kUnknownEnd where it is not known yet. `number`: among the engine's own;
-// `known`: what has ended before it for certain.
+// When it starts: `end` is kUnknownEnd where it is not known yet. Of HappensBefore: its actor, its
+// number among the actor's own, and what has ended before it for certain.
 struct Moment {
   std::int64_t now = 0, end = 0;
-  std::int32_t number = 0;
-  const Clock* known = nullptr;
+  std::int32_t actor = 0, number = 0;
+  const Knowledge* known = nullptr;
 };
 
 class DataPath {
@@ -43,8 +43,9 @@ class DataPath {
                           const Moment& moment);
   void ended(std::uint32_t operation, std::int64_t now) { memories_.log.setEnd(operation, now); }
 
-  // After the last event: coverage, and the outputs as they lie in DDR.
-  void complete(SimulateResult& result);
+  // After the last event: coverage, and the outputs as they lie in DDR. `known`: what the sequencer
+  // knows to have ended when it ends itself, and with it the host.
+  void complete(SimulateResult& result, const Knowledge& known);
 
   // With the history of the cell where it happened: whether the right bytes were there before, and
   // who wrote over them.
@@ -84,7 +85,7 @@ class DataPath {
   void write(std::size_t from, std::size_t memory, const End<std::int64_t>& end,
              std::uint32_t operation);
   void capture(const Part<std::int64_t>& part, std::size_t memory, std::uint32_t operation);
-  std::vector<std::int8_t> outputOf(const Port& port);
+  std::vector<std::int8_t> outputOf(const Port& port) const;
   bool captureCell(RootCapture& root, std::int64_t cell, const std::int8_t* bytes);
 
   void call(const Call<std::int64_t>& call, std::size_t memory, std::uint32_t operation);

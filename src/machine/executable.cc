@@ -204,6 +204,10 @@ void addLocks(Executable& x) {
     tile[static_cast<std::size_t>(lock.index)] = static_cast<std::int32_t>(i);
     x.lockProducer.push_back(x.indexOf(lock.producer));
     x.lockConsumer.push_back(x.indexOf(lock.consumer));
+    if (x.lockProducer.back() < 0 || x.lockConsumer.back() < 0)
+      fail("MACH002", where, "the device has no such producer or consumer of the lock",
+           "from " + nameOf(lock.producer, d) + " to " + nameOf(lock.consumer, d),
+           "compile the program for this device");
   }
 }
 

@@ -3,33 +3,56 @@
 #include <algorithm>
 
 namespace heddle::machine {
-namespace {
 
-void raise(Clock& clock, const Clock& to) {
-  for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], to[i]);
+Knowledge::Knowledge(std::size_t actors)
+    : blocks_(actors / kBlockSize + 1, std::make_shared<Block>()) {}
+
+void Knowledge::set(std::int32_t actor, std::int32_t number) {
+  const auto i = static_cast<std::size_t>(actor);
+  std::shared_ptr<Block>& block = blocks_[i / kBlockSize];
+  if (block.use_count() > 1) block = std::make_shared<Block>(*block);
+  (*block)[i % kBlockSize] = number;
 }
 
-}  // namespace
+void Knowledge::raise(const Knowledge& to) {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    if (blocks_[b] == to.blocks_[b]) continue;
+    const Block &mine = *blocks_[b], &theirs = *to.blocks_[b];
+    Block both;
+    std::int32_t above = 0, below = 0;  // bits that the result has and mine, theirs has not
+    for (std::size_t i = 0; i < kBlockSize; ++i) {
+      both[i] = std::max(mine[i], theirs[i]);
+      above |= both[i] ^ mine[i];
+      below |= both[i] ^ theirs[i];
+    }
+    if (above == 0) continue;
+    blocks_[b] = below == 0 ? to.blocks_[b] : std::make_shared<Block>(both);
+  }
+}
 
 HappensBefore::HappensBefore(const Executable& executable)
     : x_(executable),
-      clocks_(executable.engines.size(), Clock(executable.engines.size())),
-      copies_(executable.engines.size()),
+      actor_(executable.engines.size(), -1),
+      known_(executable.engines.size()),
       locks_(executable.program->locks.size()),
       starts_(executable.engines.size()),
-      entryEnds_(executable.engines.size()) {}
+      entryEnds_(executable.engines.size()) {
+  std::int32_t actors = 0;
+  for (std::size_t e = 0; e < actor_.size(); ++e)
+    if (!x_.sectionsOf[e].empty() && x_.engines[e].kind != EngineKind::CoreIn) actor_[e] = actors++;
+  std::fill(known_.begin(), known_.end(),
+            std::make_shared<Knowledge>(static_cast<std::size_t>(actors)));
+}
 
-HappensBefore::Message HappensBefore::messageOf(EngineIndex e) {
-  std::shared_ptr<const Clock>& copy = copies_[at(e)];
-  if (!copy) copy = std::make_shared<const Clock>(clocks_[at(e)]);
-  return {e, clocks_[at(e)][at(e)], copy};
+Knowledge& HappensBefore::writable(EngineIndex e) {
+  std::shared_ptr<Knowledge>& known = known_[at(e)];
+  if (known.use_count() > 1) known = std::make_shared<Knowledge>(*known);
+  return *known;
 }
 
 // Who knows that the sender's operation has ended knows already all that the sender knew.
 void HappensBefore::learn(EngineIndex e, const Message& message) {
-  if (clocks_[at(e)][at(message.engine)] >= message.number) return;
-  raise(clocks_[at(e)], *message.known);
-  copies_[at(e)].reset();
+  if (known(e)[message.actor] < message.number) writable(e).raise(*message.known);
 }
 
 // The first of the producer's releases without which the tokens would not have sufficed is the last
@@ -58,19 +81,20 @@ void HappensBefore::awaitEntry(EngineIndex sequencer, EngineIndex channel, std::
 }
 
 void HappensBefore::meet(EngineIndex wire, std::span<const EngineIndex> receivers) {
-  Clock& together = clocks_[at(wire)];
-  for (const EngineIndex receiver : receivers) raise(together, clocks_[at(receiver)]);
-  for (const EngineIndex receiver : receivers) clocks_[at(receiver)] = together;
+  for (const EngineIndex receiver : receivers)
+    if (known_[at(receiver)] != known_[at(wire)]) writable(wire).raise(known(receiver));
+  for (const EngineIndex receiver : receivers) {
+    known_[at(receiver)] = known_[at(wire)];
+    actor_[at(receiver)] = actorOf(wire);
+  }
 }
 
 void HappensBefore::end(EngineIndex e, std::span<const EngineIndex> receivers) {
-  const std::int32_t number = ++clocks_[at(e)][at(e)];
-  copies_[at(e)].reset();
-  for (const EngineIndex receiver : receivers) {
-    clocks_[at(receiver)][at(e)] = number;
-    ++clocks_[at(receiver)][at(receiver)];
-    copies_[at(receiver)].reset();
-  }
+  // Since they met, the receivers hold what the wire holds.
+  for (const EngineIndex receiver : receivers) known_[at(receiver)].reset();
+  Knowledge& known = writable(e);
+  known.set(actorOf(e), known[actorOf(e)] + 1);
+  for (const EngineIndex receiver : receivers) known_[at(receiver)] = known_[at(e)];
 }
 
 void HappensBefore::release(EngineIndex e, std::int32_t lock, std::int64_t count) {

@@ -7,6 +7,7 @@
 //   core                   └──▶ acquire L3, CALL 4        knows that SEND 7 has ended, and all that
 //   SEND 7 knew
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,8 +17,26 @@
 
 namespace heddle::machine {
 
-// By engine: so many of its operations have surely ended.
-using Clock = std::vector<std::int32_t>;
+// By actor: so many of its operations have surely ended. An actor is an engine that has a queue; a
+// receiving channel is none, as its operations are those of the wires. Copies share what they have
+// in common.
+class Knowledge {
+ public:
+  explicit Knowledge(std::size_t actors);
+
+  std::int32_t operator[](std::int32_t actor) const {
+    const auto i = static_cast<std::size_t>(actor);
+    return (*blocks_[i / kBlockSize])[i % kBlockSize];
+  }
+  void set(std::int32_t actor, std::int32_t number);
+  // The greater of both, actor by actor.
+  void raise(const Knowledge& to);
+
+ private:
+  static constexpr std::size_t kBlockSize = 64;
+  using Block = std::array<std::int32_t, kBlockSize>;
+  std::vector<std::shared_ptr<Block>> blocks_;  // written only where nobody shares it
+};
 
 class HappensBefore {
  public:
@@ -30,10 +49,11 @@ class HappensBefore {
   void awaitEntry(EngineIndex sequencer, EngineIndex channel, std::int64_t entry);
   void meet(EngineIndex wire, std::span<const EngineIndex> receivers);
 
-  // Of the operation of `e` that has started: its number among those of `e`, from 1, and what has
-  // ended before it.
-  std::int32_t numberOf(EngineIndex e) const { return known(e)[at(e)] + 1; }
-  const Clock& known(EngineIndex e) const { return clocks_[at(e)]; }
+  // Of the operation of `e`, no receiving channel, that has started: its number among those of its
+  // actor, from 1, and what has ended before it.
+  std::int32_t actorOf(EngineIndex e) const { return actor_[at(e)]; }
+  std::int32_t numberOf(EngineIndex e) const { return known(e)[actorOf(e)] + 1; }
+  const Knowledge& known(EngineIndex e) const { return *known_[at(e)]; }
 
   // The operation ends, on its receivers too; then it lets others go.
   void end(EngineIndex e, std::span<const EngineIndex> receivers);
@@ -42,11 +62,11 @@ class HappensBefore {
   void endEntry(EngineIndex channel);
 
  private:
-  // What `engine` knew after `number` operations.
+  // What an engine knew when the operation `number` of its actor had ended.
   struct Message {
-    EngineIndex engine = -1;
+    std::int32_t actor = -1;
     std::int32_t number = 0;
-    std::shared_ptr<const Clock> known;
+    std::shared_ptr<const Knowledge> known;
   };
   struct Tokens {
     std::int64_t upTo = 0;  // of all that the lock's producer has ever released
@@ -59,13 +79,16 @@ class HappensBefore {
   };
 
   static std::size_t at(EngineIndex e) { return static_cast<std::size_t>(e); }
-  Message messageOf(EngineIndex e);
+  Message messageOf(EngineIndex e) const {
+    return {actorOf(e), known(e)[actorOf(e)], known_[at(e)]};
+  }
   void learn(EngineIndex e, const Message& message);
+  Knowledge& writable(EngineIndex e);
 
   const Executable& x_;
-  std::vector<Clock> clocks_;
-  std::vector<std::shared_ptr<const Clock>>
-      copies_;  // of clocks_ as they are now, where somebody asked
+  std::vector<std::int32_t>
+      actor_;  // by engine; of a receiving channel the wire of its last transfer
+  std::vector<std::shared_ptr<Knowledge>> known_;  // by engine; messages and engines share it
   std::vector<LockHistory> locks_;
   std::vector<std::vector<Message>> starts_, entryEnds_;  // by channel: of its entries, in order
 };

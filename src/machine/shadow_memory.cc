@@ -41,7 +41,7 @@ std::size_t Memories::core(std::int64_t row, std::int64_t column) const {
 }
 
 std::uint32_t Memories::begin(const OperationLog::Operation& operation, std::int64_t now,
-                              const Clock& known) {
+                              const Knowledge& known) {
   now_ = now;
   known_ = &known;
   return log.add(operation);
@@ -52,15 +52,25 @@ std::span<const std::uint32_t> Memories::readersOf(const std::uint32_t& entry) c
   return {&entry, entry == 0 ? 0U : 1U};
 }
 
-// Who waits for `operation` has waited for all that are before it.
+// Who waits for `operation` has waited for all that are before it. One operation meets the same
+// readers run after run.
 std::uint32_t Memories::withReader(std::uint32_t entry, std::uint32_t operation) {
+  if (entry == operation) return entry;
+  if (entry == joined_.entry && operation == joined_.operation) return joined_.result;
   std::vector<std::uint32_t> open;
   for (const std::uint32_t reader : readersOf(entry))
-    if (!isBefore(reader) && reader != operation) open.push_back(reader);
-  if (open.empty()) return operation;
-  open.push_back(operation);
-  manyReaders_.push_back(std::move(open));
-  return kManyReaders + static_cast<std::uint32_t>(manyReaders_.size() - 1);
+    if (reader == operation || !isBefore(reader)) open.push_back(reader);
+  const bool known = std::find(open.begin(), open.end(), operation) != open.end();
+  std::uint32_t result = operation;
+  if (known && open.size() == readersOf(entry).size()) {
+    result = entry;
+  } else if (!open.empty() && !(known && open.size() == 1)) {
+    if (!known) open.push_back(operation);
+    result = kManyReaders + static_cast<std::uint32_t>(manyReaders_.size());
+    manyReaders_.push_back(std::move(open));
+  }
+  joined_ = {entry, operation, result};
+  return result;
 }
 
 void Memories::read(std::size_t memory, CellRun cells, Identity first, std::uint32_t operation,
@@ -114,6 +124,17 @@ void Memories::write(std::size_t memory, CellRun cells, Identity first, std::uin
   if (watched_ && watched_->memory == memory && watched_->cell >= cells.cell &&
       watched_->cell < cells.cell + cells.count)
     history.push_back({identity[watched_->cell - cells.cell], operation, now_});
+}
+
+void Memories::checkWritten(std::size_t memory, CellRun cells, const std::string& output) const {
+  const std::uint32_t* lastWrite = memories_[memory].lastWrite.get();
+  for (std::int64_t i = cells.cell; i < cells.cell + cells.count; ++i)
+    if (!isBefore(lastWrite[i]))
+      fail("MACH019", "output '" + output + "'",
+           "the sequencer may end before the output is written",
+           machine::nameOf(memories_[memory].tile) + ", " + addressText(i) + ": " +
+               nameOfOperation(lastWrite[i]) + " writes it",
+           "let the sequencer WAIT for the last entry that writes it");
 }
 
 void Memories::place(std::size_t memory, CellRun cells, Identity first) {
@@ -179,7 +200,7 @@ void Memories::failUnordered(std::size_t memory, std::int64_t cell, std::uint32_
                              std::uint32_t other, bool writes) const {
   const Memory& m = memories_[memory];
   const bool otherWrites = m.lastWrite.get()[cell] == other;
-  const bool inFlight = log[other].end > now_;
+  const bool inFlight = other == operation || log[other].end > now_;
   const std::string whose = machine::nameOf(m.tile) + ", " + addressText(cell) + " (" +
                             nameOf(m.identity.get()[cell]) + "): ";
   const std::string does = writes ? "it writes" : "it reads";

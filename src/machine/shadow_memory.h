@@ -46,7 +46,7 @@ class OperationLog {
   struct Operation {
     EngineIndex engine = -1;
     std::int32_t leaf = -1;
-    std::int32_t number = 0;  // among those of its engine, from 1
+    std::int32_t actor = 0, number = 0;  // of HappensBefore
     std::int64_t end = 0;
   };
   std::uint32_t add(const Operation& operation) {
@@ -112,17 +112,21 @@ class Memories {
   std::size_t memtile(std::int64_t column) const { return static_cast<std::size_t>(1 + column); }
   std::size_t core(std::int64_t row, std::int64_t column) const;
   Memory& operator[](std::size_t memory) { return memories_[memory]; }
+  const Memory& operator[](std::size_t memory) const { return memories_[memory]; }
 
   // What follows is done by this operation, until the next one begins; `known` has ended before it
   // for certain.
   std::uint32_t begin(const OperationLog::Operation& operation, std::int64_t now,
-                      const Clock& known);
+                      const Knowledge& known);
   // `operation` reads these cells, which must hold these identities. `marks`: nobody may write them
   // until it ends.
   void read(std::size_t memory, CellRun cells, Identity first, std::uint32_t operation,
             bool marks = true);
   // `operation` writes these cells; the bytes are moved by the caller.
   void write(std::size_t memory, CellRun cells, Identity first, std::uint32_t operation);
+  // The program has ended for whoever knows this.
+  void endWith(const Knowledge& known) { known_ = &known; }
+  void checkWritten(std::size_t memory, CellRun cells, const std::string& output) const;
   // The host, before the program starts.
   void place(std::size_t memory, CellRun cells, Identity first);
 
@@ -141,7 +145,7 @@ class Memories {
   // Whether it has ended before the present operation for certain.
   bool isBefore(std::uint32_t earlier) const {
     const OperationLog::Operation& o = log[earlier];
-    return earlier == 0 || (*known_)[static_cast<std::size_t>(o.engine)] >= o.number;
+    return earlier == 0 || (*known_)[o.actor] >= o.number;
   }
   std::span<const std::uint32_t> readersOf(const std::uint32_t& entry) const;
   std::uint32_t withReader(std::uint32_t entry, std::uint32_t operation);
@@ -150,8 +154,11 @@ class Memories {
   std::vector<Memory> memories_;
   std::optional<CellPlace> watched_;
   std::int64_t now_ = 0;
-  const Clock* known_ = nullptr;
+  const Knowledge* known_ = nullptr;
   std::vector<std::vector<std::uint32_t>> manyReaders_;
+  struct {
+    std::uint32_t entry = 0, operation = 0, result = 0;
+  } joined_;  // what withReader found last
 };
 
 }  // namespace heddle::machine

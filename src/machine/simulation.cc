@@ -92,7 +92,7 @@ SimulateResult Simulation::run() {
                   [](const EngineState& s) { return s.leaf >= 0; }))
     deadlock();
   checkLocksAtEnd();
-  if (data_ != nullptr) data_->complete(result_);
+  if (data_ != nullptr) data_->complete(result_, happensBefore_->known(x_.sequencer()));
   return std::move(result_);
 }
 
@@ -306,7 +306,8 @@ void Simulation::noteWait(EngineIndex e, EngineIndex primary, SpanSlice& slice) 
 
 void Simulation::moveData(EngineIndex e, std::int64_t end) {
   EngineState& s = state(e);
-  const Moment moment{now_, end, happensBefore_->numberOf(e), &happensBefore_->known(e)};
+  const Moment moment{now_, end, happensBefore_->actorOf(e), happensBefore_->numberOf(e),
+                      &happensBefore_->known(e)};
   const auto execution = [&](EngineIndex engine) {
     const EngineState& of = state(engine);
     return Execution{engine, of.leaf, of.counters.data(), of.depth};

@@ -21,13 +21,14 @@ namespace heddle::mutation {
 namespace {
 
 // Kinds of which every mutant must be noticed. Survivors of the others were looked at by kind:
-// - a lock with a token more or less, a WAIT for an earlier entry, items in another order: what the
-//   change lets go is ordered by something else too, so the program is right at any times;
+// - a lock with a token more or less, items in another order: what the change lets go is ordered by
+//   something else too, so the program is right at any times;
 // - an operand that this core never reads (a Concat's other inputs; rows between a dilated
 //   window's taps): where it lies, and the ring's numbers for it, mean nothing;
 // - a ring's rows + 1 where it never wraps, its row or column length where it has one of them.
-const std::set<std::string> kAlwaysNoticed{"lock count", "lock index", "loop count", "part",
-                                           "reduction",  "route",      "size",       "weights"};
+const std::set<std::string> kAlwaysNoticed{"lock count", "lock index", "loop count",
+                                           "part",       "reduction",  "route",
+                                           "sequencer",  "size",       "weights"};
 
 struct Subject {
   Program program;

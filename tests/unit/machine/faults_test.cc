@@ -222,6 +222,9 @@ const Breakage kBreakages[] = {
        w.leaf<Load<Affine>>(W::LoadRow).destination.release[0].count = 5;
      }},
 
+    {"LockOfAQueueThatIsNotThere", "MACH002",
+     [](W& w) { w.b.program.locks[0].producer.column = 7; }},
+
     // Ends that disagree.
     {"PatternSmallerThanThePart", "MACH007",
      [](W& w) { w.leaf<Send<Affine>>(W::SendMain).source.pattern.run = 120; }},
@@ -281,6 +284,8 @@ const Breakage kBreakages[] = {
          if (lock.tile.kind == TileKind::Core && lock.index == 6) lock.initial = 3;
      },
      false},
+    {"OutputThatTheSequencerDoesNotAwait", "MACH019",
+     [](W& w) { w.b.program.sections[0].items.pop_back(); }, false},
     {"RowNeverComputed", "MACH013",
      [](W& w) {
        w.b.program.tensors[1].shape.height = 17;

@@ -134,6 +134,26 @@ TEST(HappensBefore, ALaterTransferOfAQueueStandsForTheEarlierOnes) {
   EXPECT_EQ(overwrittenAfterTwoTransfers(false, 1, 0), "");
 }
 
+// What the core sends back overwrites the part that it was sent, once its receiving channel has let
+// it go.
+TEST(HappensBefore, AReceiverKnowsThatItsSenderHasRead) {
+  Moves m;
+  const Engine receive = engine(EngineKind::CoreIn, 0, 0, 0), send = engine(EngineKind::CoreOut);
+  m.b.lock(testing::memtile(0), 0, 0, kIn0, kColumn);
+  m.b.lock(testing::core(0, 0), 0, 0, receive, send);
+  m.b.section(on(EngineKind::Sequencer), {item(Start{kIn0})});
+  m.b.section(on(EngineKind::DdrIn, {0, 0, 1, 1}, 0), {load(0, kPart, at(0, kPart, {}, {{0}}), 0)});
+  m.b.section(
+      on(EngineKind::Wire),
+      {item(Send<Affine>{0, at(0, kPart, {{0}}), {{0, 0, 1, 1, 0}}, weightsPart(0, kPart)})});
+  m.b.section(on(EngineKind::CoreIn),
+              {item(Receive<Affine>{0, at(0, kPart, {}, {{0}}), weightsPart(0, kPart)})});
+  m.b.section(
+      on(EngineKind::CoreOut),
+      {item(WriteFm<Affine>{at(0, kPart, {{0}}), {{0, at(0, kPart)}}, weightsPart(0, kPart)})});
+  EXPECT_EQ(m.run(), "");
+}
+
 TEST(HappensBefore, TokensToSpareProveNothing) {
   EXPECT_EQ(overwrittenAfterTwoTransfers(true, 2, 0), "");
   EXPECT_EQ(overwrittenAfterTwoTransfers(true, 2, 1), "MACH019");
