@@ -12,6 +12,7 @@ const MOVES: readonly (keyof State)[] = ["view", "lower", "run", "window", "sele
 const ADDRESS_DELAY = 150; // ms
 const LEAST_WINDOW = 10; // cycles
 const DETAILS = "page.details"; // the option that says whether the panel at the side is there
+const NARROW = matchMedia("(max-width: 900px)"); // as in style.css: the panel lies over the panes, and only for whoever asks
 
 export class App {
   readonly store: Store;
@@ -32,6 +33,7 @@ export class App {
     this.linked = this.store.state.selection;
     this.theme = matchMedia("(prefers-color-scheme: dark)").matches ? DARK : LIGHT;
     this.markTheme();
+    NARROW.addEventListener("change", () => this.store.refresh());
     this.store.listen((change) => {
       if (MOVES.some((key) => change.has(key))) this.tip.hide();
       this.writeAddress();
@@ -75,7 +77,7 @@ export class App {
   }
 
   get hasDetails(): boolean {
-    return this.store.option(DETAILS, "shown") === "shown";
+    return this.store.option(DETAILS, NARROW.matches ? "none" : "shown") === "shown";
   }
 
   toggleDetails(): void {

@@ -2,13 +2,16 @@
 import { laneName, layerName, lockText, tensorName, trackName } from "../run/names";
 import type { SliceRef } from "../run/run";
 import { waitText } from "../run/stalls";
+import type { Track } from "../run/track";
+import { leadsTo, otherEndsOf } from "../run/transfers";
 import type { App } from "./app";
 import { button, element } from "./dom";
 import { bytes, count, kibibytes, macs, percent, signed } from "./numbers";
 import { type Change, producerOf, type Selection, type ViewId } from "./state";
 import { summary } from "./summary";
 
-const CHAIN = 12; // waits shown behind a slice
+const CHAIN = 12; // steps shown behind a slice
+const PAST_BOUND = "A layer may pass its bound: it overlaps its neighbours, or skips blocks of zeros, and the bound counts neither.";
 
 export class Details {
   readonly root = element("aside", { id: "details", aria: { label: "Details of the selection" } });
@@ -57,28 +60,33 @@ export class Details {
     if (track.lock(i) >= 0) list.add("lock", this.link(lockText(run, track.lock(i)), { kind: "lock", lock: track.lock(i) }));
     if (run.instructions.bytes[leaf]) list.add("moved", bytes(run.instructions.bytes[leaf]));
     if (run.instructions.macs[leaf]) list.add("did", macs(run.instructions.macs[leaf]));
+    for (const end of otherEndsOf(run, at)) list.add(track.engine === "wire" ? "received by" : "sent by", this.sliceLink(end));
     list.add("slice", `${count(i + 1)} of ${count(track.size)} of its engine`);
     const parts: Node[] = [element("h2", { textContent: run.mnemonicOf(leaf) }), list.root, this.asm(leaf)];
-    const chain = this.chainBehind(at);
-    if (chain.length) {
-      const steps = chain.map((cause) => {
-        const by = run.tracks[cause.track] as (typeof run.tracks)[number];
-        const waited = by.start(cause.index) - by.ready(cause.index);
-        const text = `${run.mnemonicOf(by.leaf(cause.index))} on ${trackName(run, by)}, ended ${count(by.end(cause.index))}${waited > 0 ? `, itself waited ${count(waited)}` : ""}`;
-        return element("li", {}, this.link(text, { kind: "slice", ...cause }));
-      });
-      parts.push(element("h3", { textContent: "It waited because of" }), element("ol", {}, ...steps));
-    }
-    parts.push(this.views(["timeline", "path", "asm", "mesh"]));
+    parts.push(...this.chainBehind(at), this.views(["timeline", "path", "asm", "mesh"]));
     return parts;
   }
 
-  /** The slices whose end ended a wait, one behind the other. */
-  private chainBehind(at: SliceRef): SliceRef[] {
+  /** What led to a slice, one behind the other, and whether there is more. */
+  private chainBehind(at: SliceRef): Node[] {
     const { run } = this.app;
     const chain: SliceRef[] = [];
-    for (let cause = run.causeOf(at); cause && chain.length < CHAIN; cause = run.causeOf(cause)) chain.push(cause);
-    return chain;
+    let next = leadsTo(run, at);
+    for (; next && chain.length < CHAIN; next = leadsTo(run, next)) chain.push(next);
+    const say = (text: string) => element("p", { className: "faint", textContent: text });
+    if (!chain.length) return [say("It waited for no other slice: the chain of waits (C) ends here.")];
+    const steps = chain.map((step) => {
+      const by = run.tracks[step.track] as Track;
+      const waited = by.start(step.index) - by.ready(step.index);
+      return element("li", {}, this.sliceLink(step, `, ended ${count(by.end(step.index))}${waited > 0 ? `, itself waited ${count(waited)}` : ""}`));
+    });
+    return [element("h3", { textContent: "What led to it (C)" }), element("ol", {}, ...steps), say(next ? "The chain goes on behind the last of them." : "The last of them waited for no other slice: there the chain ends.")];
+  }
+
+  private sliceLink(at: SliceRef, more = ""): HTMLButtonElement {
+    const { run } = this.app;
+    const track = run.tracks[at.track] as Track;
+    return this.link(`${run.mnemonicOf(track.leaf(at.index))} on ${trackName(run, track)}${more}`, { kind: "slice", ...at });
   }
 
   private layer(index: number): Node[] {
@@ -90,7 +98,7 @@ export class Details {
     list.add("operator", layer.op);
     list.add("takes", `${app.duration(layer.cycles)}, ${percent(layer.cycles / run.makespan)} of the run`);
     list.add("bound by", layer.boundBy ?? "nothing");
-    list.add("efficiency", percent(layer.efficiency));
+    list.add("efficiency", element("span", { textContent: percent(layer.efficiency), title: (layer.efficiency ?? 0) > 1 ? PAST_BOUND : "" }));
     if (layer.closedFormError != null) list.add("estimate", `${signed(percent(layer.closedFormError), layer.closedFormError)} off what ran`);
     list.add("split", layer.split);
     list.add("cores", `${layer.cores} of ${run.device.rows * run.device.columns}`);
@@ -101,7 +109,7 @@ export class Details {
     const operator = run.graph.operators[index];
     operator?.inputs.forEach((tensor) => list.add("input", this.tensorLink(tensor)));
     if (operator) list.add("output", this.tensorLink(operator.output));
-    return [element("h2", { textContent: layer.name }), list.root, this.views(["timeline", "path", "memory", "graph", "layers"])];
+    return [element("h2", { textContent: layer.name }), list.root, this.views(["timeline", "path", "memory", "graph", "layers", "asm"])];
   }
 
   private instruction(leaf: number): Node[] {

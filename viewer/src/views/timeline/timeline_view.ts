@@ -5,6 +5,7 @@ import { layerName, trackName } from "../../run/names";
 import type { Layer, SliceRef } from "../../run/run";
 import { waitText } from "../../run/stalls";
 import type { Track } from "../../run/track";
+import { leadsTo } from "../../run/transfers";
 import type { App } from "../../ui/app";
 import { button } from "../../ui/dom";
 import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands } from "../../ui/layer_bands";
@@ -59,7 +60,7 @@ export class TimelineView extends CanvasView {
       { key: ",", shown: ",", does: "previous slice of the engine", run: () => this.step(-1) },
       { key: "n", shown: "N", does: "next slice of the same instruction", run: () => this.stepSame(1) },
       { key: "p", shown: "P", does: "previous slice of the same instruction", run: () => this.stepSame(-1) },
-      { key: "c", shown: "C", does: "go to what the slice waited for", run: () => this.toCause() },
+      { key: "c", shown: "C", does: "go to what the slice waited for, or came from", run: () => this.toCause() },
       { key: "arrowdown", shown: "↓", does: "the engine below", run: () => this.stepRow(1) },
       { key: "arrowup", shown: "↑", does: "the engine above", run: () => this.stepRow(-1) },
       { key: "x", shown: "X", does: "open or shut all columns", run: () => this.lanes.toggleGroups() },
@@ -273,8 +274,8 @@ export class TimelineView extends CanvasView {
 
   private toCause(): void {
     const { slice } = this.app.focus;
-    const cause = slice && this.app.run.causeOf(slice);
-    if (cause) this.app.select({ kind: "slice", ...cause });
+    const behind = slice && leadsTo(this.app.run, slice);
+    if (behind) this.app.select({ kind: "slice", ...behind });
   }
 
   // Scrolls and moves so far that what was selected elsewhere is in sight here.
