@@ -3,7 +3,7 @@ import { exportMenu } from "./export";
 import { button, element } from "./dom";
 import type { App } from "./app";
 import { type Change, EVERYTHING, type ViewId } from "./state";
-import { MOST_ROWS, type View } from "./view";
+import { rowsInPage, type View } from "./view";
 
 export const TITLES: Record<ViewId, string> = {
   timeline: "Timeline", path: "Critical path", memory: "Memory", mesh: "Mesh", layers: "Layers", graph: "Graph", asm: "Asm", compare: "Compare",
@@ -57,7 +57,8 @@ export class Pane {
       node.tabIndex = tab === id ? 0 : -1;
     }
     view.changed(change);
-    if (this.asTable) this.fillTable(view);
+    // A selection changes nothing in a table, and who clicks a row wants it to stay where it is.
+    if (this.asTable && [...change].some((key) => key !== "selection")) this.fillTable(view);
   }
 
   private choose(id: ViewId): void {
@@ -98,12 +99,22 @@ export class Pane {
   }
 
   private fillTable(view: View): void {
-    const { caption, columns, rows } = view.table();
-    const note = rows.length > MOST_ROWS ? ` The first ${MOST_ROWS} of ${rows.length} rows; CSV has them all.` : "";
+    const content = view.table();
+    const { caption, columns, rows, selections } = content;
+    const { shown, note } = rowsInPage(content);
     const head = element("tr", {}, ...columns.map((name) => element("th", { scope: "col", textContent: name })));
-    const body = rows.slice(0, MOST_ROWS).map((row) => element("tr", {}, ...row.map((cell) => element("td", { className: typeof cell === "number" ? "number" : "text", textContent: typeof cell === "number" ? cell.toLocaleString("en") : cell }))));
+    const body = shown.map((n) => {
+      const selection = selections?.[n];
+      const cells = (rows[n] ?? []).map((cell) => element("td", { className: typeof cell === "number" ? "number" : "text", textContent: typeof cell === "number" ? cell.toLocaleString("en") : cell }));
+      const row = element("tr", {}, ...cells);
+      if (selection) makeClickable(row, () => this.app.select(selection));
+      return row;
+    });
     const table = element("table", { className: "twin" }, element("caption", { textContent: caption + note }), element("thead", {}, head), element("tbody", {}, ...body));
-    this.body.replaceChildren(element("div", { className: "view scrolls", tabIndex: 0, aria: { role: "region", label: caption } }, table));
+    const region = element("div", { className: "view scrolls", tabIndex: 0, aria: { role: "region", label: caption } }, table);
+    const scrolled = this.body.querySelector(":scope > .scrolls > .twin")?.parentElement?.scrollTop ?? 0;
+    this.body.replaceChildren(region);
+    region.scrollTop = scrolled;
   }
 
   private splitter(): HTMLElement {
@@ -127,4 +138,13 @@ export class Pane {
     });
     return bar;
   }
+}
+
+function makeClickable(row: HTMLTableRowElement, click: () => void): void {
+  row.className = "row";
+  row.addEventListener("click", () => {
+    row.parentElement?.querySelector('[aria-selected="true"]')?.removeAttribute("aria-selected");
+    row.setAttribute("aria-selected", "true");
+    click();
+  });
 }

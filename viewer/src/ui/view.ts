@@ -1,14 +1,20 @@
 // What a view is: a pane's content that follows the state, can be saved as a picture and read as a table.
 import { CanvasPainter, type Painter } from "../paint/painter";
+import type { Stretch } from "../run/run";
 import type { App } from "./app";
 import { element } from "./dom";
-import type { Change, ViewId } from "./state";
+import { count } from "./numbers";
+import type { Change, Selection, ViewId } from "./state";
 
 /** The twin of what is drawn, for whoever cannot see it, and for CSV. */
 export interface Table {
   caption: string;
   columns: string[];
   rows: (string | number)[][];
+  /** Rows that lie before what is in sight: the page leaves them out where it cannot hold all. */
+  before?: Stretch;
+  /** What a click on row n selects. */
+  selections?: (Selection | null)[];
 }
 
 export interface KeyBinding {
@@ -27,6 +33,18 @@ export interface Picture {
 
 /** Rows of a table twin that are put into the page at most; a file gets all. */
 export const MOST_ROWS = 1000;
+
+/** Numbers of the rows that the page holds, and the words that say so. */
+export function rowsInPage({ rows, before = { from: 0, to: 0 } }: Pick<Table, "rows" | "before">, most = MOST_ROWS): { shown: number[]; note: string } {
+  const all = rows.map((_, n) => n);
+  if (rows.length <= most) return { shown: all, note: "" };
+  const from = Math.min(before.from, most);
+  const to = Math.max(from, Math.min(before.to, rows.length - (most - from))); // so that the page is full
+  const shown = [...all.slice(0, from), ...all.slice(to, to + most - from)];
+  const span = (first: number, end: number) => (end > first ? [`${count(first + 1)} to ${count(end)}`] : []);
+  const spans = from === to ? span(0, most) : [...span(0, from), ...span(to, to + most - from)];
+  return { shown, note: ` Shown are rows ${spans.join(" and ")} of ${count(rows.length)}; CSV has them all.` };
+}
 
 export abstract class View {
   readonly root: HTMLElement;

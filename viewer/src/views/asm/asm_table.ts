@@ -7,7 +7,7 @@ import { type LineCosts, shareOf } from "./line_costs";
 import type { Listing } from "./listing";
 import { structureOf } from "./structure";
 
-export function asmTable(run: Run, costs: LineCosts, { layer, leaf }: Listing): Table {
+export function asmTable(run: Run, costs: LineCosts, { layer, leaf }: Listing, firstInSight: number): Table {
   const { endOf } = structureOf(run);
   const rows = run.asm.map((text, line): (string | number)[] => {
     const isSum = (endOf[line] as number) > 0;
@@ -20,5 +20,7 @@ export function asmTable(run: Run, costs: LineCosts, { layer, leaf }: Listing): 
     caption: "Every line of program.asm with how often it was executed and the cycles that its engines, all together, worked and waited. Heads of layers, sections and loops have the sum of their lines.",
     columns: ["line", "text", "layer", "figures of", "slices", "busy cycles", "wait cycles", "of the layer", "of the run"],
     rows,
+    before: { from: 0, to: firstInSight },
+    selections: Array.from(leaf, (at) => (at < 0 ? null : { kind: "instruction", leaf: at })),
   };
 }

@@ -114,7 +114,7 @@ export class AsmView extends CanvasView {
 
   table(): Table {
     const { costs, listing } = this.layOut();
-    return asmTable(this.app.run, costs, listing);
+    return asmTable(this.app.run, costs, listing, this.topLine);
   }
 
   protected override hover(x: number, y: number, event: PointerEvent): void {

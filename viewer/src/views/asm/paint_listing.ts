@@ -130,10 +130,15 @@ function paintSection(p: Painter, { run, focus, listing, columns, width }: Look,
     return;
   }
   if (focus.layer >= 0 && layer === focus.layer) p.rect(0, TITLES, 2, TOP - TITLES - 1, theme.accent);
-  p.text(columns.number, middle, count(head + 1), { ...CODE, align: "right", colour: theme.faint });
-  const text = run.asm[head] as string;
   const name = layerName(run, layer);
   const room = right - x - GAP;
+  if (head >= first) {
+    // The head itself stands below.
+    p.text(x, middle, name, { width: room });
+    return;
+  }
+  p.text(columns.number, middle, count(head + 1), { ...CODE, align: "right", colour: theme.faint });
+  const text = run.asm[head] as string;
   const headWidth = Math.min(textWidth(text, { ...CODE, bold: true }), Math.max(0.6 * room, room - textWidth(name)));
   p.text(x, middle, text, { ...CODE, bold: true, colour: theme.accent, width: headWidth + 1 });
   p.text(x + headWidth + GAP, middle, name, { width: Math.max(0, room - headWidth) });

@@ -14,6 +14,9 @@ const TITLES: Record<Mode, string> = {
   busy: "time that a core computes", stalled: "time spent waiting, and for what mostly", idle: "time with nothing to do", padded: "executed MACs that only pad",
 };
 
+const OTHER_LEGEND = "lines and bars: time that a wire, a DDR channel or a core's sending is busy";
+const BUSY_LEGEND = "lines, bars: time that a wire, a DDR channel or a core's sending is busy; a memtile's %: mean of its channels";
+
 const mean = (values: number[]): number => (values.length ? values.reduce((sum, v) => sum + v, 0) / values.length : 0);
 
 /** The scale of colours of the mode; for stalls, each kind with its name. */
@@ -32,7 +35,7 @@ export function paintLegend(p: Painter, mode: Mode, width: number): void {
     x += 24 + name.length * 6;
   };
   if (mode === "stalled") STALLS.forEach((name, s) => key(name, stallColour(s)));
-  else if (x + 420 < width) p.text(x, middle, "lines and bars: time that a wire, a DDR channel or a core's sending is busy", { size: 10, colour: theme.faint, width: width - x - 8 });
+  else if (x + 420 < width) p.text(x, middle, mode === "busy" ? BUSY_LEGEND : OTHER_LEGEND, { size: 10, colour: theme.faint, width: width - x - 8 });
 }
 
 /** What the chosen tile did in the window, or all cores where none is chosen; then the busiest links. */

@@ -21,7 +21,7 @@ export function tileTip(app: App, mesh: MeshFigures, tile: TileFigures): TipLine
   const lines: TipLine[] = [[tile.name, "head"]];
   if (!tile.tracks.length) return [...lines, "has nothing to do in this run"];
   const isCore = tile.tile.kind === "core";
-  if (!isCore) lines.push([`mean of its ${count(tile.tracks.length)} DDR channels`, "faint"]);
+  if (!isCore) lines.push([`all figures are means of its ${count(tile.tracks.length)} DDR channels; how full it is, Memory says`, "faint"]);
   lines.push(`busy ${percent(tile.busy)} of ${app.duration(cycles(mesh))}`, `waits ${percent(tile.stalled)}`, ...stallLines(tile), `idle ${percent(tile.idle)}`);
   if (isCore && tile.macs > 0.5) lines.push(`${macs(tile.macs)}, of which ${percent(paddedShare(tile))} only pad`);
   if (tile.bytes > 0.5) lines.push(`${bytes(tile.bytes)} moved`);

@@ -97,8 +97,8 @@ export class PathView extends CanvasView {
   }
 
   table(): Table {
-    const known = this.known;
-    return pathTable(known.run, known.path, this.app.store.state.unit === "time", (by) => known.rowsOf(by));
+    const { known } = this;
+    return pathTable(known.run, known.path, this.app.store.state.window.from, this.app.store.state.unit === "time", (by) => known.rowsOf(by));
   }
 
   protected override hover(x: number, y: number, event: PointerEvent): void {

@@ -6,6 +6,8 @@ import { GUTTER } from "../../ui/time_axis";
 
 export const KEY_HEIGHT = 18;
 const SMALL = { size: 10 };
+const SWATCH = 34; // with the room around it
+const LONG = "low strip: the engine waits for";
 
 export function paintKey(p: Painter, width: number, top: number): void {
   const { theme } = p;
@@ -13,13 +15,15 @@ export function paintKey(p: Painter, width: number, top: number): void {
   p.rect(0, top, width, KEY_HEIGHT, theme.raised);
   p.rect(0, top, width, 1, theme.line);
   p.text(8, middle, "full height: busy, as above", { ...SMALL, colour: theme.faint, width: GUTTER - 12 });
-  const words = "low strip: the engine waits for";
+  const names = STALLS.map((name) => (name === "order" ? "order of the program" : name));
+  const isWide = width >= GUTTER + 4 + textWidth(LONG, SMALL) + 10 + names.reduce((sum, name) => sum + textWidth(name, SMALL) + SWATCH, 0);
+  const words = isWide ? LONG : "waits for";
   let x = GUTTER + 4;
   p.text(x, middle, words, { ...SMALL, colour: theme.faint });
   x += textWidth(words, SMALL) + 10;
   STALLS.forEach((name, stall) => {
-    const text = name === "order" ? "order of the program" : name;
-    const room = textWidth(text, SMALL) + 34;
+    const text = isWide ? (names[stall] as string) : name;
+    const room = textWidth(text, SMALL) + SWATCH;
     if (x + room > width) return;
     p.rect(x, middle + 0.5, 18, 5, css(stallColour(stall), 0.7));
     p.text(x + 22, middle, text, SMALL);

@@ -10,7 +10,7 @@ import type { App } from "../../ui/app";
 import { button } from "../../ui/dom";
 import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands } from "../../ui/layer_bands";
 import { count } from "../../ui/numbers";
-import type { Change } from "../../ui/state";
+import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
@@ -110,20 +110,24 @@ export class TimelineView extends CanvasView {
     const { window } = this.app.store.state;
     this.layOut();
     const rows: (string | number)[][] = [];
+    const selections: Selection[] = [];
     const tracks = new Set(this.lanes.all.flatMap((row) => (row.kind === "lane" ? [row.track] : row.open ? [] : row.tracks)));
     for (const t of tracks) {
       const track = run.tracks[t] as Track;
-      for (let i = track.firstAfter(window.from); i < track.size && track.start(i) < window.to && rows.length < MOST_ROWS; i++)
+      for (let i = track.firstAfter(window.from); i < track.size && track.start(i) < window.to && rows.length < MOST_ROWS; i++) {
+        selections.push({ kind: "slice", track: t, index: i });
         rows.push([
           trackName(run, track), run.mnemonicOf(track.leaf(i)), layerName(run, track.layer(i)), track.start(i), track.end(i), track.end(i) - track.start(i),
           track.start(i) - track.ready(i), waitText(run, track, i), run.textOf(track.leaf(i)),
         ]);
+      }
     }
     const cut = rows.length >= MOST_ROWS ? `, cut after ${count(MOST_ROWS)}: zoom in for the rest` : "";
     return {
       caption: `Slices from cycle ${count(Math.max(0, window.from))} to ${count(Math.min(run.makespan, window.to))}, engine by engine${cut}.`,
       columns: ["engine", "instruction", "layer", "start", "end", "cycles", "waited", "for", "asm"],
       rows,
+      selections,
     };
   }
 
