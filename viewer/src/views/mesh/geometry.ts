@@ -40,6 +40,8 @@ export interface Geometry {
   ddr: Box[];
   wires: WireLine[];
   scrubber: Box;
+  /** Of the line above it that says what it shows; null where the pane is low. */
+  scrubberKey: Box | null;
   panel: Box | null;
   /** Width of the strip at the right of a core that shows its writes. */
   write: number;
@@ -53,6 +55,7 @@ const WIDEST_CORE = 250;
 const TALLEST_CORE = 170;
 const LABEL = 70; // of the wires at the left
 const MARGIN = 8;
+const KEY = 14;
 
 /** A wire that serves one column drops down it; the first such of a column, where its reach is one core. */
 export function wireKinds({ wires }: DeviceJson): WireKind[] {
@@ -73,10 +76,12 @@ export function layOut(device: DeviceJson, width: number, height: number): Geome
   const small = height < 330;
   const panel = width >= 820 ? { x: width - PANEL, y: HEAD, width: PANEL, height: 0 } : null;
   const scrubber = { x: MARGIN, y: height - (small ? 30 : 46), width: width - 2 * MARGIN, height: small ? 26 : 42 };
-  if (panel) panel.height = scrubber.y - HEAD - 8;
+  const scrubberKey = small ? null : { ...scrubber, y: scrubber.y - KEY, height: KEY };
+  const foot = scrubberKey?.y ?? scrubber.y;
+  if (panel) panel.height = foot - HEAD - 8;
   const wide = kinds.filter((k) => k === "wide").length;
   const thin = kinds.length - wide;
-  const room = scrubber.y - HEAD - 8;
+  const room = foot - HEAD - 8;
   const trunks = kinds.filter((k) => k !== "column").length;
   const trunkGap = small ? 2 : 4;
   const least = MARGIN + LABEL + trunks * trunkGap;
@@ -104,7 +109,7 @@ export function layOut(device: DeviceJson, width: number, height: number): Geome
   const stubX = (c: number) => columnX(c) + drop + (pitchX - drop - write - 5) / 2;
   const laneTop = HEAD + ddr + memtile + 4;
   const wires = routes(device, kinds, { laneTop, thinLane, wideLane, columnX, stubX, pitchX, pitchY, top, rowLane, drop, left, trunkGap, tag });
-  return { cores, memtiles, ddr: memtiles.map((m) => ({ ...m, y: HEAD, height: ddr - 2 })), wires, scrubber, panel, write, stub: { from: HEAD + ddr + memtile, to: laneTop + crossbar - 6 } };
+  return { cores, memtiles, ddr: memtiles.map((m) => ({ ...m, y: HEAD, height: ddr - 2 })), wires, scrubber, scrubberKey, panel, write, stub: { from: HEAD + ddr + memtile, to: laneTop + crossbar - 6 } };
 }
 
 interface Grid {

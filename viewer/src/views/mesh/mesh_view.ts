@@ -15,7 +15,7 @@ import { type Load, loadOf } from "../../run/load";
 import { type Look, paintMesh, writeBox } from "./paint";
 import { paintLegend, paintPanel } from "./panel";
 import { FIRST_STEP, Player, WHOLE } from "./player";
-import { paintScrubber } from "./scrubber";
+import { paintScrubber, paintScrubberKey } from "./scrubber";
 import { linkTip, meshTable, scrubberTip, tileTip } from "./tips";
 import "./mesh.css";
 
@@ -83,6 +83,7 @@ export class MeshView extends CanvasView {
     paintMesh(p, look);
     if (geometry.panel) paintPanel(p, geometry.panel, look.figures, this.chosenTile(look), look.chosenTrack);
     paintScrubber(p, app, load, geometry.scrubber);
+    if (geometry.scrubberKey) paintScrubberKey(p, geometry.scrubberKey);
   }
 
   table(): Table {

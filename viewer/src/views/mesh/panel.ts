@@ -1,6 +1,6 @@
 // Beside the mesh: what all its cores did in the window, and the links that carried most.
 import { fitName } from "../../paint/labels";
-import type { Painter } from "../../paint/painter";
+import { type Painter, textWidth } from "../../paint/painter";
 import { css, heat, resourceColour, type Rgb, stallColour } from "../../paint/theme";
 import { STALLS } from "../../run/stalls";
 import { bytes, macs, percent } from "../../ui/numbers";
@@ -15,7 +15,7 @@ const TITLES: Record<Mode, string> = {
 };
 
 const OTHER_LEGEND = "lines and bars: time that a wire, a DDR channel or a core's sending is busy";
-const BUSY_LEGEND = "lines, bars: time that a wire, a DDR channel or a core's sending is busy; a memtile's %: mean of its channels";
+const BUSY_LEGEND = `${OTHER_LEGEND}; a memtile's %: mean of its channels`;
 
 const mean = (values: number[]): number => (values.length ? values.reduce((sum, v) => sum + v, 0) / values.length : 0);
 
@@ -35,7 +35,7 @@ export function paintLegend(p: Painter, mode: Mode, width: number): void {
     x += 24 + name.length * 6;
   };
   if (mode === "stalled") STALLS.forEach((name, s) => key(name, stallColour(s)));
-  else if (x + 420 < width) p.text(x, middle, mode === "busy" ? BUSY_LEGEND : OTHER_LEGEND, { size: 10, colour: theme.faint, width: width - x - 8 });
+  else if (x + 420 < width) p.text(x, middle, mode === "busy" && x + textWidth(BUSY_LEGEND, { size: 10 }) + 8 < width ? BUSY_LEGEND : OTHER_LEGEND, { size: 10, colour: theme.faint, width: width - x - 8 });
 }
 
 /** What the chosen tile did in the window, or all cores where none is chosen; then the busiest links. */
