@@ -11,7 +11,7 @@ import { type Change, producerOf, type Selection, type ViewId } from "./state";
 import { summary } from "./summary";
 
 const CHAIN = 12; // steps shown behind a slice
-const PAST_BOUND = "A layer may pass its bound: it overlaps its neighbours, or skips blocks of zeros, and the bound counts neither.";
+const PAST_BOUND = "The bound is a yardstick, not a wall: a layer passes it where it overlaps its neighbours or uses the wires in another way.";
 
 export class Details {
   readonly root = element("aside", { id: "details", aria: { label: "Details of the selection" } });
