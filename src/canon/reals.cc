@@ -59,7 +59,8 @@ Real Lowering::fresh(const Node& node, RealKind kind, const Shape& shape) const 
   return real;
 }
 
-// The value after `node`, which the operator of `from` computes along: a Conv with a Relu stays that Conv.
+// The value after `node`, which the operator of `from` computes along: a Conv with a Relu stays
+// that Conv.
 Real Lowering::fusedInto(const Real& from, const Node& node, RealKind kind) const {
   Real real = fresh(node, std::move(kind), from.shape);
   real.node = from.node;

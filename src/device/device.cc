@@ -220,8 +220,9 @@ class DeviceReader {
   void nameMissing(const std::vector<const Field*>& missing) {
     if (missing.size() == 1) {
       const Field& field = *missing.front();
-      fault("DEV006", file_, "'" + field.key + "' is missing", "",
-            "add it, like '" + field.key + ": " + (field.kind ? field.kind->example : "false") + "'");
+      fault(
+          "DEV006", file_, "'" + field.key + "' is missing", "",
+          "add it, like '" + field.key + ": " + (field.kind ? field.kind->example : "false") + "'");
     } else if (!missing.empty()) {
       std::vector<std::string> keys;
       for (const Field* field : missing) keys.push_back(field->key);

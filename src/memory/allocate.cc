@@ -16,19 +16,24 @@ bool isWhole(const AxisMap& map, std::int64_t size) {
   return map.size() == 1 && map[0] == AxisRun{0, 1, 0, 1, size};
 }
 
-// One run of channels, all rows and columns, values unchanged: the part is a stretch of channels of the other tensor.
+// One run of channels, all rows and columns, values unchanged: the part is a stretch of channels of
+// the other tensor.
 const AxisRun* channelStretch(const AssemblePart& part, const Shape& shape) {
-  const bool plain = !part.table && isWhole(part.mapY, shape.height) && isWhole(part.mapX, shape.width) &&
-                     part.mapC.size() == 1 && part.mapC[0].toStep == 1 && part.mapC[0].fromStep == 1;
+  const bool plain = !part.table && isWhole(part.mapY, shape.height) &&
+                     isWhole(part.mapX, shape.width) && part.mapC.size() == 1 &&
+                     part.mapC[0].toStep == 1 && part.mapC[0].fromStep == 1;
   return plain ? &part.mapC[0] : nullptr;
 }
 
-// Finds Concat and Split operators that need no instruction because their tensors can share memory block by block.
+// Finds Concat and Split operators that need no instruction because their tensors can share memory
+// block by block.
 class Views {
  public:
-  Views(const CanonicalGraph& graph) : graph_(graph), parent_(graph.tensors.size()), block_(graph.tensors.size(), 0) {
+  Views(const CanonicalGraph& graph)
+      : graph_(graph), parent_(graph.tensors.size()), block_(graph.tensors.size(), 0) {
     pinned_.resize(graph.tensors.size(), false);
-    for (std::size_t t = 0; t < graph.tensors.size(); ++t) pinned_[t] = !graph.tensors[t].constant.empty();
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+      pinned_[t] = !graph.tensors[t].constant.empty();
     for (const Port& p : graph.inputs) pinned_[p.tensor.at()] = true;
     for (const Port& p : graph.outputs) pinned_[p.tensor.at()] = true;
     for (const CanonicalOp& op : graph.ops)
@@ -53,13 +58,16 @@ class Views {
       const Shape& in = graph_.tensors[op.inputs[i].at()].shape;
       if (in.height != out.height || in.width != out.width) return false;
       const AxisRun* run = channelStretch(assemble.parts[i], out);
-      if (!run || run->from != 0 || run->count != in.channels || run->to % kBlock != 0) return false;
+      if (!run || run->from != 0 || run->count != in.channels || run->to % kBlock != 0)
+        return false;
       if (run->count % kBlock != 0 && run->to + run->count != out.channels) return false;
-      if (!isFree(op.inputs[i]) || std::count(op.inputs.begin(), op.inputs.end(), op.inputs[i]) > 1) return false;
+      if (!isFree(op.inputs[i]) || std::count(op.inputs.begin(), op.inputs.end(), op.inputs[i]) > 1)
+        return false;
       covered += run->count;
     }
     if (covered != out.channels) return false;
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) link(op.inputs[i], op.output, assemble.parts[i].mapC[0].to);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      link(op.inputs[i], op.output, assemble.parts[i].mapC[0].to);
     return true;
   }
 
@@ -93,12 +101,14 @@ struct Request {
   bool meets(const Request& o) const { return first <= o.last && o.first <= last; }
 };
 
-// Lowest address where `request` fits beside all placed ones that it meets in time, below `capacity`.
+// Lowest address where `request` fits beside all placed ones that it meets in time, below
+// `capacity`.
 bool place(Request& request, std::vector<Request>& placed, std::int64_t capacity) {
   std::vector<const Request*> neighbours;
   for (const Request& p : placed)
     if (p.meets(request)) neighbours.push_back(&p);
-  std::sort(neighbours.begin(), neighbours.end(), [](auto* a, auto* b) { return a->address < b->address; });
+  std::sort(neighbours.begin(), neighbours.end(),
+            [](auto* a, auto* b) { return a->address < b->address; });
   std::int64_t address = 0;
   for (const Request* n : neighbours) {
     if (address + request.bytes <= n->address) break;
@@ -165,7 +175,8 @@ class Allocator {
     plan.last = std::max(plan.last, layer);
   }
 
-  // One try with the tensors still at home; false where some had to move to DDR, true when all is placed.
+  // One try with the tensors still at home; false where some had to move to DDR, true when all is
+  // placed.
   Result<bool> placeAll() {
     std::vector<Request> placed;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
@@ -175,7 +186,8 @@ class Allocator {
       }
     std::vector<std::size_t> order;
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
-      if (memory_.tensors[t].root.at() == t && atHome_[t] && memory_.tensors[t].last >= 0 && reads_[t] > 0)
+      if (memory_.tensors[t].root.at() == t && atHome_[t] && memory_.tensors[t].last >= 0 &&
+          reads_[t] > 0)
         order.push_back(t);
     // Short lives first: a byte kept for one layer saves as much traffic as a byte kept for ten.
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -187,8 +199,10 @@ class Allocator {
       TensorPlan& plan = memory_.tensors[t];
       const Shape& shape = graph_.tensors[t].shape;
       const std::vector<OutputBox> boxes = evenBoxes(shape, device_);
-      Request request{.bytes = boxes[0].y.count * boxes[0].x.count * blocksOf(shape) * kBlock, .first = plan.first,
-                      .last = plan.last, .address = -1};
+      Request request{.bytes = boxes[0].y.count * boxes[0].x.count * blocksOf(shape) * kBlock,
+                      .first = plan.first,
+                      .last = plan.last,
+                      .address = -1};
       plan.slices.clear();
       if (!place(request, placed, memory_.weightStaging)) {
         atHome_[t] = false;
@@ -198,8 +212,8 @@ class Allocator {
       }
       for (std::size_t c = 0; c < boxes.size(); ++c)
         if (!boxes[c].empty())
-          plan.slices.push_back({static_cast<std::int64_t>(c), request.address, boxes[c].y.first, boxes[c].y.count,
-                                 boxes[c].x.first, boxes[c].x.count});
+          plan.slices.push_back({static_cast<std::int64_t>(c), request.address, boxes[c].y.first,
+                                 boxes[c].y.count, boxes[c].x.first, boxes[c].x.count});
     }
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
       if (reads_[t] == 0) inDdr_[t] = inDdr_[t] || memory_.tensors[t].last >= 0;
@@ -221,16 +235,19 @@ class Allocator {
     const auto step = static_cast<std::int64_t>(layer);
     std::int64_t needed = 0;
     auto stream = [&](std::int64_t slotBytes, std::int64_t slots, std::int64_t copies) {
-      Request request{.bytes = slotBytes * slots * copies, .first = step, .last = step, .address = -1};
+      Request request{
+          .bytes = slotBytes * slots * copies, .first = step, .last = step, .address = -1};
       needed += request.bytes;
-      return place(request, placed, memory_.weightStaging) ? StreamPlan{request.address, slotBytes, slots}
-                                                           : StreamPlan{-1, slotBytes, slots};
+      return place(request, placed, memory_.weightStaging)
+                 ? StreamPlan{request.address, slotBytes, slots}
+                 : StreamPlan{-1, slotBytes, slots};
     };
     bool fits = true;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       memory.inputs.emplace_back();
       if (atHome_[rootIndex(op.inputs[i])] || tiling.rings[i].rowBytes == 0) continue;
-      const std::int64_t slots = sharesInput(op) ? 3 : std::max<std::int64_t>(3, tiling.activeRows() + 1);
+      const std::int64_t slots =
+          sharesInput(op) ? 3 : std::max<std::int64_t>(3, tiling.activeRows() + 1);
       memory.inputs[i] = stream(tiling.rings[i].rowBytes, slots, 1);
       if (memory.inputs[i].address < 0) memory.inputs[i] = stream(tiling.rings[i].rowBytes, 1, 1);
       fits = fits && memory.inputs[i].address >= 0;
@@ -240,11 +257,14 @@ class Allocator {
       fits = fits && memory.output->address >= 0;
     }
     if (fits) return true;
-    return Diagnostic{"MEM001", graph_.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
+    return Diagnostic{"MEM001",
+                      graph_.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
                       "the rows on their way from and to DDR do not fit a memtile",
-                      "they need " + std::to_string(needed) + " B of the " + std::to_string(memory_.weightStaging) +
+                      "they need " + std::to_string(needed) + " B of the " +
+                          std::to_string(memory_.weightStaging) +
                           " B that a memtile has beside its weights",
-                      "give the memtiles more memory (--set memtile.memory=...)", Severity::DoesNotFit};
+                      "give the memtiles more memory (--set memtile.memory=...)",
+                      Severity::DoesNotFit};
   }
 
   void placeDdr() {
@@ -255,15 +275,17 @@ class Allocator {
       next += roundUpTo(shape.height * shape.width * blocksOf(shape) * kBlock, kDdrAlignment);
     };
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
-      if (memory_.tensors[t].root.at() == t && inDdr_[t] && graph_.tensors[t].constant.empty()) reserve(t, 0);
+      if (memory_.tensors[t].root.at() == t && inDdr_[t] && graph_.tensors[t].constant.empty())
+        reserve(t, 0);
     memory_.weightsAddress = next;
     next = 0;
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
-      if (memory_.tensors[t].root.at() == t && !graph_.tensors[t].constant.empty()) reserve(t, memory_.weightsAddress);
+      if (memory_.tensors[t].root.at() == t && !graph_.tensors[t].constant.empty())
+        reserve(t, memory_.weightsAddress);
   }
 
-  // A layer's buffers follow those of the layer before, around the circle, so that its first transfers overlap the end of
-  // that one.
+  // A layer's buffers follow those of the layer before, around the circle, so that its first
+  // transfers overlap the end of that one.
   void placeCores() {
     std::int64_t next = 0;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
@@ -286,19 +308,21 @@ class Allocator {
 
 }  // namespace
 
-Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const LayerPlan& plan, const Device& device) {
+Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const LayerPlan& plan,
+                                  const Device& device) {
   return Allocator(graph, plan, device).run();
 }
 
 std::string print(const MemoryPlan& memory, const CanonicalGraph& graph) {
   std::ostringstream out;
-  out << "memory-plan peak " << memory.memtilePeak << " B of a memtile, weight staging at " << memory.weightStaging
-      << ", weights in DDR at " << memory.weightsAddress << '\n';
+  out << "memory-plan peak " << memory.memtilePeak << " B of a memtile, weight staging at "
+      << memory.weightStaging << ", weights in DDR at " << memory.weightsAddress << '\n';
   for (std::size_t t = 0; t < memory.tensors.size(); ++t) {
     const TensorPlan& p = memory.tensors[t];
     out << "tensor " << t << " '" << graph.tensors[t].name << "'";
     if (p.root.at() != t) out << " in tensor " << p.root.index << " from block " << p.rootBlock;
-    if (!p.slices.empty()) out << " memtiles at " << p.slices[0].address << " in " << p.slices.size() << " slices";
+    if (!p.slices.empty())
+      out << " memtiles at " << p.slices[0].address << " in " << p.slices.size() << " slices";
     if (p.ddr) out << " DDR at " << *p.ddr;
     out << " layers " << p.first << " to " << p.last << '\n';
   }
@@ -306,9 +330,11 @@ std::string print(const MemoryPlan& memory, const CanonicalGraph& graph) {
     const LayerMemory& layer = memory.layers[i];
     out << "layer " << i << " core base " << layer.coreBase;
     for (const StreamPlan& s : layer.inputs)
-      if (s.slots > 0) out << " input stream " << s.slots << " x " << s.slotBytes << " at " << s.address;
-    if (layer.output) out << " output stream " << layer.output->slots << " x " << layer.output->slotBytes << " at "
-                          << layer.output->address;
+      if (s.slots > 0)
+        out << " input stream " << s.slots << " x " << s.slotBytes << " at " << s.address;
+    if (layer.output)
+      out << " output stream " << layer.output->slots << " x " << layer.output->slotBytes << " at "
+          << layer.output->address;
     out << '\n';
   }
   return out.str();

@@ -21,29 +21,62 @@ class StructureKey {
   }
 
  private:
-  template <class T> void add(T value) { key_.push_back(static_cast<std::int64_t>(value)); }
-  void add(const Engine& e) { add(e.kind); add(e.row); add(e.column); add(e.channel); }
-  void add(const Address<std::int64_t>& a) { add(a.slotStride); add(a.slots); }
+  template <class T>
+  void add(T value) {
+    key_.push_back(static_cast<std::int64_t>(value));
+  }
+  void add(const Engine& e) {
+    add(e.kind);
+    add(e.row);
+    add(e.column);
+    add(e.channel);
+  }
+  void add(const Address<std::int64_t>& a) {
+    add(a.slotStride);
+    add(a.slots);
+  }
   void add(const End<std::int64_t>& e) {
     add(e.address);
     add(e.pattern.dimensions.size());
-    for (const Dimension& d : e.pattern.dimensions) { add(d.count); add(d.stride); }
+    for (const Dimension& d : e.pattern.dimensions) {
+      add(d.count);
+      add(d.stride);
+    }
     add(e.pattern.run);
   }
   void add(const Part<std::int64_t>& p) {
-    add(p.content); add(p.tensor.index); add(p.rows); add(p.blocks); add(p.columns);
+    add(p.content);
+    add(p.tensor.index);
+    add(p.rows);
+    add(p.blocks);
+    add(p.columns);
   }
   void fields(const Start& i) { add(i.channel); }
   void fields(const Wait<std::int64_t>& i) { add(i.channel); }
-  void fields(const Load<std::int64_t>& i) { add(i.source); add(i.destination); add(i.part); }
-  void fields(const Write<std::int64_t>& i) { add(i.source); add(i.destination); add(i.part); }
+  void fields(const Load<std::int64_t>& i) {
+    add(i.source);
+    add(i.destination);
+    add(i.part);
+  }
+  void fields(const Write<std::int64_t>& i) {
+    add(i.source);
+    add(i.destination);
+    add(i.part);
+  }
   void fields(const Send<std::int64_t>& i) {
     add(i.source);
     add(i.to.size());
-    for (const auto& t : i.to) { add(t.rows); add(t.columns); add(t.channel); }
+    for (const auto& t : i.to) {
+      add(t.rows);
+      add(t.columns);
+      add(t.channel);
+    }
     add(i.part);
   }
-  void fields(const Receive<std::int64_t>& i) { add(i.destination); add(i.part); }
+  void fields(const Receive<std::int64_t>& i) {
+    add(i.destination);
+    add(i.part);
+  }
   void fields(const WriteFm<std::int64_t>& i) {
     add(i.source);
     add(i.destinations.size());
@@ -54,13 +87,20 @@ class StructureKey {
     add(i.kernel.index);
     add(i.inputs.size());
     for (const auto& r : i.inputs) {
-      add(r.tensor.index); add(r.rowBytes); add(r.length); add(r.columns); add(r.blocks); add(r.absent);
+      add(r.tensor.index);
+      add(r.rowBytes);
+      add(r.length);
+      add(r.columns);
+      add(r.blocks);
+      add(r.absent);
     }
     add(i.weights.has_value());
     if (i.weights) add(*i.weights);
-    add(i.weightBytes); add(i.keptBlocks);
+    add(i.weightBytes);
+    add(i.keptBlocks);
     add(i.accumulator.has_value());
-    add(i.init); add(i.finish);
+    add(i.init);
+    add(i.finish);
     add(i.output.has_value());
     if (i.output) add(*i.output);
     add(i.part);
@@ -78,9 +118,11 @@ LockLists locksOf(FlatInstruction& instruction, std::int32_t point) {
   if (auto* load = std::get_if<Load<std::int64_t>>(&instruction.as)) return of(load->destination);
   if (auto* write = std::get_if<Write<std::int64_t>>(&instruction.as)) return of(write->source);
   if (auto* send = std::get_if<Send<std::int64_t>>(&instruction.as)) return of(send->source);
-  if (auto* receive = std::get_if<Receive<std::int64_t>>(&instruction.as)) return of(receive->destination);
+  if (auto* receive = std::get_if<Receive<std::int64_t>>(&instruction.as))
+    return of(receive->destination);
   if (auto* out = std::get_if<WriteFm<std::int64_t>>(&instruction.as))
-    return point == 0 ? of(out->source) : of(out->destinations[static_cast<std::size_t>(point - 1)].end);
+    return point == 0 ? of(out->source)
+                      : of(out->destinations[static_cast<std::size_t>(point - 1)].end);
   auto* call = std::get_if<Call<std::int64_t>>(&instruction.as);
   HEDDLE_CHECK(call) << "an instruction without memory takes no lock";
   return of(*call);
@@ -95,7 +137,8 @@ class LockedShapes {
 
   struct Entry {
     std::int32_t number = 0;
-    std::vector<std::int32_t> order;  // per number: index among the plain numbers, or (behind them) among the marks
+    std::vector<std::int32_t>
+        order;  // per number: index among the plain numbers, or (behind them) among the marks
   };
 
   // `layout`: plain shape, then per mark 2 * end + release.
@@ -110,7 +153,8 @@ class LockedShapes {
       const LockLists locks = locksOf(instruction, layout[k] / 2);
       (layout[k] % 2 ? locks.release : locks.acquire)->push_back({n++, 1});
     }
-    forEachValue(instruction, [&](std::int64_t& v) { made.order.push_back(static_cast<std::int32_t>(v)); });
+    forEachValue(instruction,
+                 [&](std::int64_t& v) { made.order.push_back(static_cast<std::int32_t>(v)); });
     made.number = static_cast<std::int32_t>(prototypes_.size());
     prototypes_.push_back(std::move(instruction));
     return made;
@@ -129,14 +173,16 @@ void Emission::setColumnWires(const std::vector<std::int64_t>& wireOfColumn) {
 }
 
 std::int32_t Emission::queueOf(const Engine& engine) {
-  const auto [at, fresh] = queueNumbers_.try_emplace(engine, static_cast<std::int32_t>(queues_.size()));
+  const auto [at, fresh] =
+      queueNumbers_.try_emplace(engine, static_cast<std::int32_t>(queues_.size()));
   if (fresh) queues_.push_back({engine, {}, {}, {}});
   return at->second;
 }
 
 std::int32_t Emission::shapeOf(const FlatInstruction& instruction) {
   thread_local StructureKey key;
-  const auto [at, fresh] = shapeNumbers_.try_emplace(key.of(instruction), static_cast<std::int32_t>(shapes_.size()));
+  const auto [at, fresh] =
+      shapeNumbers_.try_emplace(key.of(instruction), static_cast<std::int32_t>(shapes_.size()));
   if (fresh) shapes_.push_back(instruction);
   return at->second;
 }
@@ -152,11 +198,13 @@ void Emission::push(const Engine& engine, LayerId layer, const FlatInstruction& 
 }
 
 void Emission::synchronize(std::int32_t queue, const std::vector<Access>& accesses) {
-  const auto op = static_cast<std::int32_t>(queues_[static_cast<std::size_t>(queue)].ops.size()) - 1;
+  const auto op =
+      static_cast<std::int32_t>(queues_[static_cast<std::size_t>(queue)].ops.size()) - 1;
   // Tile by tile: an edge is a lock of the tile where both sides meet.
   for (std::size_t k = 0; k < accesses.size();) {
     const Tile& name = accesses[k].tile;
-    const auto [at, fresh] = tileNumbers_.try_emplace(name, static_cast<std::int32_t>(tiles_.size()));
+    const auto [at, fresh] =
+        tileNumbers_.try_emplace(name, static_cast<std::int32_t>(tiles_.size()));
     if (fresh) {
       tileNames_.push_back(name);
       tiles_.emplace_back();
@@ -166,13 +214,16 @@ void Emission::synchronize(std::int32_t queue, const std::vector<Access>& access
     for (; k < accesses.size() && accesses[k].tile == name; ++k) {
       const AccessPoint point{queue, op, accesses[k].point};
       TileAccesses& memory = tiles_[static_cast<std::size_t>(tile)];
-      if (accesses[k].writes) memory.write(accesses[k].first, accesses[k].end, point, edges_);
-      else memory.read(accesses[k].first, accesses[k].end, point, edges_);
+      if (accesses[k].writes)
+        memory.write(accesses[k].first, accesses[k].end, point, edges_);
+      else
+        memory.read(accesses[k].first, accesses[k].end, point, edges_);
     }
     for (const Edge& e : edges_) {
       queues_[static_cast<std::size_t>(e.from.queue)].marks.push_back(
           {e.from.op, e.from.end, tile, e.from.queue, e.to.queue, true});
-      queues_[static_cast<std::size_t>(queue)].marks.push_back({op, e.to.end, tile, e.from.queue, e.to.queue, false});
+      queues_[static_cast<std::size_t>(queue)].marks.push_back(
+          {op, e.to.end, tile, e.from.queue, e.to.queue, false});
     }
   }
 }
@@ -197,20 +248,29 @@ Engine Emission::asSeenFrom(const Tile& tile, const Engine& engine) const {
 Emission::Role Emission::role(const Tile& tile, std::int32_t from, std::int32_t to) const {
   const Engine a = asSeenFrom(tile, queues_[static_cast<std::size_t>(from)].engine);
   const Engine b = asSeenFrom(tile, queues_[static_cast<std::size_t>(to)].engine);
-  return {static_cast<std::int64_t>(tile.kind), static_cast<std::int64_t>(a.kind), a.column, a.channel,
-          static_cast<std::int64_t>(b.kind),    b.column,                          b.channel, a.row, b.row};
+  return {static_cast<std::int64_t>(tile.kind),
+          static_cast<std::int64_t>(a.kind),
+          a.column,
+          a.channel,
+          static_cast<std::int64_t>(b.kind),
+          b.column,
+          b.channel,
+          a.row,
+          b.row};
 }
 
 void Emission::numberLocks(Program& program) {
   std::set<std::array<std::int32_t, 3>> pairs;  // tile, from, to
   for (const Queue& queue : queues_)
     for (const LockMark& m : queue.marks) pairs.insert({m.tile, m.from, m.to});
-  for (const auto& [tile, from, to] : pairs) roles_[role(tileNames_[static_cast<std::size_t>(tile)], from, to)] = 0;
+  for (const auto& [tile, from, to] : pairs)
+    roles_[role(tileNames_[static_cast<std::size_t>(tile)], from, to)] = 0;
   std::map<std::int64_t, std::int32_t> next;  // per kind of tile
   for (auto& [r, number] : roles_) number = next[r[0]]++;
   for (const auto& [tile, from, to] : pairs) {
     const Tile& name = tileNames_[static_cast<std::size_t>(tile)];
-    program.locks.push_back({name, roles_.at(role(name, from, to)), 0, queues_[static_cast<std::size_t>(from)].engine,
+    program.locks.push_back({name, roles_.at(role(name, from, to)), 0,
+                             queues_[static_cast<std::size_t>(from)].engine,
                              queues_[static_cast<std::size_t>(to)].engine});
   }
   std::sort(program.locks.begin(), program.locks.end(), [](const Lock& a, const Lock& b) {
@@ -228,7 +288,8 @@ void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& rol
   marks.reserve(queue.marks.size());
   for (const LockMark& m : queue.marks) {
     const auto [at, fresh] = numbers.try_emplace({m.tile, m.from, m.to}, 0);
-    if (fresh) at->second = roles_.at(role(tileNames_[static_cast<std::size_t>(m.tile)], m.from, m.to));
+    if (fresh)
+      at->second = roles_.at(role(tileNames_[static_cast<std::size_t>(m.tile)], m.from, m.to));
     marks.push_back({m.op, m.end, m.release, at->second});
   }
   std::sort(marks.begin(), marks.end());
@@ -247,7 +308,8 @@ void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& rol
     ops.push_back({entry.number, values.size()});
     for (std::int32_t source : entry.order) {
       const auto k = static_cast<std::size_t>(source);
-      values.push_back(k < plain ? queue.values[op.firstValue + k] : marks[firstMark + k - plain].lock);
+      values.push_back(k < plain ? queue.values[op.firstValue + k]
+                                 : marks[firstMark + k - plain].lock);
     }
   }
   for (std::size_t first = 0; first < ops.size();) {

@@ -1,5 +1,6 @@
-// Collects the instructions of every queue in one sequential order, with the memory that each touches, and turns them
-// into a Program's sections: locks from the accesses (sync.h), loops and SPMD rectangles from repetition (roll.h).
+// Collects the instructions of every queue in one sequential order, with the memory that each
+// touches, and turns them into a Program's sections: locks from the accesses (sync.h), loops and
+// SPMD rectangles from repetition (roll.h).
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,16 +18,19 @@ struct Access {
   Tile tile;
   std::int64_t first = 0, end = 0;
   bool writes = false;
-  std::int32_t point = 0;  // which end: 0 source (or the call, or a Receive's destination), 1.. destinations
+  std::int32_t point =
+      0;  // which end: 0 source (or the call, or a Receive's destination), 1.. destinations
 };
 
 class Emission {
  public:
-  // Which wire carries activations to which column of cores: a memtile counts these from its own column.
+  // Which wire carries activations to which column of cores: a memtile counts these from its own
+  // column.
   void setColumnWires(const std::vector<std::int64_t>& wireOfColumn);
 
   // Appends `instruction` (its locks empty) to the engine's queue as part of `layer`.
-  void push(const Engine& engine, LayerId layer, const FlatInstruction& instruction, const std::vector<Access>& accesses);
+  void push(const Engine& engine, LayerId layer, const FlatInstruction& instruction,
+            const std::vector<Access>& accesses);
 
   // Numbers the locks, adds them to the instructions, rolls loops and merges engines.
   void finish(Program& program);
@@ -46,7 +50,8 @@ class Emission {
     std::vector<std::int64_t> values;
     std::vector<LockMark> marks;
   };
-  // A lock's role as seen from its tile, rows last: engines of a column that play one role get consecutive numbers.
+  // A lock's role as seen from its tile, rows last: engines of a column that play one role get
+  // consecutive numbers.
   using Role = std::vector<std::int64_t>;
 
   std::int32_t queueOf(const Engine& engine);
@@ -65,7 +70,8 @@ class Emission {
   std::vector<TileAccesses> tiles_;
   std::map<std::vector<std::int64_t>, std::int32_t> shapeNumbers_;
   std::vector<FlatInstruction> shapes_;
-  std::map<Role, std::int32_t> roles_;  // number within a tile; roles of cores and of memtiles are counted apart
+  std::map<Role, std::int32_t>
+      roles_;  // number within a tile; roles of cores and of memtiles are counted apart
   std::vector<Edge> edges_;
 };
 

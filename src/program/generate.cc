@@ -27,13 +27,15 @@ Pattern blocksOfCells(N blocks, N columns, N pitch) {
 
 Interval shifted(Interval i, N by) { return {i.first + by, i.count}; }
 
-// Restricts a map to outputs [first, first + count), counted from there, with inputs counted from `origin`.
+// Restricts a map to outputs [first, first + count), counted from there, with inputs counted from
+// `origin`.
 AxisMap restricted(const AxisMap& map, N first, N count, N origin) {
   std::vector<std::pair<N, N>> pairs;
   for (const AxisRun& run : map)
     for (N i = 0; i < run.count; ++i) {
       const N to = run.to + i * run.toStep;
-      if (to >= first && to < first + count) pairs.push_back({to - first, run.from + i * run.fromStep - origin});
+      if (to >= first && to < first + count)
+        pairs.push_back({to - first, run.from + i * run.fromStep - origin});
     }
   std::sort(pairs.begin(), pairs.end());
   AxisMap out;
@@ -65,7 +67,8 @@ struct RingState {
 
 class Generator {
  public:
-  Generator(const CanonicalGraph& graph, const LayerPlan& plan, const MemoryPlan& memory, const Device& device)
+  Generator(const CanonicalGraph& graph, const LayerPlan& plan, const MemoryPlan& memory,
+            const Device& device)
       : graph_(graph), plan_(plan), memory_(memory), device_(device) {}
 
   Result<GeneratedProgram> run() {
@@ -87,9 +90,10 @@ class Generator {
   }
 
  private:
-  // ---- wires ------------------------------------------------------------------------------------------------------
+  // ---- wires ------------------------------------------------------------------------------------
 
-  // The narrowest wire that reaches all of `cores` and that nothing else uses yet, else the narrowest of all.
+  // The narrowest wire that reaches all of `cores` and that nothing else uses yet, else the
+  // narrowest of all.
   std::optional<N> wireFor(const CoreRange& cores, std::vector<bool>& used) const {
     std::optional<std::pair<std::pair<bool, N>, N>> best;
     for (std::size_t w = 0; w < device_.wires.size(); ++w) {
@@ -97,7 +101,8 @@ class Generator {
       if (!r.contains(cores.row, cores.column) ||
           !r.contains(cores.row + cores.rows - 1, cores.column + cores.columns - 1))
         continue;
-      const std::pair<std::pair<bool, N>, N> candidate{{used[w], r.rows * r.columns}, static_cast<N>(w)};
+      const std::pair<std::pair<bool, N>, N> candidate{{used[w], r.rows * r.columns},
+                                                       static_cast<N>(w)};
       if (!best || candidate < *best) best = candidate;
     }
     if (!best) return std::nullopt;
@@ -113,38 +118,51 @@ class Generator {
       if (wire) {
         const std::vector<N>& feeders = device_.wires[static_cast<std::size_t>(*wire)].feeders;
         if (feeder >= 0 && std::find(feeders.begin(), feeders.end(), feeder) == feeders.end())
-          return Diagnostic{"PLAN002", "device '" + device_.name + "'", "a memtile cannot feed the wire of " + what,
-                            "memtile " + std::to_string(feeder) + " is not among the feeders of wire '" +
+          return Diagnostic{"PLAN002",
+                            "device '" + device_.name + "'",
+                            "a memtile cannot feed the wire of " + what,
+                            "memtile " + std::to_string(feeder) +
+                                " is not among the feeders of wire '" +
                                 device_.wires[static_cast<std::size_t>(*wire)].name + "'",
-                            "let any memtile feed the wires", Severity::DoesNotFit};
+                            "let any memtile feed the wires",
+                            Severity::DoesNotFit};
         wires.push_back(*wire);
         return std::nullopt;
       }
-      return Diagnostic{"PLAN002", "device '" + device_.name + "'", "no wire reaches all cores of " + what,
+      return Diagnostic{"PLAN002",
+                        "device '" + device_.name + "'",
+                        "no wire reaches all cores of " + what,
                         std::to_string(device_.wires.size()) + " wires, none with this reach",
-                        "describe a wire for each column and for each row", Severity::DoesNotFit};
+                        "describe a wire for each column and for each row",
+                        Severity::DoesNotFit};
     };
     for (N c = 0; c < device_.columns; ++c) {
-      const auto fault = take({0, c, device_.rows, 1}, "column " + std::to_string(c), columnWires_, -1);
+      const auto fault =
+          take({0, c, device_.rows, 1}, "column " + std::to_string(c), columnWires_, -1);
       if (fault) return *fault;
     }
     for (N r = 0; r < device_.rows; ++r) {
-      const auto fault = take({r, 0, 1, device_.columns}, "row " + std::to_string(r), rowWires_, weightMemtile(r, device_));
+      const auto fault = take({r, 0, 1, device_.columns}, "row " + std::to_string(r), rowWires_,
+                              weightMemtile(r, device_));
       if (fault) return *fault;
     }
     for (N c = 0; c < device_.columns; ++c)
       for (N m = 0; m < device_.columns; ++m) {
-        const Wire& wire = device_.wires[static_cast<std::size_t>(columnWires_[static_cast<std::size_t>(c)])];
+        const Wire& wire =
+            device_.wires[static_cast<std::size_t>(columnWires_[static_cast<std::size_t>(c)])];
         if (std::find(wire.feeders.begin(), wire.feeders.end(), m) == wire.feeders.end())
-          return Diagnostic{"PLAN002", "device '" + device_.name + "'",
+          return Diagnostic{"PLAN002",
+                            "device '" + device_.name + "'",
                             "a memtile cannot feed the wire of column " + std::to_string(c),
-                            "memtile " + std::to_string(m) + " is not among the feeders of wire '" + wire.name + "'",
-                            "let any memtile feed the wires", Severity::DoesNotFit};
+                            "memtile " + std::to_string(m) + " is not among the feeders of wire '" +
+                                wire.name + "'",
+                            "let any memtile feed the wires",
+                            Severity::DoesNotFit};
       }
     return true;
   }
 
-  // ---- the opening ------------------------------------------------------------------------------------------------
+  // ---- the opening ------------------------------------------------------------------------------
 
   void describe() {
     Program& p = out_.program;
@@ -155,20 +173,27 @@ class Generator {
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
       const CanonicalTensor& from = graph_.tensors[t];
       const TensorPlan& plan = memory_.tensors[t];
-      p.tensors.push_back({from.name, from.shape, from.scale, from.zeroPoint, from.fromUint8, plan.ddr,
-                           !from.constant.empty(), plan.slices, plan.root, plan.rootBlock});
+      p.tensors.push_back({from.name, from.shape, from.scale, from.zeroPoint, from.fromUint8,
+                           plan.ddr, !from.constant.empty(), plan.slices, plan.root,
+                           plan.rootBlock});
       if (!plan.slices.empty())
         for (const Slice& s : plan.slices)
-          p.buffers.push_back({"tensor " + from.name, TileKind::Memtile, {0, s.memtile, 1, 1}, s.address,
+          p.buffers.push_back({"tensor " + from.name,
+                               TileKind::Memtile,
+                               {0, s.memtile, 1, 1},
+                               s.address,
                                s.rows * s.columns * blocksOf(from.shape) * kBlock,
-                               LayerId(static_cast<std::size_t>(plan.first)), LayerId(static_cast<std::size_t>(plan.last)),
+                               LayerId(static_cast<std::size_t>(plan.first)),
+                               LayerId(static_cast<std::size_t>(plan.last)),
                                TensorId(t)});
     }
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       const CanonicalOp& op = graph_.ops[i];
-      p.layers.push_back({op.name, op.onnxOp, op.output, inPlace(i) ? "in place" : splitText(plan_.layers[i])});
+      p.layers.push_back(
+          {op.name, op.onnxOp, op.output, inPlace(i) ? "in place" : splitText(plan_.layers[i])});
       operands_.emplace_back();
-      for (std::size_t k = 0; k < op.inputs.size(); ++k) operands_.back().emplace_back(graph_, op, k);
+      for (std::size_t k = 0; k < op.inputs.size(); ++k)
+        operands_.back().emplace_back(graph_, op, k);
       if (!inPlace(i)) lastProducer_[root(op.output).at()] = i;
     }
   }
@@ -180,13 +205,15 @@ class Generator {
       if (tensor.constant.empty()) continue;
       const N blocks = blocksOf(tensor.shape), width = tensor.shape.width;
       const N first = *memory_.tensors[t].ddr - memory_.weightsAddress;
-      image.resize(static_cast<std::size_t>(first + roundUpTo(tensor.shape.height * blocks * width * kBlock, 64)));
+      image.resize(static_cast<std::size_t>(
+          first + roundUpTo(tensor.shape.height * blocks * width * kBlock, 64)));
       for (N y = 0; y < tensor.shape.height; ++y)
         for (N x = 0; x < width; ++x)
           for (N c = 0; c < tensor.shape.channels; ++c)
-            image[static_cast<std::size_t>(first + (((y * blocks + c / kBlock) * width) + x) * kBlock + c % kBlock)] =
-                static_cast<std::uint8_t>(
-                    tensor.constant[static_cast<std::size_t>((y * width + x) * tensor.shape.channels + c)]);
+            image[static_cast<std::size_t>(
+                first + (((y * blocks + c / kBlock) * width) + x) * kBlock + c % kBlock)] =
+                static_cast<std::uint8_t>(tensor.constant[static_cast<std::size_t>(
+                    (y * width + x) * tensor.shape.channels + c)]);
     }
   }
 
@@ -194,7 +221,7 @@ class Generator {
   const TensorPlan& home(TensorId t) const { return memory_.tensors[root(t).at()]; }
   bool inPlace(std::size_t layer) const { return memory_.layers[layer].inPlace; }
 
-  // ---- whole tensors between DDR and memtiles ---------------------------------------------------------------------
+  // ---- whole tensors between DDR and memtiles ---------------------------------------------------
 
   // One row of a slice: its cells in DDR and in the memtile.
   void moveRow(bool in, std::size_t layer, TensorId tensor, const Slice& s, N y) {
@@ -202,16 +229,19 @@ class Generator {
     const Shape& shape = graph_.tensors[tensor.at()].shape;
     const N blocks = blocksOf(shape), bytes = blocks * s.columns * kBlock;
     const N place = s.address + (y - s.y) * bytes;
-    End<N> ddr{at(*plan.ddr + (y * blocks * shape.width + s.x) * kBlock), blocksOfCells(blocks, s.columns, shape.width), {}, {}};
+    End<N> ddr{at(*plan.ddr + (y * blocks * shape.width + s.x) * kBlock),
+               blocksOfCells(blocks, s.columns, shape.width),
+               {},
+               {}};
     End<N> memtile{at(place), contiguous(bytes), {}, {}};
     const Part<N> part{Content::Activation, tensor, y, 0, s.x, 1, blocks, s.columns};
     const Tile tile{TileKind::Memtile, 0, small(s.memtile)};
     if (in)
-      emission_.push({EngineKind::DdrIn, 0, small(s.memtile), 0}, LayerId(layer), Flat{Load<N>{ddr, memtile, part}},
-                     {{tile, place, place + bytes, true, 1}});
+      emission_.push({EngineKind::DdrIn, 0, small(s.memtile), 0}, LayerId(layer),
+                     Flat{Load<N>{ddr, memtile, part}}, {{tile, place, place + bytes, true, 1}});
     else
-      emission_.push({EngineKind::DdrOut, 0, small(s.memtile), 0}, LayerId(layer), Flat{Write<N>{memtile, ddr, part}},
-                     {{tile, place, place + bytes, false, 0}});
+      emission_.push({EngineKind::DdrOut, 0, small(s.memtile), 0}, LayerId(layer),
+                     Flat{Write<N>{memtile, ddr, part}}, {{tile, place, place + bytes, false, 0}});
   }
 
   void moveTensor(bool in, std::size_t layer, TensorId tensor) {
@@ -224,8 +254,8 @@ class Generator {
   void loadTensors(std::size_t layer) {
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
       const TensorPlan& plan = memory_.tensors[t];
-      if (plan.root.at() == t && plan.ddr && !plan.slices.empty() && plan.first == static_cast<N>(layer) &&
-          !lastProducer_.count(t))
+      if (plan.root.at() == t && plan.ddr && !plan.slices.empty() &&
+          plan.first == static_cast<N>(layer) && !lastProducer_.count(t))
         moveTensor(true, layer, TensorId(t));
     }
   }
@@ -234,11 +264,12 @@ class Generator {
   void storeTensors(std::size_t layer) {
     const TensorId t = root(graph_.ops[layer].output);
     const TensorPlan& plan = memory_.tensors[t.at()];
-    if (plan.ddr && !plan.slices.empty() && lastProducer_.count(t.at()) && lastProducer_.at(t.at()) == layer)
+    if (plan.ddr && !plan.slices.empty() && lastProducer_.count(t.at()) &&
+        lastProducer_.at(t.at()) == layer)
       moveTensor(false, layer, t);
   }
 
-  // ---- one layer --------------------------------------------------------------------------------------------------
+  // ---- one layer --------------------------------------------------------------------------------
 
   struct Step {  // where the loop nest is
     N pass = 0, chunk = 0, band = 0;
@@ -252,7 +283,8 @@ class Generator {
     tiling_ = &plan_.layers[index];
     where_ = &memory_.layers[index];
     placeBuffers();
-    rings_.assign(static_cast<std::size_t>(device_.rows * device_.columns) * op_->inputs.size(), {});
+    rings_.assign(static_cast<std::size_t>(device_.rows * device_.columns) * op_->inputs.size(),
+                  {});
     inputSlots_.assign(static_cast<std::size_t>(device_.columns) * op_->inputs.size(), 0);
     outputCount_.assign(static_cast<std::size_t>(device_.rows * device_.columns), 0);
     recordCount_.assign(static_cast<std::size_t>(device_.rows), 0);
@@ -275,23 +307,26 @@ class Generator {
       const N address = next;
       next += bytes;
       if (bytes > 0)
-        out_.program.buffers.push_back(
-            {op_->name + " " + name, TileKind::Core, cores, address, bytes, layer_, layer_, TensorId()});
+        out_.program.buffers.push_back({op_->name + " " + name, TileKind::Core, cores, address,
+                                        bytes, layer_, layer_, TensorId()});
       return address;
     };
     weightsAt_ = reserve("weights", t.weightSlots * t.weightBytes);
     ringsAt_.clear();
     for (std::size_t i = 0; i < t.rings.size(); ++i)
-      ringsAt_.push_back(reserve("input " + std::to_string(i), t.rings[i].length * t.rings[i].rowBytes));
+      ringsAt_.push_back(
+          reserve("input " + std::to_string(i), t.rings[i].length * t.rings[i].rowBytes));
     outputAt_ = reserve("output", t.outputSlots * t.outputRowBytes);
     accumulatorsAt_ = reserve("accumulators", t.accumulatorBytes);
     const CoreRange memtiles{0, 0, 1, t.activeColumns()};
     auto stream = [&](const std::string& name, const StreamPlan& s, N copies) {
-      out_.program.buffers.push_back({op_->name + " " + name, TileKind::Memtile, memtiles, s.address,
-                                      s.slots * s.slotBytes * copies, layer_, layer_, TensorId()});
+      out_.program.buffers.push_back({op_->name + " " + name, TileKind::Memtile, memtiles,
+                                      s.address, s.slots * s.slotBytes * copies, layer_, layer_,
+                                      TensorId()});
     };
     for (std::size_t i = 0; i < where_->inputs.size(); ++i)
-      if (where_->inputs[i].slots > 0) stream("input " + std::to_string(i) + " stream", where_->inputs[i], 1);
+      if (where_->inputs[i].slots > 0)
+        stream("input " + std::to_string(i) + " stream", where_->inputs[i], 1);
     if (where_->output) stream("output stream", *where_->output, t.activeRows());
   }
 
@@ -325,14 +360,16 @@ class Generator {
       }
   }
 
-  // ---- weights ----------------------------------------------------------------------------------------------------
+  // ---- weights ----------------------------------------------------------------------------------
 
   void sendWeights(N row, const Step& s) {
     const LayerTiling& t = *tiling_;
     const Interval blocks = t.passBlocks(row, s.pass);
     const bool last = s.part + 1 == t.parts.size();
-    // Channels are told apart by the record only where it depends on them: one table serves every row and pass.
-    const auto [entry, fresh] = records_.try_emplace({row, s.pass, s.part}, std::ssize(out_.weights.bytes));
+    // Channels are told apart by the record only where it depends on them: one table serves every
+    // row and pass.
+    const auto [entry, fresh] =
+        records_.try_emplace({row, s.pass, s.part}, std::ssize(out_.weights.bytes));
     if (fresh) appendRecord(graph_, *op_, blocks, t.parts[s.part], last, out_.weights.bytes);
     const N offset = entry->second;
     const N bytes = roundUpTo(recordBytes(*op_, blocks.count, t.parts[s.part], last), kBlock);
@@ -343,49 +380,57 @@ class Generator {
 
     const N memtile = weightMemtile(row, device_);
     const N slots = std::min<N>(plan_.weightStagingPerRow / t.weightBytes, 8);
-    const Address<N> staging{memory_.weightStaging + row / device_.columns * plan_.weightStagingPerRow, count, t.weightBytes,
-                             slots};
+    const Address<N> staging{
+        memory_.weightStaging + row / device_.columns * plan_.weightStagingPerRow, count,
+        t.weightBytes, slots};
     const Part<N> part{Content::Weights, TensorId(), offset, 0, 0, bytes, 1, 1};
     const Tile tile{TileKind::Memtile, 0, small(memtile)};
     const N place = byteAddress(staging);
     const std::int32_t channel = small(std::min<N>(1, device_.memtile.ddrChannelsIn - 1));
     emission_.push({EngineKind::DdrIn, 0, small(memtile), channel}, layer_,
                    Flat{Load<N>{{at(memory_.weightsAddress + offset), contiguous(bytes), {}, {}},
-                                {staging, contiguous(bytes), {}, {}}, part}},
+                                {staging, contiguous(bytes), {}, {}},
+                                part}},
                    {{tile, place, place + bytes, true, 1}});
     const N wire = rowWires_[r];
     const N receiving = std::min<N>(1, device_.core.channelsIn - 1);
     emission_.push({EngineKind::Wire, 0, small(wire), 0}, layer_,
-                   Flat{Send<N>{memtile, {staging, contiguous(bytes), {}, {}},
-                                {{row, 0, 1, t.activeColumns(), receiving}}, part}},
+                   Flat{Send<N>{memtile,
+                                {staging, contiguous(bytes), {}, {}},
+                                {{row, 0, 1, t.activeColumns(), receiving}},
+                                part}},
                    {{tile, place, place + bytes, false, 0}});
     const Address<N> slot{weightsAt_, count, t.weightBytes, t.weightSlots};
-    for (N c = 0; c < t.activeColumns(); ++c) receive(row, c, receiving, wire, slot, contiguous(bytes), part,
-                                                      byteAddress(slot), byteAddress(slot) + bytes);
+    for (N c = 0; c < t.activeColumns(); ++c)
+      receive(row, c, receiving, wire, slot, contiguous(bytes), part, byteAddress(slot),
+              byteAddress(slot) + bytes);
   }
 
-  void receive(N row, N column, N channel, N wire, const Address<N>& address, const Pattern& pattern, const Part<N>& part,
-               N first, N end) {
+  void receive(N row, N column, N channel, N wire, const Address<N>& address,
+               const Pattern& pattern, const Part<N>& part, N first, N end) {
     emission_.push({EngineKind::CoreIn, small(row), small(column), small(channel)}, layer_,
                    Flat{Receive<N>{wire, {address, pattern, {}, {}}, part}},
                    {{Tile{TileKind::Core, small(row), small(column)}, first, end, true, 0}});
   }
 
-  // ---- inputs -----------------------------------------------------------------------------------------------------
+  // ---- inputs -----------------------------------------------------------------------------------
 
   RingState& ring(N row, N column, std::size_t operand) {
     const N r = sharesInput(*op_) ? 0 : row;
-    return rings_[static_cast<std::size_t>((r * device_.columns + column)) * op_->inputs.size() + operand];
+    return rings_[static_cast<std::size_t>((r * device_.columns + column)) * op_->inputs.size() +
+                  operand];
   }
 
-  // What a core's ring of `operand` holds in this sweep; blocks empty where it needs nothing of the operand.
+  // What a core's ring of `operand` holds in this sweep; blocks empty where it needs nothing of the
+  // operand.
   struct Held {
     Interval columns, blocks;
   };
   Held held(N row, N column, std::size_t operand, const Step& s) const {
     const OperandGeometry& g = operands_[layer_.at()][operand];
     ReductionPart part = tiling_->parts[s.part];
-    if (tiling_->resident) part.inputBlocks = {0, blocksOf(graph_.tensors[op_->inputs[0].at()].shape)};
+    if (tiling_->resident)
+      part.inputBlocks = {0, blocksOf(graph_.tensors[op_->inputs[0].at()].shape)};
     Held h{g.columns(chunkColumns(column, s)), g.blocks(tiling_->passBlocks(row, s.pass), part)};
     if (h.columns.empty()) h.blocks = {};
     return h;
@@ -413,12 +458,14 @@ class Generator {
     if (rows.empty() || h.blocks.empty()) return;
     RingState& state = ring(cores.row, cores.column, operand);
     if (state.fresh) {
-      // A new sweep goes on in the ring where the last one ended, so that its first rows need not wait.
+      // A new sweep goes on in the ring where the last one ended, so that its first rows need not
+      // wait.
       state.offset = tiling_->resident ? 0 : state.next + state.offset - rows.first;
       state.next = rows.first;
       state.fresh = false;
     }
-    for (N a = std::max(state.next, rows.first); a < rows.end(); ++a) loadRow(cores, operand, a, h, state);
+    for (N a = std::max(state.next, rows.first); a < rows.end(); ++a)
+      loadRow(cores, operand, a, h, state);
     state.next = std::max(state.next, rows.end());
   }
 
@@ -427,7 +474,8 @@ class Generator {
     return window ? window->kernelY : 1;
   }
 
-  void loadRow(const CoreRange& cores, std::size_t operand, N a, const Held& h, const RingState& state) {
+  void loadRow(const CoreRange& cores, std::size_t operand, N a, const Held& h,
+               const RingState& state) {
     const RingPlan& ringPlan = tiling_->rings[operand];
     const TensorId tensor = op_->inputs[operand];
     const TensorPlan& from = home(tensor);
@@ -444,14 +492,19 @@ class Generator {
       const N x0 = std::max(s.x, h.columns.first), x1 = std::min(s.x + s.columns, h.columns.end());
       if (x0 >= x1) continue;
       const N stretch = s.address + ((a - s.y) * rootBlocks + firstBlock) * s.columns * kBlock;
-      const End<N> source{at(stretch + (x0 - s.x) * kBlock), blocksOfCells(h.blocks.count, x1 - x0, s.columns), {}, {}};
-      sendRow(cores, s.memtile, source, stretch, stretch + h.blocks.count * s.columns * kBlock, place, ringPlan.rowBytes,
-              {x0, x1 - x0}, h, {Content::Activation, root(tensor), a, firstBlock, x0, 1, h.blocks.count, x1 - x0});
+      const End<N> source{at(stretch + (x0 - s.x) * kBlock),
+                          blocksOfCells(h.blocks.count, x1 - x0, s.columns),
+                          {},
+                          {}};
+      sendRow(cores, s.memtile, source, stretch, stretch + h.blocks.count * s.columns * kBlock,
+              place, ringPlan.rowBytes, {x0, x1 - x0}, h,
+              {Content::Activation, root(tensor), a, firstBlock, x0, 1, h.blocks.count, x1 - x0});
     }
   }
 
   // A row piece out of DDR, through the column's own memtile.
-  void streamRow(const CoreRange& cores, std::size_t operand, N a, const Held& h, const Address<N>& place, N firstBlock) {
+  void streamRow(const CoreRange& cores, std::size_t operand, N a, const Held& h,
+                 const Address<N>& place, N firstBlock) {
     const TensorId tensor = root(op_->inputs[operand]);
     const Shape& shape = graph_.tensors[tensor.at()].shape;
     const StreamPlan& stream = where_->inputs[operand];
@@ -459,32 +512,38 @@ class Generator {
     N& count = inputSlots_[static_cast<std::size_t>(column) * op_->inputs.size() + operand];
     const Address<N> slot{stream.address, count++, stream.slotBytes, stream.slots};
     const N bytes = h.blocks.count * h.columns.count * kBlock, first = byteAddress(slot);
-    const Part<N> part{Content::Activation, tensor, a, firstBlock, h.columns.first, 1, h.blocks.count, h.columns.count};
+    const Part<N> part{Content::Activation, tensor,         a, firstBlock, h.columns.first, 1,
+                       h.blocks.count,      h.columns.count};
     const N ddr = *memory_.tensors[tensor.at()].ddr +
                   ((a * blocksOf(shape) + firstBlock) * shape.width + h.columns.first) * kBlock;
-    emission_.push({EngineKind::DdrIn, 0, small(column), 0}, layer_,
-                   Flat{Load<N>{{at(ddr), blocksOfCells(h.blocks.count, h.columns.count, shape.width), {}, {}},
-                                {slot, contiguous(bytes), {}, {}}, part}},
-                   {{Tile{TileKind::Memtile, 0, small(column)}, first, first + bytes, true, 1}});
+    emission_.push(
+        {EngineKind::DdrIn, 0, small(column), 0}, layer_,
+        Flat{Load<N>{{at(ddr), blocksOfCells(h.blocks.count, h.columns.count, shape.width), {}, {}},
+                     {slot, contiguous(bytes), {}, {}},
+                     part}},
+        {{Tile{TileKind::Memtile, 0, small(column)}, first, first + bytes, true, 1}});
     sendRow(cores, column, {slot, contiguous(bytes), {}, {}}, first, first + bytes, place,
             tiling_->rings[operand].rowBytes, h.columns, h, part);
   }
 
   // The wire's and the cores' ends of columns `piece` of a row.
-  void sendRow(const CoreRange& cores, N memtile, const End<N>& source, N sourceFirst, N sourceEnd, Address<N> place,
-               N rowBytes, const Interval& piece, const Held& h, const Part<N>& part) {
+  void sendRow(const CoreRange& cores, N memtile, const End<N>& source, N sourceFirst, N sourceEnd,
+               Address<N> place, N rowBytes, const Interval& piece, const Held& h,
+               const Part<N>& part) {
     const N wire = columnWires_[static_cast<std::size_t>(cores.column)];
-    emission_.push({EngineKind::Wire, 0, small(wire), 0}, layer_,
-                   Flat{Send<N>{memtile, source, {{cores.row, cores.column, cores.rows, 1, 0}}, part}},
-                   {{Tile{TileKind::Memtile, 0, small(memtile)}, sourceFirst, sourceEnd, false, 0}});
+    emission_.push(
+        {EngineKind::Wire, 0, small(wire), 0}, layer_,
+        Flat{Send<N>{memtile, source, {{cores.row, cores.column, cores.rows, 1, 0}}, part}},
+        {{Tile{TileKind::Memtile, 0, small(memtile)}, sourceFirst, sourceEnd, false, 0}});
     const N row = byteAddress(place);
     place.base += (piece.first - h.columns.first) * kBlock;
     for (N r = cores.row; r < cores.row + cores.rows; ++r)
-      receive(r, cores.column, 0, wire, place, blocksOfCells(h.blocks.count, piece.count, h.columns.count), part, row,
+      receive(r, cores.column, 0, wire, place,
+              blocksOfCells(h.blocks.count, piece.count, h.columns.count), part, row,
               row + rowBytes);
   }
 
-  // ---- kernels ----------------------------------------------------------------------------------------------------
+  // ---- kernels ----------------------------------------------------------------------------------
 
   void compute(N row, N column, N y, N firstRow, const Step& s) {
     const LayerTiling& t = *tiling_;
@@ -497,12 +556,15 @@ class Generator {
     call.kernel = kernelFor(row, column, s);
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) addInput(call, accesses, tile, i, y, s);
     if (const N bytes = t.weightSlots > 0 ? bytesRead(call.kernel, blocks, s) : 0) {
-      call.weights = Address<N>{weightsAt_, recordCount_[static_cast<std::size_t>(row)] - 1, t.weightBytes, t.weightSlots};
+      call.weights = Address<N>{weightsAt_, recordCount_[static_cast<std::size_t>(row)] - 1,
+                                t.weightBytes, t.weightSlots};
       call.weightOffset = weightOffset_[static_cast<std::size_t>(row)];
       call.weightBytes = bytes;
-      accesses.push_back({tile, byteAddress(*call.weights), byteAddress(*call.weights) + bytes, false, 0});
+      accesses.push_back(
+          {tile, byteAddress(*call.weights), byteAddress(*call.weights) + bytes, false, 0});
     }
-    if (op_->kind() == OpKind::Conv) call.keptBlocks = blocks.count * t.parts[s.part].inputBlocks.count;
+    if (op_->kind() == OpKind::Conv)
+      call.keptBlocks = blocks.count * t.parts[s.part].inputBlocks.count;
     call.init = first;
     call.finish = last;
     const N rowBytes = blocks.count * x.count * kBlock;
@@ -512,27 +574,34 @@ class Generator {
       if (first || last) accesses.push_back({tile, place, place + 4 * rowBytes, true, 0});
     }
     const TensorPlan& plan = memory_.tensors[op_->output.at()];
-    call.part = {Content::Activation, plan.root, y, plan.rootBlock + blocks.first, x.first, 1, blocks.count, x.count};
+    call.part = {Content::Activation, plan.root, y, plan.rootBlock + blocks.first, x.first, 1,
+                 blocks.count,        x.count};
     if (last) {
       call.output = Address<N>{outputAt_, outputCount_[core]++, t.outputRowBytes, t.outputSlots};
-      accesses.push_back({tile, byteAddress(*call.output), byteAddress(*call.output) + rowBytes, true, 0});
+      accesses.push_back(
+          {tile, byteAddress(*call.output), byteAddress(*call.output) + rowBytes, true, 0});
     }
     const Address<N> written = last ? *call.output : Address<N>{};
     const Part<N> part = call.part;
-    emission_.push({EngineKind::Core, small(row), small(column), 0}, layer_, Flat{std::move(call)}, accesses);
+    emission_.push({EngineKind::Core, small(row), small(column), 0}, layer_, Flat{std::move(call)},
+                   accesses);
     if (last) writeBack(row, column, written, part);
   }
 
-  // Bytes of the record that a call reads; a CONCAT only as far as the last table of the operands that it has.
+  // Bytes of the record that a call reads; a CONCAT only as far as the last table of the operands
+  // that it has.
   N bytesRead(KernelId kernel, const Interval& blocks, const Step& s) const {
     const bool last = s.part + 1 == tiling_->parts.size();
-    if (op_->kind() != OpKind::Assemble) return roundUpTo(recordBytes(*op_, blocks.count, tiling_->parts[s.part], last), kBlock);
+    if (op_->kind() != OpKind::Assemble)
+      return roundUpTo(recordBytes(*op_, blocks.count, tiling_->parts[s.part], last), kBlock);
     N tables = 0;
-    for (const Kernel::Move& move : out_.program.kernels[kernel.at()].moves) tables = std::max(tables, move.table + 1);
+    for (const Kernel::Move& move : out_.program.kernels[kernel.at()].moves)
+      tables = std::max(tables, move.table + 1);
     return tables * 256;
   }
 
-  void addInput(Call<N>& call, std::vector<Access>& accesses, const Tile& tile, std::size_t operand, N y, const Step& s) {
+  void addInput(Call<N>& call, std::vector<Access>& accesses, const Tile& tile, std::size_t operand,
+                N y, const Step& s) {
     const LayerTiling& t = *tiling_;
     const OperandGeometry& g = operands_[layer_.at()][operand];
     const Held h = held(tile.row, tile.column, operand, s);
@@ -555,11 +624,13 @@ class Generator {
     in.ringOffset = state.offset;
     in.row = g.firstRow(y, part.kernelRows);
     in.origin = h.columns.first;
-    in.column = windowOf(*op_) ? g.firstColumn(chunkColumns(tile.column, s).first) : h.columns.first;
+    in.column =
+        windowOf(*op_) ? g.firstColumn(chunkColumns(tile.column, s).first) : h.columns.first;
     in.absent = g.absent(y);
     const Interval rows = g.rows(y, part.kernelRows);
     for (N a = rows.first; a < rows.end(); ++a) {
-      const N place = byteAddress(Address<N>{ringsAt_[operand], a + state.offset, in.rowBytes, in.length});
+      const N place =
+          byteAddress(Address<N>{ringsAt_[operand], a + state.offset, in.rowBytes, in.length});
       accesses.push_back({tile, place, place + in.rowBytes, false, 0});
     }
     call.inputs.push_back(in);
@@ -586,10 +657,13 @@ class Generator {
     k.inputZero = input.zeroPoint;
     if (op_->inputs.size() > 1) k.inputZeroB = graph_.tensors[op_->inputs[1].at()].zeroPoint;
     k.outputZero = graph_.tensors[op_->output.at()].zeroPoint;
-    std::visit([&](const auto& a) {
-      if constexpr (requires { a.clamp; }) k.clamp = a.clamp;
-      if constexpr (requires { a.requantizeNegative; }) k.negativeScale = !a.requantizeNegative.empty();
-    }, op_->attributes);
+    std::visit(
+        [&](const auto& a) {
+          if constexpr (requires { a.clamp; }) k.clamp = a.clamp;
+          if constexpr (requires { a.requantizeNegative; })
+            k.negativeScale = !a.requantizeNegative.empty();
+        },
+        op_->attributes);
     if (const auto* pool = std::get_if<AveragePool>(&op_->attributes)) {
       k.countIncludesPad = pool->countIncludesPad;
       k.rescale = pool->rescale;
@@ -610,7 +684,8 @@ class Generator {
         const Held h = held(row, column, i, s);
         if (h.blocks.empty()) continue;
         k.moves.push_back({restricted(from.mapX, x.first, x.count, h.columns.first),
-                           restricted(from.mapC, blocks.first * kBlock, blocks.count * kBlock, h.blocks.first * kBlock),
+                           restricted(from.mapC, blocks.first * kBlock, blocks.count * kBlock,
+                                      h.blocks.first * kBlock),
                            number});
       }
     }
@@ -624,63 +699,85 @@ class Generator {
     return KernelId(kernels.size() - 1);
   }
 
-  // ---- outputs ----------------------------------------------------------------------------------------------------
+  // ---- outputs ----------------------------------------------------------------------------------
 
   void writeBack(N row, N column, const Address<N>& from, const Part<N>& part) {
     const TensorPlan& to = memory_.tensors[part.tensor.at()];
-    const Tile core{TileKind::Core, small(row), small(column)}, memtile{TileKind::Memtile, 0, small(column)};
+    const Tile core{TileKind::Core, small(row), small(column)},
+        memtile{TileKind::Memtile, 0, small(column)};
     const N bytes = part.blocks * part.columns * kBlock, source = byteAddress(from);
     const N blocks = blocksOf(graph_.tensors[part.tensor.at()].shape);
     End<N> destination;
     N first = 0, end = 0;
     if (!where_->output) {
-      const auto slice = std::find_if(to.slices.begin(), to.slices.end(), [&](const Slice& s) { return s.memtile == column; });
+      const auto slice = std::find_if(to.slices.begin(), to.slices.end(),
+                                      [&](const Slice& s) { return s.memtile == column; });
       HEDDLE_CHECK(slice != to.slices.end()) << op_->name << ": no slice in memtile " << column;
-      first = slice->address + ((part.y - slice->y) * blocks + part.block) * slice->columns * kBlock;
+      first =
+          slice->address + ((part.y - slice->y) * blocks + part.block) * slice->columns * kBlock;
       end = first + part.blocks * slice->columns * kBlock;
-      destination = {at(first + (part.x - slice->x) * kBlock), blocksOfCells(part.blocks, part.columns, slice->columns), {}, {}};
+      destination = {at(first + (part.x - slice->x) * kBlock),
+                     blocksOfCells(part.blocks, part.columns, slice->columns),
+                     {},
+                     {}};
     } else {
       const StreamPlan& s = *where_->output;
       const N count = outputCount_[static_cast<std::size_t>(row * device_.columns + column)] - 1;
-      destination = {Address<N>{s.address + row * s.slots * s.slotBytes, count, s.slotBytes, s.slots}, contiguous(bytes), {}, {}};
+      destination = {
+          Address<N>{s.address + row * s.slots * s.slotBytes, count, s.slotBytes, s.slots},
+          contiguous(bytes),
+          {},
+          {}};
       first = byteAddress(destination.address);
       end = first + bytes;
     }
-    emission_.push({EngineKind::CoreOut, small(row), small(column), 0}, layer_,
-                   Flat{WriteFm<N>{{from, contiguous(bytes), {}, {}}, {{column, destination}}, part}},
-                   {{core, source, source + bytes, false, 0}, {memtile, first, end, true, 1}});
+    emission_.push(
+        {EngineKind::CoreOut, small(row), small(column), 0}, layer_,
+        Flat{WriteFm<N>{{from, contiguous(bytes), {}, {}}, {{column, destination}}, part}},
+        {{core, source, source + bytes, false, 0}, {memtile, first, end, true, 1}});
     if (!where_->output) return;
     const Shape& shape = graph_.tensors[part.tensor.at()].shape;
     const N ddr = *to.ddr + ((part.y * blocks + part.block) * shape.width + part.x) * kBlock;
-    emission_.push({EngineKind::DdrOut, 0, small(column), small(row % device_.memtile.ddrChannelsOut)}, layer_,
-                   Flat{Write<N>{{destination.address, contiguous(bytes), {}, {}},
-                                 {at(ddr), blocksOfCells(part.blocks, part.columns, shape.width), {}, {}}, part}},
-                   {{memtile, first, end, false, 0}});
+    emission_.push(
+        {EngineKind::DdrOut, 0, small(column), small(row % device_.memtile.ddrChannelsOut)}, layer_,
+        Flat{Write<N>{{destination.address, contiguous(bytes), {}, {}},
+                      {at(ddr), blocksOfCells(part.blocks, part.columns, shape.width), {}, {}},
+                      part}},
+        {{memtile, first, end, false, 0}});
   }
 
-  // ---- the sequencer ----------------------------------------------------------------------------------------------
+  // ---- the sequencer ----------------------------------------------------------------------------
 
-  // Weights do not depend on anything in DDR: all their entries start first. The others start layer by layer, each layer
-  // after the layers whose spilled tensors it reads.
+  // Weights do not depend on anything in DDR: all their entries start first. The others start layer
+  // by layer, each layer after the layers whose spilled tensors it reads.
   void sequence() {
-    struct Entry { Engine channel; std::size_t layer; N count; bool weights; };
+    struct Entry {
+      Engine channel;
+      std::size_t layer;
+      N count;
+      bool weights;
+    };
     std::vector<Entry> entries;
     std::map<Engine, bool> mixed;
     for (const Section& s : out_.program.sections) {
       if (s.engines.kind != EngineKind::DdrIn && s.engines.kind != EngineKind::DdrOut) continue;
       for (N c = s.engines.range.column; c < s.engines.range.column + s.engines.range.columns; ++c)
-        entries.push_back({{s.engines.kind, 0, small(c), s.engines.channel}, s.layer.at(), std::ssize(s.items),
+        entries.push_back({{s.engines.kind, 0, small(c), s.engines.channel},
+                           s.layer.at(),
+                           std::ssize(s.items),
                            s.engines.kind == EngineKind::DdrIn && s.engines.channel == 1});
     }
     std::vector<std::pair<LayerId, Instruction>> order;
     std::map<Engine, N> started;
     auto start = [&](const Entry& e) {
-      for (N k = 0; k < e.count; ++k) order.push_back({LayerId(e.layer), Instruction{Start{e.channel}}});
+      for (N k = 0; k < e.count; ++k)
+        order.push_back({LayerId(e.layer), Instruction{Start{e.channel}}});
       started[e.channel] += e.count;
     };
     for (const Entry& e : entries)
       if (e.weights) start(e);
-    std::map<std::size_t, std::map<Engine, N>> writes;  // per layer: entries of each channel that end its writes
+    std::map<std::size_t, std::map<Engine, N>>
+        writes;  // per layer: entries of each channel that end its writes
     std::map<std::size_t, std::vector<std::size_t>> producers;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
       if (!inPlace(i)) producers[root(graph_.ops[i].output).at()].push_back(i);
@@ -705,11 +802,13 @@ class Generator {
     }
     for (const auto& [channel, count] : started)
       if (channel.kind == EngineKind::DdrOut && awaited[channel] < count)
-        order.push_back({LayerId(graph_.ops.size() - 1), Instruction{Wait<Affine>{channel, Affine(count - 1)}}});
+        order.push_back({LayerId(graph_.ops.size() - 1),
+                         Instruction{Wait<Affine>{channel, Affine(count - 1)}}});
     for (auto& [layer, instruction] : order) {
       std::vector<Section>& sections = out_.program.sections;
       const EngineRange sequencer{EngineKind::Sequencer, 0, {0, 0, 1, 1}};
-      if (sections.empty() || sections.back().engines != sequencer || sections.back().layer != layer)
+      if (sections.empty() || sections.back().engines != sequencer ||
+          sections.back().layer != layer)
         sections.push_back({layer, sequencer, {}});
       sections.back().items.push_back({std::move(instruction)});
     }
@@ -723,7 +822,7 @@ class Generator {
   GeneratedProgram out_;
   std::vector<N> columnWires_, rowWires_;
   std::vector<std::vector<OperandGeometry>> operands_;  // per layer and operand
-  std::map<std::size_t, std::size_t> lastProducer_;     // root tensor -> the last layer that writes it
+  std::map<std::size_t, std::size_t> lastProducer_;  // root tensor -> the last layer that writes it
 
   // Of the current layer.
   const CanonicalOp* op_ = nullptr;
@@ -732,17 +831,17 @@ class Generator {
   const LayerMemory* where_ = nullptr;
   N weightsAt_ = 0, outputAt_ = 0, accumulatorsAt_ = 0, weightBytes_ = 0;
   std::vector<N> ringsAt_;
-  std::vector<RingState> rings_;                         // per core and operand
+  std::vector<RingState> rings_;  // per core and operand
   std::vector<N> inputSlots_, outputCount_, recordCount_, weightOffset_;
-  std::map<std::tuple<N, N, std::size_t>, N> records_;   // row, pass, part -> place in the image
+  std::map<std::tuple<N, N, std::size_t>, N> records_;  // row, pass, part -> place in the image
   LayerId kernelLayer_;
   std::size_t firstKernel_ = 0;
 };
 
 }  // namespace
 
-Result<GeneratedProgram> generateProgram(const CanonicalGraph& graph, const LayerPlan& plan, const MemoryPlan& memory,
-                                         const Device& device) {
+Result<GeneratedProgram> generateProgram(const CanonicalGraph& graph, const LayerPlan& plan,
+                                         const MemoryPlan& memory, const Device& device) {
   return Generator(graph, plan, memory, device).run();
 }
 

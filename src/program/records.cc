@@ -15,7 +15,8 @@ void append(std::vector<std::uint8_t>& image, T value) {
   image.insert(image.end(), bytes, bytes + sizeof value);
 }
 
-// Parameters per output channel, for convolutions of both kinds. `weightsOf` is the number of weights of one channel.
+// Parameters per output channel, for convolutions of both kinds. `weightsOf` is the number of
+// weights of one channel.
 struct Channels {
   const std::vector<std::int8_t>& weights;
   const std::vector<std::int8_t>& weightZero;
@@ -24,9 +25,12 @@ struct Channels {
   std::int8_t inputZero;
 
   std::int64_t count() const { return std::ssize(bias); }
-  std::int8_t zero(std::int64_t c) const { return c < count() ? weightZero[static_cast<std::size_t>(c)] : std::int8_t{0}; }
+  std::int8_t zero(std::int64_t c) const {
+    return c < count() ? weightZero[static_cast<std::size_t>(c)] : std::int8_t{0};
+  }
 
-  // The kernel multiplies stored values; what the input's zero point adds is a constant of the channel.
+  // The kernel multiplies stored values; what the input's zero point adds is a constant of the
+  // channel.
   std::int32_t correctedBias(std::int64_t c) const {
     if (c >= count()) return 0;
     const auto i = static_cast<std::size_t>(c);
@@ -41,23 +45,28 @@ struct Channels {
   }
 
   void appendZeros(const Interval& blocks, std::vector<std::uint8_t>& image) const {
-    for (std::int64_t c = blocks.first * kBlock; c < blocks.end() * kBlock; ++c) append(image, zero(c));
+    for (std::int64_t c = blocks.first * kBlock; c < blocks.end() * kBlock; ++c)
+      append(image, zero(c));
   }
   void appendEpilogue(const Interval& blocks, std::vector<std::uint8_t>& image) const {
     const std::int64_t first = blocks.first * kBlock, end = blocks.end() * kBlock;
     for (std::int64_t c = first; c < end; ++c) append(image, correctedBias(c));
     for (const std::vector<Multiplier>* scales : {&requantize, &requantizeNegative}) {
       if (scales->empty()) continue;
-      auto scale = [&](std::int64_t c) { return c < count() ? (*scales)[static_cast<std::size_t>(c)] : Multiplier{}; };
+      auto scale = [&](std::int64_t c) {
+        return c < count() ? (*scales)[static_cast<std::size_t>(c)] : Multiplier{};
+      };
       for (std::int64_t c = first; c < end; ++c) append(image, scale(c).multiplier);
       for (std::int64_t c = first; c < end; ++c) append(image, scale(c).shift);
     }
   }
 };
 
-void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn, const Interval& blocks,
-                const ReductionPart& part, bool lastPart, std::vector<std::uint8_t>& image) {
-  const Channels channels{conv.weights, conv.weightZero, conv.bias, conv.requantize, conv.requantizeNegative, inputZero};
+void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn,
+                const Interval& blocks, const ReductionPart& part, bool lastPart,
+                std::vector<std::uint8_t>& image) {
+  const Channels channels{conv.weights,    conv.weightZero,         conv.bias,
+                          conv.requantize, conv.requantizeNegative, inputZero};
   channels.appendZeros(blocks, image);
   const std::int64_t pairs = blocks.count * part.inputBlocks.count;
   for (std::int64_t word = 0; word < divideRoundUp(pairs, 64); ++word) {
@@ -78,11 +87,14 @@ void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn
             std::fill_n(column, kBlock, channels.zero(out));
             if (out < channels.count()) {
               const std::int64_t first = a * kBlock;
-              std::memcpy(column, &conv.weights[static_cast<std::size_t>(((out * ky + y) * kx + x) * channelsIn + first)],
+              std::memcpy(column,
+                          &conv.weights[static_cast<std::size_t>(
+                              ((out * ky + y) * kx + x) * channelsIn + first)],
                           static_cast<std::size_t>(std::min(kBlock, channelsIn - first)));
             }
             for (std::int64_t i = 0; i < kBlock; ++i)
-              image[at + static_cast<std::size_t>(i * kBlock + o)] = static_cast<std::uint8_t>(column[i]);
+              image[at + static_cast<std::size_t>(i * kBlock + o)] =
+                  static_cast<std::uint8_t>(column[i]);
           }
           at += kBlock * kBlock;
         }
@@ -92,17 +104,19 @@ void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn
   if (lastPart) channels.appendEpilogue(blocks, image);
 }
 
-void appendDepthwise(const DepthwiseConv& conv, std::int8_t inputZero, const Interval& blocks, const ReductionPart& part,
-                     std::vector<std::uint8_t>& image) {
-  const Channels channels{conv.weights, conv.weightZero, conv.bias, conv.requantize, conv.requantizeNegative, inputZero};
+void appendDepthwise(const DepthwiseConv& conv, std::int8_t inputZero, const Interval& blocks,
+                     const ReductionPart& part, std::vector<std::uint8_t>& image) {
+  const Channels channels{conv.weights,    conv.weightZero,         conv.bias,
+                          conv.requantize, conv.requantizeNegative, inputZero};
   channels.appendZeros(blocks, image);
   const std::int64_t kx = conv.window.kernelX, ky = conv.window.kernelY;
   for (std::int64_t b = blocks.first; b < blocks.end(); ++b)
     for (std::int64_t y = part.kernelRows.first; y < part.kernelRows.end(); ++y)
       for (std::int64_t x = 0; x < kx; ++x)
         for (std::int64_t c = b * kBlock; c < (b + 1) * kBlock; ++c)
-          append(image, c < channels.count() ? conv.weights[static_cast<std::size_t>((c * ky + y) * kx + x)]
-                                             : channels.zero(c));
+          append(image, c < channels.count()
+                            ? conv.weights[static_cast<std::size_t>((c * ky + y) * kx + x)]
+                            : channels.zero(c));
   channels.appendEpilogue(blocks, image);
 }
 
@@ -112,8 +126,8 @@ void appendTable(const Table256& table, std::vector<std::uint8_t>& image) {
 
 }  // namespace
 
-void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Interval& blocks, const ReductionPart& part,
-                  bool lastPart, std::vector<std::uint8_t>& image) {
+void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Interval& blocks,
+                  const ReductionPart& part, bool lastPart, std::vector<std::uint8_t>& image) {
   const std::size_t before = image.size();
   const CanonicalTensor& input = graph.tensors[op.inputs[0].at()];
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
@@ -121,16 +135,20 @@ void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Inte
   } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes)) {
     appendDepthwise(*depthwise, input.zeroPoint, blocks, part, image);
   } else if (const Table* table = std::get_if<Table>(&op.attributes)) {
-    if (table->tables.size() == 1) appendTable(table->tables[0], image);
+    if (table->tables.size() == 1)
+      appendTable(table->tables[0], image);
     else
       for (std::int64_t c = blocks.first * kBlock; c < blocks.end() * kBlock; ++c)
-        appendTable(c < std::ssize(table->tables) ? table->tables[static_cast<std::size_t>(c)] : Table256{}, image);
+        appendTable(
+            c < std::ssize(table->tables) ? table->tables[static_cast<std::size_t>(c)] : Table256{},
+            image);
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
     for (const AssemblePart& p : assemble->parts)
       if (p.table) appendTable(*p.table, image);
   }
   const auto written = static_cast<std::int64_t>(image.size() - before);
-  HEDDLE_CHECK(written == recordBytes(op, blocks.count, part, lastPart)) << op.name << ": " << written;
+  HEDDLE_CHECK(written == recordBytes(op, blocks.count, part, lastPart))
+      << op.name << ": " << written;
   image.resize(before + static_cast<std::size_t>(roundUpTo(written, kBlock)));
 }
 

@@ -9,7 +9,7 @@
 namespace heddle {
 
 // Appends the record of output blocks `blocks` for `part`; recordBytes() long, padded to 8.
-void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Interval& blocks, const ReductionPart& part,
-                  bool lastPart, std::vector<std::uint8_t>& image);
+void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Interval& blocks,
+                  const ReductionPart& part, bool lastPart, std::vector<std::uint8_t>& image);
 
 }  // namespace heddle

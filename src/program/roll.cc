@@ -23,7 +23,8 @@ std::size_t valueCount(const FlatInstruction& instruction) {
 Roller::Roller(const std::vector<FlatInstruction>& prototypes) : prototypes_(prototypes) {}
 
 std::int32_t Roller::leaf(std::int32_t shape) {
-  const auto [at, fresh] = leaves_.try_emplace(shape, static_cast<std::int32_t>(structures_.size()));
+  const auto [at, fresh] =
+      leaves_.try_emplace(shape, static_cast<std::int32_t>(structures_.size()));
   if (fresh) {
     Structure s;
     s.shape = shape;
@@ -33,11 +34,13 @@ std::int32_t Roller::leaf(std::int32_t shape) {
   return at->second;
 }
 
-std::int32_t Roller::loop(std::int64_t count, std::vector<std::int32_t> body, std::vector<std::int64_t> strides) {
+std::int32_t Roller::loop(std::int64_t count, std::vector<std::int32_t> body,
+                          std::vector<std::int64_t> strides) {
   std::vector<std::int64_t> key{count, std::ssize(body)};
   key.insert(key.end(), body.begin(), body.end());
   key.insert(key.end(), strides.begin(), strides.end());
-  const auto [at, fresh] = loops_.try_emplace(std::move(key), static_cast<std::int32_t>(structures_.size()));
+  const auto [at, fresh] =
+      loops_.try_emplace(std::move(key), static_cast<std::int32_t>(structures_.size()));
   if (fresh) {
     Structure s;
     s.count = count;
@@ -60,7 +63,8 @@ void Roller::add(LayerId layer, const Engine& engine, std::span<const FlatOp> op
     const std::int32_t structure = leaf(op.shape);
     sequence.tokens.push_back({structure, sequence.values.size()});
     const std::size_t n = structures_[static_cast<std::size_t>(structure)].values;
-    sequence.values.insert(sequence.values.end(), values.begin() + static_cast<std::ptrdiff_t>(op.firstValue),
+    sequence.values.insert(sequence.values.end(),
+                           values.begin() + static_cast<std::ptrdiff_t>(op.firstValue),
                            values.begin() + static_cast<std::ptrdiff_t>(op.firstValue + n));
   }
   while (rollOnce(sequence)) {
@@ -68,7 +72,8 @@ void Roller::add(LayerId layer, const Engine& engine, std::span<const FlatOp> op
   groups_[{layer.index, {engine.kind, engine.channel}}].push_back({engine, std::move(sequence)});
 }
 
-// How often the `period` tokens from `at` on stand there one after another, numbers growing by the same steps.
+// How often the `period` tokens from `at` on stand there one after another, numbers growing by the
+// same steps.
 std::int64_t Roller::repetitions(const Sequence& s, std::size_t at, std::size_t period) const {
   auto sameStructure = [&](std::size_t a, std::size_t b) {
     for (std::size_t k = 0; k < period; ++k)
@@ -77,7 +82,8 @@ std::int64_t Roller::repetitions(const Sequence& s, std::size_t at, std::size_t 
   };
   if (at + 2 * period > s.tokens.size() || !sameStructure(at, at + period)) return 1;
   std::int64_t count = 2;
-  for (std::size_t next = at + 2 * period; next + period <= s.tokens.size(); next += period, ++count) {
+  for (std::size_t next = at + 2 * period; next + period <= s.tokens.size();
+       next += period, ++count) {
     if (!sameStructure(at, next)) break;
     bool steady = true;
     for (std::size_t k = 0; k < period && steady; ++k) {
@@ -85,7 +91,8 @@ std::int64_t Roller::repetitions(const Sequence& s, std::size_t at, std::size_t 
       const std::int64_t* v1 = &s.values[s.tokens[at + period + k].firstValue];
       const std::int64_t* before = &s.values[s.tokens[next - period + k].firstValue];
       const std::int64_t* now = &s.values[s.tokens[next + k].firstValue];
-      const std::size_t n = structures_[static_cast<std::size_t>(s.tokens[at + k].structure)].values;
+      const std::size_t n =
+          structures_[static_cast<std::size_t>(s.tokens[at + k].structure)].values;
       for (std::size_t v = 0; v < n && steady; ++v) steady = now[v] - before[v] == v1[v] - v0[v];
     }
     if (!steady) break;
@@ -99,7 +106,8 @@ Roller::Found Roller::longestLoop(const Sequence& s, std::size_t at) const {
   const std::size_t farthest = std::min(kLongestPeriod, (s.tokens.size() - at) / 2);
   std::int32_t depth = 0;
   for (std::size_t period = 1; period <= farthest; ++period) {
-    depth = std::max(depth, structures_[static_cast<std::size_t>(s.tokens[at + period - 1].structure)].depth);
+    depth = std::max(
+        depth, structures_[static_cast<std::size_t>(s.tokens[at + period - 1].structure)].depth);
     if (depth + 1 > static_cast<std::int32_t>(kMaxLoopDepth)) break;
     if (s.tokens[at + period].structure != s.tokens[at].structure) continue;
     const Found found{period, repetitions(s, at, period)};
@@ -109,11 +117,14 @@ Roller::Found Roller::longestLoop(const Sequence& s, std::size_t at) const {
   return best;
 }
 
-// A short loop may be the misaligned start of a long one: head, A, B, A, B, A, B begins with (head A) only by its shape.
+// A short loop may be the misaligned start of a long one: head, A, B, A, B, A, B begins with (head
+// A) only by its shape.
 bool Roller::betterSoon(const Sequence& s, std::size_t at, const Found& found) const {
   if (found.count >= kPlainlyALoop) return false;
   for (std::size_t next = at + 1; next <= at + found.period && next + 1 < s.tokens.size(); ++next)
-    if (const Found later = longestLoop(s, next); later.count >= kPlainlyALoop && later.gain() > found.gain()) return true;
+    if (const Found later = longestLoop(s, next);
+        later.count >= kPlainlyALoop && later.gain() > found.gain())
+      return true;
   return false;
 }
 
@@ -125,7 +136,8 @@ bool Roller::rollOnce(Sequence& s) {
     const Found best = longestLoop(s, at);
     auto copyValues = [&](const Token& t) {
       const std::size_t n = structures_[static_cast<std::size_t>(t.structure)].values;
-      out.values.insert(out.values.end(), s.values.begin() + static_cast<std::ptrdiff_t>(t.firstValue),
+      out.values.insert(out.values.end(),
+                        s.values.begin() + static_cast<std::ptrdiff_t>(t.firstValue),
                         s.values.begin() + static_cast<std::ptrdiff_t>(t.firstValue + n));
     };
     const std::size_t first = out.values.size();
@@ -156,13 +168,15 @@ bool Roller::rollOnce(Sequence& s) {
 std::vector<Section> Roller::sections() {
   std::vector<Section> all;
   for (auto& [key, engines] : groups_) {
-    std::vector<Section> merged = merge(LayerId(static_cast<std::size_t>(key.first)), std::move(engines));
+    std::vector<Section> merged =
+        merge(LayerId(static_cast<std::size_t>(key.first)), std::move(engines));
     std::move(merged.begin(), merged.end(), std::back_inserter(all));
   }
   return all;
 }
 
-// Rectangles of engines with one structure whose numbers are affine in row and column; greedy from the top left.
+// Rectangles of engines with one structure whose numbers are affine in row and column; greedy from
+// the top left.
 std::vector<Section> Roller::merge(LayerId layer, std::vector<Rolled> engines) {
   std::map<std::pair<std::int32_t, std::int32_t>, const Sequence*> left;
   for (const Rolled& r : engines) left[{r.engine.row, r.engine.column}] = &r.sequence;
@@ -189,7 +203,9 @@ std::vector<Section> Roller::merge(LayerId layer, std::vector<Rolled> engines) {
     for (;; ++columns) {
       const Sequence* next = at(row, column + columns);
       if (!next || !alike(first, *next)) break;
-      if (columns >= 2 && !planar(first, *at(row, column + 1), *at(row, column + columns - 1), *next)) break;
+      if (columns >= 2 &&
+          !planar(first, *at(row, column + 1), *at(row, column + columns - 1), *next))
+        break;
     }
     for (;; ++rows) {
       bool fits = true;
@@ -197,8 +213,10 @@ std::vector<Section> Roller::merge(LayerId layer, std::vector<Rolled> engines) {
         const Sequence* next = at(row + rows, column + c);
         fits = next && alike(first, *next);
         if (!fits) break;
-        if (rows >= 2) fits = planar(first, *at(row + 1, column), *at(row + rows - 1, column + c), *next);
-        else if (c >= 1) fits = planar(first, *at(row + 1, column), *at(row, column + c), *next);
+        if (rows >= 2)
+          fits = planar(first, *at(row + 1, column), *at(row + rows - 1, column + c), *next);
+        else if (c >= 1)
+          fits = planar(first, *at(row + 1, column), *at(row, column + c), *next);
       }
       if (!fits) break;
     }
@@ -212,8 +230,8 @@ std::vector<Section> Roller::merge(LayerId layer, std::vector<Rolled> engines) {
   return out;
 }
 
-Section Roller::section(LayerId layer, const EngineRange& range, const Sequence& first, const Sequence* below,
-                        const Sequence* right) {
+Section Roller::section(LayerId layer, const EngineRange& range, const Sequence& first,
+                        const Sequence* below, const Sequence* right) {
   std::vector<Affine> values(first.values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     Affine& v = values[i];
@@ -223,7 +241,8 @@ Section Roller::section(LayerId layer, const EngineRange& range, const Sequence&
   }
   Section out{layer, range, {}};
   std::vector<Enclosing> loops;
-  for (const Token& token : first.tokens) out.items.push_back(item(token.structure, values, token.firstValue, loops));
+  for (const Token& token : first.tokens)
+    out.items.push_back(item(token.structure, values, token.firstValue, loops));
   return out;
 }
 
@@ -235,7 +254,8 @@ Item Roller::item(std::int32_t structure, const std::vector<Affine>& values, std
     std::size_t v = offset;
     forEachValue(instruction, [&](Affine& a) {
       a = values[v];
-      for (std::size_t k = 0; k < loops.size(); ++k) a.loop[k] = (*loops[k].strides)[v - loops[k].offset];
+      for (std::size_t k = 0; k < loops.size(); ++k)
+        a.loop[k] = (*loops[k].strides)[v - loops[k].offset];
       ++v;
     });
     return {std::move(instruction)};

@@ -19,7 +19,8 @@ std::map<std::int64_t, TileAccesses::Stretch>::iterator TileAccesses::split(std:
 }
 
 // A queue needs no token for itself, nor for what an earlier token of the same pair has brought.
-void TileAccesses::require(const AccessPoint& from, const AccessPoint& to, std::vector<Edge>& edges) {
+void TileAccesses::require(const AccessPoint& from, const AccessPoint& to,
+                           std::vector<Edge>& edges) {
   if (from.queue < 0 || from.queue == to.queue) return;
   auto [known, fresh] = known_.try_emplace({from.queue, to.queue}, -1);
   if (known->second >= from.op) return;
@@ -33,13 +34,15 @@ void TileAccesses::require(const AccessPoint& from, const AccessPoint& to, std::
   edges.push_back({from, to});
 }
 
-void TileAccesses::read(std::int64_t first, std::int64_t end, AccessPoint by, std::vector<Edge>& edges) {
+void TileAccesses::read(std::int64_t first, std::int64_t end, AccessPoint by,
+                        std::vector<Edge>& edges) {
   if (first >= end) return;
   auto at = split(first);
   split(end);
   at = stretches_.lower_bound(first);
   for (std::int64_t next = first; next < end;) {
-    if (at == stretches_.end() || at->first > next) {  // never touched: remember the reader all the same
+    if (at == stretches_.end() ||
+        at->first > next) {  // never touched: remember the reader all the same
       const std::int64_t gapEnd = at == stretches_.end() ? end : std::min(end, at->first);
       at = stretches_.emplace_hint(at, next, Stretch{gapEnd, {}, {}});
     }
@@ -47,14 +50,17 @@ void TileAccesses::read(std::int64_t first, std::int64_t end, AccessPoint by, st
     require(stretch.writer, by, edges);
     const auto mine = std::find_if(stretch.readers.begin(), stretch.readers.end(),
                                    [&](const AccessPoint& r) { return r.queue == by.queue; });
-    if (mine == stretch.readers.end()) stretch.readers.push_back(by);
-    else *mine = by;
+    if (mine == stretch.readers.end())
+      stretch.readers.push_back(by);
+    else
+      *mine = by;
     next = stretch.end;
     ++at;
   }
 }
 
-void TileAccesses::write(std::int64_t first, std::int64_t end, AccessPoint by, std::vector<Edge>& edges) {
+void TileAccesses::write(std::int64_t first, std::int64_t end, AccessPoint by,
+                         std::vector<Edge>& edges) {
   if (first >= end) return;
   split(first);
   split(end);

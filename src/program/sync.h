@@ -1,11 +1,13 @@
-// Derives the locks: every pair of accesses to the same bytes of which one writes, by two queues, is an edge.
+// Derives the locks: every pair of accesses to the same bytes of which one writes, by two queues,
+// is an edge.
 //
 //   in0 writes bytes [0, 64)   core reads [0, 64)   in0 writes [0, 64) again
 //        \__ token in0->core __/      \__ token core->in0 __/
 //
-// Accesses are told in one sequential order that would compute the right result; the tokens keep the order of every
-// pair that matters and nothing else. So the parallel program computes the same, and since every queue keeps that order
-// too, it cannot deadlock: the sequential order is a schedule of it.
+// Accesses are told in one sequential order that would compute the right result; the tokens keep
+// the order of every pair that matters and nothing else. So the parallel program computes the same,
+// and since every queue keeps that order too, it cannot deadlock: the sequential order is a
+// schedule of it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,7 +17,8 @@
 
 namespace heddle {
 
-// An instruction in its queue, and which of its ends makes the access (0 source or only one, 1.. destinations).
+// An instruction in its queue, and which of its ends makes the access (0 source or only one, 1..
+// destinations).
 struct AccessPoint {
   std::int32_t queue = -1;  // dense number of the engine
   std::int32_t op = -1;     // position in its queue
@@ -35,14 +38,16 @@ class TileAccesses {
  private:
   struct Stretch {
     std::int64_t end = 0;
-    AccessPoint writer;                 // queue -1: never written
-    std::vector<AccessPoint> readers;   // since then, the latest of each queue
+    AccessPoint writer;                // queue -1: never written
+    std::vector<AccessPoint> readers;  // since then, the latest of each queue
   };
   std::map<std::int64_t, Stretch>::iterator split(std::int64_t at);
   void require(const AccessPoint& from, const AccessPoint& to, std::vector<Edge>& edges);
 
-  std::map<std::int64_t, Stretch> stretches_;                    // by first byte; together they cover what was touched
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> known_;  // (from, to) queue -> latest op already waited for
+  std::map<std::int64_t, Stretch>
+      stretches_;  // by first byte; together they cover what was touched
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>
+      known_;  // (from, to) queue -> latest op already waited for
 };
 
 }  // namespace heddle

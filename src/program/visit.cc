@@ -29,29 +29,39 @@ Part<To> convert(const Part<From>& p) {
 }
 template <class To>
 struct Convert {
-  template <class From> using Out = BasicInstruction<To>;
+  template <class From>
+  using Out = BasicInstruction<To>;
   BasicInstruction<To> operator()(const Start& s) const { return {s}; }
-  template <class F> BasicInstruction<To> operator()(const Wait<F>& i) const { return {Wait<To>{i.channel, {}}}; }
-  template <class F> BasicInstruction<To> operator()(const Load<F>& i) const {
+  template <class F>
+  BasicInstruction<To> operator()(const Wait<F>& i) const {
+    return {Wait<To>{i.channel, {}}};
+  }
+  template <class F>
+  BasicInstruction<To> operator()(const Load<F>& i) const {
     return {Load<To>{convert<To>(i.source), convert<To>(i.destination), convert<To>(i.part)}};
   }
-  template <class F> BasicInstruction<To> operator()(const Write<F>& i) const {
+  template <class F>
+  BasicInstruction<To> operator()(const Write<F>& i) const {
     return {Write<To>{convert<To>(i.source), convert<To>(i.destination), convert<To>(i.part)}};
   }
-  template <class F> BasicInstruction<To> operator()(const Send<F>& i) const {
+  template <class F>
+  BasicInstruction<To> operator()(const Send<F>& i) const {
     Send<To> out{{}, convert<To>(i.source), {}, convert<To>(i.part)};
     for (const auto& t : i.to) out.to.push_back({{}, {}, t.rows, t.columns, t.channel});
     return {std::move(out)};
   }
-  template <class F> BasicInstruction<To> operator()(const Receive<F>& i) const {
+  template <class F>
+  BasicInstruction<To> operator()(const Receive<F>& i) const {
     return {Receive<To>{{}, convert<To>(i.destination), convert<To>(i.part)}};
   }
-  template <class F> BasicInstruction<To> operator()(const WriteFm<F>& i) const {
+  template <class F>
+  BasicInstruction<To> operator()(const WriteFm<F>& i) const {
     WriteFm<To> out{convert<To>(i.source), {}, convert<To>(i.part)};
     for (const auto& d : i.destinations) out.destinations.push_back({{}, convert<To>(d.end)});
     return {std::move(out)};
   }
-  template <class F> BasicInstruction<To> operator()(const Call<F>& i) const {
+  template <class F>
+  BasicInstruction<To> operator()(const Call<F>& i) const {
     Call<To> out;
     out.kernel = i.kernel;
     for (const auto& r : i.inputs) {
@@ -92,9 +102,11 @@ BasicInstruction<To> transform(const BasicInstruction<From>& from, F&& value) {
 
 }  // namespace
 
-FlatInstruction evaluate(const Instruction& instruction, std::span<const std::int64_t> counters, const Engine& engine) {
-  return transform<std::int64_t>(
-      instruction, [&](const Affine& a) { return evaluate(a, counters, engine.row, engine.column); });
+FlatInstruction evaluate(const Instruction& instruction, std::span<const std::int64_t> counters,
+                         const Engine& engine) {
+  return transform<std::int64_t>(instruction, [&](const Affine& a) {
+    return evaluate(a, counters, engine.row, engine.column);
+  });
 }
 
 Instruction constant(const FlatInstruction& instruction) {
@@ -107,8 +119,8 @@ std::vector<Engine> enginesOf(const Program& program) {
     const CoreRange& r = s.engines.range;
     for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
       for (std::int64_t column = r.column; column < r.column + r.columns; ++column)
-        engines.insert({s.engines.kind, static_cast<std::int32_t>(row), static_cast<std::int32_t>(column),
-                        s.engines.channel});
+        engines.insert({s.engines.kind, static_cast<std::int32_t>(row),
+                        static_cast<std::int32_t>(column), s.engines.channel});
   }
   return {engines.begin(), engines.end()};
 }
@@ -116,13 +128,16 @@ std::vector<Engine> enginesOf(const Program& program) {
 std::int32_t leafCount(const std::vector<Item>& items) {
   std::int32_t n = 0;
   for (const Item& item : items) {
-    if (const Loop* loop = std::get_if<Loop>(&item.as)) n += leafCount(loop->body);
-    else ++n;
+    if (const Loop* loop = std::get_if<Loop>(&item.as))
+      n += leafCount(loop->body);
+    else
+      ++n;
   }
   return n;
 }
 
-QueueCursor::QueueCursor(const Program& program, const Engine& engine) : program_(&program), engine_(engine) {
+QueueCursor::QueueCursor(const Program& program, const Engine& engine)
+    : program_(&program), engine_(engine) {
   std::int32_t leaves = 0;
   for (std::size_t i = 0; i < program.sections.size(); ++i) {
     if (program.sections[i].engines.contains(engine)) {
@@ -150,7 +165,8 @@ void QueueCursor::enterSection() {
   leaf_ = nullptr;
 }
 
-// From an item that may be a loop down to its first instruction. Loops have a count of at least 1 and a body.
+// From an item that may be a loop down to its first instruction. Loops have a count of at least 1
+// and a body.
 void QueueCursor::descend() {
   for (;;) {
     const Item& item = (*stack_.back().items)[stack_.back().index];
@@ -159,7 +175,8 @@ void QueueCursor::descend() {
       return;
     }
     const Loop& loop = std::get<Loop>(item.as);
-    HEDDLE_CHECK(loop.count >= 1 && !loop.body.empty() && depth_ < kMaxLoopDepth) << "malformed loop";
+    HEDDLE_CHECK(loop.count >= 1 && !loop.body.empty() && depth_ < kMaxLoopDepth)
+        << "malformed loop";
     counters_[depth_++] = 0;
     stack_.push_back({&loop.body, 0, 0, loop.count});
   }
@@ -197,7 +214,8 @@ LayerId QueueCursor::layer() const { return program_->sections[sections_[section
 bool QueueCursor::lastOfEntry() const {
   for (std::size_t k = 0; k < stack_.size(); ++k) {
     const Level& level = stack_[k];
-    if (k > 0 && (level.index + 1 < level.items->size() || level.iteration + 1 < level.count)) return false;
+    if (k > 0 && (level.index + 1 < level.items->size() || level.iteration + 1 < level.count))
+      return false;
   }
   return true;
 }

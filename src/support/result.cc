@@ -5,7 +5,8 @@
 namespace heddle {
 
 std::string toText(const Diagnostic& diagnostic) {
-  std::string text = "error[" + diagnostic.code + "] " + diagnostic.where + ": " + diagnostic.summary + "\n";
+  std::string text =
+      "error[" + diagnostic.code + "] " + diagnostic.where + ": " + diagnostic.summary + "\n";
   if (!diagnostic.what.empty()) text += "  what:  " + diagnostic.what + "\n";
   if (!diagnostic.mend.empty()) text += "  mend:  " + diagnostic.mend + "\n";
   return text;
@@ -17,6 +18,8 @@ std::string toText(const Diagnostics& diagnostics) {
   return text;
 }
 
-std::ostream& operator<<(std::ostream& out, const Diagnostics& diagnostics) { return out << toText(diagnostics); }
+std::ostream& operator<<(std::ostream& out, const Diagnostics& diagnostics) {
+  return out << toText(diagnostics);
+}
 
 }  // namespace heddle

@@ -15,7 +15,8 @@ std::vector<std::int64_t> expand(const AxisMap& map, std::int64_t outputs) {
   return from;
 }
 
-// The smallest interval around the mapped inputs of outputs [first, end); empty where none is mapped.
+// The smallest interval around the mapped inputs of outputs [first, end); empty where none is
+// mapped.
 Interval around(const std::vector<std::int64_t>& from, std::int64_t first, std::int64_t end) {
   std::int64_t low = INT64_MAX, high = -1;
   for (std::int64_t i = first; i < std::min<std::int64_t>(end, std::ssize(from)); ++i) {
@@ -38,8 +39,10 @@ Interval clip(std::int64_t first, std::int64_t end, std::int64_t size) {
 const Window* windowOf(const CanonicalOp& op) {
   return std::visit(
       [](const auto& a) -> const Window* {
-        if constexpr (requires { a.window; }) return &a.window;
-        else return nullptr;
+        if constexpr (requires { a.window; })
+          return &a.window;
+        else
+          return nullptr;
       },
       op.attributes);
 }
@@ -48,8 +51,11 @@ bool sharesInput(const CanonicalOp& op) { return op.kind() == OpKind::Conv; }
 
 std::int64_t blocksOf(const Shape& shape) { return divideRoundUp(shape.channels, kBlock); }
 
-OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand)
-    : op_(&op), input_(graph.tensors[op.inputs[operand].at()].shape), output_(graph.tensors[op.output.at()].shape) {
+OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op,
+                                 std::size_t operand)
+    : op_(&op),
+      input_(graph.tensors[op.inputs[operand].at()].shape),
+      output_(graph.tensors[op.output.at()].shape) {
   if (const Window* window = windowOf(op)) {
     window_ = *window;
     windowed_ = true;
@@ -63,7 +69,8 @@ OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp&
 
 std::int64_t OperandGeometry::firstRow(std::int64_t y, const Interval& kernelRows) const {
   if (!rowOf_.empty()) return std::max<std::int64_t>(rowOf_[static_cast<std::size_t>(y)], 0);
-  return windowed_ ? y * window_.strideY - window_.padTop + kernelRows.first * window_.dilationY : y;
+  return windowed_ ? y * window_.strideY - window_.padTop + kernelRows.first * window_.dilationY
+                   : y;
 }
 
 std::int64_t OperandGeometry::firstColumn(std::int64_t x) const {
@@ -71,7 +78,8 @@ std::int64_t OperandGeometry::firstColumn(std::int64_t x) const {
 }
 
 Interval OperandGeometry::rows(std::int64_t y, const Interval& kernelRows) const {
-  if (!rowOf_.empty()) return absent(y) ? Interval{} : Interval{rowOf_[static_cast<std::size_t>(y)], 1};
+  if (!rowOf_.empty())
+    return absent(y) ? Interval{} : Interval{rowOf_[static_cast<std::size_t>(y)], 1};
   const std::int64_t first = firstRow(y, kernelRows);
   const std::int64_t extent = windowed_ ? (kernelRows.count - 1) * window_.dilationY + 1 : 1;
   return clip(first, first + extent, input_.height);
@@ -81,7 +89,8 @@ Interval OperandGeometry::columns(const Interval& x) const {
   if (!columnOf_.empty()) return around(columnOf_, x.first, x.end());
   if (!windowed_) return x;
   const std::int64_t extent = (window_.kernelX - 1) * window_.dilationX + 1;
-  const Interval inside = clip(firstColumn(x.first), firstColumn(x.end() - 1) + extent, input_.width);
+  const Interval inside =
+      clip(firstColumn(x.first), firstColumn(x.end() - 1) + extent, input_.width);
   if (!inside.empty()) return inside;
   return {std::clamp<std::int64_t>(firstColumn(x.first), 0, input_.width - 1), 1};
 }
@@ -89,7 +98,8 @@ Interval OperandGeometry::columns(const Interval& x) const {
 Interval OperandGeometry::blocks(const Interval& outputBlocks, const ReductionPart& part) const {
   if (sharesInput(*op_)) return part.inputBlocks;
   if (channelOf_.empty()) return outputBlocks;
-  const Interval channels = around(channelOf_, outputBlocks.first * kBlock, outputBlocks.end() * kBlock);
+  const Interval channels =
+      around(channelOf_, outputBlocks.first * kBlock, outputBlocks.end() * kBlock);
   if (channels.empty()) return {};
   const std::int64_t first = channels.first / kBlock;
   return {first, divideRoundUp(channels.end(), kBlock) - first};
@@ -99,11 +109,14 @@ bool OperandGeometry::absent(std::int64_t y) const {
   return !rowOf_.empty() && rowOf_[static_cast<std::size_t>(y)] < 0;
 }
 
-std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks, const ReductionPart& part, bool lastPart) {
+std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
+                         const ReductionPart& part, bool lastPart) {
   const bool negativeScale = std::visit(
       [](const auto& a) {
-        if constexpr (requires { a.requantizeNegative; }) return !a.requantizeNegative.empty();
-        else return false;
+        if constexpr (requires { a.requantizeNegative; })
+          return !a.requantizeNegative.empty();
+        else
+          return false;
       },
       op.attributes);
   // Bias, multiplier, shift, and both of the latter again for negative sums.
@@ -111,25 +124,29 @@ std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks, const
   switch (op.kind()) {
     case OpKind::Conv: {
       const std::int64_t pairs = part.inputBlocks.count * outputBlocks;
-      const std::int64_t taps = part.kernelRows.count * std::get<Conv>(op.attributes).window.kernelX;
+      const std::int64_t taps =
+          part.kernelRows.count * std::get<Conv>(op.attributes).window.kernelX;
       return kBlock * outputBlocks + divideRoundUp(pairs, 64) * 8 + pairs * taps * kBlock * kBlock +
              (lastPart ? epilogue : 0);
     }
     case OpKind::DepthwiseConv: {
-      const std::int64_t taps = part.kernelRows.count * std::get<DepthwiseConv>(op.attributes).window.kernelX;
+      const std::int64_t taps =
+          part.kernelRows.count * std::get<DepthwiseConv>(op.attributes).window.kernelX;
       return kBlock * outputBlocks + outputBlocks * taps * kBlock + epilogue;
     }
     case OpKind::Table:
       return 256 * (std::get<Table>(op.attributes).tables.size() == 1 ? 1 : outputBlocks * kBlock);
     case OpKind::Assemble: {
       std::int64_t tables = 0;
-      for (const AssemblePart& p : std::get<Assemble>(op.attributes).parts) tables += p.table.has_value();
+      for (const AssemblePart& p : std::get<Assemble>(op.attributes).parts)
+        tables += p.table.has_value();
       return 256 * tables;
     }
     case OpKind::MaxPool:
     case OpKind::AveragePool:
     case OpKind::Add:
-    case OpKind::Mul: return 0;
+    case OpKind::Mul:
+      return 0;
   }
   return 0;
 }

@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::int64_t kRingAlignment = 8;
 
-// Cycles for which one more kernel call is worth saving, so that of two tilings of nearly the same estimate the one with
-// fewer, larger steps wins: it has fewer descriptors, and a real call has overheads that paper.yaml leaves out.
+// Cycles for which one more kernel call is worth saving, so that of two tilings of nearly the same
+// estimate the one with fewer, larger steps wins: it has fewer descriptors, and a real call has
+// overheads that paper.yaml leaves out.
 constexpr std::int64_t kStepPenalty = 16;
 
 struct Candidate {
@@ -24,7 +25,8 @@ struct Candidate {
   bool resident = false;
 };
 
-// Rows that a window, and a window with its successor, span: the shortest rings that work and that overlap transfers.
+// Rows that a window, and a window with its successor, span: the shortest rings that work and that
+// overlap transfers.
 struct RingLengths {
   std::int64_t single = 1, doubled = 1, whole = 1, firstWindow = 1;
   std::int64_t rowsLoaded = 0;  // rows that one sweep over the output box brings in
@@ -43,9 +45,14 @@ std::vector<std::int64_t> steps(std::int64_t n) {
 
 class LayerSearch {
  public:
-  LayerSearch(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device, std::int64_t staging)
-      : graph_(graph), op_(op), device_(device), staging_(staging),
-        output_(graph.tensors[op.output.at()].shape), input_(graph.tensors[op.inputs[0].at()].shape),
+  LayerSearch(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
+              std::int64_t staging)
+      : graph_(graph),
+        op_(op),
+        device_(device),
+        staging_(staging),
+        output_(graph.tensors[op.output.at()].shape),
+        input_(graph.tensors[op.inputs[0].at()].shape),
         capacity_(device.core.operandMemory().raw()) {
     if (const Window* window = windowOf(op)) window_ = *window;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
@@ -68,10 +75,11 @@ class LayerSearch {
   std::string shortage() const {
     std::ostringstream out;
     if (smallest_ == INT64_MAX)
-      out << "two of its smallest weight records need " << 2 * smallestRecord_ << " B of the " << staging_
-          << " B that a memtile sets aside for the weights of a row";
+      out << "two of its smallest weight records need " << 2 * smallestRecord_ << " B of the "
+          << staging_ << " B that a memtile sets aside for the weights of a row";
     else
-      out << "the smallest subvolume needs " << smallest_ << " B of a core's " << capacity_ << " B for operands";
+      out << "the smallest subvolume needs " << smallest_ << " B of a core's " << capacity_
+          << " B for operands";
     return out.str();
   }
 
@@ -117,8 +125,10 @@ class LayerSearch {
         const Interval rows = operands_[operand].rows(y, kernelRows);
         if (rows.empty()) continue;
         n.single = std::max(n.single, rows.count);
-        if (previous.empty()) n.firstWindow = std::max(n.firstWindow, rows.count);
-        else n.doubled = std::max(n.doubled, rows.end() - previous.first);
+        if (previous.empty())
+          n.firstWindow = std::max(n.firstWindow, rows.count);
+        else
+          n.doubled = std::max(n.doubled, rows.end() - previous.first);
         previous = rows;
       }
     }
@@ -140,7 +150,8 @@ class LayerSearch {
 
   ReductionPart part(const Candidate& c, std::int64_t index) const {
     ReductionPart p;
-    if (sharesInput(op_)) p.inputBlocks = evenPart(blocksOf(input_), c.channelParts, index % c.channelParts);
+    if (sharesInput(op_))
+      p.inputBlocks = evenPart(blocksOf(input_), c.channelParts, index % c.channelParts);
     p.kernelRows = evenPart(window_.kernelY, c.kernelParts, index / c.channelParts);
     return p;
   }
@@ -162,14 +173,17 @@ class LayerSearch {
     const std::int64_t columns = evenPart(space_.columns[0].x.count, c.chunks, 0).count;
     t.outputRowBytes = c.blocksPerPass * columns * kBlock;
     if (t.parts.size() > 1)
-      t.accumulatorBytes = 4 * t.outputRowBytes * evenPart(space_.columns[0].y.count, c.bands, 0).count;
+      t.accumulatorBytes =
+          4 * t.outputRowBytes * evenPart(space_.columns[0].y.count, c.bands, 0).count;
     const bool doubled = planRings(t, c, columns);
-    t.coreBytes = t.weightSlots * t.weightBytes + t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
+    t.coreBytes =
+        t.weightSlots * t.weightBytes + t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
     for (const RingPlan& ring : t.rings) t.coreBytes += ring.length * ring.rowBytes;
     smallest_ = std::min(smallest_, t.coreBytes);
     if (t.coreBytes > capacity_) return false;
     estimate(t, c, columns, doubled);
-    const std::int64_t steps = t.passes * t.chunks * std::ssize(t.parts) * space_.columns[0].y.count;
+    const std::int64_t steps =
+        t.passes * t.chunks * std::ssize(t.parts) * space_.columns[0].y.count;
     const std::int64_t score = t.estimate.raw() + kStepPenalty * steps;
     if (!best_ || score < bestScore_) {
       best_ = std::move(t);
@@ -182,12 +196,14 @@ class LayerSearch {
   bool planRings(LayerTiling& t, const Candidate& c, std::int64_t columns) {
     for (bool doubled : {true, false}) {
       t.rings.clear();
-      std::int64_t bytes = t.weightSlots * t.weightBytes + t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
+      std::int64_t bytes =
+          t.weightSlots * t.weightBytes + t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
       for (std::size_t i = 0; i < operands_.size(); ++i) {
         const RingLengths& n = lengths(i, c.kernelParts);
         RingPlan ring;
         ring.length = c.resident ? n.whole : doubled ? n.doubled : n.single;
-        ring.rowBytes = roundUpTo(inputBlocks(t, i) * inputColumns(i, c, columns) * kBlock, kRingAlignment);
+        ring.rowBytes =
+            roundUpTo(inputBlocks(t, i) * inputColumns(i, c, columns) * kBlock, kRingAlignment);
         bytes += ring.length * ring.rowBytes;
         t.rings.push_back(ring);
       }
@@ -199,7 +215,8 @@ class LayerSearch {
   // Most columns of an operand that a core holds, for chunks of at most `columns` output columns.
   std::int64_t inputColumns(std::size_t operand, const Candidate& c, std::int64_t columns) const {
     if (windowOf(op_))
-      return std::min(input_.width, (columns - 1) * window_.strideX + (window_.kernelX - 1) * window_.dilationX + 1);
+      return std::min(input_.width, (columns - 1) * window_.strideX +
+                                        (window_.kernelX - 1) * window_.dilationX + 1);
     std::int64_t most = 0;
     for (const OutputBox& box : space_.columns) {
       for (std::int64_t j = 0; j < c.chunks; ++j) {
@@ -241,20 +258,28 @@ class LayerSearch {
       const std::int64_t row = wireTime(Bytes(blocks * width * kBlock), device_).raw();
       wire += again * lengths(i, c.kernelParts).rowsLoaded * row;
     }
-    const std::int64_t out = rows * coreWriteTime(Bytes(rowBlocks_ * columns * t.chunks * kBlock), device_).raw();
+    const std::int64_t out =
+        rows * coreWriteTime(Bytes(rowBlocks_ * columns * t.chunks * kBlock), device_).raw();
     const std::int64_t sharing = divideRoundUp(device_.rows, device_.columns);
     const std::int64_t ddr = weights * sharing;
-    const std::array<std::pair<std::int64_t, const char*>, 5> terms{
-        {{compute, "compute"}, {wire, "inputs"}, {weights, "weights"}, {ddr, "ddr"}, {out, "outputs"}}};
-    const auto largest = std::max_element(terms.begin(), terms.end(), [](auto& a, auto& b) { return a.first < b.first; });
+    const std::array<std::pair<std::int64_t, const char*>, 5> terms{{{compute, "compute"},
+                                                                     {wire, "inputs"},
+                                                                     {weights, "weights"},
+                                                                     {ddr, "ddr"},
+                                                                     {out, "outputs"}}};
+    const auto largest = std::max_element(terms.begin(), terms.end(),
+                                          [](auto& a, auto& b) { return a.first < b.first; });
     std::int64_t total = largest->first;
     t.boundBy = largest->second;
-    if (t.weightSlots == 1 && t.passes * std::ssize(t.parts) > 1) total = std::max(total, compute + weights);
+    if (t.weightSlots == 1 && t.passes * std::ssize(t.parts) > 1)
+      total = std::max(total, compute + weights);
     if (!doubled && !t.resident) total = std::max(total, compute + wire);
     std::int64_t fill = 0;
     for (std::size_t i = 0; i < t.rings.size(); ++i)
-      fill += wireTime(Bytes(t.rings[i].rowBytes * std::min(t.rings[i].length, lengths(i, c.kernelParts).firstWindow)),
-                       device_).raw();
+      fill += wireTime(Bytes(t.rings[i].rowBytes *
+                             std::min(t.rings[i].length, lengths(i, c.kernelParts).firstWindow)),
+                       device_)
+                  .raw();
     if (t.coreBytes * 2 > capacity_) fill += wireTime(Bytes(t.weightBytes), device_).raw();
     t.estimate = Cycles(total + fill + coreWriteTime(Bytes(t.outputRowBytes), device_).raw());
   }
@@ -292,18 +317,21 @@ std::vector<OutputBox> evenBoxes(const Shape& shape, const Device& device) {
   std::vector<OutputBox> boxes;
   for (std::int64_t c = 0; c < device.columns; ++c) {
     OutputBox box{{0, shape.height}, {0, shape.width}};
-    (acrossWidth ? box.x : box.y) = evenPart(acrossWidth ? shape.width : shape.height, device.columns, c);
+    (acrossWidth ? box.x : box.y) =
+        evenPart(acrossWidth ? shape.width : shape.height, device.columns, c);
     boxes.push_back(box);
   }
   return boxes;
 }
 
 std::int64_t LayerTiling::activeColumns() const {
-  return std::count_if(columns.begin(), columns.end(), [](const OutputBox& b) { return !b.empty(); });
+  return std::count_if(columns.begin(), columns.end(),
+                       [](const OutputBox& b) { return !b.empty(); });
 }
 
 std::int64_t LayerTiling::activeRows() const {
-  return std::count_if(rowBlocks.begin(), rowBlocks.end(), [](const Interval& b) { return !b.empty(); });
+  return std::count_if(rowBlocks.begin(), rowBlocks.end(),
+                       [](const Interval& b) { return !b.empty(); });
 }
 
 Interval LayerTiling::passBlocks(std::int64_t row, std::int64_t pass) const {
@@ -325,10 +353,11 @@ Result<LayerPlan> makeLayerPlan(const CanonicalGraph& graph, const Device& devic
       plan.layers.push_back(std::move(*tiling));
       continue;
     }
-    errors.push_back({"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-                      "no tiling of this layer fits a core", search.shortage(),
-                      "give the cores or memtiles more memory (--set core.memory=..., --set memtile.memory=...)",
-                      Severity::DoesNotFit});
+    errors.push_back(
+        {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
+         "no tiling of this layer fits a core", search.shortage(),
+         "give the cores or memtiles more memory (--set core.memory=..., --set memtile.memory=...)",
+         Severity::DoesNotFit});
   }
   if (!errors.empty()) return errors;
   return plan;
@@ -336,8 +365,11 @@ Result<LayerPlan> makeLayerPlan(const CanonicalGraph& graph, const Device& devic
 
 std::string splitText(const LayerTiling& t) {
   std::ostringstream out;
-  const bool acrossWidth = t.columns.size() == 1 || t.columns[0].y.count == t.columns.back().y.count || t.columns[1].x.first > 0;
-  out << (acrossWidth ? "W/" : "H/") << t.activeColumns() << " x C/" << t.activeRows() << ", " << t.passes << " pass";
+  const bool acrossWidth = t.columns.size() == 1 ||
+                           t.columns[0].y.count == t.columns.back().y.count ||
+                           t.columns[1].x.first > 0;
+  out << (acrossWidth ? "W/" : "H/") << t.activeColumns() << " x C/" << t.activeRows() << ", "
+      << t.passes << " pass";
   if (t.passes > 1) out << "es";
   if (t.chunks > 1) out << ", W cut in " << t.chunks;
   if (t.bands > 1) out << ", H cut in " << t.bands;
@@ -351,11 +383,12 @@ std::string print(const LayerPlan& plan, const CanonicalGraph& graph) {
   out << "layer-plan weight-staging " << plan.weightStagingPerRow << " B per row\n";
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {
     const LayerTiling& t = plan.layers[i];
-    out << "layer " << i << " '" << graph.ops[i].name << "' " << splitText(t) << "; core " << t.coreBytes << " B (weights "
-        << t.weightSlots << " x " << t.weightBytes << ", rings";
+    out << "layer " << i << " '" << graph.ops[i].name << "' " << splitText(t) << "; core "
+        << t.coreBytes << " B (weights " << t.weightSlots << " x " << t.weightBytes << ", rings";
     for (const RingPlan& ring : t.rings) out << ' ' << ring.length << " x " << ring.rowBytes;
-    out << ", outputs " << t.outputSlots << " x " << t.outputRowBytes << ", accumulators " << t.accumulatorBytes
-        << "); estimate " << t.estimate.raw() << " cycles, bound by " << t.boundBy << '\n';
+    out << ", outputs " << t.outputSlots << " x " << t.outputRowBytes << ", accumulators "
+        << t.accumulatorBytes << "); estimate " << t.estimate.raw() << " cycles, bound by "
+        << t.boundBy << '\n';
   }
   return out.str();
 }

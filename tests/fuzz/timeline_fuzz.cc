@@ -1,5 +1,5 @@
-// Whatever the bytes, parseTimelineJson answers with a timeline that every format can write, or with
-// a diagnostic.
+// Whatever the bytes, parseTimelineJson answers with a timeline that every format can write, or
+// with a diagnostic.
 #include <cstdint>
 #include <string>
 

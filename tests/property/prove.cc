@@ -17,8 +17,10 @@
 namespace heddle::property {
 namespace {
 
-// The first difference between the interpreter's value (Y, X, C) and what the cores wrote (Y, C/8, X, 8 of the root).
-std::optional<std::string> difference(const Program& program, TensorId id, const TensorValue& expected,
+// The first difference between the interpreter's value (Y, X, C) and what the cores wrote (Y, C/8,
+// X, 8 of the root).
+std::optional<std::string> difference(const Program& program, TensorId id,
+                                      const TensorValue& expected,
                                       const std::vector<std::int8_t>& written) {
   const ProgramTensor& tensor = program.tensors[id.at()];
   const Shape& root = program.tensors[tensor.root.at()].shape;
@@ -31,8 +33,8 @@ std::optional<std::string> difference(const Program& program, TensorId id, const
         const std::int8_t got = written[static_cast<std::size_t>(cell * 8 + c % 8)];
         if (got == expected[i]) continue;
         std::ostringstream out;
-        out << "tensor " << id.index << " '" << tensor.name << "' at y " << y << " x " << x << " c " << c << ": expected "
-            << int{expected[i]} << ", the machine has " << int{got};
+        out << "tensor " << id.index << " '" << tensor.name << "' at y " << y << " x " << x << " c "
+            << c << ": expected " << int{expected[i]} << ", the machine has " << int{got};
         return out.str();
       }
   return std::nullopt;
@@ -41,28 +43,33 @@ std::optional<std::string> difference(const Program& program, TensorId id, const
 // On a device of full size no graph may be refused.
 std::optional<std::string> refusal(const Diagnostics& why, const Device& device) {
   const bool small = device.core.memory < 64_KiB;
-  const bool doesNotFit = std::all_of(why.begin(), why.end(),
-                                      [](const Diagnostic& d) { return d.severity == Severity::DoesNotFit; });
+  const bool doesNotFit = std::all_of(why.begin(), why.end(), [](const Diagnostic& d) {
+    return d.severity == Severity::DoesNotFit;
+  });
   if (small && doesNotFit) return std::nullopt;
   return toText(why);
 }
 
 }  // namespace
 
-std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device, std::uint64_t seed) {
+std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
+                                    std::uint64_t seed) {
   const std::vector<TensorValue> inputs = randomInputs(graph, seed);
   return disprove(graph, device, inputs, interpret(graph, inputs));
 }
 
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
-                                    const std::vector<TensorValue>& inputs, const std::vector<TensorValue>& expected,
+                                    const std::vector<TensorValue>& inputs,
+                                    const std::vector<TensorValue>& expected,
                                     Cycles* makespan) try {
   const Result<LayerPlan> plan = makeLayerPlan(graph, device);
   if (!plan) return refusal(plan.diagnostics(), device);
-  if (const Diagnostics faults = verify(*plan, graph, device); !faults.empty()) return toText(faults);
+  if (const Diagnostics faults = verify(*plan, graph, device); !faults.empty())
+    return toText(faults);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return refusal(memory.diagnostics(), device);
-  if (const Diagnostics faults = verify(*memory, graph, *plan, device); !faults.empty()) return toText(faults);
+  if (const Diagnostics faults = verify(*memory, graph, *plan, device); !faults.empty())
+    return toText(faults);
   const Result<GeneratedProgram> generated = generateProgram(graph, *plan, *memory, device);
   if (!generated) return toText(generated.diagnostics());
   const Program& program = generated->program;
@@ -80,7 +87,8 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
     // Channels of an input or a constant lie where those do: no core writes them.
     if (given[root.at()] || !graph.tensors[root.at()].constant.empty()) continue;
     const std::vector<std::int8_t>& written = run->tensors[root.at()];
-    if (written.empty()) return "tensor '" + graph.tensors[op.output.at()].name + "' was never written";
+    if (written.empty())
+      return "tensor '" + graph.tensors[op.output.at()].name + "' was never written";
     if (auto d = difference(program, op.output, expected[op.output.at()], written)) return d;
   }
   return std::nullopt;
@@ -92,11 +100,14 @@ Device randomDevice(std::uint64_t seed) {
   Random random(seed ^ 0x6d657368);  // not the graph's numbers
   DeviceOverrides overrides{.mesh = {{random.between(1, 8), random.between(1, 8)}}};
   if (random.between(0, 4) < 2) {
-    overrides.settings.emplace_back("core.memory", std::to_string(8 * random.between(1, 3)) + " KiB");
-    overrides.settings.emplace_back("memtile.memory", std::to_string(8 * random.between(2, 8)) + " KiB");
+    overrides.settings.emplace_back("core.memory",
+                                    std::to_string(8 * random.between(1, 3)) + " KiB");
+    overrides.settings.emplace_back("memtile.memory",
+                                    std::to_string(8 * random.between(2, 8)) + " KiB");
   }
   const std::string name = random.between(0, 3) == 0 ? "switched" : "paper";
-  const Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/" + name + ".yaml", overrides);
+  const Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/" + name + ".yaml", overrides);
   HEDDLE_CHECK(device) << toText(device.diagnostics());
   return *device;
 }

@@ -1,5 +1,5 @@
-// Compiles a graph for a device, executes the program with data on the Machine and compares every tensor with the
-// interpreter: the whole road but the files.
+// Compiles a graph for a device, executes the program with data on the Machine and compares every
+// tensor with the interpreter: the whole road but the files.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,16 +10,19 @@
 
 namespace heddle::property {
 
-// What went wrong, in a few lines; nothing where every tensor that a core writes is equal byte for byte, or where the
-// device is too small for the graph and the planner says so.
-std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device, std::uint64_t seed);
-// The same for given inputs, with the interpreter's value of every tensor; also says how long the program takes.
+// What went wrong, in a few lines; nothing where every tensor that a core writes is equal byte for
+// byte, or where the device is too small for the graph and the planner says so.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
-                                    const std::vector<TensorValue>& inputs, const std::vector<TensorValue>& expected,
+                                    std::uint64_t seed);
+// The same for given inputs, with the interpreter's value of every tensor; also says how long the
+// program takes.
+std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
+                                    const std::vector<TensorValue>& inputs,
+                                    const std::vector<TensorValue>& expected,
                                     Cycles* makespan = nullptr);
 
-// A device for a seed: paper.yaml or switched.yaml, 1x1 to 8x8 cores; two in five with so little memory that layers are cut
-// over time and tensors live in DDR.
+// A device for a seed: paper.yaml or switched.yaml, 1x1 to 8x8 cores; two in five with so little
+// memory that layers are cut over time and tensors live in DDR.
 Device randomDevice(std::uint64_t seed);
 
 }  // namespace heddle::property

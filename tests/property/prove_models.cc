@@ -1,4 +1,5 @@
-// prove_models [--device NAME] [--mesh RxC]... MODEL.onnx...: proves whole networks, the interpreter run once for all meshes.
+// prove_models [--device NAME] [--mesh RxC]... MODEL.onnx...: proves whole networks, the
+// interpreter run once for all meshes.
 //
 //   prove_models --mesh 1x1 --mesh 4x4 resnet50.onnx
 //   resnet50 4x4 paper: 2995762 cycles, 72 tensors bit-exact, 4.1 s
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
   for (const std::string& path : models) {
     const std::string stem = std::filesystem::path(path).stem();
     const Result<Graph> imported = importOnnx(path);
-    const Result<Canonicalized> canonical = imported ? canonicalize(*imported) : Result<Canonicalized>(imported.diagnostics());
+    const Result<Canonicalized> canonical =
+        imported ? canonicalize(*imported) : Result<Canonicalized>(imported.diagnostics());
     if (!canonical) {
       std::cout << stem << ": " << canonical.diagnostics();
       ++failures;
@@ -36,19 +38,24 @@ int main(int argc, char** argv) {
     const std::vector<TensorValue> expected = interpret(graph, inputs);
     for (const std::string& mesh : meshes) {
       const std::size_t x = mesh.find('x');
-      const Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/" + name + ".yaml",
-                                               {.mesh = {{std::stoll(mesh.substr(0, x)), std::stoll(mesh.substr(x + 1))}}});
+      const Result<Device> device =
+          readDevice(HEDDLE_SOURCE_DIR "/hw_configs/" + name + ".yaml",
+                     {.mesh = {{std::stoll(mesh.substr(0, x)), std::stoll(mesh.substr(x + 1))}}});
       if (!device) {
         std::cout << device.diagnostics();
         return 1;
       }
       const auto start = std::chrono::steady_clock::now();
       Cycles cycles;
-      const std::optional<std::string> fault = property::disprove(graph, *device, inputs, expected, &cycles);
+      const std::optional<std::string> fault =
+          property::disprove(graph, *device, inputs, expected, &cycles);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       std::cout << stem << ' ' << mesh << ' ' << name << ": ";
-      if (fault) std::cout << *fault << '\n';
-      else std::cout << cycles.raw() << " cycles, " << graph.ops.size() << " tensors bit-exact, " << took.count() << " s\n";
+      if (fault)
+        std::cout << *fault << '\n';
+      else
+        std::cout << cycles.raw() << " cycles, " << graph.ops.size() << " tensors bit-exact, "
+                  << took.count() << " s\n";
       std::cout << std::flush;
       failures += fault.has_value();
     }

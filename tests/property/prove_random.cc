@@ -1,4 +1,5 @@
-// prove_random FIRST COUNT: proves random graphs on random meshes, seed by seed; shrinks the first that fails.
+// prove_random FIRST COUNT: proves random graphs on random meshes, seed by seed; shrinks the first
+// that fails.
 #include <cstdlib>
 #include <iostream>
 
@@ -11,15 +12,19 @@ int main(int argc, char** argv) {
     std::cerr << "usage: prove_random FIRST_SEED COUNT\n";
     return 2;
   }
-  const std::uint64_t first = std::strtoull(argv[1], nullptr, 10), count = std::strtoull(argv[2], nullptr, 10);
+  const std::uint64_t first = std::strtoull(argv[1], nullptr, 10),
+                      count = std::strtoull(argv[2], nullptr, 10);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const CanonicalGraph graph = property::makeRandomGraph({.seed = seed});
     const Device device = property::randomDevice(seed);
-    const auto fails = [&](const CanonicalGraph& g) { return property::disprove(g, device, seed).has_value(); };
+    const auto fails = [&](const CanonicalGraph& g) {
+      return property::disprove(g, device, seed).has_value();
+    };
     if (!fails(graph)) continue;
     const CanonicalGraph small = property::shrink(graph, fails);
-    std::cout << "seed " << seed << " fails on " << device.rows << "x" << device.columns << " of " << device.name << " with "
-              << device.core.memory.raw() << " B a core, " << device.memtile.memory.raw() << " B a memtile\n"
+    std::cout << "seed " << seed << " fails on " << device.rows << "x" << device.columns << " of "
+              << device.name << " with " << device.core.memory.raw() << " B a core, "
+              << device.memtile.memory.raw() << " B a memtile\n"
               << property::describe(small) << *property::disprove(small, device, seed) << "\n";
     return 1;
   }

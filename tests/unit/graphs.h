@@ -6,7 +6,8 @@
 
 namespace heddle::testing {
 
-// Builds a graph operator by operator; values are plain (weights 1, no bias), shapes are what the tests are about.
+// Builds a graph operator by operator; values are plain (weights 1, no bias), shapes are what the
+// tests are about.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name) { graph_.name = std::move(name); }
@@ -20,7 +21,8 @@ class GraphBuilder {
     const Shape in = shapeOf(from);
     Conv conv;
     conv.window = window;
-    conv.weights.assign(static_cast<std::size_t>(channels * window.kernelY * window.kernelX * in.channels), 1);
+    conv.weights.assign(
+        static_cast<std::size_t>(channels * window.kernelY * window.kernelX * in.channels), 1);
     const auto n = static_cast<std::size_t>(channels);
     conv.weightZero.assign(n, 0);
     conv.bias.assign(n, 0);
@@ -28,7 +30,8 @@ class GraphBuilder {
     return op(name, "Conv", {from}, windowed(in, window, channels), std::move(conv));
   }
   TensorId maxPool(const std::string& name, TensorId from, Window window) {
-    return op(name, "MaxPool", {from}, windowed(shapeOf(from), window, shapeOf(from).channels), MaxPool{window});
+    return op(name, "MaxPool", {from}, windowed(shapeOf(from), window, shapeOf(from).channels),
+              MaxPool{window});
   }
   TensorId add(const std::string& name, TensorId a, TensorId b) {
     return op(name, "Add", {a, b}, shapeOf(a), Add{1 << 20, 1 << 20, 21, {}});
@@ -40,7 +43,10 @@ class GraphBuilder {
     Assemble assemble;
     for (TensorId t : from) {
       const Shape& s = shapeOf(t);
-      assemble.parts.push_back({{{0, 1, 0, 1, s.height}}, {{0, 1, 0, 1, s.width}}, {{shape.channels, 1, 0, 1, s.channels}}, {}});
+      assemble.parts.push_back({{{0, 1, 0, 1, s.height}},
+                                {{0, 1, 0, 1, s.width}},
+                                {{shape.channels, 1, 0, 1, s.channels}},
+                                {}});
       shape.channels += s.channels;
     }
     return op(name, "Concat", from, shape, std::move(assemble));
@@ -53,9 +59,8 @@ class GraphBuilder {
  private:
   const Shape& shapeOf(TensorId t) const { return graph_.tensors[t.at()].shape; }
   static Shape windowed(const Shape& in, const Window& w, std::int64_t channels) {
-    const auto along = [](std::int64_t size, std::int64_t pads, std::int64_t kernel, std::int64_t stride) {
-      return (size + pads - kernel) / stride + 1;
-    };
+    const auto along = [](std::int64_t size, std::int64_t pads, std::int64_t kernel,
+                          std::int64_t stride) { return (size + pads - kernel) / stride + 1; };
     return {along(in.height, w.padTop + w.padBottom, w.kernelY, w.strideY),
             along(in.width, w.padLeft + w.padRight, w.kernelX, w.strideX), channels};
   }
@@ -70,8 +75,8 @@ class GraphBuilder {
     const std::vector<std::int64_t> shape{1, s.channels, s.height, s.width};
     return {name, t, ElementType::Int8, shape, shape, "NCHW"};
   }
-  TensorId op(const std::string& name, const std::string& type, std::vector<TensorId> from, Shape shape,
-              OpAttributes attributes) {
+  TensorId op(const std::string& name, const std::string& type, std::vector<TensorId> from,
+              Shape shape, OpAttributes attributes) {
     const TensorId out = tensor(name + "_out", shape);
     graph_.ops.push_back({name, type, std::move(from), out, std::move(attributes)});
     return out;

@@ -1,10 +1,11 @@
-// The network as integer operators on NHWC int8 tensors of batch 1: what interp/ defines, and what every target computes.
+// The network as integer operators on NHWC int8 tensors of batch 1: what interp/ defines, and what
+// every target computes.
 //
 //   %0 input   : 16x16x16 int8 scale 0.0625 zero 0
 //   %1 = Conv(%0) 3x3 pad 1 -> 16x16x32
 //
-// A uint8 tensor of the ONNX model is stored as x - 128, its zero point moved likewise. Every number below is of that
-// stored form. Source of the rounding rules: docs/numbers.md.
+// A uint8 tensor of the ONNX model is stored as x - 128, its zero point moved likewise. Every
+// number below is of that stored form. Source of the rounding rules: docs/numbers.md.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,13 +31,15 @@ struct CanonicalTensor {
   double scale = 1;
   std::int8_t zeroPoint = 0;
   bool fromUint8 = false;  // the ONNX tensor is uint8: its value is the stored one + 128
-  // A constant activation (an Add with a whole tensor, say): values in order Y, X, C. Nothing produces it.
+  // A constant activation (an Add with a whole tensor, say): values in order Y, X, C. Nothing
+  // produces it.
   std::vector<std::int8_t> constant;
   friend bool operator==(const CanonicalTensor&, const CanonicalTensor&) = default;
 };
 
-// Sliding window. Input row of output row y, kernel row k: y * strideY - padTop + k * dilationY; outside is border.
-// padBottom and padRight matter only to AveragePool's count (the output's shape is the tensor's).
+// Sliding window. Input row of output row y, kernel row k: y * strideY - padTop + k * dilationY;
+// outside is border. padBottom and padRight matter only to AveragePool's count (the output's shape
+// is the tensor's).
 struct Window {
   std::int64_t kernelY = 1, kernelX = 1, strideY = 1, strideX = 1, dilationY = 1, dilationX = 1;
   std::int64_t padTop = 0, padLeft = 0, padBottom = 0, padRight = 0;
@@ -49,16 +52,18 @@ struct Clamp {
   friend bool operator==(const Clamp&, const Clamp&) = default;
 };
 
-// y = clamp(zero(y) + applyMultiplier(bias + sum (x - zero(x)) * (w - weightZero), requantize)), int32 sum that wraps.
-// The border counts as zero(x). Gemm and MatMul with constant weights are 1x1 convolutions; a grouped convolution that
-// is not depth-wise is widened to a dense one with zero weights by canonicalize.
+// y = clamp(zero(y) + applyMultiplier(bias + sum (x - zero(x)) * (w - weightZero), requantize)),
+// int32 sum that wraps. The border counts as zero(x). Gemm and MatMul with constant weights are 1x1
+// convolutions; a grouped convolution that is not depth-wise is widened to a dense one with zero
+// weights by canonicalize.
 struct Conv {
   Window window;
   std::vector<std::int8_t> weights;     // COUT x KY x KX x CIN
   std::vector<std::int8_t> weightZero;  // COUT
   std::vector<std::int32_t> bias;       // COUT
   std::vector<Multiplier> requantize;   // COUT
-  // Empty, or COUT: takes the place of `requantize` where the sum with its bias is negative (a fused LeakyRelu, PRelu).
+  // Empty, or COUT: takes the place of `requantize` where the sum with its bias is negative (a
+  // fused LeakyRelu, PRelu).
   std::vector<Multiplier> requantizeNegative;
   Clamp clamp;
   friend bool operator==(const Conv&, const Conv&) = default;
@@ -67,33 +72,36 @@ struct Conv {
 // The same with one input channel per output channel: COUT = CIN, channel c reads channel c.
 struct DepthwiseConv {
   Window window;
-  std::vector<std::int8_t> weights;     // C x KY x KX
-  std::vector<std::int8_t> weightZero;  // C
-  std::vector<std::int32_t> bias;       // C
-  std::vector<Multiplier> requantize;   // C
+  std::vector<std::int8_t> weights;            // C x KY x KX
+  std::vector<std::int8_t> weightZero;         // C
+  std::vector<std::int32_t> bias;              // C
+  std::vector<Multiplier> requantize;          // C
   std::vector<Multiplier> requantizeNegative;  // as in Conv
   Clamp clamp;
   friend bool operator==(const DepthwiseConv&, const DepthwiseConv&) = default;
 };
 
-// Maximum of the taps inside the tensor; the border never wins. Input and output have one scale and zero point.
+// Maximum of the taps inside the tensor; the border never wins. Input and output have one scale and
+// zero point.
 struct MaxPool {
   Window window;
   friend bool operator==(const MaxPool&, const MaxPool&) = default;
 };
 
-// y = clamp(zero(y) + roundHalfEvenDivide(sum (x - zero(x)) * multiplier, count * 2^shift)); count = taps in the tensor,
-// or, with countIncludesPad, taps in the tensor and its padding (padTop + H + padBottom rows, likewise columns).
+// y = clamp(zero(y) + roundHalfEvenDivide(sum (x - zero(x)) * multiplier, count * 2^shift)); count
+// = taps in the tensor, or, with countIncludesPad, taps in the tensor and its padding (padTop + H +
+// padBottom rows, likewise columns).
 struct AveragePool {
   Window window;
   bool countIncludesPad = false;
-  Multiplier rescale;  // scale(x) / scale(y); {1, 0} where they are equal, so that the average is an exact rational
+  Multiplier rescale;  // scale(x) / scale(y); {1, 0} where they are equal, so that the average is
+                       // an exact rational
   Clamp clamp;
   friend bool operator==(const AveragePool&, const AveragePool&) = default;
 };
 
-// y = clamp(zero(y) + roundHalfEvenShift((a - zero(a)) * multiplierA + (b - zero(b)) * multiplierB, shift)), 64-bit sum.
-// Sub has a negative multiplierB. |multiplier| < 2^46.
+// y = clamp(zero(y) + roundHalfEvenShift((a - zero(a)) * multiplierA + (b - zero(b)) * multiplierB,
+// shift)), 64-bit sum. Sub has a negative multiplierB. |multiplier| < 2^46.
 struct Add {
   std::int64_t multiplierA = 0, multiplierB = 0;
   std::int32_t shift = 0;
@@ -101,7 +109,8 @@ struct Add {
   friend bool operator==(const Add&, const Add&) = default;
 };
 
-// y = clamp(zero(y) + applyMultiplier((a - zero(a)) * (b - zero(b)), requantize)); both operands of the output's shape.
+// y = clamp(zero(y) + applyMultiplier((a - zero(a)) * (b - zero(b)), requantize)); both operands of
+// the output's shape.
 struct Mul {
   Multiplier requantize;
   Clamp clamp;
@@ -110,37 +119,51 @@ struct Mul {
 
 using Table256 = std::array<std::int8_t, 256>;  // entry x + 128 is the value at x
 
-// y = tables[c or 0][x + 128]: any unary function, one for all channels or one for each (PRelu, unfused BatchNorm, ...).
+// y = tables[c or 0][x + 128]: any unary function, one for all channels or one for each (PRelu,
+// unfused BatchNorm, ...).
 struct Table {
   std::vector<Table256> tables;  // 1 or C
   friend bool operator==(const Table&, const Table&) = default;
 };
 
-// Along one axis: outputs [to, to + count * toStep) step toStep read inputs from + i * fromStep, i = 0 .. count-1.
+// Along one axis: outputs [to, to + count * toStep) step toStep read inputs from + i * fromStep, i
+// = 0 .. count-1.
 struct AxisRun {
   std::int64_t to = 0, toStep = 1, from = 0, fromStep = 1, count = 0;
   friend bool operator==(const AxisRun&, const AxisRun&) = default;
 };
 using AxisMap = std::vector<AxisRun>;
 
-// One input of an Assemble: output (y, x, c) for y in mapY's outputs, x in mapX's, c in mapC's = table(input(...)).
+// One input of an Assemble: output (y, x, c) for y in mapY's outputs, x in mapX's, c in mapC's =
+// table(input(...)).
 struct AssemblePart {
   AxisMap mapY, mapX, mapC;
   std::optional<Table256> table;  // requantizes where scales differ
   friend bool operator==(const AssemblePart&, const AssemblePart&) = default;
 };
 
-// All data movement: Concat, Slice/Split, Pad, Resize nearest, broadcast, channel shuffle, DepthToSpace, SpaceToDepth.
-// One part per operand (an operand may appear several times); parts do not overlap; what no part covers is `fill`.
-// In a part's mapY the inputs rise with the outputs (rows are streamed).
+// All data movement: Concat, Slice/Split, Pad, Resize nearest, broadcast, channel shuffle,
+// DepthToSpace, SpaceToDepth. One part per operand (an operand may appear several times); parts do
+// not overlap; what no part covers is `fill`. In a part's mapY the inputs rise with the outputs
+// (rows are streamed).
 struct Assemble {
   std::vector<AssemblePart> parts;
   std::int8_t fill = 0;
   friend bool operator==(const Assemble&, const Assemble&) = default;
 };
 
-using OpAttributes = std::variant<Conv, DepthwiseConv, MaxPool, AveragePool, Add, Mul, Table, Assemble>;
-enum class OpKind { Conv, DepthwiseConv, MaxPool, AveragePool, Add, Mul, Table, Assemble };  // in the variant's order
+using OpAttributes =
+    std::variant<Conv, DepthwiseConv, MaxPool, AveragePool, Add, Mul, Table, Assemble>;
+enum class OpKind {
+  Conv,
+  DepthwiseConv,
+  MaxPool,
+  AveragePool,
+  Add,
+  Mul,
+  Table,
+  Assemble
+};  // in the variant's order
 
 struct CanonicalOp {
   std::string name;    // of the ONNX node (the main one where several were fused); unique
@@ -154,9 +177,10 @@ struct CanonicalOp {
 
 enum class ElementType { Float32, Int8, Uint8 };
 
-// How a tensor of the ONNX graph is the canonical one: the array of `shape` is read in order as one of `view`; axis i of
-// `view` is `axes[i]` of the canonical tensor ('N' axes have extent 1). Float32 is quantized with the tensor's scale and
-// zero point: saturate(roundHalfEven(x / scale) + zero).
+// How a tensor of the ONNX graph is the canonical one: the array of `shape` is read in order as one
+// of `view`; axis i of `view` is `axes[i]` of the canonical tensor ('N' axes have extent 1).
+// Float32 is quantized with the tensor's scale and zero point: saturate(roundHalfEven(x / scale) +
+// zero).
 struct Port {
   std::string name;
   TensorId tensor;
@@ -166,7 +190,8 @@ struct Port {
   friend bool operator==(const Port&, const Port&) = default;
 };
 
-// Operators in topological order; tensors are written once. Only canonicalize and parse make one, both through verify.
+// Operators in topological order; tensors are written once. Only canonicalize and parse make one,
+// both through verify.
 struct CanonicalGraph {
   std::string name;
   std::vector<CanonicalTensor> tensors;

@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-std::vector<std::string> builtInDevices();                         // "paper", "switched"
+std::vector<std::string> builtInDevices();                          // "paper", "switched"
 std::optional<std::string> builtInDevice(const std::string& name);  // its YAML
 
 }  // namespace heddle

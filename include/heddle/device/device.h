@@ -1,7 +1,9 @@
-// The array as described by a YAML file: cores, memtiles, shim tiles with DDR channels, wires, rates. docs/device.md.
+// The array as described by a YAML file: cores, memtiles, shim tiles with DDR channels, wires,
+// rates. docs/device.md.
 //
-// Columns are numbered from 0 left to right, core rows from 0. Memtile c lies below column c; its shim tile holds its DDR
-// channels. Every figure of the file is here with its unit; nothing of a device is assumed anywhere else.
+// Columns are numbered from 0 left to right, core rows from 0. Memtile c lies below column c; its
+// shim tile holds its DDR channels. Every figure of the file is here with its unit; nothing of a
+// device is assumed anywhere else.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,15 +16,15 @@
 namespace heddle {
 
 struct CoreSpec {
-  Bytes memory;             // whole, e.g. 64 KiB
-  std::int64_t banks = 1;   // equal parts of it
+  Bytes memory;                   // whole, e.g. 64 KiB
+  std::int64_t banks = 1;         // equal parts of it
   std::int64_t operandBanks = 1;  // the first ones; the rest hold the kernel's code and stack
   std::int64_t channelsIn = 2, channelsOut = 1;
   std::int64_t macsPerCycle = 256;          // int8, CONV and GEMM
   std::int64_t depthwiseMacsPerCycle = 64;  // DWCONV
   std::int64_t vectorBytesPerCycle = 64;    // pool, add, table, ...: bytes of operand
-  std::int64_t pixelStep = 1;               // pixels of one matrix step; columns are rounded up to it
-  Cycles callOverhead;                      // added to every kernel call
+  std::int64_t pixelStep = 1;  // pixels of one matrix step; columns are rounded up to it
+  Cycles callOverhead;         // added to every kernel call
   Bytes operandMemory() const { return Bytes(memory.raw() / banks * operandBanks); }
   friend bool operator==(const CoreSpec&, const CoreSpec&) = default;
 };
@@ -44,18 +46,19 @@ struct CoreRange {
 
 // Carries one transfer at a time from one memtile to any subset of the cores it reaches.
 struct Wire {
-  std::string name;                    // "column3", "row0"
+  std::string name;  // "column3", "row0"
   CoreRange reach;
-  std::vector<std::int64_t> feeders;   // memtiles (by column) that may feed it
+  std::vector<std::int64_t> feeders;  // memtiles (by column) that may feed it
   friend bool operator==(const Wire&, const Wire&) = default;
 };
 
 struct Rates {
-  BytesPerSecond ddrRead, ddrWrite;    // one DDR channel
-  BytesPerSecond wire;                 // one wire, and one receiving channel of a core
-  BytesPerSecond coreWrite;            // one sending channel of a core
+  BytesPerSecond ddrRead, ddrWrite;          // one DDR channel
+  BytesPerSecond wire;                       // one wire, and one receiving channel of a core
+  BytesPerSecond coreWrite;                  // one sending channel of a core
   BytesPerSecond memtileRead, memtileWrite;  // one memtile end of a transfer
-  std::optional<BytesPerSecond> ddrReadTotal, ddrWriteTotal;  // shared by all channels in equal parts, where given
+  std::optional<BytesPerSecond> ddrReadTotal,
+      ddrWriteTotal;  // shared by all channels in equal parts, where given
   friend bool operator==(const Rates&, const Rates&) = default;
 };
 
@@ -64,8 +67,9 @@ struct Limits {
   std::optional<std::int64_t> coreDescriptors, memtileDescriptors, shimDescriptors;
   std::optional<std::int64_t> coreDimensions, memtileDimensions, shimDimensions;
   std::optional<std::int64_t> coreLocks, memtileLocks, lockMaximum;
-  std::optional<std::int64_t> locksPerDescriptor;   // acquired, and as many released, at a transfer's end
-  std::int64_t granularity = 1;                     // bytes; addresses, runs and strides are multiples of it
+  std::optional<std::int64_t>
+      locksPerDescriptor;        // acquired, and as many released, at a transfer's end
+  std::int64_t granularity = 1;  // bytes; addresses, runs and strides are multiples of it
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
@@ -76,10 +80,10 @@ struct Device {
   CoreSpec core;
   MemtileSpec memtile;  // one a column
   Rates rates;
-  std::vector<Wire> wires;  // resolved for rows x columns
+  std::vector<Wire> wires;          // resolved for rows x columns
   bool coreWriteMulticast = false;  // a core may write to several memtiles at once
   Limits limits;
-  Cycles lockAcquire;  // added to a transfer or call that acquires
+  Cycles lockAcquire;                    // added to a transfer or call that acquires
   std::vector<std::string> notModelled;  // what the description leaves out, for the report
   friend bool operator==(const Device&, const Device&) = default;
 
@@ -87,12 +91,12 @@ struct Device {
 };
 
 struct DeviceOverrides {
-  std::optional<std::pair<std::int64_t, std::int64_t>> mesh;       // --mesh RxC
-  std::vector<std::pair<std::string, std::string>> settings;       // --set KEY=VALUE
+  std::optional<std::pair<std::int64_t, std::int64_t>> mesh;  // --mesh RxC
+  std::vector<std::pair<std::string, std::string>> settings;  // --set KEY=VALUE
 };
 
-// Reads a description; `path` may also be the name of a built-in one (device/built_in.h). All faults of the file at once,
-// each with file:line:
+// Reads a description; `path` may also be the name of a built-in one (device/built_in.h). All
+// faults of the file at once, each with file:line:
 //
 // | code   | when                                                                              |
 // |--------|-----------------------------------------------------------------------------------|
@@ -107,7 +111,8 @@ struct DeviceOverrides {
 // | DEV009 | `--set` of a key that is not there or cannot be set                               |
 Result<Device> readDevice(const std::string& path, const DeviceOverrides& overrides = {});
 // The same from text; `name` stands for the path in messages.
-Result<Device> parseDevice(const std::string& yaml, const std::string& name, const DeviceOverrides& overrides = {});
+Result<Device> parseDevice(const std::string& yaml, const std::string& name,
+                           const DeviceOverrides& overrides = {});
 // Writes the resolved description; parseDevice reads it back to an equal Device.
 std::string printDevice(const Device& device);
 

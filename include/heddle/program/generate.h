@@ -1,8 +1,8 @@
 // LayerPlan + MemoryPlan -> Program: every transfer and kernel call of the network, lock-chained.
 //
-// The generator tells all instructions in one sequential order that computes the network, with the memory that each
-// touches. Locks are derived from that order (src/program/sync.h), loops and SPMD lines from its repetitions
-// (src/program/roll.h). docs/architecture.md says why.
+// The generator tells all instructions in one sequential order that computes the network, with the
+// memory that each touches. Locks are derived from that order (src/program/sync.h), loops and SPMD
+// lines from its repetitions (src/program/roll.h). docs/architecture.md says why.
 #pragma once
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
@@ -18,8 +18,9 @@ struct GeneratedProgram {
   WeightImage weights;
 };
 
-// Errors: PLAN002 a column or row of cores that no wire reaches whole, or that the memtile it needs cannot feed.
-Result<GeneratedProgram> generateProgram(const CanonicalGraph& graph, const LayerPlan& plan, const MemoryPlan& memory,
-                                         const Device& device);
+// Errors: PLAN002 a column or row of cores that no wire reaches whole, or that the memtile it needs
+// cannot feed.
+Result<GeneratedProgram> generateProgram(const CanonicalGraph& graph, const LayerPlan& plan,
+                                         const MemoryPlan& memory, const Device& device);
 
 }  // namespace heddle

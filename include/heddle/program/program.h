@@ -1,13 +1,16 @@
-// What runs on the array: for every engine one queue of instructions and counted loops, executed in order; engines meet
-// only at locks and in transfers. The same value is printed as asm, executed by the Machine and handed off. docs/asm.md.
+// What runs on the array: for every engine one queue of instructions and counted loops, executed in
+// order; engines meet only at locks and in transfers. The same value is printed as asm, executed by
+// the Machine and handed off. docs/asm.md.
 //
-// A queue is the concatenation, in order, of the sections whose range contains its engine. A section speaks for a
-// rectangle of engines at once (SPMD): its numbers are affine in the loop counters and in the engine's row and column.
+// A queue is the concatenation, in order, of the sections whose range contains its engine. A
+// section speaks for a rectangle of engines at once (SPMD): its numbers are affine in the loop
+// counters and in the engine's row and column.
 //
 //   section layer 3 Core rows 0-3 columns 1-2        twelve lines of asm for eight cores
 //     loop 14 { CONV ... row = -1 + 1*i0 ... }
 //
-// Template parameter V of the instruction types: Affine in a Program, std::int64_t once evaluated for one iteration.
+// Template parameter V of the instruction types: Affine in a Program, std::int64_t once evaluated
+// for one iteration.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,12 +27,12 @@
 
 namespace heddle {
 
-// ---- engines ------------------------------------------------------------------------------------------------------
+// ---- engines ------------------------------------------------------------------------------------
 
 enum class EngineKind { Sequencer, DdrIn, DdrOut, Wire, CoreIn, Core, CoreOut };
 
-// Sequencer: all 0. DdrIn, DdrOut: column = memtile, channel. Wire: column = index in Device::wires.
-// CoreIn, CoreOut: row, column, channel. Core: row, column.
+// Sequencer: all 0. DdrIn, DdrOut: column = memtile, channel. Wire: column = index in
+// Device::wires. CoreIn, CoreOut: row, column, channel. Core: row, column.
 struct Engine {
   EngineKind kind = EngineKind::Sequencer;
   std::int32_t row = 0, column = 0, channel = 0;
@@ -46,12 +49,12 @@ struct EngineRange {
   friend bool operator==(const EngineRange&, const EngineRange&) = default;
 };
 
-// ---- numbers ------------------------------------------------------------------------------------------------------
+// ---- numbers ------------------------------------------------------------------------------------
 
 inline constexpr std::size_t kMaxLoopDepth = 6;
 
-// base + row * R + column * C + sum loop[k] * i_k, where R, C are the engine's row and column (a wire's index is its
-// column) and i_k the counter of the k-th enclosing loop, outermost first.
+// base + row * R + column * C + sum loop[k] * i_k, where R, C are the engine's row and column (a
+// wire's index is its column) and i_k the counter of the k-th enclosing loop, outermost first.
 struct Affine {
   std::int64_t base = 0, row = 0, column = 0;
   std::array<std::int64_t, kMaxLoopDepth> loop{};
@@ -60,10 +63,11 @@ struct Affine {
   friend bool operator==(const Affine&, const Affine&) = default;
 };
 
-// ---- operands -----------------------------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 
-// base + (slot mod slots) * slotStride, in bytes from the start of its memory: a plain address (slots = 1), one of two
-// ping-pong buffers, a place in a ring. slot counts up without wrapping and is never negative.
+// base + (slot mod slots) * slotStride, in bytes from the start of its memory: a plain address
+// (slots = 1), one of two ping-pong buffers, a place in a ring. slot counts up without wrapping and
+// is never negative.
 template <class V>
 struct Address {
   V base{};
@@ -77,7 +81,8 @@ struct Dimension {
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
-// `run` contiguous bytes, repeated over the dimensions (outermost first): an n-dimensional strided copy's one side.
+// `run` contiguous bytes, repeated over the dimensions (outermost first): an n-dimensional strided
+// copy's one side.
 struct Pattern {
   std::vector<Dimension> dimensions;
   std::int64_t run = 0;
@@ -89,7 +94,8 @@ struct Pattern {
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 
-// A semaphore of the tile where the end (or the core) is; acquire waits for value >= count and subtracts, release adds.
+// A semaphore of the tile where the end (or the core) is; acquire waits for value >= count and
+// subtracts, release adds.
 template <class V>
 struct LockUse {
   V lock{};  // index within its tile
@@ -108,9 +114,9 @@ struct End {
 
 enum class Content { Activation, Weights };
 
-// What a transfer or a call means to move. Activation: the box of tensor `tensor` (a root, never a view) that starts at
-// row y, channel block `block` (8 channels), column x, in order y, block, x. Weights: bytes from `y` of the WeightImage
-// (then rows = bytes, the other fields as default).
+// What a transfer or a call means to move. Activation: the box of tensor `tensor` (a root, never a
+// view) that starts at row y, channel block `block` (8 channels), column x, in order y, block, x.
+// Weights: bytes from `y` of the WeightImage (then rows = bytes, the other fields as default).
 template <class V>
 struct Part {
   Content content = Content::Activation;
@@ -120,14 +126,16 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
-// ---- instructions -------------------------------------------------------------------------------------------------
+// ---- instructions -------------------------------------------------------------------------------
 
-struct Start {  // START: lets the next entry (top-level item of a section) of a DDR channel's queue run
+struct Start {  // START: lets the next entry (top-level item of a section) of a DDR channel's queue
+                // run
   Engine channel;
   friend bool operator==(const Start&, const Start&) = default;
 };
 template <class V>
-struct Wait {  // WAIT: blocks until entry number `entry` (from 0, as started) of the channel has ended
+struct Wait {  // WAIT: blocks until entry number `entry` (from 0, as started) of the channel has
+               // ended
   Engine channel;
   V entry{};
   friend bool operator==(const Wait&, const Wait&) = default;
@@ -145,7 +153,8 @@ struct Write {  // WRITE: memtile of the channel's column -> DDR
   friend bool operator==(const Write&, const Write&) = default;
 };
 template <class V>
-struct SendTo {  // cores that a wire's transfer goes to, each through its receiving channel `channel`
+struct SendTo {  // cores that a wire's transfer goes to, each through its receiving channel
+                 // `channel`
   V row{}, column{};
   std::int64_t rows = 1, columns = 1, channel = 0;
   friend bool operator==(const SendTo&, const SendTo&) = default;
@@ -159,7 +168,8 @@ struct Send {  // LOADFM, LOADWM (by part.content): the wire's end of memtile ->
   friend bool operator==(const Send&, const Send&) = default;
 };
 template <class V>
-struct Receive {  // RECV: the core's end of a LOADFM or LOADWM; meets the transfer at the head of queue `wire`
+struct Receive {  // RECV: the core's end of a LOADFM or LOADWM; meets the transfer at the head of
+                  // queue `wire`
   V wire{};
   End<V> destination;
   Part<V> part;
@@ -179,9 +189,10 @@ struct WriteFm {  // WRITEFM: core -> one memtile (several where Device::coreWri
   friend bool operator==(const WriteFm&, const WriteFm&) = default;
 };
 
-// An input of a call: a ring of `length` rows in core memory, each row laid out as blocks x columns x 8 bytes.
-// Row a of the tensor lies in ring place (a + ringOffset) mod length; column 0 of a ring row is column `origin` of the
-// tensor. The window's first tap is (row, column) of the tensor; taps outside the tensor are border.
+// An input of a call: a ring of `length` rows in core memory, each row laid out as blocks x columns
+// x 8 bytes. Row a of the tensor lies in ring place (a + ringOffset) mod length; column 0 of a ring
+// row is column `origin` of the tensor. The window's first tap is (row, column) of the tensor; taps
+// outside the tensor are border.
 template <class V>
 struct RowRing {
   V base{};
@@ -195,17 +206,21 @@ struct RowRing {
 };
 
 template <class V>
-struct Call {  // CONV, DWCONV, MAXPOOL, AVGPOOL, ADD, MUL, TABLE, CONCAT: one output row of the tile, by `kernel`
+struct Call {  // CONV, DWCONV, MAXPOOL, AVGPOOL, ADD, MUL, TABLE, CONCAT: one output row of the
+               // tile, by `kernel`
   KernelId kernel;
   std::vector<RowRing<V>> inputs;
-  std::optional<Address<V>> weights;      // the weight record, Program::weightLayout
-  V weightOffset{};                       // its place in the WeightImage
+  std::optional<Address<V>> weights;  // the weight record, Program::weightLayout
+  V weightOffset{};                   // its place in the WeightImage
   std::int64_t weightBytes = 0;
-  std::int64_t keptBlocks = 0;            // CONV: 8x8 blocks of the record that are not zero (all, where dense)
-  std::optional<V> accumulator;           // int32, blocks x columns x 8, where the reduction is cut over time
-  bool init = true, finish = true;        // init: accumulators start anew; finish: requantize and write the output
-  std::optional<Address<V>> output;       // blocks x columns x 8 bytes; present where finish
-  Part<V> part;                           // of the output
+  std::int64_t keptBlocks =
+      0;  // CONV: 8x8 blocks of the record that are not zero (all, where dense)
+  std::optional<V>
+      accumulator;  // int32, blocks x columns x 8, where the reduction is cut over time
+  bool init = true,
+       finish = true;  // init: accumulators start anew; finish: requantize and write the output
+  std::optional<Address<V>> output;  // blocks x columns x 8 bytes; present where finish
+  Part<V> part;                      // of the output
   std::vector<LockUse<V>> acquire, release;
   friend bool operator==(const Call&, const Call&) = default;
 };
@@ -228,29 +243,37 @@ struct Item {
   std::variant<Instruction, Loop> as;
   friend bool operator==(const Item&, const Item&) = default;
 };
-inline bool Loop::operator==(const Loop& other) const { return count == other.count && body == other.body; }
+inline bool Loop::operator==(const Loop& other) const {
+  return count == other.count && body == other.body;
+}
 
-// ---- kernels ------------------------------------------------------------------------------------------------------
+// ---- kernels ------------------------------------------------------------------------------------
 
-// What all calls of one shape share. Reductions cut over time see a part of the window and of the input's blocks.
+// What all calls of one shape share. Reductions cut over time see a part of the window and of the
+// input's blocks.
 struct Kernel {
   OpKind op = OpKind::Conv;
   std::string name;  // of the layer, for people
-  Window window;     // kernelY is that of the part; pads count for AveragePool only (the call names absolute taps)
-  std::int64_t tensorHeight = 1, tensorWidth = 1;  // of the (first) input, to tell border from pixels
-  std::int64_t inputBlocks = 1;                    // 8-channel blocks that a CONV reduces over
+  Window window;     // kernelY is that of the part; pads count for AveragePool only (the call names
+                     // absolute taps)
+  std::int64_t tensorHeight = 1,
+               tensorWidth = 1;  // of the (first) input, to tell border from pixels
+  std::int64_t inputBlocks = 1;  // 8-channel blocks that a CONV reduces over
   std::int64_t outputBlocks = 1, outputColumns = 1;
-  std::int8_t inputZero = 0, inputZeroB = 0, outputZero = 0;  // inputZero is the border's value, too
+  std::int8_t inputZero = 0, inputZeroB = 0,
+              outputZero = 0;  // inputZero is the border's value, too
   Clamp clamp;
   std::int64_t kernelYWhole = 1;  // AveragePool: rows of the uncut window, for the count
   bool countIncludesPad = false;
-  Multiplier rescale;                               // AveragePool, Mul
-  std::int64_t multiplierA = 0, multiplierB = 0;    // Add
-  std::int32_t shift = 0;                           // Add
-  bool negativeScale = false;  // Conv, DepthwiseConv: the record holds the multipliers of negative sums as well
-  bool tablePerChannel = false;                     // Table
-  // Assemble, one per input ring: columns relative to the call's output row, channels relative to the call's first output
-  // channel; `from` is relative to the ring's column 0 and first channel. table: index in the record, or -1.
+  Multiplier rescale;                             // AveragePool, Mul
+  std::int64_t multiplierA = 0, multiplierB = 0;  // Add
+  std::int32_t shift = 0;                         // Add
+  bool negativeScale =
+      false;  // Conv, DepthwiseConv: the record holds the multipliers of negative sums as well
+  bool tablePerChannel = false;  // Table
+  // Assemble, one per input ring: columns relative to the call's output row, channels relative to
+  // the call's first output channel; `from` is relative to the ring's column 0 and first channel.
+  // table: index in the record, or -1.
   struct Move {
     AxisMap columns, channels;
     std::int64_t table = -1;
@@ -261,7 +284,7 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-// ---- the whole ----------------------------------------------------------------------------------------------------
+// ---- the whole ----------------------------------------------------------------------------------
 
 struct Section {
   LayerId layer;
@@ -284,10 +307,11 @@ struct ProgramTensor {  // index = TensorId of the CanonicalGraph
   double scale = 1;
   std::int8_t zeroPoint = 0;
   bool fromUint8 = false;
-  std::optional<std::int64_t> ddr;   // address of the whole tensor in DDR, laid out as rows x blocks x columns x 8
-  bool constant = false;             // its DDR bytes come with the WeightImage
-  std::vector<Slice> slices;         // empty where it never lies whole in the memtiles
-  TensorId root;                     // itself, or the tensor of which this one is channels from `rootBlock` on
+  std::optional<std::int64_t>
+      ddr;  // address of the whole tensor in DDR, laid out as rows x blocks x columns x 8
+  bool constant = false;      // its DDR bytes come with the WeightImage
+  std::vector<Slice> slices;  // empty where it never lies whole in the memtiles
+  TensorId root;  // itself, or the tensor of which this one is channels from `rootBlock` on
   std::int64_t rootBlock = 0;
   friend bool operator==(const ProgramTensor&, const ProgramTensor&) = default;
 };
@@ -299,7 +323,8 @@ struct Tile {
   friend auto operator<=>(const Tile&, const Tile&) = default;
 };
 
-// A named stretch of memory, for range checks and for the eye. Tiles: one memtile a column, or a rectangle of cores.
+// A named stretch of memory, for range checks and for the eye. Tiles: one memtile a column, or a
+// rectangle of cores.
 struct Buffer {
   std::string name;
   TileKind kind = TileKind::Core;
@@ -318,25 +343,31 @@ struct Lock {
   friend bool operator==(const Lock&, const Lock&) = default;
 };
 
-// Bytes that the host puts into DDR at weightsAddress before the program starts: constant tensors, then weight records in
-// the order in which they are streamed. Written as weights.bin.
+// Bytes that the host puts into DDR at weightsAddress before the program starts: constant tensors,
+// then weight records in the order in which they are streamed. Written as weights.bin.
 //
-// A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T = KY*KX taps of the part:
-//   CONV    weightZero int8[8B]; gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept; kept blocks, b outermost:
-//           T x 8 CIN x 8 COUT int8; if the part is the last: bias int32[8B], multiplier int32[8B], shift int32[8B], and
-//           with Kernel::negativeScale the multiplier and the shift of negative sums, int32[8B] each
-//   DWCONV  weightZero int8[8B]; per block T x 8 int8; bias, multiplier, shift int32[8B] each (every part has them)
-//   TABLE   1 or 8B tables of 256 int8          CONCAT  its moves' tables of 256 int8
-// bias already holds -zero(x) * sum(w - weightZero): the kernel multiplies stored values, the border being zero(x).
-// (DWCONV and CONV cut over time: the bias of the last part holds the correction of all parts.)
+// A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T =
+// KY*KX taps of the part:
+//   CONV    weightZero int8[8B]; gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept; kept
+//   blocks, b outermost:
+//           T x 8 CIN x 8 COUT int8; if the part is the last: bias int32[8B], multiplier int32[8B],
+//           shift int32[8B], and with Kernel::negativeScale the multiplier and the shift of
+//           negative sums, int32[8B] each
+//   DWCONV  weightZero int8[8B]; per block T x 8 int8; bias, multiplier, shift int32[8B] each
+//   (every part has them) TABLE   1 or 8B tables of 256 int8          CONCAT  its moves' tables of
+//   256 int8
+// bias already holds -zero(x) * sum(w - weightZero): the kernel multiplies stored values, the
+// border being zero(x). (DWCONV and CONV cut over time: the bias of the last part holds the
+// correction of all parts.)
 struct WeightImage {
   std::vector<std::uint8_t> bytes;
   friend bool operator==(const WeightImage&, const WeightImage&) = default;
 };
 
 struct Program {
-  std::string model;         // name of the network
-  std::string modelSha256, weightsSha256, deviceSha256;  // hex; of the ONNX file, the image, printDevice's text
+  std::string model;  // name of the network
+  std::string modelSha256, weightsSha256,
+      deviceSha256;  // hex; of the ONNX file, the image, printDevice's text
   std::vector<Port> inputs, outputs;
   std::vector<ProgramTensor> tensors;
   std::vector<Layer> layers;
@@ -345,7 +376,8 @@ struct Program {
   std::vector<Lock> locks;
   std::int64_t weightsAddress = 0, weightsBytes = 0, ddrBytes = 0;
   std::vector<Section> sections;
-  std::vector<std::string> hostOperators;  // ran before or after on the host, not part of the program
+  std::vector<std::string>
+      hostOperators;  // ran before or after on the host, not part of the program
   friend bool operator==(const Program&, const Program&) = default;
 };
 

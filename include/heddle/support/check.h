@@ -1,5 +1,6 @@
-// HEDDLE_CHECK(cond) << facts: a promise that only a bug of ours can break. Alive in every build; says which promise
-// broke, where and with what facts, by throwing InternalError (the command line turns it into exit status 70).
+// HEDDLE_CHECK(cond) << facts: a promise that only a bug of ours can break. Alive in every build;
+// says which promise broke, where and with what facts, by throwing InternalError (the command line
+// turns it into exit status 70).
 #pragma once
 #include <sstream>
 #include <stdexcept>

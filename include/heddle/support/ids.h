@@ -18,7 +18,8 @@ struct Id {
 };
 
 using TensorId = Id<struct TensorTag>;  // of a CanonicalGraph (and of the Program made from it)
-using OpId = Id<struct OpTag>;          // of a CanonicalGraph; a layer of the Program has the index of its op
+using OpId =
+    Id<struct OpTag>;  // of a CanonicalGraph; a layer of the Program has the index of its op
 using KernelId = Id<struct KernelTag>;  // of a Program
 using BufferId = Id<struct BufferTag>;  // of a Program
 using LayerId = Id<struct LayerTag>;    // of a Program
@@ -27,5 +28,7 @@ using LayerId = Id<struct LayerTag>;    // of a Program
 
 template <class Tag>
 struct std::hash<heddle::Id<Tag>> {
-  std::size_t operator()(heddle::Id<Tag> id) const noexcept { return std::hash<std::int32_t>()(id.index); }
+  std::size_t operator()(heddle::Id<Tag> id) const noexcept {
+    return std::hash<std::int32_t>()(id.index);
+  }
 };

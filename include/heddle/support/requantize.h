@@ -1,5 +1,6 @@
-// The one primitive that turns wide integers into int8: a multiplier, one half-to-even shift, a zero point, saturation.
-// Shared by the interpreter and the Machine's kernels; nothing else is. docs/numbers.md states the meaning.
+// The one primitive that turns wide integers into int8: a multiplier, one half-to-even shift, a
+// zero point, saturation. Shared by the interpreter and the Machine's kernels; nothing else is.
+// docs/numbers.md states the meaning.
 //
 //   scale 0.75 = 1610612736 * 2^-31;  roundHalfEvenShift(5, 1) == 2,  roundHalfEvenShift(7, 1) == 4
 #pragma once
@@ -19,7 +20,8 @@ struct Multiplier {
 // Nearest multiplier to `scale` (finite, >= 0). Exact for powers of two.
 Multiplier makeMultiplier(double scale);
 
-// value / 2^shift, rounded to nearest, ties to even; 0 <= shift. A shift of 63 or more gives 0 unless |value| > 2^62.
+// value / 2^shift, rounded to nearest, ties to even; 0 <= shift. A shift of 63 or more gives 0
+// unless |value| > 2^62.
 constexpr std::int64_t roundHalfEvenShift(std::int64_t value, int shift) {
   if (shift <= 0) return value;
   if (shift > 63) return 0;
@@ -35,7 +37,10 @@ __extension__ typedef __int128 Int128;
 constexpr std::int64_t roundHalfEvenDivide(Int128 numerator, Int128 denominator) {
   Int128 floor = numerator / denominator;
   Int128 rest = numerator % denominator;
-  if (rest < 0) { rest += denominator; floor -= 1; }
+  if (rest < 0) {
+    rest += denominator;
+    floor -= 1;
+  }
   const Int128 twice = rest * 2;
   if (twice > denominator || (twice == denominator && (floor & 1))) floor += 1;
   return static_cast<std::int64_t>(floor);
@@ -45,7 +50,8 @@ constexpr std::int64_t roundHalfEvenDivide(Int128 numerator, Int128 denominator)
 constexpr std::int64_t applyMultiplier(std::int32_t accumulator, Multiplier m) {
   const std::int64_t product = std::int64_t{accumulator} * m.multiplier;
   if (m.shift >= 0) return roundHalfEvenShift(product, m.shift);
-  // A scale above 2^31 saturates any non-zero accumulator anyway; keep the sign, avoid the overflow.
+  // A scale above 2^31 saturates any non-zero accumulator anyway; keep the sign, avoid the
+  // overflow.
   return product == 0 ? 0 : product > 0 ? (std::int64_t{1} << 40) : -(std::int64_t{1} << 40);
 }
 

@@ -1,4 +1,5 @@
-// What went wrong and how to mend it, and the value-or-diagnostics that every fallible stage returns.
+// What went wrong and how to mend it, and the value-or-diagnostics that every fallible stage
+// returns.
 //
 //   error[MEM002] models/tiny.onnx, node 'conv3' (Conv): its buffers do not fit one memory tile
 //     what:  655360 B live at step 14; tile (0,1) holds 524288 B
@@ -35,9 +36,10 @@ std::ostream& operator<<(std::ostream& out, const Diagnostics& diagnostics);
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                                       // NOLINT: implicit by design
-  Result(Diagnostic diagnostic) : diagnostics_{std::move(diagnostic)} {}              // NOLINT: so that a stage can return one
-  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {            // NOLINT: likewise
+  Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit by design
+  Result(Diagnostic diagnostic)
+      : diagnostics_{std::move(diagnostic)} {}  // NOLINT: so that a stage can return one
+  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {  // NOLINT: likewise
     HEDDLE_CHECK(!diagnostics_.empty()) << "a failed result must say why";
   }
   explicit operator bool() const { return value_.has_value(); }
@@ -61,7 +63,8 @@ class [[nodiscard]] Result {
 #define HEDDLE_CONCAT_INNER(a, b) a##b
 #define HEDDLE_CONCAT(a, b) HEDDLE_CONCAT_INNER(a, b)
 // HEDDLE_TRY(auto plan, makeLayerPlan(...)): the value, or an early return of the diagnostics.
-#define HEDDLE_TRY(declaration, expression) HEDDLE_TRY_INNER(declaration, expression, HEDDLE_CONCAT(result_, __LINE__))
+#define HEDDLE_TRY(declaration, expression) \
+  HEDDLE_TRY_INNER(declaration, expression, HEDDLE_CONCAT(result_, __LINE__))
 #define HEDDLE_TRY_INNER(declaration, expression, name) \
   auto name = (expression);                             \
   if (!name) return name.diagnostics();                 \

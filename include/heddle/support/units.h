@@ -1,4 +1,5 @@
-// Counts of one thing each: bytes, cycles. Different things do not mix, and integers decide everywhere.
+// Counts of one thing each: bytes, cycles. Different things do not mix, and integers decide
+// everywhere.
 //
 //   transferTime(64_KiB, {4'000'000'000}, {1'000'000'000}) == Cycles(16384)
 //
@@ -20,8 +21,14 @@ class Count {
   friend constexpr Count operator+(Count a, Count b) { return Count(a.n_ + b.n_); }
   friend constexpr Count operator-(Count a, Count b) { return Count(a.n_ - b.n_); }
   friend constexpr Count operator*(Count a, std::int64_t k) { return Count(a.n_ * k); }
-  constexpr Count& operator+=(Count b) { n_ += b.n_; return *this; }
-  constexpr Count& operator-=(Count b) { n_ -= b.n_; return *this; }
+  constexpr Count& operator+=(Count b) {
+    n_ += b.n_;
+    return *this;
+  }
+  constexpr Count& operator-=(Count b) {
+    n_ -= b.n_;
+    return *this;
+  }
 
  private:
   std::int64_t n_ = 0;
@@ -31,8 +38,12 @@ using Bytes = Count<struct BytesTag>;
 using Cycles = Count<struct CyclesTag>;  // of the array clock
 
 constexpr Bytes operator""_B(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n)); }
-constexpr Bytes operator""_KiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) * 1024); }
-constexpr Bytes operator""_MiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) * 1024 * 1024); }
+constexpr Bytes operator""_KiB(unsigned long long n) {
+  return Bytes(static_cast<std::int64_t>(n) * 1024);
+}
+constexpr Bytes operator""_MiB(unsigned long long n) {
+  return Bytes(static_cast<std::int64_t>(n) * 1024 * 1024);
+}
 
 struct BytesPerSecond {
   std::int64_t raw = 0;
@@ -44,9 +55,12 @@ struct Hertz {
 };
 
 constexpr std::int64_t divideRoundUp(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-constexpr std::int64_t roundUpTo(std::int64_t a, std::int64_t multiple) { return divideRoundUp(a, multiple) * multiple; }
+constexpr std::int64_t roundUpTo(std::int64_t a, std::int64_t multiple) {
+  return divideRoundUp(a, multiple) * multiple;
+}
 
-// Rounded up to whole cycles. 4 GB/s at 1.25 GHz is 3.2 bytes a cycle, hence the fraction: n cycles move d bytes.
+// Rounded up to whole cycles. 4 GB/s at 1.25 GHz is 3.2 bytes a cycle, hence the fraction: n cycles
+// move d bytes.
 constexpr Cycles transferTime(Bytes size, BytesPerSecond rate, Hertz clock) {
   const std::int64_t g = std::gcd(rate.raw, clock.raw);
   const std::int64_t n = clock.raw / g, d = rate.raw / g;

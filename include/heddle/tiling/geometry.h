@@ -1,6 +1,8 @@
-// Which part of an operand an output needs: the projection of output rows, columns and channel blocks to the input.
+// Which part of an operand an output needs: the projection of output rows, columns and channel
+// blocks to the input.
 //
-//   3x3 convolution, stride 2, pad 1, 56 rows in: output row 0 needs input rows [0, 2), row 1 rows [1, 4), row 27 [53, 56)
+//   3x3 convolution, stride 2, pad 1, 56 rows in: output row 0 needs input rows [0, 2), row 1 rows
+//   [1, 4), row 27 [53, 56)
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,11 +16,14 @@ class OperandGeometry {
  public:
   OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand);
 
-  // Input rows of output row y with the kernel rows of `part`, inside the tensor; empty where all taps are border.
+  // Input rows of output row y with the kernel rows of `part`, inside the tensor; empty where all
+  // taps are border.
   Interval rows(std::int64_t y, const Interval& kernelRows) const;
-  // Input columns of output columns `x`, inside the tensor; at least one column where the operand has a window.
+  // Input columns of output columns `x`, inside the tensor; at least one column where the operand
+  // has a window.
   Interval columns(const Interval& x) const;
-  // Input channel blocks of output blocks `blocks`; for CONV those of the reduction part. Empty: the operand is unused.
+  // Input channel blocks of output blocks `blocks`; for CONV those of the reduction part. Empty:
+  // the operand is unused.
   Interval blocks(const Interval& outputBlocks, const ReductionPart& part) const;
   // Absolute column and row (maybe negative) of the first tap of output column x, row y.
   std::int64_t firstColumn(std::int64_t x) const;
@@ -31,7 +36,8 @@ class OperandGeometry {
   Shape input_, output_;
   Window window_;
   bool windowed_ = false;
-  std::vector<std::int64_t> rowOf_, columnOf_, channelOf_;  // Assemble: input index per output index, or -1
+  std::vector<std::int64_t> rowOf_, columnOf_,
+      channelOf_;  // Assemble: input index per output index, or -1
 };
 
 // The window of an operator that has one.
@@ -39,7 +45,9 @@ const Window* windowOf(const CanonicalOp& op);
 // Channels are reduced (CONV), so every core of a column needs the same input.
 bool sharesInput(const CanonicalOp& op);
 std::int64_t blocksOf(const Shape& shape);
-// Bytes of the weight record (program/program.h, WeightImage) of `outputBlocks` for `part`; 0 where the operator has none.
-std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks, const ReductionPart& part, bool lastPart);
+// Bytes of the weight record (program/program.h, WeightImage) of `outputBlocks` for `part`; 0 where
+// the operator has none.
+std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
+                         const ReductionPart& part, bool lastPart);
 
 }  // namespace heddle

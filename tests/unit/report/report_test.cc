@@ -182,7 +182,8 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
       {"work", {"macsDense", "macsExecuted", "macsPadded"}},
       {"verification", {"ran", "matches", "tensorsCompared", "bytesCompared", "mismatches"}},
       {"effort",
-       {"importSeconds", "compileSeconds", "simulateSeconds", "whatIfSeconds", "verifySeconds", "peakBytes"}}};
+       {"importSeconds", "compileSeconds", "simulateSeconds", "whatIfSeconds", "verifySeconds",
+        "peakBytes"}}};
   for (const auto& [object, keys] : entries)
     for (const std::string& key : keys)
       EXPECT_TRUE(json[object].contains(key)) << object << '.' << key;

@@ -80,7 +80,8 @@ TEST(MakeLayerPlan, SaysWhatALayerNeedsThatFitsNoCore) {
   EXPECT_EQ(plan.diagnostics()[0].where, "net, node 'conv' (Conv)");
   EXPECT_EQ(plan.diagnostics()[0].severity, Severity::DoesNotFit);
   // A record of 8 + 8 + 64 + 96 B, one input row of one pixel, two output rows of one.
-  EXPECT_EQ(plan.diagnostics()[0].what, "the smallest subvolume needs 200 B of a core's 96 B for operands");
+  EXPECT_EQ(plan.diagnostics()[0].what,
+            "the smallest subvolume needs 200 B of a core's 96 B for operands");
 }
 
 TEST(MakeLayerPlan, SaysSoWhereNoWeightRecordPassesTheMemtile) {
@@ -88,7 +89,8 @@ TEST(MakeLayerPlan, SaysSoWhereNoWeightRecordPassesTheMemtile) {
   const Result<LayerPlan> plan = makeLayerPlan(graph, paper(1, 1, {{"memtile.memory", "1 KiB"}}));
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.diagnostics()[0].what,
-            "two of its smallest weight records need 352 B of the 256 B that a memtile sets aside for the weights of a row");
+            "two of its smallest weight records need 352 B of the 256 B that a memtile sets aside "
+            "for the weights of a row");
 }
 
 TEST(VerifyLayerPlan, NoticesAChannelBlockThatNobodyComputes) {
