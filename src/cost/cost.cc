@@ -5,8 +5,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::int64_t kBlockMacs = 64;  // one pixel by an 8x8 block
-constexpr std::int64_t kBlock = 8;       // channels, hence bytes of a pixel
+constexpr std::int64_t kBlockMacs = kBlock * kBlock;  // one pixel by a block of each side
 
 Cycles atSlowest(Bytes size, BytesPerSecond a, BytesPerSecond b, const Device& device) {
   return transferTime(size, std::min(a, b), device.clock);

@@ -206,14 +206,14 @@ std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const
   std::vector<std::int8_t> values;
   values.reserve(static_cast<std::size_t>(shape.elements()));
   HEDDLE_CHECK(static_cast<std::int64_t>(blocked.size()) ==
-                   shape.height * blocks * shape.width * 8 &&
-               firstBlock * 8 + shape.channels <= blocks * 8)
+                   shape.height * blocks * shape.width * kBlock &&
+               firstBlock * kBlock + shape.channels <= blocks * kBlock)
       << blocked.size() << " bytes";
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t x = 0; x < shape.width; ++x) {
       for (std::int64_t c = 0; c < shape.channels; ++c) {
-        const std::int64_t cell = (y * blocks + firstBlock + c / 8) * shape.width + x;
-        values.push_back(blocked[static_cast<std::size_t>(cell * 8 + c % 8)]);
+        const std::int64_t cell = (y * blocks + firstBlock + c / kBlock) * shape.width + x;
+        values.push_back(blocked[static_cast<std::size_t>(cell * kBlock + c % kBlock)]);
       }
     }
   }

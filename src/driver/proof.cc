@@ -16,8 +16,6 @@ struct Index {  // of an element
   std::int64_t y = 0, x = 0, c = 0;
 };
 
-std::int64_t blocksOf(const Shape& shape) { return divideRoundUp(shape.channels, 8); }
-
 std::string text(const Index& i) {
   return "y " + std::to_string(i.y) + ", x " + std::to_string(i.x) + ", channel " +
          std::to_string(i.c);
@@ -36,12 +34,12 @@ std::int64_t offsetIn(const Pattern& pattern, std::int64_t k) {
 
 // The byte of the part that is element `i` of its tensor (i.c counted in the root), or none.
 std::optional<std::int64_t> byteOf(const Part<std::int64_t>& part, TensorId root, const Index& i) {
-  const std::int64_t y = i.y - part.y, block = i.c / 8 - part.block, x = i.x - part.x;
+  const std::int64_t y = i.y - part.y, block = i.c / kBlock - part.block, x = i.x - part.x;
   const bool inside = part.content == Content::Activation && part.tensor == root && y >= 0 &&
                       y < part.rows && block >= 0 && block < part.blocks && x >= 0 &&
                       x < part.columns;
   if (!inside) return std::nullopt;
-  return ((y * part.blocks + block) * part.columns + x) * 8 + i.c % 8;
+  return ((y * part.blocks + block) * part.columns + x) * kBlock + i.c % kBlock;
 }
 
 // Which core computed the element and where it put it, by the instruction that writes it out of the
@@ -123,7 +121,7 @@ class Comparison {
     const auto k = static_cast<std::int64_t>(first);
     const std::int64_t channels = tensor.shape.channels, width = tensor.shape.width;
     const Index index{k / channels / width, k / channels % width, k % channels};
-    const Index inRoot{index.y, index.x, index.c + tensor.rootBlock * 8};
+    const Index inRoot{index.y, index.x, index.c + tensor.rootBlock * kBlock};
     return {.code = "VER001",
             .where = program_.model + ", " + what,
             .summary = "the executed program and the reference interpreter disagree",

@@ -32,7 +32,7 @@ std::vector<std::vector<std::int8_t>> outputsOf(const Program& program,
   std::vector<std::vector<std::int8_t>> outputs;
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     const ProgramTensor& tensor = program.tensors[program.outputs[i].tensor.at()];
-    const std::int64_t blocks = divideRoundUp(program.tensors[tensor.root.at()].shape.channels, 8);
+    const std::int64_t blocks = blocksOf(program.tensors[tensor.root.at()].shape);
     outputs.push_back(fromBlocked(result.outputs[i], tensor.shape, blocks, tensor.rootBlock));
   }
   return outputs;

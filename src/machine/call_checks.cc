@@ -65,7 +65,7 @@ class CallChecks {
     const std::int64_t record = recordBytes(k, i);
     // The tables of all moves lie in one record; a core's kernel may have some of the moves.
     const bool right =
-        assemble ? i.weightBytes >= record && i.weightBytes % 8 == 0 : i.weightBytes == record;
+        assemble ? i.weightBytes >= record && i.weightBytes % kBlock == 0 : i.weightBytes == record;
     if (!right || (i.weightBytes > 0) != i.weights.has_value())
       malformed("the weight record has " + std::to_string(i.weightBytes) +
                 " B where the kernel reads " + std::to_string(record) + " B");
@@ -81,7 +81,7 @@ class CallChecks {
     checkRoot(ring.tensor);
     if (!inRange(ring.length, 1, kMaxExtent) || !inRange(ring.columns, 1, kMaxExtent) ||
         !inRange(ring.blocks, 1, kMaxExtent) ||
-        !inRange(ring.rowBytes, ring.columns * ring.blocks * 8, kMaxRowBytes))
+        !inRange(ring.rowBytes, ring.columns * ring.blocks * kBlock, kMaxRowBytes))
       malformed("a ring of rows cannot be");
     const std::int64_t needed = k.op == OpKind::Assemble ? 1
                                 : k.op == OpKind::Conv   ? k.inputBlocks
@@ -99,7 +99,7 @@ class CallChecks {
       const RowRing<Affine>& ring = i.inputs[m];
       if (ring.absent) continue;
       checkAxis(k.moves[m].columns, k.outputColumns, ring.columns);
-      checkAxis(k.moves[m].channels, k.outputBlocks * 8, ring.blocks * 8);
+      checkAxis(k.moves[m].channels, k.outputBlocks * kBlock, ring.blocks * kBlock);
     }
   }
 
@@ -130,13 +130,13 @@ void checkCall(const Executable& executable, const Call<Affine>& call) {
 }
 
 std::int64_t recordBytes(const Kernel& k, const Call<Affine>& call) {
-  const std::int64_t channels = k.outputBlocks * 8,
+  const std::int64_t channels = k.outputBlocks * kBlock,
                      epilogue = channels * (k.negativeScale ? 20 : 12);
   const std::int64_t taps = k.window.kernelY * k.window.kernelX;
   switch (k.op) {
     case OpKind::Conv:
       return channels + divideRoundUp(k.inputBlocks * k.outputBlocks, 64) * 8 +
-             call.keptBlocks * taps * 64 + (call.finish ? epilogue : 0);
+             call.keptBlocks * taps * kBlock * kBlock + (call.finish ? epilogue : 0);
     case OpKind::DepthwiseConv:
       return channels + channels * taps + epilogue;
     case OpKind::Table:

@@ -14,7 +14,7 @@
 namespace heddle::machine {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 64;  // 8 CIN x 8 COUT
+constexpr std::int64_t kBlockBytes = kBlock * kBlock;  // 8 CIN x 8 COUT
 
 std::int32_t readInt32(const std::int8_t* at) {
   std::int32_t value = 0;

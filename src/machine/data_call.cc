@@ -13,10 +13,6 @@ std::int64_t wrapped(std::int64_t value, std::int64_t modulus) {
   return ((value % modulus) + modulus) % modulus;
 }
 
-std::int64_t blocksOf(const ProgramTensor& tensor) {
-  return divideRoundUp(tensor.shape.channels, kBlock);
-}
-
 // Lowest and highest index that a map's inputs have.
 std::pair<std::int64_t, std::int64_t> inputsOf(const AxisMap& map) {
   std::int64_t low = INT64_MAX, high = INT64_MIN;
@@ -52,7 +48,7 @@ void DataPath::call(const Call<std::int64_t>& call, std::size_t memory, std::uin
     setPart(call.part, operation);
     const std::int64_t bytes = kernel.outputBlocks * kernel.outputColumns * kBlock;
     std::int64_t cell = cellAt(placeOf(*call.output, memory), bytes, memory, operation);
-    output = memories_[memory].bytes.get() + cell * 8;
+    output = memories_[memory].bytes.get() + cell * kBlock;
     for (const IdentityRun& run : identities_) {
       memories_.write(memory, {cell, run.count}, run.first, operation);
       cell += run.count;
@@ -75,7 +71,7 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
   const ProgramTensor& tensor = x_.program->tensors[ring.tensor.at()];
   if (first < ring.origin || last - ring.origin >= ring.columns || row >= tensor.shape.height ||
       last >= tensor.shape.width || first < 0 || ring.block < 0 ||
-      ring.block > blocksOf(tensor) - firstBlock - blocks)
+      ring.block > blocksOf(tensor.shape) - firstBlock - blocks)
     misread(operation, "row " + std::to_string(row) + ", columns " + std::to_string(first) +
                            " to " + std::to_string(last) + ", blocks from " +
                            std::to_string(ring.block + firstBlock) + ", " + std::to_string(blocks) +
@@ -89,7 +85,7 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
       cellAt(address, ring.columns * ring.blocks * kBlock, memory, operation);
   for (std::int64_t b = firstBlock; b < firstBlock + blocks; ++b) {
     const std::int64_t index =
-        (row * blocksOf(tensor) + ring.block + b) * tensor.shape.width + first;
+        (row * blocksOf(tensor.shape) + ring.block + b) * tensor.shape.width + first;
     memories_.read(memory, {begin + b * ring.columns + (first - ring.origin), last - first + 1},
                    identityOf(Held::Activation, ring.tensor.index, index), operation);
   }
@@ -149,12 +145,12 @@ const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Ke
   if (!call.weights) return nullptr;
   const std::int64_t cell =
       cellAt(placeOf(*call.weights, memory), call.weightBytes, memory, operation);
-  if (!inRange(call.weightOffset, 0, x_.program->weightsBytes) || call.weightOffset % 8 != 0)
+  if (!inRange(call.weightOffset, 0, x_.program->weightsBytes) || call.weightOffset % kBlock != 0)
     misread(operation, "the weight record's place " + std::to_string(call.weightOffset) +
                            " is not in the image");
-  memories_.read(memory, {cell, call.weightBytes / 8},
-                 identityOf(Held::Weights, 0, call.weightOffset / 8), operation);
-  const std::int8_t* record = memories_[memory].bytes.get() + cell * 8;
+  memories_.read(memory, {cell, call.weightBytes / kBlock},
+                 identityOf(Held::Weights, 0, call.weightOffset / kBlock), operation);
+  const std::int8_t* record = memories_[memory].bytes.get() + cell * kBlock;
   if (kernel.op == OpKind::Conv && keptBlocksOf(kernel, record) != call.keptBlocks)
     fail("MACH015", memories_.where(operation),
          "the weight record keeps another number of blocks than the call says",
@@ -173,7 +169,8 @@ Reduction DataPath::useAccumulator(const Call<std::int64_t>& call, std::size_t m
   std::int64_t cells = 0;
   for (const IdentityRun& run : identities_) cells += run.count;
   std::int64_t cell = cellAt(*call.accumulator, cells * 32, memory, operation);
-  reduction.accumulator = reinterpret_cast<std::int32_t*>(memories_[memory].bytes.get() + cell * 8);
+  reduction.accumulator =
+      reinterpret_cast<std::int32_t*>(memories_[memory].bytes.get() + cell * kBlock);
   for (const IdentityRun& run : identities_) {
     const Identity first =
         identityOf(Held::Accumulator, call.part.tensor.index, indexOf(run.first) * 4);

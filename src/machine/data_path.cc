@@ -10,12 +10,8 @@
 namespace heddle::machine {
 namespace {
 
-std::int64_t blocksOf(const ProgramTensor& tensor) {
-  return divideRoundUp(tensor.shape.channels, kBlock);
-}
-
 std::int64_t cellsOf(const ProgramTensor& tensor) {
-  return tensor.shape.height * tensor.shape.width * blocksOf(tensor);
+  return tensor.shape.height * tensor.shape.width * blocksOf(tensor.shape);
 }
 
 // Calls f(a, b, count) for stretches that lie in one run of both lists; `at` and `advance` say how
@@ -72,7 +68,7 @@ DataPath::DataPath(const Executable& executable, const WeightImage& weights,
 void DataPath::placeImage(const WeightImage& weights) {
   const Program& p = *x_.program;
   const auto size = static_cast<std::int64_t>(weights.bytes.size());
-  if (size != p.weightsBytes || p.weightsAddress < 0 || p.weightsAddress % 8 != 0 ||
+  if (size != p.weightsBytes || p.weightsAddress < 0 || p.weightsAddress % kBlock != 0 ||
       p.weightsAddress > p.ddrBytes || size > p.ddrBytes - p.weightsAddress)
     fail("MACH017", "program '" + p.model + "'", "the weight image does not fit the program",
          "it has " + std::to_string(size) + " B; the program puts " +
@@ -82,7 +78,7 @@ void DataPath::placeImage(const WeightImage& weights) {
   if (size == 0) return;
   std::memcpy(memories_[Memories::ddr()].bytes.get() + p.weightsAddress, weights.bytes.data(),
               weights.bytes.size());
-  memories_.place(Memories::ddr(), {p.weightsAddress / 8, divideRoundUp(size, 8)},
+  memories_.place(Memories::ddr(), {p.weightsAddress / kBlock, divideRoundUp(size, kBlock)},
                   identityOf(Held::Weights, 0, 0));
 }
 
@@ -91,13 +87,13 @@ void DataPath::placeConstants() {
     const ProgramTensor& t = x_.program->tensors[i];
     if (!t.constant || t.root.at() != i) continue;
     const Program& p = *x_.program;
-    const std::int64_t bytes = cellsOf(t) * 8;
-    if (!t.ddr || *t.ddr % 8 != 0 || *t.ddr < p.weightsAddress || bytes > p.weightsBytes ||
+    const std::int64_t bytes = cellsOf(t) * kBlock;
+    if (!t.ddr || *t.ddr % kBlock != 0 || *t.ddr < p.weightsAddress || bytes > p.weightsBytes ||
         *t.ddr > p.weightsAddress + p.weightsBytes - bytes)
       fail("MACH017", "tensor '" + t.name + "'", "the constant does not lie in the weight image",
            t.ddr ? "address " + std::to_string(*t.ddr) : "it has no address in DDR",
            "compile the program again");
-    memories_.place(Memories::ddr(), {*t.ddr / 8, cellsOf(t)},
+    memories_.place(Memories::ddr(), {*t.ddr / kBlock, cellsOf(t)},
                     identityOf(Held::Activation, static_cast<std::int64_t>(i), 0));
   }
 }
@@ -119,19 +115,20 @@ void DataPath::placeInputs(const ProgramInputs& inputs) {
            "the input has another size than its tensor",
            std::to_string(inputs[i].size()) + " values, not " + std::to_string(t.shape.elements()),
            "give an input of the tensor's shape");
-    if (!t.ddr || *t.ddr < 0 || *t.ddr % 8 != 0 || cellsOf(t) * 8 > p.ddrBytes ||
-        *t.ddr > p.ddrBytes - cellsOf(t) * 8)
+    if (!t.ddr || *t.ddr < 0 || *t.ddr % kBlock != 0 || cellsOf(t) * kBlock > p.ddrBytes ||
+        *t.ddr > p.ddrBytes - cellsOf(t) * kBlock)
       fail("MACH003", "input '" + p.inputs[i].name + "'", "the input does not lie in DDR",
            t.ddr ? "address " + std::to_string(*t.ddr) : "it has no address in DDR",
            "compile the program again");
     std::int8_t* to = memories_[Memories::ddr()].bytes.get() + *t.ddr;
-    std::memset(to, 0, static_cast<std::size_t>(cellsOf(t) * 8));  // channels of the padding
+    std::memset(to, 0, static_cast<std::size_t>(cellsOf(t) * kBlock));  // channels of the padding
     const std::int8_t* from = inputs[i].data();
     for (std::int64_t y = 0; y < t.shape.height; ++y)
       for (std::int64_t x = 0; x < t.shape.width; ++x)
         for (std::int64_t c = 0; c < t.shape.channels; ++c)
-          to[((y * blocksOf(t) + c / kBlock) * t.shape.width + x) * kBlock + c % kBlock] = *from++;
-    memories_.place(Memories::ddr(), {*t.ddr / 8, cellsOf(t)},
+          to[((y * blocksOf(t.shape) + c / kBlock) * t.shape.width + x) * kBlock + c % kBlock] =
+              *from++;
+    memories_.place(Memories::ddr(), {*t.ddr / kBlock, cellsOf(t)},
                     identityOf(Held::Activation, id.index, 0));
   }
 }
@@ -228,21 +225,23 @@ std::int64_t DataPath::placeOf(const Address<std::int64_t>& a, std::size_t memor
   Int128 address = a.base;
   if (a.slots > 1 && a.slot < 0) return -1;
   if (a.slots > 1) address += Int128{a.slot % a.slots} * a.slotStride;
-  return address < 0 || address > memories_[memory].cells * 8 ? -1
-                                                              : static_cast<std::int64_t>(address);
+  return address < 0 || address > memories_[memory].cells * kBlock
+             ? -1
+             : static_cast<std::int64_t>(address);
 }
 
 // First cell of `bytes` bytes at `address`: whole cells, in range.
 std::int64_t DataPath::cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory,
                               std::uint32_t operation) {
-  if (address % 8 == 0 && bytes % 8 == 0 && address >= 0 && bytes >= 0 &&
-      bytes / 8 <= memories_[memory].cells && address / 8 <= memories_[memory].cells - bytes / 8)
-    return address / 8;
+  if (address % kBlock == 0 && bytes % kBlock == 0 && address >= 0 && bytes >= 0 &&
+      bytes / kBlock <= memories_[memory].cells &&
+      address / kBlock <= memories_[memory].cells - bytes / kBlock)
+    return address / kBlock;
   fail("MACH003", memories_.where(operation),
        "an address is out of range, or no multiple of a cell's 8 bytes",
        std::to_string(bytes) + " B at address " + std::to_string(address) + " of " +
            nameOf(memories_[memory].tile) + ", which has " +
-           std::to_string(memories_[memory].cells * 8) + " B",
+           std::to_string(memories_[memory].cells * kBlock) + " B",
        "compile the program again");
 }
 
@@ -253,7 +252,7 @@ void DataPath::appendCells(const End<std::int64_t>& end, std::size_t memory,
   counters_.assign(dimensions.size(), 0);
   std::int64_t address = placeOf(end.address, memory);
   for (;;) {
-    appendRun(runs, cellAt(address, end.pattern.run, memory, operation), end.pattern.run / 8);
+    appendRun(runs, cellAt(address, end.pattern.run, memory, operation), end.pattern.run / kBlock);
     std::size_t d = dimensions.size();
     for (; d > 0; --d) {
       const Dimension& dimension = dimensions[d - 1];
@@ -270,17 +269,17 @@ void DataPath::appendCells(const End<std::int64_t>& end, std::size_t memory,
 void DataPath::setPart(const Part<std::int64_t>& part, std::uint32_t operation) {
   identities_.clear();
   if (part.content == Content::Weights) {
-    if (part.y < 0 || part.y % 8 != 0 || part.rows % 8 != 0 ||
+    if (part.y < 0 || part.y % kBlock != 0 || part.rows % kBlock != 0 ||
         part.y > x_.program->weightsBytes - part.rows)
       fail("MACH007", memories_.where(operation), "the part is not in the weight image",
            std::to_string(part.rows) + " B at offset " + std::to_string(part.y) + " of " +
                std::to_string(x_.program->weightsBytes) + " B",
            "compile the program again");
-    identities_.push_back({identityOf(Held::Weights, 0, part.y / 8), part.rows / 8});
+    identities_.push_back({identityOf(Held::Weights, 0, part.y / kBlock), part.rows / kBlock});
     return;
   }
   const ProgramTensor& t = x_.program->tensors[part.tensor.at()];
-  const std::int64_t blocks = blocksOf(t);
+  const std::int64_t blocks = blocksOf(t.shape);
   const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t limit) {
     return first >= 0 && count <= limit && first <= limit - count;
   };
@@ -325,8 +324,9 @@ void DataPath::write(std::size_t from, std::size_t memory, const End<std::int64_
   zip(source_, destination_,
       [&](std::size_t i, std::int64_t doneA, std::size_t j, std::int64_t doneB,
           std::int64_t count) {
-        std::memcpy(to + (destination_[j].cell + doneB) * 8, source + (source_[i].cell + doneA) * 8,
-                    static_cast<std::size_t>(count) * 8);
+        std::memcpy(to + (destination_[j].cell + doneB) * kBlock,
+                    source + (source_[i].cell + doneA) * kBlock,
+                    static_cast<std::size_t>(count) * kBlock);
       });
 }
 
@@ -340,11 +340,11 @@ void DataPath::capture(const Part<std::int64_t>& part, std::size_t memory,
   if (root.bytes.empty()) {
     constexpr std::int64_t kMaxCaptured = std::int64_t{1} << 32;
     root.missing = cellsOf(tensor);
-    capturedBytes_ += root.missing * 8;
+    capturedBytes_ += root.missing * kBlock;
     if (capturedBytes_ > kMaxCaptured)
       fail("MACH016", memories_.where(operation),
            "the tensors are too large to be kept for comparison", "", "simulate time only");
-    root.bytes.resize(static_cast<std::size_t>(root.missing * 8));
+    root.bytes.resize(static_cast<std::size_t>(root.missing * kBlock));
     root.covered.resize(static_cast<std::size_t>(root.missing));
   }
   const std::int8_t* bytes = memories_[memory].bytes.get();
@@ -353,7 +353,8 @@ void DataPath::capture(const Part<std::int64_t>& part, std::size_t memory,
           std::int64_t count) {
         for (std::int64_t k = 0; k < count; ++k) {
           const Identity id = identities_[j].first + static_cast<Identity>(doneB + k);
-          if (captureCell(root, indexOf(id), bytes + (source_[i].cell + doneA + k) * 8)) continue;
+          if (captureCell(root, indexOf(id), bytes + (source_[i].cell + doneA + k) * kBlock))
+            continue;
           fail("MACH012", memories_.where(operation),
                "another core computed this part and disagrees", memories_.nameOf(id),
                "compile the program again");
@@ -362,7 +363,7 @@ void DataPath::capture(const Part<std::int64_t>& part, std::size_t memory,
 }
 
 bool DataPath::captureCell(RootCapture& root, std::int64_t cell, const std::int8_t* bytes) {
-  std::int8_t* kept = root.bytes.data() + cell * 8;
+  std::int8_t* kept = root.bytes.data() + cell * kBlock;
   const auto i = static_cast<std::size_t>(cell);
   if (root.covered[i]) return std::memcmp(kept, bytes, 8) == 0;
   root.covered[i] = true;
@@ -400,24 +401,25 @@ std::vector<std::int8_t> DataPath::outputOf(const Port& port) const {
     wrong("the program has no such tensor");
   const ProgramTensor& t = p.tensors[port.tensor.at()];
   const ProgramTensor& root = p.tensors[t.root.at()];
-  if (!root.ddr || *root.ddr % 8 != 0 || t.rootBlock + blocksOf(t) > blocksOf(root) ||
+  if (!root.ddr || *root.ddr % kBlock != 0 ||
+      t.rootBlock + blocksOf(t.shape) > blocksOf(root.shape) ||
       t.shape.height != root.shape.height || t.shape.width != root.shape.width)
     wrong("tensor '" + t.name + "' has no address in DDR");
   const Memory& memory = memories_[Memories::ddr()];
-  const std::int64_t run = blocksOf(t) * t.shape.width;
+  const std::int64_t run = blocksOf(t.shape) * t.shape.width;
   std::vector<std::int8_t> bytes;
   for (std::int64_t y = 0; y < t.shape.height; ++y) {
-    const std::int64_t cell = (y * blocksOf(root) + t.rootBlock) * t.shape.width;
-    if (*root.ddr < 0 || *root.ddr / 8 + cell + run > memory.cells)
+    const std::int64_t cell = (y * blocksOf(root.shape) + t.rootBlock) * t.shape.width;
+    if (*root.ddr < 0 || *root.ddr / kBlock + cell + run > memory.cells)
       wrong("its address is out of range");
-    memories_.checkWritten(Memories::ddr(), {*root.ddr / 8 + cell, run}, port.name);
+    memories_.checkWritten(Memories::ddr(), {*root.ddr / kBlock + cell, run}, port.name);
     for (std::int64_t i = cell; i < cell + run; ++i)
       if (const Identity id = identityOf(Held::Activation, t.root.index, i);
-          memory.identity.get()[*root.ddr / 8 + i] != id)
+          memory.identity.get()[*root.ddr / kBlock + i] != id)
         wrong("expected " + memories_.nameOf(id) + ", found " +
-              memories_.nameOf(memory.identity.get()[*root.ddr / 8 + i]));
-    const std::int8_t* from = memory.bytes.get() + *root.ddr + cell * 8;
-    bytes.insert(bytes.end(), from, from + run * 8);
+              memories_.nameOf(memory.identity.get()[*root.ddr / kBlock + i]));
+    const std::int8_t* from = memory.bytes.get() + *root.ddr + cell * kBlock;
+    bytes.insert(bytes.end(), from, from + run * kBlock);
   }
   return bytes;
 }

@@ -233,7 +233,7 @@ void checkTensors(const Program& program) {
     const Shape& s = t.shape;
     if (rootKnown && inRange(s.height, 1, kMaxExtent) && inRange(s.width, 1, kMaxExtent) &&
         inRange(s.channels, 1, kMaxExtent) &&
-        Int128{s.height} * s.width * roundUpTo(s.channels, 8) < kMaxTensorElements &&
+        Int128{s.height} * s.width * roundUpTo(s.channels, kBlock) < kMaxTensorElements &&
         inRange(t.rootBlock, 0, kMaxExtent))
       continue;
     fail("MACH001", "tensor '" + t.name + "'", "the tensor's shape or root cannot be",

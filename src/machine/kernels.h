@@ -13,8 +13,6 @@
 
 namespace heddle::machine {
 
-inline constexpr std::int64_t kBlock = 8;  // channels of a block, and bytes of a cell
-
 // The window's rows of one input, as a kernel sees them.
 struct WindowRows {
   std::vector<const std::int8_t*>

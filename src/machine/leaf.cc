@@ -197,7 +197,7 @@ class Preparation {
       if (!ring.absent)
         add({ring.base, {}, 0, 1}, Int128{ring.length} * ring.rowBytes, "an input ring");
     if (i.weights) add(*i.weights, i.weightBytes, "the weight record");
-    const Int128 pixels = Int128{k.outputBlocks} * k.outputColumns * 8;
+    const Int128 pixels = Int128{k.outputBlocks} * k.outputColumns * kBlock;
     if (i.accumulator) add({*i.accumulator, {}, 0, 1}, pixels * 4, "the accumulator");
     if (i.output) add(*i.output, pixels, "the output");
   }

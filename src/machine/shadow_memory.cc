@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t kManyReaders = 0x80000000;
 constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 37;
 
-std::string addressText(std::int64_t cell) { return "address " + std::to_string(cell * 8); }
+std::string addressText(std::int64_t cell) { return "address " + std::to_string(cell * kBlock); }
 
 }  // namespace
 
@@ -146,13 +146,13 @@ std::string Memories::nameOf(Identity id) const {
     case Held::Nothing:
       return "nothing";
     case Held::Weights:
-      return "weights at offset " + std::to_string(indexOf(id) * 8) + " of the image";
+      return "weights at offset " + std::to_string(indexOf(id) * kBlock) + " of the image";
     case Held::Activation:
     case Held::Accumulator:
       break;
   }
   const ProgramTensor& tensor = x_.program->tensors[tensorOf(id)];
-  const std::int64_t blocks = divideRoundUp(tensor.shape.channels, 8);
+  const std::int64_t blocks = blocksOf(tensor.shape);
   const bool sum = heldBy(id) == Held::Accumulator;
   const std::int64_t cell = sum ? indexOf(id) / 4 : indexOf(id);
   return std::string(sum ? "the accumulator of " : "") + "tensor '" + tensor.name + "' row " +

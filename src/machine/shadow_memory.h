@@ -78,8 +78,8 @@ class ZeroedArray {
 struct Memory {
   Memory(const Tile& where, std::int64_t size)
       : tile(where),
-        cells(divideRoundUp(size, 8)),
-        bytes(static_cast<std::size_t>(cells) * 8),
+        cells(divideRoundUp(size, kBlock)),
+        bytes(static_cast<std::size_t>(cells) * kBlock),
         identity(static_cast<std::size_t>(cells)),
         lastWrite(static_cast<std::size_t>(cells)),
         readers(static_cast<std::size_t>(cells)) {}

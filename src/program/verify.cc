@@ -53,10 +53,6 @@ std::string whereIs(const Program& program, LayerId layer, const std::string& en
          std::string(mnemonic(instruction, program)) + ")";
 }
 
-std::int64_t blocksOf(const ProgramTensor& tensor) {
-  return divideRoundUp(tensor.shape.channels, 8);
-}
-
 Diagnostics verify(const Program& program, const Device& device) {
   Faults faults;
   verifyDeclarations(program, device, faults);

@@ -52,8 +52,6 @@ EngineCounts engineCounts(EngineKind kind, const Device& device);
 std::string whereIs(const Program& program, LayerId layer, const std::string& engines,
                     std::int32_t leaf, const Instruction& instruction);
 
-std::int64_t blocksOf(const ProgramTensor& tensor);
-
 // Tensors, kernels, buffers, locks, ports.
 void verifyDeclarations(const Program& program, const Device& device, Faults& faults);
 // Sections and loops, then every instruction: numbers, addresses, sizes, limits, wires.

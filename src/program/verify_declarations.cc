@@ -58,7 +58,9 @@ class Declarations {
       const bool axes = within(s.height, 1, kMaxExtent) && within(s.width, 1, kMaxExtent) &&
                         within(s.channels, 1, kMaxExtent);
       if (axes)
-        total += std::min(s.height * s.width * blocksOf(program_.tensors[i]), kMaxTensorBytes) * 8;
+        total +=
+            std::min(s.height * s.width * blocksOf(program_.tensors[i].shape), kMaxTensorBytes) *
+            kBlock;
       if (axes && total <= kMaxTensorBytes) continue;
       faults_.add("PROG004", tensorName(i), "the shape of the tensor is out of range",
                   "axes of 1 to " + std::to_string(kMaxExtent) + ", " +
@@ -74,20 +76,20 @@ class Declarations {
   void tensor(std::size_t i) {
     const ProgramTensor& t = program_.tensors[i];
     const Shape& s = t.shape;
-    const std::int64_t blocks = blocksOf(t);
+    const std::int64_t blocks = blocksOf(t.shape);
     if (!known(t.root) || program_.tensors[t.root.at()].root != t.root) {
       faults_.add("PROG001", tensorName(i), "the tensor's root is no root",
                   "root %" + std::to_string(t.root.index), "name a tensor that is its own root");
       return;
     }
     const ProgramTensor& root = program_.tensors[t.root.at()];
-    if (!within(t.rootBlock, 0, blocksOf(root) - blocks) || s.height != root.shape.height ||
+    if (!within(t.rootBlock, 0, blocksOf(root.shape) - blocks) || s.height != root.shape.height ||
         s.width != root.shape.width)
       faults_.add(
           "PROG006", tensorName(i), "the view is not inside its root",
           "channel block " + std::to_string(t.rootBlock) + " of %" + std::to_string(t.root.index),
           "a view has its root's rows and columns and some of its channel blocks");
-    if (t.ddr && !liesIn(*t.ddr, s.height * s.width * blocks * 8, program_.ddrBytes))
+    if (t.ddr && !liesIn(*t.ddr, s.height * s.width * blocks * kBlock, program_.ddrBytes))
       faults_.add("PROG005", tensorName(i), "the tensor lies outside of DDR",
                   "at " + std::to_string(*t.ddr), "place it inside");
     for (const Slice& slice : t.slices) this->slice(i, slice);
@@ -112,7 +114,7 @@ class Declarations {
                       ", columns " + std::to_string(slice.x) + " for " +
                       std::to_string(slice.columns),
                   "cut it from the tensor");
-    else if (!liesIn(slice.address, slice.rows * slice.columns * blocksOf(t) * 8,
+    else if (!liesIn(slice.address, slice.rows * slice.columns * blocksOf(t.shape) * kBlock,
                      device_.memtile.memory.raw()))
       faults_.add("PROG005", tensorName(i), "a slice lies outside of its memtile",
                   "at " + std::to_string(slice.address), "place it inside");
@@ -181,7 +183,7 @@ class Declarations {
            k.clamp.low <= k.clamp.high;
     for (const Kernel::Move& move : k.moves)
       fits = fits && mapFits(move.columns, k.outputColumns) &&
-             mapFits(move.channels, k.outputBlocks * 8) && within(move.table, -1, kMaxExtent);
+             mapFits(move.channels, k.outputBlocks * kBlock) && within(move.table, -1, kMaxExtent);
     if (!fits)
       faults_.add(
           "PROG004", "kernel k" + std::to_string(i) + " '" + k.name + "'",

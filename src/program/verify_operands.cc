@@ -287,7 +287,7 @@ class Sections {
       return std::nullopt;
     }
     const ProgramTensor& t = program_.tensors[p.tensor.at()];
-    const std::int64_t blocks = blocksOf(t);
+    const std::int64_t blocks = blocksOf(t.shape);
     const bool inside = inRange("the number of rows", p.rows, 1, t.shape.height) &&
                         inRange("the number of blocks", p.blocks, 1, blocks) &&
                         inRange("the number of columns", p.columns, 1, t.shape.width) &&
@@ -295,7 +295,7 @@ class Sections {
                         inRange("the first block", p.block, 0, blocks - p.blocks) &&
                         inRange("the first column", p.x, 0, t.shape.width - p.columns);
     if (!inside) return std::nullopt;
-    return p.rows * p.blocks * p.columns * 8;
+    return p.rows * p.blocks * p.columns * kBlock;
   }
 
   void agree(const std::string& name, std::optional<std::int64_t> bytes,
@@ -425,16 +425,16 @@ class Sections {
   static std::int64_t recordBytes(const Kernel& k, const Call<Affine>& i) {
     const std::int64_t pairs = k.inputBlocks * k.outputBlocks,
                        taps = k.window.kernelY * k.window.kernelX;
-    const std::int64_t zeros = 8 * k.outputBlocks,
-                       epilogue = (k.negativeScale ? 5 : 3) * 4 * 8 * k.outputBlocks;
+    const std::int64_t zeros = kBlock * k.outputBlocks,
+                       epilogue = (k.negativeScale ? 5 : 3) * 4 * kBlock * k.outputBlocks;
     switch (k.op) {
       case OpKind::Conv:
-        return zeros + divideRoundUp(pairs, 64) * 8 + i.keptBlocks * taps * 64 +
+        return zeros + divideRoundUp(pairs, 64) * 8 + i.keptBlocks * taps * kBlock * kBlock +
                (i.finish ? epilogue : 0);
       case OpKind::DepthwiseConv:
-        return zeros + k.outputBlocks * taps * 8 + epilogue;
+        return zeros + k.outputBlocks * taps * kBlock + epilogue;
       case OpKind::Table:
-        return 256 * (k.tablePerChannel ? 8 * k.outputBlocks : 1);
+        return 256 * (k.tablePerChannel ? kBlock * k.outputBlocks : 1);
       case OpKind::Assemble: {
         std::int64_t tables = 0;
         for (const Kernel::Move& m : k.moves) tables = std::max(tables, m.table + 1);
@@ -457,7 +457,7 @@ class Sections {
     const Kernel& k = program_.kernels[i.kernel.at()];
     const std::int64_t cells = k.outputBlocks * k.outputColumns;
     const auto bytes = part(i.part);
-    agree("the output row", cells * 8, bytes);
+    agree("the output row", cells * kBlock, bytes);
     if (bytes && (i.part.content != Content::Activation || i.part.rows != 1 ||
                   i.part.blocks != k.outputBlocks))
       faultHere("PROG006", "the part is not one output row of the kernel",
@@ -470,11 +470,12 @@ class Sections {
     else
       for (std::size_t n = 0; n < i.inputs.size(); ++n) ring(n, i.inputs[n], k);
     weights(i, k);
-    if (i.accumulator) address("the accumulator", {.base = *i.accumulator}, 0, cells * 32, core());
+    if (i.accumulator)
+      address("the accumulator", {.base = *i.accumulator}, 0, cells * kBlock * 4, core());
     if (i.finish != i.output.has_value())
       faultHere("PROG006", "an output without a finish, or a finish without an output", "",
                 "write the output in the call that finishes");
-    if (i.output) address("the output", *i.output, 0, cells * 8, core());
+    if (i.output) address("the output", *i.output, 0, cells * kBlock, core());
     if ((!i.init || !i.finish) && !i.accumulator)
       faultHere("PROG006", "a reduction cut over time has no accumulator", "",
                 "name its sum buffer");
@@ -493,14 +494,14 @@ class Sections {
                        inRange("the blocks of " + name, r.blocks, 1, kMaxExtent) &&
                        inRange("the bytes of a row of " + name, r.rowBytes, 1, kMaxDdrBytes);
     if (!sized) return;
-    if (r.rowBytes < r.blocks * r.columns * 8)
+    if (r.rowBytes < r.blocks * r.columns * kBlock)
       faultHere("PROG006", "a row of " + name + " is smaller than what it holds",
-                to_string(r.rowBytes) + " B for " + to_string(r.blocks * r.columns * 8) + " B",
+                to_string(r.rowBytes) + " B for " + to_string(r.blocks * r.columns * kBlock) + " B",
                 "make room for the row");
     address(name, {.base = r.base}, 0, r.length * r.rowBytes, core());
     if (k.op != OpKind::Assemble) return;
     const Kernel::Move& move = k.moves[n];
-    if (!readsInside(move.columns, r.columns) || !readsInside(move.channels, r.blocks * 8))
+    if (!readsInside(move.columns, r.columns) || !readsInside(move.channels, r.blocks * kBlock))
       faultHere("PROG006", "a move reads outside of " + name,
                 to_string(r.columns) + " columns of " + to_string(r.blocks) + " blocks",
                 "hold what it reads");

@@ -95,7 +95,7 @@ std::vector<MemoryBlock> stagingBlocks(const Program& program) {
 }
 
 std::int64_t bytesOf(const Shape& shape) {
-  return shape.height * shape.width * roundUpTo(shape.channels, 8);
+  return shape.height * shape.width * roundUpTo(shape.channels, kBlock);
 }
 
 // Inputs are there from the start, outputs stay to the end, weights do both.
@@ -188,7 +188,7 @@ std::vector<MemoryBlock> memoryBlocks(const Program& program) {
     const TensorId id(t);
     const Life& life = finder.lives()[t];
     if (rootOf(program, id) != id || !life.first.valid()) continue;
-    const std::int64_t pixelBytes = roundUpTo(tensor.shape.channels, 8);
+    const std::int64_t pixelBytes = roundUpTo(tensor.shape.channels, kBlock);
     for (const Slice& slice : tensor.slices) {
       if (named.contains({slice.memtile, slice.address, id})) continue;
       blocks.push_back({tensor.name,

@@ -70,7 +70,7 @@ class UseFinder {
     for (const RowRing<Affine>& ring : i.inputs)
       if (!ring.absent) touch(core(), {.base = ring.base}, ring.length * ring.rowBytes, false);
     if (i.weights) touch(core(), *i.weights, i.weightBytes, false);
-    const std::int64_t bytes = i.part.blocks * i.part.columns * 8;
+    const std::int64_t bytes = i.part.blocks * i.part.columns * kBlock;
     if (i.accumulator) {
       touch(core(), {.base = *i.accumulator}, 4 * bytes, true);
       if (!i.init) touch(core(), {.base = *i.accumulator}, 4 * bytes, false);

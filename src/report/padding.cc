@@ -8,8 +8,6 @@
 namespace heddle {
 namespace {
 
-constexpr std::int64_t kBlock = 8;  // channels
-
 // Channels of `tensor`, a part of its root, among the root's blocks [first, first + count).
 std::int64_t realChannels(const Program& program, TensorId tensor, std::int64_t first,
                           std::int64_t count) {

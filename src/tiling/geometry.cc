@@ -49,8 +49,6 @@ const Window* windowOf(const CanonicalOp& op) {
 
 bool sharesInput(const CanonicalOp& op) { return op.kind() == OpKind::Conv; }
 
-std::int64_t blocksOf(const Shape& shape) { return divideRoundUp(shape.channels, kBlock); }
-
 OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op,
                                  std::size_t operand)
     : op_(&op),

@@ -24,13 +24,13 @@ std::optional<std::string> difference(const Program& program, TensorId id,
                                       const std::vector<std::int8_t>& written) {
   const ProgramTensor& tensor = program.tensors[id.at()];
   const Shape& root = program.tensors[tensor.root.at()].shape;
-  const std::int64_t blocks = divideRoundUp(root.channels, 8);
+  const std::int64_t blocks = blocksOf(root);
   std::size_t i = 0;
   for (std::int64_t y = 0; y < tensor.shape.height; ++y)
     for (std::int64_t x = 0; x < tensor.shape.width; ++x)
       for (std::int64_t c = 0; c < tensor.shape.channels; ++c, ++i) {
-        const std::int64_t cell = (y * blocks + tensor.rootBlock + c / 8) * root.width + x;
-        const std::int8_t got = written[static_cast<std::size_t>(cell * 8 + c % 8)];
+        const std::int64_t cell = (y * blocks + tensor.rootBlock + c / kBlock) * root.width + x;
+        const std::int8_t got = written[static_cast<std::size_t>(cell * kBlock + c % kBlock)];
         if (got == expected[i]) continue;
         std::ostringstream out;
         out << "tensor " << id.index << " '" << tensor.name << "' at y " << y << " x " << x << " c "

@@ -16,6 +16,7 @@
 
 #include "heddle/support/ids.h"
 #include "heddle/support/requantize.h"
+#include "heddle/support/units.h"
 
 namespace heddle {
 
@@ -24,6 +25,11 @@ struct Shape {  // of one image, in elements
   std::int64_t elements() const { return height * width * channels; }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
+
+// Channel blocks, the last one padded.
+constexpr std::int64_t blocksOf(const Shape& shape) {
+  return divideRoundUp(shape.channels, kBlock);
+}
 
 struct CanonicalTensor {
   std::string name;  // of the ONNX tensor whose quantized value this is; unique

@@ -34,6 +34,10 @@ class Count {
   std::int64_t n_ = 0;
 };
 
+// Every activation lies in memory as rows x blocks x columns x 8 bytes: kBlock channels of one
+// pixel side by side, a cell. Memory is allocated, moved and watched in whole cells.
+inline constexpr std::int64_t kBlock = 8;  // channels of a block, hence bytes of a cell
+
 using Bytes = Count<struct BytesTag>;
 using Cycles = Count<struct CyclesTag>;  // of the array clock
 

@@ -44,7 +44,6 @@ class OperandGeometry {
 const Window* windowOf(const CanonicalOp& op);
 // Channels are reduced (CONV), so every core of a column needs the same input.
 bool sharesInput(const CanonicalOp& op);
-std::int64_t blocksOf(const Shape& shape);
 // Bytes of the weight record (program/program.h, WeightImage) of `outputBlocks` for `part`; 0 where
 // the operator has none.
 std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,

@@ -22,8 +22,6 @@
 
 namespace heddle {
 
-inline constexpr std::int64_t kBlock = 8;  // channels of a block
-
 struct Interval {  // [first, first + count)
   std::int64_t first = 0, count = 0;
   std::int64_t end() const { return first + count; }
