@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+"""Holds the cycles of a heddle, and the CPU seconds it compiles for, to a recorded table or to another build of heddle.
+
+    scripts/compare_cycles.py                               build/heddle against tests/e2e/cycles.txt (3 CPU minutes)
+    scripts/compare_cycles.py --old ../before/build/heddle  against another build (twice that)
+    scripts/compare_cycles.py --only 'paper [23]x.*resnet'  cells whose line begins so: DEVICE MESH NETWORK
+    scripts/compare_cycles.py --old OLD --models ../shared/models/real/*.onnx --meshes 1x1,4x4 --devices paper
+    scripts/compare_cycles.py --bless                       write the table anew, all of it
+
+The cells: the 21 of the paper's Table II (resnet50, inception_v3, vgg16 on 2x2 to 8x8) and all seven networks on 1x1, 3x5, 7x2
+and 8x8, each on paper.yaml and switched.yaml. scripts/make_models.py --all -o build/models makes the networks.
+
+A line says old and new cycles, new / old, and old and new CPU seconds; nothing is executed with data (scripts/grid.py does
+that). CPU seconds of the table are those of the machine that wrote it. Exit status 1 if a cell is slower by more than the
+tolerance, fails only now or, with --exactly, differs at all.
+"""
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import networks
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+DEVICES = ["paper", "switched"]
+TABLE_II = [(mesh, name) for mesh in (f"{n}x{n}" for n in range(2, 9)) for name in ("resnet50", "inception_v3", "vgg16")]
+OTHERS = [(mesh, name) for mesh in ("1x1", "3x5", "7x2", "8x8") for name in networks.LARGE]
+HEADING = "# device mesh network cycles CPU-seconds; scripts/compare_cycles.py --bless wrote this"
+
+
+def measured(heddle, model, device, mesh):
+    """(cycles, CPU seconds) of one compilation; cycles are None where it failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [heddle, "compile", model, "--device", ROOT / f"hw_configs/{device}.yaml", "--mesh", mesh, "--no-verify",
+                   "--json", "-o", pathlib.Path(folder) / "out"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        text = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    cycles = json.loads(text)["time"]["cycles"] if process.returncode == 0 else None
+    return cycles, usage.ru_utime + usage.ru_stime
+
+
+def best(runs, *what):
+    results = [measured(*what) for _ in range(runs)]
+    return results[0][0], min(seconds for _, seconds in results)
+
+
+def cells_of(arguments):
+    if arguments.models:
+        places = [(mesh, model) for mesh in arguments.meshes or ["4x4"] for model in arguments.models]
+    else:
+        places = [(mesh, arguments.folder / f"{name}.onnx") for mesh, name in dict.fromkeys(TABLE_II + OTHERS)
+                  if not arguments.meshes or mesh in arguments.meshes]
+    cells = [(device, mesh, model) for device in arguments.devices for mesh, model in places]
+    return [cell for cell in cells if re.match(arguments.only, key_of(*cell))]
+
+
+def key_of(device, mesh, model):
+    return f"{device} {mesh} {model.stem}"
+
+
+def read_table(path):
+    table = {}
+    for line in path.read_text().splitlines():
+        if not line.startswith("#"):
+            *key, cycles, seconds = line.split()
+            table[" ".join(key)] = (int(cycles) if cycles.isdigit() else None, float(seconds))
+    return table
+
+
+def write_table(path, results):
+    lines = [f"{key} {'failed' if new[0] is None else new[0]} {new[1]:.2f}" for key, _, new in results]
+    path.write_text("\n".join([HEADING, *lines, ""]))
+
+
+def ratio_of(old, new):
+    """New over old cycles: infinite where only the new one failed, 0 where only the old one did."""
+    if old[0] is None:
+        return 1.0 if new[0] is None else 0.0
+    return math.inf if new[0] is None else new[0] / old[0]
+
+
+def line(key, old, new):
+    cycles = ("failed" if side[0] is None else str(side[0]) for side in (old, new))
+    ratio = ratio_of(old, new)
+    mark = "SLOWER" if ratio > 1 else "faster" if ratio < 1 else ""
+    device, mesh, name = key.split(" ", 2)
+    return (f"{device:8} {mesh:4} {name:14} {next(cycles):>11} {next(cycles):>11} {ratio:8.4f} "
+            f"{old[1]:7.2f} {new[1]:7.2f} s  {mark}").rstrip()
+
+
+def summary(results):
+    """One line a device: the geometric mean of the ratios, how many cells moved, and all CPU seconds."""
+    lines = []
+    for device in dict.fromkeys(key.split()[0] for key, _, _ in results):
+        here = [(ratio_of(old, new), old[1], new[1]) for key, old, new in results if key.split()[0] == device]
+        finite = [ratio for ratio, _, _ in here if 0 < ratio < math.inf]
+        mean = math.exp(sum(map(math.log, finite)) / len(finite)) if finite else math.nan
+        old, new = (sum(row[side] for row in here) for side in (1, 2))
+        lines.append(f"{device:8} cycles x{mean:.4f}: {sum(r < 1 for r, _, _ in here)} faster, "
+                     f"{sum(r == 1 for r, _, _ in here)} equal, {sum(r > 1 for r, _, _ in here)} slower; "
+                     f"CPU {old:.1f} s, now {new:.1f} s")
+    return lines
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heddle", type=pathlib.Path, default=ROOT / "build/heddle", help="the new one")
+    against = parser.add_mutually_exclusive_group()
+    against.add_argument("--old", type=pathlib.Path, help="another heddle, instead of the table")
+    against.add_argument("--bless", action="store_true")
+    parser.add_argument("--table", type=pathlib.Path, default=ROOT / "tests/e2e/cycles.txt")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/models", help="where the networks lie")
+    parser.add_argument("--models", nargs="+", type=pathlib.Path, help="other models, on --meshes (default 4x4)")
+    parser.add_argument("--meshes", type=lambda text: text.split(","), help="RxC,...")
+    parser.add_argument("--devices", type=lambda text: text.split(","), default=DEVICES, help="names in hw_configs/")
+    parser.add_argument("--only", metavar="REGEX", default="")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="how much slower is no fault: 0.01 is 1 %%")
+    parser.add_argument("--exactly", action="store_true", help="faster is a fault too: the table is to be written anew")
+    parser.add_argument("--runs", type=int, default=1, help="CPU seconds are the least of so many runs")
+    parser.add_argument("--jobs", type=int, default=1, help="cells at the same time; CPU seconds grow a little")
+    arguments = parser.parse_args()
+    if arguments.models and not arguments.old:
+        parser.error("--models needs --old: the table holds the seven networks")
+    if arguments.bless and (arguments.only or arguments.meshes or arguments.devices != DEVICES):
+        parser.error("--bless writes the whole table")
+    return arguments
+
+
+def main():
+    arguments = parsed()
+    cells = cells_of(arguments)
+    table = {} if arguments.old or arguments.bless else read_table(arguments.table)
+    missing = [model for _, _, model in cells if not model.exists()]
+    if missing or not cells:
+        sys.exit(f"compare_cycles: {f'no {missing[0]}' if missing else 'no such cell'}")
+
+    def compare(cell):
+        device, mesh, model = cell
+        new = best(arguments.runs, arguments.heddle, model, device, mesh)
+        if arguments.old:
+            return key_of(*cell), best(arguments.runs, arguments.old, model, device, mesh), new
+        return key_of(*cell), table[key_of(*cell)] if table else new, new
+
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for result in pool.map(compare, cells):
+            results.append(result)
+            print(line(*result), flush=True)
+    print(*summary(results), sep="\n")
+    if arguments.bless:
+        write_table(arguments.table, results)
+    ratios = [ratio_of(old, new) for _, old, new in results]
+    return 1 if any(r > 1 + arguments.tolerance or (arguments.exactly and r != 1) for r in ratios) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
