@@ -10,7 +10,7 @@ std::string artefactFile(Stage stage) {
   switch (stage) {
     case Stage::Graph:
     case Stage::Canonical:
-    case Stage::LayerPlan:
+    case Stage::Plan:
     case Stage::MemoryPlan:
       return name(stage) + ".txt";
     case Stage::Program:
@@ -29,8 +29,8 @@ std::string artefactText(const Compilation& run, Stage stage) {
       return print(*run.graph);
     case Stage::Canonical:
       return print(run.canonical->graph);
-    case Stage::LayerPlan:
-      return print(*run.layerPlan, run.canonical->graph);
+    case Stage::Plan:
+      return print(*run.plan, run.canonical->graph);
     case Stage::MemoryPlan:
       return print(*run.memoryPlan, run.canonical->graph);
     case Stage::Program:

@@ -44,9 +44,9 @@ class Compiler {
         return importModel(run_, options_.model, options_.shapes);
       case Stage::Canonical:
         return canonicalizeModel(run_);
-      case Stage::LayerPlan:
+      case Stage::Plan:
         run_.graph.reset();  // its weights are no longer needed
-        return planLayers(run_);
+        return planNetwork(run_);
       case Stage::MemoryPlan:
         return planMemory(run_);
       case Stage::Program:

@@ -11,6 +11,7 @@
 #include "heddle/emit/asm.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/onnx/import.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
 
@@ -66,30 +67,31 @@ Diagnostics canonicalizeModel(Compilation& run) {
   return {};
 }
 
-Diagnostics planLayers(Compilation& run) {
+Diagnostics planNetwork(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
-  Result<LayerPlan> plan = makeLayerPlan(run.canonical->graph, *run.device);
+  Result<Plan> plan = makePlan(run.canonical->graph, *run.device);
   if (!plan) return plan.diagnostics();
   if (Diagnostics faults = verify(*plan, run.canonical->graph, *run.device); !faults.empty())
     return asBugs(std::move(faults));
-  run.layerPlan = std::move(*plan);
+  run.plan = std::move(*plan);
   return {};
 }
 
 Diagnostics planMemory(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
-  Result<MemoryPlan> plan = allocateMemory(run.canonical->graph, *run.layerPlan, *run.device);
-  if (!plan) return plan.diagnostics();
-  const Diagnostics faults = verify(*plan, run.canonical->graph, *run.layerPlan, *run.device);
-  if (!faults.empty()) return asBugs(faults);
-  run.memoryPlan = std::move(*plan);
+  Result<MemoryPlan> memory = allocateMemory(run.canonical->graph, *run.plan, *run.device);
+  if (!memory) return memory.diagnostics();
+  if (Diagnostics faults = verify(*memory, run.canonical->graph, *run.plan, *run.device);
+      !faults.empty())
+    return asBugs(std::move(faults));
+  run.memoryPlan = std::move(*memory);
   return {};
 }
 
 Diagnostics makeProgram(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
   Result<GeneratedProgram> generated =
-      generateProgram(run.canonical->graph, *run.layerPlan, *run.memoryPlan, *run.device);
+      generateProgram(run.canonical->graph, *run.plan, *run.memoryPlan, *run.device);
   if (!generated) return generated.diagnostics();
   Program& program = generated->program;
   program.modelSha256 = run.modelSha256;
@@ -119,7 +121,7 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Pr
     run.whatIf = std::move(*free);
   }
   std::vector<Cycles> closedForm;
-  for (const LayerTiling& layer : run.layerPlan->layers) closedForm.push_back(layer.estimate);
+  for (const Mapping& layer : run.plan->layers) closedForm.push_back(layer.score);
   run.report =
       makeReport(run.canonical->graph, *run.program, *run.device, *run.simulated, closedForm);
   return {};

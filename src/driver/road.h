@@ -26,7 +26,7 @@ std::int64_t peakMemoryBytes();  // of this process so far
 
 Diagnostics importModel(Compilation& run, const std::string& path, const ShapeSettings& shapes);
 Diagnostics canonicalizeModel(Compilation& run);
-Diagnostics planLayers(Compilation& run);
+Diagnostics planNetwork(Compilation& run);
 Diagnostics planMemory(Compilation& run);
 Diagnostics makeProgram(
     Compilation& run);  // generated, verified, printed, with the hashes of all files

@@ -55,7 +55,9 @@ struct Draft {
   EngineKind engineKind = EngineKind::Sequencer;
   TileKind tileKind = TileKind::Core;
   std::int32_t channel = 0;
-  LayerId layerId;
+  StepId step;
+  bool wholeSlice = true;  // all channel blocks of its tensor
+  bool saysStep = false;   // rather than the layer that is one
   std::int64_t loopCount = 1;
   Port port;
   ProgramTensor tensor;

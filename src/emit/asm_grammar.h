@@ -94,9 +94,15 @@ struct EngineKindText
           RangeKind<"core", EngineKind::Core>> {
   static std::string expected() { return EngineText::expected(); }
 };
+// A section or buffer names its step; where each layer is one step, it says layer.
+template <Literal layer, Literal step>
+struct StepWord
+    : sor<Set<Word<layer>, false, &Draft::saysStep>, Set<Word<step>, true, &Draft::saysStep>> {
+  static std::string expected() { return Word<layer>::expected(); }
+};
 struct SectionLine : IfMust<Word<"on">, EngineKindText, RangeText,
                             opt<IfMust<Word<"channel">, NumberInto<&Draft::channel>>>, Word<",">,
-                            Word<"layer">, Into<LayerName, &Draft::layerId>, Word<":">> {};
+                            StepWord<"layer", "step">, Into<LayerName, &Draft::step>, Word<":">> {};
 
 // ---- declarations -------------------------------------------------------------------------------
 
@@ -160,7 +166,11 @@ struct SliceLine
     : IfMust<Word<"slice">, Word<"mem">, Word<"(">, NumberInto<&Draft::slice, &Slice::memtile>,
              Word<")">, Word<"@">, NumberInto<&Draft::slice, &Slice::address>, Word<"[">,
              SliceRange<"y", &Slice::y, &Slice::rows>, Word<",">,
-             SliceRange<"x", &Slice::x, &Slice::columns>, Word<"]">> {};
+             SliceRange<"x", &Slice::x, &Slice::columns>,
+             opt<IfMust<Word<",">, Set<Word<"block">, false, &Draft::wholeSlice>,
+                        NumberInto<&Draft::slice, &Slice::block>, Word<"for">,
+                        NumberInto<&Draft::slice, &Slice::blocks>>>,
+             Word<"]">> {};
 
 struct DeclaredLayer : seq<LayerName> {
   static std::string expected() { return LayerName::expected(); }
@@ -169,6 +179,11 @@ struct LayerLine : IfMust<Word<"layer">, DeclaredLayer, Into<String, &Draft::lay
                           Word<"op">, Into<String, &Draft::layer, &Layer::op>, Word<"output">,
                           Into<TensorName, &Draft::layer, &Layer::output>, Word<"split">,
                           Into<String, &Draft::layer, &Layer::split>> {};
+
+struct DeclaredStep : seq<LayerName> {
+  static std::string expected() { return "the number of a step"; }
+};
+struct StepLine : IfMust<Word<"step">, DeclaredStep, Word<"layer">, LayerName> {};
 
 template <auto member>
 using KernelNumber = NumberInto<&Draft::kernel, member>;
@@ -242,7 +257,7 @@ struct BufferTensor : IfMust<Word<"tensor">, Into<TensorName, &Draft::buffer, &B
 struct BufferLine
     : IfMust<Word<"buffer">, Into<String, &Draft::buffer, &Buffer::name>, Word<"in">, TileKindText,
              RangeText, Word<"@">, NumberInto<&Draft::buffer, &Buffer::address>, Word<"size">,
-             NumberInto<&Draft::buffer, &Buffer::size>, Word<"layers">,
+             NumberInto<&Draft::buffer, &Buffer::size>, StepWord<"layers", "steps">,
              Into<LayerName, &Draft::buffer, &Buffer::first>, Word<"to">,
              Into<LayerName, &Draft::buffer, &Buffer::last>, opt<BufferTensor>> {};
 
@@ -263,8 +278,8 @@ struct LockLine : IfMust<Word<"lock">, LockIndex, Word<"in">, TileText, Word<"="
 
 struct Statement : sor<CallLine, SendLine, ReceiveLine, WriteFmLine, LoadLine, WriteLine, LoopLine,
                        LoopEnd, StartLine, WaitLine, SectionLine, LockLine, BufferLine, TensorLine,
-                       SliceLine, LayerLine, KernelLine, MoveLine, InputLine, OutputLine, ModelLine,
-                       DeviceLine, WeightsLine, DdrLine, HostLine> {
+                       SliceLine, LayerLine, StepLine, KernelLine, MoveLine, InputLine, OutputLine,
+                       ModelLine, DeviceLine, WeightsLine, DdrLine, HostLine> {
   static std::string expected() { return "a declaration, an instruction, 'loop', '}' or 'on'"; }
 };
 struct Comment : seq<peg::one<'#'>, star<peg::not_one<'\n', '\r'>>> {};

@@ -97,7 +97,9 @@ struct Action<SliceLine> {
     if (r.program.tensors.empty())
       fail(r, in.position(), "ASM004", "a slice without a tensor", "no tensor is declared above it",
            "write slices below their tensor");
-    r.program.tensors.back().slices.push_back(r.draft.slice);
+    Slice& slice = r.draft.slice;
+    if (r.draft.wholeSlice) slice.blocks = blocksOf(r.program.tensors.back().shape);
+    r.program.tensors.back().slices.push_back(slice);
   }
 };
 template <>
@@ -112,6 +114,26 @@ struct Action<LayerLine> {
     r.program.layers.push_back(std::move(r.draft.layer));
   }
 };
+template <>
+struct Action<DeclaredStep> {
+  static void apply0(Reader& r) { r.draft.declared = r.draft.index; }
+};
+template <>
+struct Action<StepLine> {
+  template <class Input>
+  static void apply(const Input& in, Reader& r) {
+    expectNext(r, in, "a step", r.draft.declared, r.program.steps.size());
+    r.program.steps.emplace_back();
+    r.program.steps.back().index = r.draft.index;
+  }
+};
+template <class Input>
+void checkStepWord(Reader& r, const Input& in) {
+  if (r.draft.saysStep != r.program.steps.empty()) return;
+  fail(r, in.position(), "ASM004", "a layer is named where a step is due, or a step for a layer",
+       std::to_string(r.program.steps.size()) + " steps are declared",
+       "say 'step' where steps are declared, 'layer' where each layer is one step");
+}
 template <>
 struct Action<DeclaredKernel> {
   static void apply0(Reader& r) { r.draft.declared = r.draft.index; }
@@ -137,7 +159,9 @@ struct Action<MoveLine> {
 };
 template <>
 struct Action<BufferLine> {
-  static void apply0(Reader& r) {
+  template <class Input>
+  static void apply(const Input& in, Reader& r) {
+    checkStepWord(r, in);
     r.draft.buffer.kind = r.draft.tileKind;
     r.draft.buffer.tiles = r.draft.range;
     r.program.buffers.push_back(std::move(r.draft.buffer));
@@ -160,9 +184,10 @@ struct Action<SectionLine> {
     if (!r.openLoops.empty())
       fail(r, in.position(), "ASM005", "a section begins inside a loop",
            std::to_string(r.openLoops.size()) + " loops are open", "close them with '}'");
+    checkStepWord(r, in);
     r.inSection = true;
     r.program.sections.push_back(
-        {r.draft.layerId, {r.draft.engineKind, r.draft.channel, r.draft.range}, {}});
+        {r.draft.step, {r.draft.engineKind, r.draft.channel, r.draft.range}, {}});
   }
 };
 

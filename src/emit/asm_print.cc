@@ -389,7 +389,9 @@ void Printer::tensor(std::size_t index) {
         .hex(s.address)
         .word(" [")
         .range("y", s.y, s.rows);
-    word(", ").range("x", s.x, s.columns).word("]").line();
+    word(", ").range("x", s.x, s.columns);
+    if (s.block != 0 || s.blocks != blocksOf(t.shape)) word(", ").range("block", s.block, s.blocks);
+    word("]").line();
   }
 }
 
@@ -439,7 +441,8 @@ void Printer::buffer(const Buffer& b) {
   span("row", "rows", b.tiles.row, b.tiles.rows)
       .span("column", "columns", b.tiles.column, b.tiles.columns);
   word(" @").hex(b.address).word(" size ").number(b.size);
-  word(" layers ").id("", b.first).word(" to ").id("", b.last);
+  word(program_.steps.empty() ? " layers " : " steps ");
+  id("", b.first).word(" to ").id("", b.last);
   if (b.tensor.valid()) word(" tensor ").id("%", b.tensor);
   line();
 }
@@ -507,6 +510,8 @@ void Printer::header() {
         .id("%", l.output);
     word(" split ").quoted(l.split).line();
   }
+  for (std::size_t i = 0; i < p.steps.size(); ++i)
+    word("step ").id("", StepId(i)).word(" layer ").id("", p.steps[i]).line();
   line();
   for (std::size_t i = 0; i < p.kernels.size(); ++i) kernel(i);
   line();
@@ -516,12 +521,13 @@ void Printer::header() {
 }
 
 void Printer::code() {
-  LayerId previous;
+  StepId previous;
   for (const Section& s : program_.sections) {
-    if (s.layer != previous && s.layer.valid() && s.layer.at() < program_.layers.size()) {
-      const Layer& l = program_.layers[s.layer.at()];
+    const LayerId layer = program_.layerOf(s.step);
+    if (s.step != previous && layer.valid() && layer.at() < program_.layers.size()) {
+      const Layer& l = program_.layers[layer.at()];
       word("\n# ---- layer ")
-          .id("", s.layer)
+          .id("", layer)
           .word(" ")
           .quoted(l.name)
           .word(", ")
@@ -530,9 +536,9 @@ void Printer::code() {
           .quoted(l.split);
       word(" ----").line();
     }
-    previous = s.layer;
+    previous = s.step;
     engines(s.engines);
-    word(", layer ").id("", s.layer).word(":").line();
+    word(program_.steps.empty() ? ", layer " : ", step ").id("", s.step).word(":").line();
     items(s.items, 0);
   }
 }

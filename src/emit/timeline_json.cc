@@ -207,7 +207,7 @@ class Writer {
     writeRange(json_, block.tiles);
     json_.key("address").value(block.address).key("size").value(block.size);
     json_.key("slots").value(use.slots).key("tensor").value(block.tensor.index);
-    json_.key("firstLayer").value(block.first.index).key("lastLayer").value(block.last.index);
+    json_.key("firstLayer").value(layerOf(block.first)).key("lastLayer").value(layerOf(block.last));
     writeLayers("writtenBy", use.writtenBy);
     writeLayers("readBy", use.readBy);
     json_.key("start").value(use.whole.start).key("end").value(use.whole.end);
@@ -215,6 +215,8 @@ class Writer {
     writeColumn("ends", use.tiles, [](const Stretch& s) { return s.end; });
     json_.endObject();
   }
+
+  std::int32_t layerOf(StepId step) const { return context_.program.layerOf(step).index; }
 
   void writeLayers(const char* key, const std::vector<LayerId>& layers) {
     json_.key(key).beginArray();

@@ -102,7 +102,7 @@ void checkEngines(const Section& section, std::size_t number, const Device& d) {
 class Flattener {
  public:
   Flattener(Executable& x, const Section& section) : x_(x), section_(section) {
-    out_.layer = section.layer;
+    out_.layer = x.program->layerOf(section.step);
   }
 
   SectionCode run() {
@@ -143,7 +143,7 @@ class Flattener {
     x_.leaves.push_back({});  // so that a fault can name it
     x_.leaves.back().instruction = &instruction;
     x_.leaves.back().op = static_cast<Op>(instruction.as.index());
-    x_.leaves.back().layer = section_.layer;
+    x_.leaves.back().layer = out_.layer;
     prepareLeaf(x_, section_.engines, counts_, x_.leaves.back());
   }
 
@@ -160,10 +160,11 @@ void addSections(Executable& x) {
   for (std::size_t i = 0; i < program.sections.size(); ++i) {
     const Section& section = program.sections[i];
     checkEngines(section, i, *x.device);
-    if (!section.layer.valid() || section.layer.at() >= program.layers.size())
+    if (const LayerId layer = program.layerOf(section.step);
+        !layer.valid() || layer.at() >= program.layers.size())
       fail("MACH001", "section " + std::to_string(i),
-           "the section names a layer that the program does not have",
-           "layer " + std::to_string(section.layer.index), "give a layer of the program's table");
+           "the section names a step that the program does not have",
+           "step " + std::to_string(section.step.index), "give a step of the program's schedule");
     x.sections.push_back(Flattener(x, section).run());
     const CoreRange& r = section.engines.range;
     for (std::int64_t row = r.row; row < r.row + r.rows; ++row)

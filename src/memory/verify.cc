@@ -6,85 +6,251 @@
 namespace heddle {
 namespace {
 
-// A stretch of one memtile that something owns during some layers.
+// A stretch of one memtile that something owns during some steps; of DDR, for good.
 struct Claim {
   std::string owner;
-  std::int64_t memtile, first, end, from, to;  // bytes [first, end), layers [from, to]
+  std::int64_t memtile, first, end, from, to;  // bytes [first, end), steps [from, to]
 };
 
-Diagnostic fault(const CanonicalGraph& graph, const std::string& summary, const std::string& what) {
-  return {"MEM002",     graph.name, summary, what, "report this: the allocator broke its promise",
-          Severity::Bug};
-}
+class MemoryCheck {
+ public:
+  MemoryCheck(const MemoryPlan& memory, const CanonicalGraph& graph, const Plan& plan,
+              const Device& device)
+      : memory_(memory), graph_(graph), plan_(plan), device_(device) {}
 
-std::vector<Claim> claims(const MemoryPlan& memory, const CanonicalGraph& graph,
-                          const LayerPlan& plan, const Device& device) {
-  std::vector<Claim> out;
-  const std::int64_t last = std::ssize(graph.ops) - 1;
-  for (std::size_t t = 0; t < memory.tensors.size(); ++t)
-    for (const Slice& s : memory.tensors[t].slices)
-      out.push_back({"tensor '" + graph.tensors[t].name + "'", s.memtile, s.address,
-                     s.address + s.rows * s.columns * blocksOf(graph.tensors[t].shape) * kBlock,
-                     memory.tensors[t].first, memory.tensors[t].last});
-  for (std::int64_t c = 0; c < device.columns; ++c) {
-    out.push_back({"the weights", c, memory.weightStaging, device.memtile.memory.raw(), 0, last});
-    for (std::int64_t i = 0; i < std::ssize(memory.layers); ++i) {
-      const LayerMemory& layer = memory.layers[static_cast<std::size_t>(i)];
-      const std::string name =
-          "the streams of '" + graph.ops[static_cast<std::size_t>(i)].name + "'";
-      for (const StreamPlan& s : layer.inputs)
-        out.push_back({name, c, s.address, s.address + s.slots * s.slotBytes, i, i});
-      if (layer.output) {
-        const std::int64_t rows = plan.layers[static_cast<std::size_t>(i)].activeRows();
-        out.push_back({name, c, layer.output->address,
-                       layer.output->address + layer.output->slots * layer.output->slotBytes * rows,
-                       i, i});
-      }
+  Diagnostics run() {
+    if (memory_.tensors.size() != graph_.tensors.size() ||
+        memory_.steps.size() != plan_.schedule.size()) {
+      fault("MEM004", graph_.name, "the memory plan is of another plan",
+            std::to_string(memory_.tensors.size()) + " tensors and " +
+                std::to_string(memory_.steps.size()) + " steps; there are " +
+                std::to_string(graph_.tensors.size()) + " and " +
+                std::to_string(plan_.schedule.size()),
+            "give the memory plan that was made for this plan");
+      return std::move(faults_);
+    }
+    lives();
+    for (std::size_t t = 0; t < memory_.tensors.size(); ++t) home(t);
+    for (std::size_t s = 0; s < memory_.steps.size(); ++s)
+      if (!mapping(s).inPlace()) step(s);
+    if (faults_.empty()) {
+      memtiles();
+      ddr();
+    }
+    return std::move(faults_);
+  }
+
+ private:
+  const CanonicalOp& op(std::size_t s) const { return graph_.ops[plan_.schedule[s].layer.at()]; }
+  const Mapping& mapping(std::size_t s) const { return plan_.layers[plan_.schedule[s].layer.at()]; }
+  std::size_t root(TensorId t) const { return plan_.views[t.at()].root.at(); }
+
+  void fault(const std::string& code, const std::string& where, const std::string& summary,
+             const std::string& what, const std::string& mend) {
+    faults_.push_back({code, where, summary, what, mend});
+  }
+  std::string tensorName(std::size_t t) const {
+    return graph_.name + ", tensor '" + graph_.tensors[t].name + "'";
+  }
+  std::string stepName(std::size_t s) const {
+    return graph_.name + ", step " + std::to_string(s) + " ('" + op(s).name + "')";
+  }
+
+  // Steps in which each root is read or written.
+  void lives() {
+    life_.assign(graph_.tensors.size(), {std::ssize(plan_.schedule), -1});
+    const auto touch = [&](TensorId t, std::int64_t s) {
+      auto& [first, last] = life_[root(t)];
+      first = std::min(first, s);
+      last = std::max(last, s);
+    };
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
+      if (mapping(s).inPlace()) continue;
+      for (const TensorId t : op(s).inputs) touch(t, static_cast<std::int64_t>(s));
+      touch(op(s).output, static_cast<std::int64_t>(s));
     }
   }
-  std::erase_if(out, [](const Claim& c) { return c.first == c.end; });
-  return out;
-}
+
+  // A slice for each box of the plan's home, alive as long as anything touches the tensor.
+  void home(std::size_t t) {
+    const TensorMemory& tensor = memory_.tensors[t];
+    const Home& home = plan_.homes[t];
+    const auto [first, last] = life_[t];
+    const bool used = last >= 0 && !home.empty();
+    bool same = tensor.slices.size() == (used ? home.size() : 0);
+    for (std::size_t i = 0; same && used && i < home.size(); ++i) {
+      const Slice& s = tensor.slices[i];
+      same = home[i] == HomeBox{s.memtile, {s.y, s.rows}, {s.x, s.columns}, {s.block, s.blocks}};
+    }
+    if (!same)
+      fault("MEM004", tensorName(t), "the tensor's slices are not the boxes of its home",
+            std::to_string(tensor.slices.size()) + " slices, " + std::to_string(home.size()) +
+                " boxes",
+            "give each box of the home one slice, in the plan's order");
+    if (last >= 0 && root(TensorId(t)) == t && (tensor.first > first || tensor.last < last))
+      fault("MEM004", tensorName(t), "the tensor is used in steps in which it does not live",
+            "it lives from step " + std::to_string(tensor.first) + " to " +
+                std::to_string(tensor.last) + ", and is used from " + std::to_string(first) +
+                " to " + std::to_string(last),
+            "let it live from its first to its last use");
+  }
+
+  void stream(std::size_t s, const std::string& what, const StreamPlan& stream, bool needed,
+              std::int64_t bytes) {
+    const bool enough = !needed || (stream.slots >= 1 && stream.slotBytes >= bytes);
+    if (enough && stream.slotBytes % kBlock == 0) return;
+    fault("MEM005", stepName(s), "the places of " + what + " are too few or too small",
+          std::to_string(stream.slots) + " of " + std::to_string(stream.slotBytes) + " B; " +
+              std::to_string(bytes) + " B pass at once",
+          "plan at least one place of that size, a multiple of 8 bytes");
+  }
+
+  void step(std::size_t s) {
+    const Mapping& m = mapping(s);
+    const StepMemory& memory = memory_.steps[s];
+    if (memory.inputs.size() != op(s).inputs.size() || memory.weights.size() != m.weights.size()) {
+      fault("MEM004", stepName(s), "the memory plan is of another layer",
+            std::to_string(memory.inputs.size()) + " operands and " +
+                std::to_string(memory.weights.size()) + " weight routes",
+            "give the memory plan that was made for this plan");
+      return;
+    }
+    for (std::size_t i = 0; i < memory.inputs.size(); ++i)
+      stream(s, "operand " + std::to_string(i), memory.inputs[i],
+             plan_.homes[root(op(s).inputs[i])].empty() && m.rings[i].rowBytes > 0,
+             m.rings[i].rowBytes);
+    for (std::size_t r = 0; r < memory.weights.size(); ++r)
+      stream(s, "weight route " + std::to_string(r), memory.weights[r], true, m.weightBytes);
+    const bool streamsOut = plan_.homes[root(op(s).output)].empty();
+    stream(s, "the output", memory.output.value_or(StreamPlan{}), streamsOut, m.outputRowBytes);
+    const std::int64_t end = memory.coreBase + m.coreBytes();
+    if (memory.coreBase < 0 || memory.coreBase % kBlock != 0 ||
+        end > device_.core.operandMemory().raw())
+      fault("MEM002", stepName(s), "the step's buffers lie outside core memory",
+            "bytes " + std::to_string(memory.coreBase) + " to " + std::to_string(end) + " of " +
+                std::to_string(device_.core.operandMemory().raw()),
+            "begin them at a multiple of 8 bytes where they fit");
+  }
+
+  // Memtiles through which a layer's rows come and go.
+  static std::vector<std::int64_t> memtilesOf(const std::vector<Route>& routes) {
+    std::vector<std::int64_t> out;
+    for (const Route& route : routes) out.push_back(route.memtile);
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+
+  std::vector<Claim> claims() const {
+    std::vector<Claim> out;
+    for (std::size_t t = 0; t < memory_.tensors.size(); ++t)
+      for (const Slice& s : memory_.tensors[t].slices)
+        out.push_back({"tensor '" + graph_.tensors[t].name + "'", s.memtile, s.address,
+                       s.address + s.bytes(), memory_.tensors[t].first, memory_.tensors[t].last});
+    for (std::size_t i = 0; i < memory_.steps.size(); ++i) {
+      const Mapping& m = mapping(i);
+      if (m.inPlace()) continue;
+      const StepMemory& step = memory_.steps[i];
+      const std::string name = "step " + std::to_string(i);
+      const auto now = static_cast<std::int64_t>(i);
+      const auto add = [&](const std::string& what, std::int64_t memtile, std::int64_t address,
+                           std::int64_t bytes) {
+        if (bytes > 0)
+          out.push_back({what + " of " + name, memtile, address, address + bytes, now, now});
+      };
+      for (std::size_t k = 0; k < step.inputs.size(); ++k)
+        for (const std::int64_t memtile : memtilesOf(m.inputs[k]))
+          add("operand " + std::to_string(k), memtile, step.inputs[k].address,
+              step.inputs[k].slots * step.inputs[k].slotBytes);
+      for (std::size_t r = 0; r < step.weights.size(); ++r)
+        add("weight route " + std::to_string(r), m.weights[r].memtile, step.weights[r].address,
+            step.weights[r].slots * step.weights[r].slotBytes);
+      if (step.output)
+        for (const CoreShare& share : m.shares) {
+          const std::int64_t bytes = step.output->slots * step.output->slotBytes;
+          add("an output", share.output.memtile,
+              step.output->address + outputRank(m, share) * bytes, bytes);
+        }
+    }
+    return out;
+  }
+
+  void memtiles() {
+    std::vector<Claim> all = claims();
+    std::sort(all.begin(), all.end(), [](const Claim& a, const Claim& b) {
+      return std::tie(a.memtile, a.first) < std::tie(b.memtile, b.first);
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Claim& a = all[i];
+      if (a.first < 0 || a.end > device_.memtile.memory.raw() || a.first % kBlock != 0)
+        fault("MEM002", graph_.name, a.owner + " lies outside its memtile",
+              "bytes " + std::to_string(a.first) + " to " + std::to_string(a.end) + " of " +
+                  std::to_string(device_.memtile.memory.raw()),
+              "place it at a multiple of 8 bytes where it fits");
+      for (std::size_t j = i + 1;
+           j < all.size() && all[j].memtile == a.memtile && all[j].first < a.end; ++j)
+        if (a.from <= all[j].to && all[j].from <= a.to)
+          fault(
+              "MEM002", graph_.name, a.owner + " and " + all[j].owner + " meet in time and space",
+              "memtile " + std::to_string(a.memtile) + " from byte " + std::to_string(all[j].first),
+              "move one of them");
+    }
+  }
+
+  bool needsDdr(std::size_t t) const {
+    const auto isPort = [&](const std::vector<Port>& ports) {
+      return std::any_of(ports.begin(), ports.end(),
+                         [&](const Port& port) { return root(port.tensor) == t; });
+    };
+    return !graph_.tensors[t].constant.empty() || isPort(graph_.inputs) || isPort(graph_.outputs) ||
+           (life_[t].second >= 0 && plan_.homes[t].empty());
+  }
+
+  // Roots that the host or a stream finds in DDR, each in memory of its own; constants behind
+  // weightsAddress, where their bytes come with the weights, the others before it.
+  void ddr() {
+    std::vector<Claim> all;
+    for (std::size_t t = 0; t < memory_.tensors.size(); ++t) {
+      const std::optional<std::int64_t>& address = memory_.tensors[t].ddr;
+      if (root(TensorId(t)) != t) continue;
+      if (!address && needsDdr(t))
+        fault("MEM006", tensorName(t), "the tensor has no place in DDR",
+              "it has no home in the memtiles, or the host reads or writes it",
+              "give it an address");
+      if (!address) continue;
+      const Shape& shape = graph_.tensors[t].shape;
+      const std::int64_t end = *address + shape.height * shape.width * blocksOf(shape) * kBlock;
+      const bool constant = !graph_.tensors[t].constant.empty();
+      if (*address < 0 || *address % kBlock != 0 ||
+          (constant ? *address < memory_.weightsAddress : end > memory_.weightsAddress))
+        fault("MEM006", tensorName(t), "the tensor lies on the wrong side of the weights in DDR",
+              "bytes " + std::to_string(*address) + " to " + std::to_string(end) +
+                  ", weights from " + std::to_string(memory_.weightsAddress),
+              "place constants behind that address and all others before it, at multiples of 8");
+      all.push_back({graph_.tensors[t].name, 0, *address, end, 0, 0});
+    }
+    std::sort(all.begin(), all.end(),
+              [](const Claim& a, const Claim& b) { return a.first < b.first; });
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (all[i].first < all[i - 1].end)
+        fault("MEM006", graph_.name,
+              "tensors '" + all[i - 1].owner + "' and '" + all[i].owner + "' meet in DDR",
+              "from byte " + std::to_string(all[i].first), "move one of them");
+  }
+
+  const MemoryPlan& memory_;
+  const CanonicalGraph& graph_;
+  const Plan& plan_;
+  const Device& device_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> life_;  // per root: first and last step
+  Diagnostics faults_;
+};
 
 }  // namespace
 
-Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const LayerPlan& plan,
+Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const Plan& plan,
                    const Device& device) {
-  Diagnostics faults;
-  std::vector<Claim> all = claims(memory, graph, plan, device);
-  std::sort(all.begin(), all.end(), [](const Claim& a, const Claim& b) {
-    return std::tie(a.memtile, a.first) < std::tie(b.memtile, b.first);
-  });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Claim& a = all[i];
-    if (a.first < 0 || a.end > device.memtile.memory.raw() || a.first % kBlock != 0)
-      faults.push_back(fault(graph, a.owner + " lies outside its memtile",
-                             "bytes " + std::to_string(a.first) + " to " + std::to_string(a.end)));
-    for (std::size_t j = i + 1;
-         j < all.size() && all[j].memtile == a.memtile && all[j].first < a.end; ++j)
-      if (a.from <= all[j].to && all[j].from <= a.to)
-        faults.push_back(fault(
-            graph, a.owner + " and " + all[j].owner + " meet in time and in space",
-            "memtile " + std::to_string(a.memtile) + " from byte " + std::to_string(all[j].first)));
-  }
-  for (std::size_t t = 0; t < memory.tensors.size(); ++t) {
-    const TensorPlan& tensor = memory.tensors[t];
-    if (tensor.root.at() != t || tensor.slices.empty()) continue;
-    std::int64_t pixels = 0;
-    for (const Slice& s : tensor.slices) pixels += s.rows * s.columns;
-    const Shape& shape = graph.tensors[t].shape;
-    if (pixels != shape.height * shape.width)
-      faults.push_back(fault(
-          graph, "the slices of tensor '" + graph.tensors[t].name + "' are not the whole of it",
-          std::to_string(pixels) + " pixels of " + std::to_string(shape.height * shape.width)));
-  }
-  for (std::size_t i = 0; i < memory.layers.size(); ++i)
-    if (!memory.layers[i].inPlace &&
-        memory.layers[i].coreBase + plan.layers[i].coreBytes > device.core.operandMemory().raw())
-      faults.push_back(fault(graph,
-                             "the buffers of '" + graph.ops[i].name + "' lie outside core memory",
-                             "base " + std::to_string(memory.layers[i].coreBase)));
-  return faults;
+  return MemoryCheck(memory, graph, plan, device).run();
 }
 
 }  // namespace heddle

@@ -118,7 +118,7 @@ class Drain {
     std::int32_t leaf = 0;
     for (std::size_t i = 0; i < strips_.size(); ++i) {
       const Section& s = program_.sections[i];
-      strips_[i].layer = s.layer;
+      strips_[i].layer = program_.layerOf(s.step);
       flatten(s.items, strips_[i], leaf);
       const CoreRange& r = s.engines.range;
       for (std::int64_t row = r.row; row < r.row + r.rows; ++row)

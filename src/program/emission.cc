@@ -167,11 +167,6 @@ class LockedShapes {
   std::vector<FlatInstruction> prototypes_;
 };
 
-void Emission::setColumnWires(const std::vector<std::int64_t>& wireOfColumn) {
-  for (std::size_t c = 0; c < wireOfColumn.size(); ++c)
-    columnOfWire_[static_cast<std::int32_t>(wireOfColumn[c])] = static_cast<std::int32_t>(c);
-}
-
 std::int32_t Emission::queueOf(const Engine& engine) {
   const auto [at, fresh] =
       queueNumbers_.try_emplace(engine, static_cast<std::int32_t>(queues_.size()));
@@ -187,12 +182,12 @@ std::int32_t Emission::shapeOf(const FlatInstruction& instruction) {
   return at->second;
 }
 
-void Emission::push(const Engine& engine, LayerId layer, const FlatInstruction& instruction,
+void Emission::push(const Engine& engine, StepId step, const FlatInstruction& instruction,
                     const std::vector<Access>& accesses) {
   const std::int32_t number = queueOf(engine);
   const std::int32_t shape = shapeOf(instruction);
   Queue& queue = queues_[static_cast<std::size_t>(number)];
-  queue.ops.push_back({shape, layer.index, queue.values.size()});
+  queue.ops.push_back({shape, step.index, queue.values.size()});
   forEachValue(instruction, [&](std::int64_t v) { queue.values.push_back(v); });
   synchronize(number, accesses);
 }
@@ -313,9 +308,11 @@ void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& rol
     }
   }
   for (std::size_t first = 0; first < ops.size();) {
+    HEDDLE_CHECK(first == 0 || queue.ops[first - 1].step < queue.ops[first].step)
+        << "a queue goes back to step " << queue.ops[first].step;
     std::size_t end = first;
-    while (end < ops.size() && queue.ops[end].layer == queue.ops[first].layer) ++end;
-    roller.add(LayerId(static_cast<std::size_t>(queue.ops[first].layer)), queue.engine,
+    while (end < ops.size() && queue.ops[end].step == queue.ops[first].step) ++end;
+    roller.add(StepId(static_cast<std::size_t>(queue.ops[first].step)), queue.engine,
                std::span(ops).subspan(first, end - first), values);
     first = end;
   }

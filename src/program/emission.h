@@ -24,12 +24,14 @@ struct Access {
 
 class Emission {
  public:
-  // Which wire carries activations to which column of cores: a memtile counts these from its own
-  // column.
-  void setColumnWires(const std::vector<std::int64_t>& wireOfColumn);
+  // Wires that carry activations to the cores of one column, with that column: a memtile counts
+  // these from its own column.
+  void setColumnWires(std::map<std::int32_t, std::int32_t> columnOfWire) {
+    columnOfWire_ = std::move(columnOfWire);
+  }
 
-  // Appends `instruction` (its locks empty) to the engine's queue as part of `layer`.
-  void push(const Engine& engine, LayerId layer, const FlatInstruction& instruction,
+  // Appends `instruction` (its locks empty) to the engine's queue as part of `step`.
+  void push(const Engine& engine, StepId step, const FlatInstruction& instruction,
             const std::vector<Access>& accesses);
 
   // Numbers the locks, adds them to the instructions, rolls loops and merges engines.
@@ -37,7 +39,7 @@ class Emission {
 
  private:
   struct Op {
-    std::int32_t shape = 0, layer = 0;
+    std::int32_t shape = 0, step = 0;
     std::size_t firstValue = 0;
   };
   struct LockMark {  // the instruction takes or gives a token of the pair

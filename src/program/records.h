@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
-#include "heddle/tiling/layer_plan.h"
+#include "heddle/tiling/plan.h"
 
 namespace heddle {
 

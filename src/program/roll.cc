@@ -55,7 +55,7 @@ std::int32_t Roller::loop(std::int64_t count, std::vector<std::int32_t> body,
   return at->second;
 }
 
-void Roller::add(LayerId layer, const Engine& engine, std::span<const FlatOp> ops,
+void Roller::add(StepId step, const Engine& engine, std::span<const FlatOp> ops,
                  const std::vector<std::int64_t>& values) {
   Sequence sequence;
   sequence.tokens.reserve(ops.size());
@@ -69,7 +69,7 @@ void Roller::add(LayerId layer, const Engine& engine, std::span<const FlatOp> op
   }
   while (rollOnce(sequence)) {
   }
-  groups_[{layer.index, {engine.kind, engine.channel}}].push_back({engine, std::move(sequence)});
+  groups_[{step.index, {engine.kind, engine.channel}}].push_back({engine, std::move(sequence)});
 }
 
 // How often the `period` tokens from `at` on stand there one after another, numbers growing by the
@@ -169,7 +169,7 @@ std::vector<Section> Roller::sections() {
   std::vector<Section> all;
   for (auto& [key, engines] : groups_) {
     std::vector<Section> merged =
-        merge(LayerId(static_cast<std::size_t>(key.first)), std::move(engines));
+        merge(StepId(static_cast<std::size_t>(key.first)), std::move(engines));
     std::move(merged.begin(), merged.end(), std::back_inserter(all));
   }
   return all;
@@ -177,7 +177,7 @@ std::vector<Section> Roller::sections() {
 
 // Rectangles of engines with one structure whose numbers are affine in row and column; greedy from
 // the top left.
-std::vector<Section> Roller::merge(LayerId layer, std::vector<Rolled> engines) {
+std::vector<Section> Roller::merge(StepId step, std::vector<Rolled> engines) {
   std::map<std::pair<std::int32_t, std::int32_t>, const Sequence*> left;
   for (const Rolled& r : engines) left[{r.engine.row, r.engine.column}] = &r.sequence;
   auto at = [&](std::int32_t row, std::int32_t column) -> const Sequence* {
@@ -222,7 +222,7 @@ std::vector<Section> Roller::merge(LayerId layer, std::vector<Rolled> engines) {
     }
     const Engine& sample = engines.front().engine;
     const EngineRange range{sample.kind, sample.channel, {row, column, rows, columns}};
-    out.push_back(section(layer, range, first, rows > 1 ? at(row + 1, column) : nullptr,
+    out.push_back(section(step, range, first, rows > 1 ? at(row + 1, column) : nullptr,
                           columns > 1 ? at(row, column + 1) : nullptr));
     for (std::int32_t r = 0; r < rows; ++r)
       for (std::int32_t c = 0; c < columns; ++c) left.erase({row + r, column + c});
@@ -230,7 +230,7 @@ std::vector<Section> Roller::merge(LayerId layer, std::vector<Rolled> engines) {
   return out;
 }
 
-Section Roller::section(LayerId layer, const EngineRange& range, const Sequence& first,
+Section Roller::section(StepId step, const EngineRange& range, const Sequence& first,
                         const Sequence* below, const Sequence* right) {
   std::vector<Affine> values(first.values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -239,7 +239,7 @@ Section Roller::section(LayerId layer, const EngineRange& range, const Sequence&
     if (right) v.column = right->values[i] - first.values[i];
     v.base = first.values[i] - v.row * range.range.row - v.column * range.range.column;
   }
-  Section out{layer, range, {}};
+  Section out{step, range, {}};
   std::vector<Enclosing> loops;
   for (const Token& token : first.tokens)
     out.items.push_back(item(token.structure, values, token.firstValue, loops));

@@ -26,7 +26,7 @@ class Roller {
   explicit Roller(const std::vector<FlatInstruction>& prototypes);
 
   // Adds one engine's instructions of a layer.
-  void add(LayerId layer, const Engine& engine, std::span<const FlatOp> ops,
+  void add(StepId step, const Engine& engine, std::span<const FlatOp> ops,
            const std::vector<std::int64_t>& values);
 
   // Sections by layer, then kind of engine and channel, then rectangle.
@@ -70,8 +70,8 @@ class Roller {
   std::int32_t leaf(std::int32_t shape);
   std::int32_t loop(std::int64_t count, std::vector<std::int32_t> body,
                     std::vector<std::int64_t> strides);
-  std::vector<Section> merge(LayerId layer, std::vector<Rolled> engines);
-  Section section(LayerId layer, const EngineRange& range, const Sequence& first,
+  std::vector<Section> merge(StepId step, std::vector<Rolled> engines);
+  Section section(StepId step, const EngineRange& range, const Sequence& first,
                   const Sequence* below, const Sequence* right);
   struct Enclosing {
     const std::vector<std::int64_t>* strides;

@@ -28,6 +28,7 @@ class Declarations {
     for (const Port& p : program_.inputs) port(p, "input");
     for (const Port& p : program_.outputs) port(p, "output");
     for (std::size_t i = 0; i < program_.layers.size(); ++i) layer(i);
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) step(i);
     for (std::size_t i = 0; i < program_.kernels.size(); ++i) kernel(i);
     for (const Buffer& b : program_.buffers) buffer(b);
     locks();
@@ -35,7 +36,7 @@ class Declarations {
 
  private:
   bool known(TensorId t) const { return t.valid() && t.at() < program_.tensors.size(); }
-  bool knownOrNone(LayerId l) const { return !l.valid() || l.at() < program_.layers.size(); }
+  bool knownOrNone(StepId s) const { return !s.valid() || s.at() < program_.stepCount(); }
 
   void ddr() {
     const std::int64_t size = program_.ddrBytes;
@@ -97,25 +98,27 @@ class Declarations {
 
   void slice(std::size_t i, const Slice& slice) {
     const ProgramTensor& t = program_.tensors[i];
-    if (!within(slice.memtile, 0, device_.columns - 1)) {
+    if (!within(slice.memtile, 0, device_.memtiles() - 1)) {
       faults_.add("PROG001", tensorName(i), "a slice lies in a memtile that is not there",
                   "mem(" + std::to_string(slice.memtile) + "), the device has " +
-                      std::to_string(device_.columns),
+                      std::to_string(device_.memtiles()),
                   "name a memtile of the device");
       return;
     }
     const bool box = within(slice.rows, 1, t.shape.height) &&
                      within(slice.y, 0, t.shape.height - slice.rows) &&
                      within(slice.columns, 1, t.shape.width) &&
-                     within(slice.x, 0, t.shape.width - slice.columns);
+                     within(slice.x, 0, t.shape.width - slice.columns) &&
+                     within(slice.blocks, 1, blocksOf(t.shape)) &&
+                     within(slice.block, 0, blocksOf(t.shape) - slice.blocks);
     if (!box)
       faults_.add("PROG004", tensorName(i), "a slice is not inside its tensor",
                   "rows " + std::to_string(slice.y) + " for " + std::to_string(slice.rows) +
                       ", columns " + std::to_string(slice.x) + " for " +
-                      std::to_string(slice.columns),
+                      std::to_string(slice.columns) + ", blocks " + std::to_string(slice.block) +
+                      " for " + std::to_string(slice.blocks),
                   "cut it from the tensor");
-    else if (!liesIn(slice.address, slice.rows * slice.columns * blocksOf(t.shape) * kBlock,
-                     device_.memtile.memory.raw()))
+    else if (!liesIn(slice.address, slice.bytes(), device_.memtile.memory.raw()))
       faults_.add("PROG005", tensorName(i), "a slice lies outside of its memtile",
                   "at " + std::to_string(slice.address), "place it inside");
   }
@@ -164,6 +167,13 @@ class Declarations {
       faults_.add("PROG001", "layer " + std::to_string(i) + " '" + program_.layers[i].name + "'",
                   "its output is not there", "%" + std::to_string(program_.layers[i].output.index),
                   "name a tensor");
+  }
+
+  void step(std::size_t i) {
+    const LayerId layer = program_.steps[i];
+    if (!layer.valid() || layer.at() >= program_.layers.size())
+      faults_.add("PROG001", "step " + std::to_string(i), "its layer is not there",
+                  "layer " + std::to_string(layer.index), "name a layer");
   }
 
   void kernel(std::size_t i) {
@@ -229,8 +239,8 @@ class Declarations {
                       std::to_string(memoryOf(b.kind)) + " B",
                   "place it inside");
     if (!knownOrNone(b.first) || !knownOrNone(b.last) || (b.tensor.valid() && !known(b.tensor)))
-      faults_.add("PROG001", where, "its layer or tensor is not there", "",
-                  "name layers and tensors of the program");
+      faults_.add("PROG001", where, "its steps or tensor are not there", "",
+                  "name steps and tensors of the program");
   }
 
   void locks() {

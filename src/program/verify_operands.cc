@@ -52,9 +52,9 @@ class Sections {
       if (s.items.empty())
         return fault("PROG002", "section " + to_string(&s - program_.sections.data()),
                      "a section is empty", "", "give it items");
-      if (s.layer.valid() ? s.layer.at() >= program_.layers.size() : true)
-        return fault("PROG001", rangeText(), "its layer is not there",
-                     "layer " + to_string(s.layer.index), "name a layer");
+      if (!program_.layerOf(s.step).valid())
+        return fault("PROG001", rangeText(), "its step is not there",
+                     "step " + to_string(s.step.index), "name a step of the schedule");
       space_ = IterationSpace(s.engines.range);
       items(s.items, s.engines.range.rows * s.engines.range.columns);
       if (faults_.full()) return;
@@ -120,7 +120,7 @@ class Sections {
     const bool sound = loop.count >= 1 && !loop.body.empty() && space_.depth() < kMaxLoopDepth;
     if (!sound || loop.count > kMaxSteps / times) {
       fault("PROG002",
-            "layer " + to_string(section_->layer.index) + ", " + rangeText() +
+            "layer " + to_string(program_.layerOf(section_->step).index) + ", " + rangeText() +
                 ", before instruction " + to_string(leaf_),
             "a loop cannot be executed",
             to_string(loop.count) + " iterations of " + to_string(loop.body.size()) +
@@ -156,7 +156,7 @@ class Sections {
   // ---- faults -----------------------------------------------------------------------------------
 
   std::string where() const {
-    return whereIs(program_, section_->layer, rangeText(), leaf_, *instruction_);
+    return whereIs(program_, program_.layerOf(section_->step), rangeText(), leaf_, *instruction_);
   }
   void fault(std::string code, std::string place, std::string summary, std::string what,
              std::string mend) {

@@ -209,7 +209,9 @@ void QueueCursor::next() {
 
 FlatInstruction QueueCursor::evaluated() const { return evaluate(*leaf_, counters(), engine_); }
 
-LayerId QueueCursor::layer() const { return program_->sections[sections_[section_]].layer; }
+LayerId QueueCursor::layer() const {
+  return program_->layerOf(program_->sections[sections_[section_]].step);
+}
 
 bool QueueCursor::lastOfEntry() const {
   for (std::size_t k = 0; k < stack_.size(); ++k) {

@@ -66,7 +66,7 @@ void append(const Program& program, const Section& section, const std::vector<It
     }
     LeafFacts& facts = out.emplace_back();
     facts.engine = section.engines.kind;
-    facts.layer = section.layer;
+    facts.layer = program.layerOf(section.step);
     std::visit(Describe{program, facts}, std::get<Instruction>(item.as).as);
   }
 }

@@ -12,10 +12,10 @@ namespace heddle {
 namespace {
 
 struct Life {
-  LayerId first, last;
-  void extend(LayerId layer) {
-    if (!first.valid() || layer < first) first = layer;
-    if (!last.valid() || layer > last) last = layer;
+  StepId first, last;
+  void extend(StepId step) {
+    if (!first.valid() || step < first) first = step;
+    if (!last.valid() || step > last) last = step;
   }
 };
 
@@ -24,12 +24,12 @@ TensorId rootOf(const Program& program, TensorId tensor) {
   return root.valid() ? root : tensor;
 }
 
-// Notes which layers touch which root tensor.
+// Notes which steps touch which root tensor.
 class LifeFinder {
  public:
   explicit LifeFinder(const Program& program) : program_(program), lives_(program.tensors.size()) {
     for (const Section& section : program.sections) {
-      layer_ = section.layer;
+      step_ = section.step;
       visit(section.items);
     }
   }
@@ -59,25 +59,25 @@ class LifeFinder {
     if (part.content == Content::Activation) touch(part.tensor);
   }
   void touch(TensorId tensor) {
-    if (tensor.valid()) lives_[rootOf(program_, tensor).at()].extend(layer_);
+    if (tensor.valid()) lives_[rootOf(program_, tensor).at()].extend(step_);
   }
 
   const Program& program_;
   std::vector<Life> lives_;
-  LayerId layer_;
+  StepId step_;
 };
 
-// Stretches of memtiles that each layer's weight records pass through, from the transfers that
+// Stretches of memtiles that each step's weight records pass through, from the transfers that
 // bring them.
 std::vector<MemoryBlock> stagingBlocks(const Program& program) {
-  std::map<std::pair<LayerId, std::int64_t>, Extent> spans;
+  std::map<std::pair<StepId, std::int64_t>, Extent> spans;
   for (const LeafPlace& leaf : leafPlaces(program)) {
     const auto* load = std::get_if<Load<Affine>>(&leaf.instruction->as);
     if (!load || load->part.content != Content::Weights) continue;
     const CoreRange& range = leaf.section->engines.range;
     for (std::int64_t column = range.column; column < range.column + range.columns; ++column) {
       const Extent extent = extentOf(load->destination, leaf.counts, 0, column);
-      Extent& span = spans.try_emplace({leaf.section->layer, column}, extent).first->second;
+      Extent& span = spans.try_emplace({leaf.section->step, column}, extent).first->second;
       span = {std::min(span.first, extent.first), std::max(span.end, extent.end)};
     }
   }
@@ -112,8 +112,8 @@ void appendDdrBlocks(const Program& program, const std::vector<Life>& lives,
     if (!tensor.ddr || rootOf(program, id) != id) continue;
     const std::int64_t size = bytesOf(tensor.shape);
     Life life = lives[t];
-    if (tensor.constant || isPort(program.inputs, id)) life.first = LayerId();
-    if (isPort(program.outputs, id)) life.last = LayerId();
+    if (tensor.constant || isPort(program.inputs, id)) life.first = StepId();
+    if (isPort(program.outputs, id)) life.last = StepId();
     if (tensor.constant) records = std::max(records, *tensor.ddr + size);
     blocks.push_back(
         {tensor.name, TileKind::Ddr, {}, *tensor.ddr, size, life.first, life.last, id});
@@ -121,7 +121,7 @@ void appendDdrBlocks(const Program& program, const std::vector<Life>& lives,
   const std::int64_t size = program.weightsAddress + program.weightsBytes - records;
   if (size > 0)
     blocks.push_back(
-        {"weights", TileKind::Ddr, {}, records, size, LayerId(), LayerId(), TensorId()});
+        {"weights", TileKind::Ddr, {}, records, size, StepId(), StepId(), TensorId()});
 }
 
 bool covers(const MemoryBlock& outer, const MemoryBlock& inner) {
@@ -131,8 +131,8 @@ bool covers(const MemoryBlock& outer, const MemoryBlock& inner) {
          (!outer.last.valid() || inner.last <= outer.last);
 }
 
-bool lives(const MemoryBlock& block, std::size_t layer) {
-  const LayerId now(layer);
+bool lives(const MemoryBlock& block, std::size_t step) {
+  const StepId now(step);
   return block.first <= now && (!block.last.valid() || now <= block.last);
 }
 
@@ -148,18 +148,18 @@ std::int64_t coveredBytes(std::vector<std::pair<std::int64_t, std::int64_t>>& in
 }
 
 std::vector<std::int64_t> occupancy(const std::vector<MemoryBlock>& blocks, TileKind kind,
-                                    std::int64_t row, std::int64_t column, std::size_t layers) {
+                                    std::int64_t row, std::int64_t column, std::size_t steps) {
   std::vector<const MemoryBlock*> here;
   for (const MemoryBlock& block : blocks)
     if (block.kind == kind && block.tiles.contains(row, column)) here.push_back(&block);
-  std::vector<std::int64_t> bytes(layers);
+  std::vector<std::int64_t> bytes(steps);
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
-  for (std::size_t layer = 0; layer < layers; ++layer) {
+  for (std::size_t step = 0; step < steps; ++step) {
     intervals.clear();
     for (const MemoryBlock* block : here)
-      if (lives(*block, layer))
+      if (lives(*block, step))
         intervals.emplace_back(block->address, block->address + block->size);
-    bytes[layer] = coveredBytes(intervals);
+    bytes[step] = coveredBytes(intervals);
   }
   return bytes;
 }
@@ -188,14 +188,13 @@ std::vector<MemoryBlock> memoryBlocks(const Program& program) {
     const TensorId id(t);
     const Life& life = finder.lives()[t];
     if (rootOf(program, id) != id || !life.first.valid()) continue;
-    const std::int64_t pixelBytes = roundUpTo(tensor.shape.channels, kBlock);
     for (const Slice& slice : tensor.slices) {
       if (named.contains({slice.memtile, slice.address, id})) continue;
       blocks.push_back({tensor.name,
                         TileKind::Memtile,
                         {.row = 0, .column = slice.memtile},
                         slice.address,
-                        slice.rows * slice.columns * pixelBytes,
+                        slice.bytes(),
                         life.first,
                         life.last,
                         id});
@@ -205,7 +204,7 @@ std::vector<MemoryBlock> memoryBlocks(const Program& program) {
   return blocks;
 }
 
-std::int64_t peakBytes(const std::vector<MemoryBlock>& blocks, TileKind kind, std::size_t layers) {
+std::int64_t peakBytes(const std::vector<MemoryBlock>& blocks, TileKind kind, std::size_t steps) {
   std::set<std::pair<std::int64_t, std::int64_t>> tiles;
   for (const MemoryBlock& block : blocks) {
     if (block.kind != kind) continue;
@@ -215,14 +214,14 @@ std::int64_t peakBytes(const std::vector<MemoryBlock>& blocks, TileKind kind, st
   }
   std::int64_t peak = 0;
   for (const auto& [row, column] : tiles)
-    for (const std::int64_t bytes : occupancy(blocks, kind, row, column, layers))
+    for (const std::int64_t bytes : occupancy(blocks, kind, row, column, steps))
       peak = std::max(peak, bytes);
   return peak;
 }
 
 std::vector<std::int64_t> memtileOccupancy(const std::vector<MemoryBlock>& blocks,
-                                           std::int64_t column, std::size_t layers) {
-  return occupancy(blocks, TileKind::Memtile, 0, column, layers);
+                                           std::int64_t column, std::size_t steps) {
+  return occupancy(blocks, TileKind::Memtile, 0, column, steps);
 }
 
 }  // namespace heddle

@@ -87,16 +87,16 @@ class UseFinder {
     const MemoryBlock& block = blocks_[b];
     const CoreRange& t = block.tiles;
     uses_[b].tiles.resize(static_cast<std::size_t>(t.rows * t.columns));
-    const std::size_t layers = program_.layers.size();
+    const std::size_t steps = program_.stepCount();
     const std::size_t first = block.first.valid() ? block.first.at() : 0;
-    const std::size_t last = block.last.valid() ? block.last.at() : layers - 1;
+    const std::size_t last = block.last.valid() ? block.last.at() : steps - 1;
     for (std::int64_t k = 0; k < t.rows * t.columns; ++k) {
       const Tile tile{block.kind, static_cast<std::int32_t>(t.row + k / t.columns),
                       static_cast<std::int32_t>(t.column + k % t.columns)};
-      std::vector<std::vector<Here>>& byLayer = here_[tile];
-      byLayer.resize(layers);
-      for (std::size_t layer = first; layer <= last && layer < layers; ++layer)
-        byLayer[layer].push_back({b, static_cast<std::size_t>(k)});
+      std::vector<std::vector<Here>>& byStep = here_[tile];
+      byStep.resize(steps);
+      for (std::size_t step = first; step <= last && step < steps; ++step)
+        byStep[step].push_back({b, static_cast<std::size_t>(k)});
     }
   }
 
@@ -116,8 +116,9 @@ class UseFinder {
   void touch(const Tile& tile, const Extent& extent, std::int64_t slots, bool writes) {
     const auto at = here_.find(tile);
     if (at == here_.end()) return;
-    const LayerId layer = leaf_->section->layer;
-    for (const Here& here : at->second[layer.at()]) {
+    const StepId step = leaf_->section->step;
+    const LayerId layer = program_.layerOf(step);
+    for (const Here& here : at->second[step.at()]) {
       const MemoryBlock& block = blocks_[here.block];
       if (extent.end <= block.address || extent.first >= block.address + block.size) continue;
       MemoryUse& use = uses_[here.block];
@@ -136,7 +137,7 @@ class UseFinder {
   const Program& program_;
   const std::vector<MemoryBlock>& blocks_;
   const std::vector<LeafPlace> leaves_;
-  std::map<Tile, std::vector<std::vector<Here>>> here_;  // per tile and layer: the blocks that live
+  std::map<Tile, std::vector<std::vector<Here>>> here_;  // per tile and step: the blocks that live
   std::vector<MemoryUse> uses_;
   // Of the instruction at hand.
   const LeafPlace* leaf_ = nullptr;

@@ -216,8 +216,8 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   if (report.efficiency() > 1)
     report.layerBoundPassedBy = waysPastBound(report, device, simulated.timeline, leaves);
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);
-  report.memtilePeakBytes = peakBytes(blocks, TileKind::Memtile, report.layers.size());
-  report.corePeakBytes = peakBytes(blocks, TileKind::Core, report.layers.size());
+  report.memtilePeakBytes = peakBytes(blocks, TileKind::Memtile, program.stepCount());
+  report.corePeakBytes = peakBytes(blocks, TileKind::Core, program.stepCount());
   return report;
 }
 

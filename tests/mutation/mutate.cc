@@ -52,7 +52,7 @@ class Mutator {
   void collectItems() {
     for (Section& s : program_.sections) {
       collect(s.items);
-      layers_.resize(instructions_.size(), program_.layers[s.layer.at()].name);
+      layers_.resize(instructions_.size(), program_.layers[program_.layerOf(s.step).at()].name);
     }
   }
   void collect(std::vector<Item>& items) {

@@ -10,8 +10,8 @@
 
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/program/generate.h"
-#include "heddle/tiling/layer_plan.h"
 #include "mutate.h"
 #include "program_builder.h"
 #include "random_graph.h"
@@ -76,7 +76,7 @@ Subject generated(std::uint64_t seed, std::int64_t rows, std::int64_t columns) {
   const CanonicalGraph graph =
       property::makeRandomGraph({.seed = seed, .ops = 3, .maxElements = 6000, .maxMacs = 500'000});
   Subject s{{}, testing::paperLike(rows, columns), {}, property::randomInputs(graph, seed)};
-  Result<LayerPlan> plan = makeLayerPlan(graph, s.device);
+  Result<Plan> plan = makePlan(graph, s.device);
   Result<MemoryPlan> memory = allocateMemory(graph, *plan, s.device);
   Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, s.device);
   s.program = std::move(made->program);

@@ -7,10 +7,10 @@
 #include "heddle/interp/interpret.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
 #include "heddle/support/check.h"
-#include "heddle/tiling/layer_plan.h"
 #include "random.h"
 #include "random_graph.h"
 
@@ -62,15 +62,32 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected,
                                     Cycles* makespan) try {
-  const Result<LayerPlan> plan = makeLayerPlan(graph, device);
+  const Result<Plan> plan = makePlan(graph, device);
   if (!plan) return refusal(plan.diagnostics(), device);
-  if (const Diagnostics faults = verify(*plan, graph, device); !faults.empty())
-    return toText(faults);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return refusal(memory.diagnostics(), device);
-  if (const Diagnostics faults = verify(*memory, graph, *plan, device); !faults.empty())
+  return disprove(graph, *plan, *memory, device, inputs, expected, makespan);
+} catch (const InternalError& error) {
+  return error.what();
+}
+
+std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& plan,
+                                    const MemoryPlan& memory, const Device& device,
+                                    const std::vector<TensorValue>& inputs,
+                                    const std::vector<TensorValue>& expected,
+                                    Cycles* makespan) try {
+  if (const Diagnostics faults = verify(plan, graph, device); !faults.empty())
     return toText(faults);
-  const Result<GeneratedProgram> generated = generateProgram(graph, *plan, *memory, device);
+  if (const Diagnostics faults = verify(memory, graph, plan, device); !faults.empty())
+    return toText(faults);
+  const Result<PlanText> planAgain = parsePlan(print(plan, graph), "plan.txt", graph);
+  if (!planAgain) return toText(planAgain.diagnostics());
+  if (planAgain->plan != plan) return "the plan is another once printed and parsed";
+  const Result<MemoryPlanText> memoryAgain =
+      parseMemoryPlan(print(memory, graph), "memory-plan.txt");
+  if (!memoryAgain) return toText(memoryAgain.diagnostics());
+  if (memoryAgain->memory != memory) return "the memory plan is another once printed and parsed";
+  const Result<GeneratedProgram> generated = generateProgram(graph, plan, memory, device);
   if (!generated) return toText(generated.diagnostics());
   const Program& program = generated->program;
   if (const Diagnostics faults = verify(program, device); !faults.empty()) return toText(faults);

@@ -7,6 +7,8 @@
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
 #include "heddle/interp/interpret.h"
+#include "heddle/memory/allocate.h"
+#include "heddle/tiling/plan.h"
 
 namespace heddle::property {
 
@@ -17,6 +19,13 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
 // The same for given inputs, with the interpreter's value of every tensor; also says how long the
 // program takes.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
+                                    const std::vector<TensorValue>& inputs,
+                                    const std::vector<TensorValue>& expected,
+                                    Cycles* makespan = nullptr);
+
+// The same for a plan and its memory that may be no planner's; faults of either are disproofs.
+std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& plan,
+                                    const MemoryPlan& memory, const Device& device,
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected,
                                     Cycles* makespan = nullptr);

@@ -88,6 +88,7 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 
   std::int64_t cores() const { return rows * columns; }
+  std::int64_t memtiles() const { return columns; }
 };
 
 struct DeviceOverrides {

@@ -2,7 +2,7 @@
 //
 //   Compilation run;
 //   for each stage: HEDDLE_TRY(...)           // driver/compile.cc
-//   artefactText(run, Stage::LayerPlan)       // what --dump writes
+//   artefactText(run, Stage::Plan)       // what --dump writes
 #pragma once
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@
 #include "heddle/program/program.h"
 #include "heddle/report/report.h"
 #include "heddle/report/what_if.h"
-#include "heddle/tiling/layer_plan.h"
+#include "heddle/tiling/plan.h"
 
 namespace heddle {
 
@@ -29,7 +29,7 @@ struct Compilation {
   std::optional<Graph> graph;
   std::optional<Canonicalized> canonical;
   std::optional<Device> device;
-  std::optional<LayerPlan> layerPlan;
+  std::optional<Plan> plan;
   std::optional<MemoryPlan> memoryPlan;
   std::optional<Program> program;
   std::optional<WeightImage> weights;
@@ -40,7 +40,7 @@ struct Compilation {
   Effort effort;
 };
 
-// The file of a stage in a dump, "layer-plan.txt", and its content. Needs: the stage is done.
+// The file of a stage in a dump, "plan.txt", and its content. Needs: the stage is done.
 std::string artefactFile(Stage stage);
 std::string artefactText(const Compilation& run, Stage stage);
 

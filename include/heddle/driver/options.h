@@ -21,7 +21,7 @@ struct Verbosity {
 };
 
 // The artefacts in the order of the road; each is a stage to stop after or to dump.
-enum class Stage { Graph, Canonical, LayerPlan, MemoryPlan, Program, Simulate, Report };
+enum class Stage { Graph, Canonical, Plan, MemoryPlan, Program, Simulate, Report };
 
 // NAME=1x3x224x224 of --shape: the sizes of an input whose own are open.
 using ShapeSettings = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
@@ -82,7 +82,7 @@ struct ViewOptions {
   Verbosity verbosity;
 };
 
-std::string name(Stage stage);  // "layer-plan"
+std::string name(Stage stage);  // "plan"
 std::vector<std::string> stageNames();
 std::optional<Stage> stageNamed(const std::string& name);
 

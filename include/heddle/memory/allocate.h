@@ -1,13 +1,12 @@
 // What lies where and when: tensors in memtiles or in DDR, the ways in and out of DDR, and each
-// layer's core memory.
+// step's core memory.
 //
-//   step      0    1    2    3         a step is a layer of the plan
+//   step      0    1    2    3         a step of the plan's schedule
 //   offset 0  [ a      ][ c     ]      a and c never meet, so they share the floor;
 //   64 KiB         [ b     ]           b meets both and sits above
 //
-// A tensor is at home in the memtiles (each memtile keeps the pixels that its column computed, all
-// at one address) or, where it does not fit, in DDR; then every use streams it through a small ring
-// of places in the memtile.
+// A tensor is at home in the memtiles (each keeps its boxes at one address) or in DDR; then every
+// use streams it through a small ring of places in a memtile.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,54 +14,75 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
-#include "heddle/tiling/layer_plan.h"
+#include "heddle/tiling/plan.h"
 #include "heddle/tiling/slice.h"
 
 namespace heddle {
 
-// Places in a memtile through which rows pass, one after another.
+// Places in a memtile through which rows or records pass, one after another.
 struct StreamPlan {
   std::int64_t address = 0, slotBytes = 0, slots = 0;
   friend bool operator==(const StreamPlan&, const StreamPlan&) = default;
 };
 
-struct TensorPlan {
-  TensorId root;  // itself, or the tensor that it is channels of, from block rootBlock on
-  std::int64_t rootBlock = 0;
-  std::vector<Slice> slices;         // at home in the memtiles; empty: only in DDR (roots only)
-  std::optional<std::int64_t> ddr;   // address in DDR (roots only)
-  std::int64_t first = 0, last = 0;  // layers of its life, both included
-  friend bool operator==(const TensorPlan&, const TensorPlan&) = default;
+struct TensorMemory {         // of a root; of a view nothing
+  std::vector<Slice> slices;  // at home in the memtiles, a slice for each box; empty: DDR only
+  std::optional<std::int64_t> ddr;    // address in DDR
+  std::int64_t first = 0, last = -1;  // steps of its life, both included; last < first: none
+  friend bool operator==(const TensorMemory&, const TensorMemory&) = default;
 };
 
-struct LayerMemory {
-  bool inPlace = false;       // a Concat or Split whose tensors share memory: nothing to execute
-  std::int64_t coreBase = 0;  // the layer's buffers in core memory begin here
-  std::vector<StreamPlan>
-      inputs;  // per operand; no slots where the operand is at home in the memtiles
-  std::optional<StreamPlan> output;  // of mesh row 0; row r's is slots * slotBytes * r further
-  friend bool operator==(const LayerMemory&, const LayerMemory&) = default;
+struct StepMemory {
+  std::int64_t coreBase = 0;         // the step's buffers in core memory begin here
+  std::vector<StreamPlan> inputs;    // per operand, the same in every memtile; no slots where the
+                                     // operand is at home
+  std::optional<StreamPlan> output;  // of the first core that writes through a memtile; the n-th
+                                     // one's is n * slots * slotBytes further
+  std::vector<StreamPlan> weights;   // per weight route of the layer
+  friend bool operator==(const StepMemory&, const StepMemory&) = default;
 };
 
 struct MemoryPlan {
-  std::vector<TensorPlan> tensors;  // per tensor of the graph
-  std::vector<LayerMemory> layers;  // per operator
-  std::int64_t weightStaging = 0;   // address in every memtile
-  std::int64_t weightsAddress = 0;  // of the WeightImage in DDR, behind all tensors
+  std::vector<TensorMemory> tensors;  // per tensor of the graph
+  std::vector<StepMemory> steps;      // per step of the schedule
+  std::int64_t weightStaging = 0;     // address in every memtile
+  std::int64_t weightsAddress = 0;    // of the WeightImage in DDR, behind all tensors
   std::int64_t memtilePeak = 0;
   friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
 };
 
 // Ensures: memory that meets in time does not meet in space; addresses are multiples of 8 bytes.
-// Errors: MEM001 a layer's streams alone do not fit a memtile (names layer, bytes needed and
-// there).
-Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const LayerPlan& plan,
+// Errors: MEM001 a step's streams alone do not fit a memtile (names layer, bytes needed and there);
+//         MEM003 a home for which there is no place.
+Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
                                   const Device& device);
 
-// Re-checks a memory plan the slow way, sharing no code with the allocator: MEM002.
-Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const LayerPlan& plan,
+// The same, but says which homes have no place: what a planner asks to know what must live in DDR.
+struct Allocation {
+  MemoryPlan memory;
+  std::vector<TensorId> withoutPlace;
+};
+Result<Allocation> placeInMemory(const CanonicalGraph& graph, const Plan& plan,
+                                 const Device& device);
+
+// Which of the cores that write through one memtile a share's is, counted in the mapping's order;
+// which of the weight routes of one memtile a route is.
+std::int64_t outputRank(const Mapping& mapping, const CoreShare& share);
+std::int64_t weightRank(const Mapping& mapping, std::size_t route);
+
+// Re-checks a memory plan the slow way, sharing no code with the allocator: MEM002, MEM004 to
+// MEM006.
+Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const Plan& plan,
                    const Device& device);
 
-std::string print(const MemoryPlan& memory, const CanonicalGraph& graph);
+std::string print(const MemoryPlan& memory, const CanonicalGraph& graph,
+                  const PlanOrigin& origin = {});
+
+struct MemoryPlanText {
+  MemoryPlan memory;
+  PlanOrigin origin;
+};
+// Reads what print writes. Errors: MEM010 a line that is none, with its line number.
+Result<MemoryPlanText> parseMemoryPlan(const std::string& text, const std::string& name);
 
 }  // namespace heddle

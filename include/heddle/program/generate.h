@@ -1,4 +1,4 @@
-// LayerPlan + MemoryPlan -> Program: every transfer and kernel call of the network, lock-chained.
+// Plan + MemoryPlan -> Program: every transfer and kernel call of the network, lock-chained.
 //
 // The generator tells all instructions in one sequential order that computes the network, with the
 // memory that each touches. Locks are derived from that order (src/program/sync.h), loops and SPMD
@@ -9,7 +9,7 @@
 #include "heddle/memory/allocate.h"
 #include "heddle/program/program.h"
 #include "heddle/support/result.h"
-#include "heddle/tiling/layer_plan.h"
+#include "heddle/tiling/plan.h"
 
 namespace heddle {
 
@@ -18,9 +18,8 @@ struct GeneratedProgram {
   WeightImage weights;
 };
 
-// Errors: PLAN002 a column or row of cores that no wire reaches whole, or that the memtile it needs
-// cannot feed.
-Result<GeneratedProgram> generateProgram(const CanonicalGraph& graph, const LayerPlan& plan,
+// Needs: plan and memory pass their verify.
+Result<GeneratedProgram> generateProgram(const CanonicalGraph& graph, const Plan& plan,
                                          const MemoryPlan& memory, const Device& device);
 
 }  // namespace heddle

@@ -6,7 +6,7 @@
 // section speaks for a rectangle of engines at once (SPMD): its numbers are affine in the loop
 // counters and in the engine's row and column.
 //
-//   section layer 3 Core rows 0-3 columns 1-2        twelve lines of asm for eight cores
+//   section step 3 Core rows 0-3 columns 1-2         twelve lines of asm for eight cores
 //     loop 14 { CONV ... row = -1 + 1*i0 ... }
 //
 // Template parameter V of the instruction types: Affine in a Program, std::int64_t once evaluated
@@ -287,7 +287,7 @@ struct Kernel {
 // ---- the whole ----------------------------------------------------------------------------------
 
 struct Section {
-  LayerId layer;
+  StepId step;
   EngineRange engines;
   std::vector<Item> items;
   friend bool operator==(const Section&, const Section&) = default;
@@ -330,8 +330,8 @@ struct Buffer {
   TileKind kind = TileKind::Core;
   CoreRange tiles;
   std::int64_t address = 0, size = 0;
-  LayerId first, last;  // layers of its life, both included
-  TensorId tensor;      // that lies in it, if it is one tensor's
+  StepId first, last;  // steps of its life, both included
+  TensorId tensor;     // that lies in it, if it is one tensor's
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
@@ -371,6 +371,8 @@ struct Program {
   std::vector<Port> inputs, outputs;
   std::vector<ProgramTensor> tensors;
   std::vector<Layer> layers;
+  // Of the schedule: the layer that each works on; empty: one for each layer, in order.
+  std::vector<LayerId> steps;
   std::vector<Kernel> kernels;
   std::vector<Buffer> buffers;
   std::vector<Lock> locks;
@@ -379,6 +381,13 @@ struct Program {
   std::vector<std::string>
       hostOperators;  // ran before or after on the host, not part of the program
   friend bool operator==(const Program&, const Program&) = default;
+
+  std::size_t stepCount() const { return steps.empty() ? layers.size() : steps.size(); }
+  // Not valid where there is no such step.
+  LayerId layerOf(StepId step) const {
+    if (!step.valid() || step.at() >= stepCount()) return LayerId();
+    return steps.empty() ? LayerId(step.at()) : steps[step.at()];
+  }
 };
 
 }  // namespace heddle

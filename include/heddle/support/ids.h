@@ -23,6 +23,7 @@ using OpId =
 using KernelId = Id<struct KernelTag>;  // of a Program
 using BufferId = Id<struct BufferTag>;  // of a Program
 using LayerId = Id<struct LayerTag>;    // of a Program
+using StepId = Id<struct StepTag>;      // of a schedule, and of the Program made from it
 
 }  // namespace heddle
 

@@ -62,7 +62,7 @@ class [[nodiscard]] Result {
 
 #define HEDDLE_CONCAT_INNER(a, b) a##b
 #define HEDDLE_CONCAT(a, b) HEDDLE_CONCAT_INNER(a, b)
-// HEDDLE_TRY(auto plan, makeLayerPlan(...)): the value, or an early return of the diagnostics.
+// HEDDLE_TRY(auto plan, makePlan(...)): the value, or an early return of the diagnostics.
 #define HEDDLE_TRY(declaration, expression) \
   HEDDLE_TRY_INNER(declaration, expression, HEDDLE_CONCAT(result_, __LINE__))
 #define HEDDLE_TRY_INNER(declaration, expression, name) \

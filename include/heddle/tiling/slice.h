@@ -7,6 +7,8 @@ namespace heddle {
 // The part of a tensor that lies in one memtile, laid out as rows x blocks x columns x 8 bytes.
 struct Slice {
   std::int64_t memtile = 0, address = 0, y = 0, rows = 0, x = 0, columns = 0;
+  std::int64_t block = 0, blocks = 0;  // channel blocks of 8
+  std::int64_t bytes() const { return rows * columns * blocks * 8; }
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 

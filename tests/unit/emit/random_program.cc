@@ -205,8 +205,10 @@ ProgramTensor tensor() {
   t.fromUint8 = flip();
   if (flip()) t.ddr = integer();
   t.constant = flip();
-  t.slices = some<Slice>(
-      [] { return Slice{integer(), integer(), integer(), integer(), integer(), integer()}; });
+  t.slices = some<Slice>([] {
+    return Slice{integer(), integer(), integer(), integer(),
+                 integer(), integer(), integer(), integer()};
+  });
   t.root = id<TensorId>();
   t.rootBlock = integer();
   return t;
@@ -235,12 +237,13 @@ Program randomProgram() {
   p.outputs = some<Port>(port);
   p.tensors = some<ProgramTensor>(tensor);
   p.layers = some<Layer>([] { return Layer{text(), text(), id<TensorId>(), text()}; });
+  p.steps = some<LayerId>([] { return id<LayerId>(); });
   p.kernels = some<Kernel>(kernel);
   p.buffers = some<Buffer>([] {
-    return Buffer{text(),        static_cast<TileKind>(*rc::gen::inRange(0, 3)),
-                  range(),       integer(),
-                  integer(),     id<LayerId>(),
-                  id<LayerId>(), id<TensorId>()};
+    return Buffer{text(),       static_cast<TileKind>(*rc::gen::inRange(0, 3)),
+                  range(),      integer(),
+                  integer(),    id<StepId>(),
+                  id<StepId>(), id<TensorId>()};
   });
   p.locks = some<Lock>([] { return Lock{tile(), small(), integer(), engine(), engine()}; });
   p.weightsAddress = integer();
@@ -248,7 +251,7 @@ Program randomProgram() {
   p.ddrBytes = integer();
   p.sections = some<Section>([&] {
     const auto kind = static_cast<EngineKind>(*rc::gen::inRange(0, 7));
-    return Section{id<LayerId>(), {kind, small(), range()}, items(p.kernels.size(), 0)};
+    return Section{id<StepId>(), {kind, small(), range()}, items(p.kernels.size(), 0)};
   });
   p.hostOperators = some<std::string>(text);
   return p;
@@ -287,7 +290,7 @@ Part<Affine> bytesOf(std::int64_t from, std::int64_t bytes) {
 std::vector<Section> sectionsOfEverything() {
   const auto on = [](EngineKind kind, std::int32_t channel, CoreRange range,
                      std::vector<Item> items) {
-    return Section{LayerId(0), {kind, channel, range}, std::move(items)};
+    return Section{StepId(0), {kind, channel, range}, std::move(items)};
   };
   const auto item = [](auto instruction) { return Item{Instruction{std::move(instruction)}}; };
   Call<Affine> call;
@@ -385,7 +388,7 @@ Program programOfEverything() {
                 true,
                 0,
                 true,
-                {{0, 64, 0, 16, 0, 8}, {1, 64, 0, 16, 8, 8}},
+                {{0, 64, 0, 16, 0, 8, 0, 2}, {1, 64, 0, 16, 8, 8, 0, 2}},
                 TensorId(0),
                 0},
                {"caf\xc3\xa9\x01\xff\\",
@@ -400,9 +403,9 @@ Program programOfEverything() {
                 2}};
   p.layers = {{"conv1", "Conv", TensorId(1), "W/2 x COUT/2"}};
   p.kernels = kernelsOfEverything();
-  p.buffers = {{"ring", TileKind::Core, {0, 0, 2, 2}, 64, 576, LayerId(0), {}, TensorId(0)},
-               {"slice", TileKind::Memtile, {0, 1, 1, 1}, 0, 64, {}, LayerId(0), {}},
-               {"weights", TileKind::Ddr, {}, 4096, 2304, LayerId(0), LayerId(0), {}}};
+  p.buffers = {{"ring", TileKind::Core, {0, 0, 2, 2}, 64, 576, StepId(0), {}, TensorId(0)},
+               {"slice", TileKind::Memtile, {0, 1, 1, 1}, 0, 64, {}, StepId(0), {}},
+               {"weights", TileKind::Ddr, {}, 4096, 2304, StepId(0), StepId(0), {}}};
   p.locks = {
       {{TileKind::Core, 1, 2}, 3, 4, {EngineKind::CoreIn, 1, 2, 1}, {EngineKind::Core, 1, 2}},
       {{TileKind::Memtile, 0, 1}, 0, 0, {EngineKind::DdrIn, 0, 1, 0}, {EngineKind::Wire, 0, 2}},

@@ -130,7 +130,7 @@ const Breakage kBreakages[] = {
        std::vector<Item>& items = w.b.program.sections[1].items;
        for (std::size_t i = 0; i < kMaxLoopDepth; ++i) items = {loop(1, std::move(items))};
      }},
-    {"LayerThatIsNotThere", "MACH001", [](W& w) { w.b.program.sections[3].layer = LayerId(1); }},
+    {"LayerThatIsNotThere", "MACH001", [](W& w) { w.b.program.sections[3].step = StepId(1); }},
     {"InstructionOnTheWrongEngine", "MACH001",
      [](W& w) { w.b.program.sections[3].engines.kind = EngineKind::DdrIn; }},
     {"StrideOfZero", "MACH001", [](W& w) { w.b.program.kernels[0].window.strideX = 0; }},

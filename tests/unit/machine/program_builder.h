@@ -123,7 +123,7 @@ class ProgramBuilder {
     program.locks.push_back({tile, index, initial, producer, consumer});
   }
   void section(EngineRange engines, std::vector<Item> items) {
-    program.sections.push_back({LayerId(0), engines, std::move(items)});
+    program.sections.push_back({StepId(0), engines, std::move(items)});
   }
   KernelId kernel(Kernel k) {
     program.kernels.push_back(std::move(k));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../graphs.h"
+#include "heddle/planner/make_plan.h"
 
 namespace heddle {
 namespace {
@@ -13,7 +14,7 @@ using testing::square;
 struct Planned {
   CanonicalGraph graph;
   Device device;
-  LayerPlan plan;
+  Plan plan;
   MemoryPlan memory;
 };
 
@@ -21,7 +22,7 @@ Planned planned(CanonicalGraph graph, const std::string& memtile = "512 KiB") {
   Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
                                      {.mesh = {{2, 2}}, .settings = {{"memtile.memory", memtile}}});
   EXPECT_TRUE(device) << device.diagnostics();
-  Result<LayerPlan> plan = makeLayerPlan(graph, *device);
+  Result<Plan> plan = makePlan(graph, *device);
   EXPECT_TRUE(plan) << plan.diagnostics();
   Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
   EXPECT_TRUE(memory) << memory.diagnostics();
@@ -50,14 +51,16 @@ TEST(AllocateMemory, EachMemtileKeepsThePixelsOfItsColumn) {
                                                   .y = 0,
                                                   .rows = 16,
                                                   .x = 8,
-                                                  .columns = 8}));
+                                                  .columns = 8,
+                                                  .block = 0,
+                                                  .blocks = 2}));
 }
 
 TEST(AllocateMemory, AnOutputThatNobodyReadsStreamsToDdr) {
   const Planned p = planned(chain());
   EXPECT_TRUE(p.memory.tensors[4].slices.empty());
   EXPECT_TRUE(p.memory.tensors[4].ddr.has_value());
-  EXPECT_TRUE(p.memory.layers[3].output.has_value());
+  EXPECT_TRUE(p.memory.steps[3].output.has_value());
 }
 
 TEST(AllocateMemory, WhatDoesNotFitLivesInDdr) {
@@ -66,7 +69,7 @@ TEST(AllocateMemory, WhatDoesNotFitLivesInDdr) {
   const Planned q = planned(chain(), "3 KiB");
   EXPECT_FALSE(p.memory.tensors[1].ddr.has_value());
   EXPECT_TRUE(q.memory.tensors[1].ddr.has_value());
-  EXPECT_GT(q.memory.layers[1].inputs[0].slots, 1);
+  EXPECT_GT(q.memory.steps[1].inputs[0].slots, 1);
 }
 
 TEST(AllocateMemory, AConcatOfWholeBlocksIsInPlace) {
@@ -75,9 +78,9 @@ TEST(AllocateMemory, AConcatOfWholeBlocksIsInPlace) {
   const TensorId both =
       b.concat("concat", {b.conv("left", x, 16, square(1)), b.conv("right", x, 24, square(1))});
   const Planned p = planned(b.finish(b.conv("after", both, 8, square(1))));
-  EXPECT_TRUE(p.memory.layers[2].inPlace);
-  EXPECT_EQ(p.memory.tensors[2].root, both);
-  EXPECT_EQ(p.memory.tensors[2].rootBlock, 2);
+  EXPECT_TRUE(p.plan.layers[2].inPlace());
+  EXPECT_EQ(p.plan.views[2].root, both);
+  EXPECT_EQ(p.plan.views[2].block, 2);
 }
 
 TEST(AllocateMemory, AConcatThatCutsABlockIsNot) {
@@ -85,7 +88,7 @@ TEST(AllocateMemory, AConcatThatCutsABlockIsNot) {
   const TensorId x = b.input("x", {8, 8, 8});
   const TensorId both =
       b.concat("concat", {b.conv("left", x, 12, square(1)), b.conv("right", x, 24, square(1))});
-  EXPECT_FALSE(planned(b.finish(b.conv("after", both, 8, square(1)))).memory.layers[2].inPlace);
+  EXPECT_FALSE(planned(b.finish(b.conv("after", both, 8, square(1)))).plan.layers[2].inPlace());
 }
 
 TEST(VerifyMemoryPlan, NoticesTensorsThatMeet) {

@@ -1,3 +1,4 @@
+#include "heddle/planner/make_plan.h"
 #include "heddle/program/generate.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ Made made(const CanonicalGraph& graph, std::int64_t rows, std::int64_t columns) 
   Result<Device> device =
       readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{rows, columns}}});
   EXPECT_TRUE(device) << device.diagnostics();
-  const Result<LayerPlan> plan = makeLayerPlan(graph, *device);
+  const Result<Plan> plan = makePlan(graph, *device);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
   Result<GeneratedProgram> generated = generateProgram(graph, *plan, *memory, *device);
   EXPECT_TRUE(generated) << generated.diagnostics();
@@ -82,19 +83,6 @@ TEST(GenerateProgram, StartsEveryEntryOfEveryDdrChannelOnce) {
     if (e.kind == EngineKind::DdrIn || e.kind == EngineKind::DdrOut)
       for (QueueCursor c(m.program, e); !c.done(); c.next()) entries[e] = c.entry() + 1;
   EXPECT_EQ(started, entries);
-}
-
-TEST(GenerateProgram, RefusesADeviceWhoseWiresDoNotReachARow) {
-  const CanonicalGraph graph = worked();
-  Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}});
-  device->wires.resize(2);  // the columns' only
-  const Result<LayerPlan> plan = makeLayerPlan(graph, *device);
-  const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
-  const Result<GeneratedProgram> generated = generateProgram(graph, *plan, *memory, *device);
-  ASSERT_FALSE(generated);
-  EXPECT_EQ(generated.diagnostics()[0].code, "PLAN002");
-  EXPECT_EQ(generated.diagnostics()[0].summary, "no wire reaches all cores of row 0");
 }
 
 }  // namespace

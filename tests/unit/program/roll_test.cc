@@ -35,7 +35,7 @@ std::vector<Section> rolled(
       ops.push_back({std::holds_alternative<Call<std::int64_t>>(i.as), values.size()});
       forEachValue(i, [&](std::int64_t v) { values.push_back(v); });
     }
-    roller.add(LayerId(std::size_t{0}), engine, ops, values);
+    roller.add(StepId(std::size_t{0}), engine, ops, values);
   }
   return roller.sections();
 }

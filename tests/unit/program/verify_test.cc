@@ -84,9 +84,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "  what:  %9\n"
                   "  mend:  name a tensor that is its own root\n"},
         FaultCase{{{"on wire column 0, layer 0", "on wire column 0, layer 3"}},
-                  "error[PROG001] wire(0): its layer is not there\n"
-                  "  what:  layer 3\n"
-                  "  mend:  name a layer\n"},
+                  "error[PROG001] wire(0): its step is not there\n"
+                  "  what:  step 3\n"
+                  "  mend:  name a step of the schedule\n"},
         FaultCase{
             {{"lock L2 in core(0,0)", "lock L2 in core(0,5)"}},
             "error[PROG001] lock L2 in core(0,5): its tile, producer or consumer is not there\n"

@@ -7,6 +7,7 @@
 
 #include "../graphs.h"
 #include "heddle/emit/asm.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
 
@@ -37,7 +38,7 @@ Worked workedConvolution() {
   Worked worked{
       *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}, .settings = {}}),
       {}};
-  const LayerPlan plan = *makeLayerPlan(g, worked.device);
+  const Plan plan = *makePlan(g, worked.device);
   const MemoryPlan memory = *allocateMemory(g, plan, worked.device);
   worked.program = generateProgram(g, plan, memory, worked.device)->program;
   return worked;

@@ -90,11 +90,11 @@ TEST(MemoryBlocks, SlicesLiveFromTheFirstToTheLastLayerThatTouchesTheirTensor) {
   EXPECT_EQ(
       blocks[2],
       (MemoryBlock{
-          "x", TileKind::Memtile, {0, 0, 1, 1}, 0, 128, LayerId(0), LayerId(0), TensorId(0)}));
+          "x", TileKind::Memtile, {0, 0, 1, 1}, 0, 128, StepId(0), StepId(0), TensorId(0)}));
   EXPECT_EQ(
       blocks[3],
       (MemoryBlock{
-          "y", TileKind::Memtile, {0, 0, 1, 1}, 128, 128, LayerId(0), LayerId(1), TensorId(1)}));
+          "y", TileKind::Memtile, {0, 0, 1, 1}, 128, 128, StepId(0), StepId(1), TensorId(1)}));
 }
 
 TEST(MemoryBlocks, PeakCountsLiveBytesOnceInTheFullestTile) {
@@ -103,8 +103,8 @@ TEST(MemoryBlocks, PeakCountsLiveBytesOnceInTheFullestTile) {
   EXPECT_EQ(peakBytes(blocks, TileKind::Memtile, 2), 320);
   EXPECT_EQ(peakBytes(blocks, TileKind::Core, 2), 256);
   const std::vector<MemoryBlock> overlapping = {
-      {"a", TileKind::Core, {}, 0, 100, LayerId(0), LayerId(0), {}},
-      {"b", TileKind::Core, {}, 50, 100, LayerId(0), LayerId(0), {}}};
+      {"a", TileKind::Core, {}, 0, 100, StepId(0), StepId(0), {}},
+      {"b", TileKind::Core, {}, 50, 100, StepId(0), StepId(0), {}}};
   EXPECT_EQ(peakBytes(overlapping, TileKind::Core, 1), 150);
 }
 
@@ -119,14 +119,14 @@ TEST(MemoryBlocks, WeightRecordsThatNoBufferNamesTakeTheStretchTheyPassThrough) 
   EXPECT_EQ(
       blocks[0],
       (MemoryBlock{
-          "weights", TileKind::Memtile, {0, 0, 1, 1}, 2000, 192, LayerId(0), LayerId(0), {}}));
+          "weights", TileKind::Memtile, {0, 0, 1, 1}, 2000, 192, StepId(0), StepId(0), {}}));
   EXPECT_EQ(peakBytes(blocks, TileKind::Memtile, 2), 192 + 256);
 }
 
 TEST(MemoryBlocks, ASliceThatABufferNamesIsNotCountedAgain) {
   Program program = twoConvsProgram();
   program.buffers.push_back(
-      {"x.slice", TileKind::Memtile, {0, 0, 1, 1}, 0, 128, LayerId(0), LayerId(1), TensorId(0)});
+      {"x.slice", TileKind::Memtile, {0, 0, 1, 1}, 0, 128, StepId(0), StepId(1), TensorId(0)});
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);
   ASSERT_EQ(blocks.size(), 4u);
   EXPECT_EQ(blocks[2].name, "x.slice");
@@ -143,15 +143,15 @@ TEST(MemoryBlocks, InDdrInputsAreThereFromTheStartAndOutputsStay) {
   program.weightsAddress = 384;
   program.weightsBytes = 64;
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);
-  const auto ddr = [](std::string name, std::int64_t address, std::int64_t size, LayerId first,
-                      LayerId last, TensorId tensor) {
+  const auto ddr = [](std::string name, std::int64_t address, std::int64_t size, StepId first,
+                      StepId last, TensorId tensor) {
     return MemoryBlock{std::move(name), TileKind::Ddr, {}, address, size, first, last, tensor};
   };
   const std::vector<MemoryBlock> expected = {
-      ddr("x", 0, 128, LayerId(), LayerId(0), TensorId(0)),
-      ddr("y", 128, 128, LayerId(0), LayerId(1), TensorId(1)),
-      ddr("z", 256, 128, LayerId(1), LayerId(), TensorId(2)),
-      ddr("weights", 384, 64, LayerId(), LayerId(), TensorId())};
+      ddr("x", 0, 128, StepId(), StepId(0), TensorId(0)),
+      ddr("y", 128, 128, StepId(0), StepId(1), TensorId(1)),
+      ddr("z", 256, 128, StepId(1), StepId(), TensorId(2)),
+      ddr("weights", 384, 64, StepId(), StepId(), TensorId())};
   EXPECT_EQ(std::vector(blocks.end() - 4, blocks.end()), expected);
 }
 

@@ -54,15 +54,15 @@ inline Program twoConvsProgram() {
   p.model = "two";
   p.modelSha256 = "00";
   p.tensors = {
-      {.name = "x", .shape = {4, 4, 8}, .slices = {{0, 0, 0, 4, 0, 4}}, .root = TensorId(0)},
-      {.name = "y", .shape = {4, 4, 8}, .slices = {{0, 128, 0, 4, 0, 4}}, .root = TensorId(1)},
+      {.name = "x", .shape = {4, 4, 8}, .slices = {{0, 0, 0, 4, 0, 4, 0, 1}}, .root = TensorId(0)},
+      {.name = "y", .shape = {4, 4, 8}, .slices = {{0, 128, 0, 4, 0, 4, 0, 1}}, .root = TensorId(1)},
       {.name = "z", .shape = {4, 4, 8}, .root = TensorId(2)}};
   p.layers = {{"first", "Conv", TensorId(1), "W/2"}, {"second", "Conv", TensorId(2), "W/2"}};
   Kernel k{.op = OpKind::Conv, .name = "first"};
   k.outputColumns = 4;
   p.kernels = {k};
-  p.buffers = {{"weights", TileKind::Memtile, {0, 0, 1, 1}, 1024, 64, LayerId(0), LayerId(0), {}},
-               {"ring", TileKind::Core, {0, 0, 1, 2}, 0, 256, LayerId(0), LayerId(1), {}}};
+  p.buffers = {{"weights", TileKind::Memtile, {0, 0, 1, 1}, 1024, 64, StepId(0), StepId(0), {}},
+               {"ring", TileKind::Core, {0, 0, 1, 2}, 0, 256, StepId(0), StepId(1), {}}};
   p.hostOperators = {"Softmax 'probabilities'"};
   const auto end = [](std::int64_t run) {
     End<Affine> e;
@@ -80,14 +80,14 @@ inline Program twoConvsProgram() {
   Part<Affine> weights;
   weights.content = Content::Weights;
   const auto section = [&](std::size_t layer, EngineKind kind, auto... instructions) {
-    Section s{LayerId(layer), {kind, 0, {0, 0, 1, 1}}, {}};
+    Section s{StepId(layer), {kind, 0, {0, 0, 1, 1}}, {}};
     (s.items.push_back({Instruction{instructions}}), ...);
     p.sections.push_back(s);
   };
   section(0, EngineKind::DdrIn, Load<Affine>{end(128), end(128), part(0)},
           Load<Affine>{records, staged, weights});
   section(0, EngineKind::Wire, Send<Affine>{0, end(128), {{}}, part(0)});
-  Section row{LayerId(0), {EngineKind::Wire, 0, {0, 2, 1, 1}}, {}};
+  Section row{StepId(0), {EngineKind::Wire, 0, {0, 2, 1, 1}}, {}};
   row.items.push_back({Instruction{Send<Affine>{0, staged, {{}}, weights}}});
   p.sections.push_back(row);
   const auto call = [&](std::size_t in, std::size_t out) {

@@ -1,4 +1,4 @@
-#include "heddle/tiling/layer_plan.h"
+#include "layer_search.h"
 
 #include <algorithm>
 #include <array>
@@ -60,16 +60,11 @@ class LayerSearch {
   }
 
   // The fastest tiling that fits, or the smallest one's need in bytes.
-  std::optional<LayerTiling> best() {
-    const std::int64_t inputBlocks = sharesInput(op_) ? blocksOf(input_) : 1;
-    for (std::int64_t kernelParts : steps(window_.kernelY)) {
-      lengths_.clear();
-      for (std::int64_t channelParts : steps(inputBlocks)) {
-        for (std::int64_t blocks : steps(rowBlocks_)) tryShapes(blocks, channelParts, kernelParts);
-      }
-      if (best_) return best_;
-    }
-    return std::nullopt;
+  std::optional<Tiling> best() {
+    if (!search()) return std::nullopt;
+    Tiling found = space_;
+    found.mapping = std::move(*best_);
+    return found;
   }
   // What the smallest tiling needs and there is not.
   std::string shortage() const {
@@ -84,6 +79,22 @@ class LayerSearch {
   }
 
  private:
+  bool search() {
+    const std::int64_t inputBlocks = sharesInput(op_) ? blocksOf(input_) : 1;
+    for (std::int64_t kernelParts : steps(window_.kernelY)) {
+      lengths_.clear();
+      for (std::int64_t channelParts : steps(inputBlocks)) {
+        for (std::int64_t blocks : steps(rowBlocks_)) tryShapes(blocks, channelParts, kernelParts);
+      }
+      if (best_) return true;
+    }
+    return false;
+  }
+
+  Interval passBlocks(const Mapping& t, std::int64_t row, std::int64_t pass) const {
+    return t.passBlocks({.blocks = space_.rowBlocks[static_cast<std::size_t>(row)]}, pass);
+  }
+
   void cutSpace() {
     space_.columns = evenBoxes(output_, device_);
     for (std::int64_t r = 0; r < device_.rows; ++r)
@@ -117,7 +128,7 @@ class LayerSearch {
     std::optional<RingLengths>& entry = lengths_[operand];
     if (entry) return *entry;
     RingLengths n;
-    const OutputBox& box = space_.columns[0];
+    const PixelBox& box = space_.columns[0];
     for (std::int64_t k = 0; k < kernelParts; ++k) {
       const Interval kernelRows = evenPart(window_.kernelY, kernelParts, k);
       Interval previous;
@@ -157,7 +168,7 @@ class LayerSearch {
   }
 
   bool consider(const Candidate& c) {
-    LayerTiling t = space_;
+    Mapping t;
     t.blocksPerPass = c.blocksPerPass;
     t.passes = divideRoundUp(rowBlocks_, c.blocksPerPass);
     t.chunks = c.chunks;
@@ -176,15 +187,13 @@ class LayerSearch {
       t.accumulatorBytes =
           4 * t.outputRowBytes * evenPart(space_.columns[0].y.count, c.bands, 0).count;
     const bool doubled = planRings(t, c, columns);
-    t.coreBytes =
-        t.weightSlots * t.weightBytes + t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
-    for (const RingPlan& ring : t.rings) t.coreBytes += ring.length * ring.rowBytes;
-    smallest_ = std::min(smallest_, t.coreBytes);
-    if (t.coreBytes > capacity_) return false;
+    const std::int64_t bytes = t.coreBytes();
+    smallest_ = std::min(smallest_, bytes);
+    if (bytes > capacity_) return false;
     estimate(t, c, columns, doubled);
     const std::int64_t steps =
         t.passes * t.chunks * std::ssize(t.parts) * space_.columns[0].y.count;
-    const std::int64_t score = t.estimate.raw() + kStepPenalty * steps;
+    const std::int64_t score = t.score.raw() + kStepPenalty * steps;
     if (!best_ || score < bestScore_) {
       best_ = std::move(t);
       bestScore_ = score;
@@ -193,7 +202,7 @@ class LayerSearch {
   }
 
   // Rings of two windows where they fit, else of one. Returns whether they hold two.
-  bool planRings(LayerTiling& t, const Candidate& c, std::int64_t columns) {
+  bool planRings(Mapping& t, const Candidate& c, std::int64_t columns) {
     for (bool doubled : {true, false}) {
       t.rings.clear();
       std::int64_t bytes =
@@ -218,7 +227,7 @@ class LayerSearch {
       return std::min(input_.width, (columns - 1) * window_.strideX +
                                         (window_.kernelX - 1) * window_.dilationX + 1);
     std::int64_t most = 0;
-    for (const OutputBox& box : space_.columns) {
+    for (const PixelBox& box : space_.columns) {
       for (std::int64_t j = 0; j < c.chunks; ++j) {
         Interval x = evenPart(box.x.count, c.chunks, j);
         x.first += box.x.first;
@@ -229,22 +238,22 @@ class LayerSearch {
   }
 
   // Most blocks of an operand that a core holds in a row.
-  std::int64_t inputBlocks(const LayerTiling& t, std::size_t operand) const {
+  std::int64_t inputBlocks(const Mapping& t, std::size_t operand) const {
     if (sharesInput(op_)) return t.resident ? blocksOf(input_) : t.parts[0].inputBlocks.count;
     std::int64_t most = 0;
     for (std::int64_t r = 0; r < device_.rows; ++r)
       for (std::int64_t k = 0; k < t.passes; ++k)
-        if (const Interval b = t.passBlocks(r, k); !b.empty())
+        if (const Interval b = passBlocks(t, r, k); !b.empty())
           most = std::max(most, operands_[operand].blocks(b, t.parts[0]).count);
     return most;
   }
 
-  void estimate(LayerTiling& t, const Candidate& c, std::int64_t columns, bool doubled) {
+  void estimate(Mapping& t, const Candidate& c, std::int64_t columns, bool doubled) {
     const std::int64_t rows = space_.columns[0].y.count;
     std::int64_t compute = 0, weights = 0, wire = 0;
     const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
     for (std::int64_t k = 0; k < t.passes; ++k) {
-      const std::int64_t blocks = t.passBlocks(0, k).count;
+      const std::int64_t blocks = passBlocks(t, 0, k).count;
       for (std::size_t i = 0; i < t.parts.size(); ++i) {
         compute += rows * t.chunks * kernelTime(work(blocks, t.parts[i], columns), device_).raw();
         const std::int64_t bytes = recordBytes(op_, blocks, t.parts[i], i + 1 == t.parts.size());
@@ -253,7 +262,8 @@ class LayerSearch {
     }
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
-      const std::int64_t blocks = sharesInput(op_) ? blocksOf(input_) : rowBlocks_ * t.activeRows();
+      const std::int64_t blocks =
+          sharesInput(op_) ? blocksOf(input_) : rowBlocks_ * space_.activeRows();
       const std::int64_t again = sharesInput(op_) && !t.resident ? t.passes * c.kernelParts : 1;
       const std::int64_t row = wireTime(Bytes(blocks * width * kBlock), device_).raw();
       wire += again * lengths(i, c.kernelParts).rowsLoaded * row;
@@ -280,8 +290,8 @@ class LayerSearch {
                              std::min(t.rings[i].length, lengths(i, c.kernelParts).firstWindow)),
                        device_)
                   .raw();
-    if (t.coreBytes * 2 > capacity_) fill += wireTime(Bytes(t.weightBytes), device_).raw();
-    t.estimate = Cycles(total + fill + coreWriteTime(Bytes(t.outputRowBytes), device_).raw());
+    if (t.coreBytes() * 2 > capacity_) fill += wireTime(Bytes(t.weightBytes), device_).raw();
+    t.score = Cycles(total + fill + coreWriteTime(Bytes(t.outputRowBytes), device_).raw());
   }
 
   KernelWork work(std::int64_t blocks, const ReductionPart& part, std::int64_t columns) const {
@@ -297,26 +307,21 @@ class LayerSearch {
   std::int64_t capacity_;
   Window window_;
   std::vector<OperandGeometry> operands_;
-  LayerTiling space_;  // the cut over the mesh, the same for all candidates
+  Tiling space_;  // the cut over the mesh, the same for all candidates
   std::int64_t rowBlocks_ = 1;
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
-  std::optional<LayerTiling> best_;
+  std::optional<Mapping> best_;
   std::int64_t bestScore_ = 0;
   std::int64_t smallest_ = INT64_MAX, smallestRecord_ = INT64_MAX;
 };
 
 }  // namespace
 
-Interval evenPart(std::int64_t count, std::int64_t parts, std::int64_t index) {
-  const std::int64_t each = count / parts, longer = count % parts;
-  return {index * each + std::min(index, longer), each + (index < longer ? 1 : 0)};
-}
-
-std::vector<OutputBox> evenBoxes(const Shape& shape, const Device& device) {
+std::vector<PixelBox> evenBoxes(const Shape& shape, const Device& device) {
   const bool acrossWidth = shape.width >= device.columns || shape.width >= shape.height;
-  std::vector<OutputBox> boxes;
+  std::vector<PixelBox> boxes;
   for (std::int64_t c = 0; c < device.columns; ++c) {
-    OutputBox box{{0, shape.height}, {0, shape.width}};
+    PixelBox box{{0, shape.height}, {0, shape.width}};
     (acrossWidth ? box.x : box.y) =
         evenPart(acrossWidth ? shape.width : shape.height, device.columns, c);
     boxes.push_back(box);
@@ -324,73 +329,21 @@ std::vector<OutputBox> evenBoxes(const Shape& shape, const Device& device) {
   return boxes;
 }
 
-std::int64_t LayerTiling::activeColumns() const {
+std::int64_t Tiling::activeColumns() const {
   return std::count_if(columns.begin(), columns.end(),
-                       [](const OutputBox& b) { return !b.empty(); });
+                       [](const PixelBox& b) { return !b.empty(); });
 }
 
-std::int64_t LayerTiling::activeRows() const {
+std::int64_t Tiling::activeRows() const {
   return std::count_if(rowBlocks.begin(), rowBlocks.end(),
                        [](const Interval& b) { return !b.empty(); });
 }
 
-Interval LayerTiling::passBlocks(std::int64_t row, std::int64_t pass) const {
-  const Interval& all = rowBlocks[static_cast<std::size_t>(row)];
-  const std::int64_t first = pass * blocksPerPass;
-  return {all.first + first, std::clamp<std::int64_t>(all.count - first, 0, blocksPerPass)};
-}
-
-std::int64_t weightMemtile(std::int64_t row, const Device& device) { return row % device.columns; }
-
-Result<LayerPlan> makeLayerPlan(const CanonicalGraph& graph, const Device& device) {
-  LayerPlan plan;
-  const std::int64_t sharing = divideRoundUp(device.rows, device.columns);
-  plan.weightStagingPerRow = device.memtile.memory.raw() / 4 / sharing / kBlock * kBlock;
-  Diagnostics errors;
-  for (const CanonicalOp& op : graph.ops) {
-    LayerSearch search(graph, op, device, plan.weightStagingPerRow);
-    if (std::optional<LayerTiling> tiling = search.best()) {
-      plan.layers.push_back(std::move(*tiling));
-      continue;
-    }
-    errors.push_back(
-        {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-         "no tiling of this layer fits a core", search.shortage(),
-         "give the cores or memtiles more memory (--set core.memory=..., --set memtile.memory=...)",
-         Severity::DoesNotFit});
-  }
-  if (!errors.empty()) return errors;
-  return plan;
-}
-
-std::string splitText(const LayerTiling& t) {
-  std::ostringstream out;
-  const bool acrossWidth = t.columns.size() == 1 ||
-                           t.columns[0].y.count == t.columns.back().y.count ||
-                           t.columns[1].x.first > 0;
-  out << (acrossWidth ? "W/" : "H/") << t.activeColumns() << " x C/" << t.activeRows() << ", "
-      << t.passes << " pass";
-  if (t.passes > 1) out << "es";
-  if (t.chunks > 1) out << ", W cut in " << t.chunks;
-  if (t.bands > 1) out << ", H cut in " << t.bands;
-  if (t.parts.size() > 1) out << ", reduction cut in " << t.parts.size();
-  if (t.resident) out << ", input resident";
-  return out.str();
-}
-
-std::string print(const LayerPlan& plan, const CanonicalGraph& graph) {
-  std::ostringstream out;
-  out << "layer-plan weight-staging " << plan.weightStagingPerRow << " B per row\n";
-  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-    const LayerTiling& t = plan.layers[i];
-    out << "layer " << i << " '" << graph.ops[i].name << "' " << splitText(t) << "; core "
-        << t.coreBytes << " B (weights " << t.weightSlots << " x " << t.weightBytes << ", rings";
-    for (const RingPlan& ring : t.rings) out << ' ' << ring.length << " x " << ring.rowBytes;
-    out << ", outputs " << t.outputSlots << " x " << t.outputRowBytes << ", accumulators "
-        << t.accumulatorBytes << "); estimate " << t.estimate.raw() << " cycles, bound by "
-        << t.boundBy << '\n';
-  }
-  return out.str();
+FoundTiling searchTiling(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
+                         std::int64_t staging) {
+  LayerSearch search(graph, op, device, staging);
+  std::optional<Tiling> best = search.best();
+  return {best, best ? std::string() : search.shortage()};
 }
 
 }  // namespace heddle

@@ -1,0 +1,77 @@
+// The loop nest of one layer's mapping, spelled out: its iterations in order, the rows that a core
+// computes in each, what of every operand it must hold for that. Generator, verifier and counts of
+// work all walk the nest through this.
+//
+//   passes 2, parts 2, order pass > chunk > band > part:
+//     (pass 0, part 0) (pass 0, part 1) (pass 1, part 0) (pass 1, part 1)
+#pragma once
+#include <vector>
+
+#include "heddle/tiling/geometry.h"
+#include "heddle/tiling/plan.h"
+
+namespace heddle {
+
+struct Iteration {
+  std::int64_t pass = 0, chunk = 0, band = 0, part = 0;
+  friend bool operator==(const Iteration&, const Iteration&) = default;
+};
+
+struct RowCall {  // one kernel call: columns x of output row y
+  std::int64_t y = 0;
+  Interval x;
+  std::size_t box = 0;  // of CoreShare::boxes
+  friend bool operator==(const RowCall&, const RowCall&) = default;
+};
+
+// What a core holds of an operand for one call; blocks empty where it needs nothing of it.
+struct Held {
+  Interval columns, blocks;
+  friend bool operator==(const Held&, const Held&) = default;
+};
+
+class LayerNest {
+ public:
+  // Needs: the graph and the mapping outlive the nest.
+  LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mapping);
+
+  const CanonicalOp& op() const { return *op_; }
+  const Mapping& mapping() const { return *mapping_; }
+  const OperandGeometry& operand(std::size_t i) const { return operands_[i]; }
+
+  // All iterations, in the mapping's order.
+  const std::vector<Iteration>& iterations() const { return iterations_; }
+  // The calls of a core in one iteration, of the output rows `rows` of a step.
+  std::vector<RowCall> calls(const CoreShare& share, const Interval& rows,
+                             const Iteration& at) const;
+  Held held(const CoreShare& share, std::size_t operand, const Iteration& at,
+            const Interval& x) const;
+  // Kernel rows whose input is loaded in an iteration: all where the input stays.
+  Interval loadedKernelRows(const Iteration& at) const;
+  const ReductionPart& part(const Iteration& at) const {
+    return mapping_->parts[static_cast<std::size_t>(at.part)];
+  }
+  bool first(const Iteration& at) const { return at.part == 0; }
+  bool last(const Iteration& at) const { return at.part + 1 == std::ssize(mapping_->parts); }
+  // Bytes of the weight record that a core reads in an iteration, a multiple of 8.
+  std::int64_t recordBytes(const CoreShare& share, const Iteration& at) const;
+  // Sums that the loops inside Part keep at once, as a number of bands; and which of them is due.
+  std::int64_t accumulatorBands() const;
+  std::int64_t accumulatorBand(const Iteration& at) const;
+  // Iterations with equal keys read the same weight record, or hold the same input.
+  std::int64_t recordKey(const Iteration& at) const;
+  std::int64_t inputKey(const Iteration& at) const;
+
+ private:
+  std::int64_t extent(NestLoop loop) const;
+  static std::int64_t index(NestLoop loop, const Iteration& at);
+
+  const CanonicalOp* op_;
+  const Mapping* mapping_;
+  Shape input_;
+  std::int64_t kernelHeight_ = 1;
+  std::vector<OperandGeometry> operands_;
+  std::vector<Iteration> iterations_;
+};
+
+}  // namespace heddle

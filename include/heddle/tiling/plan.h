@@ -1,0 +1,186 @@
+// How a network is laid out over the mesh and over time, as one value: who computes what (mapping),
+// which way every byte goes (routes), where tensors live (homes) and in which order (schedule). The
+// planner proposes it, verify checks it against the device, later stages only read it.
+//
+//   layer 'conv', 8x8x64 -> 8x8x256 on 2x2           a core's share: pixels x channel blocks
+//     core(0, 0)  y 0..8 x 0..4  blocks 0..16        routes: rows of the input to cores (0-1, 0)
+//     core(1, 0)  y 0..8 x 0..4  blocks 16..32         over wire 0 into channel 0; records of
+//     core(0, 1)  y 0..8 x 4..8  blocks 0..16          weights to cores (0, 0-1) over wire 2
+//     core(1, 1)  y 0..8 x 4..8  blocks 16..32         into channel 1
+//
+// Any plan that passes verify compiles to a program that computes the network: the schedule refines
+// to one sequence of transfers and calls (program/generate.h), and every queue is a projection of
+// it. Source: paper 004, sections on subvolumes and on the mapping to the mesh.
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+#include "heddle/support/result.h"
+
+namespace heddle {
+
+struct Interval {  // [first, first + count)
+  std::int64_t first = 0, count = 0;
+  std::int64_t end() const { return first + count; }
+  bool empty() const { return count <= 0; }
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+// What lies in both; empty where nothing does.
+Interval common(const Interval& a, const Interval& b);
+
+// `count` things in `parts` nearly equal intervals; the first ones are longer by one. Interval
+// number `index`.
+Interval evenPart(std::int64_t count, std::int64_t parts, std::int64_t index);
+
+// ---- mapping ------------------------------------------------------------------------------------
+
+struct PixelBox {  // a rectangle of output pixels
+  Interval y, x;
+  bool empty() const { return y.empty() || x.empty(); }
+  friend bool operator==(const PixelBox&, const PixelBox&) = default;
+};
+
+struct CoreAt {
+  std::int64_t row = 0, column = 0;
+  friend auto operator<=>(const CoreAt&, const CoreAt&) = default;
+};
+
+// Where a core's output leaves: through its sending channel into the memtiles that hold the
+// tensor's home; where it has none, through places in `memtile` and a DDR channel of that.
+struct OutputRoute {
+  std::int64_t channel = 0, memtile = 0, ddrChannel = 0;
+  friend bool operator==(const OutputRoute&, const OutputRoute&) = default;
+};
+
+inline constexpr std::size_t kMaxBoxes = 3;  // head, body and tail of flattened pixels
+
+// What one core computes of a layer: all pixels of its boxes, one box after another, in `blocks`.
+struct CoreShare {
+  CoreAt core;
+  std::vector<PixelBox> boxes;
+  Interval blocks;
+  OutputRoute output;
+  friend bool operator==(const CoreShare&, const CoreShare&) = default;
+};
+
+struct Lane {  // a wire, and the receiving channel that it leads to in every core
+  std::int64_t wire = 0, channel = 0;
+  friend auto operator<=>(const Lane&, const Lane&) = default;
+};
+
+// One stream of an operand: rows of an activation, or weight records, to cores that need the same.
+// Piece n goes over lane n mod lanes. What comes from DDR waits in places of `memtile`, brought by
+// its channel `ddrChannel`; the rest is sent from where it is at home. A piece is told up to `lead`
+// calls before its first reader's, as far as places are free: ahead of what other streams of the
+// same queue have to say (rows within one sweep; records also across sweeps).
+struct Route {
+  std::vector<CoreAt> cores;
+  std::vector<Lane> lanes;
+  std::int64_t memtile = 0, ddrChannel = 0, lead = 0;
+  friend bool operator==(const Route&, const Route&) = default;
+};
+
+// The loops over time of one core, around the rows of its boxes (one kernel call is one row).
+enum class NestLoop { Pass, Chunk, Band, Part };
+
+struct ReductionPart {
+  Interval inputBlocks;  // of the input tensor (CONV); 0, 0 where channels are not reduced
+  Interval kernelRows;
+  friend bool operator==(const ReductionPart&, const ReductionPart&) = default;
+};
+
+struct RingPlan {  // the rows of one operand that a core holds
+  std::int64_t length = 0, rowBytes = 0;
+  friend bool operator==(const RingPlan&, const RingPlan&) = default;
+};
+
+struct Mapping {
+  std::vector<CoreShare> shares;  // in the order in which their rows are told; empty: in place
+  // Outermost first. Part innermost keeps one band of sums, chunks and bands inside it keep more;
+  // Pass innermost with `resident` keeps inputs while weights go by; Pass outermost keeps weights.
+  std::array<NestLoop, 4> order{NestLoop::Pass, NestLoop::Chunk, NestLoop::Band, NestLoop::Part};
+  std::int64_t blocksPerPass = 1, passes = 1, chunks = 1, bands = 1;
+  std::vector<ReductionPart> parts;
+  bool resident = false;  // all input of a chunk and band stays in the core over passes and parts
+  std::vector<RingPlan> rings;                    // per operand
+  std::int64_t weightSlots = 0, weightBytes = 0;  // largest record of a pass
+  std::int64_t outputSlots = 2, outputRowBytes = 0, accumulatorBytes = 0;
+  std::vector<std::vector<Route>> inputs;  // per operand
+  std::vector<Route> weights;
+  Cycles score;         // what the search for this mapping minimised
+  std::string boundBy;  // the largest term of the score
+  friend bool operator==(const Mapping&, const Mapping&) = default;
+
+  bool inPlace() const { return shares.empty(); }
+  // Bytes of core memory: all buffers.
+  std::int64_t coreBytes() const;
+  // Output blocks of a core in pass `pass` (empty: it sits this pass out).
+  Interval passBlocks(const CoreShare& share, std::int64_t pass) const;
+  const CoreShare* shareOf(const CoreAt& core) const;
+};
+
+// ---- homes and schedule -------------------------------------------------------------------------
+
+// A tensor that is channels of another, from block `block` of its root on; a root is its own.
+struct View {
+  TensorId root;
+  std::int64_t block = 0;
+  friend bool operator==(const View&, const View&) = default;
+};
+
+struct HomeBox {  // the part of a tensor that one memtile keeps
+  std::int64_t memtile = 0;
+  Interval y, x, blocks;
+  friend bool operator==(const HomeBox&, const HomeBox&) = default;
+};
+using Home = std::vector<HomeBox>;  // empty: in DDR only
+
+// A step computes output rows `rows` of a layer, by all its cores.
+struct ScheduleStep {
+  LayerId layer;
+  Interval rows;
+  friend bool operator==(const ScheduleStep&, const ScheduleStep&) = default;
+};
+
+struct Plan {
+  std::vector<Mapping> layers;  // per operator of the graph
+  std::vector<View> views;      // per tensor
+  std::vector<Home> homes;      // per tensor; of roots only
+  std::vector<ScheduleStep> schedule;
+  // Bytes of every memtile set aside for weight records, in equal parts: one for each of the
+  // weight routes that a layer has at one memtile.
+  std::int64_t weightStaging = 0, weightStagingParts = 1;
+  friend bool operator==(const Plan&, const Plan&) = default;
+
+  std::int64_t stagingPerRoute() const;
+};
+
+// Re-checks a plan the slow way: every output pixel, block and term of the reduction once, every
+// operand's way from its home to the cores that need it, every buffer in its memory, every step
+// after those that it reads. docs/diagnostics.md lists the rules, PLAN003 to PLAN009.
+Diagnostics verify(const Plan& plan, const CanonicalGraph& graph, const Device& device);
+
+// "W/4 x C/4, 2 passes": a mapping in short, for people.
+std::string splitText(const Mapping& mapping);
+
+struct PlanOrigin {  // what a plan was made from: sha256 of the ONNX file and of printDevice's text
+  std::string modelSha256, deviceSha256;
+  friend bool operator==(const PlanOrigin&, const PlanOrigin&) = default;
+};
+
+std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin = {});
+
+struct PlanText {
+  Plan plan;
+  PlanOrigin origin;
+};
+// Reads what print writes. `name` stands for the file in messages.
+// Errors: PLAN010 a line that is none, with its line number.
+Result<PlanText> parsePlan(const std::string& text, const std::string& name,
+                           const CanonicalGraph& graph);
+
+}  // namespace heddle

@@ -1,0 +1,167 @@
+#include <sstream>
+
+#include "heddle/memory/allocate.h"
+#include "heddle/support/text_lines.h"
+
+namespace heddle {
+namespace {
+
+const std::string kVersion = "heddle.memory-plan/1";
+const std::string kCode = "MEM010";
+constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number: sums stay in 64 bits
+constexpr std::size_t kMostFaults = 100;
+
+void printStream(std::ostream& out, const std::string& what, const StreamPlan& s) {
+  out << "  " << what << " " << s.slots << " by " << s.slotBytes << " address " << s.address
+      << "\n";
+}
+
+class MemoryParser {
+ public:
+  explicit MemoryParser(const std::string& name) : name_(name) {}
+
+  Result<MemoryPlanText> run(const std::vector<TextLine>& lines) {
+    if (lines.empty() || lines[0].tokens[0].text != kVersion)
+      return Diagnostic{kCode, name_ + ":1", "not a memory plan of this version",
+                        "the first line is not " + kVersion,
+                        "give a memory plan that this version of heddle has written"};
+    Diagnostics faults;
+    for (std::size_t i = 1; i < lines.size() && faults.size() < kMostFaults; ++i) try {
+        LineReader r(lines[i], name_, kCode);
+        line(r);
+        r.expectEnd();
+      } catch (const TextFault& fault) {
+        faults.push_back(fault.diagnostic);
+      }
+    if (!faults.empty()) return faults;
+    return MemoryPlanText{std::move(memory_), std::move(origin_)};
+  }
+
+ private:
+  static std::int64_t number(LineReader& r) { return r.number(-1, kMost); }
+  static std::int64_t named(LineReader& r, std::string_view word) {
+    r.expect(word);
+    return number(r);
+  }
+  static std::pair<std::int64_t, std::int64_t> range(LineReader& r, std::string_view word) {
+    r.expect(word);
+    const auto [first, end] = r.interval();
+    if (end > kMost) r.fail("an interval out of range", "end it below 2^40");
+    return {first, end - first};
+  }
+
+  void line(LineReader& r) {
+    switch (r.oneOf({"model", "device", "weights", "peak", "tensor", "slice", "step", "input",
+                     "output", "records"})) {
+      case 0:
+        origin_.modelSha256 = r.string();
+        return;
+      case 1:
+        origin_.deviceSha256 = r.string();
+        return;
+      case 2:
+        memory_.weightStaging = named(r, "staged");
+        memory_.weightsAddress = named(r, "ddr");
+        return;
+      case 3:
+        memory_.memtilePeak = number(r);
+        return;
+      case 4:
+        return tensor(r);
+      case 5:
+        return slice(r);
+      case 6:
+        inNumber(r, memory_.steps.size(), "step");
+        memory_.steps.emplace_back().coreBase = named(r, "core");
+        return;
+      case 7:
+        step(r).inputs.push_back(stream(r));
+        return;
+      case 8:
+        step(r).output = stream(r);
+        return;
+      case 9:
+        step(r).weights.push_back(stream(r));
+        return;
+    }
+  }
+
+  static void inNumber(LineReader& r, std::size_t expected, const std::string& thing) {
+    if (number(r) != static_cast<std::int64_t>(expected))
+      r.fail("the " + thing + "s are not numbered in order",
+             "number this one " + std::to_string(expected));
+  }
+
+  void tensor(LineReader& r) {
+    inNumber(r, memory_.tensors.size(), "tensor");
+    TensorMemory& t = memory_.tensors.emplace_back();
+    if (r.take("ddr")) t.ddr = number(r);
+    t.first = named(r, "steps");
+    t.last = named(r, "to");
+  }
+
+  void slice(LineReader& r) {
+    if (memory_.tensors.empty()) r.fail("a slice without a tensor", "write it below its tensor");
+    Slice s;
+    s.memtile = named(r, "memtile");
+    s.address = named(r, "address");
+    std::tie(s.y, s.rows) = range(r, "y");
+    std::tie(s.x, s.columns) = range(r, "x");
+    std::tie(s.block, s.blocks) = range(r, "blocks");
+    memory_.tensors.back().slices.push_back(s);
+  }
+
+  StepMemory& step(LineReader& r) {
+    if (memory_.steps.empty())
+      r.fail("no step is named above this line", "write it below its step");
+    return memory_.steps.back();
+  }
+
+  static StreamPlan stream(LineReader& r) {
+    StreamPlan s;
+    s.slots = number(r);
+    s.slotBytes = named(r, "by");
+    s.address = named(r, "address");
+    return s;
+  }
+
+  const std::string& name_;
+  MemoryPlan memory_;
+  PlanOrigin origin_;
+};
+
+}  // namespace
+
+std::string print(const MemoryPlan& memory, const CanonicalGraph& graph, const PlanOrigin& origin) {
+  std::ostringstream out;
+  out << kVersion << "\nmodel " << quotedText(origin.modelSha256) << "\ndevice "
+      << quotedText(origin.deviceSha256) << "\nweights staged " << memory.weightStaging << " ddr "
+      << memory.weightsAddress << "\npeak " << memory.memtilePeak << "\n\n";
+  for (std::size_t t = 0; t < memory.tensors.size(); ++t) {
+    const TensorMemory& m = memory.tensors[t];
+    out << "tensor " << t;
+    if (m.ddr) out << " ddr " << *m.ddr;
+    out << " steps " << m.first << " to " << m.last << "  # " << quotedText(graph.tensors[t].name)
+        << "\n";
+    for (const Slice& s : m.slices)
+      out << "  slice memtile " << s.memtile << " address " << s.address << " y " << s.y << ".."
+          << s.y + s.rows << " x " << s.x << ".." << s.x + s.columns << " blocks " << s.block
+          << ".." << s.block + s.blocks << "\n";
+  }
+  out << "\n";
+  for (std::size_t i = 0; i < memory.steps.size(); ++i) {
+    const StepMemory& step = memory.steps[i];
+    out << "step " << i << " core " << step.coreBase << "\n";
+    for (const StreamPlan& s : step.inputs) printStream(out, "input", s);
+    if (step.output) printStream(out, "output", *step.output);
+    for (const StreamPlan& s : step.weights) printStream(out, "records", s);
+  }
+  return out.str();
+}
+
+Result<MemoryPlanText> parseMemoryPlan(const std::string& text, const std::string& name) {
+  HEDDLE_TRY(const std::vector<TextLine> lines, readTextLines(text, name, kCode));
+  return MemoryParser(name).run(lines);
+}
+
+}  // namespace heddle

@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include "generation.h"
+
+namespace heddle {
+namespace {
+
+// Restricts a map to outputs [first, first + count), counted from there, with inputs counted from
+// `origin`.
+AxisMap restricted(const AxisMap& map, std::int64_t first, std::int64_t count,
+                   std::int64_t origin) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  for (const AxisRun& run : map)
+    for (std::int64_t i = 0; i < run.count; ++i) {
+      const std::int64_t to = run.to + i * run.toStep;
+      if (to >= first && to < first + count)
+        pairs.push_back({to - first, run.from + i * run.fromStep - origin});
+    }
+  std::sort(pairs.begin(), pairs.end());
+  AxisMap out;
+  for (const auto& [to, from] : pairs) {
+    if (!out.empty()) {
+      AxisRun& r = out.back();
+      if (r.count == 1 && to > r.to) {
+        r.toStep = to - r.to;
+        r.fromStep = from - r.from;
+        r.count = 2;
+        continue;
+      }
+      if (to == r.to + r.count * r.toStep && from == r.from + r.count * r.fromStep) {
+        ++r.count;
+        continue;
+      }
+    }
+    out.push_back({to, 1, from, 1, 1});
+  }
+  return out;
+}
+
+// What an operator's attributes say of all its calls.
+void describeOperator(const CanonicalOp& op, Kernel& k) {
+  k.op = op.kind();
+  k.name = op.name;
+  std::visit(
+      [&](const auto& a) {
+        if constexpr (requires { a.clamp; }) k.clamp = a.clamp;
+        if constexpr (requires { a.requantizeNegative; })
+          k.negativeScale = !a.requantizeNegative.empty();
+      },
+      op.attributes);
+  if (const auto* pool = std::get_if<AveragePool>(&op.attributes)) {
+    k.countIncludesPad = pool->countIncludesPad;
+    k.rescale = pool->rescale;
+  } else if (const auto* mul = std::get_if<Mul>(&op.attributes)) {
+    k.rescale = mul->requantize;
+  } else if (const auto* add = std::get_if<Add>(&op.attributes)) {
+    k.multiplierA = add->multiplierA;
+    k.multiplierB = add->multiplierB;
+    k.shift = add->shift;
+  } else if (const auto* table = std::get_if<Table>(&op.attributes)) {
+    k.tablePerChannel = table->tables.size() > 1;
+  } else if (const auto* assemble = std::get_if<Assemble>(&op.attributes)) {
+    k.fill = assemble->fill;
+  }
+}
+
+// What each operand of an Assemble moves into the call's output.
+std::vector<Kernel::Move> movesOf(const LayerNest& nest, const CoreShare& share,
+                                  const Iteration& at, const Interval& x) {
+  std::vector<Kernel::Move> moves;
+  const auto* assemble = std::get_if<Assemble>(&nest.op().attributes);
+  if (!assemble) return moves;
+  const Interval blocks = nest.mapping().passBlocks(share, at.pass);
+  std::int64_t tables = 0;
+  for (std::size_t i = 0; i < assemble->parts.size(); ++i) {
+    const AssemblePart& from = assemble->parts[i];
+    const std::int64_t number = from.table ? tables++ : -1;
+    const Held h = nest.held(share, i, at, x);
+    if (h.blocks.empty()) continue;
+    moves.push_back({restricted(from.mapX, x.first, x.count, h.columns.first),
+                     restricted(from.mapC, blocks.first * kBlock, blocks.count * kBlock,
+                                h.blocks.first * kBlock),
+                     number});
+  }
+  return moves;
+}
+
+}  // namespace
+
+KernelId kernelFor(Generation& g, const LayerNest& nest, std::size_t layer, const CoreShare& share,
+                   const Iteration& at, const Interval& x) {
+  const CanonicalOp& op = nest.op();
+  const Interval blocks = nest.mapping().passBlocks(share, at.pass);
+  const ReductionPart& part = nest.part(at);
+  Kernel k;
+  describeOperator(op, k);
+  const CanonicalTensor& input = g.graph.tensors[op.inputs[0].at()];
+  if (const Window* window = windowOf(op)) {
+    k.window = *window;
+    k.kernelYWhole = window->kernelY;
+    k.window.kernelY = part.kernelRows.count;
+  }
+  k.tensorHeight = input.shape.height;
+  k.tensorWidth = input.shape.width;
+  k.inputBlocks = part.inputBlocks.empty() ? blocks.count : part.inputBlocks.count;
+  k.outputBlocks = blocks.count;
+  k.outputColumns = x.count;
+  k.inputZero = input.zeroPoint;
+  if (op.inputs.size() > 1) k.inputZeroB = g.graph.tensors[op.inputs[1].at()].zeroPoint;
+  k.outputZero = g.graph.tensors[op.output.at()].zeroPoint;
+  k.moves = movesOf(nest, share, at, x);
+  std::vector<Kernel>& kernels = g.out.program.kernels;
+  std::vector<KernelId>& known = g.kernels[layer];
+  const auto same =
+      std::find_if(known.begin(), known.end(), [&](KernelId id) { return kernels[id.at()] == k; });
+  if (same != known.end()) return *same;
+  known.emplace_back(kernels.size());
+  kernels.push_back(std::move(k));
+  return known.back();
+}
+
+}  // namespace heddle

@@ -1,0 +1,630 @@
+#include <algorithm>
+
+#include "generation.h"
+#include "heddle/program/visit.h"
+#include "heddle/support/check.h"
+#include "records.h"
+
+namespace heddle {
+namespace {
+
+using N = std::int64_t;
+using Flat = FlatInstruction;
+
+// A stream of rows on its way: what was told, and where in the cores' rings it lies.
+struct RowStream {
+  std::array<N, kMaxBoxes> offset{};  // per box: row a lies in place (a + offset) mod length
+  N next = 0;                         // first row not told yet in this sweep
+  N end = 0;                          // place behind the last row told
+  N pieces = 0;                       // rows told so far
+  N key = -1;                         // LayerNest::inputKey of what the rings hold
+  bool telling = false;               // rows are told in this iteration
+  std::size_t calls = 0;              // of this iteration whose rows have been told
+  std::optional<std::size_t> box;     // of the sweep
+};
+
+// A stream of weight records: the iterations that begin with a new one.
+struct RecordStream {
+  std::vector<std::size_t> due;  // index of iterations
+  N told = 0, current = -1;      // number of records told; the one that calls read now
+  std::vector<N> offsets;        // place in the image of each record told
+};
+
+class StepTeller {
+ public:
+  StepTeller(Generation& g, StepId step)
+      : g_(g),
+        step_(step),
+        layer_(g.plan.schedule[step.at()].layer.at()),
+        op_(g.graph.ops[layer_]),
+        m_(g.plan.layers[layer_]),
+        nest_(g.graph, OpId(layer_), m_),
+        where_(g.memory.steps[step.at()]) {}
+
+  void tell() {
+    findStreams();
+    placeBuffers();
+    listRuns();
+    const std::vector<Iteration>& iterations = nest_.iterations();
+    for (std::size_t i = 0; i < iterations.size(); ++i) sweep(i);
+  }
+
+ private:
+  // ---- who is fed by what -----------------------------------------------------------------------
+
+  void findStreams() {
+    const std::size_t cores = static_cast<std::size_t>(g_.device.cores());
+    shareOf_.assign(cores, nullptr);
+    outputCount_.assign(cores, 0);
+    outputRank_.assign(cores, 0);
+    for (const CoreShare& share : m_.shares) {
+      shareOf_[index(share.core)] = &share;
+      outputRank_[index(share.core)] = outputRank(m_, share);
+    }
+    rowRoute_.assign(op_.inputs.size(), std::vector<std::size_t>(cores, 0));
+    for (std::size_t i = 0; i < m_.inputs.size(); ++i) {
+      rows_.emplace_back(m_.inputs[i].size());
+      for (std::size_t r = 0; r < m_.inputs[i].size(); ++r)
+        for (const CoreAt& core : m_.inputs[i][r].cores) rowRoute_[i][index(core)] = r;
+    }
+    recordRoute_.assign(cores, 0);
+    records_.resize(m_.weights.size());
+    for (std::size_t r = 0; r < m_.weights.size(); ++r) {
+      for (const CoreAt& core : m_.weights[r].cores) recordRoute_[index(core)] = r;
+      records_[r].due = recordsDue(m_.weights[r]);
+    }
+  }
+
+  std::vector<std::size_t> recordsDue(const Route& route) {
+    std::vector<std::size_t> due;
+    const CoreShare& any = shareAt(route.cores[0]);
+    N key = -1;
+    for (std::size_t i = 0; i < nest_.iterations().size(); ++i) {
+      const Iteration& at = nest_.iterations()[i];
+      if (m_.passBlocks(any, at.pass).empty() || nest_.recordKey(at) == key) continue;
+      const bool read =
+          std::any_of(route.cores.begin(), route.cores.end(),
+                      [&](const CoreAt& core) { return !calls(shareAt(core), at).empty(); });
+      if (!read) continue;
+      key = nest_.recordKey(at);
+      due.push_back(i);
+    }
+    return due;
+  }
+
+  std::size_t index(const CoreAt& core) const {
+    return static_cast<std::size_t>(core.row * g_.device.columns + core.column);
+  }
+  const CoreShare& shareAt(const CoreAt& core) const { return *shareOf_[index(core)]; }
+
+  // The calls of a core in an iteration; the same for all with equal boxes, whatever the pass.
+  const std::vector<RowCall>& calls(const CoreShare& share, const Iteration& at) {
+    for (auto& [boxes, perKey] : calls_)
+      if (*boxes == share.boxes) return callsIn(perKey, share, at);
+    calls_.push_back({&share.boxes, {}});
+    return callsIn(calls_.back().second, share, at);
+  }
+  const std::vector<RowCall>& callsIn(std::map<N, std::vector<RowCall>>& perKey,
+                                      const CoreShare& share, const Iteration& at) {
+    const auto [entry, fresh] = perKey.try_emplace(nest_.inputKey(at));
+    if (fresh) entry->second = nest_.calls(share, g_.plan.schedule[step_.at()].rows, at);
+    return entry->second;
+  }
+
+  // Neighbours in the mapping's order that compute the same pixels go row by row together: all
+  // their rows of an operand are told, then those of the next, then their calls.
+  void listRuns() {
+    for (std::size_t i = 0; i < m_.shares.size();) {
+      std::size_t end = i + 1;
+      while (end < m_.shares.size() && m_.shares[end].boxes == m_.shares[i].boxes) ++end;
+      runs_.push_back({i, end});
+      i = end;
+    }
+  }
+
+  // ---- buffers ----------------------------------------------------------------------------------
+
+  // Buffers of a core, one after another from the step's base on; places of streams in memtiles.
+  void placeBuffers() {
+    std::vector<CoreAt> cores;
+    for (const CoreShare& share : m_.shares) cores.push_back(share.core);
+    const std::vector<CoreRange> tiles = rectanglesOf(std::move(cores));
+    N next = where_.coreBase;
+    const auto reserve = [&](const std::string& name, N bytes) {
+      const N address = next;
+      next += bytes;
+      if (bytes > 0) declare(name, TileKind::Core, tiles, address, bytes);
+      return address;
+    };
+    weightsAt_ = reserve("weights", m_.weightSlots * m_.weightBytes);
+    for (std::size_t i = 0; i < m_.rings.size(); ++i)
+      ringsAt_.push_back(
+          reserve("input " + std::to_string(i), m_.rings[i].length * m_.rings[i].rowBytes));
+    outputAt_ = reserve("output", m_.outputSlots * m_.outputRowBytes);
+    accumulatorsAt_ = reserve("accumulators", m_.accumulatorBytes);
+    for (std::size_t i = 0; i < where_.inputs.size(); ++i)
+      if (const StreamPlan& s = where_.inputs[i]; s.slots > 0)
+        declare("input " + std::to_string(i) + " stream", TileKind::Memtile,
+                memtilesOf(m_.inputs[i]), s.address, s.slots * s.slotBytes);
+    if (!where_.output) return;
+    std::vector<CoreAt> memtiles;
+    N copies = 0;
+    for (const CoreShare& share : m_.shares) {
+      memtiles.push_back({0, share.output.memtile});
+      copies = std::max(copies, outputRank_[index(share.core)] + 1);
+    }
+    declare("output stream", TileKind::Memtile, rectanglesOf(memtiles), where_.output->address,
+            where_.output->slots * where_.output->slotBytes * copies);
+  }
+
+  static std::vector<CoreRange> memtilesOf(const std::vector<Route>& routes) {
+    std::vector<CoreAt> memtiles;
+    for (const Route& route : routes) memtiles.push_back({0, route.memtile});
+    return rectanglesOf(std::move(memtiles));
+  }
+
+  void declare(const std::string& name, TileKind kind, const std::vector<CoreRange>& tiles,
+               N address, N bytes) {
+    for (const CoreRange& range : tiles)
+      g_.out.program.buffers.push_back(
+          {op_.name + " " + name, kind, range, address, bytes, step_, step_, TensorId()});
+  }
+
+  // ---- the loop nest ----------------------------------------------------------------------------
+
+  // One iteration of the loops over time, on all cores.
+  void sweep(std::size_t i) {
+    const Iteration& at = nest_.iterations()[i];
+    beginRecords(i);
+    beginRows(at);
+    std::size_t longest = 0;
+    for (const CoreShare& share : m_.shares) longest = std::max(longest, calls(share, at).size());
+    for (std::size_t k = 0; k < longest; ++k)
+      for (const auto& [first, end] : runs_) {
+        const std::vector<RowCall>& due = calls(m_.shares[first], at);
+        if (k >= due.size()) continue;
+        for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
+          for (std::size_t s = first; s < end; ++s) tellRows(m_.shares[s], operand, at, due, k);
+        for (std::size_t s = first; s < end; ++s) {
+          const CoreShare& share = m_.shares[s];
+          if (m_.passBlocks(share, at.pass).empty()) continue;
+          tellRecordsAhead(share, i, k);
+          compute(share, due, k, at);
+        }
+      }
+  }
+
+  // ---- weights ----------------------------------------------------------------------------------
+
+  void beginRecords(std::size_t i) {
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      RecordStream& stream = records_[r];
+      const auto next = static_cast<std::size_t>(stream.current + 1);
+      if (next >= stream.due.size() || stream.due[next] != i) continue;
+      ++stream.current;
+      if (stream.told <= stream.current) tellRecord(r);
+    }
+  }
+
+  // Records whose first reader on this core is at most `lead` calls away, as far as slots are free.
+  void tellRecordsAhead(const CoreShare& share, std::size_t i, std::size_t k) {
+    if (m_.weights.empty()) return;
+    const std::size_t r = recordRoute_[index(share.core)];
+    RecordStream& stream = records_[r];
+    const N lead = m_.weights[r].lead;
+    if (lead == 0) return;
+    while (stream.told < std::ssize(stream.due) && stream.told < stream.current + m_.weightSlots &&
+           callsUntil(share, i, k, stream.due[static_cast<std::size_t>(stream.told)]) <= lead)
+      tellRecord(r);
+  }
+
+  // Calls of a core from number k of iteration `from` to the first of iteration `to`.
+  N callsUntil(const CoreShare& share, std::size_t from, std::size_t k, std::size_t to) {
+    N count = -static_cast<N>(k);
+    for (std::size_t i = from; i < to; ++i) {
+      const Iteration& at = nest_.iterations()[i];
+      if (!m_.passBlocks(share, at.pass).empty()) count += std::ssize(calls(share, at));
+    }
+    return count;
+  }
+
+  void tellRecord(std::size_t r) {
+    RecordStream& stream = records_[r];
+    const Route& route = m_.weights[r];
+    const Iteration& at = nest_.iterations()[stream.due[static_cast<std::size_t>(stream.told)]];
+    const CoreShare& any = shareAt(route.cores[0]);
+    const Interval blocks = m_.passBlocks(any, at.pass);
+    std::vector<std::uint8_t>& image = g_.out.weights.bytes;
+    const auto [entry, fresh] =
+        g_.records.try_emplace({layer_, blocks.first, blocks.count, at.part}, std::ssize(image));
+    if (fresh) appendRecord(g_.graph, op_, blocks, nest_.part(at), nest_.last(at), image);
+    const N offset = entry->second, bytes = nest_.recordBytes(any, at), number = stream.told++;
+    stream.offsets.push_back(offset);
+
+    const StreamPlan& staged = where_.weights[r];
+    const Address<N> staging{staged.address, number, staged.slotBytes, staged.slots};
+    const N place = byteAddress(staging);
+    const Tile tile{TileKind::Memtile, 0, small(route.memtile)};
+    const Part<N> part{Content::Weights, TensorId(), offset, 0, 0, bytes, 1, 1};
+    g_.emission.push(
+        {EngineKind::DdrIn, 0, small(route.memtile), small(route.ddrChannel)}, step_,
+        Flat{Load<N>{{heddle::at(g_.memory.weightsAddress + offset), contiguous(bytes), {}, {}},
+                     {staging, contiguous(bytes), {}, {}},
+                     part}},
+        {{tile, place, place + bytes, true, 1}});
+    const Lane& lane = laneOf(route, number);
+    const Address<N> slot{weightsAt_, number, m_.weightBytes, m_.weightSlots};
+    send(route.cores, lane, route.memtile, {staging, contiguous(bytes), {}, {}}, place,
+         place + bytes, part);
+    for (const CoreAt& core : route.cores)
+      receive(core, lane, {slot, contiguous(bytes), {}, {}}, part, byteAddress(slot),
+              byteAddress(slot) + bytes);
+  }
+
+  // ---- transfers --------------------------------------------------------------------------------
+
+  static const Lane& laneOf(const Route& route, N piece) {
+    return route.lanes[static_cast<std::size_t>(piece % std::ssize(route.lanes))];
+  }
+
+  // The wire's end of a transfer: reads bytes [first, end) of the memtile.
+  void send(const std::vector<CoreAt>& cores, const Lane& lane, N memtile, const End<N>& source,
+            N first, N end, const Part<N>& part) {
+    std::vector<SendTo<N>> to;
+    for (const CoreRange& r : rectanglesOf(cores))
+      to.push_back({r.row, r.column, r.rows, r.columns, lane.channel});
+    g_.emission.push({EngineKind::Wire, 0, small(lane.wire), 0}, step_,
+                     Flat{Send<N>{memtile, source, std::move(to), part}},
+                     {{Tile{TileKind::Memtile, 0, small(memtile)}, first, end, false, 0}});
+  }
+
+  // A core's end of a transfer: writes within bytes [first, end) of the core.
+  void receive(const CoreAt& core, const Lane& lane, const End<N>& destination, const Part<N>& part,
+               N first, N end) {
+    g_.emission.push(
+        {EngineKind::CoreIn, small(core.row), small(core.column), small(lane.channel)}, step_,
+        Flat{Receive<N>{lane.wire, destination, part}},
+        {{Tile{TileKind::Core, small(core.row), small(core.column)}, first, end, true, 0}});
+  }
+
+  // ---- inputs -----------------------------------------------------------------------------------
+
+  void beginRows(const Iteration& at) {
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      for (std::size_t r = 0; r < rows_[i].size(); ++r) {
+        RowStream& stream = rows_[i][r];
+        const bool due = !participants(m_.inputs[i][r], at).empty();
+        stream.telling = due && (!m_.resident || stream.key != nest_.inputKey(at));
+        if (!stream.telling) continue;
+        stream.key = nest_.inputKey(at);
+        stream.calls = 0;
+        stream.box.reset();
+      }
+  }
+
+  // Cores of a route that take its rows in this iteration.
+  std::vector<CoreAt> participants(const Route& route, const Iteration& at) {
+    std::vector<CoreAt> cores;
+    for (const CoreAt& core : route.cores) {
+      const CoreShare& share = shareAt(core);
+      if ((m_.resident || !m_.passBlocks(share, at.pass).empty()) && !calls(share, at).empty())
+        cores.push_back(core);
+    }
+    return cores;
+  }
+
+  // Tells the rows that call k of a core needs of an operand, and those of up to `lead` calls after
+  // it in the same box, as far as places of the rings are free.
+  void tellRows(const CoreShare& share, std::size_t operand, const Iteration& at,
+                const std::vector<RowCall>& due, std::size_t k) {
+    const std::size_t r = rowRoute_[operand][index(share.core)];
+    const Route& route = m_.inputs[operand][r];
+    RowStream& stream = rows_[operand][r];
+    if (!stream.telling) return;
+    const std::size_t last = std::min(due.size() - 1, k + static_cast<std::size_t>(route.lead));
+    for (; stream.calls <= last && due[stream.calls].box == due[k].box; ++stream.calls)
+      if (!tellRowsOf(share, operand, at, due, k, stream.calls)) return;
+  }
+
+  // False where a row finds no free place while call k is still to come.
+  bool tellRowsOf(const CoreShare& share, std::size_t operand, const Iteration& at,
+                  const std::vector<RowCall>& due, std::size_t k, std::size_t call) {
+    const std::size_t r = rowRoute_[operand][index(share.core)];
+    const Route& route = m_.inputs[operand][r];
+    RowStream& stream = rows_[operand][r];
+    const OperandGeometry& g = nest_.operand(operand);
+    const std::vector<CoreAt> cores = participants(route, at);
+    const Interval rows = g.rows(due[call].y, nest_.loadedKernelRows(at));
+    if (rows.empty() || cores.empty()) return true;
+    const Held h = nest_.held(shareAt(cores[0]), operand, at, due[call].x);
+    if (h.blocks.empty()) return true;
+    N& offset = stream.offset[due[call].box];
+    if (stream.box != due[call].box) {
+      // A new sweep goes on in the ring where the last one ended, so that its first rows need not
+      // wait.
+      offset = m_.resident && stream.pieces == 0 ? 0 : stream.end - rows.first;
+      stream.box = due[call].box;
+      stream.next = rows.first;
+    }
+    const N oldest = call == k ? rows.first : oldestNeeded(operand, at, due, k, call);
+    if (call > k && rows.end() - oldest > m_.rings[operand].length) return false;
+    for (N a = std::max(stream.next, rows.first); a < rows.end(); ++a)
+      tellRow(cores, route, laneOf(route, stream.pieces++), operand, a, h, offset);
+    stream.next = std::max(stream.next, rows.end());
+    stream.end = stream.next + offset;
+    return true;
+  }
+
+  // The first row that one of the calls k .. call needs.
+  N oldestNeeded(std::size_t operand, const Iteration& at, const std::vector<RowCall>& due,
+                 std::size_t k, std::size_t call) const {
+    for (std::size_t i = k; i < call; ++i) {
+      const Interval rows = nest_.operand(operand).rows(due[i].y, nest_.loadedKernelRows(at));
+      if (!rows.empty()) return rows.first;
+    }
+    return nest_.operand(operand).rows(due[call].y, nest_.loadedKernelRows(at)).first;
+  }
+
+  void tellRow(const std::vector<CoreAt>& cores, const Route& route, const Lane& lane,
+               std::size_t operand, N a, const Held& h, N offset) {
+    const RingPlan& ring = m_.rings[operand];
+    const TensorId tensor = op_.inputs[operand];
+    const TensorMemory& from = g_.home(tensor);
+    const Interval blocks{g_.rootBlock(tensor) + h.blocks.first, h.blocks.count};
+    const Address<N> place{ringsAt_[operand], a + offset, ring.rowBytes, ring.length};
+    const Held wanted{h.columns, blocks};
+    if (from.slices.empty()) {
+      streamRow(cores, route, lane, operand, a, wanted, place);
+      return;
+    }
+    for (const Slice& s : from.slices) {
+      if (a < s.y || a >= s.y + s.rows) continue;
+      const Interval x = common({s.x, s.columns}, h.columns),
+                     b = common({s.block, s.blocks}, blocks);
+      if (x.empty() || b.empty()) continue;
+      const N stretch = s.address + ((a - s.y) * s.blocks + b.first - s.block) * s.columns * kBlock;
+      const End<N> source{at(stretch + (x.first - s.x) * kBlock),
+                          blocksOfCells(b.count, x.count, s.columns),
+                          {},
+                          {}};
+      sendRow(cores, lane, s.memtile, source, stretch, stretch + b.count * s.columns * kBlock,
+              place, ring.rowBytes, wanted, {g_.root(tensor), a, x, b});
+    }
+  }
+
+  struct Piece {  // of a row of a root tensor
+    TensorId tensor;
+    N row;
+    Interval x, blocks;
+  };
+
+  static Part<N> partOf(const Piece& p) {
+    return {Content::Activation, p.tensor, p.row,          p.blocks.first,
+            p.x.first,           1,        p.blocks.count, p.x.count};
+  }
+
+  // A row out of DDR, through places of the route's memtile.
+  void streamRow(const std::vector<CoreAt>& cores, const Route& route, const Lane& lane,
+                 std::size_t operand, N a, const Held& h, const Address<N>& place) {
+    const TensorId tensor = g_.root(op_.inputs[operand]);
+    const Shape& shape = g_.shape(tensor);
+    const StreamPlan& stream = where_.inputs[operand];
+    const Address<N> slot{stream.address, inputCount_[{route.memtile, operand}]++, stream.slotBytes,
+                          stream.slots};
+    const N bytes = h.blocks.count * h.columns.count * kBlock, first = byteAddress(slot);
+    const Piece piece{tensor, a, h.columns, h.blocks};
+    const N ddr = *g_.memory.tensors[tensor.at()].ddr +
+                  ((a * blocksOf(shape) + h.blocks.first) * shape.width + h.columns.first) * kBlock;
+    g_.emission.push(
+        {EngineKind::DdrIn, 0, small(route.memtile), small(route.ddrChannel)}, step_,
+        Flat{Load<N>{{at(ddr), blocksOfCells(h.blocks.count, h.columns.count, shape.width), {}, {}},
+                     {slot, contiguous(bytes), {}, {}},
+                     partOf(piece)}},
+        {{Tile{TileKind::Memtile, 0, small(route.memtile)}, first, first + bytes, true, 1}});
+    sendRow(cores, lane, route.memtile, {slot, contiguous(bytes), {}, {}}, first, first + bytes,
+            place, m_.rings[operand].rowBytes, h, piece);
+  }
+
+  // The wire's and the cores' ends of a piece of a row; the rings hold `h` of it.
+  void sendRow(const std::vector<CoreAt>& cores, const Lane& lane, N memtile, const End<N>& source,
+               N sourceFirst, N sourceEnd, Address<N> place, N rowBytes, const Held& h,
+               const Piece& piece) {
+    const Part<N> part = partOf(piece);
+    send(cores, lane, memtile, source, sourceFirst, sourceEnd, part);
+    const N row = byteAddress(place);
+    place.base += ((piece.blocks.first - h.blocks.first) * h.columns.count + piece.x.first -
+                   h.columns.first) *
+                  kBlock;
+    for (const CoreAt& core : cores)
+      receive(core, lane,
+              {place, blocksOfCells(piece.blocks.count, piece.x.count, h.columns.count), {}, {}},
+              part, row, row + rowBytes);
+  }
+
+  // ---- kernels ----------------------------------------------------------------------------------
+
+  void compute(const CoreShare& share, const std::vector<RowCall>& due, std::size_t k,
+               const Iteration& at) {
+    const RowCall& row = due[k];
+    const Interval blocks = m_.passBlocks(share, at.pass);
+    const Tile tile{TileKind::Core, small(share.core.row), small(share.core.column)};
+    const bool first = nest_.first(at), last = nest_.last(at);
+    std::vector<Access> accesses;
+    Call<N> call;
+    call.kernel = kernelFor(g_, nest_, layer_, share, at, row.x);
+    for (std::size_t i = 0; i < op_.inputs.size(); ++i)
+      addInput(call, accesses, tile, share, i, row, at);
+    if (const N bytes = m_.weights.empty() ? 0 : bytesRead(call.kernel, share, at)) {
+      const RecordStream& stream = records_[recordRoute_[index(share.core)]];
+      call.weights = Address<N>{weightsAt_, stream.current, m_.weightBytes, m_.weightSlots};
+      call.weightOffset = stream.offsets[static_cast<std::size_t>(stream.current)];
+      call.weightBytes = bytes;
+      accesses.push_back(
+          {tile, byteAddress(*call.weights), byteAddress(*call.weights) + bytes, false, 0});
+    }
+    if (op_.kind() == OpKind::Conv)
+      call.keptBlocks = blocks.count * nest_.part(at).inputBlocks.count;
+    call.init = first;
+    call.finish = last;
+    const N rowBytes = blocks.count * row.x.count * kBlock;
+    if (m_.parts.size() > 1) {
+      const N band = m_.accumulatorBytes / nest_.accumulatorBands();
+      N before = 0;  // columns of the band's rows before
+      for (std::size_t i = 0; i < k; ++i) before += due[i].x.count;
+      const N place =
+          accumulatorsAt_ + nest_.accumulatorBand(at) * band + before * blocks.count * kBlock * 4;
+      call.accumulator = place;
+      if (first || last) accesses.push_back({tile, place, place + 4 * rowBytes, true, 0});
+    }
+    const TensorId root = g_.root(op_.output);
+    const Piece piece{root, row.y, row.x, {g_.rootBlock(op_.output) + blocks.first, blocks.count}};
+    call.part = partOf(piece);
+    if (last) {
+      call.output = Address<N>{outputAt_, outputCount_[index(share.core)]++, m_.outputRowBytes,
+                               m_.outputSlots};
+      accesses.push_back(
+          {tile, byteAddress(*call.output), byteAddress(*call.output) + rowBytes, true, 0});
+    }
+    const std::optional<Address<N>> written = call.output;
+    g_.emission.push({EngineKind::Core, tile.row, tile.column, 0}, step_, Flat{std::move(call)},
+                     accesses);
+    if (written) writeBack(share, *written, piece);
+  }
+
+  // Bytes of the record that a call reads; a CONCAT only as far as the last table of the operands
+  // that it has.
+  N bytesRead(KernelId kernel, const CoreShare& share, const Iteration& at) const {
+    if (op_.kind() != OpKind::Assemble) return nest_.recordBytes(share, at);
+    N tables = 0;
+    for (const Kernel::Move& move : g_.out.program.kernels[kernel.at()].moves)
+      tables = std::max(tables, move.table + 1);
+    return tables * 256;
+  }
+
+  void addInput(Call<N>& call, std::vector<Access>& accesses, const Tile& tile,
+                const CoreShare& share, std::size_t operand, const RowCall& row,
+                const Iteration& at) const {
+    const OperandGeometry& g = nest_.operand(operand);
+    const Held h = nest_.held(share, operand, at, row.x);
+    if (h.blocks.empty()) return;
+    const RowStream& stream = rows_[operand][rowRoute_[operand][index(share.core)]];
+    const ReductionPart& part = nest_.part(at);
+    const TensorId tensor = op_.inputs[operand];
+    RowRing<N> in;
+    in.tensor = g_.root(tensor);
+    in.rowBytes = m_.rings[operand].rowBytes;
+    in.length = m_.rings[operand].length;
+    in.columns = h.columns.count;
+    in.blocks = h.blocks.count;
+    in.base = ringsAt_[operand];
+    in.block = g_.rootBlock(tensor) + h.blocks.first;
+    if (m_.resident) {  // the ring holds all channels, this call reads a part of them
+      in.base += part.inputBlocks.first * h.columns.count * kBlock;
+      in.block += part.inputBlocks.first;
+      in.blocks = part.inputBlocks.count;
+    }
+    in.ringOffset = stream.offset[row.box];
+    in.row = g.firstRow(row.y, part.kernelRows);
+    in.origin = h.columns.first;
+    in.column = windowOf(op_) ? g.firstColumn(row.x.first) : h.columns.first;
+    in.absent = g.absent(row.y);
+    const Interval rows = g.rows(row.y, part.kernelRows);
+    for (N a = rows.first; a < rows.end(); ++a) {
+      const N place =
+          byteAddress(Address<N>{ringsAt_[operand], a + in.ringOffset, in.rowBytes, in.length});
+      accesses.push_back({tile, place, place + in.rowBytes, false, 0});
+    }
+    call.inputs.push_back(in);
+  }
+
+  // ---- outputs ----------------------------------------------------------------------------------
+
+  void writeBack(const CoreShare& share, const Address<N>& from, const Piece& piece) {
+    const TensorMemory& to = g_.memory.tensors[piece.tensor.at()];
+    if (to.slices.empty()) {
+      streamOut(share, from, piece);
+      return;
+    }
+    const N source = byteAddress(from);
+    for (const Slice& s : to.slices) {
+      if (piece.row < s.y || piece.row >= s.y + s.rows) continue;
+      const Interval x = common({s.x, s.columns}, piece.x),
+                     b = common({s.block, s.blocks}, piece.blocks);
+      if (x.empty() || b.empty()) continue;
+      // The stretch of the slice that holds these blocks, and of the core's row.
+      const N first =
+          s.address + ((piece.row - s.y) * s.blocks + b.first - s.block) * s.columns * kBlock;
+      const End<N> destination{
+          at(first + (x.first - s.x) * kBlock), blocksOfCells(b.count, x.count, s.columns), {}, {}};
+      Address<N> cells = from;
+      cells.base +=
+          ((b.first - piece.blocks.first) * piece.x.count + x.first - piece.x.first) * kBlock;
+      writeFm(share, {cells, blocksOfCells(b.count, x.count, piece.x.count), {}, {}}, source,
+              source + piece.blocks.count * piece.x.count * kBlock, s.memtile, destination, first,
+              first + b.count * s.columns * kBlock, {piece.tensor, piece.row, x, b});
+    }
+  }
+
+  // Through places of the core's memtile to DDR.
+  void streamOut(const CoreShare& share, const Address<N>& from, const Piece& piece) {
+    const N bytes = piece.blocks.count * piece.x.count * kBlock, source = byteAddress(from);
+    const StreamPlan& s = *where_.output;
+    const N rank = outputRank_[index(share.core)], memtile = share.output.memtile;
+    const Address<N> slot{s.address + rank * s.slots * s.slotBytes,
+                          outputCount_[index(share.core)] - 1, s.slotBytes, s.slots};
+    const N first = byteAddress(slot);
+    writeFm(share, {from, contiguous(bytes), {}, {}}, source, source + bytes, memtile,
+            {slot, contiguous(bytes), {}, {}}, first, first + bytes, piece);
+    const Shape& shape = g_.shape(piece.tensor);
+    const N ddr =
+        *g_.memory.tensors[piece.tensor.at()].ddr +
+        ((piece.row * blocksOf(shape) + piece.blocks.first) * shape.width + piece.x.first) * kBlock;
+    g_.emission.push(
+        {EngineKind::DdrOut, 0, small(memtile), small(share.output.ddrChannel)}, step_,
+        Flat{Write<N>{
+            {slot, contiguous(bytes), {}, {}},
+            {at(ddr), blocksOfCells(piece.blocks.count, piece.x.count, shape.width), {}, {}},
+            partOf(piece)}},
+        {{Tile{TileKind::Memtile, 0, small(memtile)}, first, first + bytes, false, 0}});
+  }
+
+  // Reads within bytes [sourceFirst, sourceEnd) of the core, writes within [first, end) of the
+  // memtile.
+  void writeFm(const CoreShare& share, const End<N>& source, N sourceFirst, N sourceEnd, N memtile,
+               const End<N>& destination, N first, N end, const Piece& piece) {
+    const CoreAt& core = share.core;
+    g_.emission.push(
+        {EngineKind::CoreOut, small(core.row), small(core.column), small(share.output.channel)},
+        step_, Flat{WriteFm<N>{source, {{memtile, destination}}, partOf(piece)}},
+        {{Tile{TileKind::Core, small(core.row), small(core.column)}, sourceFirst, sourceEnd, false,
+          0},
+         {Tile{TileKind::Memtile, 0, small(memtile)}, first, end, true, 1}});
+  }
+
+  Generation& g_;
+  StepId step_;
+  std::size_t layer_;
+  const CanonicalOp& op_;
+  const Mapping& m_;
+  LayerNest nest_;
+  const StepMemory& where_;
+
+  std::vector<const CoreShare*> shareOf_;                  // per core
+  std::vector<std::vector<std::size_t>> rowRoute_;         // per operand and core
+  std::vector<std::size_t> recordRoute_;                   // per core
+  std::vector<std::vector<RowStream>> rows_;               // per operand and route
+  std::vector<RecordStream> records_;                      // per weight route
+  std::vector<std::pair<std::size_t, std::size_t>> runs_;  // of shares, [first, end)
+  std::vector<N> outputCount_, outputRank_;                // per core
+  std::map<std::pair<N, std::size_t>, N> inputCount_;      // memtile, operand: rows streamed
+  N weightsAt_ = 0, outputAt_ = 0, accumulatorsAt_ = 0;
+  std::vector<N> ringsAt_;
+  // Per set of boxes: the calls of each LayerNest::inputKey.
+  std::vector<std::pair<const std::vector<PixelBox>*, std::map<N, std::vector<RowCall>>>> calls_;
+};
+
+}  // namespace
+
+void tellStep(Generation& generation, StepId step) { StepTeller(generation, step).tell(); }
+
+}  // namespace heddle

@@ -1,0 +1,135 @@
+#include "heddle/tiling/nest.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mapping)
+    : op_(&graph.ops[op.at()]),
+      mapping_(&mapping),
+      input_(graph.tensors[op_->inputs[0].at()].shape) {
+  for (std::size_t i = 0; i < op_->inputs.size(); ++i) operands_.emplace_back(graph, *op_, i);
+  if (const Window* window = windowOf(*op_)) kernelHeight_ = window->kernelY;
+  std::array<std::int64_t, 4> at{};
+  const auto advance = [&] {
+    for (std::size_t k = at.size(); k-- > 0;) {
+      if (++at[k] < extent(mapping.order[k])) return true;
+      at[k] = 0;
+    }
+    return false;
+  };
+  do {
+    Iteration next;
+    for (std::size_t k = 0; k < at.size(); ++k) switch (mapping.order[k]) {
+        case NestLoop::Pass:
+          next.pass = at[k];
+          break;
+        case NestLoop::Chunk:
+          next.chunk = at[k];
+          break;
+        case NestLoop::Band:
+          next.band = at[k];
+          break;
+        case NestLoop::Part:
+          next.part = at[k];
+          break;
+      }
+    iterations_.push_back(next);
+  } while (advance());
+}
+
+std::int64_t LayerNest::extent(NestLoop loop) const {
+  switch (loop) {
+    case NestLoop::Pass:
+      return mapping_->passes;
+    case NestLoop::Chunk:
+      return mapping_->chunks;
+    case NestLoop::Band:
+      return mapping_->bands;
+    case NestLoop::Part:
+      return std::ssize(mapping_->parts);
+  }
+  return 1;
+}
+
+std::int64_t LayerNest::index(NestLoop loop, const Iteration& at) {
+  switch (loop) {
+    case NestLoop::Pass:
+      return at.pass;
+    case NestLoop::Chunk:
+      return at.chunk;
+    case NestLoop::Band:
+      return at.band;
+    case NestLoop::Part:
+      return at.part;
+  }
+  return 0;
+}
+
+std::vector<RowCall> LayerNest::calls(const CoreShare& share, const Interval& rows,
+                                      const Iteration& at) const {
+  std::vector<RowCall> out;
+  std::int64_t count = 0;
+  for (const PixelBox& box : share.boxes)
+    count += std::max<std::int64_t>(common(box.y, rows).count, 0);
+  const Interval band = evenPart(count, mapping_->bands, at.band);
+  std::int64_t before = 0;  // rows of the boxes before
+  for (std::size_t b = 0; b < share.boxes.size(); ++b) {
+    const PixelBox& box = share.boxes[b];
+    const Interval y = common(box.y, rows);
+    if (y.empty()) continue;
+    Interval x = evenPart(box.x.count, mapping_->chunks, at.chunk);
+    x.first += box.x.first;
+    const Interval due = common({before, y.count}, band);
+    if (!x.empty())
+      for (std::int64_t k = due.first; k < due.end(); ++k)
+        out.push_back({y.first + k - before, x, b});
+    before += y.count;
+  }
+  return out;
+}
+
+Interval LayerNest::loadedKernelRows(const Iteration& at) const {
+  return mapping_->resident ? Interval{0, kernelHeight_} : part(at).kernelRows;
+}
+
+Held LayerNest::held(const CoreShare& share, std::size_t operand, const Iteration& at,
+                     const Interval& x) const {
+  const OperandGeometry& g = operands_[operand];
+  ReductionPart part = this->part(at);
+  if (mapping_->resident) part.inputBlocks = {0, blocksOf(input_)};
+  Held h{g.columns(x), g.blocks(mapping_->passBlocks(share, at.pass), part)};
+  if (h.columns.empty()) h.blocks = {};
+  return h;
+}
+
+std::int64_t LayerNest::recordBytes(const CoreShare& share, const Iteration& at) const {
+  const std::int64_t blocks = mapping_->passBlocks(share, at.pass).count;
+  return roundUpTo(heddle::recordBytes(*op_, blocks, part(at), last(at)), kBlock);
+}
+
+std::int64_t LayerNest::accumulatorBands() const {
+  std::int64_t bands = 1;
+  for (std::size_t k = 4; k-- > 0 && mapping_->order[k] != NestLoop::Part;)
+    bands *= extent(mapping_->order[k]);
+  return bands;
+}
+
+std::int64_t LayerNest::accumulatorBand(const Iteration& at) const {
+  std::int64_t band = 0, stride = 1;
+  for (std::size_t k = 4; k-- > 0 && mapping_->order[k] != NestLoop::Part;) {
+    band += index(mapping_->order[k], at) * stride;
+    stride *= extent(mapping_->order[k]);
+  }
+  return band;
+}
+
+std::int64_t LayerNest::recordKey(const Iteration& at) const {
+  return at.pass * std::ssize(mapping_->parts) + at.part;
+}
+
+std::int64_t LayerNest::inputKey(const Iteration& at) const {
+  return at.chunk * mapping_->bands + at.band;
+}
+
+}  // namespace heddle

@@ -1,0 +1,76 @@
+#include "heddle/tiling/plan.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+namespace heddle {
+namespace {
+
+// Which axis the boxes cut: W where they differ in columns only, H in rows only.
+std::string cutAxes(const std::vector<std::vector<PixelBox>>& pixels) {
+  const auto same = [&](Interval PixelBox::*axis) {
+    return std::all_of(pixels.begin(), pixels.end(), [&](const std::vector<PixelBox>& boxes) {
+      return boxes[0].*axis == pixels[0][0].*axis;
+    });
+  };
+  if (same(&PixelBox::y)) return "W";
+  return same(&PixelBox::x) ? "H" : "HW";
+}
+
+}  // namespace
+
+Interval common(const Interval& a, const Interval& b) {
+  const std::int64_t first = std::max(a.first, b.first);
+  return {first, std::max<std::int64_t>(std::min(a.end(), b.end()) - first, 0)};
+}
+
+Interval evenPart(std::int64_t count, std::int64_t parts, std::int64_t index) {
+  const std::int64_t each = count / parts, longer = count % parts;
+  return {index * each + std::min(index, longer), each + (index < longer ? 1 : 0)};
+}
+
+std::int64_t Mapping::coreBytes() const {
+  std::int64_t bytes = weightSlots * weightBytes + outputSlots * outputRowBytes + accumulatorBytes;
+  for (const RingPlan& ring : rings) bytes += ring.length * ring.rowBytes;
+  return bytes;
+}
+
+Interval Mapping::passBlocks(const CoreShare& share, std::int64_t pass) const {
+  const std::int64_t first = pass * blocksPerPass;
+  return {share.blocks.first + first,
+          std::clamp<std::int64_t>(share.blocks.count - first, 0, blocksPerPass)};
+}
+
+const CoreShare* Mapping::shareOf(const CoreAt& core) const {
+  const auto found = std::find_if(shares.begin(), shares.end(),
+                                  [&](const CoreShare& share) { return share.core == core; });
+  return found == shares.end() ? nullptr : &*found;
+}
+
+std::int64_t Plan::stagingPerRoute() const {
+  return weightStaging / weightStagingParts / kBlock * kBlock;
+}
+
+std::string splitText(const Mapping& m) {
+  if (m.inPlace()) return "in place";
+  std::vector<std::vector<PixelBox>> pixels;
+  std::vector<Interval> blocks;
+  for (const CoreShare& share : m.shares) {
+    if (std::find(pixels.begin(), pixels.end(), share.boxes) == pixels.end())
+      pixels.push_back(share.boxes);
+    if (std::find(blocks.begin(), blocks.end(), share.blocks) == blocks.end())
+      blocks.push_back(share.blocks);
+  }
+  std::ostringstream out;
+  out << cutAxes(pixels) << "/" << pixels.size() << " x C/" << blocks.size() << ", " << m.passes
+      << " pass";
+  if (m.passes > 1) out << "es";
+  if (m.chunks > 1) out << ", W cut in " << m.chunks;
+  if (m.bands > 1) out << ", H cut in " << m.bands;
+  if (m.parts.size() > 1) out << ", reduction cut in " << m.parts.size();
+  if (m.resident) out << ", input resident";
+  return out.str();
+}
+
+}  // namespace heddle

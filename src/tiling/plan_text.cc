@@ -1,0 +1,324 @@
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "heddle/support/text_lines.h"
+#include "heddle/tiling/plan.h"
+
+namespace heddle {
+namespace {
+
+const std::string kVersion = "heddle.plan/1";
+const std::string kCode = "PLAN010";
+const std::vector<std::string> kLoopWords = {"pass", "chunk", "band", "part"};  // of NestLoop
+constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number: sums stay in 64 bits
+
+// ---- print --------------------------------------------------------------------------------------
+
+std::ostream& operator<<(std::ostream& out, const Interval& i) {
+  return out << i.first << ".." << i.end();
+}
+
+class PlanPrinter {
+ public:
+  PlanPrinter(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin)
+      : plan_(plan), graph_(graph), origin_(origin) {}
+
+  std::string run() {
+    out_ << kVersion << "\nmodel " << quotedText(origin_.modelSha256) << "\ndevice "
+         << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging << " parts "
+         << plan_.weightStagingParts << "\n\n";
+    for (std::size_t t = 0; t < plan_.views.size(); ++t)
+      if (const View& v = plan_.views[t]; v.root.at() != t)
+        out_ << "view " << t << " root " << v.root.index << " block " << v.block << "\n";
+    for (std::size_t t = 0; t < plan_.homes.size(); ++t) {
+      if (plan_.homes[t].empty()) continue;
+      out_ << "home " << t << "  # " << quotedText(graph_.tensors[t].name) << "\n";
+      for (const HomeBox& box : plan_.homes[t])
+        out_ << "  at memtile " << box.memtile << " y " << box.y << " x " << box.x << " blocks "
+             << box.blocks << "\n";
+    }
+    for (std::size_t i = 0; i < plan_.layers.size(); ++i) layer(i);
+    out_ << "\n";
+    for (const ScheduleStep& step : plan_.schedule)
+      out_ << "step layer " << step.layer.index << " rows " << step.rows << "\n";
+    return out_.str();
+  }
+
+ private:
+  void layer(std::size_t i) {
+    const Mapping& m = plan_.layers[i];
+    out_ << "\nlayer " << i << " " << quotedText(graph_.ops[i].name) << "  # "
+         << graph_.ops[i].onnxOp << ", " << splitText(m) << "\n";
+    if (m.inPlace()) return;
+    out_ << "  loops";
+    for (const NestLoop loop : m.order) out_ << " " << kLoopWords[static_cast<std::size_t>(loop)];
+    out_ << " passes " << m.passes << " of " << m.blocksPerPass << " chunks " << m.chunks
+         << " bands " << m.bands << (m.resident ? " resident" : "") << "\n";
+    for (const ReductionPart& part : m.parts)
+      out_ << "  part blocks " << part.inputBlocks << " rows " << part.kernelRows << "\n";
+    out_ << "  buffers weights " << m.weightSlots << " by " << m.weightBytes << " output "
+         << m.outputSlots << " by " << m.outputRowBytes << " sums " << m.accumulatorBytes
+         << "  # core " << m.coreBytes() << " B\n";
+    for (const RingPlan& ring : m.rings)
+      out_ << "  ring " << ring.length << " by " << ring.rowBytes << "\n";
+    out_ << "  score " << m.score.raw() << " bound " << quotedText(m.boundBy) << "\n";
+    for (std::size_t s = 0; s < m.shares.size(); ++s) {
+      const CoreShare& share = m.shares[s];
+      if (s == 0 || share.boxes != m.shares[s - 1].boxes) {
+        out_ << "  pixels";
+        for (const PixelBox& box : share.boxes) out_ << " y " << box.y << " x " << box.x;
+        out_ << "\n";
+      }
+      out_ << "    core " << share.core.row << " " << share.core.column << " blocks "
+           << share.blocks << " out " << share.output.channel << " memtile " << share.output.memtile
+           << " ddr " << share.output.ddrChannel << "\n";
+    }
+    for (std::size_t k = 0; k < m.inputs.size(); ++k)
+      for (const Route& route : m.inputs[k]) this->route("input " + std::to_string(k), route);
+    for (const Route& route : m.weights) this->route("weights", route);
+  }
+
+  void route(const std::string& stream, const Route& r) {
+    out_ << "  route " << stream << " cores";
+    for (std::size_t i = 0; i < r.cores.size();) {
+      // As many as follow in the order of a rectangle's rows.
+      const CoreAt first = r.cores[i];
+      std::size_t columns = 1, rows = 1;
+      const auto there = [&](std::size_t at, std::size_t row, std::size_t column) {
+        return i + at < r.cores.size() &&
+               r.cores[i + at] == CoreAt{first.row + static_cast<std::int64_t>(row),
+                                         first.column + static_cast<std::int64_t>(column)};
+      };
+      while (there(columns, 0, columns)) ++columns;
+      for (bool whole = true; whole; rows += whole)
+        for (std::size_t c = 0; c < columns && whole; ++c)
+          whole = there(rows * columns + c, rows, c);
+      out_ << " " << Interval{first.row, static_cast<std::int64_t>(rows)} << " "
+           << Interval{first.column, static_cast<std::int64_t>(columns)};
+      i += rows * columns;
+    }
+    out_ << " lanes";
+    for (const Lane& lane : r.lanes) out_ << " " << lane.wire << " " << lane.channel;
+    out_ << " memtile " << r.memtile << " ddr " << r.ddrChannel << " lead " << r.lead << "\n";
+  }
+
+  const Plan& plan_;
+  const CanonicalGraph& graph_;
+  const PlanOrigin& origin_;
+  std::ostringstream out_;
+};
+
+// ---- parse --------------------------------------------------------------------------------------
+
+class PlanParser {
+ public:
+  PlanParser(const std::string& name, const CanonicalGraph& graph) : name_(name), graph_(graph) {
+    plan_.layers.resize(graph.ops.size());
+    plan_.homes.resize(graph.tensors.size());
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t) plan_.views.push_back({TensorId(t), 0});
+    for (std::size_t i = 0; i < graph.ops.size(); ++i)
+      plan_.layers[i].inputs.resize(graph.ops[i].inputs.size());
+  }
+
+  Result<PlanText> run(const std::vector<TextLine>& lines) {
+    Diagnostics faults;
+    if (lines.empty() || lines[0].tokens[0].text != kVersion)
+      return Diagnostic{kCode, name_ + ":1", "not a plan of this version",
+                        "the first line is not " + kVersion,
+                        "give a plan that this version of heddle has written"};
+    for (std::size_t i = 1; i < lines.size() && faults.size() < kMostFaults; ++i) try {
+        LineReader r(lines[i], name_, kCode);
+        line(r);
+        r.expectEnd();
+      } catch (const TextFault& fault) {
+        faults.push_back(fault.diagnostic);
+      }
+    if (!faults.empty()) return faults;
+    for (std::size_t i = 0; i < plan_.layers.size(); ++i)
+      if (plan_.layers[i].inPlace()) plan_.layers[i].inputs.clear();
+    return PlanText{std::move(plan_), std::move(origin_)};
+  }
+
+ private:
+  static constexpr std::size_t kMostFaults = 100;
+
+  void line(LineReader& r) {
+    static const std::vector<std::string> kWords = {
+        "model", "device",  "staging", "view",  "home",   "at",   "layer", "loops",
+        "part",  "buffers", "ring",    "score", "pixels", "core", "route", "step"};
+    static constexpr std::array<void (PlanParser::*)(LineReader&), 16> kReaders = {
+        &PlanParser::model,  &PlanParser::device,  &PlanParser::staging, &PlanParser::view,
+        &PlanParser::home,   &PlanParser::at,      &PlanParser::layer,   &PlanParser::loops,
+        &PlanParser::part,   &PlanParser::buffers, &PlanParser::ring,    &PlanParser::score,
+        &PlanParser::pixels, &PlanParser::core,    &PlanParser::route,   &PlanParser::step};
+    (this->*kReaders[r.oneOf(kWords)])(r);
+  }
+
+  static std::int64_t number(LineReader& r) { return r.number(0, kMost); }
+  static Interval interval(LineReader& r) {
+    const auto [first, end] = r.interval();
+    if (end > kMost) r.fail("an interval out of range", "end it below 2^40");
+    return {first, end - first};
+  }
+  std::int64_t named(LineReader& r, std::string_view word) {
+    r.expect(word);
+    return number(r);
+  }
+  Interval namedInterval(LineReader& r, std::string_view word) {
+    r.expect(word);
+    return interval(r);
+  }
+  std::size_t tensor(LineReader& r) {
+    return static_cast<std::size_t>(r.number(0, std::ssize(graph_.tensors) - 1));
+  }
+  Mapping& mapping(LineReader& r) {
+    if (!layer_)
+      r.fail("no layer is named above this line", "begin with a line 'layer 0 \"name\"'");
+    return plan_.layers[*layer_];
+  }
+
+  void model(LineReader& r) { origin_.modelSha256 = r.string(); }
+  void device(LineReader& r) { origin_.deviceSha256 = r.string(); }
+  void staging(LineReader& r) {
+    plan_.weightStaging = number(r);
+    plan_.weightStagingParts = named(r, "parts");
+  }
+  void view(LineReader& r) {
+    View& view = plan_.views[tensor(r)];
+    r.expect("root");
+    view.root = TensorId(tensor(r));
+    view.block = named(r, "block");
+  }
+  void home(LineReader& r) { home_ = tensor(r); }
+  void at(LineReader& r) {
+    if (!home_) r.fail("no home is named above this line", "begin with a line 'home 0'");
+    HomeBox box;
+    box.memtile = named(r, "memtile");
+    box.y = namedInterval(r, "y");
+    box.x = namedInterval(r, "x");
+    box.blocks = namedInterval(r, "blocks");
+    plan_.homes[*home_].push_back(box);
+  }
+
+  void layer(LineReader& r) {
+    layer_ = static_cast<std::size_t>(r.number(0, std::ssize(graph_.ops) - 1));
+    pixels_.clear();
+    const std::string name = r.string();
+    if (name != graph_.ops[*layer_].name)
+      r.fail("the layer has another name in the network: " + quotedText(graph_.ops[*layer_].name),
+             "give the plan that was made for this network");
+  }
+  void loops(LineReader& r) {
+    Mapping& m = mapping(r);
+    for (NestLoop& loop : m.order) loop = static_cast<NestLoop>(r.oneOf(kLoopWords));
+    m.passes = named(r, "passes");
+    m.blocksPerPass = named(r, "of");
+    m.chunks = named(r, "chunks");
+    m.bands = named(r, "bands");
+    m.resident = r.take("resident");
+  }
+  void part(LineReader& r) {
+    ReductionPart part;
+    part.inputBlocks = namedInterval(r, "blocks");
+    part.kernelRows = namedInterval(r, "rows");
+    mapping(r).parts.push_back(part);
+  }
+  void buffers(LineReader& r) {
+    Mapping& m = mapping(r);
+    m.weightSlots = named(r, "weights");
+    m.weightBytes = named(r, "by");
+    m.outputSlots = named(r, "output");
+    m.outputRowBytes = named(r, "by");
+    m.accumulatorBytes = named(r, "sums");
+  }
+  void ring(LineReader& r) {
+    RingPlan ring;
+    ring.length = number(r);
+    ring.rowBytes = named(r, "by");
+    mapping(r).rings.push_back(ring);
+  }
+  void score(LineReader& r) {
+    Mapping& m = mapping(r);
+    m.score = Cycles(number(r));
+    r.expect("bound");
+    m.boundBy = r.string();
+  }
+  void pixels(LineReader& r) {
+    mapping(r);
+    pixels_.clear();
+    while (!r.done()) {
+      PixelBox box;
+      box.y = namedInterval(r, "y");
+      box.x = namedInterval(r, "x");
+      pixels_.push_back(box);
+    }
+  }
+  void core(LineReader& r) {
+    CoreShare share;
+    share.core.row = number(r);
+    share.core.column = number(r);
+    share.boxes = pixels_;
+    share.blocks = namedInterval(r, "blocks");
+    share.output.channel = named(r, "out");
+    share.output.memtile = named(r, "memtile");
+    share.output.ddrChannel = named(r, "ddr");
+    mapping(r).shares.push_back(std::move(share));
+  }
+  void route(LineReader& r) {
+    Mapping& m = mapping(r);
+    std::vector<Route>* routes = &m.weights;
+    if (!r.take("weights")) {
+      r.expect("input");
+      routes = &m.inputs[static_cast<std::size_t>(r.number(0, std::ssize(m.inputs) - 1))];
+    }
+    Route route;
+    r.expect("cores");
+    while (r.nextIs(TextToken::Kind::Interval)) {
+      const Interval rows = interval(r), columns = interval(r);
+      if (rows.count > kMostCores || columns.count > kMostCores ||
+          rows.count * columns.count > kMostCores)
+        r.fail("a route to more cores than an array has", "name cores of the device");
+      for (std::int64_t row = rows.first; row < rows.end(); ++row)
+        for (std::int64_t column = columns.first; column < columns.end(); ++column)
+          route.cores.push_back({row, column});
+    }
+    r.expect("lanes");
+    while (r.nextIs(TextToken::Kind::Number)) {
+      const std::int64_t wire = number(r);
+      route.lanes.push_back({wire, number(r)});
+    }
+    route.memtile = named(r, "memtile");
+    route.ddrChannel = named(r, "ddr");
+    route.lead = named(r, "lead");
+    routes->push_back(std::move(route));
+  }
+  void step(LineReader& r) {
+    r.expect("layer");
+    const auto layer = static_cast<std::size_t>(r.number(0, std::ssize(graph_.ops) - 1));
+    plan_.schedule.push_back({LayerId(layer), namedInterval(r, "rows")});
+  }
+
+  static constexpr std::int64_t kMostCores = 65536;
+
+  const std::string& name_;
+  const CanonicalGraph& graph_;
+  Plan plan_;
+  PlanOrigin origin_;
+  std::optional<std::size_t> layer_, home_;
+  std::vector<PixelBox> pixels_;
+};
+
+}  // namespace
+
+std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin) {
+  return PlanPrinter(plan, graph, origin).run();
+}
+
+Result<PlanText> parsePlan(const std::string& text, const std::string& name,
+                           const CanonicalGraph& graph) {
+  HEDDLE_TRY(const std::vector<TextLine> lines, readTextLines(text, name, kCode));
+  return PlanParser(name, graph).run(lines);
+}
+
+}  // namespace heddle
