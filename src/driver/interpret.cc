@@ -11,6 +11,7 @@
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/quantized_tensors.h"
+#include "heddle/interp/host.h"
 #include "heddle/npy/npy.h"
 #include "heddle/support/json_writer.h"
 #include "road.h"
@@ -96,7 +97,9 @@ Result<std::vector<TensorValue>> interpretThroughHost(const InterpretOptions& op
   std::vector<TensorValue> values = interpretAll(run.canonical->graph, inputs, progress);
   std::vector<TensorValue> outputs;
   for (const Port& port : run.canonical->graph.outputs) outputs.push_back(values[port.tensor.at()]);
-  HEDDLE_TRY(const NamedArrays results, leaveArray(*run.canonical, outputs, given));
+  HEDDLE_TRY(NamedArrays results, leaveArray(*run.canonical, outputs, given));
+  for (const ValueId id : model.outputs)
+    if (model[id].constant) results[model[id].name] = arrayFrom(hostConstant(model[id]));
   Diagnostics faults = writeArrays(options.outputs, namesOf(model, model.outputs), results);
   if (!faults.empty()) return faults;
   return values;
@@ -135,7 +138,7 @@ Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
   if (throughHost) {
     Result<NamedArrays> arrays = readArrays(options.inputs, namesOf(*run.graph, run.graph->inputs));
     if (!arrays) return arrays.diagnostics();
-    given = std::move(*arrays);
+    given = completeInputs(*run.graph, canonical, std::move(*arrays), options.seed);
   }
   const Result<std::vector<TensorValue>> values =
       throughHost ? interpretThroughHost(options, run, given, progress)
