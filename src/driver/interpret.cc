@@ -14,6 +14,7 @@
 #include "heddle/interp/host.h"
 #include "heddle/npy/npy.h"
 #include "heddle/support/json_writer.h"
+#include "heddle/support/visible.h"
 #include "road.h"
 
 namespace heddle {
@@ -25,7 +26,8 @@ std::vector<TensorFormat> formatsOf(const CanonicalGraph& graph, const std::vect
   return formats;
 }
 
-std::string fileName(std::string tensor) {
+std::string fileName(const std::string& name) {
+  std::string tensor = visible(name);
   std::replace(tensor.begin(), tensor.end(), '/', '_');
   std::replace(tensor.begin(), tensor.end(), ':', '_');
   return tensor + ".npy";

@@ -19,8 +19,8 @@ void fail(const char* code, std::string where, std::string summary, std::string 
       {code, std::move(where), std::move(summary), std::move(what), std::move(mend)}, {}, 0};
 }
 
-void failTooLong(const char* code, std::string where, std::string summary, std::string what,
-                 std::string mend) {
+void failTooLarge(const char* code, std::string where, std::string summary, std::string what,
+                  std::string mend) {
   Fault fault;
   fault.diagnostic = {code,
                       std::move(where),
