@@ -118,6 +118,27 @@ std::optional<Diagnostic> whyNot(const fs::path& wanted, const fs::path& target)
   return notOurs(wanted, target);
 }
 
+template <class Content>
+Result<Content> readWhole(const fs::path& path, std::uintmax_t most) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return unreadable(path, "there is no such file");
+  if (fs::is_directory(status)) return unreadable(path, "it is a folder");
+  if (fs::is_regular_file(status) && fs::file_size(path, error) > most)
+    return unreadable(path, "it is larger than " + std::to_string(most) + " B");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return unreadable(path, std::strerror(errno));
+  Content content;
+  std::vector<char> piece(1 << 16);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    content.insert(content.end(), piece.begin(), piece.begin() + in.gcount());
+    if (content.size() > most)
+      return unreadable(path, "it is larger than " + std::to_string(most) + " B");
+  }
+  if (in.bad()) return unreadable(path, "reading failed");
+  return content;
+}
+
 }  // namespace
 
 const std::vector<std::string> kOutputNames = {"program.asm",
@@ -134,23 +155,11 @@ const std::vector<std::string> kOutputNames = {"program.asm",
                                                "timeline.vcd"};
 
 Result<std::string> readTextFile(const fs::path& path, std::uintmax_t most) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return unreadable(path, "there is no such file");
-  if (fs::is_directory(status)) return unreadable(path, "it is a folder");
-  if (fs::is_regular_file(status) && fs::file_size(path, error) > most)
-    return unreadable(path, "it is larger than " + std::to_string(most) + " B");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return unreadable(path, std::strerror(errno));
-  std::string text;
-  std::vector<char> piece(1 << 16);
-  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
-    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > most)
-      return unreadable(path, "it is larger than " + std::to_string(most) + " B");
-  }
-  if (in.bad()) return unreadable(path, "reading failed");
-  return text;
+  return readWhole<std::string>(path, most);
+}
+
+Result<std::vector<std::uint8_t>> readBytes(const fs::path& path, std::uintmax_t most) {
+  return readWhole<std::vector<std::uint8_t>>(path, most);
 }
 
 Diagnostics writeFile(const fs::path& path, std::string_view content) {

@@ -18,6 +18,7 @@ class SiblingLock;
 
 // Errors: FILE001 not there, not a file, unreadable, or larger than `most` bytes.
 Result<std::string> readTextFile(const std::filesystem::path& path, std::uintmax_t most);
+Result<std::vector<std::uint8_t>> readBytes(const std::filesystem::path& path, std::uintmax_t most);
 
 // Writes into `path`.partial and renames it. Something that is not a regular file (a pipe,
 // /dev/stdout) is written into. Errors: FILE002 the file cannot be written, and why.
