@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -92,6 +93,15 @@ int bug(const char* what) {
                   .severity = Severity::Bug}});
 }
 
+// The system's word on a path (too long, links in a ring) is no bug, wherever it comes up.
+int unusablePath(const std::filesystem::filesystem_error& error) {
+  return report({{.code = "FILE001",
+                  .where = error.path1().string(),
+                  .summary = "the path cannot be used",
+                  .what = error.code().message(),
+                  .mend = "check the path and its permissions"}});
+}
+
 // What was in use is given back by now.
 int outOfMemory() {
   rusage usage{};
@@ -120,6 +130,8 @@ int main(int argc, char** argv) {
     return heddle::run({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
     return heddle::outOfMemory();
+  } catch (const std::filesystem::filesystem_error& e) {
+    return heddle::unusablePath(e);
   } catch (const std::exception& e) {
     return heddle::bug(e.what());
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""What befalls a run from outside: signals at any moment, names that a terminal would obey, too little memory, no threads.
+"""What befalls a run from outside: signals at any moment, names that a terminal would obey, odd paths, too little memory, no threads.
 
-    tests/e2e/robustness_test.py --heddle build/ci/heddle [Interrupts | Names | Limits | Results]
+    tests/e2e/robustness_test.py --heddle build/ci/heddle [Interrupts | Names | Paths | Limits | Results]
 """
 import argparse
 import os
@@ -223,6 +223,14 @@ class Names(Robustness):
         self.shown("compile", MODEL, "--mesh", "\x1b[2J", status=2)
         self.shown("compile", MODEL, "--set", "\x1b[2J=1", "-o", self.folder / "o", status=2)
 
+    def test_nothing_else_writes_to_the_terminal(self):
+        """main.cc passes all on through VisibleBuffer and toText; the other two write words of their own only."""
+        stream = re.compile(r"std::(cout|cerr|clog)\b|\bstd(out|err)\b|\b(printf|puts|perror)\(|STD(OUT|ERR)_FILENO")
+        texts_and_comments = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*')
+        writers = {str(path.relative_to(SOURCE / "src")) for path in (SOURCE / "src").rglob("*.cc")
+                   if stream.search(texts_and_comments.sub("", path.read_text()))}
+        self.assertEqual(writers, {"cli/main.cc", "driver/interrupt.cc", "driver/progress.cc"})
+
     def test_an_exported_timeline_is_itself_in_a_pipe_but_not_on_a_terminal(self):
         self.run_heddle("compile", MODEL, "--mesh", "1x1", "-q", "-o", self.out)
         command = ["export", self.out, "--format", "perfetto", "-o"]
@@ -247,6 +255,27 @@ class Names(Robustness):
                 seen += piece
         os.close(ours)
         self.check(seen.replace(b"\r\n", b"\n"), "the terminal")
+
+
+class Paths(Robustness):
+    """No path, however odd, is a bug; where it is that of an input, nothing is written."""
+
+    def test_every_command_says_what_is_wrong_with_a_path(self):
+        self.run_heddle("compile", MODEL, "--mesh", "1x1", "-q", "-o", "good", cwd=self.folder)
+        (self.folder / "loop").symlink_to("loop")
+        (self.folder / "file").touch()
+        paths = ("a" * 5000, "b" * 250, "loop", "loop/x", "file/x", "", ".", "..", "/", "/dev/null", "good/dump", "a\nb", "no/x")
+        commands = ("inspect @", "compile @ -o out", f"compile {MODEL} -q --mesh 1x1 -o @", f"compile {MODEL} --device @ -o out",
+                    "simulate @", "simulate good --data --input @", "simulate good --data --output @", "interpret @",
+                    f"interpret {MODEL} --input @", f"interpret {MODEL} --output @", f"interpret {MODEL} --dump-tensors @",
+                    "view @", "view good -o @", "export @ --format csv", "export good --format csv -o @")
+        for path in paths:
+            for command in commands:
+                words = [path if word == "@" else word for word in command.split()]
+                done = subprocess.run([options.heddle, *words], capture_output=True, cwd=self.folder, timeout=60)
+                with self.subTest(command=command, path=path[:20]):
+                    self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+                    self.assertEqual(done.returncode != 0, b"error[" in done.stderr)
 
 
 class Limits(Robustness):
