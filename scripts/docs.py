@@ -15,6 +15,7 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 PAGE = SOURCE / "docs/diagnostics.md"
 CODE = r"[A-Z]{3,6}\d{3}"
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 ROW = re.compile(rf"\|\s*({CODE})\s*\|\s*(.*?)\s*\|")
 ENTRY = re.compile(rf'\{{\s*"({CODE})",\s*((?:"[^"]*"\s*)+)\}}')
 SENTENCE = re.compile(rf"\b({CODE}):?\s+([a-z(].*?)(?=[;,.]\s+(?:and\s+)?{CODE}\b|[.](?:\s|$)|$)")
@@ -57,8 +58,9 @@ def stated(paths):
 
 
 def used(paths):
-    """Codes that the sources return."""
-    return {code for path in paths for code in re.findall(rf'"({CODE})"', path.read_text())}
+    """Codes that the sources return, alone in a string or as part of a message."""
+    strings = (text for path in paths for text in STRING.findall(path.read_text()))
+    return {code for text in strings for code in re.findall(rf"\b{CODE}\b", text)}
 
 
 def page(meanings):
@@ -69,7 +71,8 @@ def page(meanings):
              "      mend:  write 'memory'", "",
              "with the code, the place (file:line, or model and node), one sentence, the facts and what you can do. Codes keep",
              "their meaning. The exit status is 1 for bad input (a faulty program given to `simulate` and a full disk, too), 2",
-             "for usage, 3 where a network does not fit the device, 70 for a bug of heddle, 130 after Ctrl-C.", ""]
+             "for usage, 3 where a network does not fit the device, the memory or --max-cycles, 70 for a bug of heddle, 130 after",
+             "Ctrl-C, SIGTERM, SIGQUIT or SIGHUP.", ""]
     known = [area for area in AREAS if any(re.sub(r"\d", "", code) == area for code in meanings)]
     for area in known + sorted({re.sub(r"\d", "", code) for code in meanings} - set(AREAS)):
         lines += [f"## {area}: {AREAS.get(area, area)}", "", "| code | when |", "|---|---|"]

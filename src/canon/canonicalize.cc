@@ -450,9 +450,13 @@ class Canonicalizer {
     }
     if (out.nodes.empty()) return {};
     for (const ValueId id : source_.outputs) addOutput(out, id, moved);
-    if (before)
+    if (before) {
       for (const std::int32_t id : boundary_)
         addOutput(out, ValueId(static_cast<std::size_t>(id)), moved);
+      for (std::size_t i = 0; i < source_.nodes.size(); ++i)  // what the host reads again after
+        for (const ValueId id : source_.nodes[i].inputs)
+          if (needed_[i] == 2 && id.valid() && written[id.at()]) addOutput(out, id, moved);
+    }
     const Diagnostics broken = verify(out);
     HEDDLE_CHECK(broken.empty()) << toText(broken);
     return out;

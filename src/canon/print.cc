@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "heddle/support/visible.h"
+
 namespace heddle {
 namespace {
 
@@ -22,7 +24,7 @@ class Printer {
   explicit Printer(const CanonicalGraph& graph) : graph_(graph) { out_.precision(17); }
 
   std::string print() {
-    out_ << "canonical '" << graph_.name << "'\n";
+    out_ << "canonical '" << visible(graph_.name) << "'\n";
     for (const Port& port : graph_.inputs) printPort("input", port);
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
       if (graph_.tensors[i].constant.empty()) continue;
@@ -37,7 +39,8 @@ class Printer {
  private:
   void printPort(const char* role, const Port& port) {
     constexpr const char* kTypes[] = {"float32", "int8", "uint8"};  // in the order of ElementType
-    out_ << role << " '" << port.name << "' " << kTypes[static_cast<std::size_t>(port.type)] << " ";
+    out_ << role << " '" << visible(port.name) << "' "
+         << kTypes[static_cast<std::size_t>(port.type)] << " ";
     printExtents(port.shape);
     out_ << " as ";
     printExtents(port.view);
@@ -54,14 +57,14 @@ class Printer {
 
   void printTensor(TensorId id) {
     const CanonicalTensor& t = graph_.tensors[id.at()];
-    out_ << "%" << id.index << " '" << t.name << "' " << t.shape.height << "x" << t.shape.width
-         << "x" << t.shape.channels << " scale " << t.scale << " zero " << int{t.zeroPoint}
-         << (t.fromUint8 ? " from uint8" : "");
+    out_ << "%" << id.index << " '" << visible(t.name) << "' " << t.shape.height << "x"
+         << t.shape.width << "x" << t.shape.channels << " scale " << t.scale << " zero "
+         << int{t.zeroPoint} << (t.fromUint8 ? " from uint8" : "");
   }
 
   void printOp(const CanonicalOp& op) {
     printTensor(op.output);
-    out_ << " = " << op.onnxOp << " '" << op.name << "' (";
+    out_ << " = " << visible(op.onnxOp) << " '" << visible(op.name) << "' (";
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
       out_ << (i == 0 ? "%" : ", %") << op.inputs[i].index;
     out_ << ")";

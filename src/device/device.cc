@@ -9,6 +9,7 @@
 
 #include "fields.h"
 #include "heddle/device/built_in.h"
+#include "heddle/support/fault_list.h"
 #include "heddle/support/words.h"
 #include "names.h"
 #include "wires.h"
@@ -54,13 +55,13 @@ std::string severalKeys(const std::string& prefix) {
 
 class DeviceReader {
  public:
-  explicit DeviceReader(const std::string& file) : file_(file) {}
+  explicit DeviceReader(const std::string& file) : file_(file), faults_(file) {}
 
   Result<Device> read(const YamlNode& root, const DeviceOverrides& overrides) {
     if (root.kind != YamlNode::Kind::Map) {
       fault("DEV004", at(root.line), "a description must be a map, not " + kindName(root), "",
             "write 'key: value' lines");
-      return faults_;
+      return faults_.take();
     }
     collect(root, "");
     apply(overrides);
@@ -68,16 +69,22 @@ class DeviceReader {
     readFields();
     checkBanks();
     if (faults_.empty()) readOthers(root);
-    if (!faults_.empty()) return faults_;
+    if (!faults_.empty()) return faults_.take();
     return std::move(device_);
   }
 
  private:
   std::string at(int line) const { return file_ + ":" + std::to_string(line); }
 
+  // A value of the command line that does not do is a fault of usage, whatever it is.
+  static bool isArgument(const std::string& where) {
+    return where.starts_with("--set ") || where.starts_with("--mesh ");
+  }
+
   void fault(const char* code, std::string where, std::string summary, std::string what,
-             std::string mend, Severity severity = Severity::BadInput) {
-    faults_.push_back(
+             std::string mend) {
+    const Severity severity = isArgument(where) ? Severity::Usage : Severity::BadInput;
+    faults_.add(
         {code, std::move(where), std::move(summary), std::move(what), std::move(mend), severity});
   }
 
@@ -97,7 +104,7 @@ class DeviceReader {
       } else if (key == kNotModelled) {
         notModelled_ = &value;
       } else if (!isGroup(key)) {
-        unknownKey(at(entry.line), prefix, entry.key, Severity::BadInput);
+        unknownKey(at(entry.line), prefix, entry.key);
       } else if (value.kind != YamlNode::Kind::Map) {
         fault("DEV004", at(value.line), "'" + key + "' must be a map, not " + kindName(value),
               severalKeys(key + "."), "write the keys below it");
@@ -132,15 +139,14 @@ class DeviceReader {
     values_[key] = {value->text, at(value->line)};
   }
 
-  void unknownKey(const std::string& where, const std::string& prefix, const std::string& key,
-                  Severity severity) {
+  void unknownKey(const std::string& where, const std::string& prefix, const std::string& key) {
+    if (faults_.full()) return faults_.add({});  // the nearest right one of each takes long to find
     const std::optional<std::string> nearest = nearestWord(key, keysBelow(prefix));
-    fault(severity == Severity::Usage ? "DEV009" : "DEV003", where,
+    fault(isArgument(where) ? "DEV009" : "DEV003", where,
           prefix.empty()
               ? "unknown key '" + key + "'"
               : "unknown key '" + key + "' of '" + prefix.substr(0, prefix.size() - 1) + "'",
-          severalKeys(prefix), nearest ? "write '" + *nearest + "'" : "use one of these keys",
-          severity);
+          severalKeys(prefix), nearest ? "write '" + *nearest + "'" : "use one of these keys");
   }
 
   void apply(const DeviceOverrides& overrides) {
@@ -157,7 +163,7 @@ class DeviceReader {
         refused_.erase(key);
       } else if (key == kName || key == kWires || key == kNotModelled) {
         fault("DEV009", where, "'" + key + "' cannot be set on the command line", "",
-              "write it into a description of your own", Severity::Usage);
+              "write it into a description of your own");
       } else {
         unknownSetting(where, key);
       }
@@ -170,21 +176,19 @@ class DeviceReader {
     for (const Field& field : deviceFields()) keys.push_back(field.key);
     if (isGroup(key)) {
       fault("DEV009", where, "'" + key + "' is a group of keys", severalKeys(key + "."),
-            "name one of them, as in '" + key + "." + keysBelow(key + ".").front() + "'",
-            Severity::Usage);
+            "name one of them, as in '" + key + "." + keysBelow(key + ".").front() + "'");
       return;
     }
     const std::optional<std::string> nearest = nearestWord(key, keys);
     if (nearest) {
-      fault("DEV009", where, "unknown key '" + key + "'", "", "write '" + *nearest + "'",
-            Severity::Usage);
+      fault("DEV009", where, "unknown key '" + key + "'", "", "write '" + *nearest + "'");
       return;
     }
     std::string prefix;
     for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1)) {
       if (isGroup(key.substr(0, dot))) prefix = key.substr(0, dot + 1);
     }
-    unknownKey(where, prefix, key.substr(prefix.size()), Severity::Usage);
+    unknownKey(where, prefix, key.substr(prefix.size()));
   }
 
   void readName() {
@@ -210,8 +214,7 @@ class DeviceReader {
       }
       if (const std::optional<ValueFault> bad = setField(field, value->second.text, device_)) {
         fault(bad->range ? "DEV005" : "DEV004", value->second.where,
-              "'" + field.key + "': " + bad->summary, bad->what, bad->mend,
-              value->second.where.starts_with("--") ? Severity::Usage : Severity::BadInput);
+              "'" + field.key + "': " + bad->summary, bad->what, bad->mend);
       }
     }
     nameMissing(missing);
@@ -231,20 +234,28 @@ class DeviceReader {
     }
   }
 
+  // Of values that contradict each other: the one from the command line where there is one, for it
+  // was put beside the others.
+  std::string whereOf(const std::vector<std::string>& keys) {
+    for (const std::string& key : keys)
+      if (isArgument(values_[key].where)) return values_[key].where;
+    return values_[keys.front()].where;
+  }
+
   void checkBanks() {
     if (!faults_.empty()) return;
     const CoreSpec& core = device_.core;
     if (core.operandBanks > core.banks)
-      fault("DEV005", values_["core.operandBanks"].where, "more operand banks than banks",
+      fault("DEV005", whereOf({"core.operandBanks", "core.banks"}), "more operand banks than banks",
             std::to_string(core.operandBanks) + " of " + std::to_string(core.banks),
             "lower core.operandBanks");
     if (core.memory.raw() % (core.banks * 8) != 0)
-      fault("DEV005", values_["core.memory"].where,
+      fault("DEV005", whereOf({"core.memory", "core.banks"}),
             "core.memory does not divide into banks of whole 8-byte words",
             std::to_string(core.memory.raw()) + " B in " + std::to_string(core.banks) + " banks",
             "make it a multiple of " + std::to_string(core.banks * 8) + " B");
     if (device_.memtile.memory.raw() % 8 != 0)
-      fault("DEV005", values_["memtile.memory"].where,
+      fault("DEV005", whereOf({"memtile.memory"}),
             "memtile.memory is not a whole number of 8-byte words",
             std::to_string(device_.memtile.memory.raw()) + " B", "make it a multiple of 8 B");
   }
@@ -279,7 +290,7 @@ class DeviceReader {
   }
 
   const std::string& file_;
-  Diagnostics faults_;
+  FaultList faults_;
   Device device_;
   std::map<std::string, ValueText> values_;  // by dotted key
   std::set<std::string> refused_;            // keys that are there, with no readable value

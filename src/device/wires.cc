@@ -18,7 +18,7 @@ enum class Each { One, Column, Row };
 
 class WireReader {
  public:
-  WireReader(const std::string& file, Device& device, Diagnostics& faults)
+  WireReader(const std::string& file, Device& device, FaultList& faults)
       : file_(file), device_(device), faults_(faults) {}
 
   void readAll(const YamlNode& node) {
@@ -31,8 +31,8 @@ class WireReader {
 
  private:
   void fault(const char* code, int line, std::string summary, std::string what, std::string mend) {
-    faults_.push_back({code, file_ + ":" + std::to_string(line), std::move(summary),
-                       std::move(what), std::move(mend), Severity::BadInput});
+    faults_.add({code, file_ + ":" + std::to_string(line), std::move(summary), std::move(what),
+                 std::move(mend), Severity::BadInput});
   }
 
   void wrongWord(const YamlNode& node, const std::string& key,
@@ -71,7 +71,7 @@ class WireReader {
 
   void makeWires(const YamlNode& name, const YamlNode* each, const YamlNode& reach,
                  const YamlNode& feeders) {
-    const std::size_t faultsBefore = faults_.size();
+    const std::size_t faultsBefore = faults_.count();
     if (name.kind != YamlNode::Kind::Scalar || !isName(name.text))
       fault("DEV004", name.line, kindName(name) + " is not a name of a wire", kNameRule,
             "write 'name: row'");
@@ -79,7 +79,7 @@ class WireReader {
     const std::int64_t count = kind == Each::Column ? device_.columns
                                : kind == Each::Row  ? device_.rows
                                                     : 1;
-    for (std::int64_t i = 0; i < count && faults_.size() == faultsBefore; ++i) {
+    for (std::int64_t i = 0; i < count && faults_.count() == faultsBefore; ++i) {
       Wire wire;
       wire.name = kind == Each::One ? name.text : name.text + std::to_string(i);
       wire.reach = readReach(reach, kind, i);
@@ -89,7 +89,7 @@ class WireReader {
               "describe fewer");
         return;
       }
-      if (faults_.size() == faultsBefore) device_.wires.push_back(std::move(wire));
+      if (faults_.count() == faultsBefore) device_.wires.push_back(std::move(wire));
     }
   }
 
@@ -217,7 +217,7 @@ class WireReader {
 
   const std::string& file_;
   Device& device_;
-  Diagnostics& faults_;
+  FaultList& faults_;
 };
 
 std::string span(std::int64_t first, std::int64_t count) {
@@ -227,7 +227,7 @@ std::string span(std::int64_t first, std::int64_t count) {
 
 }  // namespace
 
-void readWires(const YamlNode& node, const std::string& file, Device& device, Diagnostics& faults) {
+void readWires(const YamlNode& node, const std::string& file, Device& device, FaultList& faults) {
   WireReader(file, device, faults).readAll(node);
 }
 

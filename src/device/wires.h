@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "heddle/device/device.h"
+#include "heddle/support/fault_list.h"
 #include "yaml_tree.h"
 
 namespace heddle {
 
 // Resolves the wires for device.rows x device.columns and appends them. Faults DEV003 .. DEV008 go
 // to `faults`.
-void readWires(const YamlNode& node, const std::string& file, Device& device, Diagnostics& faults);
+void readWires(const YamlNode& node, const std::string& file, Device& device, FaultList& faults);
 
 // One line of YAML a wire, written out.
 std::string printWires(const Device& device);

@@ -5,6 +5,9 @@
 
 #include <optional>
 #include <sstream>
+#include <unordered_map>
+
+#include "heddle/support/fault_list.h"
 
 namespace heddle {
 namespace {
@@ -20,8 +23,7 @@ struct Refused {  // thrown out of yaml-cpp's parser, caught in parseYaml
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(Diagnostics& faults, const std::string& name)
-      : faults_(faults), name_(name) {}
+  explicit TreeBuilder(FaultList& faults, const std::string& name) : faults_(faults), name_(name) {}
   YamlNode take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -53,6 +55,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Open {
     YamlNode* node;
     std::optional<std::pair<std::string, int>> key;  // of a map, read and still without its value
+    std::unordered_map<std::string, int> lines;      // of a map: where each key first stands
   };
 
   static int line(const YAML::Mark& mark) { return mark.line + 1; }
@@ -86,14 +89,12 @@ class TreeBuilder : public YAML::EventHandler {
     }
     const auto [key, keyLine] = *parent.key;
     parent.key.reset();
-    for (const YamlEntry& entry : parent.node->entries) {
-      if (entry.key == key)
-        faults_.push_back({.code = "DEV007",
-                           .where = name_ + ":" + std::to_string(keyLine),
-                           .summary = "key '" + key + "' is given twice",
-                           .what = "first in line " + std::to_string(entry.line),
-                           .mend = "keep one of the two"});
-    }
+    if (const auto [first, fresh] = parent.lines.emplace(key, keyLine); !fresh)
+      faults_.add({.code = "DEV007",
+                   .where = name_ + ":" + std::to_string(keyLine),
+                   .summary = "key '" + key + "' is given twice",
+                   .what = "first in line " + std::to_string(first->second),
+                   .mend = "keep one of the two"});
     return &parent.node->entries.emplace_back(YamlEntry{key, keyLine, std::move(node)}).value;
   }
 
@@ -104,10 +105,10 @@ class TreeBuilder : public YAML::EventHandler {
                     "a description has 4"};
     YamlNode* node = add(mark, kind, tag, anchor);
     if (!node) throw Refused{line(mark), "a key must be a word", "write 'key: value'"};
-    open_.push_back({node, std::nullopt});
+    open_.push_back({node, std::nullopt, {}});
   }
 
-  Diagnostics& faults_;
+  FaultList& faults_;
   const std::string& name_;
   YamlNode root_;
   std::vector<Open>
@@ -147,7 +148,7 @@ Result<YamlNode> parseYaml(const std::string& yaml, const std::string& name) {
         .summary = "too big for a device description",
         .what = std::to_string(yaml.size()) + " B; at most " + std::to_string(kMostBytes) + " B",
         .mend = "give the YAML file of a device"};
-  Diagnostics faults;
+  FaultList faults(name);
   TreeBuilder builder(faults, name);
   try {
     std::istringstream in(yaml);
@@ -155,13 +156,13 @@ Result<YamlNode> parseYaml(const std::string& yaml, const std::string& name) {
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const Refused& refused) {
-    faults.push_back(notUsable(name, refused.line, refused.summary, refused.mend));
+    faults.add(notUsable(name, refused.line, refused.summary, refused.mend));
   } catch (const YAML::Exception& e) {
     const int line = e.mark.is_null() ? 1 : e.mark.line + 1;
-    faults.push_back(notUsable(name, line, "not YAML: " + e.msg,
-                               "see docs/device.md for the form of a description"));
+    faults.add(notUsable(name, line, "not YAML: " + e.msg,
+                         "see docs/device.md for the form of a description"));
   }
-  if (!faults.empty()) return faults;
+  if (!faults.empty()) return faults.take();
   return builder.take();
 }
 

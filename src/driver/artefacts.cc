@@ -3,6 +3,7 @@
 #include "heddle/driver/compilation.h"
 #include "heddle/emit/asm.h"
 #include "heddle/emit/timeline_json.h"
+#include "heddle/support/visible.h"
 
 namespace heddle {
 
@@ -26,7 +27,7 @@ std::string artefactFile(Stage stage) {
 std::string artefactText(const Compilation& run, Stage stage) {
   switch (stage) {
     case Stage::Graph:
-      return print(*run.graph);
+      return print(*run.graph, run.modelName);
     case Stage::Canonical:
       return print(run.canonical->graph);
     case Stage::Plan:

@@ -119,6 +119,7 @@ class Compiler {
     if (folder_) {
       Diagnostics faults = folder_->commit();
       if (!faults.empty()) return faults;
+      nameLeftovers();
     }
     const bool whole = !options_.stopAfter || *options_.stopAfter == Stage::Report;
     if (!folder_) {
@@ -130,6 +131,13 @@ class Compiler {
            << (folder_->name() / "timeline.html").string() << "\n";
     }
     return {};
+  }
+
+  void nameLeftovers() {
+    if (options_.verbosity.quiet || options_.verbosity.json) return;
+    for (const std::filesystem::path& left : folder_->leftovers())
+      out_ << "left over " << left.string()
+           << ": of a run that was killed; it holds what heddle did not write\n";
   }
 
   const CompileOptions& options_;

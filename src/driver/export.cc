@@ -3,6 +3,7 @@
 
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
+#include "own_files.h"
 #include "timeline_file.h"
 
 namespace heddle {
@@ -20,6 +21,7 @@ Diagnostics exportCommand(const ExportOptions& options, std::ostream& out, Progr
   }
   const std::filesystem::path path = options.out.empty() ? beside(*file, fileEnding(options.format))
                                                          : std::filesystem::path(options.out);
+  removeStaleSiblings(path);
   Diagnostics faults = writeFile(path, text);
   if (faults.empty() && !options.verbosity.quiet && path != "/dev/stdout")
     out << path.string() << '\n';

@@ -1,5 +1,7 @@
 #include "heddle/driver/host_parts.h"
 
+#include <algorithm>
+
 #include "heddle/driver/port_values.h"
 #include "heddle/interp/host.h"
 #include "heddle/support/check.h"
@@ -13,6 +15,7 @@ TensorFormat formatOf(const CanonicalTensor& tensor) {
 
 // Runs `host` on what `known` holds under the names of its inputs and adds its outputs.
 Diagnostics runPart(const Graph& host, NamedArrays& known) {
+  if (host.nodes.empty()) return {};
   std::vector<HostTensor> inputs;
   for (const ValueId id : host.inputs) {
     const Value& value = host[id];
@@ -36,15 +39,59 @@ Diagnostics runPart(const Graph& host, NamedArrays& known) {
   return {};
 }
 
+// Of an input that a host operator reads; `stream` tells it from the others.
+NpyArray madeFor(const Value& value, std::uint64_t seed, std::uint64_t stream) {
+  HostTensor tensor{.type = value.type, .shape = value.shape, .values = {}};
+  std::int64_t count = 1;
+  for (const std::int64_t extent : value.shape) count *= extent;
+  for (const std::int8_t random : randomValues({1, 1, count}, seed, stream)) {
+    switch (value.type) {
+      case DataType::Float32:
+      case DataType::Float64:
+        tensor.values.push_back(random / 128.0);
+        break;
+      case DataType::Int8:
+        tensor.values.push_back(random);
+        break;
+      case DataType::Uint8:
+        tensor.values.push_back(random + 128);
+        break;
+      case DataType::Bool:
+        tensor.values.push_back(random < 0 ? 1 : 0);
+        break;
+      case DataType::Int32:
+      case DataType::Int64:
+        tensor.values.push_back(0);
+        break;
+    }
+  }
+  return arrayFrom(tensor);
+}
+
 }  // namespace
+
+NamedArrays completeInputs(const Graph& model, const Canonicalized& canonical, NamedArrays given,
+                           std::uint64_t seed) {
+  const std::vector<Port>& ports = canonical.graph.inputs;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const bool isInput = std::any_of(model.inputs.begin(), model.inputs.end(),
+                                     [&](ValueId id) { return model[id].name == ports[i].name; });
+    if (!isInput || given.contains(ports[i].name)) continue;
+    const TensorFormat format = formatOf(canonical.graph.tensors[ports[i].tensor.at()]);
+    given[ports[i].name] = arrayFromStored(randomValues(format.shape, seed, i), ports[i], format);
+  }
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const Value& value = model[model.inputs[i]];
+    if (!given.contains(value.name)) given[value.name] = madeFor(value, seed, ports.size() + i);
+  }
+  return given;
+}
 
 Result<std::vector<std::vector<std::int8_t>>> enterArray(const Canonicalized& canonical,
                                                          const NamedArrays& modelInputs) {
   NamedArrays known = modelInputs;
-  if (!canonical.hostBefore.nodes.empty()) {
-    const Diagnostics faults = runPart(canonical.hostBefore, known);
-    if (!faults.empty()) return faults;
-  }
+  const Diagnostics faults = runPart(canonical.hostBefore, known);
+  if (!faults.empty()) return faults;
   std::vector<std::vector<std::int8_t>> values;
   for (const Port& port : canonical.graph.inputs) {
     const auto array = known.find(port.name);
@@ -64,22 +111,15 @@ Result<NamedArrays> leaveArray(const Canonicalized& canonical,
                                const NamedArrays& modelInputs) {
   const std::vector<Port>& ports = canonical.graph.outputs;
   HEDDLE_CHECK(outputs.size() == ports.size()) << canonical.graph.name;
-  NamedArrays atTheCut;
-  for (std::size_t i = 0; i < ports.size(); ++i)
-    atTheCut[ports[i].name] = arrayFromStored(
-        outputs[i], ports[i], formatOf(canonical.graph.tensors[ports[i].tensor.at()]));
-  const Graph& host = canonical.hostAfter;
-  if (host.nodes.empty()) return atTheCut;
-
   NamedArrays known = modelInputs;
-  known.insert(atTheCut.begin(), atTheCut.end());
-  const Diagnostics faults = runPart(host, known);
+  Diagnostics faults = runPart(canonical.hostBefore, known);
   if (!faults.empty()) return faults;
-  // A port that no host operator reads is an output of the model itself.
-  NamedArrays results = atTheCut;
-  for (const ValueId id : host.inputs) results.erase(host[id].name);
-  for (const ValueId id : host.outputs) results[host[id].name] = known.at(host[id].name);
-  return results;
+  for (std::size_t i = 0; i < ports.size(); ++i)
+    known[ports[i].name] = arrayFromStored(outputs[i], ports[i],
+                                           formatOf(canonical.graph.tensors[ports[i].tensor.at()]));
+  faults = runPart(canonical.hostAfter, known);
+  if (!faults.empty()) return faults;
+  return known;
 }
 
 }  // namespace heddle

@@ -11,8 +11,10 @@
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/quantized_tensors.h"
+#include "heddle/interp/host.h"
 #include "heddle/npy/npy.h"
 #include "heddle/support/json_writer.h"
+#include "heddle/support/visible.h"
 #include "road.h"
 
 namespace heddle {
@@ -24,7 +26,8 @@ std::vector<TensorFormat> formatsOf(const CanonicalGraph& graph, const std::vect
   return formats;
 }
 
-std::string fileName(std::string tensor) {
+std::string fileName(const std::string& name) {
+  std::string tensor = visible(name);
   std::replace(tensor.begin(), tensor.end(), '/', '_');
   std::replace(tensor.begin(), tensor.end(), ':', '_');
   return tensor + ".npy";
@@ -96,7 +99,9 @@ Result<std::vector<TensorValue>> interpretThroughHost(const InterpretOptions& op
   std::vector<TensorValue> values = interpretAll(run.canonical->graph, inputs, progress);
   std::vector<TensorValue> outputs;
   for (const Port& port : run.canonical->graph.outputs) outputs.push_back(values[port.tensor.at()]);
-  HEDDLE_TRY(const NamedArrays results, leaveArray(*run.canonical, outputs, given));
+  HEDDLE_TRY(NamedArrays results, leaveArray(*run.canonical, outputs, given));
+  for (const ValueId id : model.outputs)
+    if (model[id].constant) results[model[id].name] = arrayFrom(hostConstant(model[id]));
   Diagnostics faults = writeArrays(options.outputs, namesOf(model, model.outputs), results);
   if (!faults.empty()) return faults;
   return values;
@@ -135,7 +140,7 @@ Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
   if (throughHost) {
     Result<NamedArrays> arrays = readArrays(options.inputs, namesOf(*run.graph, run.graph->inputs));
     if (!arrays) return arrays.diagnostics();
-    given = std::move(*arrays);
+    given = completeInputs(*run.graph, canonical, std::move(*arrays), options.seed);
   }
   const Result<std::vector<TensorValue>> values =
       throughHost ? interpretThroughHost(options, run, given, progress)

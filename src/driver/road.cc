@@ -148,6 +148,7 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
 
 Diagnostics asBugs(Diagnostics faults) {
   for (Diagnostic& fault : faults) {
+    if (fault.severity == Severity::DoesNotFit) continue;  // --max-cycles, memory
     fault.severity = Severity::Bug;
     fault.mend = "this is a bug of heddle: please report it, with the model and the command line";
   }

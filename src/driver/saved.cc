@@ -1,8 +1,11 @@
 #include "saved.h"
 
+#include <utility>
+
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
 #include "heddle/emit/asm.h"
+#include "heddle/program/verify.h"
 
 namespace heddle {
 namespace {
@@ -10,34 +13,50 @@ namespace {
 constexpr std::uintmax_t kMostAsm = std::uintmax_t{1} << 30, kMostWeights = std::uintmax_t{1} << 32,
                          kMostDevice = std::uintmax_t{1} << 20;
 
+Diagnostic notTheFile(const std::filesystem::path& file, std::string what) {
+  return {.code = "SIM001",
+          .where = file.string(),
+          .summary = "this is not the file that the program was made for",
+          .what = std::move(what),
+          .mend = "compile again, or give the folder as compile wrote it"};
+}
+
 // A program written by hand may leave a hash out.
-Diagnostics checkHash(const std::filesystem::path& file, const std::string& expected,
-                      const std::string& content) {
-  const std::string digest = sha256(content);
+Result<void> checkHash(const std::filesystem::path& file, const std::string& expected,
+                       const std::string& digest) {
   if (expected.empty() || digest == expected) return {};
-  return {{.code = "SIM001",
-           .where = file.string(),
-           .summary = "this is not the file that the program was made for",
-           .what = "sha256 " + digest + "; program.asm names " + expected,
-           .mend = "compile again, or give the folder as compile wrote it"}};
+  return notTheFile(file, "sha256 " + digest + "; program.asm names " + expected);
+}
+
+// Before it is read: a file of holes takes no room on a disk and all there is in memory.
+Result<void> checkSize(const std::filesystem::path& file, std::int64_t expected) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  if (error || std::cmp_equal(size, expected)) return {};  // none, or a pipe: reading it says so
+  return notTheFile(
+      file, std::to_string(size) + " B; program.asm declares " + std::to_string(expected) + " B");
+}
+
+Result<Program> readProgram(const std::filesystem::path& file) {
+  HEDDLE_TRY(const std::string text, readTextFile(file, kMostAsm));
+  return parseAsm(text, file.string());
 }
 
 }  // namespace
 
 Result<Saved> readSaved(const std::filesystem::path& folder) {
-  const std::filesystem::path asmFile = folder / "program.asm",
-                              weightsFile = folder / "weights.bin",
+  const std::filesystem::path weightsFile = folder / "weights.bin",
                               deviceFile = folder / "device.yaml";
-  HEDDLE_TRY(const std::string asmText, readTextFile(asmFile, kMostAsm));
-  HEDDLE_TRY(const std::string weights, readTextFile(weightsFile, kMostWeights));
+  HEDDLE_TRY(Program program, readProgram(folder / "program.asm"));
   HEDDLE_TRY(const std::string deviceText, readTextFile(deviceFile, kMostDevice));
-  HEDDLE_TRY(Program program, parseAsm(asmText, asmFile.string()));
   HEDDLE_TRY(Device device, parseDevice(deviceText, deviceFile.string()));
-  for (Diagnostics faults : {checkHash(weightsFile, program.weightsSha256, weights),
-                             checkHash(deviceFile, program.deviceSha256, deviceText)})
-    if (!faults.empty()) return faults;
+  HEDDLE_DO(checkHash(deviceFile, program.deviceSha256, sha256(deviceText)));
+  HEDDLE_DO(checkSize(weightsFile, program.weightsBytes));
+  if (Diagnostics faults = verify(program, device); !faults.empty()) return faults;
+  HEDDLE_TRY(std::vector<std::uint8_t> weights, readBytes(weightsFile, kMostWeights));
+  HEDDLE_DO(checkHash(weightsFile, program.weightsSha256, sha256(weights)));
   return Saved{.program = std::move(program),
-               .weights = {.bytes = {weights.begin(), weights.end()}},
+               .weights = {.bytes = std::move(weights)},
                .device = std::move(device)};
 }
 

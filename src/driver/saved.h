@@ -14,8 +14,9 @@ struct Saved {
   Device device;
 };
 
-// Reads program.asm, weights.bin and device.yaml and holds the latter two against the hashes in the
-// first. Errors: those of the readers; SIM001 a file is not the one that the program was made for.
+// Reads program.asm and device.yaml, verifies the program and reads weights.bin; the size of that
+// and the hashes of both must be what the program names. Errors: those of the readers and of
+// verify; SIM001 a file is not the one that the program was made for.
 Result<Saved> readSaved(const std::filesystem::path& folder);
 
 }  // namespace heddle

@@ -7,7 +7,6 @@
 #include "heddle/driver/sha256.h"
 #include "heddle/emit/asm.h"
 #include "heddle/machine/machine.h"
-#include "heddle/program/verify.h"
 #include "heddle/support/json_writer.h"
 #include "road.h"
 #include "saved.h"
@@ -76,8 +75,6 @@ Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream&
   const Result<Saved> saved = readSaved(options.folder);
   if (!saved) return saved.diagnostics();
   const Program& program = saved->program;
-  Diagnostics faults = verify(program, saved->device);
-  if (!faults.empty()) return faults;
 
   const SimulateOptions simulateOptions{
       .recordTimeline = false, .maxCycles = options.maxCycles, .progress = progressOf(progress)};
@@ -90,8 +87,9 @@ Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream&
     Result<SimulateResult> executed =
         simulateWithData(program, saved->device, saved->weights, *inputs, simulateOptions);
     if (!executed) return executed.diagnostics();
-    faults = writeOutputs(options.outputs, program.outputs, formatsOf(program, program.outputs),
-                          outputsOf(program, *executed));
+    Diagnostics faults =
+        writeOutputs(options.outputs, program.outputs, formatsOf(program, program.outputs),
+                     outputsOf(program, *executed));
     if (!faults.empty()) return faults;
     result = std::move(*executed);
   } else {

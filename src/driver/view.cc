@@ -8,6 +8,7 @@
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
 #include "heddle/emit/timeline_json.h"
+#include "own_files.h"
 #include "timeline_file.h"
 
 namespace heddle {
@@ -56,6 +57,7 @@ Diagnostics viewCommand(const ViewOptions& options, std::ostream& out, Progress&
   }
   if (page.empty()) page = names[0] + "-vs-" + names[1] + ".html";
   progress.begin("write the page");
+  removeStaleSiblings(page);
   Diagnostics faults = writeFile(page, timelineHtml(texts));
   progress.end();
   if (!faults.empty()) return faults;

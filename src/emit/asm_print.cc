@@ -7,31 +7,11 @@
 #include "asm_words.h"
 #include "heddle/emit/asm.h"
 #include "heddle/program/names.h"
+#include "heddle/support/visible.h"
 
 namespace heddle {
 namespace {
 using namespace asm_text;
-
-// Bytes of the UTF-8 character at the start of `text`, or 0 where there is none (asm files are
-// valid UTF-8).
-std::size_t utf8Length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const std::size_t length = lead < 0x80   ? 1
-                             : lead < 0xc2 ? 0
-                             : lead < 0xe0 ? 2
-                             : lead < 0xf0 ? 3
-                             : lead < 0xf5 ? 4
-                                           : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  if (length < 3) return length;
-  const unsigned char second = byte(1);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool notScalar = (lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f);
-  return overlong || notScalar ? 0 : length;
-}
 
 class Printer {
  public:
@@ -135,16 +115,18 @@ Printer& Printer::quoted(std::string_view text) {
   out_ += '"';
   while (!text.empty()) {
     const std::size_t length = utf8Length(text);
-    const unsigned char c = static_cast<unsigned char>(text[0]);
-    if (length == 0 || c < 0x20 || c == 0x7f) {
-      char escape[5];
-      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned>(c));
-      out_ += escape;
+    const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
+    if (length == 0 || isControl(sequence)) {
+      for (const char c : sequence) {
+        char escape[5];
+        std::snprintf(escape, sizeof escape, "\\x%02x", unsigned{static_cast<unsigned char>(c)});
+        out_ += escape;
+      }
     } else {
-      if (c == '"' || c == '\\') out_ += '\\';
-      out_ += text.substr(0, length);
+      if (sequence == "\"" || sequence == "\\") out_ += '\\';
+      out_ += sequence;
     }
-    text.remove_prefix(length == 0 ? 1 : length);
+    text.remove_prefix(sequence.size());
   }
   out_ += '"';
   return *this;

@@ -4,6 +4,8 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "heddle/support/visible.h"
+
 namespace heddle {
 
 std::int64_t byteSize(DataType type) {
@@ -212,25 +214,25 @@ Diagnostics verify(const Graph& graph) {
   return found;
 }
 
-std::string print(const Graph& graph) {
+std::string print(const Graph& graph, std::string_view title) {
   std::ostringstream out;
   const auto declare = [&](ValueId id) -> std::ostream& {
     const Value& value = graph[id];
-    return out << '%' << id.index << " \"" << value.name << "\" " << toText(value.type) << '['
-               << toText(value.shape) << ']';
+    return out << '%' << id.index << " \"" << visible(value.name) << "\" " << toText(value.type)
+               << '[' << toText(value.shape) << ']';
   };
-  out << "graph \"" << graph.name << "\"\n";
+  out << "graph \"" << visible(title) << "\"\n";
   for (const ValueId id : graph.inputs) declare(id) << " input\n";
   for (std::size_t i = 0; i < graph.values.size(); ++i)
     if (graph.values[i].constant) declare(ValueId(i)) << " constant\n";
   for (const Node& node : graph.nodes) {
     for (const ValueId id : node.outputs)
       if (id.valid()) declare(id) << ' ';
-    out << "= " << node.opType << '(';
+    out << "= " << visible(node.opType) << '(';
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       out << (i ? ", " : "")
           << (node.inputs[i].valid() ? "%" + std::to_string(node.inputs[i].index) : "-");
-    out << ") \"" << node.name << "\"\n";
+    out << ") \"" << visible(node.name) << "\"\n";
   }
   for (const ValueId id : graph.outputs) out << "output %" << id.index << '\n';
   return out.str();

@@ -19,6 +19,18 @@ void fail(const char* code, std::string where, std::string summary, std::string 
       {code, std::move(where), std::move(summary), std::move(what), std::move(mend)}, {}, 0};
 }
 
+void failTooLarge(const char* code, std::string where, std::string summary, std::string what,
+                  std::string mend) {
+  Fault fault;
+  fault.diagnostic = {code,
+                      std::move(where),
+                      std::move(summary),
+                      std::move(what),
+                      std::move(mend),
+                      Severity::DoesNotFit};
+  throw fault;
+}
+
 std::string nameOf(const Engine& e, const Device& device) {
   switch (e.kind) {
     case EngineKind::Sequencer:

@@ -25,6 +25,9 @@ struct Fault {
 
 [[noreturn]] void fail(const char* code, std::string where, std::string summary, std::string what,
                        std::string mend);
+// Of a run that is longer than allowed, or needs more memory: the program may well be right.
+[[noreturn]] void failTooLarge(const char* code, std::string where, std::string summary,
+                               std::string what, std::string mend);
 
 // "core (1,2)", "DDR channel in (memtile 3, channel 1)", "wire 4 'row0'"
 std::string nameOf(const Engine& engine, const Device& device);

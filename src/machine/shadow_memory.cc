@@ -31,9 +31,9 @@ Memories::Memories(const Executable& x, std::optional<CellPlace> watched)
                             [](const Memory& m) { return m.allocated(); });
   }
   if (!allocated)
-    fail("MACH016", "program '" + x.program->model + "'",
-         "the memories are too large to be simulated with data",
-         "DDR has " + std::to_string(x.program->ddrBytes) + " B", "simulate time only");
+    failTooLarge("MACH016", "program '" + x.program->model + "'",
+                 "the memories are too large to be simulated with data",
+                 "DDR has " + std::to_string(x.program->ddrBytes) + " B", "simulate time only");
 }
 
 std::size_t Memories::core(std::int64_t row, std::int64_t column) const {

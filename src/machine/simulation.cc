@@ -82,8 +82,10 @@ SimulateResult Simulation::run() {
       now_ = ends_.top().time;
       const std::int64_t limit = options_.maxCycles ? options_.maxCycles->raw() : kMaxTime;
       if (now_ > limit)
-        fail("MACH014", "cycle " + std::to_string(limit), "the run takes more cycles than allowed",
-             "the limit is " + std::to_string(limit) + " cycles", "raise --max-cycles");
+        failTooLarge("MACH014", "cycle " + std::to_string(limit),
+                     "the run takes more cycles than allowed",
+                     "the limit is " + std::to_string(limit) + " cycles",
+                     options_.maxCycles ? "raise --max-cycles" : "compile a smaller network");
     } else {
       break;
     }
@@ -104,10 +106,10 @@ void Simulation::countInstructions() {
                          kMaxInstructions + 1));
   }
   if (instructions_ > kMaxInstructions)
-    fail("MACH016", "program '" + x_.program->model + "'",
-         "the program is too long to be simulated",
-         "it executes more than " + std::to_string(kMaxInstructions) + " instructions",
-         "simulate fewer layers");
+    failTooLarge("MACH016", "program '" + x_.program->model + "'",
+                 "the program is too long to be simulated",
+                 "it executes more than " + std::to_string(kMaxInstructions) + " instructions",
+                 "simulate fewer layers");
 }
 
 void Simulation::tellProgress() {

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "fold.h"
+#include "heddle/support/fault_list.h"
 #include "limits.h"
 #include "node_reader.h"
 #include "tensor_reader.h"
@@ -31,7 +32,7 @@ class Importer {
   Result<Graph> run() {
     graph_.name = name_;
     checkOpsets();
-    if (!faults_.empty()) return faults_;
+    if (!faults_.empty()) return faults_.take();
     readInitializers();
     readInputs();
     readNodes();
@@ -40,7 +41,7 @@ class Importer {
     if (faults_.empty() && static_cast<int>(graph_.outputs.size()) != model_.graph().output_size())
       fault("ONNX007", "", "an output depends on a value that heddle does not compute",
             "a mask of Dropout or the indices of a MaxPool", "remove that output");
-    if (!faults_.empty()) return faults_;
+    if (!faults_.empty()) return faults_.take();
     Graph pruned = prune();
     const Diagnostics broken = verify(pruned);
     HEDDLE_CHECK(broken.empty()) << toText(broken);
@@ -50,14 +51,11 @@ class Importer {
  private:
   void fault(const std::string& code, const std::string& who, const std::string& summary,
              const std::string& what, const std::string& mend) {
-    // A hostile file may hold a million faults; nobody reads more than these.
-    constexpr std::size_t kMostFaults = 100;
-    if (faults_.size() < kMostFaults)
-      faults_.push_back({.code = code,
-                         .where = name_ + (who.empty() ? "" : ", " + who),
-                         .summary = summary,
-                         .what = what,
-                         .mend = mend});
+    faults_.add({.code = code,
+                 .where = name_ + (who.empty() ? "" : ", " + who),
+                 .summary = summary,
+                 .what = what,
+                 .mend = mend});
   }
 
   void checkOpsets() {
@@ -409,7 +407,7 @@ class Importer {
   std::unordered_set<std::string> secondary_;  // optional outputs that heddle does not compute
   std::unordered_set<std::string> nodeNames_;
   std::vector<std::string> unsupported_;
-  Diagnostics faults_;
+  FaultList faults_{name_};
 };
 
 // Protobuf logs faults of the input to stderr; the diagnostics say it instead.

@@ -8,6 +8,7 @@
 
 #include "heddle/report/report.h"
 #include "heddle/support/csv.h"
+#include "heddle/support/visible.h"
 
 namespace heddle {
 namespace {
@@ -102,7 +103,7 @@ std::string kibibytes(std::int64_t bytes) {
 // Names come from the model: they must not break a table or become markup.
 std::string cell(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : visibleLines(text)) {
     if (c == '|' || c == '<' || c == '>' || c == '`' || c == '[' || c == ']' || c == '\\')
       out += '\\';
     out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;

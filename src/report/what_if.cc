@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "heddle/machine/machine.h"
@@ -48,7 +49,10 @@ Result<std::vector<WhatIf>> whatIf(const Program& program, const Device& device)
     std::vector<std::jthread> helpers;
     const std::size_t threads =
         std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, resources.size() + 1);
-    for (std::size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
+    try {
+      for (std::size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
+    } catch (const std::system_error&) {  // no more of them: those that are there do the work
+    }
     work();
   }
   std::vector<WhatIf> out;

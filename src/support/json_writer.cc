@@ -4,33 +4,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "heddle/support/visible.h"
+
 namespace heddle {
 namespace {
 
-// Length of the well-formed UTF-8 sequence at the start of `text`, or 0 (Unicode 15, table 3-7).
-std::size_t utf8Length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto trail = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return trail(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    const bool second = trail(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
-    return second && trail(2) ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    const bool second = trail(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
-    return second && trail(2) && trail(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 void appendEscaped(std::string& out, std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     const std::size_t length = utf8Length(text.substr(i));
@@ -42,12 +21,8 @@ void appendEscaped(std::string& out, std::string_view text) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (length == 1 && static_cast<unsigned char>(c) < 0x20) {
-      out += "\\u00";
-      out += kHex[static_cast<unsigned char>(c) >> 4];
-      out += kHex[c & 15];
+    } else if (isControl(text.substr(i, length))) {
+      out += visible(text.substr(i, length));  // in JSON's own words
     } else {
       out.append(text, i, length);
     }

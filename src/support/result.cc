@@ -2,13 +2,15 @@
 
 #include <ostream>
 
+#include "heddle/support/visible.h"
+
 namespace heddle {
 
 std::string toText(const Diagnostic& diagnostic) {
-  std::string text =
-      "error[" + diagnostic.code + "] " + diagnostic.where + ": " + diagnostic.summary + "\n";
-  if (!diagnostic.what.empty()) text += "  what:  " + diagnostic.what + "\n";
-  if (!diagnostic.mend.empty()) text += "  mend:  " + diagnostic.mend + "\n";
+  std::string text = "error[" + diagnostic.code + "] " + visible(diagnostic.where) + ": " +
+                     visible(diagnostic.summary) + "\n";
+  if (!diagnostic.what.empty()) text += "  what:  " + visible(diagnostic.what) + "\n";
+  if (!diagnostic.mend.empty()) text += "  mend:  " + visible(diagnostic.mend) + "\n";
   return text;
 }
 

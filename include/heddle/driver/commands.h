@@ -2,8 +2,9 @@
 //
 // Errors: those of every stage, of the driver's parts, CLI007 a path that inspect does not know,
 // and CLI008 nothing opens the page.
-// The one exception that leaves them is InternalError, which main reports as BUG001 a promise that
-// only a bug of heddle can break.
+//
+// Two exceptions leave them, std::bad_alloc and InternalError. As main reports these: CLI004 the
+// memory does not suffice; BUG001 a promise that only a bug of heddle can break.
 #pragma once
 #include <iosfwd>
 

@@ -14,8 +14,11 @@
 
 namespace heddle {
 
+class SiblingLock;
+
 // Errors: FILE001 not there, not a file, unreadable, or larger than `most` bytes.
 Result<std::string> readTextFile(const std::filesystem::path& path, std::uintmax_t most);
+Result<std::vector<std::uint8_t>> readBytes(const std::filesystem::path& path, std::uintmax_t most);
 
 // Writes into `path`.partial and renames it. Something that is not a regular file (a pipe,
 // /dev/stdout) is written into. Errors: FILE002 the file cannot be written, and why.
@@ -26,13 +29,14 @@ Diagnostics writeFile(const std::filesystem::path& path, std::string_view conten
 //   HEDDLE_TRY(OutputFolder out, OutputFolder::open("out/resnet50"));
 //   faults = out.write("program.asm", text);  ...  faults = out.commit();
 //
-// An existing folder is replaced only if it is empty or all that lies in it is ours by name
-// (`kOutputNames`).
+// An existing folder is replaced only if all that lies in it, however deep, is ours by name and
+// kind: files of `kOutputNames`, and of a dump in dump/. Nothing else is ever removed. Siblings
+// that killed processes have left are cleared away.
 class OutputFolder {
  public:
   // Errors: FILE003 the folder cannot be made, or what lies there is not ours to replace.
   static Result<OutputFolder> open(const std::filesystem::path& target);
-  OutputFolder(OutputFolder&&) = default;
+  OutputFolder(OutputFolder&&) noexcept;
   ~OutputFolder();  // without commit(): removes the sibling
 
   // `name` may have folders in it. Errors: FILE002.
@@ -40,17 +44,23 @@ class OutputFolder {
   Diagnostics write(const std::filesystem::path& name, std::span<const std::uint8_t> content);
   std::filesystem::path pathOf(const std::filesystem::path& name) const { return partial_ / name; }
   const std::filesystem::path& name() const { return wanted_; }
+  // Siblings of killed processes that hold something foreign, and stay.
+  const std::vector<std::filesystem::path>& leftovers() const { return leftovers_; }
   Diagnostics commit();
 
  private:
   OutputFolder(std::filesystem::path wanted, std::filesystem::path target,
-               std::filesystem::path partial);
+               std::filesystem::path partial, std::vector<std::filesystem::path> leftovers);
+  Diagnostics replace();
+
   std::filesystem::path wanted_, target_,
       partial_;  // as the user wrote it, resolved, where it is being written
+  std::vector<std::filesystem::path> leftovers_;
+  std::unique_ptr<SiblingLock> lock_;
   std::unique_ptr<RemovedOnInterrupt> removed_;  // none once committed or moved from
 };
 
-// What a folder written by `compile`, and what `export` adds to it, holds at most.
+// The files of a folder written by `compile`, less those of a dump, and what `export` adds to it.
 extern const std::vector<std::string> kOutputNames;
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 //   enterArray: image float32 -> (Transpose on the host) -> stored int8 of each graph input
 //   leaveArray: stored int8 of each graph output -> (Softmax on the host) -> probabilities float32
 #pragma once
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -17,14 +18,21 @@ namespace heddle {
 
 using NamedArrays = std::map<std::string, NpyArray>;
 
+// `given`, and for the other inputs of the model values made from the seed: where the array reads
+// the input, those that it would be given by itself (randomValues); float32 for the host from -1
+// to 1, integers of 32 and 64 bits 0, which is an index into every axis.
+NamedArrays completeInputs(const Graph& model, const Canonicalized& canonical, NamedArrays given,
+                           std::uint64_t seed);
+
 // The value of each of canonical.graph.inputs, in order Y, X, C. `modelInputs` are by the names of
 // the ONNX graph. Errors: CLI005 an input of another type or shape than the model's; CLI006 an
 // input is missing.
 Result<std::vector<std::vector<std::int8_t>>> enterArray(const Canonicalized& canonical,
                                                          const NamedArrays& modelInputs);
 
-// The outputs of the model, given the value of each of canonical.graph.outputs. `modelInputs`
-// serves host operators that read an input of the model directly.
+// All that is known by a name in the end, given the value of each of canonical.graph.outputs:
+// these, the inputs of the model and what the host makes of both; every output of the model that is
+// computed is among them.
 Result<NamedArrays> leaveArray(const Canonicalized& canonical,
                                std::span<const std::vector<std::int8_t>> outputs,
                                const NamedArrays& modelInputs);

@@ -1,4 +1,5 @@
-// Ctrl-C at any moment: what is half done is removed and the process ends with status 130.
+// Ctrl-C at any moment, SIGTERM, SIGQUIT or the end of the terminal: what is half done is removed
+// and the process ends with status 130.
 #pragma once
 #include <filesystem>
 #include <list>
@@ -6,11 +7,11 @@
 
 namespace heddle {
 
-// Starts the thread that waits for SIGINT and SIGTERM. Called once, by main, before any other
-// thread exists.
+// Starts the thread that waits for these signals. Called once, by main, before any other thread
+// exists. Where no thread can be had they end the process, as they do by default.
 void watchForInterrupts();
 
-// While it lives, an interrupt removes `path`, a file or a folder.
+// While it lives, an interrupt removes `path`, a file or a folder that holds nothing foreign.
 class RemovedOnInterrupt {
  public:
   explicit RemovedOnInterrupt(std::filesystem::path path);
@@ -22,8 +23,8 @@ class RemovedOnInterrupt {
   std::list<std::filesystem::path>::iterator entry_;
 };
 
-// An interrupt waits for as long as the lock is held: for renaming a finished result into its
-// place.
+// An interrupt waits for as long as the lock is held: for making a file that it has to remove, and
+// for renaming a finished result into its place.
 std::unique_lock<std::recursive_mutex> holdInterrupts();
 
 }  // namespace heddle

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -231,8 +232,9 @@ std::optional<Dims> broadcastShapes(const Dims& a, const Dims& b);
 // Re-checks ids, order, single assignment, constants' sizes: GRAPH001.
 Diagnostics verify(const Graph& graph);
 
-// One line per value and node, for people and for --dump.
-std::string print(const Graph& graph);
+// One line per value and node, for people and for --dump, under a title: graph.name tells where a
+// file lay.
+std::string print(const Graph& graph, std::string_view title);
 
 // Node indices so that each stands after the producers of its inputs, otherwise in the given order;
 // absent on a cycle.

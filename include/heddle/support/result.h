@@ -29,6 +29,7 @@ struct Diagnostic {
 };
 using Diagnostics = std::vector<Diagnostic>;
 
+// For a terminal: what others wrote (names, values) comes out as visible() shows it.
 std::string toText(const Diagnostic& diagnostic);
 std::string toText(const Diagnostics& diagnostics);
 std::ostream& operator<<(std::ostream& out, const Diagnostics& diagnostics);
@@ -58,6 +59,23 @@ class [[nodiscard]] Result {
   Diagnostics diagnostics_;
 };
 
+// Done, or why not.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Diagnostic diagnostic)
+      : diagnostics_{std::move(diagnostic)} {}  // NOLINT: so that a stage can return one
+  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {  // NOLINT: likewise
+    HEDDLE_CHECK(!diagnostics_.empty()) << "a failed result must say why";
+  }
+  explicit operator bool() const { return diagnostics_.empty(); }
+  const Diagnostics& diagnostics() const { return diagnostics_; }
+
+ private:
+  Diagnostics diagnostics_;
+};
+
 }  // namespace heddle
 
 #define HEDDLE_CONCAT_INNER(a, b) a##b
@@ -69,3 +87,6 @@ class [[nodiscard]] Result {
   auto name = (expression);                             \
   if (!name) return name.diagnostics();                 \
   declaration = std::move(*name)
+// HEDDLE_DO(placeAll()): goes on where that is done, else an early return of its diagnostics.
+#define HEDDLE_DO(expression) \
+  if (const auto done = (expression); !done) return done.diagnostics()

@@ -162,5 +162,25 @@ TEST(DeviceFaults, AFileThatIsNotThere) {
             "paper, switched\n");
 }
 
+TEST(DeviceFaults, AContradictionThatASettingMakesIsAFaultOfUsage) {
+  const auto severityOf = [](const std::string& key, const std::string& value) {
+    return parseDevice(kSmallDevice, "d.yaml", {.mesh = {}, .settings = {{key, value}}})
+        .diagnostics()
+        .front()
+        .severity;
+  };
+  for (const auto& [key, value] :
+       {std::pair("core.memory", "1B"), std::pair("core.banks", "1"),
+        std::pair("core.operandBanks", "64"), std::pair("memtile.memory", "1B"),
+        std::pair("rows", "0"), std::pair("clock", "1"), std::pair("name", "x"),
+        std::pair("no.such", "1")})
+    EXPECT_EQ(severityOf(key, value), Severity::Usage) << key;
+  EXPECT_EQ(parseDevice(replaced(kSmallDevice, "memory: 64 KiB", "memory: 1 B"), "d.yaml")
+                .diagnostics()
+                .front()
+                .severity,
+            Severity::BadInput);
+}
+
 }  // namespace
 }  // namespace heddle

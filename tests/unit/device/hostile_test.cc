@@ -52,6 +52,18 @@ TEST(HostileDevice, TooManyValues) {
             "  mend:  a description has some 100\n");
 }
 
+TEST(HostileDevice, FaultsWithoutEnd) {
+  const auto lastFault = [](const std::string& yaml) {
+    const Diagnostics faults = parseDevice(yaml, "d.yaml").diagnostics();
+    EXPECT_EQ(faults.size(), 101u);
+    return faults.back().summary;
+  };
+  EXPECT_EQ(lastFault(repeated("a: 1\n", 20'000)), "19899 more faults");  // each with the first
+  std::string unknown;
+  for (int i = 0; i < 40'000; ++i) unknown += "k" + std::to_string(i) + ": 1\n";
+  EXPECT_EQ(lastFault(unknown), "39902 more faults");  // those without a name and other keys, too
+}
+
 TEST(HostileDevice, HugeNumbers) {
   for (const char* number :
        {"9223372036854775808", "99999999999999999999999999999999999999", "1e400"}) {

@@ -1,6 +1,7 @@
 #include "heddle/driver/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -101,6 +102,141 @@ TEST_F(Files, OutputFolderDoesNotReplaceWhatOthersWrote) {
   EXPECT_EQ(OutputFolder::open(folder_ / "out" / "thesis.tex").diagnostics().front().what,
             "there is a file of that name");
   EXPECT_EQ(OutputFolder::open("/proc/no/such").diagnostics().front().code, "FILE003");
+}
+
+// What may lie in OUT, and which of it is named as foreign.
+TEST_F(Files, OutputFolderKnowsItsOwnByNameAndKindHoweverDeep) {
+  struct Case {
+    std::vector<std::string> folders, files;
+    std::string foreign;  // none: all is ours
+  };
+  const std::vector<Case> cases = {
+      {{"dump"}, {"program.asm", "timeline.vcd", "dump/graph.txt", "dump/program.asm"}, ""},
+      {{"dump"}, {"dump/thesis.tex"}, "dump/thesis.tex"},
+      {{"dump/graph.txt"}, {"dump/graph.txt/thesis.tex"}, "dump/graph.txt"},
+      {{"program.asm"}, {"program.asm/thesis.tex"}, "program.asm"},
+      {{"program.asm"}, {}, "program.asm"},
+      {{"dump/dump"}, {}, "dump/dump"},
+      {{}, {"dump"}, "dump"},
+      {{"notes"}, {}, "notes"},
+      {{}, {".timeline.csv.partial99999999"}, ""},  // of an export that was killed
+      {{}, {".thesis.tex.partial99999999"}, ".thesis.tex.partial99999999"},
+  };
+  for (const Case& c : cases) {
+    const fs::path out = folder_ / "out";
+    fs::create_directories(out);
+    for (const std::string& name : c.folders) fs::create_directories(out / name);
+    for (const std::string& name : c.files) std::ofstream(out / name) << "x";
+    const Result<OutputFolder> opened = OutputFolder::open(out);
+    EXPECT_EQ(bool(opened), c.foreign.empty()) << c.foreign;
+    const std::string what =
+        c.foreign.empty() ? "" : "the folder holds '" + c.foreign + "', which heddle did not write";
+    EXPECT_EQ(opened ? "" : opened.diagnostics().front().what, what);
+    for (const std::string& name : c.files) EXPECT_TRUE(fs::exists(out / name)) << name;
+    fs::remove_all(out);
+  }
+}
+
+TEST_F(Files, OutputFolderTakesNoLinkForItsOwn) {
+  fs::create_directories(folder_ / "out");
+  fs::create_directories(folder_ / "elsewhere");
+  for (const std::string name : {"dump", "program.asm"}) {
+    fs::create_symlink(folder_ / "elsewhere", folder_ / "out" / name);
+    EXPECT_FALSE(OutputFolder::open(folder_ / "out")) << name;
+    fs::remove(folder_ / "out" / name);
+  }
+}
+
+TEST_F(Files, OutputFolderKeepsWhatOthersPutThereWhileItIsMade) {
+  const auto inTheMeantime = [&](const fs::path& foreign) {
+    Result<OutputFolder> out = OutputFolder::open(folder_ / "out");
+    ASSERT_TRUE(out) << out.diagnostics();
+    ASSERT_EQ(out->write("program.asm", "new"), Diagnostics{});
+    fs::create_directories((folder_ / foreign).parent_path());
+    std::ofstream(folder_ / foreign) << "years of work";
+    const Diagnostics faults = out->commit();
+    ASSERT_EQ(faults.size(), 1u) << foreign;
+    EXPECT_EQ(faults.front().code, "FILE003");
+  };
+  inTheMeantime("out");
+  EXPECT_EQ(read("out"), "years of work");
+  fs::remove(folder_ / "out");
+  inTheMeantime("out/dump/thesis.tex");
+  EXPECT_EQ(read("out/dump/thesis.tex"), "years of work");
+  EXPECT_EQ(entries(), 1u) << "a fault leaves nothing beside";
+}
+
+TEST_F(Files, OutputFolderRefusesBeforeTheWorkWhatItCannotReplace) {
+  fs::create_symlink(folder_ / "nowhere", folder_ / "link");
+  EXPECT_EQ(OutputFolder::open(folder_ / "link").diagnostics().front().what,
+            "there is a link of that name that leads nowhere");
+  EXPECT_EQ(OutputFolder::open("/proc").diagnostics().front().what,
+            "it is a mount point, which cannot be replaced");
+}
+
+TEST_F(Files, OutputFolderGoesWhereALinkLeads) {
+  fs::create_directories(folder_ / "real");
+  fs::create_directory_symlink(folder_ / "real", folder_ / "link");
+  Result<OutputFolder> out = OutputFolder::open(folder_ / "link");
+  ASSERT_TRUE(out) << out.diagnostics();
+  EXPECT_EQ(out->write("program.asm", "text"), Diagnostics{});
+  EXPECT_EQ(out->commit(), Diagnostics{});
+  EXPECT_EQ(read("real/program.asm"), "text");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+}
+
+// The number of a process that has ended.
+pid_t endedProcess() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST_F(Files, OutputFolderClearsAwayWhatKilledProcessesHaveLeft) {
+  const std::string ended = std::to_string(endedProcess());
+  fs::create_directories(folder_ / (".out.partial" + ended) / "dump");
+  std::ofstream(folder_ / (".out.partial" + ended) / "dump" / "graph.txt") << "x";
+  fs::create_directories(folder_ /
+                         (".out.partial" + std::to_string(::getpid())));  // its number again
+  const Result<OutputFolder> out = OutputFolder::open(folder_ / "out");
+  ASSERT_TRUE(out) << out.diagnostics();
+  EXPECT_EQ(out->leftovers(), std::vector<fs::path>{});
+  EXPECT_EQ(entries(), 1u) << "its own sibling alone";
+}
+
+TEST_F(Files, OutputFolderLeavesTheSiblingsOfOthersAlone) {
+  const std::string ended = std::to_string(endedProcess());
+  const fs::path foreign = folder_ / (".out.partial" + ended);
+  fs::create_directories(foreign);
+  std::ofstream(foreign / "thesis.tex") << "years of work";
+  fs::create_directories(folder_ / ".out.partial1");  // process 1 runs
+  fs::create_directories(folder_ / (".other.partial" + ended));
+  fs::create_directories(folder_ / ".out.partial12x");
+  {
+    const Result<OutputFolder> out = OutputFolder::open(folder_ / "out");
+    ASSERT_TRUE(out) << out.diagnostics();
+    EXPECT_EQ(out->leftovers(), std::vector<fs::path>{fs::canonical(folder_) / foreign.filename()});
+  }
+  EXPECT_EQ(entries(), 4u);
+  EXPECT_EQ(read(".out.partial" + ended + "/thesis.tex"), "years of work");
+}
+
+TEST_F(Files, OutputFolderPutsBackWhatAKilledProcessHadMovedAway) {
+  const fs::path old = folder_ / (".out.old" + std::to_string(endedProcess()));
+  fs::create_directories(old);
+  std::ofstream(old / "report.md") << "of before";
+  { ASSERT_TRUE(OutputFolder::open(folder_ / "out")); }
+  EXPECT_EQ(read("out/report.md"), "of before");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Files, WriteFileDoesNotWriteThroughALinkInItsWay) {
+  std::ofstream(folder_ / "thesis.tex") << "years of work";
+  fs::create_symlink(folder_ / "thesis.tex", folder_ / (".a.partial" + std::to_string(::getpid())));
+  EXPECT_EQ(writeFile(folder_ / "a", "text"), Diagnostics{});
+  EXPECT_EQ(read("thesis.tex"), "years of work");
+  EXPECT_EQ(read("a"), "text");
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+#include "heddle/support/fault_list.h"
+
+namespace heddle {
+
+void FaultList::add(Diagnostic fault) {
+  ++count_;
+  if (!full()) kept_.push_back(std::move(fault));
+}
+
+Diagnostics FaultList::take() {
+  if (count_ > kept_.size())
+    kept_.push_back({.code = "FILE004",
+                     .where = input_,
+                     .summary = std::to_string(count_ - kept_.size()) + " more faults",
+                     .what = "the first " + std::to_string(kMostKept) + " are shown",
+                     .mend = "mend these first",
+                     .severity = kept_.front().severity});
+  count_ = 0;
+  return std::exchange(kept_, {});
+}
+
+}  // namespace heddle
