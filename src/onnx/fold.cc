@@ -105,15 +105,11 @@ std::string foldGather(const Value& x, const Value& indices, const AxisAttribute
   const auto read = [&](const auto& elements) { places.assign(elements.begin(), elements.end()); };
   if (indices.type == DataType::Int64)
     read(indices.elements<std::int64_t>());
-  else if (indices.type == DataType::Int32)
-    read(indices.elements<std::int32_t>());
   else
-    throw Fault("its indices are not integers");
+    read(indices.elements<std::int32_t>());
   std::string out;
   for (std::int64_t row = 0; row < outer; ++row)
     for (std::int64_t place : places) {
-      if (place < -extent || place >= extent)
-        throw Fault("index " + std::to_string(place) + " of " + toText(x.shape));
       if (place < 0) place += extent;
       out.append(*x.constant, static_cast<std::size_t>((row * extent + place) * inner),
                  static_cast<std::size_t>(inner));
@@ -197,20 +193,20 @@ std::int64_t integerBinary(NodeKind kind, std::int64_t a, std::int64_t b) {
 
 std::string foldBinary(const Graph& graph, const Converted& node) {
   const ValueType& type = node.outputs.front();
-  if (node.inputs.size() != 2) throw Fault("more than two constant operands are not supported");
   return withType(type.type, [&](auto zero) {
     using T = decltype(zero);
     std::string out = broadcastTo(graph[node.inputs[0]], type.shape);
-    const std::string other = broadcastTo(graph[node.inputs[1]], type.shape);
-    if (out.size() != other.size()) throw Fault("operands of different types");
     T* a = reinterpret_cast<T*>(out.data());
-    const T* b = reinterpret_cast<const T*>(other.data());
-    for (std::size_t i = 0; i < out.size() / sizeof(T); ++i) {
-      if constexpr (std::is_floating_point_v<T>) {
-        a[i] = static_cast<T>(
-            *evaluateBinary(node.kind, static_cast<double>(a[i]), static_cast<double>(b[i])));
-      } else {
-        a[i] = static_cast<T>(integerBinary(node.kind, a[i], b[i]));
+    for (std::size_t operand = 1; operand < node.inputs.size(); ++operand) {
+      const std::string other = broadcastTo(graph[node.inputs[operand]], type.shape);
+      const T* b = reinterpret_cast<const T*>(other.data());
+      for (std::size_t i = 0; i < out.size() / sizeof(T); ++i) {
+        if constexpr (std::is_floating_point_v<T>) {
+          a[i] = static_cast<T>(
+              *evaluateBinary(node.kind, static_cast<double>(a[i]), static_cast<double>(b[i])));
+        } else {
+          a[i] = static_cast<T>(integerBinary(node.kind, a[i], b[i]));
+        }
       }
     }
     return out;

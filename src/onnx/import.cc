@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "fold.h"
+#include "heddle/support/unique_names.h"
 #include "limits.h"
 #include "node_reader.h"
 #include "tensor_reader.h"
@@ -53,20 +54,19 @@ class Importer {
     // A hostile file may hold a million faults; nobody reads more than these.
     constexpr std::size_t kMostFaults = 100;
     if (faults_.size() < kMostFaults)
-      faults_.push_back({.code = code,
-                         .where = name_ + (who.empty() ? "" : ", " + who),
-                         .summary = summary,
-                         .what = what,
-                         .mend = mend});
+      faults_.push_back(
+          {.code = code,
+           .where = name_ + (who.empty() ? "" : ", " + who),
+           .summary = summary,
+           .what = what,
+           .mend = mend,
+           .severity = code == "ONNX010" ? Severity::DoesNotFit : Severity::BadInput});
   }
 
   void checkOpsets() {
-    std::int64_t version = -1;
+    opset_ = 17;  // a model of com.microsoft operators alone need not name ONNX's
     for (const auto& opset : model_.opset_import())
-      if (opset.domain().empty() || opset.domain() == "ai.onnx") version = opset.version();
-    opset_ = version < 0
-                 ? 17
-                 : version;  // a model of com.microsoft operators alone need not name ONNX's
+      if (opset.domain().empty() || opset.domain() == "ai.onnx") opset_ = opset.version();
     if (opset_ < kOldestOpset || opset_ > kNewestOpset)
       fault("ONNX003", "", "its operator set is not supported",
             "ai.onnx version " + std::to_string(opset_) + "; heddle reads " +
@@ -299,7 +299,7 @@ class Importer {
   void add(const onnx::NodeProto& proto, Converted converted) {
     if (proto.output_size() == 0) throw Fault("it has no output", "ONNX007");
     std::optional<std::vector<std::string>> folded = constants(converted);
-    Node node{.name = uniqueName(proto),
+    Node node{.name = nodeNames_.take(!proto.name().empty() ? proto.name() : proto.output(0)),
               .opType = proto.op_type(),
               .kind = converted.kind,
               .inputs = std::move(converted.inputs),
@@ -325,13 +325,6 @@ class Importer {
       node.outputs.push_back(id);
     }
     if (!folded) graph_.nodes.push_back(std::move(node));
-  }
-
-  std::string uniqueName(const onnx::NodeProto& proto) {
-    const std::string base = !proto.name().empty() ? proto.name() : proto.output(0);
-    std::string name = base;
-    for (int k = 2; !nodeNames_.insert(name).second; ++k) name = base + "_" + std::to_string(k);
-    return name;
   }
 
   void readOutputs() {
@@ -407,7 +400,7 @@ class Importer {
   std::unordered_set<std::string>
       faulty_;  // names of values that a reported fault keeps from existing
   std::unordered_set<std::string> secondary_;  // optional outputs that heddle does not compute
-  std::unordered_set<std::string> nodeNames_;
+  UniqueNames nodeNames_;
   std::vector<std::string> unsupported_;
   Diagnostics faults_;
 };
