@@ -275,7 +275,7 @@ class Importer {
 
   void spend(std::int64_t bytes) {
     if (bytes > kMaxFoldedBytes - foldedBytes_)
-      throw Fault("constants of more than 1 GiB would be computed", "ONNX010");
+      throw Fault("constants of more than 256 MiB would be computed", "ONNX010");
     foldedBytes_ += bytes;
   }
 

@@ -193,6 +193,50 @@ TEST(Canonicalize, AFloatNetworkIsRefused) {
   EXPECT_EQ(refusal(m).code, "CANON003");
 }
 
+Diagnostic refusalOfMaxPool(const Dims& shape, const Dims& kernel, const Dims& strides,
+                            const Dims& pads) {
+  ModelBuilder m;
+  auto& pool = m.node("MaxPool", {m.requantized(m.input("x", shape), 1.F)});
+  ModelBuilder::set(pool, "kernel_shape", kernel);
+  ModelBuilder::set(pool, "strides", strides);
+  ModelBuilder::set(pool, "pads", pads);
+  m.output(m.requantized(pool.output(0), 1.F));
+  return refusal(m);
+}
+
+// What a Program cannot hold is known here; before, the planner worked for a minute first.
+TEST(Canonicalize, WhatIsTooLargeIsSaidBeforeTheWork) {
+  const Dims one{1, 1}, none{0, 0, 0, 0};
+  Diagnostic found = refusalOfMaxPool({1, 8, 4194304, 1}, one, one, none);
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.severity, Severity::DoesNotFit);
+  EXPECT_EQ(found.what, "4194304x1x8; at most 1048576");
+
+  found = refusalOfMaxPool({1, 8, 8, 8}, one, {1 << 21, 1}, none);
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.what, "2097152; at most 1048576");
+
+  // 2^29 elements, and few enough that 2^24 of one channel fill as much in blocks of 8.
+  found = refusalOfMaxPool({1, 8, 8192, 8192}, one, one, none);
+  EXPECT_EQ(found.summary, "its tensors are too large");
+  EXPECT_EQ(found.severity, Severity::DoesNotFit);
+  EXPECT_EQ(refusalOfMaxPool({1, 1, 4097, 4096}, one, one, none).summary,
+            "its tensors are too large");
+
+  found = refusalOfMaxPool({1, 8, 2048, 2048}, {512, 512}, one, none);
+  EXPECT_EQ(found.summary, "its pools are too large");
+}
+
+TEST(Canonicalize, APadOfThousandsOnAFewPixelsIsTooLarge) {
+  ModelBuilder m;
+  const std::string pads = m.integers({0, 0, 4000, 4000, 0, 0, 4000, 4000});
+  const std::string x = m.op("Pad", {m.requantized(m.input("x", {1, 1, 8, 8}), 1.F), pads});
+  m.output(m.requantized(m.op("Relu", {x}), 1.F));
+  const Diagnostic found = refusal(m);
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.severity, Severity::DoesNotFit);
+}
+
 TEST(VerifyCanonical, FindsATensorWrittenTwice) {
   ModelBuilder m;
   const std::string x = m.requantized(m.input("x", {1, 3}), 0.25F);
