@@ -241,6 +241,10 @@ NodeAttributes readPad(NodeReader& node) {
   std::optional<Dims> pads = node.integers("pads");  // before opset 11
   if (!pads) pads = node.constantIntegers(1, "pads");
   if (node.hasAttribute("value")) pad.value = double{node.real("value", 0)};
+  const DataType type = node.input(0).type;
+  if (pad.value != 0 && type != DataType::Float32 && type != DataType::Float64)
+    throw Fault(std::string("a value of ") + std::to_string(pad.value) + " in data of " +
+                toText(type));
   if (node.has(2)) pad.value = *node.constantScalar(2, "constant_value");
   std::optional<Dims> axes = node.constantIntegers(3, "axes");
   if (!axes) {

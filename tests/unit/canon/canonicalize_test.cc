@@ -187,6 +187,26 @@ TEST(Canonicalize, AModelWithoutOperatorsSaysSo) {
   EXPECT_EQ(refused.what, "no operator of the file depends on an input");
 }
 
+// The constant was laid out like an input that has no layout yet.
+TEST(Canonicalize, AFloatInputBesideAQuantizedConstantIsNamed) {
+  ModelBuilder m;
+  const std::string constant = m.weights({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}, 0.5F);
+  const std::string sum = m.op("Add", {m.input("x", {1, 2, 2, 2}), constant});
+  m.output(m.requantized(m.op("Conv", {sum, m.weights({1, 2, 1, 1}, {1, 1}, 1.F)}), 1.F));
+  EXPECT_EQ(refusal(m).code, "CANON001");
+}
+
+// Inputs without a layout have no digits to lay blocks out by (the sanitizers saw it).
+TEST(Canonicalize, FloatInputsAreConcatenatedOnTheHost) {
+  ModelBuilder m;
+  const std::string x = m.input("x", {1, 2, 4, 3}), y = m.input("y", {1, 4, 4, 3});
+  const std::string both = m.op("Concat", {x, y}, "axis", std::int64_t{1});
+  const std::string z =
+      m.op("Conv", {m.requantized(both, 1.F), m.weights({1, 6, 1, 1}, {1, 1, 1, 1, 1, 1}, 1.F)});
+  m.output(m.requantized(z, 1.F));
+  EXPECT_EQ(lowered(m).hostBefore.nodes.size(), 1U);
+}
+
 TEST(Canonicalize, AFloatNetworkIsRefused) {
   ModelBuilder m;
   m.output(m.op("Relu", {m.input("x", {1, 4})}));
