@@ -290,9 +290,9 @@ class Importer {
     if (node.inputs.empty()) return std::nullopt;
     for (const ValueId id : node.inputs)
       if (id.valid() && !graph_[id].constant) return std::nullopt;
+    if (!isFolded(graph_, node)) return std::nullopt;
     for (const ValueType& output : node.outputs)
       spend(elementCount(output.shape) * byteSize(output.type));
-    if (!node.inputs.front().valid()) return std::nullopt;
     return fold(graph_, node);
   }
 
