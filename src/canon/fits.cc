@@ -63,6 +63,17 @@ std::optional<Diagnostic> tensors(const CanonicalGraph& graph) {
   return std::nullopt;
 }
 
+std::optional<Diagnostic> parts(const CanonicalGraph& graph) {
+  for (const CanonicalOp& op : graph.ops) {
+    const auto* assemble = std::get_if<Assemble>(&op.attributes);
+    if (assemble && std::ssize(assemble->parts) > kMaxMovedParts)
+      return tooLarge(
+          graph, "'" + op.name + "' (" + op.onnxOp + ") moves too many parts",
+          std::to_string(assemble->parts.size()) + "; at most " + std::to_string(kMaxMovedParts));
+  }
+  return std::nullopt;
+}
+
 std::optional<Diagnostic> windows(const CanonicalGraph& graph) {
   double taps = 0;
   for (const CanonicalOp& op : graph.ops) {
@@ -91,7 +102,7 @@ std::optional<Diagnostic> windows(const CanonicalGraph& graph) {
 
 Diagnostics beyondLimits(const CanonicalGraph& graph) {
   Diagnostics found;
-  for (const auto& fault : {tensors(graph), windows(graph)})
+  for (const auto& fault : {tensors(graph), parts(graph), windows(graph)})
     if (fault) found.push_back(*fault);
   return found;
 }

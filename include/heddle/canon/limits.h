@@ -22,6 +22,9 @@ constexpr std::int64_t maxTensorBytes(std::int64_t weights) {
   return std::min(kMaxTensorBytes, kWithout + kPerWeight * counted);
 }
 
+// Of one Assemble: the planner's memory grows with their square, 1 GiB for so many.
+inline constexpr std::int64_t kMaxMovedParts = std::int64_t{1} << 12;
+
 // Inputs that all pooling windows together read: a minute of the interpreter.
 inline constexpr std::int64_t kMaxPoolTaps = std::int64_t{1} << 35;
 

@@ -247,6 +247,16 @@ TEST(Canonicalize, WhatIsTooLargeIsSaidBeforeTheWork) {
   EXPECT_EQ(found.summary, "its pools are too large");
 }
 
+TEST(Canonicalize, AConcatenationOfThousandsOfPartsIsTooLarge) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 1, 2, 2}), 1.F);
+  ModelBuilder::Names parts(4097, m.requantized(m.op("Tanh", {x}), 0.5F));
+  m.output(m.requantized(m.op("Concat", parts, "axis", std::int64_t{1}), 1.F));
+  const Diagnostic found = refusal(m);
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.what, "4097; at most 4096");
+}
+
 TEST(Canonicalize, APadOfThousandsOnAFewPixelsIsTooLarge) {
   ModelBuilder m;
   const std::string pads = m.integers({0, 0, 4000, 4000, 0, 0, 4000, 4000});
