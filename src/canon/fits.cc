@@ -36,29 +36,36 @@ bool isPool(const CanonicalOp& op) {
   return op.kind() == OpKind::MaxPool || op.kind() == OpKind::AveragePool;
 }
 
-std::int64_t weightsOf(const CanonicalOp& op) {
-  if (const auto* conv = std::get_if<Conv>(&op.attributes)) return std::ssize(conv->weights);
-  if (const auto* conv = std::get_if<DepthwiseConv>(&op.attributes))
-    return std::ssize(conv->weights);
-  return 0;
+std::int64_t inBlocks(std::int64_t channels) { return (channels + 7) / 8 * 8; }
+
+// Bytes of the weights as they are streamed: both kinds of channels in whole blocks of 8.
+std::int64_t weightsOf(const CanonicalGraph& graph, const CanonicalOp& op) {
+  const Window* w = windowOf(op);
+  if (!w || isPool(op)) return 0;
+  const std::int64_t taps = w->kernelY * w->kernelX,
+                     outputs = inBlocks(graph.tensors[op.output.at()].shape.channels);
+  if (op.kind() == OpKind::DepthwiseConv) return taps * outputs;
+  return taps * outputs * inBlocks(graph.tensors[op.inputs[0].at()].shape.channels);
 }
 
-std::optional<Diagnostic> tensors(const CanonicalGraph& graph) {
-  std::int64_t bytes = 0, weights = 0;
-  for (const CanonicalOp& op : graph.ops) weights += weightsOf(op);
-  const std::int64_t most = maxTensorBytes(weights);
+std::optional<Diagnostic> memory(const CanonicalGraph& graph) {
+  std::int64_t weights = 0;
+  for (const CanonicalOp& op : graph.ops)
+    weights = std::min(weights + weightsOf(graph, op), kMaxDdrBytes);
+  const std::int64_t most = maxMemoryBytes(weights);
+  std::int64_t bytes = weights;
   for (const CanonicalTensor& tensor : graph.tensors) {
     const Shape& s = tensor.shape;
     if (std::max({s.height, s.width, s.channels}) > kMaxExtent)
       return tooLarge(graph, "an axis of the tensor '" + tensor.name + "' is too long",
                       textOf(s) + "; at most " + std::to_string(kMaxExtent));
-    bytes += s.height * s.width * ((s.channels + 7) / 8 * 8);
+    bytes += s.height * s.width * inBlocks(s.channels);
     if (bytes > most)
-      return tooLarge(graph, "its tensors are too large",
+      return tooLarge(graph, "its tensors and weights are too large",
                       "up to '" + tensor.name + "' of " + textOf(s) + " they hold " +
-                          std::to_string(bytes) + " B, channels in whole blocks of 8; at most " +
-                          std::to_string(most) + " B beside " + std::to_string(weights) +
-                          " B of weights");
+                          std::to_string(bytes) + " B, channels in whole blocks of 8, " +
+                          std::to_string(weights) + " B of them weights; at most " +
+                          std::to_string(most) + " B beside so many weights");
   }
   return std::nullopt;
 }
@@ -102,7 +109,7 @@ std::optional<Diagnostic> windows(const CanonicalGraph& graph) {
 
 Diagnostics beyondLimits(const CanonicalGraph& graph) {
   Diagnostics found;
-  for (const auto& fault : {tensors(graph), parts(graph), windows(graph)})
+  for (const auto& fault : {memory(graph), parts(graph), windows(graph)})
     if (fault) found.push_back(*fault);
   return found;
 }

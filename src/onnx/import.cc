@@ -97,8 +97,9 @@ class Importer {
         faulty_.insert(proto.name());
         fault(found.code(), "tensor '" + proto.name() + "'", "the tensor cannot be read",
               found.what(),
-              found.code() == "ONNX006" ? "keep external data files beside the model, whole"
-                                        : "export the model again");
+              found.code() == "ONNX006"   ? "keep external data files beside the model, whole"
+              : found.code() == "ONNX010" ? "cut the model into parts with fewer weights"
+                                          : "export the model again");
       }
     }
     if (model_.graph().sparse_initializer_size() > 0)

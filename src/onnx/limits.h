@@ -23,8 +23,8 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;  // of one value
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;    // of one axis, kernel, stride, pad
 constexpr std::int64_t kMaxFoldedBytes = std::int64_t{1}
                                          << 28;  // of all constants computed by folding
-constexpr std::int64_t kMaxExternalBytes = std::int64_t{1}
-                                           << 30;  // that all tensors read from other files
+constexpr std::int64_t kMaxExternalBytes = std::int64_t{15}
+                                           << 26;  // that all tensors read from other files
 constexpr std::size_t kMaxRank = 8;
 
 // Throws Fault unless every extent and the product are within the limits; an extent of 0 counts as

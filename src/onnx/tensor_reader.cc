@@ -116,7 +116,7 @@ std::string TensorReader::readExternal(const TensorProto& proto, std::int64_t si
                     std::to_string(length) + " B at " + std::to_string(offset),
                 "ONNX006");
   if (length > kMaxExternalBytes - externalBytes_)
-    throw Fault("with it, the tensors take more than 1 GiB from external data", "ONNX010");
+    throw Fault("with it, the tensors take more than 960 MiB from external data", "ONNX010");
   externalBytes_ += length;
   std::ifstream in(file, std::ios::binary);
   in.seekg(offset);

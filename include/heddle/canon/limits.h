@@ -13,13 +13,14 @@ inline constexpr std::int64_t kMaxDdrBytes = std::int64_t{1} << 30;
 // Of all tensors together, channels in whole blocks of 8.
 inline constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 30;
 
-// The same for a network with so many weights. Its run with data, which proves it, takes about 5 B
-// of memory for each; a file of a few bytes that declares a huge image must not take what a large
-// network may.
-constexpr std::int64_t maxTensorBytes(std::int64_t weights) {
+// Of the tensors and weights together of a network with so many bytes of weights: they must find
+// room in DDR, with a sixteenth left for scales and biases. Its run with data, which proves it,
+// takes about 5 B of memory for each byte of a tensor; a file of a few bytes that declares a huge
+// image must not take what a large network may.
+constexpr std::int64_t maxMemoryBytes(std::int64_t weights) {
   constexpr std::int64_t kWithout = std::int64_t{1} << 28, kPerWeight = 128;
-  const std::int64_t counted = std::min(weights, kMaxTensorBytes / kPerWeight);
-  return std::min(kMaxTensorBytes, kWithout + kPerWeight * counted);
+  const std::int64_t counted = std::min(weights, kMaxDdrBytes / kPerWeight);
+  return std::min(kMaxDdrBytes - kMaxDdrBytes / 16, kWithout + kPerWeight * counted);
 }
 
 // Of one Assemble: the planner's memory grows with their square, 1 GiB for so many.

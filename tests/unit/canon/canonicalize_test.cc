@@ -238,10 +238,10 @@ TEST(Canonicalize, WhatIsTooLargeIsSaidBeforeTheWork) {
 
   // 2^29 elements, and few enough that 2^24 of one channel fill as much in blocks of 8.
   found = refusalOfMaxPool({1, 8, 8192, 8192}, one, one, none);
-  EXPECT_EQ(found.summary, "its tensors are too large");
+  EXPECT_EQ(found.summary, "its tensors and weights are too large");
   EXPECT_EQ(found.severity, Severity::DoesNotFit);
   EXPECT_EQ(refusalOfMaxPool({1, 1, 4097, 4096}, one, one, none).summary,
-            "its tensors are too large");
+            "its tensors and weights are too large");
 
   found = refusalOfMaxPool({1, 8, 2048, 2048}, {512, 512}, one, none);
   EXPECT_EQ(found.summary, "its pools are too large");
