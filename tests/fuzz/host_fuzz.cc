@@ -284,7 +284,8 @@ class Writer {
       case Size::Any:
         break;
     }
-    return taken.empty() ? dataShape() : partnerShape(kind, taken.front());
+    const std::size_t data = kind == NodeKind::QLinearConcat ? 2 : 0;
+    return taken.size() <= data ? dataShape() : partnerShape(kind, taken[data]);
   }
 
   bool isParameter(const Operand& operand, NodeKind kind) {
