@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "fits.h"
 #include "lowering.h"
 
 namespace heddle {
@@ -168,6 +169,7 @@ class Canonicalizer {
     foldPadding();
     listQuantized();
     finishGraph();
+    if (Diagnostics faults = beyondLimits(result_.graph); !faults.empty()) return faults;
     result_.hostBefore = part(true);
     result_.hostAfter = part(false);
     const Diagnostics broken = verify(result_.graph);
@@ -265,14 +267,15 @@ class Canonicalizer {
     }
     if (waitingCount == 0 && lowering_.inputFaults().empty()) {
       if (!isIdle()) return {};
-      return {
-          {.code = code == "CANON002" ? code : "CANON003",
-           .where = source_.name,
-           .summary = "nothing in the network becomes an integer operator",
-           .what = idleText(reasons),
-           .mend = code == "CANON002"
-                       ? mendOf(code)
-                       : "quantize the model first (ONNX Runtime: quantize_static, QDQ format)"}};
+      const bool known = code == "CANON002" || code == "CANON005";
+      return {{.code = known ? code : "CANON003",
+               .where = source_.name,
+               .summary = "nothing in the network becomes an integer operator",
+               .what = idleText(reasons),
+               .mend = known
+                           ? mendOf(code)
+                           : "quantize the model first (ONNX Runtime: quantize_static, QDQ format)",
+               .severity = severityOf(code)}};
     }
     const std::string depending =
         waiting.empty() ? "" : ". The array's work that depends on them: " + waiting;
@@ -280,7 +283,12 @@ class Canonicalizer {
              .where = source_.name,
              .summary = "nodes that do not become integer operators",
              .what = reasons + depending,
-             .mend = mendOf(code)}};
+             .mend = mendOf(code),
+             .severity = severityOf(code)}};
+  }
+
+  static Severity severityOf(const std::string& code) {
+    return code == "CANON005" ? Severity::DoesNotFit : Severity::BadInput;
   }
 
   // An input of the model that `node` reads and that is neither float32 nor a byte.
@@ -303,6 +311,8 @@ class Canonicalizer {
   }
 
   std::string mendOf(const std::string& code) const {
+    if (code == "CANON005")
+      return "choose a smaller input with --shape, or cut the model before it";
     if (code == "CANON002")
       for (const Node& node : source_.nodes) {
         if (node.inputs.empty()) continue;

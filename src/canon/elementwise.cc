@@ -193,6 +193,7 @@ RealRef Lowering::withConstant(NodeKind kind, const RealRef& given, const Consta
     if (!isByte || constant.scales.size() != 1)
       throw Unsupported("a constant operand of " + toText(constant.shape) +
                         " that is not quantized with one scale");
+    ref = mapped(ref);  // throws where nothing has laid it out: a float input
     const View view = normalized(ref.view);
     Real made = fresh(node, Mapped{}, tensorShape(view));
     const TensorId tensor = constantTensor(constant, outShape, view, made.name + "_constant");

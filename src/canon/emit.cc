@@ -11,10 +11,8 @@ namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 
-std::string unique(std::unordered_set<std::string>& names, const std::string& base) {
-  std::string name = base.empty() ? "value" : base;
-  for (int k = 2; !names.insert(name).second; ++k) name = base + "_" + std::to_string(k);
-  return name;
+std::string unique(UniqueNames& names, const std::string& base) {
+  return names.take(base.empty() ? "value" : base);
 }
 
 Table256 requantizationTable(const FloatTable& values, const Quantization& quantization) {

@@ -19,6 +19,7 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/graph/graph.h"
+#include "heddle/support/unique_names.h"
 #include "unsupported.h"
 #include "view.h"
 
@@ -274,7 +275,7 @@ class Lowering {
   CanonicalGraph graph_;
   std::vector<Quantization> quantizations_;  // of graph_.tensors
   std::vector<bool> provisional_;  // the tensor has a name that a QuantizeLinear may replace
-  std::unordered_set<std::string> tensorNames_, opNames_;
+  UniqueNames tensorNames_, opNames_;
   std::int64_t spent_ = 0;
 };
 

@@ -480,7 +480,7 @@ std::optional<View> Lowering::concatLayout(const std::vector<RealRef>& operands,
     }
     const Digits& first = operands[0].view.dims[axis];
     const Digit& digit = first[first.size() - 1 - back];
-    if (!same || digit.axis == Axis::Y) break;
+    if (!same || digit.axis == Axis::Y || digit.axis == Axis::Flat) break;
     suffix.push_back({common, digit.axis, digit.stride});
     if (!equal) break;
   }

@@ -125,7 +125,7 @@ TensorId Lowering::quantize(RealId id, const Quantization& quantization, const s
   const Real& source = real(id);
   const TensorId tensor = std::visit(
       [&](const auto& kind) { return emit(source, kind, quantization, name); }, source.kind);
-  if (!name.empty() && provisional_[tensor.at()] && tensorNames_.insert(name).second) {
+  if (!name.empty() && provisional_[tensor.at()] && tensorNames_.takeExactly(name)) {
     graph_.tensors[tensor.at()].name = name;
     provisional_[tensor.at()] = false;
   }

@@ -107,7 +107,8 @@ std::vector<ValueType> splitTypes(const SplitAttributes& split, const Value& x) 
   std::int64_t sum = 0;
   std::vector<ValueType> out;
   for (const std::int64_t size : split.sizes) {
-    require(size >= 0, "a part of negative size");
+    require(size >= 0 && size <= x.shape[axis], "a part of " + std::to_string(size) + " of " +
+                                                    std::to_string(x.shape[axis]) + " elements");
     Dims shape = x.shape;
     shape[axis] = size;
     sum += size;
@@ -124,6 +125,9 @@ Dims padShape(const PadAttributes& pad, const Dims& x) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     out[i] += pad.begins[i] + pad.ends[i];
     require(out[i] >= 0, "pads that crop more than there is");
+    require(pad.mode == PadMode::Constant || x[i] > 0 || out[i] == 0,
+            "axis " + std::to_string(i) + " of " + toText(x) +
+                " is empty: there is nothing to repeat in its padding");
   }
   return out;
 }

@@ -141,24 +141,27 @@ Family familyOf(NodeKind kind) {
 }
 
 double stored(DataType type, double value) {
-  const auto whole = [&] { return static_cast<std::int64_t>(value); };
   switch (type) {
     case DataType::Float32:
       return static_cast<float>(value);
     case DataType::Float64:
       return value;
     case DataType::Int8:
-      return static_cast<std::int8_t>(whole());
+      return host::integerFrom<std::int8_t>(value);
     case DataType::Uint8:
-      return static_cast<std::uint8_t>(whole());
+      return host::integerFrom<std::uint8_t>(value);
     case DataType::Int32:
-      return static_cast<std::int32_t>(whole());
+      return host::integerFrom<std::int32_t>(value);
     case DataType::Int64:
-      return static_cast<double>(whole());
+      return static_cast<double>(host::integerFrom<std::int64_t>(value));
     case DataType::Bool:
       return value != 0;
   }
   return value;
+}
+
+void round(HostTensor& tensor) {
+  for (double& value : tensor.values) value = stored(tensor.type, value);
 }
 
 HostTensor blank(const Value& value) {
@@ -174,8 +177,12 @@ void runNode(const Graph& graph, const Node& node, std::vector<HostTensor>& valu
                                                               : nullptr;
   };
   const HostTensor& first = values[node.inputs.at(0).at()];
-  if (node.kind == NodeKind::DynamicQuantizeLinear)
-    return host::dynamicQuantize(first, *output(0), output(1), output(2));
+  if (node.kind == NodeKind::DynamicQuantizeLinear) {
+    host::dynamicQuantize(first, *output(0), output(1), output(2));
+    for (const ValueId id : node.outputs)
+      if (id.valid()) round(values[id.at()]);
+    return;
+  }
   if (node.kind == NodeKind::Split) {
     std::vector<HostTensor*> outputs;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) outputs.push_back(output(i));
@@ -185,23 +192,49 @@ void runNode(const Graph& graph, const Node& node, std::vector<HostTensor>& valu
   for (const ValueId id : node.inputs)
     call.inputs.push_back(id.valid() ? &values[id.at()] : nullptr);
   familyOf(node.kind)(call);
-  for (double& value : call.output.values) value = stored(call.output.type, value);
+  round(call.output);
+}
+
+// The first fault of the limits; what a run takes follows from the shapes alone.
+Diagnostics tooLarge(const Graph& graph, const HostLimits& limits) {
+  std::int64_t elements = 0, operations = 0;
+  for (const Value& value : graph.values) elements += elementCount(value.shape);
+  for (const Node& node : graph.nodes)
+    operations = host::saturatingSum(operations, host::operationsOf(graph, node));
+  if (elements <= limits.elements && operations <= limits.operations) return {};
+  const bool byElements = elements > limits.elements;
+  return {{.code = "HOST003",
+           .where = graph.name,
+           .summary = "the host's part of the network is too large for it",
+           .what = byElements ? std::to_string(elements) + " elements; at most " +
+                                    std::to_string(limits.elements)
+                              : std::to_string(operations) + " operations; at most " +
+                                    std::to_string(limits.operations),
+           .mend = "run that part of the model elsewhere, or choose a smaller input with --shape",
+           .severity = Severity::DoesNotFit}};
+}
+
+bool hasTooManyAxes(const Node& node) {
+  const auto* conv = std::get_if<ConvAttributes>(&node.attributes);
+  const auto* pool = std::get_if<PoolAttributes>(&node.attributes);
+  return (conv && conv->kernel.size() > 3) || (pool && pool->kernel.size() > 3);
 }
 
 }  // namespace
 
-// Second outputs (the mask of Dropout, the indices of MaxPool) and pools with channels last have no
-// definition here.
+// Second outputs (the mask of Dropout, the indices of MaxPool), pools with channels last and
+// windows of more than three axes have no definition here.
 bool runsOnHost(const Node& node) {
   if (node.kind == NodeKind::Split || node.kind == NodeKind::DynamicQuantizeLinear) return true;
   const bool several = std::any_of(node.outputs.begin() + 1, node.outputs.end(),
                                    [](ValueId id) { return id.valid(); });
   const auto* pool = std::get_if<PoolAttributes>(&node.attributes);
   const bool channelsLast = pool != nullptr && pool->channelsLast;
-  return familyOf(node.kind) != nullptr && !several && !channelsLast;
+  return familyOf(node.kind) != nullptr && !several && !channelsLast && !hasTooManyAxes(node);
 }
 
-Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const HostTensor> inputs) {
+Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const HostTensor> inputs,
+                                        const HostLimits& limits) {
   std::string unknown;
   for (const Node& node : graph.nodes)
     if (!runsOnHost(node))
@@ -209,6 +242,8 @@ Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const Host
   if (!unknown.empty())
     return Diagnostic{"HOST001", graph.name, "operators have no definition on the host", unknown,
                       "quantize what surrounds them, or run that part of the model elsewhere"};
+
+  if (Diagnostics faults = tooLarge(graph, limits); !faults.empty()) return faults;
 
   HEDDLE_CHECK(inputs.size() == graph.inputs.size()) << graph.name;
   std::vector<HostTensor> values(graph.values.size());
@@ -219,7 +254,13 @@ Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const Host
     HEDDLE_CHECK(inputs[i].type == value.type && inputs[i].shape == value.shape) << value.name;
     values[graph.inputs[i].at()] = inputs[i];
   }
-  for (const Node& node : graph.nodes) runNode(graph, node, values);
+  for (const Node& node : graph.nodes) try {
+      runNode(graph, node, values);
+    } catch (const host::ValueFault& found) {
+      return Diagnostic{"HOST002", graph.name + ", node '" + node.name + "' (" + node.opType + ")",
+                        "a value computed at run time is none that the operator takes",
+                        found.what(), "look at what computes it, or choose another input"};
+    }
   std::vector<HostTensor> outputs;
   for (const ValueId id : graph.outputs) outputs.push_back(values[id.at()]);
   return outputs;

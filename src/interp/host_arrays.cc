@@ -4,6 +4,7 @@
 
 #include "heddle/interp/host.h"
 #include "heddle/support/check.h"
+#include "host_kernels.h"
 
 namespace heddle {
 namespace {
@@ -69,7 +70,10 @@ NpyArray arrayFrom(const HostTensor& tensor) {
     if (pair.graph == tensor.type) array.type = pair.npy;
   withElementOf(tensor.type, [&](auto element) {
     for (const double value : tensor.values) {
-      element = static_cast<decltype(element)>(value);
+      if constexpr (std::is_integral_v<decltype(element)>)
+        element = host::integerFrom<decltype(element)>(value);
+      else
+        element = static_cast<decltype(element)>(value);
       const auto bytes = std::as_bytes(std::span(&element, 1));
       array.data.insert(array.data.end(), bytes.begin(), bytes.end());
     }

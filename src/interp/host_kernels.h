@@ -1,12 +1,31 @@
 // The host operators by family, and how they walk over arrays of any rank.
 #pragma once
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "heddle/interp/host.h"
 
 namespace heddle::host {
+
+// An operand's value that the operator does not take; becomes HOST002 in runHost.
+class ValueFault : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// `value` as an element of an integer type: cut off, wrapped as integer arithmetic wraps; NaN is 0,
+// and what no 64 bits hold is the nearest end.
+template <class T>
+T integerFrom(double value) {
+  constexpr double kEnd = 9223372036854775808.0;  // 2^63
+  if (std::isnan(value)) return 0;
+  if (value >= kEnd) return std::numeric_limits<T>::max();
+  if (value < -kEnd) return std::numeric_limits<T>::min();
+  return static_cast<T>(static_cast<std::int64_t>(value));
+}
 
 // The operands of a node (an absent optional one is null) and the value that it makes.
 struct Call {
@@ -35,6 +54,10 @@ struct AxisView {
   std::int64_t outer = 1, extent = 1, inner = 1;
 };
 AxisView viewAlong(const Dims& shape, std::int64_t axis);
+
+// Multiply-accumulates and moves of a node, about; at most 2^62.
+std::int64_t operationsOf(const Graph& graph, const Node& node);
+std::int64_t saturatingSum(std::int64_t a, std::int64_t b);
 
 // Calls visit(flat, index) for every element of `shape` in row-major order.
 template <class Visit>

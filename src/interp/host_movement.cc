@@ -81,9 +81,11 @@ void gather(Call& call) {
   std::size_t to = 0;
   for (std::int64_t outer = 0; outer < view.outer; ++outer)
     for (const double index : indices.values) {
-      const auto wanted = static_cast<std::int64_t>(index);
+      const auto wanted = integerFrom<std::int64_t>(index);
       const std::int64_t i = wanted < 0 ? wanted + view.extent : wanted;
-      HEDDLE_CHECK(i >= 0 && i < view.extent) << call.node.name << " index " << wanted;
+      if (i < 0 || i >= view.extent)
+        throw ValueFault("index " + std::to_string(wanted) + " of " + toText(x.shape) +
+                         " along axis " + std::to_string(axis));
       for (std::int64_t inner = 0; inner < view.inner; ++inner)
         call.output.values[to++] =
             x.values[static_cast<std::size_t>((outer * view.extent + i) * view.inner + inner)];

@@ -76,7 +76,12 @@ void resize(Call& call) {
   const auto& attributes = call.attributes<ResizeAttributes>();
   std::vector<double> values = call.input(0).values;
   Dims shape = call.input(0).shape;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+  // What shrinks goes first, so that no array between is larger than both ends.
+  std::vector<std::size_t> axes;
+  for (const bool growing : {false, true})
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      if ((call.output.shape[axis] > shape[axis]) == growing) axes.push_back(axis);
+  for (const std::size_t axis : axes) {
     const std::int64_t from = shape[axis], to = call.output.shape[axis];
     if (from == to && attributes.scales[axis] == 1) continue;
     const AxisView view = viewAlong(shape, static_cast<std::int64_t>(axis));

@@ -1,7 +1,6 @@
 // Computes nodes whose inputs are all constants: shape arithmetic, and weights that the file
 // quantizes at run time.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +8,12 @@
 
 namespace heddle::onnx_import {
 
-// Bytes of each output, or absent where heddle does not fold that kind of node. All inputs are
-// constants. Throws Fault (an index out of range, a scale that is not positive).
-std::optional<std::vector<std::string>> fold(const Graph& graph, const Converted& node);
+// Whether heddle computes this node where all its inputs are constants; a DequantizeLinear of
+// weights stays one.
+bool isFolded(const Graph& graph, const Converted& node);
+
+// Bytes of each output of a node that isFolded; all its inputs are constants. Throws Fault (a
+// division by zero, a scale that is not positive).
+std::vector<std::string> fold(const Graph& graph, const Converted& node);
 
 }  // namespace heddle::onnx_import

@@ -12,6 +12,7 @@
 
 #include "fold.h"
 #include "heddle/support/fault_list.h"
+#include "heddle/support/unique_names.h"
 #include "limits.h"
 #include "node_reader.h"
 #include "tensor_reader.h"
@@ -55,16 +56,14 @@ class Importer {
                  .where = name_ + (who.empty() ? "" : ", " + who),
                  .summary = summary,
                  .what = what,
-                 .mend = mend});
+                 .mend = mend,
+                 .severity = code == "ONNX010" ? Severity::DoesNotFit : Severity::BadInput});
   }
 
   void checkOpsets() {
-    std::int64_t version = -1;
+    opset_ = 17;  // a model of com.microsoft operators alone need not name ONNX's
     for (const auto& opset : model_.opset_import())
-      if (opset.domain().empty() || opset.domain() == "ai.onnx") version = opset.version();
-    opset_ = version < 0
-                 ? 17
-                 : version;  // a model of com.microsoft operators alone need not name ONNX's
+      if (opset.domain().empty() || opset.domain() == "ai.onnx") opset_ = opset.version();
     if (opset_ < kOldestOpset || opset_ > kNewestOpset)
       fault("ONNX003", "", "its operator set is not supported",
             "ai.onnx version " + std::to_string(opset_) + "; heddle reads " +
@@ -95,8 +94,9 @@ class Importer {
         faulty_.insert(proto.name());
         fault(found.code(), "tensor '" + proto.name() + "'", "the tensor cannot be read",
               found.what(),
-              found.code() == "ONNX006" ? "keep external data files beside the model, whole"
-                                        : "export the model again");
+              found.code() == "ONNX006"   ? "keep external data files beside the model, whole"
+              : found.code() == "ONNX010" ? "cut the model into parts with fewer weights"
+                                          : "export the model again");
       }
     }
     if (model_.graph().sparse_initializer_size() > 0)
@@ -273,7 +273,7 @@ class Importer {
 
   void spend(std::int64_t bytes) {
     if (bytes > kMaxFoldedBytes - foldedBytes_)
-      throw Fault("constants of more than 1 GiB would be computed", "ONNX010");
+      throw Fault("constants of more than 256 MiB would be computed", "ONNX010");
     foldedBytes_ += bytes;
   }
 
@@ -288,16 +288,16 @@ class Importer {
     if (node.inputs.empty()) return std::nullopt;
     for (const ValueId id : node.inputs)
       if (id.valid() && !graph_[id].constant) return std::nullopt;
+    if (!isFolded(graph_, node)) return std::nullopt;
     for (const ValueType& output : node.outputs)
       spend(elementCount(output.shape) * byteSize(output.type));
-    if (!node.inputs.front().valid()) return std::nullopt;
     return fold(graph_, node);
   }
 
   void add(const onnx::NodeProto& proto, Converted converted) {
     if (proto.output_size() == 0) throw Fault("it has no output", "ONNX007");
     std::optional<std::vector<std::string>> folded = constants(converted);
-    Node node{.name = uniqueName(proto),
+    Node node{.name = nodeNames_.take(!proto.name().empty() ? proto.name() : proto.output(0)),
               .opType = proto.op_type(),
               .kind = converted.kind,
               .inputs = std::move(converted.inputs),
@@ -323,13 +323,6 @@ class Importer {
       node.outputs.push_back(id);
     }
     if (!folded) graph_.nodes.push_back(std::move(node));
-  }
-
-  std::string uniqueName(const onnx::NodeProto& proto) {
-    const std::string base = !proto.name().empty() ? proto.name() : proto.output(0);
-    std::string name = base;
-    for (int k = 2; !nodeNames_.insert(name).second; ++k) name = base + "_" + std::to_string(k);
-    return name;
   }
 
   void readOutputs() {
@@ -405,7 +398,7 @@ class Importer {
   std::unordered_set<std::string>
       faulty_;  // names of values that a reported fault keeps from existing
   std::unordered_set<std::string> secondary_;  // optional outputs that heddle does not compute
-  std::unordered_set<std::string> nodeNames_;
+  UniqueNames nodeNames_;
   std::vector<std::string> unsupported_;
   FaultList faults_{name_};
 };

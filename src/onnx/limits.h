@@ -22,10 +22,13 @@ class Fault : public std::runtime_error {
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;  // of one value
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;    // of one axis, kernel, stride, pad
 constexpr std::int64_t kMaxFoldedBytes = std::int64_t{1}
-                                         << 30;  // of all constants computed by folding
+                                         << 28;  // of all constants computed by folding
+constexpr std::int64_t kMaxExternalBytes = std::int64_t{15}
+                                           << 26;  // that all tensors read from other files
 constexpr std::size_t kMaxRank = 8;
 
-// Throws Fault unless every extent and the product are within the limits.
+// Throws Fault unless every extent and the product are within the limits; an extent of 0 counts as
+// 1, so that no product of some of the extents overflows either.
 inline void checkShape(const Dims& shape) {
   if (shape.size() > kMaxRank)
     throw Fault("rank " + std::to_string(shape.size()) + " is above " + std::to_string(kMaxRank),
@@ -33,7 +36,8 @@ inline void checkShape(const Dims& shape) {
   std::int64_t product = 1;
   for (const std::int64_t extent : shape) {
     if (extent < 0) throw Fault("a shape has the negative extent " + std::to_string(extent));
-    if (extent > kMaxExtent || (extent > 0 && product > kMaxElements / extent))
+    if (extent == 0) continue;
+    if (extent > kMaxExtent || product > kMaxElements / extent)
       throw Fault("the shape " + toText(shape) + " has more than 2^31 elements", "ONNX010");
     product *= extent;
   }

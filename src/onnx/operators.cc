@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "node_reader.h"
+#include "signatures.h"
 
 namespace heddle::onnx_import {
 
@@ -95,15 +96,25 @@ NodeAttributes readGemm(NodeReader& node) {
                         .transB = node.flag("transB", false)};
 }
 
+// Makes axes non-negative, and refuses repeated ones.
+void makeDistinct(Dims& axes, std::size_t rank) {
+  std::vector<bool> named(rank);
+  for (std::int64_t& axis : axes) {
+    axis = NodeReader::axis(axis, rank);
+    const auto at = static_cast<std::size_t>(axis);
+    if (named[at]) throw Fault("its axes name one axis twice");
+    named[at] = true;
+  }
+}
+
 // Axes as an attribute (older versions) or as the constant input `input`; sorted, non-negative,
 // without repetition.
 std::optional<Dims> readAxes(NodeReader& node, std::size_t input, std::size_t rank) {
   std::optional<Dims> axes = node.integers("axes");
   if (!axes) axes = node.constantIntegers(input, "axes");
   if (!axes) return std::nullopt;
-  for (std::int64_t& axis : *axes) axis = NodeReader::axis(axis, rank);
+  makeDistinct(*axes, rank);
   std::ranges::sort(*axes);
-  if (std::ranges::adjacent_find(*axes) != axes->end()) throw Fault("its axes name one axis twice");
   return axes;
 }
 
@@ -189,10 +200,11 @@ NodeAttributes readSlice(NodeReader& node, Dims& shape) {
   }
   if (axes->size() != starts->size() || (steps && steps->size() != starts->size()))
     throw Fault("its starts, axes and steps do not fit");
+  makeDistinct(*axes, x.size());
   SliceAttributes slice{.starts = Dims(x.size(), 0), .steps = Dims(x.size(), 1)};
   shape = x;
   for (std::size_t i = 0; i < axes->size(); ++i) {
-    const auto axis = static_cast<std::size_t>(NodeReader::axis((*axes)[i], x.size()));
+    const auto axis = static_cast<std::size_t>((*axes)[i]);
     const std::int64_t extent = x[axis], step = steps ? (*steps)[i] : 1;
     if (step == 0 || step < -kMaxExtent || step > kMaxExtent)
       throw Fault("a step of " + std::to_string(step));
@@ -229,6 +241,10 @@ NodeAttributes readPad(NodeReader& node) {
   std::optional<Dims> pads = node.integers("pads");  // before opset 11
   if (!pads) pads = node.constantIntegers(1, "pads");
   if (node.hasAttribute("value")) pad.value = double{node.real("value", 0)};
+  const DataType type = node.input(0).type;
+  if (pad.value != 0 && type != DataType::Float32 && type != DataType::Float64)
+    throw Fault(std::string("a value of ") + std::to_string(pad.value) + " in data of " +
+                toText(type));
   if (node.has(2)) pad.value = *node.constantScalar(2, "constant_value");
   std::optional<Dims> axes = node.constantIntegers(3, "axes");
   if (!axes) {
@@ -237,11 +253,12 @@ NodeAttributes readPad(NodeReader& node) {
   }
   if (!pads || pads->size() != 2 * axes->size())
     throw Fault("its pads do not fit rank " + std::to_string(rank));
+  makeDistinct(*axes, rank);
   for (std::size_t i = 0; i < axes->size(); ++i) {
-    const auto axis = static_cast<std::size_t>(NodeReader::axis((*axes)[i], rank));
+    const auto axis = static_cast<std::size_t>((*axes)[i]);
     for (const bool end : {false, true}) {
       const std::int64_t amount = (*pads)[i + (end ? axes->size() : 0)];
-      if (std::abs(amount) > kMaxExtent || amount == std::numeric_limits<std::int64_t>::min())
+      if (amount < -kMaxExtent || amount > kMaxExtent)
         throw Fault("a pad of " + std::to_string(amount));
       (end ? pad.ends : pad.begins)[axis] = amount;
     }
@@ -279,6 +296,7 @@ void readResizeExtents(NodeReader& node, ResizeAttributes& resize, Dims& shape) 
     axes.emplace();
     for (std::size_t i = 0; i < x.size(); ++i) axes->push_back(static_cast<std::int64_t>(i));
   }
+  makeDistinct(*axes, x.size());
   const bool bySize = sizes && !sizes->empty();
   const std::size_t given = bySize ? sizes->size() : scales ? scales->size() : 0;
   if (given != axes->size())
@@ -289,7 +307,7 @@ void readResizeExtents(NodeReader& node, ResizeAttributes& resize, Dims& shape) 
   shape = x;
   resize.scales.assign(x.size(), 1);
   for (std::size_t i = 0; i < given; ++i) {
-    const auto axis = static_cast<std::size_t>(NodeReader::axis((*axes)[i], x.size()));
+    const auto axis = static_cast<std::size_t>((*axes)[i]);
     if (x[axis] == 0) throw Fault("an empty axis");
     const double extent = static_cast<double>(x[axis]);
     // ONNX computes in float32: 7 * float(1.7142857) must give 12, not 11.
@@ -417,10 +435,8 @@ Dims unsqueezed(NodeReader& node) {
   if (!axes) throw Fault("its axes are missing");
   if (out.size() + axes->size() > kMaxRank)
     throw Fault("rank above " + std::to_string(kMaxRank), "ONNX010");
-  const std::size_t rank = out.size() + axes->size();
-  for (std::int64_t& axis : *axes) axis = NodeReader::axis(axis, rank);
+  makeDistinct(*axes, out.size() + axes->size());
   std::ranges::sort(*axes);
-  if (std::ranges::adjacent_find(*axes) != axes->end()) throw Fault("its axes name one axis twice");
   for (const std::int64_t axis : *axes) out.insert(out.begin() + axis, 1);
   return out;
 }
@@ -777,6 +793,7 @@ Converted convert(NodeReader& node, const std::string& domain) {
   Converted out;
   out.kind = table().at(node.proto().op_type()).kind;
   out.inputs = node.inputs();
+  checkOperands(node, out.kind);
   readAttributes(node, out);
   node.refuseUnread();
   if (out.outputs.empty()) {
@@ -789,6 +806,7 @@ Converted convert(NodeReader& node, const std::string& domain) {
     out.outputs = inferOutputs(node.graph(), made);
   }
   for (const ValueType& output : out.outputs) checkShape(output.shape);
+  checkSizes(node, out);
   return out;
 }
 

@@ -86,7 +86,7 @@ std::int64_t parseNumber(const std::string& text, const char* key) {
 
 }  // namespace
 
-std::string TensorReader::readExternal(const TensorProto& proto, std::int64_t size) const {
+std::string TensorReader::readExternal(const TensorProto& proto, std::int64_t size) {
   std::string location;
   std::int64_t offset = 0, length = size;
   for (const auto& entry : proto.external_data()) {
@@ -115,6 +115,9 @@ std::string TensorReader::readExternal(const TensorProto& proto, std::int64_t si
                     " B; the tensor wants " + std::to_string(size) + " B and names " +
                     std::to_string(length) + " B at " + std::to_string(offset),
                 "ONNX006");
+  if (length > kMaxExternalBytes - externalBytes_)
+    throw Fault("with it, the tensors take more than 960 MiB from external data", "ONNX010");
+  externalBytes_ += length;
   std::ifstream in(file, std::ios::binary);
   in.seekg(offset);
   std::string bytes(static_cast<std::size_t>(length), '\0');

@@ -21,7 +21,8 @@ struct Tensor {
   std::string bytes;
 };
 
-// Reads tensors of one model; keeps the external files' contents open while it lives.
+// Reads tensors of one model and counts what they read from other files: many small entries may
+// name one large file.
 class TensorReader {
  public:
   // Directory of external data; absent: external data is refused.
@@ -32,9 +33,10 @@ class TensorReader {
   Tensor read(onnx::TensorProto& proto);
 
  private:
-  std::string readExternal(const onnx::TensorProto& proto, std::int64_t size) const;
+  std::string readExternal(const onnx::TensorProto& proto, std::int64_t size);
 
   std::optional<std::filesystem::path> directory_;
+  std::int64_t externalBytes_ = 0;  // read so far
 };
 
 }  // namespace heddle::onnx_import

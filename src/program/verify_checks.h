@@ -5,19 +5,17 @@
 #include <optional>
 #include <string>
 
+#include "heddle/canon/limits.h"
 #include "heddle/program/verify.h"
 #include "heddle/program/visit.h"
 
 namespace heddle {
 
-// Bounds of what a Program may ask for; above them nothing is a program but an attack or a mistake.
+// Bounds of what a Program may ask for beside canon/limits.h; above them nothing is a program but
+// an attack or a mistake.
 inline constexpr std::int64_t kMaxNumber = std::int64_t{1}
                                            << 62;  // every affine number, term by term
-inline constexpr std::int64_t kMaxExtent = std::int64_t{1}
-                                           << 20;  // of a tensor's axis, a window, a kernel
-inline constexpr std::int64_t kMaxDdrBytes = std::int64_t{1} << 30;
-inline constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 30;  // of all tensors together
-inline constexpr std::int64_t kMaxLocks = 1024;  // that one instruction or descriptor uses
+inline constexpr std::int64_t kMaxLocks = 1024;    // that one instruction or descriptor uses
 inline constexpr std::int32_t kMaxLockIndex = 1 << 14;
 inline constexpr std::int64_t kMaxSteps = 50'000'000;  // instructions that all queues execute
 

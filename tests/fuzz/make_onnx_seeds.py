@@ -148,6 +148,59 @@ def anchors(folder):
     m.write(folder, m.requantized(m.op("Concat", *flat, axis=1)))
 
 
+def hostile(folder, name, kind, *shapes, domain="", constants=(), quantizes=True, **attributes):
+    """A node with operands that no operator of its kind takes, behind a quantized input."""
+    m = Model("hostile_" + name, opset=13)
+    inputs = [m.requantized("x") if quantizes else "x"]
+    inputs += [m.constant(np.full(shape, 0.5, np.float32)) for shape in shapes]
+    inputs += [m.constant(array) for array in constants]
+    y = m.op(kind, *inputs, domain=domain, **attributes)
+    m.write(folder, m.requantized(y), (1, 8, 4, 4))
+
+
+def hostile_operands(folder):
+    lowest = np.iinfo(np.int64).min
+    hostile(folder, "prelu_alone", "PRelu")
+    hostile(folder, "relu_of_two", "Relu", (2, 1, 8, 4, 4))
+    hostile(folder, "add_of_one", "Add")
+    hostile(folder, "short_parameters", "BatchNormalization", (8,), (8,), (3,), (8,))
+    hostile(folder, "empty_parameters", "BatchNormalization", (0,), (0,), (0,), (0,))
+    hostile(folder, "short_scales", "QuantizeLinear", (3,), quantizes=False)
+    hostile(folder, "float_indices", "Gather", (2,))
+    hostile(folder, "index_out_of_range", "Gather", constants=[np.array([4])], axis=3)
+    hostile(folder, "lowest_pads", "Pad", constants=[np.array([0, 0, lowest, 0, 0, 0, lowest, 0])])
+    hostile(folder, "long_pads", "Pad", constants=[np.array([0, 0, 4000, 4000, 0, 0, 4000, 4000])])
+    hostile(folder, "long_strides", "MaxPool", kernel_shape=[1, 1], strides=[1 << 21, 1])
+
+
+def hostile_emptied(folder):
+    for mode in ("reflect", "edge", "wrap"):
+        m = Model("hostile_emptied_" + mode)
+        none = m.op("Slice", m.requantized("x"), *[m.constant(np.array(v)) for v in ([0], [0], [3])])
+        m.write(folder, m.op("Pad", none, m.constant(np.array([0, 0, 0, 1, 0, 0, 0, 1])), mode=mode))
+
+
+def hostile_index(folder):
+    """The host takes a row whose number is an element of the input, after the array's work."""
+    m = Model("hostile_index_at_run_time")
+    number = m.op("Cast", m.op("ReduceMax", "x", keepdims=0), to=TensorProto.INT64)
+    rows = m.requantized(m.op("MatMul", m.requantized("x"), m.weights(3, 4)))
+    m.write(folder, m.op("Gather", rows, number, axis=1), (2, 3))
+
+
+def hostile_versions(folder):
+    m = Model("hostile_opset", opset=-1)
+    m.write(folder, m.requantized(m.op("Relu", m.requantized("x"))))
+
+
+def hostile_shapes(folder):
+    for name, shape in {"long_axis": (1, 8, 1 << 22, 1), "many_elements": (1, 8, 1 << 13, 1 << 13)}.items():
+        m = Model("hostile_" + name)
+        m.write(folder, m.requantized(m.op("Relu", m.requantized("x"))), shape)
+
+
 if __name__ == "__main__":
-    for make in (conv, head, flat_gemm, shuffle, resize, elementwise, operator_form, integer_form, anchors):
+    for make in (conv, head, flat_gemm, shuffle, resize, elementwise, operator_form, integer_form, anchors,
+                 hostile_operands, hostile_emptied, hostile_index,
+                 hostile_versions, hostile_shapes):
         make(sys.argv[1])

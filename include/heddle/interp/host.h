@@ -10,6 +10,8 @@
 // | code    | when                                                                       |
 // |---------|----------------------------------------------------------------------------|
 // | HOST001 | an operator has no definition on the host; all of them in one diagnostic   |
+// | HOST002 | a value computed at run time is none that the operator takes: an index     |
+// | HOST003 | the host's part of a network is too large for it                           |
 #pragma once
 #include <span>
 #include <vector>
@@ -27,12 +29,21 @@ struct HostTensor {
   friend bool operator==(const HostTensor&, const HostTensor&) = default;
 };
 
+// What runHost takes on. It is plain and slow; a small file may ask for more than a machine has.
+struct HostLimits {
+  std::int64_t elements = std::int64_t{1} << 27;    // of all values together, 8 B each
+  std::int64_t operations = std::int64_t{1} << 35;  // multiply-accumulates and moves: half a minute
+};
+
 // Whether runHost has a definition for the operator, as its attributes and outputs are.
 bool runsOnHost(const Node& node);
 
 // The values of graph.outputs, given those of graph.inputs, in their order, types and shapes (else
 // InternalError).
-Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const HostTensor> inputs);
+//
+// Needs: nodes with the operands that importOnnx checks (src/onnx/signatures.h).
+Result<std::vector<HostTensor>> runHost(const Graph& graph, std::span<const HostTensor> inputs,
+                                        const HostLimits& limits = {});
 
 // The elements of a constant.
 HostTensor hostConstant(const Value& value);

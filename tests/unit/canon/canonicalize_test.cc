@@ -187,10 +187,84 @@ TEST(Canonicalize, AModelWithoutOperatorsSaysSo) {
   EXPECT_EQ(refused.what, "no operator of the file depends on an input");
 }
 
+// The constant was laid out like an input that has no layout yet.
+TEST(Canonicalize, AFloatInputBesideAQuantizedConstantIsNamed) {
+  ModelBuilder m;
+  const std::string constant = m.weights({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}, 0.5F);
+  const std::string sum = m.op("Add", {m.input("x", {1, 2, 2, 2}), constant});
+  m.output(m.requantized(m.op("Conv", {sum, m.weights({1, 2, 1, 1}, {1, 1}, 1.F)}), 1.F));
+  EXPECT_EQ(refusal(m).code, "CANON001");
+}
+
+// Inputs without a layout have no digits to lay blocks out by (the sanitizers saw it).
+TEST(Canonicalize, FloatInputsAreConcatenatedOnTheHost) {
+  ModelBuilder m;
+  const std::string x = m.input("x", {1, 2, 4, 3}), y = m.input("y", {1, 4, 4, 3});
+  const std::string both = m.op("Concat", {x, y}, "axis", std::int64_t{1});
+  const std::string z =
+      m.op("Conv", {m.requantized(both, 1.F), m.weights({1, 6, 1, 1}, {1, 1, 1, 1, 1, 1}, 1.F)});
+  m.output(m.requantized(z, 1.F));
+  EXPECT_EQ(lowered(m).hostBefore.nodes.size(), 1U);
+}
+
 TEST(Canonicalize, AFloatNetworkIsRefused) {
   ModelBuilder m;
   m.output(m.op("Relu", {m.input("x", {1, 4})}));
   EXPECT_EQ(refusal(m).code, "CANON003");
+}
+
+Diagnostic refusalOfMaxPool(const Dims& shape, const Dims& kernel, const Dims& strides,
+                            const Dims& pads) {
+  ModelBuilder m;
+  auto& pool = m.node("MaxPool", {m.requantized(m.input("x", shape), 1.F)});
+  ModelBuilder::set(pool, "kernel_shape", kernel);
+  ModelBuilder::set(pool, "strides", strides);
+  ModelBuilder::set(pool, "pads", pads);
+  m.output(m.requantized(pool.output(0), 1.F));
+  return refusal(m);
+}
+
+// What a Program cannot hold is known here; before, the planner worked for a minute first.
+TEST(Canonicalize, WhatIsTooLargeIsSaidBeforeTheWork) {
+  const Dims one{1, 1}, none{0, 0, 0, 0};
+  Diagnostic found = refusalOfMaxPool({1, 8, 4194304, 1}, one, one, none);
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.severity, Severity::DoesNotFit);
+  EXPECT_EQ(found.what, "4194304x1x8; at most 1048576");
+
+  found = refusalOfMaxPool({1, 8, 8, 8}, one, {1 << 21, 1}, none);
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.what, "2097152; at most 1048576");
+
+  // 2^29 elements, and few enough that 2^24 of one channel fill as much in blocks of 8.
+  found = refusalOfMaxPool({1, 8, 8192, 8192}, one, one, none);
+  EXPECT_EQ(found.summary, "its tensors and weights are too large");
+  EXPECT_EQ(found.severity, Severity::DoesNotFit);
+  EXPECT_EQ(refusalOfMaxPool({1, 1, 4097, 4096}, one, one, none).summary,
+            "its tensors and weights are too large");
+
+  found = refusalOfMaxPool({1, 8, 2048, 2048}, {512, 512}, one, none);
+  EXPECT_EQ(found.summary, "its pools are too large");
+}
+
+TEST(Canonicalize, AConcatenationOfThousandsOfPartsIsTooLarge) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 1, 2, 2}), 1.F);
+  ModelBuilder::Names parts(4097, m.requantized(m.op("Tanh", {x}), 0.5F));
+  m.output(m.requantized(m.op("Concat", parts, "axis", std::int64_t{1}), 1.F));
+  const Diagnostic found = refusal(m);
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.what, "4097; at most 4096");
+}
+
+TEST(Canonicalize, APadOfThousandsOnAFewPixelsIsTooLarge) {
+  ModelBuilder m;
+  const std::string pads = m.integers({0, 0, 4000, 4000, 0, 0, 4000, 4000});
+  const std::string x = m.op("Pad", {m.requantized(m.input("x", {1, 1, 8, 8}), 1.F), pads});
+  m.output(m.requantized(m.op("Relu", {x}), 1.F));
+  const Diagnostic found = refusal(m);
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.severity, Severity::DoesNotFit);
 }
 
 TEST(VerifyCanonical, FindsATensorWrittenTwice) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace heddle {
 namespace {
@@ -268,6 +269,92 @@ TEST(Host, NamesEveryOperatorWithoutADefinition) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.diagnostics().at(0).code, "HOST001");
   EXPECT_EQ(result.diagnostics().at(0).what, "a (com.microsoft.NhwcMaxPool)");
+}
+
+// A graph of one node whose outputs nobody has to name the values of.
+Diagnostics faultsOf(NodeKind kind, const std::vector<HostTensor>& inputs, HostTensor output,
+                     NodeAttributes attributes = {}, const HostLimits& limits = {}) {
+  Graph graph{.name = "one"};
+  Node node{
+      .name = "node", .opType = toText(kind), .kind = kind, .attributes = std::move(attributes)};
+  for (const HostTensor& t : inputs) {
+    node.inputs.push_back(ValueId(graph.values.size()));
+    graph.values.push_back({"x" + std::to_string(graph.values.size()), t.type, t.shape, {}});
+  }
+  graph.inputs = node.inputs;
+  node.outputs = graph.outputs = {ValueId(graph.values.size())};
+  graph.values.push_back({"y", output.type, output.shape, {}});
+  graph.nodes.push_back(std::move(node));
+  const Result<std::vector<HostTensor>> result = runHost(graph, inputs, limits);
+  return result ? Diagnostics{} : result.diagnostics();
+}
+
+TEST(Host, IndicesOutOfRangeAreTheUsersFault) {
+  const HostTensor x = tensor({3}, {1, 2, 3}), y = tensor({1}, {});
+  const auto faults = [&](double index, const HostTensor& data) {
+    return faultsOf(NodeKind::Gather, {data, tensor({1}, {index}, DataType::Int64)}, y,
+                    AxisAttributes{.axis = 0});
+  };
+  EXPECT_TRUE(faults(-3, x).empty());
+  for (const double index : {3.0, -4.0, 9e18, -9e18}) {
+    const Diagnostics found = faults(index, x);
+    ASSERT_EQ(found.size(), 1U) << index;
+    EXPECT_EQ(found[0].code, "HOST002");
+    EXPECT_EQ(found[0].severity, Severity::BadInput);
+  }
+  EXPECT_EQ(faults(3, x)[0].what, "index 3 of 3 along axis 0");
+  EXPECT_EQ(faults(0, tensor({0}, {}))[0].what, "index 0 of 0 along axis 0");
+}
+
+TEST(Host, WhatIsTooLargeIsSaidBeforeTheWork) {
+  const HostTensor x = tensor({1, 1, 4, 4}, Values(16, 1)), y = tensor({1, 1, 2, 2}, {});
+  const PoolAttributes pool{
+      .kernel = {3, 3}, .strides = {1, 1}, .dilations = {1, 1}, .pads = {0, 0, 0, 0}};
+  EXPECT_TRUE(
+      faultsOf(NodeKind::MaxPool, {x}, y, pool, {.elements = 20, .operations = 56}).empty());
+  const Diagnostics large =
+      faultsOf(NodeKind::MaxPool, {x}, y, pool, {.elements = 19, .operations = 56});
+  ASSERT_EQ(large.size(), 1U);
+  EXPECT_EQ(large[0].code, "HOST003");
+  EXPECT_EQ(large[0].severity, Severity::DoesNotFit);
+  EXPECT_EQ(large[0].what, "20 elements; at most 19");
+  const Diagnostics slow =
+      faultsOf(NodeKind::MaxPool, {x}, y, pool, {.elements = 20, .operations = 55});
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(slow[0].what, "56 operations; at most 55");
+}
+
+TEST(Host, WindowsOfFourAxesHaveNoDefinition) {
+  const HostTensor x = tensor({1, 1, 1, 1, 1, 1}, {1});
+  const PoolAttributes pool{.kernel = {1, 1, 1, 1},
+                            .strides = {1, 1, 1, 1},
+                            .dilations = {1, 1, 1, 1},
+                            .pads = Dims(8, 0)};
+  const Diagnostics found = faultsOf(NodeKind::MaxPool, {x}, x, pool);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].code, "HOST001");
+}
+
+TEST(Host, IntegersHoldNeitherNanNorInfinity) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const HostTensor x = tensor({3}, {std::nan(""), infinity, -infinity});
+  EXPECT_EQ(valuesOf(NodeKind::Cast, {x}, {3}, {}, DataType::Int8), (Values{0, 127, -128}));
+  EXPECT_EQ(valuesOf(NodeKind::Cast, {x}, {3}, {}, DataType::Uint8), (Values{0, 255, 0}));
+  const std::vector<HostTensor> quantized =
+      run(NodeKind::DynamicQuantizeLinear, {x},
+          {tensor({3}, {}, DataType::Uint8), tensor({}, {}), tensor({}, {}, DataType::Uint8)});
+  for (const double value : quantized[0].values) EXPECT_TRUE(value >= 0 && value <= 255) << value;
+  EXPECT_TRUE(quantized[2].values[0] >= 0 && quantized[2].values[0] <= 255);
+}
+
+// Growing first would make 2^40 elements between ends of 2^20.
+TEST(Host, ResizeShrinksBeforeItGrows) {
+  constexpr std::int64_t kLong = std::int64_t{1} << 20;
+  const HostTensor x = tensor({1, kLong}, Values(static_cast<std::size_t>(kLong), 3));
+  const double scale = static_cast<double>(kLong);
+  const Values y =
+      valuesOf(NodeKind::Resize, {x}, {kLong, 1}, ResizeAttributes{.scales = {scale, 1 / scale}});
+  EXPECT_EQ(y, Values(static_cast<std::size_t>(kLong), 3));
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <limits>
 
 #include "model_builder.h"
 
@@ -89,6 +91,8 @@ TEST(ImportOnnx, OtherOperatorSetsAndOtherFilesAreRefused) {
   ModelBuilder m(9);
   m.output(m.op("Relu", {m.input("x", {1})}));
   EXPECT_EQ(codeOf(m.import()), "ONNX003");
+  m.model().mutable_opset_import(0)->set_version(-1);
+  EXPECT_EQ(codeOf(m.import()), "ONNX003");
   EXPECT_EQ(codeOf(importOnnx("not a model", "x.onnx")), "ONNX002");
   EXPECT_EQ(codeOf(importOnnx(fs::path("no/such/file.onnx"))), "ONNX001");
 }
@@ -98,6 +102,74 @@ TEST(ImportOnnx, HugeShapesAreRefusedWithoutMemory) {
   const std::string huge = m.integers({1 << 30, 1 << 30});
   m.output(m.op("Expand", {m.input("x", {1, 1}), huge}));
   EXPECT_EQ(codeOf(m.import()), "ONNX010");
+  EXPECT_EQ(m.import().diagnostics()[0].severity, Severity::DoesNotFit);
+}
+
+TEST(ImportOnnx, AnEmptyAxisDoesNotHideHugeOnes) {
+  ModelBuilder m;
+  m.output(m.op("Relu", {m.input("x", {-1, 1 << 30, 1 << 30, 1 << 30})}));
+  EXPECT_EQ(codeOf(m.import({.shapes = {{"x", {0, 1 << 30, 1 << 30, 1 << 30}}}})), "ONNX010");
+}
+
+TEST(ImportOnnx, PadsOutOfRangeAreRefused) {
+  constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+  ModelBuilder m;
+  m.output(m.op("Pad", {m.input("x", {8}), m.integers({kLowest, kLowest})}));
+  const Result<Graph> graph = m.import();
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.diagnostics()[0].what, "a pad of -9223372036854775808");
+}
+
+TEST(ImportOnnx, AnEmptyAxisHasNothingToRepeatInItsPadding) {
+  for (const char* mode : {"reflect", "edge", "wrap"}) {
+    ModelBuilder m;
+    const std::string none =
+        m.op("Slice", {m.input("x", {2, 3}), m.integers({0}), m.integers({0}), m.integers({1})});
+    auto& pad = m.node("Pad", {none, m.integers({0, 1, 0, 1})});
+    ModelBuilder::set(pad, "mode", mode);
+    m.output(pad.output(0));
+    EXPECT_EQ(codeOf(m.import()), "ONNX009") << mode;
+  }
+  ModelBuilder m;
+  const std::string none =
+      m.op("Slice", {m.input("x", {2, 3}), m.integers({0}), m.integers({0}), m.integers({1})});
+  m.output(m.op("Pad", {none, m.integers({0, 1, 0, 1})}));
+  EXPECT_TRUE(m.import());
+}
+
+TEST(ImportOnnx, PartsOfASplitAreNoLargerThanTheWhole) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  ModelBuilder m;
+  m.output(m.node("Split", {m.input("x", {4}), m.integers({kMost, kMost, 6})}, 3).output(0));
+  EXPECT_EQ(codeOf(m.import()), "ONNX009");
+}
+
+TEST(ImportOnnx, AxesAreNamedOnce) {
+  ModelBuilder m;
+  m.output(m.op("Slice", {m.input("x", {2, 3}), m.integers({0, 1}), m.integers({1, 2}),
+                          m.integers({1, -1})}));
+  const Result<Graph> graph = m.import();
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.diagnostics()[0].what, "its axes name one axis twice");
+}
+
+// 75 s before each name remembered how far it had counted.
+TEST(ImportOnnx, ManyNodesOfOneNameTakeLinearTime) {
+  constexpr int kNodes = 60'000;
+  ModelBuilder m;
+  std::string x = m.input("x", {1});
+  for (int i = 0; i < kNodes; ++i) {
+    auto& node = m.node("Relu", {x});
+    node.set_name("same");
+    x = node.output(0);
+  }
+  m.output(x);
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<Graph> graph = m.import();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(graph) << graph.diagnostics();
+  EXPECT_EQ(graph->nodes.back().name, "same_60000");
+  EXPECT_LT(seconds.count(), 20);
 }
 
 TEST(ImportOnnx, TensorsMustFillTheirShapes) {
@@ -150,6 +222,30 @@ TEST_F(ExternalData, NeverLeavesTheModelsFolder) {
   const std::vector<std::string> locations{"../secret.bin", folder_ / "secret.bin", "link.bin", ""};
   for (const std::string& location : locations)
     EXPECT_EQ(codeOf(importWith(location, "0")), "ONNX006") << location;
+}
+
+// Many small entries may name one large (and here sparse) file. The second one passes the limit and
+// is not read.
+TEST_F(ExternalData, OfAllTensorsTogetherHasALimit) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  fs::resize_file(folder_ / "model/data.bin", kMost);
+  ModelBuilder m;
+  ModelBuilder::Names tensors;
+  for (const std::int64_t elements : {std::int64_t{1}, kMost / 4}) {
+    tensors.push_back(m.floats({elements}, {}));
+    auto& tensor = *m.graph().mutable_initializer(m.graph().initializer_size() - 1);
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    auto* entry = tensor.add_external_data();
+    entry->set_key("location");
+    entry->set_value("data.bin");
+    m.output(tensors.back());
+  }
+  const fs::path file = folder_ / "model/m.onnx";
+  std::ofstream(file, std::ios::binary) << m.bytes();
+  const Result<Graph> graph = importOnnx(file);
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.diagnostics()[0].code, "ONNX010");
+  EXPECT_EQ(graph.diagnostics()[0].severity, Severity::DoesNotFit);
 }
 
 TEST_F(ExternalData, MustHoldTheWholeTensor) {
