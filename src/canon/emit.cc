@@ -10,6 +10,7 @@ namespace heddle::canon {
 namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
+constexpr std::size_t kMostTables = 16;  // parts of one movement with a table of their own
 
 std::string unique(std::unordered_set<std::string>& names, const std::string& base) {
   std::string name = base.empty() ? "value" : base;
@@ -81,6 +82,15 @@ Multiplier checkedMultiplier(double scale) {
   if (!std::isfinite(scale) || scale < 0)
     throw Unsupported("its scales have no finite quotient", "CANON004");
   return makeMultiplier(scale);
+}
+
+// Of an average, which is within 255 of 0 and, but for 0, at least 2^-40. Ratios beyond these
+// bounds give 0 or saturate like the bounds themselves.
+Multiplier averageMultiplier(double ratio) {
+  if (ratio == 1) return {1, 0};
+  constexpr double kLargest = 0x1p59, kSmallest = 0x1p-31;
+  if (std::isfinite(ratio) && ratio >= 0 && ratio < kSmallest) return {};
+  return checkedMultiplier(std::isfinite(ratio) ? std::min(ratio, kLargest) : ratio);
 }
 
 std::int32_t addWrapping(std::int32_t bias, double units) {
@@ -242,7 +252,7 @@ TensorId Lowering::emit(const Real& real, const Average& average, const Quantiza
   op.countIncludesPad = average.countIncludesPad;
   const double ratio =
       double{average.quantization.scale} / double{quantization.scale} * average.factor;
-  op.rescale = ratio == 1 ? Multiplier{1, 0} : checkedMultiplier(ratio);
+  op.rescale = averageMultiplier(ratio);
   op.clamp = clampOf(real, quantization);
   const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
   provisional_[tensor.at()] = name.empty();
@@ -267,12 +277,14 @@ TensorId Lowering::emit(const Real& real, const Moved& open, const Quantization&
   Assemble op;
   op.fill = quantizeValue(static_cast<float>(moved.fill), quantization);
   std::vector<TensorId> inputs;
+  // A core holds the table of each part: of many pieces of one tensor the tensor gets it, once.
+  const bool manyParts = moved.parts.size() > kMostTables;
   for (const MovedPart& part : moved.parts) {
     std::optional<Table256> table;
     TensorId source;
     const Real& from = this->real(part.source);
     const auto* function = std::get_if<Mapped>(&from.kind);
-    if (function && (function->linear || function->tables.size() == 1)) {
+    if (function && !manyParts && (function->linear || function->tables.size() == 1)) {
       source = function->tensor;
       table = requantizationTable(tablesOf(*function).front(), quantization);
       if (isIdentity(*table)) table.reset();

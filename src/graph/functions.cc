@@ -68,7 +68,7 @@ std::optional<double> evaluateFunction(NodeKind kind, const FunctionAttributes& 
     case NodeKind::Reciprocal:
       return 1 / x;
     case NodeKind::Sign:
-      return x > 0 ? 1 : x < 0 ? -1 : 0;
+      return x > 0 ? 1 : x < 0 ? -1 : x;
     case NodeKind::Mish:
       return x * std::tanh(x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)));
     case NodeKind::Gelu:
@@ -90,10 +90,10 @@ std::optional<double> evaluateBinary(NodeKind kind, double a, double b) {
       return a / b;
     case NodeKind::Pow:
       return std::pow(a, b);
-    case NodeKind::Min:
-      return std::min(a, b);
+    case NodeKind::Min:  // of no number and any number: no number
+      return std::isnan(b) ? b : std::min(a, b);
     case NodeKind::Max:
-      return std::max(a, b);
+      return std::isnan(b) ? b : std::max(a, b);
     default:
       return std::nullopt;
   }
