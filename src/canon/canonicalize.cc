@@ -466,9 +466,10 @@ class Canonicalizer {
     return out;
   }
 
+  // What a part reads may itself be an output of the model: then the part hands it on.
   static void addOutput(Graph& out, ValueId id, const std::vector<ValueId>& moved) {
     const ValueId here = moved[id.at()];
-    if (!here.valid() || std::ranges::find(out.inputs, here) != out.inputs.end()) return;
+    if (!here.valid()) return;
     if (std::ranges::find(out.outputs, here) == out.outputs.end()) out.outputs.push_back(here);
   }
 

@@ -272,7 +272,7 @@ class Lowering {
   std::map<ValueId, Unsupported> inputFaults_;
   std::deque<std::string> permuted_;  // bytes of constants that a Transpose has moved
   CanonicalGraph graph_;
-  std::vector<Quantization> quantizations_;  // of graph_.tensors
+  std::deque<Quantization> quantizations_;  // of graph_.tensors; references to them stay valid
   std::vector<bool> provisional_;  // the tensor has a name that a QuantizeLinear may replace
   std::unordered_set<std::string> tensorNames_, opNames_;
   std::int64_t spent_ = 0;

@@ -528,8 +528,9 @@ void Lowering::lowerConcat(const Node& node) {
           dequantized(integerOf(node, i),
                       quantizationOf(node, i + 1, i + 2, source_[node.inputs[i]].type), node));
     } else {
-      operands.push_back(realOf(node, i));
       if (integer && !quantization) quantization = quantizations_[integer->tensor.at()];
+      // Integers stand beside each other as they are, whatever numbers each operand meant.
+      operands.push_back(integer ? dequantized(*integer, *quantization, node) : realOf(node, i));
     }
   }
   if (operands.empty()) throw Unsupported("an empty value");

@@ -12,12 +12,12 @@ std::int64_t randomOpset(Choices& choices) {
 
 }  // namespace
 
-ModelWriter::ModelWriter(Choices& source)
+ModelWriter::ModelWriter(Choices& source, bool extremeScales)
     : choices(source),
       opset(randomOpset(source)),
       m(opset),
       powersOfTwo_(choices.chance(50)),
-      extreme_(choices.chance(2)),
+      extreme_(choices.chance(2) && extremeScales),
       unsigned_(choices.pick(std::vector<int>{0, 0, 100, 50})),
       open_(choices.pick(std::vector<int>{0, 10, 25})),
       faceInteger_(choices.pick(std::vector<int>{0, 30, 100})) {}
@@ -123,6 +123,7 @@ std::string ModelWriter::reals(const Dims& shape, double low, double high) {
 
 Weights ModelWriter::weights(const Dims& shape, std::int64_t axis, std::int64_t fanIn,
                              bool perChannel) {
+  perChannel = perChannel && (opset >= 13 || chance(20));  // some exporters were ahead of ONNX
   Weights made{.shape = shape, .integer = {}, .scale = {}, .zero = {}, .scales = {}, .axis = axis};
   const bool isUnsigned = chance(20), asymmetric = chance(20);
   made.integer = bytes(shape, isUnsigned, chance(5) ? -128 : -127, 127);

@@ -42,7 +42,7 @@ struct Face {
 
 class ModelWriter {
  public:
-  explicit ModelWriter(Choices& source);
+  ModelWriter(Choices& source, bool extremeScales);
 
   Choices& choices;
   const std::int64_t opset;

@@ -181,6 +181,19 @@ std::optional<Computed> compute(const Canonicalized& canonical, const NamedArray
   return made;
 }
 
+// Every output of the model that something computes is there.
+void checkOutputs(const Graph& graph, const NamedArrays& outputs) {
+  for (const ValueId id : graph.outputs) {
+    const bool given =
+        graph[id].constant || std::ranges::find(graph.inputs, id) != graph.inputs.end();
+    const auto found = outputs.find(graph[id].name);
+    if (!given && found == outputs.end())
+      throw Wrong{"the output '" + graph[id].name + "' is missing"};
+    if (found != outputs.end() && found->second.shape != graph[id].shape)
+      throw Wrong{"the output '" + graph[id].name + "' has another shape"};
+  }
+}
+
 void checkOrder(const onnx::ModelProto& model, const Meaning& given, const Computed* computed,
                 const NamedArrays& arrays, const Device& device, std::uint64_t seed) {
   const Meaning other = meaningOf(reordered(model, seed));
@@ -214,6 +227,7 @@ void prove(const onnx::ModelProto& model, const Device& device, std::uint64_t se
     verdict.refusal = "HOST001";
     return checkOrder(model, meaning, nullptr, {}, device, seed);
   }
+  checkOutputs(*meaning.graph, computed->outputs);
   checkMeaning(*meaning.graph, canonical, inputs, computed->entered);
   checkOrder(model, meaning, &*computed, arrays, device, seed);
   Cycles makespan{-1};

@@ -142,6 +142,22 @@ NamedMaker binary(const char* kind, int weight) {
           weight};
 }
 
+// Arithmetic on the integers themselves, which operator sets from 14 on allow: no canonical
+// operator means that.
+std::optional<Tensor> onIntegers(ModelWriter& w, const Tensor& x) {
+  if (w.opset < 14 || x.integer.empty() || !w.chance(30)) return std::nullopt;
+  const char* kind = w.choices.pick(
+      std::vector<const char*>{"Add", "Max", "Relu", "Clip", "ReduceMax", "Mul", "Abs", "Sign"});
+  const bool binary = kind[0] == 'M' || kind[1] == 'd';
+  const bool isRelu = kind[0] == 'R' && kind[2] == 'l';
+  if (isRelu && x.scaling.isUnsigned) return std::nullopt;
+  ModelBuilder::Names inputs{x.integer};
+  if (binary) inputs.push_back(w.chance(50) ? x.integer : x.scaling.zero);
+  if (kind[0] == 'C') inputs.push_back(x.scaling.zero);
+  return w.integerResult(w.m.op(kind, inputs),
+                         kind[0] == 'R' && !isRelu ? Dims(x.shape.size(), 1) : x.shape, x.scaling);
+}
+
 }  // namespace
 
 std::vector<NamedMaker> elementwiseMakers() {
@@ -182,7 +198,8 @@ std::vector<NamedMaker> elementwiseMakers() {
                                  {"BatchNormalization", batchNormalization, 2},
                                  {"Dropout", dropout},
                                  {"Cast", cast},
-                                 {"Mul of a function", gate, 2}};
+                                 {"Mul of a function", gate, 2},
+                                 {"Arithmetic on integers", onIntegers, 1}};
   makers.front().weight = 5;
   return makers;
 }

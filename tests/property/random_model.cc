@@ -28,7 +28,7 @@ const NamedMaker& weighted(Choices& choices, const std::vector<NamedMaker>& make
 
 class Network {
  public:
-  explicit Network(Choices& choices) : w_(choices) {}
+  Network(Choices& choices, bool extremeScales) : w_(choices, extremeScales) {}
 
   onnx::ModelProto make() {
     static const std::vector<NamedMaker> all = joined(
@@ -165,7 +165,9 @@ class Network {
 
 }  // namespace
 
-onnx::ModelProto makeRandomModel(Choices& choices) { return Network(choices).make(); }
+onnx::ModelProto makeRandomModel(Choices& choices, bool extremeScales) {
+  return Network(choices, extremeScales).make();
+}
 
 onnx::ModelProto reordered(const onnx::ModelProto& model, std::uint64_t seed) {
   Choices choices(seed);

@@ -12,7 +12,8 @@
 
 namespace heddle::property {
 
-onnx::ModelProto makeRandomModel(Choices& choices);
+// `extremeScales`: one model in fifty has scales between 2^-60 and 2^60 of the usual ones.
+onnx::ModelProto makeRandomModel(Choices& choices, bool extremeScales = true);
 
 // The same model with its nodes in another order, each still behind those that it reads.
 onnx::ModelProto reordered(const onnx::ModelProto& model, std::uint64_t seed);
