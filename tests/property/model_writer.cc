@@ -12,12 +12,13 @@ std::int64_t randomOpset(Choices& choices) {
 
 }  // namespace
 
-ModelWriter::ModelWriter(Choices& source, bool extremeScales)
+ModelWriter::ModelWriter(Choices& source, bool forRuntime)
     : choices(source),
       opset(randomOpset(source)),
+      asRuntime(forRuntime),
       m(opset),
       powersOfTwo_(choices.chance(50)),
-      extreme_(choices.chance(2) && extremeScales),
+      extreme_(choices.chance(2) && !forRuntime),
       unsigned_(choices.pick(std::vector<int>{0, 0, 100, 50})),
       open_(choices.pick(std::vector<int>{0, 10, 25})),
       faceInteger_(choices.pick(std::vector<int>{0, 30, 100})) {}
@@ -93,6 +94,7 @@ Scaling ModelWriter::scaling(double about) {
   const std::int64_t low = made.isUnsigned ? 0 : -128, middle = low + 128;
   made.zeroPoint = choices.pick(
       std::vector<std::int64_t>{middle, low, middle + 5, low + 255, between(low, low + 255)});
+  if (asRuntime) made.zeroPoint &= ~std::int64_t{1};
   made.scale = m.scalar(made.step);
   made.zero = made.isUnsigned
                   ? m.constant({}, std::vector{static_cast<std::uint8_t>(made.zeroPoint)})
@@ -159,7 +161,7 @@ std::string ModelWriter::integerBias(std::int64_t count) {
 
 // In units of the sum behind a DequantizeLinear, as quantizers write it, or in float.
 std::string ModelWriter::bias(const Weights& weights, std::int64_t count, float inputScale) {
-  if (chance(20)) return reals({count}, -1, 1);
+  if (!asRuntime && chance(20)) return reals({count}, -1, 1);
   std::vector<float> scales;
   for (const float scale : weights.scales) scales.push_back(inputScale * scale);
   const std::string values = integerBias(count);
@@ -237,7 +239,8 @@ std::string ModelWriter::arithmetic(const Dims& values) {
 
 // --- windows
 
-RandomWindow randomWindow(Choices& choices, const Dims& extents, bool dilated, bool mayCeil) {
+RandomWindow randomWindow(ModelWriter& w, const Dims& extents, bool dilated, bool mayCeil) {
+  Choices& choices = w.choices;
   RandomWindow window;
   const auto mode = choices.between(0, 99);
   if (mode >= 75) window.autoPad = mode >= 92 ? "VALID" : mode >= 83 ? "SAME_LOWER" : "SAME_UPPER";
@@ -250,6 +253,7 @@ RandomWindow randomWindow(Choices& choices, const Dims& extents, bool dilated, b
     std::int64_t span = dilation * (kernel - 1) + 1;
     std::int64_t begin = choices.between(0, kernel - 1), end = choices.between(0, kernel - 1);
     const bool same = window.autoPad && window.autoPad[0] == 'S';
+    if (same && w.asRuntime) kernel = std::max(kernel, stride), dilation = 1, span = kernel;
     if (window.autoPad) begin = end = 0;
     if (!same && extent + begin + end < span) kernel = span = dilation = 1, begin = end = 0;
     window.kernel.push_back(kernel);

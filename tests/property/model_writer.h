@@ -42,10 +42,11 @@ struct Face {
 
 class ModelWriter {
  public:
-  ModelWriter(Choices& source, bool extremeScales);
+  ModelWriter(Choices& source, bool forRuntime);
 
   Choices& choices;
   const std::int64_t opset;
+  const bool asRuntime;
   ModelBuilder m;
   std::vector<Tensor> pool;  // what a later operator may read
 
@@ -103,6 +104,6 @@ struct RandomWindow {
   bool ceil = false;
   void setOn(onnx::NodeProto& node, bool kernelShape) const;
 };
-RandomWindow randomWindow(Choices& choices, const Dims& extents, bool dilated, bool mayCeil);
+RandomWindow randomWindow(ModelWriter& w, const Dims& extents, bool dilated, bool mayCeil);
 
 }  // namespace heddle::property

@@ -149,12 +149,18 @@ Meaning meaningOf(const onnx::ModelProto& model) {
   return meaning;
 }
 
-// Whether the planner and the allocator find room; their words where not.
+// The code with which the planner or the allocator says that the device is too small; empty where
+// it is not.
 std::string refusalOnDevice(const CanonicalGraph& graph, const Device& device) {
+  const auto refused = [](const Diagnostics& why) {
+    for (const Diagnostic& diagnostic : why)
+      if (diagnostic.severity != Severity::DoesNotFit) throw Wrong{toText(why)};
+    return why.front().code;
+  };
   const Result<LayerPlan> plan = makeLayerPlan(graph, device);
-  if (!plan) return plan.diagnostics().front().code;
+  if (!plan) return refused(plan.diagnostics());
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
-  return memory ? "" : memory.diagnostics().front().code;
+  return memory ? "" : refused(memory.diagnostics());
 }
 
 struct Computed {
@@ -229,11 +235,11 @@ void prove(const onnx::ModelProto& model, const Device& device, std::uint64_t se
   }
   checkOutputs(*meaning.graph, computed->outputs);
   checkMeaning(*meaning.graph, canonical, inputs, computed->entered);
+  verdict.noRoom = refusalOnDevice(canonical.graph, device);
   checkOrder(model, meaning, &*computed, arrays, device, seed);
-  Cycles makespan{-1};
-  if (auto fault = disprove(canonical.graph, device, computed->entered, computed->all, &makespan))
+  if (!verdict.noRoom.empty()) return;
+  if (auto fault = disprove(canonical.graph, device, computed->entered, computed->all))
     throw Wrong{*fault};
-  verdict.doesNotFit = makespan.raw() < 0;
 }
 
 }  // namespace

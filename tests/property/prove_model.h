@@ -15,9 +15,9 @@ namespace heddle::property {
 struct Verdict {
   std::optional<std::string> fault;  // what is wrong with heddle
   std::string refusal;               // else the code of the diagnostic that refuses the model
-  bool doesNotFit = false;           // else the device is too small for it
+  std::string noRoom;                // else the code that says that the device is too small
   Graph graph;                       // as imported
-  bool proved() const { return !fault && refusal.empty() && !doesNotFit; }
+  bool proved() const { return !fault && refusal.empty() && noRoom.empty(); }
 };
 
 Verdict proveModel(const onnx::ModelProto& model, const Device& device, std::uint64_t seed);

@@ -9,7 +9,7 @@
 namespace heddle::property {
 namespace {
 
-constexpr std::int64_t kMostElements = 4'000;  // of a tensor that another operator reads
+constexpr std::int64_t kMostElements = 2'000;  // of a tensor that another operator reads
 
 std::vector<NamedMaker> joined(const std::vector<std::vector<NamedMaker>>& families) {
   std::vector<NamedMaker> all;
@@ -28,7 +28,7 @@ const NamedMaker& weighted(Choices& choices, const std::vector<NamedMaker>& make
 
 class Network {
  public:
-  Network(Choices& choices, bool extremeScales) : w_(choices, extremeScales) {}
+  Network(Choices& choices, bool asRuntime) : w_(choices, asRuntime) {}
 
   onnx::ModelProto make() {
     static const std::vector<NamedMaker> all = joined(
@@ -60,7 +60,7 @@ class Network {
         return w_.chance(30) ? Dims{1, extent(4), extent(3), extent(5), extent(5)}
                              : Dims{extent(30)};
       default:
-        return {1, extent(20), extent(12), extent(12)};
+        return {1, extent(16), extent(9), extent(9)};
     }
   }
 
@@ -165,8 +165,8 @@ class Network {
 
 }  // namespace
 
-onnx::ModelProto makeRandomModel(Choices& choices, bool extremeScales) {
-  return Network(choices, extremeScales).make();
+onnx::ModelProto makeRandomModel(Choices& choices, bool asRuntime) {
+  return Network(choices, asRuntime).make();
 }
 
 onnx::ModelProto reordered(const onnx::ModelProto& model, std::uint64_t seed) {

@@ -168,9 +168,9 @@ std::optional<Tensor> resize(ModelWriter& w, const Tensor& x) {
     ModelBuilder::set(node, "coordinate_transformation_mode",
                       w.choices.pick(std::vector<const char*>{
                           "asymmetric", "half_pixel", "align_corners", "pytorch_half_pixel"}));
-    ModelBuilder::set(node, "nearest_mode",
-                      w.choices.pick(std::vector<const char*>{"floor", "round_prefer_floor",
-                                                              "round_prefer_ceil", "ceil"}));
+    const std::vector<const char*> roundings{"floor", "round_prefer_floor", "round_prefer_ceil",
+                                             "ceil"};
+    ModelBuilder::set(node, "nearest_mode", w.asRuntime ? "floor" : w.choices.pick(roundings));
   }
   return w.moved(face, x, node.output(0), shape);
 }
@@ -260,7 +260,7 @@ std::optional<Tensor> reshape(ModelWriter& w, const Tensor& x) {
     const std::int64_t pixels = x.shape[2] * x.shape[3];
     shapes.push_back({x.shape[0], x.shape[1], pixels});
     shapes.push_back({x.shape[0], x.shape[1] * x.shape[2], x.shape[3]});
-    shapes.push_back({x.shape[1], pixels});
+    if (x.shape[0] == 1) shapes.push_back({x.shape[1], pixels});
     shapes.push_back({x.shape[0], x.shape[1], 1, pixels});
   }
   for (std::int64_t d = 2; d <= 8; ++d)

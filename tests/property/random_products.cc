@@ -18,7 +18,7 @@ struct ConvPlan {
 std::optional<ConvPlan> planConv(ModelWriter& w, const Dims& x) {
   if (x.size() < 3 || x.size() > 5) return std::nullopt;
   ConvPlan plan;
-  plan.window = randomWindow(w.choices, Dims(x.begin() + 2, x.end()), true, false);
+  plan.window = randomWindow(w, Dims(x.begin() + 2, x.end()), true, false);
   std::vector<std::int64_t> groups{1, 1, 1, x[1]};
   for (std::int64_t g = 2; g < x[1]; ++g)
     if (x[1] % g == 0) groups.push_back(g);
@@ -96,7 +96,7 @@ Tensor scaledSum(ModelWriter& w, const std::string& sum, const Weights& weights,
   for (const float scale : weights.scales) scales.push_back(stepOf(x) * scale);
   const std::string scale = w.m.floats(scales.size() == 1 ? Dims{} : channelShape, scales);
   std::string scaled = w.m.op("Mul", {real, scale});
-  if (w.chance(50)) scaled = w.m.op("Add", {scaled, w.reals(channelShape, -1, 1)});
+  if (!w.asRuntime && w.chance(50)) scaled = w.m.op("Add", {scaled, w.reals(channelShape, -1, 1)});
   return w.result(scaled, shape);
 }
 

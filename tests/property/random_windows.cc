@@ -16,8 +16,7 @@ Dims pooledShape(const Dims& x, const Dims& extents) {
 
 std::optional<Tensor> maxPool(ModelWriter& w, const Tensor& x) {
   if (!isImage(x)) return std::nullopt;
-  const RandomWindow window =
-      randomWindow(w.choices, Dims(x.shape.begin() + 2, x.shape.end()), true, true);
+  const RandomWindow window = randomWindow(w, Dims(x.shape.begin() + 2, x.shape.end()), true, true);
   // Of integers from operator set 12 on.
   const Face face = w.opset >= 12 ? w.face(x) : Face{w.real(x), false};
   auto& node = w.m.node("MaxPool", {face.name});
@@ -27,7 +26,7 @@ std::optional<Tensor> maxPool(ModelWriter& w, const Tensor& x) {
 
 std::optional<Tensor> averagePool(ModelWriter& w, const Tensor& x) {
   if (!isImage(x)) return std::nullopt;
-  const RandomWindow window = randomWindow(w.choices, Dims(x.shape.begin() + 2, x.shape.end()),
+  const RandomWindow window = randomWindow(w, Dims(x.shape.begin() + 2, x.shape.end()),
                                            w.opset >= 19 && w.chance(50), true);
   const bool count = w.chance(40);
   auto& node = w.m.node("AveragePool", {w.real(x)});
@@ -53,7 +52,7 @@ std::optional<Tensor> qlinearAveragePool(ModelWriter& w, const Tensor& given) {
   const bool last = w.chance(30), count = w.chance(40);
   const std::size_t first = last ? 1 : 2;
   const auto begin = given.shape.begin() + static_cast<std::ptrdiff_t>(first);
-  const RandomWindow window = randomWindow(w.choices, Dims(begin, begin + 2), false, true);
+  const RandomWindow window = randomWindow(w, Dims(begin, begin + 2), false, true);
   const Tensor x = w.asInteger(given);
   Scaling out = w.scaling(1.0 / 40);
   while (out.isUnsigned != x.scaling.isUnsigned) out = x.scaling;
