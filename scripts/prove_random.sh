@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
-# Proves COUNT random graphs on random meshes from seed FIRST on (10,000 take some minutes); CI runs a slice of these.
-# The first failure prints its seed and a small graph that still fails.
-#   scripts/prove_random.sh [FIRST [COUNT]]
+# Proves COUNT random networks on random meshes from seed FIRST on (10,000 take some minutes); CI runs a slice of these.
+# The first failure prints its seed and a small network that still fails.
+#   scripts/prove_random.sh [graphs|models] [FIRST [COUNT]]
+# graphs (unless told otherwise) builds canonical networks up; models builds ONNX files from the operators down, and
+# reads them like any other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts/build.sh dev prove_random
-build/dev/tests/property/prove_random "${1:-1}" "${2:-10000}"
+program=prove_random
+case ${1:-} in
+  graphs) shift ;;
+  models) program=prove_operators; shift ;;
+esac
+scripts/build.sh dev "$program"
+"build/dev/tests/property/$program" "${1:-1}" "${2:-10000}"

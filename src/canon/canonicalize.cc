@@ -209,28 +209,36 @@ class Canonicalizer {
     }
   }
 
-  // Ports of the outputs, or of what host operators need to compute them.
+  // Ports of the outputs, or of what host operators need to compute them; and the host operators
+  // that make what the array reads. An operator may be needed on both sides: it runs twice.
   void cutOutputs() {
+    needed_.assign(source_.nodes.size(), {});
+    std::vector<ValueId> read;
+    for (const std::int32_t id : boundary_) read.push_back(ValueId(static_cast<std::size_t>(id)));
+    follow(
+        std::move(read), [&](std::size_t node) { needed_[node].before = true; },
+        [](ValueId) { return false; });
+    follow(
+        source_.outputs, [&](std::size_t node) { needed_[node].after = true; },
+        [&](ValueId id) {
+          auto port = lowering_.port(id);
+          if (port) lowering_.graph().outputs.push_back(std::move(*port));
+          return port.has_value();
+        });
+  }
+
+  // Tells `need` the nodes that compute `open`, each once, back to inputs, constants and where
+  // `ends` says so.
+  template <class Need, class Ends>
+  void follow(std::vector<ValueId> open, const Need& need, const Ends& ends) {
     std::vector<bool> seen(source_.values.size());
-    std::vector<ValueId> open(source_.outputs.begin(), source_.outputs.end());
-    for (const std::int32_t id : boundary_) open.push_back(ValueId(static_cast<std::size_t>(id)));
-    needed_.assign(source_.nodes.size(), 0);
-    std::vector<Port> ports;
     for (std::size_t n = 0; n < open.size(); ++n) {
       const ValueId id = open[n];
       if (seen[id.at()] || source_[id].constant) continue;
       seen[id.at()] = true;
-      const bool isBoundary = boundary_.contains(id.index);
-      if (!isBoundary) {
-        if (auto port = lowering_.port(id)) {
-          lowering_.graph().outputs.push_back(std::move(*port));
-          continue;
-        }
-      }
-      if (producer_[id.at()] < 0) continue;  // an input of the model
+      if (ends(id) || producer_[id.at()] < 0) continue;
       const auto i = static_cast<std::size_t>(producer_[id.at()]);
-      const auto* hosted = std::get_if<Hosted>(&lowering_.state(id));
-      needed_[i] = isBoundary || (hosted && hosted->before) ? 1 : 2;
+      need(i);
       for (const ValueId input : source_.nodes[i].inputs)
         if (input.valid()) open.push_back(input);
     }
@@ -249,7 +257,7 @@ class Canonicalizer {
       code = fault.code();
     }
     for (std::size_t i = 0; i < source_.nodes.size(); ++i) {
-      if (!needed_[i]) continue;
+      if (!needed_[i].any()) continue;
       const Node& node = source_.nodes[i];
       const std::string who = "'" + node.name + "' (" + node.opType + ")";
       const bool lost = isForTheArray(node.kind);
@@ -329,8 +337,7 @@ class Canonicalizer {
   // Whether the array would do no more than take arrays in and give them out, while the host works.
   bool isIdle() const {
     const CanonicalGraph& made = lowering_.graph();
-    return made.ops.empty() &&
-           (made.inputs.empty() || std::ranges::any_of(needed_, [](int n) { return n != 0; }));
+    return made.ops.empty() && (made.inputs.empty() || std::ranges::any_of(needed_, &Sides::any));
   }
 
   void listQuantized() {
@@ -444,7 +451,7 @@ class Canonicalizer {
     };
     std::vector<bool> written(source_.values.size());
     for (std::size_t i = 0; i < source_.nodes.size(); ++i) {
-      if (needed_[i] != (before ? 1 : 2)) continue;
+      if (!(before ? needed_[i].before : needed_[i].after)) continue;
       Node node = source_.nodes[i];
       for (const ValueId id : node.inputs)
         if (id.valid() && !source_[id].constant && !written[id.at()]) {
@@ -459,22 +466,20 @@ class Canonicalizer {
       out.nodes.push_back(std::move(node));
     }
     if (out.nodes.empty()) return {};
-    for (const ValueId id : source_.outputs) addOutput(out, id, moved);
-    if (before) {
+    if (!before)
+      for (const ValueId id : source_.outputs) addOutput(out, id, moved);
+    else
       for (const std::int32_t id : boundary_)
         addOutput(out, ValueId(static_cast<std::size_t>(id)), moved);
-      for (std::size_t i = 0; i < source_.nodes.size(); ++i)  // what the host reads again after
-        for (const ValueId id : source_.nodes[i].inputs)
-          if (needed_[i] == 2 && id.valid() && written[id.at()]) addOutput(out, id, moved);
-    }
     const Diagnostics broken = verify(out);
     HEDDLE_CHECK(broken.empty()) << toText(broken);
     return out;
   }
 
+  // What a part reads may itself be an output of the model: then the part hands it on.
   static void addOutput(Graph& out, ValueId id, const std::vector<ValueId>& moved) {
     const ValueId here = moved[id.at()];
-    if (!here.valid() || std::ranges::find(out.inputs, here) != out.inputs.end()) return;
+    if (!here.valid()) return;
     if (std::ranges::find(out.outputs, here) == out.outputs.end()) out.outputs.push_back(here);
   }
 
@@ -482,7 +487,11 @@ class Canonicalizer {
   Lowering lowering_;
   std::vector<std::optional<Unsupported>> why_;  // by node
   std::vector<bool> hosted_;
-  std::vector<int> needed_;  // by node: 0 no host operator, 1 before, 2 after
+  struct Sides {
+    bool before = false, after = false;
+    bool any() const { return before || after; }
+  };
+  std::vector<Sides> needed_;  // by node: on which side of the array the host runs it
   std::vector<std::int64_t> producer_;
   std::set<std::int32_t> boundary_;  // values that host operators compute and the array reads
   Canonicalized result_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "lowering.h"
 
@@ -10,6 +11,7 @@ namespace heddle::canon {
 namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
+constexpr std::size_t kMostTables = 16;  // parts of one movement with a table of their own
 
 std::string unique(UniqueNames& names, const std::string& base) {
   return names.take(base.empty() ? "value" : base);
@@ -81,11 +83,33 @@ Multiplier checkedMultiplier(double scale) {
   return makeMultiplier(scale);
 }
 
-std::int32_t addWrapping(std::int32_t bias, double units) {
-  const double whole = std::nearbyint(units);
-  const double bounded = std::clamp(whole, -2147483648.0, 2147483647.0);
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(bias) +
-                                   static_cast<std::uint32_t>(static_cast<std::int32_t>(bounded)));
+// Of an average, which is within 255 of 0 and, but for 0, at least 2^-40. Ratios beyond these
+// bounds give 0 or saturate like the bounds themselves.
+Multiplier averageMultiplier(double ratio) {
+  if (ratio == 1) return {1, 0};
+  constexpr double kLargest = 0x1p59, kSmallest = 0x1p-31;
+  if (std::isfinite(ratio) && ratio >= 0 && ratio < kSmallest) return {};
+  return checkedMultiplier(std::isfinite(ratio) ? std::min(ratio, kLargest) : ratio);
+}
+
+// Whether the products of a channel are too small to change what its offset rounds to.
+bool offsetDecides(const Accumulator& sum, std::size_t o, std::span<const std::int8_t> weights,
+                   std::int8_t zero, const Quantization& quantization) {
+  double most = 0;
+  for (const std::int8_t w : weights) most += std::abs(w - zero) * 255.0;
+  const double reach = most * std::abs(sum.scale[o]);
+  const double real = sum.offset[o] + sum.bias[o] * sum.scale[o];
+  const auto rounded = [&](double x) { return quantizeValue(static_cast<float>(x), quantization); };
+  const bool sloped = !sum.negativeSlope.empty() && real < 0;
+  return !sloped && rounded(real - reach) == rounded(real + reach);
+}
+
+// A channel whose result is its offset: in units of the result, whatever the input.
+void makeConstant(double offset, const Quantization& quantization, std::span<std::int8_t> weights,
+                  std::int8_t zero, std::int32_t& bias, double& scale) {
+  std::ranges::fill(weights, zero);
+  scale = double{quantization.scale};
+  bias = static_cast<std::int32_t>(std::clamp(std::nearbyint(offset / scale), -1e6, 1e6));
 }
 
 // Conv and DepthwiseConv differ only in the layout of their weights.
@@ -103,12 +127,17 @@ Op product(const Accumulator& sum, const Quantization& quantization, bool depthw
   for (std::size_t o = 0; o < outputs; ++o) {
     double scale = sum.scale[o];
     const auto weights = std::span(op.weights).subspan(o * row, row);
-    if (scale == 0) {  // only the offset remains
-      std::ranges::fill(weights, op.weightZero[o]);
-      op.bias[o] = 0;
-      scale = double{quantization.scale};
+    const double exact = sum.offset[o] / scale, units = std::nearbyint(exact) + op.bias[o];
+    const double lost = std::abs((exact - std::nearbyint(exact)) * scale);
+    const bool isFine = lost <= 0.5 * double{quantization.scale};  // the result may be off by 1
+    if (scale != 0 && std::abs(units) < 0x1p31 && isFine) {
+      op.bias[o] = static_cast<std::int32_t>(units);
+    } else if (scale == 0 || offsetDecides(sum, o, weights, op.weightZero[o], quantization)) {
+      makeConstant(sum.offset[o] + op.bias[o] * scale, quantization, weights, op.weightZero[o],
+                   op.bias[o], scale);
+    } else {
+      throw Unsupported("32 bits in units of its sum cannot hold its bias", "CANON004");
     }
-    op.bias[o] = addWrapping(op.bias[o], sum.offset[o] / scale);
     if (scale < 0) {
       // -(w - z) == (-1 - w) - (-1 - z), and -1 - w never leaves int8.
       for (std::int8_t& w : weights) w = negated(w);
@@ -240,7 +269,7 @@ TensorId Lowering::emit(const Real& real, const Average& average, const Quantiza
   op.countIncludesPad = average.countIncludesPad;
   const double ratio =
       double{average.quantization.scale} / double{quantization.scale} * average.factor;
-  op.rescale = ratio == 1 ? Multiplier{1, 0} : checkedMultiplier(ratio);
+  op.rescale = averageMultiplier(ratio);
   op.clamp = clampOf(real, quantization);
   const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
   provisional_[tensor.at()] = name.empty();
@@ -265,12 +294,14 @@ TensorId Lowering::emit(const Real& real, const Moved& open, const Quantization&
   Assemble op;
   op.fill = quantizeValue(static_cast<float>(moved.fill), quantization);
   std::vector<TensorId> inputs;
+  // A core holds the table of each part: of many pieces of one tensor the tensor gets it, once.
+  const bool manyParts = moved.parts.size() > kMostTables;
   for (const MovedPart& part : moved.parts) {
     std::optional<Table256> table;
     TensorId source;
     const Real& from = this->real(part.source);
     const auto* function = std::get_if<Mapped>(&from.kind);
-    if (function && (function->linear || function->tables.size() == 1)) {
+    if (function && !manyParts && (function->linear || function->tables.size() == 1)) {
       source = function->tensor;
       table = requantizationTable(tablesOf(*function).front(), quantization);
       if (isIdentity(*table)) table.reset();

@@ -150,6 +150,10 @@ struct ProductInput {
   View view;
 };
 
+// Which inputs of a node are what: x, its scale and zero point; weights, theirs; the result's; the
+// bias.
+struct ProductOperands;
+
 class Lowering {
  public:
   explicit Lowering(const Graph& source);
@@ -234,6 +238,14 @@ class Lowering {
   // --- products.cc
   void lowerConv(const Node& node);
   void lowerMatrix(const Node& node);
+  RealRef productOperand(const Node& node, const ProductOperands& at);
+  RealRef matrixOperand(const Node& node, const ProductOperands& at, bool transposedA);
+  ConstantReal productWeights(const Node& node, const ProductOperands& at, std::size_t axis) const;
+  std::optional<ConstantReal> productBias(const Node& node, const ProductOperands& at,
+                                          const Accumulator& sum) const;
+  void setProduct(const Node& node, const ProductOperands& at, const RealRef& result);
+  ProductInput windowInput(const RealRef& ref, Window& window, const std::vector<Axis>& axes,
+                           const Node& node);
   ProductInput foldedPadding(const RealRef& ref, Window& window);
   ProductInput linearInput(const RealRef& ref);
   RealRef padded(const RealRef& ref, const Window& window, const std::vector<Axis>& axes,
@@ -273,7 +285,7 @@ class Lowering {
   std::map<ValueId, Unsupported> inputFaults_;
   std::deque<std::string> permuted_;  // bytes of constants that a Transpose has moved
   CanonicalGraph graph_;
-  std::vector<Quantization> quantizations_;  // of graph_.tensors
+  std::deque<Quantization> quantizations_;  // of graph_.tensors; references to them stay valid
   std::vector<bool> provisional_;  // the tensor has a name that a QuantizeLinear may replace
   UniqueNames tensorNames_, opNames_;
   std::int64_t spent_ = 0;

@@ -341,98 +341,119 @@ RealRef Lowering::indexed(const RealRef& given, const std::vector<IndexPairs>& m
   return {addReal(composed(made)), target};
 }
 
+namespace {
+
+// The input index that output index `at` of an axis of `extent` elements reads, or absent for the
+// fill.
+std::optional<std::int64_t> paddedSource(const PadAttributes& pad, std::size_t axis,
+                                         std::int64_t at, std::int64_t extent) {
+  std::int64_t from = at - pad.begins[axis];
+  if (from >= 0 && from < extent) return from;
+  const std::int64_t period = 2 * (extent - 1);
+  switch (pad.mode) {
+    case PadMode::Constant:
+      return std::nullopt;
+    case PadMode::Edge:
+      return std::clamp<std::int64_t>(from, 0, extent - 1);
+    case PadMode::Wrap:
+      return (from % extent + extent) % extent;
+    case PadMode::Reflect:
+      if (period == 0) return 0;
+      from = (from % period + period) % period;
+      return std::min(from, period - from);
+  }
+  return std::nullopt;
+}
+
+// Which input index each output index of an axis reads; `splitStart` is where the output of a Split
+// begins.
+class AxisSources {
+ public:
+  AxisSources(const Node& node, const Dims& in, const Dims& out, std::int64_t splitStart)
+      : node_(node), in_(in), out_(out), splitStart_(splitStart) {
+    const auto* resize = std::get_if<ResizeAttributes>(&node.attributes);
+    if (resize && resize->mode != ResizeMode::Nearest)
+      throw Unsupported("only nearest mode becomes an integer operator");
+  }
+
+  // (output, input) along `axis`; empty for the identity.
+  IndexPairs pairs(std::size_t axis) const {
+    IndexPairs pairs;
+    bool same = out_[axis] == in_[axis];
+    for (std::int64_t at = 0; at < out_[axis]; ++at) {
+      const std::optional<std::int64_t> from = source(axis, at);
+      same = same && from == at;
+      if (from) pairs.emplace_back(at, *from);
+    }
+    if (same) return {};
+    if (pairs.empty()) throw Unsupported("a movement that keeps nothing of its input");
+    return pairs;
+  }
+
+ private:
+  std::optional<std::int64_t> source(std::size_t axis, std::int64_t at) const {
+    const std::int64_t extent = in_[axis];
+    switch (node_.kind) {
+      case NodeKind::Split: {
+        const auto& split = std::get<SplitAttributes>(node_.attributes);
+        return static_cast<std::int64_t>(axis) == split.axis ? splitStart_ + at : at;
+      }
+      case NodeKind::Slice: {
+        const auto& slice = std::get<SliceAttributes>(node_.attributes);
+        return slice.starts[axis] + at * slice.steps[axis];
+      }
+      case NodeKind::Resize:
+        return nearestSource(std::get<ResizeAttributes>(node_.attributes), axis, at, extent,
+                             out_[axis]);
+      case NodeKind::Expand:
+        return extent == 1 ? 0 : at;
+      case NodeKind::Tile:
+        return at % extent;
+      case NodeKind::Pad:
+        return paddedSource(std::get<PadAttributes>(node_.attributes), axis, at, extent);
+      default:
+        throw Unsupported("a movement that heddle does not know");
+    }
+  }
+
+  const Node& node_;
+  const Dims &in_, &out_;
+  std::int64_t splitStart_;
+};
+
+// What a Pad fills with, as a real number: the pad of integers is stored in their own form.
+double fillOf(const Node& node, const Quantization* integer) {
+  const auto* pad = std::get_if<PadAttributes>(&node.attributes);
+  if (!pad || !integer) return pad ? pad->value : 0;
+  const double stored = pad->value - (integer->fromUint8 ? 128 : 0);
+  return double{
+      dequantizeValue(static_cast<std::int8_t>(std::clamp(stored, -128.0, 127.0)), *integer)};
+}
+
+}  // namespace
+
 void Lowering::lowerIndexed(const Node& node) {
   const RealRef ref = realOf(node, 0);
   const auto* integer = std::get_if<IntegerRef>(&states_[node.inputs[0].at()]);
+  const Quantization* own = integer ? &quantizations_[integer->tensor.at()] : nullptr;
   const Dims& x = source_[node.inputs[0]].shape;
-  double fill = 0;
+  const auto* split = std::get_if<SplitAttributes>(&node.attributes);
   std::int64_t splitStart = 0;
   for (std::size_t output = 0; output < node.outputs.size(); ++output) {
-    if (!node.outputs[output].valid()) {
-      splitStart += std::get<SplitAttributes>(node.attributes).sizes[output];
-      continue;
-    }
+    const std::int64_t start = splitStart;
+    if (split) splitStart += split->sizes[output];
+    if (!node.outputs[output].valid()) continue;
     const Value& out = source_[node.outputs[output]];
     if (out.shape.size() != x.size()) throw Unsupported("a movement that changes the rank");
-    std::vector<IndexPairs> maps(x.size());
-    // source(i, at): the input index of output index `at` of axis i, or absent for the fill.
-    const auto fillMap =
-        [&](std::size_t i, const std::function<std::optional<std::int64_t>(std::int64_t)>& source) {
-          spend(256 * out.shape[i]);
-          bool same = out.shape[i] == x[i];
-          for (std::int64_t at = 0; at < out.shape[i]; ++at) {
-            const auto from = source(at);
-            same = same && from == at;
-            if (from) maps[i].emplace_back(at, *from);
-          }
-          if (same)
-            maps[i].clear();
-          else if (maps[i].empty())
-            throw Unsupported("a movement that keeps nothing of its input");
-        };
+    const AxisSources sources(node, x, out.shape, start);
+    std::vector<IndexPairs> maps;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      switch (node.kind) {
-        case NodeKind::Split:
-          if (static_cast<std::int64_t>(i) == std::get<SplitAttributes>(node.attributes).axis)
-            fillMap(i, [&](std::int64_t at) { return splitStart + at; });
-          break;
-        case NodeKind::Slice: {
-          const auto& slice = std::get<SliceAttributes>(node.attributes);
-          fillMap(i, [&](std::int64_t at) { return slice.starts[i] + at * slice.steps[i]; });
-          break;
-        }
-        case NodeKind::Resize: {
-          const auto& resize = std::get<ResizeAttributes>(node.attributes);
-          if (resize.mode != ResizeMode::Nearest)
-            throw Unsupported("only nearest mode becomes an integer operator");
-          fillMap(
-              i, [&](std::int64_t at) { return nearestSource(resize, i, at, x[i], out.shape[i]); });
-          break;
-        }
-        case NodeKind::Expand:
-          fillMap(i, [&](std::int64_t at) { return x[i] == 1 ? 0 : at; });
-          break;
-        case NodeKind::Tile:
-          fillMap(i, [&](std::int64_t at) { return at % x[i]; });
-          break;
-        case NodeKind::Pad: {
-          const auto& pad = std::get<PadAttributes>(node.attributes);
-          fill = pad.value;
-          fillMap(i, [&](std::int64_t at) -> std::optional<std::int64_t> {
-            std::int64_t from = at - pad.begins[i];
-            if (from >= 0 && from < x[i]) return from;
-            const std::int64_t period = 2 * (x[i] - 1);
-            switch (pad.mode) {
-              case PadMode::Constant:
-                return std::nullopt;
-              case PadMode::Edge:
-                return std::clamp<std::int64_t>(from, 0, x[i] - 1);
-              case PadMode::Wrap:
-                return (from % x[i] + x[i]) % x[i];
-              case PadMode::Reflect:
-                if (period == 0) return 0;
-                from = (from % period + period) % period;
-                return std::min(from, period - from);
-            }
-            return std::nullopt;
-          });
-          break;
-        }
-        default:
-          throw Unsupported("a movement that heddle does not know");
-      }
+      spend(256 * out.shape[i]);
+      maps.push_back(sources.pairs(i));
     }
-    if (node.kind == NodeKind::Split)
-      splitStart += std::get<SplitAttributes>(node.attributes).sizes[output];
-    if (integer && node.kind == NodeKind::Pad) {
-      const Quantization& own = quantizations_[integer->tensor.at()];
-      const double stored = fill - (own.fromUint8 ? 128 : 0);
-      fill =
-          double{dequantizeValue(static_cast<std::int8_t>(std::clamp(stored, -128.0, 127.0)), own)};
-    }
-    const RealRef moved = indexed(ref, maps, out.shape, fill, node, out.name);
-    if (integer)
-      setInteger(node, output, moved, quantizations_[integer->tensor.at()]);
+    const RealRef moved = indexed(ref, maps, out.shape, fillOf(node, own), node, out.name);
+    if (own)
+      setInteger(node, output, moved, *own);
     else
       setReal(node, output, moved);
   }
@@ -528,8 +549,9 @@ void Lowering::lowerConcat(const Node& node) {
           dequantized(integerOf(node, i),
                       quantizationOf(node, i + 1, i + 2, source_[node.inputs[i]].type), node));
     } else {
-      operands.push_back(realOf(node, i));
       if (integer && !quantization) quantization = quantizations_[integer->tensor.at()];
+      // Integers stand beside each other as they are, whatever numbers each operand meant.
+      operands.push_back(integer ? dequantized(*integer, *quantization, node) : realOf(node, i));
     }
   }
   if (operands.empty()) throw Unsupported("an empty value");

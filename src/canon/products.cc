@@ -2,21 +2,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heddle/support/check.h"
 #include "lowering.h"
 
 namespace heddle::canon {
 
-namespace {
-
-// Which inputs of a node are what: x, its scale and zero point; weights, theirs; the result's; the
-// bias.
-struct Operands {
+struct ProductOperands {
   std::size_t x = 0, xScale = 0, xZero = 0;
   std::size_t w = 1, wScale = 0, wZero = 0;
   std::size_t yScale = 0, yZero = 0, bias = 2;
 };
 
-Operands operandsOf(NodeKind kind) {
+namespace {
+
+ProductOperands operandsOf(NodeKind kind) {
   switch (kind) {
     case NodeKind::QLinearConv:
     case NodeKind::QLinearMatMul:
@@ -158,222 +157,248 @@ void Lowering::addBias(Accumulator& sum, const ConstantReal& bias, double factor
   }
 }
 
-void Lowering::lowerConv(const Node& node) {
-  const auto& conv = std::get<ConvAttributes>(node.attributes);
-  const Operands at = operandsOf(node.kind);
-  const std::size_t spatial = conv.kernel.size();
-  if (spatial > 2)
-    throw Unsupported("a convolution of " + std::to_string(spatial) + " spatial axes");
-  const auto axis = [&](const Dims& values, std::size_t i) {  // i: 0 rows, 1 columns
-    return spatial == 2 ? values[i] : i == 1 ? values[0] : std::int64_t{1};
-  };
-  const auto pad = [&](std::size_t i, bool end) {
-    if (spatial == 2) return conv.pads[i + (end ? 2 : 0)];
-    return i == 1 ? conv.pads[end ? 1 : 0] : std::int64_t{0};
-  };
-  Accumulator sum;
-  sum.window = {.kernelY = axis(conv.kernel, 0),
-                .kernelX = axis(conv.kernel, 1),
-                .strideY = axis(conv.strides, 0),
-                .strideX = axis(conv.strides, 1),
-                .dilationY = axis(conv.dilations, 0),
-                .dilationX = axis(conv.dilations, 1),
-                .padTop = pad(0, false),
-                .padLeft = pad(1, false),
-                .padBottom = pad(0, true),
-                .padRight = pad(1, true)};
-  const std::vector<Axis> axes = spatial == 2
-                                     ? std::vector<Axis>{Axis::Y, Axis::C, Axis::Y, Axis::X}
-                                     : std::vector<Axis>{Axis::Y, Axis::C, Axis::X};
-  const Value& x = source_[node.inputs[at.x]];
-  if (x.shape[0] != 1)
-    throw Unsupported("a batch of " + std::to_string(x.shape[0]) + " does not fold into rows",
-                      "CANON002");
-  RealRef ref;
-  Quantization given;
-  if (isQuantized(node.kind)) {
-    ref =
-        dequantized(integerOf(node, at.x), quantizationOf(node, at.xScale, at.xZero, x.type), node);
-  } else if (isInteger(node.kind)) {
-    const IntegerRef integer = integerOf(node, at.x);
-    given = quantizations_[integer.tensor.at()];
-    const bool isUint8 = x.type == DataType::Uint8;
-    given.zero = isUint8 ? -128 : 0;
-    if (at.xZero < node.inputs.size() && node.inputs[at.xZero].valid()) {
-      const std::vector<double> zero = elementsOf(constantReal(node.inputs[at.xZero]));
-      if (zero.size() != 1) throw Unsupported("an activation with a zero point for each channel");
-      given.zero += static_cast<std::int32_t>(zero[0]);
-    }
-    ref = dequantized(integer, given, node);
-  } else {
-    ref = realOf(node, at.x);
+// The activation of a product as real numbers.
+RealRef Lowering::productOperand(const Node& node, const ProductOperands& at) {
+  const DataType type = source_[node.inputs[at.x]].type;
+  if (isQuantized(node.kind))
+    return dequantized(integerOf(node, at.x), quantizationOf(node, at.xScale, at.xZero, type),
+                       node);
+  if (!isInteger(node.kind)) return realOf(node, at.x);
+  const IntegerRef integer = integerOf(node, at.x);
+  Quantization given = quantizations_[integer.tensor.at()];
+  given.zero = type == DataType::Uint8 ? -128 : 0;
+  if (at.xZero < node.inputs.size() && node.inputs[at.xZero].valid()) {
+    const std::vector<double> zero = elementsOf(constantReal(node.inputs[at.xZero]));
+    if (zero.size() != 1) throw Unsupported("an activation of several zero points");
+    given.zero += static_cast<std::int32_t>(zero[0]);
   }
-  ref = relaid(ref, layOut(x.shape, axes), node);
-  ProductInput input;
-  if (Window folded = sum.window; bordersWithinKernel(folded)) {
-    input = foldedPadding(ref, folded);
-    if (bordersWithinKernel(folded))
-      sum.window = folded;
-    else
-      input = linearInput(ref);
-  } else {
-    input = linearInput(padded(ref, sum.window, axes, node));
-    sum.window.padTop = sum.window.padLeft = sum.window.padBottom = sum.window.padRight = 0;
-  }
-  sum.input = input.tensor;
-  const ConstantReal weights =
-      node.kind == NodeKind::Conv
-          ? constantReal(node.inputs[at.w])
-          : quantizedConstant(node.inputs[at.w],
-                              isInteger(node.kind) ? ValueId() : node.inputs[at.wScale],
-                              at.wZero < node.inputs.size() ? node.inputs[at.wZero] : ValueId(), 0);
-  if (weights.scales.size() != 1 && weights.axis != 0)
-    throw Unsupported("weights with a scale for each input channel");
-  const Dims& w = weights.shape;
-  readWeightScales(weights, w[0], isInteger(node.kind) ? 1.F : input.quantization.scale, sum);
-  sum.weights.group = conv.group;
-  sum.weights.inputsPerGroup = w[1];
-  if (node.inputs.size() > at.bias && node.inputs[at.bias].valid()) {
-    ConstantReal bias = constantReal(node.inputs[at.bias]);
-    if (isQuantized(node.kind)) {  // int32 in units of the sum, by definition
-      bias.scales.clear();
-      for (const double scale : sum.scale) bias.scales.push_back(static_cast<float>(scale));
-      bias.zeros.assign(bias.scales.size(), 0);
-    }
-    addBias(sum, bias, 1);
-  }
-  const Dims& y = source_[node.outputs[0]].shape;
-  const View view = layOut(y, axes);
-  const RealRef result{addReal(fresh(node, std::move(sum), tensorShape(view))), view};
-  if (!isQuantized(node.kind)) return setReal(node, 0, result);
-  setInteger(node, 0, result,
-             quantizationOf(node, at.yScale, at.yZero, source_[node.outputs[0]].type));
+  return dequantized(integer, given, node);
 }
 
-void Lowering::lowerMatrix(const Node& node) {
-  const Operands at = operandsOf(node.kind);
-  const GemmAttributes gemm = std::holds_alternative<GemmAttributes>(node.attributes)
-                                  ? std::get<GemmAttributes>(node.attributes)
-                                  : GemmAttributes{};
-  const Value& x = source_[node.inputs[at.x]];
-  RealRef ref;
-  if (isQuantized(node.kind)) {
-    ref =
-        dequantized(integerOf(node, at.x), quantizationOf(node, at.xScale, at.xZero, x.type), node);
-  } else if (isInteger(node.kind)) {
-    const IntegerRef integer = integerOf(node, at.x);
-    Quantization given = quantizations_[integer.tensor.at()];
-    given.zero = x.type == DataType::Uint8 ? -128 : 0;
-    if (at.xZero < node.inputs.size() && node.inputs[at.xZero].valid()) {
-      const std::vector<double> zero = elementsOf(constantReal(node.inputs[at.xZero]));
-      if (zero.size() != 1) throw Unsupported("an activation with a zero point for each row");
-      given.zero += static_cast<std::int32_t>(zero[0]);
-    }
-    ref = dequantized(integer, given, node);
-  } else {
-    ref = realOf(node, at.x);
-  }
-  if (gemm.transA) ref.view = transposed(ref.view, {1, 0});
-  if (!isConstant(node.inputs[at.w]))
-    throw Unsupported("both of its operands are computed at run time");
-  ConstantReal weights =
-      node.kind == NodeKind::Gemm || node.kind == NodeKind::MatMul
-          ? constantReal(node.inputs[at.w])
-          : quantizedConstant(node.inputs[at.w],
-                              isInteger(node.kind) ? ValueId() : node.inputs[at.wScale],
-                              at.wZero < node.inputs.size() ? node.inputs[at.wZero] : ValueId(),
-                              source_[node.inputs[at.w]].shape.empty()
-                                  ? 0
-                                  : source_[node.inputs[at.w]].shape.size() - 1);
-  const bool vector = weights.shape.size() == 1;
-  while (weights.shape.size() > 2 && weights.shape.front() == 1) {
-    weights.shape.erase(weights.shape.begin());
-    if (weights.axis > 0) --weights.axis;
-  }
-  if (vector) weights.shape.push_back(1);
-  if (weights.shape.size() != 2) throw Unsupported("weights of " + toText(weights.shape));
-  const bool transB = gemm.transB;
-  const std::int64_t length = weights.shape[transB ? 1 : 0],
-                     outputs = weights.shape[transB ? 0 : 1];
-  if (isQuantized(node.kind) && weights.scales.size() != 1) weights.axis = transB ? 0 : 1;
-  if (weights.scales.size() != 1 && (weights.axis != (transB ? 0U : 1U) ||
-                                     static_cast<std::int64_t>(weights.scales.size()) != outputs))
-    throw Unsupported("weights with a scale for each row of the sum");
+// `axis` is that of the outputs, where scale and zero point are inputs of the node itself.
+ConstantReal Lowering::productWeights(const Node& node, const ProductOperands& at,
+                                      std::size_t axis) const {
+  const ValueId weights = node.inputs[at.w];
+  if (!isQuantized(node.kind) && !isInteger(node.kind)) return constantReal(weights);
+  const ValueId scale = isInteger(node.kind) ? ValueId() : node.inputs[at.wScale],
+                zero = at.wZero < node.inputs.size() ? node.inputs[at.wZero] : ValueId();
+  return quantizedConstant(weights, scale, zero, axis);
+}
 
-  // The row's digits on an axis are the whole axis or none of it; else the rows become pixels.
-  const auto wholeAxis = [&](const RealRef& of) -> std::optional<std::array<bool, 3>> {
-    std::array<std::int64_t, 3> inRow{1, 1, 1};
-    for (const Digit& digit : of.view.dims.back()) {
-      if (digit.axis == Axis::Flat)
-        throw Unsupported("it reads '" + real(of.id).name +
-                          "', a float that nothing has quantized");
-      inRow[static_cast<std::size_t>(digit.axis)] *= digit.extent;
-    }
-    const Shape& s = real(of.id).shape;
-    const std::array<std::int64_t, 3> extents{s.height, s.width, s.channels};
-    std::array<bool, 3> whole{};
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (inRow[i] != 1 && inRow[i] != extents[i]) return std::nullopt;
-      whole[i] = inRow[i] == extents[i];
-    }
-    if (!whole[2]) return std::nullopt;
-    return whole;
-  };
-  std::optional<std::array<bool, 3>> row = wholeAxis(ref);
-  if (!row) {
-    const Dims shape = ref.view.shape();
-    std::vector<Axis> axes(shape.size(), Axis::Y);
-    axes.back() = Axis::C;
-    ref = relaid(ref, layOut(shape, axes), node);
-    row = wholeAxis(ref);
+// Absent where the node has none.
+std::optional<ConstantReal> Lowering::productBias(const Node& node, const ProductOperands& at,
+                                                  const Accumulator& sum) const {
+  if (node.inputs.size() <= at.bias || !node.inputs[at.bias].valid()) return std::nullopt;
+  ConstantReal bias = constantReal(node.inputs[at.bias]);
+  if (isQuantized(node.kind)) {  // int32 in units of the sum, by definition
+    bias.scales.clear();
+    for (const double scale : sum.scale) bias.scales.push_back(static_cast<float>(scale));
+    bias.zeros.assign(bias.scales.size(), 0);
   }
-  ref = mapped(ref);
-  const auto [tensor, quantization] = linear(ref);
-  const Shape& in = real(ref.id).shape;
-  Accumulator sum;
-  sum.input = tensor;
-  sum.window.kernelY = (*row)[0] ? in.height : 1;
-  sum.window.kernelX = (*row)[1] ? in.width : 1;
-  readWeightScales(weights, outputs, isInteger(node.kind) ? 1.F : quantization.scale, sum);
-  if (gemm.alpha != 1)
-    for (double& scale : sum.scale) scale = double{static_cast<float>(scale) * gemm.alpha};
-  sum.weights.matrix = true;
-  sum.weights.stepK = transB ? 1 : outputs;
-  sum.weights.stepN = transB ? length : 1;
-  const std::array<std::int64_t, 3> step{sum.window.kernelX * in.channels, in.channels, 1};
-  sum.weights.place.assign(1, 0);
-  for (const Digit& digit : ref.view.dims.back()) {
-    std::vector<std::int64_t> next;
-    next.reserve(sum.weights.place.size() * static_cast<std::size_t>(digit.extent));
-    for (const std::int64_t place : sum.weights.place)
-      for (std::int64_t i = 0; i < digit.extent; ++i)
-        next.push_back(place + i * digit.stride * step[static_cast<std::size_t>(digit.axis)]);
-    sum.weights.place = std::move(next);
-  }
-  if (node.inputs.size() > at.bias && node.inputs[at.bias].valid() &&
-      node.kind != NodeKind::QLinearMatMul && node.kind != NodeKind::MatMul) {
-    ConstantReal bias = constantReal(node.inputs[at.bias]);
-    if (isQuantized(node.kind)) {
-      bias.scales.clear();
-      for (const double scale : sum.scale) bias.scales.push_back(static_cast<float>(scale));
-      bias.zeros.assign(bias.scales.size(), 0);
-    }
-    if (!bias.shape.empty() && bias.shape.back() != outputs && elementCount(bias.shape) != 1)
-      throw Unsupported("a bias of " + toText(bias.shape));
-    addBias(sum, bias, double{gemm.beta});
-  }
-  // Pixels keep their digits; the row is now the channels.
-  View view;
-  view.dims.assign(ref.view.dims.begin(), ref.view.dims.end() - 1);
-  if (!vector) view.dims.push_back(outputs == 1 ? Digits{} : Digits{{outputs, Axis::C, 1}});
-  const Shape shape{
-      .height = (*row)[0] ? 1 : in.height, .width = (*row)[1] ? 1 : in.width, .channels = outputs};
-  const RealRef result{addReal(fresh(node, std::move(sum), shape)), view};
+  return bias;
+}
+
+void Lowering::setProduct(const Node& node, const ProductOperands& at, const RealRef& result) {
   const bool rounds =
       isQuantized(node.kind) && at.yScale < node.inputs.size() && node.inputs[at.yScale].valid();
   if (!rounds) return setReal(node, 0, result);
   setInteger(node, 0, result,
              quantizationOf(node, at.yScale, at.yZero, source_[node.outputs[0]].type));
+}
+
+// --- convolutions
+
+namespace {
+
+// A convolution along one axis is one of a single row.
+Window windowOf(const ConvAttributes& conv) {
+  const bool image = conv.kernel.size() == 2;
+  const auto rows = [&](const Dims& values, std::int64_t otherwise) {
+    return image ? values[0] : otherwise;
+  };
+  const auto columns = [&](const Dims& values) { return values[image ? 1 : 0]; };
+  return {.kernelY = rows(conv.kernel, 1),
+          .kernelX = columns(conv.kernel),
+          .strideY = rows(conv.strides, 1),
+          .strideX = columns(conv.strides),
+          .dilationY = rows(conv.dilations, 1),
+          .dilationX = columns(conv.dilations),
+          .padTop = rows(conv.pads, 0),
+          .padLeft = columns(conv.pads),
+          .padBottom = image ? conv.pads[2] : 0,
+          .padRight = conv.pads[image ? 3 : 1]};
+}
+
+}  // namespace
+
+// What the window slides over, and the window as it is then: it takes up a Pad before it, and gives
+// its border away where that is more than a border.
+ProductInput Lowering::windowInput(const RealRef& ref, Window& window,
+                                   const std::vector<Axis>& axes, const Node& node) {
+  if (!bordersWithinKernel(window)) {
+    const ProductInput input = linearInput(padded(ref, window, axes, node));
+    window.padTop = window.padLeft = window.padBottom = window.padRight = 0;
+    return input;
+  }
+  Window folded = window;
+  const ProductInput input = foldedPadding(ref, folded);
+  if (!bordersWithinKernel(folded)) return linearInput(ref);
+  window = folded;
+  return input;
+}
+
+void Lowering::lowerConv(const Node& node) {
+  const auto& conv = std::get<ConvAttributes>(node.attributes);
+  const ProductOperands at = operandsOf(node.kind);
+  const std::size_t spatial = conv.kernel.size();
+  if (spatial > 2)
+    throw Unsupported("a convolution of " + std::to_string(spatial) + " spatial axes");
+  std::vector<Axis> axes{Axis::Y, Axis::C, Axis::X};
+  if (spatial == 2) axes.insert(axes.begin() + 2, Axis::Y);
+  const Dims& x = source_[node.inputs[at.x]].shape;
+  if (x[0] != 1)
+    throw Unsupported("a batch of " + std::to_string(x[0]) + " does not fold into rows",
+                      "CANON002");
+  Accumulator sum;
+  sum.window = windowOf(conv);
+  const RealRef ref = relaid(productOperand(node, at), layOut(x, axes), node);
+  const ProductInput input = windowInput(ref, sum.window, axes, node);
+  sum.input = input.tensor;
+  const ConstantReal weights = productWeights(node, at, 0);
+  if (weights.scales.size() != 1 && weights.axis != 0)
+    throw Unsupported("weights with a scale for each input channel");
+  readWeightScales(weights, weights.shape[0], isInteger(node.kind) ? 1.F : input.quantization.scale,
+                   sum);
+  sum.weights.group = conv.group;
+  sum.weights.inputsPerGroup = weights.shape[1];
+  if (const auto bias = productBias(node, at, sum)) addBias(sum, *bias, 1);
+  const View view = layOut(source_[node.outputs[0]].shape, axes);
+  setProduct(node, at, {addReal(fresh(node, std::move(sum), tensorShape(view))), view});
+}
+
+// --- matrices
+
+namespace {
+
+// A matrix of weights: `length` terms to the sum of each of `outputs`.
+struct Matrix {
+  ConstantReal constant;
+  std::int64_t length = 0, outputs = 0;
+  bool vector = false;  // its only output is no axis of the result
+};
+
+Matrix matrixOf(ConstantReal weights, bool transposed, bool scalesAreOfOutputs) {
+  Matrix matrix;
+  matrix.vector = weights.shape.size() == 1;
+  while (weights.shape.size() > 2 && weights.shape.front() == 1) {
+    weights.shape.erase(weights.shape.begin());
+    if (weights.axis > 0) --weights.axis;
+  }
+  if (matrix.vector) weights.shape.push_back(1);
+  if (weights.shape.size() != 2) throw Unsupported("weights of " + toText(weights.shape));
+  matrix.length = weights.shape[transposed ? 1 : 0];
+  matrix.outputs = weights.shape[transposed ? 0 : 1];
+  const std::size_t outputAxis = transposed ? 0 : 1;
+  if (weights.scales.size() != 1) {
+    if (scalesAreOfOutputs) weights.axis = outputAxis;
+    if (weights.axis != outputAxis ||
+        static_cast<std::int64_t>(weights.scales.size()) != matrix.outputs)
+      throw Unsupported("weights with a scale for each row of the sum");
+  }
+  matrix.constant = std::move(weights);
+  return matrix;
+}
+
+// Which axes of a tensor the digits of a row span; absent where they span one in part, or the
+// channels not at all.
+std::optional<std::array<bool, 3>> wholeAxes(const Digits& row, const Shape& tensor) {
+  std::array<std::int64_t, 3> inRow{1, 1, 1};
+  for (const Digit& digit : row) inRow[static_cast<std::size_t>(digit.axis)] *= digit.extent;
+  const std::array<std::int64_t, 3> extents{tensor.height, tensor.width, tensor.channels};
+  std::array<bool, 3> whole{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (inRow[i] != 1 && inRow[i] != extents[i]) return std::nullopt;
+    whole[i] = inRow[i] == extents[i];
+  }
+  if (!whole[2]) return std::nullopt;
+  return whole;
+}
+
+// Where term k of the sum stands in the kernel: KY, KX, CIN.
+std::vector<std::int64_t> termPlaces(const Digits& row, std::int64_t kernelX,
+                                     std::int64_t channels) {
+  const std::array<std::int64_t, 3> step{kernelX * channels, channels, 1};
+  std::vector<std::int64_t> places{0};
+  for (const Digit& digit : row) {
+    std::vector<std::int64_t> next;
+    next.reserve(places.size() * static_cast<std::size_t>(digit.extent));
+    for (const std::int64_t place : places)
+      for (std::int64_t i = 0; i < digit.extent; ++i)
+        next.push_back(place + i * digit.stride * step[static_cast<std::size_t>(digit.axis)]);
+    places = std::move(next);
+  }
+  return places;
+}
+
+}  // namespace
+
+// The operand of a matrix product in a layout where each row is whole axes; else its rows become
+// pixels.
+RealRef Lowering::matrixOperand(const Node& node, const ProductOperands& at, bool transposedA) {
+  RealRef ref = productOperand(node, at);
+  if (transposedA) ref.view = transposed(ref.view, {1, 0});
+  if (!wholeAxes(ref.view.dims.back(), real(ref.id).shape)) {
+    const Dims shape = ref.view.shape();
+    std::vector<Axis> axes(shape.size(), Axis::Y);
+    axes.back() = Axis::C;
+    ref = relaid(ref, layOut(shape, axes), node);
+  }
+  return mapped(ref);
+}
+
+void Lowering::lowerMatrix(const Node& node) {
+  const ProductOperands at = operandsOf(node.kind);
+  const auto* given = std::get_if<GemmAttributes>(&node.attributes);
+  const GemmAttributes gemm = given ? *given : GemmAttributes{};
+  if (!isConstant(node.inputs[at.w]))
+    throw Unsupported("both of its operands are computed at run time");
+  const RealRef ref = matrixOperand(node, at, gemm.transA);
+  const std::size_t rank = source_[node.inputs[at.w]].shape.size();
+  const Matrix matrix = matrixOf(productWeights(node, at, rank == 0 ? 0 : rank - 1), gemm.transB,
+                                 isQuantized(node.kind));
+  const Digits& row = ref.view.dims.back();
+  const Shape& in = real(ref.id).shape;
+  const auto whole = wholeAxes(row, in);
+  HEDDLE_CHECK(whole.has_value()) << node.name;
+  const auto [tensor, quantization] = linear(ref);
+  Accumulator sum;
+  sum.input = tensor;
+  sum.window.kernelY = (*whole)[0] ? in.height : 1;
+  sum.window.kernelX = (*whole)[1] ? in.width : 1;
+  readWeightScales(matrix.constant, matrix.outputs, isInteger(node.kind) ? 1.F : quantization.scale,
+                   sum);
+  if (gemm.alpha != 1)
+    for (double& scale : sum.scale) scale = double{static_cast<float>(scale) * gemm.alpha};
+  sum.weights.matrix = true;
+  sum.weights.stepK = gemm.transB ? 1 : matrix.outputs;
+  sum.weights.stepN = gemm.transB ? matrix.length : 1;
+  sum.weights.place = termPlaces(row, sum.window.kernelX, in.channels);
+  if (node.kind != NodeKind::QLinearMatMul && node.kind != NodeKind::MatMul)
+    if (const auto bias = productBias(node, at, sum)) {
+      if (!bias->shape.empty() && bias->shape.back() != matrix.outputs &&
+          elementCount(bias->shape) != 1)
+        throw Unsupported("a bias of " + toText(bias->shape));
+      addBias(sum, *bias, double{gemm.beta});
+    }
+  // Pixels keep their digits; the row is now the channels.
+  View view;
+  view.dims.assign(ref.view.dims.begin(), ref.view.dims.end() - 1);
+  if (!matrix.vector)
+    view.dims.push_back(matrix.outputs == 1 ? Digits{} : Digits{{matrix.outputs, Axis::C, 1}});
+  const Shape shape{.height = (*whole)[0] ? 1 : in.height,
+                    .width = (*whole)[1] ? 1 : in.width,
+                    .channels = matrix.outputs};
+  setProduct(node, at, {addReal(fresh(node, std::move(sum), shape)), view});
 }
 
 }  // namespace heddle::canon

@@ -82,6 +82,12 @@ Real Lowering::derived(const Real& from, RealKind kind) const {
 }
 
 void Lowering::setReal(const Node& node, std::size_t output, RealRef ref) {
+  const DataType type = source_[node.outputs[output]].type;
+  if (type == DataType::Int8 || type == DataType::Uint8)
+    throw Unsupported(std::string("arithmetic of ") + toText(type));
+  const Dims &wanted = source_[node.outputs[output]].shape, made = ref.view.shape();
+  if (made != wanted)
+    throw Unsupported("its operand of shape " + toText(made) + " grows to " + toText(wanted));
   states_[node.outputs[output].at()] = std::move(ref);
 }
 

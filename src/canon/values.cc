@@ -59,7 +59,7 @@ std::optional<Digits> segment(const Digits& full, std::int64_t stride, std::int6
 std::int8_t quantizeValue(float value, const Quantization& quantization) {
   const float q =
       std::nearbyint(value / quantization.scale) + static_cast<float>(quantization.zero);
-  if (std::isnan(q)) return static_cast<std::int8_t>(quantization.zero);
+  if (std::isnan(q)) return -128;  // as ONNX Runtime has it: the lowest
   return static_cast<std::int8_t>(std::clamp(q, -128.F, 127.F));
 }
 
@@ -268,10 +268,36 @@ std::vector<double> Lowering::elementsOf(const ConstantReal& constant) const {
   return out;
 }
 
+namespace {
+
+// Whether the operator only looks at its operand in another way, or rounds it: all others need to
+// know where in a tensor the elements lie, which a float of the host does not say.
+bool takesFloats(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::QuantizeLinear:
+    case NodeKind::Transpose:
+    case NodeKind::Reshape:
+    case NodeKind::Flatten:
+    case NodeKind::Squeeze:
+    case NodeKind::Unsqueeze:
+    case NodeKind::Identity:
+    case NodeKind::Dropout:
+    case NodeKind::Cast:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 RealRef Lowering::realOf(const Node& node, std::size_t input) {
   if (input >= node.inputs.size() || !node.inputs[input].valid())
     throw Unsupported("input " + std::to_string(input) + " is missing");
   const State& known = states_[node.inputs[input].at()];
+  if (isRawInput(node.inputs[input]) && !takesFloats(node.kind))
+    throw Unsupported("it reads '" + source_[node.inputs[input]].name +
+                      "', a float that nothing has quantized");
   if (const auto* ref = std::get_if<RealRef>(&known)) return *ref;
   if (const auto* integer = std::get_if<IntegerRef>(&known))
     return dequantized(*integer, quantizations_[integer->tensor.at()], node);
@@ -376,68 +402,113 @@ std::optional<PlacedInput> placeInput(const Value& source, const View& seen,
   return PlacedInput{tensorShape(laid), *view, std::move(*port)};
 }
 
+// What `reader` does with the value shows another view of the same elements; absent where it does
+// more.
+std::optional<View> lookedThrough(const View& view, const Node& reader, const Dims& shape) {
+  switch (reader.kind) {
+    case NodeKind::Transpose:
+      return transposed(view, std::get<TransposeAttributes>(reader.attributes).permutation);
+    case NodeKind::Reshape:
+    case NodeKind::Flatten:
+    case NodeKind::Squeeze:
+    case NodeKind::Unsqueeze:
+      return reshaped(view, shape);
+    case NodeKind::QuantizeLinear:
+    case NodeKind::DequantizeLinear:
+    case NodeKind::Identity:
+    case NodeKind::Dropout:
+      return view;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Windows suffer most from a foreign layout, then products.
+enum class Wanting { Window, Matrix, Other, Nobody };
+
+Wanting wantingOf(const Node& reader) {
+  if (std::holds_alternative<ConvAttributes>(reader.attributes) ||
+      std::holds_alternative<PoolAttributes>(reader.attributes))
+    return Wanting::Window;
+  if (reader.kind == NodeKind::MatMul || reader.kind == NodeKind::QLinearMatMul ||
+      reader.kind == NodeKind::MatMulInteger)
+    return Wanting::Matrix;
+  return Wanting::Other;
+}
+
+// An operator that reads an input, and the view of it that it gets.
+struct Reader {
+  Wanting wanting = Wanting::Nobody;
+  View view;
+
+  std::vector<Axis> axes() const {
+    const Dims shape = view.shape();
+    if (wanting == Wanting::Matrix && !shape.empty()) {
+      std::vector<Axis> axes(shape.size(), Axis::Y);
+      axes.back() = Axis::C;
+      return axes;
+    }
+    if (wanting == Wanting::Window && shape.size() == 3 && shape[0] == 1)
+      return {Axis::Y, Axis::C, Axis::X};
+    return standardAxes(shape);
+  }
+
+  // An order of readers that does not depend on that of the file.
+  std::vector<std::int64_t> key() const {
+    std::vector<std::int64_t> key{static_cast<std::int64_t>(wanting)};
+    for (const Digits& digits : view.dims) {
+      key.push_back(static_cast<std::int64_t>(digits.size()));
+      for (const Digit& digit : digits) key.insert(key.end(), {digit.extent, digit.stride});
+    }
+    return key;
+  }
+  friend bool operator<(const Reader& a, const Reader& b) { return a.key() < b.key(); }
+};
+
+std::vector<Reader> readersOf(const Graph& source,
+                              const std::vector<std::vector<std::size_t>>& consumers,
+                              ValueId integer, const View& flat) {
+  std::vector<Reader> readers;
+  std::vector<std::pair<ValueId, View>> open{{integer, flat}};
+  for (std::size_t n = 0; n < open.size(); ++n) {
+    const auto [at, view] = open[n];
+    if (consumers[at.at()].empty()) readers.push_back({Wanting::Nobody, view});
+    for (const std::size_t i : consumers[at.at()]) {
+      const Node& reader = source.nodes[i];
+      const ValueId out = reader.outputs.empty() ? ValueId() : reader.outputs.front();
+      const std::optional<View> next = out.valid() && reader.inputs.front() == at
+                                           ? lookedThrough(view, reader, source[out].shape)
+                                           : std::nullopt;
+      if (next)
+        open.emplace_back(out, *next);
+      else
+        readers.push_back({wantingOf(reader), view});
+    }
+  }
+  std::ranges::stable_sort(readers, std::less<>());
+  return readers;
+}
+
 }  // namespace
 
-// Chooses the layout that the first operator reading `integer` wants, looking through views, so
-// that the input needs no data movement. `flat` is how `integer` reads the flat array of the port.
+// Chooses the layout that an operator reading `integer` wants, looking through views, so that this
+// one needs no data movement. `flat` is how `integer` reads the flat array of the port.
 IntegerRef Lowering::addInput(ValueId portValue, const View& flat, ValueId integer,
                               const Quantization& quantization) {
-  View view = flat;
-  ValueId at = integer;
-  const Node* reader = nullptr;
-  for (bool walking = true; walking;) {
-    walking = false;
-    if (consumers_[at.at()].empty()) break;
-    reader = &source_.nodes[consumers_[at.at()].front()];
-    if (reader->outputs.empty() || !reader->outputs.front().valid() || reader->inputs.front() != at)
-      break;
-    const Dims& shape = source_[reader->outputs.front()].shape;
-    std::optional<View> next;
-    switch (reader->kind) {
-      case NodeKind::Transpose:
-        next = transposed(view, std::get<TransposeAttributes>(reader->attributes).permutation);
-        break;
-      case NodeKind::Reshape:
-      case NodeKind::Flatten:
-      case NodeKind::Squeeze:
-      case NodeKind::Unsqueeze:
-        next = reshaped(view, shape);
-        break;
-      case NodeKind::QuantizeLinear:
-      case NodeKind::DequantizeLinear:
-      case NodeKind::Identity:
-      case NodeKind::Dropout:
-        next = view;
-        break;
-      default:
-        break;
-    }
-    if (!next) break;
-    view = std::move(*next);
-    at = reader->outputs.front();
-    walking = true;
-  }
-  const Dims shape = view.shape();
-  std::vector<Axis> axes;
-  const bool isMatrix =
-      reader && (reader->kind == NodeKind::MatMul || reader->kind == NodeKind::QLinearMatMul ||
-                 reader->kind == NodeKind::MatMulInteger);
-  const bool isWindow = reader && (std::holds_alternative<ConvAttributes>(reader->attributes) ||
-                                   std::holds_alternative<PoolAttributes>(reader->attributes));
-  if (isMatrix && !shape.empty()) {
-    axes.assign(shape.size(), Axis::Y);
-    axes.back() = Axis::C;
-  } else if (isWindow && shape.size() == 3 && shape[0] == 1) {
-    axes = {Axis::Y, Axis::C, Axis::X};
-  } else {
-    axes = standardAxes(shape);
-  }
   const Value& source = source_[portValue];
-  const auto place = [&](const View& seen, const std::vector<Axis>& wanted) {
-    return placeInput(source, seen, wanted, flat);
+  std::optional<PlacedInput> placed;
+  std::optional<Unsupported> fault;
+  const auto place = [&](const View& seen, const auto& wanted) {
+    try {
+      if (!placed) placed = placeInput(source, seen, wanted(), flat);
+    } catch (const Unsupported& found) {
+      if (!fault) fault = found;
+    }
   };
-  std::optional<PlacedInput> placed = place(view, axes);
-  if (!placed) placed = place(flatView(source.shape), standardAxes(source.shape));
+  for (const Reader& reader : readersOf(source_, consumers_, integer, flat))
+    place(reader.view, [&] { return reader.axes(); });
+  place(flatView(source.shape), [&] { return standardAxes(source.shape); });
+  if (!placed && fault) throw Unsupported(*fault);
   if (!placed) throw Unsupported("no layout of the input '" + source.name + "' suits its reader");
   const IntegerRef ref{addTensor(source_[integer].name, placed->shape, quantization), placed->view};
   provisional_[ref.tensor.at()] = false;

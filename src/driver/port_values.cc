@@ -68,11 +68,11 @@ std::vector<std::size_t> placesOf(const Port& port, const Shape& shape) {
   return places;
 }
 
-// As ONNX's QuantizeLinear: a quotient of floats, ties to even. What is no number becomes the zero
-// point.
+// As ONNX's QuantizeLinear: a quotient of floats, ties to even. What is no number becomes the
+// lowest, as in ONNX Runtime.
 std::int8_t quantize(float x, const TensorFormat& format) {
   const float quotient = x / static_cast<float>(format.scale);
-  if (std::isnan(quotient)) return format.zeroPoint;
+  if (std::isnan(quotient)) return -128;
   const float bounded = std::fmin(std::fmax(std::nearbyint(quotient), -1024.0F), 1024.0F);
   return saturate(static_cast<std::int64_t>(bounded) + format.zeroPoint);
 }

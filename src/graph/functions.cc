@@ -68,7 +68,7 @@ std::optional<double> evaluateFunction(NodeKind kind, const FunctionAttributes& 
     case NodeKind::Reciprocal:
       return 1 / x;
     case NodeKind::Sign:
-      return x > 0 ? 1 : x < 0 ? -1 : 0;
+      return x > 0 ? 1 : x < 0 ? -1 : x;
     case NodeKind::Mish:
       return x * std::tanh(x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)));
     case NodeKind::Gelu:
@@ -90,10 +90,10 @@ std::optional<double> evaluateBinary(NodeKind kind, double a, double b) {
       return a / b;
     case NodeKind::Pow:
       return std::pow(a, b);
-    case NodeKind::Min:
-      return std::min(a, b);
+    case NodeKind::Min:  // of no number and any number: no number
+      return std::isnan(b) ? b : std::min(a, b);
     case NodeKind::Max:
-      return std::max(a, b);
+      return std::isnan(b) ? b : std::max(a, b);
     default:
       return std::nullopt;
   }
@@ -101,47 +101,44 @@ std::optional<double> evaluateBinary(NodeKind kind, double a, double b) {
 
 std::int64_t nearestSource(const ResizeAttributes& resize, std::size_t axis, std::int64_t out,
                            std::int64_t inputSize, std::int64_t outputSize) {
-  const double scale = resize.scales[axis];
-  const double x = static_cast<double>(out);
-  double source = 0;
+  // In float32, as ONNX Runtime has it: next to a whole or half coordinate that decides.
+  const auto scale = static_cast<float>(resize.scales[axis]);
+  const auto x = static_cast<float>(out), input = static_cast<float>(inputSize),
+             output = static_cast<float>(outputSize);
+  float source = 0;
   switch (resize.coordinates) {
     case ResizeCoordinates::HalfPixel:
-      source = (x + 0.5) / scale - 0.5;
+      source = (x + 0.5F) / scale - 0.5F;
       break;
-    case ResizeCoordinates::HalfPixelSymmetric: {
-      const double adjustment =
-          static_cast<double>(outputSize) / (scale * static_cast<double>(inputSize));
-      source = static_cast<double>(inputSize) / 2 * (1 - adjustment) + (x + 0.5) / scale - 0.5;
+    case ResizeCoordinates::HalfPixelSymmetric:
+      source = input / 2 * (1 - output / (scale * input)) + (x + 0.5F) / scale - 0.5F;
       break;
-    }
     case ResizeCoordinates::PytorchHalfPixel:
-      source = outputSize > 1 ? (x + 0.5) / scale - 0.5 : 0;
+      source = outputSize > 1 ? (x + 0.5F) / scale - 0.5F : 0;
       break;
     case ResizeCoordinates::AlignCorners:
-      source = outputSize == 1
-                   ? 0
-                   : x * static_cast<double>(inputSize - 1) / static_cast<double>(outputSize - 1);
+      source = outputSize == 1 ? 0 : x * (input - 1) / (output - 1);
       break;
     case ResizeCoordinates::Asymmetric:
       source = x / scale;
       break;
     case ResizeCoordinates::HalfPixelForNn:
-      source = (x + 0.5) / scale;
+      source = (x + 0.5F) / scale;
       break;
   }
   double index = 0;
   switch (resize.rounding) {
     case ResizeRounding::RoundPreferFloor:
-      index = std::ceil(source - 0.5);
+      index = std::ceil(double{source} - 0.5);
       break;
     case ResizeRounding::RoundPreferCeil:
-      index = std::floor(source + 0.5);
+      index = std::floor(double{source} + 0.5);
       break;
     case ResizeRounding::Floor:
-      index = std::floor(source);
+      index = std::floor(double{source});
       break;
     case ResizeRounding::Ceil:
-      index = std::ceil(source);
+      index = std::ceil(double{source});
       break;
   }
   return static_cast<std::int64_t>(std::clamp(index, 0.0, static_cast<double>(inputSize - 1)));

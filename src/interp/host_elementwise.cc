@@ -51,10 +51,12 @@ void batchNormalization(Call& call) {
 
 bool isSigned(DataType type) { return type != DataType::Uint8 && type != DataType::Bool; }
 
-// x / scale in float32, as the Runtime has it: a quotient near a tie must fall on the same side.
+// x / scale in float32, as the Runtime has it: a quotient near a tie must fall on the same side,
+// and what is no number becomes the lowest.
 double quantized(double x, double scale, double zero, DataType type) {
   const double rounded = std::nearbyint(static_cast<float>(x) / static_cast<float>(scale));
   const double low = isSigned(type) ? -128 : 0;
+  if (std::isnan(rounded)) return low;
   return std::clamp(rounded + zero, low, low + 255);
 }
 

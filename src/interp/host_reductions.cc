@@ -27,9 +27,9 @@ void reduce(Call& call) {
     for (std::size_t axis = 0; axis < index.size(); ++axis) to += index[axis] * strides[axis];
     double& value = values[static_cast<std::size_t>(to)];
     const double element = x.values[flat];
-    value = !extreme                      ? value + element
-            : kind == NodeKind::ReduceMax ? std::max(value, element)
-                                          : std::min(value, element);
+    value = !extreme || std::isnan(element) || std::isnan(value) ? value + element
+            : kind == NodeKind::ReduceMax                        ? std::max(value, element)
+                                                                 : std::min(value, element);
   });
   if (kind != NodeKind::ReduceMean) return;
   const auto count = static_cast<double>(x.values.size()) / static_cast<double>(values.size());

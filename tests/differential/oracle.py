@@ -5,6 +5,7 @@
   oracle.py ORACLE_CHECK qops SHARED_MODELS     the models of one or few operators, from their recorded outputs
   oracle.py ORACLE_CHECK models FILE.onnx ...   the Runtime itself, every quantized tensor of each model
   oracle.py ORACLE_CHECK random FIRST COUNT     the same for random networks of the seeds FIRST, FIRST + 1, ...
+  oracle.py ORACLE_CHECK operators PROVE_OPERATORS FIRST COUNT   the same for the models of the second generator
 
 Ends with oracle_check's status, or 77 (skipped) where the data or the Runtime are missing.
 """
@@ -105,8 +106,9 @@ def expose(model):
     return model
 
 
-def models(paths, work):
-    jobs = []
+def models(paths, work, may_refuse=False):
+    """`may_refuse`: the Runtime lacks some operators for some types; such a model is left out."""
+    jobs, refused = [], []
     for i, path in enumerate(map(pathlib.Path, paths)):
         if not path.exists():
             print(f"skipped: no {path}")
@@ -119,10 +121,17 @@ def models(paths, work):
                 if value.name not in known}, folder)
         exposed = work / f"{i}.onnx"
         onnx.save(expose(model), str(exposed))
-        run = subprocess.run(["node", str(HERE / "runtime.mjs"), str(exposed), str(folder)], check=False)
-        if run.returncode != 0:
+        run = subprocess.run(["node", str(HERE / "runtime.mjs"), str(exposed), str(folder)], check=False,
+                             stderr=subprocess.PIPE, text=True)
+        if run.returncode == SKIPPED or (run.returncode != 0 and not may_refuse):
+            print(run.stderr, file=sys.stderr)
             sys.exit(run.returncode)
+        if run.returncode != 0:
+            refused.append(f"{path.stem}: {run.stderr.partition('Error: ')[2].splitlines()[0]}")
+            continue
         jobs.append((path, folder))
+    if refused:
+        print(f"ONNX Runtime refuses {len(refused)} of {len(paths)} models:", *refused, sep="\n  ")
     return jobs
 
 
@@ -134,6 +143,11 @@ def random_networks(first, count, work):
     return models(paths, work)
 
 
+def operator_networks(generator, first, count, work):
+    subprocess.run([generator, "--write", str(work), first, count], check=True)
+    return models(sorted(work.glob("seed*.onnx")), work, may_refuse=True)
+
+
 def main():
     check, mode, *rest = sys.argv[1:]
     with tempfile.TemporaryDirectory() as temporary:
@@ -142,6 +156,8 @@ def main():
             jobs = models(rest, work)
         elif mode == "random":
             jobs = random_networks(int(rest[0]), int(rest[1]), work)
+        elif mode == "operators":
+            jobs = operator_networks(rest[0], rest[1], rest[2], work)
         else:
             shared = pathlib.Path(rest[0])
             if not shared.is_dir():

@@ -113,9 +113,10 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
   return error.what();
 }
 
-Device randomDevice(std::uint64_t seed) {
+Device randomDevice(std::uint64_t seed, std::int64_t mostPerSide) {
   Random random(seed ^ 0x6d657368);  // not the graph's numbers
-  DeviceOverrides overrides{.mesh = {{random.between(1, 8), random.between(1, 8)}}};
+  DeviceOverrides overrides{
+      .mesh = {{random.between(1, mostPerSide), random.between(1, mostPerSide)}}};
   if (random.between(0, 4) < 2) {
     overrides.settings.emplace_back("core.memory",
                                     std::to_string(8 * random.between(1, 3)) + " KiB");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../onnx/model_builder.h"
+#include "heddle/interp/interpret.h"
 
 namespace heddle {
 namespace {
@@ -265,6 +266,138 @@ TEST(Canonicalize, APadOfThousandsOnAFewPixelsIsTooLarge) {
   const Diagnostic found = refusal(m);
   EXPECT_EQ(found.code, "CANON005");
   EXPECT_EQ(found.severity, Severity::DoesNotFit);
+}
+
+TEST(Canonicalize, ConstantsOfTheHostsFirstOperatorsStandWithThem) {
+  ModelBuilder m;
+  const std::string x = m.input("x", {1, 2});
+  const std::string sum = m.requantized(m.op("Add", {x, m.weights({1, 2}, {1, 2}, 1.F)}), 1.F);
+  m.output(m.requantized(m.op("Relu", {sum}), 1.F));
+  const Canonicalized network = lowered(m);
+  EXPECT_EQ(network.hostBefore.nodes.size(), 2U);  // DequantizeLinear, Add
+  EXPECT_EQ(network.hostBefore.inputs.size(), 1U);
+  EXPECT_TRUE(network.hostAfter.nodes.empty());
+}
+
+TEST(Canonicalize, AnOutputThatTheHostAlsoReadsStaysAnOutput) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 2}), 1.F);
+  const std::string y = m.requantized(m.op("Relu", {x}), 1.F);
+  m.output(y);
+  m.output(m.op("Softmax", {y}));
+  EXPECT_EQ(lowered(m).hostAfter.outputs.size(), 2U);
+}
+
+TEST(Canonicalize, AFloatOfTheHostHasNoPlaceInATensor) {
+  ModelBuilder m;
+  const std::string x = m.input("x", {1, 16, 4, 4});
+  const std::vector<std::int8_t> whole(256, 1);
+  const std::string sum = m.op("Add", {x, m.weights({1, 16, 4, 4}, whole, 1.F)});
+  const std::string joined = m.op("Concat", {sum, x}, "axis", std::int64_t{1});
+  const std::string y = m.requantized(joined, 1.F);
+  m.output(m.requantized(m.op("Relu", {y}), 1.F));
+  EXPECT_EQ(lowered(m).hostBefore.nodes.size(), 3U);
+}
+
+// The layout of an input must not hang on which of its readers stands first in the file.
+TEST(Canonicalize, AnInputIsLaidOutForItsWindowsInAnyOrder) {
+  for (const bool matrixFirst : {false, true}) {
+    ModelBuilder m;
+    const std::string x = m.requantized(m.input("x", {1, 3, 4, 5}), 1.F);
+    const auto pool = [&] {
+      m.output(m.requantized(m.op("MaxPool", {x}, "kernel_shape", Dims{2, 2}), 1.F));
+    };
+    if (!matrixFirst) pool();
+    const std::string flat = m.op("Flatten", {x});
+    const std::vector<std::int8_t> ones(60, 1);
+    m.output(m.requantized(m.op("MatMul", {flat, m.weights({60, 1}, ones, 1.F)}), 1.F));
+    if (matrixFirst) pool();
+    const Canonicalized network = lowered(m);
+    EXPECT_EQ(network.graph.tensors.at(0).shape, (Shape{4, 5, 3})) << matrixFirst;
+    EXPECT_EQ(network.graph.ops.size(), 2U) << matrixFirst;
+  }
+}
+
+TEST(Canonicalize, ManyPiecesOfOneTensorShareItsTable) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 16, 9}), 1.F);
+  const std::vector<std::int8_t> row(9, 1);
+  const std::string rows = m.requantized(
+      m.op("MatMul", {x, m.weights({9, 9}, std::vector<std::int8_t>(81, 1), 1.F)}), 1.F);
+  m.output(m.requantized(m.op("GlobalMaxPool", {rows}), 0.5F));
+  std::size_t pieces = 0;
+  const Canonicalized network = lowered(m);
+  for (const CanonicalOp& op : network.graph.ops) {
+    const auto* assemble = std::get_if<Assemble>(&op.attributes);
+    if (!assemble) continue;
+    pieces += assemble->parts.size();
+    for (const AssemblePart& part : assemble->parts) EXPECT_FALSE(part.table);
+  }
+  EXPECT_GT(pieces, 100U);
+}
+
+TEST(Canonicalize, AveragesOfExtremeRatiosVanishOrSaturate) {
+  for (const float scale : {1e-30F, 1e30F}) {
+    ModelBuilder m;
+    const std::string x = m.requantized(m.input("x", {1, 1, 2, 2}), 1.F);
+    m.output(m.requantized(m.op("GlobalAveragePool", {x}), scale));
+    const CanonicalGraph graph = lowered(m).graph;
+    const std::vector<TensorValue> inputs{{1, 0, 0, 0}};
+    EXPECT_EQ(interpret(graph, inputs).back(),
+              TensorValue{scale < 1 ? std::int8_t{127} : std::int8_t{0}});
+  }
+}
+
+TEST(Canonicalize, ABiasThatTheSumCannotHoldIsRefusedUnlessItDecidesAlone) {
+  for (const float bias : {10.F, 10.5F}) {  // next to a tie the products decide
+    ModelBuilder m;
+    const std::string x = m.requantized(m.input("x", {1, 100}), 1.F);
+    const std::string w = m.weights({100, 1}, std::vector<std::int8_t>(100, 127), 1e-12F);
+    const std::string sum = m.op("Add", {m.op("MatMul", {x, w}), m.floats({1}, {bias})});
+    m.output(m.requantized(sum, 1.F));
+    if (bias != 10.F) {
+      EXPECT_EQ(refusal(m).code, "CANON004");
+      continue;
+    }
+    const std::vector<TensorValue> inputs{TensorValue(100, 5)};
+    EXPECT_EQ(interpret(lowered(m).graph, inputs).back(), TensorValue{10});
+  }
+}
+
+TEST(Canonicalize, IntegersStandBesideEachOtherAsTheyAre) {
+  ModelBuilder m;
+  const std::string a = m.input("a", {1, 1}, onnx::TensorProto::INT8);
+  const std::string b = m.quantized(m.input("b", {1, 1}), 0.5F);
+  m.output(m.op("Concat", {a, b}, "axis", std::int64_t{1}));
+  const CanonicalGraph graph = lowered(m).graph;
+  const std::vector<TensorValue> inputs{{3}, {4}};
+  EXPECT_EQ(interpret(graph, inputs).at(graph.outputs.at(0).tensor.at()), (TensorValue{3, 4}));
+}
+
+TEST(Canonicalize, ArithmeticOfIntegersIsRefused) {
+  ModelBuilder m(14);
+  const std::string x = m.quantized(m.input("x", {1, 4}), 1.F);
+  m.output(m.requantized(m.op("Relu", {m.dequantized(m.op("Add", {x, x}), 1.F)}), 1.F));
+  EXPECT_NE(refusal(m).what.find("arithmetic of int8"), std::string::npos) << refusal(m).what;
+}
+
+TEST(Canonicalize, AnOperandThatGrowsIsRefused) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 4}), 1.F);
+  const std::string mean = m.requantized(m.op("ReduceMean", {x}, "keepdims", std::int64_t{0}), 1.F);
+  m.output(m.requantized(m.op("PRelu", {mean, m.floats({1}, {0.5F})}), 1.F));
+  const Canonicalized network = lowered(m);
+  ASSERT_FALSE(network.hostAfter.nodes.empty());
+  EXPECT_EQ(network.hostAfter.nodes.front().opType, "PRelu");
+}
+
+TEST(Canonicalize, WhatIsNoNumberBecomesTheLowest) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 1}), 1.F);
+  m.output(m.requantized(m.op("Log", {x}), 1.F, 5));
+  const CanonicalGraph graph = lowered(m).graph;
+  EXPECT_EQ(interpret(graph, std::vector<TensorValue>(1, TensorValue{-1})).back(),
+            TensorValue{-128});
 }
 
 TEST(VerifyCanonical, FindsATensorWrittenTwice) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 namespace heddle {
@@ -30,6 +31,15 @@ TEST(PortValues, QuantizesHalfToEvenAndReordersToChannelsLast) {
   const auto stored = storedFromArray(array, kImage, kHalves, "x.npy");
   ASSERT_TRUE(stored) << stored.diagnostics();
   EXPECT_EQ(*stored, (std::vector<std::int8_t>{1, 0, 1, 127, 3, -128}));
+}
+
+TEST(PortValues, WhatIsNoNumberBecomesTheLowest) {
+  const float none = std::nanf("");
+  const auto array =
+      arrayOf<float>(NpyType::Float32, kImage.shape, {none, none, none, none, none, none});
+  const auto stored = storedFromArray(array, kImage, kHalves, "x.npy");
+  ASSERT_TRUE(stored) << stored.diagnostics();
+  EXPECT_EQ(*stored, std::vector<std::int8_t>(6, -128));
 }
 
 TEST(PortValues, DequantizesBackInTheOrderOfTheArray) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "heddle/graph/infer.h"
 
 namespace heddle {
@@ -57,6 +59,26 @@ TEST(Graph, NearestSourceFollowsTheCoordinateMode) {
   resize.coordinates = ResizeCoordinates::HalfPixel;  // (3 + 0.5) / 2 - 0.5 = 1.25
   EXPECT_EQ(nearestSource(resize, 0, 3, 4, 8), 1);
   EXPECT_EQ(nearestSource(resize, 0, 0, 4, 8), 0);  // -0.25 is clamped
+}
+
+// In float32 0.5 / (1 / 7) - 0.5 is 2.9999998, exactly it is 3; 1 / (2 / 6) is 3 there, and less
+// in double precision once 1/3 is a float. ONNX Runtime takes the float32 ones.
+TEST(Graph, NearestSourceDividesInFloat32) {
+  ResizeAttributes resize{.rounding = ResizeRounding::Floor, .scales = {1.0 / 7}};
+  resize.coordinates = ResizeCoordinates::HalfPixel;
+  EXPECT_EQ(nearestSource(resize, 0, 0, 7, 1), 2);
+  resize.coordinates = ResizeCoordinates::Asymmetric;
+  resize.scales = {double{1.F / 3.F}};
+  EXPECT_EQ(nearestSource(resize, 0, 1, 6, 2), 3);
+}
+
+TEST(Graph, WhatIsNoNumberStaysNone) {
+  const double none = std::nan("");
+  EXPECT_TRUE(std::isnan(*evaluateFunction(NodeKind::Sign, {}, none)));
+  for (const NodeKind kind : {NodeKind::Min, NodeKind::Max}) {
+    EXPECT_TRUE(std::isnan(*evaluateBinary(kind, none, 1)));
+    EXPECT_TRUE(std::isnan(*evaluateBinary(kind, 1, none)));
+  }
 }
 
 TEST(Graph, FunctionsAreThoseOfOnnx) {

@@ -73,6 +73,19 @@ TEST(Host, QuantizesHalfToEvenAndSaturates) {
             (Values{5, 7, 1, 255, 0}));
 }
 
+TEST(Host, WhatIsNoNumberBecomesTheLowest) {
+  const HostTensor x = tensor({1}, {std::nan("")}), one = tensor({}, {1});
+  const HostTensor zero = tensor({}, {3}, DataType::Uint8);
+  EXPECT_EQ(valuesOf(NodeKind::QuantizeLinear, {x, one, zero}, {1}, {}, DataType::Uint8),
+            Values{0});
+}
+
+TEST(Host, WhatIsNoNumberReducesToNone) {
+  const HostTensor x = tensor({3}, {1, std::nan(""), 3});
+  for (const NodeKind kind : {NodeKind::ReduceMax, NodeKind::ReduceMin})
+    EXPECT_TRUE(std::isnan(valuesOf(kind, {x}, {1}, ReduceAttributes{.axes = {0}}).at(0)));
+}
+
 TEST(Host, DequantizesEachChannelWithItsScale) {
   const HostTensor x = tensor({1, 2, 2}, {1, 2, 3, 4}, DataType::Int8);
   EXPECT_EQ(valuesOf(NodeKind::DequantizeLinear,
