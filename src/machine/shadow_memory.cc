@@ -31,9 +31,17 @@ Memories::Memories(const Executable& x, std::optional<CellPlace> watched)
                             [](const Memory& m) { return m.allocated(); });
   }
   if (!allocated)
-    fail("MACH016", "program '" + x.program->model + "'",
-         "the memories are too large to be simulated with data",
-         "DDR has " + std::to_string(x.program->ddrBytes) + " B", "simulate time only");
+    failTooLarge("MACH016", "program '" + x.program->model + "'",
+                 "the memories are too large to be simulated with data",
+                 "DDR has " + std::to_string(x.program->ddrBytes) + " B", "simulate time only");
+}
+
+void Memories::forget() {
+  for (Memory& memory : memories_) {
+    memory.identity.release();
+    memory.lastWrite.release();
+    memory.readers.release();
+  }
 }
 
 std::size_t Memories::core(std::int64_t row, std::int64_t column) const {
@@ -119,7 +127,7 @@ void Memories::write(std::size_t memory, CellRun cells, Identity first, std::uin
     }
     identity[i] = first + static_cast<Identity>(i);
     lastWrite[i] = operation;
-    readers[i] = 0;
+    if (seen != 0) readers[i] = 0;  // a page that nobody reads is never touched
   }
   if (watched_ && watched_->memory == memory && watched_->cell >= cells.cell &&
       watched_->cell < cells.cell + cells.count)
