@@ -18,4 +18,8 @@ struct Saved {
 // first. Errors: those of the readers; SIM001 a file is not the one that the program was made for.
 Result<Saved> readSaved(const std::filesystem::path& folder);
 
+// A program from a file that asks for more than there is, is a faulty file: bad input, where one
+// that heddle makes does not fit.
+Diagnostics asBadInput(Diagnostics faults);
+
 }  // namespace heddle

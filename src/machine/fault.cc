@@ -14,9 +14,17 @@ std::string channelOf(std::int64_t channel) { return " channel " + std::to_strin
 }  // namespace
 
 void fail(const char* code, std::string where, std::string summary, std::string what,
-          std::string mend) {
+          std::string mend, Severity severity) {
   throw Fault{
-      {code, std::move(where), std::move(summary), std::move(what), std::move(mend)}, {}, 0};
+      {code, std::move(where), std::move(summary), std::move(what), std::move(mend), severity},
+      {},
+      0};
+}
+
+void failTooLarge(const char* code, std::string where, std::string summary, std::string what,
+                  std::string mend) {
+  fail(code, std::move(where), std::move(summary), std::move(what), std::move(mend),
+       Severity::DoesNotFit);
 }
 
 std::string nameOf(const Engine& e, const Device& device) {

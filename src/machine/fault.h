@@ -24,7 +24,10 @@ struct Fault {
 };
 
 [[noreturn]] void fail(const char* code, std::string where, std::string summary, std::string what,
-                       std::string mend);
+                       std::string mend, Severity severity = Severity::BadInput);
+// Nothing is wrong with the program: it needs more than the device, the Machine or the user allows.
+[[noreturn]] void failTooLarge(const char* code, std::string where, std::string summary,
+                               std::string what, std::string mend);
 
 // "core (1,2)", "DDR channel in (memtile 3, channel 1)", "wire 4 'row0'"
 std::string nameOf(const Engine& engine, const Device& device);
