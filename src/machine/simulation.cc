@@ -319,7 +319,6 @@ void Simulation::noteWait(EngineIndex e, EngineIndex primary, SpanSlice& slice) 
       slice.cause = state(blocked.engine).last;
       break;
     case WaitKind::None:
-    case WaitKind::Resource:
       break;
   }
 }

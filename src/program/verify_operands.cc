@@ -629,7 +629,9 @@ class Sections {
       faultHere("PROG006", "a row of " + name + " is smaller than what it holds",
                 to_string(r.rowBytes) + " B for " + to_string(r.blocks * r.columns * kBlock) + " B",
                 "make room for the row");
-    address(name, {.base = r.base}, 0, r.length * r.rowBytes, core());
+    // A call may read a part of the blocks that a row holds: its last row ends with these.
+    const std::int64_t lastRow = r.blocks * r.columns * kBlock;
+    address(name, {.base = r.base}, 0, (r.length - 1) * r.rowBytes + lastRow, core());
     if (k.op != OpKind::Assemble) return;
     const Kernel::Move& move = k.moves[n];
     if (!readsInside(move.columns, r.columns) || !readsInside(move.channels, r.blocks * kBlock))

@@ -11,7 +11,8 @@
 namespace heddle::property {
 
 // What went wrong, in a few lines; nothing where every tensor that a core writes is equal byte for
-// byte, or where the device is too small for the graph and the planner says so.
+// byte, or where the device is too small or too limited for the graph and heddle says so.
+// `makespan` is set where it ran.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     std::uint64_t seed);
 // The same for given inputs, with the interpreter's value of every tensor; also says how long the
@@ -22,7 +23,8 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     Cycles* makespan = nullptr);
 
 // A device for a seed: paper.yaml or switched.yaml, 1x1 to 8x8 cores; two in five with so little
-// memory that layers are cut over time and tensors live in DDR.
+// memory that layers are cut over time and tensors live in DDR; some with other channels, rates,
+// limits or wires.
 Device randomDevice(std::uint64_t seed);
 
 }  // namespace heddle::property

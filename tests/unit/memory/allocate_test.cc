@@ -88,6 +88,24 @@ TEST(AllocateMemory, AConcatThatCutsABlockIsNot) {
   EXPECT_FALSE(planned(b.finish(b.conv("after", both, 8, square(1)))).memory.layers[2].inPlace);
 }
 
+TEST(AllocateMemory, RefusesRowsThatDoNotPassAMemtile) {
+  GraphBuilder b("wide");
+  const CanonicalGraph graph = b.finish(b.maxPool("pool", b.input("x", {4, 64, 8}), square(1)));
+  const Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                 {.mesh = {{1, 1}}, .settings = {{"memtile.memory", "1 KiB"}}});
+  const Result<LayerPlan> plan = makeLayerPlan(graph, *device);
+  ASSERT_TRUE(plan) << plan.diagnostics();
+  const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
+  ASSERT_FALSE(memory);
+  EXPECT_EQ(memory.diagnostics()[0].code, "MEM001");
+  EXPECT_EQ(memory.diagnostics()[0].severity, Severity::DoesNotFit);
+  EXPECT_EQ(memory.diagnostics()[0].where, "wide, node 'pool' (MaxPool)");
+  // Two output rows of 64 pixels on their way, and a quarter of the memtile is for weights.
+  EXPECT_EQ(memory.diagnostics()[0].what,
+            "they need 1024 B of the 768 B that a memtile has beside its weights");
+}
+
 TEST(VerifyMemoryPlan, NoticesTensorsThatMeet) {
   Planned p = planned(chain());
   for (Slice& s : p.memory.tensors[1].slices) s.address = p.memory.tensors[0].slices[0].address;

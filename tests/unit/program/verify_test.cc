@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
                   "input 0 lies outside "
                   "of the core's operand memory\n"
-                  "  what:  it takes 2560 B from 49152 on at row 0, column 0, there are 49152 B\n"
+                  "  what:  it takes 2544 B from 49152 on at row 0, column 0, there are 49152 B\n"
                   "  mend:  place it inside\n"},
         FaultCase{{{"@0x13b0 + (0 mod 16)*160", "@0x13b0 + (0 mod 0)*160"}},
                   "error[PROG004] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 11 "

@@ -67,11 +67,6 @@ TEST(MakeLayerPlan, CutsWidthOverTimeWhereARowDoesNotFit) {
   EXPECT_GT(t.chunks, 1);
 }
 
-TEST(MakeLayerPlan, IsNoSlowerOnALargerMesh) {
-  const CanonicalGraph graph = oneConv({56, 56, 64}, 256, square(3, 1, 1));
-  EXPECT_LT(tilingOf(graph, paper(4, 4)).estimate, tilingOf(graph, paper(2, 2)).estimate);
-}
-
 TEST(MakeLayerPlan, SaysWhatALayerNeedsThatFitsNoCore) {
   const CanonicalGraph graph = oneConv({4, 4, 8}, 8, square(1));
   const Result<LayerPlan> plan = makeLayerPlan(graph, paper(1, 1, {{"core.memory", "128 B"}}));
