@@ -16,9 +16,8 @@ inline constexpr std::int64_t kMaxNumber = std::int64_t{1}
                                            << 62;  // every affine number, term by term
 inline constexpr std::int64_t kMaxExtent = std::int64_t{1}
                                            << 20;  // of a tensor's axis, a window, a kernel
-// The proof holds four bytes for each of them.
-inline constexpr std::int64_t kMaxDdrBytes = std::int64_t{1} << 29;
-inline constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 29;  // of all tensors together
+inline constexpr std::int64_t kMaxDdrBytes = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 30;  // of all tensors together
 inline constexpr std::int64_t kMaxLocks = 1024;  // that one instruction or descriptor uses
 inline constexpr std::int32_t kMaxLockIndex = 1 << 14;
 inline constexpr std::int64_t kMaxSteps = 50'000'000;  // instructions that all queues execute
