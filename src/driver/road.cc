@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -146,11 +145,8 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
 }
 
 Diagnostics asBugs(Diagnostics faults) {
-  const bool fits = std::any_of(faults.begin(), faults.end(), [](const Diagnostic& fault) {
-    return fault.severity != Severity::DoesNotFit;
-  });
-  if (!fits) return faults;
   for (Diagnostic& fault : faults) {
+    if (fault.severity == Severity::DoesNotFit) continue;  // --max-cycles, memory
     fault.severity = Severity::Bug;
     fault.mend = "this is a bug of heddle: please report it, with the model and the command line";
   }

@@ -37,7 +37,7 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
                   Progress& progress);
 
 // The same faults as faults of ours: whatever they say of a program that we made, the user cannot
-// mend. But where nothing is wrong with it, and it only does not fit, they stay as they are.
+// mend. But that it takes longer than the user allows, or more memory, is none.
 Diagnostics asBugs(Diagnostics faults);
 
 // Names of the operators that run before and after the program.

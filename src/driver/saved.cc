@@ -31,13 +31,12 @@ Result<Saved> readSaved(const std::filesystem::path& folder) {
   HEDDLE_TRY(const std::string asmText, readTextFile(asmFile, kMostAsm));
   HEDDLE_TRY(const std::string weights, readTextFile(weightsFile, kMostWeights));
   HEDDLE_TRY(const std::string deviceText, readTextFile(deviceFile, kMostDevice));
-  Result<Program> parsed = parseAsm(asmText, asmFile.string());
-  if (!parsed) return asBadInput(parsed.diagnostics());
+  HEDDLE_TRY(Program program, parseAsm(asmText, asmFile.string()));
   HEDDLE_TRY(Device device, parseDevice(deviceText, deviceFile.string()));
-  for (Diagnostics faults : {checkHash(weightsFile, parsed->weightsSha256, weights),
-                             checkHash(deviceFile, parsed->deviceSha256, deviceText)})
+  for (Diagnostics faults : {checkHash(weightsFile, program.weightsSha256, weights),
+                             checkHash(deviceFile, program.deviceSha256, deviceText)})
     if (!faults.empty()) return faults;
-  return Saved{.program = std::move(*parsed),
+  return Saved{.program = std::move(program),
                .weights = {.bytes = {weights.begin(), weights.end()}},
                .device = std::move(device)};
 }

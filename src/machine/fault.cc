@@ -14,17 +14,21 @@ std::string channelOf(std::int64_t channel) { return " channel " + std::to_strin
 }  // namespace
 
 void fail(const char* code, std::string where, std::string summary, std::string what,
-          std::string mend, Severity severity) {
+          std::string mend) {
   throw Fault{
-      {code, std::move(where), std::move(summary), std::move(what), std::move(mend), severity},
-      {},
-      0};
+      {code, std::move(where), std::move(summary), std::move(what), std::move(mend)}, {}, 0};
 }
 
 void failTooLarge(const char* code, std::string where, std::string summary, std::string what,
                   std::string mend) {
-  fail(code, std::move(where), std::move(summary), std::move(what), std::move(mend),
-       Severity::DoesNotFit);
+  Fault fault;
+  fault.diagnostic = {code,
+                      std::move(where),
+                      std::move(summary),
+                      std::move(what),
+                      std::move(mend),
+                      Severity::DoesNotFit};
+  throw fault;
 }
 
 std::string nameOf(const Engine& e, const Device& device) {

@@ -24,8 +24,8 @@ struct Fault {
 };
 
 [[noreturn]] void fail(const char* code, std::string where, std::string summary, std::string what,
-                       std::string mend, Severity severity = Severity::BadInput);
-// Nothing is wrong with the program: it needs more than the device, the Machine or the user allows.
+                       std::string mend);
+// Of a run that is longer than allowed, or needs more memory: the program may well be right.
 [[noreturn]] void failTooLarge(const char* code, std::string where, std::string summary,
                                std::string what, std::string mend);
 

@@ -36,14 +36,6 @@ Memories::Memories(const Executable& x, std::optional<CellPlace> watched)
                  "DDR has " + std::to_string(x.program->ddrBytes) + " B", "simulate time only");
 }
 
-void Memories::forget() {
-  for (Memory& memory : memories_) {
-    memory.identity.release();
-    memory.lastWrite.release();
-    memory.readers.release();
-  }
-}
-
 std::size_t Memories::core(std::int64_t row, std::int64_t column) const {
   return static_cast<std::size_t>(1 + x_.device->columns + row * x_.device->columns + column);
 }
@@ -132,6 +124,14 @@ void Memories::write(std::size_t memory, CellRun cells, Identity first, std::uin
   if (watched_ && watched_->memory == memory && watched_->cell >= cells.cell &&
       watched_->cell < cells.cell + cells.count)
     history.push_back({identity[watched_->cell - cells.cell], operation, now_});
+}
+
+void Memories::forget() {
+  for (Memory& memory : memories_) {
+    memory.identity.release();
+    memory.lastWrite.release();
+    memory.readers.release();
+  }
 }
 
 void Memories::checkWritten(std::size_t memory, CellRun cells, const std::string& output) const {

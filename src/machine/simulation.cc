@@ -89,7 +89,8 @@ SimulateResult Simulation::run() {
       if (now_ > limit)
         failTooLarge("MACH014", "cycle " + std::to_string(limit),
                      "the run takes more cycles than allowed",
-                     "the limit is " + std::to_string(limit) + " cycles", "raise --max-cycles");
+                     "the limit is " + std::to_string(limit) + " cycles",
+                     options_.maxCycles ? "raise --max-cycles" : "compile a smaller network");
     } else {
       break;
     }

@@ -166,9 +166,10 @@ void drawWires(Random& random, Device& device) {
 
 }  // namespace
 
-Device randomDevice(std::uint64_t seed) {
+Device randomDevice(std::uint64_t seed, std::int64_t mostPerSide) {
   Random random(seed ^ 0x6d657368);  // not the graph's numbers
-  DeviceOverrides overrides{.mesh = {{random.between(1, 8), random.between(1, 8)}}};
+  DeviceOverrides overrides{
+      .mesh = {{random.between(1, mostPerSide), random.between(1, mostPerSide)}}};
   if (random.chance(40)) drawMemories(random, overrides.settings);
   if (random.chance(30)) drawChannels(random, overrides.settings);
   if (random.chance(30)) drawTimes(random, overrides.settings);

@@ -22,9 +22,9 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     const std::vector<TensorValue>& expected,
                                     Cycles* makespan = nullptr);
 
-// A device for a seed: paper.yaml or switched.yaml, 1x1 to 8x8 cores; two in five with so little
-// memory that layers are cut over time and tensors live in DDR; some with other channels, rates,
-// limits or wires.
-Device randomDevice(std::uint64_t seed);
+// A device for a seed: paper.yaml or switched.yaml, up to `mostPerSide` rows and columns of cores;
+// two in five with so little memory that layers are cut over time and tensors live in DDR; some
+// with other channels, rates, limits or wires.
+Device randomDevice(std::uint64_t seed, std::int64_t mostPerSide = 8);
 
 }  // namespace heddle::property
