@@ -10,8 +10,9 @@ namespace heddle::canon {
 namespace {
 
 constexpr std::int64_t kMaxParts = 1 << 14;
-constexpr std::int64_t kMaxAxis = 1 << 24;  // elements of one axis that is moved index by index
-constexpr std::size_t kMaxComposed = 256;   // parts of movements joined into one
+constexpr std::int64_t kManyParts = 1 << 10;  // of a transposition: above them two steps are better
+constexpr std::int64_t kMaxAxis = 1 << 24;    // elements of one axis that is moved index by index
+constexpr std::size_t kMaxComposed = 256;     // parts of movements joined into one
 
 AxisMap whole(std::int64_t extent) {
   return {{.to = 0, .toStep = 1, .from = 0, .fromStep = 1, .count = extent}};
@@ -86,6 +87,82 @@ Plan planMovement(const View& from, const View& to) {
   return plan;
 }
 
+// As many parts as the digits that change axes have values; above kMaxParts any number.
+std::int64_t partsOf(const Plan& plan) {
+  std::int64_t parts = 1;
+  for (const DigitPair& pair : plan.across)
+    if (parts <= kMaxParts) parts *= std::min(pair.extent, kMaxParts + 1);
+  return parts;
+}
+
+// The axis of which the dimension is the whole, where it is one digit.
+std::optional<Axis> wholeAxis(const Digits& digits) {
+  if (digits.size() != 1 || digits[0].stride != 1) return std::nullopt;
+  return digits[0].axis;
+}
+
+// The dimension's extent in two factors, the high and the low digit: all ways.
+std::vector<std::pair<std::int64_t, std::int64_t>> factors(std::int64_t extent) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> all;
+  for (std::int64_t low = 1; low <= extent; ++low)
+    if (extent % low == 0) all.emplace_back(extent / low, low);
+  return all;
+}
+
+// How exchanged dimensions are cut into a high and a low digit. Parts of both steps, and how many
+// dimensions are not cut but moved whole: rather none, as then rows stay as many.
+struct Cut {
+  std::vector<std::pair<std::int64_t, std::int64_t>> digits;
+  std::int64_t there = 1, on = 1, whole = 0;
+  auto cost() const { return std::pair(there + on, whole); }
+};
+
+Cut bestCut(const std::vector<std::int64_t>& extents, std::size_t from = 0, const Cut& given = {}) {
+  if (from == extents.size()) return given;
+  std::optional<Cut> best;
+  for (const auto& [high, low] : factors(extents[from])) {
+    Cut next = given;
+    next.digits.emplace_back(high, low);
+    next.there *= high;
+    next.on *= low;
+    next.whole += high == 1 || low == 1;
+    Cut found = bestCut(extents, from + 1, next);
+    if (!best || found.cost() < best->cost()) best = std::move(found);
+  }
+  return *best;
+}
+
+// A transposition by one Assemble has a part for each pair of a row and a column. Where these are
+// many, the layout half-way: the high digits of the exchanged dimensions have changed places, the
+// low ones are where they were. 64x64 takes 64 + 64 parts by way of 64 = 8 * 8, not 4096.
+std::optional<View> halfWay(const View& from, const View& to, std::int64_t parts) {
+  if (parts <= kManyParts) return std::nullopt;
+  std::vector<std::size_t> exchanged;
+  std::vector<std::int64_t> extents;
+  for (std::size_t i = 0; i < to.dims.size(); ++i) {
+    if (from.dims[i] == to.dims[i]) continue;
+    const auto a = wholeAxis(from.dims[i]), b = wholeAxis(to.dims[i]);
+    if (!a || !b || *a == Axis::Flat) return std::nullopt;
+    exchanged.push_back(i);
+    extents.push_back(from.dims[i][0].extent);
+  }
+  const Cut cut = bestCut(extents);
+  if (cut.there + cut.on >= parts) return std::nullopt;
+  std::array<std::int64_t, 3> lowExtent{1, 1, 1};  // of each axis half-way
+  for (std::size_t k = 0; k < exchanged.size(); ++k)
+    lowExtent[static_cast<std::size_t>(from.dims[exchanged[k]][0].axis)] = cut.digits[k].second;
+  View view = to;
+  for (std::size_t k = 0; k < exchanged.size(); ++k) {
+    const std::size_t i = exchanged[k];
+    const Axis before = from.dims[i][0].axis, after = to.dims[i][0].axis;
+    const auto [high, low] = cut.digits[k];
+    view.dims[i].clear();
+    if (high > 1) view.dims[i].push_back({high, after, lowExtent[static_cast<std::size_t>(after)]});
+    if (low > 1) view.dims[i].push_back({low, before, 1});
+  }
+  return view;
+}
+
 }  // namespace
 
 // `ref` (or a broadcast of it) laid out as `target`: the same value in another tensor.
@@ -96,12 +173,10 @@ RealRef Lowering::relaid(const RealRef& ref, const View& target, const Node& nod
     throw Unsupported("it reads '" + real(ref.id).name + "', a float that nothing has quantized");
   for (const std::int64_t extent : {shape.height, shape.width, shape.channels}) spend(256 * extent);
   const Plan plan = planMovement(ref.view, target);
-  std::int64_t parts = 1;
-  for (const DigitPair& pair : plan.across) {
-    if (parts > kMaxParts / pair.extent)
-      throw Unsupported("a transposition of more than 16384 pieces");
-    parts *= pair.extent;
-  }
+  const std::int64_t parts = partsOf(plan);
+  if (const auto between = halfWay(normalized(ref.view), normalized(target), parts))
+    return relaid(relaid(ref, *between, node), target, node);
+  if (parts > kMaxParts) throw Unsupported("a transposition of more than 16384 pieces");
   const std::array<AxisMap, 3> maps{compress(spanned(plan.along[0])),
                                     compress(spanned(plan.along[1])),
                                     compress(spanned(plan.along[2]))};

@@ -136,7 +136,7 @@ Diagnostics inspectDevice(const InspectOptions& options, std::ostream& out) {
 Diagnostics inspectFolder(const InspectOptions& options, std::ostream& out) {
   const std::filesystem::path folder = options.path;
   const Result<Saved> saved = readSaved(folder);  // all three files are there and belong together
-  if (!saved) return saved.diagnostics();
+  if (!saved) return asBadInput(saved.diagnostics());
   const Result<std::string> report =
       readTextFile(folder / (options.verbosity.json ? "report.json" : "report.md"), kMostReport);
   if (!report) return report.diagnostics();

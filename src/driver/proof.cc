@@ -96,39 +96,49 @@ class Comparison {
   void compare(TensorId id, const std::string& what, const std::vector<std::int8_t>& blocked,
                const std::vector<std::int8_t>& expected) {
     const ProgramTensor& tensor = program_.tensors[id.at()];
-    const Shape& rootShape = program_.tensors[tensor.root.at()].shape;
-    const std::vector<std::int8_t> got =
-        fromBlocked(blocked, tensor.shape, blocksOf(rootShape), tensor.rootBlock);
-    HEDDLE_CHECK(got.size() == expected.size()) << what;
+    const Shape& shape = tensor.shape;
+    const std::int64_t blocks = blocksOf(program_.tensors[tensor.root.at()].shape);
+    HEDDLE_CHECK(std::ssize(expected) == shape.elements() &&
+                 std::ssize(blocked) == shape.height * blocks * shape.width * kBlock)
+        << what;
     ++proof_.verification.tensorsCompared;
-    proof_.verification.bytesCompared += static_cast<std::int64_t>(got.size());
-    std::int64_t differing = 0;
-    std::size_t first = 0;
-    for (std::size_t k = got.size(); k-- > 0;) {
-      if (got[k] == expected[k]) continue;
-      ++differing;
-      first = k;
-    }
-    proof_.verification.mismatches += differing;
-    if (differing > 0 && proof_.faults.size() < kMostFaults)
-      proof_.faults.push_back(fault(id, what, first, differing, got, expected));
+    proof_.verification.bytesCompared += shape.elements();
+    Difference difference;
+    const std::int8_t* wanted = expected.data();
+    for (std::int64_t y = 0; y < shape.height; ++y)
+      for (std::int64_t x = 0; x < shape.width; ++x)
+        for (std::int64_t c = 0; c < shape.channels; ++c, ++wanted) {
+          const std::int64_t block = y * blocks + tensor.rootBlock + c / kBlock;
+          const std::int8_t got =
+              blocked[static_cast<std::size_t>((block * shape.width + x) * kBlock + c % kBlock)];
+          if (got != *wanted) difference.add({y, x, c}, got, *wanted);
+        }
+    proof_.verification.mismatches += difference.count;
+    if (difference.count > 0 && proof_.faults.size() < kMostFaults)
+      proof_.faults.push_back(fault(tensor, what, difference));
   }
 
-  Diagnostic fault(TensorId id, const std::string& what, std::size_t first, std::int64_t differing,
-                   const std::vector<std::int8_t>& got,
-                   const std::vector<std::int8_t>& expected) const {
-    const ProgramTensor& tensor = program_.tensors[id.at()];
-    const auto k = static_cast<std::int64_t>(first);
-    const std::int64_t channels = tensor.shape.channels, width = tensor.shape.width;
-    const Index index{k / channels / width, k / channels % width, k % channels};
+  struct Difference {
+    std::int64_t count = 0;
+    Index first;
+    std::int8_t got = 0, expected = 0;  // there
+    void add(const Index& at, std::int8_t was, std::int8_t wanted) {
+      if (count++ == 0) *this = {1, at, was, wanted};
+    }
+  };
+
+  Diagnostic fault(const ProgramTensor& tensor, const std::string& what,
+                   const Difference& difference) const {
+    const Index& index = difference.first;
     const Index inRoot{index.y, index.x, index.c + tensor.rootBlock * kBlock};
     return {.code = "VER001",
             .where = program_.model + ", " + what,
             .summary = "the executed program and the reference interpreter disagree",
             .what = "tensor '" + tensor.name + "', first at " + text(index) + ": expected " +
-                    std::to_string(expected[first]) + ", got " + std::to_string(got[first]) + "; " +
-                    placeOf(program_, tensor.root, inRoot) + "; " + std::to_string(differing) +
-                    " of " + std::to_string(got.size()) + " bytes differ",
+                    std::to_string(difference.expected) + ", got " +
+                    std::to_string(difference.got) + "; " + placeOf(program_, tensor.root, inRoot) +
+                    "; " + std::to_string(difference.count) + " of " +
+                    std::to_string(tensor.shape.elements()) + " bytes differ",
             .mend = "please report it, with the model and the command line",
             .severity = Severity::Bug};
   }

@@ -60,4 +60,10 @@ Result<Saved> readSaved(const std::filesystem::path& folder) {
                .device = std::move(device)};
 }
 
+Diagnostics asBadInput(Diagnostics faults) {
+  for (Diagnostic& fault : faults)
+    if (fault.severity == Severity::DoesNotFit) fault.severity = Severity::BadInput;
+  return faults;
+}
+
 }  // namespace heddle

@@ -19,4 +19,8 @@ struct Saved {
 // verify; SIM001 a file is not the one that the program was made for.
 Result<Saved> readSaved(const std::filesystem::path& folder);
 
+// A program from a file that asks for more than there is, is a faulty file: bad input, where one
+// that heddle makes does not fit.
+Diagnostics asBadInput(Diagnostics faults);
+
 }  // namespace heddle

@@ -67,10 +67,7 @@ std::string resultText(const Saved& saved, const SimulateResult& result, bool da
          "\n";
 }
 
-}  // namespace
-
-Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream& out,
-                            Progress& progress) {
+Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, Progress& progress) {
   progress.begin("read the program");
   const Result<Saved> saved = readSaved(options.folder);
   if (!saved) return saved.diagnostics();
@@ -105,6 +102,13 @@ Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream&
     out << resultText(*saved, *result, options.data);
   }
   return {};
+}
+
+}  // namespace
+
+Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream& out,
+                            Progress& progress) {
+  return asBadInput(simulate(options, out, progress));
 }
 
 }  // namespace heddle

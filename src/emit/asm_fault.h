@@ -14,7 +14,8 @@ inline constexpr std::size_t kMaxFaults = 20;
 inline constexpr std::size_t kMaxInstructions = 1'000'000;
 
 [[noreturn]] void fail(Reader& reader, const tao::pegtl::position& at, std::string code,
-                       std::string summary, std::string what, std::string mend);
+                       std::string summary, std::string what, std::string mend,
+                       Severity severity = Severity::BadInput);
 [[noreturn]] void failRange(Reader& reader, const tao::pegtl::position& at,
                             const std::string& found, std::int64_t low, std::int64_t high);
 // `rest` is the text from the fault on: its first token is what was found.

@@ -200,7 +200,7 @@ void add(Reader& r, const Input& in, Item item) {
   if (++r.instructions > kMaxInstructions)
     fail(r, in.position(), "ASM006", "the program is too long",
          "it has more than " + std::to_string(kMaxInstructions) + " instructions and loops",
-         "write repetitions as loops");
+         "write repetitions as loops, or choose a smaller network", Severity::DoesNotFit);
   (r.openLoops.empty() ? r.program.sections.back().items : r.openLoops.back().body)
       .push_back(std::move(item));
 }

@@ -13,8 +13,8 @@ inline constexpr std::string_view kFormat = "heddle.timeline/1";
 inline constexpr std::array<std::string_view, 7> kEngines = {"sequencer", "ddrIn", "ddrOut", "wire",
                                                              "coreIn",    "core",  "coreOut"};
 inline constexpr std::array<std::string_view, 3> kTiles = {"ddr", "memtile", "core"};
-inline constexpr std::array<std::string_view, 6> kWaits = {"none",  "lock",     "partner",
-                                                           "start", "ddrEntry", "resource"};
+inline constexpr std::array<std::string_view, 5> kWaits = {"none", "lock", "partner", "start",
+                                                           "ddrEntry"};
 // Columns of a track, one number a slice; docs/timeline.md.
 inline constexpr std::array<std::string_view, 9> kColumns = {
     "gap", "duration", "idle", "leaf", "layer", "wait", "lock", "causeTrack", "causeStep"};

@@ -52,7 +52,10 @@ class CallChecks {
     const bool reduces = k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv ||
                          k.op == OpKind::MaxPool || k.op == OpKind::AveragePool;
     const std::size_t inputs = assemble ? k.moves.size() : two ? 2 : 1;
-    if (i.inputs.size() != inputs || inputs > kMaxUses)
+    if (inputs > kMaxUses)
+      malformed("the kernel needs " + std::to_string(inputs) + " inputs; at most " +
+                std::to_string(kMaxUses));
+    if (i.inputs.size() != inputs)
       malformed("the call has " + std::to_string(i.inputs.size()) +
                 " inputs where its kernel needs " + std::to_string(inputs));
     for (const RowRing<Affine>& ring : i.inputs) checkRing(ring, k);

@@ -342,8 +342,8 @@ void DataPath::capture(const Part<std::int64_t>& part, std::size_t memory,
     root.missing = cellsOf(tensor);
     capturedBytes_ += root.missing * kBlock;
     if (capturedBytes_ > kMaxCaptured)
-      fail("MACH016", memories_.where(operation),
-           "the tensors are too large to be kept for comparison", "", "simulate time only");
+      failTooLarge("MACH016", memories_.where(operation),
+                   "the tensors are too large to be kept for comparison", "", "simulate time only");
     root.bytes.resize(static_cast<std::size_t>(root.missing * kBlock));
     root.covered.resize(static_cast<std::size_t>(root.missing));
   }
@@ -388,10 +388,12 @@ void DataPath::complete(SimulateResult& result, const Knowledge& known) {
     }
     result.tensors.push_back(std::move(root.bytes));
   }
+  for (const Port& port : p.outputs) checkOutput(port);
+  memories_.forget();  // what is left is copied: both need not be there at once
   for (const Port& port : p.outputs) result.outputs.push_back(outputOf(port));
 }
 
-std::vector<std::int8_t> DataPath::outputOf(const Port& port) const {
+void DataPath::checkOutput(const Port& port) const {
   const Program& p = *x_.program;
   const auto wrong = [&](const std::string& what) {
     fail("MACH013", "output '" + port.name + "'",
@@ -407,7 +409,6 @@ std::vector<std::int8_t> DataPath::outputOf(const Port& port) const {
     wrong("tensor '" + t.name + "' has no address in DDR");
   const Memory& memory = memories_[Memories::ddr()];
   const std::int64_t run = blocksOf(t.shape) * t.shape.width;
-  std::vector<std::int8_t> bytes;
   for (std::int64_t y = 0; y < t.shape.height; ++y) {
     const std::int64_t cell = (y * blocksOf(root.shape) + t.rootBlock) * t.shape.width;
     if (*root.ddr < 0 || *root.ddr / kBlock + cell + run > memory.cells)
@@ -418,8 +419,20 @@ std::vector<std::int8_t> DataPath::outputOf(const Port& port) const {
           memory.identity.get()[*root.ddr / kBlock + i] != id)
         wrong("expected " + memories_.nameOf(id) + ", found " +
               memories_.nameOf(memory.identity.get()[*root.ddr / kBlock + i]));
-    const std::int8_t* from = memory.bytes.get() + *root.ddr + cell * kBlock;
-    bytes.insert(bytes.end(), from, from + run * kBlock);
+  }
+}
+
+// Of a port that checkOutput has looked at.
+std::vector<std::int8_t> DataPath::outputOf(const Port& port) const {
+  const ProgramTensor& t = x_.program->tensors[port.tensor.at()];
+  const ProgramTensor& root = x_.program->tensors[t.root.at()];
+  const std::int64_t run = blocksOf(t.shape) * t.shape.width * kBlock;
+  std::vector<std::int8_t> bytes;
+  bytes.reserve(static_cast<std::size_t>(t.shape.height * run));
+  for (std::int64_t y = 0; y < t.shape.height; ++y) {
+    const std::int64_t row = (y * blocksOf(root.shape) + t.rootBlock) * t.shape.width * kBlock;
+    const std::int8_t* from = memories_[Memories::ddr()].bytes.get() + *root.ddr + row;
+    bytes.insert(bytes.end(), from, from + run);
   }
   return bytes;
 }

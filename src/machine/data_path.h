@@ -85,6 +85,7 @@ class DataPath {
   void write(std::size_t from, std::size_t memory, const End<std::int64_t>& end,
              std::uint32_t operation);
   void capture(const Part<std::int64_t>& part, std::size_t memory, std::uint32_t operation);
+  void checkOutput(const Port& port) const;
   std::vector<std::int8_t> outputOf(const Port& port) const;
   bool captureCell(RootCapture& root, std::int64_t cell, const std::int8_t* bytes);
 

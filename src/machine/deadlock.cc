@@ -45,7 +45,6 @@ EngineIndex Simulation::waitsFor(EngineIndex e, std::string& why) const {
       why = "waits for entry " + std::to_string(s.waitEntry) + " of the channel";
       return blocked.engine;
     case WaitKind::None:
-    case WaitKind::Resource:
       return -1;
   }
   return -1;

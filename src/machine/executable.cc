@@ -69,8 +69,8 @@ void numberEngines(Executable& x) {
   if (d.rows < 1 || d.columns < 1 || d.rows > kMaxEngines || d.columns > kMaxEngines ||
       perTile < 0 || perTile > kMaxEngines || d.rows * d.columns > kMaxEngines ||
       d.rows * d.columns * (perTile + 1) > kMaxEngines)
-    fail("MACH016", "device '" + d.name + "'", "the device has more engines than can be simulated",
-         "", "choose a smaller mesh");
+    failTooLarge("MACH016", "device '" + d.name + "'",
+                 "the device has more engines than can be simulated", "", "choose a smaller mesh");
   for (const EngineKind kind : kKinds) {
     const auto [rows, columns] = gridOf(kind, d);
     for (std::int32_t row = 0; row < rows; ++row)
@@ -216,17 +216,18 @@ void checkMemories(const Program& program, const Device& d) {
   if (inRange(program.ddrBytes, 0, kMaxMemory) && inRange(d.memtile.memory.raw(), 0, kMaxMemory) &&
       inRange(d.core.memory.raw(), 0, kMaxMemory))
     return;
-  fail("MACH016", "program '" + program.model + "'", "a memory is larger than can be simulated",
-       "DDR " + std::to_string(program.ddrBytes) + " B, memtile " +
-           std::to_string(d.memtile.memory.raw()) + " B, core " +
-           std::to_string(d.core.memory.raw()) + " B; at most " + std::to_string(kMaxMemory) + " B",
-       "compile the program again");
+  failTooLarge(
+      "MACH016", "program '" + program.model + "'", "a memory is larger than can be simulated",
+      "DDR " + std::to_string(program.ddrBytes) + " B, memtile " +
+          std::to_string(d.memtile.memory.raw()) + " B, core " +
+          std::to_string(d.core.memory.raw()) + " B; at most " + std::to_string(kMaxMemory) + " B",
+      "compile the program again");
 }
 
 void checkTensors(const Program& program) {
   if (program.tensors.size() >= kMaxTensors)
-    fail("MACH016", "program '" + program.model + "'", "the program has too many tensors",
-         std::to_string(program.tensors.size()), "simulate fewer layers");
+    failTooLarge("MACH016", "program '" + program.model + "'", "the program has too many tensors",
+                 std::to_string(program.tensors.size()), "simulate fewer layers");
   for (std::size_t i = 0; i < program.tensors.size(); ++i) {
     const ProgramTensor& t = program.tensors[i];
     const bool rootKnown = t.root.valid() && t.root.at() < program.tensors.size() &&

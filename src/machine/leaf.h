@@ -13,7 +13,7 @@ inline constexpr std::int64_t kMaxExtent =
 inline constexpr std::int64_t kMaxTensorElements = std::int64_t{1} << 29;
 inline constexpr std::int64_t kMaxLockValue = std::int64_t{1} << 31;  // where the device names none
 
-inline constexpr std::size_t kMaxUses = 1024;  // locks, dimensions, ... of one instruction
+inline constexpr std::size_t kMaxUses = 1 << 14;  // locks, dimensions, ... of one instruction
 
 inline bool inRange(std::int64_t value, std::int64_t low, std::int64_t high) {
   return value >= low && value <= high;

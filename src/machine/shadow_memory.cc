@@ -119,11 +119,19 @@ void Memories::write(std::size_t memory, CellRun cells, Identity first, std::uin
     }
     identity[i] = first + static_cast<Identity>(i);
     lastWrite[i] = operation;
-    readers[i] = 0;
+    if (seen != 0) readers[i] = 0;  // a page that nobody reads is never touched
   }
   if (watched_ && watched_->memory == memory && watched_->cell >= cells.cell &&
       watched_->cell < cells.cell + cells.count)
     history.push_back({identity[watched_->cell - cells.cell], operation, now_});
+}
+
+void Memories::forget() {
+  for (Memory& memory : memories_) {
+    memory.identity.release();
+    memory.lastWrite.release();
+    memory.readers.release();
+  }
 }
 
 void Memories::checkWritten(std::size_t memory, CellRun cells, const std::string& output) const {

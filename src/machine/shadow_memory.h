@@ -67,6 +67,7 @@ class ZeroedArray {
   explicit ZeroedArray(std::size_t size)
       : data_(static_cast<T*>(std::calloc(size + 1, sizeof(T)))) {}
   T* get() const { return data_.get(); }
+  void release() { data_.reset(); }
 
  private:
   struct Free {
@@ -129,6 +130,8 @@ class Memories {
   void checkWritten(std::size_t memory, CellRun cells, const std::string& output) const;
   // The host, before the program starts.
   void place(std::size_t memory, CellRun cells, Identity first);
+  // Keeps the bytes alone: nothing is checked any more.
+  void forget();
 
   std::string nameOf(Identity identity) const;
   std::string nameOfOperation(std::uint32_t operation) const;

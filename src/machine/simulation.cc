@@ -38,6 +38,10 @@ std::int64_t executions(const SectionCode& section) {
   return total;
 }
 
+std::int64_t lockMaximum(const Device& device) {
+  return device.limits.lockMaximum.value_or(kMaxLockValue);
+}
+
 bool isDdr(const Engine& e) { return e.kind == EngineKind::DdrIn || e.kind == EngineKind::DdrOut; }
 
 }  // namespace
@@ -50,6 +54,7 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
   if (rates.ddrReadTotal) readShare_.emplace(*rates.ddrReadTotal, x_.device->clock);
   if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
   for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
+  fullest_.value = lockMaximum(*x_.device);
   if (data_ != nullptr) happensBefore_.emplace(x_);
   result_.layerEnd.resize(x_.program->layers.size());
   for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
@@ -93,9 +98,23 @@ SimulateResult Simulation::run() {
   if (std::any_of(engines_.begin(), engines_.end(),
                   [](const EngineState& s) { return s.leaf >= 0; }))
     deadlock();
+  checkFullestLock();
   checkLocksAtEnd();
   if (data_ != nullptr) data_->complete(result_, happensBefore_->known(x_.sequencer()));
   return std::move(result_);
+}
+
+// At the end, so that the message says what would suffice.
+void Simulation::checkFullestLock() const {
+  if (fullest_.lock < 0) return;
+  const Lock& declared = x_.program->locks[static_cast<std::size_t>(fullest_.lock)];
+  const std::string reached = std::to_string(fullest_.value);
+  failTooLarge("MACH006", fullest_.where, "a lock rises above its maximum",
+               "lock " + std::to_string(declared.index) + " of " + nameOf(declared.tile) +
+                   " reaches " + reached + ", 'limits.lockMaximum' is " +
+                   std::to_string(lockMaximum(*x_.device)),
+               "choose a device with 'limits.lockMaximum' of " + reached +
+                   " or more, or another mesh or network");
 }
 
 void Simulation::countInstructions() {
@@ -236,8 +255,8 @@ void Simulation::start(EngineIndex e, bool shared) {
   const BytesPerSecond cap = reads ? std::min(rates.ddrRead, rates.memtileWrite)
                                    : std::min(rates.ddrWrite, rates.memtileRead);
   if (!shareOf(e)->start(e, Bytes(leafOf(s).bytes), cap, now_))
-    fail("MACH016", whereIs(e), "more DDR channels share one rate than can be told apart", "",
-         "choose a smaller mesh");
+    failTooLarge("MACH016", whereIs(e), "more DDR channels share one rate than can be told apart",
+                 "", "choose a smaller mesh");
   reschedule(*shareOf(e));
 }
 
@@ -301,7 +320,6 @@ void Simulation::noteWait(EngineIndex e, EngineIndex primary, SpanSlice& slice) 
       slice.cause = state(blocked.engine).last;
       break;
     case WaitKind::None:
-    case WaitKind::Resource:
       break;
   }
 }
@@ -417,14 +435,7 @@ void Simulation::letGo(EngineIndex e) {
     lock.value += need.count;
     lock.lastRelease = s.last;
     if (happensBefore_) happensBefore_->release(e, need.lock, need.count);
-    const std::int64_t maximum = x_.device->limits.lockMaximum.value_or(kMaxLockValue);
-    if (lock.value > maximum) {
-      const Lock& declared = x_.program->locks[static_cast<std::size_t>(need.lock)];
-      fail("MACH006", whereIs(e), "a lock rises above its maximum",
-           "lock " + std::to_string(declared.index) + " of " + nameOf(declared.tile) + " reaches " +
-               std::to_string(lock.value) + "; the maximum is " + std::to_string(maximum),
-           "release it less often");
-    }
+    if (lock.value > fullest_.value) fullest_ = {lock.value, need.lock, whereIs(e)};
     queueAttempt(x_.lockConsumer[static_cast<std::size_t>(need.lock)]);
   }
   s.busy = false;

@@ -127,6 +127,7 @@ class Simulation {
   [[noreturn]] void deadlock() const;
   EngineIndex waitsFor(EngineIndex e, std::string& why) const;
   void checkLocksAtEnd() const;
+  void checkFullestLock() const;
   std::string whereIs(EngineIndex e) const;
 
   const Executable& x_;
@@ -135,6 +136,11 @@ class Simulation {
   std::optional<HappensBefore> happensBefore_;  // with data
   std::vector<EngineState> engines_;
   std::vector<LockState> locks_;
+  struct {
+    std::int64_t value = 0;  // above the maximum; at first the maximum itself
+    std::int32_t lock = -1;
+    std::string where;
+  } fullest_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> ends_;
   std::vector<EngineIndex> attempts_;  // of this moment, first in first out
   std::size_t nextAttempt_ = 0;

@@ -4,6 +4,7 @@
 // happen now can still happen later. So all orders end in the same state, and if this one empties
 // every queue, every timed run does.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -60,6 +61,7 @@ void flatten(const std::vector<Item>& items, Strip& strip, std::int32_t& leaf) {
 
 struct LockState {
   std::int64_t value = 0;
+  std::int64_t lowest = 0;                 // value that an acquire has left so far
   std::size_t producer = 0, consumer = 0;  // queues
   std::int32_t waiter = -1;                // queue to wake when it rises
 };
@@ -72,23 +74,31 @@ class Drain {
   void run() {
     makeQueues();
     makeLocks();
-    for (std::size_t q = 0; q < queues_.size(); ++q) wake(q);
-    while (!toRun_.empty() && !faults_.any()) {
-      const std::size_t q = toRun_.back();
-      toRun_.pop_back();
-      queues_[q].listed = false;
-      while (!queues_[q].done && !faults_.any() && step(q)) {
-      }
-    }
-    if (faults_.any()) return;
+    runAll();
+    if (faults_.broken()) return;
     const auto stuck =
         std::find_if(queues_.begin(), queues_.end(), [](const Queue& q) { return !q.done; });
     if (stuck != queues_.end()) return deadlock(static_cast<std::size_t>(stuck - queues_.begin()));
     checkEnd();
+    if (!faults_.broken()) spareTokens();
     descriptorLimits();
   }
 
  private:
+  // Each queue as far as it can.
+  void runAll() {
+    for (std::size_t q = 0; q < queues_.size(); ++q) wake(q);
+    runListed();
+  }
+  void runListed() {
+    while (!toRun_.empty() && !faults_.broken()) {
+      const std::size_t q = toRun_.back();
+      toRun_.pop_back();
+      queues_[q].listed = false;
+      while (!queues_[q].done && !faults_.broken() && step(q)) ++steps_;
+    }
+  }
+
   // ---- queues -----------------------------------------------------------------------------------
 
   static constexpr std::array kKinds = {
@@ -196,7 +206,7 @@ class Drain {
       if (table.size() <= static_cast<std::size_t>(l.index))
         table.resize(static_cast<std::size_t>(l.index) + 1, -1);
       table[static_cast<std::size_t>(l.index)] = static_cast<std::int32_t>(locks_.size());
-      locks_.push_back({l.initial, number(l.producer), number(l.consumer), -1});
+      locks_.push_back({l.initial, l.initial, number(l.producer), number(l.consumer), -1});
     }
   }
 
@@ -242,6 +252,11 @@ class Drain {
     }
     return true;
   }
+  void keep() {
+    for (const auto& [lock, count] : taken_)
+      locks_[lock].lowest = std::min(locks_[lock].lowest, locks_[lock].value);
+    taken_.clear();
+  }
   void giveBack() {
     for (const auto& [lock, count] : taken_) locks_[lock].value += count;
     taken_.clear();
@@ -265,6 +280,7 @@ class Drain {
 
   // Executes the instruction at the head of queue q if it can be now.
   bool step(std::size_t q) {
+    if (q == held_ && !std::exchange(mayStep_, false)) return false;
     return std::visit([&](const auto& i) { return execute(q, i); },
                       queues_[q].current().instruction->as);
   }
@@ -273,7 +289,7 @@ class Drain {
   bool executeWith(std::size_t q, const std::vector<LockUse<Affine>>& acquire,
                    const std::vector<LockUse<Affine>>& release, const Tile& tile) {
     if (!take(acquire, tile, q, q)) return giveBack(), false;
-    taken_.clear();
+    keep();
     give(release, tile, q);
     advance(q);
     return true;
@@ -312,7 +328,7 @@ class Drain {
     for (const MemtileEnd<Affine>& d : i.destinations)
       ready = ready && take(d.end.acquire, memtile(queues_[q].value(d.memtile)), q, q);
     if (!ready) return giveBack(), false;
-    taken_.clear();
+    keep();
     give(i.source.release, core, q);
     for (const MemtileEnd<Affine>& d : i.destinations)
       give(d.end.release, memtile(queues_[q].value(d.memtile)), q);
@@ -333,13 +349,15 @@ class Drain {
     bool ready = std::all_of(receivers_.begin(), receivers_.end(),
                              [&](std::size_t r) { return receivesFrom(r, wire.engine); });
     if (!ready) return false;
+    const bool holds = std::find(receivers_.begin(), receivers_.end(), held_) != receivers_.end();
+    if (holds && !std::exchange(mayStep_, false)) return false;
     for (const std::size_t r : receivers_)
       if (!meansTheSame(q, i.part, r)) return false;
     ready = take(i.source.acquire, from, q, q);
     for (const std::size_t r : receivers_)
       ready = ready && take(receive(r).destination.acquire, coreOf(queues_[r].engine), r, q);
     if (!ready) return giveBack(), false;
-    taken_.clear();
+    keep();
     give(i.source.release, from, q);
     for (const std::size_t r : receivers_)
       give(receive(r).destination.release, coreOf(queues_[r].engine), r);
@@ -489,6 +507,60 @@ class Drain {
                     "start each entry once");
   }
 
+  // A token that a lock begins with, and that nobody ever takes in any order of the run, does
+  // nothing but hide a mistake. The lowest value that a lock can have is the one that it has while
+  // its producer's queue is held back: it goes on by one instruction only when no other queue can.
+  void spareTokens() {
+    std::set<std::size_t> producers;
+    for (std::size_t i = 0; i < locks_.size(); ++i)
+      if (program_.locks[i].initial > 0) producers.insert(locks_[i].producer);
+    if (std::ssize(producers) > kMaxSteps / std::max<std::int64_t>(steps_, 1)) return;
+    for (const std::size_t producer : producers) {
+      restart();
+      held_ = producer;
+      runAll();
+      while (!queues_[held_].done && advanceHeld()) runListed();
+      for (std::size_t i = 0; i < locks_.size(); ++i)
+        if (locks_[i].producer == producer && locks_[i].lowest > 0) spare(i);
+      held_ = kNone;
+    }
+  }
+  // Back at the program's begin.
+  void restart() {
+    for (Queue& q : queues_) {
+      q.strip = q.op = q.depth = 0;
+      q.entriesDone = q.started = 0;
+      q.done = q.strips.empty();
+      if (!q.done) enterLoops(q);
+    }
+    for (std::size_t i = 0; i < locks_.size(); ++i) {
+      locks_[i].value = locks_[i].lowest = program_.locks[i].initial;
+      locks_[i].waiter = -1;
+    }
+  }
+  bool advanceHeld() {
+    mayStep_ = true;
+    const Queue& q = queues_[held_];
+    const auto* receives = std::get_if<Receive<Affine>>(&q.current().instruction->as);
+    const std::size_t by =
+        receives ? number({EngineKind::Wire, 0, static_cast<std::int32_t>(q.value(receives->wire))})
+                 : held_;
+    const bool moved = step(by);
+    mayStep_ = false;
+    if (moved) wake(by);
+    return moved;
+  }
+  void spare(std::size_t i) {
+    const Lock& lock = program_.locks[i];
+    const std::int64_t enough = lock.initial - locks_[i].lowest;
+    faults_.add("PROG012", "lock L" + to_string(lock.index) + " in " + toText(lock.tile),
+                "the lock begins with more than is ever taken",
+                "it begins with " + to_string(lock.initial) + ", " + to_string(enough) +
+                    " are taken before " + toText(lock.producer) + " releases, by " +
+                    toText(lock.consumer),
+                "begin with " + to_string(enough));
+  }
+
   // Nothing reloads descriptors while a program runs: each end of each transfer instruction needs
   // one of its tile's.
   void descriptorLimits() {
@@ -496,20 +568,22 @@ class Drain {
     if (!limits.coreDescriptors && !limits.memtileDescriptors && !limits.shimDescriptors) return;
     std::map<Tile, std::set<std::pair<std::int32_t, std::size_t>>>
         used;  // per tile: instruction and end
-    for (Queue& q : queues_) {
-      q.strip = q.op = q.depth = 0;
-      q.done = q.strips.empty();
-      if (!q.done) enterLoops(q);
+    restart();
+    for (Queue& q : queues_)
       for (; !q.done; advance(number(q.engine))) describe(q, used);
-    }
     for (const auto& [tile, ends] : used) {
       const auto limit = tile.kind == TileKind::Core      ? limits.coreDescriptors
                          : tile.kind == TileKind::Memtile ? limits.memtileDescriptors
                                                           : limits.shimDescriptors;
       if (limit && std::ssize(ends) > *limit)
-        faults_.add("PROG007", toText(tile), "the program needs more descriptors than there are",
-                    to_string(ends.size()) + " of " + to_string(*limit),
-                    "fold transfers into loops");
+        faults_.add({.key = keyOf(tile.kind) + ".descriptors",
+                     .where = tile.kind == TileKind::Ddr
+                                  ? "the shim tile of column " + to_string(tile.column)
+                                  : toText(tile),
+                     .summary = "the program needs more descriptors than the tile has",
+                     .needed = std::ssize(ends),
+                     .there = *limit,
+                     .unit = {}});
     }
   }
   void describe(const Queue& q,
@@ -555,6 +629,10 @@ class Drain {
   std::vector<std::size_t> receivers_;
   std::int64_t attempt_ = 0;
   std::vector<std::size_t> toRun_;
+  std::int64_t steps_ = 0;
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::size_t held_ = kNone;  // the queue that only steps when it may
+  bool mayStep_ = false;
 };
 
 }  // namespace

@@ -1,9 +1,44 @@
 #include "heddle/program/verify.h"
 
+#include <algorithm>
+
 #include "heddle/program/names.h"
 #include "verify_checks.h"
 
 namespace heddle {
+namespace {
+
+// The granularity is a divisor: there the smaller number is the greater need.
+bool isDivisor(const Shortage& s) { return s.key == "limits.granularity"; }
+
+Diagnostic asDiagnostic(const Shortage& s) {
+  const std::string needed = std::to_string(s.needed) + s.unit;
+  return {.code = "PROG007",
+          .where = s.where,
+          .summary = s.summary,
+          .what = "it needs " + needed + ", '" + s.key + "' is " + std::to_string(s.there) + s.unit,
+          .mend = "choose a device with '" + s.key + "' of " +
+                  (isDivisor(s) ? needed + " or a divisor of it" : needed + " or more") +
+                  ", or another mesh or network",
+          .severity = Severity::DoesNotFit};
+}
+
+}  // namespace
+
+void Faults::add(Shortage shortage) {
+  const auto known = std::find_if(shortages_.begin(), shortages_.end(),
+                                  [&](const Shortage& s) { return s.key == shortage.key; });
+  if (known == shortages_.end())
+    shortages_.push_back(std::move(shortage));
+  else if (isDivisor(shortage) ? shortage.needed < known->needed : shortage.needed > known->needed)
+    *known = std::move(shortage);
+}
+
+Diagnostics Faults::take() {
+  for (const Shortage& s : shortages_)
+    if (!full()) diagnostics_.push_back(asDiagnostic(s));
+  return std::move(diagnostics_);
+}
 
 EngineCounts engineCounts(EngineKind kind, const Device& device) {
   const std::int64_t rows = device.rows, columns = device.columns;
@@ -44,6 +79,18 @@ bool exists(const Tile& t, const Device& device) {
   return false;
 }
 
+std::string keyOf(TileKind kind) {
+  switch (kind) {
+    case TileKind::Ddr:
+      return "limits.shim";
+    case TileKind::Memtile:
+      return "limits.memtile";
+    case TileKind::Core:
+      return "limits.core";
+  }
+  return {};
+}
+
 std::string whereIs(const Program& program, LayerId layer, const std::string& engines,
                     std::int32_t leaf, const Instruction& instruction) {
   const bool named = layer.valid() && layer.at() < program.layers.size();
@@ -56,8 +103,8 @@ std::string whereIs(const Program& program, LayerId layer, const std::string& en
 Diagnostics verify(const Program& program, const Device& device) {
   Faults faults;
   verifyDeclarations(program, device, faults);
-  if (!faults.any()) verifySections(program, device, faults);
-  if (!faults.any()) verifyDrain(program, device, faults);
+  if (!faults.broken()) verifySections(program, device, faults);
+  if (!faults.broken()) verifyDrain(program, device, faults);
   return faults.take();
 }
 

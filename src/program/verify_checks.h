@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/canon/limits.h"
 #include "heddle/program/verify.h"
@@ -19,21 +20,32 @@ inline constexpr std::int64_t kMaxLocks = 1024;    // that one instruction or de
 inline constexpr std::int32_t kMaxLockIndex = 1 << 14;
 inline constexpr std::int64_t kMaxSteps = 50'000'000;  // instructions that all queues execute
 
-// Collects faults and stops at 20.
+// A limit of the device that does not suffice: the program would be right on another device.
+struct Shortage {
+  std::string key;  // of the device's description: "limits.core.locks"
+  std::string where, summary;
+  std::int64_t needed = 0, there = 0;
+  std::string unit;  // " B", or nothing for a count
+};
+
+// Collects faults and stops at 20. Of each limit the greatest need is kept, at its first place.
 class Faults {
  public:
   bool full() const { return diagnostics_.size() >= 20; }
-  bool any() const { return !diagnostics_.empty(); }
+  // Something is wrong on any device: what comes after must not build on it.
+  bool broken() const { return !diagnostics_.empty(); }
   void add(std::string code, std::string where, std::string summary, std::string what,
-           std::string mend) {
+           std::string mend, Severity severity = Severity::BadInput) {
     if (!full())
       diagnostics_.push_back({std::move(code), std::move(where), std::move(summary),
-                              std::move(what), std::move(mend)});
+                              std::move(what), std::move(mend), severity});
   }
-  Diagnostics take() { return std::move(diagnostics_); }
+  void add(Shortage shortage);
+  Diagnostics take();
 
  private:
   Diagnostics diagnostics_;
+  std::vector<Shortage> shortages_;
 };
 
 // Whether the device has it.
@@ -44,6 +56,9 @@ struct EngineCounts {
   std::int64_t rows = 1, columns = 1, channels = 1;
 };
 EngineCounts engineCounts(EngineKind kind, const Device& device);
+
+// Where the limits of a kind of tile stand in the device's description: "limits.core".
+std::string keyOf(TileKind kind);
 
 // "layer 3 'conv1', core(1,2), instruction 17 (CONV)"; instructions are numbered from 0 in the
 // order of the asm.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "heddle/program/names.h"
@@ -23,7 +22,7 @@ class Declarations {
   void check() {
     ddr();
     shapes();
-    if (faults_.any()) return;
+    if (faults_.broken()) return;
     for (std::size_t i = 0; i < program_.tensors.size(); ++i) tensor(i);
     for (const Port& p : program_.inputs) port(p, "input");
     for (const Port& p : program_.outputs) port(p, "output");
@@ -43,7 +42,7 @@ class Declarations {
     if (!within(size, 0, kMaxDdrBytes))
       faults_.add("PROG004", "ddr", "the size of DDR is out of range",
                   std::to_string(size) + " B; at most " + std::to_string(kMaxDdrBytes) + " B",
-                  "give the right size");
+                  "choose a smaller network", Severity::DoesNotFit);
     else if (!liesIn(program_.weightsAddress, program_.weightsBytes, size))
       faults_.add("PROG005", "weights", "the weight image lies outside of DDR",
                   std::to_string(program_.weightsBytes) + " B at " +
@@ -66,7 +65,7 @@ class Declarations {
       faults_.add("PROG004", tensorName(i), "the shape of the tensor is out of range",
                   "axes of 1 to " + std::to_string(kMaxExtent) + ", " +
                       std::to_string(kMaxTensorBytes) + " B for all tensors together",
-                  "give the right shape");
+                  "choose a smaller network", Severity::DoesNotFit);
     }
   }
 
@@ -245,7 +244,6 @@ class Declarations {
 
   void locks() {
     std::set<std::pair<Tile, std::int32_t>> declared;
-    std::map<Tile, std::int64_t> count;
     for (const Lock& l : program_.locks) {
       const std::string where = "lock L" + std::to_string(l.index) + " in " + toText(l.tile);
       const bool ddr = l.tile.kind == TileKind::Ddr;
@@ -254,22 +252,39 @@ class Declarations {
         faults_.add("PROG001", where, "its tile, producer or consumer is not there",
                     toText(l.tile) + ", " + toText(l.producer) + ", " + toText(l.consumer),
                     "locks lie in memtiles and cores of the device");
-      const Limits& limits = device_.limits;
-      const auto limit = l.tile.kind == TileKind::Core ? limits.coreLocks : limits.memtileLocks;
-      if (!within(l.index, 0, kMaxLockIndex - 1) ||
-          (limit && (l.index >= *limit || ++count[l.tile] > *limit)))
-        faults_.add("PROG007", where, "the tile has no such lock",
-                    "it has " + std::to_string(limit.value_or(kMaxLockIndex)) + " locks",
-                    "use fewer locks");
-      if (!within(l.initial, 0, limits.lockMaximum.value_or(kMaxExtent)))
-        faults_.add("PROG007", where, "the initial value of the lock is out of range",
-                    std::to_string(l.initial) + " is not between 0 and " +
-                        std::to_string(limits.lockMaximum.value_or(kMaxExtent)),
-                    "begin with a value that the lock can hold");
+      lockLimits(l, where);
       if (!declared.insert({l.tile, l.index}).second)
         faults_.add("PROG009", where, "the lock is declared twice", "",
                     "give each lock a number of its own");
     }
+  }
+
+  void lockLimits(const Lock& l, const std::string& where) {
+    const Limits& limits = device_.limits;
+    const auto limit = l.tile.kind == TileKind::Core ? limits.coreLocks : limits.memtileLocks;
+    const std::string queues = ", from " + toText(l.producer) + " to " + toText(l.consumer);
+    if (!within(l.index, 0, kMaxLockIndex - 1))
+      faults_.add("PROG004", where, "the number of the lock is out of range",
+                  "locks are numbered from 0 to " + std::to_string(kMaxLockIndex - 1),
+                  "use fewer locks");
+    else if (limit && l.index >= *limit)
+      faults_.add({.key = keyOf(l.tile.kind) + ".locks",
+                   .where = where + queues,
+                   .summary = "the tile has too few locks",
+                   .needed = std::int64_t{l.index} + 1,
+                   .there = *limit,
+                   .unit = {}});
+    if (!within(l.initial, 0, kMaxExtent))
+      faults_.add("PROG004", where, "the initial value of the lock is out of range",
+                  std::to_string(l.initial) + " is not between 0 and " + std::to_string(kMaxExtent),
+                  "begin with a value that the lock can hold");
+    else if (limits.lockMaximum && l.initial > *limits.lockMaximum)
+      faults_.add({.key = "limits.lockMaximum",
+                   .where = where + queues,
+                   .summary = "the lock begins with more than a lock can hold",
+                   .needed = l.initial,
+                   .there = *limits.lockMaximum,
+                   .unit = {}});
   }
 
   const Program& program_;

@@ -1,5 +1,7 @@
 // Every section and loop, then every instruction over all its iterations.
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "heddle/program/names.h"
 #include "iteration_space.h"
@@ -13,9 +15,11 @@ using std::to_string;
 // One memory as descriptors see it.
 struct Memory {
   std::string name;
+  TileKind kind = TileKind::Core;
   std::int64_t size = 0;
   std::optional<std::int64_t> dimensions;  // of a descriptor
-  bool locks = true;
+  Affine row, column;                      // of its tile
+  bool buffers = true;                     // what lies there lies in a declared buffer
 };
 
 // Bytes that a pattern touches, from its address on; its total. Nothing where a number is out of
@@ -40,6 +44,55 @@ std::optional<Footprint> footprint(const Pattern& pattern) {
   return f;
 }
 
+// The buffers of one step, to look up what holds some bytes of a tile.
+class DeclaredBuffers {
+ public:
+  void select(const Program& program, StepId step) {
+    if (step == step_) return;
+    step_ = step;
+    for (OfKind& of : kinds_) of = {};
+    for (const Buffer& b : program.buffers) {
+      OfKind& of = kinds_[static_cast<std::size_t>(b.kind)];
+      of.declared = true;
+      const bool alive = (!b.first.valid() || b.first.index <= step.index) &&
+                         (!b.last.valid() || step.index <= b.last.index);
+      if (!alive) continue;
+      of.byAddress.push_back(&b);
+      of.longest = std::max(of.longest, b.size);
+    }
+    for (OfKind& of : kinds_)
+      std::ranges::sort(of.byAddress, {}, [](const Buffer* b) { return b->address; });
+  }
+
+  // Whether the program names its buffers in such tiles at all.
+  bool declares(TileKind kind) const { return kinds_[static_cast<std::size_t>(kind)].declared; }
+
+  bool hold(TileKind kind, const Extremes& row, const Extremes& column, std::int64_t from,
+            std::int64_t to) const {
+    const OfKind& of = kinds_[static_cast<std::size_t>(kind)];
+    auto at = std::ranges::upper_bound(of.byAddress, from, {},
+                                       [](const Buffer* b) { return b->address; });
+    while (at != of.byAddress.begin()) {
+      const Buffer& b = **--at;
+      if (from - b.address >= of.longest) return false;
+      const CoreRange& t = b.tiles;
+      if (to <= b.address + b.size && t.contains(row.low, column.low) &&
+          t.contains(row.high, column.high))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  struct OfKind {
+    std::vector<const Buffer*> byAddress;
+    std::int64_t longest = 0;
+    bool declared = false;
+  };
+  StepId step_;
+  std::array<OfKind, 3> kinds_;
+};
+
 class Sections {
  public:
   Sections(const Program& program, const Device& device, Faults& faults)
@@ -56,6 +109,7 @@ class Sections {
         return fault("PROG001", rangeText(), "its step is not there",
                      "step " + to_string(s.step.index), "name a step of the schedule");
       space_ = IterationSpace(s.engines.range);
+      buffers_.select(program_, s.step);
       items(s.items, s.engines.range.rows * s.engines.range.columns);
       if (faults_.full()) return;
     }
@@ -103,7 +157,7 @@ class Sections {
       if (steps_ > kMaxSteps)
         return fault("PROG002", where(), "the program runs too long to be proved",
                      "its queues execute more than " + to_string(kMaxSteps) + " instructions",
-                     "shorten its loops");
+                     "shorten its loops, or choose a smaller network", Severity::DoesNotFit);
       if (numbers()) std::visit([this](const auto& i) { instruction(i); }, instruction_->as);
       ++leaf_;
     }
@@ -159,9 +213,9 @@ class Sections {
     return whereIs(program_, program_.layerOf(section_->step), rangeText(), leaf_, *instruction_);
   }
   void fault(std::string code, std::string place, std::string summary, std::string what,
-             std::string mend) {
+             std::string mend, Severity severity = Severity::BadInput) {
     faults_.add(std::move(code), std::move(place), std::move(summary), std::move(what),
-                std::move(mend));
+                std::move(mend), severity);
   }
   void faultHere(std::string code, std::string summary, std::string what, std::string mend) {
     fault(std::move(code), where(), std::move(summary), std::move(what), std::move(mend));
@@ -203,7 +257,7 @@ class Sections {
     const Extremes base = space_.extremes(a.base);
     const bool inside = base.low + std::min(first, last) + low >= 0 &&
                         base.high + std::max(first, last) + high <= memory.size;
-    if (inside) return;
+    if (inside) return inBuffer(name, a, low, high, memory);
     // The extremes of base and slot need not meet in one iteration: look at each.
     const auto outside = space_.findWhere(budget_, [&](std::span<const std::int64_t> counters,
                                                        std::int64_t row, std::int64_t column) {
@@ -213,38 +267,96 @@ class Sections {
       return at + low < 0 || at + high > memory.size;
     });
     if (outside)
-      faultHere("PROG005", name + " lies outside of " + memory.name,
-                "it takes " + to_string(high - low) + " B from " + to_string(base.low + low) +
-                    " on " + *outside + ", there are " + to_string(memory.size) + " B",
-                "place it inside");
+      return faultHere("PROG005", name + " lies outside of " + memory.name,
+                       "it takes " + to_string(high - low) + " B from " +
+                           to_string(base.low + low) + " on " + *outside + ", there are " +
+                           to_string(memory.size) + " B",
+                       "place it inside");
+    inBuffer(name, a, low, high, memory);
+  }
+
+  // The same bytes lie in one of the buffers that are declared for this tile and layer.
+  void inBuffer(const std::string& name, const Address<Affine>& a, std::int64_t low,
+                std::int64_t high, const Memory& memory) {
+    if (!memory.buffers || !buffers_.declares(memory.kind) || heldInAll(a, low, high, memory))
+      return;
+    // What covers all engines at once need not be one buffer: look at each, then at each iteration.
+    const IterationSpace all = space_;
+    const CoreRange engines = all.engines();
+    std::optional<std::string> outside;
+    for (std::int64_t r = engines.row; r < engines.row + engines.rows && !outside; ++r)
+      for (std::int64_t c = engines.column; c < engines.column + engines.columns && !outside; ++c) {
+        space_ = all.of(r, c);
+        if (heldInAll(a, low, high, memory)) continue;
+        outside = space_.findWhere(bufferBudget_, [&](std::span<const std::int64_t> counters,
+                                                      std::int64_t row, std::int64_t column) {
+          const std::int64_t at =
+              byteAddress({evaluate(a.base, counters, row, column),
+                           evaluate(a.slot, counters, row, column), a.slotStride, a.slots});
+          const std::int64_t tileRow = evaluate(memory.row, counters, row, column),
+                             tileColumn = evaluate(memory.column, counters, row, column);
+          return !buffers_.hold(memory.kind, {tileRow, tileRow}, {tileColumn, tileColumn}, at + low,
+                                at + high);
+        });
+      }
+    space_ = all;
+    if (outside)
+      faultHere("PROG005", name + " lies in no buffer of its tile",
+                "it takes " + to_string(high - low) + " B " + *outside,
+                "declare a buffer of this layer that covers it, in each tile");
+  }
+
+  // Whether one buffer holds the bytes of all iterations.
+  bool heldInAll(const Address<Affine>& a, std::int64_t low, std::int64_t high,
+                 const Memory& memory) const {
+    const Extremes base = space_.extremes(a.base), slot = space_.extremes(a.slot);
+    const bool oneLap = slot.low / a.slots == slot.high / a.slots;
+    const std::int64_t first = (oneLap ? slot.low % a.slots : 0) * a.slotStride;
+    const std::int64_t last = (oneLap ? slot.high % a.slots : a.slots - 1) * a.slotStride;
+    return buffers_.hold(memory.kind, space_.extremes(memory.row), space_.extremes(memory.column),
+                         base.low + std::min(first, last) + low,
+                         base.high + std::max(first, last) + high);
+  }
+
+  void shortage(const std::string& key, std::string summary, std::int64_t needed,
+                std::int64_t there, const std::string& unit = {}) {
+    faults_.add({.key = key,
+                 .where = where(),
+                 .summary = std::move(summary),
+                 .needed = needed,
+                 .there = there,
+                 .unit = unit});
   }
 
   void granular(const std::string& name, const End<Affine>& end) {
     const std::int64_t g = device_.limits.granularity;
     if (g <= 1) return;
-    bool fits = end.pattern.run % g == 0 && end.address.slotStride % g == 0;
-    for (const Dimension& d : end.pattern.dimensions) fits = fits && d.stride % g == 0;
+    std::int64_t finest = std::gcd(end.pattern.run, end.address.slotStride);
+    for (const Dimension& d : end.pattern.dimensions) finest = std::gcd(finest, d.stride);
     const Affine& a = end.address.base;
-    for (const std::int64_t n : {a.base, a.row, a.column}) fits = fits && n % g == 0;
-    for (const std::int64_t n : a.loop) fits = fits && n % g == 0;
-    if (!fits)
-      faultHere("PROG007", name + " is not a multiple of the granularity",
-                "addresses, runs and strides are multiples of " + to_string(g) + " B", "align it");
+    for (const std::int64_t n : {a.base, a.row, a.column}) finest = std::gcd(finest, n);
+    for (const std::int64_t n : a.loop) finest = std::gcd(finest, n);
+    if (finest % g != 0)
+      shortage("limits.granularity", name + " is finer than the device addresses", finest, g, " B");
   }
 
   void locks(const std::string& name, const std::vector<LockUse<Affine>>& uses,
              const Memory& memory, bool descriptor) {
-    const auto limit = descriptor ? device_.limits.locksPerDescriptor : std::nullopt;
-    const std::int64_t most = memory.locks ? std::min(limit.value_or(kMaxLocks), kMaxLocks) : 0;
-    if (std::ssize(uses) > most)
+    const bool ddr = memory.kind == TileKind::Ddr;
+    if (std::ssize(uses) > (ddr ? 0 : kMaxLocks))
       return faultHere(
-          "PROG007", name + " uses too many locks",
-          to_string(uses.size()) + " of at most " + to_string(most),
-          memory.locks ? "pass a token on through another queue" : "order DDR by START and WAIT");
+          "PROG004", name + " uses too many locks",
+          to_string(uses.size()) + " of at most " + to_string(ddr ? 0 : kMaxLocks),
+          ddr ? "order DDR by START and WAIT" : "pass a token on through another queue");
+    const Limits& limits = device_.limits;
+    if (descriptor && limits.locksPerDescriptor && std::ssize(uses) > *limits.locksPerDescriptor)
+      shortage("limits.locksPerDescriptor", name + " uses more locks than a descriptor can",
+               std::ssize(uses), *limits.locksPerDescriptor);
     for (const LockUse<Affine>& u : uses) {
-      if (!inRange("the count of a lock of " + name, u.count, 1,
-                   device_.limits.lockMaximum.value_or(kMaxExtent)))
-        return;
+      if (!inRange("the count of a lock of " + name, u.count, 1, kMaxExtent)) return;
+      if (limits.lockMaximum && u.count > *limits.lockMaximum)
+        shortage("limits.lockMaximum", name + " uses more of a lock at once than it can hold",
+                 u.count, *limits.lockMaximum);
       if (!inRange("the number of a lock of " + name, u.lock, 0, kMaxLockIndex - 1, "PROG009"))
         return;
     }
@@ -260,10 +372,8 @@ class Sections {
       return std::nullopt;
     }
     if (memory.dimensions && std::ssize(e.pattern.dimensions) > *memory.dimensions)
-      faultHere(
-          "PROG007", name + " has too many dimensions",
-          to_string(e.pattern.dimensions.size()) + " of at most " + to_string(*memory.dimensions),
-          "split the transfer");
+      shortage(keyOf(memory.kind) + ".dimensions", name + " has more dimensions than a descriptor",
+               std::ssize(e.pattern.dimensions), *memory.dimensions);
     address(name, e.address, f->low, f->high, memory);
     granular(name, e);
     locks(name, e.acquire, memory, true);
@@ -305,13 +415,32 @@ class Sections {
               to_string(*bytes) + " B and " + to_string(*partBytes) + " B", "make them equal");
   }
 
-  Memory ddr() const { return {"DDR", program_.ddrBytes, device_.limits.shimDimensions, false}; }
-  Memory memtile() const {
-    return {"its memtile", device_.memtile.memory.raw(), device_.limits.memtileDimensions, true};
+  static Affine ownRow() {
+    Affine row;
+    row.row = 1;
+    return row;
+  }
+  static Affine ownColumn() {
+    Affine column;
+    column.column = 1;
+    return column;
+  }
+  Memory ddr() const {
+    return {"DDR", TileKind::Ddr, program_.ddrBytes, device_.limits.shimDimensions, {}, {}, false};
+  }
+  // Weights pass a memtile in places that all layers share: no buffer of one of them.
+  Memory memtile(Content content, const Affine& column = ownColumn()) const {
+    return {"its memtile",
+            TileKind::Memtile,
+            device_.memtile.memory.raw(),
+            device_.limits.memtileDimensions,
+            {},
+            column,
+            content == Content::Activation};
   }
   Memory core() const {
-    return {"the core's operand memory", device_.core.operandMemory().raw(),
-            device_.limits.coreDimensions, true};
+    return {"the core's operand memory",   TileKind::Core, device_.core.operandMemory().raw(),
+            device_.limits.coreDimensions, ownRow(),       ownColumn()};
   }
 
   bool isFor(EngineKind kind) {
@@ -343,18 +472,19 @@ class Sections {
     if (!isFor(EngineKind::DdrIn)) return;
     const auto bytes = part(i.part);
     agree("the source", end("the source", i.source, ddr()), bytes);
-    agree("the destination", end("the destination", i.destination, memtile()), bytes);
+    agree("the destination", end("the destination", i.destination, memtile(i.part.content)), bytes);
   }
   void instruction(const Write<Affine>& i) {
     if (!isFor(EngineKind::DdrOut)) return;
     const auto bytes = part(i.part);
-    agree("the source", end("the source", i.source, memtile()), bytes);
+    agree("the source", end("the source", i.source, memtile(i.part.content)), bytes);
     agree("the destination", end("the destination", i.destination, ddr()), bytes);
   }
 
   void instruction(const Send<Affine>& i) {
     if (!isFor(EngineKind::Wire)) return;
-    agree("the source", end("the source", i.source, memtile()), part(i.part));
+    agree("the source", end("the source", i.source, memtile(i.part.content, i.memtile)),
+          part(i.part));
     if (i.to.empty() || std::ssize(i.to) > device_.cores() * device_.core.channelsIn)
       return faultHere("PROG008", "a transfer without receivers, or with too many",
                        to_string(i.to.size()) + " groups of cores", "name each core once");
@@ -410,7 +540,8 @@ class Sections {
           "write to one after the other");
     for (const MemtileEnd<Affine>& d : i.destinations) {
       inRange("the memtile", d.memtile, 0, device_.columns - 1, "PROG001");
-      agree("a destination", end("a destination", d.end, memtile()), bytes);
+      agree("a destination", end("a destination", d.end, memtile(i.part.content, d.memtile)),
+            bytes);
     }
   }
 
@@ -498,7 +629,9 @@ class Sections {
       faultHere("PROG006", "a row of " + name + " is smaller than what it holds",
                 to_string(r.rowBytes) + " B for " + to_string(r.blocks * r.columns * kBlock) + " B",
                 "make room for the row");
-    address(name, {.base = r.base}, 0, r.length * r.rowBytes, core());
+    // A call may read a part of the blocks that a row holds: its last row ends with these.
+    const std::int64_t lastRow = r.blocks * r.columns * kBlock;
+    address(name, {.base = r.base}, 0, (r.length - 1) * r.rowBytes + lastRow, core());
     if (k.op != OpKind::Assemble) return;
     const Kernel::Move& move = k.moves[n];
     if (!readsInside(move.columns, r.columns) || !readsInside(move.channels, r.blocks * kBlock))
@@ -542,6 +675,9 @@ class Sections {
   IterationSpace space_;
   std::int64_t steps_ = 0;
   std::int64_t budget_ = kMaxSteps;  // iterations looked at one by one
+  // More than steps_ and the operands of an instruction can ask for.
+  std::int64_t bufferBudget_ = std::numeric_limits<std::int64_t>::max();
+  DeclaredBuffers buffers_;
 };
 
 }  // namespace

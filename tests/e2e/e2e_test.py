@@ -136,6 +136,43 @@ class Real(Heddle):
 
 
 class CommandLine(Heddle):
+    # limit: too little for worked_conv.onnx on 2x2, enough. A descriptor of one dimension suffices, and none is not
+    # to be had: what a program of more dimensions is told stands in tests/unit/program.
+    LIMITS = {"granularity": ("64B", "8B"), "core.descriptors": (1, 8), "core.dimensions": (None, 1), "core.locks": (1, 4),
+              "memtile.descriptors": (1, 12), "memtile.dimensions": (None, 1), "memtile.locks": (1, 9),
+              "shim.descriptors": (1, 6), "shim.dimensions": (None, 1), "lockMaximum": (1, 16), "locksPerDescriptor": (1, 2)}
+
+    def test_a_limit_of_the_device_is_kept_or_named(self):
+        model = SOURCE / "models/worked_conv.onnx"
+        for key, (little, enough) in self.LIMITS.items():
+            with self.subTest(limit=key):
+                self.compile(model, "2x2", "--set", f"limits.{key}={enough}")
+                if little:
+                    done = self.run_heddle("compile", model, "--mesh", "2x2", "-o", self.folder / "none",
+                                           "--set", f"limits.{key}={little}", status=3)
+                    self.assertIn(f"limits.{key}", done.stderr)
+                    self.assertFalse((self.folder / "none").exists())
+
+    def test_every_limit_is_among_them(self):
+        paper = self.run_heddle("inspect", "switched").stdout
+        keys = set(re.findall(r"^  (\w+):", paper[paper.index("\nlimits:"):].split("\nwires", 1)[0], re.M))
+        self.assertEqual(keys - {"source"}, {key.split(".")[0] for key in self.LIMITS})
+
+    def test_a_saved_program_that_breaks_a_limit_is_bad_input(self):
+        self.compile(SOURCE / "models/worked_conv.onnx", "2x2")
+        program, device = self.folder / "out/program.asm", self.folder / "out/device.yaml"
+        program.write_text(re.sub(r"^device sha256 .*", 'device sha256 ""', program.read_text(), flags=re.M))
+        device.write_text(re.sub(r"granularity: .*", "granularity: 64 B", device.read_text()))
+        done = self.run_heddle("simulate", self.folder / "out", status=1)
+        self.assertIn("error[PROG007]", done.stderr)
+
+    def test_a_run_that_may_not_take_so_long_does_not_fit(self):
+        model = SOURCE / "models/worked_conv.onnx"
+        done = self.run_heddle("compile", model, "--mesh", "2x2", "--max-cycles", 10, "-o", self.folder / "none", status=3)
+        self.assertIn("error[MACH014]", done.stderr)
+        self.compile(model, "2x2")
+        self.run_heddle("simulate", self.folder / "out", "--max-cycles", 10, status=1)
+
     def test_the_same_input_gives_the_same_bytes(self):
         model = SOURCE / "models/tiny_cnn.onnx"
         reports = [self.compile(model, "2x2", name=name) for name in ("a", "b")]

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/program/names.h"
 #include "heddle/program/visit.h"
 #include "heddle/support/check.h"
 
@@ -25,7 +26,7 @@ class Mutator {
   // Changes one thing; what it was.
   std::pair<std::string, std::string> run() {
     collectItems();
-    switch (pick(8)) {
+    switch (pick(9)) {
       case 0:
         changeLock();
         break;
@@ -34,6 +35,9 @@ class Mutator {
         break;
       case 2:
         changeLoop();
+        break;
+      case 3:
+        changeBuffer();
         break;
       default:
         changeInstruction();
@@ -52,6 +56,7 @@ class Mutator {
   void collectItems() {
     for (Section& s : program_.sections) {
       collect(s.items);
+      queues_.resize(bodies_.size(), word(s.engines.kind));
       layers_.resize(instructions_.size(), program_.layers[program_.layerOf(s.step).at()].name);
     }
   }
@@ -92,10 +97,11 @@ class Mutator {
   }
 
   void changeOrder() {
-    std::vector<Item>& body = *bodies_[pick(bodies_.size())];
+    const std::size_t number = pick(bodies_.size());
+    std::vector<Item>& body = *bodies_[number];
     if (body.size() < 2) return;
     const std::size_t i = pick(body.size() - 1);
-    where_ = "a queue: ";
+    where_ = "queue of a " + std::string(queues_[number]) + ": ";
     add("order", "items " + std::to_string(i) + " and the next change places",
         [&body, i] { std::swap(body[i], body[i + 1]); });
     add("order", "item " + std::to_string(i) + " is missing",
@@ -108,6 +114,21 @@ class Mutator {
     if (loops_.empty()) return;
     where_ = "a loop: ";
     addNumber("loop count", "iterations", loops_[pick(loops_.size())]->count, 1);
+  }
+
+  // Where it ends early, begins late, or is declared for too few tiles or layers.
+  void changeBuffer() {
+    if (program_.buffers.empty()) return;
+    Buffer& b = program_.buffers[pick(program_.buffers.size())];
+    where_ = "buffer '" + b.name + "': ";
+    add("buffer", "size - 8", [&b] { b.size -= 8; });
+    add("buffer", "address + 8", [&b] { b.address += 8; });
+    if (b.tiles.rows > 1) add("buffer", "rows - 1", [&b] { --b.tiles.rows; });
+    if (b.tiles.columns > 1) add("buffer", "columns - 1", [&b] { --b.tiles.columns; });
+    if (b.first < b.last) {
+      add("buffer", "a layer too late", [&b] { ++b.first.index; });
+      add("buffer", "a layer too short", [&b] { --b.last.index; });
+    }
   }
 
   void changeInstruction() {
@@ -239,6 +260,7 @@ class Mutator {
   Program& program_;
   std::mt19937_64 random_;
   std::vector<std::vector<Item>*> bodies_;
+  std::vector<std::string_view> queues_;  // whose they are
   std::vector<Loop*> loops_;
   std::vector<Instruction*> instructions_;
   std::vector<std::string> layers_;  // of the instructions
@@ -275,7 +297,7 @@ void foldSlots(FlatInstruction& instruction) {
 
 // Whether some engine executes something else in `b` than in `a`.
 bool differ(const Program& a, const Program& b) {
-  if (a.locks != b.locks) return true;
+  if (a.locks != b.locks || a.buffers != b.buffers) return true;
   for (const Section& s : b.sections)
     if (!wellFormed(s.items)) return true;
   for (const Engine& engine : enginesOf(a)) {

@@ -17,6 +17,8 @@
 namespace heddle::property {
 namespace {
 
+constexpr const char* kOddWires = "odd-wires";  // name of a device whose wires are drawn by chance
+
 // The first difference between the interpreter's value (Y, X, C) and what the cores wrote (Y, C/8,
 // X, 8 of the root).
 std::optional<std::string> difference(const Program& program, TensorId id,
@@ -40,13 +42,18 @@ std::optional<std::string> difference(const Program& program, TensorId id,
   return std::nullopt;
 }
 
-// On a device of full size no graph may be refused.
+// Memory of full size, all wires of the paper, and no limits.
+bool suffices(const Device& device) {
+  return device.core.memory >= 64_KiB && device.memtile.memory >= 512_KiB &&
+         device.limits == Limits{} && device.name != kOddWires;
+}
+
+// Where the device suffices, no graph may be refused.
 std::optional<std::string> refusal(const Diagnostics& why, const Device& device) {
-  const bool small = device.core.memory < 64_KiB;
   const bool doesNotFit = std::all_of(why.begin(), why.end(), [](const Diagnostic& d) {
     return d.severity == Severity::DoesNotFit;
   });
-  if (small && doesNotFit) return std::nullopt;
+  if (doesNotFit && !suffices(device)) return std::nullopt;
   return toText(why);
 }
 
@@ -88,14 +95,15 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
   if (!memoryAgain) return toText(memoryAgain.diagnostics());
   if (memoryAgain->memory != memory) return "the memory plan is another once printed and parsed";
   const Result<GeneratedProgram> generated = generateProgram(graph, plan, memory, device);
-  if (!generated) return toText(generated.diagnostics());
+  if (!generated) return refusal(generated.diagnostics(), device);
   const Program& program = generated->program;
-  if (const Diagnostics faults = verify(program, device); !faults.empty()) return toText(faults);
+  if (const Diagnostics faults = verify(program, device); !faults.empty())
+    return refusal(faults, device);
   const Result<Program> back = parseAsm(printAsm(program), "program.asm");
   if (!back) return toText(back.diagnostics());
   if (*back != program) return "the program is another once printed and parsed";
   const Result<SimulateResult> run = simulateWithData(program, device, generated->weights, inputs);
-  if (!run) return toText(run.diagnostics());
+  if (!run) return refusal(run.diagnostics(), device);
   if (makespan) *makespan = run->timeline.makespan;
   std::vector<bool> given(graph.tensors.size(), false);
   for (const Port& port : graph.inputs) given[port.tensor.at()] = true;
@@ -113,20 +121,80 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
   return error.what();
 }
 
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+void drawMemories(Random& random, Settings& settings) {
+  settings.emplace_back("core.memory", std::to_string(8 * random.between(1, 3)) + " KiB");
+  settings.emplace_back("memtile.memory", std::to_string(8 * random.between(2, 8)) + " KiB");
+}
+
+void drawChannels(Random& random, Settings& settings) {
+  for (const char* key :
+       {"core.channelsIn", "core.channelsOut", "memtile.ddrChannelsIn", "memtile.ddrChannelsOut"})
+    settings.emplace_back(key, std::to_string(random.between(1, 3)));
+  settings.emplace_back("core.writeMulticast", random.chance(50) ? "true" : "false");
+}
+
+void drawTimes(Random& random, Settings& settings) {
+  for (const char* key :
+       {"links.ddr.read", "links.ddr.write", "links.ddr.readTotal", "links.ddr.writeTotal",
+        "links.wire", "links.core.write", "links.memtile.read", "links.memtile.write"})
+    if (random.chance(50))
+      settings.emplace_back(key, std::to_string(random.between(1, 64) * 250) + " MB/s");
+  settings.emplace_back("core.pixelStep", std::to_string(random.between(1, 4)));
+  settings.emplace_back("core.callOverhead", std::to_string(random.between(0, 50)) + " cycles");
+  settings.emplace_back("locks.acquire", std::to_string(random.between(0, 5)) + " cycles");
+}
+
+// One or two of them, wide enough that many graphs fit.
+void drawLimits(Random& random, Settings& settings) {
+  static const std::vector<std::pair<std::string, std::vector<std::string>>> kLimits = {
+      {"granularity", {"2 B", "4 B", "8 B", "16 B"}},
+      {"core.descriptors", {"16", "48", "200"}},
+      {"core.dimensions", {"1", "2", "3"}},
+      {"core.locks", {"4", "8", "16"}},
+      {"memtile.descriptors", {"48", "200", "800"}},
+      {"memtile.dimensions", {"1", "2", "4"}},
+      {"memtile.locks", {"16", "64"}},
+      {"shim.descriptors", {"16", "48"}},
+      {"shim.dimensions", {"1", "3"}},
+      {"lockMaximum", {"7", "63"}},
+      {"locksPerDescriptor", {"1", "2", "4"}}};
+  for (std::int64_t n = random.between(1, 2); n > 0; --n) {
+    const auto& [key, values] = random.pick(kLimits);
+    settings.emplace_back("limits." + key, random.pick(values));
+  }
+}
+
+// Some wires reach all cores instead of a column or row, some are fed by fewer memtiles, some are
+// missing where another one reaches their cores.
+void drawWires(Random& random, Device& device) {
+  device.name = kOddWires;
+  for (Wire& wire : device.wires) {
+    if (random.chance(30)) wire.reach = {0, 0, device.rows, device.columns};
+    while (wire.feeders.size() > 1 && random.chance(20))
+      wire.feeders.erase(wire.feeders.begin() + random.between(0, std::ssize(wire.feeders) - 1));
+  }
+  if (device.wires.size() > 1 && random.chance(20))
+    device.wires.erase(device.wires.begin() + random.between(0, std::ssize(device.wires) - 1));
+}
+
+}  // namespace
+
 Device randomDevice(std::uint64_t seed, std::int64_t mostPerSide) {
   Random random(seed ^ 0x6d657368);  // not the graph's numbers
   DeviceOverrides overrides{
       .mesh = {{random.between(1, mostPerSide), random.between(1, mostPerSide)}}};
-  if (random.between(0, 4) < 2) {
-    overrides.settings.emplace_back("core.memory",
-                                    std::to_string(8 * random.between(1, 3)) + " KiB");
-    overrides.settings.emplace_back("memtile.memory",
-                                    std::to_string(8 * random.between(2, 8)) + " KiB");
-  }
-  const std::string name = random.between(0, 3) == 0 ? "switched" : "paper";
-  const Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/" + name + ".yaml", overrides);
+  if (random.chance(40)) drawMemories(random, overrides.settings);
+  if (random.chance(30)) drawChannels(random, overrides.settings);
+  if (random.chance(30)) drawTimes(random, overrides.settings);
+  if (random.chance(25)) drawLimits(random, overrides.settings);
+  const std::string name = random.chance(25) ? "switched" : "paper";
+  Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/" + name + ".yaml", overrides);
   HEDDLE_CHECK(device) << toText(device.diagnostics());
+  if (random.chance(20)) drawWires(random, *device);
   return *device;
 }
 

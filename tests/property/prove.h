@@ -13,7 +13,8 @@
 namespace heddle::property {
 
 // What went wrong, in a few lines; nothing where every tensor that a core writes is equal byte for
-// byte, or where the device is too small for the graph and the planner says so.
+// byte, or where the device is too small or too limited for the graph and heddle says so.
+// `makespan` is set where it ran.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     std::uint64_t seed);
 // The same for given inputs, with the interpreter's value of every tensor; also says how long the
@@ -31,7 +32,8 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
                                     Cycles* makespan = nullptr);
 
 // A device for a seed: paper.yaml or switched.yaml, up to `mostPerSide` rows and columns of cores;
-// two in five with so little memory that layers are cut over time and tensors live in DDR.
+// two in five with so little memory that layers are cut over time and tensors live in DDR; some
+// with other channels, rates, limits or wires.
 Device randomDevice(std::uint64_t seed, std::int64_t mostPerSide = 8);
 
 }  // namespace heddle::property

@@ -14,13 +14,19 @@ int main(int argc, char** argv) {
   }
   const std::uint64_t first = std::strtoull(argv[1], nullptr, 10),
                       count = std::strtoull(argv[2], nullptr, 10);
+  std::uint64_t refused = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const CanonicalGraph graph = property::makeRandomGraph({.seed = seed});
     const Device device = property::randomDevice(seed);
+    Cycles makespan;
     const auto fails = [&](const CanonicalGraph& g) {
-      return property::disprove(g, device, seed).has_value();
+      const std::vector<TensorValue> inputs = property::randomInputs(g, seed);
+      return property::disprove(g, device, inputs, interpret(g, inputs), &makespan).has_value();
     };
-    if (!fails(graph)) continue;
+    if (!fails(graph)) {
+      refused += makespan == Cycles(0);
+      continue;
+    }
     const CanonicalGraph small = property::shrink(graph, fails);
     std::cout << "seed " << seed << " fails on " << device.rows << "x" << device.columns << " of "
               << device.name << " with " << device.core.memory.raw() << " B a core, "
@@ -28,6 +34,7 @@ int main(int argc, char** argv) {
               << property::describe(small) << *property::disprove(small, device, seed) << "\n";
     return 1;
   }
-  std::cout << count << " random graphs from seed " << first << " are bit-exact\n";
-  return 0;
+  std::cout << count << " random graphs from seed " << first << " are bit-exact, or (" << refused
+            << " of them) do not fit their device\n";
+  return refused <= count / 4 ? 0 : 1;  // more would prove too little
 }

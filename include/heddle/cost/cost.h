@@ -1,6 +1,6 @@
-// Every formula of time: one kernel call and one transfer, in cycles of the array clock. The
-// Machine uses them as they are; the planner adds them up. Source: paper 004 section on the AIE
-// core; docs/device.md.
+// The time of one kernel call and of one transfer alone, in cycles of the array clock. The Machine
+// uses them as they are and adds what locks cost and what channels share; the planner adds them up.
+// Source: paper 004 section on the AIE core; docs/device.md.
 #pragma once
 #include <cstdint>
 

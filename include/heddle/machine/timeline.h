@@ -15,7 +15,6 @@ enum class WaitKind : std::uint8_t {
              // `cause` ended last there
   Start,     // the sequencer's START; `cause` is that START
   DdrEntry,  // a WAIT of the sequencer; `cause` is the last transfer of the entry
-  Resource,  // a shared resource, e.g. lock latency
 };
 
 struct SliceRef {

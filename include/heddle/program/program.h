@@ -210,7 +210,7 @@ struct Call {  // CONV, DWCONV, MAXPOOL, AVGPOOL, ADD, MUL, TABLE, CONCAT: one o
                // tile, by `kernel`
   KernelId kernel;
   std::vector<RowRing<V>> inputs;
-  std::optional<Address<V>> weights;  // the weight record, Program::weightLayout
+  std::optional<Address<V>> weights;  // the weight record, laid out as at WeightImage
   V weightOffset{};                   // its place in the WeightImage
   std::int64_t weightBytes = 0;
   std::int64_t keptBlocks =
@@ -297,7 +297,7 @@ struct Layer {
   std::string name;  // of the canonical operator
   std::string op;    // ONNX operator type
   TensorId output;
-  std::string split;  // for people: "W/4 x COUT/4, 2 passes, 1 CIN part"
+  std::string split;  // for people: "W/4 x C/4, 2 passes, input resident"
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 

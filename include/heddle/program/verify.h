@@ -9,14 +9,14 @@
 // | PROG002 | a loop that cannot be executed, a counter outside its loop, too long a run |
 // | PROG003 | an instruction in the queue of an engine that does not execute it          |
 // | PROG004 | a number out of range                                                      |
-// | PROG005 | an address outside of its memory                                           |
+// | PROG005 | an address outside of its memory, or of every buffer declared there        |
 // | PROG006 | sizes that do not agree: a part, its two ends, a ring, a weight record     |
-// | PROG007 | a limit of the device                                                      |
+// | PROG007 | a limit of the device does not suffice                                     |
 // | PROG008 | a way that the device does not have: of a wire, or of a core's write       |
 // | PROG009 | a lock not declared, or used by neither its producer nor its consumer      |
 // | PROG010 | sender and receiver that do not mean the same part                         |
 // | PROG011 | a deadlock, with the queues that wait for each other                       |
-// | PROG012 | locks that do not end as they began, entries started that are not there    |
+// | PROG012 | tokens left or never taken, entries started that are not there             |
 // | PROG013 | an input or output whose axes are not those of its tensor                  |
 #pragma once
 #include "heddle/device/device.h"
@@ -25,7 +25,9 @@
 
 namespace heddle {
 
-// Empty where nothing is wrong; else up to 20 faults. Safe for any Program that parseAsm returns.
+// Empty where nothing is wrong; else up to 20 faults. Those of severity DoesNotFit are right on
+// another device or in another heddle; the others are wrong anywhere. Safe for any Program that
+// parseAsm returns.
 Diagnostics verify(const Program& program, const Device& device);
 
 }  // namespace heddle

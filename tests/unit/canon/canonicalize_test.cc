@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "../onnx/model_builder.h"
 #include "heddle/interp/interpret.h"
 
@@ -98,6 +100,59 @@ TEST(Canonicalize, PaddingOfZeroFoldsIntoTheConvolution) {
   EXPECT_EQ(window.padTop, 1);
   EXPECT_EQ(window.padRight, 1);
 }
+
+struct Transposition {
+  Dims image;        // C, H, W
+  Dims permutation;  // of N, C, H, W
+};
+class LargeTranspositions : public testing::TestWithParam<Transposition> {};
+
+// By one Assemble it would take a part for each pair of a row and a column.
+TEST_P(LargeTranspositions, GoTwoStepsOfFewParts) {
+  const auto& [image, permutation] = GetParam();
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, image[0], image[1], image[2]}), 1.F);
+  const std::string before = m.requantized(m.op("MaxPool", {x}, "kernel_shape", Dims{1, 1}), 1.F);
+  const std::string turned = m.requantized(m.op("Transpose", {before}, "perm", permutation), 1.F);
+  m.output(m.requantized(m.op("MaxPool", {turned}, "kernel_shape", Dims{1, 1}), 1.F));
+  const CanonicalGraph graph = lowered(m).graph;
+
+  std::size_t parts = 0;
+  for (const CanonicalOp& op : graph.ops)
+    if (const auto* assemble = std::get_if<Assemble>(&op.attributes))
+      parts += assemble->parts.size();
+  EXPECT_GT(parts, 0U);
+  EXPECT_LE(parts, 400U);
+
+  const Shape& from = graph.tensors[graph.inputs[0].tensor.at()].shape;
+  const Shape& to = graph.tensors[graph.outputs[0].tensor.at()].shape;
+  TensorValue input;
+  for (std::int64_t i = 0; i < from.elements(); ++i)
+    input.push_back(static_cast<std::int8_t>(i * 7 + i / 251));
+  const TensorValue output =
+      interpret(graph, std::vector<TensorValue>{input})[graph.outputs[0].tensor.at()];
+  for (std::int64_t y = 0; y < to.height; ++y)
+    for (std::int64_t x1 = 0; x1 < to.width; ++x1)
+      for (std::int64_t c = 0; c < to.channels; ++c) {
+        const std::array<std::int64_t, 4> at{0, c, y, x1};
+        std::array<std::int64_t, 4> source{};
+        for (std::size_t i = 0; i < 4; ++i)
+          source[static_cast<std::size_t>(permutation[i])] = at[i];
+        ASSERT_EQ(output[static_cast<std::size_t>((y * to.width + x1) * to.channels + c)],
+                  input[static_cast<std::size_t>(
+                      (source[2] * from.width + source[3]) * from.channels + source[1])])
+            << "row " << y << ", column " << x1 << ", channel " << c;
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Canonicalize, LargeTranspositions,
+    testing::Values(Transposition{{3, 48, 64}, {0, 1, 3, 2}},   // rows and columns
+                    Transposition{{3, 37, 41}, {0, 1, 3, 2}},   // of prime extents
+                    Transposition{{40, 2, 33}, {0, 3, 2, 1}},   // columns and channels
+                    Transposition{{36, 64, 2}, {0, 2, 1, 3}},   // rows and channels
+                    Transposition{{12, 12, 12}, {0, 2, 3, 1}},  // all three around
+                    Transposition{{2, 200, 200}, {0, 1, 3, 2}}));
 
 TEST(Canonicalize, FunctionsOfOneTensorAreOneTable) {
   ModelBuilder m;

@@ -118,7 +118,7 @@ Timeline randomTimeline(std::mt19937& random) {
         s.end = below(50);    // duration
         s.leaf = below(6);
         s.layer = LayerId(static_cast<std::size_t>(below(2)));
-        s.wait = static_cast<WaitKind>(below(6));
+        s.wait = static_cast<WaitKind>(below(5));
         s.lock = below(2) - 1;
         if (below(2)) s.cause = {below(6), below(1000)};
       }
@@ -313,7 +313,7 @@ TEST(TimelinePage, DecodesEverySliceAsItWas) {
   if (std::system("node --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no node";
   constexpr std::array kKinds = {"sequencer", "ddrIn", "ddrOut", "wire",
                                  "coreIn",    "core",  "coreOut"};
-  constexpr std::array kWaits = {"none", "lock", "partner", "start", "ddrEntry", "resource"};
+  constexpr std::array kWaits = {"none", "lock", "partner", "start", "ddrEntry"};
   std::mt19937 random(11);
   Timeline timeline = randomTimeline(random);
   for (int more = 0; more < 20; ++more)

@@ -91,6 +91,22 @@ TEST(AllocateMemory, AConcatThatCutsABlockIsNot) {
   EXPECT_FALSE(planned(b.finish(b.conv("after", both, 8, square(1)))).plan.layers[2].inPlace());
 }
 
+TEST(AllocateMemory, RefusesRowsThatDoNotPassAMemtile) {
+  GraphBuilder b("wide");
+  const CanonicalGraph graph = b.finish(b.maxPool("pool", b.input("x", {4, 64, 8}), square(1)));
+  const Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                 {.mesh = {{1, 1}}, .settings = {{"memtile.memory", "1 KiB"}}});
+  const Result<Plan> plan = makePlan(graph, *device);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.diagnostics()[0].code, "MEM001");
+  EXPECT_EQ(plan.diagnostics()[0].severity, Severity::DoesNotFit);
+  EXPECT_EQ(plan.diagnostics()[0].where, "wide, node 'pool' (MaxPool)");
+  // Two output rows of 64 pixels on their way, and a quarter of the memtile is for weights.
+  EXPECT_EQ(plan.diagnostics()[0].what,
+            "they need 1024 B of the 768 B that a memtile has beside its weights");
+}
+
 TEST(VerifyMemoryPlan, NoticesTensorsThatMeet) {
   Planned p = planned(chain());
   for (Slice& s : p.memory.tensors[1].slices) s.address = p.memory.tensors[0].slices[0].address;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "../graphs.h"
 #include "heddle/program/visit.h"
 
@@ -54,23 +57,69 @@ TEST(GenerateProgram, SendsEachInputRowToACoreOnce) {
     }
 }
 
+// Which queues release and acquire each lock in the instructions themselves.
+struct LockUsers {
+  std::set<Engine> released, acquired;
+};
+using UsersOfLocks = std::map<std::pair<Tile, std::int64_t>, LockUsers>;
+
+template <class Uses>
+void note(UsersOfLocks& users, const Uses& uses, const Tile& tile, const Engine& queue) {
+  for (const auto& use : uses.release) users[{tile, use.lock}].released.insert(queue);
+  for (const auto& use : uses.acquire) users[{tile, use.lock}].acquired.insert(queue);
+}
+
+void noteAll(UsersOfLocks& users, const FlatInstruction& instruction, const Engine& queue) {
+  const Tile core{TileKind::Core, queue.row, queue.column};
+  const auto memtile = [](std::int64_t column) {
+    return Tile{TileKind::Memtile, 0, static_cast<std::int32_t>(column)};
+  };
+  using N = std::int64_t;
+  if (const auto* load = std::get_if<Load<N>>(&instruction.as))
+    note(users, load->destination, memtile(queue.column), queue);
+  if (const auto* write = std::get_if<Write<N>>(&instruction.as))
+    note(users, write->source, memtile(queue.column), queue);
+  if (const auto* send = std::get_if<Send<N>>(&instruction.as))
+    note(users, send->source, memtile(send->memtile), queue);
+  if (const auto* receive = std::get_if<Receive<N>>(&instruction.as))
+    note(users, receive->destination, core, queue);
+  if (const auto* call = std::get_if<Call<N>>(&instruction.as)) note(users, *call, core, queue);
+  if (const auto* out = std::get_if<WriteFm<N>>(&instruction.as)) {
+    note(users, out->source, core, queue);
+    for (const auto& d : out->destinations) note(users, d.end, memtile(d.memtile), queue);
+  }
+}
+
 TEST(GenerateProgram, GivesEachLockOneProducerAndOneConsumer) {
   const Made m = made(worked(), 2, 2);
-  for (std::size_t i = 1; i < m.program.locks.size(); ++i) {
-    const Lock &a = m.program.locks[i - 1], &b = m.program.locks[i];
-    EXPECT_TRUE(a.tile < b.tile || (a.tile == b.tile && a.index < b.index));
-    EXPECT_NE(b.producer, b.consumer);
+  UsersOfLocks users;
+  for (const Engine& queue : enginesOf(m.program))
+    for (QueueCursor c(m.program, queue); !c.done(); c.next()) noteAll(users, c.evaluated(), queue);
+  // In each core: weights and inputs there, output there, output gone. In each memtile: rows for
+  // two wires, weights, and for each core of the column the output's two ways.
+  EXPECT_EQ(m.program.locks.size(), 4u * 4 + 2u * 7);
+  EXPECT_EQ(users.size(), m.program.locks.size());
+  for (const Lock& lock : m.program.locks) {
+    const LockUsers& found = users[{lock.tile, lock.index}];
+    EXPECT_EQ(found.released, std::set<Engine>{lock.producer});
+    EXPECT_EQ(found.acquired, std::set<Engine>{lock.consumer});
+    EXPECT_NE(lock.producer, lock.consumer);
+    EXPECT_EQ(lock.initial, 0);
   }
 }
 
 TEST(GenerateProgram, MulticastsWeightsAlongARow) {
   const Made m = made(worked(), 2, 2);
-  for (QueueCursor c(m.program, {EngineKind::Wire, 0, 2, 0}); !c.done();
-       c.next()) {  // wires 0, 1 are the columns'
-    const FlatInstruction instruction = c.evaluated();
-    const auto& send = std::get<Send<std::int64_t>>(instruction.as);
-    EXPECT_EQ(send.part.content, Content::Weights);
-    EXPECT_EQ(send.to[0].columns, 2);
+  for (const std::int32_t row : {0, 1}) {
+    std::vector<SendTo<std::int64_t>> sent;
+    for (QueueCursor c(m.program, {EngineKind::Wire, 0, 2 + row, 0}); !c.done();
+         c.next()) {  // wires 0, 1 are the columns'
+      const FlatInstruction instruction = c.evaluated();
+      const auto& send = std::get<Send<std::int64_t>>(instruction.as);
+      EXPECT_EQ(send.part.content, Content::Weights);
+      sent.insert(sent.end(), send.to.begin(), send.to.end());
+    }
+    EXPECT_EQ(sent, (std::vector<SendTo<std::int64_t>>{{row, 0, 1, 2, 1}}));
   }
 }
 

@@ -31,8 +31,7 @@ struct Edit {
   std::string from, to;
 };
 
-// What verify says of the convolution after the edits.
-std::string faultsAfter(const std::vector<Edit>& edits, const Device& device = deviceWith()) {
+Diagnostics faultsOf(const std::vector<Edit>& edits, const Device& device) {
   std::string text = workedConvolution();
   for (const Edit& e : edits) {
     const std::size_t at = text.find(e.from);
@@ -41,7 +40,12 @@ std::string faultsAfter(const std::vector<Edit>& edits, const Device& device = d
   }
   const Result<Program> program = parseAsm(text, "worked_conv.asm");
   HEDDLE_CHECK(program) << toText(program.diagnostics());
-  return toText(verify(*program, device));
+  return verify(*program, device);
+}
+
+// What verify says of the convolution after the edits.
+std::string faultsAfter(const std::vector<Edit>& edits, const Device& device = deviceWith()) {
+  return toText(faultsOf(edits, device));
 }
 
 TEST(Verify, FindsNothingInACorrectProgram) {
@@ -149,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
                   "input 0 lies outside "
                   "of the core's operand memory\n"
-                  "  what:  it takes 2560 B from 49152 on at row 0, column 0, there are 49152 B\n"
+                  "  what:  it takes 2544 B from 49152 on at row 0, column 0, there are 49152 B\n"
                   "  mend:  place it inside\n"},
         FaultCase{{{"@0x13b0 + (0 mod 16)*160", "@0x13b0 + (0 mod 0)*160"}},
                   "error[PROG004] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 11 "
@@ -163,6 +167,28 @@ INSTANTIATE_TEST_SUITE_P(
                   "outside of DDR\n"
                   "  what:  it takes 2520 B from 16384 on at row 0, column 0, there are 17328 B\n"
                   "  mend:  place it inside\n"},
+        FaultCase{{{"\"conv weights\" in core rows 0-1 columns 0-1",
+                    "\"conv weights\" in core rows 0-1 column 0"}},
+                  "error[PROG005] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 "
+                  "(RECV): the destination lies in no buffer of its tile\n"
+                  "  what:  it takes 2520 B at row 0, column 1\n"
+                  "  mend:  declare a buffer of this layer that covers it, in each tile\n"
+                  "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
+                  "the weight record lies in no buffer of its tile\n"
+                  "  what:  it takes 2520 B at row 0, column 1\n"
+                  "  mend:  declare a buffer of this layer that covers it, in each tile\n"
+                  "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 21 (CONV): "
+                  "the weight record lies in no buffer of its tile\n"
+                  "  what:  it takes 2520 B at row 0, column 1\n"
+                  "  mend:  declare a buffer of this layer that covers it, in each tile\n"
+                  "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 22 (CONV): "
+                  "the weight record lies in no buffer of its tile\n"
+                  "  what:  it takes 2520 B at row 0, column 1, i0 = 0\n"
+                  "  mend:  declare a buffer of this layer that covers it, in each tile\n"
+                  "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 23 (CONV): "
+                  "the weight record lies in no buffer of its tile\n"
+                  "  what:  it takes 2520 B at row 0, column 1\n"
+                  "  mend:  declare a buffer of this layer that covers it, in each tile\n"},
         FaultCase{{{"slice mem(1) @0x200", "slice mem(1) @0x7ff00"}},
                   "error[PROG005] tensor %0 'input': a slice lies outside of its memtile\n"
                   "  what:  at 524032\n"
@@ -313,109 +339,161 @@ INSTANTIATE_TEST_SUITE_P(
                   "  what:  2 STARTs for 1 entries\n"
                   "  mend:  start each entry once\n"}));
 
-TEST(Verify, KeepsTheLimitsOfTheDevice) {
-  EXPECT_EQ(faultsAfter({}, deviceWith({{"limits.locksPerDescriptor", "1"}})),
+struct LimitCase {
+  const char* key;
+  const char *tooSmall, *justEnough;
+  std::vector<Edit> edits;  // where the program as it is needs nothing of the limit
+  const char* fault;
+};
+class VerifyLimit : public testing::TestWithParam<LimitCase> {};
+
+// One fault for each limit: the place that needs most.
+TEST_P(VerifyLimit, IsNamedWithWhatIsNeeded) {
+  const LimitCase& c = GetParam();
+  EXPECT_EQ(faultsAfter(c.edits, deviceWith({{c.key, c.tooSmall}})), c.fault);
+  EXPECT_EQ(faultsAfter(c.edits, deviceWith({{c.key, c.justEnough}})), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Limits, VerifyLimit,
+    testing::Values(
+        LimitCase{"limits.granularity",
+                  "16 B",
+                  "8 B",
+                  {},
+                  "error[PROG007] layer 0 'conv', wire(0), instruction 7 (LOADFM): the source is "
+                  "finer than the device addresses\n"
+                  "  what:  it needs 8 B, 'limits.granularity' is 16 B\n"
+                  "  mend:  choose a device with 'limits.granularity' of 8 B or a divisor of it, "
+                  "or another mesh or network\n"},
+        LimitCase{"limits.core.descriptors",
+                  "7",
+                  "8",
+                  {},
+                  "error[PROG007] core(0,0): the program needs more descriptors than the tile has\n"
+                  "  what:  it needs 8, 'limits.core.descriptors' is 7\n"
+                  "  mend:  choose a device with 'limits.core.descriptors' of 8 or more, or "
+                  "another mesh or network\n"},
+        LimitCase{"limits.core.dimensions",
+                  "1",
+                  "2",
+                  {{"160 [2 by 72, 64 B]", "160 [2 by 72, 1 by 0, 64 B]"}},
+                  "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 11 "
+                  "(RECV): the destination has more dimensions than a descriptor\n"
+                  "  what:  it needs 2, 'limits.core.dimensions' is 1\n"
+                  "  mend:  choose a device with 'limits.core.dimensions' of 2 or more, or another "
+                  "mesh or network\n"},
+        LimitCase{"limits.core.locks",
+                  "3",
+                  "4",
+                  {},
+                  "error[PROG007] lock L3 in core(0,0), from core-out(0,0).0 to core(0,0): the "
+                  "tile has too few locks\n"
+                  "  what:  it needs 4, 'limits.core.locks' is 3\n"
+                  "  mend:  choose a device with 'limits.core.locks' of 4 or more, or another mesh "
+                  "or network\n"},
+        LimitCase{"limits.memtile.descriptors",
+                  "11",
+                  "12",
+                  {},
+                  "error[PROG007] mem(0): the program needs more descriptors than the tile has\n"
+                  "  what:  it needs 12, 'limits.memtile.descriptors' is 11\n"
+                  "  mend:  choose a device with 'limits.memtile.descriptors' of 12 or more, or "
+                  "another mesh or network\n"},
+        LimitCase{
+            "limits.memtile.dimensions",
+            "1",
+            "2",
+            {{"-> mem @0x200 + 128*i0 [128 B]", "-> mem @0x200 + 128*i0 [2 by 64, 1 by 0, 64 B]"}},
             "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 (LOAD): the "
-            "destination "
-            "uses too many locks\n"
-            "  what:  2 of at most 1\n"
-            "  mend:  pass a token on through another queue\n");
-  EXPECT_EQ(faultsAfter({}, deviceWith({{"limits.memtile.locks", "8"}})),
-            "error[PROG007] lock L8 in mem(0): the tile has no such lock\n"
-            "  what:  it has 8 locks\n"
-            "  mend:  use fewer locks\n"
-            "error[PROG007] lock L8 in mem(1): the tile has no such lock\n"
-            "  what:  it has 8 locks\n"
-            "  mend:  use fewer locks\n");
-  EXPECT_EQ(faultsAfter({{"[2 by 128, 64 B] -> mem", "[2 by 128, 1 by 0, 64 B] -> mem"}},
-                        deviceWith({{"limits.shim.dimensions", "1"}})),
-            "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 (LOAD): the "
-            "source has too "
-            "many dimensions\n"
-            "  what:  2 of at most 1\n"
-            "  mend:  split the transfer\n");
-  EXPECT_EQ(
-      faultsAfter({}, deviceWith({{"limits.granularity", "16 B"}})),
-      "error[PROG007] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 (LOADW): the "
-      "source is not "
-      "a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 (LOADW): the "
-      "destination "
-      "is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', wire(0), instruction 7 (LOADFM): the source is not a "
-      "multiple of the "
-      "granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', wire(1), instruction 8 (LOADFM): the source is not a "
-      "multiple of the "
-      "granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', wire(2) to wire(3), instruction 10 (LOADWM): the source is "
-      "not a "
-      "multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 11 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 12 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 13 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 14 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,1).0 to core-in(1,1).0, instruction 15 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,1).0 to core-in(1,1).0, instruction 16 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,1).0 to core-in(1,1).0, instruction 17 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,1).0 to core-in(1,1).0, instruction 18 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n"
-      "error[PROG007] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 (RECV): the "
-      "destination is not a multiple of the granularity\n"
-      "  what:  addresses, runs and strides are multiples of 16 B\n"
-      "  mend:  align it\n");
-  EXPECT_EQ(faultsAfter({}, deviceWith({{"limits.core.descriptors", "8"}})), "");
-  EXPECT_EQ(faultsAfter({}, deviceWith({{"limits.core.descriptors", "7"}})),
-            "error[PROG007] core(0,0): the program needs more descriptors than there are\n"
-            "  what:  8 of 7\n"
-            "  mend:  fold transfers into loops\n"
-            "error[PROG007] core(0,1): the program needs more descriptors than there are\n"
-            "  what:  8 of 7\n"
-            "  mend:  fold transfers into loops\n"
-            "error[PROG007] core(1,0): the program needs more descriptors than there are\n"
-            "  what:  8 of 7\n"
-            "  mend:  fold transfers into loops\n"
-            "error[PROG007] core(1,1): the program needs more descriptors than there are\n"
-            "  what:  8 of 7\n"
-            "  mend:  fold transfers into loops\n");
-  EXPECT_EQ(faultsAfter({{"lock L3 in core(1,1) = 0", "lock L3 in core(1,1) = 70"}},
-                        deviceWith({{"limits.lockMaximum", "63"}})),
-            "error[PROG007] lock L3 in core(1,1): the initial value of the lock is out of range\n"
-            "  what:  70 is not between 0 and 63\n"
-            "  mend:  begin with a value that the lock can hold\n");
+            "destination has more dimensions than a descriptor\n"
+            "  what:  it needs 2, 'limits.memtile.dimensions' is 1\n"
+            "  mend:  choose a device with 'limits.memtile.dimensions' of 2 or more, or another "
+            "mesh or network\n"},
+        LimitCase{"limits.memtile.locks",
+                  "8",
+                  "9",
+                  {},
+                  "error[PROG007] lock L8 in mem(0), from core-out(1,0).0 to ddr-out(0).1: the "
+                  "tile has too few locks\n"
+                  "  what:  it needs 9, 'limits.memtile.locks' is 8\n"
+                  "  mend:  choose a device with 'limits.memtile.locks' of 9 or more, or another "
+                  "mesh or network\n"},
+        LimitCase{"limits.shim.descriptors",
+                  "5",
+                  "6",
+                  {},
+                  "error[PROG007] the shim tile of column 0: the program needs more descriptors "
+                  "than the tile has\n"
+                  "  what:  it needs 6, 'limits.shim.descriptors' is 5\n"
+                  "  mend:  choose a device with 'limits.shim.descriptors' of 6 or more, or "
+                  "another mesh or network\n"},
+        LimitCase{"limits.shim.dimensions",
+                  "1",
+                  "2",
+                  {{"[2 by 128, 64 B] -> mem", "[2 by 128, 1 by 0, 64 B] -> mem"}},
+                  "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
+                  "(LOAD): the source has more dimensions than a descriptor\n"
+                  "  what:  it needs 2, 'limits.shim.dimensions' is 1\n"
+                  "  mend:  choose a device with 'limits.shim.dimensions' of 2 or more, or another "
+                  "mesh or network\n"},
+        LimitCase{"limits.locksPerDescriptor",
+                  "1",
+                  "2",
+                  {},
+                  "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
+                  "(LOAD): the destination uses more locks than a descriptor can\n"
+                  "  what:  it needs 2, 'limits.locksPerDescriptor' is 1\n"
+                  "  mend:  choose a device with 'limits.locksPerDescriptor' of 2 or more, or "
+                  "another mesh or network\n"}));
+
+// The lock's token is of no use, but that is another fault.
+TEST(Verify, NamesALockThatBeginsWithMoreThanItCanHold) {
+  const Diagnostics faults = faultsOf({{"lock L3 in core(1,1) = 0", "lock L3 in core(1,1) = 70"}},
+                                      deviceWith({{"limits.lockMaximum", "63"}}));
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[1].what, "it needs 70, 'limits.lockMaximum' is 63");
+  EXPECT_EQ(faults[1].severity, Severity::DoesNotFit);
+}
+
+TEST(Verify, TellsWhatDoesNotFitFromWhatIsWrong) {
+  EXPECT_EQ(faultsOf({}, deviceWith({{"limits.core.locks", "1"}})).at(0).severity,
+            Severity::DoesNotFit);
+  EXPECT_EQ(faultsOf({{"  START ddr-in(0).1\n", ""}}, deviceWith()).at(0).severity,
+            Severity::BadInput);
+}
+
+// Beside each lock from a core to its sending channel a second one that does the same: where it
+// begins with a token, the first one sees to it that nobody ever takes it.
+std::string withLocksTwice(int initial) {
+  std::string text = workedConvolution();
+  const auto replaceAll = [&](const std::string& from, const std::string& to) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
+  };
+  replaceAll(" release L2\n", " release L2, L4\n");
+  replaceAll(" acquire L2 release L3 ->", " acquire L2, L4 release L3 ->");
+  replaceAll(" acquire L2 -> mem(column)", " acquire L2, L4 -> mem(column)");
+  for (const std::string core : {"(0,0)", "(0,1)", "(1,0)", "(1,1)"}) {
+    const std::string line =
+        "lock L3 in core" + core + " = 0 from core-out" + core + ".0 to core" + core + "\n";
+    replaceAll(line, line + "lock L4 in core" + core + " = " +
+                         std::to_string(core == "(1,1)" ? initial : 0) + " from core" + core +
+                         " to core-out" + core + ".0\n");
+  }
+  const Result<Program> program = parseAsm(text, "worked_conv.asm");
+  HEDDLE_CHECK(program) << toText(program.diagnostics());
+  return toText(verify(*program, deviceWith()));
+}
+
+TEST(Verify, FindsTokensThatNobodyEverTakes) {
+  EXPECT_EQ(withLocksTwice(0), "");
+  EXPECT_EQ(withLocksTwice(1),
+            "error[PROG012] lock L4 in core(1,1): the lock begins with more than is ever taken\n"
+            "  what:  it begins with 1, 0 are taken before core(1,1) releases, by core-out(1,1).0\n"
+            "  mend:  begin with 0\n");
+  // A token that some order of the run takes is no fault of this kind.
+  EXPECT_EQ(faultsAfter({{"lock L3 in core(1,1) = 0", "lock L3 in core(1,1) = 1"}}), "");
 }
 
 TEST(Verify, StopsAtTwentyFaults) {
