@@ -1,8 +1,8 @@
 // Every section and loop, then every instruction over all its iterations.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
+#include "declared_buffers.h"
 #include "heddle/program/names.h"
 #include "iteration_space.h"
 #include "verify_checks.h"
@@ -43,55 +43,6 @@ std::optional<Footprint> footprint(const Pattern& pattern) {
   }
   return f;
 }
-
-// The buffers of one layer, to look up what holds some bytes of a tile.
-class DeclaredBuffers {
- public:
-  void select(const Program& program, LayerId layer) {
-    if (layer == layer_) return;
-    layer_ = layer;
-    for (OfKind& of : kinds_) of = {};
-    for (const Buffer& b : program.buffers) {
-      OfKind& of = kinds_[static_cast<std::size_t>(b.kind)];
-      of.declared = true;
-      const bool alive = (!b.first.valid() || b.first.index <= layer.index) &&
-                         (!b.last.valid() || layer.index <= b.last.index);
-      if (!alive) continue;
-      of.byAddress.push_back(&b);
-      of.longest = std::max(of.longest, b.size);
-    }
-    for (OfKind& of : kinds_)
-      std::ranges::sort(of.byAddress, {}, [](const Buffer* b) { return b->address; });
-  }
-
-  // Whether the program names its buffers in such tiles at all.
-  bool declares(TileKind kind) const { return kinds_[static_cast<std::size_t>(kind)].declared; }
-
-  bool hold(TileKind kind, const Extremes& row, const Extremes& column, std::int64_t from,
-            std::int64_t to) const {
-    const OfKind& of = kinds_[static_cast<std::size_t>(kind)];
-    auto at = std::ranges::upper_bound(of.byAddress, from, {},
-                                       [](const Buffer* b) { return b->address; });
-    while (at != of.byAddress.begin()) {
-      const Buffer& b = **--at;
-      if (from - b.address >= of.longest) return false;
-      const CoreRange& t = b.tiles;
-      if (to <= b.address + b.size && t.contains(row.low, column.low) &&
-          t.contains(row.high, column.high))
-        return true;
-    }
-    return false;
-  }
-
- private:
-  struct OfKind {
-    std::vector<const Buffer*> byAddress;
-    std::int64_t longest = 0;
-    bool declared = false;
-  };
-  LayerId layer_;
-  std::array<OfKind, 3> kinds_;
-};
 
 class Sections {
  public:
@@ -278,8 +229,8 @@ class Sections {
   // The same bytes lie in one of the buffers that are declared for this tile and layer.
   void inBuffer(const std::string& name, const Address<Affine>& a, std::int64_t low,
                 std::int64_t high, const Memory& memory) {
-    if (!memory.buffers || !buffers_.declares(memory.kind) || heldInAll(a, low, high, memory))
-      return;
+    if (!memory.buffers || !buffers_.declares(memory.kind) || bufferBudget_ < 0) return;
+    if (heldInAll(a, low, high, memory)) return;
     // What covers all engines at once need not be one buffer: look at each, then at each iteration.
     const IterationSpace all = space_;
     const CoreRange engines = all.engines();
@@ -300,7 +251,7 @@ class Sections {
         });
       }
     space_ = all;
-    if (outside)
+    if (outside && bufferBudget_ >= 0)
       faultHere("PROG005", name + " lies in no buffer of its tile",
                 "it takes " + to_string(high - low) + " B " + *outside,
                 "declare a buffer of this layer that covers it, in each tile");
@@ -308,7 +259,7 @@ class Sections {
 
   // Whether one buffer holds the bytes of all iterations.
   bool heldInAll(const Address<Affine>& a, std::int64_t low, std::int64_t high,
-                 const Memory& memory) const {
+                 const Memory& memory) {
     const Extremes base = space_.extremes(a.base), slot = space_.extremes(a.slot);
     const bool oneLap = slot.low / a.slots == slot.high / a.slots;
     const std::int64_t first = (oneLap ? slot.low % a.slots : 0) * a.slotStride;
@@ -674,9 +625,8 @@ class Sections {
   std::int32_t leaf_ = 0;
   IterationSpace space_;
   std::int64_t steps_ = 0;
-  std::int64_t budget_ = kMaxSteps;  // iterations looked at one by one
-  // More than steps_ and the operands of an instruction can ask for.
-  std::int64_t bufferBudget_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t budget_ = kMaxSteps;        // iterations looked at one by one
+  std::int64_t bufferBudget_ = kMaxSteps;  // the same for buffers
   DeclaredBuffers buffers_;
 };
 
