@@ -42,7 +42,10 @@ class CallChecks {
       malformed("a multiplier of the kernel is 2^46 or more");
     const Int128 span = Int128{k.outputColumns - 1} * w.strideX + (w.kernelX - 1) * w.dilationX + 1;
     if (span * w.kernelY * std::max(k.inputBlocks, k.outputBlocks) > kMaxWindowCells)
-      malformed("the kernel's window is larger than any core");
+      failTooLarge("MACH016", "kernel '" + k.name + "'",
+                   "a call's window is larger than can be simulated",
+                   "at most " + std::to_string(kMaxWindowCells) + " cells of 8 bytes",
+                   "give the cores less memory (--set core.memory=...)");
     if (k.clamp.low > k.clamp.high) malformed("the kernel's clamp is empty");
   }
 

@@ -514,7 +514,8 @@ class Drain {
     std::set<std::size_t> producers;
     for (std::size_t i = 0; i < locks_.size(); ++i)
       if (program_.locks[i].initial > 0) producers.insert(locks_[i].producer);
-    if (std::ssize(producers) > kMaxSteps / std::max<std::int64_t>(steps_, 1)) return;
+    const std::int64_t each = steps_ + std::ssize(queues_) + std::ssize(locks_);
+    if (std::ssize(producers) > kMaxSteps / each) return;  // they are not looked for so long
     for (const std::size_t producer : producers) {
       restart();
       held_ = producer;

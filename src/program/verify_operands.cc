@@ -1,6 +1,5 @@
 // Every section and loop, then every instruction over all its iterations.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "heddle/program/names.h"
@@ -68,12 +67,13 @@ class DeclaredBuffers {
   bool declares(TileKind kind) const { return kinds_[static_cast<std::size_t>(kind)].declared; }
 
   bool hold(TileKind kind, const Extremes& row, const Extremes& column, std::int64_t from,
-            std::int64_t to) const {
+            std::int64_t to) {
     const OfKind& of = kinds_[static_cast<std::size_t>(kind)];
     auto at = std::ranges::upper_bound(of.byAddress, from, {},
                                        [](const Buffer* b) { return b->address; });
     while (at != of.byAddress.begin()) {
       const Buffer& b = **--at;
+      if (--looks_ < 0) return true;
       if (from - b.address >= of.longest) return false;
       const CoreRange& t = b.tiles;
       if (to <= b.address + b.size && t.contains(row.low, column.low) &&
@@ -91,6 +91,8 @@ class DeclaredBuffers {
   };
   StepId step_;
   std::array<OfKind, 3> kinds_;
+  // Buffers are names: a program that makes it look at more than this is believed.
+  std::int64_t looks_ = 4 * kMaxSteps;
 };
 
 class Sections {
@@ -278,8 +280,8 @@ class Sections {
   // The same bytes lie in one of the buffers that are declared for this tile and layer.
   void inBuffer(const std::string& name, const Address<Affine>& a, std::int64_t low,
                 std::int64_t high, const Memory& memory) {
-    if (!memory.buffers || !buffers_.declares(memory.kind) || heldInAll(a, low, high, memory))
-      return;
+    if (!memory.buffers || !buffers_.declares(memory.kind) || bufferBudget_ < 0) return;
+    if (heldInAll(a, low, high, memory)) return;
     // What covers all engines at once need not be one buffer: look at each, then at each iteration.
     const IterationSpace all = space_;
     const CoreRange engines = all.engines();
@@ -300,7 +302,7 @@ class Sections {
         });
       }
     space_ = all;
-    if (outside)
+    if (outside && bufferBudget_ >= 0)
       faultHere("PROG005", name + " lies in no buffer of its tile",
                 "it takes " + to_string(high - low) + " B " + *outside,
                 "declare a buffer of this layer that covers it, in each tile");
@@ -308,7 +310,7 @@ class Sections {
 
   // Whether one buffer holds the bytes of all iterations.
   bool heldInAll(const Address<Affine>& a, std::int64_t low, std::int64_t high,
-                 const Memory& memory) const {
+                 const Memory& memory) {
     const Extremes base = space_.extremes(a.base), slot = space_.extremes(a.slot);
     const bool oneLap = slot.low / a.slots == slot.high / a.slots;
     const std::int64_t first = (oneLap ? slot.low % a.slots : 0) * a.slotStride;
@@ -674,9 +676,8 @@ class Sections {
   std::int32_t leaf_ = 0;
   IterationSpace space_;
   std::int64_t steps_ = 0;
-  std::int64_t budget_ = kMaxSteps;  // iterations looked at one by one
-  // More than steps_ and the operands of an instruction can ask for.
-  std::int64_t bufferBudget_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t budget_ = kMaxSteps;        // iterations looked at one by one
+  std::int64_t bufferBudget_ = kMaxSteps;  // the same for buffers
   DeclaredBuffers buffers_;
 };
 
