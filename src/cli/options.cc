@@ -101,6 +101,7 @@ struct Texts {
   bool cycles = false, open = false;
   std::string path, device, mesh, out, seed, stopAfter, dump, maxCycles, dumpTensors;
   std::vector<std::string> settings, shapes, inputs, outputs;
+  std::vector<std::pair<std::string, std::string>> from;
   bool noVerify = false, data = false, quantized = false;
   Verbosity verbosity;
 };
@@ -151,6 +152,10 @@ void describeCompile(CLI::App& app, Texts& t) {
   addSeed(c, t, "the input that verification uses");
   c.add_option("--stop-after", t.stopAfter, "stop after a stage: " + joinWords(stageNames()))
       ->type_name("STAGE");
+  c.add_option("--from", t.from,
+               "begin a stage (plan, memory-plan, program) with a file instead of the stage before")
+      ->type_name("STAGE FILE")
+      ->allow_extra_args(false);
   c.add_option("--dump", t.dump, "also write every artefact up to a stage as text, to OUT/dump")
       ->type_name("STAGE");
   c.add_option("--max-cycles", t.maxCycles, "give up a simulation that takes longer")
@@ -262,6 +267,16 @@ Result<Command> compileOf(const Texts& t) {
   o.seed = seedOf(t);
   if (!t.stopAfter.empty()) o.stopAfter = readStage("--stop-after", t.stopAfter);
   if (!t.dump.empty()) o.dump = readStage("--dump", t.dump);
+  for (const auto& [stage, file] : t.from) {
+    const Stage from = readStage("--from", stage);
+    if (from != Stage::Plan && from != Stage::MemoryPlan && from != Stage::Program)
+      badValue("--from " + stage, "the stage '" + stage + "' cannot begin with a file", "",
+               "use one of: plan, memory-plan, program");
+    o.from[from] = file;
+  }
+  if (o.stopAfter && !o.from.empty() && o.from.rbegin()->first > *o.stopAfter)
+    badValue("--stop-after " + t.stopAfter, "the stage lies before the one that begins with a file",
+             "--from " + name(o.from.rbegin()->first), "stop after that one or a later one");
   o.maxCycles = maxCyclesOf(t);
   o.verbosity = t.verbosity;
   if (o.out.empty() && !o.stopAfter)

@@ -1,6 +1,7 @@
 // Every artefact as text: what --dump and --stop-after show, and the files of OUT.
 #include "heddle/canon/print.h"
 #include "heddle/driver/compilation.h"
+#include "heddle/driver/sha256.h"
 #include "heddle/emit/asm.h"
 #include "heddle/emit/timeline_json.h"
 #include "heddle/support/visible.h"
@@ -24,6 +25,14 @@ std::string artefactFile(Stage stage) {
   return {};
 }
 
+namespace {
+
+PlanOrigin originOf(const Compilation& run) {
+  return {run.modelSha256, sha256(printDevice(*run.device))};
+}
+
+}  // namespace
+
 std::string artefactText(const Compilation& run, Stage stage) {
   switch (stage) {
     case Stage::Graph:
@@ -31,9 +40,9 @@ std::string artefactText(const Compilation& run, Stage stage) {
     case Stage::Canonical:
       return print(run.canonical->graph);
     case Stage::Plan:
-      return print(*run.plan, run.canonical->graph);
+      return print(*run.plan, run.canonical->graph, originOf(run));
     case Stage::MemoryPlan:
-      return print(*run.memoryPlan, run.canonical->graph);
+      return print(*run.memoryPlan, run.canonical->graph, originOf(run));
     case Stage::Program:
       return run.listing->text;
     case Stage::Simulate:

@@ -1,6 +1,7 @@
 // The whole road: model and device in; program, proof, time and timeline out.
 #include <ostream>
 
+#include "from.h"
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
 #include "heddle/emit/asm.h"
@@ -46,9 +47,9 @@ class Compiler {
         return canonicalizeModel(run_);
       case Stage::Plan:
         run_.graph.reset();  // its weights are no longer needed
-        return planNetwork(run_);
+        return takePlan();
       case Stage::MemoryPlan:
-        return planMemory(run_);
+        return takeMemoryPlan();
       case Stage::Program:
         return takeProgram();
       case Stage::Simulate:
@@ -59,8 +60,29 @@ class Compiler {
     return {};
   }
 
+  // The file that a stage begins with, or nothing.
+  const std::string* fileOf(Stage stage) const {
+    const auto from = options_.from.find(stage);
+    return from == options_.from.end() ? nullptr : &from->second;
+  }
+
+  Diagnostics takePlan() {
+    if (fileOf(Stage::Program)) return {};
+    const std::string* file = fileOf(Stage::Plan);
+    Diagnostics faults = file ? readPlanFile(run_, *file) : planNetwork(run_);
+    if (!faults.empty()) return faults;
+    return write("plan.txt", artefactText(run_, Stage::Plan));
+  }
+
+  Diagnostics takeMemoryPlan() {
+    if (fileOf(Stage::Program)) return {};
+    const std::string* file = fileOf(Stage::MemoryPlan);
+    return file ? readMemoryPlanFile(run_, *file) : planMemory(run_);
+  }
+
   Diagnostics takeProgram() {
-    Diagnostics faults = makeProgram(run_);
+    const std::string* file = fileOf(Stage::Program);
+    Diagnostics faults = file ? readProgramFile(run_, *file) : makeProgram(run_);
     if (!faults.empty()) return faults;
     {
       const Timed timed(run_.effort.compileSeconds);
@@ -112,6 +134,7 @@ class Compiler {
   Diagnostics writeDump(Stage stage) {
     const std::optional<Stage> last = std::max(options_.dump, options_.stopAfter);
     if (!folder_ || !last || stage > *last) return {};
+    if (!run_.plan && (stage == Stage::Plan || stage == Stage::MemoryPlan)) return {};
     return folder_->write("dump/" + artefactFile(stage), artefactText(run_, stage));
   }
 

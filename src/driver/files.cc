@@ -141,7 +141,8 @@ Result<Content> readWhole(const fs::path& path, std::uintmax_t most) {
 
 }  // namespace
 
-const std::vector<std::string> kOutputNames = {"program.asm",
+const std::vector<std::string> kOutputNames = {"plan.txt",
+                                               "program.asm",
                                                "weights.bin",
                                                "device.yaml",
                                                "timeline.json",

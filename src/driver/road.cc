@@ -121,7 +121,8 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Pr
     run.whatIf = std::move(*free);
   }
   std::vector<Cycles> closedForm;
-  for (const Mapping& layer : run.plan->layers) closedForm.push_back(layer.score);
+  if (run.plan)
+    for (const Mapping& layer : run.plan->layers) closedForm.push_back(layer.score);
   run.report =
       makeReport(run.canonical->graph, *run.program, *run.device, *run.simulated, closedForm);
   return {};

@@ -6,7 +6,7 @@ namespace heddle {
 namespace {
 
 constexpr std::array<const char*, 7> kNames = {
-    "graph",   "canonical", "plan", "memory-plan",
+    "graph",   "canonical", "plan",  "memory-plan",
     "program", "simulate",  "report"};  // in the order of Stage
 
 }  // namespace

@@ -97,7 +97,10 @@ class MemoryCheck {
 
   void stream(std::size_t s, const std::string& what, const StreamPlan& stream, bool needed,
               std::int64_t bytes) {
-    const bool enough = !needed || (stream.slots >= 1 && stream.slotBytes >= bytes);
+    const std::int64_t most = device_.memtile.memory.raw();
+    const bool enough = stream.slots >= 0 && stream.slots <= most && stream.slotBytes >= 0 &&
+                        stream.slotBytes <= most &&
+                        (!needed || (stream.slots >= 1 && stream.slotBytes >= bytes));
     if (enough && stream.slotBytes % kBlock == 0) return;
     fault("MEM005", stepName(s), "the places of " + what + " are too few or too small",
           std::to_string(stream.slots) + " of " + std::to_string(stream.slotBytes) + " B; " +

@@ -315,6 +315,20 @@ std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigi
   return PlanPrinter(plan, graph, origin).run();
 }
 
+PlanOrigin readOrigin(const std::string& text) {
+  std::size_t end = 0;  // of the first three lines
+  for (int line = 0; line < 3 && end != std::string::npos; ++line) end = text.find('\n', end + 1);
+  PlanOrigin origin;
+  const Result<std::vector<TextLine>> lines = readTextLines(text.substr(0, end), "", kCode);
+  if (!lines) return origin;
+  for (const TextLine& line : *lines) {
+    if (line.tokens.size() != 2 || line.tokens[1].kind != TextToken::Kind::String) continue;
+    if (line.tokens[0].text == "model") origin.modelSha256 = line.tokens[1].text;
+    if (line.tokens[0].text == "device") origin.deviceSha256 = line.tokens[1].text;
+  }
+  return origin;
+}
+
 Result<PlanText> parsePlan(const std::string& text, const std::string& name,
                            const CanonicalGraph& graph) {
   HEDDLE_TRY(const std::vector<TextLine> lines, readTextLines(text, name, kCode));

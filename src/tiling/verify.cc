@@ -16,6 +16,8 @@ std::string text(const CoreAt& core) {
   return "core(" + std::to_string(core.row) + ", " + std::to_string(core.column) + ")";
 }
 
+constexpr std::int64_t kMostIterations = std::int64_t{1} << 22;  // of one layer on one core
+
 bool within(std::int64_t n, std::int64_t low, std::int64_t high) { return n >= low && n <= high; }
 bool inside(const Interval& i, std::int64_t size) {
   return i.count >= 1 && i.first >= 0 && i.first <= size - i.count;
@@ -246,6 +248,12 @@ class PlanCheck {
     extent("blocks of a pass", m.blocksPerPass, blocksOf(output()));
     extent("chunks", m.chunks, output().width);
     extent("bands", m.bands, output().height);
+    if (std::min({m.passes, m.chunks, m.bands}) >= 1 &&
+        std::max({m.passes, m.chunks, m.bands}) <= kMostIterations &&
+        m.passes * m.chunks >
+            kMostIterations / m.bands / std::max<std::int64_t>(1, std::ssize(m.parts)))
+      faultHere("PLAN004", "a loop over time runs too often or never",
+                "all together more than " + std::to_string(kMostIterations) + " times", mend);
     if (m.rings.size() != op().inputs.size() || m.inputs.size() != op().inputs.size() ||
         m.parts.empty())
       faultHere("PLAN004", "the mapping is of another operator",
@@ -345,6 +353,14 @@ class PlanCheck {
         faultHere("PLAN005", "a ring's rows are no multiples of 8 bytes",
                   std::to_string(ring.length) + " rows of " + std::to_string(ring.rowBytes) + " B",
                   "plan whole rows");
+    std::vector<std::int64_t> sizes{m.weightSlots, m.weightBytes, m.outputSlots, m.outputRowBytes,
+                                    m.accumulatorBytes};
+    for (const RingPlan& ring : m.rings) sizes.insert(sizes.end(), {ring.length, ring.rowBytes});
+    const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
+    if (largest > device_.core.memory.raw()) {
+      tooSmall("a core", largest, device_.core.memory.raw());
+      return;
+    }
     std::vector<const CoreShare*> different;  // in what they must hold
     for (const CoreShare& share : m.shares)
       if (std::none_of(different.begin(), different.end(), [&](const CoreShare* other) {

@@ -23,7 +23,7 @@ import numpy as np
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("HEDDLE_SHARED", SOURCE.parent / "shared"))
 PAPER_SECONDS = 10.77318e-3  # ResNet-50, dense, 4x4: Table II of the paper
-OUTPUTS = {"program.asm", "weights.bin", "device.yaml", "timeline.json", "timeline.html", "report.json", "report.md",
+OUTPUTS = {"plan.txt", "program.asm", "weights.bin", "device.yaml", "timeline.json", "timeline.html", "report.json", "report.md",
            "layers.csv"}
 options = None
 

@@ -45,7 +45,7 @@ class Maker {
       if (!views.inPlace[layer_] && !mapping()) return std::nullopt;
     staging();
     if (!routesForAll(views.inPlace)) return std::nullopt;
-    stagingParts();
+    if (!stagingParts()) return std::nullopt;
     sayHomes();
     return RandomPlan{std::move(plan_), std::move(kinds_)};
   }
@@ -494,7 +494,8 @@ class Maker {
     return true;
   }
 
-  void stagingParts() {
+  // Whether a memtile has room for the records on their way.
+  bool stagingParts() {
     std::int64_t parts = 1, bytes = kBlock;
     for (const Mapping& map : plan_.layers) {
       std::map<std::int64_t, std::int64_t> count;
@@ -503,6 +504,7 @@ class Maker {
     }
     plan_.weightStagingParts = parts;
     plan_.weightStaging = parts * bytes * random_.between(1, 3);
+    return plan_.weightStaging <= device_.memtile.memory.raw();
   }
 
   const CanonicalGraph& graph_;

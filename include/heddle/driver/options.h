@@ -2,6 +2,7 @@
 // caller.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +36,9 @@ struct CompileOptions {
   bool verify = true;      // execute with data and compare with the interpreter
   std::uint64_t seed = 1;  // of the input of the verification
   std::optional<Stage>
-      stopAfter;              // the artefact goes to stdout, or with the ones before it to OUT/dump
+      stopAfter;  // the artefact goes to stdout, or with the ones before it to OUT/dump
+  // Stages that begin with a file: Plan, MemoryPlan, Program.
+  std::map<Stage, std::string> from;
   std::optional<Stage> dump;  // ... and every artefact up to this one to OUT/dump
   std::optional<Cycles> maxCycles;
   Verbosity verbosity;

@@ -174,6 +174,9 @@ struct PlanOrigin {  // what a plan was made from: sha256 of the ONNX file and o
 
 std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin = {});
 
+// What the head of a plan or memory plan names; empty where it has no such line.
+PlanOrigin readOrigin(const std::string& text);
+
 struct PlanText {
   Plan plan;
   PlanOrigin origin;
