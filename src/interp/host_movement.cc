@@ -29,7 +29,7 @@ void concat(Call& call) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const AxisView from = viewAlong(call.input(i).shape, axis);
     const std::int64_t run = from.extent * from.inner;
-    for (std::int64_t outer = 0; outer < from.outer; ++outer)
+    for (std::int64_t outer = 0; run > 0 && outer < from.outer; ++outer)
       std::copy_n(call.input(i).values.begin() + outer * run, run,
                   call.output.values.begin() + (outer * to.extent + first) * to.inner);
     first += from.extent;
@@ -175,7 +175,7 @@ void split(const Node& node, const HostTensor& input, std::span<HostTensor* cons
   std::int64_t first = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::int64_t run = attributes.sizes[i] * from.inner;
-    for (std::int64_t outer = 0; outputs[i] != nullptr && outer < from.outer; ++outer)
+    for (std::int64_t outer = 0; run > 0 && outputs[i] != nullptr && outer < from.outer; ++outer)
       std::copy_n(input.values.begin() + (outer * from.extent + first) * from.inner, run,
                   outputs[i]->values.begin() + outer * run);
     first += attributes.sizes[i];

@@ -34,6 +34,7 @@ std::int64_t termsOf(const Graph& graph, const Node& node) {
     return x[gemm->transA ? 0 : 1];
   const bool isMatrix = node.kind == NodeKind::MatMul || node.kind == NodeKind::MatMulInteger ||
                         node.kind == NodeKind::QLinearMatMul;
+  if (node.kind == NodeKind::Min || node.kind == NodeKind::Max) return std::ssize(node.inputs);
   return isMatrix ? x.back() : 1;
 }
 

@@ -85,9 +85,12 @@ std::string foldConcat(const Graph& graph, const Converted& node) {
   const Dims& shape = node.outputs.front().shape;
   std::int64_t outer = 1;
   for (std::size_t i = 0; i < axis; ++i) outer *= shape[i];
+  std::vector<ValueId> parts;  // an empty one must not cost a look for each row
+  for (const ValueId id : node.inputs)
+    if (!graph[id].constant->empty()) parts.push_back(id);
   std::string out;
   for (std::int64_t row = 0; row < outer; ++row)
-    for (const ValueId id : node.inputs) {
+    for (const ValueId id : parts) {
       const std::string& bytes = *graph[id].constant;
       const std::size_t chunk = bytes.size() / static_cast<std::size_t>(outer);
       out.append(bytes, static_cast<std::size_t>(row) * chunk, chunk);
@@ -296,6 +299,9 @@ bool isFolded(const Graph& graph, const Converted& node) {
 }
 
 std::vector<std::string> fold(const Graph& graph, const Converted& node) {
+  const bool empty = std::ranges::all_of(
+      node.outputs, [](const ValueType& output) { return elementCount(output.shape) == 0; });
+  if (empty) return std::vector<std::string>(node.outputs.size());
   const auto in = [&](std::size_t i) -> const Value& { return graph[node.inputs[i]]; };
   const Dims& shape = node.outputs.front().shape;
   switch (node.kind) {
@@ -315,7 +321,7 @@ std::vector<std::string> fold(const Graph& graph, const Converted& node) {
     case NodeKind::Split:
       return foldSplit(in(0), std::get<SplitAttributes>(node.attributes), node.outputs);
     case NodeKind::Concat:
-      return elementCount(shape) ? one(foldConcat(graph, node)) : one({});
+      return one(foldConcat(graph, node));
     case NodeKind::Gather:
       return one(foldGather(in(0), in(1), std::get<AxisAttributes>(node.attributes)));
     case NodeKind::Expand:

@@ -289,8 +289,11 @@ class Importer {
     for (const ValueId id : node.inputs)
       if (id.valid() && !graph_[id].constant) return std::nullopt;
     if (!isFolded(graph_, node)) return std::nullopt;
+    // A Max of many operands makes its output again for each.
+    const bool again = node.kind == NodeKind::Min || node.kind == NodeKind::Max;
+    const std::int64_t times = again ? std::ssize(node.inputs) : 1;
     for (const ValueType& output : node.outputs)
-      spend(elementCount(output.shape) * byteSize(output.type));
+      spend(elementCount(output.shape) * byteSize(output.type) * times);
     return fold(graph_, node);
   }
 

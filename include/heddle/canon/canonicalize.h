@@ -9,7 +9,7 @@
 // | CANON002 | a batch above 1 does not fold into rows                                         |
 // | CANON003 | nothing in the network becomes an integer operator                              |
 // | CANON004 | a scale or zero point is not valid                                              |
-// | CANON005 | a tensor, or all weights, tables and index maps together, are too large         |
+// | CANON005 | a tensor, a window, or all tensors, weights and tables together are too large   |
 // | CANON010 | a canonical graph breaks a promise of canonical_graph.h                         |
 #pragma once
 #include <string>

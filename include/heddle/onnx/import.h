@@ -14,7 +14,7 @@
 // | ONNX007 | the structure is faulty: undefined or doubled values, a cycle, no outputs  |
 // | ONNX008 | an input's shape is dynamic, or the chosen one does not fit                |
 // | ONNX009 | a node's attributes or inputs do not fit                                   |
-// | ONNX010 | a shape or computed constant is too large                                  |
+// | ONNX010 | a shape, computed constants or external data are too large                 |
 #pragma once
 #include <filesystem>
 #include <map>

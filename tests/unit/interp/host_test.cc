@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -335,6 +336,18 @@ TEST(Host, WhatIsTooLargeIsSaidBeforeTheWork) {
       faultsOf(NodeKind::MaxPool, {x}, y, pool, {.elements = 20, .operations = 55});
   ASSERT_EQ(slow.size(), 1U);
   EXPECT_EQ(slow[0].what, "56 operations; at most 55");
+}
+
+// One look for each of 2^31 rows of nothing, twenty times, took minutes.
+TEST(Host, RowsWithoutElementsCostNothing) {
+  constexpr std::int64_t kRows = std::int64_t{1} << 31;
+  const HostTensor none = tensor({kRows, 0}, {});
+  const std::vector<HostTensor> parts(20, none);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(faultsOf(NodeKind::Concat, parts, none, AxisAttributes{.axis = 1}).empty());
+  EXPECT_TRUE(faultsOf(NodeKind::Softmax, {none}, none, AxisAttributes{.axis = 1}).empty());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(seconds.count(), 10);
 }
 
 TEST(Host, WindowsOfFourAxesHaveNoDefinition) {

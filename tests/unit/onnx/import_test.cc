@@ -153,6 +153,28 @@ TEST(ImportOnnx, AxesAreNamedOnce) {
   EXPECT_EQ(graph.diagnostics()[0].what, "its axes name one axis twice");
 }
 
+// An operand without elements may have a billion rows; a scalar may be broadcast a million times.
+TEST(ImportOnnx, OperandsWithoutElementsCostNothing) {
+  constexpr std::int64_t kRows = std::int64_t{1} << 24;
+  ModelBuilder m;
+  const std::string rows = m.op("Expand", {m.zero(), m.integers({kRows, 1})});
+  ModelBuilder::Names parts(3000, m.constant({kRows, 0}, std::vector<std::int8_t>{}));
+  parts.push_back(rows);
+  m.output(m.op("Concat", parts, "axis", std::int64_t{1}));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(m.import());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(seconds.count(), 20);
+}
+
+TEST(ImportOnnx, AMaximumOfManyOperandsCountsEachOne) {
+  ModelBuilder m;
+  ModelBuilder::Names operands(1000, m.zero());
+  operands.push_back(m.op("Expand", {m.zero(), m.integers({std::int64_t{1} << 20})}));
+  m.output(m.op("Max", operands));
+  EXPECT_EQ(codeOf(m.import()), "ONNX010");
+}
+
 // 75 s before each name remembered how far it had counted.
 TEST(ImportOnnx, ManyNodesOfOneNameTakeLinearTime) {
   constexpr int kNodes = 60'000;
