@@ -252,9 +252,14 @@ class Canonicalizer {
       constexpr std::size_t kMostListed = 100;
       if (++count <= kMostListed) list += (list.empty() ? "" : "; ") + text;
     };
+    // Of several special reasons the first by code, whatever the order of nodes.
+    const auto special = [&](const Unsupported& fault) {
+      if (fault.code() != "CANON001" && (code == "CANON001" || fault.code() < code))
+        code = fault.code();
+    };
     for (const auto& [id, fault] : lowering_.inputFaults()) {
       add(reasons, reasonCount, "input '" + source_[id].name + "': " + fault.what());
-      code = fault.code();
+      special(fault);
     }
     for (std::size_t i = 0; i < source_.nodes.size(); ++i) {
       if (!needed_[i].any()) continue;
@@ -263,7 +268,7 @@ class Canonicalizer {
       const bool lost = isForTheArray(node.kind);
       if (why_[i]) {
         add(reasons, reasonCount, who + ": " + why_[i]->what());
-        if (code == "CANON001") code = why_[i]->code();
+        special(*why_[i]);
       } else if (lost && !hosted_[i]) {
         add(reasons, reasonCount, who + ": no QuantizeLinear rounds its result");
       } else if (const std::optional<ValueId> input = foreignInput(node)) {

@@ -229,8 +229,13 @@ TensorId Lowering::emit(const Real& real, const Accumulator& sum, const Quantiza
 
 TensorId Lowering::emit(const Real& real, const Sum& sum, const Quantization& quantization,
                         const std::string& name) {
-  const double a = double{sum.quantizationA.scale} / double{quantization.scale};
-  const double b = double{sum.quantizationB.scale} / double{quantization.scale};
+  const double givenA = double{sum.quantizationA.scale} / double{quantization.scale};
+  const double givenB = double{sum.quantizationB.scale} / double{quantization.scale};
+  // One step of the larger operand saturates whatever the other is; beyond that it would only
+  // crowd out the other's digits.
+  constexpr double kDominates = 0x1p20;
+  const double a = std::min(givenA, kDominates * std::max(givenB, 1.0)),
+               b = std::min(givenB, kDominates * std::max(givenA, 1.0));
   // One common shift with the larger factor in [2^44, 2^45): exact wherever the scales are powers
   // of two.
   int exponent = 0;
@@ -238,7 +243,7 @@ TensorId Lowering::emit(const Real& real, const Sum& sum, const Quantization& qu
   const int shift = std::clamp(45 - exponent, 0, 62);
   Add op;
   op.shift = shift;
-  if (!std::isfinite(a + b) || std::ldexp(std::max(a, b), shift) >= 70368744177664.0)
+  if (!std::isfinite(givenA + givenB) || std::ldexp(std::max(a, b), shift) >= 70368744177664.0)
     throw Unsupported("its scales have no finite quotient", "CANON004");
   op.multiplierA = std::llrint(std::ldexp(a, shift));
   op.multiplierB = sum.signB * std::llrint(std::ldexp(b, shift));

@@ -1,5 +1,6 @@
 // Pools and reductions.
 #include <algorithm>
+#include <cmath>
 
 #include "lowering.h"
 
@@ -87,6 +88,11 @@ void Lowering::lowerPool(const Node& node) {
 void Lowering::lowerReduce(const Node& node) {
   const auto& reduce = std::get<ReduceAttributes>(node.attributes);
   RealRef ref = realOf(node, 0);
+  if (const auto* function = std::get_if<Mapped>(&real(ref.id).kind);
+      function && node.kind == NodeKind::ReduceMax)
+    for (const FloatTable& table : function->tables)
+      if (std::ranges::any_of(table, [](float value) { return std::isnan(value); }))
+        throw Unsupported("a maximum over what may be no number");
   const auto reduced = [&](std::size_t i) {
     return std::ranges::find(reduce.axes, static_cast<std::int64_t>(i)) != reduce.axes.end();
   };

@@ -8,7 +8,7 @@
 // | CANON001 | nodes cannot become integer operators; all of them in one diagnostic            |
 // | CANON002 | a batch above 1 does not fold into rows                                         |
 // | CANON003 | nothing in the network becomes an integer operator                              |
-// | CANON004 | a scale or zero point is not valid                                              |
+// | CANON004 | a scale, a zero point or what follows of them (a quotient, a bias) is not valid |
 // | CANON005 | a tensor, a window, or all tensors, weights and tables together are too large   |
 // | CANON010 | a canonical graph breaks a promise of canonical_graph.h                         |
 #pragma once

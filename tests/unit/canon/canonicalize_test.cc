@@ -419,6 +419,23 @@ TEST(Canonicalize, ABiasThatTheSumCannotHoldIsRefusedUnlessItDecidesAlone) {
   }
 }
 
+TEST(Canonicalize, AnOperandOfExtremeScaleLeavesTheOthersDigits) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 2}), 1.5e11F);
+  const std::string y = m.requantized(m.input("y", {1, 2}), 0.0125F);
+  m.output(m.requantized(m.op("Add", {x, y}), 0.0125F));
+  const std::vector<TensorValue> inputs{{0, 1}, {63, -100}};
+  EXPECT_EQ(interpret(lowered(m).graph, inputs).back(), (TensorValue{63, 127}));
+}
+
+TEST(Canonicalize, NoNumberUnderAReduceMaxStaysOnTheHost) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 4}), 1.F);
+  const std::string y = m.requantized(m.op("Relu", {x}), 1.F);
+  m.output(m.requantized(m.op("ReduceMax", {m.op("Log", {y})}), 1.F));
+  EXPECT_EQ(lowered(m).hostAfter.nodes.size(), 4U);  // Log, ReduceMax and the two behind them
+}
+
 TEST(Canonicalize, IntegersStandBesideEachOtherAsTheyAre) {
   ModelBuilder m;
   const std::string a = m.input("a", {1, 1}, onnx::TensorProto::INT8);
