@@ -4,5 +4,6 @@
 #   scripts/prove_random.sh [FIRST [COUNT]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
+scripts/install_deps.sh test
 scripts/build.sh dev prove_random
 build/dev/tests/property/prove_random "${1:-1}" "${2:-10000}"
