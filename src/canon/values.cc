@@ -439,7 +439,7 @@ IntegerRef Lowering::addInput(ValueId portValue, const View& flat, ValueId integ
   std::optional<PlacedInput> placed = place(view, axes);
   if (!placed) placed = place(flatView(source.shape), standardAxes(source.shape));
   if (!placed) throw Unsupported("no layout of the input '" + source.name + "' suits its reader");
-  const IntegerRef ref{addTensor(source_[integer].name, placed->shape, quantization), placed->view};
+  IntegerRef ref{addTensor(source_[integer].name, placed->shape, quantization), placed->view};
   provisional_[ref.tensor.at()] = false;
   placed->port.name = source.name;
   placed->port.tensor = ref.tensor;
