@@ -15,7 +15,8 @@ function(heddle_layer name)
   list(TRANSFORM ARG_DEPENDS PREPEND heddle::)
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:heddle_flags>)
   set_target_properties(${target} PROPERTIES
-    VERIFY_INTERFACE_HEADER_SETS ON EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+    VERIFY_INTERFACE_HEADER_SETS ON EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
+    UNITY_BUILD ${HEDDLE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
   install(TARGETS ${target} EXPORT heddle FILE_SET HEADERS)
 endfunction()
 
@@ -31,6 +32,7 @@ function(heddle_test name)
   list(TRANSFORM ARG_DEPENDS PREPEND heddle::)
   target_link_libraries(${target} PRIVATE ${ARG_DEPENDS} ${ARG_PRIVATE} heddle_flags GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_options(${target} PRIVATE ${HEDDLE_TEST_OPTIONS})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${ARG_LABEL})
   if(ARG_LABEL MATCHES "^(unit|property)$")
     add_dependencies(sanitized_tests ${target})

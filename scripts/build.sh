@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds a preset of CMakePresets.json: scripts/build.sh [PRESET, default release] [TARGET...]
+# All but release build tests too and need scripts/install_deps.sh test; release needs scripts/install_deps.sh build.
 # `release` leaves the executable at build/heddle, any other preset builds in build/PRESET.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -2,12 +2,12 @@
 # Installs the Debian 12 packages that are missing, and nothing else; asks for sudo only where something is.
 #
 #   scripts/install_deps.sh build     what scripts/build.sh and scripts/make_models.py need
-#   scripts/install_deps.sh test      that, and what scripts/test.sh needs
+#   scripts/install_deps.sh test      that, and what scripts/test.sh, scripts/tidy.py and the presets with tests need
 set -euo pipefail
 
 build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev protobuf-compiler libboost-graph-dev nlohmann-json3-dev libyaml-cpp-dev
   libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev python3-onnx python3-numpy ca-certificates)
-test=(libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata chromium gtkwave)
+test=(libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata chromium gtkwave clang-format clang-tidy)
 # Node may have come from elsewhere; Debian's npm would clash with it.
 command -v node >/dev/null || build+=(nodejs)
 command -v npm >/dev/null || build+=(npm)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need, builds with warnings as errors, runs a sanitized build of the unit and property
-# tests, then every test. Ends with ctest's summary of the latter.
+# Installs what the tests need, builds with warnings as errors, holds the tree to clang-format and clang-tidy, runs a
+# sanitized build of the unit and property tests, then every test. Ends with ctest's summary of the latter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { printf '\n== %s\n' "$*"; }
@@ -17,6 +17,8 @@ say "build (preset ci: warnings are errors)"
 scripts/build.sh ci
 say "each public header compiles alone"
 cmake --build --preset ci --target all_verify_interface_header_sets
+say "clang-format and clang-tidy"
+scripts/tidy.py || status=1
 say "unit and property tests under the address and undefined-behaviour sanitizers"
 scripts/build.sh asan sanitized_tests
 ctest --preset asan || status=1

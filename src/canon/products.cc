@@ -98,7 +98,7 @@ ProductInput Lowering::foldedPadding(const RealRef& ref, Window& window) {
     if (inOrder(part.mapY, from.height) && inOrder(part.mapX, from.width) &&
         inOrder(part.mapC, from.channels) && from.channels == to.channels && part.mapC[0].to == 0) {
       const std::int64_t top = part.mapY[0].to, left = part.mapX[0].to;
-      const ProductInput inner =
+      ProductInput inner =
           foldedPadding({part.source, layOut({1, from.channels, from.height, from.width},
                                              {Axis::Y, Axis::C, Axis::Y, Axis::X})},
                         window);

@@ -510,7 +510,7 @@ IntegerRef Lowering::addInput(ValueId portValue, const View& flat, ValueId integ
   place(flatView(source.shape), [&] { return standardAxes(source.shape); });
   if (!placed && fault) throw Unsupported(*fault);
   if (!placed) throw Unsupported("no layout of the input '" + source.name + "' suits its reader");
-  const IntegerRef ref{addTensor(source_[integer].name, placed->shape, quantization), placed->view};
+  IntegerRef ref{addTensor(source_[integer].name, placed->shape, quantization), placed->view};
   provisional_[ref.tensor.at()] = false;
   placed->port.name = source.name;
   placed->port.tensor = ref.tensor;

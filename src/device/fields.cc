@@ -43,11 +43,11 @@ constexpr bool isOptional<std::optional<T>> = true;
 
 // `place` maps a Device to the member, const or not.
 template <class Place>
-Field field(std::string key, const QuantityKind* kind, std::int64_t low, std::int64_t high,
+Field field(const char* key, const QuantityKind* kind, std::int64_t low, std::int64_t high,
             Place place) {
   using Member = std::remove_reference_t<decltype(place(std::declval<Device&>()))>;
   return {
-      .key = std::move(key),
+      .key = key,
       .kind = kind,
       .low = low,
       .high = high,

@@ -12,7 +12,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::size_t kMostBytes = 512 * 1024;
+constexpr std::size_t kMostBytes = std::size_t{512} * 1024;
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kMostDepth = 12;  // a description has 4 levels
 

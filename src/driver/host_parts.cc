@@ -5,13 +5,10 @@
 #include "heddle/driver/port_values.h"
 #include "heddle/interp/host.h"
 #include "heddle/support/check.h"
+#include "road.h"
 
 namespace heddle {
 namespace {
-
-TensorFormat formatOf(const CanonicalTensor& tensor) {
-  return {tensor.shape, tensor.scale, tensor.zeroPoint};
-}
 
 // Runs `host` on what `known` holds under the names of its inputs and adds its outputs.
 Diagnostics runPart(const Graph& host, NamedArrays& known) {

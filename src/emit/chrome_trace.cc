@@ -42,9 +42,10 @@ void writeName(JsonWriter& json, const char* what, int pid, int tid, const std::
   event("_sort_index").key("sort_index").value(order).endObject().endObject();
 }
 
-class Writer {
+class ChromeWriter {
  public:
-  Writer(const TimelineDocument& document, TimeScale scale) : document_(document), scale_(scale) {}
+  ChromeWriter(const TimelineDocument& document, TimeScale scale)
+      : document_(document), scale_(scale) {}
 
   std::string text() {
     json_.beginObject().key("displayTimeUnit").value("ns").key("otherData").beginObject();
@@ -100,7 +101,7 @@ class Writer {
 }  // namespace
 
 std::string chromeTrace(const TimelineDocument& document, TimeScale scale) {
-  return Writer(document, scale).text();
+  return ChromeWriter(document, scale).text();
 }
 
 }  // namespace heddle

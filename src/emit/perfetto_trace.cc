@@ -39,9 +39,9 @@ class Interned {
   std::map<std::string, std::uint64_t> numbers_;
 };
 
-class Writer {
+class PerfettoWriter {
  public:
-  Writer(const TimelineDocument& document, TimeScale scale)
+  PerfettoWriter(const TimelineDocument& document, TimeScale scale)
       : document_(document), scale_(scale), flowsOut_(document.timeline.tracks.size()) {
     std::uint64_t flow = 0;
     for (const Track& track : document.timeline.tracks)
@@ -207,7 +207,7 @@ class Writer {
 }  // namespace
 
 std::string perfettoTrace(const TimelineDocument& document, TimeScale scale) {
-  return Writer(document, scale).text();
+  return PerfettoWriter(document, scale).text();
 }
 
 }  // namespace heddle

@@ -17,7 +17,6 @@ namespace heddle {
 namespace {
 
 using timeline_words::kColumns;
-using timeline_words::word;
 
 void writeRange(JsonWriter& json, const CoreRange& range) {
   json.beginObject();
@@ -98,9 +97,9 @@ void writeGraph(JsonWriter& json, const CanonicalGraph& graph) {
   json.endObject();
 }
 
-class Writer {
+class TimelineWriter {
  public:
-  Writer(const Timeline& timeline, const TimelineContext& context)
+  TimelineWriter(const Timeline& timeline, const TimelineContext& context)
       : timeline_(timeline), context_(context), leaves_(leafFacts(context.program)) {
     for (const LeafFacts& leaf : leaves_) layerOfLeaf_.push_back(leaf.layer.index);
     for (std::size_t t = 0; t < timeline.tracks.size(); ++t)
@@ -202,7 +201,11 @@ class Writer {
   }
 
   void writeBlock(const MemoryBlock& block, const MemoryUse& use) {
-    json_.beginObject().key("name").value(block.name).key("kind").value(word(block.kind));
+    json_.beginObject()
+        .key("name")
+        .value(block.name)
+        .key("kind")
+        .value(timeline_words::word(block.kind));
     json_.key("tiles");
     writeRange(json_, block.tiles);
     json_.key("address").value(block.address).key("size").value(block.size);
@@ -249,7 +252,7 @@ class Writer {
     json_.key("tracks").beginArray();
     for (const Track& track : timeline_.tracks) {
       const Engine& e = track.engine;
-      json_.beginObject().key("engine").value(word(e.kind));
+      json_.beginObject().key("engine").value(timeline_words::word(e.kind));
       json_.key("row").value(e.row).key("column").value(e.column).key("channel").value(e.channel);
       json_.key("slices").value(static_cast<std::int64_t>(track.slices.size()));
       const TrackColumns columns = toColumns(track, layerOfLeaf_);
@@ -285,7 +288,7 @@ class Writer {
 }  // namespace
 
 std::string timelineJson(const Timeline& timeline, const TimelineContext& context) {
-  return Writer(timeline, context).text();
+  return TimelineWriter(timeline, context).text();
 }
 
 }  // namespace heddle

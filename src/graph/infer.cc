@@ -243,7 +243,6 @@ std::vector<ValueType> inferOutputs(const Graph& graph, const Node& node) {
     case NodeKind::AveragePool:
     case NodeKind::GlobalAveragePool:
     case NodeKind::GlobalMaxPool:
-      return {{in(0).type, poolShape(std::get<PoolAttributes>(attributes), in(0).shape)}};
     case NodeKind::QLinearAveragePool:
     case NodeKind::QLinearGlobalAveragePool:
       return {{in(0).type, poolShape(std::get<PoolAttributes>(attributes), in(0).shape)}};

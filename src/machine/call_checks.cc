@@ -40,7 +40,8 @@ class CallChecks {
     if (!inRange(k.multiplierA, -kMaxMultiplier, kMaxMultiplier) ||
         !inRange(k.multiplierB, -kMaxMultiplier, kMaxMultiplier))
       malformed("a multiplier of the kernel is 2^46 or more");
-    const Int128 span = Int128{k.outputColumns - 1} * w.strideX + (w.kernelX - 1) * w.dilationX + 1;
+    const Int128 span =
+        Int128{k.outputColumns - 1} * w.strideX + Int128{w.kernelX - 1} * w.dilationX + 1;
     if (span * w.kernelY * std::max(k.inputBlocks, k.outputBlocks) > kMaxWindowCells)
       failTooLarge("MACH016", "kernel '" + k.name + "'",
                    "a call's window is larger than can be simulated",

@@ -225,7 +225,7 @@ std::int64_t DataPath::placeOf(const Address<std::int64_t>& a, std::size_t memor
   Int128 address = a.base;
   if (a.slots > 1 && a.slot < 0) return -1;
   if (a.slots > 1) address += Int128{a.slot % a.slots} * a.slotStride;
-  return address < 0 || address > memories_[memory].cells * kBlock
+  return address < 0 || address > Int128{memories_[memory].cells} * kBlock
              ? -1
              : static_cast<std::int64_t>(address);
 }

@@ -89,7 +89,8 @@ std::string_view mnemonic(const Instruction& instruction, const Program& program
 }
 
 std::string toText(const Engine& e) {
-  const std::string name(word(e.kind)), channel = "." + std::to_string(e.channel);
+  std::string name(word(e.kind));
+  const std::string channel = "." + std::to_string(e.channel);
   switch (e.kind) {
     case EngineKind::Sequencer:
       return name;
@@ -108,7 +109,7 @@ std::string toText(const Engine& e) {
 }
 
 std::string toText(const Tile& t) {
-  const std::string name(word(t.kind));
+  std::string name(word(t.kind));
   switch (t.kind) {
     case TileKind::Ddr:
       return name;

@@ -139,7 +139,7 @@ class Sections {
     const EngineRange& e = section_->engines;
     const auto row = static_cast<std::int32_t>(e.range.row),
                column = static_cast<std::int32_t>(e.range.column);
-    const std::string first = toText(Engine{e.kind, row, column, e.channel});
+    std::string first = toText(Engine{e.kind, row, column, e.channel});
     if (e.range.rows == 1 && e.range.columns == 1) return first;
     return first + " to " +
            toText(Engine{e.kind, static_cast<std::int32_t>(row + e.range.rows - 1),

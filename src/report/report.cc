@@ -48,14 +48,17 @@ class SliceCounter {
         leaves_(leaves),
         layers_(layers),
         busyEngine_(layers.size()),
-        macsDense_(layers.size()) {
-    for (const Track& track : timeline.tracks) count(track);
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      if (busyEngine_[i].raw() > 0) layers[i].boundBy = bound_.at(i);
-      if (layers[i].start.raw() == INT64_MAX) layers[i].start = layers[i].end;
+        macsDense_(layers.size()) {}
+
+  void fillIn() {
+    for (const Track& track : timeline_.tracks) count(track);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      LayerReport& layer = layers_[i];
+      if (busyEngine_[i].raw() > 0) layer.boundBy = bound_.at(i);
+      if (layer.start.raw() == INT64_MAX) layer.start = layer.end;
       if (macsDense_[i] > 0)
-        layers[i].density =
-            static_cast<double>(layers[i].macsExecuted) / static_cast<double>(macsDense_[i]);
+        layer.density =
+            static_cast<double>(layer.macsExecuted) / static_cast<double>(macsDense_[i]);
     }
   }
 
@@ -212,7 +215,7 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   }
   const std::vector<LeafFacts> leaves = leafFacts(program);
   setCompletion(report, simulated.layerEnd);
-  SliceCounter(simulated.timeline, leaves, report.layers);
+  SliceCounter(simulated.timeline, leaves, report.layers).fillIn();
   if (report.efficiency() > 1)
     report.layerBoundPassedBy = waysPastBound(report, device, simulated.timeline, leaves);
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);

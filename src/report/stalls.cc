@@ -9,7 +9,7 @@ namespace {
 // the walk stopped.
 constexpr int kLongestChain = 64;
 
-struct Stretch {
+struct Waited {
   std::int64_t from, to;
   SliceRef cause;
 };
@@ -19,13 +19,13 @@ struct Stretch {
 PerResource<Cycles> blame(const Timeline& timeline, const std::vector<LeafFacts>& leaves,
                           const SpanSlice& slice) {
   PerResource<Cycles> shares{};
-  std::vector<Stretch> open{{slice.ready, slice.start, slice.cause}};
+  std::vector<Waited> open{{slice.ready, slice.start, slice.cause}};
   const auto charge = [&](Resource resource, std::int64_t from, std::int64_t to) {
     if (to > from) shares[static_cast<std::size_t>(resource)] += Cycles(to - from);
   };
   Resource last = Resource::Sequencer;
   for (int steps = 0; !open.empty(); ++steps) {
-    const Stretch s = open.back();
+    const Waited s = open.back();
     open.pop_back();
     if (s.to <= s.from) continue;
     if (s.cause.track < 0 || s.cause.index < 0 || steps >= kLongestChain) {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs every command of README.md and docs/: each line of each block fenced as `sh`.
+"""Runs every command of README.md, CONTRIBUTING.md and docs/: each line of each block fenced as `sh`.
 
     tests/docs/docs_test.py --heddle build/ci/heddle --models build/ci/models
 
@@ -24,7 +24,7 @@ options = None
 
 
 def pages():
-    return [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
+    return [*(SOURCE / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")), *sorted((SOURCE / "docs").rglob("*.md"))]
 
 
 def commands(text):
@@ -71,6 +71,12 @@ class Docs(unittest.TestCase):
             for target in LINK.findall(page.read_text()):
                 if not target.startswith(("http:", "https:", "#")):
                     self.assertTrue((page.parent / target.split("#")[0]).exists(), f"{page.name}: {target}")
+
+    def test_every_place_that_contributing_names_is_there(self):
+        places = re.findall(r"(?<![\w/.])(?:scripts|tests|src|include|docs|hw_configs|models)/[\w./*-]*\w", (SOURCE / "CONTRIBUTING.md").read_text())
+        self.assertGreater(len(places), 20)
+        for place in places:
+            self.assertTrue(list(SOURCE.glob(place)), place)
 
     def test_a_block_is_read_line_by_line(self):
         page = "text\n```sh\nheddle compile a.onnx \\\n  -o out   # comment\n\n# note\nls\n```\n```text\nnot this\n```\n"

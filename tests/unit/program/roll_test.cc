@@ -105,7 +105,7 @@ TEST(Roller, LosesNothingOfRandomSequences) {
           const auto v = static_cast<std::int64_t>(random() % 3);
           all.push_back(random() % 2 ? receive(v + c, v) : call(v + r));
         }
-        engines.push_back({{EngineKind::Core, r, c, 0}, std::move(all)});
+        engines.emplace_back(Engine{EngineKind::Core, r, c, 0}, std::move(all));
       }
     const std::vector<Section> sections = rolled(engines);
     for (const auto& [engine, instructions] : engines)

@@ -136,7 +136,7 @@ TEST(Bounds, DepthwiseMacsTakeTheRateOfTheirKernel) {
   graph.ops = {{"dw", "Conv", {TensorId(0)}, TensorId(1), depthwise}};
   EXPECT_EQ(layerNeeds(graph, graph.ops[0]),
             (LayerNeeds{8 * 8 * 16 * 9, 16 * 9, 1024, 1024, false}));
-  EXPECT_DOUBLE_EQ(computeBounds(graph, paperLike(1, 1)).computeSeconds, 9216 / 64 * 1e-9);
+  EXPECT_DOUBLE_EQ(computeBounds(graph, paperLike(1, 1)).computeSeconds, 9216 / 64.0 * 1e-9);
 }
 
 TEST(Bounds, SharedDdrCapsTheChannels) {
