@@ -195,7 +195,7 @@ class Names(Robustness):
         self.shown("interpret", self.model, "--dump-tensors", self.folder / "tensors")
         for path in (self.folder / "tensors").iterdir():
             self.check(os.fsencode(path.name), path)
-        for stage in ("graph", "canonical", "layer-plan", "memory-plan", "program", "simulate", "report"):
+        for stage in ("graph", "canonical", "plan", "memory-plan", "program", "simulate", "report"):
             self.shown("compile", self.model, "--mesh", "2x2", "--stop-after", stage)
 
     def test_no_fault_passes_them_on(self):

@@ -15,7 +15,7 @@
 #include "heddle/memory/allocate.h"
 #include "heddle/onnx/import.h"
 #include "heddle/support/check.h"
-#include "heddle/tiling/layer_plan.h"
+#include "heddle/planner/make_plan.h"
 #include "prove.h"
 #include "random_model.h"
 
@@ -157,7 +157,7 @@ std::string refusalOnDevice(const CanonicalGraph& graph, const Device& device) {
       if (diagnostic.severity != Severity::DoesNotFit) throw Wrong{toText(why)};
     return why.front().code;
   };
-  const Result<LayerPlan> plan = makeLayerPlan(graph, device);
+  const Result<Plan> plan = makePlan(graph, device);
   if (!plan) return refused(plan.diagnostics());
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   return memory ? "" : refused(memory.diagnostics());

@@ -70,8 +70,14 @@ Result<Allocation> placeInMemory(const CanonicalGraph& graph, const Plan& plan,
 std::int64_t outputRank(const Mapping& mapping, const CoreShare& share);
 std::int64_t weightRank(const Mapping& mapping, std::size_t route);
 
-// Re-checks a memory plan the slow way, sharing no code with the allocator: MEM002, MEM004 to
-// MEM006.
+// Re-checks a memory plan the slow way, sharing no code with the allocator.
+//
+// | code   | when                                                                              |
+// |--------|-----------------------------------------------------------------------------------|
+// | MEM002 | memory that meets in time and in space, or lies outside its tile                   |
+// | MEM004 | slices that are not the plan's homes, lives that are too short                     |
+// | MEM005 | places of a stream that are too few or too small                                   |
+// | MEM006 | tensors in DDR that have no address, meet, or lie among the weights                |
 Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const Plan& plan,
                    const Device& device);
 
@@ -82,7 +88,7 @@ struct MemoryPlanText {
   MemoryPlan memory;
   PlanOrigin origin;
 };
-// Reads what print writes. Errors: MEM010 a line that is none, with its line number.
+// Reads what print writes. Errors: MEM010 a line of a memory plan that is none, with its place.
 Result<MemoryPlanText> parseMemoryPlan(const std::string& text, const std::string& name);
 
 }  // namespace heddle

@@ -161,7 +161,17 @@ struct Plan {
 
 // Re-checks a plan the slow way: every output pixel, block and term of the reduction once, every
 // operand's way from its home to the cores that need it, every buffer in its memory, every step
-// after those that it reads. docs/diagnostics.md lists the rules, PLAN003 to PLAN009.
+// after those that it reads.
+//
+// | code    | when                                                                             |
+// |---------|----------------------------------------------------------------------------------|
+// | PLAN003 | outputs that no core computes, or several; cores that are not there               |
+// | PLAN004 | loops or parts of the reduction that are not the whole of it, each once           |
+// | PLAN005 | a buffer too small for what passes through it, or buffers that do not fit         |
+// | PLAN006 | a route that does not serve its cores, or by a wire or memtile that cannot        |
+// | PLAN007 | a tensor's home that is not the whole of it, or in no memtile of the device       |
+// | PLAN008 | a schedule that leaves out, repeats, or reads what is not computed yet            |
+// | PLAN009 | tensors that share memory which no operator would copy there                      |
 Diagnostics verify(const Plan& plan, const CanonicalGraph& graph, const Device& device);
 
 // "W/4 x C/4, 2 passes": a mapping in short, for people.
@@ -182,7 +192,7 @@ struct PlanText {
   PlanOrigin origin;
 };
 // Reads what print writes. `name` stands for the file in messages.
-// Errors: PLAN010 a line that is none, with its line number.
+// Errors: PLAN010 a line of a plan that is none, with its place.
 Result<PlanText> parsePlan(const std::string& text, const std::string& name,
                            const CanonicalGraph& graph);
 
