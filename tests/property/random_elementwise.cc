@@ -47,6 +47,7 @@ std::optional<Tensor> clip(ModelWriter& w, const Tensor& x) {
 
 // One number for each channel, or one for all.
 Dims channelShape(ModelWriter& w, const Dims& shape) {
+  if (shape.empty()) return {};
   if (shape.size() < 2 || w.chance(30)) return {1};
   Dims channels(shape.size() - 1, 1);
   channels[0] = shape[1];
@@ -106,7 +107,7 @@ std::string operand(ModelWriter& w, const Tensor& x, Dims& shape, double low, do
     case 2:
       return w.real(w.partner(x.shape));
     case 3:
-      return w.reals(w.chance(50) ? Dims{} : Dims{1}, low, high);
+      return w.reals(w.chance(50) || x.shape.empty() ? Dims{} : Dims{1}, low, high);
     case 4:
     case 5:
       return w.reals(channelShape(w, x.shape), low, high);
