@@ -120,8 +120,7 @@ void appendDdrBlocks(const Program& program, const std::vector<Life>& lives,
   }
   const std::int64_t size = program.weightsAddress + program.weightsBytes - records;
   if (size > 0)
-    blocks.push_back(
-        {"weights", TileKind::Ddr, {}, records, size, StepId(), StepId(), TensorId()});
+    blocks.push_back({"weights", TileKind::Ddr, {}, records, size, StepId(), StepId(), TensorId()});
 }
 
 bool covers(const MemoryBlock& outer, const MemoryBlock& inner) {
@@ -157,8 +156,7 @@ std::vector<std::int64_t> occupancy(const std::vector<MemoryBlock>& blocks, Tile
   for (std::size_t step = 0; step < steps; ++step) {
     intervals.clear();
     for (const MemoryBlock* block : here)
-      if (lives(*block, step))
-        intervals.emplace_back(block->address, block->address + block->size);
+      if (lives(*block, step)) intervals.emplace_back(block->address, block->address + block->size);
     bytes[step] = coveredBytes(intervals);
   }
   return bytes;

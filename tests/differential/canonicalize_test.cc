@@ -408,7 +408,7 @@ int compare(std::uint64_t seed) {
   const Result<std::vector<HostTensor>> theirs = runHost(*graph, std::span(&image, 1));
   EXPECT_TRUE(theirs) << theirs.diagnostics();
   if (theirs) {
-    EXPECT_EQ(*ours, *theirs) << print(*graph);
+    EXPECT_EQ(*ours, *theirs) << print(*graph, "model");
   }
   return 1;
 }

@@ -14,8 +14,8 @@
 #include "heddle/interp/interpret.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/onnx/import.h"
-#include "heddle/support/check.h"
 #include "heddle/planner/make_plan.h"
+#include "heddle/support/check.h"
 #include "prove.h"
 #include "random_model.h"
 
@@ -140,7 +140,7 @@ Meaning meaningOf(const onnx::ModelProto& model) {
   };
   Result<Graph> graph = importOnnx(model.SerializeAsString(), "model.onnx");
   if (!graph) return refused(graph.diagnostics());
-  print(*graph);
+  print(*graph, "model");
   Result<Canonicalized> canonical = canonicalize(*graph);
   meaning.graph = std::move(*graph);
   if (!canonical) return refused(canonical.diagnostics());
@@ -261,7 +261,7 @@ std::string describe(const onnx::ModelProto& model) {
   std::ostringstream out;
   for (const auto& opset : model.opset_import())
     if (opset.domain().empty()) out << "operator set " << opset.version() << "\n";
-  out << (graph ? print(*graph) : toText(graph.diagnostics()));
+  out << (graph ? print(*graph, "model") : toText(graph.diagnostics()));
   return out.str();
 }
 

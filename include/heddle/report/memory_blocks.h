@@ -18,7 +18,7 @@ struct MemoryBlock {
   CoreRange tiles;                     // memtile: columns of row 0; cores: a rectangle
   std::int64_t address = 0, size = 0;  // bytes
   StepId first, last;  // of its life, both included; not valid: from the start, to the end
-  TensorId tensor;      // not valid where several tensors share it
+  TensorId tensor;     // not valid where several tensors share it
   friend bool operator==(const MemoryBlock&, const MemoryBlock&) = default;
 };
 

@@ -1,4 +1,3 @@
-#include "heddle/planner/make_plan.h"
 #include "heddle/program/generate.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include <set>
 
 #include "../graphs.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/program/visit.h"
 
 namespace heddle {

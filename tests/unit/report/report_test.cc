@@ -87,10 +87,9 @@ TEST(MakeReport, ClosedFormIsHeldAgainstTheMeasuredCycles) {
 TEST(MemoryBlocks, SlicesLiveFromTheFirstToTheLastLayerThatTouchesTheirTensor) {
   const std::vector<MemoryBlock> blocks = memoryBlocks(twoConvsProgram());
   ASSERT_EQ(blocks.size(), 4u);  // two buffers, two slices
-  EXPECT_EQ(
-      blocks[2],
-      (MemoryBlock{
-          "x", TileKind::Memtile, {0, 0, 1, 1}, 0, 128, StepId(0), StepId(0), TensorId(0)}));
+  EXPECT_EQ(blocks[2],
+            (MemoryBlock{
+                "x", TileKind::Memtile, {0, 0, 1, 1}, 0, 128, StepId(0), StepId(0), TensorId(0)}));
   EXPECT_EQ(
       blocks[3],
       (MemoryBlock{
@@ -116,10 +115,9 @@ TEST(MemoryBlocks, WeightRecordsThatNoBufferNamesTakeTheStretchTheyPassThrough) 
   load.destination.address = {.base = 2000, .slot = 0, .slotStride = 64, .slots = 3};
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);
   ASSERT_EQ(blocks.size(), 3u);
-  EXPECT_EQ(
-      blocks[0],
-      (MemoryBlock{
-          "weights", TileKind::Memtile, {0, 0, 1, 1}, 2000, 192, StepId(0), StepId(0), {}}));
+  EXPECT_EQ(blocks[0],
+            (MemoryBlock{
+                "weights", TileKind::Memtile, {0, 0, 1, 1}, 2000, 192, StepId(0), StepId(0), {}}));
   EXPECT_EQ(peakBytes(blocks, TileKind::Memtile, 2), 192 + 256);
 }
 

@@ -55,7 +55,10 @@ inline Program twoConvsProgram() {
   p.modelSha256 = "00";
   p.tensors = {
       {.name = "x", .shape = {4, 4, 8}, .slices = {{0, 0, 0, 4, 0, 4, 0, 1}}, .root = TensorId(0)},
-      {.name = "y", .shape = {4, 4, 8}, .slices = {{0, 128, 0, 4, 0, 4, 0, 1}}, .root = TensorId(1)},
+      {.name = "y",
+       .shape = {4, 4, 8},
+       .slices = {{0, 128, 0, 4, 0, 4, 0, 1}},
+       .root = TensorId(1)},
       {.name = "z", .shape = {4, 4, 8}, .root = TensorId(2)}};
   p.layers = {{"first", "Conv", TensorId(1), "W/2"}, {"second", "Conv", TensorId(2), "W/2"}};
   Kernel k{.op = OpKind::Conv, .name = "first"};
