@@ -236,12 +236,12 @@ Window windowOf(const ConvAttributes& conv) {
 ProductInput Lowering::windowInput(const RealRef& ref, Window& window,
                                    const std::vector<Axis>& axes, const Node& node) {
   if (!bordersWithinKernel(window)) {
-    const ProductInput input = linearInput(padded(ref, window, axes, node));
+    ProductInput input = linearInput(padded(ref, window, axes, node));
     window.padTop = window.padLeft = window.padBottom = window.padRight = 0;
     return input;
   }
   Window folded = window;
-  const ProductInput input = foldedPadding(ref, folded);
+  ProductInput input = foldedPadding(ref, folded);
   if (!bordersWithinKernel(folded)) return linearInput(ref);
   window = folded;
   return input;

@@ -196,7 +196,7 @@ class Preparation {
     for (const RowRing<Affine>& ring : i.inputs)
       if (!ring.absent)
         add({ring.base, {}, 0, 1},
-            Int128{ring.length - 1} * ring.rowBytes + ring.blocks * ring.columns * kBlock,
+            Int128{ring.length - 1} * ring.rowBytes + Int128{ring.blocks} * ring.columns * kBlock,
             "an input ring");
     if (i.weights) add(*i.weights, i.weightBytes, "the weight record");
     const Int128 pixels = Int128{k.outputBlocks} * k.outputColumns * kBlock;

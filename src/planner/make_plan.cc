@@ -114,8 +114,11 @@ Mapping mappingOf(const CanonicalOp& op, Tiling tiling, const DataflowWires& wir
   for (std::int64_t r = 0; r < rows; ++r) {
     Route& route = m.weights.emplace_back();
     for (std::int64_t c = 0; c < columns; ++c) route.cores.push_back({r, c});
-    route.lanes = {{wires.rows[static_cast<std::size_t>(r)],
-                    std::min<std::int64_t>(1, device.core.channelsIn - 1)}};
+    // A wire keeps to one receiving channel: one that carries inputs, too, to theirs.
+    const std::int64_t wire = wires.rows[static_cast<std::size_t>(r)];
+    const bool both =
+        std::find(wires.columns.begin(), wires.columns.end(), wire) != wires.columns.end();
+    route.lanes = {{wire, both ? 0 : std::min<std::int64_t>(1, device.core.channelsIn - 1)}};
     route.memtile = WireChoice(device).weightMemtile(r);
     route.ddrChannel = std::min<std::int64_t>(1, device.memtile.ddrChannelsIn - 1);
   }

@@ -559,7 +559,8 @@ class Sections {
     const std::int64_t pairs = k.inputBlocks * k.outputBlocks,
                        taps = k.window.kernelY * k.window.kernelX;
     const std::int64_t zeros = kBlock * k.outputBlocks,
-                       epilogue = (k.negativeScale ? 5 : 3) * 4 * kBlock * k.outputBlocks;
+                       epilogue =
+                           std::int64_t{k.negativeScale ? 5 : 3} * 4 * kBlock * k.outputBlocks;
     switch (k.op) {
       case OpKind::Conv:
         return zeros + divideRoundUp(pairs, 64) * 8 + i.keptBlocks * taps * kBlock * kBlock +

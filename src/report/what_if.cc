@@ -36,9 +36,9 @@ Result<std::vector<WhatIf>> whatIf(const Program& program, const Device& device)
   const auto work = [&] {
     for (std::size_t i = next++; i < resources.size(); i = next++) {
       SimulateOptions options{.recordTimeline = false, .maxCycles = {}, .oneCycle = {}};
-      for (const LeafFacts& leaf : leaves)
-        options.oneCycle.push_back(leaf.resource == resources[i]);
       try {
+        for (const LeafFacts& leaf : leaves)
+          options.oneCycle.push_back(leaf.resource == resources[i]);
         results[i] = simulateTime(program, device, options);
       } catch (...) {
         broken[i] = std::current_exception();

@@ -118,7 +118,7 @@ std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
       },
       op.attributes);
   // Bias, multiplier, shift, and both of the latter again for negative sums.
-  const std::int64_t epilogue = (negativeScale ? 5 : 3) * 4 * kBlock * outputBlocks;
+  const std::int64_t epilogue = std::int64_t{negativeScale ? 5 : 3} * 4 * kBlock * outputBlocks;
   switch (op.kind()) {
     case OpKind::Conv: {
       const std::int64_t pairs = part.inputBlocks.count * outputBlocks;

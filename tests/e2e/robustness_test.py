@@ -24,7 +24,7 @@ import onnx.numpy_helper
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 MODEL = SOURCE / "models/tiny_mobile.onnx"
-OUTPUTS = {"program.asm", "weights.bin", "device.yaml", "timeline.json", "timeline.html", "report.json", "report.md",
+OUTPUTS = {"plan.txt", "program.asm", "weights.bin", "device.yaml", "timeline.json", "timeline.html", "report.json", "report.md",
            "layers.csv", "dump"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 options = None

@@ -453,16 +453,6 @@ TEST(Canonicalize, ArithmeticOfIntegersIsRefused) {
   EXPECT_NE(refusal(m).what.find("arithmetic of int8"), std::string::npos) << refusal(m).what;
 }
 
-TEST(Canonicalize, AnOperandThatGrowsIsRefused) {
-  ModelBuilder m;
-  const std::string x = m.requantized(m.input("x", {1, 4}), 1.F);
-  const std::string mean = m.requantized(m.op("ReduceMean", {x}, "keepdims", std::int64_t{0}), 1.F);
-  m.output(m.requantized(m.op("PRelu", {mean, m.floats({1}, {0.5F})}), 1.F));
-  const Canonicalized network = lowered(m);
-  ASSERT_FALSE(network.hostAfter.nodes.empty());
-  EXPECT_EQ(network.hostAfter.nodes.front().opType, "PRelu");
-}
-
 TEST(Canonicalize, WhatIsNoNumberBecomesTheLowest) {
   ModelBuilder m;
   const std::string x = m.requantized(m.input("x", {1, 1}), 1.F);
