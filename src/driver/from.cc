@@ -9,8 +9,8 @@
 namespace heddle {
 namespace {
 
-constexpr std::uintmax_t kMostText = std::uintmax_t{1} << 30,
-                         kMostWeights = std::uintmax_t{1} << 32;
+constexpr std::uintmax_t kMostPlanText = std::uintmax_t{1} << 30,
+                         kMostImage = std::uintmax_t{1} << 32;
 
 Diagnostic notFromThis(const std::string& path, const std::string& of, const std::string& what) {
   return {"PLAN011", path, "the file was made from another " + of, what,
@@ -46,7 +46,7 @@ Result<void> checkNetwork(const Compilation& run, const std::string& path, const
 }
 
 Result<PlanText> readPlan(const Compilation& run, const std::string& path) {
-  HEDDLE_TRY(const std::string text, readTextFile(path, kMostText));
+  HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_DO(checkOrigin(run, path, readOrigin(text)));
   HEDDLE_TRY(PlanText read, parsePlan(text, path, run.canonical->graph));
   if (Diagnostics faults = verify(read.plan, run.canonical->graph, *run.device); !faults.empty())
@@ -55,7 +55,7 @@ Result<PlanText> readPlan(const Compilation& run, const std::string& path) {
 }
 
 Result<MemoryPlanText> readMemoryPlan(const Compilation& run, const std::string& path) {
-  HEDDLE_TRY(const std::string text, readTextFile(path, kMostText));
+  HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_DO(checkOrigin(run, path, readOrigin(text)));
   HEDDLE_TRY(MemoryPlanText read, parseMemoryPlan(text, path));
   if (Diagnostics faults = verify(read.memory, run.canonical->graph, *run.plan, *run.device);
@@ -69,13 +69,13 @@ struct ProgramFile {
   WeightImage weights;
 };
 Result<ProgramFile> readProgram(const Compilation& run, const std::string& path) {
-  HEDDLE_TRY(const std::string text, readTextFile(path, kMostText));
+  HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_TRY(Program program, parseAsm(text, path));
   HEDDLE_DO(checkOrigin(run, path, {program.modelSha256, program.deviceSha256}));
   HEDDLE_DO(checkNetwork(run, path, program));
   if (Diagnostics faults = verify(program, *run.device); !faults.empty()) return faults;
   const std::filesystem::path weights = std::filesystem::path(path).parent_path() / "weights.bin";
-  HEDDLE_TRY(std::vector<std::uint8_t> bytes, readBytes(weights, kMostWeights));
+  HEDDLE_TRY(std::vector<std::uint8_t> bytes, readBytes(weights, kMostImage));
   HEDDLE_DO(checkHash(weights.string(), "program", program.weightsSha256, sha256(bytes)));
   if (std::ssize(bytes) != program.weightsBytes)
     return notFromThis(weights.string(), "program",

@@ -43,7 +43,9 @@ constexpr std::int64_t roundHalfEvenDivide(Int128 numerator, Int128 denominator)
   }
   const Int128 twice = rest * 2;
   if (twice > denominator || (twice == denominator && (floor & 1))) floor += 1;
-  return static_cast<std::int64_t>(floor);
+  // A quotient of no int64 saturates whatever is added to it; keep its sign.
+  constexpr Int128 kMost = std::int64_t{1} << 62;
+  return static_cast<std::int64_t>(floor > kMost ? kMost : floor < -kMost ? -kMost : floor);
 }
 
 // accumulator * m, rounded half to even once.

@@ -101,5 +101,13 @@ TEST(Requantize, SaturatesToItsBounds) {
   EXPECT_EQ(saturate(3, -5, 6), 3);
 }
 
+TEST(RoundHalfEvenDivide, KeepsTheSignOfAQuotientOfNoInt64) {
+  const Int128 large = Int128{127} << 60;  // an average of 127 in steps of 2^-60
+  EXPECT_GT(roundHalfEvenDivide(large, 1), std::int64_t{1} << 40);
+  EXPECT_LT(roundHalfEvenDivide(-large, 1), -(std::int64_t{1} << 40));
+  EXPECT_EQ(saturate(roundHalfEvenDivide(large, 1) + 127), 127);
+  EXPECT_EQ(saturate(roundHalfEvenDivide(-large, 1) - 128), -128);
+}
+
 }  // namespace
 }  // namespace heddle
