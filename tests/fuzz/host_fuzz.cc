@@ -159,7 +159,7 @@ class Writer {
   }
 
   Known add(DataType type, const Dims& shape, bool constant) {
-    const Known made{(constant ? "c" : "x") + std::to_string(next_++), type, shape};
+    Known made{(constant ? "c" : "x") + std::to_string(next_++), type, shape};
     if (constant) {
       auto* tensor = graph().add_initializer();
       tensor->set_name(made.name);
@@ -184,8 +184,7 @@ class Writer {
   }
 
   Known integers(const Dims& values, DataType type) {
-    const Known made{
-        "c" + std::to_string(next_++), type, {static_cast<std::int64_t>(values.size())}};
+    Known made{"c" + std::to_string(next_++), type, {static_cast<std::int64_t>(values.size())}};
     auto* tensor = graph().add_initializer();
     tensor->set_name(made.name);
     tensor->set_data_type(onnxType(type));
@@ -257,7 +256,7 @@ class Writer {
 
   Dims parameterShape(const Operand& operand, const std::vector<Known>& taken, std::size_t shift,
                       NodeKind kind) {
-    const Dims of = operand.of + shift < taken.size() ? taken[operand.of + shift].shape : Dims{};
+    Dims of = operand.of + shift < taken.size() ? taken[operand.of + shift].shape : Dims{};
     const auto extent = [&](std::size_t axis) { return axis < of.size() ? of[axis] : 1; };
     switch (operand.size) {
       case Size::PerOutput:

@@ -72,7 +72,7 @@ class Mutator {
     }
   }
 
-  void add(const char* kind, std::string what, std::function<void()> change) {
+  void add(const char* kind, const std::string& what, std::function<void()> change) {
     sites_.push_back({kind, where_ + what, std::move(change)});
   }
   void addNumber(const char* kind, const std::string& name, std::int64_t& number,

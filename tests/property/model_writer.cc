@@ -210,7 +210,7 @@ std::string ModelWriter::arithmetic(const Dims& values) {
       const std::int64_t known = pool.front().shape[0];
       Dims rest = values;
       rest[0] -= known;
-      const std::string sum = m.op("Add", {first, m.integers({rest[0]})});
+      std::string sum = m.op("Add", {first, m.integers({rest[0]})});
       if (count == 1) return sum;
       return m.op("Concat", {sum, m.integers(Dims(rest.begin() + 1, rest.end()))}, "axis",
                   std::int64_t{0});

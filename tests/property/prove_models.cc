@@ -5,6 +5,7 @@
 //   resnet50 4x4 paper: 2995762 cycles, 72 tensors bit-exact, 4.1 s
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 
@@ -13,7 +14,7 @@
 #include "prove.h"
 #include "random_graph.h"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   using namespace heddle;
   std::vector<std::string> meshes, models;
   std::string name = "paper";
@@ -61,4 +62,7 @@ int main(int argc, char** argv) {
     }
   }
   return failures == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << "\n";
+  return 70;
 }

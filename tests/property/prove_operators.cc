@@ -3,6 +3,7 @@
 //
 //   prove_operators --write DIR FIRST COUNT     # the accepted ones as DIR/seedN.onnx, unproved
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -140,7 +141,7 @@ int write(const std::filesystem::path& folder, bool all, std::uint64_t first, st
 }  // namespace
 }  // namespace heddle::property
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   using namespace heddle::property;
   std::uint64_t first = 1, count = 1;
   std::string folder;
@@ -158,4 +159,7 @@ int main(int argc, char** argv) {
   for (std::uint64_t seed = first; seed < first + count && (good || goOn); ++seed)
     good = run.prove(seed) && good;
   return run.summarize() && good ? 0 : 1;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << "\n";
+  return 70;
 }

@@ -2,6 +2,7 @@
 // executed and compared with the interpreter. Prints how many were accepted of each kind; fails
 // where one is wrong, or where a kind never occurs.
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 
 #include "heddle/tiling/plan.h"
@@ -43,7 +44,7 @@ Tried tryPlan(std::uint64_t seed) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc != 3) {
     std::cerr << "usage: prove_plans FIRST_SEED COUNT\n";
     return 2;
@@ -70,4 +71,7 @@ int main(int argc, char** argv) {
             << " were accepted, and are bit-exact\n";
   if (!all || accepted == 0) std::cout << "a kind of plan never occurred\n";
   return all && accepted > 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << "\n";
+  return 70;
 }

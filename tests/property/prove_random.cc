@@ -1,12 +1,13 @@
 // prove_random FIRST COUNT: proves random graphs on random meshes, seed by seed; shrinks the first
 // that fails.
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 
 #include "prove.h"
 #include "random_graph.h"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   using namespace heddle;
   if (argc != 3) {
     std::cerr << "usage: prove_random FIRST_SEED COUNT\n";
@@ -37,4 +38,7 @@ int main(int argc, char** argv) {
   std::cout << count << " random graphs from seed " << first << " are bit-exact, or (" << refused
             << " of them) do not fit their device\n";
   return refused <= count / 4 ? 0 : 1;  // more would prove too little
+} catch (const std::exception& error) {
+  std::cerr << error.what() << "\n";
+  return 70;
 }

@@ -285,7 +285,7 @@ std::optional<Tensor> flatten(ModelWriter& w, const Tensor& x) {
 }
 
 // Squeeze or Unsqueeze: `shape` is the result's.
-std::optional<Tensor> withAxes(ModelWriter& w, const Tensor& x, const char* kind, Dims axes,
+std::optional<Tensor> withAxes(ModelWriter& w, const Tensor& x, const char* kind, const Dims& axes,
                                const Dims& shape) {
   const Face face = w.face(x);
   ModelBuilder::Names inputs{face.name};

@@ -326,7 +326,7 @@ class Maker {
     map.inputs.resize(op().inputs.size());
     map.rings.assign(op().inputs.size(), {});
     const LayerNest nest(graph_, OpId(layer_), map);
-    std::int64_t sums = 0, whole = 0;
+    std::int64_t sums = 0;
     for (const CoreShare& share : map.shares)
       for (const ScheduleStep& step : plan_.schedule) {
         if (step.layer.at() != layer_) continue;
@@ -347,7 +347,6 @@ class Maker {
       }
     for (RingPlan& ring : map.rings) {
       if (random_.chance(50) && ring.length < kMostRings) ring.length += random_.between(0, 3);
-      whole += ring.length * ring.rowBytes;
     }
     if (recordBytes(op(), 1, map.parts[0], true) == 0) map.weightBytes = 0;
     map.weightSlots = map.weightBytes > 0 ? random_.between(1, tries < 6 ? 3 : 1) : 0;

@@ -37,7 +37,8 @@ class RowBuilder {
   ValueId op(const char* name, DataType type, NodeKind kind, std::vector<ValueId> inputs,
              NodeAttributes attributes) {
     const ValueId out = value(name, type, {1, 2});
-    graph.nodes.push_back({name, toText(kind), kind, std::move(inputs), {out}, attributes});
+    graph.nodes.push_back(
+        {name, toText(kind), kind, std::move(inputs), {out}, std::move(attributes)});
     return out;
   }
 

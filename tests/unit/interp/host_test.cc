@@ -286,7 +286,7 @@ TEST(Host, NamesEveryOperatorWithoutADefinition) {
 }
 
 // A graph of one node whose outputs nobody has to name the values of.
-Diagnostics faultsOf(NodeKind kind, const std::vector<HostTensor>& inputs, HostTensor output,
+Diagnostics faultsOf(NodeKind kind, const std::vector<HostTensor>& inputs, const HostTensor& output,
                      NodeAttributes attributes = {}, const HostLimits& limits = {}) {
   Graph graph{.name = "one"};
   Node node{

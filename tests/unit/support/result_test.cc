@@ -28,7 +28,7 @@ TEST(Result, OfNothingIsDoneOrSaysWhyNot) {
   EXPECT_FALSE(place(false));
   EXPECT_EQ(*placeTwice(true), 2);
   EXPECT_EQ(placeTwice(false).diagnostics(), Diagnostics{fault("it does not fit")});
-  EXPECT_THROW(Result<void>(Diagnostics{}), InternalError);
+  EXPECT_THROW(static_cast<void>(Result<void>(Diagnostics{})), InternalError);
 }
 
 TEST(Diagnostic, ShowsNamesOfOthersWithoutWhatATerminalObeys) {
