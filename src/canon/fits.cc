@@ -92,6 +92,10 @@ std::optional<Diagnostic> windows(const CanonicalGraph& graph) {
     if (largest > kMaxExtent)
       return tooLarge(graph, "a number of the window of '" + op.name + "' is too large",
                       std::to_string(largest) + "; at most " + std::to_string(kMaxExtent));
+    if (w->kernelY * w->kernelX > kMaxTaps)
+      return tooLarge(
+          graph, "the window of '" + op.name + "' has too many taps",
+          std::to_string(w->kernelY * w->kernelX) + "; at most " + std::to_string(kMaxTaps));
     if (!isPool(op)) continue;
     const Shape &in = graph.tensors[op.inputs[0].at()].shape,
                 &out = graph.tensors[op.output.at()].shape;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "fault.h"
+#include "heddle/canon/limits.h"
 #include "leaf.h"
 
 namespace heddle::machine {
@@ -34,7 +35,7 @@ class CallChecks {
     for (const std::int64_t pad : {w.padTop, w.padLeft, w.padBottom, w.padRight})
       if (!inRange(pad, 0, kMaxExtent))
         malformed("the kernel has a pad that cannot be: " + std::to_string(pad));
-    constexpr std::int64_t kMaxTaps = std::int64_t{1} << 20, kMaxMultiplier = std::int64_t{1} << 46;
+    constexpr std::int64_t kMaxMultiplier = std::int64_t{1} << 46;
     if (w.kernelY * w.kernelX > kMaxTaps || k.inputBlocks * k.outputBlocks > kMaxExtent)
       malformed("the kernel is larger than any core");
     if (!inRange(k.multiplierA, -kMaxMultiplier, kMaxMultiplier) ||

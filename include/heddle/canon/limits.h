@@ -23,6 +23,9 @@ constexpr std::int64_t maxMemoryBytes(std::int64_t weights) {
   return std::min(kMaxDdrBytes - kMaxDdrBytes / 16, kWithout + kPerWeight * counted);
 }
 
+// Of one window: rows times columns of its kernel.
+inline constexpr std::int64_t kMaxTaps = std::int64_t{1} << 20;
+
 // Of one Assemble: the planner's memory grows with their square, 1 GiB for so many.
 inline constexpr std::int64_t kMaxMovedParts = std::int64_t{1} << 12;
 

@@ -296,6 +296,11 @@ TEST(Canonicalize, WhatIsTooLargeIsSaidBeforeTheWork) {
   found = refusalOfMaxPool({1, 8, 8192, 8192}, one, one, none);
   EXPECT_EQ(found.summary, "its tensors and weights are too large");
   EXPECT_EQ(found.severity, Severity::DoesNotFit);
+  found = refusalOfMaxPool({1, 8, 64, 64}, {1 << 20, 1 << 20}, one,
+                           {1 << 19, 1 << 19, 1 << 19, 1 << 19});
+  EXPECT_EQ(found.code, "CANON005");
+  EXPECT_EQ(found.severity, Severity::DoesNotFit);
+  EXPECT_EQ(found.what, "1099511627776; at most 1048576");
   EXPECT_EQ(refusalOfMaxPool({1, 1, 4097, 4096}, one, one, none).summary,
             "its tensors and weights are too large");
 
