@@ -126,6 +126,8 @@ Op product(const Accumulator& sum, const Quantization& quantization, bool depthw
                     row = op.weights.size() / std::max<std::size_t>(outputs, 1);
   for (std::size_t o = 0; o < outputs; ++o) {
     double scale = sum.scale[o];
+    if (!std::isfinite(scale) || std::isnan(sum.offset[o]))
+      throw Unsupported("the scale or the bias of a channel is not finite", "CANON004");
     const auto weights = std::span(op.weights).subspan(o * row, row);
     const double exact = sum.offset[o] / scale, units = std::nearbyint(exact) + op.bias[o];
     const double lost = std::abs((exact - std::nearbyint(exact)) * scale);
