@@ -28,6 +28,8 @@ using onnx_import::Operand;
 using onnx_import::Signature;
 using onnx_import::Size;
 
+constexpr std::int64_t kMostElements = 20'000;  // of a tensor that is made or computed
+
 // The choices that the bytes make; 0 for ever where they end.
 class Choices {
  public:
@@ -160,6 +162,7 @@ class Writer {
   }
 
   Known add(DataType type, const Dims& shape, bool constant) {
+    constant = constant && elementCount(shape) <= kMostElements;
     Known made{(constant ? "c" : "x") + std::to_string(next_++), type, shape};
     if (constant) {
       auto* tensor = graph().add_initializer();
@@ -498,7 +501,7 @@ struct Counts {
 };
 Counts counts;
 
-bool isLarge(const Value& value) { return elementCount(value.shape) > 20'000; }
+bool isLarge(const Value& value) { return elementCount(value.shape) > kMostElements; }
 
 void run(const Graph& graph, Choices& choose) {
   std::vector<HostTensor> inputs;
@@ -510,7 +513,7 @@ void run(const Graph& graph, Choices& choose) {
       tensor.values.push_back(element(choose, tensor.type));
     inputs.push_back(*hostTensorFrom(arrayFrom(tensor)));
   }
-  constexpr HostLimits kSmall{.elements = 20'000, .operations = 200'000};
+  constexpr HostLimits kSmall{.elements = kMostElements, .operations = 200'000};
   const Result<std::vector<HostTensor>> outputs = runHost(graph, inputs, kSmall);
   if (!outputs) return;
   ++counts.run;
