@@ -21,8 +21,9 @@ std::ostream& operator<<(std::ostream& out, const Interval& i) {
 
 class PlanPrinter {
  public:
-  PlanPrinter(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin)
-      : plan_(plan), graph_(graph), origin_(origin) {}
+  PlanPrinter(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin,
+              const std::vector<StepTime>& times)
+      : plan_(plan), graph_(graph), origin_(origin), times_(times) {}
 
   std::string run() {
     out_ << kVersion << "\nmodel " << quotedText(origin_.modelSha256) << "\ndevice "
@@ -40,8 +41,12 @@ class PlanPrinter {
     }
     for (std::size_t i = 0; i < plan_.layers.size(); ++i) layer(i);
     out_ << "\n";
-    for (const ScheduleStep& step : plan_.schedule)
-      out_ << "step layer " << step.layer.index << " rows " << step.rows << "\n";
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
+      const ScheduleStep& step = plan_.schedule[s];
+      out_ << "step layer " << step.layer.index << " rows " << step.rows;
+      if (s < times_.size() && !plan_.layers[step.layer.at()].inPlace()) time(times_[s]);
+      out_ << "\n";
+    }
     return out_.str();
   }
 
@@ -79,6 +84,17 @@ class PlanPrinter {
     for (const Route& route : m.weights) this->route("weights", route);
   }
 
+  // What the counts of a step come to.
+  void time(const StepTime& t) {
+    out_ << "  # +" << t.cycles.raw() << " cycles, done at " << t.end.raw() << "; busy:";
+    const char* before = " ";
+    for (std::size_t r = 0; r < kResources; ++r) {
+      if (t.busy[r].raw() == 0) continue;
+      out_ << before << name(static_cast<Resource>(r)) << " " << t.busy[r].raw();
+      before = ", ";
+    }
+  }
+
   void route(const std::string& stream, const Route& r) {
     out_ << "  route " << stream << " cores";
     for (std::size_t i = 0; i < r.cores.size();) {
@@ -106,6 +122,7 @@ class PlanPrinter {
   const Plan& plan_;
   const CanonicalGraph& graph_;
   const PlanOrigin& origin_;
+  const std::vector<StepTime>& times_;
   std::ostringstream out_;
 };
 
@@ -311,8 +328,9 @@ class PlanParser {
 
 }  // namespace
 
-std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin) {
-  return PlanPrinter(plan, graph, origin).run();
+std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin,
+                  const std::vector<StepTime>& times) {
+  return PlanPrinter(plan, graph, origin, times).run();
 }
 
 PlanOrigin readOrigin(const std::string& text) {

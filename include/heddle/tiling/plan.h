@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
+#include "heddle/cost/work.h"
 #include "heddle/device/device.h"
 #include "heddle/support/result.h"
 
@@ -182,7 +183,9 @@ struct PlanOrigin {  // what a plan was made from: sha256 of the ONNX file and o
   friend bool operator==(const PlanOrigin&, const PlanOrigin&) = default;
 };
 
-std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin = {});
+// `times`, where given, stand beside the steps of the schedule as comments.
+std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin = {},
+                  const std::vector<StepTime>& times = {});
 
 // What the head of a plan or memory plan names; empty where it has no such line.
 PlanOrigin readOrigin(const std::string& text);
