@@ -54,7 +54,6 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
   if (rates.ddrReadTotal) readShare_.emplace(*rates.ddrReadTotal, x_.device->clock);
   if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
   for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
-  fullest_.value = lockMaximum(*x_.device);
   if (data_ != nullptr) happensBefore_.emplace(x_);
   result_.layerEnd.resize(x_.program->layers.size());
   for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
@@ -99,6 +98,7 @@ SimulateResult Simulation::run() {
                   [](const EngineState& s) { return s.leaf >= 0; }))
     deadlock();
   checkFullestLock();
+  result_.highestLock = fullest_.value;
   checkLocksAtEnd();
   if (data_ != nullptr) data_->complete(result_, happensBefore_->known(x_.sequencer()));
   return std::move(result_);
@@ -106,7 +106,7 @@ SimulateResult Simulation::run() {
 
 // At the end, so that the message says what would suffice.
 void Simulation::checkFullestLock() const {
-  if (fullest_.lock < 0) return;
+  if (fullest_.value <= lockMaximum(*x_.device)) return;
   const Lock& declared = x_.program->locks[static_cast<std::size_t>(fullest_.lock)];
   const std::string reached = std::to_string(fullest_.value);
   failTooLarge("MACH006", fullest_.where, "a lock rises above its maximum",

@@ -196,11 +196,11 @@ class Drain {
   std::size_t number(const Tile& t) const {
     return t.kind == TileKind::Memtile
                ? static_cast<std::size_t>(t.column)
-               : static_cast<std::size_t>(device_.columns + t.row * device_.columns + t.column);
+               : static_cast<std::size_t>(device_.memtiles() + t.row * device_.columns + t.column);
   }
 
   void makeLocks() {
-    lockOf_.resize(static_cast<std::size_t>(device_.columns * (device_.rows + 1)));
+    lockOf_.resize(static_cast<std::size_t>(device_.memtiles() + device_.cores()));
     for (const Lock& l : program_.locks) {
       std::vector<std::int32_t>& table = lockOf_[number(l.tile)];
       if (table.size() <= static_cast<std::size_t>(l.index))
@@ -273,8 +273,8 @@ class Drain {
 
   // ---- steps ------------------------------------------------------------------------------------
 
-  static Tile memtile(std::int64_t column) {
-    return {TileKind::Memtile, 0, static_cast<std::int32_t>(column)};
+  static Tile memtile(std::int64_t id) {
+    return {TileKind::Memtile, 0, static_cast<std::int32_t>(id)};
   }
   static Tile coreOf(const Engine& e) { return {TileKind::Core, e.row, e.column}; }
 
@@ -579,7 +579,7 @@ class Drain {
       if (limit && std::ssize(ends) > *limit)
         faults_.add({.key = keyOf(tile.kind) + ".descriptors",
                      .where = tile.kind == TileKind::Ddr
-                                  ? "the shim tile of column " + to_string(tile.column)
+                                  ? "the shim tile of memtile " + to_string(tile.column)
                                   : toText(tile),
                      .summary = "the program needs more descriptors than the tile has",
                      .needed = std::ssize(ends),

@@ -183,7 +183,7 @@ std::int32_t Emission::shapeOf(const FlatInstruction& instruction) {
 }
 
 void Emission::push(const Engine& engine, StepId step, const FlatInstruction& instruction,
-                    const std::vector<Access>& accesses) {
+                    std::span<const Access> accesses) {
   const std::int32_t number = queueOf(engine);
   const std::int32_t shape = shapeOf(instruction);
   Queue& queue = queues_[static_cast<std::size_t>(number)];
@@ -192,7 +192,7 @@ void Emission::push(const Engine& engine, StepId step, const FlatInstruction& in
   synchronize(number, accesses);
 }
 
-void Emission::synchronize(std::int32_t queue, const std::vector<Access>& accesses) {
+void Emission::synchronize(std::int32_t queue, std::span<const Access> accesses) {
   const auto op =
       static_cast<std::int32_t>(queues_[static_cast<std::size_t>(queue)].ops.size()) - 1;
   // Tile by tile: an edge is a lock of the tile where both sides meet.
@@ -254,19 +254,38 @@ Emission::Role Emission::role(const Tile& tile, std::int32_t from, std::int32_t 
           b.row};
 }
 
-void Emission::numberLocks(Program& program) {
-  std::set<std::array<std::int32_t, 3>> pairs;  // tile, from, to
+// By role, so that neighbours look the same; densely in each tile of a kind that has too few locks
+// for all roles.
+void Emission::numberLocks(Program& program, const Limits& limits) {
+  std::set<LockName> names;
   for (const Queue& queue : queues_)
-    for (const LockMark& m : queue.marks) pairs.insert({m.tile, m.from, m.to});
-  for (const auto& [tile, from, to] : pairs)
-    roles_[role(tileNames_[static_cast<std::size_t>(tile)], from, to)] = 0;
+    for (const LockMark& m : queue.marks) names.insert({m.tile, m.from, m.to});
+  std::map<Role, std::int32_t> roles;
+  for (const auto& [tile, from, to] : names)
+    roles[role(tileNames_[static_cast<std::size_t>(tile)], from, to)] = 0;
   std::map<std::int64_t, std::int32_t> next;  // per kind of tile
-  for (auto& [r, number] : roles_) number = next[r[0]]++;
-  for (const auto& [tile, from, to] : pairs) {
-    const Tile& name = tileNames_[static_cast<std::size_t>(tile)];
-    program.locks.push_back({name, roles_.at(role(name, from, to)), 0,
-                             queues_[static_cast<std::size_t>(from)].engine,
-                             queues_[static_cast<std::size_t>(to)].engine});
+  for (auto& [r, number] : roles) number = next[r[0]]++;
+  const auto tooMany = [&](TileKind kind) {
+    const auto& limit = kind == TileKind::Core ? limits.coreLocks : limits.memtileLocks;
+    return limit && next[static_cast<std::int64_t>(kind)] > *limit;
+  };
+  const bool denseCores = tooMany(TileKind::Core), denseMemtiles = tooMany(TileKind::Memtile);
+  std::vector<std::pair<Role, LockName>> ofTile;
+  for (auto name = names.begin(); name != names.end();) {
+    const std::int32_t tile = (*name)[0];
+    const Tile& where = tileNames_[static_cast<std::size_t>(tile)];
+    ofTile.clear();
+    for (; name != names.end() && (*name)[0] == tile; ++name)
+      ofTile.push_back({role(where, (*name)[1], (*name)[2]), *name});
+    std::sort(ofTile.begin(), ofTile.end());
+    const bool dense = where.kind == TileKind::Core ? denseCores : denseMemtiles;
+    for (std::size_t k = 0; k < ofTile.size(); ++k) {
+      const auto& [lockRole, lock] = ofTile[k];
+      const std::int32_t number = dense ? static_cast<std::int32_t>(k) : roles.at(lockRole);
+      lockNumbers_[lock] = number;
+      program.locks.push_back({where, number, 0, queues_[static_cast<std::size_t>(lock[1])].engine,
+                               queues_[static_cast<std::size_t>(lock[2])].engine});
+    }
   }
   std::sort(program.locks.begin(), program.locks.end(), [](const Lock& a, const Lock& b) {
     return std::tie(a.tile, a.index) < std::tie(b.tile, b.index);
@@ -278,15 +297,10 @@ void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& rol
     std::int32_t op, end, release, lock;
     auto operator<=>(const Numbered&) const = default;
   };
-  std::map<std::array<std::int32_t, 3>, std::int32_t> numbers;
   std::vector<Numbered> marks;
   marks.reserve(queue.marks.size());
-  for (const LockMark& m : queue.marks) {
-    const auto [at, fresh] = numbers.try_emplace({m.tile, m.from, m.to}, 0);
-    if (fresh)
-      at->second = roles_.at(role(tileNames_[static_cast<std::size_t>(m.tile)], m.from, m.to));
-    marks.push_back({m.op, m.end, m.release, at->second});
-  }
+  for (const LockMark& m : queue.marks)
+    marks.push_back({m.op, m.end, m.release, lockNumbers_.at({m.tile, m.from, m.to})});
   std::sort(marks.begin(), marks.end());
   std::vector<FlatOp> ops;
   std::vector<std::int64_t> values;
@@ -318,8 +332,8 @@ void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& rol
   }
 }
 
-void Emission::finish(Program& program) {
-  numberLocks(program);
+void Emission::finish(Program& program, const Limits& limits) {
+  numberLocks(program, limits);
   LockedShapes shapes(shapes_);
   Roller roller(shapes.prototypes());
   for (const Queue& queue : queues_) addToRoller(queue, shapes, roller);

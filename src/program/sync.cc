@@ -22,7 +22,9 @@ std::map<std::int64_t, TileAccesses::Stretch>::iterator TileAccesses::split(std:
 void TileAccesses::require(const AccessPoint& from, const AccessPoint& to,
                            std::vector<Edge>& edges) {
   if (from.queue < 0 || from.queue == to.queue) return;
-  auto [known, fresh] = known_.try_emplace({from.queue, to.queue}, -1);
+  const std::uint64_t pair = std::uint64_t{static_cast<std::uint32_t>(from.queue)} << 32 |
+                             static_cast<std::uint32_t>(to.queue);
+  auto [known, fresh] = known_.try_emplace(pair, -1);
   if (known->second >= from.op) return;
   known->second = from.op;
   // Several stretches may ask in one access: only the latest counts.

@@ -11,6 +11,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "heddle/program/program.h"
@@ -46,8 +47,8 @@ class TileAccesses {
 
   std::map<std::int64_t, Stretch>
       stretches_;  // by first byte; together they cover what was touched
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>
-      known_;  // (from, to) queue -> latest op already waited for
+  // From queue << 32 | to queue -> latest op already waited for.
+  std::unordered_map<std::uint64_t, std::int32_t> known_;
 };
 
 }  // namespace heddle

@@ -130,7 +130,7 @@ class PlanPrinter {
 
 class PlanParser {
  public:
-  PlanParser(const std::string& name, const CanonicalGraph& graph) : name_(name), graph_(graph) {
+  explicit PlanParser(const CanonicalGraph& graph) : graph_(graph) {
     plan_.layers.resize(graph.ops.size());
     plan_.homes.resize(graph.tensors.size());
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) plan_.views.push_back({TensorId(t), 0});
@@ -138,19 +138,9 @@ class PlanParser {
       plan_.layers[i].inputs.resize(graph.ops[i].inputs.size());
   }
 
-  Result<PlanText> run(const std::vector<TextLine>& lines) {
-    Diagnostics faults;
-    if (lines.empty() || lines[0].tokens[0].text != kVersion)
-      return Diagnostic{kCode, name_ + ":1", "not a plan of this version",
-                        "the first line is not " + kVersion,
-                        "give a plan that this version of heddle has written"};
-    for (std::size_t i = 1; i < lines.size() && faults.size() < kMostFaults; ++i) try {
-        LineReader r(lines[i], name_, kCode);
-        line(r);
-        r.expectEnd();
-      } catch (const TextFault& fault) {
-        faults.push_back(fault.diagnostic);
-      }
+  Result<PlanText> run(const std::string& text, const std::string& name) {
+    Diagnostics faults =
+        readArtefact(text, name, {kVersion, "plan", kCode}, [&](LineReader& r) { line(r); });
     if (!faults.empty()) return faults;
     for (std::size_t i = 0; i < plan_.layers.size(); ++i)
       if (plan_.layers[i].inPlace()) plan_.layers[i].inputs.clear();
@@ -158,8 +148,6 @@ class PlanParser {
   }
 
  private:
-  static constexpr std::size_t kMostFaults = 100;
-
   void line(LineReader& r) {
     static const std::vector<std::string> kWords = {
         "model", "device",  "staging", "view",  "home",   "at",   "layer", "loops",
@@ -318,7 +306,6 @@ class PlanParser {
 
   static constexpr std::int64_t kMostCores = 65536;
 
-  const std::string& name_;
   const CanonicalGraph& graph_;
   Plan plan_;
   PlanOrigin origin_;
@@ -349,8 +336,7 @@ PlanOrigin readOrigin(const std::string& text) {
 
 Result<PlanText> parsePlan(const std::string& text, const std::string& name,
                            const CanonicalGraph& graph) {
-  HEDDLE_TRY(const std::vector<TextLine> lines, readTextLines(text, name, kCode));
-  return PlanParser(name, graph).run(lines);
+  return PlanParser(graph).run(text, name);
 }
 
 }  // namespace heddle
