@@ -10,6 +10,7 @@
 
 #include "heddle/program/program.h"
 #include "sync.h"
+#include "tokens.h"
 
 namespace heddle {
 
@@ -30,7 +31,8 @@ class Emission {
     columnOfWire_ = std::move(columnOfWire);
   }
 
-  // Appends `instruction` (its locks empty) to the engine's queue as part of `step`.
+  // Appends `instruction` (its locks empty) to the engine's queue as part of `step`. A Send is
+  // followed by the Receives of all that it names.
   void push(const Engine& engine, StepId step, const FlatInstruction& instruction,
             const std::vector<Access>& accesses);
 
@@ -42,15 +44,10 @@ class Emission {
     std::int32_t shape = 0, step = 0;
     std::size_t firstValue = 0;
   };
-  struct LockMark {  // the instruction takes or gives a token of the pair
-    std::int32_t op = 0, end = 0, tile = 0, from = 0, to = 0;
-    bool release = false;
-  };
   struct Queue {
     Engine engine;
     std::vector<Op> ops;
     std::vector<std::int64_t> values;
-    std::vector<LockMark> marks;
   };
   // A lock's role as seen from its tile, rows last: engines of a column that play one role get
   // consecutive numbers.
@@ -58,11 +55,12 @@ class Emission {
 
   std::int32_t queueOf(const Engine& engine);
   std::int32_t shapeOf(const FlatInstruction& instruction);
-  void synchronize(std::int32_t queue, const std::vector<Access>& accesses);
-  Role role(const Tile& tile, std::int32_t from, std::int32_t to) const;
+  void meet(std::int32_t queue, const FlatInstruction& instruction);
+  void synchronize(std::int32_t queue, StepId step, const std::vector<Access>& accesses);
+  Role role(const DerivedLock& lock) const;
   Engine asSeenFrom(const Tile& tile, const Engine& engine) const;
   void numberLocks(Program& program);
-  void addToRoller(const Queue& queue, class LockedShapes& shapes, class Roller& roller) const;
+  void addToRoller(std::int32_t number, class LockedShapes& shapes, class Roller& roller);
 
   std::map<std::int32_t, std::int32_t> columnOfWire_;
   std::map<Engine, std::int32_t> queueNumbers_;
@@ -72,9 +70,11 @@ class Emission {
   std::vector<TileAccesses> tiles_;
   std::map<std::vector<std::int64_t>, std::int32_t> shapeNumbers_;
   std::vector<FlatInstruction> shapes_;
-  std::map<Role, std::int32_t>
-      roles_;  // number within a tile; roles of cores and of memtiles are counted apart
+  Tokens tokens_;
+  std::vector<std::int32_t> lockIndex_;  // within its tile, by number in tokens_.locks()
   std::vector<Edge> edges_;
+  std::vector<Operation> together_;  // the transfer and its receivers that are being told
+  std::size_t missing_ = 0;          // of them
 };
 
 }  // namespace heddle
