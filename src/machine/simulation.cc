@@ -109,12 +109,15 @@ void Simulation::checkFullestLock() const {
   if (fullest_.value <= lockMaximum(*x_.device)) return;
   const Lock& declared = x_.program->locks[static_cast<std::size_t>(fullest_.lock)];
   const std::string reached = std::to_string(fullest_.value);
-  failTooLarge("MACH006", fullest_.where, "a lock rises above its maximum",
-               "lock " + std::to_string(declared.index) + " of " + nameOf(declared.tile) +
-                   " reaches " + reached + ", 'limits.lockMaximum' is " +
-                   std::to_string(lockMaximum(*x_.device)),
-               "choose a device with 'limits.lockMaximum' of " + reached +
-                   " or more, or another mesh or network");
+  failTooLarge(
+      "MACH006", fullest_.where,
+      happensBefore_ ? "a lock can rise above its maximum" : "a lock rises above its maximum",
+      "lock " + std::to_string(declared.index) + " of " + nameOf(declared.tile) +
+          (happensBefore_ ? " reaches " + reached + " where its consumer is slow"
+                          : " reaches " + reached) +
+          ", 'limits.lockMaximum' is " + std::to_string(lockMaximum(*x_.device)),
+      "choose a device with 'limits.lockMaximum' of " + reached +
+          " or more, or another mesh or network");
 }
 
 void Simulation::countInstructions() {
@@ -296,6 +299,12 @@ void Simulation::learn(EngineIndex e) {
     case Op::Call:
       break;
   }
+  const auto hold = [&](EngineIndex engine) {
+    for (const LockNeed& need : state(engine).acquire)
+      happensBefore_->hold(engine, need.lock, need.count);
+  };
+  hold(e);
+  if (leafOf(s).op == Op::Send) std::for_each(s.partners.begin(), s.partners.end(), hold);
 }
 
 // Why the engine started later than it was ready: what its transfer was seen to lack last.
@@ -434,8 +443,12 @@ void Simulation::letGo(EngineIndex e) {
     LockState& lock = locks_[static_cast<std::size_t>(need.lock)];
     lock.value += need.count;
     lock.lastRelease = s.last;
-    if (happensBefore_) happensBefore_->release(e, need.lock, need.count);
-    if (lock.value > fullest_.value) fullest_ = {lock.value, need.lock, whereIs(e)};
+    std::int64_t highest = lock.value;
+    if (happensBefore_) {
+      happensBefore_->release(e, need.lock, need.count);
+      highest = happensBefore_->highest(e, need.lock);
+    }
+    if (highest > fullest_.value) fullest_ = {highest, need.lock, whereIs(e)};
     queueAttempt(x_.lockConsumer[static_cast<std::size_t>(need.lock)]);
   }
   s.busy = false;

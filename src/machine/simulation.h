@@ -137,6 +137,7 @@ class Simulation {
   std::vector<EngineState> engines_;
   std::vector<LockState> locks_;
   struct {
+    // The highest value of any lock; with data whatever the times are, else in this run.
     std::int64_t value = 0;
     std::int32_t lock = -1;
     std::string where;

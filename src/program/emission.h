@@ -2,7 +2,6 @@
 // touches, and turns them into a Program's sections: locks from the accesses (sync.h), loops and
 // SPMD rectangles from repetition (roll.h).
 #pragma once
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -14,6 +13,7 @@
 #include "heddle/device/device.h"
 #include "heddle/program/program.h"
 #include "sync.h"
+#include "tokens.h"
 
 namespace heddle {
 
@@ -34,7 +34,8 @@ class Emission {
     columnOfWire_ = std::move(columnOfWire);
   }
 
-  // Appends `instruction` (its locks empty) to the engine's queue as part of `step`.
+  // Appends `instruction` (its locks empty) to the engine's queue as part of `step`. A Send is
+  // followed by the Receives of all that it names.
   void push(const Engine& engine, StepId step, const FlatInstruction& instruction,
             std::span<const Access> accesses);
   void push(const Engine& engine, StepId step, const FlatInstruction& instruction,
@@ -51,36 +52,23 @@ class Emission {
     std::int32_t shape = 0, step = 0;
     std::size_t firstValue = 0;
   };
-  struct LockMark {  // the instruction takes or gives a token of the pair
-    std::int32_t op = 0, end = 0, tile = 0, from = 0, to = 0;
-    bool release = false;
-  };
   struct Queue {
     Engine engine;
     std::vector<Op> ops;
     std::vector<std::int64_t> values;
-    std::vector<LockMark> marks;
   };
   // A lock's role as seen from its tile, rows last: engines of a column that play one role get
   // consecutive numbers.
   using Role = std::vector<std::int64_t>;
-  using LockName = std::array<std::int32_t, 3>;  // tile, queue that releases, queue that acquires
-  struct LockNameHash {
-    std::size_t operator()(const LockName& name) const {
-      std::size_t hash = 0;
-      for (const std::int32_t n : name)
-        hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::size_t>(n);
-      return hash;
-    }
-  };
 
   std::int32_t queueOf(const Engine& engine);
   std::int32_t shapeOf(const FlatInstruction& instruction);
-  void synchronize(std::int32_t queue, std::span<const Access> accesses);
-  Role role(const Tile& tile, std::int32_t from, std::int32_t to) const;
+  void meet(std::int32_t queue, const FlatInstruction& instruction);
+  void synchronize(std::int32_t queue, StepId step, std::span<const Access> accesses);
+  Role role(const DerivedLock& lock) const;
   Engine asSeenFrom(const Tile& tile, const Engine& engine) const;
   void numberLocks(Program& program, const Limits& limits);
-  void addToRoller(const Queue& queue, class LockedShapes& shapes, class Roller& roller) const;
+  void addToRoller(std::int32_t number, class LockedShapes& shapes, class Roller& roller);
 
   std::map<std::int32_t, std::int32_t> columnOfWire_;
   std::map<Engine, std::int32_t> queueNumbers_;
@@ -90,8 +78,11 @@ class Emission {
   std::vector<TileAccesses> tiles_;
   std::map<std::vector<std::int64_t>, std::int32_t> shapeNumbers_;
   std::vector<FlatInstruction> shapes_;
-  std::unordered_map<LockName, std::int32_t, LockNameHash> lockNumbers_;  // within its tile
+  Tokens tokens_;
+  std::vector<std::int32_t> lockIndex_;  // within its tile, by number in tokens_.locks()
   std::vector<Edge> edges_;
+  std::vector<Operation> together_;  // the transfer and its receivers that are being told
+  std::size_t missing_ = 0;          // of them
 };
 
 }  // namespace heddle

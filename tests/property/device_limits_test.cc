@@ -58,9 +58,13 @@ TEST_P(DeviceLimits, AreKeptBitExactlyOrNamed) {
         EXPECT_FALSE(fault) << "seed " << seed << ", " << value << ": " << *fault;
       }
     }
-  // What no plan needs more of than one is never short.
-  const bool short_ = std::string(GetParam().key).find("dimensions") == std::string::npos;
-  EXPECT_EQ(refused > 0, short_);
+  // Programs make do with one dimension, and nearly all with one lock at a transfer's end.
+  const std::string key = GetParam().key;
+  if (key.find("dimensions") != std::string::npos) {
+    EXPECT_EQ(refused, 0);
+  } else if (key != "limits.locksPerDescriptor") {
+    EXPECT_GT(refused, 0);
+  }
   EXPECT_GT(kept, 0);
 }
 

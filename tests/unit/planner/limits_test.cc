@@ -69,10 +69,10 @@ TEST_P(TightLimits, HaveAPlanThatKeepsThem) {
 
 const TightLimit kTightLimits[] = {
     {"CoreLocks", "limits.core.locks", "4"},
-    {"CoreDescriptors", "limits.core.descriptors", "26"},
+    {"CoreDescriptors", "limits.core.descriptors", "20"},
     {"MemtileLocks", "limits.memtile.locks", "8"},
     {"MemtileDescriptors", "limits.memtile.descriptors", "40"},
-    {"ShimDescriptors", "limits.shim.descriptors", "7"},
+    {"ShimDescriptors", "limits.shim.descriptors", "5"},
     {"LockMaximum", "limits.lockMaximum", "4"},
     {"LocksPerDescriptor", "limits.locksPerDescriptor", "2"},
 };
