@@ -143,7 +143,8 @@ TEST_F(TokensTest, WhatOthersBringNeedsNoToken) {
 
 TEST(KnownOrder, WhoMeetsKnowsWhatAnyOfThemKnew) {
   KnownOrder order;
-  const auto tell = [&](std::vector<Operation> together, std::vector<Operation> after = {}) {
+  const auto tell = [&](const std::vector<Operation>& together,
+                        const std::vector<Operation>& after = {}) {
     order.begin(together, 0);
     for (const Operation& ended : after) order.await(ended);
     order.end();
