@@ -169,7 +169,7 @@ Diagnostic masksOfNoModel(const InspectOptions& options) {
           .where = "--masks " + options.masks,
           .summary = "masks are for the weights of a model",
           .what = "'" + options.path + "' is none",
-          .mend = "name an FILE.onnx, or leave --masks out",
+          .mend = "name a FILE.onnx, or leave --masks out",
           .severity = Severity::Usage};
 }
 

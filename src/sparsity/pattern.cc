@@ -14,8 +14,6 @@ constexpr std::int64_t kSmallest = 4;  // of the blocks that are looked for
 constexpr std::array<std::int64_t, 5> kBlockSizes{64, 32, 16, 8, kSmallest};
 constexpr std::array<std::int64_t, 2> kGroups{4, 8};  // m of n:m
 
-bool isFilled(std::int64_t kept, std::int64_t of) { return 4 * kept >= 3 * of; }
-
 // Elements kept in each block of size x size.
 struct Counts {
   std::int64_t size = 0, rows = 0, columns = 0;
@@ -39,9 +37,10 @@ Counts emptyCounts(const WeightExtents& extents, std::int64_t size) {
 
 class Classifier {
  public:
-  Classifier(const WeightExtents& extents, const Bits& kept)
+  Classifier(const WeightExtents& extents, const Bits& kept, Drops drops)
       : extents_(extents),
         kept_(kept),
+        exact_(drops == Drops::Declared),
         rows_(extents.rows),
         columns_(extents.columns),
         smallest_(emptyCounts(extents, kSmallest)) {
@@ -83,6 +82,10 @@ class Classifier {
   }
 
  private:
+  bool isFilled(std::int64_t kept, std::int64_t of) const {
+    return exact_ ? kept == of : 4 * kept >= 3 * of;
+  }
+
   Counts merged(std::int64_t size) const {
     Counts counts = emptyCounts(extents_, size);
     const std::int64_t each = size / kSmallest;
@@ -151,6 +154,7 @@ class Classifier {
 
   const WeightExtents& extents_;
   const Bits& kept_;
+  bool exact_;
   Bits rows_, columns_;
   Counts smallest_, eight_;
   std::int64_t total_ = 0;
@@ -199,12 +203,12 @@ std::string toText(const SparsityPattern& pattern) {
                     pattern.kept);
 }
 
-SparsityPattern patternOf(const WeightExtents& extents, const Bits& kept) {
-  return Classifier(extents, kept).pattern();
+SparsityPattern patternOf(const WeightExtents& extents, const Bits& kept, Drops drops) {
+  return Classifier(extents, kept, drops).pattern();
 }
 
 Density densityOf(const WeightExtents& extents, const Bits& kept) {
-  return Classifier(extents, kept).density();
+  return Classifier(extents, kept, Drops::Found).density();
 }
 
 Bits blocksKept(const WeightExtents& extents, const Bits& kept, std::int64_t blockRows,

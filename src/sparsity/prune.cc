@@ -180,8 +180,6 @@ class Pruner {
     LayerBlocks layer{.rows = divideRoundUp(extents.rows, options_.blockRows),
                       .columns = divideRoundUp(extents.columns, options_.blockColumns),
                       .importance = {}};
-    if (options_.importance != Importance::Variance)
-      layer.places = static_cast<double>(extents.taps);
     for (const BlockSums& block : sums)
       layer.importance.push_back(importanceOf(block, options_.importance));
     return layer;

@@ -108,13 +108,10 @@ class Competition {
   };
 
   void dropDownTo(std::int64_t kept) {
-    std::vector<double> sums(layers_.size()), counts(layers_.size());
-    for (const Block& b : left_) {
-      sums[b.layer] += perPlace(b);
-      counts[b.layer] += 1;
-    }
+    std::vector<double> sums(layers_.size());
+    for (const Block& b : left_) sums[b.layer] += importance(b);
     const auto score = [&](const Block& b) {
-      return sums[b.layer] == 0 ? 0 : perPlace(b) * counts[b.layer] / sums[b.layer];
+      return sums[b.layer] == 0 ? 0 : importance(b) / sums[b.layer];
     };
     std::ranges::stable_sort(left_,
                              [&](const Block& a, const Block& b) { return score(a) > score(b); });
@@ -123,9 +120,7 @@ class Competition {
       return a.layer != b.layer ? a.layer < b.layer : a.block < b.block;
     });
   }
-  double perPlace(const Block& b) const {
-    return layers_[b.layer].importance[b.block] / layers_[b.layer].places;
-  }
+  double importance(const Block& b) const { return layers_[b.layer].importance[b.block]; }
 
   const std::vector<LayerBlocks>& layers_;
   std::vector<Block> left_;

@@ -9,8 +9,6 @@ namespace heddle::sparsity {
 struct LayerBlocks {
   std::int64_t rows = 0, columns = 0;  // in blocks
   std::vector<double> importance;      // in order block row, block column
-  // Of network scope: what an importance is divided by to compare it with that of other layers.
-  double places = 1;
 };
 
 // Γ of each layer.

@@ -86,7 +86,7 @@ SparseGraph applySparsity(CanonicalGraph graph, std::span<const WeightMask> mask
     for (std::int64_t i = 0; i < nonZero.size(); ++i)
       HEDDLE_CHECK(mask.kept[i] || !nonZero[i]) << op.name << ": the mask drops weight " << i;
     SparsityAttribute& attribute = *sparse.weights[mask.op.at()];
-    attribute.needed = patternOf(attribute.nonZero.extents, mask.kept);
+    attribute.needed = patternOf(attribute.nonZero.extents, mask.kept, Drops::Declared);
   }
   return sparse;
 }

@@ -55,14 +55,18 @@ struct SparsityPattern {
 
 std::string toText(const SparsityPattern& pattern);  // none, channel, block 16x16, 2:4, element
 
+// Whether what is not kept was found to be zero, or somebody says that it goes.
+enum class Drops { Found, Declared };
+
 // The coarsest pattern that serves as well as the elements `kept` (in order row, tap, column)
 // themselves: the first of none, channel, block 64, 32, 16, 8 and 4, n:4, n:8 (n at most half) and
 // element
 //   - that keeps no 8x8 block in which nothing is kept: the array skips these, and
 //   - three quarters of whose elements, or more, are kept indeed: single weights that happen to be
-//     zero, as in any trained layer, make no pattern.
-// Ensures: whatever `kept` keeps, the pattern keeps.
-SparsityPattern patternOf(const WeightExtents& extents, const Bits& kept);
+//     zero, as in any trained layer, make no pattern. Where the drops are declared, all of them.
+// Ensures: whatever `kept` keeps, the pattern keeps; of declared drops it keeps none.
+SparsityPattern patternOf(const WeightExtents& extents, const Bits& kept,
+                          Drops drops = Drops::Found);
 
 // How much a list of kept elements leaves, at each granularity.
 struct Density {

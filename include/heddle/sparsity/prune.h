@@ -29,8 +29,10 @@ namespace heddle {
 enum class Importance { L1, L2, Variance };
 
 // Whether each layer loses its share of blocks, or the network does: then blocks of different
-// layers are compared by their importance per weight, relative to the mean of what their layer
-// still keeps.
+// layers are compared by their share of the importance that their layer still keeps, so that a
+// layer's last blocks are dear whatever its scale. Source of the comparison: Lee, Park, Mo, Ahn,
+// Shin, Layer-adaptive sparsity for the magnitude-based pruning, ICLR 2021, with blocks for
+// weights.
 enum class PruneScope { Layer, Network };
 
 // Groups of block rows (output channels) or block columns (input channels) that shall keep equally
@@ -46,8 +48,8 @@ struct PruneOptions {
   std::int64_t groups = 1;  // of the balance
   // Layers that stay as they are: "first", "last", or the name of an operator or of its weights.
   std::vector<std::string> keep;
-  // Of network scope: the ratio grows in so many equal steps, and the means are taken anew in each,
-  // so that a layer which has lost much becomes dearer.
+  // Of network scope: the ratio grows in so many equal steps, and the shares are taken anew in
+  // each.
   std::int64_t steps = 1;
 };
 
