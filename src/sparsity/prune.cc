@@ -42,7 +42,7 @@ std::vector<BlockSums> sumsOf(const Conv& conv, const WeightOrigin& origin, std:
       for (std::int64_t t = 0; t < extents.taps; ++t)
         for (std::int64_t c = begin; c < end; ++c) {
           const std::int64_t i = first + t * extents.columns + c;
-          const int w = conv.weights[static_cast<std::size_t>(i)] - conv.weightZero[row];
+          const std::int64_t w = conv.weights[static_cast<std::size_t>(i)] - conv.weightZero[row];
           magnitude += std::abs(w);
           squares += w * w;
           sum += w;

@@ -70,6 +70,20 @@ TEST(Masks, OfGroupedConvolutionsCountAllInputChannels) {
     EXPECT_EQ(bytes[i] == 0, i < 64) << i;  // the first group's 8 channels
 }
 
+TEST(Masks, WhatTheyDropIsWrittenAsItsChannelsZeroPoint) {
+  ModelBuilder m;
+  const std::string x = m.quantized(m.input("x", {1, 2, 4, 4}), 0.25F);
+  const std::string w = m.constant({2, 2, 1, 1}, std::vector<std::uint8_t>{1, 2, 3, 4});
+  m.output(m.op("QLinearConv",
+                {x, m.scalar(0.25F), m.zero(), w, m.constant({2}, std::vector<float>{0.5F, 0.25F}),
+                 m.constant({2}, std::vector<std::uint8_t>{130, 7}), m.scalar(2.F), m.zero()}));
+  const Model model = modelOf(m);
+  const auto masks =
+      masksFrom({{w, arrayOf({2, 2, 1, 1}, "1001")}}, model.graph, model.canonical, "m.npz");
+  ASSERT_TRUE(masks) << masks.diagnostics();
+  EXPECT_EQ(maskedConstants(*masks, model.graph, model.canonical).at(w), "\x01\x82\x07\x04");
+}
+
 TEST(Masks, RefusesAWrongShape) {
   const Model model = modelOf(convModel({16, 12, 3, 3}, someWeights(16 * 12 * 9)));
   const Diagnostics faults = faultsOf(model, {{weightName(model), arrayOf({2, 3}, "111111")}});

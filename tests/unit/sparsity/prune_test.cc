@@ -17,8 +17,9 @@ using testing::number;
 using testing::someWeights;
 
 // Two convolutions, 1x1, so that weights are matrices.
-Model twoLayers(std::int64_t a, std::int64_t b, std::int64_t c, std::vector<std::int8_t> first,
-                std::vector<std::int8_t> second, float secondScale = 0.5F) {
+Model twoLayers(std::int64_t a, std::int64_t b, std::int64_t c,
+                const std::vector<std::int8_t>& first, const std::vector<std::int8_t>& second,
+                float secondScale = 0.5F) {
   ModelBuilder m;
   std::string x = m.requantized(m.input("x", {1, a, 4, 4}), 0.25F);
   x = m.requantized(m.op("Conv", {x, m.weights({b, a, 1, 1}, first, 0.5F)}), 2.F);
@@ -82,7 +83,9 @@ TEST(Prune, ImportanceIsOfTheRealValues) {
 TEST(Prune, ScalesOfChannelsCount) {
   ModelBuilder m;
   const std::string x = m.requantized(m.input("x", {1, 8, 4, 4}), 0.25F);
-  std::vector<std::int8_t> values(16 * 8, 10);
+  // 12 quarters and 7 halves.
+  std::vector<std::int8_t> values(16 * 8, 7);
+  std::fill_n(values.begin(), 8 * 8, std::int8_t{12});
   std::vector<float> scales(16, 0.5F);
   for (std::size_t o = 0; o < 8; ++o) scales[o] = 0.25F;
   auto& w = m.node("DequantizeLinear", {m.constant({16, 8, 1, 1}, values), m.constant({16}, scales),
