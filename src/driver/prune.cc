@@ -77,8 +77,10 @@ void verifyPruned(const std::string& bytes, const Compilation& run, const ShapeS
 
 Diagnostics writeBoth(const Compilation& run, const PruneCommandOptions& options,
                       const std::vector<WeightMask>& masks, PruneResult& result) {
-  const Result<std::string> model =
-      rewriteConstants(options.model, maskedConstants(masks, *run.graph, *run.canonical));
+  std::map<std::string, NewConstant> constants;
+  for (auto& [name, constant] : maskedConstants(masks, *run.graph, *run.canonical))
+    constants[name] = {constant.bytes, constant.dropped};
+  const Result<std::string> model = rewriteConstants(options.model, constants);
   if (!model) return model.diagnostics();
   verifyPruned(*model, run, options.shapes, masks);
   const Result<std::string> archive = printNpz(arraysOf(masks, *run.graph, *run.canonical));

@@ -24,11 +24,12 @@ Diagnostic notStored(const std::string& where, const std::string& name, const st
 class Rewriter {
  public:
   Rewriter(onnx::ModelProto& model, std::string where, const std::filesystem::path& folder,
-           const std::map<std::string, std::string>& constants)
+           const std::map<std::string, NewConstant>& constants)
       : model_(model), where_(std::move(where)), tensors_(folder), constants_(constants) {}
 
   Result<void> run() {
     onnx::GraphProto& graph = *model_.mutable_graph();
+    findRounded(graph);
     for (TensorProto& tensor : *graph.mutable_initializer()) {
       HEDDLE_DO(embed(tensor, tensor.name()));
       HEDDLE_DO(replace(tensor, tensor.name()));
@@ -41,7 +42,7 @@ class Rewriter {
         HEDDLE_DO(embed(*attribute.mutable_t(), name));
         if (constant) HEDDLE_DO(replace(*attribute.mutable_t(), name));
       }
-    for (const auto& [name, bytes] : constants_)
+    for (const auto& [name, constant] : constants_)
       if (!found_.contains(name))
         return notStored(where_, name, "no initializer and no Constant node has this name");
     return {};
@@ -66,10 +67,45 @@ class Rewriter {
     return {};
   }
 
+  // Constants that others read too stay as they are: those would change with them.
+  void findRounded(const onnx::GraphProto& graph) {
+    std::map<std::string, int> readers;
+    for (const onnx::NodeProto& node : graph.node())
+      for (const std::string& input : node.input()) ++readers[input];
+    for (const onnx::NodeProto& node : graph.node())
+      if (node.op_type() == "QuantizeLinear" && node.input_size() > 0 && node.output_size() == 1 &&
+          constants_.contains(node.output(0)) && readers[node.input(0)] == 1)
+        rounded_[node.input(0)] = node.output(0);
+  }
+
+  // Zero, quantized, is the zero point whatever the scale.
+  Result<void> zeroReals(TensorProto& tensor, const std::string& made) {
+    const std::vector<bool>& zero = constants_.at(made).zero;
+    const bool raw = tensor.has_raw_data();
+    const std::size_t size = raw ? tensor.raw_data().size() / sizeof(float)
+                                 : static_cast<std::size_t>(tensor.float_data_size());
+    if (tensor.data_type() != TensorProto::FLOAT || size != zero.size())
+      return notStored(where_, made,
+                       "it is made of " + std::to_string(size) + " elements of " +
+                           dataTypeName(tensor.data_type()) + "; " + std::to_string(zero.size()) +
+                           " of float32 are wanted");
+    found_.insert(made);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!zero[i]) continue;
+      if (raw)
+        tensor.mutable_raw_data()->replace(i * sizeof(float), sizeof(float), sizeof(float), '\0');
+      else
+        tensor.set_float_data(static_cast<int>(i), 0);
+    }
+    return {};
+  }
+
   Result<void> replace(TensorProto& tensor, const std::string& name) {
+    if (const auto made = rounded_.find(name); made != rounded_.end())
+      return zeroReals(tensor, made->second);
     const auto given = constants_.find(name);
     if (given == constants_.end()) return {};
-    const std::string& bytes = given->second;
+    const std::string& bytes = given->second.bytes;
     const bool raw = tensor.has_raw_data();
     const std::size_t size =
         raw ? tensor.raw_data().size() : static_cast<std::size_t>(tensor.int32_data_size());
@@ -96,7 +132,8 @@ class Rewriter {
   onnx::ModelProto& model_;
   std::string where_;
   TensorReader tensors_;
-  const std::map<std::string, std::string>& constants_;
+  const std::map<std::string, NewConstant>& constants_;
+  std::map<std::string, std::string> rounded_;  // what a QuantizeLinear reads -> what it makes
   std::set<std::string> found_;
 };
 
@@ -104,7 +141,7 @@ class Rewriter {
 }  // namespace onnx_import
 
 Result<std::string> rewriteConstants(const std::filesystem::path& path,
-                                     const std::map<std::string, std::string>& constants) {
+                                     const std::map<std::string, NewConstant>& constants) {
   HEDDLE_TRY(onnx::ModelProto model, onnx_import::readModel(path));
   onnx_import::Rewriter rewriter(model, path.string(), onnx_import::folderOf(path), constants);
   HEDDLE_DO(rewriter.run());

@@ -178,20 +178,23 @@ NamedNpyArrays arraysOf(const std::vector<WeightMask>& masks, const Graph& model
   return arrays;
 }
 
-std::map<std::string, std::string> maskedConstants(const std::vector<WeightMask>& masks,
-                                                   const Graph& model,
-                                                   const Canonicalized& canonical) {
-  std::map<std::string, std::string> constants;
+std::map<std::string, MaskedConstant> maskedConstants(const std::vector<WeightMask>& masks,
+                                                      const Graph& model,
+                                                      const Canonicalized& canonical) {
+  std::map<std::string, MaskedConstant> constants;
   for (const WeightMask& mask : masks) {
     const WeightOrigin* origin = originOf(canonical, mask.op);
     HEDDLE_CHECK(origin != nullptr) << canonical.graph.ops[mask.op.at()].name;
     const Value& value = model[origin->value];
-    std::string& bytes = constants.try_emplace(value.name, *value.constant).first->second;
+    const auto [entry, isNew] = constants.try_emplace(value.name);
+    if (isNew) entry->second = {*value.constant, std::vector<bool>(value.constant->size())};
+    MaskedConstant& constant = entry->second;
     const int flip = value.type == DataType::Uint8 ? 0x80 : 0;
     forElements(*origin, [&](std::int64_t i, std::int64_t element, std::int64_t row) {
       if (element < 0 || mask.kept[i]) return;
       const int zero = origin->zero[static_cast<std::size_t>(row)];
-      bytes[static_cast<std::size_t>(element)] = static_cast<char>(zero ^ flip);
+      constant.bytes[static_cast<std::size_t>(element)] = static_cast<char>(zero ^ flip);
+      constant.dropped[static_cast<std::size_t>(element)] = true;
     });
   }
   return constants;

@@ -43,10 +43,15 @@ Diagnostics droppedWeights(const std::vector<WeightMask>& masks, const Graph& mo
 NamedNpyArrays arraysOf(const std::vector<WeightMask>& masks, const Graph& model,
                         const Canonicalized& canonical);
 
-// The constants with every weight that a mask drops at its zero point: new bytes by name. Weights
+struct MaskedConstant {
+  std::string bytes;          // new, little-endian in row-major order
+  std::vector<bool> dropped;  // by element
+};
+
+// The constants with every weight that a mask drops at its zero point, by name. Weights
 // that several operators share are dropped where any mask says so.
-std::map<std::string, std::string> maskedConstants(const std::vector<WeightMask>& masks,
-                                                   const Graph& model,
-                                                   const Canonicalized& canonical);
+std::map<std::string, MaskedConstant> maskedConstants(const std::vector<WeightMask>& masks,
+                                                      const Graph& model,
+                                                      const Canonicalized& canonical);
 
 }  // namespace heddle

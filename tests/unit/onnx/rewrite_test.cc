@@ -38,7 +38,18 @@ class Rewrite : public ::testing::Test {
     return tensor;
   }
   Result<std::string> rewritten(const std::map<std::string, std::string>& constants) const {
-    return rewriteConstants(write("model.onnx", builder_.bytes()), constants);
+    return rewriteConstants(write("model.onnx", builder_.bytes()), changes(constants));
+  }
+  // Every element that is a NUL byte counts as made zero.
+  static std::map<std::string, NewConstant> changes(
+      const std::map<std::string, std::string>& constants) {
+    std::map<std::string, NewConstant> result;
+    for (const auto& [name, bytes] : constants) {
+      std::vector<bool> zero;
+      for (const char byte : bytes) zero.push_back(byte == 0);
+      result[name] = {bytes, zero};
+    }
+    return result;
   }
   std::string codeOf(const std::map<std::string, std::string>& constants) const {
     const Result<std::string> result = rewritten(constants);
@@ -99,6 +110,27 @@ TEST_F(Rewrite, ReplacesTheValueOfAConstantNode) {
   EXPECT_EQ(constantOf(*model, name), "xy");
 }
 
+TEST_F(Rewrite, BehindAQuantizeLinearTheRealNumbersBecomeZero) {
+  for (const bool raw : {true, false}) {
+    builder_ = ModelBuilder();
+    const std::string x = builder_.input("x", {3});
+    const std::string w = builder_.floats({3}, {1, 2, 3});
+    if (!raw) {
+      auto& tensor = *builder_.graph().mutable_initializer()->rbegin();
+      tensor.clear_raw_data();
+      for (const float value : {1.F, 2.F, 3.F}) tensor.add_float_data(value);
+    }
+    const std::string q = builder_.quantized(w, 0.5F, 7);
+    builder_.output(builder_.op("Add", {x, builder_.dequantized(q, 0.5F, 7)}));
+    const Result<std::string> model = rewriteConstants(
+        write("model.onnx", builder_.bytes()), {{q, {"\x09\x07\x0d", {false, true, false}}}});
+    ASSERT_TRUE(model) << model.diagnostics();
+    EXPECT_EQ(constantOf(*model, q), "\x09\x07\x0d");
+    builder_.output(builder_.op("Relu", {w}));  // another reader
+    EXPECT_EQ(codeOf({{q, "abc"}}), "ONNX011");
+  }
+}
+
 TEST_F(Rewrite, ExternalDataMoveIn) {
   auto& tensor = weight(onnx::TensorProto::INT8, 3);
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
@@ -126,7 +158,7 @@ TEST_F(Rewrite, WhatHeddleDoesNotKnowSurvives) {
   std::string nested = tensor.SerializeAsString() + unknown;
   ASSERT_TRUE(tensor.ParseFromString(nested));
   const fs::path path = write("model.onnx", builder_.bytes() + unknown);
-  const Result<std::string> model = rewriteConstants(path, {{"w", "xy"}});
+  const Result<std::string> model = rewriteConstants(path, changes({{"w", "xy"}}));
   ASSERT_TRUE(model) << model.diagnostics();
   onnx::ModelProto wanted, got;
   ASSERT_TRUE(wanted.ParseFromString(builder_.bytes() + unknown));

@@ -65,7 +65,7 @@ TEST(Masks, OfGroupedConvolutionsCountAllInputChannels) {
                                model.canonical, "m.npz");
   ASSERT_TRUE(masks) << masks.diagnostics();
   const std::string bytes =
-      maskedConstants(*masks, model.graph, model.canonical).at(weightName(model));
+      maskedConstants(*masks, model.graph, model.canonical).at(weightName(model)).bytes;
   for (std::size_t i = 0; i < bytes.size(); ++i)
     EXPECT_EQ(bytes[i] == 0, i < 64) << i;  // the first group's 8 channels
 }
@@ -81,7 +81,7 @@ TEST(Masks, WhatTheyDropIsWrittenAsItsChannelsZeroPoint) {
   const auto masks =
       masksFrom({{w, arrayOf({2, 2, 1, 1}, "1001")}}, model.graph, model.canonical, "m.npz");
   ASSERT_TRUE(masks) << masks.diagnostics();
-  EXPECT_EQ(maskedConstants(*masks, model.graph, model.canonical).at(w), "\x01\x82\x07\x04");
+  EXPECT_EQ(maskedConstants(*masks, model.graph, model.canonical).at(w).bytes, "\x01\x82\x07\x04");
 }
 
 TEST(Masks, RefusesAWrongShape) {
@@ -159,7 +159,7 @@ RC_GTEST_PROP(Masks, ArraysRoundTrip, ()) {
   Graph changed = model.graph;
   const WeightOrigin& origin = model.canonical.weights[0];
   changed[origin.value].constant =
-      maskedConstants(masks, model.graph, model.canonical).at(weightName(model));
+      maskedConstants(masks, model.graph, model.canonical).at(weightName(model)).bytes;
   const auto canonical = canonicalize(changed);
   RC_ASSERT(static_cast<bool>(canonical));
   RC_ASSERT(nonZeroWeights(canonical->graph, canonical->graph.ops[0]) == kept);
