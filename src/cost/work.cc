@@ -97,6 +97,14 @@ class StepClock {
     return 0;
   }
 
+  // When the first place of the staging is free for a record of the next step: all steps' places
+  // begin there, and the records before it leave one after another.
+  N stagingFreeFor(Bytes record) const {
+    if (staged_.record.raw() == 0) return 0;
+    const N places = divideRoundUp(record.raw(), staged_.record.raw());
+    return staged_.sent - std::max<N>(0, staged_.lastPlace - places + 1) * staged_.cycles;
+  }
+
   // When the first rows that it reads have been written.
   N dataReady(std::size_t s) const {
     N ready = 0;
@@ -128,20 +136,21 @@ class StepClock {
     // Records come out of DDR as far ahead as the staging is free, and reach the core as soon as
     // it has room.
     const N record = clock_.wire({{work.record, 1, 1}});
+    const N stagingFree = stagingFreeFor(work.record);
     N staged = 0;
     for (std::size_t c = 0; c < work.ddrRead.size(); ++c) {
       const ChannelWork& channel = work.ddrRead[c];
       const N weights = clock_.ddrRead(channel.weights);
       const N cycles = weights + clock_.ddrRead(channel.activations);
       if (cycles == 0) continue;
-      const N from = std::max(ddrFree_[c], weights > 0 ? stagingFree_ : 0);
+      const N from = std::max(ddrFree_[c], weights > 0 ? stagingFree : 0);
       ddrFree_[c] = from + cycles;
       if (weights > 0) staged = std::max(staged, from + clock_.ddrRead({{work.record, 1, 1}}));
       end = std::max(end, ddrFree_[c] + (weights > 0 ? record : 0) + span.lastCall);
     }
     const N shared = sharedTime(work.ddrRead, device_.rates.ddrReadTotal, device_);
     if (shared > 0) {
-      sharedFree_ = std::max(sharedFree_, std::min(stagingFree_, coreFree)) + shared;
+      sharedFree_ = std::max(sharedFree_, std::min(stagingFree, coreFree)) + shared;
       end = std::max(end, sharedFree_ + span.lastCall);
     }
     for (std::size_t w = 0; w < work.wires.size(); ++w) {
@@ -185,16 +194,18 @@ class StepClock {
 
   // A wire is not done with a step before the places of its last pieces were free.
   void releaseWires(const StepWork& work, const Span& span, N begin, N end) {
-    N staging = stagingFree_;
+    N sent = -1;
     for (std::size_t w = 0; w < work.wires.size(); ++w) {
       const ChannelWork& wire = work.wires[w];
       if (!wire.activations.empty()) wireFree_[w] = std::max(wireFree_[w], end - 2 * span.lastCall);
       if (wire.weights.empty()) continue;
       if (work.records > work.weightSlots)
         wireFree_[w] = std::max(wireFree_[w], end - (end - begin) / work.records);
-      staging = std::max(staging, wireFree_[w]);
+      sent = std::max(sent, wireFree_[w]);
     }
-    stagingFree_ = staging;
+    if (sent >= 0)
+      staged_ = {sent, (work.records - 1) % std::max<N>(work.recordsStaged, 1), work.record,
+                 clock_.wire({{work.record, 1, 1}})};
   }
 
   void countBusy(const StepWork& work, StepTime& time) const {
@@ -228,7 +239,12 @@ class StepClock {
   const Device& device_;
   Clock clock_;
   std::vector<N> wireFree_, ddrFree_, coreFree_;  // per wire, per DDR channel, per step
-  N sharedFree_ = 0, stagingFree_ = 0;
+  N sharedFree_ = 0;
+  struct {
+    N sent = 0, lastPlace = 0;  // when the wires were done with the last record, and where it lay
+    Bytes record;
+    N cycles = 0;  // of one record on its wire
+  } staged_;       // of the last step with weights
   std::vector<StepTime> times_;
 };
 

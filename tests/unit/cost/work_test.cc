@@ -100,6 +100,18 @@ TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {
   EXPECT_EQ(stepTimes({first, second}, small())[1].cycles, Cycles(1000 + 2520));
 }
 
+TEST(StepTimes, RecordsAreStagedWhileThoseOfTheStepBeforeAreOnTheirWay) {
+  StepWork first = withRecords(4), second = withRecords(4);
+  first.all = first.weights = {0, 100};
+  second.all = second.weights = {100, 200};
+  // Four of eight places are taken, the first of them free again after one record: the wire goes
+  // on.
+  EXPECT_EQ(stepTimes({first, second}, small())[1].cycles, Cycles(4 * 1000));
+  // With a single place the next record waits in DDR until the last one has left.
+  first.recordsStaged = 1;
+  EXPECT_EQ(stepTimes({first, second}, small())[1].cycles, Cycles(1000 + 4 * 1000));
+}
+
 TEST(StepTimes, WhatComesBackOutOfDdrMustBeThereWhole) {
   StepWork second = tenCalls();
   second.producers = {{.step = 0, .whole = false}};
