@@ -1,6 +1,7 @@
 // What views and panels know of the page: the runs, the state, and how to move about. It knows none of them.
 import { DARK, LIGHT, type Theme } from "../paint/theme";
 import type { Run, Stretch } from "../run/run";
+import { type Waits, WAITS } from "../run/stalls";
 import { hashOf, parseHash } from "./hash";
 import { durationText } from "./numbers";
 import { entered, type Left } from "./other_run";
@@ -12,6 +13,7 @@ const MOVES: readonly (keyof State)[] = ["view", "lower", "run", "window", "sele
 const ADDRESS_DELAY = 150; // ms
 const LEAST_WINDOW = 10; // cycles
 const DETAILS = "page.details"; // the option that says whether the panel at the side is there
+const WAITS_OPTION = "page.waits";
 const NARROW = matchMedia("(max-width: 900px)"); // as in style.css: the panel lies over the panes, and only for whoever asks
 
 export class App {
@@ -49,6 +51,16 @@ export class App {
   /** The run that the views show. */
   get run(): Run {
     return this.runs[this.store.state.run] as Run;
+  }
+
+  /** Whether waits are told by the resource at the end of their chain of causes, as in the report, or by the neighbour's. */
+  get waits(): Waits {
+    const chosen = this.store.option(WAITS_OPTION, "root");
+    return WAITS.find((waits) => waits === chosen) ?? "root";
+  }
+
+  toggleWaits(): void {
+    this.store.setOption(WAITS_OPTION, this.waits === "root" ? "direct" : "root");
   }
 
   get focus(): Focus {

@@ -1,7 +1,7 @@
 // The selection in words, at the side; every thing that it names is one click away.
 import { laneName, layerName, lockText, tensorName, trackName } from "../run/names";
 import type { SliceRef } from "../run/run";
-import { waitText } from "../run/stalls";
+import { letGoBy, STALLS, waitParts } from "../run/stalls";
 import type { Track } from "../run/track";
 import { leadsTo, otherEndsOf } from "../run/transfers";
 import type { App } from "./app";
@@ -56,7 +56,11 @@ export class Details {
     list.add("engine", trackName(run, track));
     list.add("layer", this.layerLink(track.layer(i)));
     list.add("ran", `${app.duration(track.end(i) - track.start(i))}, from ${count(track.start(i))} to ${count(track.end(i))}`);
-    if (track.start(i) > track.ready(i)) list.add("waited", `${app.duration(track.start(i) - track.ready(i))} for ${waitText(run, track, i)}`);
+    if (track.start(i) > track.ready(i)) {
+      list.add("waited", app.duration(track.start(i) - track.ready(i)));
+      for (const { stall, cycles } of waitParts(run, track, i, "root")) list.add(`for ${STALLS[stall]}`, app.duration(cycles));
+      list.add("let go by", letGoBy(run, track, i));
+    }
     if (track.lock(i) >= 0) list.add("lock", this.link(lockText(run, track.lock(i)), { kind: "lock", lock: track.lock(i) }));
     if (run.instructions.bytes[leaf]) list.add("moved", bytes(run.instructions.bytes[leaf]));
     if (run.instructions.macs[leaf]) list.add("did", macs(run.instructions.macs[leaf]));

@@ -39,6 +39,7 @@ export class Keys {
       { key: "f", shown: "F", does: "zoom to what was selected or measured last", run: () => this.focus() },
       { key: "b", shown: "B", does: "open or close the lower pane", run: () => app.toggleLower() },
       { key: "q", shown: "Q", does: "show or hide the panel at the side", run: () => app.toggleDetails() },
+      { key: "z", shown: "Z", does: "waits: followed back to their root, or the neighbour that ended them", run: () => app.toggleWaits() },
       { key: "u", shown: "U", does: "cycles or time", run: () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }) },
       { key: "/", shown: "/", does: "search", run: () => document.getElementById("search")?.focus() },
       { key: "escape", shown: "Esc", does: "clear the selection and the measure", run: () => app.store.set({ selection: null, measure: null }) },

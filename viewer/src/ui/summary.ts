@@ -1,10 +1,12 @@
 // The run in short, at the side while nothing is selected: what limits it, where its time goes, what proves it. Each line leads on.
-import { css, resourceColour } from "../paint/theme";
+import { css, resourceColour, stallColour } from "../paint/theme";
+import { waitsOf } from "../run/layer_waits";
 import { resourcesOnPath } from "../run/resources_on_path";
 import type { Layer, Run } from "../run/run";
+import { STALLS } from "../run/stalls";
 import type { App } from "./app";
 import { button, element } from "./dom";
-import { bytes, kibibytes, macs, percent, seconds } from "./numbers";
+import { bytes, count, kibibytes, macs, percent, seconds } from "./numbers";
 import type { ViewId } from "./state";
 
 const LAYERS = 6; // of the largest
@@ -14,7 +16,7 @@ export function summary(app: App): Node[] {
   const { run } = app;
   const parts: Node[] = [element("h2", { textContent: app.runs.length > 1 ? `Run ${"AB"[app.store.state.run]}` : "The run" }), verdict(app)];
   if (run.makespan > 0) {
-    parts.push(heading(app, "On the critical path", "path"), resources(app));
+    parts.push(heading(app, "On the critical path", "path"), resources(app), heading(app, "Cores wait for", "mesh"), coreWaits(app));
     if (run.layers.length > 1) parts.push(heading(app, "Layers that take longest", "layers"), largestLayers(app));
   }
   parts.push(heading(app, "The array", "mesh"), array(run), ...outside(run));
@@ -56,6 +58,18 @@ function resources(app: App): HTMLElement {
     return shown;
   });
   const head = element("tr", {}, element("th", { scope: "col", textContent: "resource" }), element("th", { scope: "col", colSpan: 2, textContent: "of the run" }), element("th", { scope: "col", textContent: "if free", title: "How much shorter the run would be" }));
+  return element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows));
+}
+
+/** As the report counts them: followed back through the chain of their causes. */
+function coreWaits(app: App): HTMLElement {
+  const { run } = app;
+  const sums = run.layers.map((layer) => waitsOf(run, layer)).reduce((all, waits) => all.map((cycles, s) => cycles + (waits[s] as number)), STALLS.map(() => 0));
+  const whole = Math.max(1, run.makespan * run.device.rows * run.device.columns);
+  const parts = sums.map((cycles, stall) => ({ cycles, stall })).filter(({ cycles }) => cycles >= LEAST_SHARE * whole).sort((a, b) => b.cycles - a.cycles);
+  if (!parts.length) return element("p", { className: "faint", textContent: "hardly anything" });
+  const rows = parts.map(({ cycles, stall }) => row(STALLS[stall] as string, cycles / whole, css(stallColour(stall)), percent(cycles / whole), `${count(cycles)} core cycles, each wait followed back through the chain of its causes`));
+  const head = element("tr", {}, element("th", { scope: "col", textContent: "followed back" }), element("th", { scope: "col", colSpan: 2, textContent: "of core time" }));
   return element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows));
 }
 

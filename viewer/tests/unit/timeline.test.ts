@@ -74,7 +74,7 @@ describe("whom a slice let go", () => {
 });
 
 describe("what happened in a stretch", () => {
-  const load = loadOf(run);
+  const load = loadOf(run, "direct");
   load.grow(Infinity);
   it("is the mean of the engines of a resource, and of the cores' waits", () => {
     const { resources, waits, slices } = accountOf(load, { from: 0, to: 20 });

@@ -1,6 +1,7 @@
 // What the table says of a layer, and of all layers together.
 import type { Layer, Run } from "../../run/run";
-import { STALLS, stallOfResource } from "../../run/stalls";
+import { waitsOf } from "../../run/layer_waits";
+import { STALLS } from "../../run/stalls";
 import { bytes, count, percent, seconds, signed } from "../../ui/numbers";
 
 export type Value = number | string | null;
@@ -31,18 +32,6 @@ const summed = (of: Figure) => ({ value: of, total: (layers: readonly Layer[]) =
 const textColumn = (key: string, title: string, help: string, value: (layer: Layer) => string): Column => ({ key, title, unit: "", help, numeric: false, value, format: String });
 
 const bytesColumn = (key: string, title: string, help: string, of: Figure): Column => ({ key, title, unit: "B", help, numeric: true, format: asBytes, ...summed(of) });
-
-/** Core cycles that the layer's cores waited, one number for each of STALLS. */
-export function waitsOf(run: Run, layer: Layer): number[] {
-  const waits = STALLS.map(() => 0);
-  const byResource = (layer["waitCoreCycles"] ?? {}) as Record<string, unknown>;
-  run.instructions.resources.forEach((name, resource) => {
-    const cycles = byResource[name];
-    const stall = stallOfResource(run, resource);
-    if (typeof cycles === "number") waits[stall] = (waits[stall] as number) + cycles;
-  });
-  return waits;
-}
 
 const closedFormCycles: Figure = (layer) => (typeof layer["closedFormCycles"] === "number" ? layer["closedFormCycles"] : 0);
 

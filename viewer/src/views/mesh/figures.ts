@@ -1,7 +1,7 @@
 // The figures of tiles and links in a stretch of the run.
 import { laneName, trackName } from "../../run/names";
 import type { Run, Stretch } from "../../run/run";
-import { STALLS } from "../../run/stalls";
+import { NO_OUTPUT, STALLS } from "../../run/stalls";
 import type { EngineKind } from "../../run/format";
 import type { Tile } from "../../ui/state";
 import type { Load } from "../../run/load";
@@ -64,7 +64,8 @@ function figuresOf(load: Load, tracks: number[], { from, to }: Stretch): Figures
   const time = Math.max(1e-9, (to - from) * tracks.length);
   const share = (column: number) => Math.max(0, Math.min(1, (sums[column] as number) / time));
   const byResource = Array.from({ length: columns.resources }, (_, r) => share(r));
-  const stalls = STALLS.map((_, s) => share(columns.stall + s));
+  // Whoever takes outputs away and finds none holds up nobody: it is idle.
+  const stalls = STALLS.map((_, s) => (s === NO_OUTPUT ? 0 : share(columns.stall + s)));
   const busy = Math.min(1, total(byResource));
   const stalled = Math.min(1, total(stalls));
   return {

@@ -3,7 +3,7 @@
 import { firstThatFits } from "../../paint/labels";
 import type { Painter } from "../../paint/painter";
 import type { Run, SliceRef } from "../../run/run";
-import { STALLS, stallOf } from "../../run/stalls";
+import { STALLS, stallOf, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import { waitersOf } from "../../run/waiters";
 import { count } from "../../ui/numbers";
@@ -24,21 +24,22 @@ export interface Marked {
   run: Run;
   lanes: Lanes;
   scale: TimeScale;
+  waits: Waits;
 }
 
 const trackOf = (run: Run, at: SliceRef): Track => run.tracks[at.track] as Track;
 const middleOf = (row: Row, y: number): number => y + (row.height - 2) / 2 + 0.5;
 
-export function paintWords(p: Painter, { run, lanes, scale }: Marked, part: Part): void {
+export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, part: Part): void {
   for (const row of part.rows) {
     if (row.kind !== "lane") continue;
     const track = run.tracks[row.track] as Track;
     const middle = middleOf(row, lanes.y(row));
     if (!track.size) p.text(GUTTER + 8, middle, "has nothing to do in this run", { ...SMALL, colour: p.theme.faint });
-    if ((levelsOf(run, track)[0]?.width ?? 0) < scale.perPixel) continue; // too many in a pixel to name any
+    if ((levelsOf(run, track, waits)[0]?.width ?? 0) < scale.perPixel) continue; // too many in a pixel to name any
     for (let i = track.firstAfter(scale.window.from); i < track.size && track.ready(i) < scale.window.to; i++) {
       const [ready, start] = [track.ready(i), track.start(i)];
-      if ((start - ready) / scale.perPixel > LEAST_WAIT) paintWait(p, run, track, i, scale, middle);
+      if ((start - ready) / scale.perPixel > LEAST_WAIT) paintWait(p, run, track, i, scale, middle, waits);
       const from = Math.max(GUTTER, scale.x(start));
       const room = Math.min(scale.right, scale.x(track.end(i))) - from - 8;
       if (room < LEAST_WORDS) continue;
@@ -47,10 +48,10 @@ export function paintWords(p: Painter, { run, lanes, scale }: Marked, part: Part
   }
 }
 
-function paintWait(p: Painter, run: Run, track: Track, i: number, scale: TimeScale, middle: number): void {
+function paintWait(p: Painter, run: Run, track: Track, i: number, scale: TimeScale, middle: number, waits: Waits): void {
   const from = Math.max(GUTTER, scale.x(track.ready(i)));
   const room = Math.min(scale.right, scale.x(track.start(i))) - from - 8;
-  const what = STALLS[stallOf(run, track, i)] ?? "";
+  const what = STALLS[stallOf(run, track, i, waits)] ?? "";
   const text = firstThatFits([`waits ${count(track.start(i) - track.ready(i))} cycles for ${what}`, `waits for ${what}`], room, SMALL);
   p.text(from + 4, middle - 2, text, { ...SMALL, colour: p.theme.text });
 }
@@ -116,12 +117,12 @@ function paintLetGo(p: Painter, marked: Marked, selected: SliceRef): void {
   }
 }
 
-function markEach(p: Painter, { run, lanes, scale }: Marked, matches: (track: Track, i: number) => boolean): void {
+function markEach(p: Painter, { run, lanes, scale, waits }: Marked, matches: (track: Track, i: number) => boolean): void {
   for (const part of lanes.parts)
     for (const row of part.rows) {
       if (row.kind !== "lane") continue;
       const track = run.tracks[row.track] as Track;
-      if ((levelsOf(run, track)[0]?.width ?? 0) * 4 < scale.perPixel) continue;
+      if ((levelsOf(run, track, waits)[0]?.width ?? 0) * 4 < scale.perPixel) continue;
       for (let i = track.firstAfter(scale.window.from); i < track.size && track.start(i) < scale.window.to; i++) {
         if (!matches(track, i)) continue;
         const from = scale.x(track.start(i));

@@ -14,6 +14,7 @@ import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
+import { WaitsChoice } from "../../ui/waits_choice";
 import { type Bar, cursorAt, isOnBar, listenToBar } from "../../ui/window_bar";
 import { KEY_HEIGHT, paintKey } from "./key_strip";
 import { LaneImage } from "./lane_image";
@@ -39,11 +40,13 @@ const LEGEND: TipLine[] = [
 export class TimelineView extends CanvasView {
   private readonly lanes: Lanes;
   private image: LaneImage | null = null;
+  private readonly waitsChoice: WaitsChoice;
   private readonly pathButton = button("Path", "Show the critical path and dim all else (K)", () => this.togglePath());
 
   constructor(app: App) {
     super(app, "timeline", "Timeline of every engine");
     this.lanes = new Lanes(app.store);
+    this.waitsChoice = new WaitsChoice(app);
     listenToBar(app, this.canvas, () => this.bar);
     listenToTime(app, this.canvas, {
       scale: () => this.scale,
@@ -71,12 +74,13 @@ export class TimelineView extends CanvasView {
 
   override tools(): HTMLElement[] {
     this.markPathButton();
-    return [this.pathButton, button("Columns", "Open or shut all columns (X)", () => this.lanes.toggleGroups())];
+    return [this.pathButton, this.waitsChoice.root, button("Columns", "Open or shut all columns (X)", () => this.lanes.toggleGroups())];
   }
 
   override changed(change: Change): void {
     if (change.has("selection")) this.revealSelection();
     if (change.has("options")) this.markPathButton();
+    this.waitsChoice.mark();
     super.changed(change);
   }
 
@@ -85,7 +89,7 @@ export class TimelineView extends CanvasView {
     const { run, focus } = app;
     this.layOut();
     this.paintImage(p, scale, top, bottom);
-    const marked = { run, lanes, scale };
+    const marked = { run, lanes, scale, waits: app.waits };
     const load = this.load();
     const { parts } = lanes;
     for (const part of parts)
@@ -102,7 +106,7 @@ export class TimelineView extends CanvasView {
     paintBands(p, app, scale, this.bandsTop);
     paintMeasure(p, app, scale, axisTop, bottom);
     if (load) paintMeasureCard(p, app, load, scale, top, bottom);
-    paintKey(p, this.width, bottom);
+    paintKey(p, this.width, bottom, app.waits);
   }
 
   table(): Table {
@@ -118,7 +122,7 @@ export class TimelineView extends CanvasView {
         selections.push({ kind: "slice", track: t, index: i });
         rows.push([
           trackName(run, track), run.mnemonicOf(track.leaf(i)), layerName(run, track.layer(i)), track.start(i), track.end(i), track.end(i) - track.start(i),
-          track.start(i) - track.ready(i), waitText(run, track, i), run.textOf(track.leaf(i)),
+          track.start(i) - track.ready(i), waitText(run, track, i, this.app.waits), run.textOf(track.leaf(i)),
         ]);
       }
     }
@@ -302,7 +306,7 @@ export class TimelineView extends CanvasView {
 
   /** Null until the run is summed up, which goes on frame by frame. */
   private load(): Load | null {
-    const load = loadOf(this.app.run);
+    const load = loadOf(this.app.run, this.app.waits);
     if (load.done < 1) {
       load.grow(SUMMING);
       this.redraw();
@@ -317,6 +321,6 @@ export class TimelineView extends CanvasView {
     const height = Math.round(bottom * ratio) - Math.round(top * ratio);
     if (width <= 0 || height <= 0) return;
     if (!this.image?.fits(run, p, width, height)) this.image = new LaneImage(run, p, ratio, width, height);
-    this.image.paint(p, this.lanes, scale.window, focus.slice || focus.leaf >= 0 ? -1 : focus.layer, top);
+    this.image.paint(p, this.lanes, scale.window, focus.slice || focus.leaf >= 0 ? -1 : focus.layer, top, this.app.waits);
   }
 }
