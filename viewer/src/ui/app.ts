@@ -73,6 +73,12 @@ export class App {
     this.store.set({ selection });
   }
 
+  /** Selects what the user has before them: nothing moves to bring more of it into sight. */
+  selectInSight(selection: Selection | null): void {
+    this.linked = selection;
+    this.select(selection);
+  }
+
   /** Shows the other run: as it was left unless another layer was selected since, else as whole as this one and with its layer. */
   showRun(index: number): void {
     const { run, selection, window } = this.store.state;
@@ -90,6 +96,10 @@ export class App {
 
   get hasDetails(): boolean {
     return this.store.option(DETAILS, NARROW.matches ? "none" : "shown") === "shown";
+  }
+
+  get isNarrow(): boolean {
+    return NARROW.matches;
   }
 
   toggleDetails(): void {

@@ -3,6 +3,7 @@
 import type { App } from "./app";
 import { element } from "./dom";
 import { TITLES } from "./pane";
+import type { ViewId } from "./state";
 import type { KeyBinding, View } from "./view";
 
 const ZOOM = 1.045; // a frame
@@ -18,6 +19,7 @@ export class Keys {
   constructor(
     private readonly app: App,
     private readonly shown: () => View[],
+    private readonly viewOf: (id: ViewId) => View,
   ) {
     document.body.append(this.sheet);
     addEventListener("keydown", (e) => this.down(e));
@@ -54,8 +56,14 @@ export class Keys {
       { shown: "wheel", does: "zoom (with Ctrl, too); over the names, or with Shift: scroll" },
       { shown: "drag", does: "move; on the axis, or with Shift: measure; over the whole run: move the window, pull its sides" },
       { shown: "double click", does: "zoom to it" },
+      { shown: "Shift and click", does: "in Asm: choose several lines" },
+      { shown: "a table's heading", does: "click: sort by it; again: the other way; again: as it was" },
+      { shown: "Tab, arrows", does: "from control to control; rows of a table, tabs, what was found" },
     ];
-    const views = this.shown().filter((view) => view.keys.length).flatMap((view) => [element("h3", { textContent: TITLES[view.id] }), list(view.keys)]);
+    // Those on screen first; the others' keys work once they are.
+    const shown = this.shown();
+    const all = [...shown, ...this.app.viewIds.map((id) => this.viewOf(id)).filter((view) => !shown.includes(view))].filter((view) => view.keys.length);
+    const views = all.flatMap((view) => [element("h3", { textContent: `${TITLES[view.id]}${shown.includes(view) ? "" : " (when it is shown)"}` }), list(view.keys)]);
     const close = element("button", { type: "button", textContent: "Close", onclick: () => this.sheet.close() });
     this.sheet.replaceChildren(element("h2", { textContent: "Keys" }), list(page), ...views, element("h3", { textContent: "Mouse" }), list(mouse), close);
     this.sheet.showModal();
@@ -79,6 +87,10 @@ export class Keys {
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
     const target = e.target as HTMLElement;
     if (target instanceof HTMLSelectElement && e.key === "Escape") target.blur();
+    if (e.key === "Escape" && closeMenus()) {
+      e.preventDefault();
+      return;
+    }
     if (target.closest("input, select, textarea, dialog")) return;
     const key = e.key.toLowerCase();
     if ("wasd".includes(key) && key.length === 1) {
@@ -108,6 +120,16 @@ export class Keys {
     if (this.held.has("d")) app.pan(span * MOVE);
     requestAnimationFrame(() => this.move());
   }
+}
+
+/** Whether any menu was open; the focus goes back to its title. */
+function closeMenus(): boolean {
+  const open = [...document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")];
+  for (const menu of open) {
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
+  }
+  return open.length > 0;
 }
 
 /** When what is selected happens, or null. */

@@ -102,6 +102,8 @@ export class LayersView extends View {
       caption: `${this.tallyText()} of ${runName(run)}; the last row is their total.`,
       columns: [...this.columns.map(({ title, unit, key }) => (key === "cycles" ? "cycles" : key === "macs" ? "MAC" : unit ? `${title} (${unit})` : title)), "MAC/cycle", "MAC/B to cores", "MAC/B read from DDR"],
       rows: [...rows, [...totals, "", "", ""]],
+      sums: new Set([rows.length]),
+      selections: [...this.layers.map(({ index }) => ({ kind: "layer", layer: index }) as const), null],
     };
   }
 

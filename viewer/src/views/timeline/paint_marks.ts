@@ -61,9 +61,19 @@ export function paintSelection(p: Painter, marked: Marked, focus: Focus, top: nu
     if (focus.leaf >= 0 && !focus.slice) markEach(p, marked, (track, i) => track.leaf(i) === focus.leaf);
     if (focus.lock >= 0) markEach(p, marked, (track, i) => track.lock(i) === focus.lock);
     if (!focus.slice) return;
+    paintWaitFrame(p, marked, focus.slice);
     paintLetGo(p, marked, focus.slice);
     paintChain(p, marked, focus.slice);
   });
+}
+
+/** The wait before the selected slice, dashed: it may be all of it that is in sight. */
+function paintWaitFrame(p: Painter, marked: Marked, at: SliceRef): void {
+  const spot = spotOf(marked, at);
+  const left = marked.scale.x(trackOf(marked.run, at).ready(at.index));
+  if (!spot || spot.from - left < 3) return;
+  const [top, bottom] = [spot.y - 0.5, spot.y + spot.height - 1.5];
+  p.line([spot.from, top, left, top, left, bottom, spot.from, bottom], p.theme.accent, 1.5, [5, 3]);
 }
 
 interface Spot {

@@ -9,7 +9,7 @@ import { leadsTo } from "../../run/transfers";
 import type { App } from "../../ui/app";
 import { button } from "../../ui/dom";
 import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands } from "../../ui/layer_bands";
-import { count } from "../../ui/numbers";
+import { count, timeNumbers } from "../../ui/numbers";
 import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
@@ -111,7 +111,8 @@ export class TimelineView extends CanvasView {
 
   table(): Table {
     const { run } = this.app;
-    const { window } = this.app.store.state;
+    const { window, unit } = this.app.store.state;
+    const time = timeNumbers(run.device.clockHz, unit);
     this.layOut();
     const rows: (string | number)[][] = [];
     const selections: Selection[] = [];
@@ -121,15 +122,15 @@ export class TimelineView extends CanvasView {
       for (let i = track.firstAfter(window.from); i < track.size && track.start(i) < window.to && rows.length < MOST_ROWS; i++) {
         selections.push({ kind: "slice", track: t, index: i });
         rows.push([
-          trackName(run, track), run.mnemonicOf(track.leaf(i)), layerName(run, track.layer(i)), track.start(i), track.end(i), track.end(i) - track.start(i),
-          track.start(i) - track.ready(i), waitText(run, track, i, this.app.waits), run.textOf(track.leaf(i)),
+          trackName(run, track), run.mnemonicOf(track.leaf(i)), layerName(run, track.layer(i)), time.of(track.start(i)), time.of(track.end(i)), time.of(track.end(i) - track.start(i)),
+          time.of(track.start(i) - track.ready(i)), waitText(run, track, i, this.app.waits), run.textOf(track.leaf(i)),
         ]);
       }
     }
     const cut = rows.length >= MOST_ROWS ? `, cut after ${count(MOST_ROWS)}: zoom in for the rest` : "";
     return {
       caption: `Slices from cycle ${count(Math.max(0, window.from))} to ${count(Math.min(run.makespan, window.to))}, engine by engine${cut}.`,
-      columns: ["engine", "instruction", "layer", "start", "end", "cycles", "waited", "for", "asm"],
+      columns: ["engine", "instruction", "layer", `start (${time.unit})`, `end (${time.unit})`, `ran (${time.unit})`, `waited (${time.unit})`, "for", "asm"],
       rows,
       selections,
     };
@@ -215,7 +216,7 @@ export class TimelineView extends CanvasView {
     if (layer) this.app.select({ kind: "layer", layer: layer.index });
     else if (x > GUTTER && y > this.top && y < this.bottom) {
       const hit = this.hit(x, y);
-      this.app.select(hit ? { kind: "slice", ...hit } : null);
+      this.app.selectInSight(hit ? { kind: "slice", ...hit } : null);
     }
   }
 
