@@ -165,6 +165,13 @@ export function letGoBy(run: Run, track: Track, i: number): string {
   return sense === "data" ? "a lock: the data was not there yet" : sense === "place" ? "a lock: no place was free" : "a lock";
 }
 
+/** "waits 120 cycles for DDR (a lock: ...)", or that there is nothing to do; `duration` says how long. */
+export function waitSentence(run: Run, track: Track, i: number, waits: Waits, duration: (cycles: number) => string): string {
+  const text = waitText(run, track, i, waits);
+  const long = duration(track.start(i) - track.ready(i));
+  return text.startsWith(STALLS[NO_OUTPUT] as string) ? `has ${STALLS[NO_OUTPUT]} for ${long} (${letGoBy(run, track, i)})` : `waits ${long} for ${text}`;
+}
+
 /** "DDR (a lock: the data was not there yet)"; a wait with several causes names the longest and how many others there were. */
 export function waitText(run: Run, track: Track, i: number, waits: Waits): string {
   const parts = waitParts(run, track, i, waits);

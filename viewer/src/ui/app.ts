@@ -4,8 +4,9 @@ import type { Run, Stretch } from "../run/run";
 import { type Waits, WAITS } from "../run/stalls";
 import { hashOf, parseHash } from "./hash";
 import { durationText } from "./numbers";
+import { Steps } from "./steps";
 import { entered, type Left } from "./other_run";
-import { EDGE, type Focus, focusOf, type Selection, type State, Store, type ViewId } from "./state";
+import { type Change, EDGE, type Focus, focusOf, type Selection, type State, Store, type ViewId } from "./state";
 import { Tip } from "./tip";
 
 // What puts something else under a pointer that rests.
@@ -24,6 +25,7 @@ export class App {
   private linked: Selection | null;
   private left: Left | null = null;
   private address = 0; // timer
+  private readonly steps = new Steps();
   private known: { run: Run; selection: Selection | null; focus: Focus } | null = null;
 
   /** `viewIds`: the views that the page has, in order. */
@@ -38,12 +40,13 @@ export class App {
     NARROW.addEventListener("change", () => this.store.refresh());
     this.store.listen((change) => {
       if (MOVES.some((key) => change.has(key))) this.tip.hide();
-      this.writeAddress();
+      this.writeAddress(change);
     });
     addEventListener("hashchange", () => {
       const state = this.stateOf(location.hash);
       this.linked = state.selection;
       this.left = null;
+      this.steps.arrive();
       this.store.set(state);
     });
   }
@@ -166,9 +169,10 @@ export class App {
   }
 
   // Not at each frame: browsers stop a page that writes its address too often.
-  private writeAddress(): void {
+  private writeAddress(change: Change): void {
+    this.steps.add(change);
     clearTimeout(this.address);
-    this.address = window.setTimeout(() => history.replaceState(null, "", hashOf(this.store.state)), ADDRESS_DELAY);
+    this.address = window.setTimeout(() => this.steps.write(hashOf(this.store.state)), ADDRESS_DELAY);
   }
 
   private stateOf(hash: string): State {

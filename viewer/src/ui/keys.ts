@@ -1,5 +1,6 @@
 // The keyboard. Keys of the page work everywhere; those of a view where it is on screen: first those of the pane that was clicked last
 // (it has the focus), then the upper pane's.
+import { type Executions, executionsOf, executionsOfLeaf, executionsOfLock } from "../run/executions";
 import type { App } from "./app";
 import { element } from "./dom";
 import { TITLES } from "./pane";
@@ -122,6 +123,8 @@ export class Keys {
   }
 }
 
+const stretchOf = ({ from, to }: Executions): { from: number; to: number } | null => (to >= from ? { from, to: Math.max(to, from + 1) } : null);
+
 /** Whether any menu was open; the focus goes back to its title. */
 function closeMenus(): boolean {
   const open = [...document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")];
@@ -139,6 +142,10 @@ export function selectedStretch(app: App): { from: number; to: number } | null {
     const track = run.tracks[focus.slice.track];
     return track ? { from: track.ready(focus.slice.index), to: track.end(focus.slice.index) } : null;
   }
+  const { selection } = app.store.state;
+  if (focus.lock >= 0) return stretchOf(executionsOfLock(run, focus.lock));
+  if (selection?.kind === "instruction") return stretchOf(executionsOfLeaf(run, selection.leaf));
+  if (selection?.kind === "engine") return stretchOf(executionsOf(run, () => true, [selection.track]));
   if (focus.block >= 0) {
     const block = run.memory[focus.block];
     return block ? { from: block.start, to: block.end } : null;

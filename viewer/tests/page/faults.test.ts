@@ -80,7 +80,7 @@ describe("the timeline", () => {
     expect(said).toContain("a lock: there was no output yet");
     expect(said).not.toContain("output space");
     await page.mouse.move(box.x + 705, box.y + spot);
-    expect(await page.innerText("#tip")).toMatch(/waits .* for nothing to send/);
+    expect(await page.innerText("#tip")).toMatch(/has nothing to send for/);
     // A memtile whose channels have nothing to send is idle, not stalled for output.
     const stalled = await page.evaluate(() => {
       const { columns, rows } = window.heddlePage.viewOf("mesh").table();

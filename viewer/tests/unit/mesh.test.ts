@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Run } from "../../src/run/run";
 import { STALLS, stallOf } from "../../src/run/stalls";
 import { meshFigures, paddedShare, shareOf } from "../../src/views/mesh/figures";
-import { feedsOf, memtileOf } from "../../src/views/mesh/feeds";
+import { feedsOf, memtileOf } from "../../src/run/feeds";
 import { layOut, wireKinds } from "../../src/views/mesh/geometry";
 import { columnsOf, loadOf } from "../../src/run/load";
 import { runOf, type SliceSpec, timelineOf } from "./sample";

@@ -14,6 +14,7 @@ const DELTA = 3;
 const TEXT_FROM = 5; // columns that hold words
 const MOST = [170, Infinity, Infinity, Infinity, Infinity, 240, 680]; // pixels
 const PADDING = 14;
+const BORDER = 1; // of the table, at its left
 const MARKS = [0, 0, 0, 14, 0, 28, 0]; // pixels before the text
 const SIZE = 12;
 const MEASURED = 200; // rows whose texts are measured
@@ -59,7 +60,7 @@ export class ChangeTable {
 
   /** Width of all columns where they take no more than `most`, else one that leaves nothing of the bound cut off. */
   wanted(most: number): number {
-    const bar = this.scroller.offsetWidth - this.scroller.clientWidth;
+    const bar = this.scroller.offsetWidth - this.scroller.clientWidth + BORDER;
     return this.whole + bar <= most ? this.whole + bar : this.needed + SHADE + bar;
   }
 

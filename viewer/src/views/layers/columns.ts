@@ -1,5 +1,6 @@
 // What the table says of a layer, and of all layers together.
 import type { Layer, Run } from "../../run/run";
+import { oneMoreRow, prefetchOf } from "../../run/layer_facts";
 import { waitsOf } from "../../run/layer_waits";
 import { STALLS } from "../../run/stalls";
 import { bytes, count, percent, seconds, signed } from "../../ui/numbers";
@@ -113,6 +114,12 @@ function placeColumns(run: Run, unit: "cycles" | "time"): Column[] {
   const clock = run.device.clockHz;
   const time = (value: number | string) => (unit === "time" ? seconds(Number(value) / clock) : count(Number(value)));
   return [
+    { key: "row", title: "one more row", unit: "cycles", help: `At most so much less with ${run.device.rows + 1} rows of cores to share the computing; 0 where computing does not bound the layer.`, numeric: true, format: time, ...summed((l) => oneMoreRow(run, l)) },
+    {
+      key: "prefetched", title: "prefetched", unit: "", help: "Share of what was read from DDR for the layer that had come before its first core started; the rest came while it ran.", numeric: true, format: asPercent,
+      value: (l) => ratio(prefetchOf(run)[l.index]?.early ?? 0, prefetchOf(run)[l.index]?.read ?? 0),
+      total: (layers) => ratio(sum(layers, (l) => prefetchOf(run)[l.index]?.early ?? 0), sum(layers, (l) => prefetchOf(run)[l.index]?.read ?? 0)),
+    },
     { key: "start", title: "start", unit: "cycles", help: "Start of the layer's first instruction; layers overlap.", numeric: true, format: time, value: (l) => l.start },
     { key: "end", title: "end", unit: "cycles", help: "End of the layer's last instruction.", numeric: true, format: time, value: (l) => l.end },
   ];

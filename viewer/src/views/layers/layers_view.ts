@@ -119,7 +119,7 @@ export class LayersView extends View {
       width,
       height,
       paint: (p) => {
-        p.text(8, TITLE / 2, `${runName(this.app.run)}: ${this.tallyText()}`, { bold: true, size: 12, width: width - 16 });
+        p.text(8, TITLE / 2, this.tallyText(), { bold: true, size: 12, width: width - 16 });
         if (shows !== "roofline") paintTable(p, 0, TITLE, table, layout);
         if (shows !== "table") p.shift(beside, TITLE, () => roofline.paint(p));
       },

@@ -9,7 +9,7 @@ import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { WaitsChoice } from "../../ui/waits_choice";
 import { cursorAt, listenToBar } from "../../ui/window_bar";
-import { feedsOf } from "./feeds";
+import { feedsOf } from "../../run/feeds";
 import { type LinkFigures, meshFigures, type MeshFigures, type Mode, MODES, stretchOf, type TileFigures } from "./figures";
 import { distance, type Geometry, HEAD, holds, layOut } from "./geometry";
 import { type Load, loadOf } from "../../run/load";
@@ -154,7 +154,7 @@ export class MeshView extends CanvasView {
     if (core >= 0) return { tile: figures.cores[core] as TileFigures };
     const memtile = geometry.memtiles.findIndex((box) => holds(box, x, y));
     if (memtile >= 0) return { tile: figures.memtiles[memtile] as TileFigures };
-    const write = figures.writes.find((link) => holds(writeBox(look, link, figures.memtiles.length), x, y, 1));
+    const write = figures.writes.find((link) => holds(writeBox(look, link), x, y, 1));
     if (write) return { link: write };
     const column = geometry.ddr.findIndex((box) => holds(box, x, y));
     const box = geometry.ddr[column];

@@ -3,7 +3,7 @@ import { type Painter, textWidth } from "../../paint/painter";
 import { css, heat, mix, resourceColour, type Rgb, stallColour, type Theme } from "../../paint/theme";
 import { STALLS } from "../../run/stalls";
 import { count } from "../../ui/numbers";
-import type { Feeds } from "./feeds";
+import type { Feeds } from "../../run/feeds";
 import { type LinkFigures, type MeshFigures, type Mode, shareOf, type TileFigures } from "./figures";
 import type { Box, Geometry, WireLine } from "./geometry";
 
@@ -154,13 +154,13 @@ function figureSize(box: Box, links: readonly LinkFigures[], room: number): numb
 }
 
 // A bar at the right of the core, from below, as high as its sending is busy.
-export function writeBox({ geometry }: Look, link: LinkFigures, columns: number): Box {
-  const core = geometry.cores[link.row * columns + link.column] as Box;
+export function writeBox({ geometry, figures }: Look, link: LinkFigures): Box {
+  const core = geometry.cores[link.row * figures.columns + link.column] as Box;
   return { x: core.x + core.width + 1, y: core.y, width: geometry.write, height: core.height };
 }
 
 function paintWrite(p: Painter, look: Look, link: LinkFigures): void {
-  const box = writeBox(look, link, look.figures.memtiles.length);
+  const box = writeBox(look, link);
   const filled = box.height * link.busy;
   p.rect(box.x, box.y, box.width, box.height, css(p.theme.laneRgb));
   p.rect(box.x, box.y + box.height - filled, box.width, filled, css(resourceColour(3)));

@@ -4,7 +4,7 @@ import type { App } from "../../ui/app";
 import { bytes, count, macs, percent } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import type { Table } from "../../ui/view";
-import { feedsOf } from "./feeds";
+import { feedsOf } from "../../run/feeds";
 import { type Figures, type LinkFigures, type MeshFigures, paddedShare, type TileFigures } from "./figures";
 import { linkName, linksOf } from "./panel";
 

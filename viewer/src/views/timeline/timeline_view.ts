@@ -290,12 +290,16 @@ export class TimelineView extends CanvasView {
   // Scrolls and moves so far that what was selected elsewhere is in sight here.
   private revealSelection(): void {
     const { app, lanes } = this;
-    const { slice, layer, leaf } = app.focus;
+    const { slice, layer, leaf, lock } = app.focus;
     this.layOut();
     if (slice) {
       const track = this.trackAt(slice);
       app.reveal({ from: track.start(slice.index), to: track.end(slice.index) });
       const row = lanes.of(track);
+      if (row) lanes.reveal(row);
+    } else if (lock >= 0 || app.store.state.selection?.kind === "engine") {
+      const track = app.run.tracks[lock >= 0 ? (app.run.locks.consumer[lock] ?? -1) : app.focus.track];
+      const row = track && lanes.of(track);
       if (row) lanes.reveal(row);
     } else if (leaf < 0 && layer >= 0) {
       const { from, to } = app.run.layers[layer] as Layer;
