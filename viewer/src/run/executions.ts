@@ -43,8 +43,8 @@ export function executionsOfLeaf(run: Run, leaf: number): Executions {
   return found;
 }
 
-/** Those that acquired the lock. */
-export const executionsOfLock = (run: Run, lock: number): Executions => executionsOf(run, (track, i) => track.lock(i) === lock, [run.locks.consumer[lock] ?? -1]);
+/** Those that waited for the lock: of its consumer, and of who waited for that one's transfer. */
+export const executionsOfLock = (run: Run, lock: number): Executions => executionsOf(run, (track, i) => track.lock(i) === lock);
 
 /** The tensor that an instruction moves or makes, which stands first in its line of asm; -1 for weights and for what has none. */
 export const tensorMovedBy = (run: Run, leaf: number): number => Number(/%(\d+)\[/.exec(run.textOf(leaf))?.[1] ?? -1);

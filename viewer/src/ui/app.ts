@@ -42,8 +42,9 @@ export class App {
       if (MOVES.some((key) => change.has(key))) this.tip.hide();
       this.writeAddress(change);
     });
-    addEventListener("hashchange", () => {
-      const state = this.stateOf(location.hash);
+    addEventListener("hashchange", ({ newURL }) => {
+      clearTimeout(this.address);
+      const state = this.stateOf(new URL(newURL).hash); // location may have been written since
       this.linked = state.selection;
       this.left = null;
       this.steps.arrive();

@@ -75,7 +75,10 @@ export class Header {
   private listen(): void {
     const { input, list } = this;
     input.addEventListener("input", () => this.find());
-    input.addEventListener("focus", () => this.find());
+    input.addEventListener("focus", () => {
+      input.select(); // what was found last is in the way of what is wanted now
+      this.find();
+    });
     input.addEventListener("blur", () => this.close());
     input.addEventListener("keydown", (e) => {
       if (e.key === "ArrowDown" || e.key === "ArrowUp") {

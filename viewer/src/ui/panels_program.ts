@@ -87,18 +87,17 @@ export function lockPanel(words: Words, lock: number): Node[] {
   }
   const waits = waitsFor(words, lock);
   const total = waits.reduce((sum, { cycles }) => sum + cycles, 0);
-  list.add("waited for", `${words.app.duration(total)} in all`);
+  list.add("waited for", `${words.app.duration(total)} in all, by all engines together`);
   const parts: Node[] = [element("h2", { textContent: `Lock ${run.locks.index[lock]}` }), list.root];
   if (!total) return [...parts, words.faint("Nobody ever waited for it.")];
   const items = waits.slice(0, LONGEST).filter(({ cycles }) => cycles > 0).map(({ at, cycles }) => element("li", {}, words.link(`${count(cycles)} cycles at ${count((run.tracks[at.track] as Track).start(at.index))}`, { kind: "slice", ...at })));
   return [...parts, element("h3", { textContent: "Longest waits for it" }), element("ol", {}, ...items)];
 }
 
+/** Of all engines that waited for it: the one that acquires it, and those at the other ends of its transfers. */
 function waitsFor({ app }: Words, lock: number): { at: SliceRef; cycles: number }[] {
-  const track = app.run.tracks[app.run.locks.consumer[lock] ?? -1];
-  if (!track) return [];
   const waits: { at: SliceRef; cycles: number }[] = [];
-  for (let i = 0; i < track.size; i++) if (track.lock(i) === lock) waits.push({ at: { track: track.index, index: i }, cycles: track.start(i) - track.ready(i) });
+  for (const track of app.run.tracks) for (let i = 0; i < track.size; i++) if (track.lock(i) === lock) waits.push({ at: { track: track.index, index: i }, cycles: track.start(i) - track.ready(i) });
   return waits.sort((a, b) => b.cycles - a.cycles);
 }
 

@@ -8,7 +8,6 @@ const ONE_MOVE = 1000; // milliseconds within which zooming and panning go on
 export class Steps {
   private readonly changed = new Set<keyof State>();
   private movedAt = -Infinity;
-  private first = true; // what the page opened with is no step
   private arrived = false; // at an address that was given: by Back, or typed
 
   add(change: Change): void {
@@ -24,10 +23,10 @@ export class Steps {
     const now = performance.now();
     const isMove = [...this.changed].every((key) => key === "window" || !STEPS.includes(key));
     const goesOn = isMove && now - this.movedAt < ONE_MOVE;
-    const isStep = !this.first && !this.arrived && !goesOn && STEPS.some((key) => this.changed.has(key));
+    const isStep = !this.arrived && !goesOn && STEPS.some((key) => this.changed.has(key));
     if (isMove && this.changed.has("window") && !this.arrived) this.movedAt = now;
     else this.movedAt = -Infinity;
-    this.first = this.arrived = false;
+    this.arrived = false;
     this.changed.clear();
     if (hash === location.hash) return;
     if (isStep) history.pushState(null, "", hash);

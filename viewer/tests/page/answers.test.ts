@@ -31,8 +31,8 @@ describe("of one run", () => {
   });
   /** As whoever opens the page finds it. */
   beforeEach(async () => {
-    await opened.page.evaluate(() => { location.hash = "#view=timeline&lower=layers"; });
-    await opened.page.waitForFunction(() => window.heddle.store.state.view === "timeline" && !window.heddle.store.state.selection);
+    await opened.page.evaluate(() => window.heddle.store.set({ view: "timeline", lower: "layers", selection: null, measure: null, options: {}, window: { from: 0, to: window.heddle.run.makespan } }));
+    await settle(opened.page);
     await opened.page.mouse.click(5, 5);
     await settle(opened.page);
   });
@@ -93,26 +93,32 @@ describe("of one run", () => {
   });
 
   it("who waits for whom: a click on a wait names what it was for, and C goes to who ended it", async () => {
-    await opened.page.evaluate(() => window.heddle.show(200_000, 206_000));
-    await settle(opened.page);
-    const spot = await opened.page.evaluate(() => {
+    // Somewhere in the first core's lane, a wait long enough to be hit.
+    const wait = await opened.page.evaluate(() => {
       const { run } = window.heddle;
-      const view = window.heddlePage.viewOf("timeline") as unknown as { lanes: { all: { kind: string; track?: number }[]; y(row: object): number }; scale: { x(cycle: number): number } };
-      for (const row of view.lanes.all) {
-        const track = run.tracks[row.track ?? -1];
-        if (row.kind !== "lane" || track?.engine !== "core") continue;
-        for (let i = track.firstAfter(200_500); i < track.size && track.start(i) < 205_000; i++)
-          if (track.start(i) - track.ready(i) > 60) return { x: (view.scale.x(track.ready(i)) + view.scale.x(track.start(i))) / 2, y: view.lanes.y(row) + 5, cause: run.causeOf({ track: track.index, index: i }) };
-      }
+      const track = run.tracks.find(({ engine }) => engine === "core")!;
+      for (let i = track.size >> 2; i < track.size; i++)
+        if (track.start(i) - track.ready(i) > 100 && run.causeOf({ track: track.index, index: i })) {
+          window.heddle.show(track.ready(i) - 200, track.end(i) + 200);
+          return { track: track.index, index: i, cause: run.causeOf({ track: track.index, index: i }) };
+        }
       return null;
     });
-    expect(spot).not.toBeNull();
+    expect(wait).not.toBeNull();
+    await settle(opened.page);
+    const spot = await opened.page.evaluate(({ track, index }) => {
+      const view = window.heddlePage.viewOf("timeline") as unknown as { lanes: { of(track: object): object; y(row: object): number; reveal(row: object): void }; scale: { x(cycle: number): number } };
+      const at = window.heddle.run.tracks[track]!;
+      const row = view.lanes.of(at);
+      view.lanes.reveal(row);
+      return { x: (view.scale.x(at.ready(index)) + view.scale.x(at.start(index))) / 2, y: view.lanes.y(row) + 5 };
+    }, wait!);
     const box = (await opened.page.locator(".view-timeline canvas").boundingBox())!;
-    await opened.page.mouse.click(box.x + spot!.x, box.y + spot!.y);
+    await opened.page.mouse.click(box.x + spot.x, box.y + spot.y);
     await settle(opened.page);
     expect(await said()).toMatch(/waited [\d,]+ cycles.* for (input|weights|DDR|output|compute) .*let go by/);
     await press("c");
-    expect(await opened.page.evaluate(() => window.heddle.focus.slice)).toEqual(spot!.cause);
+    expect(await opened.page.evaluate(() => window.heddle.focus.slice)).toEqual(wait!.cause);
   });
 
   it("which line costs most: Asm, J", async () => {
@@ -204,7 +210,7 @@ describe("of one run", () => {
             if (track.end(i) <= began) bytes += run.instructions.bytes[track.leaf(i)]!;
           }
       return { bytes, all };
-    }, report().layers.indexOf(report().layers.find(({ name }) => name === layer.name)!));
+    }, report().layers.findIndex(({ name }) => name === layer.name));
     expect(early.all).toBe(layer.ddrReadBytes);
     expect(Number(parts![2])).toBeCloseTo((100 * early.bytes) / early.all, 1);
     expect(text).toMatch(/a core, on average cycles .*waits for weights/);
@@ -231,10 +237,9 @@ describe("of one run", () => {
     await press("f");
     const { shown, slices } = await opened.page.evaluate(() => {
       const { run, focus, store } = window.heddle;
-      const track = run.tracks[run.locks.consumer[focus.lock]!]!;
       const own: number[] = [];
-      for (let i = 0; i < track.size; i++) if (track.lock(i) === focus.lock) own.push(track.start(i));
-      return { shown: store.state.window, slices: [own[0]!, own.at(-1)!] };
+      for (const track of run.tracks) for (let i = 0; i < track.size; i++) if (track.lock(i) === focus.lock) own.push(track.start(i));
+      return { shown: store.state.window, slices: [Math.min(...own), Math.max(...own)] };
     });
     expect(shown.from).toBeLessThanOrEqual(slices[0]!);
     expect(shown.to).toBeGreaterThanOrEqual(slices[1]!);

@@ -1,4 +1,5 @@
 // What was wrong once, or misled: each stays mended.
+import { readFileSync } from "node:fs";
 import type { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { open, pageOf, reportOf, settle, useBrowser } from "./tab";
@@ -236,6 +237,119 @@ describe("pictures", () => {
     });
     expect(cut.all).toBeGreaterThan(10);
     expect(cut).toMatchObject({ beyond: 0, cells: 0 });
+    await page.close();
+  });
+});
+
+describe("the browser's Back", () => {
+  it("undoes a view, a selection and a zoom, one by one", async () => {
+    const { page, faults } = await open(pageOf("tiny-2x2"), "#view=timeline&lower=layers");
+    const seen = () => page.evaluate(() => ({ view: window.heddle.store.state.view, layer: window.heddle.focus.layer, from: Math.round(window.heddle.store.state.window.from) }));
+    await page.waitForTimeout(300);
+    const states = [await seen()];
+    for (const act of [() => page.evaluate(() => window.heddle.select({ kind: "layer", layer: 2 })), () => page.keyboard.press("f"), () => page.keyboard.press("4")]) {
+      await act();
+      await page.waitForTimeout(300);
+      states.push(await seen());
+    }
+    expect(states.map(({ view }) => view)).toEqual(["timeline", "timeline", "timeline", "mesh"]);
+    for (let k = states.length - 2; k >= 0; k--) {
+      await page.goBack();
+      await settle(page);
+      expect(await seen()).toEqual(states[k]);
+    }
+    await page.goForward();
+    await settle(page);
+    expect(await seen()).toEqual(states[1]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("search", () => {
+  it("finds tiles, engines, spills and the memory of an address, and starts anew each time", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=timeline&lower=none");
+    const found = async (text: string) => {
+      await page.keyboard.press("/");
+      await page.keyboard.type(text);
+      const first = await page.innerText("#hits li:first-child");
+      await page.keyboard.press("Enter");
+      await settle(page);
+      return { first, title: await page.innerText("#details h2") };
+    };
+    expect((await found("core 2,1")).title).toBe("Core 2,1");
+    expect((await found("wire row0")).title).toBe("wire row0");
+    expect((await found("memtile 2")).title).toBe("Memtile 2");
+    expect((await found("spill")).first).toContain("cycles of the critical path");
+    const address = await page.evaluate(() => `0x${window.heddle.run.memory.find((b) => b.kind === "memtile" && b.tiles.columns > 1)!.address.toString(16)}`);
+    expect((await found(address)).first).toMatch(/memtile \d/);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("files", () => {
+  it("say of what run they are, and hold numbers", async () => {
+    const { page, faults } = await open(pageOf("compare"), "#view=timeline&lower=none");
+    const views = await page.evaluate(() => window.heddle.viewIds);
+    for (const view of views) {
+      await page.click(`#tab-upper-${view}`);
+      await settle(page);
+      const worded = await page.evaluate((id) => {
+        const { columns, rows } = window.heddlePage.viewOf(id).table();
+        const cells = rows.flatMap((row) => row.flatMap((cell, k) => (typeof cell === "string" && /^[<≤+−-]?[\d.,]+ ?(%|×|µs|ms|s|cycles)$/.test(cell) ? [`${columns[k]}: ${cell}`] : [])));
+        return cells.slice(0, 3);
+      }, view);
+      expect(worded, view).toEqual([]);
+    }
+    await page.click("#tab-upper-layers");
+    await page.click(".pane-upper .menu summary");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click('.pane-upper .menu-items button:has-text("SVG")')]);
+    const svg = readFileSync(await download.path()).toString();
+    const { model, device, makespan } = await page.evaluate(() => ({ model: window.heddle.run.model, device: window.heddle.run.device, makespan: window.heddle.run.makespan }));
+    expect(svg).toContain(`${model} on ${device.name} ${device.rows}x${device.columns}, ${makespan.toLocaleString("en")} cycles`);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("rows of the timeline", () => {
+  it("fill the pane, show more than one row of cores in a small window, and keep arrows when folded", async () => {
+    const { page, faults } = await open(pageOf("resnet50-8x8"), "#view=timeline&lower=layers", { width: 1366, height: 768 });
+    type Seen = { lanes: { parts: { top: number; height: number; rows: { kind: string; key: string; height: number }[] }[]; y(row: object): number }; bottom: number };
+    const cores = await page.evaluate(() => {
+      const { lanes, bottom } = window.heddlePage.viewOf("timeline") as unknown as Seen;
+      return lanes.parts.flatMap(({ rows }) => rows).filter((row) => row.key.startsWith("core") && lanes.y(row) + row.height <= bottom).length;
+    });
+    expect(cores).toBeGreaterThan(3);
+    await page.setViewportSize({ width: 1600, height: 1000 });
+    await page.keyboard.press("x");
+    await page.keyboard.press("b");
+    await settle(page);
+    await settle(page);
+    const filled = await page.evaluate(() => {
+      const { lanes } = window.heddlePage.viewOf("timeline") as unknown as Seen;
+      const part = lanes.parts[0]!;
+      return part.rows.reduce((sum, row) => sum + row.height, 0) / part.height;
+    });
+    expect(filled).toBeGreaterThan(0.9);
+    // A received piece leads to its wire, though both are folded away.
+    const arrows = await page.evaluate(async () => {
+      const { run } = window.heddle;
+      const track = run.tracks.findIndex((t) => t.engine === "coreIn" && t.size > 10);
+      const i = run.tracks[track]!.size >> 1;
+      const start = run.tracks[track]!.start(i);
+      window.heddle.show(start - 300, start + 600);
+      window.heddle.select({ kind: "slice", track, index: i });
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      let count = 0;
+      const nothing = () => {};
+      window.heddlePage.viewOf("timeline").picture().paint({ theme: window.heddle.theme, rect: nothing, frame: nothing, line: nothing, circle: nothing, hatch: nothing, image: nothing, text: nothing, shift: nothing,
+        arc: () => void count++, polygon: (points: number[]) => void (count += Number(points.length === 6)), clip: (_x: number, _y: number, _w: number, _h: number, draw: () => void) => draw() } as never);
+      return count;
+    });
+    expect(arrows).toBeGreaterThan(0);
+    expect(faults).toEqual([]);
     await page.close();
   });
 });
