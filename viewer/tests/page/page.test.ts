@@ -343,8 +343,9 @@ describe("accessibility", () => {
       await settle(page);
       for (const asTable of [false, true]) {
         if (asTable) await page.click('.pane-upper button:has-text("Table")');
-        // Rows of a table are made alike: a few stand for the thousand.
-        const { violations } = await page.evaluate((only) => window.axe.run({ exclude: [["tbody tr:nth-child(n + 12)"]] }, { resultTypes: ["violations"], ...only }), rules);
+        // Rows of a table are made alike: a few stand for the thousand, which would take axe most of a minute.
+        await page.evaluate(() => document.querySelectorAll(".twin tbody tr:nth-child(n + 13)").forEach((row) => row.remove()));
+        const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], ...only }), rules);
         const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
         expect(serious.map((v) => `${view}${asTable ? " as table" : ""}: ${v.id} ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")}: ${n.failureSummary}`).join("; ")}`)).toEqual([]);
       }
