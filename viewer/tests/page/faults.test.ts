@@ -353,3 +353,25 @@ describe("rows of the timeline", () => {
     await page.close();
   });
 });
+
+describe("a program whose steps are not the layers in order", () => {
+  it("opens in every view, with its sections under their layers", async () => {
+    const { page, faults } = await open(pageOf("steps"), "#view=timeline&lower=layers");
+    expect(await page.evaluate(() => window.heddle.run.asm.filter((line) => /^step \d+ layer/.test(line)).length)).toBeGreaterThan(2);
+    for (const view of await page.evaluate(() => window.heddle.viewIds)) {
+      await page.click(`#tab-upper-${view}`);
+      await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 2 }));
+      await settle(page);
+    }
+    expect(await page.innerText("#details h2")).toBe(await page.evaluate(() => window.heddle.run.layers[2]!.name));
+    const wrong = await page.evaluate(() => {
+      const { columns, rows } = window.heddlePage.viewOf("asm").table();
+      const layer = columns.indexOf("layer");
+      return { sections: rows.filter((row) => /^on core/.test(String(row.at(-1)))).length, none: rows.filter((row) => /^on core/.test(String(row.at(-1))) && !row[layer]).length };
+    });
+    expect(wrong.sections).toBeGreaterThan(3);
+    expect(wrong.none).toBe(0);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
