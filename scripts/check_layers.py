@@ -15,7 +15,7 @@ import sys
 # The first words of a foreign library's headers, and what a layer must list as PRIVATE to include them.
 FOREIGN = {
     "onnx/": "onnx", "google/protobuf/": "protobuf", "boost/": "Boost", "nlohmann/": "nlohmann_json",
-    "yaml-cpp/": "yaml-cpp", "CLI/": "CLI11", "tao/": "pegtl",
+    "yaml-cpp/": "yaml-cpp", "CLI/": "CLI11", "tao/": "pegtl", "zip.h": "libzip",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 

@@ -10,9 +10,9 @@
 The cells: the 21 of the paper's Table II (resnet50, inception_v3, vgg16 on 2x2 to 8x8) and all seven networks on 1x1, 3x5, 7x2
 and 8x8, each on paper.yaml and switched.yaml. scripts/make_models.py --all -o build/models makes the networks.
 
-A line says old and new cycles, new / old, and old and new CPU seconds; nothing is executed with data (scripts/grid.py does
-that). CPU seconds of the table are those of the machine that wrote it. Exit status 1 if a cell is slower by more than the
-tolerance, fails only now or, with --exactly, differs at all.
+A line says old and new cycles, new / old, old and new CPU seconds, and how far the new one's closed form is off its cycles;
+nothing is executed with data (scripts/grid.py does that). CPU seconds of the table are those of the machine that wrote it. Exit status 1 if a cell is slower by more than the
+tolerance, fails only now or, with --exactly, differs at all, or if a closed form is off by more than its own tolerance.
 """
 import argparse
 import concurrent.futures
@@ -35,7 +35,7 @@ HEADING = "# device mesh network cycles CPU-seconds; scripts/compare_cycles.py -
 
 
 def measured(heddle, model, device, mesh):
-    """(cycles, CPU seconds) of one compilation; cycles are None where it failed."""
+    """(cycles, CPU seconds, closed form / cycles - 1) of one compilation; the first and the last are None where it failed."""
     with tempfile.TemporaryDirectory() as folder:
         command = [heddle, "compile", model, "--device", ROOT / f"hw_configs/{device}.yaml", "--mesh", mesh, "--no-verify",
                    "--json", "-o", pathlib.Path(folder) / "out"]
@@ -43,13 +43,14 @@ def measured(heddle, model, device, mesh):
         text = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    cycles = json.loads(text)["time"]["cycles"] if process.returncode == 0 else None
-    return cycles, usage.ru_utime + usage.ru_stime
+    time = json.loads(text)["time"] if process.returncode == 0 else {}
+    error = time["closedFormSeconds"] / time["seconds"] - 1 if time.get("closedFormSeconds") else None
+    return time.get("cycles"), usage.ru_utime + usage.ru_stime, error
 
 
 def best(runs, *what):
     results = [measured(*what) for _ in range(runs)]
-    return results[0][0], min(seconds for _, seconds in results)
+    return results[0][0], min(seconds for _, seconds, _ in results), results[0][2]
 
 
 def cells_of(arguments):
@@ -71,7 +72,7 @@ def read_table(path):
     for line in path.read_text().splitlines():
         if not line.startswith("#"):
             *key, cycles, seconds = line.split()
-            table[" ".join(key)] = (int(cycles) if cycles.isdigit() else None, float(seconds))
+            table[" ".join(key)] = (int(cycles) if cycles.isdigit() else None, float(seconds), None)
     return table
 
 
@@ -93,7 +94,11 @@ def line(key, old, new):
     mark = "SLOWER" if ratio > 1 else "faster" if ratio < 1 else ""
     device, mesh, name = key.split(" ", 2)
     return (f"{device:8} {mesh:4} {name:14} {next(cycles):>11} {next(cycles):>11} {ratio:8.4f} "
-            f"{old[1]:7.2f} {new[1]:7.2f} s  {mark}").rstrip()
+            f"{old[1]:7.2f} {new[1]:7.2f} s {percent(new[2])}  {mark}").rstrip()
+
+
+def percent(error):
+    return "" if error is None else f"{100 * error:+5.1f} %"
 
 
 def summary(results):
@@ -107,6 +112,10 @@ def summary(results):
         lines.append(f"{device:8} cycles x{mean:.4f}: {sum(r < 1 for r, _, _ in here)} faster, "
                      f"{sum(r == 1 for r, _, _ in here)} equal, {sum(r > 1 for r, _, _ in here)} slower; "
                      f"CPU {old:.1f} s, now {new:.1f} s")
+        errors = [new[2] for key, _, new in results if key.split()[0] == device and new[2] is not None]
+        if errors:
+            lines.append(f"{device:8} closed form against the simulation: {percent(min(errors))} to {percent(max(errors))}, "
+                         f"mean of magnitudes {percent(sum(map(abs, errors)) / len(errors))}")
     return lines
 
 
@@ -123,6 +132,8 @@ def parsed():
     parser.add_argument("--devices", type=lambda text: text.split(","), default=DEVICES, help="names in hw_configs/")
     parser.add_argument("--only", metavar="REGEX", default="")
     parser.add_argument("--tolerance", type=float, default=0.0, help="how much slower is no fault: 0.01 is 1 %%")
+    parser.add_argument("--estimate-tolerance", type=float, default=math.inf,
+                        help="how far the closed form may be off the simulation: 0.05 is 5 %%")
     parser.add_argument("--exactly", action="store_true", help="faster is a fault too: the table is to be written anew")
     parser.add_argument("--runs", type=int, default=1, help="CPU seconds are the least of so many runs")
     parser.add_argument("--jobs", type=int, default=1, help="cells at the same time; CPU seconds grow a little")
@@ -158,6 +169,10 @@ def main():
     if arguments.bless:
         write_table(arguments.table, results)
     ratios = [ratio_of(old, new) for _, old, new in results]
+    errors = [new[2] for _, _, new in results if new[2] is not None]
+    if any(abs(error) > arguments.estimate_tolerance for error in errors):
+        print(f"the closed form is off by more than {percent(arguments.estimate_tolerance)}")
+        return 1
     return 1 if any(r > 1 + arguments.tolerance or (arguments.exactly and r != 1) for r in ratios) else 0
 
 

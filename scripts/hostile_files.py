@@ -2,8 +2,10 @@
 
 Each function with @makes(KIND) yields (name, bytes); KIND says which commands scripts/try_hostile.py gives them to.
 """
+import io
 import json
 import pathlib
+import zipfile
 
 import numpy as np
 import onnx
@@ -58,6 +60,35 @@ def arrays():
     yield "nan", array_file("(1, 3, 33, 29)", data=np.full(3 * 33 * 29, np.nan, np.float32).tobytes())
     yield "infinite", array_file("(1, 3, 33, 29)", data=np.full(3 * 33 * 29, np.inf, np.float32).tobytes())
     yield "escapes", array_file("(1,)", descr="\x1b[2J")
+
+
+def archive(method=zipfile.ZIP_DEFLATED, **entries):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as out:
+        for name, content in entries.items():
+            out.writestr(name, content)
+    return file.getvalue()
+
+
+@makes("npz")
+def archives():
+    weight = next(w for w in onnx.load(str(SOURCE / "models/tiny_mobile.onnx")).graph.initializer if len(w.dims) == 4)
+    name, shape = f"{weight.name}.npy", f"({', '.join(map(str, weight.dims))})"
+    yield "bomb", archive(**{name: array_file(f"({200 << 20},)", "|b1", data=bytes(200 << 20))})
+    yield "small_bombs", archive(**{f"{i}.npy": array_file(f"({4 << 20},)", "|b1", data=bytes(4 << 20)) for i in range(60)})
+    yield "many", archive(zipfile.ZIP_STORED, **{f"{i}.npy": b"" for i in range(7_000)})
+    yield "many_arrays", archive(zipfile.ZIP_STORED, **{f"{i}.npy": array_file("()", "|b1", data=b"1") for i in range(3_000)})
+    yield "long_name", archive(**{"x" * 60_000 + ".npy": array_file("()", "|b1", data=b"1")})
+    yield "escapes", archive(**{"\x1b[2J\u202e.npy": array_file("()", "|b1", data=b"1")})
+    yield "all", archive(**{name: array_file(shape, "|b1", data=bytes(int(np.prod(weight.dims))))})
+    yield "columns_first", archive(**{name: array_file(shape, "|b1", order=True, data=bytes(int(np.prod(weight.dims))))})
+    yield "values", archive(**{name: array_file(shape, "|u1", data=b"\xff" * int(np.prod(weight.dims)))})
+    whole = archive(zipfile.ZIP_STORED, **{name: array_file(shape, "|b1", data=bytes(int(np.prod(weight.dims))))})
+    random = np.random.default_rng(1)
+    for i in range(20):  # one byte wrong somewhere in the lists
+        broken = bytearray(whole)
+        broken[-1 - int(random.integers(0, 22 + 46 + len(name)))] ^= int(random.integers(1, 256))
+        yield f"broken_{i}", bytes(broken)
 
 
 # ---- timelines ----

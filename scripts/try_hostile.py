@@ -34,7 +34,7 @@ def as_model(path, folder):
         os.truncate(holes.fileno(), 1 << 30)
     return [["inspect", model], ["interpret", model, "--output", folder / "y.npy"],
             ["compile", model, "--mesh", "1x1", "-o", folder / "one"], ["compile", model, "--mesh", "2x2", "-o", folder / "four"],
-            ["simulate", folder / "four", "--data"]]
+            ["simulate", folder / "four", "--data"], ["prune", model, "--ratio", "0.5", "-o", folder / "pruned.onnx"]]
 
 
 def as_device(path, folder):
@@ -45,6 +45,11 @@ def as_device(path, folder):
 
 def as_array(path, folder):
     return [["interpret", MODEL, "--input", path, "--output", folder / "y.npy"]]
+
+
+def as_masks(path, folder):
+    return [["inspect", MODEL, "--masks", path],
+            ["prune", MODEL, "--masks", path, "--apply-masks", "-o", folder / "pruned.onnx"]]
 
 
 def as_timeline(path, folder):
@@ -64,7 +69,7 @@ def as_program(path, folder):
     return [["simulate", out], ["simulate", out, "--data"]]
 
 
-COMMANDS = {"onnx": as_model, "device": as_device, "npy": as_array, "timeline": as_timeline, "asm": as_program}
+COMMANDS = {"onnx": as_model, "device": as_device, "npy": as_array, "npz": as_masks, "timeline": as_timeline, "asm": as_program}
 
 
 def trials(folder):

@@ -428,6 +428,10 @@ class Canonicalizer {
       CanonicalOp& op = made.ops[i];
       for (TensorId& id : op.inputs) id = moved[id.at()];
       op.output = moved[op.output.at()];
+      if (const auto origin = lowering_.weightOrigins().extract(op.name)) {
+        origin.mapped().op = OpId(out.ops.size());
+        result_.weights.push_back(std::move(origin.mapped()));
+      }
       out.ops.push_back(std::move(op));
     }
     const auto rename = [&](std::vector<Port>& ports) {

@@ -126,6 +126,8 @@ Op product(const Accumulator& sum, const Quantization& quantization, bool depthw
                     row = op.weights.size() / std::max<std::size_t>(outputs, 1);
   for (std::size_t o = 0; o < outputs; ++o) {
     double scale = sum.scale[o];
+    if (!std::isfinite(scale) || std::isnan(sum.offset[o]))
+      throw Unsupported("the scale or the bias of a channel is not finite", "CANON004");
     const auto weights = std::span(op.weights).subspan(o * row, row);
     const double exact = sum.offset[o] / scale, units = std::nearbyint(exact) + op.bias[o];
     const double lost = std::abs((exact - std::nearbyint(exact)) * scale);
@@ -224,7 +226,30 @@ TensorId Lowering::emit(const Real& real, const Accumulator& sum, const Quantiza
     addOp(real, {sum.input}, tensor, product<DepthwiseConv>(sum, quantization, true, clamp));
   else
     addOp(real, {sum.input}, tensor, product<Conv>(sum, quantization, false, clamp));
+  const std::int64_t taps = sum.window.kernelY * sum.window.kernelX;
+  noteWeights(sum, {.rows = w.outputs, .taps = taps, .columns = row / taps});
   return tensor;
+}
+
+void Lowering::noteWeights(const Accumulator& sum, const WeightExtents& extents) {
+  const ProductWeights& w = sum.weights;
+  const auto constant = constants_.find(w.bytes);
+  if (constant == constants_.end()) return;
+  WeightOrigin origin{.op = {},
+                      .value = constant->second,
+                      .extents = extents,
+                      .scales = sum.scale,
+                      .zero = w.zero,
+                      .group = w.group,
+                      .matrix = w.matrix,
+                      .termStep = w.stepK,
+                      .rowStep = w.stepN,
+                      .terms = std::vector<std::int64_t>(w.place.size())};
+  const double input = double{quantizations_[sum.input.at()].scale};
+  for (double& scale : origin.scales) scale = std::abs(scale) / input;
+  for (std::size_t k = 0; k < w.place.size(); ++k)
+    origin.terms[static_cast<std::size_t>(w.place[k])] = static_cast<std::int64_t>(k);
+  weightOrigins_[graph_.ops.back().name] = std::move(origin);
 }
 
 TensorId Lowering::emit(const Real& real, const Sum& sum, const Quantization& quantization,

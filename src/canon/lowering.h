@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
+#include "heddle/canon/weights.h"
 #include "heddle/graph/graph.h"
 #include "heddle/support/unique_names.h"
 #include "unsupported.h"
@@ -173,6 +174,8 @@ class Lowering {
   std::optional<Port> port(ValueId id);
   // Why an integer input of the model found no layout.
   const std::map<ValueId, Unsupported>& inputFaults() const { return inputFaults_; }
+  // By the operator's name; `op` is still open.
+  std::map<std::string, WeightOrigin>& weightOrigins() { return weightOrigins_; }
 
  private:
   // --- values.cc
@@ -213,6 +216,7 @@ class Lowering {
   void addOp(const Real& real, std::vector<TensorId> inputs, TensorId output,
              OpAttributes attributes);
   Clamp clampOf(const Real& real, const Quantization& quantization) const;
+  void noteWeights(const Accumulator& sum, const WeightExtents& extents);  // of the last operator
   TensorId emit(const Real& real, const Mapped&, const Quantization&, const std::string& name);
   TensorId emit(const Real& real, const Accumulator&, const Quantization&, const std::string& name);
   TensorId emit(const Real& real, const Sum&, const Quantization&, const std::string& name);
@@ -288,6 +292,8 @@ class Lowering {
   std::deque<Quantization> quantizations_;  // of graph_.tensors; references to them stay valid
   std::vector<bool> provisional_;  // the tensor has a name that a QuantizeLinear may replace
   UniqueNames tensorNames_, opNames_;
+  std::map<std::string, WeightOrigin> weightOrigins_;
+  std::map<const std::string*, ValueId> constants_;  // by the address of their bytes
   std::int64_t spent_ = 0;
 };
 

@@ -143,8 +143,9 @@ void Lowering::addBias(Accumulator& sum, const ConstantReal& bias, double factor
   for (std::size_t o = 0; o < outputs; ++o) {
     const std::size_t i = values.size() == 1 ? 0 : o;
     if (bias.type == DataType::Int32) {
-      const double scale = double{bias.scales.size() == 1 ? bias.scales[0] : bias.scales[i]};
-      const std::int32_t zero = bias.zeros.size() == 1 ? bias.zeros[0] : bias.zeros[i];
+      // One value for all channels still counts in units of each.
+      const double scale = double{bias.scales.size() == 1 ? bias.scales[0] : bias.scales[o]};
+      const std::int32_t zero = bias.zeros.size() == 1 ? bias.zeros[0] : bias.zeros[o];
       const auto raw = reinterpret_cast<const std::int32_t*>(bias.bytes->data())[i];
       if (zero == 0 && factor == 1 && std::abs(scale / sum.scale[o] - 1) < 1e-6) {
         sum.bias[o] = raw;

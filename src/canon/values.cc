@@ -73,6 +73,8 @@ Lowering::Lowering(const Graph& source)
   for (std::size_t i = 0; i < source.nodes.size(); ++i)
     for (const ValueId id : source.nodes[i].inputs)
       if (id.valid()) consumers_[id.at()].push_back(i);
+  for (std::size_t i = 0; i < source.values.size(); ++i)
+    if (source.values[i].constant) constants_.emplace(&*source.values[i].constant, ValueId(i));
   for (const ValueId id : source.inputs) {
     const Value& value = source[id];
     states_[id.at()] = Hosted{.before = true};

@@ -1,5 +1,5 @@
-// heddle compile | simulate | interpret | inspect | view | export. Exit status: 0 done, 1 bad
-// input, 2 usage, 3 does not fit, 70 a bug, 130 interrupted.
+// heddle compile | simulate | interpret | inspect | prune | view | export. Exit status: 0 done, 1
+// bad input, 2 usage, 3 does not fit, 70 a bug, 130 interrupted.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -47,6 +47,9 @@ struct Run {
     return with(o, interpretCommand, shown);
   }
   Diagnostics operator()(const InspectOptions& o) const { return with(o, inspectCommand, shown); }
+  Diagnostics operator()(const PruneCommandOptions& o) const {
+    return with(o, pruneCommand, shown);
+  }
   Diagnostics operator()(const ViewOptions& o) const { return with(o, viewCommand, shown); }
   Diagnostics operator()(const ExportOptions& o) const {
     return with(o, exportCommand, ::isatty(STDOUT_FILENO) != 0 ? shown : std::cout);

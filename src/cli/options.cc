@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "heddle/support/words.h"
 #include "version.h"
@@ -94,6 +95,66 @@ std::uint64_t readNumber(const std::string& option, const std::string& text) {
   return static_cast<std::uint64_t>(*number);
 }
 
+template <class T>
+T readWord(const std::string& option, const std::string& text,
+           const std::vector<std::pair<std::string, T>>& words) {
+  std::vector<std::string> names;
+  for (const auto& [word, value] : words) {
+    if (word == text) return value;
+    names.push_back(word);
+  }
+  const auto nearest = nearestWord(text, names);
+  badValue(option + " " + text, "'" + text + "' is none of the words for it",
+           "words: " + joinWords(names),
+           nearest ? "write '" + option + " " + *nearest + "'" : "use one of these");
+}
+
+std::int64_t readRatio(const std::string& text) {  // in millionths
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1))
+    badValue("--ratio " + text, "'" + text + "' is no ratio from 0 to 1", "",
+             "write it like '--ratio 0.5'");
+  return std::llround(value * 1e6);
+}
+
+void readBlock(const std::string& text, PruneOptions& options) {
+  constexpr std::int64_t kLargest = 1 << 20;
+  const auto numbers = numbersBetweenX(text);
+  if (!numbers || numbers->size() != 2 || std::ranges::min(*numbers) < 1 ||
+      std::ranges::max(*numbers) > kLargest)
+    badValue("--block " + text, "'" + text + "' is not output channels x input channels of a block",
+             "", "write it like '--block 8x8'");
+  options.blockRows = (*numbers)[0];
+  options.blockColumns = (*numbers)[1];
+}
+
+void readBalance(const std::string& text, PruneOptions& options) {
+  if (text == "none") return;
+  const std::size_t colon = text.find(':');
+  const std::string axis = text.substr(0, colon);
+  const std::optional<std::int64_t> groups =
+      colon == std::string::npos ? std::nullopt
+                                 : wholeNumber(std::string_view(text).substr(colon + 1));
+  if ((axis != "cout" && axis != "cin") || !groups || *groups < 1 || *groups > kMostGroups)
+    badValue("--balance " + text, "'" + text + "' is not none, cout:N or cin:N",
+             "N is from 1 to " + std::to_string(kMostGroups), "write it like '--balance cout:4'");
+  options.balance = axis == "cout" ? BalanceAxis::Outputs : BalanceAxis::Inputs;
+  options.groups = *groups;
+}
+
+std::vector<std::string> readKeep(const std::vector<std::string>& texts) {
+  std::vector<std::string> words;
+  for (std::string_view text : texts)
+    for (;;) {
+      const std::size_t comma = text.find(',');
+      words.emplace_back(text.substr(0, comma));
+      if (comma == std::string_view::npos) break;
+      text.remove_prefix(comma + 1);
+    }
+  return words;
+}
+
 // The texts that CLI11 collects; read into options once all are there.
 struct Texts {
   std::vector<std::string> paths;
@@ -103,6 +164,10 @@ struct Texts {
   std::vector<std::string> settings, shapes, inputs, outputs;
   std::vector<std::pair<std::string, std::string>> from;
   bool noVerify = false, data = false, quantized = false;
+  std::string masks, block = "8x8", ratio, importance = "l2", scope = "layer", balance = "none",
+                     steps;
+  std::vector<std::string> keep;
+  bool applyMasks = false, sensitivity = false;
   Verbosity verbosity;
 };
 
@@ -133,6 +198,10 @@ void addArrays(CLI::App& command, Texts& t) {
   command.add_option("--output", t.outputs, "where to write an output of the model")
       ->type_name("[NAME=]FILE.npy")
       ->allow_extra_args(false);
+}
+void addMasks(CLI::App& command, Texts& t) {
+  command.add_option("--masks", t.masks, "masks of the weights, by the names of the initializers")
+      ->type_name("FILE.npz");
 }
 void addSeed(CLI::App& command, Texts& t, const std::string& of) {
   command.add_option("--seed", t.seed, "seed of " + of + " (default 1)")->type_name("N");
@@ -198,6 +267,44 @@ void describeInspect(CLI::App& app, Texts& t) {
   c.footer("example:\n  heddle inspect hw_configs/paper.yaml --mesh 8x8");
   c.add_option("PATH", t.path, "FILE.onnx, FILE.yaml or a folder that compile wrote");
   addDevice(c, t);
+  addShape(c, t);
+  addMasks(c, t);
+  addVerbosity(c, t);
+}
+
+void describePrune(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand(
+      "prune", "write a model with zeros for the least important blocks of its weights");
+  c.footer(
+      "examples:\n  heddle prune build/models/resnet50.onnx -o resnet50-50.onnx --ratio 0.5 --keep "
+      "first\n  heddle prune build/models/mlp.onnx --sensitivity");
+  c.add_option("MODEL", t.path, "ONNX file of a quantized network")->type_name("FILE.onnx");
+  c.add_option("-o,--out", t.out, "the pruned model; its masks lie beside it, as FILE.masks.npz")
+      ->type_name("FILE.onnx");
+  c.add_option("--ratio", t.ratio, "of the blocks that go, from 0 to 1")->type_name("R");
+  c.add_option("--block", t.block, "output channels x input channels of a block (default 8x8)")
+      ->type_name("RxC");
+  c.add_option("--importance", t.importance, "of a block's values: l1, l2 (default), variance")
+      ->type_name("WORD");
+  c.add_option("--scope", t.scope,
+               "whether each layer gives its share or the network: layer (default), network")
+      ->type_name("WORD");
+  c.add_option("--balance", t.balance,
+               "none (default), or cout:N, cin:N: equally many blocks in N groups of channels")
+      ->type_name("WORD");
+  c.add_option("--keep", t.keep, "layers that stay: first, last or names, with commas")
+      ->type_name("LAYERS")
+      ->allow_extra_args(false);
+  c.add_option("--steps", t.steps, "of scope network: reach the ratio in so many steps (default 1)")
+      ->type_name("K");
+  addMasks(c, t);
+  c.add_flag("--apply-masks", t.applyMasks, "set to zero what the masks drop");
+  c.add_flag("--sensitivity", t.sensitivity,
+             "also print how much the output changes where one layer alone is pruned");
+  c.add_option("--input", t.inputs, "of --sensitivity: array for a quantized input of the network")
+      ->type_name("[NAME=]FILE.npy")
+      ->allow_extra_args(false);
+  addSeed(c, t, "inputs of --sensitivity that are not given");
   addShape(c, t);
   addVerbosity(c, t);
 }
@@ -320,7 +427,56 @@ Result<Command> inspectOf(const Texts& t) {
   return Command(InspectOptions{.path = t.path,
                                 .overrides = overridesOf(t),
                                 .shapes = shapesOf(t),
+                                .masks = t.masks,
                                 .verbosity = t.verbosity});
+}
+
+PruneOptions blocksOf(const Texts& t) {
+  PruneOptions o;
+  readBlock(t.block, o);
+  if (!t.ratio.empty()) o.ratioMillionths = readRatio(t.ratio);
+  o.importance = readWord<Importance>(
+      "--importance", t.importance,
+      {{"l1", Importance::L1}, {"l2", Importance::L2}, {"variance", Importance::Variance}});
+  o.scope = readWord<PruneScope>("--scope", t.scope,
+                                 {{"layer", PruneScope::Layer}, {"network", PruneScope::Network}});
+  readBalance(t.balance, o);
+  o.keep = readKeep(t.keep);
+  if (!t.steps.empty()) o.steps = static_cast<std::int64_t>(readNumber("--steps", t.steps));
+  if (o.steps < 1 || o.steps > kMostPruneSteps)
+    badValue("--steps " + t.steps, "'" + t.steps + "' is no number of steps",
+             "from 1 to " + std::to_string(kMostPruneSteps), "write it like '--steps 4'");
+  return o;
+}
+
+Result<Command> pruneOf(const Texts& t) {
+  const auto missingHere = [](const std::string& what, const std::string& mend) {
+    return missing("prune", what, mend);
+  };
+  if (t.path.empty())
+    return missingHere("the model is missing",
+                       "write 'heddle prune MODEL.onnx -o OUT.onnx --ratio 0.5'");
+  if (t.out.empty() && !t.sensitivity)
+    return missingHere("the name of the pruned model is missing", "add '-o OUT.onnx'");
+  if (!t.out.empty() && t.ratio.empty() && t.masks.empty())
+    return missingHere("it is not said what goes", "add '--ratio 0.5' or '--masks FILE.npz'");
+  if (t.applyMasks && t.masks.empty())
+    return missingHere("--apply-masks needs masks", "add '--masks FILE.npz'");
+  if (!t.sensitivity && !t.inputs.empty())
+    return missingHere("--input needs --sensitivity", "add '--sensitivity'");
+  PruneCommandOptions o;
+  o.model = t.path;
+  o.shapes = shapesOf(t);
+  const PruneOptions blocks = blocksOf(t);
+  if (!t.ratio.empty() || t.sensitivity) o.blocks = blocks;
+  o.masks = t.masks;
+  o.applyMasks = t.applyMasks;
+  o.out = t.out;
+  o.sensitivity = t.sensitivity;
+  o.inputs = t.inputs;
+  o.seed = seedOf(t);
+  o.verbosity = t.verbosity;
+  return Command(std::move(o));
 }
 
 Result<Command> viewOf(const Texts& t) {
@@ -369,8 +525,8 @@ Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
       command && !option ? std::vector<std::string>{}
       : command          ? optionNames(*command)
       : option           ? std::vector<std::string>{"--help", "--version"}
-                         : std::vector<std::string>{"compile", "simulate", "interpret",
-                                                    "inspect", "view",     "export"};
+                         : std::vector<std::string>{"compile", "simulate", "interpret", "inspect",
+                                                    "prune",   "view",     "export"};
   const std::string bare = word.substr(0, word.find('='));
   const auto nearest = nearestWord(bare, candidates);
   const std::string where = command ? "heddle " + command->get_name() : "heddle";
@@ -397,6 +553,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
   describeSimulate(app, texts);
   describeInterpret(app, texts);
   describeInspect(app, texts);
+  describePrune(app, texts);
   describeView(app, texts);
   describeExport(app, texts);
   app.allow_extras();
@@ -413,6 +570,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
     if (command->get_name() == "compile") return compileOf(texts);
     if (command->get_name() == "simulate") return simulateOf(texts);
     if (command->get_name() == "interpret") return interpretOf(texts);
+    if (command->get_name() == "prune") return pruneOf(texts);
     if (command->get_name() == "view") return viewOf(texts);
     if (command->get_name() == "export") return exportOf(texts);
     return inspectOf(texts);

@@ -13,7 +13,7 @@ struct PrintText {  // --help, --version
   std::string text;
 };
 using Command = std::variant<PrintText, CompileOptions, SimulateCommandOptions, InterpretOptions,
-                             InspectOptions, ViewOptions, ExportOptions>;
+                             InspectOptions, PruneCommandOptions, ViewOptions, ExportOptions>;
 
 // `arguments` without the program's name.
 // Errors, all Usage: CLI001 an unknown word (with the nearest right one); CLI002 a bad value;

@@ -7,10 +7,6 @@ namespace {
 
 constexpr std::int64_t kBlockMacs = kBlock * kBlock;  // one pixel by a block of each side
 
-Cycles atSlowest(Bytes size, BytesPerSecond a, BytesPerSecond b, const Device& device) {
-  return transferTime(size, std::min(a, b), device.clock);
-}
-
 }  // namespace
 
 KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns) {
@@ -59,10 +55,11 @@ Cycles kernelTime(const KernelWork& work, const Device& device) {
     case OpKind::Conv: {
       KernelWork stepped = work;
       stepped.columns = roundUpTo(work.columns, core.pixelStep);
-      return Cycles(divideRoundUp(kernelMacs(stepped), core.macsPerCycle)) + core.callOverhead;
+      return Cycles(divideRoundUp(kernelMacs(stepped), macsPerCycle(work.op, core))) +
+             core.callOverhead;
     }
     case OpKind::DepthwiseConv:
-      return Cycles(divideRoundUp(kernelMacs(work), core.depthwiseMacsPerCycle)) +
+      return Cycles(divideRoundUp(kernelMacs(work), macsPerCycle(work.op, core))) +
              core.callOverhead;
     case OpKind::MaxPool:
     case OpKind::AveragePool:
@@ -75,17 +72,32 @@ Cycles kernelTime(const KernelWork& work, const Device& device) {
   return {};
 }
 
+std::int64_t macsPerCycle(OpKind op, const CoreSpec& core) {
+  return op == OpKind::Conv            ? core.macsPerCycle
+         : op == OpKind::DepthwiseConv ? core.depthwiseMacsPerCycle
+                                       : 0;
+}
+
+BytesPerSecond ddrReadRate(const Device& d) {
+  return std::min(d.rates.ddrRead, d.rates.memtileWrite);
+}
+BytesPerSecond ddrWriteRate(const Device& d) {
+  return std::min(d.rates.memtileRead, d.rates.ddrWrite);
+}
+BytesPerSecond wireRate(const Device& d) { return std::min(d.rates.memtileRead, d.rates.wire); }
+BytesPerSecond coreWriteRate(const Device& d) {
+  return std::min(d.rates.coreWrite, d.rates.memtileWrite);
+}
+
 Cycles ddrReadTime(Bytes size, const Device& d) {
-  return atSlowest(size, d.rates.ddrRead, d.rates.memtileWrite, d);
+  return transferTime(size, ddrReadRate(d), d.clock);
 }
 Cycles ddrWriteTime(Bytes size, const Device& d) {
-  return atSlowest(size, d.rates.memtileRead, d.rates.ddrWrite, d);
+  return transferTime(size, ddrWriteRate(d), d.clock);
 }
-Cycles wireTime(Bytes size, const Device& d) {
-  return atSlowest(size, d.rates.memtileRead, d.rates.wire, d);
-}
+Cycles wireTime(Bytes size, const Device& d) { return transferTime(size, wireRate(d), d.clock); }
 Cycles coreWriteTime(Bytes size, const Device& d) {
-  return atSlowest(size, d.rates.coreWrite, d.rates.memtileWrite, d);
+  return transferTime(size, coreWriteRate(d), d.clock);
 }
 
 }  // namespace heddle

@@ -156,7 +156,7 @@ class WireReader {
   }
 
   std::vector<std::int64_t> readFeeders(const YamlNode& node, Each each, std::int64_t i) {
-    std::vector<std::int64_t> all(static_cast<std::size_t>(device_.columns));
+    std::vector<std::int64_t> all(static_cast<std::size_t>(device_.memtiles()));
     std::iota(all.begin(), all.end(), 0);
     if (node.kind == YamlNode::Kind::Sequence) return readMemtiles(node);
     if (node.text == "any") return all;
@@ -178,10 +178,10 @@ class WireReader {
       if (!memtile) {
         fault("DEV004", item.line, kindName(item) + " is not the number of a memtile", "",
               "write it like 'feeders: [0]'");
-      } else if (*memtile >= device_.columns) {
+      } else if (*memtile >= device_.memtiles()) {
         fault("DEV008", item.line,
               "memtile " + item.text + " cannot feed a wire: there is none of that number",
-              "the array has memtiles 0-" + std::to_string(device_.columns - 1),
+              "the array has memtiles 0-" + std::to_string(device_.memtiles() - 1),
               "correct it, or write 'feeders: any'");
       } else {
         feeders.insert(*memtile);
@@ -236,7 +236,7 @@ std::string printWires(const Device& device) {
   for (const Wire& wire : device.wires) {
     std::vector<std::string> memtiles;
     for (const std::int64_t memtile : wire.feeders) memtiles.push_back(std::to_string(memtile));
-    const bool any = static_cast<std::int64_t>(memtiles.size()) == device.columns;
+    const bool any = static_cast<std::int64_t>(memtiles.size()) == device.memtiles();
     const std::string feeders = any ? "any" : "[" + joinWords(memtiles) + "]";
     text += "  - {name: " + wire.name + ", reach: {rows: " + span(wire.reach.row, wire.reach.rows) +
             ", columns: " + span(wire.reach.column, wire.reach.columns) + "}, feeders: " + feeders +

@@ -40,7 +40,7 @@ std::string artefactText(const Compilation& run, Stage stage) {
     case Stage::Canonical:
       return print(run.canonical->graph);
     case Stage::Plan:
-      return print(*run.plan, run.canonical->graph, originOf(run));
+      return print(*run.plan, run.canonical->graph, originOf(run), run.stepTimes);
     case Stage::MemoryPlan:
       return print(*run.memoryPlan, run.canonical->graph, originOf(run));
     case Stage::Program:

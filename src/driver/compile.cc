@@ -71,13 +71,19 @@ class Compiler {
     const std::string* file = fileOf(Stage::Plan);
     Diagnostics faults = file ? readPlanFile(run_, *file) : planNetwork(run_);
     if (!faults.empty()) return faults;
+    const Result<MemoryPlan> memory =
+        allocateMemory(run_.canonical->graph, *run_.plan, *run_.device);
+    if (memory) timeInClosedForm(run_, *memory);
     return write("plan.txt", artefactText(run_, Stage::Plan));
   }
 
   Diagnostics takeMemoryPlan() {
     if (fileOf(Stage::Program)) return {};
     const std::string* file = fileOf(Stage::MemoryPlan);
-    return file ? readMemoryPlanFile(run_, *file) : planMemory(run_);
+    if (!file) return planMemory(run_);
+    Diagnostics faults = readMemoryPlanFile(run_, *file);
+    if (faults.empty()) timeInClosedForm(run_, *run_.memoryPlan);
+    return faults;
   }
 
   Diagnostics takeProgram() {

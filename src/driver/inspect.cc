@@ -8,8 +8,10 @@
 #include "heddle/driver/files.h"
 #include "heddle/report/bounds.h"
 #include "heddle/support/json_writer.h"
+#include "masks.h"
 #include "road.h"
 #include "saved.h"
+#include "sparsity_text.h"
 
 namespace heddle {
 namespace {
@@ -50,7 +52,7 @@ std::string portText(const std::string& role, const Port& port, const CanonicalT
          std::to_string(tensor.zeroPoint + (tensor.fromUint8 ? 128 : 0)) + "\n";
 }
 
-std::string modelText(const Compilation& run) {
+std::string modelText(const Compilation& run, const SparseGraph& sparse, bool hasMasks) {
   const CanonicalGraph& graph = run.canonical->graph;
   const ModelFacts facts = factsOf(graph);
   std::string text = "model     " + graph.name + "\nsha256    " + run.modelSha256 + "\n";
@@ -65,10 +67,10 @@ std::string modelText(const Compilation& run) {
   text += "MACs      " + std::to_string(facts.macs) + "\nweights   " +
           std::to_string(facts.weightBytes) + " B\n";
   for (const std::string& op : hostOperators(*run.canonical)) text += "host      " + op + "\n";
-  return text;
+  return text + sparsityText(sparse, hasMasks);
 }
 
-std::string modelJson(const Compilation& run) {
+std::string modelJson(const Compilation& run, const SparseGraph& sparse, bool hasMasks) {
   const CanonicalGraph& graph = run.canonical->graph;
   const ModelFacts facts = factsOf(graph);
   JsonWriter json(2);
@@ -94,6 +96,8 @@ std::string modelJson(const Compilation& run) {
   json.key("macs").value(facts.macs).key("weightBytes").value(facts.weightBytes);
   json.key("hostOperators").beginArray();
   for (const std::string& op : hostOperators(*run.canonical)) json.value(op);
+  json.endArray().key("sparsity").beginArray();
+  sparsityJson(sparse, hasMasks, json);
   json.endArray().endObject();
   return json.take() + "\n";
 }
@@ -103,7 +107,14 @@ Diagnostics inspectModel(const InspectOptions& options, std::ostream& out) {
   Diagnostics faults = importModel(run, options.path, options.shapes);
   if (faults.empty()) faults = canonicalizeModel(run);
   if (!faults.empty()) return faults;
-  out << (options.verbosity.json ? modelJson(run) : modelText(run));
+  const auto masks = readMasks(options.masks, run, false);
+  if (!masks) return masks.diagnostics();
+  const SparseGraph sparse = applySparsity(run.canonical->graph, *masks);
+  faults = verify(sparse);
+  if (!faults.empty()) return asBugs(std::move(faults));
+  const bool hasMasks = !options.masks.empty();
+  out << (options.verbosity.json ? modelJson(run, sparse, hasMasks)
+                                 : modelText(run, sparse, hasMasks));
   return {};
 }
 
@@ -153,12 +164,22 @@ Diagnostic notKnown(const std::string& path) {
           .severity = Severity::Usage};
 }
 
+Diagnostic masksOfNoModel(const InspectOptions& options) {
+  return {.code = "CLI009",
+          .where = "--masks " + options.masks,
+          .summary = "masks are for the weights of a model",
+          .what = "'" + options.path + "' is none",
+          .mend = "name a FILE.onnx, or leave --masks out",
+          .severity = Severity::Usage};
+}
+
 }  // namespace
 
 Diagnostics inspectCommand(const InspectOptions& options, std::ostream& out, Progress& progress) {
   const std::filesystem::path path = options.path;
   progress.begin("inspect");
   const std::string ending = path.extension().string();
+  if (!options.masks.empty() && ending != ".onnx") return {masksOfNoModel(options)};
   if (std::filesystem::is_directory(path)) return inspectFolder(options, out);
   if (ending == ".onnx") return inspectModel(options, out);
   if (ending == ".yaml" || ending == ".yml" || builtInDevice(options.path))

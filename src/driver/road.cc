@@ -11,6 +11,7 @@
 #include "heddle/emit/asm.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/onnx/import.h"
+#include "heddle/planner/count_work.h"
 #include "heddle/planner/make_plan.h"
 #include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
@@ -88,6 +89,12 @@ Diagnostics planMemory(Compilation& run) {
   return {};
 }
 
+void timeInClosedForm(Compilation& run, const MemoryPlan& memory) {
+  const Timed timed(run.effort.compileSeconds);
+  run.stepTimes =
+      stepTimes(countWork(run.canonical->graph, *run.plan, memory, *run.device), *run.device);
+}
+
 Diagnostics makeProgram(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
   Result<GeneratedProgram> generated =
@@ -121,8 +128,7 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Pr
     run.whatIf = std::move(*free);
   }
   std::vector<Cycles> closedForm;
-  if (run.plan)
-    for (const Mapping& layer : run.plan->layers) closedForm.push_back(layer.score);
+  if (run.plan) closedForm = layerCycles(*run.plan, run.stepTimes);
   run.report =
       makeReport(run.canonical->graph, *run.program, *run.device, *run.simulated, closedForm);
   return {};

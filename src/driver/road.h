@@ -28,6 +28,7 @@ Diagnostics importModel(Compilation& run, const std::string& path, const ShapeSe
 Diagnostics canonicalizeModel(Compilation& run);
 Diagnostics planNetwork(Compilation& run);
 Diagnostics planMemory(Compilation& run);
+void timeInClosedForm(Compilation& run, const MemoryPlan& memory);  // the plan's steps
 Diagnostics makeProgram(
     Compilation& run);  // generated, verified, printed, with the hashes of all files
 Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles,

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/program/program.h"
-#include "heddle/support/result.h"
+#include "heddle/support/fault_list.h"
 
 namespace heddle::asm_text {
 
@@ -72,7 +72,11 @@ struct Draft {
 // Lines that a file has once.
 enum class Once { Model, Device, Weights, Ddr, Count };
 
+inline constexpr std::size_t kMaxFaults = 20;
+
 struct Reader {
+  explicit Reader(const std::string& file) : name(file), faults(file, kMaxFaults) {}
+
   Draft draft;
   Program program;
   std::vector<Loop> openLoops;
@@ -80,7 +84,7 @@ struct Reader {
   std::size_t instructions = 0;
   std::array<bool, static_cast<std::size_t>(Once::Count)> said{};
   std::string name;  // of the file
-  Diagnostics diagnostics;
+  FaultList faults;
 };
 
 }  // namespace heddle::asm_text

@@ -51,13 +51,13 @@ std::string placeText(const Reader& reader, const peg::position& at) {
 
 void fail(Reader& reader, const peg::position& at, std::string code, std::string summary,
           std::string what, std::string mend, Severity severity) {
-  reader.diagnostics.push_back({.code = std::move(code),
-                                .where = placeText(reader, at),
-                                .summary = std::move(summary),
-                                .what = std::move(what),
-                                .mend = std::move(mend),
-                                .severity = severity});
-  if (reader.diagnostics.size() >= kMaxFaults) throw TooManyFaults{};
+  reader.faults.add({.code = std::move(code),
+                     .where = placeText(reader, at),
+                     .summary = std::move(summary),
+                     .what = std::move(what),
+                     .mend = std::move(mend),
+                     .severity = severity});
+  if (reader.faults.full()) throw TooManyFaults{};
   throw LineFault{};
 }
 

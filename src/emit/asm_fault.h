@@ -9,7 +9,6 @@ namespace heddle::asm_text {
 struct LineFault {};      // this line is at fault; recorded
 struct TooManyFaults {};  // enough is enough
 
-inline constexpr std::size_t kMaxFaults = 20;
 // An instruction takes about a kilobyte of memory whatever its text is, hence a bound.
 inline constexpr std::size_t kMaxInstructions = 1'000'000;
 

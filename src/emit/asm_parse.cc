@@ -345,8 +345,7 @@ struct Control : peg::normal<Rule> {
 
 Result<Program> parseAsm(const std::string& text, const std::string& name) {
   using namespace asm_text;
-  Reader reader;
-  reader.name = name;
+  Reader reader(name);
   tao::pegtl::memory_input<tao::pegtl::tracking_mode::lazy> input(text.data(), text.size(), name);
   try {
     if (!tao::pegtl::parse<File<LineFault>, Action, Control>(input, reader)) {
@@ -369,8 +368,9 @@ Result<Program> parseAsm(const std::string& text, const std::string& name) {
              "add it");
   } catch (const LineFault&) {
   } catch (const TooManyFaults&) {
+    reader.faults.stop();
   }
-  if (!reader.diagnostics.empty()) return std::move(reader.diagnostics);
+  if (!reader.faults.empty()) return reader.faults.take();
   return std::move(reader.program);
 }
 

@@ -62,13 +62,20 @@ HostTensor realResult(const Call& call, NodeKind kind, void (*family)(Call&),
   return output;
 }
 
-// An int32 bias counts in units of the product of the operands' scales.
-HostTensor bias(const Call& call, std::size_t i, std::size_t scaleA, std::size_t scaleB) {
-  HostTensor tensor{DataType::Float64, call.input(i).shape, call.input(i).values};
-  const std::vector<double>& scales = call.input(scaleB).values;
-  for (std::size_t e = 0; e < tensor.values.size(); ++e)
-    tensor.values[e] *=
-        call.input(scaleA).values[0] * scales[scales.size() == 1 ? 0 : e % scales.size()];
+// Input i, an int32 bias, counts in units of alpha and the operands' scales (inputs 1 and 4); one
+// value for all columns in units of each.
+HostTensor bias(const Call& call, std::size_t i, float alpha = 1) {
+  const HostTensor& given = call.input(i);
+  const std::vector<double>& scales = call.input(4).values;
+  const std::size_t columns = scales.size();
+  const bool spread = columns > 1 && (given.shape.empty() || given.shape.back() == 1);
+  HostTensor tensor{DataType::Float64, given.shape, {}};
+  if (spread && tensor.shape.empty()) tensor.shape.push_back(1);
+  if (spread) tensor.shape.back() = static_cast<std::int64_t>(columns);
+  for (const double value : given.values)
+    for (std::size_t n = 0; n < (spread ? columns : 1); ++n)
+      tensor.values.push_back(value * double{alpha} * call.input(1).values[0] *
+                              scales[tensor.values.size() % columns]);
   return tensor;
 }
 
@@ -81,10 +88,10 @@ void integerProduct(Call& call, NodeKind kind) {
 }
 
 void qgemm(Call& call) {
-  const ScaleAxis axis =
-      call.attributes<GemmAttributes>().transB ? ScaleAxis::First : ScaleAxis::Last;
+  const GemmAttributes& gemm = call.attributes<GemmAttributes>();
+  const ScaleAxis axis = gemm.transB ? ScaleAxis::First : ScaleAxis::Last;
   std::vector<HostTensor> operands{dequantized(call, 0, 1, 2), dequantized(call, 3, 4, 5, axis)};
-  if (call.has(6)) operands.push_back(bias(call, 6, 1, 4));
+  if (call.has(6)) operands.push_back(bias(call, 6, gemm.alpha));
   const HostTensor real = realResult(call, NodeKind::Gemm, product, operands);
   if (call.has(7)) return quantizeInto(call, real, 7, 8);
   call.output.values = real.values;
@@ -134,7 +141,7 @@ void quantizedOperator(Call& call) {
       return unary(NodeKind::Sigmoid, elementwise);
     case NodeKind::QLinearConv: {
       std::vector<HostTensor> operands{dequantized(call, 0, 1, 2), dequantized(call, 3, 4, 5)};
-      if (call.has(8)) operands.push_back(bias(call, 8, 1, 4));
+      if (call.has(8)) operands.push_back(bias(call, 8));
       return quantizeInto(call, realResult(call, NodeKind::Conv, product, operands), 6, 7);
     }
     default:

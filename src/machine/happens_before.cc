@@ -65,11 +65,13 @@ void HappensBefore::acquire(EngineIndex e, std::int32_t lock, std::int64_t count
   if (needed <= 0) return;
   while (history.left[history.first].upTo < needed) ++history.first;
   learn(e, history.left[history.first].from);
-  if (history.first * 2 > history.left.size()) {
-    history.left.erase(history.left.begin(),
-                       history.left.begin() + static_cast<std::ptrdiff_t>(history.first));
-    history.first = 0;
-  }
+  dropBefore(history.first, history.left);
+}
+
+void HappensBefore::hold(EngineIndex e, std::int32_t lock, std::int64_t count) {
+  LockHistory& history = locks_[static_cast<std::size_t>(lock)];
+  history.held += count;
+  history.holdings.push_back({history.held, actorOf(e), numberOf(e)});
 }
 
 void HappensBefore::awaitStart(EngineIndex channel, std::int64_t entry) {
@@ -101,6 +103,19 @@ void HappensBefore::release(EngineIndex e, std::int32_t lock, std::int64_t count
   LockHistory& history = locks_[static_cast<std::size_t>(lock)];
   history.released += count;
   history.left.push_back({history.released, messageOf(e)});
+}
+
+// What the producer knows grows, so an acquisition that was sure once stays so.
+std::int64_t HappensBefore::highest(EngineIndex e, std::int32_t lock) {
+  LockHistory& history = locks_[static_cast<std::size_t>(lock)];
+  for (; history.firstUnsure < history.holdings.size(); ++history.firstUnsure) {
+    const Holding& next = history.holdings[history.firstUnsure];
+    if (known(e)[next.actor] < next.number) break;
+    history.surelyHeld = next.upTo;
+  }
+  dropBefore(history.firstUnsure, history.holdings);
+  return x_.program->locks[static_cast<std::size_t>(lock)].initial + history.released -
+         history.surelyHeld;
 }
 
 void HappensBefore::start(EngineIndex sequencer, EngineIndex channel) {

@@ -49,6 +49,9 @@ class HappensBefore {
   void awaitEntry(EngineIndex sequencer, EngineIndex channel, std::int64_t entry);
   void meet(EngineIndex wire, std::span<const EngineIndex> receivers);
 
+  // After all of these: the operation holds the tokens that it has acquired.
+  void hold(EngineIndex e, std::int32_t lock, std::int64_t count);
+
   // Of the operation of `e`, no receiving channel, that has started: its number among those of its
   // actor, from 1, and what has ended before it.
   std::int32_t actorOf(EngineIndex e) const { return actor_[at(e)]; }
@@ -58,6 +61,9 @@ class HappensBefore {
   // The operation ends, on its receivers too; then it lets others go.
   void end(EngineIndex e, std::span<const EngineIndex> receivers);
   void release(EngineIndex e, std::int32_t lock, std::int64_t count);
+  // The highest value that the lock can have after this release of `e`, however long everything
+  // takes: all that it has got, less what its consumer has surely acquired.
+  std::int64_t highest(EngineIndex e, std::int32_t lock);
   void start(EngineIndex sequencer, EngineIndex channel);
   void endEntry(EngineIndex channel);
 
@@ -72,12 +78,26 @@ class HappensBefore {
     std::int64_t upTo = 0;  // of all that the lock's producer has ever released
     Message from;
   };
+  struct Holding {
+    std::int64_t upTo = 0;  // of all that the lock's consumer has ever acquired
+    std::int32_t actor = -1, number = 0;
+  };
   struct LockHistory {
-    std::int64_t acquired = 0, released = 0;
+    std::int64_t acquired = 0, released = 0, held = 0;
+    std::int64_t surelyHeld = 0;    // of `held`, as the producer knew last
+    std::vector<Holding> holdings;  // in order; those before `firstUnsure` have surely happened
+    std::size_t firstUnsure = 0;
     std::vector<Tokens> left;  // in order; those before `first` are used up
     std::size_t first = 0;
   };
 
+  // Drops the entries before `first` of a list, once in a while.
+  template <class T>
+  static void dropBefore(std::size_t& first, std::vector<T>& list) {
+    if (first * 2 <= list.size()) return;
+    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(first));
+    first = 0;
+  }
   static std::size_t at(EngineIndex e) { return static_cast<std::size_t>(e); }
   Message messageOf(EngineIndex e) const {
     return {actorOf(e), known(e)[actorOf(e)], known_[at(e)]};

@@ -54,7 +54,6 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
   if (rates.ddrReadTotal) readShare_.emplace(*rates.ddrReadTotal, x_.device->clock);
   if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
   for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
-  fullest_.value = lockMaximum(*x_.device);
   if (data_ != nullptr) happensBefore_.emplace(x_);
   result_.layerEnd.resize(x_.program->layers.size());
   for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
@@ -99,6 +98,7 @@ SimulateResult Simulation::run() {
                   [](const EngineState& s) { return s.leaf >= 0; }))
     deadlock();
   checkFullestLock();
+  result_.highestLock = fullest_.value;
   checkLocksAtEnd();
   if (data_ != nullptr) data_->complete(result_, happensBefore_->known(x_.sequencer()));
   return std::move(result_);
@@ -106,15 +106,18 @@ SimulateResult Simulation::run() {
 
 // At the end, so that the message says what would suffice.
 void Simulation::checkFullestLock() const {
-  if (fullest_.lock < 0) return;
+  if (fullest_.value <= lockMaximum(*x_.device)) return;
   const Lock& declared = x_.program->locks[static_cast<std::size_t>(fullest_.lock)];
   const std::string reached = std::to_string(fullest_.value);
-  failTooLarge("MACH006", fullest_.where, "a lock rises above its maximum",
-               "lock " + std::to_string(declared.index) + " of " + nameOf(declared.tile) +
-                   " reaches " + reached + ", 'limits.lockMaximum' is " +
-                   std::to_string(lockMaximum(*x_.device)),
-               "choose a device with 'limits.lockMaximum' of " + reached +
-                   " or more, or another mesh or network");
+  failTooLarge(
+      "MACH006", fullest_.where,
+      happensBefore_ ? "a lock can rise above its maximum" : "a lock rises above its maximum",
+      "lock " + std::to_string(declared.index) + " of " + nameOf(declared.tile) +
+          (happensBefore_ ? " reaches " + reached + " where its consumer is slow"
+                          : " reaches " + reached) +
+          ", 'limits.lockMaximum' is " + std::to_string(lockMaximum(*x_.device)),
+      "choose a device with 'limits.lockMaximum' of " + reached +
+          " or more, or another mesh or network");
 }
 
 void Simulation::countInstructions() {
@@ -296,6 +299,12 @@ void Simulation::learn(EngineIndex e) {
     case Op::Call:
       break;
   }
+  const auto hold = [&](EngineIndex engine) {
+    for (const LockNeed& need : state(engine).acquire)
+      happensBefore_->hold(engine, need.lock, need.count);
+  };
+  hold(e);
+  if (leafOf(s).op == Op::Send) std::for_each(s.partners.begin(), s.partners.end(), hold);
 }
 
 // Why the engine started later than it was ready: what its transfer was seen to lack last.
@@ -434,8 +443,12 @@ void Simulation::letGo(EngineIndex e) {
     LockState& lock = locks_[static_cast<std::size_t>(need.lock)];
     lock.value += need.count;
     lock.lastRelease = s.last;
-    if (happensBefore_) happensBefore_->release(e, need.lock, need.count);
-    if (lock.value > fullest_.value) fullest_ = {lock.value, need.lock, whereIs(e)};
+    std::int64_t highest = lock.value;
+    if (happensBefore_) {
+      happensBefore_->release(e, need.lock, need.count);
+      highest = happensBefore_->highest(e, need.lock);
+    }
+    if (highest > fullest_.value) fullest_ = {highest, need.lock, whereIs(e)};
     queueAttempt(x_.lockConsumer[static_cast<std::size_t>(need.lock)]);
   }
   s.busy = false;

@@ -137,7 +137,8 @@ class Simulation {
   std::vector<EngineState> engines_;
   std::vector<LockState> locks_;
   struct {
-    std::int64_t value = 0;  // above the maximum; at first the maximum itself
+    // The highest value of any lock; with data whatever the times are, else in this run.
+    std::int64_t value = 0;
     std::int32_t lock = -1;
     std::string where;
   } fullest_;

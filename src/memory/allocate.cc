@@ -83,6 +83,9 @@ class Allocator {
     return graph_.ops[plan_.schedule[step].layer.at()];
   }
 
+  // Of one stream: each may be full, and a lock counts them.
+  std::int64_t mostPlaces() const { return device_.limits.lockMaximum.value_or(INT64_MAX); }
+
   void describeTensors() {
     memory_.tensors.resize(graph_.tensors.size());
     for (TensorMemory& tensor : memory_.tensors) tensor.first = std::ssize(plan_.schedule);
@@ -101,12 +104,39 @@ class Allocator {
 
   bool atHome(std::size_t root) const { return !plan_.homes[root].empty(); }
 
+  // Rows on their way in and out of DDR, in as many places as there is room for; at worst each
+  // input in one.
   void placeStreams(std::size_t s) {
     const Mapping& m = mapping(s);
     memory_.steps.resize(plan_.schedule.size());
+    const auto others = static_cast<std::ptrdiff_t>(placed_.size());
+    std::int64_t needed = 0;
+    bool fits = false;
+    for (const bool onePlaceEach : {false, true}) {
+      if (fits) break;
+      placed_.erase(placed_.begin() + others, placed_.end());
+      memory_.steps[s] = {};
+      needed = 0;
+      fits = tryStreams(s, onePlaceEach, needed);
+    }
+    for (std::size_t r = 0; r < m.weights.size(); ++r)
+      memory_.steps[s].weights.push_back(
+          {memory_.weightStaging + weightRank(m, r) * plan_.stagingPerRoute(), m.weightBytes,
+           std::min({plan_.stagingPerRoute() / m.weightBytes, kMostStaged, mostPlaces()})});
+    if (fits) return;
+    errors_.push_back(
+        {"MEM001", graph_.name + ", node '" + op(s).name + "' (" + op(s).onnxOp + ")",
+         "the rows on their way from and to DDR do not fit a memtile",
+         "they need " + std::to_string(needed) + " B of the " +
+             std::to_string(memory_.weightStaging) + " B that a memtile has beside its weights",
+         "give the memtiles more memory (--set memtile.memory=...)", Severity::DoesNotFit});
+  }
+
+  // Whether all streams of a step found their places; `needed`: bytes of those asked for.
+  bool tryStreams(std::size_t s, bool onePlaceEach, std::int64_t& needed) {
+    const Mapping& m = mapping(s);
     StepMemory& memory = memory_.steps[s];
     const auto step = static_cast<std::int64_t>(s);
-    std::int64_t needed = 0;
     const auto stream = [&](std::int64_t slotBytes, std::int64_t slots, std::int64_t copies) {
       Request request{
           .bytes = slotBytes * slots * copies, .first = step, .last = step, .address = -1};
@@ -119,8 +149,8 @@ class Allocator {
       StreamPlan& input = memory.inputs.emplace_back();
       const std::int64_t bytes = m.rings[i].rowBytes;
       if (atHome(rootIndex(op(s).inputs[i])) || bytes == 0) continue;
-      input = stream(bytes, std::max(kFewestPlaces, mostRoutesOfAMemtile(m.inputs[i]) + 1), 1);
-      if (input.address < 0) input = stream(bytes, 1, 1);
+      if (!onePlaceEach) input = stream(bytes, places(m, i), 1);
+      if (onePlaceEach || input.address < 0) input = stream(bytes, 1, 1);
       fits = fits && input.address >= 0;
     }
     if (!atHome(rootIndex(op(s).output))) {
@@ -129,17 +159,15 @@ class Allocator {
       memory.output = stream(m.outputRowBytes, m.outputSlots, copies);
       fits = fits && memory.output->address >= 0;
     }
-    for (std::size_t r = 0; r < m.weights.size(); ++r)
-      memory.weights.push_back({memory_.weightStaging + weightRank(m, r) * plan_.stagingPerRoute(),
-                                m.weightBytes,
-                                std::min(plan_.stagingPerRoute() / m.weightBytes, kMostStaged)});
-    if (fits) return;
-    errors_.push_back(
-        {"MEM001", graph_.name + ", node '" + op(s).name + "' (" + op(s).onnxOp + ")",
-         "the rows on their way from and to DDR do not fit a memtile",
-         "they need " + std::to_string(needed) + " B of the " +
-             std::to_string(memory_.weightStaging) + " B that a memtile has beside its weights",
-         "give the memtiles more memory (--set memtile.memory=...)", Severity::DoesNotFit});
+    return fits;
+  }
+
+  // How many rows of an operand are on their way where there is room.
+  std::int64_t places(const Mapping& m, std::size_t operand) const {
+    const std::int64_t wanted =
+        std::max(kFewestPlaces, mostRoutesOfAMemtile(m.inputs[operand]) + 1);
+    // One lock counts those of all operands.
+    return std::clamp<std::int64_t>(mostPlaces() / std::ssize(m.inputs), 1, wanted);
   }
 
   void placeHomes() {

@@ -9,7 +9,6 @@ namespace {
 const std::string kVersion = "heddle.memory-plan/1";
 const std::string kCode = "MEM010";
 constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number: sums stay in 64 bits
-constexpr std::size_t kMostFaults = 100;
 
 void printStream(std::ostream& out, const std::string& what, const StreamPlan& s) {
   out << "  " << what << " " << s.slots << " by " << s.slotBytes << " address " << s.address
@@ -18,21 +17,9 @@ void printStream(std::ostream& out, const std::string& what, const StreamPlan& s
 
 class MemoryParser {
  public:
-  explicit MemoryParser(const std::string& name) : name_(name) {}
-
-  Result<MemoryPlanText> run(const std::vector<TextLine>& lines) {
-    if (lines.empty() || lines[0].tokens[0].text != kVersion)
-      return Diagnostic{kCode, name_ + ":1", "not a memory plan of this version",
-                        "the first line is not " + kVersion,
-                        "give a memory plan that this version of heddle has written"};
-    Diagnostics faults;
-    for (std::size_t i = 1; i < lines.size() && faults.size() < kMostFaults; ++i) try {
-        LineReader r(lines[i], name_, kCode);
-        line(r);
-        r.expectEnd();
-      } catch (const TextFault& fault) {
-        faults.push_back(fault.diagnostic);
-      }
+  Result<MemoryPlanText> run(const std::string& text, const std::string& name) {
+    Diagnostics faults =
+        readArtefact(text, name, {kVersion, "memory plan", kCode}, [&](LineReader& r) { line(r); });
     if (!faults.empty()) return faults;
     return MemoryPlanText{std::move(memory_), std::move(origin_)};
   }
@@ -125,7 +112,6 @@ class MemoryParser {
     return s;
   }
 
-  const std::string& name_;
   MemoryPlan memory_;
   PlanOrigin origin_;
 };
@@ -160,8 +146,7 @@ std::string print(const MemoryPlan& memory, const CanonicalGraph& graph, const P
 }
 
 Result<MemoryPlanText> parseMemoryPlan(const std::string& text, const std::string& name) {
-  HEDDLE_TRY(const std::vector<TextLine> lines, readTextLines(text, name, kCode));
-  return MemoryParser(name).run(lines);
+  return MemoryParser().run(text, name);
 }
 
 }  // namespace heddle

@@ -101,11 +101,19 @@ class MemoryCheck {
     const bool enough = stream.slots >= 0 && stream.slots <= most && stream.slotBytes >= 0 &&
                         stream.slotBytes <= most &&
                         (!needed || (stream.slots >= 1 && stream.slotBytes >= bytes));
-    if (enough && stream.slotBytes % kBlock == 0) return;
-    fault("MEM005", stepName(s), "the places of " + what + " are too few or too small",
-          std::to_string(stream.slots) + " of " + std::to_string(stream.slotBytes) + " B; " +
-              std::to_string(bytes) + " B pass at once",
-          "plan at least one place of that size, a multiple of 8 bytes");
+    if (!enough || stream.slotBytes % kBlock != 0)
+      fault("MEM005", stepName(s), "the places of " + what + " are too few or too small",
+            std::to_string(stream.slots) + " of " + std::to_string(stream.slotBytes) + " B; " +
+                std::to_string(bytes) + " B pass at once",
+            "plan at least one place of that size, a multiple of 8 bytes");
+    const std::int64_t countable = device_.limits.lockMaximum.value_or(stream.slots);
+    if (stream.slots <= countable) return;
+    fault("MEM005", stepName(s), "the places of " + what + " are more than a lock can count",
+          std::to_string(stream.slots) + " places, 'limits.lockMaximum' is " +
+              std::to_string(countable),
+          "plan fewer places, or choose a device with 'limits.lockMaximum' of " +
+              std::to_string(stream.slots) + " or more");
+    faults_.back().severity = Severity::DoesNotFit;
   }
 
   void step(std::size_t s) {

@@ -1,10 +1,6 @@
 #include "heddle/onnx/import.h"
 
-#include <fcntl.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <onnx/onnx_pb.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -14,6 +10,7 @@
 #include "heddle/support/fault_list.h"
 #include "heddle/support/unique_names.h"
 #include "limits.h"
+#include "model_file.h"
 #include "node_reader.h"
 #include "tensor_reader.h"
 
@@ -406,75 +403,20 @@ class Importer {
   FaultList faults_{name_};
 };
 
-// Protobuf logs faults of the input to stderr; the diagnostics say it instead.
-class QuietProtobuf {
- public:
-  QuietProtobuf() : old_(google::protobuf::SetLogHandler(nullptr)) {}
-  ~QuietProtobuf() { google::protobuf::SetLogHandler(old_); }
-  QuietProtobuf(const QuietProtobuf&) = delete;
-  QuietProtobuf& operator=(const QuietProtobuf&) = delete;
-
- private:
-  google::protobuf::LogHandler* old_;
-};
-
-bool parse(google::protobuf::io::ZeroCopyInputStream& stream, onnx::ModelProto& model) {
-  google::protobuf::io::CodedInputStream coded(&stream);
-  coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
-  return model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
-}
-
-Diagnostic notAModel(const std::string& name) {
-  return {.code = "ONNX002",
-          .where = name,
-          .summary = "this is not an ONNX model",
-          .what = "the file does not parse as onnx.ModelProto",
-          .mend = "check that the file is whole"};
-}
-
-Result<Graph> importModel(onnx::ModelProto& model, const std::string& name,
-                          const ImportOptions& options,
-                          std::optional<std::filesystem::path> directory) {
-  if (!model.has_graph()) return notAModel(name);
-  return Importer(model, name, options, TensorReader(std::move(directory))).run();
-}
-
 }  // namespace
 }  // namespace onnx_import
 
 Result<Graph> importOnnx(std::string_view bytes, const std::string& name,
                          const ImportOptions& options) {
-  const onnx_import::QuietProtobuf quiet;
-  onnx::ModelProto model;
-  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    return onnx_import::notAModel(name);
-  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
-  if (!onnx_import::parse(stream, model)) return onnx_import::notAModel(name);
-  return onnx_import::importModel(model, name, options, std::nullopt);
+  using namespace onnx_import;
+  HEDDLE_TRY(onnx::ModelProto model, parseModel(bytes, name));
+  return Importer(model, name, options, TensorReader(std::nullopt)).run();
 }
 
 Result<Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options) {
-  const std::string name = path.string();
-  std::error_code error;
-  const int file =
-      std::filesystem::is_regular_file(path, error) ? open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
-  if (file < 0)
-    return Diagnostic{.code = "ONNX001",
-                      .where = name,
-                      .summary = "the model cannot be opened",
-                      .what = "there is no readable file of that name",
-                      .mend = "check the path"};
-  const onnx_import::QuietProtobuf quiet;
-  onnx::ModelProto model;
-  bool parsed = false;
-  {
-    google::protobuf::io::FileInputStream stream(file, 1 << 20);
-    stream.SetCloseOnDelete(true);
-    parsed = onnx_import::parse(stream, model);
-  }
-  if (!parsed) return onnx_import::notAModel(name);
-  return onnx_import::importModel(model, name, options,
-                                  path.parent_path().empty() ? "." : path.parent_path());
+  using namespace onnx_import;
+  HEDDLE_TRY(onnx::ModelProto model, readModel(path));
+  return Importer(model, path.string(), options, TensorReader(folderOf(path))).run();
 }
 
 }  // namespace heddle

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <sstream>
+#include <tuple>
 
 #include "heddle/cost/cost.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
+#include "heddle/tiling/nest.h"
 
 namespace heddle {
 namespace {
@@ -46,11 +49,12 @@ std::vector<std::int64_t> steps(std::int64_t n) {
 class LayerSearch {
  public:
   LayerSearch(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-              std::int64_t staging)
+              const SearchLimits& limits)
       : graph_(graph),
         op_(op),
         device_(device),
-        staging_(staging),
+        limits_(limits),
+        mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
         output_(graph.tensors[op.output.at()].shape),
         input_(graph.tensors[op.inputs[0].at()].shape),
         capacity_(device.core.operandMemory().raw()) {
@@ -71,10 +75,13 @@ class LayerSearch {
     std::ostringstream out;
     if (smallest_ == INT64_MAX)
       out << "two of its smallest weight records need " << 2 * smallestRecord_ << " B of the "
-          << staging_ << " B that a memtile sets aside for the weights of a row";
+          << limits_.staging << " B that a memtile sets aside for the weights of a row";
     else
       out << "the smallest subvolume needs " << smallest_ << " B of a core's " << capacity_
           << " B for operands";
+    if (tooManyWait_)
+      out << ", with rings that let no more calls wait than 'limits.lockMaximum' of "
+          << mostWaiting_;
     return out.str();
   }
 
@@ -83,6 +90,7 @@ class LayerSearch {
     const std::int64_t inputBlocks = sharesInput(op_) ? blocksOf(input_) : 1;
     for (std::int64_t kernelParts : steps(window_.kernelY)) {
       lengths_.clear();
+      waiting_.clear();
       for (std::int64_t channelParts : steps(inputBlocks)) {
         for (std::int64_t blocks : steps(rowBlocks_)) tryShapes(blocks, channelParts, kernelParts);
       }
@@ -90,6 +98,8 @@ class LayerSearch {
     }
     return false;
   }
+
+  std::int64_t mostAhead() const { return limits_.ahead ? mostWaiting_ : 1; }
 
   Interval passBlocks(const Mapping& t, std::int64_t row, std::int64_t pass) const {
     return t.passBlocks({.blocks = space_.rowBlocks[static_cast<std::size_t>(row)]}, pass);
@@ -107,6 +117,7 @@ class LayerSearch {
     for (bool resident : {true, false}) {
       if (resident && !sharesInput(op_)) continue;
       for (std::int64_t slots : {2, 1}) {
+        if (slots > mostAhead()) continue;
         for (std::int64_t chunks : steps(space_.columns[0].x.count)) {
           if (resident && chunks > 1) break;
           bool fits = false;
@@ -177,7 +188,8 @@ class LayerSearch {
     for (std::int64_t i = 0; i < c.channelParts * c.kernelParts; ++i) t.parts.push_back(part(c, i));
     t.weightBytes = roundUpTo(recordBytes(op_, c.blocksPerPass, t.parts[0], true), kBlock);
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
-    if (t.weightBytes * 2 > staging_ && t.weightBytes > 0) {
+    t.outputSlots = std::min(t.outputSlots, mostAhead());
+    if (t.weightBytes * 2 > limits_.staging && t.weightBytes > 0) {
       smallestRecord_ = std::min(smallestRecord_, t.weightBytes);
       return false;
     }
@@ -186,11 +198,12 @@ class LayerSearch {
     if (t.parts.size() > 1)
       t.accumulatorBytes =
           4 * t.outputRowBytes * evenPart(space_.columns[0].y.count, c.bands, 0).count;
-    const bool doubled = planRings(t, c, columns);
+    const std::optional<bool> doubled = planRings(t, c, columns);
+    if (!doubled) return false;
     const std::int64_t bytes = t.coreBytes();
     smallest_ = std::min(smallest_, bytes);
     if (bytes > capacity_) return false;
-    estimate(t, c, columns, doubled);
+    estimate(t, c, columns, *doubled);
     const std::int64_t steps =
         t.passes * t.chunks * std::ssize(t.parts) * space_.columns[0].y.count;
     const std::int64_t score = t.score.raw() + kStepPenalty * steps;
@@ -201,12 +214,15 @@ class LayerSearch {
     return true;
   }
 
-  // Rings of two windows where they fit, else of one. Returns whether they hold two.
-  bool planRings(Mapping& t, const Candidate& c, std::int64_t columns) {
+  // Rings of two windows where they fit, else of one. Returns whether they hold two; nothing where
+  // even one lets more calls wait than a lock can count.
+  std::optional<bool> planRings(Mapping& t, const Candidate& c, std::int64_t columns) {
+    bool found = false;
     for (bool doubled : {true, false}) {
-      t.rings.clear();
-      std::int64_t bytes =
-          t.weightSlots * t.weightBytes + t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
+      if (doubled && !limits_.ahead && !c.resident) continue;
+      std::vector<RingPlan> rings;
+      std::int64_t waiting = 0, bytes = t.weightSlots * t.weightBytes +
+                                        t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
       for (std::size_t i = 0; i < operands_.size(); ++i) {
         const RingLengths& n = lengths(i, c.kernelParts);
         RingPlan ring;
@@ -214,11 +230,34 @@ class LayerSearch {
         ring.rowBytes =
             roundUpTo(inputBlocks(t, i) * inputColumns(i, c, columns) * kBlock, kRingAlignment);
         bytes += ring.length * ring.rowBytes;
-        t.rings.push_back(ring);
+        waiting = std::max(waiting, callsWaiting(i, c, ring.length));
+        rings.push_back(ring);
       }
-      if (bytes <= capacity_ || c.resident) return doubled;
+      const bool counted = waiting <= mostWaiting_;
+      tooManyWait_ = tooManyWait_ || !counted;
+      if (counted) {
+        found = true;
+        t.rings = std::move(rings);
+      }
+      if (c.resident || (counted && bytes <= capacity_))
+        return counted ? std::optional(doubled) : std::nullopt;
     }
-    return false;
+    return found ? std::optional(false) : std::nullopt;
+  }
+
+  // Most calls whose rows of an operand a ring holds at once.
+  std::int64_t callsWaiting(std::size_t operand, const Candidate& c, std::int64_t length) {
+    if (mostWaiting_ == INT64_MAX) return 0;
+    const auto [known, fresh] = waiting_.try_emplace({operand, length, c.resident}, 0);
+    if (!fresh) return known->second;
+    for (std::int64_t k = 0; k < (c.resident ? 1 : c.kernelParts); ++k) {
+      const Interval kernelRows = evenPart(window_.kernelY, c.resident ? 1 : c.kernelParts, k);
+      std::vector<Interval> rows;
+      for (std::int64_t y = 0; y < output_.height; ++y)
+        rows.push_back(operands_[operand].rows(y, kernelRows));
+      known->second = std::max(known->second, mostCallsAhead(rows, length));
+    }
+    return known->second;
   }
 
   // Most columns of an operand that a core holds, for chunks of at most `columns` output columns.
@@ -302,7 +341,8 @@ class LayerSearch {
   const CanonicalGraph& graph_;
   const CanonicalOp& op_;
   const Device& device_;
-  std::int64_t staging_;
+  SearchLimits limits_;
+  std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
   Shape output_, input_;
   std::int64_t capacity_;
   Window window_;
@@ -310,9 +350,11 @@ class LayerSearch {
   Tiling space_;  // the cut over the mesh, the same for all candidates
   std::int64_t rowBlocks_ = 1;
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
+  std::map<std::tuple<std::size_t, std::int64_t, bool>, std::int64_t> waiting_;  // likewise
   std::optional<Mapping> best_;
   std::int64_t bestScore_ = 0;
   std::int64_t smallest_ = INT64_MAX, smallestRecord_ = INT64_MAX;
+  bool tooManyWait_ = false;  // in the rings of some candidate
 };
 
 }  // namespace
@@ -340,8 +382,8 @@ std::int64_t Tiling::activeRows() const {
 }
 
 FoundTiling searchTiling(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-                         std::int64_t staging) {
-  LayerSearch search(graph, op, device, staging);
+                         const SearchLimits& limits) {
+  LayerSearch search(graph, op, device, limits);
   std::optional<Tiling> best = search.best();
   return {best, best ? std::string() : search.shortage()};
 }

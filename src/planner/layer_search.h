@@ -24,13 +24,19 @@ struct Tiling {
 // are enough of them.
 std::vector<PixelBox> evenBoxes(const Shape& shape, const Device& device);
 
-// The fastest tiling whose buffers fit a core and two of whose weight records fit `staging` bytes;
-// else what the smallest one needs and there is not.
+// What a tiling may take beside the device's own memory and limits.
+struct SearchLimits {
+  std::int64_t staging = 0;  // bytes of a memtile for the weights of a row
+  bool ahead = true;         // second places for what comes next
+};
+// The fastest tiling whose buffers fit a core, whose rings hold no more calls' rows than a lock can
+// count, and two of whose weight records fit the staging; else what the smallest one needs and
+// there is not.
 struct FoundTiling {
   std::optional<Tiling> tiling;
   std::string shortage;
 };
 FoundTiling searchTiling(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-                         std::int64_t staging);
+                         const SearchLimits& limits);
 
 }  // namespace heddle

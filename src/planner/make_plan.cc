@@ -6,90 +6,15 @@
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
 #include "layer_search.h"
+#include "thrift.h"
+#include "wires.h"
 
 namespace heddle {
 namespace {
 
-// The wires of the dataflow: one for the inputs of each column of cores, one for the weights of
-// each row.
-struct DataflowWires {
-  std::vector<std::int64_t> columns, rows;
-};
-
-class WireChoice {
- public:
-  explicit WireChoice(const Device& device) : device_(device), used_(device.wires.size(), false) {}
-
-  Result<DataflowWires> run() {
-    DataflowWires wires;
-    for (std::int64_t c = 0; c < device_.columns; ++c) {
-      const std::string what = "column " + std::to_string(c);
-      HEDDLE_TRY(const std::int64_t wire, take({0, c, device_.rows, 1}, what));
-      wires.columns.push_back(wire);
-    }
-    for (std::int64_t r = 0; r < device_.rows; ++r) {
-      const std::string what = "row " + std::to_string(r);
-      HEDDLE_TRY(const std::int64_t wire, take({r, 0, 1, device_.columns}, what));
-      if (const auto fault = feeds(weightMemtile(r), wire, what)) return *fault;
-      wires.rows.push_back(wire);
-    }
-    // A row of an input lies where its producer left it: in any memtile.
-    for (std::int64_t c = 0; c < device_.columns; ++c)
-      for (std::int64_t m = 0; m < device_.memtiles(); ++m)
-        if (const auto fault =
-                feeds(m, wires.columns[static_cast<std::size_t>(c)], "column " + std::to_string(c)))
-          return *fault;
-    return wires;
-  }
-
-  std::int64_t weightMemtile(std::int64_t row) const { return row % device_.memtiles(); }
-
- private:
-  // The narrowest wire that reaches all of `cores` and that nothing else uses yet, else the
-  // narrowest of all.
-  Result<std::int64_t> take(const CoreRange& cores, const std::string& what) {
-    std::optional<std::pair<std::pair<bool, std::int64_t>, std::int64_t>> best;
-    for (std::size_t w = 0; w < device_.wires.size(); ++w) {
-      const CoreRange& r = device_.wires[w].reach;
-      if (!r.contains(cores.row, cores.column) ||
-          !r.contains(cores.row + cores.rows - 1, cores.column + cores.columns - 1))
-        continue;
-      const std::pair<std::pair<bool, std::int64_t>, std::int64_t> candidate{
-          {used_[w], r.rows * r.columns}, static_cast<std::int64_t>(w)};
-      if (!best || candidate < *best) best = candidate;
-    }
-    if (!best)
-      return Diagnostic{"PLAN002",
-                        "device '" + device_.name + "'",
-                        "no wire reaches all cores of " + what,
-                        std::to_string(device_.wires.size()) + " wires, none with this reach",
-                        "describe a wire for each column and for each row",
-                        Severity::DoesNotFit};
-    used_[static_cast<std::size_t>(best->second)] = true;
-    return best->second;
-  }
-
-  std::optional<Diagnostic> feeds(std::int64_t memtile, std::int64_t index,
-                                  const std::string& what) const {
-    const Wire& wire = device_.wires[static_cast<std::size_t>(index)];
-    if (std::find(wire.feeders.begin(), wire.feeders.end(), memtile) != wire.feeders.end())
-      return std::nullopt;
-    return Diagnostic{"PLAN002",
-                      "device '" + device_.name + "'",
-                      "a memtile cannot feed the wire of " + what,
-                      "memtile " + std::to_string(memtile) + " is not among the feeders of wire '" +
-                          wire.name + "'",
-                      "let any memtile feed the wires",
-                      Severity::DoesNotFit};
-  }
-
-  const Device& device_;
-  std::vector<bool> used_;
-};
-
 // A tiling's cores and the ways of its operands: inputs down the columns, weights along the rows.
 Mapping mappingOf(const CanonicalOp& op, Tiling tiling, const DataflowWires& wires,
-                  const Device& device) {
+                  const Device& device, const Thrift& thrift) {
   Mapping m = std::move(tiling.mapping);
   const std::int64_t rows = tiling.activeRows(), columns = tiling.activeColumns();
   const auto column = [&](std::int64_t c) { return wires.columns[static_cast<std::size_t>(c)]; };
@@ -118,8 +43,9 @@ Mapping mappingOf(const CanonicalOp& op, Tiling tiling, const DataflowWires& wir
     const std::int64_t wire = wires.rows[static_cast<std::size_t>(r)];
     const bool both =
         std::find(wires.columns.begin(), wires.columns.end(), wire) != wires.columns.end();
-    route.lanes = {{wire, both ? 0 : std::min<std::int64_t>(1, device.core.channelsIn - 1)}};
-    route.memtile = WireChoice(device).weightMemtile(r);
+    const std::int64_t own = std::min<std::int64_t>(1, device.core.channelsIn - 1);
+    route.lanes = {{wire, both || !thrift.ownChannel ? 0 : own}};
+    route.memtile = weightMemtile(device, r);
     route.ddrChannel = std::min<std::int64_t>(1, device.memtile.ddrChannelsIn - 1);
   }
   return m;
@@ -135,21 +61,34 @@ Home homeOf(const Shape& shape, const Device& device) {
   return home;
 }
 
-// Roots that an operator reads live in the memtiles; what nobody reads passes through to DDR.
+// Rows of a home in the memtile that keeps most of them.
+std::int64_t mostRows(const Home& home) {
+  std::int64_t most = 0;
+  for (const HomeBox& box : home) most = std::max(most, box.y.count);
+  return most;
+}
+
+// Roots that an operator reads live in the memtiles; what nobody reads passes through to DDR. So
+// does what has more rows than a lock can count: all may lie there before the first is read.
 void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device) {
-  plan.homes.resize(graph.tensors.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     if (plan.layers[i].inPlace()) continue;
     for (const TensorId input : graph.ops[i].inputs) {
       const std::size_t root = plan.views[input.at()].root.at();
-      if (plan.homes[root].empty()) plan.homes[root] = homeOf(graph.tensors[root].shape, device);
+      if (!plan.homes[root].empty()) continue;
+      Home home = homeOf(graph.tensors[root].shape, device);
+      if (mostRows(home) <= device.limits.lockMaximum.value_or(INT64_MAX))
+        plan.homes[root] = std::move(home);
     }
   }
 }
 
-}  // namespace
-
-Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device) {
+// The plan for the first rows and columns of `whole`.
+Result<Plan> planWith(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift) {
+  Device device = whole;
+  device.rows = thrift.rows;
+  device.columns = thrift.columns;
+  device.limits.lockMaximum = thrift.waiting;
   Plan plan;
   Views views = findViews(graph);
   plan.views = std::move(views.tensors);
@@ -164,30 +103,91 @@ Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device) {
     const CanonicalOp& op = graph.ops[i];
     tilings.emplace_back();
     if (views.inPlace[i]) continue;
-    FoundTiling found = searchTiling(graph, op, device, plan.stagingPerRoute());
+    FoundTiling found = searchTiling(graph, op, device, {plan.stagingPerRoute(), thrift.ahead});
     if (!found.tiling)
-      errors.push_back({"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-                        "no tiling of this layer fits a core", found.shortage,
-                        "give the cores or memtiles more memory (--set core.memory=..., --set "
-                        "memtile.memory=...)",
-                        Severity::DoesNotFit});
+      errors.push_back(
+          {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
+           "no tiling of this layer fits a core", found.shortage,
+           "give the cores or memtiles more memory (--set core.memory=..., --set "
+           "memtile.memory=...)" +
+               std::string(device.limits.lockMaximum ? ", or choose a device with more of "
+                                                       "'limits.lockMaximum'"
+                                                     : ""),
+           Severity::DoesNotFit});
     tilings.back() = std::move(found.tiling);
   }
   if (!errors.empty()) return errors;
-  HEDDLE_TRY(const DataflowWires wires, WireChoice(device).run());
+  HEDDLE_TRY(const DataflowWires wires, chooseWires(device));
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const CanonicalOp& op = graph.ops[i];
-    plan.layers.push_back(tilings[i] ? mappingOf(op, std::move(*tilings[i]), wires, device)
+    plan.layers.push_back(tilings[i] ? mappingOf(op, std::move(*tilings[i]), wires, device, thrift)
                                      : Mapping{});
     plan.schedule.push_back({LayerId(i), {0, graph.tensors[op.output.at()].shape.height}});
   }
-  proposeHomes(plan, graph, device);
+  plan.homes.resize(graph.tensors.size());
+  if (thrift.homes) proposeHomes(plan, graph, device);
   // What does not fit moves to DDR, and streams through places that need room themselves.
   for (;;) {
-    HEDDLE_TRY(const Allocation allocation, placeInMemory(graph, plan, device));
+    HEDDLE_TRY(const Allocation allocation, placeInMemory(graph, plan, whole));
     if (allocation.withoutPlace.empty()) return plan;
     for (const TensorId tensor : allocation.withoutPlace) plan.homes[tensor.at()].clear();
   }
+}
+
+// The first plan that keeps the device's limits, else the one that exceeds them least. Gives up one
+// thing after another and keeps what helps; then the same on fewer and fewer cores.
+class ThriftyPlan {
+ public:
+  ThriftyPlan(const CanonicalGraph& graph, const Device& device) : graph_(graph), device_(device) {}
+
+  Result<Plan> make() {
+    HEDDLE_TRY(Tried best, tryOut(noThrift(device_)));
+    if (device_.limits == Limits{}) return std::move(best.plan);
+    giveUpWhatHelps(best);
+    std::optional<Thrift> mesh = onFewerCores(noThrift(device_));
+    for (; mesh && best.excess != Excess{}; mesh = onFewerCores(*mesh)) {
+      Result<Tried> next = tryOut(*mesh);
+      if (!next) continue;  // what gives one thing up may need more of another
+      giveUpWhatHelps(*next);
+      if (next->excess < best.excess) best = std::move(*next);
+    }
+    return std::move(best.plan);
+  }
+
+ private:
+  struct Tried {
+    Thrift thrift;
+    Plan plan;
+    Excess excess;
+  };
+
+  Result<Tried> tryOut(const Thrift& thrift) const {
+    HEDDLE_TRY(Plan plan, planWith(graph_, device_, thrift));
+    const Excess excess = device_.limits == Limits{} ? Excess{} : excessOf(graph_, plan, device_);
+    return Tried{thrift, std::move(plan), excess};
+  }
+
+  void giveUpWhatHelps(Tried& best) const {
+    for (bool helped = true; helped && best.excess != Excess{};) {
+      helped = false;
+      for (const Thrift& thrift : thriftierThan(best.thrift)) {
+        Result<Tried> next = tryOut(thrift);
+        if (!next || next->excess >= best.excess) continue;
+        best = std::move(*next);
+        helped = true;
+        break;
+      }
+    }
+  }
+
+  const CanonicalGraph& graph_;
+  const Device& device_;
+};
+
+}  // namespace
+
+Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device) {
+  return ThriftyPlan(graph, device).make();
 }
 
 }  // namespace heddle

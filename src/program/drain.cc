@@ -37,6 +37,7 @@ struct Queue {
   std::int64_t started = 0;                   // of a DDR channel, by the sequencer
   bool done = true;
   bool listed = false;     // in the list of those to run
+  bool held = false;       // steps only when it may
   std::int64_t mark = -1;  // the attempt of a wire that last named it
 
   const Op& current() const { return strips[strip]->ops[op]; }
@@ -196,11 +197,11 @@ class Drain {
   std::size_t number(const Tile& t) const {
     return t.kind == TileKind::Memtile
                ? static_cast<std::size_t>(t.column)
-               : static_cast<std::size_t>(device_.columns + t.row * device_.columns + t.column);
+               : static_cast<std::size_t>(device_.memtiles() + t.row * device_.columns + t.column);
   }
 
   void makeLocks() {
-    lockOf_.resize(static_cast<std::size_t>(device_.columns * (device_.rows + 1)));
+    lockOf_.resize(static_cast<std::size_t>(device_.memtiles() + device_.cores()));
     for (const Lock& l : program_.locks) {
       std::vector<std::int32_t>& table = lockOf_[number(l.tile)];
       if (table.size() <= static_cast<std::size_t>(l.index))
@@ -273,16 +274,24 @@ class Drain {
 
   // ---- steps ------------------------------------------------------------------------------------
 
-  static Tile memtile(std::int64_t column) {
-    return {TileKind::Memtile, 0, static_cast<std::int32_t>(column)};
+  static Tile memtile(std::int64_t id) {
+    return {TileKind::Memtile, 0, static_cast<std::int32_t>(id)};
   }
   static Tile coreOf(const Engine& e) { return {TileKind::Core, e.row, e.column}; }
 
   // Executes the instruction at the head of queue q if it can be now.
   bool step(std::size_t q) {
-    if (q == held_ && !std::exchange(mayStep_, false)) return false;
-    return std::visit([&](const auto& i) { return execute(q, i); },
-                      queues_[q].current().instruction->as);
+    receivers_.clear();
+    const Instruction& instruction = *queues_[q].current().instruction;
+    if (!std::holds_alternative<Send<Affine>>(instruction.as) && heldBack(q)) return false;
+    return std::visit([&](const auto& i) { return execute(q, i); }, instruction.as);
+  }
+
+  // Whether queue q, or one that it meets in a transfer, is held back and none of them may step.
+  bool heldBack(std::size_t q) const {
+    const auto held = [&](std::size_t r) { return queues_[r].held; };
+    return (held(q) || std::any_of(receivers_.begin(), receivers_.end(), held)) && q != mayStep_ &&
+           std::find(receivers_.begin(), receivers_.end(), mayStep_) == receivers_.end();
   }
 
   // One tile's locks only.
@@ -349,8 +358,7 @@ class Drain {
     bool ready = std::all_of(receivers_.begin(), receivers_.end(),
                              [&](std::size_t r) { return receivesFrom(r, wire.engine); });
     if (!ready) return false;
-    const bool holds = std::find(receivers_.begin(), receivers_.end(), held_) != receivers_.end();
-    if (holds && !std::exchange(mayStep_, false)) return false;
+    if (heldBack(q)) return false;
     for (const std::size_t r : receivers_)
       if (!meansTheSame(q, i.part, r)) return false;
     ready = take(i.source.acquire, from, q, q);
@@ -510,21 +518,39 @@ class Drain {
   // A token that a lock begins with, and that nobody ever takes in any order of the run, does
   // nothing but hide a mistake. The lowest value that a lock can have is the one that it has while
   // its producer's queue is held back: it goes on by one instruction only when no other queue can.
+  // One run that takes the last token is enough: first all producers in question are held back
+  // together, then each alone that still is one.
   void spareTokens() {
-    std::set<std::size_t> producers;
-    for (std::size_t i = 0; i < locks_.size(); ++i)
-      if (program_.locks[i].initial > 0) producers.insert(locks_[i].producer);
+    const auto inQuestion = [&] {
+      std::set<std::size_t> producers;
+      for (std::size_t i = 0; i < locks_.size(); ++i)
+        if (program_.locks[i].initial > 0 && locks_[i].lowest > 0)
+          producers.insert(locks_[i].producer);
+      return producers;
+    };
+    if (const std::set<std::size_t> all = inQuestion(); all.size() > 1) runHeldBack(all);
+    const std::set<std::size_t> left = inQuestion();
     const std::int64_t each = steps_ + std::ssize(queues_) + std::ssize(locks_);
-    if (std::ssize(producers) > kMaxSteps / each) return;  // they are not looked for so long
-    for (const std::size_t producer : producers) {
-      restart();
-      held_ = producer;
-      runAll();
-      while (!queues_[held_].done && advanceHeld()) runListed();
+    if (std::ssize(left) > kMaxSteps / each) return;  // they are not looked for so long
+    for (const std::size_t producer : left) {
+      runHeldBack({producer});
       for (std::size_t i = 0; i < locks_.size(); ++i)
         if (locks_[i].producer == producer && locks_[i].lowest > 0) spare(i);
-      held_ = kNone;
     }
+  }
+  void runHeldBack(const std::set<std::size_t>& producers) {
+    restart();
+    for (const std::size_t producer : producers) queues_[producer].held = true;
+    runAll();
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const std::size_t producer : producers)
+        if (!queues_[producer].done && advanceHeld(producer)) {
+          runListed();
+          moved = true;
+        }
+    }
+    for (const std::size_t producer : producers) queues_[producer].held = false;
   }
   // Back at the program's begin.
   void restart() {
@@ -535,19 +561,19 @@ class Drain {
       if (!q.done) enterLoops(q);
     }
     for (std::size_t i = 0; i < locks_.size(); ++i) {
-      locks_[i].value = locks_[i].lowest = program_.locks[i].initial;
+      locks_[i].value = program_.locks[i].initial;
       locks_[i].waiter = -1;
     }
   }
-  bool advanceHeld() {
-    mayStep_ = true;
-    const Queue& q = queues_[held_];
+  bool advanceHeld(std::size_t held) {
+    mayStep_ = held;
+    const Queue& q = queues_[held];
     const auto* receives = std::get_if<Receive<Affine>>(&q.current().instruction->as);
     const std::size_t by =
         receives ? number({EngineKind::Wire, 0, static_cast<std::int32_t>(q.value(receives->wire))})
-                 : held_;
+                 : held;
     const bool moved = step(by);
-    mayStep_ = false;
+    mayStep_ = kNone;
     if (moved) wake(by);
     return moved;
   }
@@ -579,7 +605,7 @@ class Drain {
       if (limit && std::ssize(ends) > *limit)
         faults_.add({.key = keyOf(tile.kind) + ".descriptors",
                      .where = tile.kind == TileKind::Ddr
-                                  ? "the shim tile of column " + to_string(tile.column)
+                                  ? "the shim tile of memtile " + to_string(tile.column)
                                   : toText(tile),
                      .summary = "the program needs more descriptors than the tile has",
                      .needed = std::ssize(ends),
@@ -632,8 +658,7 @@ class Drain {
   std::vector<std::size_t> toRun_;
   std::int64_t steps_ = 0;
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-  std::size_t held_ = kNone;  // the queue that only steps when it may
-  bool mayStep_ = false;
+  std::size_t mayStep_ = kNone;  // of the queues that are held back
 };
 
 }  // namespace

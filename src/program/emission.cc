@@ -1,7 +1,6 @@
 #include "emission.h"
 
 #include <algorithm>
-#include <set>
 
 #include "heddle/program/visit.h"
 #include "heddle/support/check.h"
@@ -141,17 +140,17 @@ class LockedShapes {
         order;  // per number: index among the plain numbers, or (behind them) among the marks
   };
 
-  // `layout`: plain shape, then per mark 2 * end + release.
-  const Entry& entry(const std::vector<std::int32_t>& layout) {
+  // `layout`: plain shape, then per mark 2 * end + release and the count.
+  const Entry& entry(const std::vector<std::int64_t>& layout) {
     const auto inserted = entries_.try_emplace(layout);
     Entry& made = inserted.first->second;
     if (!inserted.second) return made;
     FlatInstruction instruction = plain_[static_cast<std::size_t>(layout[0])];
     std::int64_t n = 0;
     forEachValue(instruction, [&](std::int64_t& v) { v = n++; });
-    for (std::size_t k = 1; k < layout.size(); ++k) {
-      const LockLists locks = locksOf(instruction, layout[k] / 2);
-      (layout[k] % 2 ? locks.release : locks.acquire)->push_back({n++, 1});
+    for (std::size_t k = 1; k < layout.size(); k += 2) {
+      const LockLists locks = locksOf(instruction, static_cast<std::int32_t>(layout[k] / 2));
+      (layout[k] % 2 ? locks.release : locks.acquire)->push_back({n++, layout[k + 1]});
     }
     forEachValue(instruction,
                  [&](std::int64_t& v) { made.order.push_back(static_cast<std::int32_t>(v)); });
@@ -163,14 +162,14 @@ class LockedShapes {
 
  private:
   const std::vector<FlatInstruction>& plain_;
-  std::map<std::vector<std::int32_t>, Entry> entries_;
+  std::map<std::vector<std::int64_t>, Entry> entries_;
   std::vector<FlatInstruction> prototypes_;
 };
 
 std::int32_t Emission::queueOf(const Engine& engine) {
   const auto [at, fresh] =
       queueNumbers_.try_emplace(engine, static_cast<std::int32_t>(queues_.size()));
-  if (fresh) queues_.push_back({engine, {}, {}, {}});
+  if (fresh) queues_.push_back({engine, {}, {}});
   return at->second;
 }
 
@@ -183,16 +182,38 @@ std::int32_t Emission::shapeOf(const FlatInstruction& instruction) {
 }
 
 void Emission::push(const Engine& engine, StepId step, const FlatInstruction& instruction,
-                    const std::vector<Access>& accesses) {
+                    std::span<const Access> accesses) {
   const std::int32_t number = queueOf(engine);
   const std::int32_t shape = shapeOf(instruction);
+  if (missing_ == 0) {
+    meet(number, instruction);
+    tokens_.begin(together_, step.index);
+  }
   Queue& queue = queues_[static_cast<std::size_t>(number)];
   queue.ops.push_back({shape, step.index, queue.values.size()});
   forEachValue(instruction, [&](std::int64_t v) { queue.values.push_back(v); });
-  synchronize(number, accesses);
+  synchronize(number, step, accesses);
+  if (--missing_ == 0) tokens_.end();
 }
 
-void Emission::synchronize(std::int32_t queue, const std::vector<Access>& accesses) {
+// The queues that execute the instruction together.
+void Emission::meet(std::int32_t queue, const FlatInstruction& instruction) {
+  const auto add = [&](std::int32_t q) {
+    together_.push_back(
+        {q, static_cast<std::int32_t>(queues_[static_cast<std::size_t>(q)].ops.size())});
+  };
+  together_.clear();
+  add(queue);
+  if (const auto* send = std::get_if<Send<std::int64_t>>(&instruction.as))
+    for (const SendTo<std::int64_t>& to : send->to)
+      for (std::int64_t row = to.row; row < to.row + to.rows; ++row)
+        for (std::int64_t column = to.column; column < to.column + to.columns; ++column)
+          add(queueOf({EngineKind::CoreIn, static_cast<std::int32_t>(row),
+                       static_cast<std::int32_t>(column), static_cast<std::int32_t>(to.channel)}));
+  missing_ = together_.size();
+}
+
+void Emission::synchronize(std::int32_t queue, StepId step, std::span<const Access> accesses) {
   const auto op =
       static_cast<std::int32_t>(queues_[static_cast<std::size_t>(queue)].ops.size()) - 1;
   // Tile by tile: an edge is a lock of the tile where both sides meet.
@@ -204,22 +225,16 @@ void Emission::synchronize(std::int32_t queue, const std::vector<Access>& access
       tileNames_.push_back(name);
       tiles_.emplace_back();
     }
-    const std::int32_t tile = at->second;
     edges_.clear();
     for (; k < accesses.size() && accesses[k].tile == name; ++k) {
-      const AccessPoint point{queue, op, accesses[k].point};
-      TileAccesses& memory = tiles_[static_cast<std::size_t>(tile)];
+      const AccessPoint point{queue, op, accesses[k].point, step.index};
+      TileAccesses& memory = tiles_[static_cast<std::size_t>(at->second)];
       if (accesses[k].writes)
         memory.write(accesses[k].first, accesses[k].end, point, edges_);
       else
         memory.read(accesses[k].first, accesses[k].end, point, edges_);
     }
-    for (const Edge& e : edges_) {
-      queues_[static_cast<std::size_t>(e.from.queue)].marks.push_back(
-          {e.from.op, e.from.end, tile, e.from.queue, e.to.queue, true});
-      queues_[static_cast<std::size_t>(queue)].marks.push_back(
-          {op, e.to.end, tile, e.from.queue, e.to.queue, false});
-    }
+    for (const Edge& edge : edges_) tokens_.require(at->second, edge);
   }
 }
 
@@ -240,9 +255,10 @@ Engine Emission::asSeenFrom(const Tile& tile, const Engine& engine) const {
   return seen;
 }
 
-Emission::Role Emission::role(const Tile& tile, std::int32_t from, std::int32_t to) const {
-  const Engine a = asSeenFrom(tile, queues_[static_cast<std::size_t>(from)].engine);
-  const Engine b = asSeenFrom(tile, queues_[static_cast<std::size_t>(to)].engine);
+Emission::Role Emission::role(const DerivedLock& lock) const {
+  const Tile& tile = tileNames_[static_cast<std::size_t>(lock.tile)];
+  const Engine a = asSeenFrom(tile, queues_[static_cast<std::size_t>(lock.from)].engine);
+  const Engine b = asSeenFrom(tile, queues_[static_cast<std::size_t>(lock.to)].engine);
   return {static_cast<std::int64_t>(tile.kind),
           static_cast<std::int64_t>(a.kind),
           a.column,
@@ -250,61 +266,72 @@ Emission::Role Emission::role(const Tile& tile, std::int32_t from, std::int32_t 
           static_cast<std::int64_t>(b.kind),
           b.column,
           b.channel,
+          lock.data,
           a.row,
           b.row};
 }
 
-void Emission::numberLocks(Program& program) {
-  std::set<std::array<std::int32_t, 3>> pairs;  // tile, from, to
-  for (const Queue& queue : queues_)
-    for (const LockMark& m : queue.marks) pairs.insert({m.tile, m.from, m.to});
-  for (const auto& [tile, from, to] : pairs)
-    roles_[role(tileNames_[static_cast<std::size_t>(tile)], from, to)] = 0;
+// By role, so that neighbours look the same; densely in each tile of a kind that has too few locks
+// for all roles.
+void Emission::numberLocks(Program& program, const Limits& limits) {
+  std::map<Role, std::int32_t> roles;  // number within a tile; cores and memtiles are counted apart
+  for (const DerivedLock& lock : tokens_.locks()) roles[role(lock)] = 0;
   std::map<std::int64_t, std::int32_t> next;  // per kind of tile
-  for (auto& [r, number] : roles_) number = next[r[0]]++;
-  for (const auto& [tile, from, to] : pairs) {
-    const Tile& name = tileNames_[static_cast<std::size_t>(tile)];
-    program.locks.push_back({name, roles_.at(role(name, from, to)), 0,
-                             queues_[static_cast<std::size_t>(from)].engine,
-                             queues_[static_cast<std::size_t>(to)].engine});
+  for (auto& [r, number] : roles) number = next[r[0]]++;
+  const auto isDense = [&](TileKind kind) {
+    const auto& limit = kind == TileKind::Core ? limits.coreLocks : limits.memtileLocks;
+    return limit && next[static_cast<std::int64_t>(kind)] > *limit;
+  };
+  std::map<std::int32_t, std::vector<std::pair<Role, std::size_t>>> dense;  // per tile
+  lockIndex_.resize(tokens_.locks().size());
+  for (std::size_t k = 0; k < tokens_.locks().size(); ++k) {
+    const DerivedLock& lock = tokens_.locks()[k];
+    lockIndex_[k] = roles.at(role(lock));
+    if (isDense(tileNames_[static_cast<std::size_t>(lock.tile)].kind))
+      dense[lock.tile].push_back({role(lock), k});
+  }
+  for (auto& [tile, locks] : dense) {
+    std::sort(locks.begin(), locks.end());
+    for (std::size_t n = 0; n < locks.size(); ++n)
+      lockIndex_[locks[n].second] = static_cast<std::int32_t>(n);
+  }
+  for (std::size_t k = 0; k < tokens_.locks().size(); ++k) {
+    const DerivedLock& lock = tokens_.locks()[k];
+    program.locks.push_back({tileNames_[static_cast<std::size_t>(lock.tile)], lockIndex_[k],
+                             lock.initial, queues_[static_cast<std::size_t>(lock.from)].engine,
+                             queues_[static_cast<std::size_t>(lock.to)].engine});
   }
   std::sort(program.locks.begin(), program.locks.end(), [](const Lock& a, const Lock& b) {
     return std::tie(a.tile, a.index) < std::tie(b.tile, b.index);
   });
 }
 
-void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& roller) const {
-  struct Numbered {
-    std::int32_t op, end, release, lock;
-    auto operator<=>(const Numbered&) const = default;
-  };
-  std::map<std::array<std::int32_t, 3>, std::int32_t> numbers;
-  std::vector<Numbered> marks;
-  marks.reserve(queue.marks.size());
-  for (const LockMark& m : queue.marks) {
-    const auto [at, fresh] = numbers.try_emplace({m.tile, m.from, m.to}, 0);
-    if (fresh)
-      at->second = roles_.at(role(tileNames_[static_cast<std::size_t>(m.tile)], m.from, m.to));
-    marks.push_back({m.op, m.end, m.release, at->second});
-  }
-  std::sort(marks.begin(), marks.end());
+void Emission::addToRoller(std::int32_t number, LockedShapes& shapes, Roller& roller) {
+  const Queue& queue = queues_[static_cast<std::size_t>(number)];
+  std::vector<TokenUse>& uses = tokens_.usesOf(number);
+  for (TokenUse& use : uses) use.lock = lockIndex_[static_cast<std::size_t>(use.lock)];
+  std::sort(uses.begin(), uses.end(), [](const TokenUse& a, const TokenUse& b) {
+    return std::tie(a.op, a.end, a.release, a.lock) < std::tie(b.op, b.end, b.release, b.lock);
+  });
   std::vector<FlatOp> ops;
   std::vector<std::int64_t> values;
-  std::vector<std::int32_t> layout;
-  std::size_t mark = 0;
+  std::vector<std::int64_t> layout;
+  std::size_t use = 0;
   for (std::size_t i = 0; i < queue.ops.size(); ++i) {
     const Op& op = queue.ops[i];
     layout.assign(1, op.shape);
-    const std::size_t firstMark = mark;
-    for (; mark < marks.size() && marks[mark].op == static_cast<std::int32_t>(i); ++mark)
-      layout.push_back(2 * marks[mark].end + marks[mark].release);
+    const std::size_t firstUse = use;
+    for (; use < uses.size() && uses[use].op == static_cast<std::int32_t>(i); ++use) {
+      layout.push_back(2 * uses[use].end + uses[use].release);
+      layout.push_back(uses[use].count);
+    }
     const LockedShapes::Entry& entry = shapes.entry(layout);
-    const std::size_t plain = entry.order.size() - (mark - firstMark);
+    const std::size_t plain = entry.order.size() - (use - firstUse);
     ops.push_back({entry.number, values.size()});
     for (std::int32_t source : entry.order) {
       const auto k = static_cast<std::size_t>(source);
       values.push_back(k < plain ? queue.values[op.firstValue + k]
-                                 : marks[firstMark + k - plain].lock);
+                                 : uses[firstUse + k - plain].lock);
     }
   }
   for (std::size_t first = 0; first < ops.size();) {
@@ -318,11 +345,14 @@ void Emission::addToRoller(const Queue& queue, LockedShapes& shapes, Roller& rol
   }
 }
 
-void Emission::finish(Program& program) {
-  numberLocks(program);
+void Emission::finish(Program& program, const Limits& limits) {
+  HEDDLE_CHECK(missing_ == 0) << "a transfer lacks " << missing_ << " of its receivers";
+  tokens_.finish(tiles_);
+  numberLocks(program, limits);
   LockedShapes shapes(shapes_);
   Roller roller(shapes.prototypes());
-  for (const Queue& queue : queues_) addToRoller(queue, shapes, roller);
+  for (std::size_t q = 0; q < queues_.size(); ++q)
+    addToRoller(static_cast<std::int32_t>(q), shapes, roller);
   program.sections = roller.sections();
 }
 

@@ -3,13 +3,17 @@
 // SPMD rectangles from repetition (roll.h).
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/device/device.h"
 #include "heddle/program/program.h"
 #include "sync.h"
+#include "tokens.h"
 
 namespace heddle {
 
@@ -24,33 +28,34 @@ struct Access {
 
 class Emission {
  public:
-  // Wires that carry activations to the cores of one column, with that column: a memtile counts
-  // these from its own column.
-  void setColumnWires(std::map<std::int32_t, std::int32_t> columnOfWire) {
+  // Wires whose activations go to cores of one mesh column only, with that column: a memtile sees
+  // these from where it lies, so that neighbours look the same to it.
+  void setPlacesOfWires(std::map<std::int32_t, std::int32_t> columnOfWire) {
     columnOfWire_ = std::move(columnOfWire);
   }
 
-  // Appends `instruction` (its locks empty) to the engine's queue as part of `step`.
+  // Appends `instruction` (its locks empty) to the engine's queue as part of `step`. A Send is
+  // followed by the Receives of all that it names.
   void push(const Engine& engine, StepId step, const FlatInstruction& instruction,
-            const std::vector<Access>& accesses);
+            std::span<const Access> accesses);
+  void push(const Engine& engine, StepId step, const FlatInstruction& instruction,
+            std::initializer_list<Access> accesses) {
+    push(engine, step, instruction, std::span(accesses.begin(), accesses.size()));
+  }
 
-  // Numbers the locks, adds them to the instructions, rolls loops and merges engines.
-  void finish(Program& program);
+  // Numbers the locks, within `limits` where there is a way, adds them to the instructions, rolls
+  // loops and merges engines.
+  void finish(Program& program, const Limits& limits);
 
  private:
   struct Op {
     std::int32_t shape = 0, step = 0;
     std::size_t firstValue = 0;
   };
-  struct LockMark {  // the instruction takes or gives a token of the pair
-    std::int32_t op = 0, end = 0, tile = 0, from = 0, to = 0;
-    bool release = false;
-  };
   struct Queue {
     Engine engine;
     std::vector<Op> ops;
     std::vector<std::int64_t> values;
-    std::vector<LockMark> marks;
   };
   // A lock's role as seen from its tile, rows last: engines of a column that play one role get
   // consecutive numbers.
@@ -58,11 +63,12 @@ class Emission {
 
   std::int32_t queueOf(const Engine& engine);
   std::int32_t shapeOf(const FlatInstruction& instruction);
-  void synchronize(std::int32_t queue, const std::vector<Access>& accesses);
-  Role role(const Tile& tile, std::int32_t from, std::int32_t to) const;
+  void meet(std::int32_t queue, const FlatInstruction& instruction);
+  void synchronize(std::int32_t queue, StepId step, std::span<const Access> accesses);
+  Role role(const DerivedLock& lock) const;
   Engine asSeenFrom(const Tile& tile, const Engine& engine) const;
-  void numberLocks(Program& program);
-  void addToRoller(const Queue& queue, class LockedShapes& shapes, class Roller& roller) const;
+  void numberLocks(Program& program, const Limits& limits);
+  void addToRoller(std::int32_t number, class LockedShapes& shapes, class Roller& roller);
 
   std::map<std::int32_t, std::int32_t> columnOfWire_;
   std::map<Engine, std::int32_t> queueNumbers_;
@@ -72,9 +78,11 @@ class Emission {
   std::vector<TileAccesses> tiles_;
   std::map<std::vector<std::int64_t>, std::int32_t> shapeNumbers_;
   std::vector<FlatInstruction> shapes_;
-  std::map<Role, std::int32_t>
-      roles_;  // number within a tile; roles of cores and of memtiles are counted apart
+  Tokens tokens_;
+  std::vector<std::int32_t> lockIndex_;  // within its tile, by number in tokens_.locks()
   std::vector<Edge> edges_;
+  std::vector<Operation> together_;  // the transfer and its receivers that are being told
+  std::size_t missing_ = 0;          // of them
 };
 
 }  // namespace heddle

@@ -15,7 +15,7 @@ class Generator {
       : g_{graph, plan, memory, device, {}, {}, {}, {}, {}} {}
 
   Result<GeneratedProgram> run() {
-    g_.emission.setColumnWires(columnWires());
+    g_.emission.setPlacesOfWires(placesOfWires());
     describe();
     placeConstants(g_);
     for (std::size_t s = 0; s < g_.plan.schedule.size(); ++s) {
@@ -23,7 +23,7 @@ class Generator {
       if (!mapping(s).inPlace()) tellStep(g_, StepId(s));
       storeTensors(s);
     }
-    g_.emission.finish(g_.out.program);
+    g_.emission.finish(g_.out.program, g_.device.limits);
     tellSequencer(g_);
     Program& program = g_.out.program;
     program.weightsBytes = std::ssize(g_.out.weights.bytes);
@@ -35,8 +35,8 @@ class Generator {
   std::size_t layerOf(std::size_t step) const { return g_.plan.schedule[step].layer.at(); }
   const Mapping& mapping(std::size_t step) const { return g_.plan.layers[layerOf(step)]; }
 
-  // Wires that carry activations to the cores of one column only.
-  std::map<std::int32_t, std::int32_t> columnWires() const {
+  // The mesh column of each wire whose activations go to cores of one column only.
+  std::map<std::int32_t, std::int32_t> placesOfWires() const {
     std::map<std::int32_t, std::int32_t> column;
     std::vector<std::int32_t> several;
     for (const Mapping& m : g_.plan.layers)

@@ -1,6 +1,7 @@
 #include "roll.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "heddle/program/visit.h"
@@ -9,8 +10,9 @@
 namespace heddle {
 namespace {
 
-constexpr std::size_t kLongestPeriod = 128;  // instructions of a loop body that is looked for
-constexpr std::int64_t kPlainlyALoop = 4;    // repetitions that end the search for a longer period
+// Instructions of a loop body that is looked for, sweep by sweep.
+constexpr std::array<std::size_t, 3> kLongestPeriods{4, 16, 128};
+constexpr std::int64_t kPlainlyALoop = 4;  // repetitions that end the search for a longer period
 
 std::size_t valueCount(const FlatInstruction& instruction) {
   std::size_t n = 0;
@@ -67,8 +69,10 @@ void Roller::add(StepId step, const Engine& engine, std::span<const FlatOp> ops,
                            values.begin() + static_cast<std::ptrdiff_t>(op.firstValue),
                            values.begin() + static_cast<std::ptrdiff_t>(op.firstValue + n));
   }
-  while (rollOnce(sequence)) {
-  }
+  // From the inside out: rows before the passes over them.
+  for (const std::size_t longest : kLongestPeriods)
+    while (rollOnce(sequence, longest)) {
+    }
   groups_[{step.index, {engine.kind, engine.channel}}].push_back({engine, std::move(sequence)});
 }
 
@@ -100,10 +104,11 @@ std::int64_t Roller::repetitions(const Sequence& s, std::size_t at, std::size_t 
   return count;
 }
 
-// The loop at `at` that saves most; period 0 where there is none.
-Roller::Found Roller::longestLoop(const Sequence& s, std::size_t at) const {
+// The loop at `at` with a body of up to `longest` items that saves most; period 0 where there is
+// none.
+Roller::Found Roller::longestLoop(const Sequence& s, std::size_t at, std::size_t longest) const {
   Found best;
-  const std::size_t farthest = std::min(kLongestPeriod, (s.tokens.size() - at) / 2);
+  const std::size_t farthest = std::min(longest, (s.tokens.size() - at) / 2);
   std::int32_t depth = 0;
   for (std::size_t period = 1; period <= farthest; ++period) {
     depth = std::max(
@@ -119,21 +124,23 @@ Roller::Found Roller::longestLoop(const Sequence& s, std::size_t at) const {
 
 // A short loop may be the misaligned start of a long one: head, A, B, A, B, A, B begins with (head
 // A) only by its shape.
-bool Roller::betterSoon(const Sequence& s, std::size_t at, const Found& found) const {
+bool Roller::betterSoon(const Sequence& s, std::size_t at, std::size_t longest,
+                        const Found& found) const {
   if (found.count >= kPlainlyALoop) return false;
   for (std::size_t next = at + 1; next <= at + found.period && next + 1 < s.tokens.size(); ++next)
-    if (const Found later = longestLoop(s, next);
+    if (const Found later = longestLoop(s, next, longest);
         later.count >= kPlainlyALoop && later.gain() > found.gain())
       return true;
   return false;
 }
 
-// One sweep: replaces repetitions by loops, leftmost first. Returns whether it found any.
-bool Roller::rollOnce(Sequence& s) {
+// One sweep: replaces repetitions by loops with bodies of up to `longest` items, leftmost first.
+// Returns whether it found any.
+bool Roller::rollOnce(Sequence& s, std::size_t longest) {
   Sequence out;
   bool found = false;
   for (std::size_t at = 0; at < s.tokens.size();) {
-    const Found best = longestLoop(s, at);
+    const Found best = longestLoop(s, at, longest);
     auto copyValues = [&](const Token& t) {
       const std::size_t n = structures_[static_cast<std::size_t>(t.structure)].values;
       out.values.insert(out.values.end(),
@@ -141,7 +148,7 @@ bool Roller::rollOnce(Sequence& s) {
                         s.values.begin() + static_cast<std::ptrdiff_t>(t.firstValue + n));
     };
     const std::size_t first = out.values.size();
-    if (best.period == 0 || betterSoon(s, at, best)) {
+    if (best.period == 0 || betterSoon(s, at, longest, best)) {
       copyValues(s.tokens[at]);
       out.tokens.push_back({s.tokens[at].structure, first});
       ++at;

@@ -63,9 +63,9 @@ class Roller {
       return (count - 1) * static_cast<std::int64_t>(period);
     }  // tokens saved
   };
-  bool rollOnce(Sequence& sequence);
-  Found longestLoop(const Sequence& s, std::size_t at) const;
-  bool betterSoon(const Sequence& s, std::size_t at, const Found& found) const;
+  bool rollOnce(Sequence& sequence, std::size_t longest);
+  Found longestLoop(const Sequence& s, std::size_t at, std::size_t longest) const;
+  bool betterSoon(const Sequence& s, std::size_t at, std::size_t longest, const Found& found) const;
   std::int64_t repetitions(const Sequence& s, std::size_t at, std::size_t period) const;
   std::int32_t leaf(std::int32_t shape);
   std::int32_t loop(std::int64_t count, std::vector<std::int32_t> body,

@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace heddle {
+namespace {
+
+// A queue needs no token for itself; one access may find an edge in several stretches.
+void add(const Edge& edge, std::vector<Edge>& edges) {
+  if (edge.from.queue < 0 || edge.from.queue == edge.to.queue) return;
+  const bool found = std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
+    return e.from.queue == edge.from.queue && e.from.op == edge.from.op && e.data == edge.data &&
+           e.opened.op == edge.opened.op && e.to.end == edge.to.end;
+  });
+  if (!found) edges.push_back(edge);
+}
+
+}  // namespace
 
 // Makes `at` a border between stretches; the first stretch at or behind it.
 std::map<std::int64_t, TileAccesses::Stretch>::iterator TileAccesses::split(std::int64_t at) {
@@ -18,22 +31,6 @@ std::map<std::int64_t, TileAccesses::Stretch>::iterator TileAccesses::split(std:
   return next;
 }
 
-// A queue needs no token for itself, nor for what an earlier token of the same pair has brought.
-void TileAccesses::require(const AccessPoint& from, const AccessPoint& to,
-                           std::vector<Edge>& edges) {
-  if (from.queue < 0 || from.queue == to.queue) return;
-  auto [known, fresh] = known_.try_emplace({from.queue, to.queue}, -1);
-  if (known->second >= from.op) return;
-  known->second = from.op;
-  // Several stretches may ask in one access: only the latest counts.
-  for (Edge& e : edges)
-    if (e.from.queue == from.queue && e.to.queue == to.queue && e.to.op == to.op) {
-      e.from = from;
-      return;
-    }
-  edges.push_back({from, to});
-}
-
 void TileAccesses::read(std::int64_t first, std::int64_t end, AccessPoint by,
                         std::vector<Edge>& edges) {
   if (first >= end) return;
@@ -44,16 +41,17 @@ void TileAccesses::read(std::int64_t first, std::int64_t end, AccessPoint by,
     if (at == stretches_.end() ||
         at->first > next) {  // never touched: remember the reader all the same
       const std::int64_t gapEnd = at == stretches_.end() ? end : std::min(end, at->first);
-      at = stretches_.emplace_hint(at, next, Stretch{gapEnd, {}, {}});
+      at = stretches_.emplace_hint(at, next, Stretch{gapEnd, {}, {}, {}});
     }
     Stretch& stretch = at->second;
-    require(stretch.writer, by, edges);
     const auto mine = std::find_if(stretch.readers.begin(), stretch.readers.end(),
                                    [&](const AccessPoint& r) { return r.queue == by.queue; });
-    if (mine == stretch.readers.end())
+    if (mine == stretch.readers.end()) {
+      add({stretch.writer, by, true, stretch.opened}, edges);
       stretch.readers.push_back(by);
-    else
+    } else {
       *mine = by;
+    }
     next = stretch.end;
     ++at;
   }
@@ -65,12 +63,21 @@ void TileAccesses::write(std::int64_t first, std::int64_t end, AccessPoint by,
   split(first);
   split(end);
   auto at = stretches_.lower_bound(first);
-  while (at != stretches_.end() && at->first < end) {
-    require(at->second.writer, by, edges);
-    for (const AccessPoint& reader : at->second.readers) require(reader, by, edges);
-    at = stretches_.erase(at);
+  bool mine = at != stretches_.end();
+  const AccessPoint opened = mine ? at->second.opened : by;
+  std::int64_t last = first;  // end of the stretches so far
+  for (; at != stretches_.end() && at->first < end; at = stretches_.erase(at)) {
+    const Stretch& stretch = at->second;
+    mine = mine && at->first == last && stretch.writer.queue == by.queue;
+    last = stretch.end;
+    // Readers first: who waits for them has waited for the writer as well.
+    for (const AccessPoint& reader : stretch.readers) {
+      mine = mine && reader.queue == by.queue;
+      add({reader, by, false, {}}, edges);
+    }
+    add({stretch.writer, by, false, {}}, edges);
   }
-  stretches_.emplace_hint(at, first, Stretch{end, by, {}});
+  stretches_.emplace_hint(at, first, Stretch{end, by, mine && last == end ? opened : by, {}});
 }
 
 }  // namespace heddle

@@ -1,13 +1,12 @@
-// Derives the locks: every pair of accesses to the same bytes of which one writes, by two queues,
-// is an edge.
+// Derives what waits for what: every pair of accesses to the same bytes of which one writes, by two
+// queues, is an edge.
 //
 //   in0 writes bytes [0, 64)   core reads [0, 64)   in0 writes [0, 64) again
-//        \__ token in0->core __/      \__ token core->in0 __/
+//        \__ edge in0->core, data __/   \__ edge core->in0, space __/
 //
-// Accesses are told in one sequential order that would compute the right result; the tokens keep
-// the order of every pair that matters and nothing else. So the parallel program computes the same,
-// and since every queue keeps that order too, it cannot deadlock: the sequential order is a
-// schedule of it.
+// Accesses are told in one sequential order that would compute the right result; whoever keeps the
+// order of all edges computes the same, and since every queue keeps that order too, it cannot
+// deadlock: the sequential order is a schedule of it. tokens.h makes locks of them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -23,10 +22,15 @@ struct AccessPoint {
   std::int32_t queue = -1;  // dense number of the engine
   std::int32_t op = -1;     // position in its queue
   std::int32_t end = 0;
+  std::int32_t step = 0;  // of the schedule
 };
 
-struct Edge {  // `to` waits for `from`, through a lock of the tile
+struct Edge {  // `to` waits for `from`, in the tile
   AccessPoint from, to;
+  bool data = false;  // `to` reads what `from` wrote; else `to` overwrites what `from` has touched
+  // With data: the instruction of `from`'s queue that took over the place which `from` was the last
+  // to write; several may fill it.
+  AccessPoint opened;
 };
 
 // The memory of one tile. Queues that touch it are told apart by the dense numbers in AccessPoint.
@@ -35,19 +39,26 @@ class TileAccesses {
   void read(std::int64_t first, std::int64_t end, AccessPoint by, std::vector<Edge>& edges);
   void write(std::int64_t first, std::int64_t end, AccessPoint by, std::vector<Edge>& edges);
 
+  // A place as it stands after the last access: who took it over to write, and who has read it.
+  template <class F>  // f(const AccessPoint& opened, const AccessPoint& reader)
+  void forEachReadPlace(F&& f) const {
+    for (const auto& [first, stretch] : stretches_)
+      for (const AccessPoint& reader : stretch.readers)
+        if (stretch.writer.queue >= 0 && reader.queue != stretch.writer.queue)
+          f(stretch.opened, reader);
+  }
+
  private:
   struct Stretch {
     std::int64_t end = 0;
     AccessPoint writer;                // queue -1: never written
-    std::vector<AccessPoint> readers;  // since then, the latest of each queue
+    AccessPoint opened;                // the first write of its queue since others touched it
+    std::vector<AccessPoint> readers;  // since the last write, the latest of each queue
   };
   std::map<std::int64_t, Stretch>::iterator split(std::int64_t at);
-  void require(const AccessPoint& from, const AccessPoint& to, std::vector<Edge>& edges);
 
   std::map<std::int64_t, Stretch>
       stretches_;  // by first byte; together they cover what was touched
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>
-      known_;  // (from, to) queue -> latest op already waited for
 };
 
 }  // namespace heddle

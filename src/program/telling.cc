@@ -271,7 +271,9 @@ class StepTeller {
   void send(const std::vector<CoreAt>& cores, const Lane& lane, N memtile, const End<N>& source,
             N first, N end, const Part<N>& part) {
     std::vector<SendTo<N>> to;
-    for (const CoreRange& r : rectanglesOf(cores))
+    const auto [known, fresh] = rectangles_.try_emplace(cores);
+    if (fresh) known->second = rectanglesOf(cores);
+    for (const CoreRange& r : known->second)
       to.push_back({r.row, r.column, r.rows, r.columns, lane.channel});
     g_.emission.push({EngineKind::Wire, 0, small(lane.wire), 0}, step_,
                      Flat{Send<N>{memtile, source, std::move(to), part}},
@@ -619,6 +621,7 @@ class StepTeller {
   std::map<std::pair<N, std::size_t>, N> inputCount_;      // memtile, operand: rows streamed
   N weightsAt_ = 0, outputAt_ = 0, accumulatorsAt_ = 0;
   std::vector<N> ringsAt_;
+  std::map<std::vector<CoreAt>, std::vector<CoreRange>> rectangles_;
   // Per set of boxes: the calls of each LayerNest::inputKey.
   std::vector<std::pair<const std::vector<PixelBox>*, std::map<N, std::vector<RowCall>>>> calls_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/program/names.h"
+#include "heddle/support/check.h"
 #include "verify_checks.h"
 
 namespace heddle {
@@ -23,6 +24,14 @@ Diagnostic asDiagnostic(const Shortage& s) {
           .severity = Severity::DoesNotFit};
 }
 
+Faults check(const Program& program, const Device& device) {
+  Faults faults(program);
+  verifyDeclarations(program, device, faults);
+  if (!faults.broken()) verifySections(program, device, faults);
+  if (!faults.broken()) verifyDrain(program, device, faults);
+  return faults;
+}
+
 }  // namespace
 
 void Faults::add(Shortage shortage) {
@@ -36,8 +45,9 @@ void Faults::add(Shortage shortage) {
 
 Diagnostics Faults::take() {
   for (const Shortage& s : shortages_)
-    if (!full()) diagnostics_.push_back(asDiagnostic(s));
-  return std::move(diagnostics_);
+    if (!full()) faults_.add(asDiagnostic(s));
+  if (full()) faults_.stop();
+  return faults_.take();
 }
 
 EngineCounts engineCounts(EngineKind kind, const Device& device) {
@@ -46,9 +56,9 @@ EngineCounts engineCounts(EngineKind kind, const Device& device) {
     case EngineKind::Sequencer:
       return {1, 1, 1};
     case EngineKind::DdrIn:
-      return {1, columns, device.memtile.ddrChannelsIn};
+      return {1, device.memtiles(), device.memtile.ddrChannelsIn};
     case EngineKind::DdrOut:
-      return {1, columns, device.memtile.ddrChannelsOut};
+      return {1, device.memtiles(), device.memtile.ddrChannelsOut};
     case EngineKind::Wire:
       return {1, std::ssize(device.wires), 1};
     case EngineKind::CoreIn:
@@ -72,7 +82,7 @@ bool exists(const Tile& t, const Device& device) {
     case TileKind::Ddr:
       return t.row == 0 && t.column == 0;
     case TileKind::Memtile:
-      return t.row == 0 && t.column >= 0 && t.column < device.columns;
+      return t.row == 0 && t.column >= 0 && t.column < device.memtiles();
     case TileKind::Core:
       return t.row >= 0 && t.row < device.rows && t.column >= 0 && t.column < device.columns;
   }
@@ -101,11 +111,13 @@ std::string whereIs(const Program& program, LayerId layer, const std::string& en
 }
 
 Diagnostics verify(const Program& program, const Device& device) {
-  Faults faults;
-  verifyDeclarations(program, device, faults);
-  if (!faults.broken()) verifySections(program, device, faults);
-  if (!faults.broken()) verifyDrain(program, device, faults);
-  return faults.take();
+  return check(program, device).take();
+}
+
+std::vector<Shortage> shortages(const Program& program, const Device& device) {
+  const Faults faults = check(program, device);
+  HEDDLE_CHECK(!faults.broken()) << "a program was made that is right on no device";
+  return faults.shortages();
 }
 
 }  // namespace heddle

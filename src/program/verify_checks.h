@@ -9,6 +9,7 @@
 #include "heddle/canon/limits.h"
 #include "heddle/program/verify.h"
 #include "heddle/program/visit.h"
+#include "heddle/support/fault_list.h"
 
 namespace heddle {
 
@@ -20,38 +21,34 @@ inline constexpr std::int64_t kMaxLocks = 1024;    // that one instruction or de
 inline constexpr std::int32_t kMaxLockIndex = 1 << 14;
 inline constexpr std::int64_t kMaxSteps = 50'000'000;  // instructions that all queues execute
 
-// A limit of the device that does not suffice: the program would be right on another device.
-struct Shortage {
-  std::string key;  // of the device's description: "limits.core.locks"
-  std::string where, summary;
-  std::int64_t needed = 0, there = 0;
-  std::string unit;  // " B", or nothing for a count
-};
-
 // Collects faults and stops at 20. Of each limit the greatest need is kept, at its first place.
 class Faults {
  public:
-  bool full() const { return diagnostics_.size() >= 20; }
+  explicit Faults(const Program& program) : faults_("program '" + program.model + "'", 20) {}
+
+  bool full() const { return faults_.full(); }
   // Something is wrong on any device: what comes after must not build on it.
-  bool broken() const { return !diagnostics_.empty(); }
+  bool broken() const { return !faults_.empty(); }
   void add(std::string code, std::string where, std::string summary, std::string what,
            std::string mend, Severity severity = Severity::BadInput) {
     if (!full())
-      diagnostics_.push_back({std::move(code), std::move(where), std::move(summary),
-                              std::move(what), std::move(mend), severity});
+      faults_.add({std::move(code), std::move(where), std::move(summary), std::move(what),
+                   std::move(mend), severity});
   }
   void add(Shortage shortage);
   Diagnostics take();
+  const std::vector<Shortage>& shortages() const { return shortages_; }
 
  private:
-  Diagnostics diagnostics_;
+  FaultList faults_;
   std::vector<Shortage> shortages_;
 };
 
 // Whether the device has it.
 bool exists(const Engine& engine, const Device& device);
 bool exists(const Tile& tile, const Device& device);
-// Engines of one kind: (rows, columns) and channels; a wire's index is its column.
+// Engines of one kind: (rows, columns) and channels; the index of a wire, or of the memtile of a
+// DDR channel, is its column.
 struct EngineCounts {
   std::int64_t rows = 1, columns = 1, channels = 1;
 };

@@ -224,9 +224,10 @@ class Declarations {
 
   void buffer(const Buffer& b) {
     const std::string where = "buffer '" + b.name + "'";
-    const bool many = b.kind == TileKind::Core;
-    const std::int64_t rows = many ? device_.rows : 1,
-                       columns = b.kind == TileKind::Ddr ? 1 : device_.columns;
+    const std::int64_t rows = b.kind == TileKind::Core ? device_.rows : 1;
+    const std::int64_t columns = b.kind == TileKind::Core      ? device_.columns
+                                 : b.kind == TileKind::Memtile ? device_.memtiles()
+                                                               : 1;
     if (!within(b.tiles.rows, 1, rows) || !within(b.tiles.row, 0, rows - b.tiles.rows) ||
         !within(b.tiles.columns, 1, columns) ||
         !within(b.tiles.column, 0, columns - b.tiles.columns))

@@ -534,14 +534,14 @@ class Sections {
     if (!isFor(EngineKind::CoreOut)) return;
     const auto bytes = part(i.part);
     agree("the source", end("the source", i.source, core()), bytes);
-    const std::int64_t most = device_.coreWriteMulticast ? device_.columns : 1;
+    const std::int64_t most = device_.coreWriteMulticast ? device_.memtiles() : 1;
     if (i.destinations.empty() || std::ssize(i.destinations) > most)
       return faultHere(
           "PROG008", "the core cannot write there",
           to_string(i.destinations.size()) + " memtiles, the device allows 1 to " + to_string(most),
           "write to one after the other");
     for (const MemtileEnd<Affine>& d : i.destinations) {
-      inRange("the memtile", d.memtile, 0, device_.columns - 1, "PROG001");
+      inRange("the memtile", d.memtile, 0, device_.memtiles() - 1, "PROG001");
       agree("a destination", end("a destination", d.end, memtile(i.part.content, d.memtile)),
             bytes);
     }

@@ -2,35 +2,24 @@
 
 #include <algorithm>
 
+#include "heddle/cost/cost.h"
+
 namespace heddle {
 namespace {
 
-// Rates of all engines of one kind together, per second.
-struct Rate {
-  double compute, depthwise, ddrRead, ddrWrite, wire, coreWrite;
-};
-
-double total(BytesPerSecond each, std::int64_t engines, std::optional<BytesPerSecond> shared) {
+// Of all engines of one kind together, per second.
+double together(BytesPerSecond each, std::int64_t engines,
+                std::optional<BytesPerSecond> shared = std::nullopt) {
   const double sum = static_cast<double>(each.raw) * static_cast<double>(engines);
   return shared ? std::min(sum, static_cast<double>(shared->raw)) : sum;
 }
 
-Rate ratesOf(const Device& device) {
-  const double hertz = static_cast<double>(device.clock.raw);
-  const double cores = static_cast<double>(device.cores());
-  const auto slowest = [](BytesPerSecond a, BytesPerSecond b) { return std::min(a, b); };
-  const Rates& r = device.rates;
-  return {
-      .compute = hertz * cores * static_cast<double>(device.core.macsPerCycle),
-      .depthwise = hertz * cores * static_cast<double>(device.core.depthwiseMacsPerCycle),
-      .ddrRead = total(slowest(r.ddrRead, r.memtileWrite),
-                       device.columns * device.memtile.ddrChannelsIn, r.ddrReadTotal),
-      .ddrWrite = total(slowest(r.ddrWrite, r.memtileRead),
-                        device.columns * device.memtile.ddrChannelsOut, r.ddrWriteTotal),
-      .wire = total(slowest(r.wire, r.memtileRead), 1, {}),
-      .coreWrite =
-          total(slowest(r.coreWrite, r.memtileWrite), device.cores() * device.core.channelsOut, {}),
-  };
+// Seconds of the needed MACs with all cores busy.
+double computeSeconds(const LayerNeeds& needs, OpKind op, const Device& device) {
+  if (needs.macs == 0) return 0;
+  return static_cast<double>(needs.macs) /
+         (static_cast<double>(device.clock.raw) * static_cast<double>(device.cores()) *
+          static_cast<double>(macsPerCycle(op, device.core)));
 }
 
 std::int64_t elements(const CanonicalGraph& graph, TensorId tensor) {
@@ -104,9 +93,18 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
 bool splitsWires(const Device& device) { return countWires(device).all; }
 
 Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
-  const Rate rate = ratesOf(device);
   const WireCounts wires = countWires(device);
-  const double allWires = rate.wire * static_cast<double>(device.wires.size());
+  const auto onWires = [&](std::int64_t bytes, std::int64_t count) {
+    return static_cast<double>(bytes) / together(wireRate(device), count);
+  };
+  const double coreWrite =
+      together(coreWriteRate(device), device.cores() * device.core.channelsOut);
+  const double ddrRead =
+      together(ddrReadRate(device), device.memtiles() * device.memtile.ddrChannelsIn,
+               device.rates.ddrReadTotal);
+  const double ddrWrite =
+      together(ddrWriteRate(device), device.memtiles() * device.memtile.ddrChannelsOut,
+               device.rates.ddrWriteTotal);
   Bounds bounds;
   double sum = 0;
   std::int64_t weights = 0;
@@ -116,16 +114,12 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
       bounds.layerSeconds.push_back(0);
       continue;
     }
-    const double weightBytes = static_cast<double>(needs.weightBytes);
-    const double inputBytes = static_cast<double>(needs.inputBytes);
-    const double compute = static_cast<double>(needs.macs) /
-                           (op.kind() == OpKind::DepthwiseConv ? rate.depthwise : rate.compute);
-    const double anyWire = (weightBytes + inputBytes) / allWires;
-    const double output = static_cast<double>(needs.outputBytes) / rate.coreWrite;
-    const double input =
-        wires.all ? std::max(weightBytes / (rate.wire * static_cast<double>(wires.row)),
-                             inputBytes / (rate.wire * static_cast<double>(wires.column)))
-                  : anyWire;
+    const double compute = computeSeconds(needs, op.kind(), device);
+    const double anyWire = onWires(needs.weightBytes + needs.inputBytes, std::ssize(device.wires));
+    const double output = static_cast<double>(needs.outputBytes) / coreWrite;
+    const double input = wires.all ? std::max(onWires(needs.weightBytes, wires.row),
+                                              onWires(needs.inputBytes, wires.column))
+                                   : anyWire;
     bounds.layerSeconds.push_back(std::max({compute, input, output}));
     sum += bounds.layerSeconds.back();
     weights += needs.weightBytes;
@@ -136,14 +130,14 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
   std::int64_t networkIn = 0, networkOut = 0;
   for (const Port& port : graph.inputs) networkIn += elements(graph, port.tensor);
   for (const Port& port : graph.outputs) networkOut += elements(graph, port.tensor);
-  bounds.ddrReadSeconds = static_cast<double>(weights + networkIn) / rate.ddrRead;
-  bounds.ddrWriteSeconds = static_cast<double>(networkOut) / rate.ddrWrite;
+  bounds.ddrReadSeconds = static_cast<double>(weights + networkIn) / ddrRead;
+  bounds.ddrWriteSeconds = static_cast<double>(networkOut) / ddrWrite;
   bounds.lowerBoundSeconds =
       std::max({bounds.computeSeconds, bounds.ddrReadSeconds, bounds.ddrWriteSeconds,
                 bounds.memtileToCoreSeconds, bounds.coreToMemtileSeconds});
   // The paper's shim has one channel for weights and one for activations.
   const double ddr = wires.all && device.memtile.ddrChannelsIn > 1
-                         ? static_cast<double>(std::max(weights, networkIn)) / (rate.ddrRead / 2)
+                         ? static_cast<double>(std::max(weights, networkIn)) / (ddrRead / 2)
                          : bounds.ddrReadSeconds;
   bounds.layerBoundSeconds = std::max({sum, ddr, bounds.ddrWriteSeconds});
   return bounds;

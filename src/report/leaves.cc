@@ -73,26 +73,6 @@ void append(const Program& program, const Section& section, const std::vector<It
 
 }  // namespace
 
-std::string_view name(Resource resource) {
-  switch (resource) {
-    case Resource::Compute:
-      return "compute";
-    case Resource::WeightsWire:
-      return "weights wire";
-    case Resource::InputWire:
-      return "input wire";
-    case Resource::Output:
-      return "output";
-    case Resource::DdrRead:
-      return "DDR read";
-    case Resource::DdrWrite:
-      return "DDR write";
-    case Resource::Sequencer:
-      return "sequencer";
-  }
-  return "";
-}
-
 std::vector<LeafFacts> leafFacts(const Program& program) {
   std::vector<LeafFacts> out;
   for (const Section& section : program.sections) append(program, section, section.items, out);

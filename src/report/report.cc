@@ -139,16 +139,17 @@ std::vector<std::string> waysPastBound(const Report& report, const Device& devic
   if (!splitsWires(device)) return ways;
   for (const Track& track : timeline.tracks) {
     if (track.engine.kind != EngineKind::Wire) continue;
-    const bool isColumn =
+    // The bound gives the wires that reach one mesh column to inputs, the others to weights.
+    const bool forInputs =
         device.wires[static_cast<std::size_t>(track.engine.column)].reach.columns == 1;
-    const Resource other = isColumn ? Resource::WeightsWire : Resource::InputWire;
+    const Resource other = forInputs ? Resource::WeightsWire : Resource::InputWire;
     const bool uses =
         std::any_of(track.slices.begin(), track.slices.end(), [&](const SpanSlice& s) {
           return leaves[static_cast<std::size_t>(s.leaf)].resource == other;
         });
     if (!uses) continue;
-    ways.push_back(isColumn ? "another assignment: weights over column wires"
-                            : "another assignment: inputs over row wires");
+    ways.push_back(forInputs ? "other routes: weights over wires that the bound gives to inputs"
+                             : "other routes: inputs over wires that the bound gives to weights");
     break;
   }
   return ways;

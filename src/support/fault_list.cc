@@ -8,14 +8,16 @@ void FaultList::add(Diagnostic fault) {
 }
 
 Diagnostics FaultList::take() {
-  if (count_ > kept_.size())
+  if (count_ > kept_.size() || (stopped_ && !kept_.empty()))
     kept_.push_back({.code = "FILE004",
                      .where = input_,
-                     .summary = std::to_string(count_ - kept_.size()) + " more faults",
-                     .what = "the first " + std::to_string(kMostKept) + " are shown",
+                     .summary = stopped_ ? "there may be more faults"
+                                         : std::to_string(count_ - kept_.size()) + " more faults",
+                     .what = "the first " + std::to_string(kept_.size()) + " are shown",
                      .mend = "mend these first",
                      .severity = kept_.front().severity});
   count_ = 0;
+  stopped_ = false;
   return std::exchange(kept_, {});
 }
 

@@ -10,7 +10,14 @@ namespace heddle {
 namespace {
 
 void appendEscaped(std::string& out, std::string_view text) {
+  // Nearly all text is plain, and a timeline has megabytes of it.
+  const auto isPlain = [](char c) { return c >= 0x20 && c <= 0x7E && c != '"' && c != '\\'; };
   for (std::size_t i = 0; i < text.size();) {
+    std::size_t plain = 0;
+    while (i + plain < text.size() && isPlain(text[i + plain])) ++plain;
+    out.append(text, i, plain);
+    i += plain;
+    if (i == text.size()) return;
     const char c = text[i];
     const std::size_t length = utf8Length(text.substr(i));
     if (length == 0) {

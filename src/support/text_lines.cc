@@ -3,6 +3,7 @@
 #include <charconv>
 #include <tao/pegtl.hpp>
 
+#include "heddle/support/fault_list.h"
 #include "heddle/support/words.h"
 
 namespace heddle {
@@ -211,6 +212,24 @@ void LineReader::fail(const std::string& summary, const std::string& mend) const
                                     : line_.tokens[next_].column;
   throw TextFault{{code_, name_ + ":" + std::to_string(line_.number) + ":" + std::to_string(column),
                    summary, "", mend}};
+}
+
+Diagnostics readArtefact(const std::string& text, const std::string& name, const TextFormat& format,
+                         const std::function<void(LineReader&)>& readLine) {
+  HEDDLE_TRY(const std::vector<TextLine> lines, readTextLines(text, name, format.code));
+  if (lines.empty() || lines[0].tokens[0].text != format.version)
+    return {{format.code, name + ":1", "not a " + format.thing + " of this version",
+             "the first line is not " + format.version,
+             "give a " + format.thing + " that this version of heddle has written"}};
+  FaultList faults(name);
+  for (std::size_t i = 1; i < lines.size(); ++i) try {
+      LineReader r(lines[i], name, format.code);
+      readLine(r);
+      r.expectEnd();
+    } catch (TextFault& fault) {
+      faults.add(std::move(fault.diagnostic));
+    }
+  return faults.take();
 }
 
 }  // namespace heddle

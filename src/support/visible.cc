@@ -1,5 +1,6 @@
 #include "heddle/support/visible.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -24,6 +25,13 @@ void appendHex(std::string& out, std::uint32_t value, int digits) {
 
 void appendVisible(std::string& out, std::string_view text, bool lines) {
   while (!text.empty()) {
+    // Nearly all text is plain: programs of many megabytes pass here.
+    const auto special =
+        std::find_if(text.begin(), text.end(), [](char c) { return c < 0x20 || c > 0x7E; });
+    const auto plain = static_cast<std::size_t>(special - text.begin());
+    out.append(text, 0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) return;
     const std::size_t length = utf8Length(text);
     if (length == 0) {
       out += "\\x";

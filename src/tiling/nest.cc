@@ -132,4 +132,20 @@ std::int64_t LayerNest::inputKey(const Iteration& at) const {
   return at.chunk * mapping_->bands + at.band;
 }
 
+std::int64_t mostCallsAhead(const std::vector<Interval>& rows, std::int64_t length) {
+  std::int64_t most = 0;
+  for (std::size_t first = 0; first < rows.size(); ++first) {
+    if (rows[first].empty()) continue;
+    std::int64_t waiting = 0, end = rows[first].first;
+    for (std::size_t k = first; k < rows.size(); ++k) {
+      if (rows[k].empty() || rows[k].end() <= end) continue;
+      if (rows[k].end() - rows[first].first > length) break;
+      end = rows[k].end();
+      ++waiting;
+    }
+    most = std::max(most, waiting);
+  }
+  return most;
+}
+
 }  // namespace heddle

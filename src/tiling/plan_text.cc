@@ -21,8 +21,9 @@ std::ostream& operator<<(std::ostream& out, const Interval& i) {
 
 class PlanPrinter {
  public:
-  PlanPrinter(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin)
-      : plan_(plan), graph_(graph), origin_(origin) {}
+  PlanPrinter(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin,
+              const std::vector<StepTime>& times)
+      : plan_(plan), graph_(graph), origin_(origin), times_(times) {}
 
   std::string run() {
     out_ << kVersion << "\nmodel " << quotedText(origin_.modelSha256) << "\ndevice "
@@ -40,8 +41,12 @@ class PlanPrinter {
     }
     for (std::size_t i = 0; i < plan_.layers.size(); ++i) layer(i);
     out_ << "\n";
-    for (const ScheduleStep& step : plan_.schedule)
-      out_ << "step layer " << step.layer.index << " rows " << step.rows << "\n";
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
+      const ScheduleStep& step = plan_.schedule[s];
+      out_ << "step layer " << step.layer.index << " rows " << step.rows;
+      if (s < times_.size() && !plan_.layers[step.layer.at()].inPlace()) time(times_[s]);
+      out_ << "\n";
+    }
     return out_.str();
   }
 
@@ -79,6 +84,17 @@ class PlanPrinter {
     for (const Route& route : m.weights) this->route("weights", route);
   }
 
+  // What the counts of a step come to.
+  void time(const StepTime& t) {
+    out_ << "  # +" << t.cycles.raw() << " cycles, done at " << t.end.raw() << "; busy:";
+    const char* before = " ";
+    for (std::size_t r = 0; r < kResources; ++r) {
+      if (t.busy[r].raw() == 0) continue;
+      out_ << before << name(static_cast<Resource>(r)) << " " << t.busy[r].raw();
+      before = ", ";
+    }
+  }
+
   void route(const std::string& stream, const Route& r) {
     out_ << "  route " << stream << " cores";
     for (std::size_t i = 0; i < r.cores.size();) {
@@ -106,6 +122,7 @@ class PlanPrinter {
   const Plan& plan_;
   const CanonicalGraph& graph_;
   const PlanOrigin& origin_;
+  const std::vector<StepTime>& times_;
   std::ostringstream out_;
 };
 
@@ -113,7 +130,7 @@ class PlanPrinter {
 
 class PlanParser {
  public:
-  PlanParser(const std::string& name, const CanonicalGraph& graph) : name_(name), graph_(graph) {
+  explicit PlanParser(const CanonicalGraph& graph) : graph_(graph) {
     plan_.layers.resize(graph.ops.size());
     plan_.homes.resize(graph.tensors.size());
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) plan_.views.push_back({TensorId(t), 0});
@@ -121,19 +138,9 @@ class PlanParser {
       plan_.layers[i].inputs.resize(graph.ops[i].inputs.size());
   }
 
-  Result<PlanText> run(const std::vector<TextLine>& lines) {
-    Diagnostics faults;
-    if (lines.empty() || lines[0].tokens[0].text != kVersion)
-      return Diagnostic{kCode, name_ + ":1", "not a plan of this version",
-                        "the first line is not " + kVersion,
-                        "give a plan that this version of heddle has written"};
-    for (std::size_t i = 1; i < lines.size() && faults.size() < kMostFaults; ++i) try {
-        LineReader r(lines[i], name_, kCode);
-        line(r);
-        r.expectEnd();
-      } catch (const TextFault& fault) {
-        faults.push_back(fault.diagnostic);
-      }
+  Result<PlanText> run(const std::string& text, const std::string& name) {
+    Diagnostics faults =
+        readArtefact(text, name, {kVersion, "plan", kCode}, [&](LineReader& r) { line(r); });
     if (!faults.empty()) return faults;
     for (std::size_t i = 0; i < plan_.layers.size(); ++i)
       if (plan_.layers[i].inPlace()) plan_.layers[i].inputs.clear();
@@ -141,8 +148,6 @@ class PlanParser {
   }
 
  private:
-  static constexpr std::size_t kMostFaults = 100;
-
   void line(LineReader& r) {
     static const std::vector<std::string> kWords = {
         "model", "device",  "staging", "view",  "home",   "at",   "layer", "loops",
@@ -301,7 +306,6 @@ class PlanParser {
 
   static constexpr std::int64_t kMostCores = 65536;
 
-  const std::string& name_;
   const CanonicalGraph& graph_;
   Plan plan_;
   PlanOrigin origin_;
@@ -311,8 +315,9 @@ class PlanParser {
 
 }  // namespace
 
-std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin) {
-  return PlanPrinter(plan, graph, origin).run();
+std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin,
+                  const std::vector<StepTime>& times) {
+  return PlanPrinter(plan, graph, origin, times).run();
 }
 
 PlanOrigin readOrigin(const std::string& text) {
@@ -331,8 +336,7 @@ PlanOrigin readOrigin(const std::string& text) {
 
 Result<PlanText> parsePlan(const std::string& text, const std::string& name,
                            const CanonicalGraph& graph) {
-  HEDDLE_TRY(const std::vector<TextLine> lines, readTextLines(text, name, kCode));
-  return PlanParser(name, graph).run(lines);
+  return PlanParser(graph).run(text, name);
 }
 
 }  // namespace heddle

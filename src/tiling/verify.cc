@@ -333,6 +333,18 @@ class PlanCheck {
         "make it larger, or the pieces smaller");
   }
 
+  // Of pieces that may wait in a buffer for the one engine that takes them; a lock counts them.
+  void countable(const std::string& thing, std::int64_t waiting) {
+    const std::int64_t most = device_.limits.lockMaximum.value_or(waiting);
+    if (waiting <= most) return;
+    faultHere("PLAN005", "more waits in a buffer than a lock can count",
+              thing + ": " + std::to_string(waiting) + " may wait, 'limits.lockMaximum' is " +
+                  std::to_string(most),
+              "plan fewer places, or choose a device with 'limits.lockMaximum' of " +
+                  std::to_string(waiting) + " or more");
+    faults_.back().severity = Severity::DoesNotFit;
+  }
+
   // The largest of each thing that a core must hold at once, over all shares and iterations.
   void buffers(const LayerNest& nest) {
     const Mapping& m = mapping();
@@ -375,6 +387,8 @@ class PlanCheck {
       for (const ScheduleStep& step : plan_.schedule)
         if (step.layer.at() == layer_) tall(nest, *share, step.rows);
     }
+    countable("weight records", m.weightSlots);
+    countable("output rows", m.outputSlots);
     const std::int64_t bytes = m.coreBytes(), there = device_.core.operandMemory().raw();
     if (bytes > there)
       faultHere("PLAN005", "the buffers do not fit a core",
@@ -447,8 +461,13 @@ class PlanCheck {
       for (const auto& [box, rows] : whole) all += rows.count;
       most = std::max(most, all);
     }
-    tooSmall("rows of the ring of operand " + std::to_string(operand), most,
-             m.rings[operand].length);
+    const std::string name = "operand " + std::to_string(operand);
+    tooSmall("rows of the ring of " + name, most, m.rings[operand].length);
+    if (!device_.limits.lockMaximum) return;
+    std::vector<Interval> rows;
+    for (const RowCall& call : calls)
+      rows.push_back(nest.operand(operand).rows(call.y, nest.loadedKernelRows(at)));
+    countable("calls of " + name, mostCallsAhead(rows, m.rings[operand].length));
   }
 
   // ---- routes -----------------------------------------------------------------------------------

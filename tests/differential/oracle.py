@@ -4,6 +4,7 @@
   oracle.py ORACLE_CHECK real SHARED_MODELS     the real networks, from the recorded tensors of every layer
   oracle.py ORACLE_CHECK qops SHARED_MODELS     the models of one or few operators, from their recorded outputs
   oracle.py ORACLE_CHECK models FILE.onnx ...   the Runtime itself, every quantized tensor of each model
+  oracle.py ORACLE_CHECK pruned HEDDLE FILE.onnx ...   the same for each model with half of its 8x8 blocks pruned
   oracle.py ORACLE_CHECK random FIRST COUNT     the same for random networks of the seeds FIRST, FIRST + 1, ...
   oracle.py ORACLE_CHECK operators PROVE_OPERATORS FIRST COUNT   the same for the models of the second generator
 
@@ -148,12 +149,26 @@ def operator_networks(generator, first, count, work):
     return models(sorted(work.glob("seed*.onnx")), work, may_refuse=True)
 
 
+def pruned_networks(heddle, paths, work):
+    """Blocks of channels of which some go whole: constants, and the zero points of weights, are at work."""
+    pruned = []
+    for i, path in enumerate(map(pathlib.Path, paths)):
+        if not path.exists():
+            print(f"skipped: no {path}")
+            sys.exit(SKIPPED)
+        pruned.append(work / f"pruned{i}_{path.stem}.onnx")
+        subprocess.run([heddle, "prune", path, "-o", pruned[-1], "--ratio", "0.5", "-q"], check=True)
+    return models(pruned, work)
+
+
 def main():
     check, mode, *rest = sys.argv[1:]
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
         if mode == "models":
             jobs = models(rest, work)
+        elif mode == "pruned":
+            jobs = pruned_networks(rest[0], rest[1:], work)
         elif mode == "random":
             jobs = random_networks(int(rest[0]), int(rest[1]), work)
         elif mode == "operators":

@@ -50,6 +50,24 @@ TEST(WhatIf, AFreeTransferTakesNoPartInASharedRate) {
   EXPECT_EQ(*whatIf(c.program, c.device), (std::vector<WhatIf>{{Resource::DdrRead, Cycles(2)}}));
 }
 
+TEST(WhatIf, ALockMayRiseHigherThanInTheRunItself) {
+  Chain c(paperLike(1, 1));
+  const Engine in = engine(EngineKind::CoreIn), call = engine(EngineKind::Core);
+  c.lock(core(0, 0), 0, 0, in, call);
+  const auto send = Chain::send(400, {{0, 0, 1, 1, 0}});
+  const auto receive = Chain::receive(0, 400, {}, {{0, 1}});
+  c.section(on(EngineKind::Wire), {send, send, send});
+  c.section(on(EngineKind::CoreIn), {receive, receive, receive});
+  c.section(on(EngineKind::Core),
+            {c.call(30, {{0, 1}}), c.call(30, {{0, 1}}), c.call(30, {{0, 1}})});
+  c.device.limits.lockMaximum = 1;  // enough for records that take 100 cycles each
+  EXPECT_EQ(c.cycles(), 3 * 100 + 30);
+  const Result<std::vector<WhatIf>> free = whatIf(c.program, c.device);
+  ASSERT_TRUE(free) << free.diagnostics();
+  EXPECT_EQ(*free, (std::vector<WhatIf>{{Resource::Compute, Cycles(3 * 100 + 1)},
+                                        {Resource::WeightsWire, Cycles(1 + 3 * 30)}}));
+}
+
 TEST(WhatIf, AFaultyProgramHasNoAnswer) {
   Chain c = threeSteps();
   std::get<Send<Affine>>(instructionAt(c.program, 0).as).source.pattern.run = 404;

@@ -7,6 +7,7 @@
 #include "heddle/interp/interpret.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/planner/count_work.h"
 #include "heddle/planner/make_plan.h"
 #include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
@@ -40,6 +41,41 @@ std::optional<std::string> difference(const Program& program, TensorId id,
         return out.str();
       }
   return std::nullopt;
+}
+
+// What the counts of a plan's steps have else than the program that ran.
+std::optional<std::string> otherCounts(const std::vector<StepWork>& steps,
+                                       const SimulateResult& run) {
+  Traffic traffic;
+  std::int64_t macs = 0;
+  const auto sum = [](Bytes& to, const Transfers& transfers, std::int64_t times) {
+    for (const TransferCount& t : transfers) to += t.size * (t.times * times);
+  };
+  for (const StepWork& step : steps) {
+    for (const ChannelWork& wire : step.wires)
+      for (const Transfers* t : {&wire.weights, &wire.activations})
+        sum(traffic.memtileToCore, *t, 1);
+    for (const ChannelWork& channel : step.ddrRead)
+      for (const Transfers* t : {&channel.weights, &channel.activations})
+        sum(traffic.ddrRead, *t, 1);
+    for (const ChannelWork& channel : step.ddrWrite) sum(traffic.ddrWrite, channel.activations, 1);
+    for (const CoreWork& core : step.cores)
+      for (const CallWork& call : core.calls) {
+        sum(traffic.coreToMemtile, call.out, call.times * core.cores);
+        macs += kernelMacs(call.kernel) * call.times * core.cores;
+      }
+  }
+  std::ostringstream out;
+  const auto differs = [&](const char* what, std::int64_t counted, std::int64_t ran) {
+    if (counted != ran) out << what << ": counted " << counted << ", ran " << ran << "\n";
+  };
+  differs("bytes out of DDR", traffic.ddrRead.raw(), run.traffic.ddrRead.raw());
+  differs("bytes to DDR", traffic.ddrWrite.raw(), run.traffic.ddrWrite.raw());
+  differs("bytes to cores", traffic.memtileToCore.raw(), run.traffic.memtileToCore.raw());
+  differs("bytes from cores", traffic.coreToMemtile.raw(), run.traffic.coreToMemtile.raw());
+  differs("multiply-accumulates", macs, run.macs);
+  if (out.str().empty()) return std::nullopt;
+  return out.str();
 }
 
 // Memory of full size, all wires of the paper, and no limits.
@@ -105,6 +141,7 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
   const Result<SimulateResult> run = simulateWithData(program, device, generated->weights, inputs);
   if (!run) return refusal(run.diagnostics(), device);
   if (makespan) *makespan = run->timeline.makespan;
+  if (auto d = otherCounts(countWork(graph, plan, memory, device), *run)) return d;
   std::vector<bool> given(graph.tensors.size(), false);
   for (const Port& port : graph.inputs) given[port.tensor.at()] = true;
   for (const CanonicalOp& op : graph.ops) {

@@ -578,6 +578,10 @@ Device randomArray(std::uint64_t seed) {
       if (std::none_of(device.wires.begin(), device.wires.end(),
                        [&](const Wire& wire) { return wire.reach.contains(r, c); }))
         add({r, c, 1, 1});
+  if (random.chance(20)) device.limits.lockMaximum = random.between(2, 24);
+  if (random.chance(10)) device.limits.coreLocks = random.between(4, 16);
+  if (random.chance(10)) device.limits.memtileLocks = random.between(8, 64);
+  if (random.chance(10)) device.limits.locksPerDescriptor = random.between(1, 6);
   return device;
 }
 

@@ -206,7 +206,7 @@ std::optional<Tensor> qgemm(ModelWriter& w, const Tensor& given) {
   const Tensor x = w.asInteger(given);
   const Weights weights = w.weights(transB ? Dims{outputs, length} : Dims{length, outputs},
                                     transB ? 0 : 1, length, w.chance(40));
-  const std::string bias = w.chance(50) ? w.integerBias(outputs) : "";
+  const std::string bias = w.chance(50) ? w.integerBias(w.chance(25) ? 1 : outputs) : "";
   const Dims shape{given.shape[0], outputs};
   ModelBuilder::Names inputs{
       x.integer, x.scaling.scale, x.scaling.zero, weights.integer, weights.scale, weights.zero,
@@ -220,6 +220,7 @@ std::optional<Tensor> qgemm(ModelWriter& w, const Tensor& given) {
   auto& node = w.m.node("QGemm", inputs);
   node.set_domain("com.microsoft");
   if (transB) ModelBuilder::set(node, "transB", std::int64_t{1});
+  if (w.chance(25)) ModelBuilder::set(node, "alpha", 0.5F);
   const std::string name = node.output(0);
   return rounds ? w.integerResult(name, shape, out) : w.result(name, shape);
 }

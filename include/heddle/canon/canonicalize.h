@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
+#include "heddle/canon/weights.h"
 #include "heddle/graph/graph.h"
 #include "heddle/support/result.h"
 
@@ -30,6 +31,9 @@ struct Canonicalized {
   // Every int8 or uint8 tensor of the ONNX graph that exists in `graph`, for comparisons tensor by
   // tensor. Several may be one canonical tensor seen through different views.
   std::vector<Port> quantized;
+  // Of each operator whose weights are a constant of the ONNX graph as it stands (not one that a
+  // Transpose has moved first), in the order of the operators.
+  std::vector<WeightOrigin> weights;
   friend bool operator==(const Canonicalized&, const Canonicalized&) = default;
 };
 

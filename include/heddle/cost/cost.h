@@ -16,6 +16,7 @@ struct KernelWork {
   std::int64_t taps = 1;          // KY * KX of the part
   std::int64_t columns = 1;       // output pixels of the row
   std::int64_t operandBytes = 0;  // others: bytes of operand that the vector unit reads
+  friend bool operator==(const KernelWork&, const KernelWork&) = default;
 };
 
 // The work of one call. `blocks`: CONV kept 8x8 weight blocks; others channel blocks of the output.
@@ -32,7 +33,15 @@ Cycles kernelTime(const KernelWork& work, const Device& device);
 // Multiply-accumulates that the call occupies the array with, padding of channels included.
 std::int64_t kernelMacs(const KernelWork& work);
 
+// Multiply-accumulates a cycle of a core's kernels of an operator; 0 where they need none.
+std::int64_t macsPerCycle(OpKind op, const CoreSpec& core);
+
 // The rate of a transfer with these ends is that of the slowest.
+BytesPerSecond ddrReadRate(const Device& device);
+BytesPerSecond ddrWriteRate(const Device& device);
+BytesPerSecond wireRate(const Device& device);
+BytesPerSecond coreWriteRate(const Device& device);
+
 Cycles ddrReadTime(Bytes size, const Device& device);    // LOAD, LOADW: DDR channel into a memtile
 Cycles ddrWriteTime(Bytes size, const Device& device);   // WRITE: memtile into a DDR channel
 Cycles wireTime(Bytes size, const Device& device);       // LOADFM, LOADWM: memtile, wire, core

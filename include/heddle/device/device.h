@@ -1,7 +1,7 @@
 // The array as described by a YAML file: cores, memtiles, shim tiles with DDR channels, wires,
 // rates. docs/device.md.
 //
-// Columns are numbered from 0 left to right, core rows from 0. Memtile c lies below column c; its
+// Columns are numbered from 0 left to right, core rows from 0. Memtile m lies below column m; its
 // shim tile holds its DDR channels. Every figure of the file is here with its unit; nothing of a
 // device is assumed anywhere else.
 #pragma once
@@ -48,7 +48,7 @@ struct CoreRange {
 struct Wire {
   std::string name;  // "column3", "row0"
   CoreRange reach;
-  std::vector<std::int64_t> feeders;  // memtiles (by column) that may feed it
+  std::vector<std::int64_t> feeders;  // memtiles that may feed it
   friend bool operator==(const Wire&, const Wire&) = default;
 };
 

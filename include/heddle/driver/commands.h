@@ -1,7 +1,7 @@
 // The commands, each one function: what it says goes to `out`, what went wrong comes back.
 //
 // Errors: those of every stage, of the driver's parts, CLI007 a path that inspect does not know,
-// and CLI008 nothing opens the page.
+// CLI008 nothing opens the page, and CLI009 masks for what is no model.
 //
 // Two exceptions leave them, std::bad_alloc and InternalError. As main reports these: CLI004 the
 // memory does not suffice; BUG001 a promise that only a bug of heddle can break.
@@ -21,6 +21,7 @@ Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
                              Progress& progress);
 Diagnostics exportCommand(const ExportOptions& options, std::ostream& out, Progress& progress);
 Diagnostics viewCommand(const ViewOptions& options, std::ostream& out, Progress& progress);
+Diagnostics pruneCommand(const PruneCommandOptions& options, std::ostream& out, Progress& progress);
 Diagnostics inspectCommand(const InspectOptions& options, std::ostream& out, Progress& progress);
 
 }  // namespace heddle

@@ -31,6 +31,7 @@ struct Compilation {
   std::optional<Device> device;
   std::optional<Plan> plan;
   std::optional<MemoryPlan> memoryPlan;
+  std::vector<StepTime> stepTimes;  // in closed form, per step of the schedule; empty without plan
   std::optional<Program> program;
   std::optional<WeightImage> weights;
   std::optional<AsmListing> listing;        // program.asm

@@ -10,6 +10,7 @@
 
 #include "heddle/device/device.h"
 #include "heddle/emit/export.h"
+#include "heddle/sparsity/prune.h"
 #include "heddle/support/units.h"
 
 namespace heddle {
@@ -67,6 +68,20 @@ struct InspectOptions {
   std::string path;  // a model, a device description or an OUT of compile
   DeviceOverrides overrides;
   ShapeSettings shapes;
+  std::string masks;  // .npz file with masks of a model's weights; may be empty
+  Verbosity verbosity;
+};
+
+struct PruneCommandOptions {
+  std::string model;
+  ShapeSettings shapes;
+  std::optional<PruneOptions> blocks;  // absent: only masks are applied, or no more than measured
+  std::string masks;                   // .npz file; may be empty
+  bool applyMasks = false;             // where they drop weights that are not zero
+  std::string out;                     // the pruned model; empty: only sensitivity is measured
+  bool sensitivity = false;
+  std::vector<std::string> inputs;  // of sensitivity: "[NAME=]FILE.npy"
+  std::uint64_t seed = 1;           // of inputs that are not given
   Verbosity verbosity;
 };
 

@@ -19,15 +19,30 @@
 // | PROG012 | tokens left or never taken, entries started that are not there             |
 // | PROG013 | an input or output whose axes are not those of its tensor                  |
 #pragma once
+#include <string>
+#include <vector>
+
 #include "heddle/device/device.h"
 #include "heddle/program/program.h"
 #include "heddle/support/result.h"
 
 namespace heddle {
 
-// Empty where nothing is wrong; else up to 20 faults. Those of severity DoesNotFit are right on
-// another device or in another heddle; the others are wrong anywhere. Safe for any Program that
-// parseAsm returns.
+// Empty where nothing is wrong; else up to 20 faults, and then FILE004. Those of severity
+// DoesNotFit are right on another device or in another heddle; the others are wrong anywhere. Safe
+// for any Program that parseAsm returns.
 Diagnostics verify(const Program& program, const Device& device);
+
+// A limit of the device that does not suffice: the program would be right on another device.
+struct Shortage {
+  std::string key;  // of the device's description: "limits.core.locks"
+  std::string where, summary;
+  std::int64_t needed = 0, there = 0;
+  std::string unit;  // " B", or nothing for a count
+};
+
+// What verify finds of limits: of each that does not suffice the greatest need. The program must be
+// right otherwise.
+std::vector<Shortage> shortages(const Program& program, const Device& device);
 
 }  // namespace heddle

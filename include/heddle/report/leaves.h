@@ -2,32 +2,14 @@
 // its MACs. Counts are the same for every iteration and every engine of a section, so one entry per
 // instruction says all.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "heddle/cost/resource.h"
 #include "heddle/program/program.h"
 
 namespace heddle {
-
-// What the time of an engine is spent for. A wire and the receiving channels of cores serve weights
-// or inputs, by what the transfer carries.
-enum class Resource : std::uint8_t {
-  Compute,
-  WeightsWire,
-  InputWire,
-  Output,
-  DdrRead,
-  DdrWrite,
-  Sequencer
-};
-inline constexpr std::size_t kResources = 7;
-template <class T>
-using PerResource = std::array<T, kResources>;
-
-std::string_view name(
-    Resource resource);  // "compute", "weights wire", "input wire", "output", "DDR read", ...
 
 struct LeafFacts {
   Resource resource = Resource::Sequencer;

@@ -7,6 +7,7 @@
 // and \xNN. Indentation is for the eye.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,5 +69,17 @@ class LineReader {
   const std::string& code_;
   std::size_t next_ = 0;
 };
+
+// How an artefact says what it is.
+struct TextFormat {
+  std::string version;  // the whole first line: "heddle.plan/1"
+  std::string thing;    // "plan", for messages
+  std::string code;     // of every fault
+};
+
+// Gives every line behind the first to `readLine`, which must take all of it. All faults of the
+// file; none where it is read.
+Diagnostics readArtefact(const std::string& text, const std::string& name, const TextFormat& format,
+                         const std::function<void(LineReader&)>& readLine);
 
 }  // namespace heddle

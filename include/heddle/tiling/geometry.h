@@ -42,7 +42,7 @@ class OperandGeometry {
 
 // The window of an operator that has one.
 const Window* windowOf(const CanonicalOp& op);
-// Channels are reduced (CONV), so every core of a column needs the same input.
+// Channels are reduced (CONV), so cores with the same pixels need the same input.
 bool sharesInput(const CanonicalOp& op);
 // Bytes of the weight record (program/program.h, WeightImage) of `outputBlocks` for `part`; 0 where
 // the operator has none.

@@ -74,4 +74,11 @@ class LayerNest {
   std::vector<Iteration> iterations_;
 };
 
+// Of calls that follow each other, the most whose rows a ring of `length` rows holds at once and
+// that wait for one of their own: a lock counts so many. `rows`: of each call, empty where it needs
+// none.
+//
+//   3x3, pad 1, ring of 4: rows 0..2, 0..3, 1..4: the first three all wait; then two at a time
+std::int64_t mostCallsAhead(const std::vector<Interval>& rows, std::int64_t length);
+
 }  // namespace heddle

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
+#include "heddle/cost/work.h"
 #include "heddle/device/device.h"
 #include "heddle/support/result.h"
 
@@ -167,7 +168,7 @@ struct Plan {
 // |---------|----------------------------------------------------------------------------------|
 // | PLAN003 | outputs that no core computes, or several; cores that are not there               |
 // | PLAN004 | loops or parts of the reduction that are not the whole of it, each once           |
-// | PLAN005 | a buffer too small for what passes through it, or buffers that do not fit         |
+// | PLAN005 | a buffer too small, or in which more waits than a lock counts; what does not fit  |
 // | PLAN006 | a route that does not serve its cores, or by a wire or memtile that cannot        |
 // | PLAN007 | a tensor's home that is not the whole of it, or in no memtile of the device       |
 // | PLAN008 | a schedule that leaves out, repeats, or reads what is not computed yet            |
@@ -182,7 +183,9 @@ struct PlanOrigin {  // what a plan was made from: sha256 of the ONNX file and o
   friend bool operator==(const PlanOrigin&, const PlanOrigin&) = default;
 };
 
-std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin = {});
+// `times`, where given, stand beside the steps of the schedule as comments.
+std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigin& origin = {},
+                  const std::vector<StepTime>& times = {});
 
 // What the head of a plan or memory plan names; empty where it has no such line.
 PlanOrigin readOrigin(const std::string& text);

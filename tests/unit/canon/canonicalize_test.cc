@@ -64,6 +64,20 @@ TEST(Canonicalize, AGemmOfAFlattenedImageIsAConvolutionOfTheWholeImage) {
   EXPECT_EQ(conv.weights, (std::vector<std::int8_t>{1, 3, 2, 4}));
 }
 
+TEST(Canonicalize, OneBiasForAllColumnsCountsInUnitsOfEach) {
+  ModelBuilder m;
+  const std::string s = m.scalar(1.F), z = m.zero();
+  const std::string x = m.input("x", {1, 2}, onnx::TensorProto::INT8);
+  const std::string w = m.constant({2, 3}, std::vector<std::int8_t>{1, 2, 3, 4, 5, 6});
+  const std::string scales = m.floats({3}, {0.25F, 0.5F, 4.F});
+  const std::string zeros = m.constant({3}, std::vector<std::int8_t>{0, 0, 0});
+  const std::string c = m.constant({1}, std::vector<std::int32_t>{7});
+  m.output(m.microsoft("QGemm", {x, s, z, w, scales, zeros, c, s, z}));
+  const Canonicalized network = lowered(m);
+  const auto& conv = std::get<Conv>(network.graph.ops.at(0).attributes);
+  EXPECT_EQ(conv.bias, (std::vector<std::int32_t>{7, 7, 7}));
+}
+
 TEST(Canonicalize, UnsignedTensorsAreStoredMinus128) {
   ModelBuilder m;
   const std::string zero = m.constant({}, std::vector<std::uint8_t>{130});

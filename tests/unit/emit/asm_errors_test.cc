@@ -139,8 +139,11 @@ TEST(AsmErrors, AllFaultsOfAFileAreFoundAtOnceUpToTwenty) {
   for (int i = 0; i < 30; ++i) lines += "nonsense\n";
   const Result<Program> program = parseAsm(withLines(lines), "p.asm");
   ASSERT_FALSE(program);
-  EXPECT_EQ(program.diagnostics().size(), 20u);
-  EXPECT_EQ(program.diagnostics().back().where, "p.asm:28:1");
+  ASSERT_EQ(program.diagnostics().size(), 21u);
+  EXPECT_EQ(program.diagnostics()[19].where, "p.asm:28:1");
+  EXPECT_EQ(toText(program.diagnostics()[20]),
+            "error[FILE004] p.asm: there may be more faults\n  what:  the first 20 are shown\n"
+            "  mend:  mend these first\n");
 }
 
 // Takes each word of the language in turn and misspells it: the message must guess the right one.

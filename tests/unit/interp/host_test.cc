@@ -250,6 +250,24 @@ TEST(Host, RunsQuantizedOperatorsOnRealNumbers) {
             Values{-3});
 }
 
+// ONNX Runtime gives the same: ((x * w) + c) * alpha * scale of x * scale of the column.
+TEST(Host, BiasOfAQGemmCountsInUnitsOfEachColumn) {
+  const HostTensor x = tensor({2, 1}, {4, 6}, DataType::Int8),
+                   w = tensor({1, 2}, {1, 2}, DataType::Int8);
+  const auto result = [&](Dims shape, Values c, float alpha) {
+    return valuesOf(NodeKind::QGemm,
+                    {x, tensor({}, {0.5}), tensor({}, {0}, DataType::Int8), w, tensor({2}, {1, 4}),
+                     tensor({2}, {0, 0}, DataType::Int8),
+                     tensor(std::move(shape), std::move(c), DataType::Int32)},
+                    {2, 2}, GemmAttributes{.alpha = alpha});
+  };
+  // (4 + 10) * 0.5 * 1, (8 + 10) * 0.5 * 4, (6 + 20) * 0.5 * 1, (12 + 20) * 0.5 * 4
+  EXPECT_EQ(result({2, 1}, {10, 20}, 1), (Values{7, 36, 13, 64}));
+  EXPECT_EQ(result({2, 1}, {10, 20}, 0.5F), (Values{3.5, 18, 6.5, 32}));
+  EXPECT_EQ(result({}, {10}, 1), (Values{7, 36, 8, 44}));
+  EXPECT_EQ(result({1, 2}, {10, 20}, 1), (Values{7, 56, 8, 64}));
+}
+
 TEST(Host, IntegerProductsAreSumsAboveTheZeroPoints) {
   const HostTensor a = tensor({1, 2}, {3, 4}, DataType::Uint8),
                    b = tensor({2, 2}, {1, 2, 3, 4}, DataType::Int8);

@@ -390,5 +390,19 @@ TEST(MachineFault, ARunOfExactlyTheAllowedCyclesIsFine) {
   EXPECT_EQ(faultOf(w.run({.maxCycles = whole->timeline.makespan - Cycles(1)})).code, "MACH014");
 }
 
+// Each of the 16 rows of the input gives the wires a token, and nothing holds the channel back: in
+// this run the wires are fast enough, but they need not be.
+TEST(HighestLockValue, IsThatOfAnyTimes) {
+  W w;
+  w.device.limits.lockMaximum = 15;
+  EXPECT_TRUE(simulateTime(w.b.program, w.device));
+  const Diagnostic fault = faultOf(w.run());
+  EXPECT_EQ(fault.code, "MACH006");
+  EXPECT_NE(fault.what.find("reaches 16 where its consumer is slow"), std::string::npos)
+      << toText(fault);
+  w.device.limits.lockMaximum = 16;
+  EXPECT_TRUE(w.run());
+}
+
 }  // namespace
 }  // namespace heddle

@@ -30,6 +30,12 @@ Planned planned(CanonicalGraph graph, const std::string& memtile = "512 KiB") {
   return {std::move(graph), *device, *plan, *memory};
 }
 
+// The same array with memtiles in which everything fits.
+Device paperSized(Device device) {
+  device.memtile.memory = 512_KiB;
+  return device;
+}
+
 //   x -> a -> b -> c -> d: x and b never meet, nor do a and c
 CanonicalGraph chain() {
   GraphBuilder b("chain");
@@ -105,6 +111,25 @@ TEST(AllocateMemory, RefusesRowsThatDoNotPassAMemtile) {
   // Two output rows of 64 pixels on their way, and a quarter of the memtile is for weights.
   EXPECT_EQ(plan.diagnostics()[0].what,
             "they need 1024 B of the 768 B that a memtile has beside its weights");
+}
+
+// Rows of 512 B: the least is one place for each operand and two for the output.
+TEST(AllocateMemory, StreamsMakeDoWithOnePlaceEachWhereTheyMust) {
+  GraphBuilder b("wide");
+  const TensorId x = b.input("x", {4, 64, 8}), y = b.input("y", {4, 64, 8});
+  const CanonicalGraph graph = b.finish(b.add("sum", x, y));
+  const auto placed = [&](const std::string& memtile) {
+    Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                                {.mesh = {{1, 1}}, .settings = {{"memtile.memory", memtile}}});
+    Plan plan = *makePlan(graph, paperSized(device));
+    plan.weightStaging = 0;
+    for (Home& home : plan.homes) home.clear();
+    return allocateMemory(graph, plan, device);
+  };
+  EXPECT_EQ(placed("5 KiB")->steps[0].inputs[0].slots, 3);
+  EXPECT_EQ(placed("2 KiB")->steps[0].inputs[0].slots, 1);
+  EXPECT_EQ(placed("2040 B").diagnostics()[0].what,
+            "they need 2048 B of the 2040 B that a memtile has beside its weights");
 }
 
 TEST(VerifyMemoryPlan, NoticesTensorsThatMeet) {

@@ -79,6 +79,19 @@ TEST(MakePlan, SaysWhatALayerNeedsThatFitsNoCore) {
             "the smallest subvolume needs 200 B of a core's 96 B for operands");
 }
 
+TEST(MakePlan, NamesTheLockValueThatShortensTheRings) {
+  const CanonicalGraph graph = oneConv({16, 16, 16}, 32, square(3, 1, 1));
+  const Result<Plan> plan =
+      makePlan(graph, paper(1, 1, {{"core.memory", "448 B"}, {"limits.lockMaximum", "1"}}));
+  ASSERT_FALSE(plan);
+  // A record of 80 + 3 x 64 B, sums of 32 B and one row of one pixel more than the output's.
+  EXPECT_EQ(
+      plan.diagnostics()[0].what,
+      "the smallest subvolume needs 368 B of a core's 336 B for operands, with rings that let "
+      "no more calls wait than 'limits.lockMaximum' of 1");
+  EXPECT_NE(plan.diagnostics()[0].mend.find("'limits.lockMaximum'"), std::string::npos);
+}
+
 TEST(MakePlan, SaysSoWhereNoWeightRecordPassesTheMemtile) {
   const CanonicalGraph graph = oneConv({4, 4, 8}, 8, square(1));
   const Result<Plan> plan = makePlan(graph, paper(1, 1, {{"memtile.memory", "1 KiB"}}));

@@ -135,6 +135,18 @@ const Broken kBrokenPlans[] = {
        m.parts = {{m.parts[0].inputBlocks, {0, 1}}, {m.parts[0].inputBlocks, {1, 2}}};
        m.accumulatorBytes = 0;
      }},
+    {"RingWithMoreCallsThanALockCounts", "PLAN005", "more waits in a buffer than a lock can count",
+     [](Planned& p) { p.device.limits.lockMaximum = p.layer("left").rings[0].length - 1; }},
+    {"MoreOutputRowsThanALockCounts", "PLAN005", "more waits in a buffer than a lock can count",
+     [](Planned& p) {
+       p.device.limits.lockMaximum = 4;
+       p.layer("left").outputSlots = 5;
+     }},
+    {"MoreRecordsThanALockCounts", "PLAN005", "more waits in a buffer than a lock can count",
+     [](Planned& p) {
+       p.device.limits.lockMaximum = 4;
+       p.layer("left").weightSlots = 5;
+     }},
     {"NoOutputPlace", "PLAN005", "the places of a buffer are none, or no multiples of 8 bytes",
      [](Planned& p) { p.layer("after").outputSlots = 0; }},
     {"RingOfOddRows", "PLAN005", "a ring's rows are no multiples of 8 bytes",
@@ -251,6 +263,9 @@ const Broken kBrokenMemoryPlans[] = {
        p.memory.tensors[p.tensor("after_out")].slices[0].address =
            p.memory.tensors[p.tensor("both_out")].slices[0].address + 8;
      }},
+    {"MorePlacesThanALockCounts", "MEM005",
+     "the places of weight route 0 are more than a lock can count",
+     [](Planned& p) { p.device.limits.lockMaximum = 7; }},
     {"OutputWithoutDdr", "MEM006", "the tensor has no place in DDR",
      [](Planned& p) { p.memory.tensors[p.tensor("sum_out")].ddr.reset(); }},
     {"TensorAmongTheWeights", "MEM006", "the tensor lies on the wrong side of the weights in DDR",

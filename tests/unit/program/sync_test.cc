@@ -39,23 +39,39 @@ TEST_F(TileAccessesTest, AWriterWaitsForTheReaderBeforeIt) {
   EXPECT_EQ(write(32, 64, 0, 1), "1.0->0.1 ");
 }
 
-TEST_F(TileAccessesTest, AQueueNeedsNoTokenForItself) {
+TEST_F(TileAccessesTest, AQueueDoesNotWaitForItself) {
   write(0, 64, 0, 0);
   EXPECT_EQ(read(0, 64, 0, 1), "");
   EXPECT_EQ(write(0, 64, 0, 2), "");
 }
 
-TEST_F(TileAccessesTest, ALaterTokenCoversEarlierOnes) {
+TEST_F(TileAccessesTest, BytesReadBeforeNeedNotBeWaitedForAgain) {
   write(0, 64, 0, 0);
-  write(64, 128, 0, 1);
-  EXPECT_EQ(read(64, 128, 1, 0), "0.1->1.0 ");
-  EXPECT_EQ(read(0, 64, 1, 1), "");  // queue 0 did that before
+  EXPECT_EQ(read(0, 64, 1, 0), "0.0->1.0 ");
+  EXPECT_EQ(read(0, 64, 1, 1), "");
 }
 
-TEST_F(TileAccessesTest, OneAccessOverSeveralWritesWaitsForTheLast) {
+TEST_F(TileAccessesTest, OneAccessOverSeveralWritesWaitsForEach) {
   write(0, 64, 0, 0);
   write(64, 128, 0, 1);
-  EXPECT_EQ(read(0, 128, 1, 0), "0.1->1.0 ");
+  EXPECT_EQ(read(0, 128, 1, 0), "0.0->1.0 0.1->1.0 ");
+}
+
+// Two pieces of a row in a place, read, then the next row.
+TEST_F(TileAccessesTest, ThePlaceIsTakenOverByItsFirstPiece) {
+  std::vector<Edge> edges;
+  tile.write(0, 64, {0, 0, 0}, edges);
+  tile.write(0, 64, {0, 1, 0}, edges);
+  tile.read(0, 64, {1, 0, 0}, edges);
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].from.op, 1);
+  EXPECT_EQ(edges[0].opened.op, 0);
+  tile.write(0, 64, {0, 2, 0}, edges);
+  tile.write(0, 64, {0, 3, 0}, edges);
+  edges.clear();
+  tile.read(0, 64, {1, 1, 0}, edges);
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].opened.op, 2);
 }
 
 TEST_F(TileAccessesTest, ReadersOfOtherBytesDoNotMeet) {

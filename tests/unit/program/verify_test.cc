@@ -423,7 +423,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "5",
                   "6",
                   {},
-                  "error[PROG007] the shim tile of column 0: the program needs more descriptors "
+                  "error[PROG007] the shim tile of memtile 0: the program needs more descriptors "
                   "than the tile has\n"
                   "  what:  it needs 6, 'limits.shim.descriptors' is 5\n"
                   "  mend:  choose a device with 'limits.shim.descriptors' of 6 or more, or "
@@ -499,7 +499,10 @@ TEST(Verify, FindsTokensThatNobodyEverTakes) {
 TEST(Verify, StopsAtTwentyFaults) {
   Program program = *parseAsm(workedConvolution(), "worked_conv.asm");
   program.locks.resize(100, {.tile = {TileKind::Ddr}});
-  EXPECT_EQ(verify(program, deviceWith()).size(), 20u);
+  const Diagnostics faults = verify(program, deviceWith());
+  ASSERT_EQ(faults.size(), 21u);
+  EXPECT_EQ(faults.back().where, "program 'worked_conv'");
+  EXPECT_EQ(faults.back().summary, "there may be more faults");
 }
 
 }  // namespace

@@ -64,6 +64,20 @@ TEST(FaultList, KeepsTheFirstAndCountsTheOthers) {
             "  mend:  mend these first\n");
 }
 
+TEST(FaultList, SaysThatThereMayBeMoreWhereNobodyLooked) {
+  FaultList faults("p.asm", 2);
+  faults.add(fault("a"));
+  EXPECT_FALSE(faults.full());
+  faults.add(fault("b"));
+  EXPECT_TRUE(faults.full());
+  faults.stop();
+  const Diagnostics kept = faults.take();
+  ASSERT_EQ(kept.size(), 3U);
+  EXPECT_EQ(toText(kept.back()),
+            "error[FILE004] p.asm: there may be more faults\n  what:  the first 2 are shown\n"
+            "  mend:  mend these first\n");
+}
+
 TEST(FaultList, SaysNothingMoreWhereAllAreShown) {
   FaultList faults("d.yaml");
   for (std::size_t i = 0; i < FaultList::kMostKept; ++i) faults.add(fault("x"));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../graphs.h"
+#include "heddle/tiling/nest.h"
 
 namespace heddle {
 namespace {
@@ -60,6 +61,18 @@ TEST(RecordBytes, CountsZerosGammaBlocksAndEpilogue) {
   // 8 zero points, 2 bits of gamma in 8 bytes, 2 blocks of 9 x 64, 3 x 8 int32.
   EXPECT_EQ(recordBytes(graph.ops[0], 1, {{0, 2}, {0, 3}}, true), 8 + 8 + 2 * 9 * 64 + 96);
   EXPECT_EQ(recordBytes(graph.ops[0], 1, {{0, 1}, {0, 3}}, false), 8 + 8 + 9 * 64);
+}
+
+TEST(MostCallsAhead, CountsCallsThatWaitForARowOfTheirOwn) {
+  // 3x3 with a border of one row: calls 0 and 1 fit the three rows of the shortest ring.
+  const std::vector<Interval> padded{{0, 2}, {0, 3}, {1, 3}, {2, 3}, {3, 2}};
+  EXPECT_EQ(mostCallsAhead(padded, 3), 2);
+  EXPECT_EQ(mostCallsAhead(padded, 4), 3);
+  EXPECT_EQ(mostCallsAhead(padded, 5), 4);  // the last call needs nothing new
+  // Stride 2, no border, a ring of one window; a call without rows waits for nothing.
+  EXPECT_EQ(mostCallsAhead({{0, 3}, {2, 3}, {}, {4, 3}}, 3), 1);
+  EXPECT_EQ(mostCallsAhead({{0, 3}, {2, 3}, {}, {4, 3}}, 7), 3);
+  EXPECT_EQ(mostCallsAhead({}, 3), 0);
 }
 
 }  // namespace

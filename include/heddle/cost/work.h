@@ -1,0 +1,97 @@
+// What the steps of a plan do, as plain counts, and the time that follows from them in closed form:
+// no event is simulated. Whoever has a plan counts (tiling: LayerNest; planner/count_work.h), this
+// turns counts into cycles; planner, report and plan.txt show the same figure, and the Machine
+// judges it.
+//
+//   a 3x3 convolution of 14 rows on one core, ring of 4 rows:
+//     calls   1 x {CONV, ahead: 2 rows on the wire, waited: 0}        the first window
+//            13 x {CONV, ahead: 1 row on the wire, out: 1 row}
+//     wires   14 rows of inputs, 1 record of weights
+//   -> 13 * max(CONV, a row by wire, a row out) + ... cycles, and when each wire and DDR channel is
+//      free again
+//
+// Source: docs/plan.md, section on time.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "heddle/cost/cost.h"
+#include "heddle/cost/resource.h"
+
+namespace heddle {
+
+struct TransferCount {  // transfers of one size, one after another through one engine
+  Bytes size;
+  std::int64_t times = 0, acquires = 0;  // of them those that take the device's lock latency
+  friend bool operator==(const TransferCount&, const TransferCount&) = default;
+};
+using Transfers = std::vector<TransferCount>;
+
+// Adds `times` transfers of `size` bytes; none of no bytes. Of a row that goes in pieces only the
+// first acquires.
+void add(Transfers& to, Bytes size, std::int64_t times, bool acquires = true);
+
+// Rows on their way to a core: over the busiest of their wires and out of the busiest of their DDR
+// channels, rows for other cores over the same ones included.
+struct RowTransfers {
+  Transfers wire, ddr;
+  friend bool operator==(const RowTransfers&, const RowTransfers&) = default;
+};
+
+// Calls of a core that are alike, with what must have come before each can begin.
+struct CallWork {
+  KernelWork kernel;
+  RowTransfers ahead;   // for which there is room while the call before runs
+  RowTransfers waited;  // only after it has ended
+  Transfers out;        // its output row leaves, while the next call runs
+  std::int64_t times = 0;
+  friend bool operator==(const CallWork&, const CallWork&) = default;
+};
+
+struct CoreWork {  // of cores that do the same
+  std::vector<CallWork> calls;
+  RowTransfers first;  // rows of the first call
+  std::int64_t cores = 0;
+};
+
+struct ChannelWork {  // of a wire or a DDR channel
+  Transfers weights, activations;
+  friend bool operator==(const ChannelWork&, const ChannelWork&) = default;
+};
+
+struct Producer {
+  std::int64_t step = 0;
+  bool whole = false;  // all of its output must be there: it comes back out of DDR
+  friend bool operator==(const Producer&, const Producer&) = default;
+};
+
+struct CoreBytes {  // [first, end) of core memory
+  std::int64_t first = 0, end = 0;
+  bool meets(const CoreBytes& o) const { return first < o.end && o.first < end; }
+  friend bool operator==(const CoreBytes&, const CoreBytes&) = default;
+};
+
+// One step of a schedule.
+struct StepWork {
+  std::vector<CoreWork> cores;                      // none: the step executes nothing
+  std::vector<ChannelWork> wires;                   // per wire of the device
+  std::vector<ChannelWork> ddrRead, ddrWrite;       // per memtile and channel of it
+  Bytes record;                                     // the largest weight record
+  std::int64_t records = 0;                         // that a core receives
+  std::int64_t weightSlots = 0, recordsStaged = 0;  // places for them in a core and in a memtile
+  CoreBytes weights, rings, all;                    // where its buffers lie in the cores
+  std::int64_t passes = 1;                          // sweeps over all rows of the output
+  std::vector<Producer> producers;                  // steps whose outputs it reads
+};
+
+struct StepTime {
+  Cycles begin, end;           // of its calls; last byte of its output
+  Cycles cycles;               // end, less that of all steps before; what it adds to the whole
+  PerResource<Cycles> busy{};  // of the busiest engine
+  Resource boundBy = Resource::Compute;  // the engine that is busy longest
+};
+
+// Work of a schedule's steps, in order, from an idle array.
+std::vector<StepTime> stepTimes(const std::vector<StepWork>& steps, const Device& device);
+
+}  // namespace heddle

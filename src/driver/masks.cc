@@ -1,0 +1,22 @@
+#include "masks.h"
+
+#include "heddle/driver/files.h"
+
+namespace heddle {
+
+Result<std::vector<WeightMask>> readMasks(const std::string& file, const Compilation& run,
+                                          bool mayDropWeights) {
+  if (file.empty()) return std::vector<WeightMask>{};
+  const std::int64_t most = mostMaskBytes(*run.graph, *run.canonical);
+  // Packed it is no larger than unpacked, but for the archive's own lists.
+  HEDDLE_TRY(const std::string bytes, readTextFile(file, static_cast<std::uintmax_t>(2 * most)));
+  HEDDLE_TRY(const NamedNpyArrays arrays, parseNpz(bytes, file, most));
+  HEDDLE_TRY(std::vector<WeightMask> masks, masksFrom(arrays, *run.graph, *run.canonical, file));
+  if (!mayDropWeights) {
+    Diagnostics faults = droppedWeights(masks, *run.graph, *run.canonical, file);
+    if (!faults.empty()) return faults;
+  }
+  return masks;
+}
+
+}  // namespace heddle

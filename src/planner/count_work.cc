@@ -1,0 +1,407 @@
+#include "heddle/planner/count_work.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "heddle/tiling/nest.h"
+
+namespace heddle {
+namespace {
+
+using N = std::int64_t;
+
+// Rows of an operand that the calls of a sweep ask for.
+struct SweepRows {
+  std::vector<Interval> window;  // per call
+  std::vector<N> fresh;          // per call: those that no call before it had
+  struct Stretch {
+    Interval y, x;  // rows of the operand, columns of the output
+  };
+  std::vector<Stretch> told;  // all of them
+};
+
+// Which steps write each root tensor, and which tensors come whole before a step or leave after it.
+struct Traffic {
+  Traffic(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
+      : writers(graph.tensors.size()), loads(plan.schedule.size()), stores(plan.schedule.size()) {
+    for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
+      const std::size_t layer = plan.schedule[s].layer.at();
+      if (plan.layers[layer].inPlace()) continue;
+      writers[plan.views[graph.ops[layer].output.at()].root.at()].push_back(static_cast<N>(s));
+    }
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+      const TensorMemory& tensor = memory.tensors[t];
+      if (!tensor.ddr || tensor.slices.empty()) continue;
+      if (writers[t].empty())
+        loads[static_cast<std::size_t>(tensor.first)].push_back(t);
+      else
+        stores[static_cast<std::size_t>(writers[t].back())].push_back(t);
+    }
+  }
+  std::vector<std::vector<N>> writers;                  // per tensor
+  std::vector<std::vector<std::size_t>> loads, stores;  // per step
+};
+
+// A lane's share of what takes turns on several; `plus` less than `lanes` rounds.
+void add(Transfers& to, const Transfers& more, N lanes, N plus) {
+  for (const TransferCount& t : more) {
+    const N times = (t.times + plus) / lanes,
+            acquires = std::min(times, (t.acquires + plus) / lanes);
+    heddle::add(to, t.size, acquires, true);
+    heddle::add(to, t.size, times - acquires, false);
+  }
+}
+
+class StepCounter {
+ public:
+  StepCounter(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
+              const Traffic& traffic, const Device& device, std::size_t step)
+      : plan_(plan),
+        memory_(memory),
+        traffic_(traffic),
+        device_(device),
+        step_(step),
+        rows_(plan.schedule[step].rows),
+        op_(graph.ops[plan.schedule[step].layer.at()]),
+        m_(plan.layers[plan.schedule[step].layer.at()]),
+        nest_(graph, OpId(plan.schedule[step].layer.at()), m_) {}
+
+  StepWork run() {
+    work_.wires.resize(device_.wires.size());
+    work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
+    work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
+    placeBuffers();
+    work_.weightSlots = m_.weightSlots;
+    for (const StreamPlan& staged : memory_.steps[step_].weights)
+      work_.recordsStaged = std::max(work_.recordsStaged, staged.slots);
+    work_.passes = m_.order[0] == NestLoop::Pass ? m_.passes : 1;
+    for (std::size_t i = 0; i < op_.inputs.size(); ++i)
+      for (const Route& route : m_.inputs[i]) countRows(i, route);
+    for (const Route& route : m_.weights) countRecords(route);
+    countCores();
+    countWholeTensors();
+    return std::move(work_);
+  }
+
+ private:
+  static std::size_t at(N a, N b) { return static_cast<std::size_t>(a * b); }
+
+  TensorId root(TensorId t) const { return plan_.views[t.at()].root; }
+  const Home& home(TensorId t) const { return plan_.homes[root(t).at()]; }
+  const std::optional<N>& ddr(TensorId t) const { return memory_.tensors[root(t).at()].ddr; }
+
+  Transfers& ddrRead(const Route& route, Transfers ChannelWork::*what) {
+    return work_.ddrRead[static_cast<std::size_t>(route.memtile * device_.memtile.ddrChannelsIn +
+                                                  route.ddrChannel)].*
+           what;
+  }
+  Transfers& ddrWrite(N memtile, N channel) {
+    return work_
+        .ddrWrite[static_cast<std::size_t>(memtile * device_.memtile.ddrChannelsOut + channel)]
+        .activations;
+  }
+
+  void placeBuffers() {
+    const N first = memory_.steps[step_].coreBase;
+    N rings = 0;
+    for (const RingPlan& ring : m_.rings) rings += ring.length * ring.rowBytes;
+    work_.all = {first, first + m_.coreBytes()};
+    work_.weights = {first, first + m_.weightSlots * m_.weightBytes};
+    work_.rings = {work_.weights.end, work_.weights.end + rings};
+  }
+
+  std::vector<RowCall> calls(const CoreShare& share, const Iteration& i) const {
+    return nest_.calls(share, rows_, i);
+  }
+
+  SweepRows rowsOf(const std::vector<RowCall>& calls, std::size_t operand,
+                   const Iteration& i) const {
+    SweepRows out;
+    const Interval kernelRows = nest_.loadedKernelRows(i);
+    N next = 0;
+    std::optional<std::size_t> box;
+    for (const RowCall& call : calls) {
+      const Interval rows = nest_.operand(operand).rows(call.y, kernelRows);
+      out.window.push_back(rows);
+      if (box != call.box && !rows.empty()) {
+        box = call.box;
+        next = rows.first;
+      }
+      const N first = std::max(next, rows.first), fresh = std::max<N>(rows.end() - first, 0);
+      out.fresh.push_back(rows.empty() ? 0 : fresh);
+      if (out.fresh.back() == 0) continue;
+      next = rows.end();
+      if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().x == call.x)
+        out.told.back().y.count += fresh;
+      else
+        out.told.push_back({{first, fresh}, call.x});
+    }
+    return out;
+  }
+
+  // The pieces in which rows `y` of an operand's held part come from where it is at home.
+  void addPieces(Transfers& to, std::size_t operand, const Held& h, const Interval& y) const {
+    const TensorId tensor = op_.inputs[operand];
+    const Interval blocks{plan_.views[tensor.at()].block + h.blocks.first, h.blocks.count};
+    if (home(tensor).empty())
+      heddle::add(to, Bytes(h.blocks.count * h.columns.count * kBlock), y.count);
+    Interval last;
+    for (const HomeBox& box : home(tensor)) {
+      const N cells = common(box.x, h.columns).count * common(box.blocks, blocks).count;
+      if (common(box.x, h.columns).empty() || common(box.blocks, blocks).empty()) continue;
+      const Interval rows = common(box.y, y);
+      if (rows.empty()) continue;
+      heddle::add(to, Bytes(cells * kBlock), rows.count, rows != last);
+      last = rows;
+    }
+  }
+
+  // The first of a route's cores that takes rows in an iteration; null where none does.
+  const CoreShare* taker(const Route& route, const Iteration& i) const {
+    for (const CoreAt& core : route.cores) {
+      const CoreShare& share = *m_.shareOf(core);
+      if ((m_.resident || !m_.passBlocks(share, i.pass).empty()) && !calls(share, i).empty())
+        return &share;
+    }
+    return nullptr;
+  }
+
+  void countRows(std::size_t operand, const Route& route) {
+    N key = -1;
+    for (const Iteration& i : nest_.iterations()) {
+      if (m_.resident && nest_.inputKey(i) == key) continue;
+      const CoreShare* share = taker(route, i);
+      if (!share) continue;
+      key = nest_.inputKey(i);
+      const std::vector<RowCall> due = calls(*share, i);
+      Transfers pieces;
+      for (const auto& [y, x] : rowsOf(due, operand, i).told)
+        if (const Held h = nest_.held(*share, operand, i, x); !h.blocks.empty())
+          addPieces(pieces, operand, h, y);
+      const auto lanes = static_cast<N>(route.lanes.size());
+      if (home(op_.inputs[operand]).empty())
+        add(ddrRead(route, &ChannelWork::activations), pieces, 1, 0);
+      for (N l = 0; l < lanes; ++l)
+        add(work_.wires[static_cast<std::size_t>(route.lanes[static_cast<std::size_t>(l)].wire)]
+                .activations,
+            pieces, lanes, lanes - 1 - l);
+    }
+  }
+
+  void countRecords(const Route& route) {
+    const CoreShare& any = *m_.shareOf(route.cores[0]);
+    const auto lanes = static_cast<N>(route.lanes.size());
+    N key = -1, records = 0;
+    for (const Iteration& i : nest_.iterations()) {
+      if (m_.passBlocks(any, i.pass).empty() || nest_.recordKey(i) == key) continue;
+      if (std::none_of(route.cores.begin(), route.cores.end(),
+                       [&](const CoreAt& core) { return !calls(*m_.shareOf(core), i).empty(); }))
+        continue;
+      key = nest_.recordKey(i);
+      const Bytes size(nest_.recordBytes(any, i));
+      const Lane& lane = route.lanes[static_cast<std::size_t>(records++ % lanes)];
+      add(ddrRead(route, &ChannelWork::weights), size, 1);
+      add(work_.wires[static_cast<std::size_t>(lane.wire)].weights, size, 1);
+      work_.record = std::max(work_.record, size);
+    }
+    work_.records = std::max(work_.records, records);
+  }
+
+  // Cores with the same pixels and as many blocks do the same.
+  void countCores() {
+    std::vector<const CoreShare*> counted;
+    for (const CoreShare& share : m_.shares) {
+      if (home(op_.output).empty()) countSpill(share);
+      const auto like = std::ranges::find_if(counted, [&](const CoreShare* other) {
+        return other->boxes == share.boxes && other->blocks.count == share.blocks.count;
+      });
+      if (like == counted.end()) {
+        counted.push_back(&share);
+        countCalls(share);
+      } else {
+        ++work_.cores[static_cast<std::size_t>(like - counted.begin())].cores;
+      }
+    }
+    std::erase_if(work_.cores, [](const CoreWork& core) { return core.calls.empty(); });
+  }
+
+  // ---- the calls of one core --------------------------------------------------------------------
+
+  void countCalls(const CoreShare& share) {
+    CoreWork& core = work_.cores.emplace_back();
+    core.cores = 1;
+    bool first = true;
+    N key = -1, window = 0;
+    std::map<std::tuple<N, N, N, N, N, bool, bool>, std::vector<CallWork>> known;
+    for (const Iteration& i : nest_.iterations()) {
+      const Interval blocks = m_.passBlocks(share, i.pass);
+      if (blocks.empty()) continue;
+      const bool telling = !m_.resident || nest_.inputKey(i) != key;
+      key = nest_.inputKey(i);
+      const ReductionPart& part = nest_.part(i);
+      const auto [entry, fresh] = known.try_emplace(
+          {key, part.kernelRows.first, part.inputBlocks.first, part.inputBlocks.count,
+           sharesInput(op_) ? blocks.count : blocks.first, telling, first});
+      if (fresh) entry->second = callsOf(share, i, telling, first, window, core);
+      for (const CallWork& call : entry->second) addCall(core, call);
+      first = first && entry->second.empty();
+    }
+  }
+
+  static void addCall(CoreWork& core, const CallWork& call) {
+    // The last call goes last: what it writes ends the step.
+    const auto same = std::find_if(core.calls.begin(), core.calls.end(), [&](const CallWork& c) {
+      return c.kernel == call.kernel && c.ahead == call.ahead && c.waited == call.waited &&
+             c.out == call.out;
+    });
+    if (same == core.calls.end()) {
+      core.calls.push_back(call);
+      return;
+    }
+    same->times += call.times;
+    std::rotate(same, same + 1, core.calls.end());
+  }
+
+  std::vector<CallWork> callsOf(const CoreShare& share, const Iteration& i, bool telling,
+                                bool first, N& window, CoreWork& core) {
+    const std::vector<RowCall> due = calls(share, i);
+    std::vector<SweepRows> rows;
+    for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
+      rows.push_back(rowsOf(due, operand, i));
+    const ReductionPart& part = nest_.part(i);
+    const Interval blocks = m_.passBlocks(share, i.pass);
+    const N kernelX = windowOf(op_) ? windowOf(op_)->kernelX : 1;
+    std::vector<CallWork> out;
+    for (std::size_t k = 0; k < due.size(); ++k) {
+      CallWork call;
+      call.times = 1;
+      call.kernel = kernelWork(
+          op_.kind(), sharesInput(op_) ? blocks.count * part.inputBlocks.count : blocks.count,
+          part.kernelRows.count * kernelX, due[k].x.count);
+      for (std::size_t operand = 0; telling && operand < rows.size(); ++operand) {
+        const N fresh = rows[operand].fresh[k];
+        const N ahead = std::min(fresh, std::max<N>(m_.rings[operand].length - window, 0));
+        const Interval& all = rows[operand].window[k];
+        if (first && k == 0) {
+          addRows(core.first, share, operand, i, due[k], {all.first, all.count});
+          continue;
+        }
+        addRows(call.ahead, share, operand, i, due[k], {all.end() - fresh, ahead});
+        addRows(call.waited, share, operand, i, due[k], {all.end() - fresh + ahead, fresh - ahead});
+      }
+      window = rows[0].window[k].count;
+      if (nest_.last(i)) addOutput(call.out, blocks, due[k]);
+      addMerged(out, std::move(call));
+    }
+    return out;
+  }
+
+  static void addMerged(std::vector<CallWork>& calls, CallWork call) {
+    CallWork* last = calls.empty() ? nullptr : &calls.back();
+    if (last && last->kernel == call.kernel && last->ahead == call.ahead &&
+        last->waited == call.waited && last->out == call.out)
+      ++last->times;
+    else
+      calls.push_back(std::move(call));
+  }
+
+  // Rows for a core, and those of other cores that come over the same wire or DDR channel.
+  void addRows(RowTransfers& to, const CoreShare& share, std::size_t operand, const Iteration& i,
+               const RowCall& call, const Interval& y) const {
+    if (y.empty()) return;
+    const Route& own = routeOf(operand, share.core);
+    const auto lanes = static_cast<N>(own.lanes.size());
+    const bool spilled = home(op_.inputs[operand]).empty();
+    for (const Route& route : m_.inputs[operand]) {
+      const bool sameWire = route.lanes[0].wire == own.lanes[0].wire;
+      const bool sameChannel =
+          spilled && route.memtile == own.memtile && route.ddrChannel == own.ddrChannel;
+      if (!sameWire && !sameChannel) continue;
+      const Held h = nest_.held(*m_.shareOf(route.cores[0]), operand, i, call.x);
+      if (h.blocks.empty()) continue;
+      Transfers pieces;
+      addPieces(pieces, operand, h, y);
+      if (sameWire) add(to.wire, pieces, lanes, lanes - 1);
+      if (sameChannel) add(to.ddr, pieces, 1, 0);
+    }
+  }
+
+  const Route& routeOf(std::size_t operand, const CoreAt& core) const {
+    for (const Route& route : m_.inputs[operand])
+      if (std::find(route.cores.begin(), route.cores.end(), core) != route.cores.end())
+        return route;
+    return m_.inputs[operand][0];
+  }
+
+  // ---- outputs ----------------------------------------------------------------------------------
+
+  void addOutput(Transfers& to, const Interval& blocks, const RowCall& call) const {
+    const Interval written{plan_.views[op_.output.at()].block + blocks.first, blocks.count};
+    if (home(op_.output).empty()) heddle::add(to, Bytes(blocks.count * call.x.count * kBlock), 1);
+    for (const HomeBox& box : home(op_.output)) {
+      const Interval x = common(box.x, call.x), b = common(box.blocks, written);
+      if (!x.empty() && !b.empty() && call.y >= box.y.first && call.y < box.y.end())
+        heddle::add(to, Bytes(x.count * b.count * kBlock), 1, to.empty());
+    }
+  }
+
+  // Output rows of a core that pass through its memtile to DDR.
+  void countSpill(const CoreShare& share) {
+    for (const Iteration& i : nest_.iterations()) {
+      if (!nest_.last(i)) continue;
+      const N blocks = m_.passBlocks(share, i.pass).count;
+      for (const RowCall& call : calls(share, i))
+        add(ddrWrite(share.output.memtile, share.output.ddrChannel),
+            Bytes(blocks * call.x.count * kBlock), 1);
+    }
+  }
+
+  // What goes whole between DDR and its home: ports and constants.
+  void countWholeTensors() {
+    for (const std::size_t t : traffic_.loads[step_])
+      for (const Slice& s : memory_.tensors[t].slices)
+        add(ddrRead({.memtile = s.memtile}, &ChannelWork::activations),
+            Bytes(s.blocks * s.columns * kBlock), s.rows);
+    for (const std::size_t t : traffic_.stores[step_])
+      for (const Slice& s : memory_.tensors[t].slices)
+        add(ddrWrite(s.memtile, 0), Bytes(s.blocks * s.columns * kBlock), s.rows);
+    for (const TensorId input : op_.inputs)
+      for (const N writer : traffic_.writers[root(input).at()])
+        if (writer < static_cast<N>(step_))
+          work_.producers.push_back({writer, home(input).empty()});
+  }
+
+  const Plan& plan_;
+  const MemoryPlan& memory_;
+  const Traffic& traffic_;
+  const Device& device_;
+  std::size_t step_;
+  Interval rows_;
+  const CanonicalOp& op_;
+  const Mapping& m_;
+  LayerNest nest_;
+  StepWork work_;
+};
+
+}  // namespace
+
+std::vector<StepWork> countWork(const CanonicalGraph& graph, const Plan& plan,
+                                const MemoryPlan& memory, const Device& device) {
+  const Traffic traffic(graph, plan, memory);
+  std::vector<StepWork> steps;
+  for (std::size_t s = 0; s < plan.schedule.size(); ++s)
+    steps.push_back(plan.layers[plan.schedule[s].layer.at()].inPlace()
+                        ? StepWork{}
+                        : StepCounter(graph, plan, memory, traffic, device, s).run());
+  return steps;
+}
+
+std::vector<Cycles> layerCycles(const Plan& plan, const std::vector<StepTime>& steps) {
+  std::vector<Cycles> cycles(plan.layers.size());
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    cycles[plan.schedule[s].layer.at()] += steps[s].cycles;
+  return cycles;
+}
+
+}  // namespace heddle

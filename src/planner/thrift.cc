@@ -1,0 +1,60 @@
+#include "thrift.h"
+
+#include <algorithm>
+
+#include "heddle/machine/machine.h"
+#include "heddle/memory/allocate.h"
+#include "heddle/program/generate.h"
+#include "heddle/program/verify.h"
+#include "heddle/support/check.h"
+
+namespace heddle {
+Thrift noThrift(const Device& device) {
+  return {.rows = device.rows, .columns = device.columns, .waiting = device.limits.lockMaximum};
+}
+
+std::vector<Thrift> thriftierThan(const Thrift& thrift) {
+  std::vector<Thrift> out(4, thrift);
+  out[0].ownChannel = false;
+  if (thrift.waiting) out[1].waiting = std::max<std::int64_t>(1, *thrift.waiting / 2);
+  out[2].ahead = false;
+  out[3].homes = false;
+  std::erase(out, thrift);
+  return out;
+}
+
+std::optional<Thrift> onFewerCores(Thrift thrift) {
+  if (thrift.rows == 1 && thrift.columns == 1) return std::nullopt;
+  std::int64_t& longer = thrift.rows > thrift.columns ? thrift.rows : thrift.columns;
+  longer = divideRoundUp(longer, 2);
+  return thrift;
+}
+
+Excess excessOf(const CanonicalGraph& graph, const Plan& plan, const Device& device) {
+  const Result<MemoryPlan> memory = allocateMemory(graph, plan, device);
+  HEDDLE_CHECK(memory) << toText(memory.diagnostics());
+  const Result<GeneratedProgram> generated = generateProgram(graph, plan, *memory, device);
+  HEDDLE_CHECK(generated) << toText(generated.diagnostics());
+  std::vector<Shortage> all = shortages(generated->program, device);
+  if (all.empty() && device.limits.lockMaximum) {
+    Device unlimited = device;
+    unlimited.limits.lockMaximum.reset();
+    const Result<SimulateResult> run =
+        simulateTime(generated->program, unlimited, {.recordTimeline = false});
+    // A program that is too long to be executed is refused when it is.
+    if (run && run->highestLock > *device.limits.lockMaximum)
+      all.push_back({.key = "limits.lockMaximum",
+                     .where = {},
+                     .summary = {},
+                     .needed = run->highestLock,
+                     .there = *device.limits.lockMaximum,
+                     .unit = {}});
+  }
+  Excess excess{std::ssize(all), 0};
+  for (const Shortage& s : all)
+    excess.permille =
+        std::max(excess.permille, s.needed * 1000 / std::max<std::int64_t>(1, s.there));
+  return excess;
+}
+
+}  // namespace heddle

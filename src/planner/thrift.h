@@ -1,0 +1,42 @@
+// What a plan gives up to keep within the limits of a device: locks and descriptors of a tile,
+// locks of one descriptor, the highest value of a lock.
+//
+// How many of these a plan takes follows from its program alone. So the planner asks the generator,
+// as it asks the allocator what fits; only where the device has limits.
+#pragma once
+#include <compare>
+#include <optional>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+#include "heddle/tiling/plan.h"
+
+namespace heddle {
+
+struct Thrift {
+  std::int64_t rows = 1, columns = 1;  // of cores that compute, from core(0, 0) on
+  // Pieces that may wait in one buffer, where limits.lockMaximum is given: it, or less where one
+  // lock counts those of several.
+  std::optional<std::int64_t> waiting;
+  bool homes = true;  // tensors may live in memtiles; else all come out of DDR and go there
+  bool ahead = true;  // a core holds the next record, window and output row beside those in use
+  bool ownChannel = true;  // weights do not share the receiving channel of the inputs
+  friend bool operator==(const Thrift&, const Thrift&) = default;
+};
+
+Thrift noThrift(const Device& device);
+// The same with one more thing given up, in the order in which to try it; not the cores.
+std::vector<Thrift> thriftierThan(const Thrift& thrift);
+// The same on half of the mesh, cut along its longer side; nothing of one core.
+std::optional<Thrift> onFewerCores(Thrift thrift);
+
+// By how much a plan exceeds the device's limits; less is better, and none where it keeps them.
+struct Excess {
+  std::int64_t limits = 0;    // that do not suffice
+  std::int64_t permille = 0;  // needed of there, of the worst of them
+  friend auto operator<=>(const Excess&, const Excess&) = default;
+};
+Excess excessOf(const CanonicalGraph& graph, const Plan& plan, const Device& device);
+
+}  // namespace heddle

@@ -1,0 +1,23 @@
+// Which wires the paper's dataflow takes: one for the inputs of each column of cores, one for the
+// weights of each row.
+#pragma once
+#include <vector>
+
+#include "heddle/device/device.h"
+#include "heddle/support/result.h"
+
+namespace heddle {
+
+struct DataflowWires {
+  std::vector<std::int64_t> columns, rows;
+};
+
+// The memtile in which the weights of a row of cores wait.
+std::int64_t weightMemtile(const Device& device, std::int64_t row);
+
+// The narrowest wires that reach whole columns and rows, each its own as far as there are enough.
+// Errors: PLAN002 a column or row that no wire reaches whole, or that a memtile it needs cannot
+//         feed.
+Result<DataflowWires> chooseWires(const Device& device);
+
+}  // namespace heddle

@@ -1,0 +1,106 @@
+#include "known.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle {
+
+void Known::set(const Operation& ended) {
+  const auto i = static_cast<std::size_t>(ended.queue);
+  if (blocks_.size() <= i / kBlockSize) blocks_.resize(i / kBlockSize + 1);
+  BlockPointer& block = blocks_[i / kBlockSize];
+  if (!block) {
+    block = new Block;
+    block->latest.fill(-1);
+  } else if (block->use_count() > 1) {
+    block = new Block(*block);
+  }
+  block->latest[i % kBlockSize] = ended.op;
+}
+
+void Known::raise(const Known& to) {
+  if (blocks_.size() < to.blocks_.size()) blocks_.resize(to.blocks_.size());
+  for (std::size_t b = 0; b < to.blocks_.size(); ++b) {
+    if (!to.blocks_[b] || to.blocks_[b] == blocks_[b]) continue;
+    if (!blocks_[b]) {
+      blocks_[b] = to.blocks_[b];
+      continue;
+    }
+    const auto &mine = blocks_[b]->latest, &theirs = to.blocks_[b]->latest;
+    std::array<std::int32_t, kBlockSize> both;
+    std::int32_t above = 0, below = 0;  // bits that the result has and mine, theirs has not
+    for (std::size_t i = 0; i < kBlockSize; ++i) {
+      both[i] = std::max(mine[i], theirs[i]);
+      above |= both[i] ^ mine[i];
+      below |= both[i] ^ theirs[i];
+    }
+    if (above == 0) continue;
+    if (below == 0) {
+      blocks_[b] = to.blocks_[b];
+      continue;
+    }
+    if (blocks_[b]->use_count() > 1) blocks_[b] = new Block;
+    blocks_[b]->latest = both;
+  }
+}
+
+void KnownOrder::begin(std::span<const Operation> together, std::int32_t step) {
+  if (step != step_) {
+    step_ = step;
+    forget();
+  }
+  together_.assign(together.begin(), together.end());
+  bool first = true;
+  now_ = Known();
+  for (const Operation& part : together_) {
+    const auto queue = static_cast<std::size_t>(part.queue);
+    if (history_.size() <= queue) history_.resize(queue + 1);
+    if (history_[queue].empty()) continue;
+    const Known& before = history_[queue].back().known;
+    if (std::exchange(first, false))
+      now_ = before;
+    else
+      now_.raise(before);
+  }
+  learned_ = together_.size() > 1;
+}
+
+void KnownOrder::await(const Operation& ended) {
+  now_.raise(after(ended));
+  if (now_[ended.queue] < ended.op) now_.set(ended);
+  learned_ = true;
+}
+
+void KnownOrder::end() {
+  if (!learned_) return;  // it knows what the one before it in its queue knew
+  if (together_.size() > 1)
+    for (const Operation& part : together_) now_.set(part);
+  for (const Operation& part : together_)
+    history_[static_cast<std::size_t>(part.queue)].push_back({part.op, step_, now_});
+}
+
+// Of an operation that is not remembered: what an earlier one of its queue knew.
+const Known& KnownOrder::after(const Operation& operation) const {
+  static const Known nothing;
+  const std::vector<Entry>& entries = history_[static_cast<std::size_t>(operation.queue)];
+  const auto next =
+      std::upper_bound(entries.begin(), entries.end(), operation.op,
+                       [](std::int32_t op, const Entry& entry) { return op < entry.op; });
+  return next == entries.begin() ? nothing : std::prev(next)->known;
+}
+
+// Of steps before the last one only the last operation of each queue.
+void KnownOrder::forget() {
+  for (std::vector<Entry>& entries : history_) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const bool old = entries[i].step < step_ - 1;
+      if (old && i + 1 < entries.size() && entries[i + 1].step == entries[i].step) continue;
+      if (kept != i) entries[kept] = std::move(entries[i]);
+      ++kept;
+    }
+    entries.resize(kept);
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,75 @@
+// What every operation surely knows to have ended when it starts, however long each takes: those
+// before it in its queue, what it waits for by a token, and all that these knew. Vector clocks
+// (F. Mattern, Virtual time and global states of distributed systems, 1989), told in one sequential
+// order. A transfer and its receivers are one operation of several queues.
+//
+//   wire     0 ──token──▶ core 0 ──token──▶ out 0        out 0 needs no token for wire's 0
+#pragma once
+#include <array>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace heddle {
+
+struct Operation {  // of a queue, by dense numbers
+  std::int32_t queue = -1;
+  std::int32_t op = -1;
+};
+
+// By queue: the latest of its operations that has surely ended, -1 where none has. Copies share
+// what they have in common.
+class Known {
+ public:
+  std::int32_t operator[](std::int32_t queue) const {
+    const auto i = static_cast<std::size_t>(queue);
+    return i / kBlockSize < blocks_.size() && blocks_[i / kBlockSize]
+               ? blocks_[i / kBlockSize]->latest[i % kBlockSize]
+               : -1;
+  }
+  void set(const Operation& ended);
+  // The later of both, queue by queue.
+  void raise(const Known& to);
+
+ private:
+  static constexpr std::size_t kBlockSize = 32;
+  // Of one thread, so that counting who shares it costs little.
+  struct Block : boost::intrusive_ref_counter<Block, boost::thread_unsafe_counter> {
+    std::array<std::int32_t, kBlockSize> latest;
+  };
+  using BlockPointer = boost::intrusive_ptr<Block>;
+  std::vector<BlockPointer> blocks_;  // written only where nobody shares it; null: all -1
+};
+
+class KnownOrder {
+ public:
+  // The next operation in the sequential order, of one queue or of several that meet.
+  void begin(std::span<const Operation> together, std::int32_t step);
+  bool knows(const Operation& ended) const { return now_[ended.queue] >= ended.op; }
+  // The operation waits for the end of an earlier one.
+  void await(const Operation& ended);
+  void end();
+
+  // The latest operation of `queue` that `by`, told before, knew of. Never more than is true; of
+  // operations of long ago sometimes less.
+  std::int32_t latest(const Operation& by, std::int32_t queue) const { return after(by)[queue]; }
+
+ private:
+  struct Entry {
+    std::int32_t op = -1, step = -1;
+    Known known;  // when it has ended
+  };
+  const Known& after(const Operation& operation) const;
+  void forget();
+
+  std::vector<std::vector<Entry>> history_;  // by queue, in order
+  std::vector<Operation> together_;
+  Known now_;
+  bool learned_ = false;  // more than what the operation before it in its queue knew
+  std::int32_t step_ = -1;
+};
+
+}  // namespace heddle

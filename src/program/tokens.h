@@ -1,0 +1,98 @@
+// Locks from edges: which instructions take and give how many tokens, and what each lock begins
+// with.
+//
+// A pair of queues that meet in a tile has up to two locks: of *data*, given by who writes and
+// taken by who reads, and of *space*, given by who has read and taken by who writes again. An edge
+// that the others imply needs no token. Where some edges of a step need tokens, all of that step
+// get theirs, one for each write: so rows of a ring are alike, first, middle and last.
+//
+//   ring of 2 rows   in    acquire space, write 0 | acquire space, write 1 | acquire space, write 0
+//   space = 2        core                           read 0, release space  | read 1, release space
+#pragma once
+#include <array>
+#include <boost/container_hash/hash.hpp>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "known.h"
+#include "sync.h"
+
+namespace heddle {
+
+struct TokenUse {  // an instruction's, of the lock at `lock`
+  std::int32_t op = 0, end = 0;
+  std::int32_t lock = 0;
+  bool release = false;
+  std::int64_t count = 1;
+};
+
+struct DerivedLock {
+  std::int32_t tile = 0, from = 0, to = 0;  // dense numbers of the tile and the queues
+  bool data = false;
+  std::int64_t initial = 0;
+};
+
+class Tokens {
+ public:
+  // The next instruction, or transfer with its receivers, in the sequential order.
+  void begin(std::span<const Operation> together, std::int32_t step) {
+    order_.begin(together, step);
+  }
+  // An edge to the instruction begun.
+  void require(std::int32_t tile, const Edge& edge);
+  void end() { order_.end(); }
+
+  // After the last instruction. `tiles`: by number, as they stand.
+  void finish(std::span<const TileAccesses> tiles);
+  const std::vector<DerivedLock>& locks() const { return locks_; }
+  // Of a queue, unordered.
+  std::vector<TokenUse>& usesOf(std::int32_t queue) {
+    const auto q = static_cast<std::size_t>(queue);
+    if (uses_.size() <= q) uses_.resize(q + 1);
+    return uses_[q];
+  }
+
+ private:
+  struct Demand {
+    AccessPoint from, to;     // from.op -1: `to` takes a place that nobody has to give back
+    bool needed = false;      // nothing else makes `to` wait for `from`
+    std::int32_t known = -1;  // without `from`: the latest of its queue that `to` knew of
+  };
+  struct Pair {
+    std::int32_t tile = 0, from = 0, to = 0;
+    bool data = false;
+    std::vector<Demand> demands;
+    friend bool operator<(const Pair& a, const Pair& b) {
+      return std::tie(a.tile, a.from, a.to, a.data) < std::tie(b.tile, b.from, b.to, b.data);
+    }
+  };
+  struct Given {  // tokens that an instruction gives
+    AccessPoint by;
+    std::int64_t count = 0;
+  };
+
+  std::vector<Demand>& demandsOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data);
+  void deriveData(const Pair& pair);
+  void deriveSpace(const Pair& pair, const TileAccesses& tile);
+  static std::map<std::int32_t, Demand> writesOf(const Pair& pair,
+                                                 const std::set<std::int32_t>& regular);
+  static void giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
+                       std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given);
+  std::int32_t addLock(const Pair& pair);
+  void use(std::int32_t lock, const AccessPoint& by, bool release, std::int64_t count);
+
+  KnownOrder order_;
+  std::unordered_map<std::array<std::int32_t, 4>, std::size_t,
+                     boost::hash<std::array<std::int32_t, 4>>>
+      numbers_;
+  std::vector<Pair> pairs_;
+  std::vector<DerivedLock> locks_;
+  std::vector<std::vector<TokenUse>> uses_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,152 @@
+#include "heddle/cost/work.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+// One core, one memtile, two wires and two DDR channels, 4 B a cycle each.
+Device small() {
+  Device d;
+  d.clock = {1'000'000'000};
+  const BytesPerSecond rate{4'000'000'000};
+  d.rates = {rate, rate, rate, rate, rate, rate, {}, {}};
+  d.wires.resize(2);
+  return d;
+}
+
+Transfers transfers(std::int64_t bytes, std::int64_t times) {
+  Transfers t;
+  add(t, Bytes(bytes), times);
+  return t;
+}
+
+// Ten calls of 252 cycles; a row comes in 100 cycles, the first three before the first call, and
+// leaves in 200.
+StepWork tenCalls() {
+  const KernelWork kernel = kernelWork(OpKind::Conv, 8, 9, 14);
+  StepWork step;
+  CoreWork core{.calls = {}, .first = {transfers(400, 3), {}}, .cores = 1};
+  core.calls.push_back(
+      {.kernel = kernel, .ahead = {}, .waited = {}, .out = transfers(800, 1), .times = 1});
+  core.calls.push_back({.kernel = kernel,
+                        .ahead = {transfers(400, 1), {}},
+                        .waited = {},
+                        .out = transfers(800, 1),
+                        .times = 9});
+  step.cores = {core};
+  step.wires.resize(2);
+  step.wires[0].activations = transfers(400, 12);
+  step.ddrRead.resize(2);
+  step.ddrWrite.resize(2);
+  return step;
+}
+
+// The same with weight records of 1000 cycles each, from DDR channel 1 over wire 1.
+StepWork withRecords(std::int64_t records) {
+  StepWork step = tenCalls();
+  step.wires[1].weights = step.ddrRead[1].weights = transfers(4000, records);
+  step.record = Bytes(4000);
+  step.records = records;
+  step.weightSlots = 2;
+  step.recordsStaged = 8;
+  return step;
+}
+
+StepTime timeOf(const StepWork& step, const Device& device = small()) {
+  return stepTimes({step}, device).at(0);
+}
+
+TEST(StepTimes, TheLargestOfWhatOverlapsDecides) {
+  const StepTime time = timeOf(tenCalls());
+  EXPECT_EQ(time.begin, Cycles(300));
+  EXPECT_EQ(time.end, Cycles(300 + 10 * 252 + 200));
+  EXPECT_EQ(time.cycles, time.end);
+  EXPECT_EQ(time.boundBy, Resource::Compute);
+  EXPECT_EQ(time.busy[static_cast<std::size_t>(Resource::Compute)], Cycles(2520));
+  EXPECT_EQ(time.busy[static_cast<std::size_t>(Resource::InputWire)], Cycles(1200));
+  EXPECT_EQ(time.busy[static_cast<std::size_t>(Resource::Output)], Cycles(2000));
+}
+
+TEST(StepTimes, RowsWithoutRoomAreWaitedFor) {
+  StepWork step = tenCalls();
+  std::swap(step.cores[0].calls[1].ahead, step.cores[0].calls[1].waited);
+  EXPECT_EQ(timeOf(step).end, timeOf(tenCalls()).end + Cycles(9 * 100));
+}
+
+TEST(StepTimes, TheHeaviestCoreDecides) {
+  StepWork step = tenCalls();
+  step.cores.push_back(step.cores[0]);
+  step.cores[1].calls[1].times = 19;
+  EXPECT_EQ(timeOf(step).end, Cycles(300 + 20 * 252 + 200));
+}
+
+TEST(StepTimes, AWireThatIsBusyLongerDecides) {
+  // DDR and wire bring the first record, then the wire brings three more behind it.
+  const StepTime time = timeOf(withRecords(4));
+  EXPECT_EQ(time.begin, Cycles(2000));
+  EXPECT_EQ(time.end, Cycles(1000 + 4 * 1000 + 252 + 200));
+  EXPECT_EQ(time.boundBy, Resource::WeightsWire);
+}
+
+TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {
+  StepWork first = withRecords(1), second = withRecords(1);
+  first.all = first.weights = {0, 100};
+  second.all = second.weights = {100, 200};
+  const std::vector<StepTime> beside = stepTimes({first, second}, small());
+  EXPECT_EQ(beside[0].end, Cycles(2000 + 2520 + 200));
+  EXPECT_EQ(beside[1].cycles, Cycles(2520));
+  second.all = second.weights = {50, 150};
+  EXPECT_EQ(stepTimes({first, second}, small())[1].cycles, Cycles(1000 + 2520));
+}
+
+TEST(StepTimes, WhatComesBackOutOfDdrMustBeThereWhole) {
+  StepWork second = tenCalls();
+  second.producers = {{.step = 0, .whole = false}};
+  const std::vector<StepTime> row = stepTimes({tenCalls(), second}, small());
+  second.producers = {{.step = 0, .whole = true}};
+  const std::vector<StepTime> whole = stepTimes({tenCalls(), second}, small());
+  EXPECT_LT(row[1].cycles, whole[1].cycles);
+  EXPECT_EQ(whole[1].begin, whole[0].end + Cycles(300));
+}
+
+TEST(StepTimes, ChannelsShareATotalRate) {
+  StepWork step = tenCalls();
+  step.ddrRead[0].activations = step.ddrRead[1].activations = transfers(4000, 10);
+  EXPECT_EQ(timeOf(step).end, Cycles(10'000 + 252 + 200));
+  Device shared = small();
+  shared.rates.ddrReadTotal = BytesPerSecond{4'000'000'000};
+  EXPECT_EQ(timeOf(step, shared).end, Cycles(20'000 + 252 + 200));
+  step = tenCalls();
+  step.ddrWrite[0].activations = step.ddrWrite[1].activations = transfers(4000, 10);
+  shared.rates.ddrWriteTotal = BytesPerSecond{4'000'000'000};
+  EXPECT_EQ(timeOf(step, shared).end, Cycles(300 + 20'000 + 200));
+}
+
+TEST(StepTimes, LocksTakeTheirTimeOnceARowAndCall) {
+  Device slow = small();
+  slow.lockAcquire = Cycles(20);
+  EXPECT_EQ(timeOf(tenCalls(), slow).end, Cycles(3 * 120 + 10 * 272 + 220));
+  StepWork pieces = tenCalls();  // of one row
+  add(pieces.cores[0].first.wire, 400_B, 3, false);
+  EXPECT_EQ(timeOf(pieces, slow).end, Cycles(3 * 120 + 3 * 100 + 10 * 272 + 220));
+}
+
+TEST(StepTimes, AStepThatExecutesNothingTakesNothing) {
+  const std::vector<StepTime> times = stepTimes({tenCalls(), {}, tenCalls()}, small());
+  EXPECT_EQ(times[1].cycles, Cycles(0));
+  EXPECT_EQ(times[1].end, times[0].end);
+  EXPECT_EQ(times[2].cycles, stepTimes({tenCalls(), tenCalls()}, small())[1].cycles);
+}
+
+TEST(StepTimes, TransfersOfOneSizeAreOneEntry) {
+  Transfers t;
+  add(t, 8_B, 3);
+  add(t, 16_B, 1);
+  add(t, 8_B, 2, false);
+  add(t, Bytes(0), 5);
+  EXPECT_EQ(t, (Transfers{{8_B, 5, 3}, {16_B, 1, 1}}));
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,100 @@
+#include "heddle/planner/count_work.h"
+
+#include <gtest/gtest.h>
+
+#include "../graphs.h"
+#include "heddle/planner/make_plan.h"
+
+namespace heddle {
+namespace {
+
+using testing::GraphBuilder;
+using testing::square;
+
+struct Counted {
+  Plan plan;
+  std::vector<StepWork> steps;
+};
+
+Counted count(const CanonicalGraph& graph, std::int64_t rows, std::int64_t columns,
+              std::vector<std::pair<std::string, std::string>> settings = {}) {
+  const Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                 {.mesh = {{rows, columns}}, .settings = std::move(settings)});
+  EXPECT_TRUE(device) << device.diagnostics();
+  const Result<Plan> plan = makePlan(graph, *device);
+  EXPECT_TRUE(plan) << plan.diagnostics();
+  const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
+  EXPECT_TRUE(memory) << memory.diagnostics();
+  return {*plan, countWork(graph, *plan, *memory, *device)};
+}
+
+// 3x3 with border on 8x8x16, 16 channels out, on two columns: each core needs a column of its
+// neighbour's pixels.
+CanonicalGraph bordered() {
+  GraphBuilder b("net");
+  return b.finish(b.conv("conv", b.input("x", {8, 8, 16}), 16, square(3, 1, 1)));
+}
+
+TEST(CountWork, CountsCallsAndWhatMustComeBeforeThem) {
+  const StepWork step = count(bordered(), 1, 2).steps.at(0);
+  ASSERT_EQ(step.cores.size(), 2u);
+  for (const CoreWork& core : step.cores) {
+    EXPECT_EQ(core.cores, 1);
+    std::int64_t calls = 0;
+    for (const CallWork& call : core.calls) {
+      EXPECT_EQ(call.kernel, kernelWork(OpKind::Conv, 4, 9, 4));
+      EXPECT_EQ(call.waited, RowTransfers{});  // the ring holds two windows
+      EXPECT_EQ(call.out, (Transfers{{64_B, 1, 1}}));
+      calls += call.times;
+    }
+    EXPECT_EQ(calls, 8);
+    // Rows 0 and 1, each in two pieces, of which the first waits for the row's place.
+    EXPECT_EQ(core.first.ddr, Transfers{});
+    EXPECT_EQ(core.first.wire.size(), 2u);
+    for (const TransferCount& piece : core.first.wire) EXPECT_EQ(piece.times, 2);
+  }
+  EXPECT_EQ(step.cores[0].first.wire, (Transfers{{64_B, 2, 2}, {16_B, 2, 0}}));
+}
+
+TEST(CountWork, CountsEveryTransferOfEveryEngine) {
+  const Counted counted = count(bordered(), 1, 2);
+  const StepWork& step = counted.steps.at(0);
+  std::vector<Transfers> inputs, weights;
+  for (const ChannelWork& wire : step.wires) {
+    if (!wire.activations.empty()) inputs.push_back(wire.activations);
+    if (!wire.weights.empty()) weights.push_back(wire.weights);
+  }
+  EXPECT_EQ(inputs,
+            (std::vector<Transfers>{{{64_B, 8, 8}, {16_B, 8, 0}}, {{16_B, 8, 8}, {64_B, 8, 0}}}));
+  ASSERT_EQ(weights.size(), 1u);
+  EXPECT_EQ(weights[0], (Transfers{{step.record, 1, 1}}));
+  EXPECT_GE(step.record, Bytes(16 * 16 * 9));
+  EXPECT_EQ(step.ddrRead.at(0).activations, (Transfers{{64_B, 8, 8}}));  // x, to its home
+  EXPECT_EQ(step.ddrRead.at(1).weights, (Transfers{{step.record, 1, 1}}));
+}
+
+TEST(CountWork, CountsSpilledRowsThroughDdr) {
+  GraphBuilder b("net");
+  const TensorId x = b.conv("first", b.input("x", {32, 32, 16}), 16, square(1));
+  const Counted spilled =
+      count(b.finish(b.conv("second", x, 16, square(1))), 1, 1, {{"memtile.memory", "16 KiB"}});
+  ASSERT_TRUE(spilled.plan.homes.at(x.at()).empty());
+  EXPECT_EQ(spilled.steps.at(0).ddrWrite.at(0).activations, (Transfers{{512_B, 32, 32}}));
+  EXPECT_EQ(spilled.steps.at(1).ddrRead.at(0).activations, (Transfers{{512_B, 32, 32}}));
+  EXPECT_EQ(spilled.steps.at(1).producers, (std::vector<Producer>{{.step = 0, .whole = true}}));
+}
+
+TEST(CountWork, CyclesOfALayerAreThoseOfItsSteps) {
+  Plan plan;
+  plan.layers.resize(2);
+  plan.schedule = {{LayerId(0), {0, 4}}, {LayerId(1), {0, 4}}, {LayerId(0), {4, 4}}};
+  std::vector<StepTime> steps(3);
+  steps[0].cycles = Cycles(5);
+  steps[1].cycles = Cycles(7);
+  steps[2].cycles = Cycles(11);
+  EXPECT_EQ(layerCycles(plan, steps), (std::vector<Cycles>{Cycles(16), Cycles(7)}));
+}
+
+}  // namespace
+}  // namespace heddle

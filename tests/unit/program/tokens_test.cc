@@ -1,0 +1,178 @@
+#include "tokens.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "known.h"
+
+namespace heddle {
+namespace {
+
+// Queues by number; each instruction is of one queue and touches one tile.
+class TokensTest : public ::testing::Test {
+ protected:
+  void at(std::int32_t queue, std::int32_t op, std::int32_t step = 0) {
+    by = {queue, op, 0, step};
+    const Operation one{queue, op};
+    tokens.begin({&one, 1}, step);
+  }
+  void read(std::int64_t first, std::int64_t end) {
+    std::vector<Edge> edges;
+    tile[0].read(first, end, by, edges);
+    for (const Edge& edge : edges) tokens.require(0, edge);
+  }
+  void write(std::int64_t first, std::int64_t end) {
+    std::vector<Edge> edges;
+    tile[0].write(first, end, by, edges);
+    for (const Edge& edge : edges) tokens.require(0, edge);
+  }
+  // "1: take data 0->1, give 2 space 1->0 | ..." of a queue's instructions.
+  std::string usesOf(std::int32_t queue) {
+    std::vector<TokenUse>& uses = tokens.usesOf(queue);
+    std::sort(uses.begin(), uses.end(), [](const TokenUse& a, const TokenUse& b) {
+      return std::tie(a.op, a.release, a.lock) < std::tie(b.op, b.release, b.lock);
+    });
+    std::string out;
+    for (const TokenUse& u : uses) {
+      const DerivedLock& lock = tokens.locks()[static_cast<std::size_t>(u.lock)];
+      out += std::to_string(u.op) + (u.release ? " gives " : " takes ") + std::to_string(u.count) +
+             (lock.data ? " data" : " space") + "; ";
+    }
+    return out;
+  }
+  std::int64_t initialSpace() const {
+    for (const DerivedLock& lock : tokens.locks())
+      if (!lock.data) return lock.initial;
+    return -1;
+  }
+  // A ring of `places` rows that queue 0 fills and queue 1 reads, `rows` of them in a step.
+  void ring(std::int64_t places, std::int32_t rows, std::int32_t step, std::int32_t from) {
+    for (std::int32_t row = 0; row < rows; ++row) {
+      const std::int64_t place = (from + row) % places * 8;
+      at(0, from + row, step);
+      write(place, place + 8);
+      tokens.end();
+      at(1, from + row, step);
+      read(place, place + 8);
+      tokens.end();
+    }
+  }
+
+  Tokens tokens;
+  std::array<TileAccesses, 1> tile;
+  AccessPoint by;
+};
+
+TEST_F(TokensTest, AllRowsOfARingAreAlike) {
+  ring(2, 5, 0, 0);
+  tokens.finish(tile);
+  EXPECT_EQ(initialSpace(), 2);
+  EXPECT_EQ(usesOf(0),
+            "0 takes 1 space; 0 gives 1 data; 1 takes 1 space; 1 gives 1 data; "
+            "2 takes 1 space; 2 gives 1 data; 3 takes 1 space; 3 gives 1 data; "
+            "4 takes 1 space; 4 gives 1 data; ");
+  EXPECT_EQ(usesOf(1),
+            "0 takes 1 data; 0 gives 1 space; 1 takes 1 data; 1 gives 1 space; "
+            "2 takes 1 data; 2 gives 1 space; 3 takes 1 data; 3 gives 1 space; "
+            "4 takes 1 data; 4 gives 1 space; ");
+}
+
+TEST_F(TokensTest, ARingThatIsFilledOnceNeedsNoSpace) {
+  ring(8, 5, 0, 0);
+  tokens.finish(tile);
+  EXPECT_EQ(tokens.locks().size(), 1u);
+  EXPECT_TRUE(tokens.locks()[0].data);
+}
+
+// Rows of a window of two: the first call reads two, the last gives two back.
+TEST_F(TokensTest, ACallTakesAndGivesSeveralRowsAtOnce) {
+  for (std::int32_t row = 0; row < 4; ++row) {
+    at(0, row);
+    write(row % 3 * 8, row % 3 * 8 + 8);
+    tokens.end();
+    if (row == 0) continue;
+    at(1, row - 1);
+    read((row - 1) % 3 * 8, (row - 1) % 3 * 8 + 8);
+    read(row % 3 * 8, row % 3 * 8 + 8);
+    tokens.end();
+  }
+  tokens.finish(tile);
+  EXPECT_EQ(initialSpace(), 3);
+  EXPECT_EQ(usesOf(1),
+            "0 takes 2 data; 0 gives 1 space; 1 takes 1 data; 1 gives 1 space; "
+            "2 takes 1 data; 2 gives 2 space; ");
+}
+
+// The ring of the next step has a place more than the one before, and none of them is new.
+TEST_F(TokensTest, ALaterStepFindsItsPlacesGivenBackByTheOneBefore) {
+  ring(2, 4, 0, 0);
+  ring(3, 6, 1, 4);
+  tokens.finish(tile);
+  std::int64_t taken = 0, given = 0;
+  for (const TokenUse& u : tokens.usesOf(0))
+    if (!u.release) taken += u.count;
+  for (const TokenUse& u : tokens.usesOf(1))
+    if (u.release) given += u.count;
+  EXPECT_EQ(taken, 10);
+  EXPECT_EQ(given, 10);
+  EXPECT_EQ(initialSpace(), 2);
+}
+
+TEST_F(TokensTest, WhatOthersBringNeedsNoToken) {
+  at(0, 0);
+  write(0, 8);
+  tokens.end();
+  at(1, 0);
+  read(0, 8);
+  write(8, 16);
+  tokens.end();
+  at(2, 0);
+  read(8, 16);
+  write(0, 8);  // queue 1, which it waits for, has read what queue 0 wrote
+  tokens.end();
+  tokens.finish(tile);
+  ASSERT_EQ(tokens.locks().size(), 2u);
+  EXPECT_EQ(usesOf(0), "0 gives 1 data; ");
+  EXPECT_EQ(usesOf(2), "0 takes 1 data; ");
+}
+
+TEST(KnownOrder, WhoMeetsKnowsWhatAnyOfThemKnew) {
+  KnownOrder order;
+  const auto tell = [&](const std::vector<Operation>& together,
+                        const std::vector<Operation>& after = {}) {
+    order.begin(together, 0);
+    for (const Operation& ended : after) order.await(ended);
+    order.end();
+  };
+  tell({{0, 0}});
+  tell({{1, 0}}, {{0, 0}});
+  tell({{2, 0}, {1, 1}});  // a transfer of queue 2 to queue 1
+  order.begin(std::array{Operation{2, 1}}, 0);
+  EXPECT_TRUE(order.knows({0, 0}));
+  EXPECT_TRUE(order.knows({1, 1}));
+  EXPECT_FALSE(order.knows({0, 1}));
+  order.end();
+}
+
+TEST(KnownOrder, OfLongAgoItKnowsNoMoreThanIsTrue) {
+  KnownOrder order;
+  for (std::int32_t step = 0; step < 4; ++step)
+    for (std::int32_t op = 0; op < 3; ++op) {
+      order.begin(std::array{Operation{0, 3 * step + op}}, step);
+      order.end();
+      order.begin(std::array{Operation{1, 3 * step + op}}, step);
+      order.await({0, 3 * step + op});
+      order.end();
+    }
+  EXPECT_EQ(order.latest({1, 10}, 0), 10);
+  EXPECT_EQ(order.latest({1, 2}, 0), 2);
+  EXPECT_LE(order.latest({1, 1}, 0), 1);
+}
+
+}  // namespace
+}  // namespace heddle
