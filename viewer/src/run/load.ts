@@ -4,7 +4,7 @@
 //   edges    |---------|---------|---------|       sum(from, to) = upTo(to) - upTo(from)
 //   stretch       from .............. to           upTo(cycle)   = sums at the edge before + the slices from there to cycle
 import type { Run, Stretch } from "./run";
-import { STALLS, stallOfResource } from "./stalls";
+import { piecesOf, STALLS, type Waits } from "./stalls";
 import type { Track } from "./track";
 
 const MOST_BINS = 512;
@@ -45,7 +45,10 @@ export class Load {
   readonly width: number;
   private readonly tracks: (TrackLoad | undefined)[] = [];
 
-  constructor(readonly run: Run) {
+  constructor(
+    readonly run: Run,
+    readonly waits: Waits,
+  ) {
     this.columns = columnsOf(run);
     this.width = Math.max(1, Math.ceil(run.makespan / MOST_BINS));
     this.bins = Math.max(1, Math.ceil(run.makespan / this.width));
@@ -103,7 +106,10 @@ export class Load {
     const { run, columns } = this;
     const { instructions } = run;
     const [ready, start, end, leaf] = [track.ready(i), track.start(i), track.end(i), track.leaf(i)];
-    if (start > ready) add(columns.stall + stallOfResource(run, run.waitResource(track, i)), ready, start, start - ready);
+    if (start > ready) {
+      const { count, stall, from, to } = piecesOf(run, track, i, this.waits);
+      for (let k = 0; k < count; k++) add(columns.stall + (stall[k] as number), from[k] as number, to[k] as number, (to[k] as number) - (from[k] as number));
+    }
     add(instructions.resource[leaf] ?? 0, start, end, end - start);
     const macs = instructions.macs[leaf] ?? 0;
     if (macs > 0) {
@@ -141,10 +147,10 @@ export class Load {
   }
 }
 
-const loads = new WeakMap<Run, Load>();
+const loads: Record<Waits, WeakMap<Run, Load>> = { root: new WeakMap(), direct: new WeakMap() };
 
-export function loadOf(run: Run): Load {
-  let load = loads.get(run);
-  if (!load) loads.set(run, (load = new Load(run)));
+export function loadOf(run: Run, waits: Waits): Load {
+  let load = loads[waits].get(run);
+  if (!load) loads[waits].set(run, (load = new Load(run, waits)));
   return load;
 }

@@ -1,4 +1,5 @@
 // Where an engine is: a core, a memtile, a wire or the sequencer, numbered so that sums over them need no names.
+import { memtilesOf } from "./memtiles";
 import { laneName } from "./names";
 import type { Run } from "./run";
 import type { Track } from "./track";
@@ -15,9 +16,9 @@ export function placeOf({ device }: Run, { engine, row, column }: Track): number
     case "ddrOut":
       return cores + column;
     case "wire":
-      return cores + device.columns + column;
+      return cores + memtilesOf(device) + column;
     case "sequencer":
-      return cores + device.columns + device.wires.length;
+      return cores + memtilesOf(device) + device.wires.length;
   }
 }
 
@@ -26,7 +27,7 @@ export function placeName(run: Run, place: number): string {
   const cores = device.rows * device.columns;
   if (place < 0) return "";
   if (place < cores) return `core ${Math.floor(place / device.columns)},${place % device.columns}`;
-  if (place < cores + device.columns) return `memtile ${place - cores}`;
+  if (place < cores + memtilesOf(device)) return `memtile ${place - cores}`;
   const track = run.tracks.find((t) => placeOf(run, t) === place);
   return track ? laneName(run, track) : "";
 }

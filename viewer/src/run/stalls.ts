@@ -1,14 +1,27 @@
-// What an engine waits for, in the words of whoever tunes the network: told by the resource of the slice that ended the wait.
+// What an engine waits for, in the words of whoever tunes the network.
+//
+// Told by the resource of a slice: of the one whose end ended the wait ("direct": the neighbour), or, followed back, of what ran
+// at each moment of the wait at the end of the chain of causes ("root"): the report counts waits like this.
+//
+//   DDR in   |            LOAD             |                 core, root:    DDR . . . . . . . . . . input
+//   wire     . . . . . . . . . . . . . . . .| SEND |          core, direct:  input . . . . . . . . . . . .
+//   core     . . . . . . . . . . . . . . . . . . . .| CONV
 import type { Run } from "./run";
 import type { Track } from "./track";
 
-export const STALLS = ["input", "weights", "output space", "DDR", "compute", "order"] as const;
+export const STALLS = ["input", "weights", "output", "DDR", "compute", "order", "nothing to send"] as const;
 export type Stall = (typeof STALLS)[number];
+
+/** Of STALLS: an engine that takes outputs away, and of which there are none yet. It holds up nobody: it has nothing to do. */
+export const NO_OUTPUT = STALLS.indexOf("nothing to send");
+
+export const WAITS = ["root", "direct"] as const;
+export type Waits = (typeof WAITS)[number];
 
 const BY_RESOURCE: Record<string, Stall> = {
   "input wire": "input",
   "weights wire": "weights",
-  output: "output space",
+  output: "output",
   "DDR read": "DDR",
   "DDR write": "DDR",
   compute: "compute",
@@ -27,22 +40,143 @@ export function stallOfResource(run: Run, resource: number): number {
   return table[resource] ?? STALLS.indexOf("order");
 }
 
-/** Index in STALLS of the wait before slice i, or -1 where it did not wait. */
-export function stallOf(run: Run, track: Track, i: number): number {
-  return track.start(i) > track.ready(i) ? stallOfResource(run, run.waitResource(track, i)) : -1;
+/** Of a lock: its consumer waits for data that the producer brings, or for a place that the producer gives back. */
+export type LockSense = "data" | "place";
+
+export function senseOf(run: Run, lock: number): LockSense | null {
+  const { locks, tracks } = run;
+  const producer = tracks[locks.producer[lock] ?? -1]?.engine;
+  const consumer = tracks[locks.consumer[lock] ?? -1]?.engine;
+  if (!producer || !consumer) return null;
+  const isCore = locks.tileKinds[locks.tileKind[lock] as number] === "core";
+  const brings = isCore
+    ? (producer === "coreIn" && consumer === "core") || (producer === "core" && consumer === "coreOut")
+    : (producer === "ddrIn" || producer === "coreOut") && (consumer === "ddrOut" || consumer === "wire");
+  return brings ? "data" : "place";
 }
 
-/** "waits 1,204 cycles for weights: a lock released by LOADWM on row wire 2", without the count. */
-export function waitText(run: Run, track: Track, i: number): string {
-  const stall = stallOf(run, track, i);
-  if (stall < 0) return "";
-  const how: Record<string, string> = {
-    lock: "a lock",
-    partner: "the other end of its transfer",
-    start: "its START",
-    ddrEntry: "the end of a DDR transfer",
-    resource: "a shared resource",
+const takesOutputs = ({ engine }: Track): boolean => engine === "ddrOut" || engine === "coreOut";
+
+/** Whether slice i could not start because there was no output to take away yet. */
+const hadNothing = (run: Run, track: Track, i: number): boolean => takesOutputs(track) && track.lock(i) >= 0 && senseOf(run, track.lock(i)) === "data";
+
+const LONGEST_CHAIN = 64; // as the report follows waits
+
+/** The stretches of one wait, the last first; good until the next wait is asked for. */
+export interface Pieces {
+  count: number;
+  stall: Int8Array;
+  from: Float64Array;
+  to: Float64Array;
+}
+
+const ROOM = 2 * LONGEST_CHAIN + 2;
+const pieces: Pieces = { count: 0, stall: new Int8Array(ROOM), from: new Float64Array(ROOM), to: new Float64Array(ROOM) };
+const open = { from: new Float64Array(ROOM), to: new Float64Array(ROOM), track: new Int32Array(ROOM), index: new Int32Array(ROOM) };
+
+/** What slice i waited for from its ready to its start; no pieces where it did not wait. */
+export function piecesOf(run: Run, track: Track, i: number, waits: Waits): Pieces {
+  pieces.count = 0;
+  const [ready, start] = [track.ready(i), track.start(i)];
+  if (start <= ready) return pieces;
+  if (hadNothing(run, track, i)) put(NO_OUTPUT, ready, start);
+  else if (waits === "direct") put(stallOfResource(run, run.waitResource(track, i)), ready, start);
+  else followBack(run, track, i, ready, start);
+  return pieces;
+}
+
+function put(stall: number, from: number, to: number): void {
+  if (to <= from) return;
+  const before = pieces.count - 1;
+  if (before >= 0 && pieces.stall[before] === stall && pieces.from[before] === to) {
+    pieces.from[before] = from;
+    return;
+  }
+  const k = pieces.count++;
+  pieces.stall[k] = stall;
+  pieces.from[k] = from;
+  pieces.to[k] = to;
+}
+
+function followBack(run: Run, track: Track, i: number, ready: number, start: number): void {
+  let size = 0;
+  const push = (from: number, to: number, cause: number, index: number) => {
+    open.from[size] = from;
+    open.to[size] = to;
+    open.track[size] = cause;
+    open.index[size++] = index;
   };
+  push(ready, start, track.causeTrack(i), track.causeIndex(i));
+  let stall = STALLS.indexOf("order");
+  for (let steps = 0; size > 0; steps++) {
+    size--;
+    const [from, to, cause, index] = [open.from[size] as number, open.to[size] as number, open.track[size] as number, open.index[size] as number];
+    if (to <= from) continue; // counts as a step all the same: the report does so
+    const by = run.tracks[cause];
+    if (!by || !(index >= 0 && index < by.size) || steps >= LONGEST_CHAIN) {
+      put(stall, from, to);
+      continue;
+    }
+    stall = stallOfResource(run, run.instructions.resource[by.leaf(index)] ?? -1);
+    const ran = Math.max(from, Math.min(to, by.start(index)));
+    put(stall, ran, to);
+    // Before it ran, the cause waited in turn; before that, its engine was busy with the slice in front of it.
+    const reached = Math.max(from, Math.min(ran, by.ready(index)));
+    push(from, reached, cause, index - 1);
+    push(reached, ran, by.causeTrack(index), by.causeIndex(index));
+  }
+}
+
+/** Index in STALLS of the longest part of the wait before slice i, or -1 where it did not wait. */
+export function stallOf(run: Run, track: Track, i: number, waits: Waits): number {
+  const sums = sumsOf(piecesOf(run, track, i, waits));
+  let best = -1;
+  sums.forEach((cycles, stall) => {
+    if (cycles > 0 && (best < 0 || cycles > (sums[best] as number))) best = stall;
+  });
+  return best;
+}
+
+function sumsOf({ count, stall, from, to }: Pieces): number[] {
+  const sums = STALLS.map(() => 0);
+  for (let k = 0; k < count; k++) sums[stall[k] as number] = (sums[stall[k] as number] as number) + (to[k] as number) - (from[k] as number);
+  return sums;
+}
+
+/** What each part of the wait before slice i was for, longest first. */
+export function waitParts(run: Run, track: Track, i: number, waits: Waits): { stall: number; cycles: number }[] {
+  return sumsOf(piecesOf(run, track, i, waits)).flatMap((cycles, stall) => (cycles > 0 ? [{ stall, cycles }] : [])).sort((a, b) => b.cycles - a.cycles || a.stall - b.stall);
+}
+
+const HOW: Record<string, string> = {
+  partner: "the other end of its transfer",
+  start: "its START",
+  ddrEntry: "the end of a DDR transfer",
+  resource: "a shared resource",
+};
+
+/** What exactly let slice i go: "a lock: the data was not there yet"; "" where it did not wait. */
+export function letGoBy(run: Run, track: Track, i: number): string {
+  if (track.start(i) <= track.ready(i)) return "";
   const kind = run.waitKinds[track.wait(i)] ?? "";
-  return `${STALLS[stall]} (${how[kind] ?? kind})`;
+  if (kind !== "lock") return HOW[kind] ?? kind;
+  const sense = senseOf(run, track.lock(i));
+  if (hadNothing(run, track, i)) return "a lock: there was no output yet";
+  return sense === "data" ? "a lock: the data was not there yet" : sense === "place" ? "a lock: no place was free" : "a lock";
+}
+
+/** "waits 120 cycles for DDR (a lock: ...)", or that there is nothing to do; `duration` says how long. */
+export function waitSentence(run: Run, track: Track, i: number, waits: Waits, duration: (cycles: number) => string): string {
+  const text = waitText(run, track, i, waits);
+  const long = duration(track.start(i) - track.ready(i));
+  return text.startsWith(STALLS[NO_OUTPUT] as string) ? `has ${STALLS[NO_OUTPUT]} for ${long} (${letGoBy(run, track, i)})` : `waits ${long} for ${text}`;
+}
+
+/** "DDR (a lock: the data was not there yet)"; a wait with several causes names the longest and how many others there were. */
+export function waitText(run: Run, track: Track, i: number, waits: Waits): string {
+  const parts = waitParts(run, track, i, waits);
+  const [longest] = parts;
+  if (!longest) return "";
+  const others = parts.slice(1).map(({ stall }) => STALLS[stall]);
+  return `${STALLS[longest.stall]}${others.length ? `, then ${others.join(", ")}` : ""} (${letGoBy(run, track, i)})`;
 }

@@ -1,10 +1,12 @@
 // What views and panels know of the page: the runs, the state, and how to move about. It knows none of them.
 import { DARK, LIGHT, type Theme } from "../paint/theme";
 import type { Run, Stretch } from "../run/run";
+import { type Waits, WAITS } from "../run/stalls";
 import { hashOf, parseHash } from "./hash";
 import { durationText } from "./numbers";
+import { Steps } from "./steps";
 import { entered, type Left } from "./other_run";
-import { EDGE, type Focus, focusOf, type Selection, type State, Store, type ViewId } from "./state";
+import { type Change, EDGE, type Focus, focusOf, type Selection, type State, Store, type ViewId } from "./state";
 import { Tip } from "./tip";
 
 // What puts something else under a pointer that rests.
@@ -12,6 +14,7 @@ const MOVES: readonly (keyof State)[] = ["view", "lower", "run", "window", "sele
 const ADDRESS_DELAY = 150; // ms
 const LEAST_WINDOW = 10; // cycles
 const DETAILS = "page.details"; // the option that says whether the panel at the side is there
+const WAITS_OPTION = "page.waits";
 const NARROW = matchMedia("(max-width: 900px)"); // as in style.css: the panel lies over the panes, and only for whoever asks
 
 export class App {
@@ -22,6 +25,7 @@ export class App {
   private linked: Selection | null;
   private left: Left | null = null;
   private address = 0; // timer
+  private readonly steps = new Steps();
   private known: { run: Run; selection: Selection | null; focus: Focus } | null = null;
 
   /** `viewIds`: the views that the page has, in order. */
@@ -36,12 +40,14 @@ export class App {
     NARROW.addEventListener("change", () => this.store.refresh());
     this.store.listen((change) => {
       if (MOVES.some((key) => change.has(key))) this.tip.hide();
-      this.writeAddress();
+      this.writeAddress(change);
     });
-    addEventListener("hashchange", () => {
-      const state = this.stateOf(location.hash);
+    addEventListener("hashchange", ({ newURL }) => {
+      clearTimeout(this.address);
+      const state = this.stateOf(new URL(newURL).hash); // location may have been written since
       this.linked = state.selection;
       this.left = null;
+      this.steps.arrive();
       this.store.set(state);
     });
   }
@@ -49,6 +55,16 @@ export class App {
   /** The run that the views show. */
   get run(): Run {
     return this.runs[this.store.state.run] as Run;
+  }
+
+  /** Whether waits are told by the resource at the end of their chain of causes, as in the report, or by the neighbour's. */
+  get waits(): Waits {
+    const chosen = this.store.option(WAITS_OPTION, "root");
+    return WAITS.find((waits) => waits === chosen) ?? "root";
+  }
+
+  toggleWaits(): void {
+    this.store.setOption(WAITS_OPTION, this.waits === "root" ? "direct" : "root");
   }
 
   get focus(): Focus {
@@ -59,6 +75,12 @@ export class App {
 
   select(selection: Selection | null): void {
     this.store.set({ selection });
+  }
+
+  /** Selects what the user has before them: nothing moves to bring more of it into sight. */
+  selectInSight(selection: Selection | null): void {
+    this.linked = selection;
+    this.select(selection);
   }
 
   /** Shows the other run: as it was left unless another layer was selected since, else as whole as this one and with its layer. */
@@ -78,6 +100,10 @@ export class App {
 
   get hasDetails(): boolean {
     return this.store.option(DETAILS, NARROW.matches ? "none" : "shown") === "shown";
+  }
+
+  get isNarrow(): boolean {
+    return NARROW.matches;
   }
 
   toggleDetails(): void {
@@ -144,9 +170,10 @@ export class App {
   }
 
   // Not at each frame: browsers stop a page that writes its address too often.
-  private writeAddress(): void {
+  private writeAddress(change: Change): void {
+    this.steps.add(change);
     clearTimeout(this.address);
-    this.address = window.setTimeout(() => history.replaceState(null, "", hashOf(this.store.state)), ADDRESS_DELAY);
+    this.address = window.setTimeout(() => this.steps.write(hashOf(this.store.state)), ADDRESS_DELAY);
   }
 
   private stateOf(hash: string): State {

@@ -1,20 +1,42 @@
 // Any view as a file: PNG, SVG, and its table as CSV.
 import { CanvasPainter, SvgPainter } from "../paint/painter";
 import type { App } from "./app";
+import { runName } from "../run/names";
 import { button, download, element } from "./dom";
-import type { Table, View } from "./view";
+import { count } from "./numbers";
+import type { Picture, Table, View } from "./view";
 
 const PNG_SCALE = 2;
+const CAPTION = 24; // pixels over a picture
+
+/** The view's picture below a line that says of what run it is. */
+function captioned(app: App, view: View): Picture {
+  const { width, height, paint } = view.picture();
+  const { run } = app;
+  const { window } = app.store.state;
+  const [from, to] = [Math.max(0, window.from), Math.min(run.makespan, window.to)];
+  const part = from > 0 || to < run.makespan ? `; cycles ${count(from)} to ${count(to)}` : "";
+  const runs = view.id === "compare" ? app.runs : [run];
+  const text = runs.map((each) => `${runName(each)}, ${count(each.makespan)} cycles`).join(" against ") + (view.id === "compare" ? "" : part);
+  return {
+    width,
+    height: height + CAPTION,
+    paint: (p) => {
+      p.text(8, CAPTION / 2, text, { bold: true, size: 12, width: width - 16 });
+      p.shift(0, CAPTION, () => paint(p));
+    },
+  };
+}
 
 export function svgOf(app: App, view: View): string {
-  const { width, height, paint } = view.picture();
+  const { width, height, paint } = captioned(app, view);
   const painter = new SvgPainter(app.theme, width, height);
   paint(painter);
   return painter.document();
 }
 
 export async function pngOf(app: App, view: View): Promise<Blob> {
-  const { width, height, paint } = view.picture();
+  const { width, height, paint } = captioned(app, view);
   const canvas = element("canvas", { width: Math.round(width * PNG_SCALE), height: Math.round(height * PNG_SCALE) });
   const context = canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
   const painter = new FilePainter(context, app.theme, PNG_SCALE);

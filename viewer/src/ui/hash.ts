@@ -2,6 +2,8 @@
 import type { Stretch } from "../run/run";
 import { EDGE, type Selection, type State, type Tile, VIEWS, type ViewId } from "./state";
 
+const MEMORIES = ["core", "memtile", "ddr"] as const;
+
 export function selectionText(selection: Selection): string {
   switch (selection.kind) {
     case "slice":
@@ -18,6 +20,10 @@ export function selectionText(selection: Selection): string {
       return `lock:${selection.lock}`;
     case "tile":
       return `tile:${selection.tile.kind}:${selection.tile.row}:${selection.tile.column}`;
+    case "engine":
+      return `engine:${selection.track}`;
+    case "moment":
+      return `moment:${selection.memory.kind}:${selection.memory.row}:${selection.memory.column}:${Math.round(selection.cycle)}`;
   }
 }
 
@@ -27,6 +33,11 @@ export function parseSelection(text: string): Selection | null {
     const [row, column] = numbers(rest.slice(1), 2) ?? [];
     if (row === undefined || column === undefined || (rest[0] !== "core" && rest[0] !== "memtile")) return null;
     return { kind, tile: { kind: rest[0], row, column } satisfies Tile };
+  }
+  if (kind === "moment") {
+    const [row, column, cycle] = numbers(rest.slice(1), 3) ?? [];
+    const of = MEMORIES.find((name) => name === rest[0]);
+    return row === undefined || column === undefined || cycle === undefined || !of ? null : { kind, memory: { kind: of, row, column }, cycle };
   }
   if (kind === "slice") {
     const [track, index] = numbers(rest, 2) ?? [];
@@ -45,13 +56,15 @@ export function parseSelection(text: string): Selection | null {
       return { kind, block: value };
     case "lock":
       return { kind, lock: value };
+    case "engine":
+      return { kind, track: value };
     default:
       return null;
   }
 }
 
 function numbers(texts: string[], size: number): number[] | null {
-  if (texts.length !== size || !texts.every((text) => /^\d{1,9}$/.test(text))) return null;
+  if (texts.length !== size || !texts.every((text) => /^\d{1,12}$/.test(text))) return null;
   return texts.map(Number);
 }
 

@@ -16,8 +16,8 @@ export class Header {
   private readonly figures = element("p", { className: "figures" });
   private readonly unit: HTMLButtonElement;
   private readonly input = element("input", {
-    id: "search", type: "search", placeholder: "Search (/): layer, tensor, asm, 0x1a40, lock 3", autocomplete: "off", spellcheck: false,
-    aria: { role: "combobox", label: "Search layers, tensors, instructions, addresses and locks", controls: "hits", expanded: "false", autocomplete: "list" },
+    id: "search", type: "search", placeholder: "Search (/): layer, tensor, core 2,1, spill, 0x1a40, lock 3", autocomplete: "off", spellcheck: false,
+    aria: { role: "combobox", label: "Search layers, tensors, tiles, engines, spills, instructions, addresses and locks", controls: "hits", expanded: "false", autocomplete: "list" },
   });
   private readonly list = element("ul", { id: "hits", hidden: true, aria: { role: "listbox", label: "What was found" } });
   private hits: Hit[] = [];
@@ -75,7 +75,10 @@ export class Header {
   private listen(): void {
     const { input, list } = this;
     input.addEventListener("input", () => this.find());
-    input.addEventListener("focus", () => this.find());
+    input.addEventListener("focus", () => {
+      input.select(); // what was found last is in the way of what is wanted now
+      this.find();
+    });
     input.addEventListener("blur", () => this.close());
     input.addEventListener("keydown", (e) => {
       if (e.key === "ArrowDown" || e.key === "ArrowUp") {

@@ -1,8 +1,10 @@
 // The keyboard. Keys of the page work everywhere; those of a view where it is on screen: first those of the pane that was clicked last
 // (it has the focus), then the upper pane's.
+import { type Executions, executionsOf, executionsOfLeaf, executionsOfLock } from "../run/executions";
 import type { App } from "./app";
 import { element } from "./dom";
 import { TITLES } from "./pane";
+import type { ViewId } from "./state";
 import type { KeyBinding, View } from "./view";
 
 const ZOOM = 1.045; // a frame
@@ -18,6 +20,7 @@ export class Keys {
   constructor(
     private readonly app: App,
     private readonly shown: () => View[],
+    private readonly viewOf: (id: ViewId) => View,
   ) {
     document.body.append(this.sheet);
     addEventListener("keydown", (e) => this.down(e));
@@ -39,6 +42,7 @@ export class Keys {
       { key: "f", shown: "F", does: "zoom to what was selected or measured last", run: () => this.focus() },
       { key: "b", shown: "B", does: "open or close the lower pane", run: () => app.toggleLower() },
       { key: "q", shown: "Q", does: "show or hide the panel at the side", run: () => app.toggleDetails() },
+      { key: "z", shown: "Z", does: "waits: followed back to their root, or the neighbour that ended them", run: () => app.toggleWaits() },
       { key: "u", shown: "U", does: "cycles or time", run: () => app.store.set({ unit: app.store.state.unit === "time" ? "cycles" : "time" }) },
       { key: "/", shown: "/", does: "search", run: () => document.getElementById("search")?.focus() },
       { key: "escape", shown: "Esc", does: "clear the selection and the measure", run: () => app.store.set({ selection: null, measure: null }) },
@@ -53,8 +57,14 @@ export class Keys {
       { shown: "wheel", does: "zoom (with Ctrl, too); over the names, or with Shift: scroll" },
       { shown: "drag", does: "move; on the axis, or with Shift: measure; over the whole run: move the window, pull its sides" },
       { shown: "double click", does: "zoom to it" },
+      { shown: "Shift and click", does: "in Asm: choose several lines" },
+      { shown: "a table's heading", does: "click: sort by it; again: the other way; again: as it was" },
+      { shown: "Tab, arrows", does: "from control to control; rows of a table, tabs, what was found" },
     ];
-    const views = this.shown().filter((view) => view.keys.length).flatMap((view) => [element("h3", { textContent: TITLES[view.id] }), list(view.keys)]);
+    // Those on screen first; the others' keys work once they are.
+    const shown = this.shown();
+    const all = [...shown, ...this.app.viewIds.map((id) => this.viewOf(id)).filter((view) => !shown.includes(view))].filter((view) => view.keys.length);
+    const views = all.flatMap((view) => [element("h3", { textContent: `${TITLES[view.id]}${shown.includes(view) ? "" : " (when it is shown)"}` }), list(view.keys)]);
     const close = element("button", { type: "button", textContent: "Close", onclick: () => this.sheet.close() });
     this.sheet.replaceChildren(element("h2", { textContent: "Keys" }), list(page), ...views, element("h3", { textContent: "Mouse" }), list(mouse), close);
     this.sheet.showModal();
@@ -78,6 +88,10 @@ export class Keys {
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
     const target = e.target as HTMLElement;
     if (target instanceof HTMLSelectElement && e.key === "Escape") target.blur();
+    if (e.key === "Escape" && closeMenus()) {
+      e.preventDefault();
+      return;
+    }
     if (target.closest("input, select, textarea, dialog")) return;
     const key = e.key.toLowerCase();
     if ("wasd".includes(key) && key.length === 1) {
@@ -109,6 +123,18 @@ export class Keys {
   }
 }
 
+const stretchOf = ({ from, to }: Executions): { from: number; to: number } | null => (to >= from ? { from, to: Math.max(to, from + 1) } : null);
+
+/** Whether any menu was open; the focus goes back to its title. */
+function closeMenus(): boolean {
+  const open = [...document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")];
+  for (const menu of open) {
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
+  }
+  return open.length > 0;
+}
+
 /** When what is selected happens, or null. */
 export function selectedStretch(app: App): { from: number; to: number } | null {
   const { focus, run } = app;
@@ -116,6 +142,10 @@ export function selectedStretch(app: App): { from: number; to: number } | null {
     const track = run.tracks[focus.slice.track];
     return track ? { from: track.ready(focus.slice.index), to: track.end(focus.slice.index) } : null;
   }
+  const { selection } = app.store.state;
+  if (focus.lock >= 0) return stretchOf(executionsOfLock(run, focus.lock));
+  if (selection?.kind === "instruction") return stretchOf(executionsOfLeaf(run, selection.leaf));
+  if (selection?.kind === "engine") return stretchOf(executionsOf(run, () => true, [selection.track]));
   if (focus.block >= 0) {
     const block = run.memory[focus.block];
     return block ? { from: block.start, to: block.end } : null;

@@ -1,7 +1,15 @@
 // Figures as people read them.
 
-export const count = (n: number): string => Math.round(n).toLocaleString("en");
-export const percent = (share: number | null | undefined): string => (share == null || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(1)} %`);
+export const count = (n: number): string => (Math.round(n) + 0).toLocaleString("en"); // + 0: no "-0"
+
+const LITTLE = 0.001; // of the whole: below it a tenth of a percent says nothing
+
+export function percent(share: number | null | undefined): string {
+  if (share == null || !Number.isFinite(share)) return "–";
+  const size = Math.abs(share);
+  if (size === 0 || size >= LITTLE) return `${(100 * share).toFixed(1)} %`;
+  return size >= LITTLE / 200 ? `${(100 * share).toFixed(3)} %` : share > 0 ? "<0.001 %" : "-0.000 %";
+}
 export const signed = (text: string, value: number): string => (value > 0 ? `+${text}` : value < 0 ? `−${text.replace(/^[-−]/, "")}` : text);
 
 /** 10^9 bytes are a GB, as for rates. */
@@ -33,6 +41,14 @@ export function macs(n: number): string {
 }
 
 const trim = (x: number) => String(Number(x.toFixed(1)));
+
+/** Times as the numbers of a table, in the unit that is chosen: whole cycles, or microseconds. */
+export function timeNumbers(clockHz: number, unit: "cycles" | "time"): { unit: string; of(cycles: number): number } {
+  return unit === "time" ? { unit: "µs", of: (cycles) => Number(((cycles / clockHz) * 1e6).toPrecision(9)) } : { unit: "cycles", of: (cycles) => cycles };
+}
+
+/** A share as the number of a table's column, whose title has the "%". */
+export const percentNumber = (share: number | null | undefined): number | "" => (share == null || !Number.isFinite(share) ? "" : Number((100 * share).toPrecision(6)));
 
 /** A length of time: the unit that is chosen first, the other behind it. */
 export function durationText(cycles: number, clockHz: number, unit: "cycles" | "time"): string {

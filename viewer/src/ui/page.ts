@@ -1,6 +1,7 @@
 // The page: header, two panes with a view each, the details of the selection, keys. Views are made when they are first shown.
 import type { Run } from "../run/run";
 import { App } from "./app";
+import { Brief } from "./brief";
 import { Details } from "./details";
 import { element } from "./dom";
 import { Header } from "./header";
@@ -17,6 +18,7 @@ export class Page {
   private readonly panes: [Pane, Pane];
   private readonly header: Header;
   private readonly details: Details;
+  private readonly brief: Brief;
 
   constructor(
     runs: readonly Run[],
@@ -26,11 +28,12 @@ export class Page {
     const app = (this.app = new App(runs, VIEWS.filter((id) => id !== "compare" || runs.length > 1)));
     const viewOf = (id: ViewId) => this.viewOf(id);
     this.panes = [new Pane(app, "view", viewOf), new Pane(app, "lower", viewOf)];
-    const keys = new Keys(app, () => this.shown);
+    const keys = new Keys(app, () => this.shown, viewOf);
     this.header = new Header(app, keys);
     this.details = new Details(app);
+    this.brief = new Brief(app);
     const panes = element("div", { className: "panes" }, ...this.panes.map((pane) => pane.root));
-    host.replaceChildren(this.header.root, element("main", {}, panes, this.details.root));
+    host.replaceChildren(this.header.root, element("main", {}, panes, this.details.root), this.brief.root);
     app.store.listen((change) => this.changed(change));
     this.changed(EVERYTHING);
   }
@@ -50,5 +53,6 @@ export class Page {
     this.panes.forEach((pane) => pane.changed(change));
     this.header.changed(change);
     this.details.changed(change);
+    this.brief.show(this.details.root);
   }
 }

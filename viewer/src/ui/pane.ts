@@ -3,7 +3,8 @@ import { exportMenu } from "./export";
 import { button, element } from "./dom";
 import type { App } from "./app";
 import { type Change, EVERYTHING, type ViewId } from "./state";
-import { rowsInPage, type View } from "./view";
+import { nextSort, type Sort, twinOf } from "./twin";
+import type { View } from "./view";
 
 export const TITLES: Record<ViewId, string> = {
   timeline: "Timeline", path: "Critical path", memory: "Memory", mesh: "Mesh", layers: "Layers", graph: "Graph", asm: "Asm", compare: "Compare",
@@ -16,6 +17,7 @@ export class Pane {
   private readonly tools = element("div", { className: "tools" });
   private readonly body: HTMLElement;
   private asTable = false;
+  private sort: Sort | null = null;
 
   constructor(
     private readonly app: App,
@@ -47,6 +49,7 @@ export class Pane {
     if (view !== this.shown) {
       this.shown = view;
       this.asTable = false;
+      this.sort = null;
       this.body.replaceChildren(view.root);
       this.body.setAttribute("aria-labelledby", `tab-${this.place === "view" ? "upper" : "lower"}-${id}`);
       this.fillTools(view);
@@ -99,20 +102,12 @@ export class Pane {
   }
 
   private fillTable(view: View): void {
-    const content = view.table();
-    const { caption, columns, rows, selections } = content;
-    const { shown, note } = rowsInPage(content);
-    const head = element("tr", {}, ...columns.map((name) => element("th", { scope: "col", textContent: name })));
-    const body = shown.map((n) => {
-      const selection = selections?.[n];
-      const cells = (rows[n] ?? []).map((cell) => element("td", { className: typeof cell === "number" ? "number" : "text", textContent: typeof cell === "number" ? cell.toLocaleString("en") : cell }));
-      const row = element("tr", {}, ...cells);
-      if (selection) makeClickable(row, () => this.app.select(selection));
-      return row;
-    });
-    const table = element("table", { className: "twin" }, element("caption", { textContent: caption + note }), element("thead", {}, head), element("tbody", {}, ...body));
-    const region = element("div", { className: "view scrolls", tabIndex: 0, aria: { role: "region", label: caption } }, table);
     const scrolled = this.body.querySelector(":scope > .scrolls > .twin")?.parentElement?.scrollTop ?? 0;
+    const region = twinOf(view.table(), this.sort, (selection) => this.app.select(selection), (column) => {
+      this.sort = nextSort(this.sort, column);
+      this.fillTable(view);
+      this.body.querySelector<HTMLElement>(`.twin th:nth-child(${column + 1}) button`)?.focus();
+    });
     this.body.replaceChildren(region);
     region.scrollTop = scrolled;
   }
@@ -138,13 +133,4 @@ export class Pane {
     });
     return bar;
   }
-}
-
-function makeClickable(row: HTMLTableRowElement, click: () => void): void {
-  row.className = "row";
-  row.addEventListener("click", () => {
-    row.parentElement?.querySelector('[aria-selected="true"]')?.removeAttribute("aria-selected");
-    row.setAttribute("aria-selected", "true");
-    click();
-  });
 }

@@ -1,7 +1,10 @@
 // Finds layers, tensors, locks, memory by address, and instructions, from what one types.
-import { layerName, lockName, lockText } from "../run/names";
+import { memtilesOf } from "../run/memtiles";
+import { layerName, lockName, lockText, tensorName, trackName } from "../run/names";
 import type { Run } from "../run/run";
-import { count, kibibytes } from "./numbers";
+import { spillsOf } from "../run/spills";
+import { bytes, count, kibibytes } from "./numbers";
+import { placeText } from "./panels_network";
 import type { Selection } from "./state";
 
 export interface Hit {
@@ -15,7 +18,8 @@ const lowered = new WeakMap<Run, string[]>();
 
 /**
  * At most `most` hits. Every word must occur. "lock 3" finds the locks with that number, "0x1a40" the memory that holds the
- * address, anything else names: layers first, then tensors, then lines of asm.
+ * address, "core 2,1", "memtile 2" and "wire row0" tiles and engines, "spill" the tensors that go to DDR for want of room,
+ * anything else names: layers first, then tensors, then lines of asm.
  */
 export function search(run: Run, query: string, most: number): Hit[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -24,6 +28,8 @@ export function search(run: Run, query: string, most: number): Hit[] {
   const found = (text: string) => words.every((word) => text.includes(word));
   const room = () => hits.length < most;
   findAddress(run, words, hits, most);
+  findEngines(run, words, hits, most);
+  findSpills(run, words, hits, most);
   findLocks(run, words, hits, most);
   for (const layer of run.layers) {
     if (!room()) return hits;
@@ -54,8 +60,36 @@ function findAddress(run: Run, words: string[], hits: Hit[], most: number) {
   const address = Number(word[1]);
   run.memory.forEach((block, index) => {
     if (hits.length < most && address >= block.address && address < block.address + block.size)
-      hits.push({ selection: { kind: "block", block: index }, kind: block.kind, text: block.name, note: `0x${block.address.toString(16)}, ${kibibytes(block.size)}` });
+      hits.push({ selection: { kind: "block", block: index }, kind: block.kind, text: block.name, note: `${placeText(block)}, ${kibibytes(block.size)}` });
   });
+}
+
+const ENGINE_WORDS = ["core", "memtile", "wire", "ddr", "sequencer", "receive", "send"];
+
+// Tiles and engines, where the first word is one of theirs: names of layers may hold any digit.
+function findEngines(run: Run, words: string[], hits: Hit[], most: number) {
+  if (!ENGINE_WORDS.some((word) => word.startsWith(words[0] as string) && (words[0] as string).length > 2)) return;
+  const { rows, columns } = run.device;
+  const names = (text: string) => words.every((word) => text.toLowerCase().split(/\s+/).some((own) => own === word || (!/\d/.test(word) && own.startsWith(word))));
+  const tile = (kind: "core" | "memtile", row: number, column: number, text: string) => {
+    if (hits.length < most && names(text)) hits.push({ selection: { kind: "tile", tile: { kind, row, column } }, kind: "tile", text, note: "" });
+  };
+  for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) tile("core", row, column, `core ${row},${column}`);
+  for (let memtile = 0; memtile < memtilesOf(run.device); memtile++) tile("memtile", 0, memtile, `memtile ${memtile}`);
+  for (const track of run.tracks) {
+    const text = trackName(run, track);
+    if (hits.length < most && track.engine !== "core" && names(text)) hits.push({ selection: { kind: "engine", track: track.index }, kind: "engine", text, note: `${count(track.size)} slices` });
+  }
+}
+
+function findSpills(run: Run, words: string[], hits: Hit[], most: number) {
+  const [word = "", ...others] = words;
+  if (word.length < 4 || !"spilled".startsWith(word.replace(/s$/, ""))) return;
+  for (const { tensor, bytes: size, onPath } of spillsOf(run)) {
+    const text = tensorName(run, tensor);
+    if (hits.length < most && others.every((other) => text.toLowerCase().includes(other)))
+      hits.push({ selection: { kind: "tensor", tensor }, kind: "spill", text, note: `${bytes(size)}, ${count(onPath)} cycles of the critical path` });
+  }
 }
 
 // Those that were waited for longest first: the many locks of a number differ in nothing else that tells them apart.

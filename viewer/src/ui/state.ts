@@ -18,7 +18,16 @@ export type Selection =
   | { kind: "tensor"; tensor: number }
   | { kind: "block"; block: number }
   | { kind: "lock"; lock: number }
-  | { kind: "tile"; tile: Tile };
+  | { kind: "tile"; tile: Tile }
+  | { kind: "engine"; track: number }
+  /** What lies in a memory at a cycle. */
+  | { kind: "moment"; memory: Memory; cycle: number };
+
+export interface Memory {
+  kind: "core" | "memtile" | "ddr";
+  row: number; // 0 where there are none
+  column: number;
+}
 
 export interface State {
   /** Above and, if any, below. */
@@ -150,5 +159,11 @@ export function focusOf(run: Run, selection: Selection | null): Focus {
     }
     case "tile":
       return { ...NOTHING, tile: selection.tile };
+    case "engine":
+      return run.tracks[selection.track] ? { ...NOTHING, track: selection.track, tile: tileOfTrack(run, selection.track) } : NOTHING;
+    case "moment": {
+      const { kind, row, column } = selection.memory;
+      return kind === "ddr" ? NOTHING : { ...NOTHING, tile: { kind, row, column } };
+    }
   }
 }

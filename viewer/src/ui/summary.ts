@@ -1,23 +1,29 @@
 // The run in short, at the side while nothing is selected: what limits it, where its time goes, what proves it. Each line leads on.
-import { css, resourceColour } from "../paint/theme";
+import { css, resourceColour, stallColour } from "../paint/theme";
+import { waitsOf } from "../run/layer_waits";
 import { resourcesOnPath } from "../run/resources_on_path";
 import type { Layer, Run } from "../run/run";
+import { tensorName } from "../run/names";
+import { spillsOf } from "../run/spills";
+import { STALLS } from "../run/stalls";
 import type { App } from "./app";
 import { button, element } from "./dom";
-import { bytes, kibibytes, macs, percent, seconds } from "./numbers";
+import { bytes, count, kibibytes, macs, percent, seconds } from "./numbers";
+import { barRow, barTable } from "./panel_parts";
 import type { ViewId } from "./state";
 
 const LAYERS = 6; // of the largest
+const SPILLS = 6; // of the costliest
 const LEAST_SHARE = 0.005; // of the run, for a resource to be named
 
 export function summary(app: App): Node[] {
   const { run } = app;
   const parts: Node[] = [element("h2", { textContent: app.runs.length > 1 ? `Run ${"AB"[app.store.state.run]}` : "The run" }), verdict(app)];
   if (run.makespan > 0) {
-    parts.push(heading(app, "On the critical path", "path"), resources(app));
+    parts.push(heading(app, "On the critical path", "path"), resources(app), heading(app, "Cores wait for", "mesh"), coreWaits(app));
     if (run.layers.length > 1) parts.push(heading(app, "Layers that take longest", "layers"), largestLayers(app));
   }
-  parts.push(heading(app, "The array", "mesh"), array(run), ...outside(run));
+  parts.push(...spills(app), heading(app, "The array", "mesh"), array(run), ...outside(run));
   parts.push(element("p", { className: "faint", textContent: "Click a slice, a layer, a tile, a tensor or a line of asm: every view then shows what belongs to it, and what it waited for stands here." }));
   return parts;
 }
@@ -39,18 +45,12 @@ function heading(app: App, text: string, view: ViewId): HTMLElement {
   return element("h3", {}, open);
 }
 
-/** A row with a bar behind its figure. */
-function row(name: Node | string, share: number, colour: string, figure: string, title = ""): HTMLElement {
-  const bar = element("span", { className: "bar", style: { width: `${100 * Math.max(0, Math.min(1, share))}%`, background: colour } });
-  return element("tr", { title }, element("th", { scope: "row" }, name), element("td", { className: "bars" }, bar), element("td", { textContent: figure }));
-}
-
 function resources(app: App): HTMLElement {
   const { run } = app;
   const shares = resourcesOnPath(run).filter(({ cycles }) => cycles >= LEAST_SHARE * run.makespan);
   const rows = shares.map(({ resource, cycles, gain }) => {
     const name = run.instructions.resources[resource] ?? "";
-    const shown = row(name, cycles / run.makespan, css(resourceColour(resource)), percent(cycles / run.makespan));
+    const shown = barRow(name, cycles / run.makespan, css(resourceColour(resource)), percent(cycles / run.makespan));
     const free = gain === null ? "–" : percent(gain / run.makespan);
     shown.append(element("td", { className: "faint", textContent: free, title: gain === null ? "not computed for a program of this size" : `With every ${name} instruction done in one cycle the run would take ${app.duration(run.makespan - gain)}: executed, not estimated` }));
     return shown;
@@ -59,11 +59,43 @@ function resources(app: App): HTMLElement {
   return element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows));
 }
 
+/** As the report counts them: followed back through the chain of their causes. */
+function coreWaits(app: App): HTMLElement {
+  const { run } = app;
+  const sums = run.layers.map((layer) => waitsOf(run, layer)).reduce((all, waits) => all.map((cycles, s) => cycles + (waits[s] as number)), STALLS.map(() => 0));
+  const whole = Math.max(1, run.makespan * run.device.rows * run.device.columns);
+  const parts = sums.map((cycles, stall) => ({ cycles, stall })).filter(({ cycles }) => cycles >= LEAST_SHARE * whole).sort((a, b) => b.cycles - a.cycles);
+  if (!parts.length) return element("p", { className: "faint", textContent: "hardly anything" });
+  const rows = parts.map(({ cycles, stall }) => barRow(STALLS[stall] as string, cycles / whole, css(stallColour(stall)), percent(cycles / whole), `${count(cycles)} core cycles, each wait followed back through the chain of its causes`));
+  return barTable(["followed back", "of core time"], rows);
+}
+
+/** What goes to DDR for want of room, and what that costs. */
+function spills(app: App): Node[] {
+  const { run } = app;
+  const all = spillsOf(run);
+  if (!all.length) return [];
+  const most = Math.max(1, ...all.map(({ onPath }) => onPath));
+  const rows = all.slice(0, SPILLS).map(({ tensor, bytes: size, written, read, busy, onPath }) => {
+    const link = button(tensorName(run, tensor), tensorName(run, tensor), () => app.select({ kind: "tensor", tensor }));
+    link.className = "link";
+    const title = `${bytes(written)} written to DDR, ${bytes(read)} read back; DDR channels work ${app.duration(busy)} for it, ${app.duration(onPath)} of that on the critical path`;
+    const shown = barRow(link, onPath / most, css(resourceColour(run.instructions.resources.indexOf("DDR write"))), bytes(size), title);
+    shown.append(element("td", { className: "faint", textContent: percent(onPath / run.makespan), title }));
+    return shown;
+  });
+  const head = element("tr", {}, ...["tensor", "bytes", "of the path"].map((text, k) => element("th", { scope: "col", colSpan: k === 1 ? 2 : 1, textContent: text })));
+  const total = all.reduce((sum, { bytes: size }) => sum + size, 0);
+  const path = all.reduce((sum, { onPath }) => sum + onPath, 0);
+  const words = `${all.length} tensors, ${bytes(total)}: ${percent(path / run.makespan)} of the critical path${all.length > SPILLS ? `; the ${SPILLS} costliest` : ""}`;
+  return [heading(app, "Spilled to DDR", "memory"), element("p", { className: "faint", textContent: words }), element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows))];
+}
+
 function largestLayers(app: App): HTMLElement {
   const { run } = app;
   const largest = [...run.layers].sort((a, b) => b.cycles - a.cycles || a.index - b.index).slice(0, LAYERS);
   const most = largest[0]?.cycles || 1;
-  const rows = largest.map((layer) => row(layerLink(app, layer), layer.cycles / most, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? ""))), percent(layer.cycles / run.makespan), `${layer.op}, ${app.duration(layer.cycles)}, bound by ${layer.boundBy ?? "nothing"}`));
+  const rows = largest.map((layer) => barRow(layerLink(app, layer), layer.cycles / most, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? ""))), percent(layer.cycles / run.makespan), `${layer.op}, ${app.duration(layer.cycles)}, bound by ${layer.boundBy ?? "nothing"}`));
   return element("table", { className: "figures-table" }, element("tbody", {}, ...rows));
 }
 

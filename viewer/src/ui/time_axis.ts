@@ -27,13 +27,13 @@ export class TimeScale {
   }
 }
 
-/** Round values, about `wish` pixels apart. */
+/** Round values, about `wish` pixels apart; 0, never -0. */
 export function ticks(window: Stretch, pixels: number, wish: number, step = 1): number[] {
   const least = ((window.to - window.from) * wish) / Math.max(1, pixels) / step;
   const power = 10 ** Math.floor(Math.log10(least));
   const width = step * Math.max(step === 1 ? 1 : 0, power * ([1, 2, 5, 10].find((m) => m * power >= least) ?? 10));
   const out: number[] = [];
-  for (let k = Math.ceil(window.from / width); k * width <= window.to; k++) out.push(k * width);
+  for (let k = Math.ceil(window.from / width); k * width <= window.to; k++) out.push(k * width + 0);
   return out;
 }
 

@@ -13,6 +13,8 @@ export interface Table {
   rows: (string | number)[][];
   /** Rows that lie before what is in sight: the page leaves them out where it cannot hold all. */
   before?: Stretch;
+  /** Rows that are sums of others: sorting leaves them behind those. */
+  sums?: ReadonlySet<number>;
   /** What a click on row n selects. */
   selections?: (Selection | null)[];
 }

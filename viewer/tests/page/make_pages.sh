@@ -9,4 +9,7 @@ compile "$here/models/tiny_cnn.onnx" 1x1 paper tiny-1x1
 compile "$here/models/tiny_inception.onnx" 2x2 switched tiny-2x2
 compile "$models/resnet50.onnx" 4x4 paper resnet50-4x4
 compile "$models/resnet50.onnx" 8x8 paper resnet50-8x8
+# The same network with two branches in the other order: its steps are not the layers one after another.
+awk '/^step layer 1 /{held = $0; next} {print} /^step layer 2 /{print held}' "$out/tiny-2x2/plan.txt" > "$out/steps.txt"
+"$heddle" compile "$here/models/tiny_inception.onnx" --device "$here/hw_configs/switched.yaml" --mesh 2x2 -q --from plan "$out/steps.txt" -o "$out/steps"
 "$heddle" view "$out/resnet50-4x4" "$out/resnet50-8x8" -o "$out/compare.html"

@@ -12,7 +12,7 @@ import { structureOf } from "../../src/views/asm/structure";
 import { engineInSight, locksAt, targetOf } from "../../src/views/asm/targets";
 import { tokensOf } from "../../src/views/asm/tokens";
 import { touchedBy } from "../../src/views/asm/touched";
-import { runOf, RESOURCES } from "./sample";
+import { runOf, RESOURCES, timelineOf } from "./sample";
 
 const ASM = [
   "heddle.asm/1",
@@ -238,4 +238,13 @@ test("the parts of a line follow the grammar, and together they are the line", (
   expect(kinds('tensor %0 "a # \\" L3" scale 0.5')).toEqual(["keyword tensor", "tensor %0", 'string "a # \\" L3"', "number 0.5"]);
   expect(kinds("on core row 0, layer 3:")).toEqual(["head on core row 0, layer 3:"]);
   for (const line of [...run.asm, "", '"open 🦉 <script>', "# only"]) expect(tokensOf(line).map(({ text }) => text).join("")).toBe(line);
+});
+
+describe("a program whose steps are not the layers in order", () => {
+  test("has its sections with the layers that the steps name", () => {
+    const asm = ["step 0 layer 1", "step 1 layer 0", "step 2 layer 1", "on core, step 0:", "  CONV k0", "on core, step 1:", "  CONV k1", "on core, step 2:", "  CONV k0", "on sequencer, step none:", "  START x"];
+    const run = runOf([{ slices: [{ start: 0, end: 1 }] }], [1, 0, 1], [0, 0, 0], { asm: asm.join("\n"), instructions: { ...timelineOf([], [1, 0, 1]).instructions, line: [4, 6, 8] } });
+    expect(structureOf(run).sections.map(({ line, layer }) => [line, layer])).toEqual([[3, 1], [5, 0], [7, 1], [9, -1]]);
+    expect([...listingOf(run).layer]).toEqual([-1, -1, -1, 1, 1, 0, 0, 1, 1, -1, -1]);
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TimelineJson } from "../../src/run/format";
 import { Run } from "../../src/run/run";
+import { splitChange } from "../../src/views/compare/split_change";
 import { align, likeness, longestRising, mostAlike, type Sight } from "../../src/views/compare/align";
 import { differ, isSame, stepsOf } from "../../src/views/compare/difference";
 import { layOut, parseParts, partsFor } from "../../src/views/compare/layout";
@@ -170,5 +171,14 @@ describe("usage", () => {
     expect(usage?.share(5, 15)).toBe(0.75);
     expect(usage?.share(0, 25)).toBeCloseTo(35 / 50);
     expect(usage?.share(3, 3)).toBe(0);
+  });
+});
+
+describe("how a split changed", () => {
+  it("says once what is the same", () => {
+    expect(splitChange("W/4 x C/4, 1 pass", "W/4 x C/4, 1 pass")).toBe("W/4 x C/4, 1 pass");
+    expect(splitChange("W/4 x C/4, 1 pass", "W/8 x C/8, 3 passes")).toBe("W/4→8 x C/4→8, 1→3 passes");
+    expect(splitChange("W/4 x C/4, 16 passes, reduction cut in 4", "W/7 x C/8, 16 passes")).toBe("W/4→7 x C/4→8, 16 passes, reduction cut in 4 (A)");
+    expect(splitChange("H/2", "W/4, 2 passes, input resident")).toBe("H/2 (A), W/4 (B), 2 passes (B), input resident (B)");
   });
 });

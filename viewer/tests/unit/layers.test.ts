@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { DeviceJson, LayerJson, ReportJson } from "../../src/run/format";
 import { Run } from "../../src/run/run";
-import { columnsOf, textOf, waitsOf } from "../../src/views/layers/columns";
+import { waitsOf } from "../../src/run/layer_waits";
+import { columnsOf, textOf } from "../../src/views/layers/columns";
 import { rowsToHave } from "../../src/ui/row_window";
 import { columnsToShow } from "../../src/views/layers/fit";
 import { pick, type Pick } from "../../src/views/layers/pick";
@@ -54,7 +55,7 @@ describe("columns of the layer table", () => {
   });
 
   it("sum waits by what was waited for", () => {
-    expect(waitsOf(run, run.layers[1] as never)).toEqual([40, 0, 0, 7, 0, 0]);
+    expect(waitsOf(run, run.layers[1] as never)).toEqual([40, 0, 0, 7, 0, 0, 0]);
     expect(columns.filter(({ key }) => key.startsWith("wait")).map(({ key }) => key)).toEqual(["waits", "wait-input", "wait-DDR"]);
     expect(column("waits").value(run.layers[1] as never)).toBe(47);
   });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { BlockJson } from "../../src/run/format";
 import { AddressScale, usedRanges } from "../../src/views/memory/address_scale";
-import { boxName, lifeIn, memoryAt, parsePlace, roleOf, spilledTensors, usersOf } from "../../src/views/memory/blocks";
-import { bytesAt, mostIn, occupancyOf, type Span } from "../../src/views/memory/occupancy";
+import { boxName, lifeIn, memoryAt, parsePlace, roleOf, spilledTensors, usersOf } from "../../src/run/memory_map";
+import { bytesAt, mostIn, occupancyOf, type Span } from "../../src/run/occupancy";
 import { boxAt, foldsByDefault, layOutStrips, rectangleOf } from "../../src/views/memory/strips";
 import { TimeScale } from "../../src/ui/time_axis";
 import { runOf } from "./sample";

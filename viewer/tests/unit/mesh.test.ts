@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Run } from "../../src/run/run";
 import { STALLS, stallOf } from "../../src/run/stalls";
 import { meshFigures, paddedShare, shareOf } from "../../src/views/mesh/figures";
-import { feedsOf, memtileOf } from "../../src/views/mesh/feeds";
+import { feedsOf, memtileOf } from "../../src/run/feeds";
 import { layOut, wireKinds } from "../../src/views/mesh/geometry";
 import { columnsOf, loadOf } from "../../src/run/load";
 import { runOf, type SliceSpec, timelineOf } from "./sample";
@@ -33,7 +33,7 @@ function slowSum(run: Run, index: number, from: number, to: number): Float64Arra
   const part = (a: number, b: number) => (b > a ? Math.max(0, Math.min(b, to) - Math.max(a, from)) / (b - a) : a >= from && a < to ? 1 : 0);
   for (let i = 0; i < track.size; i++) {
     const [ready, start, end, leaf] = [track.ready(i), track.start(i), track.end(i), track.leaf(i)];
-    if (start > ready) out[columns.stall + stallOf(run, track, i)]! += part(ready, start) * (start - ready);
+    if (start > ready) out[columns.stall + stallOf(run, track, i, "direct")]! += part(ready, start) * (start - ready);
     out[run.instructions.resource[leaf]!]! += part(start, end) * (end - start);
     out[columns.macs]! += part(start, end) * run.instructions.macs[leaf]!;
     out[columns.needed]! += part(start, end) * run.macsNeededBy(track, i);
@@ -46,7 +46,7 @@ describe("the load of a track", () => {
   for (const [seed, slices, longest] of [[1, 90, 9], [2, 3000, 40], [3, 700, 3000]] as const)
     it(`is what a walk over all slices finds, in any window (${slices} slices)`, () => {
       const run = randomRun(seed, slices, longest);
-      const load = loadOf(run);
+      const load = loadOf(run, "direct");
       for (let k = 0; k < 120; k++) {
         const from = ((k * 7919) % 1000) / 1000 * run.makespan;
         const to = k % 3 ? from + (k % 17) * (run.makespan / 40) : Math.round(from) + k;
@@ -62,9 +62,9 @@ describe("the load of a track", () => {
   it("counts a slice without length in the window that it starts in", () => {
     const run = runOf([{ slices: [{ start: 0, end: 1024 }, { start: 1024, end: 1024 }, { start: 1024, end: 2048 }] }]);
     const macs = (from: number, to: number) => {
-      const sums = new Float64Array(loadOf(run).columns.count);
-      loadOf(run).add(0, from, to, sums);
-      return sums[loadOf(run).columns.macs];
+      const sums = new Float64Array(loadOf(run, "direct").columns.count);
+      loadOf(run, "direct").add(0, from, to, sums);
+      return sums[loadOf(run, "direct").columns.macs];
     };
     expect(macs(0, 1024)).toBe(256);
     expect(macs(1024, 2048)).toBe(512);
@@ -73,7 +73,7 @@ describe("the load of a track", () => {
 
   it("fills its bins with all that ran", () => {
     const run = randomRun(5, 2000, 50);
-    const load = loadOf(run);
+    const load = loadOf(run, "direct");
     const bins = new Float64Array(load.bins);
     load.addBins(0, 0, bins);
     expect(bins.reduce((a, b) => a + b, 0)).toBeCloseTo(slowSum(run, 0, 0, run.makespan)[0]!, 6);
@@ -81,9 +81,9 @@ describe("the load of a track", () => {
 
   it("knows where a layer ran", () => {
     const run = runOf([{ slices: [{ start: 0, end: 10, leaf: 0 }, { start: 10, end: 20, leaf: 1 }] }], [0, 1]);
-    expect(loadOf(run).ranLayer(0, 0, { from: 0, to: 5 })).toBe(true);
-    expect(loadOf(run).ranLayer(0, 0, { from: 10, to: 20 })).toBe(false);
-    expect(loadOf(run).ranLayer(0, 1, { from: 0, to: 11 })).toBe(true);
+    expect(loadOf(run, "direct").ranLayer(0, 0, { from: 0, to: 5 })).toBe(true);
+    expect(loadOf(run, "direct").ranLayer(0, 0, { from: 10, to: 20 })).toBe(false);
+    expect(loadOf(run, "direct").ranLayer(0, 1, { from: 0, to: 11 })).toBe(true);
   });
 });
 
@@ -98,7 +98,7 @@ describe("the figures of the mesh", () => {
     );
     timeline.device.wires = [{ name: "w", reach: { row: 0, column: 0, rows: 1, columns: 1 }, feeders: [0] }];
     const run = new RunOf(timeline);
-    const mesh = meshFigures(loadOf(run), { from: 0, to: 20 });
+    const mesh = meshFigures(loadOf(run, "direct"), { from: 0, to: 20 });
     const core = mesh.cores[0]!;
     expect([core.busy, core.stalled]).toEqual([0.3, 0.2]);
     expect(core.idle).toBeCloseTo(0.5);
@@ -111,7 +111,7 @@ describe("the figures of the mesh", () => {
 
   it("are there for a run in which nothing happens", () => {
     const run = runOf([]);
-    const mesh = meshFigures(loadOf(run), { from: 0, to: 0 });
+    const mesh = meshFigures(loadOf(run, "direct"), { from: 0, to: 0 });
     expect(mesh.cores[0]!.idle).toBe(1);
     expect(paddedShare(mesh.cores[0]!)).toBeNull();
   });

@@ -42,8 +42,8 @@ describe("Track", () => {
       [0, 0],
       [0, 1],
     );
-    expect(STALLS[stallOf(run, run.tracks[0]!, 0)]).toBe("weights");
-    expect(stallOf(run, run.tracks[1]!, 0)).toBe(-1);
+    expect(STALLS[stallOf(run, run.tracks[0]!, 0, "direct")]).toBe("weights");
+    expect(stallOf(run, run.tracks[1]!, 0, "direct")).toBe(-1);
   });
 
   it("refuses a slice that is not there", () => {

@@ -12,6 +12,7 @@ import { CanvasView, type Table } from "../../ui/view";
 import { asmTable } from "./asm_table";
 import "./asm.css";
 import { type Columns, columnsOf } from "./columns";
+import { nextCostliest, type Rank, RANKS } from "./costliest";
 import { copyText } from "./copy";
 import { FindBar } from "./find_bar";
 import { Finder } from "./finder";
@@ -29,7 +30,7 @@ import { engineInSight, locksAt, targetOf } from "./targets";
 import { type Touched, touchedBy } from "./touched";
 
 const STEP = 80; // to the side
-const COPIED = 2500; // milliseconds that the page says so
+const COPIED = 4000; // milliseconds that the page says so
 
 interface Known {
   run: Run;
@@ -58,6 +59,7 @@ export class AsmView extends CanvasView {
     this.keys.push(
       { key: "n", shown: "N", does: "next slice that the selected line ran as", run: () => this.stepSlice(1) },
       { key: "p", shown: "P", does: "previous slice of the line", run: () => this.stepSlice(-1) },
+      { key: "j", shown: "J", does: "the costliest line, then the next costliest: by the column whose heading was clicked, else by busy and wait cycles", run: () => this.toCostliest() },
       { key: "}", shown: "}", does: "next section", run: () => this.goSection(1) },
       { key: "{", shown: "{", does: "previous section", run: () => this.goSection(-1) },
       { key: "l", shown: "L", does: "find in the listing: text, /regex/, :line", run: () => this.find.focus() },
@@ -124,7 +126,7 @@ export class AsmView extends CanvasView {
     if (hot?.link !== this.hot?.link) this.redraw();
     this.hot = hot;
     const line = this.lineAt(x, y);
-    const acts = hot || this.isShare(x, y) || this.stepAt(x, y) || (line >= 0 && this.selectionOf(line));
+    const acts = hot || this.isShare(x, y) || this.rankAt(x, y) || this.stripAt(x, y) >= 0 || this.stepAt(x, y) || (line >= 0 && this.selectionOf(line));
     this.canvas.style.cursor = acts ? "pointer" : "default";
     const tip = this.tipAt(x, y, line);
     if (tip.length) app.tip.show(event, tip);
@@ -168,6 +170,8 @@ export class AsmView extends CanvasView {
   /** Line at a point, the section's head at the top included; -1 for none. */
   private lineAt(x: number, y: number): number {
     if (y >= TITLES && y < TOP) return this.stepAt(x, y) ? -1 : (this.layOut().listing.head[Math.floor(this.area.offset / ROW)] ?? -1);
+    const strip = this.stripAt(x, y);
+    if (strip >= 0) return strip;
     if (!this.area.holds(x, y) || x > this.area.inner) return -1;
     const line = Math.floor((y - TOP + this.area.offset) / ROW);
     return line < this.app.run.asm.length ? line : -1;
@@ -209,7 +213,10 @@ export class AsmView extends CanvasView {
   private tipAt(x: number, y: number, line: number): TipLine[] {
     const { app, hot } = this;
     if (this.isShare(x, y)) return shareTip(this.ofRun);
+    const rank = this.rankAt(x, y);
+    if (rank) return [[`Click: the costliest line by ${rank}; J: the next`, "head"], ...WHAT_IT_SHOWS.slice(1)];
     if (y < TITLES) return WHAT_IT_SHOWS;
+    if (this.stripAt(x, y) >= 0) return [[`line ${count(line + 1)}: click to go there`, "head"], ...lineTip(app, line)];
     const step = this.stepAt(x, y);
     if (step) return [step < 0 ? "Previous section ({)" : "Next section (})"];
     const target = hot && this.targetOf(hot.line, hot.link);
@@ -247,7 +254,9 @@ export class AsmView extends CanvasView {
     const step = this.stepAt(x, y);
     const strip = this.stripAt(x, y);
     const hit = this.linkAt(x, y);
+    const rank = this.rankAt(x, y);
     if (this.isShare(x, y)) this.turnShare();
+    else if (rank) this.rankBy(rank);
     else if (step) this.goSection(step);
     else if (strip >= 0) this.scrollToLine(strip - Math.floor(this.area.height / ROW / 2));
     else if (line >= 0 && y < TOP) this.scrollToLine(line);
@@ -297,6 +306,31 @@ export class AsmView extends CanvasView {
     if (focus.line < 0) return;
     const slice = nextSlice(run, focus.line, focus.slice, by);
     if (slice) this.take({ kind: "slice", ...slice });
+  }
+
+  private get rank(): Rank {
+    const chosen = this.app.store.option("asm.rank", RANKS[0]);
+    return RANKS.find((rank) => rank === chosen) ?? RANKS[0];
+  }
+
+  /** The column of figures whose title is at the point. */
+  private rankAt(x: number, y: number): Rank | null {
+    const column = y < TITLES ? this.columns.costs.find(({ right, width }) => x >= right - width && x <= right) : undefined;
+    return column?.rank ?? null;
+  }
+
+  private rankBy(rank: Rank): void {
+    this.app.store.setOption("asm.rank", rank);
+    this.toCostliest(rank, -1);
+  }
+
+  private toCostliest(rank = this.rank, after = this.app.focus.line): void {
+    const { run } = this.app;
+    const next = nextCostliest(run, this.layOut().costs, rank, after);
+    if (!next) return;
+    this.bringIntoSight(next.line);
+    this.selectLine(next.line);
+    this.say(`no. ${count(next.place + 1)} of ${count(next.of)} lines by ${rank}${rank === "slices" ? "" : " cycles"}; J: the next`);
   }
 
   private turnShare(): void {

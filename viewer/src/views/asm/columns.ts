@@ -2,6 +2,7 @@
 import { textWidth } from "../../paint/painter";
 import type { Run } from "../../run/run";
 import { count } from "../../ui/numbers";
+import type { Rank } from "./costliest";
 import type { LineCosts } from "./line_costs";
 import { CODE } from "./paint_code";
 
@@ -10,7 +11,7 @@ const GAP = 12;
 const MARGIN = 10; // holds the marks of what is selected
 const MARK = 18; // of the resource
 const HEAT = 7; // beside the share
-const SHARE = "100.0 %";
+const SHARE = "<0.001 %";
 /** Widths of the view below which columns give way to the code. */
 const ROOM_FOR_SLICES = 760;
 const ROOM_FOR_CYCLES = 560;
@@ -21,6 +22,7 @@ export interface CostColumn {
   right: number;
   width: number;
   costs: ArrayLike<number>;
+  rank: Rank;
   most: number;
   bar: "none" | "busy" | "wait";
 }
@@ -38,17 +40,17 @@ export interface Columns {
 export function columnsOf(run: Run, costs: LineCosts, ofRun: boolean, width: number): Columns {
   const number = MARGIN + Math.max(textWidth("line", HEAD_STYLE), textWidth(count(run.asm.length), CODE));
   let right = number;
-  const column = (title: string, values: ArrayLike<number>, widest: number, most: number, bar: CostColumn["bar"]): CostColumn => {
+  const column = (title: string, values: ArrayLike<number>, widest: number, most: number, bar: CostColumn["bar"], rank: Rank): CostColumn => {
     const wide = Math.ceil(Math.max(textWidth(title, HEAD_STYLE), textWidth(count(widest), CODE))) + 6;
     right += GAP + wide;
-    return { title, right, width: wide, costs: values, most, bar };
+    return { title, right, width: wide, costs: values, most, bar, rank };
   };
   const { widest } = costs;
   const columns: CostColumn[] = [];
-  if (width >= ROOM_FOR_SLICES) columns.push(column("slices", costs.slices, widest.slices, 0, "none"));
+  if (width >= ROOM_FOR_SLICES) columns.push(column("slices", costs.slices, widest.slices, 0, "none", "slices"));
   if (width >= ROOM_FOR_CYCLES) {
-    columns.push(column("busy cycles", costs.busy, widest.busy, costs.mostBusy, "busy"));
-    columns.push(column("wait cycles", costs.wait, widest.wait, costs.mostWait, "wait"));
+    columns.push(column("busy cycles", costs.busy, widest.busy, costs.mostBusy, "busy", "busy"));
+    columns.push(column("wait cycles", costs.wait, widest.wait, costs.mostWait, "wait", "wait"));
   }
   const title = ofRun ? "of run" : "of layer";
   const left = right + GAP;

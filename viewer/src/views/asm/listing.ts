@@ -1,5 +1,6 @@
 // The lines of program.asm as a reader meets them: their sections, their layers, and their text for the search.
 import type { Run } from "../../run/run";
+import { layersOfHeads } from "./schedule";
 
 export interface Listing {
   /** Line of the `on ...` that each line stands under, or -1. */
@@ -22,7 +23,6 @@ export function listingOf(run: Run): Listing {
 }
 
 const isHead = (text: string) => text.startsWith("on ");
-const layerOfHead = (text: string) => Number(/, layer (\d+):\s*$/.exec(text)?.[1] ?? -1);
 
 function listingFor(run: Run): Listing {
   const lines = run.asm.length;
@@ -34,6 +34,7 @@ function listingFor(run: Run): Listing {
     const at = instructions.line[leaf] as number;
     if (at >= 0 && at < lines) listing.leaf[at] = leaf;
   }
+  const layerOfHead = layersOfHeads(run.asm);
   let head = -1;
   let layer = -1;
   run.asm.forEach((text, at) => {

@@ -1,5 +1,6 @@
 // The order within program.asm: sections, loops and layers. Read once for a run; docs/asm.md has the grammar.
 import type { Run } from "../../run/run";
+import { layersOfHeads } from "./schedule";
 
 export interface Engine {
   row: number;
@@ -34,7 +35,7 @@ export interface Structure {
   turnsAt(line: number): number[];
 }
 
-const SECTION = /^on ([a-z-]+)(.*?)(?:, layer (\d+|none))?:\s*$/;
+const SECTION = /^on ([a-z-]+)(.*?)(?:, (?:layer|step) (?:\d+|none))?:\s*$/;
 const LAYER = /^# -+ layer \d+\b/;
 
 const made = new WeakMap<Run, Structure>();
@@ -53,11 +54,13 @@ class Reader {
   private readonly loops: number[] = [];
   private section: Section | null = null;
   private layer = -1; // line of its head
+  private readonly layerOf: (head: string) => number;
 
   constructor(private readonly asm: readonly string[]) {
     this.sectionOf = new Int32Array(asm.length).fill(-1);
     this.endOf = new Int32Array(asm.length);
     this.loopOf = new Int32Array(asm.length).fill(-1);
+    this.layerOf = layersOfHeads(asm);
   }
 
   read(): Structure {
@@ -95,8 +98,7 @@ class Reader {
     const head = SECTION.exec(text);
     if (head) {
       const where = head[2] as string;
-      this.section = { line, end: line, engine: head[1] as string, layer: Number(head[3] ?? -1), rows: spanIn(where, "row"), columns: spanIn(where, "column") };
-      if (Number.isNaN(this.section.layer)) this.section.layer = -1;
+      this.section = { line, end: line, engine: head[1] as string, layer: this.layerOf(text), rows: spanIn(where, "row"), columns: spanIn(where, "column") };
       this.sections.push(this.section);
     } else if (LAYER.test(text)) {
       this.closeLayer(line);

@@ -5,14 +5,16 @@ import type { Layer, Run } from "../../run/run";
 import { element } from "../../ui/dom";
 import { markEdges } from "../../ui/edges";
 import { RowWindow } from "../../ui/row_window";
+import { splitChange } from "./split_change";
 import { amountText, boundText, deltaText, type Difference, type LayerChange, ratioText, titleOf } from "./difference";
 
 export const COLUMNS = ["layer", "A", "B", "difference", "A / B", "bound", "split"] as const;
 const HELP = ["", "What the layer adds to run A", "What the layer adds to run B", "B less A", "How many times as fast the layer is in B", "What bounds the layer, in A → in B", "How the layer is split, in A → in B"];
 const DELTA = 3;
 const TEXT_FROM = 5; // columns that hold words
-const MOST = [170, Infinity, Infinity, Infinity, Infinity, 240, 420]; // pixels
+const MOST = [170, Infinity, Infinity, Infinity, Infinity, 240, 680]; // pixels
 const PADDING = 14;
+const BORDER = 1; // of the table, at its left
 const MARKS = [0, 0, 0, 14, 0, 28, 0]; // pixels before the text
 const SIZE = 12;
 const MEASURED = 200; // rows whose texts are measured
@@ -22,7 +24,7 @@ export function cellsOf(difference: Difference, change: LayerChange, unit: "cycl
   const { a, b } = change;
   return [
     titleOf(change), a ? amountText(difference, change.before, unit) : "–", b ? amountText(difference, change.after, unit) : "–", deltaText(difference, change.delta, unit),
-    ratioText(change.before, change.after), both(change, boundText), both(change, ({ split }) => split),
+    ratioText(change.before, change.after), both(change, boundText), a && b ? splitChange(a.split, b.split) : ((a ?? b)?.split ?? ""),
   ];
 }
 
@@ -58,7 +60,7 @@ export class ChangeTable {
 
   /** Width of all columns where they take no more than `most`, else one that leaves nothing of the bound cut off. */
   wanted(most: number): number {
-    const bar = this.scroller.offsetWidth - this.scroller.clientWidth;
+    const bar = this.scroller.offsetWidth - this.scroller.clientWidth + BORDER;
     return this.whole + bar <= most ? this.whole + bar : this.needed + SHADE + bar;
   }
 
@@ -102,7 +104,7 @@ export class ChangeTable {
     const row = element("tr", { className: "row", tabIndex: -1, aria: { selected: String(change.row === this.chosen) }, onclick: () => this.select(change.row) });
     row.addEventListener("keydown", (e) => this.key(e, change));
     cellsOf(difference, change, this.unit).forEach((text, k) => {
-      const cell = element("td", { textContent: text, className: isText(k) ? "text" : "", title: isText(k) ? text : "" });
+      const cell = element("td", { textContent: text, className: isText(k) ? "text" : "", title: k === COLUMNS.length - 1 ? both(change, ({ split }) => split) : isText(k) ? text : "" });
       const amount = k === 1 ? change.before : k === 2 ? change.after : 0;
       if (amount > 0) cell.style.setProperty("--share", `${((100 * amount) / this.longest).toFixed(2)}%`);
       if (k === DELTA && change.delta) cell.className = change.delta > 0 ? "more" : "less";

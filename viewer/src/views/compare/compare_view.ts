@@ -9,14 +9,13 @@ import type { Change } from "../../ui/state";
 import { type Picture, type Table, View } from "../../ui/view";
 import { CompareBar } from "./bar";
 import { cellsOf, ChangeTable, COLUMNS } from "./change_table";
-import { boundText, type Difference, differenceOf, type LayerChange, type Order, ratioText, stepsOf, titleOf } from "./difference";
+import { boundText, type Difference, differenceOf, type LayerChange, type Order, stepsOf, titleOf } from "./difference";
 import { type Part, PARTS, type Parts, parseParts, partsFor } from "./layout";
 import { type Compared, PictureView } from "./picture_view";
 import { summaryOf } from "./summary";
 
 const LEAST_TABLE = 380;
-const MOST_TABLE = 0.55; // of the pane
-const EASY_TABLE = 0.45; // of the pane, that all columns may take
+const MOST_TABLE = 0.62; // of the pane, that all columns may take
 
 const PART_NAMES: Record<Part, [string, string]> = {
   changes: ["Changes", "What each layer gains or loses, and how it adds up"],
@@ -102,7 +101,7 @@ export class CompareView extends View implements Compared {
     scroller.hidden = !hasPicture;
     this.list.root.hidden = !parts.has("layers");
     const width = this.root.clientWidth;
-    this.list.root.style.flexBasis = hasPicture ? `${Math.round(Math.min(Math.max(LEAST_TABLE, width * MOST_TABLE), this.list.wanted(width * EASY_TABLE)))}px` : "100%";
+    this.list.root.style.flexBasis = hasPicture ? `${Math.round(Math.min(Math.max(LEAST_TABLE, width * MOST_TABLE), this.list.wanted(width * MOST_TABLE)))}px` : "100%";
     if (hasPicture) drawing.root.style.height = `${Math.max(scroller.clientHeight, drawing.wanted)}px`;
     this.markButtons();
     drawing.redraw();
@@ -131,7 +130,7 @@ export class CompareView extends View implements Compared {
     const rows = this.ordered().map((change) => {
       const { a, b, before, after, delta } = change;
       return [
-        titleOf(change), (a ?? b)?.op ?? "", a ? before : "", b ? after : "", delta, ratioText(before, after),
+        titleOf(change), (a ?? b)?.op ?? "", a ? before : "", b ? after : "", delta, before > 0 && after > 0 ? Number((before / after).toPrecision(6)) : "",
         boundText(a), boundText(b), a?.split ?? "–", b?.split ?? "–",
       ];
     });
@@ -142,6 +141,7 @@ export class CompareView extends View implements Compared {
       caption: `A is ${runName(difference.a)}, B is ${runName(difference.b)}; times in ${unit}. The differences add up to the last row's. ${sentences}`,
       columns: ["layer", "operator", `A (${unit})`, `B (${unit})`, `difference (${unit})`, "A / B", "bound in A", "bound in B", "split in A", "split in B"],
       rows: [...rows, ...rest, total],
+      sums: new Set([rows.length, rows.length + rest.length]),
     };
   }
 

@@ -5,7 +5,7 @@ import { tensorName } from "../../run/names";
 import type { Run } from "../../run/run";
 import type { App } from "../../ui/app";
 import { button, element } from "../../ui/dom";
-import { bytes, percent } from "../../ui/numbers";
+import { bytes, percent, percentNumber } from "../../ui/numbers";
 import type { Change } from "../../ui/state";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
@@ -110,10 +110,10 @@ export class GraphView extends CanvasView {
     const consumers = (tensor: number) => run.graph.operators.flatMap((op) => (op.inputs.includes(tensor) ? [op.name] : [])).join("; ");
     return {
       caption: `Operators of the network in the order in which they run.${this.notes() ? ` ${this.notes()}` : ""}`,
-      columns: ["layer", "operator", "takes", "makes", "read by", "cycles", "share", "bound by", "efficiency"],
+      columns: ["layer", "operator", "takes", "makes", "read by", "cycles", "share %", "bound by", "efficiency %"],
       rows: run.graph.operators.map((operator, i) => {
         const layer = run.layers[i];
-        return [operator.name, layer?.op ?? operator.op, operator.inputs.map(shape).join("; "), shape(operator.output), consumers(operator.output), layer?.cycles ?? 0, layer ? percent(shareOfTime(run, layer)) : "", layer?.boundBy ?? "", percent(layer?.efficiency)];
+        return [operator.name, layer?.op ?? operator.op, operator.inputs.map(shape).join("; "), shape(operator.output), consumers(operator.output), layer?.cycles ?? 0, percentNumber(layer && shareOfTime(run, layer)), layer?.boundBy ?? "", percentNumber(layer?.efficiency)];
       }),
     };
   }

@@ -1,6 +1,8 @@
 // What the table says of a layer, and of all layers together.
 import type { Layer, Run } from "../../run/run";
-import { STALLS, stallOfResource } from "../../run/stalls";
+import { oneMoreRow, prefetchOf } from "../../run/layer_facts";
+import { waitsOf } from "../../run/layer_waits";
+import { STALLS } from "../../run/stalls";
 import { bytes, count, percent, seconds, signed } from "../../ui/numbers";
 
 export type Value = number | string | null;
@@ -31,18 +33,6 @@ const summed = (of: Figure) => ({ value: of, total: (layers: readonly Layer[]) =
 const textColumn = (key: string, title: string, help: string, value: (layer: Layer) => string): Column => ({ key, title, unit: "", help, numeric: false, value, format: String });
 
 const bytesColumn = (key: string, title: string, help: string, of: Figure): Column => ({ key, title, unit: "B", help, numeric: true, format: asBytes, ...summed(of) });
-
-/** Core cycles that the layer's cores waited, one number for each of STALLS. */
-export function waitsOf(run: Run, layer: Layer): number[] {
-  const waits = STALLS.map(() => 0);
-  const byResource = (layer["waitCoreCycles"] ?? {}) as Record<string, unknown>;
-  run.instructions.resources.forEach((name, resource) => {
-    const cycles = byResource[name];
-    const stall = stallOfResource(run, resource);
-    if (typeof cycles === "number") waits[stall] = (waits[stall] as number) + cycles;
-  });
-  return waits;
-}
 
 const closedFormCycles: Figure = (layer) => (typeof layer["closedFormCycles"] === "number" ? layer["closedFormCycles"] : 0);
 
@@ -124,6 +114,12 @@ function placeColumns(run: Run, unit: "cycles" | "time"): Column[] {
   const clock = run.device.clockHz;
   const time = (value: number | string) => (unit === "time" ? seconds(Number(value) / clock) : count(Number(value)));
   return [
+    { key: "row", title: "one more row", unit: "cycles", help: `At most so much less with ${run.device.rows + 1} rows of cores to share the computing; 0 where computing does not bound the layer.`, numeric: true, format: time, ...summed((l) => oneMoreRow(run, l)) },
+    {
+      key: "prefetched", title: "prefetched", unit: "", help: "Share of what was read from DDR for the layer that had come before its first core started; the rest came while it ran.", numeric: true, format: asPercent,
+      value: (l) => ratio(prefetchOf(run)[l.index]?.early ?? 0, prefetchOf(run)[l.index]?.read ?? 0),
+      total: (layers) => ratio(sum(layers, (l) => prefetchOf(run)[l.index]?.early ?? 0), sum(layers, (l) => prefetchOf(run)[l.index]?.read ?? 0)),
+    },
     { key: "start", title: "start", unit: "cycles", help: "Start of the layer's first instruction; layers overlap.", numeric: true, format: time, value: (l) => l.start },
     { key: "end", title: "end", unit: "cycles", help: "End of the layer's last instruction.", numeric: true, format: time, value: (l) => l.end },
   ];

@@ -102,6 +102,8 @@ export class LayersView extends View {
       caption: `${this.tallyText()} of ${runName(run)}; the last row is their total.`,
       columns: [...this.columns.map(({ title, unit, key }) => (key === "cycles" ? "cycles" : key === "macs" ? "MAC" : unit ? `${title} (${unit})` : title)), "MAC/cycle", "MAC/B to cores", "MAC/B read from DDR"],
       rows: [...rows, [...totals, "", "", ""]],
+      sums: new Set([rows.length]),
+      selections: [...this.layers.map(({ index }) => ({ kind: "layer", layer: index }) as const), null],
     };
   }
 
@@ -117,7 +119,7 @@ export class LayersView extends View {
       width,
       height,
       paint: (p) => {
-        p.text(8, TITLE / 2, `${runName(this.app.run)}: ${this.tallyText()}`, { bold: true, size: 12, width: width - 16 });
+        p.text(8, TITLE / 2, this.tallyText(), { bold: true, size: 12, width: width - 16 });
         if (shows !== "roofline") paintTable(p, 0, TITLE, table, layout);
         if (shows !== "table") p.shift(beside, TITLE, () => roofline.paint(p));
       },

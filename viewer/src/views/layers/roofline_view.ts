@@ -4,7 +4,7 @@ import { paintMark } from "../../paint/marks";
 import { css, mix, resourceColour } from "../../paint/theme";
 import type { Layer } from "../../run/run";
 import type { App } from "../../ui/app";
-import { bytes, count, percent } from "../../ui/numbers";
+import { bytes, count, percent, percentNumber } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { boundOf } from "./pick";
@@ -62,8 +62,8 @@ export class RooflineView extends CanvasView {
     const { points } = pointsOf(this.app.run);
     return {
       caption: "Roofline: what each layer achieved.",
-      columns: ["layer", "MAC/cycle", "MAC/B to cores", "MAC/B read from DDR", "share of its roof"],
-      rows: points.map((point) => [point.layer.name, round(point.y), round(point.x.cores), round(point.x.ddr), percent(shareOf(roofsOf(this.app.run), "cores", point))]),
+      columns: ["layer", "MAC/cycle", "MAC/B to cores", "MAC/B read from DDR", "share of its roof %"],
+      rows: points.map((point) => [point.layer.name, round(point.y), round(point.x.cores), round(point.x.ddr), percentNumber(shareOf(roofsOf(this.app.run), "cores", point))]),
     };
   }
 
@@ -235,8 +235,10 @@ export class RooflineView extends CanvasView {
       p.text(x, y, names[kind], { align: "center", turn, colour });
       for (const step of [-0.4, -0.2, 0, 0.2, 0.4]) taken.push({ x: x + Math.cos(turn) * width * step - 14, y: y + Math.sin(turn) * width * step - 9, width: 28, height: 18 });
     };
-    slope(other, theme.faint, [5, 4], false);
-    slope(this.kind, theme.text, [], true);
+    // Each roof's words stand on its outer side, away from the other roof's.
+    const isOtherAbove = roofs[other] > roofs[this.kind];
+    slope(other, theme.faint, [5, 4], isOtherAbove);
+    slope(this.kind, theme.text, [], !isOtherAbove);
     if (roofs.compute > 0) {
       const cores = device.rows * device.columns;
       const y = yOf(plot, roofs.compute);

@@ -1,12 +1,13 @@
 // The table itself. Rows are made when they come into sight first; sorting and filtering only move them.
 import { css, resourceColour, stallColour } from "../../paint/theme";
 import type { Layer, Run } from "../../run/run";
+import { waitsOf } from "../../run/layer_waits";
 import { STALLS } from "../../run/stalls";
 import { element } from "../../ui/dom";
 import { markEdges } from "../../ui/edges";
 import { count, percent } from "../../ui/numbers";
 import { RowWindow } from "../../ui/row_window";
-import { type Column, textOf, waitsOf } from "./columns";
+import { type Column, textOf } from "./columns";
 import { boundOf } from "./pick";
 
 export interface TableActions {

@@ -1,5 +1,6 @@
 // What lies where in each memory, and when: address x time, how full it is, and where it is fullest.
 import type { Painter } from "../../paint/painter";
+import { memtilesOf } from "../../run/memtiles";
 import { layerName } from "../../run/names";
 import type { BlockJson } from "../../run/format";
 import type { Layer, Run } from "../../run/run";
@@ -7,13 +8,14 @@ import type { App } from "../../ui/app";
 import { button, element } from "../../ui/dom";
 import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands, type Users } from "../../ui/layer_bands";
 import { count, kibibytes } from "../../ui/numbers";
-import type { Change } from "../../ui/state";
+import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { type Bar, cursorAt, isOnBar, listenToBar } from "../../ui/window_bar";
-import { boxName, placeKey, placeName, roleText, spilledTensors, usersOf } from "./blocks";
-import { mostIn } from "./occupancy";
+import { boxName, placeKey, placeName, roleText, spilledTensors, usersOf } from "../../run/memory_map";
+import { mostIn } from "../../run/occupancy";
+import { LEGEND, paintLegend } from "./legend";
 import { OVERVIEW, paintOverview } from "./overview";
 import { type Lit, StripPainter } from "./paint_strip";
 import { boxAt, foldsByDefault, layOutStrips, placesOf, type Strip } from "./strips";
@@ -22,6 +24,7 @@ import "./memory.css";
 
 const BANDS = OVERVIEW + AXIS_HEIGHT;
 const TOP = BANDS + BAND_HEIGHT;
+const PEAK_MARK = 10; // pixels about the mark of a peak
 const STRETCH = 1.3; // a step of making strips higher
 const MOST_STRETCH = 24;
 
@@ -60,13 +63,7 @@ export class MemoryView extends CanvasView {
   }
 
   override tools(): HTMLElement[] {
-    const swatch = (className: string, text: string, title: string) => element("span", { title }, element("i", { className: `swatch ${className}` }), text);
-    const legend = element("div", { className: "legend memory-legend", aria: { label: "Colours" } },
-      swatch("memory-tensor", "tensor", "A tensor, or the rows of one: each tensor has its hue"),
-      swatch("memory-weights", "weights", "Weight records on their way to the cores"),
-      swatch("memory-halves", "in turn", "Ping and pong, or the rows of a ring: shades alternate"),
-      element("span", { title: "The tensor is written to DDR and read back", textContent: "⇅ spilled" }));
-    return [legend, this.peak, this.fold, this.choice];
+    return [this.peak, this.fold, this.choice];
   }
 
   override changed(change: Change): void {
@@ -81,10 +78,10 @@ export class MemoryView extends CanvasView {
 
   paint(p: Painter): void {
     this.layOut();
-    this.scroll = Math.max(0, Math.min(this.scroll, this.stripsHeight - (this.height - TOP)));
+    this.scroll = Math.max(0, Math.min(this.scroll, this.stripsHeight - (this.bottom - TOP)));
     const { app, time } = this;
-    const painter = new StripPainter(p, app.run, time, TOP - this.scroll, this.lit, this.height);
-    p.clip(0, TOP, this.width, this.height - TOP, () => {
+    const painter = new StripPainter(p, app.run, time, TOP - this.scroll, this.lit, this.bottom);
+    p.clip(0, TOP, this.width, this.bottom - TOP, () => {
       for (const strip of this.strips) painter.paint(strip);
       if (!this.strips.some((strip) => strip.memory.boxes.length)) p.text(GUTTER + 20, TOP + 26, "Nothing lies here at any time.", { colour: p.theme.faint, size: 13 });
     });
@@ -93,7 +90,8 @@ export class MemoryView extends CanvasView {
     paintAxis(p, app, time, OVERVIEW, TOP);
     paintBands(p, app, time, BANDS, this.users);
     p.rect(GUTTER - 1, OVERVIEW, 1, this.height - OVERVIEW, p.theme.line);
-    paintMeasure(p, app, time, OVERVIEW, this.height);
+    paintMeasure(p, app, time, OVERVIEW, this.bottom);
+    paintLegend(p, this.width, this.bottom);
   }
 
   table(): Table {
@@ -133,6 +131,11 @@ export class MemoryView extends CanvasView {
 
   // ---- places ----
 
+  /** Where the strips end and the legend begins. */
+  private get bottom(): number {
+    return Math.max(TOP, this.height - LEGEND);
+  }
+
   private get time(): TimeScale {
     return new TimeScale(this.app.store.state.window, GUTTER, Math.max(GUTTER + 1, this.width));
   }
@@ -165,14 +168,14 @@ export class MemoryView extends CanvasView {
 
   private layOut(): void {
     const { run, store } = this.app;
-    const { strips, height } = layOutStrips(run, this.chosen, store.option("memory.fold", ""), this.height - TOP, this.stretch);
+    const { strips, height } = layOutStrips(run, this.chosen, store.option("memory.fold", ""), this.bottom - TOP, this.stretch);
     this.strips = strips;
     this.stripsHeight = height;
   }
 
   private stripAt(y: number): Strip | null {
     const at = y - TOP + this.scroll;
-    return y < TOP ? null : (this.strips.find((strip) => at >= strip.top && at < strip.top + strip.height) ?? null);
+    return y < TOP || y >= this.bottom ? null : (this.strips.find((strip) => at >= strip.top && at < strip.top + strip.height) ?? null);
   }
 
   private layerAt(x: number, y: number): Layer | null {
@@ -181,7 +184,7 @@ export class MemoryView extends CanvasView {
   }
 
   private scrollTo(scroll: number): void {
-    this.scroll = Math.max(0, Math.min(scroll, this.stripsHeight - (this.height - TOP)));
+    this.scroll = Math.max(0, Math.min(scroll, this.stripsHeight - (this.bottom - TOP)));
     this.redraw();
   }
 
@@ -196,8 +199,18 @@ export class MemoryView extends CanvasView {
     else if (strip) {
       const box = boxAt(strip, this.time, TOP - this.scroll, x, y);
       this.ownChoice = true; // what is clicked here is in sight already
-      app.select(box ? { kind: "block", block: box.block } : null);
+      const onCurve = y - TOP + this.scroll >= strip.curveTop - PEAK_MARK;
+      app.select(box ? { kind: "block", block: box.block } : onCurve ? this.momentAt(strip, x) : null);
     }
+  }
+
+  /** What lies in the memory at the point's cycle; near the mark of the peak, at the peak. */
+  private momentAt(strip: Strip, x: number): Selection | null {
+    const { place, occupancy: { peak } } = strip.memory;
+    const middle = (peak.from + peak.to) / 2;
+    const cycle = Math.abs(this.time.x(middle) - x) <= PEAK_MARK ? middle : this.time.cycle(x);
+    if (!(cycle >= 0 && cycle < this.app.run.makespan)) return null;
+    return { kind: "moment", memory: place.kind === "ddr" ? { kind: "ddr", row: 0, column: 0 } : place, cycle: Math.floor(cycle) };
   }
 
   private zoomTo(x: number, y: number): void {
@@ -208,10 +221,10 @@ export class MemoryView extends CanvasView {
 
   private setStretch(by: number): void {
     const wanted = Math.max(1, Math.min(MOST_STRETCH, this.stretch * by));
-    const middle = (this.scroll + (this.height - TOP) / 2) / Math.max(1, this.stripsHeight);
+    const middle = (this.scroll + (this.bottom - TOP) / 2) / Math.max(1, this.stripsHeight);
     this.app.store.setOption("memory.stretch", wanted.toFixed(2));
     this.layOut();
-    this.scrollTo(middle * this.stripsHeight - (this.height - TOP) / 2);
+    this.scrollTo(middle * this.stripsHeight - (this.bottom - TOP) / 2);
   }
 
   private toggleFold(): void {
@@ -258,12 +271,14 @@ export class MemoryView extends CanvasView {
     const middle = (peak.from + peak.to) / 2;
     app.show(middle - span / 2, middle + span / 2);
     this.scrollToStrip(strip);
+    this.ownChoice = true;
+    app.selectInSight(this.momentAt(strip, this.time.x(middle)));
   }
 
   private scrollToStrip(strip: Strip): void {
     const bottom = strip.top + strip.height;
     if (strip.top < this.scroll) this.scrollTo(strip.top);
-    else if (bottom > this.scroll + this.height - TOP) this.scrollTo(bottom - (this.height - TOP));
+    else if (bottom > this.scroll + this.bottom - TOP) this.scrollTo(bottom - (this.bottom - TOP));
   }
 
   // ---- the selection ----
@@ -300,7 +315,7 @@ export class MemoryView extends CanvasView {
     this.choicesOf = run;
     const option = (value: string, text: string) => element("option", { value, textContent: text });
     const memtiles = element("optgroup", { label: "Memtiles" }, option("all", "All memtiles"));
-    for (let column = 0; column < run.device.columns; column++) memtiles.append(option(`memtile:${column}`, `Memtile ${column}`));
+    for (let column = 0; column < memtilesOf(run.device); column++) memtiles.append(option(`memtile:${column}`, `Memtile ${column}`));
     const cores = element("optgroup", { label: "Cores" });
     for (let row = 0; row < run.device.rows; row++) for (let column = 0; column < run.device.columns; column++) cores.append(option(`core:${row},${column}`, `Core ${row},${column}`));
     this.choice.replaceChildren(memtiles, element("optgroup", { label: "Outside" }, option("ddr", "DDR")), cores);

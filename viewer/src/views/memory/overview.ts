@@ -4,7 +4,7 @@ import type { App } from "../../ui/app";
 import { kibibytes } from "../../ui/numbers";
 import { GUTTER } from "../../ui/time_axis";
 import { paintWindow } from "../../ui/window_bar";
-import { mostIn } from "./occupancy";
+import { mostIn } from "../../run/occupancy";
 import type { Strip } from "./strips";
 import { peakText } from "./tips";
 

@@ -6,12 +6,12 @@ import { layerName } from "../../run/names";
 import type { Run } from "../../run/run";
 import { kibibytes, percent } from "../../ui/numbers";
 import { GUTTER, type TimeScale } from "../../ui/time_axis";
-import { type Box, boxName, placeName } from "./blocks";
-import { stepAt } from "./occupancy";
+import { type Box, boxName, placeName } from "../../run/memory_map";
+import { stepAt } from "../../run/occupancy";
 import { drawingOrder, type Rectangle, rectangleOf, type Strip } from "./strips";
 
 /** Neighbours among the tensors differ in hue and in lightness. */
-const TENSOR_COLOURS: readonly Rgb[] = [[104, 184, 232], [70, 170, 130], [214, 140, 182], [160, 165, 225], [165, 205, 110], [222, 150, 110], [110, 205, 200], [190, 170, 120]];
+export const TENSOR_COLOURS: readonly Rgb[] = [[104, 184, 232], [70, 170, 130], [214, 140, 182], [160, 165, 225], [165, 205, 110], [222, 150, 110], [110, 205, 200], [190, 170, 120]];
 const WEIGHTS = resourceColour(1);
 const GREY: Rgb = [150, 155, 160];
 
@@ -217,9 +217,4 @@ const edgeOf = (theme: Theme, colour: Rgb, share: number): string => css(mix(mix
 function within(r: Rectangle, time: TimeScale): Rectangle {
   const x = Math.max(time.left, r.x);
   return { ...r, x, width: Math.min(time.right, r.x + r.width) - x };
-}
-
-/** What lies there at a cycle, largest first. */
-export function takenAt(strip: Strip, cycle: number): Box[] {
-  return strip.memory.boxes.filter((box) => box.from <= cycle && cycle < box.to).sort((a, b) => b.size - a.size);
 }

@@ -2,7 +2,7 @@
 import type { Run } from "../../run/run";
 import type { TimeScale } from "../../ui/time_axis";
 import { AddressScale, usedRanges } from "./address_scale";
-import { type Box, type Memory, memoryAt, memtiles, parsePlace, type Place } from "./blocks";
+import { type Box, type Memory, memoryAt, memtiles, parsePlace, type Place } from "../../run/memory_map";
 
 const LEAST_HEIGHT = 118;
 const GAP = 10;

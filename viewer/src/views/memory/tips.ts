@@ -6,9 +6,8 @@ import type { App } from "../../ui/app";
 import { count, kibibytes, percent } from "../../ui/numbers";
 import type { TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
-import { type Box, boxName, placeName, roleText, usersOf } from "./blocks";
-import { mostIn } from "./occupancy";
-import { takenAt } from "./paint_strip";
+import { type Box, boxName, placeName, roleText, takenIn, usersOf } from "../../run/memory_map";
+import { mostIn } from "../../run/occupancy";
 import type { Strip } from "./strips";
 
 const LISTED = 8; // blocks under a point of the curve
@@ -58,7 +57,7 @@ export function fillTip(app: App, strip: Strip, time: TimeScale, x: number, y: n
   const { run } = app;
   const { memory } = strip;
   const cycle = time.cycle(x);
-  const boxes = takenAt(strip, cycle);
+  const boxes = takenIn(strip.memory, cycle);
   const bytes = mostIn(memory.occupancy, cycle, cycle + time.perPixel);
   const free = y < strip.curveTop - 4 ? `, free at ${hex(Math.max(0, Math.round(strip.scale.address(y))))}` : "";
   const lines: TipLine[] = [[`${kibibytes(bytes)} of ${kibibytes(memory.capacity)} taken (${percent(bytes / memory.capacity)})`, "head"], `${lowered(placeName(memory.place))}, cycle ${count(cycle)}${free}`];

@@ -1,8 +1,9 @@
 // The figures of tiles and links in a stretch of the run.
 import { laneName, trackName } from "../../run/names";
 import type { Run, Stretch } from "../../run/run";
-import { STALLS } from "../../run/stalls";
+import { NO_OUTPUT, STALLS } from "../../run/stalls";
 import type { EngineKind } from "../../run/format";
+import { memtilesOf } from "../../run/memtiles";
 import type { Tile } from "../../ui/state";
 import type { Load } from "../../run/load";
 
@@ -44,6 +45,7 @@ export interface LinkFigures extends Figures {
 
 export interface MeshFigures {
   stretch: Stretch;
+  columns: number; // of cores
   cores: TileFigures[]; // row by row
   memtiles: TileFigures[];
   wires: (LinkFigures | null)[]; // as device.wires; null for one that carries nothing in the whole run
@@ -64,7 +66,8 @@ function figuresOf(load: Load, tracks: number[], { from, to }: Stretch): Figures
   const time = Math.max(1e-9, (to - from) * tracks.length);
   const share = (column: number) => Math.max(0, Math.min(1, (sums[column] as number) / time));
   const byResource = Array.from({ length: columns.resources }, (_, r) => share(r));
-  const stalls = STALLS.map((_, s) => share(columns.stall + s));
+  // Whoever takes outputs away and finds none holds up nobody: it is idle.
+  const stalls = STALLS.map((_, s) => (s === NO_OUTPUT ? 0 : share(columns.stall + s)));
   const busy = Math.min(1, total(byResource));
   const stalled = Math.min(1, total(stalls));
   return {
@@ -94,14 +97,14 @@ export function meshFigures(load: Load, stretch: Stretch): MeshFigures {
     const [row, column] = [Math.floor(k / device.columns), k % device.columns];
     return tile("core", row, column, tracksOf((e, r, c) => e === "core" && r === row && c === column));
   });
-  const memtiles = Array.from({ length: device.columns }, (_, column) => tile("memtile", 0, column, tracksOf((e, _r, c) => e.startsWith("ddr") && c === column)));
+  const memtiles = Array.from({ length: memtilesOf(device) }, (_, column) => tile("memtile", 0, column, tracksOf((e, _r, c) => e.startsWith("ddr") && c === column)));
   const link = (track: number) => linkFigures(load, track, stretch);
   const links = (...engines: EngineKind[]) => tracksOf((e) => engines.includes(e)).map(link);
   const wires = device.wires.map((_, w) => {
     const track = run.tracks.find((t) => t.engine === "wire" && t.column === w);
     return track ? link(track.index) : null;
   });
-  return { stretch, cores, memtiles, wires, ddr: links("ddrIn", "ddrOut"), writes: links("coreOut") };
+  return { stretch, columns: device.columns, cores, memtiles, wires, ddr: links("ddrIn", "ddrOut"), writes: links("coreOut") };
 }
 
 function linkFigures(load: Load, index: number, stretch: Stretch): LinkFigures {

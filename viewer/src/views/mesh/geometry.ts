@@ -6,6 +6,7 @@
 //   |    | [ core ] > | [ core ] >   a wire drops down its column, or runs along its row; > are the core's writes
 //   scrubber                         the whole run, with the window
 import type { DeviceJson } from "../../run/format";
+import { columnOfMemtile, memtilesOf } from "../../run/memtiles";
 
 export interface Box {
   x: number;
@@ -105,8 +106,9 @@ export function layOut(device: DeviceJson, width: number, height: number): Geome
   const cores = Array.from({ length: device.rows * device.columns }, (_, k) => ({
     x: columnX(k % columns) + drop, y: top + Math.floor(k / columns) * pitchY + rowLane, width: pitchX - drop - write - 5, height: pitchY - rowLane - 2,
   }));
-  const memtiles = Array.from({ length: device.columns }, (_, c) => ({ x: columnX(c) + drop, y: HEAD + ddr, width: pitchX - drop - write - 5, height: memtile }));
-  const stubX = (c: number) => columnX(c) + drop + (pitchX - drop - write - 5) / 2;
+  const memtileX = (m: number) => columnX(columnOfMemtile(device, m)) + drop;
+  const memtiles = Array.from({ length: memtilesOf(device) }, (_, m) => ({ x: memtileX(m), y: HEAD + ddr, width: pitchX - drop - write - 5, height: memtile }));
+  const stubX = (m: number) => memtileX(m) + (pitchX - drop - write - 5) / 2;
   const laneTop = HEAD + ddr + memtile + 4;
   const wires = routes(device, kinds, { laneTop, thinLane, wideLane, columnX, stubX, pitchX, pitchY, top, rowLane, drop, left, trunkGap, tag });
   return { cores, memtiles, ddr: memtiles.map((m) => ({ ...m, y: HEAD, height: ddr - 2 })), wires, scrubber, scrubberKey, panel, write, stub: { from: HEAD + ddr + memtile, to: laneTop + crossbar - 6 } };
@@ -117,7 +119,7 @@ interface Grid {
   thinLane: number;
   wideLane: number;
   columnX(column: number): number;
-  stubX(column: number): number;
+  stubX(memtile: number): number;
   pitchX: number;
   pitchY: number;
   top: number;

@@ -7,8 +7,9 @@ import { type Change, tileOfTrack } from "../../ui/state";
 import { wheelFactor } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
+import { WaitsChoice } from "../../ui/waits_choice";
 import { cursorAt, listenToBar } from "../../ui/window_bar";
-import { feedsOf } from "./feeds";
+import { feedsOf } from "../../run/feeds";
 import { type LinkFigures, meshFigures, type MeshFigures, type Mode, MODES, stretchOf, type TileFigures } from "./figures";
 import { distance, type Geometry, HEAD, holds, layOut } from "./geometry";
 import { type Load, loadOf } from "../../run/load";
@@ -32,9 +33,11 @@ export class MeshView extends CanvasView {
   private readonly choice = element("select", { className: "mesh-choice", title: "What the heat shows (H)", aria: { label: "What the heat shows" } });
 
   private readonly player: Player;
+  private readonly waitsChoice: WaitsChoice;
 
   constructor(app: App) {
     super(app, "mesh", "The mesh of cores with its memtiles, wires and DDR channels");
+    this.waitsChoice = new WaitsChoice(app);
     this.player = new Player(app, () => this.root.isConnected);
     this.choice.append(...MODES.map((mode) => element("option", { value: mode, textContent: TITLES[mode] })));
     this.choice.addEventListener("change", () => app.store.setOption("mesh.mode", this.choice.value));
@@ -61,17 +64,18 @@ export class MeshView extends CanvasView {
       group.append(choice);
     }
     this.markButtons();
-    return [this.player.button, group, this.choice];
+    return [this.player.button, group, this.choice, this.waitsChoice.root];
   }
 
   override changed(change: Change): void {
     this.markButtons();
+    this.waitsChoice.mark();
     super.changed(change);
   }
 
   paint(p: Painter): void {
     const { app, geometry } = this;
-    const load = loadOf(app.run);
+    const load = loadOf(app.run, app.waits);
     load.grow(SLICE_OF_FRAME);
     if (load.done < 1) {
       p.text(12, HEAD + 10, `adding up the run: ${percent(load.done)}`, { colour: p.theme.faint });
@@ -87,13 +91,13 @@ export class MeshView extends CanvasView {
   }
 
   table(): Table {
-    loadOf(this.app.run).grow(Infinity);
+    loadOf(this.app.run, this.app.waits).grow(Infinity);
     return meshTable(this.figures);
   }
 
   protected override hover(x: number, y: number, event: PointerEvent): void {
     const { app, geometry } = this;
-    if (event.buttons || loadOf(app.run).done < 1) return;
+    if (event.buttons || loadOf(app.run, app.waits).done < 1) return;
     if (y >= geometry.scrubber.y) {
       this.canvas.style.cursor = cursorAt(app, geometry.scrubber, x);
       app.tip.show(event, scrubberTip(app, this.figures));
@@ -121,7 +125,7 @@ export class MeshView extends CanvasView {
 
   private get figures(): MeshFigures {
     const { run, store } = this.app;
-    const load = loadOf(run);
+    const load = loadOf(run, this.app.waits);
     const { from, to } = stretchOf(run, store.state.window);
     if (this.known?.load !== load || this.known.from !== from || this.known.to !== to) this.known = { load, from, to, figures: meshFigures(load, { from, to }) };
     return this.known.figures;
@@ -130,7 +134,7 @@ export class MeshView extends CanvasView {
   private get look(): Look {
     const { run, focus } = this.app;
     const { figures } = this;
-    const load = loadOf(run);
+    const load = loadOf(run, this.app.waits);
     const chosen = focus.tile;
     return {
       geometry: this.geometry, figures, feeds: feedsOf(run), mode: this.mode, wire: this.wire, chosenTrack: focus.track,
@@ -150,7 +154,7 @@ export class MeshView extends CanvasView {
     if (core >= 0) return { tile: figures.cores[core] as TileFigures };
     const memtile = geometry.memtiles.findIndex((box) => holds(box, x, y));
     if (memtile >= 0) return { tile: figures.memtiles[memtile] as TileFigures };
-    const write = figures.writes.find((link) => holds(writeBox(look, link, figures.memtiles.length), x, y, 1));
+    const write = figures.writes.find((link) => holds(writeBox(look, link), x, y, 1));
     if (write) return { link: write };
     const column = geometry.ddr.findIndex((box) => holds(box, x, y));
     const box = geometry.ddr[column];
@@ -188,7 +192,7 @@ export class MeshView extends CanvasView {
   // A link is selected by the first of its slices in the window; its tile, where it has none.
   private click(x: number, y: number): void {
     const { app } = this;
-    if (y >= this.geometry.scrubber.y || loadOf(app.run).done < 1) return;
+    if (y >= this.geometry.scrubber.y || loadOf(app.run, app.waits).done < 1) return;
     const hit = this.hit(x, y);
     if (!hit) return;
     if ("tile" in hit) {

@@ -3,7 +3,7 @@ import { type Painter, textWidth } from "../../paint/painter";
 import { css, heat, mix, resourceColour, type Rgb, stallColour, type Theme } from "../../paint/theme";
 import { STALLS } from "../../run/stalls";
 import { count } from "../../ui/numbers";
-import type { Feeds } from "./feeds";
+import type { Feeds } from "../../run/feeds";
 import { type LinkFigures, type MeshFigures, type Mode, shareOf, type TileFigures } from "./figures";
 import type { Box, Geometry, WireLine } from "./geometry";
 
@@ -125,6 +125,8 @@ function paintDdr(p: Painter, { geometry, figures, chosenTrack }: Look): void {
   geometry.ddr.forEach((box, column) => {
     const links = figures.ddr.filter((link) => link.column === column);
     const width = box.width / Math.max(1, links.length);
+    const size = figureSize(box, links, width - 3);
+    const busiest = links.reduce((most, link) => Math.max(most, link.busy), 0);
     links.forEach((link, k) => {
       const x = box.x + k * width;
       const hue = link.resource >= 0 ? resourceColour(link.resource) : IDLE;
@@ -133,23 +135,32 @@ function paintDdr(p: Painter, { geometry, figures, chosenTrack }: Look): void {
       p.rect(x, box.y, fill, box.height, css(mix(p.theme.laneRgb, hue, 0.55)));
       p.frame(x + 0.5, box.y + 0.5, width - 4, box.height - 1, link.track === chosenTrack ? p.theme.accent : p.theme.line, link.track === chosenTrack ? 2 : 1);
       const arrow = link.engine === "ddrIn" ? "↓" : "↑";
-      const size = box.height < 14 ? 8 : 10;
       const long = `${arrow} ${link.engine === "ddrIn" ? "in" : "out"} ${short(link.busy)}`;
       const figure = count(100 * link.busy);
-      const text = [long, `${arrow}${figure}`, figure].find((choice) => textWidth(choice, { size }) < width - 5);
-      if (text) p.text(x + (width - 3) / 2, box.y + box.height / 2 + 0.5, text, { size, align: "center" });
+      const text = [long, `${arrow}${figure}`].find((choice) => textWidth(choice, { size }) < width - 5) ?? figure;
+      // Where there is no room for all, the busiest keeps its figure.
+      if (size > LEAST_FIGURE || link.busy === busiest) p.text(x + (width - 3) / 2, box.y + box.height / 2 + 0.5, text, { size, align: "center" });
     });
   });
 }
 
+const LEAST_FIGURE = 6; // pixels high
+
+/** The largest size of letters in which each channel's figure fits its bar. */
+function figureSize(box: Box, links: readonly LinkFigures[], room: number): number {
+  const most = box.height < 14 ? 8 : 10;
+  for (let size = most; size > LEAST_FIGURE; size--) if (links.every((link) => textWidth(count(100 * link.busy), { size }) <= room)) return size;
+  return LEAST_FIGURE;
+}
+
 // A bar at the right of the core, from below, as high as its sending is busy.
-export function writeBox({ geometry }: Look, link: LinkFigures, columns: number): Box {
-  const core = geometry.cores[link.row * columns + link.column] as Box;
+export function writeBox({ geometry, figures }: Look, link: LinkFigures): Box {
+  const core = geometry.cores[link.row * figures.columns + link.column] as Box;
   return { x: core.x + core.width + 1, y: core.y, width: geometry.write, height: core.height };
 }
 
 function paintWrite(p: Painter, look: Look, link: LinkFigures): void {
-  const box = writeBox(look, link, look.figures.memtiles.length);
+  const box = writeBox(look, link);
   const filled = box.height * link.busy;
   p.rect(box.x, box.y, box.width, box.height, css(p.theme.laneRgb));
   p.rect(box.x, box.y + box.height - filled, box.width, filled, css(resourceColour(3)));

@@ -1,14 +1,15 @@
 // What the mesh says of a tile or a link in words, and its table.
-import { STALLS } from "../../run/stalls";
+import { NO_OUTPUT, STALLS } from "../../run/stalls";
 import type { App } from "../../ui/app";
 import { bytes, count, macs, percent } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import type { Table } from "../../ui/view";
-import { feedsOf } from "./feeds";
+import { feedsOf } from "../../run/feeds";
 import { type Figures, type LinkFigures, type MeshFigures, paddedShare, type TileFigures } from "./figures";
 import { linkName, linksOf } from "./panel";
 
 const MOST_FEEDERS = 4;
+const SHOWN = STALLS.map((_, s) => s).filter((s) => s !== NO_OUTPUT);
 
 const cycles = ({ stretch }: MeshFigures): number => stretch.to - stretch.from;
 
@@ -46,19 +47,19 @@ export function scrubberTip(app: App, mesh: MeshFigures): TipLine[] {
   return [
     [`Window: cycles ${count(mesh.stretch.from)} to ${count(mesh.stretch.to)}`, "head"],
     app.duration(cycles(mesh)),
-    "The whole run, mean of all cores: colour computes, grey waits, empty is idle.",
+    "The whole run, mean of all cores: strong colour computes, pale waits for what has that colour, empty is idle.",
     ["Drag the window or its sides; wheel zooms; [ and ] step it.", "faint"],
   ];
 }
 
-const figure = (share: number): string => (100 * share).toFixed(2);
+const figure = (share: number): number => Number((100 * share).toFixed(4));
 
 export function meshTable(mesh: MeshFigures): Table {
-  const columns = ["name", "busy %", "waits %", ...STALLS.map((name) => `waits for ${name} %`), "idle %", "MACs", "padded MACs %", "bytes", "bytes/s"];
+  const columns = ["name", "busy %", "waits %", ...SHOWN.map((s) => `waits for ${STALLS[s]} %`), "idle %", "MACs", "padded MACs %", "bytes", "bytes/s"];
   const seconds = (rate: number | null) => (rate === null ? "" : Math.round(rate));
   const row = (name: string, f: Figures, rate: number | null) => {
     const padded = paddedShare(f);
-    return [name, figure(f.busy), figure(f.stalled), ...f.stalls.map(figure), figure(f.idle), Math.round(f.macs), padded === null ? "" : figure(padded), Math.round(f.bytes), seconds(rate)];
+    return [name, figure(f.busy), figure(f.stalled), ...SHOWN.map((s) => figure(f.stalls[s] as number)), figure(f.idle), Math.round(f.macs), padded === null ? "" : figure(padded), Math.round(f.bytes), seconds(rate)];
   };
   return {
     caption: `Tiles and links from cycle ${count(mesh.stretch.from)} to ${count(mesh.stretch.to)}; a memtile's figures are the mean of its DDR channels.`,

@@ -2,7 +2,7 @@
 import { type CriticalPath, criticalPath } from "../../run/critical_path";
 import type { Run } from "../../run/run";
 import { folded, type Item } from "./fold";
-import { gainsOf } from "./gains";
+import { gainsOf } from "../../run/gains";
 import { type Only, onlyOf } from "./only";
 import type { ShareRow } from "./share_table";
 import { type Grouping, groupName, type Share, sharesOf } from "./shares";

@@ -11,7 +11,7 @@ import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale }
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { foldsAround, isFold, type Item, keyOf, type Line, linesOf } from "./fold";
-import { gainsOf } from "./gains";
+import { gainsOf } from "../../run/gains";
 import { type Known, knownOf } from "./known";
 import { type Only, onlyText, stepsIn } from "./only";
 import { HEAD, paintShareTable, ROW, type ShareRow, sortAt, type TableLook } from "./share_table";
@@ -198,7 +198,7 @@ export class PathView extends CanvasView {
 
   private askForGains(run: Run): void {
     const gains = gainsOf(run);
-    gains.onNews = () => this.redraw();
+    gains.onNews.set("path", () => this.redraw());
     for (const { by } of this.tables) if (by !== "lock") gains.want(by, this.known.rowsOf(by));
   }
 

@@ -3,7 +3,7 @@ import { type Painter, textWidth } from "../../paint/painter";
 import { css, resourceColour } from "../../paint/theme";
 import type { Run } from "../../run/run";
 import { count, percent, seconds } from "../../ui/numbers";
-import type { Gain } from "./gains";
+import type { Gain } from "../../run/gains";
 import type { ScrollArea } from "../../ui/scroll";
 import { type Grouping, type Share } from "./shares";
 

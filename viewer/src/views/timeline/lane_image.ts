@@ -1,6 +1,7 @@
 // All lanes in sight as one image.
 import type { Painter } from "../../paint/painter";
 import type { Run, Stretch } from "../../run/run";
+import type { Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import { GUTTER } from "../../ui/time_axis";
 import { GroupRaster } from "./group_raster";
@@ -32,13 +33,13 @@ export class LaneImage {
   }
 
   /** `layer` >= 0 dims all others. The image's first line stands at `top`. */
-  paint(p: Painter, lanes: Lanes, window: Stretch, layer: number, top: number): void {
+  paint(p: Painter, lanes: Lanes, window: Stretch, layer: number, top: number, waits: Waits): void {
     this.pixels.fill(this.palette.ground);
-    for (const part of lanes.parts) for (const row of part.rows) this.paintRow(row, lanes.y(row) - top, part, top, window, layer);
+    for (const part of lanes.parts) for (const row of part.rows) this.paintRow(row, lanes.y(row) - top, part, top, window, layer, waits);
     p.image(GUTTER, top, this.data.width / this.ratio, this.data.height / this.ratio, this.data);
   }
 
-  private paintRow(row: Row, y: number, part: Part, top: number, window: Stretch, layer: number): void {
+  private paintRow(row: Row, y: number, part: Part, top: number, window: Stretch, layer: number, waits: Waits): void {
     const { ratio, raster, pixels } = this;
     const least = Math.max(0, Math.round((part.top - top) * ratio));
     const most = Math.min(this.data.height, Math.round((part.top - top + part.height) * ratio));
@@ -49,7 +50,7 @@ export class LaneImage {
       this.groups.paint(pixels, row.tracks, window, from + Math.round(2 * ratio), to - Math.round(2 * ratio), least, most);
       return;
     }
-    raster.fill(this.run.tracks[row.track] as Track, window, layer);
+    raster.fill(this.run.tracks[row.track] as Track, window, layer, waits);
     const strip = from + Math.round((to - from) * STRIP);
     for (let line = Math.max(least, from); line < Math.min(most, to); line++) pixels.set(line < strip ? raster.high : raster.low, line * this.data.width);
   }

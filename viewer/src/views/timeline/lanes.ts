@@ -2,7 +2,7 @@
 import type { Run } from "../../run/run";
 import type { Track } from "../../run/track";
 import type { Store } from "../../ui/state";
-import { layOut, type Row, type Rows } from "./rows";
+import { fitted, type GroupRow, layOut, type Row, type Rows } from "./rows";
 
 const TOGGLED = "timeline.toggled";
 const PINNED = "timeline.pinned";
@@ -18,7 +18,7 @@ export interface Part {
 
 export class Lanes {
   private rows: Rows = { pinned: [], pinnedHeight: 0, rows: [], height: 0 };
-  private laidOut: { run: Run; toggled: string; pinned: string } | null = null;
+  private laidOut: { run: Run; toggled: string; pinned: string; room: number } | null = null;
   private scrolled = 0;
   private top = 0;
   private bottom = 0;
@@ -30,9 +30,11 @@ export class Lanes {
     this.top = top;
     this.bottom = Math.max(top, bottom);
     const [toggled, pinned] = [this.store.option(TOGGLED, ""), this.store.option(PINNED, "")];
-    if (this.laidOut?.run !== run || this.laidOut.toggled !== toggled || this.laidOut.pinned !== pinned) {
+    const room = this.bottom - top;
+    if (this.laidOut?.run !== run || this.laidOut.toggled !== toggled || this.laidOut.pinned !== pinned || this.laidOut.room !== room) {
       this.rows = layOut(run, new Set(toggled.split(" ")), this.pinned);
-      this.laidOut = { run, toggled, pinned };
+      this.rows = fitted(this.rows, this.bottom - this.scrollTop - ROOM);
+      this.laidOut = { run, toggled, pinned, room };
     }
     this.scrollBy(0);
   }
@@ -64,6 +66,11 @@ export class Lanes {
     const own = this.all.find((row) => row.kind === "lane" && row.track === track.index);
     if (own || (track.engine !== "coreIn" && track.engine !== "coreOut")) return own ?? null;
     return this.all.find((row) => row.key === `core${track.row},${track.column}`) ?? null;
+  }
+
+  /** The group that the track is folded away in, or null. */
+  groupOf(track: Track): GroupRow | null {
+    return this.rows.rows.find((row): row is GroupRow => row.kind === "group" && !row.open && row.tracks.includes(track.index)) ?? null;
   }
 
   scrollBy(pixels: number): void {

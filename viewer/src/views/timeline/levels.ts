@@ -1,7 +1,7 @@
 // Level of detail: for every track a pyramid of bins, each with the share of time that its engine was busy, what it was busy
 // with for longest, and what it waited for longest. Drawing then costs as much as there are pixels, not slices.
 import type { Run } from "../../run/run";
-import { STALLS, stallOfResource } from "../../run/stalls";
+import { piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
 
 export const NOTHING = 255;
@@ -21,28 +21,28 @@ export interface Level {
   layer: Int16Array;
 }
 
-const made = new WeakMap<Track, Level[]>();
+const made: Record<Waits, WeakMap<Track, Level[]>> = { root: new WeakMap(), direct: new WeakMap() };
 
 /** Finest first; made when a track is first seen. */
-export function levelsOf(run: Run, track: Track): Level[] {
-  let levels = made.get(track);
-  if (!levels) made.set(track, (levels = build(run, track)));
+export function levelsOf(run: Run, track: Track, waits: Waits): Level[] {
+  let levels = made[waits].get(track);
+  if (!levels) made[waits].set(track, (levels = build(run, track, waits)));
   return levels;
 }
 
 /** The coarsest level whose bins are no wider than `cycles`; null where slices show better than bins. */
-export function levelFor(run: Run, track: Track, cycles: number): Level | null {
-  const levels = levelsOf(run, track);
+export function levelFor(run: Run, track: Track, cycles: number, waits: Waits): Level | null {
+  const levels = levelsOf(run, track, waits);
   let k = -1;
   while (k + 1 < levels.length && (levels[k + 1] as Level).width <= cycles) k++;
   return levels[k] ?? null;
 }
 
 // The finest level has about one bin a slice; each further one half as many.
-function build(run: Run, track: Track): Level[] {
+function build(run: Run, track: Track, waits: Waits): Level[] {
   let bins = LEAST_BINS;
   while (bins < track.size && bins < MOST_BINS) bins *= 2;
-  const levels = [finest(run, track, bins)];
+  const levels = [finest(run, track, bins, waits)];
   for (let last = levels[0] as Level; last.share.length > LEAST_BINS; levels.push(last)) last = halved(last);
   return levels;
 }
@@ -51,7 +51,7 @@ function empty(bins: number, width: number): Level {
   return { width, share: new Uint8Array(bins), busy: new Uint8Array(bins).fill(NOTHING), stall: new Uint8Array(bins).fill(NOTHING), layer: new Int16Array(bins).fill(-1) };
 }
 
-function finest(run: Run, track: Track, bins: number): Level {
+function finest(run: Run, track: Track, bins: number, waits: Waits): Level {
   const width = Math.max(1, run.makespan / bins);
   const level = empty(bins, width);
   const resources = run.instructions.resources.length;
@@ -98,7 +98,10 @@ function finest(run: Run, track: Track, bins: number): Level {
   for (let i = 0; i < track.size; i++) {
     const start = track.start(i);
     const ready = track.ready(i);
-    if (start > ready) add(resources + stallOfResource(run, run.waitResource(track, i)), -1, ready, start);
+    if (start > ready) {
+      const { count, stall, from, to } = piecesOf(run, track, i, waits);
+      for (let k = count - 1; k >= 0; k--) add(resources + (stall[k] as number), -1, from[k] as number, to[k] as number);
+    }
     add(resourceOf[track.leaf(i)] ?? 0, track.layer(i), start, track.end(i));
   }
   flush();

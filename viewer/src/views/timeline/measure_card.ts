@@ -32,7 +32,7 @@ function linesOf(app: App, { resources, waits, slices }: Account, measure: Stret
     { text: "slices that end in it", figure: count(slices) },
     { text: "busy, mean of the engines", figure: "" },
     ...resources.filter(({ share }) => share > LEAST_SHOWN).map(({ name, resource, share }) => ({ text: name, figure: percent(share), colour: resourceColour(resource) })),
-    { text: "cores wait for", figure: "" },
+    { text: app.waits === "root" ? "cores wait, followed back, for" : "cores wait for the neighbour", figure: "" },
     ...waits.filter(({ share }) => share > LEAST_SHOWN).map(({ name, stall, share }) => ({ text: name, figure: percent(share), colour: stallColour(stall) })),
   ];
 }

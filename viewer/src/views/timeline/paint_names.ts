@@ -47,7 +47,9 @@ function paintLane(p: Painter, names: Names, row: LaneRow, y: number, middle: nu
   if (chosen) p.rect(0, y - 1, GUTTER, row.height, theme.dark ? "rgba(109,182,242,0.16)" : "rgba(11,97,164,0.10)");
   const mark = row.open === null ? "" : row.open ? "▾ " : "▸ ";
   const share = (names.load && busyShare(names.load, [row.track], names.scale.window)) ?? "";
-  const style = { colour: chosen ? theme.accent : theme.faint, bold: chosen };
+  // Who has nothing to do steps back.
+  const isIdle = share === "0 %" || !names.run.tracks[row.track]?.size;
+  const style = { colour: chosen ? theme.accent : isIdle ? (theme.dark ? "#6c727a" : "#a2a6aa") : theme.faint, bold: chosen };
   const left = 8 + INDENT * row.depth;
   p.text(left, middle, fitName(mark + row.label, GUTTER - 16 - left - textWidth(share, FIGURE), style), style);
   p.text(GUTTER - 7, middle, share, { ...FIGURE, colour: style.colour });

@@ -1,11 +1,12 @@
 // Slices as pixels: typed arrays straight into an image, which is what keeps a million of them moving.
 import { mix, type Rgb, resourceColour, stallColour, type Theme } from "../../paint/theme";
 import type { Run, Stretch } from "../../run/run";
-import { STALLS, stallOfResource } from "../../run/stalls";
+import { NO_OUTPUT, piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import { type Level, levelFor, NOTHING } from "./levels";
 
 export const SHADES = 32;
+const NOTHING_TO_DO = 0.16; // of a colour: engines that hold up nobody are hardly seen
 const DIMMED = 0.25; // what is left of the colour of layers that are not selected
 
 const packed = (c: Rgb) => ((255 << 24) | (c[2] << 16) | (c[1] << 8) | c[0]) >>> 0;
@@ -30,7 +31,7 @@ export function paletteOf(theme: Theme, resources: number): Palette {
     busy: kinds.map((c) => shades(c, 1)),
     dim: kinds.map((c) => shades(c, DIMMED)),
     edge: Uint32Array.from(kinds, (c) => packed(mix(c, theme.dark ? [0, 0, 0] : [255, 255, 255], 0.45))),
-    stall: Uint32Array.from(STALLS, (_, s) => packed(mix(theme.laneRgb, stallColour(s), 0.55))),
+    stall: Uint32Array.from(STALLS, (_, s) => packed(mix(theme.laneRgb, stallColour(s), s === NO_OUTPUT ? NOTHING_TO_DO : 0.55))),
   };
 }
 
@@ -48,13 +49,13 @@ export class LaneRaster {
     this.low = new Uint32Array(width);
   }
 
-  fill(track: Track, window: Stretch, layer: number): void {
+  fill(track: Track, window: Stretch, layer: number, waits: Waits): void {
     this.high.fill(this.palette.lane);
     this.low.fill(this.palette.lane);
     const cycles = (window.to - window.from) / this.width;
-    const level = levelFor(this.run, track, cycles);
+    const level = levelFor(this.run, track, cycles, waits);
     if (level) this.fillBins(level, window, cycles, layer);
-    else this.fillSlices(track, window, layer);
+    else this.fillSlices(track, window, layer, waits);
   }
 
   private fillBins(level: Level, window: Stretch, cycles: number, layer: number): void {
@@ -92,16 +93,18 @@ export class LaneRaster {
     }
   }
 
-  private fillSlices(track: Track, window: Stretch, layer: number): void {
+  private fillSlices(track: Track, window: Stretch, layer: number, waits: Waits): void {
     const { high, low, palette, width, run } = this;
     const scale = width / (window.to - window.from);
     for (let i = track.firstAfter(window.from); i < track.size && track.ready(i) < window.to; i++) {
       const start = track.start(i);
       const x = Math.floor((start - window.from) * scale);
       if (start > track.ready(i)) {
-        const stall = stallOfResource(run, run.waitResource(track, i));
-        const from = Math.max(0, Math.floor((track.ready(i) - window.from) * scale));
-        low.fill(palette.stall[stall] as number, from, Math.max(from, x));
+        const { count, stall, from, to } = piecesOf(run, track, i, waits);
+        for (let k = count - 1; k >= 0; k--) {
+          const left = Math.max(0, Math.floor(((from[k] as number) - window.from) * scale));
+          low.fill(palette.stall[stall[k] as number] as number, left, Math.max(left, Math.floor(((to[k] as number) - window.from) * scale)));
+        }
       }
       if (start >= window.to) break;
       const to = Math.max(x + 1, Math.floor((track.end(i) - window.from) * scale));

@@ -1,4 +1,5 @@
 // What stands at the left: pinned tracks, then all, grouped column > tile > lane.
+import { columnOfMemtile } from "../../run/memtiles";
 import { laneName, trackName } from "../../run/names";
 import type { Run } from "../../run/run";
 import type { Track } from "../../run/track";
@@ -6,6 +7,9 @@ import type { Track } from "../../run/track";
 export const LANE_HEIGHT = 17;
 export const HEAD_HEIGHT = 20;
 const SHUT_HEIGHT = 32; // of a group that shows its members' load instead of its members
+// What rows may grow and shrink to, so that they fill the picture.
+const [LEAST_LANE, MOST_LANE] = [12, 34];
+const [LEAST_SHUT, MOST_SHUT] = [24, 160];
 
 interface Place {
   top: number; // in its part
@@ -63,7 +67,7 @@ export function layOut(run: Run, toggled: ReadonlySet<string>, pinned: readonly 
   const shared = run.tracks.filter((t) => t.engine === "sequencer" || (t.engine === "wire" && columnOfWire(run, t) < 0));
   if (shared.length) group("shared", "Shared", shared, () => shared.forEach((t) => lane(t, 1, `track${t.index}`, null)));
   for (let column = 0; column < run.device.columns; column++) {
-    const memtile = run.tracks.filter((t) => (t.column === column && atMemtile(t)) || (t.engine === "wire" && columnOfWire(run, t) === column));
+    const memtile = run.tracks.filter((t) => (atMemtile(t) && columnOfMemtile(run.device, t.column) === column) || (t.engine === "wire" && columnOfWire(run, t) === column));
     const cores = run.tracks.filter((t) => t.column === column && inCore(t));
     if (!memtile.length && !cores.length) continue;
     group(`column${column}`, `Column ${column}`, [...memtile, ...cores], () => {
@@ -79,6 +83,24 @@ export function layOut(run: Run, toggled: ReadonlySet<string>, pinned: readonly 
     });
   }
   return { ...pinnedRows(run, pinned), rows, height: top };
+}
+
+/** The rows as high as `room` pixels allow, so that they fill it where they can. */
+export function fitted(given: Rows, room: number): Rows {
+  const count = (matches: (row: Row) => boolean) => given.rows.filter(matches).length;
+  const lanes = count((row) => row.kind === "lane");
+  const shut = count((row) => row.kind === "group" && !row.open);
+  const heads = HEAD_HEIGHT * (given.rows.length - lanes - shut);
+  const held = (least: number, most: number, height: number) => Math.max(least, Math.min(most, Math.floor(height)));
+  const lane = lanes ? held(LEAST_LANE, MOST_LANE, (room - heads - shut * SHUT_HEIGHT) / lanes) : 0;
+  const group = lanes ? SHUT_HEIGHT : shut ? held(LEAST_SHUT, MOST_SHUT, room / shut) : 0;
+  let top = 0;
+  const rows = given.rows.map((row): Row => {
+    const height = row.kind === "lane" ? lane : row.open ? HEAD_HEIGHT : group;
+    top += height;
+    return { ...row, top: top - height, height };
+  });
+  return { ...given, rows, height: top };
 }
 
 function pinnedRows(run: Run, tracks: readonly number[]): Pick<Rows, "pinned" | "pinnedHeight"> {

@@ -9,11 +9,12 @@ import { leadsTo } from "../../run/transfers";
 import type { App } from "../../ui/app";
 import { button } from "../../ui/dom";
 import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands } from "../../ui/layer_bands";
-import { count } from "../../ui/numbers";
+import { count, timeNumbers } from "../../ui/numbers";
 import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
+import { WaitsChoice } from "../../ui/waits_choice";
 import { type Bar, cursorAt, isOnBar, listenToBar } from "../../ui/window_bar";
 import { KEY_HEIGHT, paintKey } from "./key_strip";
 import { LaneImage } from "./lane_image";
@@ -39,11 +40,13 @@ const LEGEND: TipLine[] = [
 export class TimelineView extends CanvasView {
   private readonly lanes: Lanes;
   private image: LaneImage | null = null;
+  private readonly waitsChoice: WaitsChoice;
   private readonly pathButton = button("Path", "Show the critical path and dim all else (K)", () => this.togglePath());
 
   constructor(app: App) {
     super(app, "timeline", "Timeline of every engine");
     this.lanes = new Lanes(app.store);
+    this.waitsChoice = new WaitsChoice(app);
     listenToBar(app, this.canvas, () => this.bar);
     listenToTime(app, this.canvas, {
       scale: () => this.scale,
@@ -71,12 +74,13 @@ export class TimelineView extends CanvasView {
 
   override tools(): HTMLElement[] {
     this.markPathButton();
-    return [this.pathButton, button("Columns", "Open or shut all columns (X)", () => this.lanes.toggleGroups())];
+    return [this.pathButton, this.waitsChoice.root, button("Columns", "Open or shut all columns (X)", () => this.lanes.toggleGroups())];
   }
 
   override changed(change: Change): void {
     if (change.has("selection")) this.revealSelection();
     if (change.has("options")) this.markPathButton();
+    this.waitsChoice.mark();
     super.changed(change);
   }
 
@@ -85,7 +89,7 @@ export class TimelineView extends CanvasView {
     const { run, focus } = app;
     this.layOut();
     this.paintImage(p, scale, top, bottom);
-    const marked = { run, lanes, scale };
+    const marked = { run, lanes, scale, waits: app.waits };
     const load = this.load();
     const { parts } = lanes;
     for (const part of parts)
@@ -102,12 +106,13 @@ export class TimelineView extends CanvasView {
     paintBands(p, app, scale, this.bandsTop);
     paintMeasure(p, app, scale, axisTop, bottom);
     if (load) paintMeasureCard(p, app, load, scale, top, bottom);
-    paintKey(p, this.width, bottom);
+    paintKey(p, this.width, bottom, app.waits);
   }
 
   table(): Table {
     const { run } = this.app;
-    const { window } = this.app.store.state;
+    const { window, unit } = this.app.store.state;
+    const time = timeNumbers(run.device.clockHz, unit);
     this.layOut();
     const rows: (string | number)[][] = [];
     const selections: Selection[] = [];
@@ -117,15 +122,15 @@ export class TimelineView extends CanvasView {
       for (let i = track.firstAfter(window.from); i < track.size && track.start(i) < window.to && rows.length < MOST_ROWS; i++) {
         selections.push({ kind: "slice", track: t, index: i });
         rows.push([
-          trackName(run, track), run.mnemonicOf(track.leaf(i)), layerName(run, track.layer(i)), track.start(i), track.end(i), track.end(i) - track.start(i),
-          track.start(i) - track.ready(i), waitText(run, track, i), run.textOf(track.leaf(i)),
+          trackName(run, track), run.mnemonicOf(track.leaf(i)), layerName(run, track.layer(i)), time.of(track.start(i)), time.of(track.end(i)), time.of(track.end(i) - track.start(i)),
+          time.of(track.start(i) - track.ready(i)), waitText(run, track, i, this.app.waits), run.textOf(track.leaf(i)),
         ]);
       }
     }
     const cut = rows.length >= MOST_ROWS ? `, cut after ${count(MOST_ROWS)}: zoom in for the rest` : "";
     return {
       caption: `Slices from cycle ${count(Math.max(0, window.from))} to ${count(Math.min(run.makespan, window.to))}, engine by engine${cut}.`,
-      columns: ["engine", "instruction", "layer", "start", "end", "cycles", "waited", "for", "asm"],
+      columns: ["engine", "instruction", "layer", `start (${time.unit})`, `end (${time.unit})`, `ran (${time.unit})`, `waited (${time.unit})`, "for", "asm"],
       rows,
       selections,
     };
@@ -211,7 +216,7 @@ export class TimelineView extends CanvasView {
     if (layer) this.app.select({ kind: "layer", layer: layer.index });
     else if (x > GUTTER && y > this.top && y < this.bottom) {
       const hit = this.hit(x, y);
-      this.app.select(hit ? { kind: "slice", ...hit } : null);
+      this.app.selectInSight(hit ? { kind: "slice", ...hit } : null);
     }
   }
 
@@ -285,12 +290,16 @@ export class TimelineView extends CanvasView {
   // Scrolls and moves so far that what was selected elsewhere is in sight here.
   private revealSelection(): void {
     const { app, lanes } = this;
-    const { slice, layer, leaf } = app.focus;
+    const { slice, layer, leaf, lock } = app.focus;
     this.layOut();
     if (slice) {
       const track = this.trackAt(slice);
       app.reveal({ from: track.start(slice.index), to: track.end(slice.index) });
       const row = lanes.of(track);
+      if (row) lanes.reveal(row);
+    } else if (lock >= 0 || app.store.state.selection?.kind === "engine") {
+      const track = app.run.tracks[lock >= 0 ? (app.run.locks.consumer[lock] ?? -1) : app.focus.track];
+      const row = track && lanes.of(track);
       if (row) lanes.reveal(row);
     } else if (leaf < 0 && layer >= 0) {
       const { from, to } = app.run.layers[layer] as Layer;
@@ -302,7 +311,7 @@ export class TimelineView extends CanvasView {
 
   /** Null until the run is summed up, which goes on frame by frame. */
   private load(): Load | null {
-    const load = loadOf(this.app.run);
+    const load = loadOf(this.app.run, this.app.waits);
     if (load.done < 1) {
       load.grow(SUMMING);
       this.redraw();
@@ -317,6 +326,6 @@ export class TimelineView extends CanvasView {
     const height = Math.round(bottom * ratio) - Math.round(top * ratio);
     if (width <= 0 || height <= 0) return;
     if (!this.image?.fits(run, p, width, height)) this.image = new LaneImage(run, p, ratio, width, height);
-    this.image.paint(p, this.lanes, scale.window, focus.slice || focus.leaf >= 0 ? -1 : focus.layer, top);
+    this.image.paint(p, this.lanes, scale.window, focus.slice || focus.leaf >= 0 ? -1 : focus.layer, top, this.app.waits);
   }
 }

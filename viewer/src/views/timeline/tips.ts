@@ -1,7 +1,7 @@
 // What a slice, the wait before it, an engine or a group of engines is, in words.
 import { layerName, lockText, trackName } from "../../run/names";
 import type { Run, SliceRef } from "../../run/run";
-import { waitText } from "../../run/stalls";
+import { waitSentence, waitText } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import type { App } from "../../ui/app";
 import { count } from "../../ui/numbers";
@@ -19,11 +19,11 @@ export function sliceTip(app: App, at: SliceRef, cycle: number): TipLine[] {
   const [start, end, ready] = [track.start(i), track.end(i), track.ready(i)];
   const lines: TipLine[] = [[wordingsOf(run, track.leaf(i))[0] ?? "", "head"]];
   if (cycle < start && start > ready) {
-    lines.push(`waits ${app.duration(start - ready)} for ${waitText(run, track, i)}`);
+    lines.push(waitSentence(run, track, i, app.waits, (cycles) => app.duration(cycles)));
     if (track.lock(i) >= 0) lines.push([lockText(run, track.lock(i)), "faint"]);
   } else {
     lines.push(`${app.duration(end - start)} from ${count(start)}`);
-    if (start > ready) lines.push([`after waiting ${count(start - ready)} for ${waitText(run, track, i)}`, "faint"]);
+    if (start > ready) lines.push([`after waiting ${count(start - ready)} for ${waitText(run, track, i, app.waits)}`, "faint"]);
   }
   lines.push([`${trackName(run, track)}, for layer ${layerName(run, track.layer(i))}`, "faint"]);
   const text = run.textOf(track.leaf(i));

@@ -1,7 +1,12 @@
 // What the run would gain if something were free: executed by the compiler where the file says so, else bounded by a replay here.
-import { type FreeBy, Replay, type Task } from "../../run/replay";
-import type { Run } from "../../run/run";
-import type { Share } from "./shares";
+import { type FreeBy, Replay, type Task } from "./replay";
+import type { Run } from "./run";
+
+/** A group of FreeBy with the cycles that it has on the critical path. */
+export interface OnPath {
+  group: number;
+  cycles: number;
+}
 
 export interface Gain {
   /** How much shorter the run would be. */
@@ -26,8 +31,8 @@ interface Wish {
 }
 
 export class Gains {
-  /** Called when another figure is there. */
-  onNews: () => void = () => {};
+  /** Called when another figure is there, one for each who wants to know. */
+  readonly onNews = new Map<string, () => void>();
   private readonly found = new Map<string, Gain>();
   private wishes: Wish[] = [];
   private task: Task<void> | null = null;
@@ -41,12 +46,12 @@ export class Gains {
   }
 
   /** Null while it is not known. What takes none of the path's time gains nothing. */
-  of(by: FreeBy, { group, cycles }: Share): Gain | null {
+  of(by: FreeBy, { group, cycles }: OnPath): Gain | null {
     return this.found.get(`${by} ${group}`) ?? (cycles > 0 ? null : { cycles: 0, how: "at most" });
   }
 
   /** Computes what is not known yet of these, in this order and before what was wished earlier, while the page has nothing to do. */
-  want(by: FreeBy, shares: readonly Share[]): void {
+  want(by: FreeBy, shares: readonly OnPath[]): void {
     const fresh = shares.filter((share) => share.group >= 0 && !this.of(by, share)).map(({ group }) => ({ by, group }));
     if (!fresh.length) return;
     this.wishes = [...fresh, ...this.wishes.filter((wish) => wish.by !== by)];
@@ -68,7 +73,7 @@ export class Gains {
       if (this.found.has(`${wish.by} ${wish.group}`)) continue; // wished again while it was computed
       const makespan = yield* this.replay.makespanWithout(wish.by, wish.group);
       this.found.set(`${wish.by} ${wish.group}`, { cycles: this.run.makespan - makespan, how: "at most" });
-      this.onNews();
+      for (const tell of this.onNews.values()) tell();
     }
   }
 }

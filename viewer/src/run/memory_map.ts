@@ -1,8 +1,9 @@
 // What lies in each memory, when, and what it is. Names of blocks are the compiler's: "conv1 output stream", "conv1 input 0".
-import type { BlockJson } from "../../run/format";
-import { layerName, tensorName } from "../../run/names";
-import { unrolledWide } from "../../run/rolled";
-import type { Run } from "../../run/run";
+import type { BlockJson } from "./format";
+import { memtilesOf } from "./memtiles";
+import { layerName, tensorName } from "./names";
+import { unrolledWide } from "./rolled";
+import type { Run } from "./run";
 import { type Occupancy, occupancyOf, type Span } from "./occupancy";
 
 export type Place = { kind: "memtile" | "core"; row: number; column: number } | { kind: "ddr" };
@@ -53,7 +54,7 @@ export function parsePlace(run: Run, key: string): Place | null {
 
 export const placeName = (place: Place): string => (place.kind === "ddr" ? "DDR" : place.kind === "memtile" ? `Memtile ${place.column}` : `Core ${place.row},${place.column}`);
 
-export const memtiles = (run: Run): Place[] => Array.from({ length: run.device.columns }, (_, column) => ({ kind: "memtile", row: 0, column }));
+export const memtiles = (run: Run): Place[] => Array.from({ length: memtilesOf(run.device) }, (_, column) => ({ kind: "memtile", row: 0, column }));
 
 export function memoryAt(run: Run, place: Place): Memory {
   let known = memories.get(run);
@@ -201,3 +202,6 @@ export function usersOf(run: Run, block: BlockJson): { writers: number[]; reader
   const layersWhere = (matches: (op: Run["graph"]["operators"][number]) => boolean) => run.graph.operators.flatMap((op, i) => (matches(op) ? [i] : []));
   return { writers: layersWhere((op) => op.output === block.tensor), readers: layersWhere((op) => op.inputs.includes(block.tensor)) };
 }
+
+/** What lies there at a cycle, largest first. */
+export const takenIn = ({ boxes }: Memory, cycle: number): Box[] => boxes.filter((box) => box.from <= cycle && cycle < box.to).sort((a, b) => b.size - a.size);

@@ -1,6 +1,6 @@
 // Which memtile sends over which wire, in the whole run. A wire may have many feeders; its instructions name the one that they read,
 // as `mem(-4 + column)`, where `column` is the wire's number.
-import type { Run } from "../../run/run";
+import type { Run } from "./run";
 
 /** By wire: share of its bytes that each memtile sent; what cannot be told is in none. */
 export type Feeds = ReadonlyMap<number, number>[];

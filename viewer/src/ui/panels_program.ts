@@ -1,0 +1,145 @@
+// Panels of what ran: slices, instructions, locks, engines and tiles.
+import { executionsOf, executionsOfLeaf, tensorMovedBy } from "../run/executions";
+import { laneName, lockText, trackName } from "../run/names";
+import type { SliceRef } from "../run/run";
+import { letGoBy, STALLS, waitParts } from "../run/stalls";
+import type { Track } from "../run/track";
+import { leadsTo, otherEndsOf } from "../run/transfers";
+import { element } from "./dom";
+import { bytes, count, macs, percent } from "./numbers";
+import { barRow, barTable, List, resourceSwatch, waitRows, type Words } from "./panel_parts";
+import type { Tile } from "./state";
+
+const CHAIN = 12; // steps shown behind a slice
+const LONGEST = 8; // waits for a lock
+
+export function slicePanel(words: Words, at: SliceRef): Node[] | null {
+  const { app } = words;
+  const { run } = app;
+  const track = run.tracks[at.track];
+  if (!track || at.index >= track.size) return null;
+  const i = at.index;
+  const leaf = track.leaf(i);
+  const list = new List();
+  list.add("engine", words.link(trackName(run, track), { kind: "engine", track: at.track }));
+  list.add("layer", words.layer(track.layer(i)));
+  list.add("ran", `${app.duration(track.end(i) - track.start(i))}, from ${count(track.start(i))} to ${count(track.end(i))}`);
+  if (track.start(i) > track.ready(i)) {
+    list.add("waited", app.duration(track.start(i) - track.ready(i)));
+    for (const { stall, cycles } of waitParts(run, track, i, "root")) list.add(`for ${STALLS[stall]}`, app.duration(cycles));
+    list.add("let go by", letGoBy(run, track, i));
+  }
+  if (track.lock(i) >= 0) list.add("lock", words.link(lockText(run, track.lock(i)), { kind: "lock", lock: track.lock(i) }));
+  if (run.instructions.bytes[leaf]) list.add("moved", bytes(run.instructions.bytes[leaf]));
+  if (run.instructions.macs[leaf]) list.add("did", macs(run.instructions.macs[leaf]));
+  for (const end of otherEndsOf(run, at)) list.add(track.engine === "wire" ? "received by" : "sent by", words.slice(end));
+  list.add("slice", `${count(i + 1)} of ${count(track.size)} of its engine`);
+  return [element("h2", { textContent: run.mnemonicOf(leaf) }), list.root, words.asm(leaf), ...chainBehind(words, at), words.views(["timeline", "path", "asm", "mesh"])];
+}
+
+/** What led to a slice, one behind the other, and whether there is more. */
+function chainBehind(words: Words, at: SliceRef): Node[] {
+  const { run } = words.app;
+  const chain: SliceRef[] = [];
+  let next = leadsTo(run, at);
+  for (; next && chain.length < CHAIN; next = leadsTo(run, next)) chain.push(next);
+  if (!chain.length) return [words.faint("It waited for no other slice: the chain of waits (C) ends here.")];
+  const steps = chain.map((step) => {
+    const by = run.tracks[step.track] as Track;
+    const waited = by.start(step.index) - by.ready(step.index);
+    return element("li", {}, words.slice(step, `, ended ${count(by.end(step.index))}${waited > 0 ? `, itself waited ${count(waited)}` : ""}`));
+  });
+  const end = next ? "The chain goes on behind the last of them." : "The last of them waited for no other slice: there the chain ends.";
+  return [element("h3", { textContent: "What led to it (C)" }), element("ol", {}, ...steps), words.faint(end)];
+}
+
+export function instructionPanel(words: Words, leaf: number): Node[] {
+  const { app } = words;
+  const { run } = app;
+  const ran = executionsOfLeaf(run, leaf);
+  const list = new List();
+  list.add("layer", words.layer(run.instructions.layer[leaf] ?? -1));
+  list.add("line", `${count((run.instructions.line[leaf] ?? 0) + 1)} of program.asm`);
+  const tensor = tensorMovedBy(run, leaf);
+  const moved = run.instructions.bytes[leaf] ?? 0;
+  const done = run.instructions.macs[leaf] ?? 0;
+  if (run.graph.tensors[tensor]) list.add(moved ? "moves" : "tensor", words.tensor(tensor));
+  else if (moved && /\bweights\[/.test(run.textOf(leaf))) list.add("moves", "weights");
+  if (moved) list.add("bytes", `${bytes(moved)} each time, ${bytes(moved * ran.slices)} in all`);
+  if (done) list.add("does", `${macs(done)} each time, ${macs(done * ran.slices)} in all`);
+  list.add("ran", `${count(ran.slices)} ${ran.slices === 1 ? "time" : "times"}${ran.slices ? `, from ${count(ran.from)} to ${count(ran.to)}` : ""}`);
+  if (ran.tracks.length) list.add("on", words.engines(ran.tracks));
+  const parts: Node[] = [element("h2", { textContent: run.mnemonicOf(leaf) }), list.root, words.asm(leaf)];
+  const whole = ran.busy + ran.waits.reduce((a, b) => a + b, 0);
+  const resource = run.instructions.resource[leaf] ?? -1;
+  if (whole > 0) parts.push(barTable(["cycles, all its engines", ""], [barRow("busy", ran.busy / whole, resourceSwatch(resource), count(ran.busy)), ...waitRows(ran.waits, whole, count)]));
+  if (ran.first) parts.push(words.link("its first slice", { kind: "slice", ...ran.first }));
+  return [...parts, words.views(["timeline", "asm"])];
+}
+
+export function lockPanel(words: Words, lock: number): Node[] {
+  const { run } = words.app;
+  const list = new List();
+  list.add("what", lockText(run, lock));
+  list.add("initial", String(run.locks.initial[lock] ?? 0));
+  for (const [role, track] of [["released by", run.locks.producer[lock]], ["acquired by", run.locks.consumer[lock]]] as const) {
+    if (track !== undefined && run.tracks[track]?.size) list.add(role, words.link(trackName(run, run.tracks[track]), { kind: "engine", track }));
+  }
+  const waits = waitsFor(words, lock);
+  const total = waits.reduce((sum, { cycles }) => sum + cycles, 0);
+  list.add("waited for", `${words.app.duration(total)} in all, by all engines together`);
+  const parts: Node[] = [element("h2", { textContent: `Lock ${run.locks.index[lock]}` }), list.root];
+  if (!total) return [...parts, words.faint("Nobody ever waited for it.")];
+  const items = waits.slice(0, LONGEST).filter(({ cycles }) => cycles > 0).map(({ at, cycles }) => element("li", {}, words.link(`${count(cycles)} cycles at ${count((run.tracks[at.track] as Track).start(at.index))}`, { kind: "slice", ...at })));
+  return [...parts, element("h3", { textContent: "Longest waits for it" }), element("ol", {}, ...items)];
+}
+
+/** Of all engines that waited for it: the one that acquires it, and those at the other ends of its transfers. */
+function waitsFor({ app }: Words, lock: number): { at: SliceRef; cycles: number }[] {
+  const waits: { at: SliceRef; cycles: number }[] = [];
+  for (const track of app.run.tracks) for (let i = 0; i < track.size; i++) if (track.lock(i) === lock) waits.push({ at: { track: track.index, index: i }, cycles: track.start(i) - track.ready(i) });
+  return waits.sort((a, b) => b.cycles - a.cycles);
+}
+
+/** How an engine spent the run: busy, waiting, and with nothing to do. */
+function runOfEngine(words: Words, index: number): HTMLElement {
+  const { run } = words.app;
+  const track = run.tracks[index] as Track;
+  const { busy, waits } = executionsOf(run, () => true, [index]);
+  const idle = run.makespan - busy - waits.reduce((a, b) => a + b, 0);
+  const share = (cycles: number) => percent(cycles / Math.max(1, run.makespan));
+  const resource = track.size ? (run.instructions.resource[track.leaf(0)] ?? -1) : -1;
+  const rows = [barRow("busy", busy / Math.max(1, run.makespan), resourceSwatch(resource), share(busy), `${count(busy)} cycles`), ...waitRows(waits, run.makespan, share)];
+  if (idle > 0) rows.push(barRow("idle", idle / Math.max(1, run.makespan), "var(--line)", share(idle), "nothing to do: before its first and after its last instruction"));
+  return barTable(["waits followed back", "of the run"], rows);
+}
+
+export function enginePanel(words: Words, index: number): Node[] | null {
+  const { app } = words;
+  const { run } = app;
+  const track = run.tracks[index];
+  if (!track) return null;
+  const title = element("h2", { textContent: trackName(run, track) });
+  if (!track.size) return [title, words.faint("It has nothing to do in this run.")];
+  const list = new List();
+  let moved = 0;
+  for (let i = 0; i < track.size; i++) moved += run.instructions.bytes[track.leaf(i)] ?? 0;
+  list.add("slices", words.link(`${count(track.size)}: the first`, { kind: "slice", track: index, index: 0 }));
+  list.add("works", `from ${count(track.start(0))} to ${count(track.end(track.size - 1))}`);
+  if (moved) list.add("moved", bytes(moved));
+  return [title, list.root, runOfEngine(words, index), words.views(["timeline", "mesh"])];
+}
+
+export function tilePanel(words: Words, tile: Tile | null): Node[] | null {
+  if (!tile) return null;
+  const { run } = words.app;
+  const list = new List();
+  const parts: Node[] = [element("h2", { textContent: tile.kind === "core" ? `Core ${tile.row},${tile.column}` : `Memtile ${tile.column}` }), list.root];
+  run.tracks.forEach((track, t) => {
+    const here = tile.kind === "core" ? track.engine.startsWith("core") && track.row === tile.row : track.engine.startsWith("ddr");
+    if (!here || track.column !== tile.column || !track.size) return;
+    list.add(laneName(run, track), words.link(`${count(track.size)} slices`, { kind: "engine", track: t }));
+    if (track.engine === "core") parts.push(runOfEngine(words, t));
+  });
+  return [...parts, words.views(["mesh", "memory", "timeline"])];
+}

@@ -1,0 +1,34 @@
+// The lines by what they cost, the costliest first.
+import type { Run } from "../../run/run";
+import type { LineCosts } from "./line_costs";
+import { listingOf } from "./listing";
+
+/** What lines are ranked by: cycles of all their engines together, or how often they ran. */
+export const RANKS = ["busy and wait", "busy", "wait", "slices"] as const;
+export type Rank = (typeof RANKS)[number];
+
+const known = new WeakMap<LineCosts, Map<Rank, number[]>>();
+
+const costOf = ({ busy, wait, slices }: LineCosts, line: number, rank: Rank): number =>
+  ({ "busy and wait": (busy[line] as number) + (wait[line] as number), busy: busy[line] as number, wait: wait[line] as number, slices: slices[line] as number })[rank];
+
+/** Lines that are instructions and cost something. */
+export function costliest(run: Run, costs: LineCosts, rank: Rank): readonly number[] {
+  let ranks = known.get(costs);
+  if (!ranks) known.set(costs, (ranks = new Map()));
+  let lines = ranks.get(rank);
+  if (!lines) {
+    const { leaf } = listingOf(run);
+    const own = Array.from(leaf.keys()).filter((line) => (leaf[line] as number) >= 0 && costOf(costs, line, rank) > 0);
+    ranks.set(rank, (lines = own.sort((a, b) => costOf(costs, b, rank) - costOf(costs, a, rank) || a - b)));
+  }
+  return lines;
+}
+
+/** The next costliest after `line`, and its place among all, from 0; the costliest of all after a line that is none of them, or the last. */
+export function nextCostliest(run: Run, costs: LineCosts, rank: Rank, line: number): { line: number; place: number; of: number } | null {
+  const lines = costliest(run, costs, rank);
+  const place = (lines.indexOf(line) + 1) % Math.max(1, lines.length);
+  const next = lines[place];
+  return next === undefined ? null : { line: next, place, of: lines.length };
+}
