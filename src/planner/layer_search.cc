@@ -50,8 +50,7 @@ class LayerSearch {
  public:
   LayerSearch(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
               const SearchLimits& limits)
-      : graph_(graph),
-        op_(op),
+      : op_(op),
         device_(device),
         limits_(limits),
         mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
@@ -338,7 +337,6 @@ class LayerSearch {
                       part.kernelRows.count * window_.kernelX, columns);
   }
 
-  const CanonicalGraph& graph_;
   const CanonicalOp& op_;
   const Device& device_;
   SearchLimits limits_;
