@@ -12,7 +12,7 @@ namespace {
 // All of an instruction but its numbers, as a key: equal keys are equal but for the numbers.
 class StructureKey {
  public:
-  std::vector<std::int64_t> of(const FlatInstruction& instruction) {
+  const std::vector<std::int64_t>& of(const FlatInstruction& instruction) {
     key_.clear();
     add(instruction.as.index());
     std::visit([&](const auto& i) { fields(i); }, instruction.as);
@@ -162,7 +162,8 @@ class LockedShapes {
 
  private:
   const std::vector<FlatInstruction>& plain_;
-  std::map<std::vector<std::int64_t>, Entry> entries_;
+  std::unordered_map<std::vector<std::int64_t>, Entry, boost::hash<std::vector<std::int64_t>>>
+      entries_;
   std::vector<FlatInstruction> prototypes_;
 };
 

@@ -2,6 +2,8 @@
 // touches, and turns them into a Program's sections: locks from the accesses (sync.h), loops and
 // SPMD rectangles from repetition (roll.h).
 #pragma once
+#include <boost/container_hash/hash.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -24,6 +26,21 @@ struct Access {
   bool writes = false;
   std::int32_t point =
       0;  // which end: 0 source (or the call, or a Receive's destination), 1.. destinations
+};
+
+// Rows, columns and channels are small: of a whole array no two have the same hash.
+struct TileHash {
+  std::size_t operator()(const Tile& t) const {
+    return (static_cast<std::size_t>(t.kind) << 40U) ^ (static_cast<std::size_t>(t.row) << 20U) ^
+           static_cast<std::size_t>(t.column);
+  }
+};
+struct EngineHash {
+  std::size_t operator()(const Engine& e) const {
+    return (static_cast<std::size_t>(e.kind) << 60U) ^
+           (static_cast<std::size_t>(e.channel) << 40U) ^ (static_cast<std::size_t>(e.row) << 20U) ^
+           static_cast<std::size_t>(e.column);
+  }
 };
 
 class Emission {
@@ -71,12 +88,14 @@ class Emission {
   void addToRoller(std::int32_t number, class LockedShapes& shapes, class Roller& roller);
 
   std::map<std::int32_t, std::int32_t> columnOfWire_;
-  std::map<Engine, std::int32_t> queueNumbers_;
+  std::unordered_map<Engine, std::int32_t, EngineHash> queueNumbers_;
   std::vector<Queue> queues_;
-  std::map<Tile, std::int32_t> tileNumbers_;
+  std::unordered_map<Tile, std::int32_t, TileHash> tileNumbers_;
   std::vector<Tile> tileNames_;
   std::vector<TileAccesses> tiles_;
-  std::map<std::vector<std::int64_t>, std::int32_t> shapeNumbers_;
+  std::unordered_map<std::vector<std::int64_t>, std::int32_t,
+                     boost::hash<std::vector<std::int64_t>>>
+      shapeNumbers_;
   std::vector<FlatInstruction> shapes_;
   Tokens tokens_;
   std::vector<std::int32_t> lockIndex_;  // within its tile, by number in tokens_.locks()

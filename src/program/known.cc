@@ -1,7 +1,6 @@
 #include "known.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace heddle {
 
@@ -50,38 +49,51 @@ void KnownOrder::begin(std::span<const Operation> together, std::int32_t step) {
     forget();
   }
   together_.assign(together.begin(), together.end());
-  bool first = true;
-  now_ = Known();
+  now_ = nullptr;
   for (const Operation& part : together_) {
     const auto queue = static_cast<std::size_t>(part.queue);
     if (history_.size() <= queue) history_.resize(queue + 1);
-    if (history_[queue].empty()) continue;
-    const Known& before = history_[queue].back().known;
-    if (std::exchange(first, false))
-      now_ = before;
-    else
-      now_.raise(before);
+    if (!history_[queue].empty()) learn(history_[queue].back().known);
   }
   learned_ = together_.size() > 1;
 }
 
 void KnownOrder::await(const Operation& ended) {
-  now_.raise(after(ended));
-  if (now_[ended.queue] < ended.op) now_.set(ended);
+  learn(after(ended));
+  if (!knows(ended)) change().set(ended);
   learned_ = true;
 }
 
 void KnownOrder::end() {
   if (!learned_) return;  // it knows what the one before it in its queue knew
-  if (together_.size() > 1)
-    for (const Operation& part : together_) now_.set(part);
+  if (together_.size() > 1) {
+    Known& known = change();
+    for (const Operation& part : together_) known.set(part);
+  }
   for (const Operation& part : together_)
     history_[static_cast<std::size_t>(part.queue)].push_back({part.op, step_, now_});
 }
 
+// What is known now, for nobody else.
+Known& KnownOrder::change() {
+  if (!now_)
+    now_ = new SharedKnown;
+  else if (now_->use_count() > 1)
+    now_ = new SharedKnown(*now_);
+  return *now_;
+}
+
+void KnownOrder::learn(const KnownPointer& from) {
+  if (!from || from == now_) return;
+  if (now_)
+    change().raise(*from);
+  else
+    now_ = from;
+}
+
 // Of an operation that is not remembered: what an earlier one of its queue knew.
-const Known& KnownOrder::after(const Operation& operation) const {
-  static const Known nothing;
+const KnownOrder::KnownPointer& KnownOrder::after(const Operation& operation) const {
+  static const KnownPointer nothing;
   const std::vector<Entry>& entries = history_[static_cast<std::size_t>(operation.queue)];
   const auto next =
       std::upper_bound(entries.begin(), entries.end(), operation.op,

@@ -48,26 +48,35 @@ class KnownOrder {
  public:
   // The next operation in the sequential order, of one queue or of several that meet.
   void begin(std::span<const Operation> together, std::int32_t step);
-  bool knows(const Operation& ended) const { return now_[ended.queue] >= ended.op; }
+  bool knows(const Operation& ended) const { return now_ && (*now_)[ended.queue] >= ended.op; }
   // The operation waits for the end of an earlier one.
   void await(const Operation& ended);
   void end();
 
   // The latest operation of `queue` that `by`, told before, knew of. Never more than is true; of
   // operations of long ago sometimes less.
-  std::int32_t latest(const Operation& by, std::int32_t queue) const { return after(by)[queue]; }
+  std::int32_t latest(const Operation& by, std::int32_t queue) const {
+    const KnownPointer& known = after(by);
+    return known ? (*known)[queue] : -1;
+  }
 
  private:
+  // Shared by all that know the same: operations that learn nothing, and queues that meet.
+  struct SharedKnown : Known,
+                       boost::intrusive_ref_counter<SharedKnown, boost::thread_unsafe_counter> {};
+  using KnownPointer = boost::intrusive_ptr<SharedKnown>;  // null: nothing
   struct Entry {
     std::int32_t op = -1, step = -1;
-    Known known;  // when it has ended
+    KnownPointer known;  // when it has ended
   };
-  const Known& after(const Operation& operation) const;
+  const KnownPointer& after(const Operation& operation) const;
+  Known& change();
+  void learn(const KnownPointer& from);
   void forget();
 
   std::vector<std::vector<Entry>> history_;  // by queue, in order
   std::vector<Operation> together_;
-  Known now_;
+  KnownPointer now_;
   bool learned_ = false;  // more than what the operation before it in its queue knew
   std::int32_t step_ = -1;
 };

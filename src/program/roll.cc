@@ -25,15 +25,16 @@ std::size_t valueCount(const FlatInstruction& instruction) {
 Roller::Roller(const std::vector<FlatInstruction>& prototypes) : prototypes_(prototypes) {}
 
 std::int32_t Roller::leaf(std::int32_t shape) {
-  const auto [at, fresh] =
-      leaves_.try_emplace(shape, static_cast<std::int32_t>(structures_.size()));
-  if (fresh) {
+  const auto at = static_cast<std::size_t>(shape);
+  if (leaves_.size() <= at) leaves_.resize(prototypes_.size(), -1);
+  if (leaves_[at] < 0) {
+    leaves_[at] = static_cast<std::int32_t>(structures_.size());
     Structure s;
     s.shape = shape;
-    s.values = valueCount(prototypes_[static_cast<std::size_t>(shape)]);
+    s.values = valueCount(prototypes_[at]);
     structures_.push_back(std::move(s));
   }
-  return at->second;
+  return leaves_[at];
 }
 
 std::int32_t Roller::loop(std::int64_t count, std::vector<std::int32_t> body,

@@ -82,7 +82,7 @@ class Roller {
 
   const std::vector<FlatInstruction>& prototypes_;
   std::vector<Structure> structures_;
-  std::map<std::int32_t, std::int32_t> leaves_;
+  std::vector<std::int32_t> leaves_;  // structure by shape, -1 where there is none yet
   std::map<std::vector<std::int64_t>, std::int32_t> loops_;
   std::map<std::pair<std::int32_t, std::pair<EngineKind, std::int32_t>>, std::vector<Rolled>>
       groups_;

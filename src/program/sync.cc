@@ -17,67 +17,99 @@ void add(const Edge& edge, std::vector<Edge>& edges) {
 
 }  // namespace
 
-// Makes `at` a border between stretches; the first stretch at or behind it.
-std::map<std::int64_t, TileAccesses::Stretch>::iterator TileAccesses::split(std::int64_t at) {
-  auto next = stretches_.lower_bound(at);
-  if (next != stretches_.begin()) {
-    auto before = std::prev(next);
-    if (before->second.end > at) {
-      Stretch rest = before->second;
-      before->second.end = at;
-      next = stretches_.emplace_hint(next, at, std::move(rest));
-    }
+// A new stretch before the one at `at`.
+TileAccesses::Stretch& TileAccesses::insert(std::size_t at, std::int64_t first, std::int64_t end) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(stretches_.size()));
+    stretches_.emplace_back();
   }
-  return next;
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  firsts_.insert(firsts_.begin() + static_cast<std::ptrdiff_t>(at), first);
+  numbers_.insert(numbers_.begin() + static_cast<std::ptrdiff_t>(at), number);
+  Stretch& made = stretches_[number];
+  made.end = end;
+  made.writer = made.opened = {};
+  made.readers.clear();
+  return made;
+}
+
+void TileAccesses::erase(std::size_t begin, std::size_t end) {
+  if (begin >= end) return;
+  const auto b = static_cast<std::ptrdiff_t>(begin), e = static_cast<std::ptrdiff_t>(end);
+  free_.insert(free_.end(), numbers_.begin() + b, numbers_.begin() + e);
+  firsts_.erase(firsts_.begin() + b, firsts_.begin() + e);
+  numbers_.erase(numbers_.begin() + b, numbers_.begin() + e);
+}
+
+// Makes `byte` a border between stretches; the first stretch at or behind it, of those from `from`
+// on.
+std::size_t TileAccesses::split(std::int64_t byte, std::size_t from) {
+  const auto next =
+      std::lower_bound(firsts_.begin() + static_cast<std::ptrdiff_t>(from), firsts_.end(), byte);
+  const auto at = static_cast<std::size_t>(next - firsts_.begin());
+  if (at == 0 || stretch(at - 1).end <= byte) return at;
+  Stretch& rest = insert(at, byte, stretch(at - 1).end);
+  Stretch& before = stretch(at - 1);
+  before.end = byte;
+  rest.writer = before.writer;
+  rest.opened = before.opened;
+  rest.readers = before.readers;
+  return at;
 }
 
 void TileAccesses::read(std::int64_t first, std::int64_t end, AccessPoint by,
                         std::vector<Edge>& edges) {
   if (first >= end) return;
-  auto at = split(first);
-  split(end);
-  at = stretches_.lower_bound(first);
-  for (std::int64_t next = first; next < end;) {
-    if (at == stretches_.end() ||
-        at->first > next) {  // never touched: remember the reader all the same
-      const std::int64_t gapEnd = at == stretches_.end() ? end : std::min(end, at->first);
-      at = stretches_.emplace_hint(at, next, Stretch{gapEnd, {}, {}, {}});
-    }
-    Stretch& stretch = at->second;
-    const auto mine = std::find_if(stretch.readers.begin(), stretch.readers.end(),
+  std::size_t at = split(first, 0);
+  split(end, at);
+  for (std::int64_t next = first; next < end; ++at) {
+    // Never touched: remember the reader all the same.
+    if (at == firsts_.size() || firsts_[at] > next)
+      insert(at, next, at == firsts_.size() ? end : std::min(end, firsts_[at]));
+    Stretch& place = stretch(at);
+    const auto mine = std::find_if(place.readers.begin(), place.readers.end(),
                                    [&](const AccessPoint& r) { return r.queue == by.queue; });
-    if (mine == stretch.readers.end()) {
-      add({stretch.writer, by, true, stretch.opened}, edges);
-      stretch.readers.push_back(by);
+    if (mine == place.readers.end()) {
+      add({place.writer, by, true, place.opened}, edges);
+      place.readers.push_back(by);
     } else {
       *mine = by;
     }
-    next = stretch.end;
-    ++at;
+    next = place.end;
   }
 }
 
 void TileAccesses::write(std::int64_t first, std::int64_t end, AccessPoint by,
                          std::vector<Edge>& edges) {
   if (first >= end) return;
-  split(first);
-  split(end);
-  auto at = stretches_.lower_bound(first);
-  bool mine = at != stretches_.end();
-  const AccessPoint opened = mine ? at->second.opened : by;
+  const std::size_t begin = split(first, 0);
+  const std::size_t behind = split(end, begin);
+  bool mine = begin < behind;
+  const AccessPoint opened = mine ? stretch(begin).opened : by;
   std::int64_t last = first;  // end of the stretches so far
-  for (; at != stretches_.end() && at->first < end; at = stretches_.erase(at)) {
-    const Stretch& stretch = at->second;
-    mine = mine && at->first == last && stretch.writer.queue == by.queue;
-    last = stretch.end;
+  for (std::size_t at = begin; at < behind; ++at) {
+    const Stretch& place = stretch(at);
+    mine = mine && firsts_[at] == last && place.writer.queue == by.queue;
+    last = place.end;
     // Readers first: who waits for them has waited for the writer as well.
-    for (const AccessPoint& reader : stretch.readers) {
+    for (const AccessPoint& reader : place.readers) {
       mine = mine && reader.queue == by.queue;
       add({reader, by, false, {}}, edges);
     }
-    add({stretch.writer, by, false, {}}, edges);
+    add({place.writer, by, false, {}}, edges);
   }
-  stretches_.emplace_hint(at, first, Stretch{end, by, mine && last == end ? opened : by, {}});
+  if (begin == behind) {
+    insert(begin, first, end);
+  } else {
+    erase(begin + 1, behind);
+    firsts_[begin] = first;
+  }
+  Stretch& written = stretch(begin);
+  written.end = end;
+  written.writer = by;
+  written.opened = mine && last == end ? opened : by;
+  written.readers.clear();
 }
 
 }  // namespace heddle

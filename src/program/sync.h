@@ -8,8 +8,8 @@
 // order of all edges computes the same, and since every queue keeps that order too, it cannot
 // deadlock: the sequential order is a schedule of it. tokens.h makes locks of them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "heddle/program/program.h"
@@ -42,10 +42,12 @@ class TileAccesses {
   // A place as it stands after the last access: who took it over to write, and who has read it.
   template <class F>  // f(const AccessPoint& opened, const AccessPoint& reader)
   void forEachReadPlace(F&& f) const {
-    for (const auto& [first, stretch] : stretches_)
+    for (const std::uint32_t number : numbers_) {
+      const Stretch& stretch = stretches_[number];
       for (const AccessPoint& reader : stretch.readers)
         if (stretch.writer.queue >= 0 && reader.queue != stretch.writer.queue)
           f(stretch.opened, reader);
+    }
   }
 
  private:
@@ -55,10 +57,18 @@ class TileAccesses {
     AccessPoint opened;                // the first write of its queue since others touched it
     std::vector<AccessPoint> readers;  // since the last write, the latest of each queue
   };
-  std::map<std::int64_t, Stretch>::iterator split(std::int64_t at);
+  Stretch& stretch(std::size_t at) { return stretches_[numbers_[at]]; }
+  std::size_t split(std::int64_t byte, std::size_t from);
+  Stretch& insert(std::size_t at, std::int64_t first, std::int64_t end);
+  void erase(std::size_t begin, std::size_t end);
 
-  std::map<std::int64_t, Stretch>
-      stretches_;  // by first byte; together they cover what was touched
+  // The stretches that together cover what was touched, by first byte: first bytes apart from the
+  // rest, so that a search reads little; freed stretches are used again with the room of their
+  // readers.
+  std::vector<std::int64_t> firsts_;
+  std::vector<std::uint32_t> numbers_;  // in stretches_
+  std::vector<Stretch> stretches_;
+  std::vector<std::uint32_t> free_;
 };
 
 }  // namespace heddle

@@ -10,22 +10,39 @@ using StepPair = std::pair<std::int32_t, std::int32_t>;
 
 }  // namespace
 
-std::vector<Tokens::Demand>& Tokens::demandsOf(std::int32_t tile, std::int32_t from,
-                                               std::int32_t to, bool data) {
+std::size_t Tokens::pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data) {
   const auto [at, fresh] = numbers_.try_emplace({tile, from, to, data}, pairs_.size());
-  if (fresh) pairs_.push_back({tile, from, to, data, {}});
-  return pairs_[at->second].demands;
+  if (fresh) pairs_.push_back({.tile = tile, .from = from, .to = to, .data = data, .demands = {}});
+  return at->second;
+}
+
+std::size_t Tokens::dataPairOf(std::int32_t tile, const Edge& edge) {
+  if (latestData_ < pairs_.size()) {
+    const Pair& latest = pairs_[latestData_];
+    if (latest.data && latest.tile == tile && latest.from == edge.from.queue &&
+        latest.to == edge.to.queue)
+      return latestData_;
+  }
+  const std::size_t known = pairs_.size();
+  latestData_ = pairOf(tile, edge.from.queue, edge.to.queue, true);
+  if (latestData_ == known) {
+    const std::size_t back = pairOf(tile, edge.to.queue, edge.from.queue, false);
+    pairs_[latestData_].back = back;
+  }
+  return latestData_;
 }
 
 void Tokens::require(std::int32_t tile, const Edge& edge) {
   const Operation ended{edge.from.queue, edge.from.op};
   const bool needed = !order_.knows(ended);
   if (needed) order_.await(ended);
-  demandsOf(tile, edge.from.queue, edge.to.queue, edge.data)
-      .push_back({edge.from, edge.to, needed, -1});
+  Pair& pair = pairs_[edge.data ? dataPairOf(tile, edge)
+                                : pairOf(tile, edge.from.queue, edge.to.queue, false)];
+  pair.needed = pair.needed || needed;
+  pair.demands.push_back({edge.from, edge.to, needed, -1});
   if (!edge.data) return;
   // Whoever reads what was written into a place gives the place back, sooner or later.
-  std::vector<Demand>& space = demandsOf(tile, edge.to.queue, edge.from.queue, false);
+  std::vector<Demand>& space = pairs_[pair.back].demands;
   if (!space.empty() && space.back().from.op < 0 && space.back().to.op == edge.opened.op) return;
   const std::int32_t known = order_.latest({edge.opened.queue, edge.opened.op}, edge.to.queue);
   space.push_back({{edge.to.queue, -1, 0, -1}, edge.opened, false, known});
@@ -43,9 +60,7 @@ void Tokens::use(std::int32_t lock, const AccessPoint& by, bool release, std::in
 void Tokens::finish(std::span<const TileAccesses> tiles) {
   std::sort(pairs_.begin(), pairs_.end());
   for (const Pair& pair : pairs_) {
-    if (std::none_of(pair.demands.begin(), pair.demands.end(),
-                     [](const Demand& d) { return d.needed; }))
-      continue;
+    if (!pair.needed) continue;
     if (pair.data)
       deriveData(pair);
     else

@@ -66,6 +66,8 @@ class Tokens {
   struct Pair {
     std::int32_t tile = 0, from = 0, to = 0;
     bool data = false;
+    std::size_t back = 0;  // with data: the pair whose tokens give the places back
+    bool needed = false;   // a demand is
     std::vector<Demand> demands;
     friend bool operator<(const Pair& a, const Pair& b) {
       return std::tie(a.tile, a.from, a.to, a.data) < std::tie(b.tile, b.from, b.to, b.data);
@@ -76,7 +78,8 @@ class Tokens {
     std::int64_t count = 0;
   };
 
-  std::vector<Demand>& demandsOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data);
+  std::size_t pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data);
+  std::size_t dataPairOf(std::int32_t tile, const Edge& edge);
   void deriveData(const Pair& pair);
   void deriveSpace(const Pair& pair, const TileAccesses& tile);
   static std::map<std::int32_t, Demand> writesOf(const Pair& pair,
@@ -91,6 +94,7 @@ class Tokens {
                      boost::hash<std::array<std::int32_t, 4>>>
       numbers_;
   std::vector<Pair> pairs_;
+  std::size_t latestData_ = 0;  // of pairs_: often the next edge's, too
   std::vector<DerivedLock> locks_;
   std::vector<std::vector<TokenUse>> uses_;
 };
