@@ -1,8 +1,27 @@
 #include "known.h"
 
 #include <algorithm>
+#include <boost/pool/pool.hpp>
+#include <new>
 
 namespace heddle {
+
+namespace {
+
+// Blocks come and go by the million, all of one size.
+boost::pool<>& blockPool(std::size_t size) {
+  thread_local boost::pool<> pool(size, 1024);
+  return pool;
+}
+
+}  // namespace
+
+void* Known::Block::operator new(std::size_t size) {
+  void* block = blockPool(size).malloc();
+  if (!block) throw std::bad_alloc();
+  return block;
+}
+void Known::Block::operator delete(void* block) { blockPool(sizeof(Block)).free(block); }
 
 void Known::set(const Operation& ended) {
   const auto i = static_cast<std::size_t>(ended.queue);

@@ -39,6 +39,8 @@ class Known {
   // Of one thread, so that counting who shares it costs little.
   struct Block : boost::intrusive_ref_counter<Block, boost::thread_unsafe_counter> {
     std::array<std::int32_t, kBlockSize> latest;
+    static void* operator new(std::size_t size);  // from a pool of the thread
+    static void operator delete(void* block);
   };
   using BlockPointer = boost::intrusive_ptr<Block>;
   std::vector<BlockPointer> blocks_;  // written only where nobody shares it; null: all -1
