@@ -1,6 +1,7 @@
 #include "emission.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "heddle/program/visit.h"
 #include "heddle/support/check.h"
@@ -125,6 +126,24 @@ LockLists locksOf(FlatInstruction& instruction, std::int32_t point) {
   auto* call = std::get_if<Call<std::int64_t>>(&instruction.as);
   HEDDLE_CHECK(call) << "an instruction without memory takes no lock";
   return of(*call);
+}
+
+// By instruction of the queue, of which there are `ops`; then end, release, lock. An instruction
+// has few: they are counted into place before the rest is sorted.
+void sortUses(std::vector<TokenUse>& uses, std::size_t ops) {
+  std::vector<std::size_t> ends(ops + 1);  // by instruction: where the next of its uses goes
+  for (const TokenUse& use : uses) ++ends[static_cast<std::size_t>(use.op) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<TokenUse> sorted(uses.size());
+  for (const TokenUse& use : uses) sorted[ends[static_cast<std::size_t>(use.op)]++] = use;
+  for (std::size_t op = 0, first = 0; op < ops; first = ends[op++])
+    if (ends[op] - first > 1)
+      std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(first),
+                sorted.begin() + static_cast<std::ptrdiff_t>(ends[op]),
+                [](const TokenUse& a, const TokenUse& b) {
+                  return std::tie(a.end, a.release, a.lock) < std::tie(b.end, b.release, b.lock);
+                });
+  uses = std::move(sorted);
 }
 
 }  // namespace
@@ -311,11 +330,11 @@ void Emission::addToRoller(std::int32_t number, LockedShapes& shapes, Roller& ro
   const Queue& queue = queues_[static_cast<std::size_t>(number)];
   std::vector<TokenUse>& uses = tokens_.usesOf(number);
   for (TokenUse& use : uses) use.lock = lockIndex_[static_cast<std::size_t>(use.lock)];
-  std::sort(uses.begin(), uses.end(), [](const TokenUse& a, const TokenUse& b) {
-    return std::tie(a.op, a.end, a.release, a.lock) < std::tie(b.op, b.end, b.release, b.lock);
-  });
+  sortUses(uses, queue.ops.size());
   std::vector<FlatOp> ops;
   std::vector<std::int64_t> values;
+  ops.reserve(queue.ops.size());
+  values.reserve(queue.values.size() + uses.size());
   std::vector<std::int64_t> layout;
   std::size_t use = 0;
   for (std::size_t i = 0; i < queue.ops.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "known.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle {
 
@@ -45,8 +46,7 @@ void Known::raise(const Known& to) {
 
 void KnownOrder::begin(std::span<const Operation> together, std::int32_t step) {
   if (step != step_) {
-    step_ = step;
-    forget();
+    forget(std::exchange(step_, step));
   }
   together_.assign(together.begin(), together.end());
   now_ = nullptr;
@@ -101,11 +101,13 @@ const KnownOrder::KnownPointer& KnownOrder::after(const Operation& operation) co
   return next == entries.begin() ? nothing : std::prev(next)->known;
 }
 
-// Of steps before the last one only the last operation of each queue.
-void KnownOrder::forget() {
+// Of each step before the last one only the last operation of each queue. The call at the beginning
+// of step `before` has left nothing to forget of the steps before its last one.
+void KnownOrder::forget(std::int32_t before) {
   for (std::vector<Entry>& entries : history_) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::size_t kept = entries.size();
+    while (kept > 0 && entries[kept - 1].step >= before - 1) --kept;
+    for (std::size_t i = kept; i < entries.size(); ++i) {
       const bool old = entries[i].step < step_ - 1;
       if (old && i + 1 < entries.size() && entries[i + 1].step == entries[i].step) continue;
       if (kept != i) entries[kept] = std::move(entries[i]);

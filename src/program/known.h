@@ -6,10 +6,13 @@
 //   wire     0 ──token──▶ core 0 ──token──▶ out 0        out 0 needs no token for wire's 0
 #pragma once
 #include <array>
+#include <boost/container/small_vector.hpp>
+#include <boost/pool/pool.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -18,6 +21,23 @@ namespace heddle {
 struct Operation {  // of a queue, by dense numbers
   std::int32_t queue = -1;
   std::int32_t op = -1;
+};
+
+// Of a pool of the thread: what is known comes and goes by the million, all of one size.
+template <class T>
+struct Pooled {
+  static void* operator new(std::size_t) {
+    void* place = pool().malloc();
+    if (!place) throw std::bad_alloc();
+    return place;
+  }
+  static void operator delete(void* place) { pool().free(place); }
+
+ private:
+  static boost::pool<>& pool() {
+    thread_local boost::pool<> places(sizeof(T), 1024);
+    return places;
+  }
 };
 
 // By queue: the latest of its operations that has surely ended, -1 where none has. Copies share
@@ -37,11 +57,12 @@ class Known {
  private:
   static constexpr std::size_t kBlockSize = 32;
   // Of one thread, so that counting who shares it costs little.
-  struct Block : boost::intrusive_ref_counter<Block, boost::thread_unsafe_counter> {
+  struct Block : Pooled<Block>, boost::intrusive_ref_counter<Block, boost::thread_unsafe_counter> {
     std::array<std::int32_t, kBlockSize> latest;
   };
   using BlockPointer = boost::intrusive_ptr<Block>;
-  std::vector<BlockPointer> blocks_;  // written only where nobody shares it; null: all -1
+  boost::container::small_vector<BlockPointer, 16>
+      blocks_;  // written only where nobody shares it; null: all -1
 };
 
 class KnownOrder {
@@ -63,6 +84,7 @@ class KnownOrder {
  private:
   // Shared by all that know the same: operations that learn nothing, and queues that meet.
   struct SharedKnown : Known,
+                       Pooled<SharedKnown>,
                        boost::intrusive_ref_counter<SharedKnown, boost::thread_unsafe_counter> {};
   using KnownPointer = boost::intrusive_ptr<SharedKnown>;  // null: nothing
   struct Entry {
@@ -72,7 +94,7 @@ class KnownOrder {
   const KnownPointer& after(const Operation& operation) const;
   Known& change();
   void learn(const KnownPointer& from);
-  void forget();
+  void forget(std::int32_t before);
 
   std::vector<std::vector<Entry>> history_;  // by queue, in order
   std::vector<Operation> together_;

@@ -62,6 +62,10 @@ void Roller::add(StepId step, const Engine& engine, std::span<const FlatOp> ops,
                  const std::vector<std::int64_t>& values) {
   Sequence sequence;
   sequence.tokens.reserve(ops.size());
+  std::size_t count = 0;
+  for (const FlatOp& op : ops)
+    count += structures_[static_cast<std::size_t>(leaf(op.shape))].values;
+  sequence.values.reserve(count);
   for (const FlatOp& op : ops) {
     const std::int32_t structure = leaf(op.shape);
     sequence.tokens.push_back({structure, sequence.values.size()});

@@ -45,9 +45,13 @@ void TileAccesses::erase(std::size_t begin, std::size_t end) {
 // Makes `byte` a border between stretches; the first stretch at or behind it, of those from `from`
 // on.
 std::size_t TileAccesses::split(std::int64_t byte, std::size_t from) {
-  const auto next =
-      std::lower_bound(firsts_.begin() + static_cast<std::ptrdiff_t>(from), firsts_.end(), byte);
-  const auto at = static_cast<std::size_t>(next - firsts_.begin());
+  std::size_t at = from;
+  // An access is mostly of one stretch: its end lies right behind.
+  if (at < firsts_.size() && firsts_[at] < byte) ++at;
+  if (at < firsts_.size() && firsts_[at] < byte)
+    at = static_cast<std::size_t>(
+        std::lower_bound(firsts_.begin() + static_cast<std::ptrdiff_t>(at), firsts_.end(), byte) -
+        firsts_.begin());
   if (at == 0 || stretch(at - 1).end <= byte) return at;
   Stretch& rest = insert(at, byte, stretch(at - 1).end);
   Stretch& before = stretch(at - 1);

@@ -1,43 +1,55 @@
 #include "tokens.h"
 
 #include <algorithm>
-#include <set>
 
 namespace heddle {
 namespace {
 
 using StepPair = std::pair<std::int32_t, std::int32_t>;
 
+// Sets as sorted vectors: elements come mostly in order, often again and again.
+template <class T>
+void add(const T& element, std::vector<T>& to) {
+  if (to.empty() || to.back() != element) to.push_back(element);
+}
+template <class T>
+void sortOut(std::vector<T>& elements) {
+  std::sort(elements.begin(), elements.end());
+  elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
+}
+template <class T>
+bool contains(const std::vector<T>& sorted, const T& element) {
+  return std::binary_search(sorted.begin(), sorted.end(), element);
+}
+
 }  // namespace
 
 std::size_t Tokens::pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data) {
+  // Edges of a few pairs come again and again: most are found without the map.
+  std::size_t& recent =
+      recent_[static_cast<std::size_t>(31 * tile + 61 * from + 2 * to + data) % recent_.size()];
+  if (recent < pairs_.size()) {
+    const Pair& pair = pairs_[recent];
+    if (pair.to == to && pair.from == from && pair.tile == tile && pair.data == data) return recent;
+  }
   const auto [at, fresh] = numbers_.try_emplace({tile, from, to, data}, pairs_.size());
-  if (fresh) pairs_.push_back({.tile = tile, .from = from, .to = to, .data = data, .demands = {}});
-  return at->second;
-}
-
-std::size_t Tokens::dataPairOf(std::int32_t tile, const Edge& edge) {
-  if (latestData_ < pairs_.size()) {
-    const Pair& latest = pairs_[latestData_];
-    if (latest.data && latest.tile == tile && latest.from == edge.from.queue &&
-        latest.to == edge.to.queue)
-      return latestData_;
+  const std::size_t number = at->second;
+  if (fresh) {
+    pairs_.push_back({.tile = tile, .from = from, .to = to, .data = data, .demands = {}});
+    if (data) {
+      const std::size_t back = pairOf(tile, to, from, false);
+      pairs_[number].back = back;
+    }
   }
-  const std::size_t known = pairs_.size();
-  latestData_ = pairOf(tile, edge.from.queue, edge.to.queue, true);
-  if (latestData_ == known) {
-    const std::size_t back = pairOf(tile, edge.to.queue, edge.from.queue, false);
-    pairs_[latestData_].back = back;
-  }
-  return latestData_;
+  recent = number;
+  return number;
 }
 
 void Tokens::require(std::int32_t tile, const Edge& edge) {
   const Operation ended{edge.from.queue, edge.from.op};
   const bool needed = !order_.knows(ended);
   if (needed) order_.await(ended);
-  Pair& pair = pairs_[edge.data ? dataPairOf(tile, edge)
-                                : pairOf(tile, edge.from.queue, edge.to.queue, false)];
+  Pair& pair = pairs_[pairOf(tile, edge.from.queue, edge.to.queue, edge.data)];
   pair.needed = pair.needed || needed;
   pair.demands.push_back({edge.from, edge.to, needed, -1});
   if (!edge.data) return;
@@ -70,57 +82,74 @@ void Tokens::finish(std::span<const TileAccesses> tiles) {
 
 // Each write gives one; a read takes those of all writes up to the last that it needs.
 void Tokens::deriveData(const Pair& pair) {
-  std::set<StepPair> needed;
+  std::vector<StepPair> needed;
   for (const Demand& d : pair.demands)
-    if (d.needed) needed.emplace(d.from.step, d.to.step);
-  const auto takes = [&](const Demand& d) { return needed.contains({d.from.step, d.to.step}); };
+    if (d.needed) add({d.from.step, d.to.step}, needed);
+  sortOut(needed);
+  const auto takes = [&](const Demand& d) {
+    return contains(needed, StepPair{d.from.step, d.to.step});
+  };
   const std::int32_t lock = addLock(pair);
-  std::map<std::int32_t, AccessPoint> writes;
+  std::vector<AccessPoint> writes;  // each once, in order
   for (const Demand& d : pair.demands)
-    if (takes(d)) writes.emplace(d.from.op, d.from);
-  for (const auto& [op, write] : writes) use(lock, write, true, 1);
+    if (takes(d)) writes.push_back(d.from);
+  const auto byOp = [](const AccessPoint& a, const AccessPoint& b) { return a.op < b.op; };
+  const auto sameOp = [](const AccessPoint& a, const AccessPoint& b) { return a.op == b.op; };
+  std::stable_sort(writes.begin(), writes.end(), byOp);
+  writes.erase(std::unique(writes.begin(), writes.end(), sameOp), writes.end());
+  for (const AccessPoint& write : writes) use(lock, write, true, 1);
   auto next = writes.begin();  // first write whose token is not taken yet
   for (auto d = pair.demands.begin(); d != pair.demands.end();) {
     const AccessPoint by = d->to;
     std::int64_t count = 0;
     for (; d != pair.demands.end() && d->to.op == by.op; ++d)
       if (takes(*d))
-        for (; next != writes.end() && next->first <= d->from.op; ++next) ++count;
+        for (; next != writes.end() && next->op <= d->from.op; ++next) ++count;
     if (count > 0) use(lock, by, false, count);
   }
 }
 
-// The writes that take a token, by number; each with the latest operation that it waits for, if
+// The writes that take a token, in order; each with the latest operation that it waits for, if
 // any.
-std::map<std::int32_t, Tokens::Demand> Tokens::writesOf(const Pair& pair,
-                                                        const std::set<std::int32_t>& regular) {
-  std::map<std::int32_t, Demand> writes;
+std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
+                                             const std::vector<std::int32_t>& regular) {
+  std::vector<Demand> writes;
   for (const Demand& d : pair.demands) {
-    if (!d.needed && !regular.contains(d.to.step)) continue;
-    Demand write = d;
+    if (!d.needed && !contains(regular, d.to.step)) continue;
+    writes.push_back(d);
     // What is known of steps before asks for nothing; in a regular step all rows wait alike.
-    if (!d.needed && d.from.step != d.to.step) write.from.op = -1;
-    const auto [at, fresh] = writes.try_emplace(d.to.op, write);
-    if (fresh) continue;
-    at->second.known = std::max(at->second.known, write.known);
-    if (write.from.op > at->second.from.op) at->second.from = write.from;
+    if (!d.needed && d.from.step != d.to.step) writes.back().from.op = -1;
   }
+  std::stable_sort(writes.begin(), writes.end(),
+                   [](const Demand& a, const Demand& b) { return a.to.op < b.to.op; });
+  std::size_t count = 0;  // of writes, each once
+  for (const Demand& d : writes) {
+    if (count == 0 || writes[count - 1].to.op != d.to.op) {
+      writes[count++] = d;
+      continue;
+    }
+    Demand& write = writes[count - 1];
+    write.known = std::max(write.known, d.known);
+    if (d.from.op > write.from.op) write.from = d.from;
+  }
+  writes.resize(count);
   return writes;
 }
 
 // Each write takes one; whoever is waited for gives as many as there are writes that wait for it.
 void Tokens::deriveSpace(const Pair& pair, const TileAccesses& tile) {
-  std::set<std::int32_t> regular;  // steps
+  std::vector<std::int32_t> regular;  // steps
   for (const Demand& d : pair.demands)
-    if (d.needed && d.from.step == d.to.step) regular.insert(d.to.step);
+    if (d.needed && d.from.step == d.to.step) add(d.to.step, regular);
+  sortOut(regular);
   const std::int32_t lock = addLock(pair);
   std::int64_t initial = 0;
   std::vector<Demand> unbound;  // writes before the first that waits
   std::map<std::int32_t, Given> given;
   AccessPoint last;  // that is waited for
-  for (const auto& [op, write] : writesOf(pair, regular)) {
+  for (const Demand& write : writesOf(pair, regular)) {
     const bool later = write.from.op > last.op;
-    if (!later && !regular.contains(write.to.step)) continue;
+    if (!later && !contains(regular, write.to.step)) continue;
     use(lock, write.to, false, 1);
     if (later) {
       // A write that cannot run before this release anyway takes its token from it: the lock begins
@@ -128,7 +157,8 @@ void Tokens::deriveSpace(const Pair& pair, const TileAccesses& tile) {
       const bool first = last.op < 0;
       last = write.from;
       given[last.op] = {last, 1};
-      for (const Demand& d : first ? unbound : std::vector<Demand>{})
+      if (!first) continue;
+      for (const Demand& d : unbound)
         ++(d.to.step == last.step && d.known < last.op ? initial : given[last.op].count);
     } else if (last.op < 0) {
       unbound.push_back(write);
@@ -137,7 +167,7 @@ void Tokens::deriveSpace(const Pair& pair, const TileAccesses& tile) {
     }
   }
   locks_[static_cast<std::size_t>(lock)].initial = initial;
-  if (initial > 0) giveBack(pair, tile, *regular.rbegin(), initial, last, given);
+  if (initial > 0) giveBack(pair, tile, regular.back(), initial, last, given);
   for (const auto& [op, g] : given) use(lock, g.by, true, g.count);
 }
 

@@ -13,7 +13,6 @@
 #include <boost/container_hash/hash.hpp>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -79,11 +78,9 @@ class Tokens {
   };
 
   std::size_t pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data);
-  std::size_t dataPairOf(std::int32_t tile, const Edge& edge);
   void deriveData(const Pair& pair);
   void deriveSpace(const Pair& pair, const TileAccesses& tile);
-  static std::map<std::int32_t, Demand> writesOf(const Pair& pair,
-                                                 const std::set<std::int32_t>& regular);
+  static std::vector<Demand> writesOf(const Pair& pair, const std::vector<std::int32_t>& regular);
   static void giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
                        std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given);
   std::int32_t addLock(const Pair& pair);
@@ -94,7 +91,7 @@ class Tokens {
                      boost::hash<std::array<std::int32_t, 4>>>
       numbers_;
   std::vector<Pair> pairs_;
-  std::size_t latestData_ = 0;  // of pairs_: often the next edge's, too
+  std::array<std::size_t, 4096> recent_{};  // of pairs_: the last one by its place of hash
   std::vector<DerivedLock> locks_;
   std::vector<std::vector<TokenUse>> uses_;
 };
