@@ -24,12 +24,10 @@ namespace {
 
 // Kinds of which every mutant must be noticed. Survivors of the others were looked at by kind:
 // - items in another order: what the change lets go is ordered by something else too, so the
-// program
-//   is right at any times;
-// - bytes that nobody reads later, or an operand that this core never reads (a Concat's other
-// inputs;
-//   rows between a dilated window's taps): where it lies, and the ring's numbers for it, mean
-//   nothing;
+//   program is right at any times;
+// - bytes that nobody reads later, or an operand that this core never reads (other inputs of a
+//   Concat; rows between the taps of a dilated window): where it lies, and the ring's numbers for
+//   it, mean nothing;
 // - a ring's rows + 1 where it never wraps, its row or column length where it has one of them;
 // - a lock that begins with a space less: rows wait longer; in the program written by hand one that
 //   begins with a space more, too;
