@@ -22,8 +22,8 @@ struct SweepRows {
 };
 
 // Which steps write each root tensor, and which tensors come whole before a step or leave after it.
-struct Traffic {
-  Traffic(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
+struct WholeTensors {
+  WholeTensors(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
       : writers(graph.tensors.size()), loads(plan.schedule.size()), stores(plan.schedule.size()) {
     for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
       const std::size_t layer = plan.schedule[s].layer.at();
@@ -56,10 +56,10 @@ void add(Transfers& to, const Transfers& more, N lanes, N plus) {
 class StepCounter {
  public:
   StepCounter(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
-              const Traffic& traffic, const Device& device, std::size_t step)
+              const WholeTensors& whole, const Device& device, std::size_t step)
       : plan_(plan),
         memory_(memory),
-        traffic_(traffic),
+        whole_(whole),
         device_(device),
         step_(step),
         rows_(plan.schedule[step].rows),
@@ -359,22 +359,22 @@ class StepCounter {
 
   // What goes whole between DDR and its home: ports and constants.
   void countWholeTensors() {
-    for (const std::size_t t : traffic_.loads[step_])
+    for (const std::size_t t : whole_.loads[step_])
       for (const Slice& s : memory_.tensors[t].slices)
         add(ddrRead({.memtile = s.memtile}, &ChannelWork::activations),
             Bytes(s.blocks * s.columns * kBlock), s.rows);
-    for (const std::size_t t : traffic_.stores[step_])
+    for (const std::size_t t : whole_.stores[step_])
       for (const Slice& s : memory_.tensors[t].slices)
         add(ddrWrite(s.memtile, 0), Bytes(s.blocks * s.columns * kBlock), s.rows);
     for (const TensorId input : op_.inputs)
-      for (const N writer : traffic_.writers[root(input).at()])
+      for (const N writer : whole_.writers[root(input).at()])
         if (writer < static_cast<N>(step_))
           work_.producers.push_back({writer, home(input).empty()});
   }
 
   const Plan& plan_;
   const MemoryPlan& memory_;
-  const Traffic& traffic_;
+  const WholeTensors& whole_;
   const Device& device_;
   std::size_t step_;
   Interval rows_;
@@ -388,12 +388,12 @@ class StepCounter {
 
 std::vector<StepWork> countWork(const CanonicalGraph& graph, const Plan& plan,
                                 const MemoryPlan& memory, const Device& device) {
-  const Traffic traffic(graph, plan, memory);
+  const WholeTensors whole(graph, plan, memory);
   std::vector<StepWork> steps;
   for (std::size_t s = 0; s < plan.schedule.size(); ++s)
     steps.push_back(plan.layers[plan.schedule[s].layer.at()].inPlace()
                         ? StepWork{}
-                        : StepCounter(graph, plan, memory, traffic, device, s).run());
+                        : StepCounter(graph, plan, memory, whole, device, s).run());
   return steps;
 }
 
