@@ -58,7 +58,10 @@ struct Hertz {
   friend constexpr auto operator<=>(Hertz, Hertz) = default;
 };
 
-constexpr std::int64_t divideRoundUp(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+// Of any number: what a file says is rounded before it is checked.
+constexpr std::int64_t divideRoundUp(std::int64_t a, std::int64_t b) {
+  return a / b + (a % b > 0 ? 1 : 0);
+}
 constexpr std::int64_t roundUpTo(std::int64_t a, std::int64_t multiple) {
   return divideRoundUp(a, multiple) * multiple;
 }
