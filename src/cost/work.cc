@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "heddle/support/check.h"
-
 namespace heddle {
 namespace {
 
@@ -11,7 +9,8 @@ using N = std::int64_t;
 
 std::size_t index(Resource resource) { return static_cast<std::size_t>(resource); }
 
-// What a device's engines take, locks included: every transfer and call acquires one.
+// What a device's engines take, locks included: every call acquires one, of transfers those that
+// are counted so.
 class Clock {
  public:
   explicit Clock(const Device& device) : device_(device) {}

@@ -89,7 +89,6 @@ class StepCounter {
 
   TensorId root(TensorId t) const { return plan_.views[t.at()].root; }
   const Home& home(TensorId t) const { return plan_.homes[root(t).at()]; }
-  const std::optional<N>& ddr(TensorId t) const { return memory_.tensors[root(t).at()].ddr; }
 
   Transfers& ddrRead(const Route& route, Transfers ChannelWork::*what) {
     return work_.ddrRead[static_cast<std::size_t>(route.memtile * device_.memtile.ddrChannelsIn +

@@ -9,6 +9,7 @@
 #include "heddle/support/check.h"
 
 namespace heddle {
+
 Thrift noThrift(const Device& device) {
   return {.rows = device.rows, .columns = device.columns, .waiting = device.limits.lockMaximum};
 }

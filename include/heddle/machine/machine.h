@@ -35,7 +35,7 @@ struct SimulateResult {
   Timeline timeline;
   Traffic traffic;
   std::vector<Cycles> layerEnd;  // per layer: end of its last instruction
-  std::int64_t highestLock = 0;  // value that a lock rose to in this run
+  std::int64_t highestLock = 0;  // of any lock; with data whatever the times are, else in this run
   std::int64_t macs = 0;         // 8x8x... multiply-accumulates that kernels did, padding included
   // With data: every root tensor as written by the cores, Y, C/8, X, 8 layout; empty where nothing
   // wrote it (constants, inputs and tensors that exist only inside a core).

@@ -16,9 +16,8 @@
 
 namespace heddle {
 
-// Ensures: verify(plan, graph, device) is empty, and allocateMemory places it. Its program keeps
-// the
-//          device's limits where a plan was found that does; else it exceeds them least.
+// Ensures: verify(plan, graph, device) is empty, and allocateMemory places it. Its program
+//          keeps the device's limits where a plan was found that does; else it exceeds them least.
 // Errors: PLAN001 a layer that no tiling brings into a core's memory (names what the smallest one
 //         needs); PLAN002 a column or row of cores that no wire reaches whole, or that the memtile
 //         it needs cannot feed; MEM001 a layer's streams alone do not fit a memtile.

@@ -118,6 +118,9 @@ TEST(Canonicalize, PaddingOfZeroFoldsIntoTheConvolution) {
 struct Transposition {
   Dims image;        // C, H, W
   Dims permutation;  // of N, C, H, W
+  friend void PrintTo(const Transposition& t, std::ostream* out) {
+    *out << testing::PrintToString(t.image) << " by " << testing::PrintToString(t.permutation);
+  }
 };
 class LargeTranspositions : public testing::TestWithParam<Transposition> {};
 
