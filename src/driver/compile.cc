@@ -6,6 +6,7 @@
 #include "heddle/driver/files.h"
 #include "heddle/emit/asm.h"
 #include "heddle/emit/timeline_json.h"
+#include "heddle/sparsity/kept_blocks.h"
 #include "road.h"
 #include "summary.h"
 
@@ -44,7 +45,7 @@ class Compiler {
       case Stage::Graph:
         return importModel(run_, options_.model, options_.shapes);
       case Stage::Canonical:
-        return canonicalizeModel(run_);
+        return takeCanonical();
       case Stage::Plan:
         run_.graph.reset();  // its weights are no longer needed
         return takePlan();
@@ -57,6 +58,14 @@ class Compiler {
       case Stage::Report:
         return takeReport();
     }
+    return {};
+  }
+
+  Diagnostics takeCanonical() {
+    Diagnostics faults = canonicalizeModel(run_);
+    if (!faults.empty()) return faults;
+    const Timed timed(run_.effort.compileSeconds);
+    findKeptBlocks(run_.canonical->graph);
     return {};
   }
 

@@ -58,7 +58,8 @@ struct Draft {
   StepId step;
   bool wholeSlice = true;  // all channel blocks of its tensor
   bool saysStep = false;   // rather than the layer that is one
-  std::int64_t loopCount = 1;
+  std::int64_t loopCount = 1, recordCount = 1;
+  WeightRecord record;
   Port port;
   ProgramTensor tensor;
   Slice slice;
@@ -73,6 +74,8 @@ struct Draft {
 enum class Once { Model, Device, Weights, Ddr, Count };
 
 inline constexpr std::size_t kMaxFaults = 20;
+// A line declares many records at once: a short file must not fill the memory.
+inline constexpr std::int64_t kMaxRecords = std::int64_t{1} << 24;
 
 struct Reader {
   explicit Reader(const std::string& file) : name(file), faults(file, kMaxFaults) {}

@@ -8,8 +8,9 @@ namespace heddle::asm_text {
 
 struct StartLine : IfMust<Word<"START">, EngineText> {};
 struct WaitLine : IfMust<Word<"WAIT">, EngineText, Word<"entry">, AffineInto<&Draft::unit>> {};
-struct LoadLine : IfMust<sor<Word<"LOADW">, Word<"LOAD">>, PartText, Word<"ddr">, SourceEnd,
-                         Word<"->">, Word<"mem">, DestinationEnd> {};
+struct LoadLine
+    : IfMust<sor<Word<"LOADW">, Word<"LOAD">>, PartText, opt<IfMust<Word<"ddr">, SourceEnd>>,
+             Word<"->">, Word<"mem">, DestinationEnd> {};
 struct WriteLine : IfMust<Word<"WRITE">, PartText, Word<"mem">, SourceEnd, Word<"->">, Word<"ddr">,
                           DestinationEnd> {};
 
@@ -53,10 +54,8 @@ using CallOf = Call<Affine>;
 template <Literal name, bool value, auto member>
 using CallWord = Set<Word<name>, value, &Draft::call, member>;
 struct CallWeights : IfMust<Word<"weights">, AddressText> {};
-struct CallRecord : IfMust<Word<"record">, AffineInto<&Draft::call, &CallOf::weightOffset>,
-                           Word<"for">, NumberInto<&Draft::call, &CallOf::weightBytes>, Word<"B">> {
-};
-struct CallKept : IfMust<Word<"kept">, NumberInto<&Draft::call, &CallOf::keptBlocks>> {};
+struct CallRecord
+    : IfMust<Word<"record">, Word<"[">, AffineInto<&Draft::call, &CallOf::record>, Word<"]">> {};
 struct CallSum : IfMust<Word<"sum">, Word<"@">, AffineInto<&Draft::call, &CallOf::accumulator>> {};
 struct FinishOrKeep
     : sor<CallWord<"finish", true, &CallOf::finish>, CallWord<"keep", false, &CallOf::finish>> {
@@ -77,8 +76,8 @@ struct MnemonicText
 };
 struct CallLine : IfMust<sor<MnemonicText, Set<Word<"CALL">, true, &Draft::anyCall>>,
                          Into<KernelName, &Draft::call, &CallOf::kernel>, PartText, star<RingText>,
-                         opt<CallWeights>, opt<CallRecord>, opt<CallKept>, opt<CallSum>,
-                         opt<CallPhase>, opt<CallOut>, LocksText> {};
+                         opt<CallWeights>, opt<CallRecord>, opt<CallSum>, opt<CallPhase>,
+                         opt<CallOut>, LocksText> {};
 
 struct LoopLine : IfMust<Word<"loop">, NumberInto<&Draft::loopCount>, Word<"{">> {};
 struct LoopEnd : Word<"}"> {};
@@ -112,6 +111,15 @@ struct DeviceLine : IfMust<Word<"device">, Word<"sha256">, String> {};
 struct WeightsLine
     : IfMust<Word<"weights">, Word<"@">, NumberInto<&Draft::buffer, &Buffer::address>, Word<"size">,
              NumberInto<&Draft::buffer, &Buffer::size>, Word<"sha256">, String> {};
+struct DeclaredRecord : seq<LayerName> {
+  static std::string expected() { return "the number of a record"; }
+};
+struct RecordsLine
+    : IfMust<Word<"record">, DeclaredRecord,
+             opt<IfMust<Word<"for">, NumberInto<&Draft::recordCount>>>, Word<"@">,
+             NumberInto<&Draft::record, &WeightRecord::offset>, Word<"size">,
+             NumberInto<&Draft::record, &WeightRecord::bytes>,
+             opt<IfMust<Word<"kept">, NumberInto<&Draft::record, &WeightRecord::kept>>>> {};
 struct DdrLine : IfMust<Word<"ddr">, Word<"size">, Number> {};
 struct HostLine : IfMust<Word<"host">, String> {};
 
@@ -279,7 +287,7 @@ struct LockLine : IfMust<Word<"lock">, LockIndex, Word<"in">, TileText, Word<"="
 struct Statement : sor<CallLine, SendLine, ReceiveLine, WriteFmLine, LoadLine, WriteLine, LoopLine,
                        LoopEnd, StartLine, WaitLine, SectionLine, LockLine, BufferLine, TensorLine,
                        SliceLine, LayerLine, StepLine, KernelLine, MoveLine, InputLine, OutputLine,
-                       ModelLine, DeviceLine, WeightsLine, DdrLine, HostLine> {
+                       ModelLine, DeviceLine, WeightsLine, RecordsLine, DdrLine, HostLine> {
   static std::string expected() { return "a declaration, an instruction, 'loop', '}' or 'on'"; }
 };
 struct Comment : seq<peg::one<'#'>, star<peg::not_one<'\n', '\r'>>> {};
@@ -289,9 +297,9 @@ struct EndOfLine : seq<opt<Comment>, sor<peg::eol, peg::eof>> {
 struct EmptyLine : seq<Space, EndOfLine> {};
 struct LineStart : peg::success {};
 struct FullLine : seq<LineStart, Space, Must<Statement, EndOfLine>> {};
-struct VersionLine : seq<peg::string<'h', 'e', 'd', 'd', 'l', 'e', '.', 'a', 's', 'm', '/', '1'>,
+struct VersionLine : seq<peg::string<'h', 'e', 'd', 'd', 'l', 'e', '.', 'a', 's', 'm', '/', '2'>,
                          Space, EndOfLine> {
-  static std::string expected() { return "the line heddle.asm/1"; }
+  static std::string expected() { return "the line heddle.asm/2"; }
 };
 struct SkippedLine : seq<star<peg::not_one<'\n'>>, sor<peg::one<'\n'>, peg::eof>> {};
 template <class Fault>

@@ -47,7 +47,8 @@ struct LocksText : seq<opt<IfMust<Word<"acquire">, ListMust<AcquiredLock, Word<"
                        opt<IfMust<Word<"release">, ListMust<ReleasedLock, Word<",">>>>> {
   static std::string expected() { return "'acquire' or 'release'"; }
 };
-struct EndText : Must<AddressText, PatternText, LocksText> {
+// A weight record's end has no pattern.
+struct EndText : seq<AddressText, opt<PatternText>, LocksText> {
   static std::string expected() { return AddressText::expected(); }
 };
 struct SourceEnd : seq<EndText> {
@@ -63,20 +64,16 @@ struct Range : Must<Word<name>, AffineInto<whole, start>, Word<"for">, NumberInt
   static std::string expected() { return Word<name>::expected(); }
 };
 
-struct WeightBytes
-    : seq<Word<"weights">,
-          IfMust<Word<"[">, AffineInto<&Draft::part, &Part<Affine>::y>, Word<"for">,
-                 NumberInto<&Draft::part, &Part<Affine>::rows>, Word<"B">, Word<"]">>> {};
-struct WeightBox : seq<Word<"weights">, Word<"of">> {};
+struct RecordText
+    : IfMust<Word<"record">, Word<"[">, AffineInto<&Draft::part, &Part<Affine>::y>, Word<"]">> {};
 using Box =
     IfMust<Into<TensorName, &Draft::part, &Part<Affine>::tensor>, Word<"[">,
            Range<"y", &Part<Affine>::y, &Part<Affine>::rows, &Draft::part>, Word<",">,
            Range<"block", &Part<Affine>::block, &Part<Affine>::blocks, &Draft::part>, Word<",">,
            Range<"x", &Part<Affine>::x, &Part<Affine>::columns, &Draft::part>, Word<"]">>;
 struct PartText
-    : sor<Set<WeightBytes, Content::Weights, &Draft::part, &Part<Affine>::content>,
-          seq<opt<Set<WeightBox, Content::Weights, &Draft::part, &Part<Affine>::content>>, Box>> {
-  static std::string expected() { return "a part: %3[y 0 for 1, ...] or weights[0x0 for 64 B]"; }
+    : sor<Set<RecordText, Content::Weights, &Draft::part, &Part<Affine>::content>, Box> {
+  static std::string expected() { return "a part: %3[y 0 for 1, ...] or record[12]"; }
 };
 
 template <Literal name, EngineKind kind>

@@ -57,6 +57,27 @@ struct Action<WeightsLine> {
   }
 };
 template <>
+struct Action<DeclaredRecord> {
+  static void apply0(Reader& r) { r.draft.declared = r.draft.index; }
+};
+template <>
+struct Action<RecordsLine> {
+  template <class Input>
+  static void apply(const Input& in, Reader& r) {
+    expectNext(r, in, "a weight record", r.draft.declared, r.program.records.size());
+    const std::int64_t most = kMaxRecords - static_cast<std::int64_t>(r.program.records.size());
+    if (r.draft.recordCount < 1 || r.draft.recordCount > most)
+      failRange(r, in.position(), std::to_string(r.draft.recordCount) + " records", 1, most);
+    WeightRecord record = r.draft.record;
+    for (std::int64_t i = 0; i < r.draft.recordCount; ++i) {
+      r.program.records.push_back(record);
+      // Of hostile numbers the sum may wrap: verify finds the record outside of the image.
+      record.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(record.offset) +
+                                                static_cast<std::uint64_t>(record.bytes));
+    }
+  }
+};
+template <>
 struct Action<DdrLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {

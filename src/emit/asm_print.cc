@@ -17,6 +17,7 @@ class Printer {
  public:
   explicit Printer(const Program& program) : program_(program) {}
 
+  void records();
   void header();
   void code();
   AsmListing take();
@@ -202,7 +203,9 @@ Printer& Printer::locks(std::string_view verb, const std::vector<LockUse<Affine>
 }
 
 Printer& Printer::end(const End<Affine>& e) {
-  address(e.address).word(" [");
+  address(e.address);
+  if (e.pattern == Pattern{}) return locks(" acquire ", e.acquire).locks(" release ", e.release);
+  word(" [");
   for (const Dimension& d : e.pattern.dimensions)
     number(d.count).word(" by ").number(d.stride).word(", ");
   number(e.pattern.run).word(" B]");
@@ -214,10 +217,7 @@ Printer& Printer::range(std::string_view name, const Affine& start, std::int64_t
 }
 
 Printer& Printer::part(const Part<Affine>& p) {
-  const bool bytes = p.content == Content::Weights && !p.tensor.valid() && p.block == Affine{} &&
-                     p.x == Affine{} && p.blocks == 1 && p.columns == 1;
-  if (bytes) return word("weights[").affine(p.y, true).word(" for ").number(p.rows).word(" B]");
-  if (p.content == Content::Weights) word("weights of ");
+  if (p.content == Content::Weights) return word("record[").affine(p.y).word("]");
   id("%", p.tensor).word("[").range("y", p.y, p.rows).word(", ").range("block", p.block, p.blocks);
   return word(", ").range("x", p.x, p.columns).word("]");
 }
@@ -256,7 +256,8 @@ void Printer::operator()(const Wait<Affine>& i) {
 
 void Printer::operator()(const Load<Affine>& i) {
   part(i.part);
-  word(" ddr ").end(i.source).word(" -> mem ").end(i.destination);
+  if (i.source != End<Affine>{}) word(" ddr ").end(i.source);
+  word(" -> mem ").end(i.destination);
 }
 
 void Printer::operator()(const Write<Affine>& i) {
@@ -321,9 +322,7 @@ void Printer::ring(const RowRing<Affine>& r) {
 
 void Printer::callData(const Call<Affine>& i) {
   if (i.weights) word(" weights ").address(*i.weights);
-  if (i.weightOffset != Affine{} || i.weightBytes != 0)
-    word(" record ").affine(i.weightOffset, true).word(" for ").number(i.weightBytes).word(" B");
-  field("kept", i.keptBlocks, 0);
+  if (i.weights || i.record != Affine{}) word(" record[").affine(i.record).word("]");
   if (i.accumulator) word(" sum @").affine(*i.accumulator, true);
   if (!i.init || !i.finish) word(i.init ? " init" : " add").word(i.finish ? " finish" : " keep");
   if (i.output) word(" out ").address(*i.output);
@@ -466,6 +465,23 @@ void Printer::items(const std::vector<Item>& items, std::size_t depth) {
   }
 }
 
+// Records that follow each other in the image and are alike stand on one line.
+void Printer::records() {
+  const std::vector<WeightRecord>& all = program_.records;
+  for (std::size_t i = 0; i < all.size();) {
+    const WeightRecord& r = all[i];
+    std::size_t end = i + 1;
+    while (end < all.size() &&
+           all[end] == WeightRecord{all[end - 1].offset + r.bytes, r.bytes, r.kept})
+      ++end;
+    word("record ").number(static_cast<std::int64_t>(i));
+    if (end - i > 1) word(" for ").number(static_cast<std::int64_t>(end - i));
+    word(" @").hex(r.offset).word(" size ").number(r.bytes);
+    field("kept", r.kept, 0).line();
+    i = end;
+  }
+}
+
 void Printer::header() {
   const Program& p = program_;
   word(kVersion).line();
@@ -473,6 +489,7 @@ void Printer::header() {
   word("device sha256 ").quoted(p.deviceSha256).line();
   word("weights @").hex(p.weightsAddress).word(" size ").number(p.weightsBytes).word(" sha256 ");
   quoted(p.weightsSha256).line();
+  records();
   word("ddr size ").number(p.ddrBytes).line();
   for (const Port& port : p.inputs) this->port("input", port);
   for (const Port& port : p.outputs) this->port("output", port);

@@ -5,7 +5,7 @@
 
 namespace heddle::asm_text {
 
-inline constexpr std::string_view kVersion = "heddle.asm/1";
+inline constexpr std::string_view kVersion = "heddle.asm/2";
 
 // In the order of ElementType.
 inline constexpr std::array<std::string_view, 3> kElements = {"float32", "int8", "uint8"};

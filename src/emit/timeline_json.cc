@@ -263,12 +263,30 @@ class TimelineWriter {
         json_.key(kColumns[c]).value(pooled(roller_.roll(columns.columns[c])));
       json_.key("padded").value(
           pooled(roller_.roll(paddedMacs(context_.graph, context_.program, leaves_, track))));
+      writeOfRecords(track, pooled);
       json_.endObject();
     }
     json_.endArray();
     json_.key("columns").beginArray();
     for (const std::string& column : pool) json_.raw(column);
     json_.endArray();
+  }
+
+  // Bytes and MACs of each slice, where one instruction's differ from record to record.
+  template <class Pooled>
+  void writeOfRecords(const Track& track, Pooled& pooled) {
+    const auto write = [&](const char* key, std::int64_t LeafFacts::*whole, auto&& of) {
+      ColumnValues values;
+      bool differ = false;
+      for (const SpanSlice& slice : track.slices) {
+        const LeafFacts& leaf = leaves_[static_cast<std::size_t>(slice.leaf)];
+        values.push_back(of(leaf, slice, context_.program));
+        differ = differ || values.back() != leaf.*whole;
+      }
+      if (differ) json_.key(key).value(pooled(roller_.roll(values)));
+    };
+    write("bytes", &LeafFacts::bytes, bytesOf);
+    write("macs", &LeafFacts::macs, macsOf);
   }
 
   std::int64_t trackOf(const Engine& engine) const {

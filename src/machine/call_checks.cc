@@ -68,16 +68,10 @@ class CallChecks {
     if (!(i.init && i.finish) && !i.accumulator)
       malformed("a reduction that is cut over time has an accumulator");
     if (i.finish && !i.output) malformed("a call that finishes has an output");
-    if (k.op == OpKind::Conv && !inRange(i.keptBlocks, 0, k.inputBlocks * k.outputBlocks))
-      malformed("the call keeps " + std::to_string(i.keptBlocks) + " blocks");
-    const std::int64_t record = recordBytes(k, i);
-    // The tables of all moves lie in one record; a core's kernel may have some of the moves.
-    const bool right =
-        assemble ? i.weightBytes >= record && i.weightBytes % kBlock == 0 : i.weightBytes == record;
-    if (!right || (i.weightBytes > 0) != i.weights.has_value())
-      malformed("the weight record has " + std::to_string(i.weightBytes) +
-                " B where the kernel reads " + std::to_string(record) + " B");
     if (assemble) checkMoves(i, k);
+    if ((recordBytes(k, i.finish, 0) > 0) != i.weights.has_value())
+      malformed(i.weights ? "the call has a weight record that its kernel does not read"
+                          : "the call has no weight record");
     checkRoot(i.part.tensor);
     if (i.part.content != Content::Activation || i.part.rows != 1 ||
         i.part.blocks != k.outputBlocks || i.part.columns != k.outputColumns)
@@ -137,14 +131,14 @@ void checkCall(const Executable& executable, const Call<Affine>& call) {
   CallChecks(executable).run(call);
 }
 
-std::int64_t recordBytes(const Kernel& k, const Call<Affine>& call) {
+std::int64_t recordBytes(const Kernel& k, bool finish, std::int64_t kept) {
   const std::int64_t channels = k.outputBlocks * kBlock,
                      epilogue = channels * (k.negativeScale ? 20 : 12);
   const std::int64_t taps = k.window.kernelY * k.window.kernelX;
   switch (k.op) {
     case OpKind::Conv:
       return channels + divideRoundUp(k.inputBlocks * k.outputBlocks, 64) * 8 +
-             call.keptBlocks * taps * kBlock * kBlock + (call.finish ? epilogue : 0);
+             kept * taps * kBlock * kBlock + (finish ? epilogue : 0);
     case OpKind::DepthwiseConv:
       return channels + channels * taps + epilogue;
     case OpKind::Table:

@@ -143,20 +143,25 @@ AssembleInput DataPath::readMoved(const RowRing<std::int64_t>& ring, const Kerne
 const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Kernel& kernel,
                                         std::size_t memory, std::uint32_t operation) {
   if (!call.weights) return nullptr;
-  const std::int64_t cell =
-      cellAt(placeOf(*call.weights, memory), call.weightBytes, memory, operation);
-  if (!inRange(call.weightOffset, 0, x_.program->weightsBytes) || call.weightOffset % kBlock != 0)
-    misread(operation, "the weight record's place " + std::to_string(call.weightOffset) +
-                           " is not in the image");
-  memories_.read(memory, {cell, call.weightBytes / kBlock},
-                 identityOf(Held::Weights, 0, call.weightOffset / kBlock), operation);
+  const WeightRecord& entry = recordAt(call.record, operation);
+  const bool conv = kernel.op == OpKind::Conv;
+  const bool sound = !conv || inRange(entry.kept, 0, kernel.inputBlocks * kernel.outputBlocks);
+  const std::int64_t bytes = sound ? recordBytes(kernel, call.finish, entry.kept) : 0;
+  if (!sound || bytes > entry.bytes || (conv && bytes < entry.bytes))
+    fail("MACH015", memories_.where(operation), "the weight record is not what its kernel reads",
+         "record " + std::to_string(call.record) + " has " + std::to_string(entry.bytes) +
+             " B and keeps " + std::to_string(entry.kept) + " blocks; the kernel reads " +
+             std::to_string(bytes) + " B",
+         "compile the program again");
+  const std::int64_t cell = cellAt(placeOf(*call.weights, memory), bytes, memory, operation);
+  memories_.read(memory, {cell, bytes / kBlock},
+                 identityOf(Held::Weights, 0, entry.offset / kBlock), operation);
   const std::int8_t* record = memories_[memory].bytes.get() + cell * kBlock;
-  if (kernel.op == OpKind::Conv && keptBlocksOf(kernel, record) != call.keptBlocks)
+  if (conv && keptBlocksOf(kernel, record) != entry.kept)
     fail("MACH015", memories_.where(operation),
-         "the weight record keeps another number of blocks than the call says",
-         std::to_string(keptBlocksOf(kernel, record)) + " in the record at offset " +
-             std::to_string(call.weightOffset) + ", " + std::to_string(call.keptBlocks) +
-             " in the call",
+         "the weight record keeps another number of blocks than its table says",
+         std::to_string(keptBlocksOf(kernel, record)) + " in the record, " +
+             std::to_string(entry.kept) + " in the table, at record " + std::to_string(call.record),
          "compile the program again");
   return record;
 }

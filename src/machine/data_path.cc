@@ -158,8 +158,13 @@ std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
     case Op::Load: {
       const auto& i = evaluated<Load<std::int64_t>>(e);
       setPart(i.part, operation);
-      read(Memories::ddr(), i.source, operation);
-      write(Memories::ddr(), memories_.memtile(engine.column), i.destination, operation);
+      End<std::int64_t> inImage;
+      if (i.part.content == Content::Weights)
+        inImage.address.base = x_.program->weightsAddress + recordAt(i.part.y, operation).offset;
+      read(Memories::ddr(), i.part.content == Content::Weights ? sized(inImage, i.part) : i.source,
+           operation);
+      write(Memories::ddr(), memories_.memtile(engine.column), sized(i.destination, i.part),
+            operation);
       break;
     }
     case Op::Write: {
@@ -197,7 +202,7 @@ std::uint32_t DataPath::startSend(const Execution& e, std::span<const Execution>
   const auto& send = evaluated<Send<std::int64_t>>(e);
   const std::size_t from = memtile(send.memtile, operation);
   setPart(send.part, operation);
-  read(from, send.source, operation);
+  read(from, sized(send.source, send.part), operation);
   for (const Execution& r : receives) {
     const auto& receive = evaluated<Receive<std::int64_t>>(r);
     if (!sameBox(send.part, receive.part))
@@ -208,7 +213,7 @@ std::uint32_t DataPath::startSend(const Execution& e, std::span<const Execution>
                ") where (" + std::to_string(send.part.y) + "," + std::to_string(send.part.block) +
                "," + std::to_string(send.part.x) + ") is sent",
            "give both queues one order");
-    write(from, core(engineOf(r)), receive.destination, operation);
+    write(from, core(engineOf(r)), sized(receive.destination, receive.part), operation);
   }
   return operation;
 }
@@ -269,13 +274,9 @@ void DataPath::appendCells(const End<std::int64_t>& end, std::size_t memory,
 void DataPath::setPart(const Part<std::int64_t>& part, std::uint32_t operation) {
   identities_.clear();
   if (part.content == Content::Weights) {
-    if (part.y < 0 || part.y % kBlock != 0 || part.rows % kBlock != 0 ||
-        part.y > x_.program->weightsBytes - part.rows)
-      fail("MACH007", memories_.where(operation), "the part is not in the weight image",
-           std::to_string(part.rows) + " B at offset " + std::to_string(part.y) + " of " +
-               std::to_string(x_.program->weightsBytes) + " B",
-           "compile the program again");
-    identities_.push_back({identityOf(Held::Weights, 0, part.y / kBlock), part.rows / kBlock});
+    const WeightRecord& record = recordAt(part.y, operation);
+    identities_.push_back(
+        {identityOf(Held::Weights, 0, record.offset / kBlock), record.bytes / kBlock});
     return;
   }
   const ProgramTensor& t = x_.program->tensors[part.tensor.at()];
@@ -297,6 +298,31 @@ void DataPath::setPart(const Part<std::int64_t>& part, std::uint32_t operation) 
                 identityOf(Held::Activation, part.tensor.index,
                            (y * blocks + b) * t.shape.width + part.x),
                 part.columns);
+}
+
+const WeightRecord& DataPath::recordAt(std::int64_t number, std::uint32_t operation) const {
+  const std::vector<WeightRecord>& records = x_.program->records;
+  if (!inRange(number, 0, std::ssize(records) - 1))
+    fail("MACH007", memories_.where(operation), "the program has no such weight record",
+         "record " + std::to_string(number) + " of " + std::to_string(records.size()),
+         "compile the program again");
+  const WeightRecord& record = records[static_cast<std::size_t>(number)];
+  const std::int64_t image = x_.program->weightsBytes;
+  if (record.offset % kBlock != 0 || record.bytes % kBlock != 0 || record.bytes < 1 ||
+      !inRange(record.offset, 0, image) || record.bytes > image - record.offset)
+    fail("MACH007", memories_.where(operation), "the weight record is not in the weight image",
+         std::to_string(record.bytes) + " B at offset " + std::to_string(record.offset) + " of " +
+             std::to_string(image) + " B",
+         "compile the program again");
+  return record;
+}
+
+const End<std::int64_t>& DataPath::sized(const End<std::int64_t>& end,
+                                         const Part<std::int64_t>& part) {
+  if (part.content != Content::Weights) return end;
+  recordEnd_.address = end.address;
+  recordEnd_.pattern.run = x_.program->records[static_cast<std::size_t>(part.y)].bytes;
+  return recordEnd_;
 }
 
 void DataPath::read(std::size_t memory, const End<std::int64_t>& end, std::uint32_t operation) {

@@ -81,6 +81,9 @@ class DataPath {
   std::int64_t cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory,
                       std::uint32_t operation);
   void setPart(const Part<std::int64_t>& part, std::uint32_t operation);
+  const WeightRecord& recordAt(std::int64_t number, std::uint32_t operation) const;
+  // An end of a transfer as it is for this part: of a weight record as long as that is.
+  const End<std::int64_t>& sized(const End<std::int64_t>& end, const Part<std::int64_t>& part);
   void read(std::size_t memory, const End<std::int64_t>& end, std::uint32_t operation);
   void write(std::size_t from, std::size_t memory, const End<std::int64_t>& end,
              std::uint32_t operation);
@@ -109,6 +112,7 @@ class DataPath {
   Memories memories_;
   std::vector<LeafValues> values_;
   std::vector<CellRun> source_, destination_;
+  End<std::int64_t> recordEnd_;
   std::vector<IdentityRun> identities_;
   std::vector<std::int64_t> counters_;  // of a pattern's dimensions
   KernelScratch scratch_;

@@ -5,8 +5,10 @@
 //   loop 14 { CONV }   ->   0: Begin x14    1: Leaf 0    2: End -> 0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "heddle/cost/cost.h"
 #include "heddle/device/device.h"
 #include "heddle/program/program.h"
 
@@ -38,6 +40,15 @@ struct Operand {
   Address<Affine> address;
   std::int64_t low = 0, high = 0, limit = 0;
   const char* name = "";
+  bool isRecord = false;  // as long as the weight record; high: the longest that there may be
+};
+
+// What one execution of an instruction moves, takes and computes.
+struct Work {
+  std::int64_t bytes = 0;   // of a transfer
+  std::int64_t cycles = 0;  // without lock latency and sharing of DDR
+  std::int64_t macs = 0;
+  std::int32_t record = -1;
 };
 
 struct Leaf {
@@ -47,10 +58,10 @@ struct Leaf {
   std::vector<LockTerm> acquire, release;
   std::vector<Affine> memtiles;  // Send: the source; WriteFm: the destinations
   std::vector<Operand> operands;
-  bool operandsProved = false;  // in range for all iterations and engines
-  std::int64_t bytes = 0;       // of a transfer
-  std::int64_t cycles = 0;      // without lock latency and sharing of DDR
-  std::int64_t macs = 0;
+  bool operandsProved = false;   // in range for all iterations and engines
+  Work work;                     // where the record, if there is one, does not matter
+  std::optional<Affine> record;  // number of the weight record that it moves or reads
+  KernelWork kernel;             // of a call
 };
 
 struct SectionCode {
@@ -85,6 +96,9 @@ struct Executable {
 // Throws Fault: malformed programs, limits of the device that do not depend on loop counters, sizes
 // that cannot be.
 Executable makeExecutable(const Program& program, const Device& device);
+
+// Work of an instruction with weight record number `record`, which the program has.
+Work workWith(const Executable& executable, const Leaf& leaf, std::int64_t record);
 
 // Affine numbers of a program that may be hostile: wraps instead of overflowing.
 std::int64_t valueOf(const Affine& affine, const std::int64_t* counters, std::int32_t depth,

@@ -35,24 +35,35 @@ class Preparation {
   }
   void prepare(const Load<Affine>& i) {
     onlyOn({EngineKind::DdrIn});
+    if (i.part.content == Content::Weights) {
+      if (i.source != End<Affine>{}) malformed("the source of a weight record is not empty");
+      record(i.part.y);
+      recordEnd(i.destination, memtileEnd(-1));
+      return;
+    }
     ddrEnd(i.source);
     end(i.destination, memtileEnd(-1));
     transfer(i.part, {&i.source.pattern, &i.destination.pattern});
-    leaf_.cycles = ddrReadTime(Bytes(leaf_.bytes), device_).raw();
+    leaf_.work.cycles = ddrReadTime(Bytes(leaf_.work.bytes), device_).raw();
   }
   void prepare(const Write<Affine>& i) {
     onlyOn({EngineKind::DdrOut});
     end(i.source, memtileEnd(-1));
     ddrEnd(i.destination);
     transfer(i.part, {&i.source.pattern, &i.destination.pattern});
-    leaf_.cycles = ddrWriteTime(Bytes(leaf_.bytes), device_).raw();
+    leaf_.work.cycles = ddrWriteTime(Bytes(leaf_.work.bytes), device_).raw();
   }
   void prepare(const Send<Affine>& i) {
     onlyOn({EngineKind::Wire});
     leaf_.memtiles.push_back(i.memtile);
-    end(i.source, memtileEnd(0));
-    transfer(i.part, {&i.source.pattern});
-    leaf_.cycles = wireTime(Bytes(leaf_.bytes), device_).raw();
+    if (i.part.content == Content::Weights) {
+      record(i.part.y);
+      recordEnd(i.source, memtileEnd(0));
+    } else {
+      end(i.source, memtileEnd(0));
+      transfer(i.part, {&i.source.pattern});
+      leaf_.work.cycles = wireTime(Bytes(leaf_.work.bytes), device_).raw();
+    }
     if (i.to.empty() || i.to.size() > kMaxUses)
       malformed("the transfer has " + std::to_string(i.to.size()) + " destinations");
     for (const SendTo<Affine>& to : i.to)
@@ -64,6 +75,11 @@ class Preparation {
   }
   void prepare(const Receive<Affine>& i) {
     onlyOn({EngineKind::CoreIn});
+    if (i.part.content == Content::Weights) {
+      record(i.part.y);
+      recordEnd(i.destination, coreEnd());
+      return;
+    }
     end(i.destination, coreEnd());
     transfer(i.part, {&i.destination.pattern});
   }
@@ -81,19 +97,19 @@ class Preparation {
       end(d.end, memtileEnd(static_cast<std::int32_t>(leaf_.memtiles.size()) - 1));
       transfer(i.part, {&d.end.pattern});
     }
-    leaf_.cycles = coreWriteTime(Bytes(leaf_.bytes), device_).raw();
+    leaf_.work.cycles = coreWriteTime(Bytes(leaf_.work.bytes), device_).raw();
   }
   void prepare(const Call<Affine>& i) {
     onlyOn({EngineKind::Core});
     checkCall(x_, i);
     const Kernel& kernel = x_.program->kernels[i.kernel.at()];
     locks(i.acquire, i.release, -1);
+    if (i.weights) record(i.record);
     addCallOperands(i, kernel);
-    const std::int64_t blocks = kernel.op == OpKind::Conv ? i.keptBlocks : kernel.outputBlocks;
-    const KernelWork work = kernelWork(
-        kernel.op, blocks, kernel.window.kernelY * kernel.window.kernelX, kernel.outputColumns);
-    leaf_.cycles = kernelTime(work, device_).raw();
-    leaf_.macs = kernelMacs(work);
+    leaf_.kernel = kernelWork(kernel.op, kernel.outputBlocks,
+                              kernel.window.kernelY * kernel.window.kernelX, kernel.outputColumns);
+    leaf_.work.cycles = kernelTime(leaf_.kernel, device_).raw();
+    leaf_.work.macs = kernelMacs(leaf_.kernel);
   }
 
   // ---- transfers ----
@@ -118,13 +134,7 @@ class Preparation {
     end(e, {x_.program->ddrBytes, -1, device_.limits.shimDimensions, "the end in DDR"});
   }
 
-  void end(const End<Affine>& e, const EndKind& kind) {
-    const std::int64_t g = device_.limits.granularity;
-    if (kind.dimensions &&
-        static_cast<std::int64_t>(e.pattern.dimensions.size()) > *kind.dimensions)
-      exceeded(
-          std::string(kind.name) + " has more dimensions than a descriptor",
-          std::to_string(e.pattern.dimensions.size()) + " of " + std::to_string(*kind.dimensions));
+  void checkLockCount(const End<Affine>& e, const EndKind& kind) const {
     if (device_.limits.locksPerDescriptor &&
         static_cast<std::int64_t>(std::max(e.acquire.size(), e.release.size())) >
             *device_.limits.locksPerDescriptor)
@@ -132,6 +142,16 @@ class Preparation {
                std::to_string(e.acquire.size()) + " acquired and " +
                    std::to_string(e.release.size()) + " released; the device allows " +
                    std::to_string(*device_.limits.locksPerDescriptor) + " of each");
+  }
+
+  void end(const End<Affine>& e, const EndKind& kind) {
+    const std::int64_t g = device_.limits.granularity;
+    if (kind.dimensions &&
+        static_cast<std::int64_t>(e.pattern.dimensions.size()) > *kind.dimensions)
+      exceeded(
+          std::string(kind.name) + " has more dimensions than a descriptor",
+          std::to_string(e.pattern.dimensions.size()) + " of " + std::to_string(*kind.dimensions));
+    checkLockCount(e, kind);
     if (!inRange(e.pattern.run, 1, kMaxBytes) || e.pattern.dimensions.size() > kMaxUses)
       malformed(std::string(kind.name) + " has a pattern that cannot be");
     Int128 low = 0, high = e.pattern.run, bytes = e.pattern.run;
@@ -162,19 +182,35 @@ class Preparation {
     locks(e.acquire, e.release, kind.memtile);
   }
 
+  // Names the weight record; longest_: of all that it may be.
+  void record(const Affine& number) {
+    leaf_.record = number;
+    const auto& records = x_.program->records;
+    const auto [low, high] = rangeOf(number);
+    longest_ = 0;
+    for (Int128 i = std::max<Int128>(low, 0); i <= high && i < std::ssize(records); ++i)
+      longest_ = std::max(longest_, records[static_cast<std::size_t>(i)].bytes);
+  }
+
+  void recordEnd(const End<Affine>& e, const EndKind& kind) {
+    if (e.pattern != Pattern{}) malformed("the end of a weight record has a pattern");
+    checkLockCount(e, kind);
+    leaf_.operands.push_back({e.address, 0, longest_, kind.memory, kind.name, true});
+    checkAddress(e.address);
+    locks(e.acquire, e.release, kind.memtile);
+  }
+
   void transfer(const Part<Affine>& part, std::initializer_list<const Pattern*> patterns) {
-    const bool activation = part.content == Content::Activation;
     if (!inRange(part.rows, 1, kMaxBytes) || !inRange(part.blocks, 1, kMaxExtent) ||
-        !inRange(part.columns, 1, kMaxExtent) ||
-        (!activation && (part.blocks != 1 || part.columns != 1)))
+        !inRange(part.columns, 1, kMaxExtent) || part.content != Content::Activation)
       malformed("the part that it moves cannot be");
-    if (activation) checkRoot(x_, part.tensor);
-    const Int128 bytes = Int128{part.rows} * part.blocks * part.columns * (activation ? 8 : 1);
+    checkRoot(x_, part.tensor);
+    const Int128 bytes = Int128{part.rows} * part.blocks * part.columns * kBlock;
     for (const Pattern* pattern : patterns) {
-      leaf_.bytes = pattern->bytes();
-      if (bytes != leaf_.bytes)
+      leaf_.work.bytes = pattern->bytes();
+      if (bytes != leaf_.work.bytes)
         fail("MACH007", where(), "an end moves another number of bytes than the part has",
-             "the end " + std::to_string(leaf_.bytes) + " B, the part " +
+             "the end " + std::to_string(leaf_.work.bytes) + " B, the part " +
                  std::to_string(static_cast<std::int64_t>(std::min<Int128>(bytes, INT64_MAX))) +
                  " B",
              "make the pattern cover the part");
@@ -198,7 +234,10 @@ class Preparation {
         add({ring.base, {}, 0, 1},
             Int128{ring.length - 1} * ring.rowBytes + Int128{ring.blocks} * ring.columns * kBlock,
             "an input ring");
-    if (i.weights) add(*i.weights, i.weightBytes, "the weight record");
+    if (i.weights) {
+      add(*i.weights, longest_, "the weight record");
+      leaf_.operands.back().isRecord = true;
+    }
     const Int128 pixels = Int128{k.outputBlocks} * k.outputColumns * kBlock;
     if (i.accumulator) add({*i.accumulator, {}, 0, 1}, pixels * 4, "the accumulator");
     if (i.output) add(*i.output, pixels, "the output");
@@ -289,9 +328,29 @@ class Preparation {
   const EngineRange& engines_;
   const std::vector<std::int64_t>& counts_;
   Leaf& leaf_;
+  std::int64_t longest_ = 0;  // bytes of a weight record
 };
 
 }  // namespace
+
+Work workWith(const Executable& x, const Leaf& leaf, std::int64_t number) {
+  const WeightRecord& record = x.program->records[static_cast<std::size_t>(number)];
+  Work work = leaf.work;
+  work.record = static_cast<std::int32_t>(number);
+  if (leaf.op != Op::Call) {
+    work.bytes = record.bytes;
+    const Bytes bytes(record.bytes);
+    work.cycles = leaf.op == Op::Load   ? ddrReadTime(bytes, *x.device).raw()
+                  : leaf.op == Op::Send ? wireTime(bytes, *x.device).raw()
+                                        : 0;
+  } else if (leaf.kernel.op == OpKind::Conv) {
+    KernelWork kernel = leaf.kernel;
+    kernel.blocks = record.kept;
+    work.cycles = kernelTime(kernel, *x.device).raw();
+    work.macs = kernelMacs(kernel);
+  }
+  return work;
+}
 
 void failMalformed(const Executable& x, std::string what) {
   fail("MACH001", nameOfLeaf(x, static_cast<std::int32_t>(x.leaves.size()) - 1),

@@ -31,7 +31,7 @@ void checkCall(const Executable& executable, const Call<Affine>& call);
 [[noreturn]] void failMalformed(const Executable& executable, std::string what);
 void checkRoot(const Executable& executable, TensorId tensor);
 
-// Bytes of the call's weight record, as its kernel and fields say; at least so many for CONCAT.
-std::int64_t recordBytes(const Kernel& kernel, const Call<Affine>& call);
+// Bytes that a call reads of a weight record which keeps `kept` blocks.
+std::int64_t recordBytes(const Kernel& kernel, bool finish, std::int64_t kept);
 
 }  // namespace heddle::machine

@@ -205,10 +205,10 @@ void Simulation::attemptSend(EngineIndex wire) {
   if (!locksThere(wire, s.blocked)) return;
   for (const EngineIndex receiver : s.partners) {
     if (!locksThere(receiver, s.blocked)) return;
-    if (leafOf(state(receiver)).bytes != leafOf(s).bytes)
+    if (state(receiver).work.bytes != s.work.bytes)
       fail("MACH007", whereIs(wire), "the ends of the transfer move different numbers of bytes",
-           std::to_string(leafOf(s).bytes) + " B are sent; " + whereIs(receiver) + " takes " +
-               std::to_string(leafOf(state(receiver)).bytes) + " B",
+           std::to_string(s.work.bytes) + " B are sent; " + whereIs(receiver) + " takes " +
+               std::to_string(state(receiver).work.bytes) + " B",
            "make both ends move the same part");
   }
   start(wire, false);
@@ -221,7 +221,7 @@ std::int64_t Simulation::duration(EngineIndex e) const {
     acquires = acquires || std::any_of(s.partners.begin(), s.partners.end(),
                                        [&](EngineIndex r) { return !state(r).acquire.empty(); });
   const std::int64_t cycles =
-      takesOneCycle(s) ? std::min<std::int64_t>(leafOf(s).cycles, 1) : leafOf(s).cycles;
+      takesOneCycle(s) ? std::min<std::int64_t>(s.work.cycles, 1) : s.work.cycles;
   return cycles + (acquires ? x_.device->lockAcquire.raw() : 0);
 }
 
@@ -248,7 +248,7 @@ void Simulation::start(EngineIndex e, bool shared) {
     learn(e);
     moveData(e, end);
   }
-  countTraffic(leafOf(s));
+  countTraffic(s);
   if (!shared) {
     scheduleEnd(e, end);
     return;
@@ -257,7 +257,7 @@ void Simulation::start(EngineIndex e, bool shared) {
   const bool reads = x_.engines[static_cast<std::size_t>(e)].kind == EngineKind::DdrIn;
   const BytesPerSecond cap = reads ? std::min(rates.ddrRead, rates.memtileWrite)
                                    : std::min(rates.ddrWrite, rates.memtileRead);
-  if (!shareOf(e)->start(e, Bytes(leafOf(s).bytes), cap, now_))
+  if (!shareOf(e)->start(e, Bytes(s.work.bytes), cap, now_))
     failTooLarge("MACH016", whereIs(e), "more DDR channels share one rate than can be told apart",
                  "", "choose a smaller mesh");
   reschedule(*shareOf(e));
@@ -267,7 +267,15 @@ void Simulation::occupy(EngineIndex e, EngineIndex primary, std::int64_t end) {
   EngineState& s = state(e);
   if (!leafOf(s).operandsProved) checkOperands(e);
   if (options_.recordTimeline) {
-    SpanSlice slice{now_, end, s.ready, s.leaf, leafOf(s).layer, WaitKind::None, -1, {}};
+    SpanSlice slice{.start = now_,
+                    .end = end,
+                    .ready = s.ready,
+                    .leaf = s.leaf,
+                    .layer = leafOf(s).layer,
+                    .wait = WaitKind::None,
+                    .lock = -1,
+                    .record = s.work.record,
+                    .cause = {}};
     if (s.ready < now_) noteWait(e, primary, slice);
     result_.timeline.tracks[static_cast<std::size_t>(s.track)].slices.push_back(slice);
     ++s.last.index;
@@ -361,10 +369,10 @@ void Simulation::moveData(EngineIndex e, std::int64_t end) {
   }
 }
 
-void Simulation::countTraffic(const Leaf& leaf) {
-  result_.macs += leaf.macs;
-  const Bytes bytes(leaf.bytes);
-  switch (leaf.op) {
+void Simulation::countTraffic(const EngineState& s) {
+  result_.macs += s.work.macs;
+  const Bytes bytes(s.work.bytes);
+  switch (leafOf(s).op) {
     case Op::Load:
       result_.traffic.ddrRead += bytes;
       break;

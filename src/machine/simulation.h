@@ -55,6 +55,7 @@ class Simulation {
     std::int64_t entry = 0;  // of the head
 
     std::int32_t leaf = -1;  // the head's; -1: the queue has ended
+    Work work;               // the head's
     bool busy = false, queued = false;
     std::int64_t ready = 0;
     std::vector<LockNeed> acquire, release;
@@ -98,6 +99,7 @@ class Simulation {
   bool advance(EngineIndex e);
   void arrive(EngineIndex e);
   void resolveLocks(EngineIndex e);
+  Work workOf(EngineIndex e) const;
   void resolvePartners(EngineIndex e, const Send<Affine>& send);
   std::size_t tileOf(EngineIndex e, const LockTerm& term) const;
   void need(EngineIndex e, const LockTerm& term, bool releases, std::vector<LockNeed>& needs) const;
@@ -115,7 +117,7 @@ class Simulation {
   void finish(EngineIndex e);
   void letEntryRun(EngineIndex sequencer);
   void letGo(EngineIndex e);
-  void countTraffic(const Leaf& leaf);
+  void countTraffic(const EngineState& s);
   void scheduleEnd(EngineIndex e, std::int64_t time);
   void reschedule(SharedRate& rate);
   std::int64_t duration(EngineIndex e) const;

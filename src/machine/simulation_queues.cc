@@ -69,6 +69,7 @@ void Simulation::arrive(EngineIndex e) {
   if (s.leaf < 0) return;
   const Leaf& leaf = leafOf(s);
   resolveLocks(e);
+  s.work = workOf(e);
   switch (leaf.op) {
     case Op::Start:
       s.channel = x_.indexOf(std::get<Start>(leaf.instruction->as).channel);
@@ -97,6 +98,17 @@ void Simulation::arrive(EngineIndex e) {
       break;
   }
   queueAttempt(e);
+}
+
+Work Simulation::workOf(EngineIndex e) const {
+  const Leaf& leaf = leafOf(state(e));
+  if (!leaf.record) return leaf.work;
+  const std::int64_t number = value(*leaf.record, e);
+  if (!inRange(number, 0, std::ssize(x_.program->records) - 1))
+    fail("MACH007", whereIs(e), "the program has no such weight record",
+         "record " + std::to_string(number) + " of " + std::to_string(x_.program->records.size()),
+         "compile the program again");
+  return workWith(x_, leaf, number);
 }
 
 void Simulation::resolveLocks(EngineIndex e) {
@@ -189,14 +201,18 @@ void Simulation::checkOperands(EngineIndex e) const {
     const Int128 address =
         Int128{base} + (slots > 1 ? Int128{slot % slots} * operand.address.slotStride : 0);
     const std::int64_t granularity = x_.device->limits.granularity;
-    if (address + operand.low >= 0 && address + operand.high <= operand.limit &&
+    const std::int64_t record = state(e).work.record;
+    const std::int64_t high = operand.isRecord
+                                  ? x_.program->records[static_cast<std::size_t>(record)].bytes
+                                  : operand.high;
+    if (address + operand.low >= 0 && address + high <= operand.limit &&
         (slots == 1 || slot >= 0) && address % granularity == 0)
       continue;
     fail("MACH003", whereIs(e), std::string(operand.name) + " is out of range",
          "address " + std::to_string(static_cast<std::int64_t>(address)) + " (slot " +
              std::to_string(slot) + "), bytes " + std::to_string(operand.low) + " to " +
-             std::to_string(operand.high) + " from there; the memory has " +
-             std::to_string(operand.limit) + " B in steps of " + std::to_string(granularity) + " B",
+             std::to_string(high) + " from there; the memory has " + std::to_string(operand.limit) +
+             " B in steps of " + std::to_string(granularity) + " B",
          "compile the program for this device");
   }
 }

@@ -65,7 +65,9 @@ class StepCounter {
         rows_(plan.schedule[step].rows),
         op_(graph.ops[plan.schedule[step].layer.at()]),
         m_(plan.layers[plan.schedule[step].layer.at()]),
-        nest_(graph, OpId(plan.schedule[step].layer.at()), m_) {}
+        nest_(graph, OpId(plan.schedule[step].layer.at()), m_),
+        isDense_(BlockCounts(op_).whole()),
+        alike_(sharesInput(op_) && isDense_) {}
 
   StepWork run() {
     work_.wires.resize(device_.wires.size());
@@ -207,13 +209,15 @@ class StepCounter {
     work_.records = std::max(work_.records, records);
   }
 
-  // Cores with the same pixels and as many blocks do the same.
+  // Cores with the same pixels and as many blocks do the same; of sparse weights, with the same
+  // blocks.
   void countCores() {
     std::vector<const CoreShare*> counted;
     for (const CoreShare& share : m_.shares) {
       if (home(op_.output).empty()) countSpill(share);
       const auto like = std::ranges::find_if(counted, [&](const CoreShare* other) {
-        return other->boxes == share.boxes && other->blocks.count == share.blocks.count;
+        return other->boxes == share.boxes && (isDense_ ? other->blocks.count == share.blocks.count
+                                                        : other->blocks == share.blocks);
       });
       if (like == counted.end()) {
         counted.push_back(&share);
@@ -241,7 +245,7 @@ class StepCounter {
       const ReductionPart& part = nest_.part(i);
       const auto [entry, fresh] = known.try_emplace(
           {key, part.kernelRows.first, part.inputBlocks.first, part.inputBlocks.count,
-           sharesInput(op_) ? blocks.count : blocks.first, telling, first});
+           alike_ ? blocks.count : blocks.first, telling, first});
       if (fresh) entry->second = callsOf(share, i, telling, first, window, core);
       for (const CallWork& call : entry->second) addCall(core, call);
       first = first && entry->second.empty();
@@ -275,9 +279,8 @@ class StepCounter {
     for (std::size_t k = 0; k < due.size(); ++k) {
       CallWork call;
       call.times = 1;
-      call.kernel = kernelWork(
-          op_.kind(), sharesInput(op_) ? blocks.count * part.inputBlocks.count : blocks.count,
-          part.kernelRows.count * kernelX, due[k].x.count);
+      call.kernel = kernelWork(op_.kind(), blocksComputed(op_, blocks, part),
+                               part.kernelRows.count * kernelX, due[k].x.count);
       for (std::size_t operand = 0; telling && operand < rows.size(); ++operand) {
         const N fresh = rows[operand].fresh[k];
         const N ahead = std::min(fresh, std::max<N>(m_.rings[operand].length - window, 0));
@@ -380,6 +383,8 @@ class StepCounter {
   const CanonicalOp& op_;
   const Mapping& m_;
   LayerNest nest_;
+  bool isDense_;
+  bool alike_;  // passes of equally many blocks ask for the same
   StepWork work_;
 };
 

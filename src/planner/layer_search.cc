@@ -54,6 +54,7 @@ class LayerSearch {
         device_(device),
         limits_(limits),
         mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
+        counts_(op),
         output_(graph.tensors[op.output.at()].shape),
         input_(graph.tensors[op.inputs[0].at()].shape),
         capacity_(device.core.operandMemory().raw()) {
@@ -185,7 +186,7 @@ class LayerSearch {
     t.bands = c.bands;
     t.resident = c.resident;
     for (std::int64_t i = 0; i < c.channelParts * c.kernelParts; ++i) t.parts.push_back(part(c, i));
-    t.weightBytes = roundUpTo(recordBytes(op_, c.blocksPerPass, t.parts[0], true), kBlock);
+    t.weightBytes = largestRecord(t);
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
     t.outputSlots = std::min(t.outputSlots, mostAhead());
     if (t.weightBytes * 2 > limits_.staging && t.weightBytes > 0) {
@@ -211,6 +212,32 @@ class LayerSearch {
       bestScore_ = score;
     }
     return true;
+  }
+
+  // Blocks that mesh row `row` computes in a pass and part, of one tap.
+  std::int64_t computed(const Mapping& t, std::int64_t row, std::int64_t pass,
+                        std::size_t part) const {
+    const Interval blocks = passBlocks(t, row, pass);
+    return sharesInput(op_) ? counts_.count(blocks, t.parts[part].inputBlocks) : blocks.count;
+  }
+
+  // How many of the mesh rows need be looked at: of dense weights the first has most.
+  std::int64_t differentRows() const { return counts_.whole() ? 1 : space_.activeRows(); }
+
+  // Room for the longest record; for all of a dense one's parts that of the first with an epilogue.
+  std::int64_t largestRecord(const Mapping& t) const {
+    if (counts_.whole())
+      return roundUpTo(recordBytes(op_, t.blocksPerPass, t.parts[0], true,
+                                   t.blocksPerPass * t.parts[0].inputBlocks.count),
+                       kBlock);
+    std::int64_t most = 0;
+    for (std::int64_t r = 0; r < differentRows(); ++r)
+      for (std::int64_t k = 0; k < t.passes; ++k)
+        for (std::size_t i = 0; i < t.parts.size(); ++i)
+          if (const Interval blocks = passBlocks(t, r, k); !blocks.empty())
+            most = std::max(most, recordBytes(op_, blocks.count, t.parts[i],
+                                              i + 1 == t.parts.size(), computed(t, r, k, i)));
+    return roundUpTo(most, kBlock);
   }
 
   // Rings of two windows where they fit, else of one. Returns whether they hold two; nothing where
@@ -289,14 +316,10 @@ class LayerSearch {
   void estimate(Mapping& t, const Candidate& c, std::int64_t columns, bool doubled) {
     const std::int64_t rows = space_.columns[0].y.count;
     std::int64_t compute = 0, weights = 0, wire = 0;
-    const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
-    for (std::int64_t k = 0; k < t.passes; ++k) {
-      const std::int64_t blocks = passBlocks(t, 0, k).count;
-      for (std::size_t i = 0; i < t.parts.size(); ++i) {
-        compute += rows * t.chunks * kernelTime(work(blocks, t.parts[i], columns), device_).raw();
-        const std::int64_t bytes = recordBytes(op_, blocks, t.parts[i], i + 1 == t.parts.size());
-        weights += sweeps * wireTime(Bytes(bytes), device_).raw();
-      }
+    for (std::int64_t r = 0; r < differentRows(); ++r) {
+      const auto [computing, moving] = rowTimes(t, r, columns);
+      compute = std::max(compute, computing);
+      weights = std::max(weights, moving);
     }
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
@@ -332,15 +355,32 @@ class LayerSearch {
     t.score = Cycles(total + fill + coreWriteTime(Bytes(t.outputRowBytes), device_).raw());
   }
 
-  KernelWork work(std::int64_t blocks, const ReductionPart& part, std::int64_t columns) const {
-    return kernelWork(op_.kind(), sharesInput(op_) ? blocks * part.inputBlocks.count : blocks,
-                      part.kernelRows.count * window_.kernelX, columns);
+  // Cycles that a core of mesh row `row` computes, and that its records are on the wire.
+  std::pair<std::int64_t, std::int64_t> rowTimes(const Mapping& t, std::int64_t row,
+                                                 std::int64_t columns) const {
+    const std::int64_t rows = space_.columns[0].y.count;
+    const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
+    std::int64_t compute = 0, weights = 0;
+    for (std::int64_t k = 0; k < t.passes; ++k) {
+      const std::int64_t blocks = passBlocks(t, row, k).count;
+      for (std::size_t i = 0; i < t.parts.size(); ++i) {
+        const std::int64_t kept = computed(t, row, k, i);
+        const KernelWork call =
+            kernelWork(op_.kind(), kept, t.parts[i].kernelRows.count * window_.kernelX, columns);
+        compute += rows * t.chunks * kernelTime(call, device_).raw();
+        const std::int64_t bytes =
+            recordBytes(op_, blocks, t.parts[i], i + 1 == t.parts.size(), kept);
+        weights += sweeps * wireTime(Bytes(bytes), device_).raw();
+      }
+    }
+    return {compute, weights};
   }
 
   const CanonicalOp& op_;
   const Device& device_;
   SearchLimits limits_;
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
+  BlockCounts counts_;
   Shape output_, input_;
   std::int64_t capacity_;
   Window window_;

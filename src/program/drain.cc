@@ -421,8 +421,7 @@ class Drain {
     return same;
   }
   static std::string text(const Part<Affine>& p, const Queue& q) {
-    if (p.content == Content::Weights)
-      return "weights " + to_string(q.value(p.y)) + " for " + to_string(p.rows) + " B";
+    if (p.content == Content::Weights) return "weight record " + to_string(q.value(p.y));
     return "%" + to_string(p.tensor.index) + " y " + to_string(q.value(p.y)) + " for " +
            to_string(p.rows) + ", block " + to_string(q.value(p.block)) + " for " +
            to_string(p.blocks) + ", x " + to_string(q.value(p.x)) + " for " + to_string(p.columns);

@@ -96,8 +96,6 @@ class StructureKey {
     }
     add(i.weights.has_value());
     if (i.weights) add(*i.weights);
-    add(i.weightBytes);
-    add(i.keptBlocks);
     add(i.accumulator.has_value());
     add(i.init);
     add(i.finish);

@@ -19,7 +19,7 @@ struct Generation {
   Emission emission;
   GeneratedProgram out;
   std::map<std::size_t, std::size_t> lastProducer;  // root tensor -> the last step that writes it
-  // Layer, first block, blocks, part of the reduction -> place of the record in the image.
+  // Layer, first block, blocks, part of the reduction -> number of the record.
   std::map<std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>, std::int64_t> records;
   std::map<std::size_t, std::vector<KernelId>> kernels;  // of each layer so far
 

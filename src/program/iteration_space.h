@@ -31,6 +31,17 @@ class IterationSpace {
     return one;
   }
 
+  // Of these iterations those between which a number differs: counters and engines that it does not
+  // use stay at their first value.
+  IterationSpace along(const Affine& a) const {
+    IterationSpace some = *this;
+    if (a.row == 0) some.engines_.rows = 1;
+    if (a.column == 0) some.engines_.columns = 1;
+    for (std::size_t k = 0; k < depth_; ++k)
+      if (a.loop[k] == 0) some.counts_[k] = 1;
+    return some;
+  }
+
   // Whether `a` uses counters of enclosing loops only, and no sum of its terms can overflow.
   bool usesKnownCounters(const Affine& a) const {
     return std::all_of(a.loop.begin() + static_cast<std::ptrdiff_t>(depth_), a.loop.end(),

@@ -68,16 +68,26 @@ void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn
   const Channels channels{conv.weights,    conv.weightZero,         conv.bias,
                           conv.requantize, conv.requantizeNegative, inputZero};
   channels.appendZeros(blocks, image);
-  const std::int64_t pairs = blocks.count * part.inputBlocks.count;
-  for (std::int64_t word = 0; word < divideRoundUp(pairs, 64); ++word) {
-    const std::int64_t bits = std::min<std::int64_t>(64, pairs - word * 64);
-    append(image, bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1);
-  }
+  const std::int64_t pairs = blocks.count * part.inputBlocks.count,
+                     inputBlocks = divideRoundUp(channelsIn, kBlock);
+  const auto keeps = [&](std::int64_t b, std::int64_t a) {
+    return conv.kept.size() == 0 || conv.kept[b * inputBlocks + a];
+  };
+  std::vector<std::uint64_t> gamma(static_cast<std::size_t>(divideRoundUp(pairs, 64)));
+  std::int64_t bit = 0, kept = 0;
+  for (std::int64_t b = blocks.first; b < blocks.end(); ++b)
+    for (std::int64_t a = part.inputBlocks.first; a < part.inputBlocks.end(); ++a, ++bit)
+      if (keeps(b, a)) {
+        gamma[static_cast<std::size_t>(bit / 64)] |= std::uint64_t{1} << (bit % 64);
+        ++kept;
+      }
+  for (const std::uint64_t word : gamma) append(image, word);
   const std::int64_t kx = conv.window.kernelX, ky = conv.window.kernelY;
   std::size_t at = image.size();
-  image.resize(at + static_cast<std::size_t>(pairs * part.kernelRows.count * kx * kBlock * kBlock));
+  image.resize(at + static_cast<std::size_t>(kept * part.kernelRows.count * kx * kBlock * kBlock));
   for (std::int64_t b = blocks.first; b < blocks.end(); ++b) {
     for (std::int64_t a = part.inputBlocks.first; a < part.inputBlocks.end(); ++a) {
+      if (!keeps(b, a)) continue;
       for (std::int64_t y = part.kernelRows.first; y < part.kernelRows.end(); ++y) {
         for (std::int64_t x = 0; x < kx; ++x) {
           for (std::int64_t o = 0; o < kBlock; ++o) {
@@ -147,8 +157,7 @@ void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Inte
       if (p.table) appendTable(*p.table, image);
   }
   const auto written = static_cast<std::int64_t>(image.size() - before);
-  HEDDLE_CHECK(written == recordBytes(op, blocks.count, part, lastPart))
-      << op.name << ": " << written;
+  HEDDLE_CHECK(written == recordBytes(op, blocks, part, lastPart)) << op.name << ": " << written;
   image.resize(before + static_cast<std::size_t>(roundUpTo(written, kBlock)));
 }
 

@@ -27,7 +27,7 @@ struct RowStream {
 struct RecordStream {
   std::vector<std::size_t> due;  // index of iterations
   N told = 0, current = -1;      // number of records told; the one that calls read now
-  std::vector<N> offsets;        // place in the image of each record told
+  std::vector<N> numbers;        // in Program::records, of each record told
 };
 
 class StepTeller {
@@ -234,31 +234,41 @@ class StepTeller {
     const Iteration& at = nest_.iterations()[stream.due[static_cast<std::size_t>(stream.told)]];
     const CoreShare& any = shareAt(route.cores[0]);
     const Interval blocks = m_.passBlocks(any, at.pass);
-    std::vector<std::uint8_t>& image = g_.out.weights.bytes;
-    const auto [entry, fresh] =
-        g_.records.try_emplace({layer_, blocks.first, blocks.count, at.part}, std::ssize(image));
-    if (fresh) appendRecord(g_.graph, op_, blocks, nest_.part(at), nest_.last(at), image);
-    const N offset = entry->second, bytes = nest_.recordBytes(any, at), number = stream.told++;
-    stream.offsets.push_back(offset);
+    const N number = stream.told++;
+    stream.numbers.push_back(recordOf(blocks, at));
 
+    // A record has its place to itself, however much of it it fills: that way records of different
+    // lengths wait for each other alike.
     const StreamPlan& staged = where_.weights[r];
     const Address<N> staging{staged.address, number, staged.slotBytes, staged.slots};
     const N place = byteAddress(staging);
     const Tile tile{TileKind::Memtile, 0, small(route.memtile)};
-    const Part<N> part{Content::Weights, TensorId(), offset, 0, 0, bytes, 1, 1};
-    g_.emission.push(
-        {EngineKind::DdrIn, 0, small(route.memtile), small(route.ddrChannel)}, step_,
-        Flat{Load<N>{{heddle::at(g_.memory.weightsAddress + offset), contiguous(bytes), {}, {}},
-                     {staging, contiguous(bytes), {}, {}},
-                     part}},
-        {{tile, place, place + bytes, true, 1}});
+    const Part<N> part{.content = Content::Weights, .y = stream.numbers.back()};
+    g_.emission.push({EngineKind::DdrIn, 0, small(route.memtile), small(route.ddrChannel)}, step_,
+                     Flat{Load<N>{{}, {staging, {}, {}, {}}, part}},
+                     {{tile, place, place + staged.slotBytes, true, 1}});
     const Lane& lane = laneOf(route, number);
     const Address<N> slot{weightsAt_, number, m_.weightBytes, m_.weightSlots};
-    send(route.cores, lane, route.memtile, {staging, contiguous(bytes), {}, {}}, place,
-         place + bytes, part);
+    send(route.cores, lane, route.memtile, {staging, {}, {}, {}}, place, place + staged.slotBytes,
+         part);
     for (const CoreAt& core : route.cores)
-      receive(core, lane, {slot, contiguous(bytes), {}, {}}, part, byteAddress(slot),
-              byteAddress(slot) + bytes);
+      receive(core, lane, {slot, {}, {}, {}}, part, byteAddress(slot),
+              byteAddress(slot) + m_.weightBytes);
+  }
+
+  // The number of a record in the program, packed now if it is the first time.
+  N recordOf(const Interval& blocks, const Iteration& at) {
+    std::vector<WeightRecord>& table = g_.out.program.records;
+    std::vector<std::uint8_t>& image = g_.out.weights.bytes;
+    const auto [entry, fresh] =
+        g_.records.try_emplace({layer_, blocks.first, blocks.count, at.part}, std::ssize(table));
+    if (!fresh) return entry->second;
+    const N offset = std::ssize(image);
+    appendRecord(g_.graph, op_, blocks, nest_.part(at), nest_.last(at), image);
+    const bool conv = op_.kind() == OpKind::Conv;
+    table.push_back({offset, std::ssize(image) - offset,
+                     conv ? blocksComputed(op_, blocks, nest_.part(at)) : 0});
+    return entry->second;
   }
 
   // ---- transfers --------------------------------------------------------------------------------
@@ -456,16 +466,13 @@ class StepTeller {
     call.kernel = kernelFor(g_, nest_, layer_, share, at, row.x);
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       addInput(call, accesses, tile, share, i, row, at);
-    if (const N bytes = m_.weights.empty() ? 0 : bytesRead(call.kernel, share, at)) {
+    if (!m_.weights.empty() && readsRecord(call.kernel)) {
       const RecordStream& stream = records_[recordRoute_[index(share.core)]];
       call.weights = Address<N>{weightsAt_, stream.current, m_.weightBytes, m_.weightSlots};
-      call.weightOffset = stream.offsets[static_cast<std::size_t>(stream.current)];
-      call.weightBytes = bytes;
-      accesses.push_back(
-          {tile, byteAddress(*call.weights), byteAddress(*call.weights) + bytes, false, 0});
+      call.record = stream.numbers[static_cast<std::size_t>(stream.current)];
+      accesses.push_back({tile, byteAddress(*call.weights),
+                          byteAddress(*call.weights) + m_.weightBytes, false, 0});
     }
-    if (op_.kind() == OpKind::Conv)
-      call.keptBlocks = blocks.count * nest_.part(at).inputBlocks.count;
     call.init = first;
     call.finish = last;
     const N rowBytes = blocks.count * row.x.count * kBlock;
@@ -493,14 +500,12 @@ class StepTeller {
     if (written) writeBack(share, *written, piece);
   }
 
-  // Bytes of the record that a call reads; a CONCAT only as far as the last table of the operands
-  // that it has.
-  N bytesRead(KernelId kernel, const CoreShare& share, const Iteration& at) const {
-    if (op_.kind() != OpKind::Assemble) return nest_.recordBytes(share, at);
-    N tables = 0;
-    for (const Kernel::Move& move : g_.out.program.kernels[kernel.at()].moves)
-      tables = std::max(tables, move.table + 1);
-    return tables * 256;
+  // A CONCAT whose operands here have no tables reads none.
+  bool readsRecord(KernelId kernel) const {
+    const std::vector<Kernel::Move>& moves = g_.out.program.kernels[kernel.at()].moves;
+    return op_.kind() != OpKind::Assemble ||
+           std::any_of(moves.begin(), moves.end(),
+                       [](const Kernel::Move& move) { return move.table >= 0; });
   }
 
   void addInput(Call<N>& call, std::vector<Access>& accesses, const Tile& tile,

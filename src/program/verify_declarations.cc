@@ -22,6 +22,7 @@ class Declarations {
   void check() {
     ddr();
     shapes();
+    records();
     if (faults_.broken()) return;
     for (std::size_t i = 0; i < program_.tensors.size(); ++i) tensor(i);
     for (const Port& p : program_.inputs) port(p, "input");
@@ -49,6 +50,22 @@ class Declarations {
                       std::to_string(program_.weightsAddress) + ", DDR has " +
                       std::to_string(size) + " B",
                   "place it inside");
+  }
+
+  void records() {
+    for (std::size_t i = 0; i < program_.records.size() && !faults_.full(); ++i) {
+      const WeightRecord& r = program_.records[i];
+      const std::string name = "record " + std::to_string(i);
+      if (r.offset % kBlock != 0 || r.bytes % kBlock != 0 || r.bytes < 1 ||
+          !liesIn(r.offset, r.bytes, program_.weightsBytes))
+        faults_.add("PROG005", name, "a weight record does not lie in the weight image",
+                    std::to_string(r.bytes) + " B at " + std::to_string(r.offset) + " of " +
+                        std::to_string(program_.weightsBytes) + " B; both are multiples of 8",
+                    "place it inside");
+      else if (!within(r.kept, 0, kMaxNumber))
+        faults_.add("PROG004", name, "the number of kept blocks is out of range",
+                    std::to_string(r.kept), "count the blocks that the record holds");
+    }
   }
 
   void shapes() {

@@ -383,14 +383,50 @@ class Sections {
     return f->bytes;
   }
 
-  // What is meant to move lies in its tensor or image; its bytes, or nothing after a fault.
+  // The end of a transfer that moves weight records: as long as the longest of them.
+  void recordEnd(const std::string& name, const End<Affine>& e, std::int64_t bytes,
+                 const Memory& memory) {
+    if (e.pattern != Pattern{})
+      return faultHere("PROG006", name + " has a pattern of its own",
+                       "a weight record is contiguous, and as long as its table says",
+                       "leave the pattern out");
+    address(name, e.address, 0, bytes, memory);
+    granular(name, e);
+    locks(name, e.acquire, memory, true);
+    locks(name, e.release, memory, true);
+  }
+
+  // Calls f(record) for all records that a number names; false after a fault.
+  template <class F>
+  bool forEachRecord(const Affine& number, F&& f) {
+    if (!inRange("the number of the weight record", number, 0, std::ssize(program_.records) - 1))
+      return false;
+    const auto outOfBudget = space_.along(number).findWhere(
+        budget_,
+        [&](std::span<const std::int64_t> counters, std::int64_t row, std::int64_t column) {
+          f(program_.records[static_cast<std::size_t>(evaluate(number, counters, row, column))]);
+          return false;
+        });
+    return !outOfBudget;
+  }
+
+  // Bytes of the longest record that a transfer moves, or nothing after a fault.
+  std::optional<std::int64_t> records(const Part<Affine>& p) {
+    if (p != Part<Affine>{.content = Content::Weights, .y = p.y}) {
+      faultHere("PROG006", "its part is not one weight record", "", "name a record by its number");
+      return std::nullopt;
+    }
+    std::int64_t longest = 0;
+    if (!forEachRecord(p.y, [&](const WeightRecord& r) { longest = std::max(longest, r.bytes); }))
+      return std::nullopt;
+    return longest;
+  }
+
+  // What is meant to move lies in its tensor; its bytes, or nothing after a fault.
   std::optional<std::int64_t> part(const Part<Affine>& p) {
     if (p.content == Content::Weights) {
-      if (!inRange("the size of the weights", p.rows, 1, program_.weightsBytes))
-        return std::nullopt;
-      if (!inRange("the place of the weights", p.y, 0, program_.weightsBytes - p.rows))
-        return std::nullopt;
-      return p.rows;
+      faultHere("PROG006", "weights leave no core and no memtile", "", "write activations only");
+      return std::nullopt;
     }
     if (!p.tensor.valid() || p.tensor.at() >= program_.tensors.size() ||
         program_.tensors[p.tensor.at()].root != p.tensor) {
@@ -472,6 +508,14 @@ class Sections {
   }
   void instruction(const Load<Affine>& i) {
     if (!isFor(EngineKind::DdrIn)) return;
+    if (i.part.content == Content::Weights) {
+      if (i.source != End<Affine>{})
+        faultHere("PROG006", "the source of a weight record is not empty",
+                  "its place in DDR stands in the table of records", "leave it empty");
+      if (const auto bytes = records(i.part))
+        recordEnd("the destination", i.destination, *bytes, memtile(i.part.content));
+      return;
+    }
     const auto bytes = part(i.part);
     agree("the source", end("the source", i.source, ddr()), bytes);
     agree("the destination", end("the destination", i.destination, memtile(i.part.content)), bytes);
@@ -485,8 +529,12 @@ class Sections {
 
   void instruction(const Send<Affine>& i) {
     if (!isFor(EngineKind::Wire)) return;
-    agree("the source", end("the source", i.source, memtile(i.part.content, i.memtile)),
-          part(i.part));
+    const Memory from = memtile(i.part.content, i.memtile);
+    if (i.part.content == Content::Weights) {
+      if (const auto bytes = records(i.part)) recordEnd("the source", i.source, *bytes, from);
+    } else {
+      agree("the source", end("the source", i.source, from), part(i.part));
+    }
     if (i.to.empty() || std::ssize(i.to) > device_.cores() * device_.core.channelsIn)
       return faultHere("PROG008", "a transfer without receivers, or with too many",
                        to_string(i.to.size()) + " groups of cores", "name each core once");
@@ -526,7 +574,12 @@ class Sections {
 
   void instruction(const Receive<Affine>& i) {
     if (!isFor(EngineKind::CoreIn)) return;
-    agree("the destination", end("the destination", i.destination, core()), part(i.part));
+    if (i.part.content == Content::Weights) {
+      if (const auto bytes = records(i.part))
+        recordEnd("the destination", i.destination, *bytes, core());
+    } else {
+      agree("the destination", end("the destination", i.destination, core()), part(i.part));
+    }
     inRange("the wire", i.wire, 0, std::ssize(device_.wires) - 1, "PROG001");
   }
 
@@ -554,8 +607,8 @@ class Sections {
     return k.op == OpKind::Add || k.op == OpKind::Mul ? 2 : 1;
   }
 
-  // Bytes of the weight record, as program.h lays it out.
-  static std::int64_t recordBytes(const Kernel& k, const Call<Affine>& i) {
+  // Bytes of a weight record with `kept` blocks, as program.h lays it out.
+  static std::int64_t recordBytes(const Kernel& k, bool finish, std::int64_t kept) {
     const std::int64_t pairs = k.inputBlocks * k.outputBlocks,
                        taps = k.window.kernelY * k.window.kernelX;
     const std::int64_t zeros = kBlock * k.outputBlocks,
@@ -563,8 +616,8 @@ class Sections {
                            std::int64_t{k.negativeScale ? 5 : 3} * 4 * kBlock * k.outputBlocks;
     switch (k.op) {
       case OpKind::Conv:
-        return zeros + divideRoundUp(pairs, 64) * 8 + i.keptBlocks * taps * kBlock * kBlock +
-               (i.finish ? epilogue : 0);
+        return zeros + divideRoundUp(pairs, 64) * 8 + kept * taps * kBlock * kBlock +
+               (finish ? epilogue : 0);
       case OpKind::DepthwiseConv:
         return zeros + k.outputBlocks * taps * kBlock + epilogue;
       case OpKind::Table:
@@ -649,24 +702,27 @@ class Sections {
   }
 
   void weights(const Call<Affine>& i, const Kernel& k) {
+    if (recordBytes(k, i.finish, 0) == 0) return;
+    if (!i.weights)
+      return faultHere("PROG006", "the weight record is missing", "", "name it and its place");
     const bool conv = k.op == OpKind::Conv;
-    if (!inRange("the number of kept blocks", i.keptBlocks, 0,
-                 conv ? k.inputBlocks * k.outputBlocks : kMaxNumber))
-      return;
-    const Int128 whole = Int128{i.keptBlocks} * k.window.kernelY * k.window.kernelX;
-    if (conv && whole > kMaxDdrBytes)
-      return faultHere("PROG004", "the weight record is too large", "", "cut the reduction");
-    const std::int64_t needed = recordBytes(k, i);
-    if (needed == 0) return;
-    if (!i.weights || i.weightBytes < needed)
-      return faultHere(
-          "PROG006", "the weight record is missing or too small",
-          to_string(i.weights ? i.weightBytes : 0) + " B of " + to_string(needed) + " B",
-          "give the whole record");
-    if (!inRange("the size of the weight record", i.weightBytes, 1, program_.weightsBytes)) return;
-    address("the weight record", *i.weights, 0, i.weightBytes, core());
-    inRange("the place of the weight record", i.weightOffset, 0,
-            program_.weightsBytes - i.weightBytes);
+    std::int64_t longest = 0;
+    const WeightRecord* wrong = nullptr;
+    const bool known = forEachRecord(i.record, [&](const WeightRecord& r) {
+      longest = std::max(longest, r.bytes);
+      const bool sized =
+          !conv || r.kept <= std::min(k.inputBlocks * k.outputBlocks, r.bytes / (kBlock * kBlock));
+      if (!wrong && (!sized || recordBytes(k, i.finish, r.kept) > r.bytes)) wrong = &r;
+    });
+    if (wrong)
+      faultHere("PROG006", "the weight record is too small, or keeps too many blocks",
+                "record " + to_string(wrong - program_.records.data()) + " has " +
+                    to_string(wrong->bytes) + " B and keeps " + to_string(wrong->kept) +
+                    " blocks of the kernel's " + to_string(k.inputBlocks) + " x " +
+                    to_string(k.outputBlocks),
+                "give the whole record");
+    else if (known)
+      address("the weight record", *i.weights, 0, longest, core());
   }
 
   const Program& program_;

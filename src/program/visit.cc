@@ -75,8 +75,6 @@ struct Convert {
       out.inputs.push_back(ring);
     }
     if (i.weights) out.weights = convert<To>(*i.weights);
-    out.weightBytes = i.weightBytes;
-    out.keptBlocks = i.keptBlocks;
     if (i.accumulator) out.accumulator.emplace();
     out.init = i.init;
     out.finish = i.finish;

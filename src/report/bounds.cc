@@ -46,9 +46,18 @@ bool isConcat(const CanonicalGraph& graph, const CanonicalOp& op, const Assemble
   return !assemble.parts.empty();
 }
 
-std::int64_t needsMacs(const CanonicalGraph& graph, const CanonicalOp& op, std::int64_t weights) {
-  const Shape& out = graph.tensors[op.output.at()].shape;
-  return out.height * out.width * weights;  // each weight meets each output pixel once
+// Weights in the blocks that a convolution keeps; those at the edges are partial.
+std::int64_t keptWeights(const CanonicalGraph& graph, const CanonicalOp& op, const Conv& conv) {
+  if (conv.kept.size() == 0) return std::ssize(conv.weights);
+  const std::int64_t outputs = std::ssize(conv.bias),
+                     inputs = graph.tensors[op.inputs[0].at()].shape.channels,
+                     columns = divideRoundUp(inputs, kBlock);
+  std::int64_t pairs = 0;
+  for (std::int64_t i = 0; i < conv.kept.size(); ++i)
+    if (conv.kept[i])
+      pairs += std::min(kBlock, outputs - i / columns * kBlock) *
+               std::min(kBlock, inputs - i % columns * kBlock);
+  return pairs * conv.window.kernelY * conv.window.kernelX;
 }
 
 struct WireCounts {
@@ -79,14 +88,17 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   for (const TensorId input : op.inputs) needs.inputBytes += elements(graph, input);
   needs.outputBytes = elements(graph, op.output);
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
-    needs.weightBytes = static_cast<std::int64_t>(conv->weights.size());
-    needs.macs = needsMacs(graph, op, needs.weightBytes);
+    needs.weightBytes = keptWeights(graph, op, *conv);
+    needs.denseWeightBytes = std::ssize(conv->weights);
   } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes)) {
-    needs.weightBytes = static_cast<std::int64_t>(depthwise->weights.size());
-    needs.macs = needsMacs(graph, op, needs.weightBytes);
+    needs.weightBytes = needs.denseWeightBytes = std::ssize(depthwise->weights);
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
     needs.free = isConcat(graph, op, *assemble);
   }
+  const Shape& out = graph.tensors[op.output.at()].shape;
+  const std::int64_t pixels = out.height * out.width;  // each meets each weight once
+  needs.macs = pixels * needs.weightBytes;
+  needs.denseMacs = pixels * needs.denseWeightBytes;
   return needs;
 }
 

@@ -1,5 +1,7 @@
 #include "leaf_places.h"
 
+#include <algorithm>
+
 namespace heddle {
 namespace {
 
@@ -48,6 +50,24 @@ Extent extentOf(const End<Affine>& end, const std::vector<std::int64_t>& counts,
   std::int64_t bytes = end.pattern.run;
   for (const Dimension& d : end.pattern.dimensions) bytes += (d.count - 1) * d.stride;
   return extentOf(end.address, bytes, counts, row, column);
+}
+
+std::int64_t longestRecord(const Program& program, const Affine& number,
+                           const std::vector<std::int64_t>& counts, std::int64_t row,
+                           std::int64_t column) {
+  const Extent numbers = extentOf(number, counts, row, column);
+  std::int64_t longest = 0;
+  const std::int64_t last = std::min(numbers.end, std::ssize(program.records) - 1);
+  for (std::int64_t i = std::max<std::int64_t>(numbers.first, 0); i <= last; ++i)
+    longest = std::max(longest, program.records[static_cast<std::size_t>(i)].bytes);
+  return longest;
+}
+
+Extent extentOf(const Program& program, const End<Affine>& end, const Part<Affine>& part,
+                const std::vector<std::int64_t>& counts, std::int64_t row, std::int64_t column) {
+  if (part.content != Content::Weights) return extentOf(end, counts, row, column);
+  return extentOf(end.address, longestRecord(program, part.y, counts, row, column), counts, row,
+                  column);
 }
 
 }  // namespace heddle

@@ -28,5 +28,12 @@ Extent extentOf(const Address<Affine>& address, std::int64_t bytes,
                 const std::vector<std::int64_t>& counts, std::int64_t row, std::int64_t column);
 Extent extentOf(const End<Affine>& end, const std::vector<std::int64_t>& counts, std::int64_t row,
                 std::int64_t column);
+// Bytes of the longest weight record that a number names over all iterations.
+std::int64_t longestRecord(const Program& program, const Affine& number,
+                           const std::vector<std::int64_t>& counts, std::int64_t row,
+                           std::int64_t column);
+// All that an end of a transfer of `part` touches.
+Extent extentOf(const Program& program, const End<Affine>& end, const Part<Affine>& part,
+                const std::vector<std::int64_t>& counts, std::int64_t row, std::int64_t column);
 
 }  // namespace heddle

@@ -15,12 +15,25 @@ std::int64_t callMacs(const Kernel& kernel, std::int64_t blocks) {
 
 struct Describe {
   const Program& program;
+  const CoreRange& engines;
   LeafFacts& facts;
 
   void transfer(Resource resource, std::string_view word, std::int64_t bytes) const {
     facts.resource = resource;
     facts.mnemonic = word;
     facts.bytes = bytes;
+  }
+  // Moves a record, or `bytes`.
+  void transfer(Resource resource, std::string_view word, const Part<Affine>& part,
+                std::int64_t bytes) const {
+    facts.movesRecord = carriesWeights(part);
+    transfer(resource, word, facts.movesRecord ? first(part.y).bytes : bytes);
+  }
+  // Of the records that a number names in its loops and engines, the one where all begin.
+  WeightRecord first(const Affine& number) const {
+    const std::int64_t n = number.base + number.row * engines.row + number.column * engines.column;
+    return n >= 0 && n < std::ssize(program.records) ? program.records[static_cast<std::size_t>(n)]
+                                                     : WeightRecord{};
   }
   static bool carriesWeights(const Part<Affine>& part) { return part.content == Content::Weights; }
   static Resource wireFor(const Part<Affine>& part) {
@@ -30,18 +43,18 @@ struct Describe {
   void operator()(const Start&) const { facts.mnemonic = "START"; }
   void operator()(const Wait<Affine>&) const { facts.mnemonic = "WAIT"; }
   void operator()(const Load<Affine>& i) const {
-    transfer(Resource::DdrRead, carriesWeights(i.part) ? "LOADW" : "LOAD",
+    transfer(Resource::DdrRead, carriesWeights(i.part) ? "LOADW" : "LOAD", i.part,
              i.destination.pattern.bytes());
   }
   void operator()(const Write<Affine>& i) const {
     transfer(Resource::DdrWrite, "WRITE", i.source.pattern.bytes());
   }
   void operator()(const Send<Affine>& i) const {
-    transfer(wireFor(i.part), carriesWeights(i.part) ? "LOADWM" : "LOADFM",
+    transfer(wireFor(i.part), carriesWeights(i.part) ? "LOADWM" : "LOADFM", i.part,
              i.source.pattern.bytes());
   }
   void operator()(const Receive<Affine>& i) const {
-    transfer(wireFor(i.part), "RECV", i.destination.pattern.bytes());
+    transfer(wireFor(i.part), "RECV", i.part, i.destination.pattern.bytes());
   }
   void operator()(const WriteFm<Affine>& i) const {
     transfer(Resource::Output, "WRITEFM", i.source.pattern.bytes());
@@ -52,7 +65,8 @@ struct Describe {
     facts.mnemonic = mnemonic(kernel.op);
     const bool skips = kernel.op == OpKind::Conv;
     const std::int64_t blocks = kernel.outputBlocks * (skips ? kernel.inputBlocks : 1);
-    facts.macs = callMacs(kernel, skips ? i.keptBlocks : blocks);
+    if (skips) facts.macsOfBlock = callMacs(kernel, 1);
+    facts.macs = callMacs(kernel, skips ? first(i.record).kept : blocks);
     facts.macsDense = callMacs(kernel, blocks);
   }
 };
@@ -67,11 +81,23 @@ void append(const Program& program, const Section& section, const std::vector<It
     LeafFacts& facts = out.emplace_back();
     facts.engine = section.engines.kind;
     facts.layer = program.layerOf(section.step);
-    std::visit(Describe{program, facts}, std::get<Instruction>(item.as).as);
+    std::visit(Describe{program, section.engines.range, facts}, std::get<Instruction>(item.as).as);
   }
 }
 
 }  // namespace
+
+std::int64_t bytesOf(const LeafFacts& leaf, const SpanSlice& slice, const Program& program) {
+  return leaf.movesRecord && slice.record >= 0
+             ? program.records[static_cast<std::size_t>(slice.record)].bytes
+             : leaf.bytes;
+}
+
+std::int64_t macsOf(const LeafFacts& leaf, const SpanSlice& slice, const Program& program) {
+  return leaf.macsOfBlock > 0 && slice.record >= 0
+             ? leaf.macsOfBlock * program.records[static_cast<std::size_t>(slice.record)].kept
+             : leaf.macs;
+}
 
 std::vector<LeafFacts> leafFacts(const Program& program) {
   std::vector<LeafFacts> out;

@@ -76,7 +76,8 @@ std::vector<MemoryBlock> stagingBlocks(const Program& program) {
     if (!load || load->part.content != Content::Weights) continue;
     const CoreRange& range = leaf.section->engines.range;
     for (std::int64_t column = range.column; column < range.column + range.columns; ++column) {
-      const Extent extent = extentOf(load->destination, leaf.counts, 0, column);
+      const Extent extent =
+          extentOf(program, load->destination, load->part, leaf.counts, 0, column);
       Extent& span = spans.try_emplace({leaf.section->step, column}, extent).first->second;
       span = {std::min(span.first, extent.first), std::max(span.end, extent.end)};
     }

@@ -53,23 +53,29 @@ class UseFinder {
   void operator()(const Start&) {}
   void operator()(const Wait<Affine>&) {}
   void operator()(const Load<Affine>& i) {
-    touch({TileKind::Ddr, 0, 0}, i.source, false);
-    touch({TileKind::Memtile, 0, column_}, i.destination, true);
+    touch({TileKind::Memtile, 0, column_}, i.destination, i.part, true);
+    if (i.part.content == Content::Activation)
+      touch({TileKind::Ddr, 0, 0}, i.source, i.part, false);
+    else
+      touchImage(i.part.y);
   }
   void operator()(const Write<Affine>& i) {
-    touch({TileKind::Memtile, 0, column_}, i.source, false);
-    touch({TileKind::Ddr, 0, 0}, i.destination, true);
+    touch({TileKind::Memtile, 0, column_}, i.source, i.part, false);
+    touch({TileKind::Ddr, 0, 0}, i.destination, i.part, true);
   }
-  void operator()(const Send<Affine>& i) { touchMemtiles(i.memtile, i.source, false); }
-  void operator()(const Receive<Affine>& i) { touch(core(), i.destination, true); }
+  void operator()(const Send<Affine>& i) { touchMemtiles(i.memtile, i.source, i.part, false); }
+  void operator()(const Receive<Affine>& i) { touch(core(), i.destination, i.part, true); }
   void operator()(const WriteFm<Affine>& i) {
-    touch(core(), i.source, false);
-    for (const MemtileEnd<Affine>& d : i.destinations) touchMemtiles(d.memtile, d.end, true);
+    touch(core(), i.source, i.part, false);
+    for (const MemtileEnd<Affine>& d : i.destinations)
+      touchMemtiles(d.memtile, d.end, i.part, true);
   }
   void operator()(const Call<Affine>& i) {
     for (const RowRing<Affine>& ring : i.inputs)
       if (!ring.absent) touch(core(), {.base = ring.base}, ring.length * ring.rowBytes, false);
-    if (i.weights) touch(core(), *i.weights, i.weightBytes, false);
+    if (i.weights)
+      touch(core(), *i.weights, longestRecord(program_, i.record, leaf_->counts, row_, column_),
+            false);
     const std::int64_t bytes = i.part.blocks * i.part.columns * kBlock;
     if (i.accumulator) {
       touch(core(), {.base = *i.accumulator}, 4 * bytes, true);
@@ -102,13 +108,27 @@ class UseFinder {
 
   Tile core() const { return {TileKind::Core, row_, column_}; }
 
-  void touchMemtiles(const Affine& memtile, const End<Affine>& end, bool writes) {
+  void touchMemtiles(const Affine& memtile, const End<Affine>& end, const Part<Affine>& part,
+                     bool writes) {
     const Extent columns = extentOf(memtile, leaf_->counts, row_, column_);
     for (std::int64_t c = columns.first; c <= columns.end; ++c)
-      touch({TileKind::Memtile, 0, static_cast<std::int32_t>(c)}, end, writes);
+      touch({TileKind::Memtile, 0, static_cast<std::int32_t>(c)}, end, part, writes);
   }
-  void touch(const Tile& tile, const End<Affine>& end, bool writes) {
-    touch(tile, extentOf(end, leaf_->counts, row_, column_), end.address.slots, writes);
+  void touch(const Tile& tile, const End<Affine>& end, const Part<Affine>& part, bool writes) {
+    touch(tile, extentOf(program_, end, part, leaf_->counts, row_, column_), end.address.slots,
+          writes);
+  }
+  // The records that a number names, where they lie in DDR.
+  void touchImage(const Affine& number) {
+    const Extent numbers = extentOf(number, leaf_->counts, row_, column_);
+    Extent bytes{INT64_MAX, 0};
+    const std::int64_t last = std::min(numbers.end, std::ssize(program_.records) - 1);
+    for (std::int64_t i = std::max<std::int64_t>(numbers.first, 0); i <= last; ++i) {
+      const WeightRecord& r = program_.records[static_cast<std::size_t>(i)];
+      bytes = {std::min(bytes.first, program_.weightsAddress + r.offset),
+               std::max(bytes.end, program_.weightsAddress + r.offset + r.bytes)};
+    }
+    if (bytes.end > 0) touch({TileKind::Ddr, 0, 0}, bytes, 1, false);
   }
   void touch(const Tile& tile, const Address<Affine>& address, std::int64_t bytes, bool writes) {
     touch(tile, extentOf(address, bytes, leaf_->counts, row_, column_), address.slots, writes);

@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::size_t at(Resource resource) { return static_cast<std::size_t>(resource); }
 
-void addTraffic(LayerReport& layer, std::int64_t& macsDense, const LeafFacts& leaf) {
-  const Bytes bytes(leaf.bytes);
+void addTraffic(LayerReport& layer, std::int64_t& macsDense, const LeafFacts& leaf,
+                const SpanSlice& slice, const Program& program) {
+  const Bytes bytes(bytesOf(leaf, slice, program));
   switch (leaf.engine) {
     case EngineKind::DdrIn:
       layer.traffic.ddrRead += bytes;
@@ -29,7 +30,7 @@ void addTraffic(LayerReport& layer, std::int64_t& macsDense, const LeafFacts& le
           bytes;
       break;
     case EngineKind::Core:
-      layer.macsExecuted += leaf.macs;
+      layer.macsExecuted += macsOf(leaf, slice, program);
       macsDense += leaf.macsDense;
       break;
     case EngineKind::CoreIn:  // counted at the wire's end
@@ -42,13 +43,15 @@ void addTraffic(LayerReport& layer, std::int64_t& macsDense, const LeafFacts& le
 // bytes.
 class SliceCounter {
  public:
-  SliceCounter(const Timeline& timeline, const std::vector<LeafFacts>& leaves,
-               std::vector<LayerReport>& layers)
-      : timeline_(timeline),
+  SliceCounter(const Program& program, const Timeline& timeline,
+               const std::vector<LeafFacts>& leaves, std::vector<LayerReport>& layers)
+      : program_(program),
+        timeline_(timeline),
         leaves_(leaves),
         layers_(layers),
         busyEngine_(layers.size()),
-        macsDense_(layers.size()) {}
+        macsDense_(layers.size()),
+        mostMacs_(layers.size()) {}
 
   void fillIn() {
     for (const Track& track : timeline_.tracks) count(track);
@@ -59,6 +62,9 @@ class SliceCounter {
       if (macsDense_[i] > 0)
         layer.density =
             static_cast<double>(layer.macsExecuted) / static_cast<double>(macsDense_[i]);
+      if (layer.macsExecuted > 0)
+        layer.imbalance = static_cast<double>(mostMacs_[i]) * static_cast<double>(layer.cores) /
+                          static_cast<double>(layer.macsExecuted);
     }
   }
 
@@ -66,15 +72,17 @@ class SliceCounter {
   void count(const Track& track) {
     std::vector<PerResource<Cycles>> busy(layers_.size());
     std::vector<bool> computed(layers_.size());
+    std::vector<std::int64_t> macs(layers_.size());
     for (const SpanSlice& slice : track.slices) {
       const LeafFacts& leaf = leaves_[static_cast<std::size_t>(slice.leaf)];
       LayerReport& layer = layers_[slice.layer.at()];
       busy[slice.layer.at()][at(leaf.resource)] += Cycles(slice.end - slice.start);
-      addTraffic(layer, macsDense_[slice.layer.at()], leaf);
+      addTraffic(layer, macsDense_[slice.layer.at()], leaf, slice, program_);
       if (track.engine.kind == EngineKind::Sequencer) continue;
       layer.start = std::min(layer.start, Cycles(slice.start));
       if (track.engine.kind != EngineKind::Core) continue;
       computed[slice.layer.at()] = true;
+      macs[slice.layer.at()] += macsOf(leaf, slice, program_);
       if (slice.start > slice.ready) {
         const PerResource<Cycles> shares = blame(timeline_, leaves_, slice);
         for (std::size_t r = 0; r < kResources; ++r) layer.waits[r] += shares[r];
@@ -82,6 +90,7 @@ class SliceCounter {
     }
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       layers_[i].cores += computed[i];
+      mostMacs_[i] = std::max(mostMacs_[i], macs[i]);
       if (track.engine.kind != EngineKind::Sequencer) keepBusiest(i, busy[i]);
     }
   }
@@ -101,11 +110,13 @@ class SliceCounter {
     }
   }
 
+  const Program& program_;
   const Timeline& timeline_;
   const std::vector<LeafFacts>& leaves_;
   std::vector<LayerReport>& layers_;
   std::vector<Cycles> busyEngine_;
   std::vector<std::int64_t> macsDense_;  // as LeafFacts::macsDense, per layer
+  std::vector<std::int64_t> mostMacs_;   // of one core, per layer
   std::vector<Resource> bound_ = std::vector<Resource>(layers_.size(), Resource::Sequencer);
 };
 
@@ -208,15 +219,19 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
     layer.boundSeconds = report.bounds.layerSeconds[i];
     layer.macs = needs.macs;
     layer.weightBytes = needs.weightBytes;
+    layer.denseMacs = needs.denseMacs;
+    layer.denseWeightBytes = needs.denseWeightBytes;
     report.macs += needs.macs;
     report.weightBytes += needs.weightBytes;
+    report.denseMacs += needs.denseMacs;
+    report.denseWeightBytes += needs.denseWeightBytes;
     if (closedForm.empty()) continue;
     layer.closedForm = closedForm[i];
     *report.closedForm += closedForm[i];
   }
   const std::vector<LeafFacts> leaves = leafFacts(program);
   setCompletion(report, simulated.layerEnd);
-  SliceCounter(simulated.timeline, leaves, report.layers).fillIn();
+  SliceCounter(program, simulated.timeline, leaves, report.layers).fillIn();
   if (report.efficiency() > 1)
     report.layerBoundPassedBy = waysPastBound(report, device, simulated.timeline, leaves);
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);

@@ -62,8 +62,12 @@ void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer
   json.key("efficiency");
   writeOptional(json, layerEfficiency(report, layer));
   json.key("macs").value(layer.macs).key("macsExecuted").value(layer.macsExecuted);
-  json.key("weightBytes").value(layer.weightBytes).key("density");
+  json.key("weightBytes").value(layer.weightBytes);
+  json.key("denseMacs").value(layer.denseMacs);
+  json.key("denseWeightBytes").value(layer.denseWeightBytes).key("density");
   writeOptional(json, layer.density);
+  json.key("imbalance");
+  writeOptional(json, layer.imbalance);
   writeTraffic(json, layer.traffic);
   json.key("weightsToCoresBytes").value(layer.weightsToCores.raw());
   json.key("inputsToCoresBytes").value(layer.inputsToCores.raw());
@@ -170,7 +174,9 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("format").value("heddle.report/1");
   json.key("model").beginObject();
   json.key("name").value(report.model).key("sha256").value(report.modelSha256);
-  json.key("macs").value(report.macs).key("weightBytes").value(report.weightBytes).endObject();
+  json.key("macs").value(report.macs).key("weightBytes").value(report.weightBytes);
+  json.key("denseMacs").value(report.denseMacs);
+  json.key("denseWeightBytes").value(report.denseWeightBytes).endObject();
   json.key("device").beginObject();
   json.key("name")
       .value(report.device)
@@ -210,7 +216,7 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("memtilePeakBytes").value(report.memtilePeakBytes);
   json.key("corePeakBytes").value(report.corePeakBytes).endObject();
   json.key("work").beginObject();
-  json.key("macsDense").value(report.macs).key("macsExecuted").value(report.macsExecuted);
+  json.key("macsDense").value(report.denseMacs).key("macsExecuted").value(report.macsExecuted);
   json.key("macsPadded").value(report.macsExecuted - report.macs).endObject();
   json.key("verification");
   writeVerification(json, report.verification);

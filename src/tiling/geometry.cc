@@ -107,8 +107,55 @@ bool OperandGeometry::absent(std::int64_t y) const {
   return !rowOf_.empty() && rowOf_[static_cast<std::size_t>(y)] < 0;
 }
 
-std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
+std::int64_t blocksComputed(const CanonicalOp& op, const Interval& outputBlocks,
+                            const ReductionPart& part) {
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  if (!conv) return outputBlocks.count;
+  if (conv->kept.size() == 0) return outputBlocks.count * part.inputBlocks.count;
+  const std::int64_t inputBlocks =
+      conv->kept.size() / divideRoundUp(std::ssize(conv->bias), kBlock);
+  std::int64_t kept = 0;
+  for (std::int64_t b = outputBlocks.first; b < outputBlocks.end(); ++b)
+    kept += conv->kept.count(b * inputBlocks + part.inputBlocks.first, part.inputBlocks.count);
+  return kept;
+}
+
+BlockCounts::BlockCounts(const CanonicalOp& op) {
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  if (!conv || conv->kept.size() == 0) return;
+  const std::int64_t outputBlocks = divideRoundUp(std::ssize(conv->bias), kBlock);
+  inputBlocks_ = conv->kept.size() / outputBlocks;
+  const std::int64_t stride = inputBlocks_ + 1;
+  before_.resize(static_cast<std::size_t>((outputBlocks + 1) * stride));
+  for (std::int64_t b = 0; b < outputBlocks; ++b) {
+    std::int32_t row = 0;
+    for (std::int64_t a = 0; a < inputBlocks_; ++a) {
+      row += conv->kept[b * inputBlocks_ + a];
+      before_[static_cast<std::size_t>((b + 1) * stride + a + 1)] =
+          before_[static_cast<std::size_t>(b * stride + a + 1)] + row;
+    }
+  }
+}
+
+std::int64_t BlockCounts::count(const Interval& outputBlocks, const Interval& inputBlocks) const {
+  if (inputBlocks_ == 0) return outputBlocks.count * inputBlocks.count;
+  const auto corner = [&](std::int64_t b, std::int64_t a) {
+    return std::int64_t{before_[static_cast<std::size_t>(b * (inputBlocks_ + 1) + a)]};
+  };
+  return corner(outputBlocks.end(), inputBlocks.end()) -
+         corner(outputBlocks.first, inputBlocks.end()) -
+         corner(outputBlocks.end(), inputBlocks.first) +
+         corner(outputBlocks.first, inputBlocks.first);
+}
+
+std::int64_t recordBytes(const CanonicalOp& op, const Interval& outputBlocks,
                          const ReductionPart& part, bool lastPart) {
+  return recordBytes(op, outputBlocks.count, part, lastPart,
+                     blocksComputed(op, outputBlocks, part));
+}
+
+std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
+                         const ReductionPart& part, bool lastPart, std::int64_t kept) {
   const bool negativeScale = std::visit(
       [](const auto& a) {
         if constexpr (requires { a.requantizeNegative; })
@@ -124,7 +171,7 @@ std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
       const std::int64_t pairs = part.inputBlocks.count * outputBlocks;
       const std::int64_t taps =
           part.kernelRows.count * std::get<Conv>(op.attributes).window.kernelX;
-      return kBlock * outputBlocks + divideRoundUp(pairs, 64) * 8 + pairs * taps * kBlock * kBlock +
+      return kBlock * outputBlocks + divideRoundUp(pairs, 64) * 8 + kept * taps * kBlock * kBlock +
              (lastPart ? epilogue : 0);
     }
     case OpKind::DepthwiseConv: {

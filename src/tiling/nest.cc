@@ -104,7 +104,7 @@ Held LayerNest::held(const CoreShare& share, std::size_t operand, const Iteratio
 }
 
 std::int64_t LayerNest::recordBytes(const CoreShare& share, const Iteration& at) const {
-  const std::int64_t blocks = mapping_->passBlocks(share, at.pass).count;
+  const Interval blocks = mapping_->passBlocks(share, at.pass);
   return roundUpTo(heddle::recordBytes(*op_, blocks, part(at), last(at)), kBlock);
 }
 

@@ -214,7 +214,7 @@ class Names(Robustness):
         self.assertIn(b"\\u001b", self.shown("interpret", MODEL, "--input", array, status=1))
         program = self.out / "program.asm"
         self.out.mkdir()
-        program.write_bytes(b"heddle.asm/1\nmodel \"x\" \x1b[2J\xc2\x9b\xff\n")
+        program.write_bytes(b"heddle.asm/2\nmodel \"x\" \x1b[2J\xc2\x9b\xff\n")
         self.shown("simulate", self.out, status=1)
         (self.out / "timeline.json").write_bytes(b'{"format": "\xc2\x9b\xe2\x80\xae", "x\x1b": 1}')
         self.shown("view", self.out, status=1)

@@ -101,8 +101,8 @@ class Poison {
     if constexpr (requires { i.part; }) add({&i.part.rows, &i.part.blocks, &i.part.columns});
     if constexpr (requires { i.to; })
       for (auto& to : i.to) add({&to.rows, &to.columns, &to.channel});
-    if constexpr (requires { i.keptBlocks; }) {
-      add({&i.weightBytes, &i.keptBlocks, &i.output->slots, &i.output->slotStride});
+    if constexpr (requires { i.record; }) {
+      add({&i.output->slots, &i.output->slotStride});
       for (auto& ring : i.inputs) add({&ring.rowBytes, &ring.length, &ring.columns, &ring.blocks});
       for (auto& use : i.acquire) add({&use.count});
     }

@@ -26,7 +26,7 @@ class Mutator {
   // Changes one thing; what it was.
   std::pair<std::string, std::string> run() {
     collectItems();
-    switch (pick(9)) {
+    switch (pick(10)) {
       case 0:
         changeLock();
         break;
@@ -38,6 +38,9 @@ class Mutator {
         break;
       case 3:
         changeBuffer();
+        break;
+      case 4:
+        changeRecord();
         break;
       default:
         changeInstruction();
@@ -131,6 +134,16 @@ class Mutator {
     }
   }
 
+  void changeRecord() {
+    if (program_.records.empty()) return;
+    const std::size_t number = pick(program_.records.size());
+    WeightRecord& r = program_.records[number];
+    where_ = "record " + std::to_string(number) + ": ";
+    addNumber("weights", "offset", r.offset, 8);
+    addNumber("weights", "bytes", r.bytes, 8);
+    if (r.kept > 0) addNumber("weights", "kept blocks", r.kept, 1);
+  }
+
   void changeInstruction() {
     const std::size_t number = pick(instructions_.size());
     constexpr const char* kWords[] = {"START", "WAIT",    "LOAD",    "WRITE",
@@ -185,9 +198,7 @@ class Mutator {
   void sitesOf(Call<Affine>& i) {
     for (RowRing<Affine>& ring : i.inputs) sitesOf(ring);
     if (i.weights) sitesOf(*i.weights, "weights");
-    if (i.weights) addAffine("weights", "place of the record in the image", i.weightOffset, 8);
-    if (i.weightBytes > 0) addNumber("weights", "bytes of the record", i.weightBytes, 8);
-    if (i.keptBlocks > 0) addNumber("weights", "kept blocks", i.keptBlocks, 1);
+    if (i.weights) addAffine("weights", "number of the record", i.record, 1);
     if (i.accumulator) {
       addAffine("address", "accumulator", *i.accumulator, 8);
       add("reduction", "init", [&i] { i.init = !i.init; });
@@ -222,7 +233,7 @@ class Mutator {
   }
   void sitesOf(End<Affine>& e, const std::string& name) {
     sitesOf(e.address, name);
-    addNumber("size", "run of the " + name, e.pattern.run, 8);
+    if (e.pattern.run > 0) addNumber("size", "run of the " + name, e.pattern.run, 8);
     for (Dimension& d : e.pattern.dimensions) {
       addNumber("size", "count of a dimension of the " + name, d.count, 1);
       addNumber("address", "stride of a dimension of the " + name, d.stride, 8);
@@ -240,10 +251,9 @@ class Mutator {
   }
   void sitesOf(Part<Affine>& part) {
     const bool weights = part.content == Content::Weights;
-    addAffine("part", weights ? "offset of the part" : "row of the part", part.y, weights ? 8 : 1);
-    addNumber("part", weights ? "bytes of the part" : "rows of the part", part.rows,
-              weights ? 8 : 1);
+    addAffine("part", weights ? "record of the part" : "row of the part", part.y, 1);
     if (weights) return;
+    addNumber("part", "rows of the part", part.rows, 1);
     addAffine("part", "block of the part", part.block, 1);
     addAffine("part", "column of the part", part.x, 1);
     addNumber("part", "blocks of the part", part.blocks, 1);
@@ -287,7 +297,7 @@ void foldSlots(FlatInstruction& instruction) {
         if constexpr (requires { i.destination; }) foldSlots(i.destination.address);
         if constexpr (requires { i.destinations; })
           for (auto& d : i.destinations) foldSlots(d.end.address);
-        if constexpr (requires { i.keptBlocks; }) {
+        if constexpr (requires { i.record; }) {
           if (i.weights) foldSlots(*i.weights);
           if (i.output) foldSlots(*i.output);
         }
@@ -297,7 +307,7 @@ void foldSlots(FlatInstruction& instruction) {
 
 // Whether some engine executes something else in `b` than in `a`.
 bool differ(const Program& a, const Program& b) {
-  if (a.locks != b.locks || a.buffers != b.buffers) return true;
+  if (a.locks != b.locks || a.buffers != b.buffers || a.records != b.records) return true;
   for (const Section& s : b.sections)
     if (!wellFormed(s.items)) return true;
   for (const Engine& engine : enginesOf(a)) {

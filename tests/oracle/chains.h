@@ -9,32 +9,36 @@ class Chain : public ProgramBuilder {
  public:
   explicit Chain(Device d) : device(std::move(d)) {
     program.weightsBytes = program.ddrBytes = 1 << 20;
+    // Record i has i B. Writes carry rows, of 8 B at least: they go at twice the rate.
+    for (std::int64_t i = 0; i <= 16384; ++i) program.records.push_back({0, i, 0});
+    for (BytesPerSecond* rate : {&device.rates.ddrWrite, &device.rates.coreWrite,
+                                 &device.rates.memtileRead, &device.rates.memtileWrite})
+      rate->raw *= 2;
     row_ = tensor("row", {1, 4096, 8}, {});
   }
 
-  // Transfers of `bytes`; 4 B a cycle.
+  // Transfers of `bytes`, up to 16 KiB; 4 B a cycle. Those of writes are multiples of 4.
   static Item load(std::int64_t bytes, Uses release = {}) {
-    return item(Load<Affine>{end(0, {{}, bytes}), end(0, {{}, bytes}, {}, std::move(release)),
-                             weightsPart(0, bytes)});
+    return item(Load<Affine>{{}, recordEnd(0, {}, std::move(release)), recordPart(bytes)});
   }
   static Item write(std::int64_t bytes, Uses acquire = {}) {
-    return item(Write<Affine>{end(0, {{}, bytes}, std::move(acquire)), end(0, {{}, bytes}),
-                              weightsPart(0, bytes)});
+    return item(Write<Affine>{end(0, {{}, 2 * bytes}, std::move(acquire)), end(0, {{}, 2 * bytes}),
+                              cells(bytes / 4)});
   }
   static Item send(std::int64_t bytes, std::vector<SendTo<Affine>> to, Uses acquire = {},
                    Uses release = {}) {
-    return item(Send<Affine>{0, end(0, {{}, bytes}, std::move(acquire), std::move(release)),
-                             std::move(to), weightsPart(0, bytes)});
+    return item(Send<Affine>{0, recordEnd(0, std::move(acquire), std::move(release)), std::move(to),
+                             recordPart(bytes)});
   }
   static Item receive(std::int64_t wire, std::int64_t bytes, Uses acquire = {}, Uses release = {}) {
-    return item(Receive<Affine>{wire, end(0, {{}, bytes}, std::move(acquire), std::move(release)),
-                                weightsPart(0, bytes)});
+    return item(Receive<Affine>{wire, recordEnd(0, std::move(acquire), std::move(release)),
+                                recordPart(bytes)});
   }
   static Item writeFm(std::int64_t bytes, Uses acquire = {}, Uses release = {},
                       Uses memtileRelease = {}) {
-    return item(WriteFm<Affine>{end(0, {{}, bytes}, std::move(acquire), std::move(release)),
-                                {{0, end(0, {{}, bytes}, {}, std::move(memtileRelease))}},
-                                weightsPart(0, bytes)});
+    return item(WriteFm<Affine>{end(0, {{}, 2 * bytes}, std::move(acquire), std::move(release)),
+                                {{0, end(0, {{}, 2 * bytes}, {}, std::move(memtileRelease))}},
+                                cells(bytes / 4)});
   }
   // A call of `cycles` cycles: a table over 8 pixels for each.
   Item call(std::int64_t cycles, Uses acquire = {}, Uses release = {}) {
@@ -49,7 +53,7 @@ class Chain : public ProgramBuilder {
     ring.rowBytes = 64 * cycles;
     c.inputs = {ring};
     c.weights = Address<Affine>{0, {}, 0, 1};
-    c.weightBytes = 256;
+    c.record = 256;
     c.output = Address<Affine>{0, {}, 0, 1};
     c.part = box(row_, 0, 0, 0, 1, 1, 8 * cycles);
     c.acquire = std::move(acquire);
@@ -67,6 +71,8 @@ class Chain : public ProgramBuilder {
   Device device;
 
  private:
+  static Part<Affine> cells(std::int64_t count) { return box(TensorId(0), 0, 0, 0, 1, 1, count); }
+
   TensorId row_;
 };
 

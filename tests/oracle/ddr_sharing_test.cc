@@ -69,7 +69,7 @@ TEST(DdrSharing, PartsOfAByteAreExact) {
 TEST(DdrSharing, LockLatencyComesOnTop) {
   Chain c(paperLike(1, 1));
   c.device.lockAcquire = Cycles(7);
-  c.device.rates.ddrWriteTotal = BytesPerSecond{2'000'000'000};
+  c.device.rates.ddrWriteTotal = BytesPerSecond{4'000'000'000};
   const Engine out = engine(EngineKind::DdrOut), writer = engine(EngineKind::CoreOut);
   c.lock(memtile(0), 0, 0, writer, out);
   c.section(on(EngineKind::Sequencer), {item(Start{out})});

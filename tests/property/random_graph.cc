@@ -3,9 +3,11 @@
 #include "random_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
+#include "heddle/sparsity/kept_blocks.h"
 #include "random_movement.h"
 
 namespace heddle::property {
@@ -236,6 +238,31 @@ class Generator {
     op.clamp = randomClamp(zero);
   }
 
+  // Which 8x8 blocks go: some at random, or all but a few that make cores as unequal as can be.
+  void emptyBlocks(Conv& op, std::int64_t outputs, std::int64_t inputs) {
+    const std::int64_t rows = divideRoundUp(outputs, kBlock),
+                       columns = divideRoundUp(inputs, kBlock);
+    const std::int64_t kind = random_.between(0, 5), row = random_.between(0, rows - 1),
+                       column = random_.between(0, columns - 1);
+    static constexpr std::array kDensities = {0, 1, 5, 10, 25, 50, 75, 90, 99};
+    const int density =
+        kDensities[static_cast<std::size_t>(random_.between(0, std::ssize(kDensities) - 1))];
+    std::vector<bool> kept;
+    for (std::int64_t b = 0; b < rows; ++b)
+      for (std::int64_t a = 0; a < columns; ++a)
+        kept.push_back(kind == 0   ? b == row
+                       : kind == 1 ? a == column
+                       : kind == 2 ? (a + b) % 2 == 0
+                       : kind == 3 ? b == row && a == column
+                                   : random_.chance(density));
+    const std::int64_t taps = op.window.kernelY * op.window.kernelX;
+    for (std::int64_t i = 0; i < std::ssize(op.weights); ++i) {
+      const std::int64_t out = i / (taps * inputs);
+      if (!kept[static_cast<std::size_t>(out / kBlock * columns + i % inputs / kBlock)])
+        op.weights[static_cast<std::size_t>(i)] = op.weightZero[static_cast<std::size_t>(out)];
+    }
+  }
+
   void addConv(TensorId x) {
     const Shape input = tensor(x).shape;
     Conv op;
@@ -253,6 +280,7 @@ class Generator {
                                               std::max<std::int64_t>(1, most));
     const TensorId y = addTensor(shape, randomQuantization());
     fillConvolution(op, shape.channels, taps, tensor(y).zeroPoint);
+    if (random_.chance(40)) emptyBlocks(op, shape.channels, input.channels);
     add("Conv", {x}, y, std::move(op));
   }
 
@@ -388,7 +416,9 @@ std::string textOf(const Window& w) {
 }  // namespace
 
 CanonicalGraph makeRandomGraph(const RandomGraphOptions& options) {
-  return Generator(options).make();
+  CanonicalGraph graph = Generator(options).make();
+  findKeptBlocks(graph);
+  return graph;
 }
 
 std::vector<TensorValue> randomInputs(const CanonicalGraph& graph, std::uint64_t seed) {

@@ -348,7 +348,7 @@ class Maker {
     for (RingPlan& ring : map.rings) {
       if (random_.chance(50) && ring.length < kMostRings) ring.length += random_.between(0, 3);
     }
-    if (recordBytes(op(), 1, map.parts[0], true) == 0) map.weightBytes = 0;
+    if (recordBytes(op(), {0, 1}, map.parts[0], true) == 0) map.weightBytes = 0;
     map.weightSlots = map.weightBytes > 0 ? random_.between(1, tries < 6 ? 3 : 1) : 0;
     map.outputSlots = random_.between(1, 3);
     if (map.parts.size() > 1) map.accumulatorBytes = sums * nest.accumulatorBands();

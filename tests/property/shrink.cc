@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "heddle/sparsity/kept_blocks.h"
 #include "random_graph.h"
 #include "random_movement.h"
 
@@ -216,6 +217,7 @@ CanonicalGraph shrink(CanonicalGraph graph, const Fails& fails, int maxTries) {
     addPlainerNumbers(graph, candidates);
     for (CanonicalGraph& candidate : candidates) {
       if (++tries > maxTries) return graph;
+      findKeptBlocks(candidate);
       if (!fails(candidate)) continue;
       graph = std::move(candidate);
       smaller = true;

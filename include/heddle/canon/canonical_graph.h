@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "heddle/support/bits.h"
 #include "heddle/support/ids.h"
 #include "heddle/support/requantize.h"
 #include "heddle/support/units.h"
@@ -72,6 +73,10 @@ struct Conv {
   // fused LeakyRelu, PRelu).
   std::vector<Multiplier> requantizeNegative;
   Clamp clamp;
+  // Γ: of the blocks of 8 output x 8 input channels through all taps those that hold a weight other
+  // than its zero point, in order output block, input block. Empty: all are taken to (applySparsity
+  // fills it in).
+  Bits kept;
   friend bool operator==(const Conv&, const Conv&) = default;
 };
 

@@ -26,7 +26,7 @@ inline constexpr std::array<MachineDiagnostic, 19> kMachineDiagnostics{{
     {"MACH012", "two cores computed the same part of a tensor and disagree"},
     {"MACH013", "a tensor is not wholly computed, or an output does not lie in DDR at the end"},
     {"MACH014", "the run takes more cycles than allowed"},
-    {"MACH015", "the weight record keeps another number of blocks than the call says"},
+    {"MACH015", "the weight record is not what its table or its kernel says"},
     {"MACH016", "the program is too large to be simulated"},
     {"MACH017", "the weight image or the inputs do not fit the program"},
     {"MACH018", "a START finds no entry left in the queue of its channel"},

@@ -28,8 +28,9 @@ struct SpanSlice {
   std::int32_t leaf = 0;            // QueueCursor::leafIndex: the line of asm
   LayerId layer;
   WaitKind wait = WaitKind::None;
-  std::int32_t lock = -1;  // index in Program::locks, where wait == Lock
-  SliceRef cause;          // what ended the wait
+  std::int32_t lock = -1;    // index in Program::locks, where wait == Lock
+  std::int32_t record = -1;  // number of the weight record that it moves or reads
+  SliceRef cause;            // what ended the wait
   friend bool operator==(const SpanSlice&, const SpanSlice&) = default;
 };
 

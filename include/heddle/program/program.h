@@ -82,7 +82,7 @@ struct Dimension {
 };
 
 // `run` contiguous bytes, repeated over the dimensions (outermost first): an n-dimensional strided
-// copy's one side.
+// copy's one side. Of a weight record, which is contiguous and as long as the table says: empty.
 struct Pattern {
   std::vector<Dimension> dimensions;
   std::int64_t run = 0;
@@ -116,7 +116,7 @@ enum class Content { Activation, Weights };
 
 // What a transfer or a call means to move. Activation: the box of tensor `tensor` (a root, never a
 // view) that starts at row y, channel block `block` (8 channels), column x, in order y, block, x.
-// Weights: bytes from `y` of the WeightImage (then rows = bytes, the other fields as default).
+// Weights: record number `y` of Program::records (the other fields as default).
 template <class V>
 struct Part {
   Content content = Content::Activation;
@@ -141,7 +141,8 @@ struct Wait {  // WAIT: blocks until entry number `entry` (from 0, as started) o
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 template <class V>
-struct Load {  // LOAD, LOADW (by part.content): DDR -> memtile of the channel's column
+struct Load {  // LOAD, LOADW (by part.content): DDR -> memtile of the channel's column; the source
+               // of a LOADW is its record's place in DDR, and stays empty
   End<V> source, destination;
   Part<V> part;
   friend bool operator==(const Load&, const Load&) = default;
@@ -211,10 +212,7 @@ struct Call {  // CONV, DWCONV, MAXPOOL, AVGPOOL, ADD, MUL, TABLE, CONCAT: one o
   KernelId kernel;
   std::vector<RowRing<V>> inputs;
   std::optional<Address<V>> weights;  // the weight record, laid out as at WeightImage
-  V weightOffset{};                   // its place in the WeightImage
-  std::int64_t weightBytes = 0;
-  std::int64_t keptBlocks =
-      0;  // CONV: 8x8 blocks of the record that are not zero (all, where dense)
+  V record{};                         // its number in Program::records, where there is one
   std::optional<V>
       accumulator;  // int32, blocks x columns x 8, where the reduction is cut over time
   bool init = true,
@@ -343,6 +341,15 @@ struct Lock {
   friend bool operator==(const Lock&, const Lock&) = default;
 };
 
+// A weight record's place in the WeightImage. Records of one layer may differ in length: they hold
+// only the blocks that are not zero. Instructions name records by number, so that what differs from
+// one to the next stands here and not in them.
+struct WeightRecord {
+  std::int64_t offset = 0, bytes = 0;  // multiples of 8
+  std::int64_t kept = 0;               // CONV: 8x8 blocks in it
+  friend bool operator==(const WeightRecord&, const WeightRecord&) = default;
+};
+
 // Bytes that the host puts into DDR at weightsAddress before the program starts: constant tensors,
 // then weight records in the order in which they are streamed. Written as weights.bin.
 //
@@ -377,6 +384,7 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Lock> locks;
   std::int64_t weightsAddress = 0, weightsBytes = 0, ddrBytes = 0;
+  std::vector<WeightRecord> records;
   std::vector<Section> sections;
   std::vector<std::string>
       hostOperators;  // ran before or after on the host, not part of the program

@@ -89,7 +89,7 @@ struct Visitor {
       f(r.block);
     }
     if (i.weights) visitAddress(*i.weights, f);
-    f(i.weightOffset);
+    f(i.record);
     if (i.accumulator) f(*i.accumulator);
     if (i.output) visitAddress(*i.output, f);
     visitPart(i.part, f);

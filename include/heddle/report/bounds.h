@@ -14,9 +14,11 @@
 
 namespace heddle {
 
-// Work of one layer, as the network asks for it.
+// Work of one layer, as the network asks for it. Weights and MACs are those of the blocks that the
+// layer keeps; dense: of all.
 struct LayerNeeds {
   std::int64_t macs = 0, weightBytes = 0, inputBytes = 0, outputBytes = 0;
+  std::int64_t denseMacs = 0, denseWeightBytes = 0;
   bool free = false;  // a Concat whose parts can be written in place: needs nothing of the array
   friend bool operator==(const LayerNeeds&, const LayerNeeds&) = default;
 };

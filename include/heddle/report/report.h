@@ -43,11 +43,16 @@ struct LayerReport {
   // and layers overlap.
   Cycles cycles, start, end;
   std::optional<Cycles> closedForm;
-  std::optional<Resource> boundBy;      // none where the layer runs nothing
-  double boundSeconds = 0;              // its part of layerBoundSeconds
-  std::int64_t macs = 0;                // needed
-  std::int64_t macsExecuted = 0;        // padding included
-  std::int64_t weightBytes = 0;         // needed
+  std::optional<Resource> boundBy;  // none where the layer runs nothing
+  double boundSeconds = 0;          // its part of layerBoundSeconds
+  std::int64_t macs = 0;            // needed, of the weight blocks that are kept
+  std::int64_t macsExecuted = 0;    // padding included
+  std::int64_t weightBytes = 0;     // needed, likewise
+  // The same if no weight block were left out.
+  std::int64_t denseMacs = 0, denseWeightBytes = 0;
+  // Of the cores that compute for it: MACs of the one with most, over their mean; 1 where all do
+  // the same, none where none does any.
+  std::optional<double> imbalance;
   std::optional<double> density;        // 8x8 weight blocks kept, of all; none without weights
   Traffic traffic;                      // moved on behalf of this layer
   Bytes weightsToCores, inputsToCores;  // the two parts of traffic.memtileToCore
@@ -62,7 +67,8 @@ struct Report {
   std::string device;
   std::int64_t rows = 0, columns = 0, macsPerCycle = 0;
   Hertz clock;
-  std::int64_t macs = 0, weightBytes = 0;  // of the network
+  std::int64_t macs = 0, weightBytes = 0;            // of the network
+  std::int64_t denseMacs = 0, denseWeightBytes = 0;  // if no weight block were left out
   Cycles cycles;
   std::optional<Cycles> closedForm;
   Bounds bounds;

@@ -15,7 +15,7 @@
 #include <variant>
 
 #include "heddle/canon/weights.h"
-#include "heddle/sparsity/bits.h"
+#include "heddle/support/bits.h"
 
 namespace heddle {
 

@@ -44,9 +44,27 @@ class OperandGeometry {
 const Window* windowOf(const CanonicalOp& op);
 // Channels are reduced (CONV), so cores with the same pixels need the same input.
 bool sharesInput(const CanonicalOp& op);
+// 8x8 blocks that a core multiplies in one tap: for CONV the kept ones of outputBlocks x
+// part.inputBlocks, else the output blocks.
+std::int64_t blocksComputed(const CanonicalOp& op, const Interval& outputBlocks,
+                            const ReductionPart& part);
+// The same in constant time, for many rectangles of one CONV.
+class BlockCounts {
+ public:
+  explicit BlockCounts(const CanonicalOp& op);
+  bool whole() const { return inputBlocks_ == 0; }  // no block is left out
+  std::int64_t count(const Interval& outputBlocks, const Interval& inputBlocks) const;
+
+ private:
+  std::int64_t inputBlocks_ = 0;      // 0: all blocks are kept
+  std::vector<std::int32_t> before_;  // kept above and left of each corner, row by row
+};
 // Bytes of the weight record (program/program.h, WeightImage) of `outputBlocks` for `part`; 0 where
 // the operator has none.
-std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
+std::int64_t recordBytes(const CanonicalOp& op, const Interval& outputBlocks,
                          const ReductionPart& part, bool lastPart);
+// Of a CONV's record that keeps `kept` blocks; of others' of so many output blocks.
+std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
+                         const ReductionPart& part, bool lastPart, std::int64_t kept);
 
 }  // namespace heddle

@@ -11,7 +11,7 @@ namespace {
 
 // A program whose declarations are in order, then `lines`; they begin in line 9.
 std::string withLines(const std::string& lines) {
-  return "heddle.asm/1\n"
+  return "heddle.asm/2\n"
          "model \"m\" sha256 \"\"\n"
          "device sha256 \"\"\n"
          "weights @0x0 size 0 sha256 \"\"\n"
@@ -120,15 +120,15 @@ TEST(AsmErrors, SayWhatWasExpectedAndFoundAndMeant) {
 }
 
 TEST(AsmErrors, AnotherVersionIsNotRead) {
-  EXPECT_EQ(errorsOf("heddle.asm/2\n"),
+  EXPECT_EQ(errorsOf("heddle.asm/1\n"),
             "error[ASM001] p.asm:1:1: not a program of this version\n"
-            "  what:  the first line is not heddle.asm/1\n"
+            "  what:  the first line is not heddle.asm/2\n"
             "  mend:  give a program.asm that this version of heddle has written\n");
   EXPECT_EQ(parseAsm("", "p.asm").diagnostics().at(0).code, "ASM001");
 }
 
 TEST(AsmErrors, MissingLinesAreNamed) {
-  EXPECT_EQ(errorsOf("heddle.asm/1\n"),
+  EXPECT_EQ(errorsOf("heddle.asm/2\n"),
             "error[ASM007] p.asm:2:1: the line 'model' is missing\n"
             "  what:  a file has one such line\n"
             "  mend:  add it\n");

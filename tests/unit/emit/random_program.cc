@@ -64,8 +64,8 @@ Part<Affine> part(bool weights) {
   Part<Affine> p;
   p.content = weights ? Content::Weights : Content::Activation;
   p.y = affine();
+  if (weights) return p;
   p.rows = integer();
-  if (weights && flip()) return p;
   p.tensor = id<TensorId>();
   p.block = affine();
   p.x = affine();
@@ -103,9 +103,7 @@ Call<Affine> call(std::size_t kernels) {
   c.kernel.index = *rc::gen::inRange(-1, static_cast<int>(kernels) + 2);
   c.inputs = some<RowRing<Affine>>(ring);
   if (flip()) c.weights = address();
-  if (flip()) c.weightOffset = affine();
-  c.weightBytes = integer();
-  c.keptBlocks = integer();
+  if (flip()) c.record = affine();
   if (flip()) c.accumulator = affine();
   c.init = flip();
   c.finish = flip();
@@ -239,6 +237,7 @@ Program randomProgram() {
   p.layers = some<Layer>([] { return Layer{text(), text(), id<TensorId>(), text()}; });
   p.steps = some<LayerId>([] { return id<LayerId>(); });
   p.kernels = some<Kernel>(kernel);
+  p.records = some<WeightRecord>([] { return WeightRecord{integer(), integer(), integer()}; });
   p.buffers = some<Buffer>([] {
     return Buffer{text(),       static_cast<TileKind>(*rc::gen::inRange(0, 3)),
                   range(),      integer(),
@@ -282,9 +281,11 @@ Part<Affine> boxOf(std::size_t tensor) {
           2,
           8};
 }
-Part<Affine> bytesOf(std::int64_t from, std::int64_t bytes) {
-  return {
-      .content = Content::Weights, .tensor = {}, .y = from, .block = {}, .x = {}, .rows = bytes};
+Part<Affine> recordOf(const Affine& number) {
+  return {.content = Content::Weights, .tensor = {}, .y = number, .block = {}, .x = {}};
+}
+End<Affine> recordEndOf(std::int64_t base) {
+  return {{affineOf(base, 0, 64, 0), affineOf(1, 0, 0, 1), 576, 4}, {}, {{0, 1}}, {{1, 1}}};
 }
 
 std::vector<Section> sectionsOfEverything() {
@@ -298,9 +299,7 @@ std::vector<Section> sectionsOfEverything() {
   call.inputs = {{0x40, affineOf(0, 0, 0, 1), affineOf(-1, 0, 0, 1), affineOf(-1, 0, 8, 0), 7, 1,
                   TensorId(0), 144, 4, 9, 2, true}};
   call.weights = Address<Affine>{0x240};
-  call.weightOffset = 0x1000;
-  call.weightBytes = 2304;
-  call.keptBlocks = 4;
+  call.record = affineOf(1, 1, 0, 2);
   call.accumulator = Affine(0x900);
   call.init = false;
   call.finish = false;
@@ -320,11 +319,12 @@ std::vector<Section> sectionsOfEverything() {
           item(Wait<Affine>{{EngineKind::Wire, 0, 2}, 3})}),
       on(EngineKind::DdrIn, 1, {0, 0, 1, 2},
          {item(Load<Affine>{endOf(0), endOf(64), boxOf(0)}),
-          item(Load<Affine>{endOf(0), endOf(64), bytesOf(0, 2304)})}),
+          item(Load<Affine>{{}, recordEndOf(64), recordOf(affineOf(0, 0, 1, 0))})}),
       on(EngineKind::DdrOut, 0, {0, 1, 1, 1}, {item(Write<Affine>{endOf(0), endOf(64), boxOf(1)})}),
       on(EngineKind::Wire, 0, {0, 2, 1, 1},
          {item(Send<Affine>{1, endOf(0), {{0, 2, 4, 2, 1}, {5, 6, 1, 1, 0}}, boxOf(0)}),
-          item(Send<Affine>{affineOf(0, 0, 1, 0), endOf(0), {{0, 2, 4, 2, 1}}, bytesOf(0, 72)})}),
+          item(
+              Send<Affine>{affineOf(0, 0, 1, 0), recordEndOf(0), {{0, 2, 4, 2, 1}}, recordOf(3)})}),
       on(EngineKind::CoreIn, 1, {0, 0, 4, 2}, {item(Receive<Affine>{2, endOf(0), boxOf(0)})}),
       on(EngineKind::Core, 0, {1, 0, 1, 4},
          {Item{Loop{14, {item(first), Item{Loop{2, {item(call)}}}, item(last)}}}, item(unknown)}),
@@ -377,6 +377,7 @@ Program programOfEverything() {
   p.deviceSha256 = "22dd";
   p.weightsAddress = 4096;
   p.weightsBytes = 2304;
+  p.records = {{0, 576, 4}, {576, 576, 4}, {1152, 576, 3}, {1728, 576, 0}};
   p.ddrBytes = 8192;
   p.inputs = {{"x", TensorId(0), ElementType::Uint8, {1, 16, 16, 16}, {1, 16, 16, 16}, "NCHW"}};
   p.outputs = {{"y", TensorId(1), ElementType::Float32, {1, 32}, {1, 32}, "NC"},

@@ -159,14 +159,14 @@ TEST(TimelineJson, DecodesToTheSameTimelineForRandomOnes) {
 TEST(TimelineJson, IterationsAreKeptAsLoops) {
   Timeline timeline{Cycles(1'000'010), {Track{{EngineKind::Core, 0, 0, 0}, {}}}};
   for (std::int64_t k = 0; k < 100'000; ++k)
-    timeline.tracks[0].slices.push_back({10 * k + 3,
-                                         10 * k + 10,
-                                         10 * k,
-                                         4,
-                                         LayerId(0),
-                                         WaitKind::Lock,
-                                         0,
-                                         {0, static_cast<std::int32_t>(k / 2)}});
+    timeline.tracks[0].slices.push_back({.start = 10 * k + 3,
+                                         .end = 10 * k + 10,
+                                         .ready = 10 * k,
+                                         .leaf = 4,
+                                         .layer = LayerId(0),
+                                         .wait = WaitKind::Lock,
+                                         .lock = 0,
+                                         .cause = {0, static_cast<std::int32_t>(k / 2)}});
   const std::string json = jsonOf(timeline);
   EXPECT_LT(json.size(), jsonOf({}).size() + 4096);  // 100000 slices in at most 4 KiB
   EXPECT_EQ(parseTimelineJson(json, "t")->timeline.tracks, timeline.tracks);

@@ -38,17 +38,17 @@ struct TwiceComputed {
     const KernelId kernel = b.kernel(k);
     const Part<Affine> row = box(in, 0, 0, 0, 1, 1, 8), result = box(out, 0, 0, 0, 1, 1, 8);
     const CoreRange both{0, 0, 1, 2};
-    const Part<Affine> table = weightsPart(affine({.base = 64, .column = 256}), 256);
+    b.program.records = {{64, 256, 0}, {64 + 256, 256, 0}};
+    const Part<Affine> table = recordPart(affine({.column = 1}));
     std::vector<Item> host;
     for (int c = 0; c < 2; ++c) host.push_back(item(Start{engine(EngineKind::DdrIn, 0, c, 0)}));
     for (int c = 0; c < 2; ++c) host.push_back(item(Start{engine(EngineKind::DdrIn, 0, c, 0)}));
     b.section(on(EngineKind::Sequencer), host);
     b.section(on(EngineKind::DdrIn, both),
               {item(Load<Affine>{end(0, {{}, 64}), end(0, {{}, 64}), row}),
-               item(Load<Affine>{end(affine({.base = 64, .column = 256}), {{}, 256}),
-                                 end(64, {{}, 256}, {}, {{0, 1}}), table})});
+               item(Load<Affine>{{}, recordEnd(64, {}, {{0, 1}}), table})});
     b.section(on(EngineKind::Wire, both), {item(Send<Affine>{affine({.column = 1}),
-                                                             end(64, {{}, 256}, {{0, 1}}),
+                                                             recordEnd(64, {{0, 1}}),
                                                              {{0, affine({.column = 1}), 1, 1, 0}},
                                                              table}),
                                            item(Send<Affine>{affine({.column = 1}),
@@ -56,7 +56,7 @@ struct TwiceComputed {
                                                              {{0, affine({.column = 1}), 1, 1, 0}},
                                                              row})});
     b.section(on(EngineKind::CoreIn, both),
-              {item(Receive<Affine>{affine({.column = 1}), end(64, {{}, 256}), table}),
+              {item(Receive<Affine>{affine({.column = 1}), recordEnd(64), table}),
                item(Receive<Affine>{affine({.column = 1}), end(0, {{}, 64}, {}, {{0, 1}}), row})});
     Call<Affine> call;
     call.kernel = kernel;
@@ -66,8 +66,7 @@ struct TwiceComputed {
     ring.columns = 8;
     call.inputs = {ring};
     call.weights = Address<Affine>{64, {}, 0, 1};
-    call.weightOffset = affine({.base = 64, .column = 256});
-    call.weightBytes = 256;
+    call.record = affine({.column = 1});
     call.output = Address<Affine>{512, {}, 0, 1};
     call.part = result;
     call.acquire = {{0, 1}};
@@ -137,7 +136,11 @@ const Breakage kBreakages[] = {
     {"DilationBelowZero", "MACH001", [](W& w) { w.b.program.kernels[0].window.dilationY = -1; }},
     {"RingWithoutRows", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).inputs[0].length = 0; }},
     {"RowsThatOverlap", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).inputs[0].rowBytes = 136; }},
-    {"RecordTooSmall", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).weightBytes -= 8; }},
+    {"CallWithoutARecord", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).weights.reset(); }},
+    {"RecordWithAPattern", "MACH001",
+     [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).destination.pattern.run = 8; }},
+    {"RecordFromAnotherPlace", "MACH001",
+     [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).source.address.base = 8; }},
     {"CallWithoutAnOutput", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).output.reset(); }},
     {"ReductionWithoutAnAccumulator", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).init = false; }},
     {"EmptyClamp", "MACH001",
@@ -239,8 +242,9 @@ const Breakage kBreakages[] = {
      [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveHalo).part.y.base = 1; }, false},
     {"PartOutsideItsTensor", "MACH007",
      [](W& w) { w.leaf<Load<Affine>>(W::LoadRow).part.y.base = 16; }, false},
-    {"PartOutsideTheImage", "MACH007",
-     [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).part.y.base = 2 * W::kRecord; }, false},
+    {"PartOutsideTheImage", "MACH007", [](W& w) { w.b.program.records[1].offset += 8; }, false},
+    {"RecordThatIsNotThere", "MACH007",
+     [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).part.y.base = 1; }},
 
     // Bytes.
     {"RowReadBeforeItIsWritten", "MACH008",
@@ -249,7 +253,7 @@ const Breakage kBreakages[] = {
      false},
     {"RingOneRowOff", "MACH009",
      [](W& w) { w.leaf<Conv>(W::Body).inputs[0].ringOffset = Affine(1); }, false},
-    {"RecordOfTheOtherRow", "MACH009", [](W& w) { w.leaf<Conv>(W::Body).weightOffset = Affine(0); },
+    {"RecordOfTheOtherRow", "MACH009", [](W& w) { w.leaf<Conv>(W::Body).record = Affine(0); },
      false},
     {"RowsOfTheOtherSlice", "MACH009",
      [](W& w) { w.leaf<Load<Affine>>(W::LoadRow).source.address.base.column = 0; }, false},
@@ -298,6 +302,16 @@ const Breakage kBreakages[] = {
     {"ChannelStartedOnceTooOften", "MACH018",
      [](W& w) { w.b.program.sections[0].items.push_back(w.b.program.sections[0].items[0]); }},
     {"GammaOfFewerBlocks", "MACH015", [](W& w) { w.image.bytes[16] = 0x07; }, false},
+    {"RecordTooSmall", "MACH015",
+     [](W& w) {
+       for (WeightRecord& r : w.b.program.records) r.bytes -= 8;
+     },
+     false},
+    {"TableOfFewerBlocks", "MACH015",
+     [](W& w) {
+       for (WeightRecord& r : w.b.program.records) --r.kept;
+     },
+     false},
 
     // Size and surroundings.
     {"LoopWithoutAnEnd", "MACH016",
@@ -326,11 +340,12 @@ TEST(MachineFault, DeadlockNamesTheCycleOfWaits) {
   const Device device = paperLike(1, 1);  // wire 0 is column0, wire 1 is row0
   ProgramBuilder b;
   b.program.weightsBytes = b.program.ddrBytes = 64;
+  b.program.records = {{0, 64, 0}};
   const auto receive = [&](std::int64_t wire) {
-    return item(Receive<Affine>{wire, end(0, {{}, 64}), weightsPart(0, 64)});
+    return item(Receive<Affine>{wire, recordEnd(0), recordPart(0)});
   };
   const auto send = [&](std::int64_t channel) {
-    return item(Send<Affine>{0, end(0, {{}, 64}), {{0, 0, 1, 1, channel}}, weightsPart(0, 64)});
+    return item(Send<Affine>{0, recordEnd(0), {{0, 0, 1, 1, channel}}, recordPart(0)});
   };
   b.section(on(EngineKind::Wire, {0, 0, 1, 1}), {send(0), send(1)});
   b.section(on(EngineKind::Wire, {0, 1, 1, 1}), {send(1), send(0)});

@@ -1,4 +1,4 @@
-// Programs that move weights about, each right on this device's times; only where something makes
+// Programs that move cells about, each right on this device's times; only where something makes
 // the second operation wait for the first is it right at any times.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,6 @@ using testing::item;
 using testing::on;
 using testing::ProgramBuilder;
 using testing::Uses;
-using testing::weightsPart;
 
 constexpr std::int64_t kPart = 64, kLong = 4096;  // bytes; 16 and 1024 cycles
 const Engine kIn0 = engine(EngineKind::DdrIn, 0, 0, 0), kIn1 = engine(EngineKind::DdrIn, 0, 0, 1);
@@ -25,23 +24,26 @@ const Engine kColumn = engine(EngineKind::Wire, 0, 0), kRow = engine(EngineKind:
 End<Affine> at(std::int64_t address, std::int64_t bytes, Uses acquire = {}, Uses release = {}) {
   return end(address, {{}, bytes}, std::move(acquire), std::move(release));
 }
+Part<Affine> cells(std::int64_t offset, std::int64_t bytes) {
+  return testing::box(TensorId(0), 0, 0, offset / 8, 1, 1, bytes / 8);
+}
 Item load(std::int64_t offset, std::int64_t bytes, End<Affine> to, std::int64_t from) {
-  return item(Load<Affine>{at(from, bytes), std::move(to), weightsPart(offset, bytes)});
+  return item(Load<Affine>{at(from, bytes), std::move(to), cells(offset, bytes)});
 }
 
 struct Moves {
   ProgramBuilder b;
-  WeightImage image;
+  std::int64_t bytes;  // of the tensor whose cells move
 
-  Moves() {
-    image.bytes.assign(kLong, 1);
-    b.weights(0, image);
-    b.program.ddrBytes = kLong + kPart;
+  explicit Moves(std::int64_t all = kLong) : bytes(all) {
+    b.input(b.tensor("cells", {1, bytes / 8, 8}, 0));
+    b.program.weightsAddress = b.program.ddrBytes = kLong + kPart;
   }
   // The fault's code, or nothing.
   std::string run() const {
     const Result<SimulateResult> result =
-        simulateWithData(b.program, testing::paperLike(1, 1), image, {});
+        simulateWithData(b.program, testing::paperLike(1, 1), {},
+                         {std::vector<std::int8_t>(static_cast<std::size_t>(bytes), 1)});
     return result ? "" : result.diagnostics().front().code;
   }
 };
@@ -59,7 +61,7 @@ std::string spilledAndLoadedAgain(bool waits) {
   m.b.section(on(EngineKind::DdrIn, {0, 0, 1, 1}, 1),
               {load(0, kLong, at(8192, kLong), 0), load(0, kPart, at(1024, kPart), kLong)});
   m.b.section(on(EngineKind::DdrOut, {0, 0, 1, 1}, 0),
-              {item(Write<Affine>{at(0, kPart, {{0}}), at(kLong, kPart), weightsPart(0, kPart)})});
+              {item(Write<Affine>{at(0, kPart, {{0}}), at(kLong, kPart), cells(0, kPart)})});
   return m.run();
 }
 
@@ -88,9 +90,9 @@ std::string overwrittenAfterTwoReaders(bool waitsForColumn, bool waitsForRow) {
     m.b.section(
         on(EngineKind::Wire, {0, number, 1, 1}),
         {item(Send<Affine>{
-            0, at(0, kPart, {{number}}, release), {{0, 0, 1, 1, number}}, weightsPart(0, kPart)})});
+            0, at(0, kPart, {{number}}, release), {{0, 0, 1, 1, number}}, cells(0, kPart)})});
     m.b.section(on(EngineKind::CoreIn, {0, 0, 1, 1}, number),
-                {item(Receive<Affine>{number, at(1024 * number, kPart), weightsPart(0, kPart)})});
+                {item(Receive<Affine>{number, at(1024 * number, kPart), cells(0, kPart)})});
   };
   wire(0, waitsForColumn);
   wire(1, waitsForRow);
@@ -120,12 +122,12 @@ std::string overwrittenAfterTwoTransfers(bool releasesAfterFirst, std::int64_t a
     return item(Send<Affine>{0,
                              at(0, kPart, std::move(acquire), std::move(release)),
                              {{0, 0, 1, 1, 0}},
-                             weightsPart(0, kPart)});
+                             cells(0, kPart)});
   };
   const Uses one{{1}};
   m.b.section(on(EngineKind::Wire),
               {send({{0}}, releasesAfterFirst ? one : Uses{}), send({}, one)});
-  const Item receive = item(Receive<Affine>{0, at(0, kPart), weightsPart(0, kPart)});
+  const Item receive = item(Receive<Affine>{0, at(0, kPart), cells(0, kPart)});
   m.b.section(on(EngineKind::CoreIn), {receive, receive});
   return m.run();
 }
@@ -137,20 +139,18 @@ TEST(HappensBefore, ALaterTransferOfAQueueStandsForTheEarlierOnes) {
 // What the core sends back overwrites the part that it was sent, once its receiving channel has let
 // it go.
 TEST(HappensBefore, AReceiverKnowsThatItsSenderHasRead) {
-  Moves m;
+  Moves m(kPart);
   const Engine receive = engine(EngineKind::CoreIn, 0, 0, 0), send = engine(EngineKind::CoreOut);
   m.b.lock(testing::memtile(0), 0, 0, kIn0, kColumn);
   m.b.lock(testing::core(0, 0), 0, 0, receive, send);
   m.b.section(on(EngineKind::Sequencer), {item(Start{kIn0})});
   m.b.section(on(EngineKind::DdrIn, {0, 0, 1, 1}, 0), {load(0, kPart, at(0, kPart, {}, {{0}}), 0)});
-  m.b.section(
-      on(EngineKind::Wire),
-      {item(Send<Affine>{0, at(0, kPart, {{0}}), {{0, 0, 1, 1, 0}}, weightsPart(0, kPart)})});
+  m.b.section(on(EngineKind::Wire),
+              {item(Send<Affine>{0, at(0, kPart, {{0}}), {{0, 0, 1, 1, 0}}, cells(0, kPart)})});
   m.b.section(on(EngineKind::CoreIn),
-              {item(Receive<Affine>{0, at(0, kPart, {}, {{0}}), weightsPart(0, kPart)})});
-  m.b.section(
-      on(EngineKind::CoreOut),
-      {item(WriteFm<Affine>{at(0, kPart, {{0}}), {{0, at(0, kPart)}}, weightsPart(0, kPart)})});
+              {item(Receive<Affine>{0, at(0, kPart, {}, {{0}}), cells(0, kPart)})});
+  m.b.section(on(EngineKind::CoreOut),
+              {item(WriteFm<Affine>{at(0, kPart, {{0}}), {{0, at(0, kPart)}}, cells(0, kPart)})});
   EXPECT_EQ(m.run(), "");
 }
 

@@ -72,8 +72,12 @@ inline Address<Affine> slotted(Affine base, Affine slot, std::int64_t stride, st
   return {base, slot, stride, slots};
 }
 
-inline Part<Affine> weightsPart(Affine offset, std::int64_t bytes) {
-  return {Content::Weights, {}, offset, {}, {}, bytes, 1, 1};
+inline Part<Affine> recordPart(Affine number) {
+  return {.content = Content::Weights, .tensor = {}, .y = number, .block = {}, .x = {}};
+}
+// An end that a weight record goes through.
+inline End<Affine> recordEnd(Affine base, Uses acquire = {}, Uses release = {}) {
+  return end(base, {}, std::move(acquire), std::move(release));
 }
 inline Part<Affine> box(TensorId tensor, Affine y, Affine block, Affine x, std::int64_t rows,
                         std::int64_t blocks, std::int64_t columns) {

@@ -51,6 +51,7 @@ struct WorkedConvolution {
     b.input(in);
     b.output(out);
     b.weights(kWeightsAt, image);
+    b.program.records = {{0, kRecord, 4}, {kRecord, kRecord, 4}};
     makeLocks();
     makeDdr();
     makeWires();
@@ -175,9 +176,7 @@ struct WorkedConvolution {
                             box(in, affine({.i0 = 1}), 0, affine({.column = 8}), 1, 2, 8)})})});
     b.section(
         on(EngineKind::DdrIn, both, 1),
-        {item(Load<Affine>{end(affine({.base = kWeightsAt, .column = kRecord}), {{}, kRecord}),
-                           end(2048, {{}, kRecord}, {}, {{2, 1}}),
-                           weightsPart(affine({.column = kRecord}), kRecord)})});
+        {item(Load<Affine>{{}, recordEnd(2048, {}, {{2, 1}}), recordPart(affine({.column = 1}))})});
     for (int r = 0; r < 2; ++r)
       b.section(
           on(EngineKind::DdrOut, both, r),
@@ -204,11 +203,10 @@ struct WorkedConvolution {
                                  {{0, affine({.column = 1}), 2, 1, 0}},
                                  halo})})});
     b.section(on(EngineKind::Wire, {0, 2, 1, 2}),
-              {item(Send<Affine>{
-                  affine({.base = -2, .column = 1}),
-                  end(2048, {{}, kRecord}, {{2, 1}}),
-                  {{affine({.base = -2, .column = 1}), 0, 1, 2, 1}},
-                  weightsPart(affine({.base = -2 * kRecord, .column = kRecord}), kRecord)})});
+              {item(Send<Affine>{affine({.base = -2, .column = 1}),
+                                 recordEnd(2048, {{2, 1}}),
+                                 {{affine({.base = -2, .column = 1}), 0, 1, 2, 1}},
+                                 recordPart(affine({.base = -2, .column = 1}))})});
     const CoreRange all{0, 0, 2, 2};
     End<Affine> mainEnd = end({}, {{{2, 72}}, 64}, {{0, 1}}, {{1, 1}});
     mainEnd.address = slotted(affine({.column = 8}), affine({.i0 = 1}), 144, 4);
@@ -217,10 +215,10 @@ struct WorkedConvolution {
     b.section(on(EngineKind::CoreIn, all, 0),
               {loop(16, {item(Receive<Affine>{affine({.column = 1}), mainEnd, mine}),
                          item(Receive<Affine>{affine({.column = 1}), haloEnd, halo})})});
-    b.section(on(EngineKind::CoreIn, all, 1),
-              {item(Receive<Affine>{affine({.base = 2, .row = 1}),
-                                    end(1024, {{}, kRecord}, {{4, 1}}, {{5, 1}}),
-                                    weightsPart(affine({.row = kRecord}), kRecord)})});
+    b.section(
+        on(EngineKind::CoreIn, all, 1),
+        {item(Receive<Affine>{affine({.base = 2, .row = 1}), recordEnd(1024, {{4, 1}}, {{5, 1}}),
+                              recordPart(affine({.row = 1}))})});
   }
 
   Call<Affine> call(KernelId kernel, const Affine& y, Uses acquire, Uses release) const {
@@ -238,9 +236,7 @@ struct WorkedConvolution {
     ring.blocks = 2;
     c.inputs = {ring};
     c.weights = Address<Affine>{1024, {}, 0, 1};
-    c.weightOffset = affine({.row = kRecord});
-    c.weightBytes = kRecord;
-    c.keptBlocks = 4;
+    c.record = affine({.row = 1});
     c.output = slotted(4096, y, 128, 2);
     c.part = box(out, y, affine({.row = 2}), affine({.column = 8}), 1, 2, 8);
     c.acquire = std::move(acquire);

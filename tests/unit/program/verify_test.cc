@@ -161,12 +161,20 @@ INSTANTIATE_TEST_SUITE_P(
                   "destination has slots out of range\n"
                   "  what:  0 slots of 160 B\n"
                   "  mend:  give it 1 to 1048576 slots\n"},
-        FaultCase{{{"ddr @0x3000 + 2520*column", "ddr @0x4000 + 2520*column"}},
-                  "error[PROG005] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
-                  "(LOADW): the source lies "
-                  "outside of DDR\n"
-                  "  what:  it takes 2520 B from 16384 on at row 0, column 0, there are 17328 B\n"
+        FaultCase{{{"record 0 for 2 @0x0 size 2520", "record 0 for 2 @0x8 size 2520"}},
+                  "error[PROG005] record 1: a weight record does not lie in the weight image\n"
+                  "  what:  2520 B at 2528 of 5040 B; both are multiples of 8\n"
                   "  mend:  place it inside\n"},
+        FaultCase{
+            {{"record 0 for 2 @0x0 size 2520 kept 4", "record 0 for 2 @0x0 size 2520 kept -1"}},
+            "error[PROG004] record 0: the number of kept blocks is out of range\n"
+            "  what:  -1\n"
+            "  mend:  count the blocks that the record holds\n"},
+        FaultCase{{{"LOADW record[column]", "LOADW record[1 + column]"}},
+                  "error[PROG004] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
+                  "(LOADW): the number of the weight record is out of range\n"
+                  "  what:  it goes from 1 to 2, allowed is 0 to 1\n"
+                  "  mend:  keep it in this range\n"},
         FaultCase{{{"\"conv weights\" in core rows 0-1 columns 0-1",
                     "\"conv weights\" in core rows 0-1 column 0"}},
                   "error[PROG005] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 "
@@ -203,12 +211,24 @@ INSTANTIATE_TEST_SUITE_P(
                   "and the part do not have the same size\n"
                   "  what:  64 B and 128 B\n"
                   "  mend:  make them equal\n"},
-        FaultCase{{{"for 2520 B kept 4 out", "for 2512 B kept 4 out"}},
-                  "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
-                  "the weight record is "
-                  "missing or too small\n"
-                  "  what:  2512 B of 2520 B\n"
-                  "  mend:  give the whole record\n"},
+        FaultCase{
+            {{"record 0 for 2 @0x0 size 2520 kept 4", "record 0 for 2 @0x0 size 2512 kept 4"}},
+            "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
+            "the weight record is too small, or keeps too many blocks\n"
+            "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
+            "  mend:  give the whole record\n"},
+        FaultCase{{{"LOADW record[column] -> mem @0x60000 + (0 mod 8)*2520",
+                    "LOADW record[column] ddr @0x3000 -> mem @0x60000 + (0 mod 8)*2520"}},
+                  "error[PROG006] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
+                  "(LOADW): the source of a weight record is not empty\n"
+                  "  what:  its place in DDR stands in the table of records\n"
+                  "  mend:  leave it empty\n"},
+        FaultCase{
+            {{"-> @0x0 + (0 mod 2)*2520 release", "-> @0x0 + (0 mod 2)*2520 [2520 B] release"}},
+            "error[PROG006] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 "
+            "(RECV): the destination has a pattern of its own\n"
+            "  what:  a weight record is contiguous, and as long as its table says\n"
+            "  mend:  leave the pattern out\n"},
         FaultCase{{{"ring @0x13b0 [16 by 160 B]", "ring @0x13b0 [16 by 140 B]"}},
                   "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): a "
                   "row of input 0 is "

@@ -135,7 +135,7 @@ TEST(Bounds, DepthwiseMacsTakeTheRateOfTheirKernel) {
   depthwise.weights.resize(16 * 9);
   graph.ops = {{"dw", "Conv", {TensorId(0)}, TensorId(1), depthwise}};
   EXPECT_EQ(layerNeeds(graph, graph.ops[0]),
-            (LayerNeeds{8 * 8 * 16 * 9, 16 * 9, 1024, 1024, false}));
+            (LayerNeeds{8 * 8 * 16 * 9, 16 * 9, 1024, 1024, 8 * 8 * 16 * 9, 16 * 9, false}));
   EXPECT_DOUBLE_EQ(computeBounds(graph, paperLike(1, 1)).computeSeconds, 9216 / 64.0 * 1e-9);
 }
 

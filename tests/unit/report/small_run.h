@@ -72,9 +72,9 @@ inline Program twoConvsProgram() {
     e.pattern.run = run;
     return e;
   };
-  End<Affine> staged = end(64), records = end(64);
+  End<Affine> staged;
   staged.address.base = 1024;
-  records.address.base = 128;
+  p.records = {{0, 64, 1}};
   const auto part = [](std::size_t tensor) {
     Part<Affine> q;
     q.tensor = TensorId(tensor);
@@ -88,7 +88,7 @@ inline Program twoConvsProgram() {
     p.sections.push_back(s);
   };
   section(0, EngineKind::DdrIn, Load<Affine>{end(128), end(128), part(0)},
-          Load<Affine>{records, staged, weights});
+          Load<Affine>{{}, staged, weights});
   section(0, EngineKind::Wire, Send<Affine>{0, end(128), {{}}, part(0)});
   Section row{StepId(0), {EngineKind::Wire, 0, {0, 2, 1, 1}}, {}};
   row.items.push_back({Instruction{Send<Affine>{0, staged, {{}}, weights}}});
@@ -98,7 +98,6 @@ inline Program twoConvsProgram() {
     c.kernel = KernelId(0);
     c.inputs.resize(1);
     c.inputs[0].tensor = TensorId(in);
-    c.keptBlocks = 1;
     c.part.tensor = TensorId(out);
     return c;
   };
@@ -110,7 +109,7 @@ inline Program twoConvsProgram() {
 inline SimulateResult twoConvsRun() {
   const auto slice = [](std::int64_t ready, std::int64_t start, std::int64_t end, std::int32_t leaf,
                         std::size_t layer, WaitKind wait = WaitKind::None, SliceRef cause = {}) {
-    return SpanSlice{start, end, ready, leaf, LayerId(layer), wait, -1, cause};
+    return SpanSlice{start, end, ready, leaf, LayerId(layer), wait, -1, -1, cause};
   };
   SimulateResult r;
   r.timeline.makespan = Cycles(62);

@@ -59,8 +59,8 @@ TEST(OperandGeometry, AConcatOperandServesOnlyItsOwnChannels) {
 TEST(RecordBytes, CountsZerosGammaBlocksAndEpilogue) {
   const CanonicalGraph graph = strided();
   // 8 zero points, 2 bits of gamma in 8 bytes, 2 blocks of 9 x 64, 3 x 8 int32.
-  EXPECT_EQ(recordBytes(graph.ops[0], 1, {{0, 2}, {0, 3}}, true), 8 + 8 + 2 * 9 * 64 + 96);
-  EXPECT_EQ(recordBytes(graph.ops[0], 1, {{0, 1}, {0, 3}}, false), 8 + 8 + 9 * 64);
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 2}, {0, 3}}, true), 8 + 8 + 2 * 9 * 64 + 96);
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, false), 8 + 8 + 9 * 64);
 }
 
 TEST(MostCallsAhead, CountsCallsThatWaitForARowOfTheirOwn) {

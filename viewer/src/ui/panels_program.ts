@@ -64,7 +64,7 @@ export function instructionPanel(words: Words, leaf: number): Node[] {
   const moved = run.instructions.bytes[leaf] ?? 0;
   const done = run.instructions.macs[leaf] ?? 0;
   if (run.graph.tensors[tensor]) list.add(moved ? "moves" : "tensor", words.tensor(tensor));
-  else if (moved && /\bweights\[/.test(run.textOf(leaf))) list.add("moves", "weights");
+  else if (moved && /\brecord\[/.test(run.textOf(leaf))) list.add("moves", "weights");
   if (moved) list.add("bytes", `${bytes(moved)} each time, ${bytes(moved * ran.slices)} in all`);
   if (done) list.add("does", `${macs(done)} each time, ${macs(done * ran.slices)} in all`);
   list.add("ran", `${count(ran.slices)} ${ran.slices === 1 ? "time" : "times"}${ran.slices ? `, from ${count(ran.from)} to ${count(ran.to)}` : ""}`);

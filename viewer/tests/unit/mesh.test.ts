@@ -146,7 +146,7 @@ describe("the drawing of the mesh", () => {
 describe("who feeds a wire", () => {
   it("is told by its line of asm", () => {
     expect(memtileOf("LOADFM %0[y 0] mem(column) @0x0 [8 B]", 3)).toBe(3);
-    expect(memtileOf("LOADWM weights[0x0] mem(-4 + column) @0x0", 6)).toBe(2);
+    expect(memtileOf("LOADWM record[0] mem(-4 + column) @0x0", 6)).toBe(2);
     expect(memtileOf("x mem(2*column - 1) @0x0", 3)).toBe(5);
     expect(memtileOf("x mem(2) @0x0", 3)).toBe(2);
     expect(memtileOf("x mem(i0 + column)", 3)).toBeNull();

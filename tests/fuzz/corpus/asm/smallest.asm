@@ -1,4 +1,4 @@
-heddle.asm/1
+heddle.asm/2
 model "m" sha256 ""
 device sha256 ""
 weights @0x0 size 64 sha256 ""

@@ -25,7 +25,7 @@ function makeWordings(run: Run, leaf: number): string[] {
 /** The tensor that it moves or makes stands first in its line of asm; what has none (START, WAIT) names an engine. */
 function operandOf(run: Run, leaf: number): string {
   const text = run.textOf(leaf);
-  const operand = /(?:%(\d+)|\b(weights))\[/.exec(text);
+  const operand = /(?:%(\d+)|\b(record))\[/.exec(text);
   if (!operand) return text.length < 60 ? text.replace(/^\S+\s*/, "") : "";
   return operand[1] === undefined ? "weights" : tensorName(run, Number(operand[1]));
 }

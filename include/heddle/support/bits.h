@@ -1,5 +1,6 @@
 // A packed list of truths: one bit each, 64 in a word.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,17 @@ class Bits {
   }
   void reset(std::int64_t i) {
     words_[static_cast<std::size_t>(i / 64)] &= ~(std::uint64_t{1} << (i % 64));
+  }
+  // Of the `count` bits from `first` on, those that are set.
+  std::int64_t count(std::int64_t first, std::int64_t count) const {
+    std::int64_t n = 0;
+    for (std::int64_t end = first + count; first < end;) {
+      const std::int64_t bits = std::min(64 - first % 64, end - first);
+      const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+      n += std::popcount(words_[static_cast<std::size_t>(first / 64)] >> (first % 64) & mask);
+      first += bits;
+    }
+    return n;
   }
   std::int64_t count() const {
     std::int64_t n = 0;
