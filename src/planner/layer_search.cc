@@ -187,6 +187,7 @@ class LayerSearch {
     t.resident = c.resident;
     for (std::int64_t i = 0; i < c.channelParts * c.kernelParts; ++i) t.parts.push_back(part(c, i));
     t.weightBytes = largestRecord(t);
+    t.equalRecords = device_.limits.recordLengths.has_value() && t.weightBytes > 0;
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
     t.outputSlots = std::min(t.outputSlots, mostAhead());
     if (t.weightBytes * 2 > limits_.staging && t.weightBytes > 0) {
@@ -369,7 +370,8 @@ class LayerSearch {
             kernelWork(op_.kind(), kept, t.parts[i].kernelRows.count * window_.kernelX, columns);
         compute += rows * t.chunks * kernelTime(call, device_).raw();
         const std::int64_t bytes =
-            recordBytes(op_, blocks, t.parts[i], i + 1 == t.parts.size(), kept);
+            t.equalRecords ? t.weightBytes
+                           : recordBytes(op_, blocks, t.parts[i], i + 1 == t.parts.size(), kept);
         weights += sweeps * wireTime(Bytes(bytes), device_).raw();
       }
     }

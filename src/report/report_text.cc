@@ -217,7 +217,8 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("corePeakBytes").value(report.corePeakBytes).endObject();
   json.key("work").beginObject();
   json.key("macsDense").value(report.denseMacs).key("macsExecuted").value(report.macsExecuted);
-  json.key("macsPadded").value(report.macsExecuted - report.macs).endObject();
+  json.key("macsPadded").value(report.macsExecuted - report.macs);
+  json.key("weightBytesPadded").value(report.weightBytesPadded).endObject();
   json.key("verification");
   writeVerification(json, report.verification);
   json.key("layers").beginArray();

@@ -77,6 +77,8 @@ struct Report {
   Traffic traffic;
   std::int64_t memtilePeakBytes = 0, corePeakBytes = 0;
   std::int64_t macsExecuted = 0;
+  // Of the weights that left DDR: bytes that make short records as long as the longest.
+  std::int64_t weightBytesPadded = 0;
   Verification verification;
   std::vector<LayerReport> layers;
   Effort effort;
