@@ -1,0 +1,73 @@
+#include "heddle/sparsity/propagate.h"
+
+#include <algorithm>
+
+#include "channels.h"
+
+namespace heddle {
+namespace sparsity {
+
+bool ignoresOperands(const CanonicalOp& op) {
+  return std::visit(
+      [](const auto& attributes) {
+        if constexpr (requires { attributes.clamp; })
+          return attributes.clamp.low == attributes.clamp.high;
+        else
+          return false;
+      },
+      op.attributes);
+}
+
+WeightRows weightRows(const Conv& conv) {
+  const std::int64_t taps = conv.window.kernelY * conv.window.kernelX;
+  return {.taps = taps, .columns = std::ssize(conv.weights) / (std::ssize(conv.bias) * taps)};
+}
+
+WeightRows weightRows(const DepthwiseConv& conv) {
+  return {.taps = conv.window.kernelY * conv.window.kernelX, .columns = 1, .depthwise = true};
+}
+
+}  // namespace sparsity
+
+namespace {
+
+template <class Count>
+std::int64_t sumOver(const std::vector<ChannelFacts>& tensors, Count count) {
+  std::int64_t sum = 0;
+  for (const ChannelFacts& facts : tensors) sum += count(facts);
+  return sum;
+}
+
+}  // namespace
+
+std::int64_t Propagated::constantChannels() const {
+  return sumOver(tensors, [](const ChannelFacts& f) {
+    return std::ranges::count_if(f.constant, [](const auto& value) { return value.has_value(); });
+  });
+}
+std::int64_t Propagated::unneededChannels() const {
+  return sumOver(tensors,
+                 [](const ChannelFacts& f) { return std::ranges::count(f.needed, false); });
+}
+std::int64_t Propagated::removedChannels() const {
+  return sumOver(tensors,
+                 [](const ChannelFacts& f) { return std::ranges::count(f.removed, true); });
+}
+bool Propagated::changed() const {
+  return removedChannels() > 0 || std::ranges::any_of(weightsZeroed, [](auto n) { return n > 0; });
+}
+
+Propagated propagate(CanonicalGraph graph) {
+  Propagated result;
+  result.weightsZeroed.assign(graph.ops.size(), 0);
+  sparsity::Constants constants = sparsity::foldConstants(graph, result.weightsZeroed);
+  sparsity::ChannelSets needed = sparsity::dropUnneeded(graph, constants, result.weightsZeroed);
+  sparsity::ChannelSets removed = sparsity::removeChannels(graph, needed);
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    result.tensors.push_back(
+        {std::move(constants[t]), std::move(needed[t]), std::move(removed[t])});
+  result.graph = std::move(graph);
+  return result;
+}
+
+}  // namespace heddle
