@@ -46,6 +46,8 @@ class Compiler {
         return importModel(run_, options_.model, options_.shapes);
       case Stage::Canonical:
         return takeCanonical();
+      case Stage::Propagated:
+        return options_.propagate ? propagateZeros(run_) : Diagnostics{};
       case Stage::Plan:
         run_.graph.reset();  // its weights are no longer needed
         return takePlan();
@@ -81,7 +83,7 @@ class Compiler {
     Diagnostics faults = file ? readPlanFile(run_, *file) : planNetwork(run_);
     if (!faults.empty()) return faults;
     const Result<MemoryPlan> memory =
-        allocateMemory(run_.canonical->graph, *run_.plan, *run_.device);
+        allocateMemory(run_.network(), *run_.plan, *run_.device);
     if (memory) timeInClosedForm(run_, *memory);
     return write("plan.txt", artefactText(run_, Stage::Plan));
   }

@@ -23,7 +23,7 @@ struct Verbosity {
 };
 
 // The artefacts in the order of the road; each is a stage to stop after or to dump.
-enum class Stage { Graph, Canonical, Plan, MemoryPlan, Program, Simulate, Report };
+enum class Stage { Graph, Canonical, Propagated, Plan, MemoryPlan, Program, Simulate, Report };
 
 // NAME=1x3x224x224 of --shape: the sizes of an input whose own are open.
 using ShapeSettings = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
@@ -34,6 +34,7 @@ struct CompileOptions {
   DeviceOverrides overrides;
   ShapeSettings shapes;
   std::string out;         // folder; may be empty with stopAfter
+  bool propagate = true;   // take out what follows from zeros in weights
   bool verify = true;      // execute with data and compare with the interpreter
   std::uint64_t seed = 1;  // of the input of the verification
   std::optional<Stage>

@@ -36,6 +36,11 @@ struct Effort {
   std::int64_t peakBytes = 0;
 };
 
+// What was taken out of the network before it was planned, since no output depends on it.
+struct Propagation {
+  std::int64_t channelsRemoved = 0, weightsZeroed = 0, macsRemoved = 0;
+};
+
 struct LayerReport {
   std::string name, op, split;
   // Cycles are differences of completion (how much later the array is done with layers 0..i than
@@ -67,8 +72,9 @@ struct Report {
   std::string device;
   std::int64_t rows = 0, columns = 0, macsPerCycle = 0;
   Hertz clock;
-  std::int64_t macs = 0, weightBytes = 0;            // of the network
+  std::int64_t macs = 0, weightBytes = 0;            // of the network, as it is left
   std::int64_t denseMacs = 0, denseWeightBytes = 0;  // if no weight block were left out
+  Propagation propagation;
   Cycles cycles;
   std::optional<Cycles> closedForm;
   Bounds bounds;
