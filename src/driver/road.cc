@@ -83,6 +83,7 @@ Diagnostics canonicalizeModel(Compilation& run) {
 
 Diagnostics propagateZeros(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
+  if (nothingFollows(run.canonical->graph)) return {};
   Propagated propagated = propagate(run.canonical->graph);
   if (!propagated.changed()) return {};
   if (Diagnostics faults = verify(propagated.graph); !faults.empty())

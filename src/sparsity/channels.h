@@ -64,8 +64,13 @@ void forEachChannel(const AssemblePart& part, Visit visit) {
 // them. Adds to `zeroed`, by OpId, how many weights that has set to their zero point.
 Constants foldConstants(CanonicalGraph& graph, std::vector<std::int64_t>& zeroed);
 
-// Backward, in a graph that foldConstants made: the channels that an output depends on. Sets the
-// rows of weights that compute the others to their zero point.
+// Whether it would find any.
+bool hasConstants(const CanonicalGraph& graph);
+
+// Backward: the channels that an output depends on, constants having been folded.
+ChannelSets neededChannels(const CanonicalGraph& graph, const Constants& constants);
+
+// The same; and sets the rows of weights that compute the others to their zero point.
 ChannelSets dropUnneeded(CanonicalGraph& graph, const Constants& constants,
                          std::vector<std::int64_t>& zeroed);
 

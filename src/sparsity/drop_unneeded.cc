@@ -11,39 +11,28 @@ namespace {
 
 class BackwardRules {
  public:
-  BackwardRules(const Constants& constants, const CanonicalGraph& graph, const CanonicalOp& op,
-                ChannelSets& needed, std::int64_t& zeroed)
-      : constants_(constants),
-        graph_(graph),
+  BackwardRules(const CanonicalGraph& graph, const Constants& constants, const CanonicalOp& op,
+                ChannelSets& needed)
+      : graph_(graph),
+        constants_(constants),
         op_(op),
         needed_(needed),
-        wanted_(needed[op.output.at()]),
-        zeroed_(zeroed) {}
+        wanted_(needed[op.output.at()]) {}
 
-  void operator()(Conv& conv) {
-    const std::int64_t columns = weightRows(conv).columns;
-    std::vector<std::uint8_t> reads(static_cast<std::size_t>(columns), 0);
-    bool all = false;
+  void operator()(const Conv& conv) {
+    std::vector<std::uint8_t> reads(static_cast<std::size_t>(weightRows(conv).columns), 0);
     for (std::int64_t row = 0; row < std::ssize(conv.bias); ++row) {
-      if (!wanted_[static_cast<std::size_t>(row)]) {
-        zeroed_ += zeroRow(conv, row);
-      } else if (!all) {
-        addReads(conv, row, reads);
-        all = std::ranges::all_of(reads, [](std::uint8_t r) { return r != 0; });
-      }
+      if (!wanted_[static_cast<std::size_t>(row)]) continue;
+      addReads(conv, row, reads);
+      if (std::ranges::all_of(reads, [](std::uint8_t r) { return r != 0; })) break;
     }
     for (std::size_t c = 0; c < reads.size(); ++c)
       if (reads[c] != 0) need(0, c);
   }
 
-  void operator()(DepthwiseConv& conv) {
-    for (std::size_t c = 0; c < wanted_.size(); ++c) {
-      const auto row = static_cast<std::int64_t>(c);
-      if (!wanted_[c])
-        zeroed_ += zeroRow(conv, row);
-      else if (!rowIsZero(conv, row))
-        need(0, c);
-    }
+  void operator()(const DepthwiseConv& conv) {
+    for (std::size_t c = 0; c < wanted_.size(); ++c)
+      if (wanted_[c] && !rowIsZero(conv, static_cast<std::int64_t>(c))) need(0, c);
   }
 
   void operator()(const MaxPool&) { needAlike(); }
@@ -100,18 +89,24 @@ class BackwardRules {
         reads[c] = static_cast<std::uint8_t>(reads[c] | (weights[c] != zero ? 1 : 0));
   }
 
-  const Constants& constants_;
   const CanonicalGraph& graph_;
+  const Constants& constants_;
   const CanonicalOp& op_;
   ChannelSets& needed_;
   const std::vector<bool>& wanted_;
-  std::int64_t& zeroed_;
 };
+
+template <class Convolution>
+std::int64_t zeroRowsBut(const std::vector<bool>& wanted, Convolution& conv) {
+  std::int64_t zeroed = 0;
+  for (std::size_t row = 0; row < wanted.size(); ++row)
+    if (!wanted[row]) zeroed += zeroRow(conv, static_cast<std::int64_t>(row));
+  return zeroed;
+}
 
 }  // namespace
 
-ChannelSets dropUnneeded(CanonicalGraph& graph, const Constants& constants,
-                         std::vector<std::int64_t>& zeroed) {
+ChannelSets neededChannels(const CanonicalGraph& graph, const Constants& constants) {
   ChannelSets needed;
   for (const CanonicalTensor& tensor : graph.tensors)
     needed.emplace_back(static_cast<std::size_t>(tensor.shape.channels), false);
@@ -120,10 +115,23 @@ ChannelSets dropUnneeded(CanonicalGraph& graph, const Constants& constants,
     channels.assign(channels.size(), true);
   }
   for (std::size_t i = graph.ops.size(); i-- > 0;) {
+    const CanonicalOp& op = graph.ops[i];
+    if (!ignoresOperands(op))
+      std::visit(BackwardRules(graph, constants, op, needed), op.attributes);
+  }
+  return needed;
+}
+
+ChannelSets dropUnneeded(CanonicalGraph& graph, const Constants& constants,
+                         std::vector<std::int64_t>& zeroed) {
+  ChannelSets needed = neededChannels(graph, constants);
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     CanonicalOp& op = graph.ops[i];
-    if (ignoresOperands(op)) continue;
-    BackwardRules rules(constants, graph, op, needed, zeroed[i]);
-    std::visit(rules, op.attributes);
+    const std::vector<bool>& wanted = needed[op.output.at()];
+    if (auto* conv = std::get_if<Conv>(&op.attributes))
+      zeroed[i] += zeroRowsBut(wanted, *conv);
+    else if (auto* depthwise = std::get_if<DepthwiseConv>(&op.attributes))
+      zeroed[i] += zeroRowsBut(wanted, *depthwise);
   }
   return needed;
 }

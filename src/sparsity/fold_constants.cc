@@ -13,34 +13,17 @@ namespace {
 
 using Constant = std::optional<std::int8_t>;
 
-// Whether kernel tap `k` along an axis reads inside the tensor for every output. The first and the
-// last output reach farthest.
-bool alwaysInside(std::int64_t k, std::int64_t stride, std::int64_t dilation, std::int64_t before,
-                  std::int64_t outputs, std::int64_t inputs) {
-  const std::int64_t first = k * dilation - before, last = (outputs - 1) * stride + first;
-  return first >= 0 && last < inputs;
-}
-
-// By tap.
-std::vector<bool> neverOnBorder(const Window& w, const Shape& in, const Shape& out) {
-  std::vector<bool> inside;
-  for (std::int64_t ky = 0; ky < w.kernelY; ++ky)
-    for (std::int64_t kx = 0; kx < w.kernelX; ++kx)
-      inside.push_back(alwaysInside(ky, w.strideY, w.dilationY, w.padTop, out.height, in.height) &&
-                       alwaysInside(kx, w.strideX, w.dilationX, w.padLeft, out.width, in.width));
-  return inside;
-}
-
 // What an operator computes in a channel all of whose operands are constants, or one that ignores
 // them.
 class ForwardRules {
  public:
-  ForwardRules(CanonicalGraph& graph, const Constants& known, const CanonicalOp& op,
-               std::int64_t& zeroed)
-      : graph_(graph), known_(known), op_(op), zeroed_(zeroed) {}
+  ForwardRules(const CanonicalGraph& graph, const Constants& known, const CanonicalOp& op)
+      : graph_(graph), known_(known), op_(op) {}
 
-  Constant operator()(Conv& conv, std::int64_t channel) { return weighted(conv, channel); }
-  Constant operator()(DepthwiseConv& conv, std::int64_t channel) { return weighted(conv, channel); }
+  Constant operator()(const Conv& conv, std::int64_t channel) { return weighted(conv, channel); }
+  Constant operator()(const DepthwiseConv& conv, std::int64_t channel) {
+    return weighted(conv, channel);
+  }
   Constant operator()(const MaxPool& pool, std::int64_t channel) { return pooled(pool, channel); }
   Constant operator()(const AveragePool& pool, std::int64_t channel) {
     return ignoresOperands(op_) ? pool.clamp.low : pooled(pool, channel);
@@ -83,62 +66,16 @@ class ForwardRules {
     return known_[op_.inputs[number].at()][static_cast<std::size_t>(channel)];
   }
 
+  // Constants having been folded, what is not zero reads something else.
   template <class Convolution>
-  Constant weighted(Convolution& conv, std::int64_t row) {
+  Constant weighted(const Convolution& conv, std::int64_t row) const {
     const auto at = static_cast<std::size_t>(row);
-    if (ignoresOperands(op_)) {
-      zeroed_ += zeroRow(conv, row);
-      return conv.clamp.low;
-    }
-    foldRow(conv, row);
+    if (ignoresOperands(op_)) return conv.clamp.low;
     if (!rowIsZero(conv, row)) return std::nullopt;
     const bool negative = conv.bias[at] < 0 && !conv.requantizeNegative.empty();
     const Multiplier scale = negative ? conv.requantizeNegative[at] : conv.requantize[at];
     return saturate(zero(op_.output) + applyMultiplier(conv.bias[at], scale), conv.clamp.low,
                     conv.clamp.high);
-  }
-
-  // Columns whose input is constant: 0 is one for a depth-wise row, whatever its channel.
-  template <class Convolution>
-  void foldRow(Convolution& conv, std::int64_t row) {
-    const WeightRows rows = weightRows(conv);
-    if (rows.depthwise) return foldColumn(conv, row, 0);
-    if (!constantColumns_) {
-      constantColumns_.emplace();
-      for (std::int64_t c = 0; c < rows.columns; ++c)
-        if (operand(0, c)) constantColumns_->push_back(c);
-    }
-    for (const std::int64_t c : *constantColumns_) foldColumn(conv, row, c);
-  }
-
-  // Where a tap reads the border the column gives another sum than elsewhere: then only an input at
-  // its zero point, which is what the border is, can be folded.
-  template <class Convolution>
-  void foldColumn(Convolution& conv, std::int64_t row, std::int64_t column) {
-    const WeightRows rows = weightRows(conv);
-    const Constant value = operand(0, rows.inputOf(row, column));
-    if (!value) return;
-    if (inside_.empty())
-      inside_ = neverOnBorder(conv.window, shape(op_.inputs[0]), shape(op_.output));
-    const std::int64_t step = *value - zero(op_.inputs[0]);
-    const std::int8_t weightZero = conv.weightZero[static_cast<std::size_t>(row)];
-    const auto weight = [&](std::int64_t tap) -> std::int8_t& {
-      return conv
-          .weights[static_cast<std::size_t>(row * rows.length() + tap * rows.columns + column)];
-    };
-    std::int64_t sum = 0;
-    for (std::int64_t tap = 0; tap < rows.taps; ++tap) {
-      const std::int64_t w = weight(tap) - weightZero;
-      if (w != 0 && step != 0 && !inside_[static_cast<std::size_t>(tap)]) return;
-      sum += w * step;
-    }
-    for (std::int64_t tap = 0; tap < rows.taps; ++tap) {
-      zeroed_ += weight(tap) != weightZero;
-      weight(tap) = weightZero;
-    }
-    std::int32_t& bias = conv.bias[static_cast<std::size_t>(row)];
-    bias = static_cast<std::int32_t>(static_cast<std::uint32_t>(bias) +
-                                     static_cast<std::uint32_t>(sum));  // wraps as the sum does
   }
 
   // What a pool makes of a constant depends on how much of each window is border: the reference
@@ -166,12 +103,9 @@ class ForwardRules {
     return same ? Constant(result.front()) : std::nullopt;
   }
 
-  CanonicalGraph& graph_;
+  const CanonicalGraph& graph_;
   const Constants& known_;
   const CanonicalOp& op_;
-  std::int64_t& zeroed_;
-  std::optional<std::vector<std::int64_t>> constantColumns_;
-  std::vector<bool> inside_;
   std::array<std::optional<Constant>, 256> pooled_;
 };
 
@@ -224,29 +158,135 @@ std::vector<Constant> constantsOf(const CanonicalTensor& tensor) {
   return result;
 }
 
+// Whether kernel tap `k` along an axis reads inside the tensor for every output. The first and the
+// last output reach farthest.
+bool alwaysInside(std::int64_t k, std::int64_t stride, std::int64_t dilation, std::int64_t before,
+                  std::int64_t outputs, std::int64_t inputs) {
+  const std::int64_t first = k * dilation - before, last = (outputs - 1) * stride + first;
+  return first >= 0 && last < inputs;
+}
+
+// By tap.
+std::vector<bool> neverOnBorder(const Window& w, const Shape& in, const Shape& out) {
+  std::vector<bool> inside;
+  for (std::int64_t ky = 0; ky < w.kernelY; ++ky)
+    for (std::int64_t kx = 0; kx < w.kernelX; ++kx)
+      inside.push_back(alwaysInside(ky, w.strideY, w.dilationY, w.padTop, out.height, in.height) &&
+                       alwaysInside(kx, w.strideX, w.dilationX, w.padLeft, out.width, in.width));
+  return inside;
+}
+
+// Takes what constant channels of its input give a convolution into its biases.
+class Folder {
+ public:
+  Folder(const CanonicalGraph& graph, const Constants& known, const CanonicalOp& op)
+      : in_(graph.tensors[op.inputs[0].at()]),
+        out_(graph.tensors[op.output.at()]),
+        known_(known[op.inputs[0].at()]),
+        ignored_(ignoresOperands(op)) {}
+
+  // Gives back how many weights go to their zero point.
+  template <class Convolution>
+  std::int64_t fold(Convolution& conv) {
+    const WeightRows rows = weightRows(conv);
+    inside_ = neverOnBorder(conv.window, in_.shape, out_.shape);
+    std::vector<std::int64_t> columns;  // that are constant: of a depth-wise row its only one
+    for (std::int64_t c = 0; c < rows.columns; ++c)
+      if (rows.depthwise || known_[static_cast<std::size_t>(c)]) columns.push_back(c);
+    std::int64_t zeroed = 0;
+    for (std::int64_t row = 0; row < std::ssize(conv.bias); ++row) {
+      if (ignored_) zeroed += zeroRow(conv, row);
+      for (const std::int64_t c : columns) zeroed += foldColumn(conv, row, c);
+    }
+    return zeroed;
+  }
+
+ private:
+  // Where a tap reads the border the column gives another sum than elsewhere: then only an input at
+  // its zero point, which is what the border is, can be folded.
+  template <class Convolution>
+  std::int64_t foldColumn(Convolution& conv, std::int64_t row, std::int64_t column) {
+    const WeightRows rows = weightRows(conv);
+    const Constant value = known_[static_cast<std::size_t>(rows.inputOf(row, column))];
+    if (!value) return 0;
+    const std::int64_t step = *value - in_.zeroPoint;
+    const std::int8_t weightZero = conv.weightZero[static_cast<std::size_t>(row)];
+    const auto weight = [&](std::int64_t tap) -> std::int8_t& {
+      return conv
+          .weights[static_cast<std::size_t>(row * rows.length() + tap * rows.columns + column)];
+    };
+    std::int64_t sum = 0;
+    for (std::int64_t tap = 0; tap < rows.taps; ++tap) {
+      const std::int64_t w = weight(tap) - weightZero;
+      if (w != 0 && step != 0 && !inside_[static_cast<std::size_t>(tap)]) return 0;
+      sum += w * step;
+    }
+    std::int64_t zeroed = 0;
+    for (std::int64_t tap = 0; tap < rows.taps; ++tap) {
+      zeroed += weight(tap) != weightZero;
+      weight(tap) = weightZero;
+    }
+    std::int32_t& bias = conv.bias[static_cast<std::size_t>(row)];
+    bias = static_cast<std::int32_t>(static_cast<std::uint32_t>(bias) +
+                                     static_cast<std::uint32_t>(sum));  // wraps as the sum does
+    return zeroed;
+  }
+
+  const CanonicalTensor &in_, &out_;
+  const std::vector<Constant>& known_;
+  bool ignored_;
+  std::vector<bool> inside_;
+};
+
+std::int64_t fold(CanonicalOp& op, const CanonicalGraph& graph, const Constants& known) {
+  if (auto* conv = std::get_if<Conv>(&op.attributes)) return Folder(graph, known, op).fold(*conv);
+  if (auto* conv = std::get_if<DepthwiseConv>(&op.attributes))
+    return Folder(graph, known, op).fold(*conv);
+  return 0;
+}
+
+std::vector<Constant> computed(const CanonicalGraph& graph, const CanonicalOp& op,
+                               const Constants& known) {
+  if (const auto* assemble = std::get_if<Assemble>(&op.attributes))
+    return assembled(graph, op, *assemble, known);
+  std::vector<Constant> result(known[op.output.at()].size());
+  ForwardRules rules(graph, known, op);
+  std::visit(
+      [&](const auto& attributes) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(attributes)>, Assemble>)
+          for (std::size_t c = 0; c < result.size(); ++c)
+            result[c] = rules(attributes, static_cast<std::int64_t>(c));
+      },
+      op.attributes);
+  return result;
+}
+
+Constants givenConstants(const CanonicalGraph& graph) {
+  Constants known;
+  for (const CanonicalTensor& tensor : graph.tensors) known.push_back(constantsOf(tensor));
+  return known;
+}
+
 }  // namespace
 
 Constants foldConstants(CanonicalGraph& graph, std::vector<std::int64_t>& zeroed) {
-  Constants known;
-  for (const CanonicalTensor& tensor : graph.tensors) known.push_back(constantsOf(tensor));
+  Constants known = givenConstants(graph);
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     CanonicalOp& op = graph.ops[i];
-    std::vector<Constant>& result = known[op.output.at()];
-    if (const auto* assemble = std::get_if<Assemble>(&op.attributes)) {
-      result = assembled(graph, op, *assemble, known);
-      continue;
-    }
-    std::visit(
-        [&](auto& attributes) {
-          if constexpr (!std::is_same_v<std::remove_reference_t<decltype(attributes)>, Assemble>) {
-            ForwardRules rules(graph, known, op, zeroed[i]);
-            for (std::size_t c = 0; c < result.size(); ++c)
-              result[c] = rules(attributes, static_cast<std::int64_t>(c));
-          }
-        },
-        op.attributes);
+    zeroed[i] += fold(op, graph, known);
+    known[op.output.at()] = computed(graph, op, known);
   }
   return known;
+}
+
+bool hasConstants(const CanonicalGraph& graph) {
+  const auto any = [](const std::vector<Constant>& channels) {
+    return std::ranges::any_of(channels, [](const Constant& value) { return value.has_value(); });
+  };
+  const Constants known = givenConstants(graph);
+  return std::ranges::any_of(known, any) ||
+         std::ranges::any_of(
+             graph.ops, [&](const CanonicalOp& op) { return any(computed(graph, op, known)); });
 }
 
 }  // namespace heddle::sparsity

@@ -57,6 +57,16 @@ bool Propagated::changed() const {
   return removedChannels() > 0 || std::ranges::any_of(weightsZeroed, [](auto n) { return n > 0; });
 }
 
+bool nothingFollows(const CanonicalGraph& graph) {
+  if (sparsity::hasConstants(graph)) return false;
+  sparsity::Constants none;
+  for (const CanonicalTensor& tensor : graph.tensors)
+    none.emplace_back(static_cast<std::size_t>(tensor.shape.channels));
+  return std::ranges::all_of(sparsity::neededChannels(graph, none), [](const auto& channels) {
+    return std::ranges::all_of(channels, [](bool needed) { return needed; });
+  });
+}
+
 Propagated propagate(CanonicalGraph graph) {
   Propagated result;
   result.weightsZeroed.assign(graph.ops.size(), 0);

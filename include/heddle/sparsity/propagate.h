@@ -42,8 +42,11 @@ struct Propagated {
 };
 
 // Needs: a graph that verify(CanonicalGraph) finds nothing in. Ensures: it finds nothing in the
-// result; ports and the tensors that they name keep their shapes. Time: ResNet-50 10 ms where
-// nothing is zero, 0.2 s where much is.
+// result; ports and the tensors that they name keep their shapes.
 Propagated propagate(CanonicalGraph graph);
+
+// Whether no channel is constant and all are needed: then propagate() gives the graph back as it
+// is, and need not be given a copy. Time: ResNet-50 1 ms.
+bool nothingFollows(const CanonicalGraph& graph);
 
 }  // namespace heddle
