@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The executable as a user runs it: every result is verified, and the report holds what it promises.
 
-    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Prune | Resnet50 | Roofline | Real | CommandLine |
+    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Prune | Propagate | Resnet50 | Roofline | Real | CommandLine |
                                                                                   Terminal]
 """
 import argparse
@@ -222,6 +222,57 @@ class Prune(Heddle):
         began = seconds()
         self.prune(options.models / "resnet50.onnx", "--ratio", "0.5", "--keep", "first")
         self.assertLess(seconds() - began, 5)
+
+
+class Propagate(Heddle):
+    MODELS = [SOURCE / "models" / folder / "tiny_pruned.onnx" for folder in ("", "float")]
+
+    def test_channels_of_zeros_save_time_although_no_block_is_zero(self):
+        for model in self.MODELS:
+            found = json.loads(self.run_heddle("inspect", model, "--json").stdout)
+            self.assertTrue(all(layer["blocks"]["kept"] == layer["blocks"]["all"] for layer in found["sparsity"]))
+            for mesh in ("1x1", "2x2", "4x4"):
+                with self.subTest(model=model.relative_to(SOURCE), mesh=mesh):
+                    whole, less = self.compile(model, mesh, "--no-propagate"), self.compile(model, mesh)
+                    self.check_verified(whole)
+                    self.check_verified(less)
+                    self.assertLess(less["time"]["cycles"], 0.6 * whole["time"]["cycles"])
+                    self.assertEqual(whole["propagation"], dict(channelsRemoved=0, weightsZeroed=0, macsRemoved=0))
+                    self.assertEqual(less["propagation"]["channelsRemoved"], found["propagation"]["channelsRemoved"])
+                    self.assertEqual(less["propagation"]["macsRemoved"],
+                                     whole["work"]["macsDense"] - less["work"]["macsDense"])
+
+    def test_the_outputs_are_those_of_the_model(self):
+        for model in self.MODELS:
+            arrays = []
+            self.run_heddle("interpret", model, "--quantized", "--output", self.folder / "reference.npy")
+            for arguments in ([], ["--no-propagate"]):
+                self.compile(model, "3x2", "--no-verify", *arguments)
+                self.run_heddle("simulate", self.folder / "out", "--data", "--output", self.folder / "y.npy", "-q")
+                arrays.append(np.load(self.folder / "y.npy"))
+            for array in arrays:
+                np.testing.assert_array_equal(array, np.load(self.folder / "reference.npy"))
+
+    def test_a_network_without_zeros_gives_the_same_program(self):
+        for name in ("tiny_cnn", "tiny_mobile", "tiny_inception"):
+            for out, arguments in (("a", []), ("b", ["--no-propagate"])):
+                self.compile(SOURCE / f"models/{name}.onnx", "2x2", "--no-verify", *arguments, name=out)
+            for file in ("plan.txt", "program.asm", "weights.bin", "report.md"):
+                self.assertTrue(filecmp.cmp(self.folder / "a" / file, self.folder / "b" / file, shallow=False), file)
+
+    def test_later_stages_begin_with_files_of_the_smaller_network(self):
+        model, made = self.MODELS[1], self.folder / "made"
+        self.compile(model, "2x2", "--no-verify", "--dump", "memory-plan", name="made")
+        self.assertIn("%1 'conv1_q' 18x16x16 ", (made / "dump/propagated.txt").read_text())
+        self.assertIn("%1 'conv1_q' 18x16x32 ", (made / "dump/canonical.txt").read_text())
+        for stage, file in (("plan", "plan.txt"), ("memory-plan", "dump/memory-plan.txt"), ("program", "program.asm")):
+            with self.subTest(stage):
+                self.check_verified(self.compile(model, "2x2", "--from", stage, made / file))
+                for same in ("program.asm", "weights.bin"):
+                    self.assertTrue(filecmp.cmp(made / same, self.folder / "out" / same, shallow=False))
+        refused = self.run_heddle("compile", model, "--mesh", "2x2", "-o", self.folder / "no", "--no-propagate",
+                                  "--from", "program", made / "program.asm", status=1)
+        self.assertIn("PLAN011", refused.stderr)
 
 
 class Resnet50(Heddle):

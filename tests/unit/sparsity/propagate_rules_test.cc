@@ -8,6 +8,7 @@
 
 #include "../../property/random.h"
 #include "../graphs.h"
+#include "heddle/canon/canonicalize.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/sparsity/propagate.h"
 
@@ -93,7 +94,7 @@ TensorId addTable(GraphBuilder& builder, Random& random, TensorId a) {
   return builder.op("op", "Table", {a}, kShape, table);
 }
 
-// A and B beside each other, on top of each other, or A in a frame.
+// A and B beside each other, on top of each other, A in a frame, or its channels backwards.
 TensorId addAssemble(GraphBuilder& builder, Random& random, TensorId a, TensorId b) {
   const AxisMap side = whole(kSide), all = whole(kChannels);
   std::optional<Table256> table;
@@ -103,13 +104,18 @@ TensorId addAssemble(GraphBuilder& builder, Random& random, TensorId a, TensorId
       (*table)[i] = static_cast<std::int8_t>(static_cast<int>(i / 2) - 64);
   }
   Assemble assemble{{{side, side, all, table}}, random.chance(50) ? std::int8_t{0} : random.int8()};
-  switch (random.between(0, 2)) {
+  switch (random.between(0, 3)) {
     case 0:
       assemble.parts.push_back({side, side, whole(kChannels, kChannels), {}});
       return builder.op("op", "Concat", {a, b}, {kSide, kSide, 2 * kChannels}, assemble);
     case 1:
       assemble.parts.push_back({whole(kSide, kSide), side, all, {}});
       return builder.op("op", "Concat", {a, b}, {2 * kSide, kSide, kChannels}, assemble);
+    case 2:
+      assemble.parts[0].mapC.clear();
+      for (std::int64_t c = 0; c < kChannels; ++c)
+        assemble.parts[0].mapC.push_back({kChannels - 1 - c, 1, c, 1, 1});
+      return builder.op("op", "Gather", {a}, kShape, assemble);
     default:
       assemble.parts[0].mapX = whole(kSide, 1);
       assemble.parts[0].mapC = {{0, 1, kChannels - 1, -1, kChannels - 1}};
@@ -171,6 +177,8 @@ class PropagateRule : public ::testing::TestWithParam<Case> {
     for (const TensorId tensor : {a, b, made})
       graph.tensors[tensor.at()].zeroPoint =
           random.chance(50) ? std::int8_t{0} : random.int8(-9, 9);
+    if (graph.ops[2].kind() == OpKind::MaxPool)
+      graph.tensors[made.at()].zeroPoint = graph.tensors[a.at()].zeroPoint;
     return graph;
   }
 
@@ -257,6 +265,7 @@ TEST_P(PropagateRule, KeepsTheOutput) {
   Random random(3);
   for (int round = 0; round < 60; ++round) {
     const CanonicalGraph graph = graphOf(GetParam().add, random), found = propagate(graph).graph;
+    EXPECT_EQ(toText(verify(found)), "") << round;
     for (int run = 0; run < 3; ++run) {
       const std::vector<TensorValue> inputs = inputsOf(graph, random);
       EXPECT_EQ(interpret(graph, inputs).back(), interpret(found, inputs).back()) << round;

@@ -267,6 +267,64 @@ TEST(Propagate, BlocksOfZerosAreNotTornForAChannel) {
   }
 }
 
+// A channel of zeros decides a product alone; of two one must stay.
+TEST(Propagate, OfTwoFactorsThatAreZeroOneIsNeeded) {
+  GraphBuilder builder("product");
+  const TensorId x = builder.input("x", {6, 6, 8}), a = builder.conv("a", x, 8, {}),
+                 b = builder.conv("b", x, 8, {});
+  CanonicalGraph graph = telling(builder.finish(
+      builder.op("product", "Mul", {a, b}, {6, 6, 8}, Mul{makeMultiplier(1.0 / 64), {}})));
+  for (const std::size_t row : {1, 2}) zeroRow(convOf(graph, 0), row, 0);
+  for (const std::size_t row : {2, 3}) zeroRow(convOf(graph, 1), row, 0);
+  const Propagated found = checked(graph);
+  const auto needs = [&](TensorId tensor, std::size_t c) {
+    return static_cast<bool>(found.tensors[tensor.at()].needed[c]);
+  };
+  EXPECT_TRUE(needs(a, 0) && needs(b, 0));
+  EXPECT_TRUE(needs(a, 1) && !needs(b, 1));
+  EXPECT_TRUE(needs(a, 2) != needs(b, 2));
+  EXPECT_TRUE(!needs(a, 3) && needs(b, 3));
+  EXPECT_EQ(found.weightsZeroed[0], 8);
+  EXPECT_EQ(found.weightsZeroed[1], 8);
+}
+
+TEST(Propagate, ADepthwiseRowOfZerosNeedsNoInput) {
+  GraphBuilder builder("depthwise");
+  const TensorId x = builder.input("x", {6, 6, 8}), a = builder.conv("a", x, 8, {});
+  DepthwiseConv depthwise{.window = square(3, 1, 1),
+                          .weights = std::vector<std::int8_t>(8 * 9),
+                          .weightZero = std::vector<std::int8_t>(8, 0),
+                          .bias = std::vector<std::int32_t>(8, 0),
+                          .requantize = std::vector<Multiplier>(8)};
+  CanonicalGraph graph =
+      telling(builder.finish(builder.op("d", "Conv", {a}, {6, 6, 8}, std::move(depthwise))));
+  zeroRow(std::get<DepthwiseConv>(graph.ops[1].attributes), 6, 100);
+  const Propagated found = checked(graph);
+  EXPECT_FALSE(found.tensors[a.at()].needed[6]);
+  EXPECT_TRUE(found.tensors[a.at()].needed[5]);
+  EXPECT_EQ(found.weightsZeroed[0], 8);
+  EXPECT_EQ(found.removedChannels(), 0);  // the channel that it fills is an output
+}
+
+// Only what a frame of fives puts around channels is needed, and these have another reader.
+TEST(Propagate, AnAssembleKeepsAnOperand) {
+  GraphBuilder builder("frame");
+  const TensorId x = builder.input("x", {6, 6, 8}), a = builder.conv("a", x, 16, {});
+  const AxisMap side{{0, 1, 0, 1, 6}};
+  const Assemble frame{{{side, side, {{0, 1, 0, 1, 8}}, {}}}, 5};
+  const TensorId framed = builder.op("frame", "Pad", {a}, {6, 6, 16}, frame),
+                 b = builder.conv("b", framed, 8, square(3, 1, 1)), c = builder.conv("c", a, 8, {});
+  CanonicalGraph graph = telling(builder.finish(builder.add("sum", b, c)));
+  for (const std::size_t op : {2, 3}) {
+    std::vector<std::int8_t>& weights = convOf(graph, op).weights;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      if (i % 16 < 8) weights[i] = 0;
+  }
+  const Propagated found = checked(graph);
+  EXPECT_FALSE(found.tensors[a.at()].needed[0]);
+  EXPECT_EQ(std::get<Assemble>(found.graph.ops[1].attributes).parts.size(), 1U);
+}
+
 TEST(Propagate, PortsStayAsTheyAre) {
   GraphBuilder builder("ports");
   const TensorId x = builder.input("x", {6, 6, 16}), a = builder.conv("a", x, 16, {});
