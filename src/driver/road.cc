@@ -23,9 +23,9 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::int64_t macsOf(const CanonicalGraph& graph) {
+std::int64_t denseMacsOf(const CanonicalGraph& graph) {
   std::int64_t macs = 0;
-  for (const CanonicalOp& op : graph.ops) macs += layerNeeds(graph, op).macs;
+  for (const CanonicalOp& op : graph.ops) macs += layerNeeds(graph, op).denseMacs;
   return macs;
 }
 
@@ -37,7 +37,7 @@ std::int64_t workOf(const CanonicalGraph& graph, const CanonicalOp& op) {
 Propagation savingOf(const CanonicalGraph& before, const Propagated& after) {
   Propagation saving{.channelsRemoved = after.removedChannels()};
   for (const std::int64_t weights : after.weightsZeroed) saving.weightsZeroed += weights;
-  saving.macsRemoved = macsOf(before) - macsOf(after.graph);
+  saving.macsRemoved = denseMacsOf(before) - denseMacsOf(after.graph);
   return saving;
 }
 

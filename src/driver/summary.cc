@@ -41,7 +41,7 @@ std::string summary(const Report& report) {
   if (out.channelsRemoved > 0 || out.weightsZeroed > 0)
     text += "removed   " + std::to_string(out.channelsRemoved) + " channels and " +
             formatted("%.0f %%", 100.0 * static_cast<double>(out.macsRemoved) /
-                                     static_cast<double>(out.macsRemoved + report.macs)) +
+                                     static_cast<double>(out.macsRemoved + report.denseMacs)) +
             " of the MACs, " + std::to_string(out.weightsZeroed) +
             " weights set to zero: no output depends on them\n";
   text += "proof     " + proofLine(report.verification) + "\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "channels.h"
+#include "heddle/sparsity/kept_blocks.h"
 
 namespace heddle {
 namespace sparsity {
@@ -77,6 +78,7 @@ Propagated propagate(CanonicalGraph graph) {
     result.tensors.push_back(
         {std::move(constants[t]), std::move(needed[t]), std::move(removed[t])});
   result.graph = std::move(graph);
+  if (result.changed()) findKeptBlocks(result.graph);
   return result;
 }
 

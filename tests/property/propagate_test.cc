@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "heddle/canon/canonicalize.h"
 #include "heddle/interp/interpret.h"
 #include "prove.h"
@@ -121,17 +123,24 @@ TEST(Propagate, ASecondTimeFindsNothingMore) {
 }
 
 TEST(Propagate, GraphsWithoutZerosStayAsTheyAre) {
-  int same = 0, nothing = 0;
+  int dense = 0, same = 0, nothing = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const CanonicalGraph graph = makeRandomGraph({.seed = seed, .maxElements = 2000});
+    const bool hasEmptyBlocks = std::ranges::any_of(graph.ops, [](const CanonicalOp& op) {
+      const auto* conv = std::get_if<Conv>(&op.attributes);
+      return conv && conv->kept.size() > 0;
+    });
+    if (hasEmptyBlocks) continue;
+    ++dense;
     const Propagated found = propagate(graph);
     same += !found.changed();
     nothing += nothingFollows(graph);
     EXPECT_FALSE(nothingFollows(graph) && found.changed()) << seed;
     EXPECT_EQ(found.graph == graph, !found.changed()) << seed;
   }
-  EXPECT_GT(same, kSeeds * 8 / 10);
-  EXPECT_GT(nothing, kSeeds / 2);
+  EXPECT_GT(dense, kSeeds / 10);
+  EXPECT_GT(same, dense * 8 / 10);
+  EXPECT_GT(nothing, dense / 2);
 }
 
 TEST(Propagate, WhatIsLeftIsBitExactOnTheArray) {

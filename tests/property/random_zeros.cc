@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/sparsity/kept_blocks.h"
+
 namespace heddle::property {
 namespace {
 
@@ -72,6 +74,7 @@ CanonicalGraph withRandomZeros(CanonicalGraph graph, Random& random) {
       for (std::size_t i = c; i < tensor.constant.size(); i += channels) tensor.constant[i] = value;
     }
   }
+  findKeptBlocks(graph);
   return graph;
 }
 

@@ -1,4 +1,4 @@
-// Zeros as pruning leaves them: random graphs have none, and nothing would follow from them.
+// Zeros as pruning leaves them: random graphs have empty blocks alone.
 #pragma once
 #include "heddle/canon/canonical_graph.h"
 #include "random.h"

@@ -38,7 +38,8 @@ struct Effort {
 
 // What was taken out of the network before it was planned, since no output depends on it.
 struct Propagation {
-  std::int64_t channelsRemoved = 0, weightsZeroed = 0, macsRemoved = 0;
+  std::int64_t channelsRemoved = 0, weightsZeroed = 0;
+  std::int64_t macsRemoved = 0;  // dense ones
 };
 
 struct LayerReport {

@@ -30,7 +30,8 @@ struct ChannelFacts {  // of one tensor, for each of the channels that it had
 
 struct Propagated {
   // With the tensors, operators and ports of the network as it was, under the same ids. A tensor
-  // may have fewer channels; where nobody needs one its values may be others.
+  // may have fewer channels; where nobody needs one its values may be others. Where anything has
+  // changed Conv::kept says of the weights as they are now.
   CanonicalGraph graph;
   std::vector<ChannelFacts> tensors;        // by TensorId
   std::vector<std::int64_t> weightsZeroed;  // by OpId: were not at their zero point, and are now

@@ -47,7 +47,8 @@ class ProofTest : public ::testing::Test {
     return proofOf(result, expected[graph.outputs[0].tensor.at()]);
   }
   Proof proofOf(const SimulateResult& result, const TensorValue& output) const {
-    return compareWithInterpreter(graph, generated.program, result, expected, std::vector{output});
+    return compareWithInterpreter(graph, generated.program, result, expected,
+                                  std::vector<TensorValue>{output});
   }
 
   Device device = *readDevice("paper", {.mesh = {{2, 2}}, .settings = {}});
