@@ -82,8 +82,7 @@ class Compiler {
     const std::string* file = fileOf(Stage::Plan);
     Diagnostics faults = file ? readPlanFile(run_, *file) : planNetwork(run_);
     if (!faults.empty()) return faults;
-    const Result<MemoryPlan> memory =
-        allocateMemory(run_.network(), *run_.plan, *run_.device);
+    const Result<MemoryPlan> memory = allocateMemory(run_.network(), *run_.plan, *run_.device);
     if (memory) timeInClosedForm(run_, *memory);
     return write("plan.txt", artefactText(run_, Stage::Plan));
   }
