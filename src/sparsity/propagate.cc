@@ -39,6 +39,12 @@ std::int64_t sumOver(const std::vector<ChannelFacts>& tensors, Count count) {
   return sum;
 }
 
+bool hasTooManyChannels(const CanonicalGraph& graph) {
+  std::int64_t channels = 0;
+  for (const CanonicalTensor& tensor : graph.tensors) channels += tensor.shape.channels;
+  return channels > kMostPropagatedChannels;
+}
+
 }  // namespace
 
 std::int64_t Propagated::constantChannels() const {
@@ -59,6 +65,7 @@ bool Propagated::changed() const {
 }
 
 bool nothingFollows(const CanonicalGraph& graph) {
+  if (hasTooManyChannels(graph)) return true;
   if (sparsity::hasConstants(graph)) return false;
   sparsity::Constants none;
   for (const CanonicalTensor& tensor : graph.tensors)
@@ -71,6 +78,11 @@ bool nothingFollows(const CanonicalGraph& graph) {
 Propagated propagate(CanonicalGraph graph) {
   Propagated result;
   result.weightsZeroed.assign(graph.ops.size(), 0);
+  if (hasTooManyChannels(graph)) {
+    result.tensors.resize(graph.tensors.size());
+    result.graph = std::move(graph);
+    return result;
+  }
   sparsity::Constants constants = sparsity::foldConstants(graph, result.weightsZeroed);
   sparsity::ChannelSets needed = sparsity::dropUnneeded(graph, constants, result.weightsZeroed);
   sparsity::ChannelSets removed = sparsity::removeChannels(graph, needed);

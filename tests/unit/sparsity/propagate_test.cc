@@ -338,6 +338,20 @@ TEST(Propagate, PortsStayAsTheyAre) {
   EXPECT_FALSE(found.changed());
 }
 
+TEST(Propagate, ANetworkOfTooManyChannelsIsLeftAlone) {
+  for (const std::int64_t more : {0, 1}) {
+    const Shape shape{1, 1, kMostPropagatedChannels / 2 + more};
+    GraphBuilder builder("wide");
+    const TensorId x = builder.input("x", shape);
+    const CanonicalGraph graph =
+        builder.finish(builder.op("t", "Table", {x}, shape, Table{{Table256{}}}));
+    const Propagated found = propagate(graph);
+    EXPECT_EQ(found.graph, graph);
+    EXPECT_EQ(found.constantChannels(), more ? 0 : shape.channels);
+    EXPECT_EQ(nothingFollows(graph), more == 1);
+  }
+}
+
 TEST(Propagate, WhatIsToldByChannelIsCut) {
   GraphBuilder builder("told");
   const Shape shape{6, 6, 12};
