@@ -217,6 +217,8 @@ void describeCompile(CLI::App& app, Texts& t) {
   addDevice(c, t);
   c.add_option("-o,--out", t.out, "folder for the results")->type_name("OUT");
   addShape(c, t);
+  addMasks(c, t);
+  c.add_flag("--apply-masks", t.applyMasks, "compile the model with zeros for what the masks drop");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
@@ -371,6 +373,10 @@ Result<Command> compileOf(const Texts& t) {
   o.overrides = overridesOf(t);
   o.shapes = shapesOf(t);
   o.out = t.out;
+  o.masks = t.masks;
+  o.applyMasks = t.applyMasks;
+  if (t.applyMasks && t.masks.empty())
+    return missing("compile", "--apply-masks needs masks", "add '--masks FILE.npz'");
   o.propagate = !t.noPropagate;
   o.verify = !t.noVerify;
   o.seed = seedOf(t);

@@ -7,6 +7,7 @@
 #include "heddle/emit/asm.h"
 #include "heddle/emit/timeline_json.h"
 #include "heddle/sparsity/kept_blocks.h"
+#include "masks.h"
 #include "road.h"
 #include "summary.h"
 
@@ -65,6 +66,7 @@ class Compiler {
 
   Diagnostics takeCanonical() {
     Diagnostics faults = canonicalizeModel(run_);
+    if (faults.empty()) faults = takeMasks(options_.masks, run_, options_.applyMasks);
     if (!faults.empty()) return faults;
     const Timed timed(run_.effort.compileSeconds);
     findKeptBlocks(run_.canonical->graph);

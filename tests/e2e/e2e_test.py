@@ -136,6 +136,24 @@ class Prune(Heddle):
                         self.assertEqual(layers[layer["layer"]]["kept"], layer["blocksKept"])
                         self.assertEqual(layer["blocksKept"], layer["blocks"] - layer["blocks"] // 2)
 
+    def test_masks_make_the_same_program_as_the_pruned_model(self):
+        model = SOURCE / "models/tiny_cnn.onnx"
+        pruned, _ = self.prune(model, "--ratio", "0.5")
+        masks = pruned.with_suffix(".masks.npz")
+        whole, of_model, of_masks = (self.folder / name for name in ("whole", "of_model", "of_masks"))
+        self.run_heddle("compile", model, "--mesh", "2x2", "-o", whole)
+        self.run_heddle("compile", pruned, "--masks", masks, "--mesh", "2x2", "-o", of_model)
+        self.run_heddle("compile", model, "--masks", masks, "--apply-masks", "--mesh", "2x2", "-o", of_masks)
+        self.assertEqual((of_masks / "weights.bin").read_bytes(), (of_model / "weights.bin").read_bytes())
+        programs = [(out / "program.asm").read_text().splitlines() for out in (of_masks, of_model)]
+        self.assertEqual(*(program[2:] for program in programs))  # but for the names of the models
+        self.assertNotEqual(programs[0][1], programs[1][1])
+        reports = [json.loads((out / "report.json").read_text()) for out in (of_masks, whole)]
+        self.check_verified(reports[0])
+        self.assertLess(reports[0]["model"]["weightBytes"], reports[1]["model"]["weightBytes"])
+        plan = self.run_heddle("compile", model, "--from", "plan", of_masks / "plan.txt", "--mesh", "2x2", "-o", whole, status=1)
+        self.assertIn("PLAN011", plan.stderr)
+
     def test_nothing_but_masked_weights_changes(self):
         for model in self.MODELS:
             with self.subTest(model=model.relative_to(SOURCE)):
@@ -322,7 +340,7 @@ class CommandLine(Heddle):
     LIMITS = {"granularity": ("64B", "8B"), "core.descriptors": (1, 6), "core.dimensions": (None, 1), "core.locks": (1, 3),
               "memtile.descriptors": (1, 9), "memtile.dimensions": (None, 1), "memtile.locks": (1, 4),
               "shim.descriptors": (1, 4), "shim.dimensions": (None, 1), "lockMaximum": (None, 1),
-              "locksPerDescriptor": (None, 1)}
+              "locksPerDescriptor": (None, 1), "recordLengths": (None, 1)}
 
     def test_a_limit_of_the_device_is_kept_or_named(self):
         model = SOURCE / "models/worked_conv.onnx"
