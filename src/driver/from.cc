@@ -105,6 +105,7 @@ Diagnostics readProgramFile(Compilation& run, const std::string& path) {
   if (!read) return read.diagnostics();
   run.listing = listAsm(read->program);
   run.program = std::move(read->program);
+  run.programIsGiven = true;
   run.weights = std::move(read->weights);
   return {};
 }

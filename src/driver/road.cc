@@ -47,6 +47,17 @@ std::int64_t sliceCount(const Timeline& timeline) {
   return slices;
 }
 
+// Of a program that was made here they are bugs; of one that was given, the file's.
+Diagnostics faultsOfProgram(const Compilation& run, Diagnostics faults) {
+  if (!run.programIsGiven) return asBugs(std::move(faults));
+  for (Diagnostic& fault : faults) {
+    if (fault.severity != Severity::Bug) continue;
+    fault.severity = Severity::BadInput;
+    fault.mend = "the program that was given computes something else: compile it again";
+  }
+  return faults;
+}
+
 }  // namespace
 
 Timed::Timed(double& seconds) : seconds_(seconds), begun_(now()) {}
@@ -140,13 +151,13 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Pr
     const Timed timed(run.effort.simulateSeconds);
     Result<SimulateResult> simulated = simulateTime(
         *run.program, *run.device, {.maxCycles = maxCycles, .progress = progressOf(progress)});
-    if (!simulated) return asBugs(simulated.diagnostics());
+    if (!simulated) return faultsOfProgram(run, simulated.diagnostics());
     run.simulated = std::move(*simulated);
   }
   if (sliceCount(run.simulated->timeline) <= kMostWhatIfSlices) {
     const Timed timed(run.effort.whatIfSeconds);
     Result<std::vector<WhatIf>> free = whatIf(*run.program, *run.device);
-    if (!free) return asBugs(free.diagnostics());
+    if (!free) return faultsOfProgram(run, free.diagnostics());
     run.whatIf = std::move(*free);
   }
   std::vector<Cycles> closedForm;
@@ -168,7 +179,7 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
   const Result<SimulateResult> executed = simulateWithData(
       *run.program, *run.device, *run.weights, inputs,
       {.recordTimeline = false, .maxCycles = maxCycles, .progress = progressOf(progress)});
-  if (!executed) return asBugs(executed.diagnostics());
+  if (!executed) return faultsOfProgram(run, executed.diagnostics());
   const std::vector<std::vector<std::int8_t>> expected = interpretAll(graph, inputs, progress);
   // The outputs are to be those of the network as the model has it.
   std::vector<std::vector<std::int8_t>> asGiven;
@@ -178,7 +189,7 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
     outputs.push_back((run.propagated ? asGiven : expected)[port.tensor.at()]);
   Proof proof = compareWithInterpreter(graph, *run.program, *executed, expected, outputs);
   run.report->verification = std::move(proof.verification);
-  return std::move(proof.faults);
+  return faultsOfProgram(run, std::move(proof.faults));
 }
 
 Diagnostics asBugs(Diagnostics faults) {

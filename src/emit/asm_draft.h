@@ -75,7 +75,7 @@ enum class Once { Model, Device, Weights, Ddr, Count };
 
 inline constexpr std::size_t kMaxFaults = 20;
 // A line declares many records at once: a short file must not fill the memory.
-inline constexpr std::int64_t kMaxRecords = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMaxRecords = std::int64_t{1} << 20;
 
 struct Reader {
   explicit Reader(const std::string& file) : name(file), faults(file, kMaxFaults) {}

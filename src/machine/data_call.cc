@@ -148,7 +148,7 @@ const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Ke
   const bool sound = !conv || inRange(entry.kept, 0, kernel.inputBlocks * kernel.outputBlocks);
   const std::int64_t bytes = sound ? recordBytes(kernel, call.finish, entry.kept) : 0;
   const std::int64_t used = entry.bytes - entry.padding;
-  if (!sound || bytes > used || (conv && bytes < used))
+  if (!sound || bytes > used || (kernel.op != OpKind::Assemble && bytes < used))
     fail("MACH015", memories_.where(operation), "the weight record is not what its kernel reads",
          "record " + std::to_string(call.record) + " has " + std::to_string(entry.bytes) +
              " B, of them " + std::to_string(entry.padding) + " padding, and keeps " +

@@ -62,6 +62,7 @@ struct Leaf {
   Work work;                     // where the record, if there is one, does not matter
   std::optional<Affine> record;  // number of the weight record that it moves or reads
   KernelWork kernel;             // of a call
+  std::int64_t mostBlocks = 0;   // that a record of a CONV may keep
 };
 
 struct SectionCode {

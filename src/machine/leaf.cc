@@ -108,6 +108,7 @@ class Preparation {
     addCallOperands(i, kernel);
     leaf_.kernel = kernelWork(kernel.op, kernel.outputBlocks,
                               kernel.window.kernelY * kernel.window.kernelX, kernel.outputColumns);
+    leaf_.mostBlocks = kernel.inputBlocks * kernel.outputBlocks;
     leaf_.work.cycles = kernelTime(leaf_.kernel, device_).raw();
     leaf_.work.macs = kernelMacs(leaf_.kernel);
   }
@@ -182,12 +183,15 @@ class Preparation {
     locks(e.acquire, e.release, kind.memtile);
   }
 
-  // Names the weight record; longest_: of all that it may be.
+  // Names the weight record; longest_: of all that it may be, or, where these are too many to look
+  // at, as long as no memory is: then each execution looks at its own.
   void record(const Affine& number) {
+    constexpr std::int64_t kMostLooks = 1 << 12;
     leaf_.record = number;
     const auto& records = x_.program->records;
     const auto [low, high] = rangeOf(number);
-    longest_ = 0;
+    longest_ = high - low < kMostLooks ? 0 : kMaxBytes;
+    if (longest_ > 0) return;
     for (Int128 i = std::max<Int128>(low, 0); i <= high && i < std::ssize(records); ++i)
       longest_ = std::max(longest_, records[static_cast<std::size_t>(i)].bytes);
   }
@@ -221,12 +225,14 @@ class Preparation {
 
   void addCallOperands(const Call<Affine>& i, const Kernel& k) {
     const std::int64_t memory = device_.core.operandMemory().raw();
-    const auto add = [&](const Address<Affine>& address, Int128 bytes, const char* name) {
-      if (bytes > memory)
+    const auto add = [&](const Address<Affine>& address, Int128 bytes, const char* name,
+                         bool isRecord = false) {
+      if (bytes > memory && !isRecord)
         fail("MACH003", where(), std::string(name) + " is larger than core memory",
              "the memory for operands has " + std::to_string(memory) + " B",
              "choose a smaller tile");
-      leaf_.operands.push_back({address, 0, static_cast<std::int64_t>(bytes), memory, name});
+      leaf_.operands.push_back(
+          {address, 0, static_cast<std::int64_t>(bytes), memory, name, isRecord});
       checkAddress(address);
     };
     for (const RowRing<Affine>& ring : i.inputs)
@@ -234,10 +240,7 @@ class Preparation {
         add({ring.base, {}, 0, 1},
             Int128{ring.length - 1} * ring.rowBytes + Int128{ring.blocks} * ring.columns * kBlock,
             "an input ring");
-    if (i.weights) {
-      add(*i.weights, longest_, "the weight record");
-      leaf_.operands.back().isRecord = true;
-    }
+    if (i.weights) add(*i.weights, longest_, "the weight record", true);
     const Int128 pixels = Int128{k.outputBlocks} * k.outputColumns * kBlock;
     if (i.accumulator) add({*i.accumulator, {}, 0, 1}, pixels * 4, "the accumulator");
     if (i.output) add(*i.output, pixels, "the output");

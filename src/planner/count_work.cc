@@ -66,7 +66,7 @@ class StepCounter {
         op_(graph.ops[plan.schedule[step].layer.at()]),
         m_(plan.layers[plan.schedule[step].layer.at()]),
         nest_(graph, OpId(plan.schedule[step].layer.at()), m_),
-        isDense_(BlockCounts(op_).whole()),
+        isDense_(!leavesBlocksOut(op_)),
         alike_(sharesInput(op_) && isDense_) {}
 
   StepWork run() {

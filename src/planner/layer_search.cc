@@ -186,8 +186,9 @@ class LayerSearch {
     t.bands = c.bands;
     t.resident = c.resident;
     for (std::int64_t i = 0; i < c.channelParts * c.kernelParts; ++i) t.parts.push_back(part(c, i));
+    t.equalRecords = device_.limits.recordLengths.has_value();
     t.weightBytes = largestRecord(t);
-    t.equalRecords = device_.limits.recordLengths.has_value() && t.weightBytes > 0;
+    t.equalRecords = t.equalRecords && t.weightBytes > 0;
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
     t.outputSlots = std::min(t.outputSlots, mostAhead());
     if (t.weightBytes * 2 > limits_.staging && t.weightBytes > 0) {
@@ -227,7 +228,7 @@ class LayerSearch {
 
   // Room for the longest record; for all of a dense one's parts that of the first with an epilogue.
   std::int64_t largestRecord(const Mapping& t) const {
-    if (counts_.whole())
+    if (counts_.whole() && !t.equalRecords)
       return roundUpTo(recordBytes(op_, t.blocksPerPass, t.parts[0], true,
                                    t.blocksPerPass * t.parts[0].inputBlocks.count),
                        kBlock);
@@ -316,7 +317,7 @@ class LayerSearch {
 
   void estimate(Mapping& t, const Candidate& c, std::int64_t columns, bool doubled) {
     const std::int64_t rows = space_.columns[0].y.count;
-    std::int64_t compute = 0, weights = 0, wire = 0;
+    std::int64_t compute = 0, wire = 0;
     const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
     std::vector<std::int64_t> computing(static_cast<std::size_t>(differentRows())),
         moving(computing.size());
@@ -334,7 +335,7 @@ class LayerSearch {
     // Rows go to the cores of a mesh column together: these wait for the slowest, each time that
     // rows come.
     if (t.resident) compute = *std::max_element(computing.begin(), computing.end());
-    weights = *std::max_element(moving.begin(), moving.end());
+    const std::int64_t weights = *std::max_element(moving.begin(), moving.end());
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
       const std::int64_t blocks =

@@ -12,14 +12,20 @@ namespace {
 // The granularity is a divisor: there the smaller number is the greater need.
 bool isDivisor(const Shortage& s) { return s.key == "limits.granularity"; }
 
+// What the device would have to say.
+std::string wanted(const Shortage& s) {
+  const std::string needed = std::to_string(s.needed) + s.unit;
+  if (s.key == "limits.recordLengths") return "unlimited";
+  return needed + (isDivisor(s) ? " or a divisor of it" : " or more");
+}
+
 Diagnostic asDiagnostic(const Shortage& s) {
   const std::string needed = std::to_string(s.needed) + s.unit;
   return {.code = "PROG007",
           .where = s.where,
           .summary = s.summary,
           .what = "it needs " + needed + ", '" + s.key + "' is " + std::to_string(s.there) + s.unit,
-          .mend = "choose a device with '" + s.key + "' of " +
-                  (isDivisor(s) ? needed + " or a divisor of it" : needed + " or more") +
+          .mend = "choose a device with '" + s.key + "' of " + wanted(s) +
                   ", or another mesh or network",
           .severity = Severity::DoesNotFit};
 }

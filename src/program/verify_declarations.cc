@@ -53,6 +53,7 @@ class Declarations {
   }
 
   void records() {
+    std::int64_t end = 0;  // of the sound record before
     for (std::size_t i = 0; i < program_.records.size() && !faults_.full(); ++i) {
       const WeightRecord& r = program_.records[i];
       const std::string name = "record " + std::to_string(i);
@@ -69,12 +70,13 @@ class Declarations {
         faults_.add("PROG004", name, "the padding is out of range",
                     std::to_string(r.padding) + " of " + std::to_string(r.bytes) + " B",
                     "count the bytes that nobody reads");
-      else if (i > 0 && r.offset < program_.records[i - 1].offset + program_.records[i - 1].bytes)
-        faults_.add(
-            "PROG005", name, "weight records overlap, or are out of order",
-            "it begins at " + std::to_string(r.offset) + ", the one before ends at " +
-                std::to_string(program_.records[i - 1].offset + program_.records[i - 1].bytes),
-            "place one behind the other");
+      else if (r.offset < end)
+        faults_.add("PROG005", name, "weight records overlap, or are out of order",
+                    "it begins at " + std::to_string(r.offset) + ", the one before ends at " +
+                        std::to_string(end),
+                    "place one behind the other");
+      else
+        end = r.offset + r.bytes;
     }
   }
 

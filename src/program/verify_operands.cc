@@ -408,6 +408,9 @@ class Sections {
           f(program_.records[static_cast<std::size_t>(evaluate(number, counters, row, column))]);
           return false;
         });
+    if (outOfBudget)
+      faultHere("PROG002", "the program names more weight records than verify looks at",
+                *outOfBudget, "shorten its loops");
     return !outOfBudget;
   }
 
@@ -420,12 +423,17 @@ class Sections {
     std::int64_t longest = 0;
     std::int64_t& length = lengths_.try_emplace(section_->step, 0).first->second;
     bool differ = false;
+    std::int64_t finest = 0;
     const bool known = forEachRecord(p.y, [&](const WeightRecord& r) {
       longest = std::max(longest, r.bytes);
       differ = differ || (length > 0 && r.bytes != length);
       length = r.bytes;
+      finest = std::gcd(finest, std::gcd(r.bytes, program_.weightsAddress + r.offset));
     });
     if (!known) return std::nullopt;
+    if (const std::int64_t g = device_.limits.granularity; finest % g != 0)
+      shortage("limits.granularity", "a weight record is finer than the device addresses", finest,
+               g, " B");
     if (differ && device_.limits.recordLengths)
       shortage("limits.recordLengths", "the weight records of a layer differ in length", 2,
                *device_.limits.recordLengths);
@@ -720,16 +728,21 @@ class Sections {
     const WeightRecord* wrong = nullptr;
     const bool known = forEachRecord(i.record, [&](const WeightRecord& r) {
       longest = std::max(longest, r.bytes);
-      const bool sized =
-          !conv || r.kept <= std::min(k.inputBlocks * k.outputBlocks, r.bytes / (kBlock * kBlock));
-      if (!wrong && (!sized || recordBytes(k, i.finish, r.kept) > r.bytes - r.padding)) wrong = &r;
+      const std::int64_t used = r.bytes - r.padding;
+      const Int128 blocks = Int128{r.kept} * k.window.kernelY * k.window.kernelX * kBlock * kBlock;
+      bool right = !conv || (r.kept <= k.inputBlocks * k.outputBlocks && blocks <= used);
+      if (right) {
+        const std::int64_t read = recordBytes(k, i.finish, r.kept);
+        right = k.op == OpKind::Assemble ? read <= used : read == used;
+      }
+      if (!wrong && !right) wrong = &r;
     });
     if (wrong)
-      faultHere("PROG006", "the weight record is too small, or keeps too many blocks",
+      faultHere("PROG006", "the weight record is not as long as its kernel and kept blocks say",
                 "record " + to_string(wrong - program_.records.data()) + " has " +
-                    to_string(wrong->bytes) + " B and keeps " + to_string(wrong->kept) +
-                    " blocks of the kernel's " + to_string(k.inputBlocks) + " x " +
-                    to_string(k.outputBlocks),
+                    to_string(wrong->bytes) + " B, of them " + to_string(wrong->padding) +
+                    " padding, and keeps " + to_string(wrong->kept) + " blocks of the kernel's " +
+                    to_string(k.inputBlocks) + " x " + to_string(k.outputBlocks),
                 "give the whole record");
     else if (known)
       address("the weight record", *i.weights, 0, longest, core());

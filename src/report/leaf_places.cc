@@ -52,13 +52,21 @@ Extent extentOf(const End<Affine>& end, const std::vector<std::int64_t>& counts,
   return extentOf(end.address, bytes, counts, row, column);
 }
 
+RecordRange recordsOf(const Program& program, const Affine& number,
+                      const std::vector<std::int64_t>& counts, std::int64_t row,
+                      std::int64_t column) {
+  constexpr std::int64_t kMost = 1 << 12;
+  const Extent numbers = extentOf(number, counts, row, column);
+  const std::int64_t first = std::max<std::int64_t>(numbers.first, 0);
+  return {first, std::min({numbers.end + 1, std::ssize(program.records), first + kMost})};
+}
+
 std::int64_t longestRecord(const Program& program, const Affine& number,
                            const std::vector<std::int64_t>& counts, std::int64_t row,
                            std::int64_t column) {
-  const Extent numbers = extentOf(number, counts, row, column);
+  const RecordRange records = recordsOf(program, number, counts, row, column);
   std::int64_t longest = 0;
-  const std::int64_t last = std::min(numbers.end, std::ssize(program.records) - 1);
-  for (std::int64_t i = std::max<std::int64_t>(numbers.first, 0); i <= last; ++i)
+  for (std::int64_t i = records.first; i < records.end; ++i)
     longest = std::max(longest, program.records[static_cast<std::size_t>(i)].bytes);
   return longest;
 }

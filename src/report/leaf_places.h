@@ -28,10 +28,18 @@ Extent extentOf(const Address<Affine>& address, std::int64_t bytes,
                 const std::vector<std::int64_t>& counts, std::int64_t row, std::int64_t column);
 Extent extentOf(const End<Affine>& end, const std::vector<std::int64_t>& counts, std::int64_t row,
                 std::int64_t column);
-// Bytes of the longest weight record that a number names over all iterations.
+// Bytes of the longest weight record between the first and the last that a number names over all
+// iterations; of very many only the first thousands are looked at.
 std::int64_t longestRecord(const Program& program, const Affine& number,
                            const std::vector<std::int64_t>& counts, std::int64_t row,
                            std::int64_t column);
+// The records between these.
+struct RecordRange {
+  std::int64_t first = 0, end = 0;  // half-open
+};
+RecordRange recordsOf(const Program& program, const Affine& number,
+                      const std::vector<std::int64_t>& counts, std::int64_t row,
+                      std::int64_t column);
 // All that an end of a transfer of `part` touches.
 Extent extentOf(const Program& program, const End<Affine>& end, const Part<Affine>& part,
                 const std::vector<std::int64_t>& counts, std::int64_t row, std::int64_t column);

@@ -120,10 +120,9 @@ class UseFinder {
   }
   // The records that a number names, where they lie in DDR.
   void touchImage(const Affine& number) {
-    const Extent numbers = extentOf(number, leaf_->counts, row_, column_);
+    const RecordRange records = recordsOf(program_, number, leaf_->counts, row_, column_);
     Extent bytes{INT64_MAX, 0};
-    const std::int64_t last = std::min(numbers.end, std::ssize(program_.records) - 1);
-    for (std::int64_t i = std::max<std::int64_t>(numbers.first, 0); i <= last; ++i) {
+    for (std::int64_t i = records.first; i < records.end; ++i) {
       const WeightRecord& r = program_.records[static_cast<std::size_t>(i)];
       bytes = {std::min(bytes.first, program_.weightsAddress + r.offset),
                std::max(bytes.end, program_.weightsAddress + r.offset + r.bytes)};

@@ -16,6 +16,30 @@ std::int64_t realChannels(const Program& program, TensorId tensor, std::int64_t 
                                   count * kBlock);
 }
 
+struct Blocks {  // of a root tensor
+  std::int64_t first = 0, count = 0;
+};
+
+// Of the blocks that a call multiplies those are real which lie in the tensors: of each kept one
+// its share.
+std::int64_t realMacs(const Program& program, const CanonicalOp& op, const Conv& conv,
+                      const Blocks& outputs, const Blocks& inputs, std::int64_t macs) {
+  const TensorId in = op.inputs.front();
+  const std::int64_t b0 = outputs.first - program.tensors[op.output.at()].rootBlock,
+                     a0 = inputs.first - program.tensors[in.at()].rootBlock;
+  const std::int64_t inputBlocks = blocksOf(program.tensors[in.at()].shape);
+  std::int64_t real = 0, kept = 0;
+  for (std::int64_t b = 0; b < outputs.count; ++b)
+    for (std::int64_t a = 0; a < inputs.count; ++a) {
+      const std::int64_t bit = (b0 + b) * inputBlocks + a0 + a;
+      if (bit < 0 || bit >= conv.kept.size() || !conv.kept[bit]) continue;
+      ++kept;
+      real += realChannels(program, op.output, outputs.first + b, 1) *
+              realChannels(program, in, inputs.first + a, 1);
+    }
+  return kept > 0 ? static_cast<std::int64_t>(Int128{macs} * real / (kept * kBlock * kBlock)) : 0;
+}
+
 std::int64_t paddedMacs(const CanonicalOp& op, const Program& program, const QueueCursor& at,
                         const Engine& engine, std::int64_t macs) {
   const auto& call = std::get<Call<Affine>>(at.instruction().as);
@@ -24,8 +48,11 @@ std::int64_t paddedMacs(const CanonicalOp& op, const Program& program, const Que
   };
   std::int64_t real = realChannels(program, op.output, number(call.part.block), call.part.blocks);
   std::int64_t whole = call.part.blocks * kBlock;
-  if (op.kind() == OpKind::Conv) {
+  if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
     const RowRing<Affine>& in = call.inputs.front();
+    if (conv->kept.size() > 0)
+      return macs - realMacs(program, op, *conv, {number(call.part.block), call.part.blocks},
+                             {number(in.block), in.blocks}, macs);
     real *= realChannels(program, op.inputs.front(), number(in.block), in.blocks);
     whole *= in.blocks * kBlock;
   }

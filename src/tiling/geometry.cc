@@ -120,6 +120,11 @@ std::int64_t blocksComputed(const CanonicalOp& op, const Interval& outputBlocks,
   return kept;
 }
 
+bool leavesBlocksOut(const CanonicalOp& op) {
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  return conv && conv->kept.size() > 0;
+}
+
 BlockCounts::BlockCounts(const CanonicalOp& op) {
   const Conv* conv = std::get_if<Conv>(&op.attributes);
   if (!conv || conv->kept.size() == 0) return;

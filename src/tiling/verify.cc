@@ -385,6 +385,7 @@ class PlanCheck {
           }))
         different.push_back(&share);
     std::vector<std::vector<PixelBox>> seen;
+    longestRecord_ = 0;
     for (const CoreShare* share : different) {
       wide(nest, *share);
       if (std::find(seen.begin(), seen.end(), share->boxes) != seen.end()) continue;
@@ -392,6 +393,11 @@ class PlanCheck {
       for (const ScheduleStep& step : plan_.schedule)
         if (step.layer.at() == layer_) tall(nest, *share, step.rows);
     }
+    if (m.equalRecords && m.weightBytes > longestRecord_)
+      faultHere("PLAN005", "records are padded to more than the longest of them",
+                std::to_string(m.weightBytes) + " B; the longest has " +
+                    std::to_string(longestRecord_) + " B",
+                "make their places as long as it");
     countable("weight records", m.weightSlots);
     countable("output rows", m.outputSlots);
     const std::int64_t bytes = m.coreBytes(), there = device_.core.operandMemory().raw();
@@ -408,9 +414,11 @@ class PlanCheck {
     for (at.pass = 0; at.pass < m.passes; ++at.pass) {
       const Interval blocks = m.passBlocks(share, at.pass);
       if (blocks.empty()) continue;
-      for (at.part = 0; at.part < std::ssize(m.parts); ++at.part)
-        tooSmall("bytes of a weight record", nest.usedBytes(share, at),
-                 m.weightSlots > 0 ? m.weightBytes : 0);
+      for (at.part = 0; at.part < std::ssize(m.parts); ++at.part) {
+        const std::int64_t used = nest.usedBytes(share, at);
+        longestRecord_ = std::max(longestRecord_, used);
+        tooSmall("bytes of a weight record", used, m.weightSlots > 0 ? m.weightBytes : 0);
+      }
       for (at.chunk = 0; at.chunk < m.chunks; ++at.chunk)
         for (const PixelBox& box : share.boxes) {
           Interval x = evenPart(box.x.count, m.chunks, at.chunk);
@@ -697,6 +705,7 @@ class PlanCheck {
   const CanonicalGraph& graph_;
   const Device& device_;
   std::size_t layer_ = 0;
+  std::int64_t longestRecord_ = 0;  // bytes, of the layer
   Diagnostics faults_;
 };
 

@@ -35,6 +35,7 @@ struct Compilation {
   std::optional<MemoryPlan> memoryPlan;
   std::vector<StepTime> stepTimes;  // in closed form, per step of the schedule; empty without plan
   std::optional<Program> program;
+  bool programIsGiven = false;  // read from a file: what is wrong with it is no bug of heddle
   std::optional<WeightImage> weights;
   std::optional<AsmListing> listing;        // program.asm
   std::optional<SimulateResult> simulated;  // time only

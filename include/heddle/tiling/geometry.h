@@ -48,6 +48,8 @@ bool sharesInput(const CanonicalOp& op);
 // part.inputBlocks, else the output blocks.
 std::int64_t blocksComputed(const CanonicalOp& op, const Interval& outputBlocks,
                             const ReductionPart& part);
+// Whether the operator is a CONV some of whose blocks are not kept.
+bool leavesBlocksOut(const CanonicalOp& op);
 // The same in constant time, for many rectangles of one CONV.
 class BlockCounts {
  public:

@@ -217,20 +217,24 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{
             {{"record 0 for 2 @0x0 size 2520 kept 4", "record 0 for 2 @0x0 size 2512 kept 4"}},
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
-            "the weight record is too small, or keeps too many blocks\n"
-            "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
+            "the weight record is not as long as its kernel and kept blocks say\n"
+            "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
+            "x 2\n"
             "  mend:  give the whole record\n"
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 21 (CONV): "
-            "the weight record is too small, or keeps too many blocks\n"
-            "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
+            "the weight record is not as long as its kernel and kept blocks say\n"
+            "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
+            "x 2\n"
             "  mend:  give the whole record\n"
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 22 (CONV): "
-            "the weight record is too small, or keeps too many blocks\n"
-            "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
+            "the weight record is not as long as its kernel and kept blocks say\n"
+            "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
+            "x 2\n"
             "  mend:  give the whole record\n"
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 23 (CONV): "
-            "the weight record is too small, or keeps too many blocks\n"
-            "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
+            "the weight record is not as long as its kernel and kept blocks say\n"
+            "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
+            "x 2\n"
             "  mend:  give the whole record\n"},
         FaultCase{{{"LOADW record[column] -> mem @0x60000 + (0 mod 8)*2520",
                     "LOADW record[column] ddr @0x3000 -> mem @0x60000 + (0 mod 8)*2520"}},
