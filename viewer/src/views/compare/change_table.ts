@@ -10,12 +10,18 @@ import { splitChange } from "./split_change";
 import { amountText, boundText, deltaText, type Difference, type LayerChange, ratioText, titleOf } from "./difference";
 
 const COLUMNS = ["layer", "A", "B", "difference", "A / B", "bound", "split"] as const;
-const HELP = ["", "What the layer adds to run A", "What the layer adds to run B", "B less A", "How many times as fast the layer is in B", "What bounds the layer, in A → in B", "How the layer is split, in A → in B"];
 const SPARSITY = "sparsity";
-const SPARSITY_HELP = "Where blocks of weights are left out: those kept, the heaviest core's work over the mean, MACs executed of those that all blocks need, in A → in B";
+const HELP: Record<string, string> = {
+  A: "What the layer adds to run A",
+  B: "What the layer adds to run B",
+  difference: "B less A",
+  "A / B": "How many times as fast the layer is in B",
+  bound: "What bounds the layer, in A → in B",
+  [SPARSITY]: "Blocks of weights that are kept, the heaviest core's work over the mean, and MACs executed of those that all blocks need, in A → in B",
+  split: "How the layer is split, in A → in B",
+};
 const DELTA = 3;
 const TEXT_FROM = 5; // columns that hold words
-const SPLIT = 6;
 const MOST = [170, Infinity, Infinity, Infinity, Infinity, 240, 680, 680]; // pixels
 const PADDING = 14;
 const BORDER = 1; // of the table, at its left
@@ -25,14 +31,14 @@ const MEASURED = 200; // rows whose texts are measured
 const SHADE = 14; // over the edge of what goes on
 
 /** Titles; what sparsity changed has a column where it changed anything. */
-export const columnsOf = ({ isThinned }: Difference): string[] => (isThinned ? [...COLUMNS, SPARSITY] : [...COLUMNS]);
+export const columnsOf = ({ isThinned }: Difference): string[] => (isThinned ? [...COLUMNS.slice(0, -1), SPARSITY, ...COLUMNS.slice(-1)] : [...COLUMNS]);
 
 export function cellsOf(difference: Difference, change: LayerChange, unit: "cycles" | "time"): string[] {
   const { a, b } = change;
   return [
     titleOf(change), a ? amountText(difference, change.before, unit) : "–", b ? amountText(difference, change.after, unit) : "–", deltaText(difference, change.delta, unit),
-    ratioText(change.before, change.after), both(change, boundText), a && b ? splitChange(a.split, b.split) : ((a ?? b)?.split ?? ""),
-    ...(difference.isThinned ? [thinnedText(change)] : []),
+    ratioText(change.before, change.after), both(change, boundText), ...(difference.isThinned ? [thinnedText(change)] : []),
+    a && b ? splitChange(a.split, b.split) : ((a ?? b)?.split ?? ""),
   ];
 }
 
@@ -55,7 +61,7 @@ export class ChangeTable {
   private unit: "cycles" | "time" = "cycles";
   private longest = 1;
   private chosen = -1;
-  private needed = 0; // pixels of the columns before the split, which is the first to scroll to
+  private needed = 0; // pixels of all columns but the last, which is the one to scroll to
   private whole = 0; // pixels of all columns
 
   constructor(private readonly select: (row: number) => void) {
@@ -73,13 +79,13 @@ export class ChangeTable {
 
   build(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): void {
     [this.difference, this.changes, this.unit] = [difference, changes, unit];
-    this.head.replaceChildren(...columnsOf(difference).map((title, k) => element("th", { scope: "col", textContent: title, title: title === SPARSITY ? SPARSITY_HELP : (HELP[k] ?? ""), className: isText(k) ? "text" : "" })));
+    this.head.replaceChildren(...columnsOf(difference).map((title, k) => element("th", { scope: "col", textContent: title, title: HELP[title] ?? "", className: isText(k) ? "text" : "" })));
     this.longest = changes.reduce((most, { before, after }) => Math.max(most, before, after), 0) || 1;
     this.rows.clear();
     const widths = widthsOf(difference, changes, unit);
     this.widths.replaceChildren(...widths.map((width, k) => element("col", { style: k === widths.length - 1 ? {} : { width: `${width}px` } })));
     this.whole = widths.reduce((sum, width) => sum + width, 0);
-    this.needed = widths.slice(0, SPLIT).reduce((sum, width) => sum + width, 0);
+    this.needed = this.whole - (widths[widths.length - 1] as number);
     this.table.style.minWidth = `${this.whole}px`;
     this.window.show(changes.length);
     this.holdTabStop();
@@ -111,8 +117,8 @@ export class ChangeTable {
   private makeRow(difference: Difference, change: LayerChange): HTMLTableRowElement {
     const row = element("tr", { className: "row", tabIndex: -1, aria: { selected: String(change.row === this.chosen) }, onclick: () => this.select(change.row) });
     row.addEventListener("keydown", (e) => this.key(e, change));
-    cellsOf(difference, change, this.unit).forEach((text, k) => {
-      const cell = element("td", { textContent: text, className: isText(k) ? "text" : "", title: k === SPLIT ? both(change, ({ split }) => split) : isText(k) ? text : "" });
+    cellsOf(difference, change, this.unit).forEach((text, k, all) => {
+      const cell = element("td", { textContent: text, className: isText(k) ? "text" : "", title: k === all.length - 1 ? both(change, ({ split }) => split) : isText(k) ? text : "" });
       const amount = k === 1 ? change.before : k === 2 ? change.after : 0;
       if (amount > 0) cell.style.setProperty("--share", `${((100 * amount) / this.longest).toFixed(2)}%`);
       if (k === DELTA && change.delta) cell.className = change.delta > 0 ? "more" : "less";

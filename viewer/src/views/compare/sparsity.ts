@@ -109,7 +109,7 @@ function dense({ b: run }: Difference, both: readonly Both[]): Sentence[] {
   return parts.length ? [{ head: "Nothing to gain:", text: `${parts.join("; ")}.` }] : [];
 }
 
-/** What of a layer's sparsity differs, for the table: "density 100.0 % → 50.0 %, imbalance 1.00 → 1.13, 25.7 → 12.8 MMAC". */
+/** What of a layer's sparsity differs, for the table: "density 100.0 % → 50.0 %, imbalance 1.00 → 1.13, 25.7 → 12.8 of 25.7 MMAC". */
 export function thinnedText(pair: Pair): string {
   const { a, b } = pair;
   if (!a || !b || !isThinned(pair)) return "";
