@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "heddle/support/json_writer.h"
 #include "heddle/support/visible.h"
@@ -11,7 +12,8 @@
 namespace heddle {
 namespace {
 
-constexpr std::size_t kNamed = 3;  // layers of a kind that a sentence names
+constexpr std::size_t kNamed = 3;         // layers of a kind that a sentence names
+constexpr std::size_t kLongestName = 60;  // bytes, of a layer in a table
 
 std::string boundText(const LayerReport& layer) {
   return std::string(layer.boundBy ? name(*layer.boundBy) : "none");
@@ -23,6 +25,16 @@ std::string timesText(const std::optional<double>& times) {
 
 std::string shareText(double part, double whole) {
   return whole > 0 ? percentText(part / whole) : "-";
+}
+
+// For a table, in which every row is as wide as the longest name.
+std::string shortName(const std::string& layer) {
+  const std::string name = visible(layer);
+  if (name.size() <= kLongestName) return name;
+  std::size_t end = 0;
+  while (end + utf8Length(std::string_view(name).substr(end)) <= kLongestName - 3)
+    end += utf8Length(std::string_view(name).substr(end));
+  return name.substr(0, end) + "...";
 }
 
 std::string layersText(std::size_t layers) {
@@ -191,7 +203,8 @@ std::string layerTable(const RunComparison& c) {
                    "bound in B"}};
   for (const LayerPair& pair : c.match.both) {
     const LayerReport &a = c.a.report.layers[pair.a], &b = c.b.report.layers[pair.b];
-    table.push_back({b.name, std::to_string(a.cycles.raw()), std::to_string(b.cycles.raw()),
+    table.push_back({shortName(b.name), std::to_string(a.cycles.raw()),
+                     std::to_string(b.cycles.raw()),
                      timesText(speedUp(c.a.report, a.cycles, c.b.report, b.cycles)),
                      std::to_string(b.denseMacs), std::to_string(a.macsExecuted),
                      std::to_string(b.macsExecuted), std::to_string(a.weightBytes),
@@ -204,8 +217,8 @@ std::string layerTable(const RunComparison& c) {
 std::string alone(const char* which, const Report& report, const std::vector<std::size_t>& layers) {
   TextTable table;
   for (const std::size_t i : layers)
-    table.push_back({report.layers[i].name, std::to_string(report.layers[i].cycles.raw()),
-                     boundText(report.layers[i])});
+    table.push_back({shortName(report.layers[i].name),
+                     std::to_string(report.layers[i].cycles.raw()), boundText(report.layers[i])});
   return table.empty() ? ""
                        : "only in " + std::string(which) + ": " + layersText(layers.size()) +
                              ", with cycles and bound\n" + textOf(table, "  ");
@@ -255,15 +268,17 @@ void layerJson(JsonWriter& json, const LayerReport& layer) {
 }
 
 void layersJson(JsonWriter& json, const RunComparison& c) {
+  std::map<std::size_t, Obstacle> obstacles;  // by layer of A
+  for (const LayerGain& gain : c.gain.layers)
+    if (gain.obstacle) obstacles[gain.layer.a] = *gain.obstacle;
   json.key("layers").beginArray();
   for (const LayerPair& pair : c.match.both) {
     const LayerReport &a = c.a.report.layers[pair.a], &b = c.b.report.layers[pair.b];
     json.beginObject().key("name").value(b.name).key("op").value(b.op);
     optional(json, "speedUp", speedUp(c.a.report, a.cycles, c.b.report, b.cycles));
-    const auto gain = std::ranges::find(c.gain.layers, pair, &LayerGain::layer);
     json.key("heldBackBy");
-    if (gain != c.gain.layers.end() && gain->obstacle)
-      json.value(name(*gain->obstacle));
+    if (const auto held = obstacles.find(pair.a); held != obstacles.end())
+      json.value(name(held->second));
     else
       json.null();
     json.key("a");

@@ -66,25 +66,24 @@ const std::vector<Of> kSparse = {{"stem", 100, 80},
                                  {"pool", 60, 0}};
 
 TEST(SparsitySentences, SayWhatWasGainedAndWhatHeldBack) {
+  std::string said;
+  for (const std::string& sentence : sparsitySentences(comparisonOf(kDense, kSparse)))
+    said += sentence + "\n";
   EXPECT_EQ(
-      sparsitySentences(comparisonOf(kDense, kSparse)),
-      (std::vector<std::string>{
-          "Gained: B needs 56.3 % of A's MACs and 56.3 % of its weight bytes. 7 layers need fewer, "
-          "and are 1.31 times as fast, of 2.00 that the MACs allow.",
-          "Held back: 2 layers (in2, in3) are bound by input wire, in A by compute: fewer weights "
-          "change nothing there.",
-          "Held back: 1 layer (in1) is bound by input wire, as in A: fewer weights change nothing "
-          "there.",
-          "Held back: 1 layer (twice) is bound by weights wire, which carries 103.9 % of A's "
-          "bytes.",
-          "Held back: 1 layer (uneven) waits for the heaviest core, which does up to 1.31 times "
-          "the "
-          "mean, in A 1.02.",
-          "Held back: 1 layer (idle) keeps even the busiest engine at work for only 62.5 % of the "
-          "time.",
-          "Nothing to gain: 1 layer keeps all blocks of weights and takes 14.4 % of B's time; 1 "
-          "layer "
-          "has no weights and takes 8.6 %."}));
+      said,
+      "Gained: B needs 56.3 % of A's MACs and 56.3 % of its weight bytes. 7 layers need fewer, and "
+      "are 1.31 times as fast, of 2.00 that the MACs allow.\n"
+      "Held back: 2 layers (in2, in3) are bound by input wire, in A by compute: fewer weights "
+      "change nothing there.\n"
+      "Held back: 1 layer (in1) is bound by input wire, as in A: fewer weights change nothing "
+      "there.\n"
+      "Held back: 1 layer (twice) is bound by weights wire, which carries 103.9 % of A's bytes.\n"
+      "Held back: 1 layer (uneven) waits for the heaviest core, which does up to 1.31 times the "
+      "mean, in A 1.02.\n"
+      "Held back: 1 layer (idle) keeps even the busiest engine at work for only 62.5 % of the "
+      "time.\n"
+      "Nothing to gain: 1 layer keeps all blocks of weights and takes 14.4 % of B's time; 1 layer "
+      "has no weights and takes 8.6 %.\n");
 }
 
 TEST(SparsitySentences, SayWhereBNeedsMoreAndNothingWhereBothNeedTheSame) {
@@ -118,6 +117,13 @@ TEST(ComparisonText, HasTheRunTheLayersAndThoseOfOneRunOnly) {
             "  gone  10  DDR read\n"
             "sparsity\n"
             "  Every layer needs the same MACs in A and in B.\n");
+}
+
+TEST(ComparisonText, CutsLongNamesBetweenCharacters) {
+  std::string name(56, 'x');
+  for (int i = 0; i < 40; ++i) name += "\u00f6";  // two bytes each
+  const std::string text = comparisonText(comparisonOf({{name, 30, 80}}, {{name, 20, 80}}));
+  EXPECT_NE(text.find("  " + std::string(56, 'x') + "...  "), std::string::npos) << text;
 }
 
 TEST(ComparisonJson, HasTheSameAndWhatHeldEachLayerBack) {

@@ -82,7 +82,7 @@ const std::set<std::string> kDerived = {"/time/seconds",
 
 TEST(ParseReport, NamesTheEntryThatIsMissingOrWrong) {
   const Json whole = Json::parse(reportJson(wholeReport()));
-  const auto placeOf = [](std::string pointer) {  // "/layers/0/cycles" -> "layers[0].cycles"
+  const auto placeOf = [](const std::string& pointer) {  // "/layers/0/cycles" -> "layers[0].cycles"
     std::string place;
     for (std::size_t from = 1, slash = 0; from <= pointer.size(); from = slash + 1) {
       slash = std::min(pointer.find('/', from), pointer.size());

@@ -17,7 +17,7 @@ const HELP: Record<string, string> = {
   difference: "B less A",
   "A / B": "How many times as fast the layer is in B",
   bound: "What bounds the layer, in A → in B",
-  [SPARSITY]: "Blocks of weights that are kept, the heaviest core's work over the mean, and MACs executed of those that all blocks need, in A → in B",
+  [SPARSITY]: "In B: blocks of weights that are kept, the heaviest core's work over the mean, and MACs executed, of those that all blocks need",
   split: "How the layer is split, in A → in B",
 };
 const DELTA = 3;

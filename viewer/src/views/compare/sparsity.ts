@@ -1,6 +1,7 @@
 // What blocks of weights that B leaves out gained, and where they could not: in the words of `heddle compare`
 // (src/driver/compare_text.cc), which a test holds them against.
 import type { Layer } from "../../run/run";
+import { macs } from "../../ui/numbers";
 import type { Pair } from "./align";
 import { boundText, type Difference, isThinned } from "./difference";
 import type { Sentence } from "./summary";
@@ -35,13 +36,13 @@ export function sparsityOf(difference: Difference): Sentence[] {
 }
 
 function gained(difference: Difference, both: readonly Both[], fewer: readonly Both[]): Sentence {
-  const [macs, bytes] = [share(sum(both, ({ b }) => b.macs), sum(both, ({ a }) => a.macs)), share(sum(both, ({ b }) => b.weightBytes), sum(both, ({ a }) => a.weightBytes))];
+  const [work, bytes] = [share(sum(both, ({ b }) => b.macs), sum(both, ({ a }) => a.macs)), share(sum(both, ({ b }) => b.weightBytes), sum(both, ({ a }) => a.weightBytes))];
   const [before, after] = [sum(fewer, ({ a }) => secondsInA(difference, a)), sum(fewer, ({ b }) => secondsInB(difference, b))];
   const least = sum(fewer, (pair) => allowed(difference, pair));
   const [is, needs] = fewer.length === 1 ? ["is", "needs"] : ["are", "need"];
   return {
     head: "Gained:",
-    text: `B needs ${macs} of A's MACs and ${bytes} of its weight bytes. ${layers(fewer.length)} ${needs} fewer, and ${is} ${times(before, after)} times as fast, of ${times(before, least)} that the MACs allow.`,
+    text: `B needs ${work} of A's MACs and ${bytes} of its weight bytes. ${layers(fewer.length)} ${needs} fewer, and ${is} ${times(before, after)} times as fast, of ${times(before, least)} that the MACs allow.`,
   };
 }
 
@@ -109,15 +110,15 @@ function dense({ b: run }: Difference, both: readonly Both[]): Sentence[] {
   return parts.length ? [{ head: "Nothing to gain:", text: `${parts.join("; ")}.` }] : [];
 }
 
-/** What of a layer's sparsity differs, for the table: "density 100.0 % → 50.0 %, imbalance 1.00 → 1.13, 25.7 → 12.8 of 25.7 MMAC". */
+/** The sparsity of a layer that differs, in B: "density 50.0 %, imbalance 1.13, 12.8 of 25.7 MMAC"; where A is sparse, too, its density first. */
 export function thinnedText(pair: Pair): string {
   const { a, b } = pair;
   if (!a || !b || !isThinned(pair)) return "";
-  const from = (before: string, after: string) => (before === after ? after : `${before} → ${after}`);
   const density = (layer: Layer) => (layer.density == null ? "–" : share(layer.density, 1));
-  const imbalance = (layer: Layer) => (layer.imbalance == null ? "–" : hundredths(layer.imbalance));
-  const megas = (macs: number) => (macs / 1e6).toFixed(1);
-  return `density ${from(density(a), density(b))}, imbalance ${from(imbalance(a), imbalance(b))}, ${from(megas(a.macsExecuted), megas(b.macsExecuted))} of ${megas(b.denseMacs ?? b.macs)} MMAC`;
+  const before = a.density != null && a.density < 1 ? `${density(a)} → ` : "";
+  const [done, all] = [macs(b.macsExecuted).split(" "), macs(b.denseMacs ?? b.macs).split(" ")];
+  const imbalance = b.imbalance == null ? "–" : hundredths(b.imbalance);
+  return `density ${before}${density(b)}, imbalance ${imbalance}, ${done[1] === all[1] ? done[0] : done.join(" ")} of ${all.join(" ")}`;
 }
 
 /** Columns of the same as numbers, and those of a layer. */
