@@ -29,7 +29,7 @@ std::string shareText(double part, double whole) {
 
 // For a table, in which every row is as wide as the longest name.
 std::string shortName(const std::string& layer) {
-  const std::string name = visible(layer);
+  std::string name = visible(layer);
   if (name.size() <= kLongestName) return name;
   std::size_t end = 0;
   while (end + utf8Length(std::string_view(name).substr(end)) <= kLongestName - 3)
@@ -139,13 +139,13 @@ std::string gainedText(const RunComparison& c) {
          " that the MACs allow.";
 }
 
-// Layers of both runs that leave nothing out in B.
+// Layers of both runs that leave nothing out in B: no blocks, and no channels that A still has.
 std::string denseText(const RunComparison& c) {
   std::size_t dense = 0, without = 0;
   double denseCycles = 0, withoutCycles = 0;
   for (const LayerPair& pair : c.match.both) {
-    const LayerReport& b = c.b.report.layers[pair.b];
-    if (b.macs < b.denseMacs || b.weightBytes < b.denseWeightBytes) continue;
+    const LayerReport &a = c.a.report.layers[pair.a], &b = c.b.report.layers[pair.b];
+    if (b.macs < a.macs || b.macs < b.denseMacs || b.weightBytes < b.denseWeightBytes) continue;
     ++(b.denseWeightBytes > 0 ? dense : without);
     (b.denseWeightBytes > 0 ? denseCycles : withoutCycles) += static_cast<double>(b.cycles.raw());
   }

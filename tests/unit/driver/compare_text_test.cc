@@ -30,7 +30,7 @@ ComparedRun runOf(const std::vector<Of>& layers) {
     layer.boundBy = of.boundBy;
     layer.macs = layer.macsExecuted = layer.weightBytes = of.macs;
     layer.denseMacs = layer.denseWeightBytes = std::max<std::int64_t>(of.macs, 80);
-    if (of.name == "pool") layer.denseMacs = layer.denseWeightBytes = 0;
+    if (of.name == "pool" || of.name == "cut") layer.denseMacs = layer.denseWeightBytes = of.macs;
     layer.imbalance = of.imbalance;
     layer.busy[static_cast<std::size_t>(of.boundBy)] = Cycles(of.busy);
     layer.weightsToCores = Bytes(of.toCores);
@@ -90,6 +90,13 @@ TEST(SparsitySentences, SayWhereBNeedsMoreAndNothingWhereBothNeedTheSame) {
   EXPECT_EQ(sparsitySentences(comparisonOf(kSparse, kDense)),
             std::vector<std::string>{"The other way: 7 layers need more MACs in B than in A."});
   EXPECT_TRUE(sparsitySentences(comparisonOf(kSparse, kSparse)).empty());
+}
+
+TEST(SparsitySentences, CountChannelsThatAreGoneAsLeftOut) {
+  EXPECT_EQ(sparsitySentences(comparisonOf({{"cut", 100, 80}}, {{"cut", 50, 40}})),
+            std::vector<std::string>{
+                "Gained: B needs 50.0 % of A's MACs and 50.0 % of its weight bytes. 1 layer needs "
+                "fewer, and is 2.00 times as fast, of 2.00 that the MACs allow."});
 }
 
 TEST(ComparisonText, HasTheRunTheLayersAndThoseOfOneRunOnly) {

@@ -21,7 +21,7 @@ function runWith(layers: Of[]): Run {
   const json = timelineOf([{ slices: [] }]);
   const sample = json.report.layers[0]!;
   const rows = layers.map(({ name, cycles, macs, boundBy = "compute", imbalance = 1, busy = 0, toCores = 0 }) => {
-    const dense = name === "pool" ? 0 : 80;
+    const dense = name === "pool" || name === "cut" ? macs : 80;
     return { ...sample, name, cycles, macs, macsExecuted: macs, weightBytes: macs, denseMacs: dense, denseWeightBytes: dense, density: dense ? macs / dense : null, boundBy, imbalance, busyCycles: { [boundBy]: busy }, weightsToCoresBytes: toCores };
   });
   return new Run({ ...json, makespan: layers.reduce((sum, { cycles }) => sum + cycles, 0), report: { ...json.report, layers: rows } });
@@ -58,6 +58,12 @@ describe("what sparsity gained", () => {
   it("is said of the other way, and not at all where both need the same", () => {
     expect(sparsityOf(differ(runWith(SPARSE), runWith(DENSE)))).toEqual([{ head: "The other way:", text: "7 layers need more MACs in B than in A." }]);
     expect(sparsityOf(differ(runWith(SPARSE), runWith(SPARSE)))).toEqual([]);
+  });
+
+  it("counts channels that are gone as left out", () => {
+    const [gained, ...more] = sparsityOf(differ(runWith([{ name: "cut", cycles: 100, macs: 80 }]), runWith([{ name: "cut", cycles: 50, macs: 40 }])));
+    expect(gained?.text).toBe("B needs 50.0 % of A's MACs and 50.0 % of its weight bytes. 1 layer needs fewer, and is 2.00 times as fast, of 2.00 that the MACs allow.");
+    expect(more).toEqual([]);
   });
 
   it("shows of each layer where it differs, in a column that is there only then", () => {
