@@ -112,6 +112,24 @@ def timelines():
     yield "rows", json.dumps(dict(small, device=dict(small["device"], rows=1 << 31, columns=1 << 31))).encode()
 
 
+# ---- reports ----
+
+@makes("report")
+def reports():
+    whole = json.loads((CORPUS / "report/worked_conv.json").read_text())
+    layer = whole["layers"][0]
+
+    def with_layers(*layers):
+        return json.dumps(dict(whole, layers=layers)).encode()
+    yield "deep", b"[" * 500_000
+    yield "deep_key", b'{"format":"heddle.report/1","layers":' + b"[" * 300_000
+    yield "empty_layers", with_layers(*[{}] * 200_000)
+    yield "large_cycles", with_layers(*[dict(layer, cycles=1 << 53)] * 500)
+    yield "too_large", with_layers(dict(layer, macs=1 << 64, cycles=-(1 << 63), boundSeconds=1e300))
+    yield "long_name", with_layers(dict(layer, name="x" * 300_000), *[dict(layer, cycles=0)] * 500)
+    yield "long_words", with_layers(*[dict(layer, boundBy="y" * 1000)] * 400)
+
+
 # ---- programs ----
 
 @makes("asm")

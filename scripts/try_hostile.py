@@ -69,7 +69,12 @@ def as_program(path, folder):
     return [["simulate", out], ["simulate", out, "--data"]]
 
 
-COMMANDS = {"onnx": as_model, "device": as_device, "npy": as_array, "npz": as_masks, "timeline": as_timeline, "asm": as_program}
+def as_report(path, folder):
+    return [["compare", path, path, "--sort", "gain"], ["compare", path, path, "--json"]]
+
+
+COMMANDS = {"onnx": as_model, "device": as_device, "npy": as_array, "npz": as_masks, "timeline": as_timeline, "report": as_report,
+            "asm": as_program}
 
 
 def trials(folder):

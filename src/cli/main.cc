@@ -1,5 +1,5 @@
-// heddle compile | simulate | interpret | inspect | prune | view | export. Exit status: 0 done, 1
-// bad input, 2 usage, 3 does not fit, 70 a bug, 130 interrupted.
+// heddle compile | simulate | interpret | inspect | compare | prune | view | export. Exit status: 0
+// done, 1 bad input, 2 usage, 3 does not fit, 70 a bug, 130 interrupted.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -47,6 +47,7 @@ struct Run {
     return with(o, interpretCommand, shown);
   }
   Diagnostics operator()(const InspectOptions& o) const { return with(o, inspectCommand, shown); }
+  Diagnostics operator()(const CompareOptions& o) const { return with(o, compareCommand, shown); }
   Diagnostics operator()(const PruneCommandOptions& o) const {
     return with(o, pruneCommand, shown);
   }

@@ -166,6 +166,7 @@ struct Texts {
   bool noPropagate = false, noVerify = false, data = false, quantized = false;
   std::string masks, block = "8x8", ratio, importance = "l2", scope = "layer", balance = "none",
                      steps;
+  std::string sort = "layer";
   std::vector<std::string> keep;
   bool applyMasks = false, sensitivity = false;
   Verbosity verbosity;
@@ -272,6 +273,19 @@ void describeInspect(CLI::App& app, Texts& t) {
   addDevice(c, t);
   addShape(c, t);
   addMasks(c, t);
+  addVerbosity(c, t);
+}
+
+void describeCompare(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand(
+      "compare", "say layer by layer how two results differ, and what sparsity gained");
+  c.footer("example:\n  heddle compare out/resnet50-4x4 out/resnet50-50-4x4 --sort gain");
+  c.add_option("OUT", t.paths, "two folders that compile wrote, or their report.json")
+      ->type_name("FOLDER FOLDER")
+      ->expected(0, 2);
+  c.add_option("--sort", t.sort,
+               "layers as in the network, layer (default), or by cycles gained: gain")
+      ->type_name("WORD");
   addVerbosity(c, t);
 }
 
@@ -439,6 +453,19 @@ Result<Command> inspectOf(const Texts& t) {
                                 .verbosity = t.verbosity});
 }
 
+Result<Command> compareOf(const Texts& t) {
+  if (t.paths.size() < 2)
+    return missing("compare",
+                   t.paths.empty() ? "the folders are missing" : "the second folder is missing",
+                   "write 'heddle compare OUT1 OUT2'");
+  return Command(CompareOptions{
+      .a = t.paths[0],
+      .b = t.paths[1],
+      .order = readWord<CompareOrder>(
+          "--sort", t.sort, {{"layer", CompareOrder::Layer}, {"gain", CompareOrder::Gain}}),
+      .verbosity = t.verbosity});
+}
+
 PruneOptions blocksOf(const Texts& t) {
   PruneOptions o;
   readBlock(t.block, o);
@@ -534,7 +561,7 @@ Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
       : command          ? optionNames(*command)
       : option           ? std::vector<std::string>{"--help", "--version"}
                          : std::vector<std::string>{"compile", "simulate", "interpret", "inspect",
-                                                    "prune",   "view",     "export"};
+                                                    "compare", "prune",    "view",      "export"};
   const std::string bare = word.substr(0, word.find('='));
   const auto nearest = nearestWord(bare, candidates);
   const std::string where = command ? "heddle " + command->get_name() : "heddle";
@@ -561,6 +588,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
   describeSimulate(app, texts);
   describeInterpret(app, texts);
   describeInspect(app, texts);
+  describeCompare(app, texts);
   describePrune(app, texts);
   describeView(app, texts);
   describeExport(app, texts);
@@ -578,6 +606,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
     if (command->get_name() == "compile") return compileOf(texts);
     if (command->get_name() == "simulate") return simulateOf(texts);
     if (command->get_name() == "interpret") return interpretOf(texts);
+    if (command->get_name() == "compare") return compareOf(texts);
     if (command->get_name() == "prune") return pruneOf(texts);
     if (command->get_name() == "view") return viewOf(texts);
     if (command->get_name() == "export") return exportOf(texts);

@@ -12,8 +12,9 @@ namespace heddle {
 struct PrintText {  // --help, --version
   std::string text;
 };
-using Command = std::variant<PrintText, CompileOptions, SimulateCommandOptions, InterpretOptions,
-                             InspectOptions, PruneCommandOptions, ViewOptions, ExportOptions>;
+using Command =
+    std::variant<PrintText, CompileOptions, SimulateCommandOptions, InterpretOptions,
+                 InspectOptions, CompareOptions, PruneCommandOptions, ViewOptions, ExportOptions>;
 
 // `arguments` without the program's name.
 // Errors, all Usage: CLI001 an unknown word (with the nearest right one); CLI002 a bad value;

@@ -1,7 +1,5 @@
 #include "prune_text.h"
 
-#include <cmath>
-
 #include "heddle/support/json_writer.h"
 #include "text_table.h"
 
@@ -36,12 +34,6 @@ std::string ratioText(std::int64_t millionths) {
   return JsonWriter().value(static_cast<double>(millionths) / 1e6).take();
 }
 
-std::string hundredths(double value) {
-  const std::string digits = std::to_string(std::llround(value * 100) + 1000);
-  const std::size_t point = digits.size() - 2;
-  return std::to_string(std::llround(value * 100) / 100) + "." + digits.substr(point);
-}
-
 std::string layersText(const Compilation& run, const Pruning& pruning) {
   TextTable table{{"layer", "blocks", "kept", "energy kept", "imbalance", ""}};
   std::int64_t blocks = 0, kept = 0;
@@ -54,7 +46,7 @@ std::string layersText(const Compilation& run, const Pruning& pruning) {
     blocks += layer.blocks;
     kept += layer.blocksKept;
     table.push_back({op, std::to_string(layer.blocks), std::to_string(layer.blocksKept),
-                     percentText(layer.energyKept), hundredths(layer.imbalance), ""});
+                     percentText(layer.energyKept), hundredthsText(layer.imbalance), ""});
   }
   return "blocks    " + std::to_string(kept) + " of " + std::to_string(blocks) + " stay\n" +
          textOf(table, "  ");

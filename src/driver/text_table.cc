@@ -1,8 +1,11 @@
 #include "text_table.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
+#include "heddle/support/check.h"
 #include "heddle/support/visible.h"
 
 namespace heddle {
@@ -28,9 +31,23 @@ std::string textOf(const TextTable& table, const std::string& indent) {
   return text;
 }
 
-std::string percentText(double part) {
-  const std::int64_t tenths = std::llround(part * 1000);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+namespace {
+
+// Not negative, rounded half up. Whoever shows the same figure elsewhere can round it alike.
+std::string fixedText(double value, int digits) {
+  const double scale = std::pow(10.0, digits);
+  std::array<char, 400> text;  // any double
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), std::floor(value * scale + 0.5) / scale,
+                    std::chars_format::fixed, digits);
+  HEDDLE_CHECK(error == std::errc()) << value;
+  return {text.data(), end};
 }
+
+}  // namespace
+
+std::string percentText(double part) { return fixedText(part * 100, 1) + " %"; }
+
+std::string hundredthsText(double value) { return fixedText(value, 2); }
 
 }  // namespace heddle

@@ -11,6 +11,7 @@ namespace heddle {
 using TextTable = std::vector<std::vector<std::string>>;  // rows of equally many cells
 std::string textOf(const TextTable& table, const std::string& indent);
 
-std::string percentText(double part);  // of 1: "49.8 %"
+std::string percentText(double part);      // of 1: "49.8 %"
+std::string hundredthsText(double value);  // "1.92"
 
 }  // namespace heddle

@@ -22,6 +22,7 @@ Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
 Diagnostics exportCommand(const ExportOptions& options, std::ostream& out, Progress& progress);
 Diagnostics viewCommand(const ViewOptions& options, std::ostream& out, Progress& progress);
 Diagnostics pruneCommand(const PruneCommandOptions& options, std::ostream& out, Progress& progress);
+Diagnostics compareCommand(const CompareOptions& options, std::ostream& out, Progress& progress);
 Diagnostics inspectCommand(const InspectOptions& options, std::ostream& out, Progress& progress);
 
 }  // namespace heddle

@@ -103,6 +103,14 @@ struct ViewOptions {
   Verbosity verbosity;
 };
 
+enum class CompareOrder { Layer, Gain };  // of the network; by cycles gained, most first
+
+struct CompareOptions {
+  std::string a, b;  // OUT of compile, or a report.json
+  CompareOrder order = CompareOrder::Layer;
+  Verbosity verbosity;
+};
+
 std::string name(Stage stage);  // "plan"
 std::vector<std::string> stageNames();
 std::optional<Stage> stageNamed(const std::string& name);

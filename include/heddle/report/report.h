@@ -19,6 +19,7 @@
 #include "heddle/report/bounds.h"
 #include "heddle/report/leaves.h"
 #include "heddle/support/json_writer.h"
+#include "heddle/support/result.h"
 
 namespace heddle {
 
@@ -110,6 +111,13 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
 std::string reportJson(const Report& report);      // heddle.report/1
 std::string reportMarkdown(const Report& report);  // for people
 std::string layersCsv(const Report& report);       // one line a layer, all columns
+
+// Reads report.json back: what reportJson writes, entries that others follow from (seconds,
+// efficiencies, errors, sums) apart. `name` stands for the file in messages; the text may come from
+// anywhere. Errors: REPORT001 not JSON (a file that is cut, say) or not a report; REPORT002 a
+// report of another version; REPORT003 entries that are missing, of the wrong type or out of range,
+// or that contradict each other.
+Result<Report> parseReport(const std::string& text, const std::string& name);
 
 // The entries of report.json but `effort`, into an open object.
 void writeReport(JsonWriter& json, const Report& report);

@@ -6,6 +6,8 @@ export interface Executions {
   tracks: number[];
   slices: number;
   busy: number; // cycles, all engines together
+  bytes: number; // moved, all slices together
+  macs: number;
   /** Followed back, in the order of STALLS. */
   waits: number[];
   first: SliceRef | null;
@@ -15,7 +17,7 @@ export interface Executions {
 
 /** Slices that `matches` picks; `only` names the tracks that may have any. */
 export function executionsOf(run: Run, matches: (track: Run["tracks"][number], i: number) => boolean, only?: readonly number[]): Executions {
-  const found: Executions = { tracks: [], slices: 0, busy: 0, waits: STALLS.map(() => 0), first: null, from: Infinity, to: -Infinity };
+  const found: Executions = { tracks: [], slices: 0, busy: 0, bytes: 0, macs: 0, waits: STALLS.map(() => 0), first: null, from: Infinity, to: -Infinity };
   for (const track of only ? only.flatMap((t) => run.tracks[t] ?? []) : run.tracks) {
     const before = found.slices;
     for (let i = 0; i < track.size; i++) {
@@ -23,6 +25,8 @@ export function executionsOf(run: Run, matches: (track: Run["tracks"][number], i
       if (!found.first || track.start(i) < found.from) found.first = { track: track.index, index: i };
       found.slices++;
       found.busy += track.end(i) - track.start(i);
+      found.bytes += run.bytesOf(track, i);
+      found.macs += run.macsOf(track, i);
       found.from = Math.min(found.from, track.start(i));
       found.to = Math.max(found.to, track.end(i));
       const { count, stall, from, to } = piecesOf(run, track, i, "root");

@@ -22,7 +22,7 @@ function feedsOfWire(run: Run, wire: number): ReadonlyMap<number, number> {
     const leaf = track.leaf(i);
     let memtile = from.get(leaf);
     if (memtile === undefined) from.set(leaf, (memtile = memtileOf(run.textOf(leaf), wire)));
-    const bytes = run.instructions.bytes[leaf] ?? 0;
+    const bytes = run.bytesOf(track, i);
     all += bytes;
     if (memtile !== null) sent.set(memtile, (sent.get(memtile) ?? 0) + bytes);
   }

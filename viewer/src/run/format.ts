@@ -50,7 +50,13 @@ export interface LayerJson {
   boundSeconds: number;
   efficiency: number | null;
   closedFormError: number | null;
+  /** 8x8 blocks of weights that are kept, of all; null where there are none. */
   density?: number | null;
+  /** MACs of the core with most, over the mean of those that compute. */
+  imbalance?: number | null;
+  /** Needed if no block were left out. */
+  denseMacs?: number;
+  denseWeightBytes?: number;
   macs: number;
   macsExecuted: number;
   weightBytes: number;
@@ -58,6 +64,9 @@ export interface LayerJson {
   ddrWriteBytes: number;
   memtileToCoreBytes: number;
   coreToMemtileBytes: number;
+  weightsToCoresBytes?: number;
+  inputsToCoresBytes?: number;
+  busyCycles?: Record<string, number>;
   cores: number;
   [more: string]: unknown;
 }
@@ -114,6 +123,9 @@ export interface TrackJson {
   causeTrack: number;
   causeStep: number;
   padded?: number;
+  /** Of each slice, where those of one instruction differ. */
+  bytes?: number;
+  macs?: number;
 }
 
 export type EngineKind = "sequencer" | "ddrIn" | "ddrOut" | "wire" | "coreIn" | "core" | "coreOut";

@@ -23,7 +23,7 @@ export function routesOf(run: Run, layer: Layer): Route[] {
       const leaf = track.leaf(i);
       const kind = kinds.indexOf(run.instructions.resource[leaf] ?? -1);
       if (track.layer(i) !== layer.index || kind < 0) continue;
-      moved[kind] = (moved[kind] as number) + (run.instructions.bytes[leaf] ?? 0);
+      moved[kind] = (moved[kind] as number) + run.bytesOf(track, i);
       const memtile = memtileOf(run.textOf(leaf), track.column);
       if (memtile !== null) routes[kind]?.from.add(memtile);
     }
@@ -56,7 +56,7 @@ export function prefetchOf(run: Run): readonly Prefetch[] {
   each("core", (layer, track, i) => (began[layer] = Math.min(began[layer] ?? 0, track.start(i))));
   each("ddrIn", (layer, track, i) => {
     const of = found[layer];
-    const bytes = run.instructions.bytes[track.leaf(i)] ?? 0;
+    const bytes = run.bytesOf(track, i);
     if (!of) return;
     of.read += bytes;
     if (track.end(i) <= (began[layer] as number)) of.early += bytes;
@@ -67,7 +67,7 @@ export function prefetchOf(run: Run): readonly Prefetch[] {
 
 /** At most so many cycles less would the layer take with one more row of cores to share its computing, all else as it is. */
 export function oneMoreRow(run: Run, layer: Layer): number {
-  const busy = (layer["busyCycles"] ?? {}) as Record<string, number>;
+  const busy = layer.busyCycles ?? {};
   const compute = busy["compute"] ?? 0;
   const others = Object.entries(busy).filter(([name]) => name !== "compute").reduce((most, [, cycles]) => Math.max(most, cycles), 0);
   if (layer.boundBy !== "compute" || compute <= others) return 0;

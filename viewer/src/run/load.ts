@@ -111,12 +111,12 @@ export class Load {
       for (let k = 0; k < count; k++) add(columns.stall + (stall[k] as number), from[k] as number, to[k] as number, (to[k] as number) - (from[k] as number));
     }
     add(instructions.resource[leaf] ?? 0, start, end, end - start);
-    const macs = instructions.macs[leaf] ?? 0;
+    const macs = run.macsOf(track, i);
     if (macs > 0) {
       add(columns.macs, start, end, macs);
       add(columns.needed, start, end, run.macsNeededBy(track, i));
     }
-    const bytes = instructions.bytes[leaf] ?? 0;
+    const bytes = run.bytesOf(track, i);
     if (bytes > 0) add(columns.bytes, start, end, bytes);
   }
 

@@ -15,8 +15,8 @@ export interface Instructions {
   layer: Int32Array;
   resource: Int32Array;
   mnemonic: Int32Array;
-  bytes: Float64Array; // of one iteration
-  macs: Float64Array; // of one iteration, padding included
+  bytes: Float64Array; // of one iteration; of a slice: Run.bytesOf
+  macs: Float64Array; // of one iteration, padding included; of a slice: Run.macsOf
   macsNeeded: Float64Array; // of one iteration, without padding
   line: Int32Array; // in Run.asm, from 0
   mnemonics: string[];
@@ -117,11 +117,20 @@ export class Run {
     return this.leavesOfLine.get(line) ?? [];
   }
 
+  /** Bytes that a slice moved: its instruction's, or those of its own weight record. */
+  bytesOf(track: Track, i: number): number {
+    return track.bytes(i) ?? this.instructions.bytes[track.leaf(i)] ?? 0;
+  }
+
+  /** MACs that a slice did, padding included. */
+  macsOf(track: Track, i: number): number {
+    return track.macs(i) ?? this.instructions.macs[track.leaf(i)] ?? 0;
+  }
+
   /** MACs of a slice that the network asks for; the rest of what ran is padding. */
   macsNeededBy(track: Track, i: number): number {
-    const leaf = track.leaf(i);
     const padded = track.padded(i);
-    return padded === null ? (this.instructions.macsNeeded[leaf] ?? 0) : (this.instructions.macs[leaf] ?? 0) - padded;
+    return padded === null ? (this.instructions.macsNeeded[track.leaf(i)] ?? 0) : this.macsOf(track, i) - padded;
   }
 
   /** What ended the wait of a slice: none where it did not wait, or where nobody in particular did. */

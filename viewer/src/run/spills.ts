@@ -42,7 +42,7 @@ function find(run: Run): Spill[] {
       const leaf = track.leaf(i);
       const spill = spillOf(leaf);
       if (!spill) continue;
-      const bytes = run.instructions.bytes[leaf] ?? 0;
+      const bytes = run.bytesOf(track, i);
       if (track.engine === "ddrIn") spill.read += bytes;
       else spill.written += bytes;
       spill.busy += track.end(i) - track.start(i);

@@ -18,6 +18,8 @@ interface Block {
   causeIndex: Int32Array;
   wait: Uint8Array;
   padded: Int32Array | null;
+  bytes: Float64Array | null;
+  macs: Float64Array | null;
 }
 
 const unfoldedBlocks: { track: Track; block: number }[] = []; // oldest first
@@ -98,6 +100,14 @@ export class Track {
     return this.block(i).padded?.[i & MASK] ?? null;
   }
 
+  /** Bytes and MACs of the slice itself; null where they are its instruction's. */
+  bytes(i: number): number | null {
+    return this.block(i).bytes?.[i & MASK] ?? null;
+  }
+  macs(i: number): number | null {
+    return this.block(i).macs?.[i & MASK] ?? null;
+  }
+
   /** Index of the first slice that ends after `cycle`; size where there is none. */
   firstAfter(cycle: number): number {
     let low = 0;
@@ -146,6 +156,7 @@ export class Track {
   private unfold(number: number): Block {
     const { first, count } = this.extent(number);
     const column = (place: number, into: Int32Array) => this.columnAt(place).read(first, count, into);
+    const wide = (place: number | undefined) => (place === undefined ? null : this.columnAt(place).read(first, count, new Float64Array(count)));
     column(this.json.gap, gaps);
     column(this.json.duration, durations);
     column(this.json.idle, idles);
@@ -160,6 +171,7 @@ export class Track {
       leaf: new Int32Array(count), layer: new Int32Array(count), lock: locks.slice(0, count),
       causeTrack: new Int32Array(count), causeIndex: new Int32Array(count), wait: Uint8Array.from(waits.subarray(0, count)),
       padded: this.json.padded === undefined ? null : this.columnAt(this.json.padded).read(first, count, new Int32Array(count)),
+      bytes: wide(this.json.bytes), macs: wide(this.json.macs),
     };
     const causes = this.causeBefore.slice(number * this.causes, (number + 1) * this.causes);
     let end = this.endBefore[number] as number;

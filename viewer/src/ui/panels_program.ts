@@ -30,8 +30,9 @@ export function slicePanel(words: Words, at: SliceRef): Node[] | null {
     list.add("let go by", letGoBy(run, track, i));
   }
   if (track.lock(i) >= 0) list.add("lock", words.link(lockText(run, track.lock(i)), { kind: "lock", lock: track.lock(i) }));
-  if (run.instructions.bytes[leaf]) list.add("moved", bytes(run.instructions.bytes[leaf]));
-  if (run.instructions.macs[leaf]) list.add("did", macs(run.instructions.macs[leaf]));
+  const [moved, done] = [run.bytesOf(track, i), run.macsOf(track, i)];
+  if (moved) list.add("moved", bytes(moved));
+  if (done) list.add("did", macs(done));
   for (const end of otherEndsOf(run, at)) list.add(track.engine === "wire" ? "received by" : "sent by", words.slice(end));
   list.add("slice", `${count(i + 1)} of ${count(track.size)} of its engine`);
   return [element("h2", { textContent: run.mnemonicOf(leaf) }), list.root, words.asm(leaf), ...chainBehind(words, at), words.views(["timeline", "path", "asm", "mesh"])];
@@ -53,6 +54,12 @@ function chainBehind(words: Words, at: SliceRef): Node[] {
   return [element("h3", { textContent: "What led to it (C)" }), element("ol", {}, ...steps), words.faint(end)];
 }
 
+/** `each` is what the instruction says of one iteration; where its weight records differ, that is only the first's. */
+function amounts(all: number, slices: number, each: number, text: (amount: number) => string): string {
+  if (all === slices * each || !slices) return `${text(each)} each time, ${text(slices * each)} in all`;
+  return `${text(all / slices)} each time on average, ${text(all)} in all`;
+}
+
 export function instructionPanel(words: Words, leaf: number): Node[] {
   const { app } = words;
   const { run } = app;
@@ -61,12 +68,12 @@ export function instructionPanel(words: Words, leaf: number): Node[] {
   list.add("layer", words.layer(run.instructions.layer[leaf] ?? -1));
   list.add("line", `${count((run.instructions.line[leaf] ?? 0) + 1)} of program.asm`);
   const tensor = tensorMovedBy(run, leaf);
-  const moved = run.instructions.bytes[leaf] ?? 0;
-  const done = run.instructions.macs[leaf] ?? 0;
+  const moved = ran.slices ? ran.bytes : (run.instructions.bytes[leaf] ?? 0);
+  const done = ran.slices ? ran.macs : (run.instructions.macs[leaf] ?? 0);
   if (run.graph.tensors[tensor]) list.add(moved ? "moves" : "tensor", words.tensor(tensor));
   else if (moved && /\brecord\[/.test(run.textOf(leaf))) list.add("moves", "weights");
-  if (moved) list.add("bytes", `${bytes(moved)} each time, ${bytes(moved * ran.slices)} in all`);
-  if (done) list.add("does", `${macs(done)} each time, ${macs(done * ran.slices)} in all`);
+  if (moved) list.add("bytes", amounts(moved, ran.slices, run.instructions.bytes[leaf] ?? 0, bytes));
+  if (done) list.add("does", amounts(done, ran.slices, run.instructions.macs[leaf] ?? 0, macs));
   list.add("ran", `${count(ran.slices)} ${ran.slices === 1 ? "time" : "times"}${ran.slices ? `, from ${count(ran.from)} to ${count(ran.to)}` : ""}`);
   if (ran.tracks.length) list.add("on", words.engines(ran.tracks));
   const parts: Node[] = [element("h2", { textContent: run.mnemonicOf(leaf) }), list.root, words.asm(leaf)];
@@ -123,7 +130,7 @@ export function enginePanel(words: Words, index: number): Node[] | null {
   if (!track.size) return [title, words.faint("It has nothing to do in this run.")];
   const list = new List();
   let moved = 0;
-  for (let i = 0; i < track.size; i++) moved += run.instructions.bytes[track.leaf(i)] ?? 0;
+  for (let i = 0; i < track.size; i++) moved += run.bytesOf(track, i);
   list.add("slices", words.link(`${count(track.size)}: the first`, { kind: "slice", track: index, index: 0 }));
   list.add("works", `from ${count(track.start(0))} to ${count(track.end(track.size - 1))}`);
   if (moved) list.add("moved", bytes(moved));

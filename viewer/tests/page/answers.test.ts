@@ -1,7 +1,8 @@
 // The twelve questions of docs/viewer.md, each answered by exactly the steps that stand there, in a page that is opened once.
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Opened, open, pageOf, reportOf, settle, useBrowser } from "./tab";
+import { type Opened, open, pageOf, PAGES, reportOf, settle, useBrowser } from "./tab";
 
 useBrowser();
 
@@ -147,7 +148,7 @@ describe("of one run", () => {
     const written = await opened.page.evaluate(() => {
       const { run } = window.heddle;
       let bytes = 0;
-      for (const track of run.tracks) if (track.engine === "ddrOut") for (let i = 0; i < track.size; i++) bytes += run.instructions.bytes[track.leaf(i)]!;
+      for (const track of run.tracks) if (track.engine === "ddrOut") for (let i = 0; i < track.size; i++) bytes += run.bytesOf(track, i);
       return bytes;
     });
     expect(written).toBe(report().traffic["ddrWriteBytes"]);
@@ -206,8 +207,8 @@ describe("of one run", () => {
         if (track.engine === "ddrIn")
           for (let i = 0; i < track.size; i++) {
             if (track.layer(i) !== index) continue;
-            all += run.instructions.bytes[track.leaf(i)]!;
-            if (track.end(i) <= began) bytes += run.instructions.bytes[track.leaf(i)]!;
+            all += run.bytesOf(track, i);
+            if (track.end(i) <= began) bytes += run.bytesOf(track, i);
           }
       return { bytes, all };
     }, report().layers.findIndex(({ name }) => name === layer.name));
@@ -289,6 +290,45 @@ describe("of two runs", () => {
     const largest = a.layers.map((layer, k) => layer.cycles - b.layers[k]!.cycles).reduce((most, gain) => Math.max(most, Math.abs(gain)), 0);
     expect(Math.abs(Number(rows[0]![4]))).toBe(largest);
     expect(await page.innerText(".compare-table tbody tr.row:first-child td:first-child")).toBe(rows[0]![0]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("what sparsity gained: Compare, in the words of heddle compare", async () => {
+    const said = JSON.parse(readFileSync(join(PAGES, "dense-sparse.json"), "utf8")) as { layers: { name: string; b: { density: number | null } }[]; sparsity: { sentences: string[] } };
+    expect(said.sparsity.sentences.length).toBeGreaterThan(2);
+    const { page, faults } = await open(join(PAGES, "dense-sparse.html"), "#view=compare&lower=none");
+    const { caption, columns, rows } = await page.evaluate(() => {
+      const { caption, columns, rows } = window.heddlePage.viewOf("compare").table();
+      return { caption, columns, rows };
+    });
+    expect(caption.endsWith(said.sparsity.sentences.join(" "))).toBe(true);
+    const density = columns.indexOf("density in B");
+    for (const { name, b } of said.layers) expect(rows.find((row) => row[0] === name)![density], name).toBe(b.density ?? "");
+    expect(await page.innerText(".compare-table thead tr")).toContain("sparsity");
+    expect(await page.innerText(".compare-table table")).toMatch(/density 50\.0 %, imbalance [\d.]+, /);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("bytes and MACs of slices whose weight records differ: each layer's add up to the report's", async () => {
+    const { page, faults } = await open(pageOf("sparse"));
+    const { moved, own } = await page.evaluate(() => {
+      const { run } = window.heddle;
+      const moved = run.layers.map(() => ({ ddrReadBytes: 0, memtileToCoreBytes: 0, macsExecuted: 0 }));
+      let own = 0; // slices that are unlike their instruction
+      for (const track of run.tracks)
+        for (let i = 0; i < track.size; i++) {
+          const of = moved[track.layer(i)]!;
+          if (track.engine === "ddrIn") of.ddrReadBytes += run.bytesOf(track, i);
+          if (track.engine === "wire") of.memtileToCoreBytes += run.bytesOf(track, i);
+          if (track.engine === "core") of.macsExecuted += run.macsOf(track, i);
+          own += Number(run.bytesOf(track, i) !== run.instructions.bytes[track.leaf(i)]);
+        }
+      return { moved, own };
+    });
+    expect(own).toBeGreaterThan(0);
+    expect(moved).toEqual(reportOf("sparse").layers.map(({ ddrReadBytes, memtileToCoreBytes, macsExecuted }) => ({ ddrReadBytes, memtileToCoreBytes, macsExecuted })));
     expect(faults).toEqual([]);
     await page.close();
   });

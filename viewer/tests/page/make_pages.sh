@@ -13,3 +13,9 @@ compile "$models/resnet50.onnx" 8x8 paper resnet50-8x8
 awk '/^step layer 1 /{held = $0; next} {print} /^step layer 2 /{print held}' "$out/tiny-2x2/plan.txt" > "$out/steps.txt"
 "$heddle" compile "$here/models/tiny_inception.onnx" --device "$here/hw_configs/switched.yaml" --mesh 2x2 -q --from plan "$out/steps.txt" -o "$out/steps"
 "$heddle" view "$out/resnet50-4x4" "$out/resnet50-8x8" -o "$out/compare.html"
+# A network and its pruned self: weight records of different lengths.
+"$heddle" prune "$here/models/tiny_cnn.onnx" --ratio 0.5 --keep first -q -o "$out/tiny_cnn-50.onnx"
+compile "$here/models/tiny_cnn.onnx" 2x2 paper dense
+compile "$out/tiny_cnn-50.onnx" 2x2 paper sparse
+"$heddle" view "$out/dense" "$out/sparse" -q -o "$out/dense-sparse.html"
+"$heddle" compare "$out/dense" "$out/sparse" --json > "$out/dense-sparse.json"

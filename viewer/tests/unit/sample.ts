@@ -10,6 +10,8 @@ export interface SliceSpec {
   wait?: number;
   lock?: number;
   cause?: { track: number; index: number };
+  bytes?: number; // where it is not its instruction's
+  macs?: number;
 }
 
 export interface TrackSpec extends Partial<Pick<TrackJson, "engine" | "row" | "column" | "channel">> {
@@ -18,6 +20,8 @@ export interface TrackSpec extends Partial<Pick<TrackJson, "engine" | "row" | "c
 
 const WAIT_KINDS = ["none", "lock", "partner", "start", "ddrEntry", "resource"];
 export const RESOURCES = ["compute", "weights wire", "input wire", "output", "DDR read", "DDR write", "sequencer"];
+
+const EACH = { bytes: 64, macs: 256 }; // of one iteration of any instruction
 
 /** A timeline whose tracks are as given; leaf k is instruction k of layer layerOfLeaf[k] and of resource resourceOfLeaf[k]. */
 export function timelineOf(tracks: TrackSpec[], layerOfLeaf: number[] = [0], resourceOfLeaf: number[] = layerOfLeaf.map(() => 0), change: Partial<TimelineJson> = {}): TimelineJson {
@@ -45,6 +49,8 @@ export function timelineOf(tracks: TrackSpec[], layerOfLeaf: number[] = [0], res
       lock: put(track.slices.map((s) => s.lock ?? -1)),
       causeTrack: put(track.slices.map((s) => (s.cause ? causeTracks.indexOf(s.cause.track) + 1 : 0))),
       causeStep: put(causeSteps),
+      ...(track.slices.some((s) => s.bytes !== undefined) ? { bytes: put(track.slices.map((s) => s.bytes ?? EACH.bytes)) } : {}),
+      ...(track.slices.some((s) => s.macs !== undefined) ? { macs: put(track.slices.map((s) => s.macs ?? EACH.macs)) } : {}),
     };
   });
   const makespan = Math.max(0, ...tracks.flatMap((t) => t.slices.map((s) => s.end)));
@@ -76,7 +82,7 @@ export function timelineOf(tracks: TrackSpec[], layerOfLeaf: number[] = [0], res
     asm: layerOfLeaf.map((_, k) => `OP${k}`).join("\n"),
     whatIf: [],
     instructions: {
-      layer: layerOfLeaf, resource: resourceOfLeaf, mnemonic: each(0), bytes: each(64), macs: each(256), macsNeeded: each(128),
+      layer: layerOfLeaf, resource: resourceOfLeaf, mnemonic: each(0), bytes: each(EACH.bytes), macs: each(EACH.macs), macsNeeded: each(128),
       line: layerOfLeaf.map((_, k) => k), mnemonics: ["CONV"], resources: RESOURCES,
     },
     locks: { tileKinds: ["ddr", "memtile", "core"], tileKind: [2], row: [0], column: [0], index: [3], initial: [0], producer: [0], consumer: [0] },

@@ -34,18 +34,24 @@ describe("names where there is little room", () => {
 
 describe("an instruction in a few words", () => {
   const asm = ["LOADFM %1[y 0 for 1] mem(0) @0x0 [64 B]", "CONV k0 %2[y 0 for 1] in %1[row 0]", "LOADW record[0] -> mem @0x0", "START ddr-in(0).1", "OP %99[y]"];
-  const json = timelineOf([{ slices: [{ start: 0, end: 1 }] }], [0, 0, 0, 0, 1]);
+  const json = timelineOf([{ slices: [0, 1, 2, 3, 4, 2].map((leaf, i) => ({ start: i, end: i + 1, leaf, bytes: [64, 0, 64, 0, 0, 8][i]! })) }], [0, 0, 0, 0, 1]);
   const run = new Run({
     ...json,
     asm: asm.join("\n"),
     instructions: { ...json.instructions, mnemonic: [0, 1, 2, 3, 4], mnemonics: ["LOADFM", "CONV", "LOADW", "START", "OP"], bytes: [64, 0, 64, 0, 0], macs: [0, 256, 0, 0, 0] },
   });
+  const track = run.tracks[0]!;
   it("names what it moves or makes, and how much", () => {
-    expect(wordingsOf(run, 0)).toEqual(["LOADFM t1 64 B", "LOADFM t1", "LOADFM 64 B", "LOADFM"]);
-    expect(wordingsOf(run, 1)[0]).toBe("CONV t2 256 MAC");
-    expect(wordingsOf(run, 2)[0]).toBe("LOADW weights 64 B");
-    expect(wordingsOf(run, 3)).toEqual(["START ddr-in(0).1", "START"]);
-    expect(wordingsOf(run, 4)).toEqual(["OP"]);
+    expect(wordingsOf(run, track, 0)).toEqual(["LOADFM t1 64 B", "LOADFM t1", "LOADFM 64 B", "LOADFM"]);
+    expect(wordingsOf(run, track, 1)[0]).toBe("CONV t2 256 MAC");
+    expect(wordingsOf(run, track, 2)[0]).toBe("LOADW weights 64 B");
+    expect(wordingsOf(run, track, 3)).toEqual(["START ddr-in(0).1", "START"]);
+    expect(wordingsOf(run, track, 4)).toEqual(["OP"]);
+  });
+
+  it("tells of a slice what its own weight record is, of the same instruction", () => {
+    expect(wordingsOf(run, track, 5)[0]).toBe("LOADW weights 8 B");
+    expect(wordingsOf(run, track, 2)[0]).toBe("LOADW weights 64 B");
   });
 });
 

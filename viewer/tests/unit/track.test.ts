@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { Run } from "../../src/run/run";
+import { executionsOfLeaf } from "../../src/run/executions";
+import { loadOf } from "../../src/run/load";
+import { Run, type Stretch } from "../../src/run/run";
 import { STALLS, stallOf } from "../../src/run/stalls";
 import { runOf, type SliceSpec, timelineOf } from "./sample";
+
+function sumsOf(run: Run, track: number, { from, to }: Stretch) {
+  const load = loadOf(run, "direct");
+  const sums = new Float64Array(load.columns.count);
+  load.add(track, from, to, sums);
+  return { sums, columns: load.columns };
+}
 
 describe("Track", () => {
   it("gives every slice back, over many blocks", () => {
@@ -44,6 +53,19 @@ describe("Track", () => {
     );
     expect(STALLS[stallOf(run, run.tracks[0]!, 0, "direct")]).toBe("weights");
     expect(stallOf(run, run.tracks[1]!, 0, "direct")).toBe(-1);
+  });
+
+  it("gives a slice the bytes and MACs of its own weight record, where the file has them", () => {
+    const many: SliceSpec[] = Array.from({ length: 3000 }, (_, i) => ({ start: i, end: i + 1, bytes: i % 700, macs: 5_000_000_000 + i }));
+    const run = runOf([{ slices: many }, { slices: [{ start: 0, end: 4 }] }]);
+    const [own, shared] = [run.tracks[0]!, run.tracks[1]!];
+    for (const i of [0, 1, 699, 700, 1023, 1024, 2999]) expect([run.bytesOf(own, i), run.macsOf(own, i)]).toEqual([i % 700, 5_000_000_000 + i]);
+    expect([run.bytesOf(shared, 0), run.macsOf(shared, 0)]).toEqual([64, 256]);
+    const { sums, columns } = sumsOf(run, 0, { from: 0, to: 1024 });
+    expect(sums[columns.bytes]).toBe(many.slice(0, 1024).reduce((sum, { bytes }) => sum + bytes!, 0));
+    expect(sums[columns.macs]).toBe(many.slice(0, 1024).reduce((sum, { macs }) => sum + macs!, 0));
+    const all = executionsOfLeaf(run, 0);
+    expect([all.slices, all.bytes]).toEqual([3001, many.reduce((sum, { bytes }) => sum + bytes!, 64)]);
   });
 
   it("refuses a slice that is not there", () => {

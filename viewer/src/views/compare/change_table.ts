@@ -5,26 +5,40 @@ import type { Layer, Run } from "../../run/run";
 import { element } from "../../ui/dom";
 import { markEdges } from "../../ui/edges";
 import { RowWindow } from "../../ui/row_window";
+import { thinnedText } from "./sparsity";
 import { splitChange } from "./split_change";
 import { amountText, boundText, deltaText, type Difference, type LayerChange, ratioText, titleOf } from "./difference";
 
-export const COLUMNS = ["layer", "A", "B", "difference", "A / B", "bound", "split"] as const;
-const HELP = ["", "What the layer adds to run A", "What the layer adds to run B", "B less A", "How many times as fast the layer is in B", "What bounds the layer, in A → in B", "How the layer is split, in A → in B"];
+const COLUMNS = ["layer", "A", "B", "difference", "A / B", "bound", "split"] as const;
+const SPARSITY = "sparsity";
+const HELP: Record<string, string> = {
+  A: "What the layer adds to run A",
+  B: "What the layer adds to run B",
+  difference: "B less A",
+  "A / B": "How many times as fast the layer is in B",
+  bound: "What bounds the layer, in A → in B",
+  [SPARSITY]: "In B: blocks of weights that are kept, the heaviest core's work over the mean, and MACs executed, of those that all blocks need",
+  split: "How the layer is split, in A → in B",
+};
 const DELTA = 3;
 const TEXT_FROM = 5; // columns that hold words
-const MOST = [170, Infinity, Infinity, Infinity, Infinity, 240, 680]; // pixels
+const MOST = [170, Infinity, Infinity, Infinity, Infinity, 240, 680, 680]; // pixels
 const PADDING = 14;
 const BORDER = 1; // of the table, at its left
-const MARKS = [0, 0, 0, 14, 0, 28, 0]; // pixels before the text
+const MARKS = [0, 0, 0, 14, 0, 28, 0, 0]; // pixels before the text
 const SIZE = 12;
 const MEASURED = 200; // rows whose texts are measured
 const SHADE = 14; // over the edge of what goes on
+
+/** Titles; what sparsity changed has a column where it changed anything. */
+export const columnsOf = ({ isThinned }: Difference): string[] => (isThinned ? [...COLUMNS.slice(0, -1), SPARSITY, ...COLUMNS.slice(-1)] : [...COLUMNS]);
 
 export function cellsOf(difference: Difference, change: LayerChange, unit: "cycles" | "time"): string[] {
   const { a, b } = change;
   return [
     titleOf(change), a ? amountText(difference, change.before, unit) : "–", b ? amountText(difference, change.after, unit) : "–", deltaText(difference, change.delta, unit),
-    ratioText(change.before, change.after), both(change, boundText), a && b ? splitChange(a.split, b.split) : ((a ?? b)?.split ?? ""),
+    ratioText(change.before, change.after), both(change, boundText), ...(difference.isThinned ? [thinnedText(change)] : []),
+    a && b ? splitChange(a.split, b.split) : ((a ?? b)?.split ?? ""),
   ];
 }
 
@@ -51,7 +65,6 @@ export class ChangeTable {
   private whole = 0; // pixels of all columns
 
   constructor(private readonly select: (row: number) => void) {
-    this.head.append(...COLUMNS.map((title, k) => element("th", { scope: "col", textContent: title, title: HELP[k] ?? "", className: isText(k) ? "text" : "" })));
     this.table.append(this.widths, element("thead", {}, this.head), ...this.window.parts);
     this.scroller.append(this.table);
     this.root.append(this.scroller);
@@ -66,6 +79,7 @@ export class ChangeTable {
 
   build(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): void {
     [this.difference, this.changes, this.unit] = [difference, changes, unit];
+    this.head.replaceChildren(...columnsOf(difference).map((title, k) => element("th", { scope: "col", textContent: title, title: HELP[title] ?? "", className: isText(k) ? "text" : "" })));
     this.longest = changes.reduce((most, { before, after }) => Math.max(most, before, after), 0) || 1;
     this.rows.clear();
     const widths = widthsOf(difference, changes, unit);
@@ -103,8 +117,8 @@ export class ChangeTable {
   private makeRow(difference: Difference, change: LayerChange): HTMLTableRowElement {
     const row = element("tr", { className: "row", tabIndex: -1, aria: { selected: String(change.row === this.chosen) }, onclick: () => this.select(change.row) });
     row.addEventListener("keydown", (e) => this.key(e, change));
-    cellsOf(difference, change, this.unit).forEach((text, k) => {
-      const cell = element("td", { textContent: text, className: isText(k) ? "text" : "", title: k === COLUMNS.length - 1 ? both(change, ({ split }) => split) : isText(k) ? text : "" });
+    cellsOf(difference, change, this.unit).forEach((text, k, all) => {
+      const cell = element("td", { textContent: text, className: isText(k) ? "text" : "", title: k === all.length - 1 ? both(change, ({ split }) => split) : isText(k) ? text : "" });
       const amount = k === 1 ? change.before : k === 2 ? change.after : 0;
       if (amount > 0) cell.style.setProperty("--share", `${((100 * amount) / this.longest).toFixed(2)}%`);
       if (k === DELTA && change.delta) cell.className = change.delta > 0 ? "more" : "less";
@@ -132,7 +146,7 @@ export class ChangeTable {
 /** In CSS pixels, by column; a digit counts as wide as a 0. */
 function widthsOf(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): number[] {
   const wide = (text: string, bold = false) => textWidth(text.replace(/\d/g, "0"), { size: bold ? 13 : SIZE, bold });
-  const widths = COLUMNS.map((title) => wide(title, true));
+  const widths = columnsOf(difference).map((title) => wide(title, true));
   const step = Math.max(1, Math.ceil(changes.length / MEASURED));
   const longest = changes.reduce<LayerChange | undefined>((most, change) => (!most || Math.abs(change.delta) > Math.abs(most.delta) ? change : most), undefined);
   for (const change of [...changes.filter((_, k) => k % step === 0), ...(longest ? [longest] : [])])

@@ -8,10 +8,11 @@ import { button, element } from "../../ui/dom";
 import type { Change } from "../../ui/state";
 import { type Picture, type Table, View } from "../../ui/view";
 import { CompareBar } from "./bar";
-import { cellsOf, ChangeTable, COLUMNS } from "./change_table";
+import { cellsOf, ChangeTable, columnsOf } from "./change_table";
 import { boundText, type Difference, differenceOf, type LayerChange, type Order, stepsOf, titleOf } from "./difference";
 import { type Part, PARTS, type Parts, parseParts, partsFor } from "./layout";
 import { type Compared, PictureView } from "./picture_view";
+import { THINNED, thinnedNumbers } from "./sparsity";
 import { summaryOf } from "./summary";
 
 const LEAST_TABLE = 380;
@@ -111,7 +112,7 @@ export class CompareView extends View implements Compared {
     const { drawing, difference } = this;
     const { unit } = this.app.store.state;
     const cells = this.ordered().map((change) => cellsOf(difference, change, unit).map((text) => ({ text })));
-    const columns = COLUMNS.map((title, k) => ({ title, align: k > 0 && k < 5 ? ("right" as const) : ("left" as const) }));
+    const columns = columnsOf(this.difference).map((title, k) => ({ title, align: k > 0 && k < 5 ? ("right" as const) : ("left" as const) }));
     const table: PaintedTable = { columns, rows: cells, chosen: this.ordered().findIndex(({ row }) => row === this.chosen) };
     const layout = layOutTable(table);
     return {
@@ -131,15 +132,17 @@ export class CompareView extends View implements Compared {
       const { a, b, before, after, delta } = change;
       return [
         titleOf(change), (a ?? b)?.op ?? "", a ? before : "", b ? after : "", delta, before > 0 && after > 0 ? Number((before / after).toPrecision(6)) : "",
-        boundText(a), boundText(b), a?.split ?? "–", b?.split ?? "–",
+        boundText(a), boundText(b), a?.split ?? "–", b?.split ?? "–", ...(difference.isThinned ? thinnedNumbers(change) : []),
       ];
     });
-    const total = ["whole run", "", difference.before, difference.after, difference.after - difference.before, "", "", "", "", ""];
-    const rest = difference.rest === 0 ? [] : [["no layer", "", "", "", difference.rest, "", "", "", "", ""]];
+    const more = difference.isThinned ? THINNED : [];
+    const none = more.map(() => "");
+    const total = ["whole run", "", difference.before, difference.after, difference.after - difference.before, "", "", "", "", "", ...none];
+    const rest = difference.rest === 0 ? [] : [["no layer", "", "", "", difference.rest, "", "", "", "", "", ...none]];
     const sentences = summaryOf(difference, this.app.store.state.unit).map(({ head, text }) => `${head} ${text}`).join(" ");
     return {
       caption: `A is ${runName(difference.a)}, B is ${runName(difference.b)}; times in ${unit}. The differences add up to the last row's. ${sentences}`,
-      columns: ["layer", "operator", `A (${unit})`, `B (${unit})`, `difference (${unit})`, "A / B", "bound in A", "bound in B", "split in A", "split in B"],
+      columns: ["layer", "operator", `A (${unit})`, `B (${unit})`, `difference (${unit})`, "A / B", "bound in A", "bound in B", "split in A", "split in B", ...more],
       rows: [...rows, ...rest, total],
       sums: new Set([rows.length, rows.length + rest.length]),
     };

@@ -23,6 +23,8 @@ export interface Difference {
   after: number;
   /** Part of after - before that belongs to no layer: 0 where the layers fill both runs. */
   rest: number;
+  /** Whether a layer of both runs leaves out other blocks of weights in B than in A. */
+  isThinned: boolean;
 }
 
 export function differ(a: Run, b: Run): Difference {
@@ -36,7 +38,7 @@ export function differ(a: Run, b: Run): Difference {
   });
   const layerCycles = (run: Run) => run.layers.reduce((sum, layer) => sum + layer.cycles, 0);
   const rest = amount(b, b.makespan - layerCycles(b)) - amount(a, a.makespan - layerCycles(a));
-  return { a, b, unit, alignment, changes, before: amount(a, a.makespan), after: amount(b, b.makespan), rest };
+  return { a, b, unit, alignment, changes, before: amount(a, a.makespan), after: amount(b, b.makespan), rest, isThinned: changes.some(isThinned) };
 }
 
 const known = new WeakMap<Run, WeakMap<Run, Difference>>();
@@ -95,6 +97,9 @@ export function isSame({ a, b, changes, rest }: Difference): boolean {
 
 /** Both names where they differ. */
 export const titleOf = ({ a, b, name }: LayerChange): string => (a && b && a.name !== b.name ? `${a.name} | ${b.name}` : name);
+
+/** The layer leaves out other blocks of weights in B than in A. */
+export const isThinned = ({ a, b }: Pair): boolean => a !== null && b !== null && a.macs !== b.macs;
 
 export const boundText = (layer: { boundBy: string | null } | null): string => (layer ? (layer.boundBy ?? "nothing") : "–");
 

@@ -1,6 +1,7 @@
 // The difference of two runs in a few sentences.
 import { bytes, count, percent, seconds, signed } from "../../ui/numbers";
 import { amountText, boundChanged, boundText, type LayerChange, deltaText, type Difference, isSame } from "./difference";
+import { sparsityOf } from "./sparsity";
 
 const NAMED = 3; // layers of a kind
 const MOST_NAME = 40; // characters of a name in a sentence
@@ -12,7 +13,7 @@ export interface Sentence {
 
 export function summaryOf(difference: Difference, unit: "cycles" | "time"): Sentence[] {
   if (isSame(difference)) return [{ head: "No difference:", text: `every layer takes as long in B as in A, is split and bound alike, and moves the same bytes; both take ${amountText(difference, difference.before, unit)}${unit === "cycles" && difference.unit === "cycles" ? " cycles" : ""}.` }];
-  return [speed(difference), gains(difference, unit), ...alignment(difference), bounds(difference), traffic(difference)];
+  return [speed(difference), gains(difference, unit), ...alignment(difference), bounds(difference), traffic(difference), ...sparsityOf(difference)];
 }
 
 /** How the layers were found in each other, unless names alone did it. */

@@ -45,7 +45,7 @@ export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, par
       const from = Math.max(GUTTER, scale.x(start));
       const room = Math.min(scale.right, scale.x(track.end(i))) - from - 8;
       if (room < LEAST_WORDS) continue;
-      p.text(from + 4, middle, firstThatFits(wordingsOf(run, track.leaf(i)), room, SMALL), { ...SMALL, colour: p.theme.onColour });
+      p.text(from + 4, middle, firstThatFits(wordingsOf(run, track, i), room, SMALL), { ...SMALL, colour: p.theme.onColour });
     }
   }
 }

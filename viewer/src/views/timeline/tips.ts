@@ -17,7 +17,7 @@ export function sliceTip(app: App, at: SliceRef, cycle: number): TipLine[] {
   const track = run.tracks[at.track] as Track;
   const i = at.index;
   const [start, end, ready] = [track.start(i), track.end(i), track.ready(i)];
-  const lines: TipLine[] = [[wordingsOf(run, track.leaf(i))[0] ?? "", "head"]];
+  const lines: TipLine[] = [[wordingsOf(run, track, i)[0] ?? "", "head"]];
   if (cycle < start && start > ready) {
     lines.push(waitSentence(run, track, i, app.waits, (cycles) => app.duration(cycles)));
     if (track.lock(i) >= 0) lines.push([lockText(run, track.lock(i)), "faint"]);

@@ -2,22 +2,25 @@
 import { bytes, macs } from "../../ui/numbers";
 import { tensorName } from "../../run/names";
 import type { Run } from "../../run/run";
+import type { Track } from "../../run/track";
 
-const known = new WeakMap<Run, Map<number, string[]>>();
+const known = new WeakMap<Run, Map<string, string[]>>();
 
-/** Wordings of instruction `leaf`, longest first: "LOADFM conv1_q 896 B", "LOADFM conv1_q", "LOADFM". */
-export function wordingsOf(run: Run, leaf: number): readonly string[] {
+/** Wordings of what slice `i` ran, longest first: "LOADFM conv1_q 896 B", "LOADFM conv1_q", "LOADFM". */
+export function wordingsOf(run: Run, track: Track, i: number): readonly string[] {
   let ofRun = known.get(run);
   if (!ofRun) known.set(run, (ofRun = new Map()));
-  let wordings = ofRun.get(leaf);
-  if (!wordings) ofRun.set(leaf, (wordings = makeWordings(run, leaf)));
+  const leaf = track.leaf(i);
+  const much = amountText(run.bytesOf(track, i), run.macsOf(track, i));
+  const key = `${leaf} ${much}`; // slices of one instruction may move records of different lengths
+  let wordings = ofRun.get(key);
+  if (!wordings) ofRun.set(key, (wordings = makeWordings(run, leaf, much)));
   return wordings;
 }
 
-function makeWordings(run: Run, leaf: number): string[] {
+function makeWordings(run: Run, leaf: number, much: string): string[] {
   const mnemonic = run.mnemonicOf(leaf);
   const what = operandOf(run, leaf);
-  const much = amountOf(run, leaf);
   const wordings = [[mnemonic, what, much], [mnemonic, what], [mnemonic, much], [mnemonic]].map((words) => words.filter(Boolean).join(" "));
   return [...new Set(wordings)];
 }
@@ -30,8 +33,4 @@ function operandOf(run: Run, leaf: number): string {
   return operand[1] === undefined ? "weights" : tensorName(run, Number(operand[1]));
 }
 
-function amountOf({ instructions }: Run, leaf: number): string {
-  const moved = instructions.bytes[leaf] ?? 0;
-  const done = instructions.macs[leaf] ?? 0;
-  return done > 0 ? macs(done) : moved > 0 ? bytes(moved) : "";
-}
+const amountText = (moved: number, done: number): string => (done > 0 ? macs(done) : moved > 0 ? bytes(moved) : "");

@@ -1,0 +1,123 @@
+#include "heddle/report/compare.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace heddle {
+namespace {
+
+double secondsOf(const Report& report, std::size_t layer) {
+  return report.seconds(report.layers[layer].cycles);
+}
+
+Obstacle obstacleOf(const LayerReport& a, const LayerReport& b) {
+  const auto ratio = [](auto inA, auto inB) {
+    return inA > 0 ? static_cast<double>(inB) / static_cast<double>(inA) : 1.0;
+  };
+  const double macs = ratio(a.macs, b.macs);
+  switch (b.boundBy.value_or(Resource::Sequencer)) {
+    case Resource::InputWire:
+    case Resource::Output:
+    case Resource::DdrWrite:
+    case Resource::Sequencer:
+      return Obstacle::OtherResource;
+    case Resource::WeightsWire:
+    case Resource::DdrRead:
+      if (ratio(bytesOver(*b.boundBy, a).raw(), bytesOver(*b.boundBy, b).raw()) >
+          kBlamedAbove * macs)
+        return Obstacle::MoreBytes;
+      break;
+    case Resource::Compute:
+      break;
+  }
+  return b.imbalance.value_or(1) > kBlamedAbove * a.imbalance.value_or(1) ? Obstacle::Imbalance
+                                                                          : Obstacle::Idle;
+}
+
+}  // namespace
+
+std::string_view name(Obstacle obstacle) {
+  switch (obstacle) {
+    case Obstacle::OtherResource:
+      return "other resource";
+    case Obstacle::MoreBytes:
+      return "more bytes";
+    case Obstacle::Imbalance:
+      return "imbalance";
+    case Obstacle::Idle:
+      return "idle";
+  }
+  return "";
+}
+
+Bytes bytesOver(Resource resource, const LayerReport& layer) {
+  switch (resource) {
+    case Resource::WeightsWire:
+      return layer.weightsToCores;
+    case Resource::InputWire:
+      return layer.inputsToCores;
+    case Resource::Output:
+      return layer.traffic.coreToMemtile;
+    case Resource::DdrRead:
+      return layer.traffic.ddrRead;
+    case Resource::DdrWrite:
+      return layer.traffic.ddrWrite;
+    case Resource::Compute:
+    case Resource::Sequencer:
+      break;
+  }
+  return {};
+}
+
+Cycles busiest(const LayerReport& layer) {
+  return *std::max_element(layer.busy.begin(), layer.busy.end());
+}
+
+LayerMatch matchLayers(const Report& a, const Report& b) {
+  std::map<std::string_view, std::deque<std::size_t>> places;  // in B, by name
+  for (std::size_t i = 0; i < b.layers.size(); ++i) places[b.layers[i].name].push_back(i);
+  LayerMatch match;
+  std::vector<bool> matched(b.layers.size());
+  for (std::size_t i = 0; i < a.layers.size(); ++i) {
+    const auto at = places.find(a.layers[i].name);
+    if (at == places.end() || at->second.empty()) {
+      match.onlyA.push_back(i);
+      continue;
+    }
+    matched[at->second.front()] = true;
+    match.both.push_back({i, at->second.front()});
+    at->second.pop_front();
+  }
+  for (std::size_t i = 0; i < b.layers.size(); ++i)
+    if (!matched[i]) match.onlyB.push_back(i);
+  return match;
+}
+
+std::optional<double> speedUp(const Report& a, Cycles inA, const Report& b, Cycles inB) {
+  if (inA.raw() <= 0 || inB.raw() <= 0) return std::nullopt;
+  return a.seconds(inA) / b.seconds(inB);
+}
+
+SparsityGain sparsityGain(const Report& a, const Report& b, const LayerMatch& match) {
+  SparsityGain gain;
+  double before = 0, after = 0, least = 0;
+  for (const LayerPair& pair : match.both) {
+    const LayerReport &inA = a.layers[pair.a], &inB = b.layers[pair.b];
+    gain.moreMacs += inB.macs > inA.macs;
+    if (inB.macs >= inA.macs) continue;
+    const double secondsA = secondsOf(a, pair.a), secondsB = secondsOf(b, pair.b);
+    const double allowed = secondsA * static_cast<double>(inB.macs) / static_cast<double>(inA.macs);
+    before += secondsA;
+    after += secondsB;
+    least += allowed;
+    gain.layers.push_back({pair, allowed < kHeldBackBelow * secondsB
+                                     ? std::optional(obstacleOf(inA, inB))
+                                     : std::nullopt});
+  }
+  if (before > 0 && after > 0) gain.speedUp = before / after;
+  if (before > 0 && least > 0) gain.allowed = before / least;
+  return gain;
+}
+
+}  // namespace heddle

@@ -1,0 +1,98 @@
+#include "heddle/report/compare.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+Report runOf(std::vector<LayerReport> layers, std::int64_t clock = 1'000'000'000) {
+  Report report;
+  report.clock = {clock};
+  for (LayerReport& layer : layers) {
+    report.cycles += layer.cycles;
+    report.layers.push_back(std::move(layer));
+  }
+  return report;
+}
+
+LayerReport layer(const std::string& name, std::int64_t cycles, std::int64_t macs,
+                  Resource boundBy = Resource::Compute) {
+  LayerReport l;
+  l.name = name;
+  l.cycles = Cycles(cycles);
+  l.macs = macs;
+  l.boundBy = boundBy;
+  l.imbalance = 1;
+  l.weightsToCores = Bytes(macs);
+  l.traffic.ddrRead = Bytes(macs);
+  return l;
+}
+
+// Of a layer of 100 cycles and 80 MACs in A.
+std::optional<Obstacle> obstacleOf(const LayerReport& inB) {
+  const Report a = runOf({layer("l", 100, 80)}), b = runOf({inB});
+  const SparsityGain gain = sparsityGain(a, b, matchLayers(a, b));
+  EXPECT_EQ(gain.layers.size(), 1U);
+  return gain.layers.at(0).obstacle;
+}
+
+TEST(MatchLayers, ByNameAndTheFirstOfNamesakesWithTheFirst) {
+  const Report a = runOf({layer("x", 1, 1), layer("s", 1, 1), layer("s", 1, 1), layer("y", 1, 1)});
+  const Report b = runOf(
+      {layer("s", 1, 1), layer("y", 1, 1), layer("z", 1, 1), layer("s", 1, 1), layer("s", 1, 1)});
+  const LayerMatch match = matchLayers(a, b);
+  EXPECT_EQ(match.both, (std::vector<LayerPair>{{1, 0}, {2, 3}, {3, 1}}));
+  EXPECT_EQ(match.onlyA, std::vector<std::size_t>{0});
+  EXPECT_EQ(match.onlyB, (std::vector<std::size_t>{2, 4}));
+}
+
+TEST(SpeedUp, IsOfSecondsNotOfCycles) {
+  const Report a = runOf({}), fast = runOf({}, 2'000'000'000);
+  EXPECT_EQ(speedUp(a, Cycles(100), a, Cycles(50)), 2.0);
+  EXPECT_EQ(speedUp(a, Cycles(100), fast, Cycles(100)), 2.0);
+  EXPECT_EQ(speedUp(a, Cycles(100), a, Cycles(0)), std::nullopt);
+  EXPECT_EQ(speedUp(a, Cycles(0), a, Cycles(1)), std::nullopt);
+}
+
+TEST(SparsityGain, ALayerThatGainsWhatItsMacsAllowIsNotHeldBack) {
+  EXPECT_EQ(obstacleOf(layer("l", 50, 40)), std::nullopt);
+  EXPECT_EQ(obstacleOf(layer("l", 55, 40)), std::nullopt);  // 91 % of what they allow
+  EXPECT_EQ(obstacleOf(layer("l", 0, 0)), std::nullopt);
+  EXPECT_NE(obstacleOf(layer("l", 56, 40)), std::nullopt);
+  EXPECT_NE(obstacleOf(layer("l", 1, 0)), std::nullopt);
+}
+
+TEST(SparsityGain, NamesWhatHoldsBack) {
+  for (const Resource other :
+       {Resource::InputWire, Resource::Output, Resource::DdrWrite, Resource::Sequencer})
+    EXPECT_EQ(obstacleOf(layer("l", 90, 40, other)), Obstacle::OtherResource);
+  EXPECT_EQ(obstacleOf(layer("l", 90, 40)), Obstacle::Idle);
+  for (const Resource wire : {Resource::WeightsWire, Resource::DdrRead}) {
+    LayerReport slow = layer("l", 90, 40, wire);
+    EXPECT_EQ(obstacleOf(slow), Obstacle::Idle);
+    (wire == Resource::DdrRead ? slow.traffic.ddrRead : slow.weightsToCores) = Bytes(80);
+    EXPECT_EQ(obstacleOf(slow), Obstacle::MoreBytes);
+  }
+  LayerReport uneven = layer("l", 90, 40);
+  uneven.imbalance = 1.3;
+  EXPECT_EQ(obstacleOf(uneven), Obstacle::Imbalance);
+  uneven.imbalance = 1.04;
+  EXPECT_EQ(obstacleOf(uneven), Obstacle::Idle);
+}
+
+TEST(SparsityGain, AddsUpTheTimeOfLayersThatNeedFewerMacs) {
+  const Report a = runOf({layer("a", 100, 80), layer("b", 300, 10), layer("c", 60, 8)});
+  const Report b = runOf({layer("a", 60, 40), layer("b", 300, 10), layer("c", 50, 2)});
+  const SparsityGain gain = sparsityGain(a, b, matchLayers(a, b));
+  EXPECT_EQ(gain.layers.size(), 2U);
+  EXPECT_EQ(gain.moreMacs, 0U);
+  EXPECT_DOUBLE_EQ(*gain.speedUp, 160.0 / 110);
+  EXPECT_DOUBLE_EQ(*gain.allowed, 160.0 / (50 + 15));
+  const SparsityGain back = sparsityGain(b, a, matchLayers(b, a));
+  EXPECT_TRUE(back.layers.empty());
+  EXPECT_EQ(back.moreMacs, 2U);
+  EXPECT_EQ(back.speedUp, std::nullopt);
+}
+
+}  // namespace
+}  // namespace heddle
