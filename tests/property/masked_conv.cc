@@ -84,15 +84,16 @@ MaskedConv::MaskedConv(const ConvShape& shape, std::uint64_t seed) : shape_(shap
   const Shape output{(shape.height + 2 * pad - shape.kernel) / shape.stride + 1,
                      (shape.width + 2 * pad - shape.kernel) / shape.stride + 1, shape.outputs};
   dense_.name = "masked";
-  dense_.tensors = {tensorOf("x", input, random.int8()), tensorOf("y", output, random.int8())};
+  dense_.tensors = {tensorOf("x", input, random.int8(-9, 9)), tensorOf("y", output, random.int8(-40, 40))};
   Conv conv;
   conv.window = {shape.kernel, shape.kernel, shape.stride, shape.stride, 1, 1, pad, pad, pad, pad};
   const std::int64_t taps = shape.kernel * shape.kernel * shape.inputs;
-  // Sums of so many products of two uniform int8 have about this deviation; outputs then have 45.
+  // Sums of so many products of two uniform int8, their zero points small, have about this
+  // deviation; outputs then have 45, so that few saturate.
   const double spread = std::sqrt(static_cast<double>(taps)) * 74 * 74;
   for (std::int64_t c = 0; c < shape.outputs; ++c) {
-    conv.weightZero.push_back(shape.weightZeros ? random.int8() : std::int8_t{0});
-    conv.bias.push_back(static_cast<std::int32_t>(random.real(-spread, spread)));
+    conv.weightZero.push_back(shape.weightZeros ? random.int8(-9, 9) : std::int8_t{0});
+    conv.bias.push_back(static_cast<std::int32_t>(random.real(-spread / 2, spread / 2)));
     conv.requantize.push_back(makeMultiplier(45 / spread));
     for (std::int64_t i = 0; i < taps; ++i)
       conv.weights.push_back(weightUnlike(conv.weightZero.back(), random));
