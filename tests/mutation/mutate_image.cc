@@ -34,8 +34,8 @@ std::vector<ConvRecord> convRecords(const Program& program) {
       const std::int64_t gamma = record.offset + kernel.outputBlocks * kBlock;
       const std::int64_t weights = gamma + divideRoundUp(pairs, 64) * 8;
       const std::int64_t taps = kernel.window.kernelY * kernel.window.kernelX;
-      found.push_back({number, pairs, gamma, weights,
-                       weights + record.kept * taps * kBlock * kBlock});
+      found.push_back(
+          {number, pairs, gamma, weights, weights + record.kept * taps * kBlock * kBlock});
     }
   return found;
 }

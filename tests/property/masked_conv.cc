@@ -20,8 +20,6 @@
 namespace heddle::property {
 namespace {
 
-constexpr std::int64_t kSlowerPercent = 3;  // what removing blocks may cost
-
 CanonicalTensor tensorOf(const char* name, const Shape& shape, std::int8_t zero) {
   CanonicalTensor tensor;
   tensor.name = name;
@@ -57,6 +55,18 @@ Bits maskOf(std::int64_t outputs, std::int64_t inputs, const Kept& kept) {
   return mask;
 }
 
+Cycles cyclesOf(const CanonicalGraph& graph, const Device& device) {
+  const Result<Plan> plan = makePlan(graph, device);
+  HEDDLE_CHECK(plan) << toText(plan.diagnostics());
+  const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
+  HEDDLE_CHECK(memory) << toText(memory.diagnostics());
+  const Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, device);
+  HEDDLE_CHECK(made) << toText(made.diagnostics());
+  const Result<SimulateResult> run = simulateTime(made->program, device, {.recordTimeline = false});
+  HEDDLE_CHECK(run) << toText(run.diagnostics());
+  return run->timeline.makespan;
+}
+
 // The densities of one order in which blocks go.
 MaskChain byDensity(std::int64_t blocks, Random& random) {
   static constexpr std::array kPercent = {100, 99, 90, 75, 50, 25, 10, 5, 1, 0};
@@ -84,7 +94,8 @@ MaskedConv::MaskedConv(const ConvShape& shape, std::uint64_t seed) : shape_(shap
   const Shape output{(shape.height + 2 * pad - shape.kernel) / shape.stride + 1,
                      (shape.width + 2 * pad - shape.kernel) / shape.stride + 1, shape.outputs};
   dense_.name = "masked";
-  dense_.tensors = {tensorOf("x", input, random.int8(-9, 9)), tensorOf("y", output, random.int8(-40, 40))};
+  dense_.tensors = {tensorOf("x", input, random.int8(-9, 9)),
+                    tensorOf("y", output, random.int8(-40, 40))};
   Conv conv;
   conv.window = {shape.kernel, shape.kernel, shape.stride, shape.stride, 1, 1, pad, pad, pad, pad};
   const std::int64_t taps = shape.kernel * shape.kernel * shape.inputs;
@@ -140,40 +151,43 @@ std::vector<MaskChain> maskChains(std::int64_t outputs, std::int64_t inputs, std
           to("checkerboard", [&](auto b, auto a) { return (a + b) % 2 == (row + column) % 2; })};
 }
 
-Cycles cyclesOf(const CanonicalGraph& graph, const Device& device) {
-  const Result<Plan> plan = makePlan(graph, device);
-  HEDDLE_CHECK(plan) << toText(plan.diagnostics());
-  const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
-  HEDDLE_CHECK(memory) << toText(memory.diagnostics());
-  const Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, device);
-  HEDDLE_CHECK(made) << toText(made.diagnostics());
-  const Result<SimulateResult> run = simulateTime(made->program, device);
-  HEDDLE_CHECK(run) << toText(run.diagnostics());
-  return run->timeline.makespan;
-}
-
-std::optional<std::string> disproveChain(const MaskedConv& conv, const MaskChain& chain,
-                                         const Device& device, std::uint64_t seed, bool withData) {
-  std::optional<std::pair<std::int64_t, std::int64_t>> quickest;  // cycles, blocks that it keeps
+std::optional<std::string> disprove(const MaskedConv& conv, const MaskChain& chain,
+                                    const Device& device, std::uint64_t seed,
+                                    std::vector<Cycles>& cycles) {
+  cycles.clear();
   for (const Bits& mask : chain.masks) {
     const CanonicalGraph graph = conv.under(mask);
-    const std::string where = chain.name + ", " + std::to_string(mask.count()) + " of " +
-                              std::to_string(mask.size()) + " blocks: ";
-    Cycles cycles;
-    if (withData) {
-      const std::vector<TensorValue> inputs = randomInputs(graph, seed);
-      if (auto fault = disprove(graph, device, inputs, interpret(graph, inputs), &cycles))
-        return where + *fault;
-      if (cycles == Cycles(0)) return where + "the device does not suffice";
-    } else {
-      cycles = cyclesOf(graph, device);
-    }
-    if (quickest && cycles.raw() * 100 > quickest->first * (100 + kSlowerPercent))
-      return where + std::to_string(cycles.raw()) + " cycles, with " +
-             std::to_string(quickest->second) + " it is " + std::to_string(quickest->first);
-    if (!quickest || cycles.raw() < quickest->first) quickest = {cycles.raw(), mask.count()};
+    const std::vector<TensorValue> inputs = randomInputs(graph, seed);
+    Cycles& makespan = cycles.emplace_back();
+    std::optional<std::string> fault =
+        disprove(graph, device, inputs, interpret(graph, inputs), &makespan);
+    if (!fault && makespan == Cycles(0)) fault = "the device does not suffice";
+    if (fault)
+      return chain.name + ", " + std::to_string(mask.count()) + " of " +
+             std::to_string(mask.size()) + " blocks: " + *fault;
   }
   return std::nullopt;
+}
+
+std::vector<Cycles> cyclesOf(const MaskedConv& conv, const MaskChain& chain, const Device& device) {
+  std::vector<Cycles> cycles;
+  for (const Bits& mask : chain.masks) cycles.push_back(cyclesOf(conv.under(mask), device));
+  return cycles;
+}
+
+Slowdown worstSlowdown(const MaskChain& chain, const std::vector<Cycles>& cycles) {
+  Slowdown worst;
+  for (std::size_t quickest = 0, i = 1; i < cycles.size(); ++i) {
+    const std::int64_t permille = cycles[i].raw() * 1000 / cycles[quickest].raw();
+    if (permille > worst.permille)
+      worst = {permille, chain.name + ": " + std::to_string(chain.masks[i].count()) + " of " +
+                             std::to_string(chain.masks[i].size()) + " blocks take " +
+                             std::to_string(cycles[i].raw()) + " cycles, " +
+                             std::to_string(chain.masks[quickest].count()) + " take " +
+                             std::to_string(cycles[quickest].raw())};
+    if (cycles[i] < cycles[quickest]) quickest = i;
+  }
+  return worst;
 }
 
 }  // namespace heddle::property

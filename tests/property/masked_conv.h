@@ -3,7 +3,7 @@
 //
 //   const MaskedConv conv({.inputs = 37, .outputs = 53, .kernel = 3}, 1);
 //   for (const MaskChain& chain : maskChains(conv.outputBlocks(), conv.inputBlocks(), 3, 1))
-//     for (const Bits& mask : chain.masks) disprove(conv.under(mask), device, 1);
+//     if (auto fault = disprove(conv, chain, device, 1, cycles)) std::cout << *fault;
 #pragma once
 #include <optional>
 #include <string>
@@ -46,13 +46,18 @@ struct MaskChain {
 std::vector<MaskChain> maskChains(std::int64_t outputs, std::int64_t inputs, std::int64_t cores,
                                   std::uint64_t seed);
 
-// Cycles of the program that heddle makes of `graph`, executed without data. Needs a device that
-// suffices.
-Cycles cyclesOf(const CanonicalGraph& graph, const Device& device);
+// Executes a chain's programs with data: what is wrong in the first that is. `cycles`: of each.
+std::optional<std::string> disprove(const MaskedConv& conv, const MaskChain& chain,
+                                    const Device& device, std::uint64_t seed,
+                                    std::vector<Cycles>& cycles);
+// The same without data, quicker. Needs a device that suffices.
+std::vector<Cycles> cyclesOf(const MaskedConv& conv, const MaskChain& chain, const Device& device);
 
-// Runs a chain with data (or, quicker, without): what is wrong in the first program that is, or
-// which takes over 3 % and 50 cycles more than one that keeps more blocks.
-std::optional<std::string> disproveChain(const MaskedConv& conv, const MaskChain& chain,
-                                         const Device& device, std::uint64_t seed, bool withData);
+// The program that takes longest, compared with one that keeps more blocks.
+struct Slowdown {
+  std::int64_t permille = 1000;  // of the other's cycles; 1000 or less: none
+  std::string what;
+};
+Slowdown worstSlowdown(const MaskChain& chain, const std::vector<Cycles>& cycles);
 
 }  // namespace heddle::property
