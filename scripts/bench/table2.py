@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Table II of the paper beside ours: ResNet-50, Inception v3 and VGG16 on 2x2 to 8x8 of paper.yaml, dense and sparse.
 
-    scripts/bench/table2.sh                              builds, makes the networks, then all of it (10 CPU minutes)
+    scripts/bench/table2.sh                              builds, makes the networks, then all of it (4 CPU minutes)
     scripts/bench/table2.py --heddle build/ci/heddle     of another build
     scripts/bench/table2.py --mesh 4x4 --model vgg16     a part
     scripts/bench/table2.py --verify                     every program executed with data and compared (an hour)
@@ -104,7 +104,7 @@ def columns(cell, report):
         mine = [milliseconds(report["time"]["seconds"]), f"{bound:.2f}", f"{floor:.2f}"]
     if cell.weights not in PAPER_COLUMN:
         return mine
-    faster = f"{cell.paper() / report['time']['seconds']:.1f}" if report and cell.paper() else ""
+    faster = f"{cell.paper() / report['time']['seconds']:.2f}" if report and cell.paper() else ""
     return [*mine, milliseconds(cell.paper()), faster]
 
 
