@@ -3,6 +3,7 @@
 #
 #   scripts/install_deps.sh build     what scripts/build.sh and scripts/make_models.py need
 #   scripts/install_deps.sh test      that, and what scripts/test.sh, scripts/tidy.py and the presets with tests need
+#   scripts/install_deps.sh fuzz      that, and what scripts/fuzz.sh needs
 set -euo pipefail
 
 # Debian's CMake files of libzip-dev name the three zip tools: find_package fails where one of them is missing.
@@ -16,7 +17,8 @@ command -v npm >/dev/null || build+=(npm)
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;
   test) wanted=("${build[@]}" "${test[@]}") ;;
-  *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  fuzz) wanted=("${build[@]}" "${test[@]}" clang libclang-rt-14-dev) ;;
+  *) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -188,6 +188,24 @@ def tiny_inception(options):
     return net
 
 
+def tiny_pruned(options):
+    """Output channels of zeros as channel pruning leaves them, so scattered that no 8x8 block of weights is zero: whatever a
+    compiler saves here follows from them through ReLU, pools, a residual join, depth-wise layers and Concat."""
+    net = qdq.Network("tiny_pruned", options)
+    x = net.conv("conv1", net.input("input", 3, 35, 31), 32, 5, stride=2, act="relu", live=(1, 2))
+    x = net.max_pool("pool1", x, 3, 2, pad=1)
+    y = net.conv("b1_1", x, 48, 3, act="relu", live=(1, 3))
+    x = net.add("b1_add", net.conv("b1_2", y, 32, 3, live=(1, 2)), x, act="relu")  # both sides lose the same channels
+    y = net.depthwise("b2_dw", x, 3, act="relu6")
+    y = net.conv("b2_pw", y, 48, 1, act="relu", live=(2, 3), biased=True)  # constants other than zero
+    a = net.conv("c1", y, 32, 1, act="relu", joined=True, live=(1, 4))
+    b = net.conv("c2", y, 16, 1, act="relu", joined=True)
+    x = net.concat("mixed", [a, b])
+    x = net.conv("conv_last", x, 40, 3, act="relu")
+    net.output("logits", net.fc("fc", net.global_average("gpool", x), 10))
+    return net
+
+
 LARGE = {f.__name__: f for f in (resnet50, inception_v3, vgg16, vgg16_fc, mobilenet_v1, mobilenet_v2, mlp)}
-SMALL = {f.__name__: f for f in (worked_conv, tiny_cnn, tiny_mobile, tiny_inception)}
+SMALL = {f.__name__: f for f in (worked_conv, tiny_cnn, tiny_mobile, tiny_inception, tiny_pruned)}
 NETWORKS = {**LARGE, **SMALL}

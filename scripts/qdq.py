@@ -143,16 +143,18 @@ class Network:
         values = values.reshape((*shape, 1, 1) if flat else shape)
         return self._quantized(name + "_0", name, values, scale, zero, flat)
 
-    def conv(self, name, x, cout, kernel, stride=1, pads=None, group=1, act=None, joined=False):
+    def conv(self, name, x, cout, kernel, stride=1, pads=None, group=1, act=None, joined=False, live=(1, 1), biased=False):
         """`pads`: one number for all sides, or (top, left, bottom, right); default half the kernel. `joined`: the
-        output is part of a concatenation whose parts share one scale (with power-of-two scales)."""
+        output is part of a concatenation whose parts share one scale (with power-of-two scales). `live`: n of each m
+        output channels; the others have weights of zero, and no bias but where they are `biased`."""
         kh, kw = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         pads = (kh // 2, kw // 2) * 2 if pads is None else (pads,) * 4 if isinstance(pads, int) else pads
         weights = self._weights(name, (cout, x.values.shape[0] // group, kh, kw))
+        weights[np.arange(cout) % live[1] >= live[0]] = 0
         sums = convolve(x.values.astype(np.int16) - x.zero, weights, stride, pads, group)
         self.macs += sums.size * weights[0].size
         attributes = dict(kernel_shape=[kh, kw], strides=[stride] * 2, pads=list(pads), group=group)
-        return self._weighted("Conv", name, x, weights, sums, attributes, act, joined)
+        return self._weighted("Conv", name, x, weights, sums, attributes, act, joined, biased)
 
     def depthwise(self, name, x, kernel, stride=1, act=None):
         return self.conv(name, x, x.values.shape[0], kernel, stride, group=x.values.shape[0], act=act)
@@ -219,13 +221,14 @@ class Network:
         self.weight_bytes += math.prod(shape)
         return bell(math.prod(shape), self.options.seed, name).reshape(shape)
 
-    def _weighted(self, op, name, x, weights, sums, attributes, act, joined):
+    def _weighted(self, op, name, x, weights, sums, attributes, act, joined, biased=False):
         """Chooses bias and weight scale for the layer whose integer sums are given, and emits the layer."""
         flat = sums.reshape(sums.shape[0], -1).astype(np.int64)
         mean = flat.sum(axis=1) // flat.shape[1] if flat.shape[1] > 1 else np.zeros(len(flat), np.int64)
-        spread = max(1, int(quantile(np.abs(flat - mean[:, None]), 0.68)))
+        live = weights.reshape(len(weights), -1).any(axis=1)
+        spread = max(1, int(quantile(np.abs(flat - mean[:, None])[live], 0.68)))
         shift = (random_bytes(len(flat), self.options.seed, name, "bias").astype(np.int64) - 128) * spread // 256
-        bias = shift - mean
+        bias = np.where(live | biased, shift - mean, 0)
         scales = self._weight_scales(x.scale, flat - mean[:, None], spread)
         sums = sums + bias[:, None, None]
         assert np.abs(sums).max() < 1 << 31 and np.abs(bias).max() < 1 << 31, name

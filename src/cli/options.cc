@@ -163,7 +163,7 @@ struct Texts {
   std::string path, device, mesh, out, seed, stopAfter, dump, maxCycles, dumpTensors;
   std::vector<std::string> settings, shapes, inputs, outputs;
   std::vector<std::pair<std::string, std::string>> from;
-  bool noVerify = false, data = false, quantized = false;
+  bool noPropagate = false, noVerify = false, data = false, quantized = false;
   std::string masks, block = "8x8", ratio, importance = "l2", scope = "layer", balance = "none",
                      steps;
   std::vector<std::string> keep;
@@ -217,6 +217,9 @@ void describeCompile(CLI::App& app, Texts& t) {
   addDevice(c, t);
   c.add_option("-o,--out", t.out, "folder for the results")->type_name("OUT");
   addShape(c, t);
+  addMasks(c, t);
+  c.add_flag("--apply-masks", t.applyMasks, "compile the model with zeros for what the masks drop");
+  c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
   c.add_option("--stop-after", t.stopAfter, "stop after a stage: " + joinWords(stageNames()))
@@ -370,6 +373,11 @@ Result<Command> compileOf(const Texts& t) {
   o.overrides = overridesOf(t);
   o.shapes = shapesOf(t);
   o.out = t.out;
+  o.masks = t.masks;
+  o.applyMasks = t.applyMasks;
+  if (t.applyMasks && t.masks.empty())
+    return missing("compile", "--apply-masks needs masks", "add '--masks FILE.npz'");
+  o.propagate = !t.noPropagate;
   o.verify = !t.noVerify;
   o.seed = seedOf(t);
   if (!t.stopAfter.empty()) o.stopAfter = readStage("--stop-after", t.stopAfter);

@@ -74,7 +74,7 @@ class StepClock {
     for (const CoreWork& core : work.cores) {
       N cycles = 0, last = 0;
       for (const CallWork& c : core.calls) {
-        last = clock_.call(c.kernel);
+        last = clock_.call(c.pace);
         cycles += c.times * (std::max({last, clock_.rows(c.ahead), clock_.out(c.out)}) +
                              clock_.rows(c.waited));
       }
@@ -214,7 +214,7 @@ class StepClock {
     for (const CoreWork& core : work.cores) {
       N compute = 0, output = 0;
       for (const CallWork& c : core.calls) {
-        compute += c.times * clock_.call(c.kernel);
+        compute += c.times * clock_.call(c.pace);
         output += c.times * clock_.out(c.out);
       }
       most(Resource::Compute, compute);

@@ -101,6 +101,7 @@ std::vector<Field> makeFields() {
       HEDDLE_FIELD("limits.shim.dimensions", &kCount, 1, kMostLimit, limits.shimDimensions),
       HEDDLE_FIELD("limits.lockMaximum", &kCount, 1, kMostLimit, limits.lockMaximum),
       HEDDLE_FIELD("limits.locksPerDescriptor", &kCount, 1, kMostLimit, limits.locksPerDescriptor),
+      HEDDLE_FIELD("limits.recordLengths", &kCount, 1, 1, limits.recordLengths),
   };
 }
 #undef HEDDLE_FIELD

@@ -12,6 +12,7 @@ std::string artefactFile(Stage stage) {
   switch (stage) {
     case Stage::Graph:
     case Stage::Canonical:
+    case Stage::Propagated:
     case Stage::Plan:
     case Stage::MemoryPlan:
       return name(stage) + ".txt";
@@ -39,10 +40,12 @@ std::string artefactText(const Compilation& run, Stage stage) {
       return print(*run.graph, run.modelName);
     case Stage::Canonical:
       return print(run.canonical->graph);
+    case Stage::Propagated:
+      return print(run.network());
     case Stage::Plan:
-      return print(*run.plan, run.canonical->graph, originOf(run), run.stepTimes);
+      return print(*run.plan, run.network(), originOf(run), run.stepTimes);
     case Stage::MemoryPlan:
-      return print(*run.memoryPlan, run.canonical->graph, originOf(run));
+      return print(*run.memoryPlan, run.network(), originOf(run));
     case Stage::Program:
       return run.listing->text;
     case Stage::Simulate:
@@ -54,7 +57,7 @@ std::string artefactText(const Compilation& run, Stage stage) {
 }
 
 std::string timelineText(const Compilation& run) {
-  return timelineJson(run.simulated->timeline, {.graph = run.canonical->graph,
+  return timelineJson(run.simulated->timeline, {.graph = run.network(),
                                                 .program = *run.program,
                                                 .device = *run.device,
                                                 .report = *run.report,

@@ -7,6 +7,7 @@
 #include "heddle/emit/asm.h"
 #include "heddle/emit/timeline_json.h"
 #include "heddle/sparsity/kept_blocks.h"
+#include "masks.h"
 #include "road.h"
 #include "summary.h"
 
@@ -46,6 +47,8 @@ class Compiler {
         return importModel(run_, options_.model, options_.shapes);
       case Stage::Canonical:
         return takeCanonical();
+      case Stage::Propagated:
+        return options_.propagate ? propagateZeros(run_) : Diagnostics{};
       case Stage::Plan:
         run_.graph.reset();  // its weights are no longer needed
         return takePlan();
@@ -63,6 +66,7 @@ class Compiler {
 
   Diagnostics takeCanonical() {
     Diagnostics faults = canonicalizeModel(run_);
+    if (faults.empty()) faults = takeMasks(options_.masks, run_, options_.applyMasks);
     if (!faults.empty()) return faults;
     const Timed timed(run_.effort.compileSeconds);
     findKeptBlocks(run_.canonical->graph);
@@ -80,8 +84,7 @@ class Compiler {
     const std::string* file = fileOf(Stage::Plan);
     Diagnostics faults = file ? readPlanFile(run_, *file) : planNetwork(run_);
     if (!faults.empty()) return faults;
-    const Result<MemoryPlan> memory =
-        allocateMemory(run_.canonical->graph, *run_.plan, *run_.device);
+    const Result<MemoryPlan> memory = allocateMemory(run_.network(), *run_.plan, *run_.device);
     if (memory) timeInClosedForm(run_, *memory);
     return write("plan.txt", artefactText(run_, Stage::Plan));
   }

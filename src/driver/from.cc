@@ -33,7 +33,7 @@ Result<void> checkOrigin(const Compilation& run, const std::string& path,
 // The layers and tensors of the program are those of the network: what the report and the proof
 // compare.
 Result<void> checkNetwork(const Compilation& run, const std::string& path, const Program& program) {
-  const CanonicalGraph& graph = run.canonical->graph;
+  const CanonicalGraph& graph = run.network();
   bool same = program.layers.size() == graph.ops.size() &&
               program.tensors.size() == graph.tensors.size() && program.inputs == graph.inputs &&
               program.outputs == graph.outputs;
@@ -48,8 +48,8 @@ Result<void> checkNetwork(const Compilation& run, const std::string& path, const
 Result<PlanText> readPlan(const Compilation& run, const std::string& path) {
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_DO(checkOrigin(run, path, readOrigin(text)));
-  HEDDLE_TRY(PlanText read, parsePlan(text, path, run.canonical->graph));
-  if (Diagnostics faults = verify(read.plan, run.canonical->graph, *run.device); !faults.empty())
+  HEDDLE_TRY(PlanText read, parsePlan(text, path, run.network()));
+  if (Diagnostics faults = verify(read.plan, run.network(), *run.device); !faults.empty())
     return faults;
   return read;
 }
@@ -58,7 +58,7 @@ Result<MemoryPlanText> readMemoryPlan(const Compilation& run, const std::string&
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_DO(checkOrigin(run, path, readOrigin(text)));
   HEDDLE_TRY(MemoryPlanText read, parseMemoryPlan(text, path));
-  if (Diagnostics faults = verify(read.memory, run.canonical->graph, *run.plan, *run.device);
+  if (Diagnostics faults = verify(read.memory, run.network(), *run.plan, *run.device);
       !faults.empty())
     return faults;
   return read;

@@ -9,6 +9,7 @@
 #include "heddle/report/bounds.h"
 #include "heddle/support/json_writer.h"
 #include "masks.h"
+#include "propagation_text.h"
 #include "road.h"
 #include "saved.h"
 #include "sparsity_text.h"
@@ -52,7 +53,8 @@ std::string portText(const std::string& role, const Port& port, const CanonicalT
          std::to_string(tensor.zeroPoint + (tensor.fromUint8 ? 128 : 0)) + "\n";
 }
 
-std::string modelText(const Compilation& run, const SparseGraph& sparse, bool hasMasks) {
+std::string modelText(const Compilation& run, const SparseGraph& sparse, bool hasMasks,
+                      const Propagated& propagated) {
   const CanonicalGraph& graph = run.canonical->graph;
   const ModelFacts facts = factsOf(graph);
   std::string text = "model     " + graph.name + "\nsha256    " + run.modelSha256 + "\n";
@@ -67,10 +69,11 @@ std::string modelText(const Compilation& run, const SparseGraph& sparse, bool ha
   text += "MACs      " + std::to_string(facts.macs) + "\nweights   " +
           std::to_string(facts.weightBytes) + " B\n";
   for (const std::string& op : hostOperators(*run.canonical)) text += "host      " + op + "\n";
-  return text + sparsityText(sparse, hasMasks);
+  return text + sparsityText(sparse, hasMasks) + propagationText(graph, propagated);
 }
 
-std::string modelJson(const Compilation& run, const SparseGraph& sparse, bool hasMasks) {
+std::string modelJson(const Compilation& run, const SparseGraph& sparse, bool hasMasks,
+                      const Propagated& propagated) {
   const CanonicalGraph& graph = run.canonical->graph;
   const ModelFacts facts = factsOf(graph);
   JsonWriter json(2);
@@ -98,7 +101,9 @@ std::string modelJson(const Compilation& run, const SparseGraph& sparse, bool ha
   for (const std::string& op : hostOperators(*run.canonical)) json.value(op);
   json.endArray().key("sparsity").beginArray();
   sparsityJson(sparse, hasMasks, json);
-  json.endArray().endObject();
+  json.endArray().key("propagation").beginObject();
+  propagationJson(graph, propagated, json);
+  json.endObject().endObject();
   return json.take() + "\n";
 }
 
@@ -113,8 +118,9 @@ Diagnostics inspectModel(const InspectOptions& options, std::ostream& out) {
   faults = verify(sparse);
   if (!faults.empty()) return asBugs(std::move(faults));
   const bool hasMasks = !options.masks.empty();
-  out << (options.verbosity.json ? modelJson(run, sparse, hasMasks)
-                                 : modelText(run, sparse, hasMasks));
+  const Propagated propagated = propagate(run.canonical->graph);
+  out << (options.verbosity.json ? modelJson(run, sparse, hasMasks, propagated)
+                                 : modelText(run, sparse, hasMasks, propagated));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "masks.h"
 
 #include "heddle/driver/files.h"
+#include "heddle/driver/sha256.h"
 
 namespace heddle {
 
@@ -17,6 +18,20 @@ Result<std::vector<WeightMask>> readMasks(const std::string& file, const Compila
     if (!faults.empty()) return faults;
   }
   return masks;
+}
+
+Diagnostics takeMasks(const std::string& file, Compilation& run, bool mayDropWeights) {
+  if (file.empty()) return {};
+  Result<std::vector<WeightMask>> masks = readMasks(file, run, mayDropWeights);
+  if (!masks) return masks.diagnostics();
+  CanonicalGraph after = masked(run.canonical->graph, *masks);
+  if (after == run.canonical->graph) return {};
+  const Result<std::string> digest = sha256OfFile(file);
+  if (!digest) return digest.diagnostics();
+  run.canonical->graph = std::move(after);
+  const std::string both = run.modelSha256 + *digest;
+  run.modelSha256 = sha256(std::vector<std::uint8_t>(both.begin(), both.end()));
+  return {};
 }
 
 }  // namespace heddle

@@ -13,4 +13,8 @@ namespace heddle {
 Result<std::vector<WeightMask>> readMasks(const std::string& file, const Compilation& run,
                                           bool mayDropWeights);
 
+// The network with the weights that the masks drop at their zero point takes the place of the
+// network; its hash is that of the model's and the masks' together. Errors: as above.
+Diagnostics takeMasks(const std::string& file, Compilation& run, bool mayDropWeights);
+
 }  // namespace heddle

@@ -23,9 +23,22 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+std::int64_t denseMacsOf(const CanonicalGraph& graph) {
+  std::int64_t macs = 0;
+  for (const CanonicalOp& op : graph.ops) macs += layerNeeds(graph, op).denseMacs;
+  return macs;
+}
+
 std::int64_t workOf(const CanonicalGraph& graph, const CanonicalOp& op) {
   const LayerNeeds needs = layerNeeds(graph, op);
   return needs.macs + needs.inputBytes + needs.outputBytes;
+}
+
+Propagation savingOf(const CanonicalGraph& before, const Propagated& after) {
+  Propagation saving{.channelsRemoved = after.removedChannels()};
+  for (const std::int64_t weights : after.weightsZeroed) saving.weightsZeroed += weights;
+  saving.macsRemoved = denseMacsOf(before) - denseMacsOf(after.graph);
+  return saving;
 }
 
 std::int64_t sliceCount(const Timeline& timeline) {
@@ -68,11 +81,22 @@ Diagnostics canonicalizeModel(Compilation& run) {
   return {};
 }
 
+Diagnostics propagateZeros(Compilation& run) {
+  const Timed timed(run.effort.compileSeconds);
+  if (nothingFollows(run.canonical->graph)) return {};
+  Propagated propagated = propagate(run.canonical->graph);
+  if (!propagated.changed()) return {};
+  if (Diagnostics faults = verify(propagated.graph); !faults.empty())
+    return asBugs(std::move(faults));
+  run.propagated = std::move(propagated);
+  return {};
+}
+
 Diagnostics planNetwork(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
-  Result<Plan> plan = makePlan(run.canonical->graph, *run.device);
+  Result<Plan> plan = makePlan(run.network(), *run.device);
   if (!plan) return plan.diagnostics();
-  if (Diagnostics faults = verify(*plan, run.canonical->graph, *run.device); !faults.empty())
+  if (Diagnostics faults = verify(*plan, run.network(), *run.device); !faults.empty())
     return asBugs(std::move(faults));
   run.plan = std::move(*plan);
   return {};
@@ -80,10 +104,9 @@ Diagnostics planNetwork(Compilation& run) {
 
 Diagnostics planMemory(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
-  Result<MemoryPlan> memory = allocateMemory(run.canonical->graph, *run.plan, *run.device);
+  Result<MemoryPlan> memory = allocateMemory(run.network(), *run.plan, *run.device);
   if (!memory) return memory.diagnostics();
-  if (Diagnostics faults = verify(*memory, run.canonical->graph, *run.plan, *run.device);
-      !faults.empty())
+  if (Diagnostics faults = verify(*memory, run.network(), *run.plan, *run.device); !faults.empty())
     return asBugs(std::move(faults));
   run.memoryPlan = std::move(*memory);
   return {};
@@ -91,14 +114,13 @@ Diagnostics planMemory(Compilation& run) {
 
 void timeInClosedForm(Compilation& run, const MemoryPlan& memory) {
   const Timed timed(run.effort.compileSeconds);
-  run.stepTimes =
-      stepTimes(countWork(run.canonical->graph, *run.plan, memory, *run.device), *run.device);
+  run.stepTimes = stepTimes(countWork(run.network(), *run.plan, memory, *run.device), *run.device);
 }
 
 Diagnostics makeProgram(Compilation& run) {
   const Timed timed(run.effort.compileSeconds);
   Result<GeneratedProgram> generated =
-      generateProgram(run.canonical->graph, *run.plan, *run.memoryPlan, *run.device);
+      generateProgram(run.network(), *run.plan, *run.memoryPlan, *run.device);
   if (!generated) return generated.diagnostics();
   Program& program = generated->program;
   program.modelSha256 = run.modelSha256;
@@ -129,15 +151,15 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Pr
   }
   std::vector<Cycles> closedForm;
   if (run.plan) closedForm = layerCycles(*run.plan, run.stepTimes);
-  run.report =
-      makeReport(run.canonical->graph, *run.program, *run.device, *run.simulated, closedForm);
+  run.report = makeReport(run.network(), *run.program, *run.device, *run.simulated, closedForm);
+  if (run.propagated) run.report->propagation = savingOf(run.canonical->graph, *run.propagated);
   return {};
 }
 
 Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> maxCycles,
                   Progress& progress) {
   const Timed timed(run.effort.verifySeconds);
-  const CanonicalGraph& graph = run.canonical->graph;
+  const CanonicalGraph& graph = run.network();
   std::vector<std::vector<std::int8_t>> inputs;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
     inputs.push_back(randomValues(graph.tensors[graph.inputs[i].tensor.at()].shape, seed, i));
@@ -148,7 +170,13 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
       {.recordTimeline = false, .maxCycles = maxCycles, .progress = progressOf(progress)});
   if (!executed) return asBugs(executed.diagnostics());
   const std::vector<std::vector<std::int8_t>> expected = interpretAll(graph, inputs, progress);
-  Proof proof = compareWithInterpreter(graph, *run.program, *executed, expected);
+  // The outputs are to be those of the network as the model has it.
+  std::vector<std::vector<std::int8_t>> asGiven;
+  if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
+  std::vector<std::vector<std::int8_t>> outputs;
+  for (const Port& port : graph.outputs)
+    outputs.push_back((run.propagated ? asGiven : expected)[port.tensor.at()]);
+  Proof proof = compareWithInterpreter(graph, *run.program, *executed, expected, outputs);
   run.report->verification = std::move(proof.verification);
   return std::move(proof.faults);
 }

@@ -5,9 +5,9 @@
 namespace heddle {
 namespace {
 
-constexpr std::array<const char*, 7> kNames = {
-    "graph",   "canonical", "plan",  "memory-plan",
-    "program", "simulate",  "report"};  // in the order of Stage
+constexpr std::array<const char*, 8> kNames = {"graph",    "canonical",   "propagated",
+                                               "plan",     "memory-plan", "program",
+                                               "simulate", "report"};  // in the order of Stage
 
 }  // namespace
 

@@ -37,6 +37,13 @@ std::string summary(const Report& report) {
           std::to_string(report.cycles.raw()) + " cycles at " + clockText(report.clock) +
           "); layer bound " + milliseconds(report.bounds.layerBoundSeconds) + ", efficiency " +
           formatted("%.0f %%", report.efficiency() * 100) + "\n";
+  const Propagation& out = report.propagation;
+  if (out.channelsRemoved > 0 || out.weightsZeroed > 0)
+    text += "removed   " + std::to_string(out.channelsRemoved) + " channels and " +
+            formatted("%.0f %%", 100.0 * static_cast<double>(out.macsRemoved) /
+                                     static_cast<double>(out.macsRemoved + report.denseMacs)) +
+            " of the MACs, " + std::to_string(out.weightsZeroed) +
+            " weights set to zero: no output depends on them\n";
   text += "proof     " + proofLine(report.verification) + "\n";
   if (!report.hostOperators.empty()) {
     text += "host      ";

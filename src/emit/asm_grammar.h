@@ -119,7 +119,8 @@ struct RecordsLine
              opt<IfMust<Word<"for">, NumberInto<&Draft::recordCount>>>, Word<"@">,
              NumberInto<&Draft::record, &WeightRecord::offset>, Word<"size">,
              NumberInto<&Draft::record, &WeightRecord::bytes>,
-             opt<IfMust<Word<"kept">, NumberInto<&Draft::record, &WeightRecord::kept>>>> {};
+             opt<IfMust<Word<"kept">, NumberInto<&Draft::record, &WeightRecord::kept>>>,
+             opt<IfMust<Word<"padding">, NumberInto<&Draft::record, &WeightRecord::padding>>>> {};
 struct DdrLine : IfMust<Word<"ddr">, Word<"size">, Number> {};
 struct HostLine : IfMust<Word<"host">, String> {};
 

@@ -472,12 +472,13 @@ void Printer::records() {
     const WeightRecord& r = all[i];
     std::size_t end = i + 1;
     while (end < all.size() &&
-           all[end] == WeightRecord{all[end - 1].offset + r.bytes, r.bytes, r.kept})
+           all[end] == WeightRecord{all[end - 1].offset + r.bytes, r.bytes, r.kept, r.padding})
       ++end;
     word("record ").number(static_cast<std::int64_t>(i));
     if (end - i > 1) word(" for ").number(static_cast<std::int64_t>(end - i));
     word(" @").hex(r.offset).word(" size ").number(r.bytes);
-    field("kept", r.kept, 0).line();
+    field("kept", r.kept, 0);
+    field("padding", r.padding, 0).line();
     i = end;
   }
 }

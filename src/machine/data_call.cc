@@ -147,11 +147,13 @@ const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Ke
   const bool conv = kernel.op == OpKind::Conv;
   const bool sound = !conv || inRange(entry.kept, 0, kernel.inputBlocks * kernel.outputBlocks);
   const std::int64_t bytes = sound ? recordBytes(kernel, call.finish, entry.kept) : 0;
-  if (!sound || bytes > entry.bytes || (conv && bytes < entry.bytes))
+  const std::int64_t used = entry.bytes - entry.padding;
+  if (!sound || bytes > used || (conv && bytes < used))
     fail("MACH015", memories_.where(operation), "the weight record is not what its kernel reads",
          "record " + std::to_string(call.record) + " has " + std::to_string(entry.bytes) +
-             " B and keeps " + std::to_string(entry.kept) + " blocks; the kernel reads " +
-             std::to_string(bytes) + " B",
+             " B, of them " + std::to_string(entry.padding) + " padding, and keeps " +
+             std::to_string(entry.kept) + " blocks; the kernel reads " + std::to_string(bytes) +
+             " B",
          "compile the program again");
   const std::int64_t cell = cellAt(placeOf(*call.weights, memory), bytes, memory, operation);
   memories_.read(memory, {cell, bytes / kBlock},

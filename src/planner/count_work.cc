@@ -255,8 +255,8 @@ class StepCounter {
   static void addCall(CoreWork& core, const CallWork& call) {
     // The last call goes last: what it writes ends the step.
     const auto same = std::find_if(core.calls.begin(), core.calls.end(), [&](const CallWork& c) {
-      return c.kernel == call.kernel && c.ahead == call.ahead && c.waited == call.waited &&
-             c.out == call.out;
+      return c.kernel == call.kernel && c.pace == call.pace && c.ahead == call.ahead &&
+             c.waited == call.waited && c.out == call.out;
     });
     if (same == core.calls.end()) {
       core.calls.push_back(call);
@@ -275,12 +275,15 @@ class StepCounter {
     const ReductionPart& part = nest_.part(i);
     const Interval blocks = m_.passBlocks(share, i.pass);
     const N kernelX = windowOf(op_) ? windowOf(op_)->kernelX : 1;
+    const N computed = blocksComputed(op_, blocks, part),
+            most = telling ? mostComputed(share, i) : computed;
     std::vector<CallWork> out;
     for (std::size_t k = 0; k < due.size(); ++k) {
       CallWork call;
       call.times = 1;
-      call.kernel = kernelWork(op_.kind(), blocksComputed(op_, blocks, part),
-                               part.kernelRows.count * kernelX, due[k].x.count);
+      const N taps = part.kernelRows.count * kernelX;
+      call.kernel = kernelWork(op_.kind(), computed, taps, due[k].x.count);
+      call.pace = kernelWork(op_.kind(), most, taps, due[k].x.count);
       for (std::size_t operand = 0; telling && operand < rows.size(); ++operand) {
         const N fresh = rows[operand].fresh[k];
         const N ahead = std::min(fresh, std::max<N>(m_.rings[operand].length - window, 0));
@@ -299,10 +302,21 @@ class StepCounter {
     return out;
   }
 
+  // Blocks that a core computes of the cores which get the same rows at the same time: of sparse
+  // weights that with most, for the others wait for it.
+  N mostComputed(const CoreShare& share, const Iteration& i) const {
+    N most = blocksComputed(op_, m_.passBlocks(share, i.pass), nest_.part(i));
+    if (isDense_) return most;
+    for (const CoreAt& core : routeOf(0, share.core).cores)
+      most = std::max(most,
+                      blocksComputed(op_, m_.passBlocks(*m_.shareOf(core), i.pass), nest_.part(i)));
+    return most;
+  }
+
   static void addMerged(std::vector<CallWork>& calls, CallWork call) {
     CallWork* last = calls.empty() ? nullptr : &calls.back();
-    if (last && last->kernel == call.kernel && last->ahead == call.ahead &&
-        last->waited == call.waited && last->out == call.out)
+    if (last && last->kernel == call.kernel && last->pace == call.pace &&
+        last->ahead == call.ahead && last->waited == call.waited && last->out == call.out)
       ++last->times;
     else
       calls.push_back(std::move(call));

@@ -187,6 +187,7 @@ class LayerSearch {
     t.resident = c.resident;
     for (std::int64_t i = 0; i < c.channelParts * c.kernelParts; ++i) t.parts.push_back(part(c, i));
     t.weightBytes = largestRecord(t);
+    t.equalRecords = device_.limits.recordLengths.has_value() && t.weightBytes > 0;
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
     t.outputSlots = std::min(t.outputSlots, mostAhead());
     if (t.weightBytes * 2 > limits_.staging && t.weightBytes > 0) {
@@ -316,11 +317,24 @@ class LayerSearch {
   void estimate(Mapping& t, const Candidate& c, std::int64_t columns, bool doubled) {
     const std::int64_t rows = space_.columns[0].y.count;
     std::int64_t compute = 0, weights = 0, wire = 0;
-    for (std::int64_t r = 0; r < differentRows(); ++r) {
-      const auto [computing, moving] = rowTimes(t, r, columns);
-      compute = std::max(compute, computing);
-      weights = std::max(weights, moving);
-    }
+    const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
+    std::vector<std::int64_t> computing(static_cast<std::size_t>(differentRows())),
+        moving(computing.size());
+    for (std::int64_t k = 0; k < t.passes; ++k)
+      for (std::size_t i = 0; i < t.parts.size(); ++i) {
+        std::int64_t slowest = 0;
+        for (std::size_t r = 0; r < computing.size(); ++r) {
+          const RecordTime time = recordTime(t, static_cast<std::int64_t>(r), k, i, columns);
+          computing[r] += rows * t.chunks * time.call;
+          moving[r] += sweeps * time.transfer;
+          slowest = std::max(slowest, time.call);
+        }
+        compute += rows * t.chunks * slowest;
+      }
+    // Rows go to the cores of a mesh column together: these wait for the slowest, each time that
+    // rows come.
+    if (t.resident) compute = *std::max_element(computing.begin(), computing.end());
+    weights = *std::max_element(moving.begin(), moving.end());
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
       const std::int64_t blocks =
@@ -355,25 +369,19 @@ class LayerSearch {
     t.score = Cycles(total + fill + coreWriteTime(Bytes(t.outputRowBytes), device_).raw());
   }
 
-  // Cycles that a core of mesh row `row` computes, and that its records are on the wire.
-  std::pair<std::int64_t, std::int64_t> rowTimes(const Mapping& t, std::int64_t row,
-                                                 std::int64_t columns) const {
-    const std::int64_t rows = space_.columns[0].y.count;
-    const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
-    std::int64_t compute = 0, weights = 0;
-    for (std::int64_t k = 0; k < t.passes; ++k) {
-      const std::int64_t blocks = passBlocks(t, row, k).count;
-      for (std::size_t i = 0; i < t.parts.size(); ++i) {
-        const std::int64_t kept = computed(t, row, k, i);
-        const KernelWork call =
-            kernelWork(op_.kind(), kept, t.parts[i].kernelRows.count * window_.kernelX, columns);
-        compute += rows * t.chunks * kernelTime(call, device_).raw();
-        const std::int64_t bytes =
-            recordBytes(op_, blocks, t.parts[i], i + 1 == t.parts.size(), kept);
-        weights += sweeps * wireTime(Bytes(bytes), device_).raw();
-      }
-    }
-    return {compute, weights};
+  struct RecordTime {
+    std::int64_t call = 0,
+                 transfer = 0;  // cycles of a call with the record; that it is on the wire
+  };
+  RecordTime recordTime(const Mapping& t, std::int64_t row, std::int64_t pass, std::size_t part,
+                        std::int64_t columns) const {
+    const std::int64_t blocks = passBlocks(t, row, pass).count, kept = computed(t, row, pass, part);
+    const KernelWork call =
+        kernelWork(op_.kind(), kept, t.parts[part].kernelRows.count * window_.kernelX, columns);
+    const std::int64_t bytes =
+        t.equalRecords ? t.weightBytes
+                       : recordBytes(op_, blocks, t.parts[part], part + 1 == t.parts.size(), kept);
+    return {kernelTime(call, device_).raw(), wireTime(Bytes(bytes), device_).raw()};
   }
 
   const CanonicalOp& op_;

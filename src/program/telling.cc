@@ -265,9 +265,13 @@ class StepTeller {
     if (!fresh) return entry->second;
     const N offset = std::ssize(image);
     appendRecord(g_.graph, op_, blocks, nest_.part(at), nest_.last(at), image);
+    const N used = std::ssize(image) - offset, bytes = m_.equalRecords ? m_.weightBytes : used;
+    image.resize(static_cast<std::size_t>(offset + bytes));
     const bool conv = op_.kind() == OpKind::Conv;
-    table.push_back({offset, std::ssize(image) - offset,
-                     conv ? blocksComputed(op_, blocks, nest_.part(at)) : 0});
+    table.push_back({.offset = offset,
+                     .bytes = bytes,
+                     .kept = conv ? blocksComputed(op_, blocks, nest_.part(at)) : 0,
+                     .padding = bytes - used});
     return entry->second;
   }
 

@@ -65,6 +65,16 @@ class Declarations {
       else if (!within(r.kept, 0, kMaxNumber))
         faults_.add("PROG004", name, "the number of kept blocks is out of range",
                     std::to_string(r.kept), "count the blocks that the record holds");
+      else if (!within(r.padding, 0, r.bytes - 1))
+        faults_.add("PROG004", name, "the padding is out of range",
+                    std::to_string(r.padding) + " of " + std::to_string(r.bytes) + " B",
+                    "count the bytes that nobody reads");
+      else if (i > 0 && r.offset < program_.records[i - 1].offset + program_.records[i - 1].bytes)
+        faults_.add(
+            "PROG005", name, "weight records overlap, or are out of order",
+            "it begins at " + std::to_string(r.offset) + ", the one before ends at " +
+                std::to_string(program_.records[i - 1].offset + program_.records[i - 1].bytes),
+            "place one behind the other");
     }
   }
 

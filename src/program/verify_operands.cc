@@ -1,5 +1,6 @@
 // Every section and loop, then every instruction over all its iterations.
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "heddle/program/names.h"
@@ -417,8 +418,17 @@ class Sections {
       return std::nullopt;
     }
     std::int64_t longest = 0;
-    if (!forEachRecord(p.y, [&](const WeightRecord& r) { longest = std::max(longest, r.bytes); }))
-      return std::nullopt;
+    std::int64_t& length = lengths_.try_emplace(section_->step, 0).first->second;
+    bool differ = false;
+    const bool known = forEachRecord(p.y, [&](const WeightRecord& r) {
+      longest = std::max(longest, r.bytes);
+      differ = differ || (length > 0 && r.bytes != length);
+      length = r.bytes;
+    });
+    if (!known) return std::nullopt;
+    if (differ && device_.limits.recordLengths)
+      shortage("limits.recordLengths", "the weight records of a layer differ in length", 2,
+               *device_.limits.recordLengths);
     return longest;
   }
 
@@ -712,7 +722,7 @@ class Sections {
       longest = std::max(longest, r.bytes);
       const bool sized =
           !conv || r.kept <= std::min(k.inputBlocks * k.outputBlocks, r.bytes / (kBlock * kBlock));
-      if (!wrong && (!sized || recordBytes(k, i.finish, r.kept) > r.bytes)) wrong = &r;
+      if (!wrong && (!sized || recordBytes(k, i.finish, r.kept) > r.bytes - r.padding)) wrong = &r;
     });
     if (wrong)
       faultHere("PROG006", "the weight record is too small, or keeps too many blocks",
@@ -736,6 +746,7 @@ class Sections {
   std::int64_t budget_ = kMaxSteps;        // iterations looked at one by one
   std::int64_t bufferBudget_ = kMaxSteps;  // the same for buffers
   DeclaredBuffers buffers_;
+  std::map<StepId, std::int64_t> lengths_;  // of the weight record seen last
 };
 
 }  // namespace

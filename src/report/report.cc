@@ -53,6 +53,9 @@ class SliceCounter {
         macsDense_(layers.size()),
         mostMacs_(layers.size()) {}
 
+  // Bytes of padding that left DDR.
+  std::int64_t paddedBytes() const { return paddedBytes_; }
+
   void fillIn() {
     for (const Track& track : timeline_.tracks) count(track);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -78,6 +81,8 @@ class SliceCounter {
       LayerReport& layer = layers_[slice.layer.at()];
       busy[slice.layer.at()][at(leaf.resource)] += Cycles(slice.end - slice.start);
       addTraffic(layer, macsDense_[slice.layer.at()], leaf, slice, program_);
+      if (track.engine.kind == EngineKind::DdrIn && slice.record >= 0)
+        paddedBytes_ += program_.records[static_cast<std::size_t>(slice.record)].padding;
       if (track.engine.kind == EngineKind::Sequencer) continue;
       layer.start = std::min(layer.start, Cycles(slice.start));
       if (track.engine.kind != EngineKind::Core) continue;
@@ -117,6 +122,7 @@ class SliceCounter {
   std::vector<Cycles> busyEngine_;
   std::vector<std::int64_t> macsDense_;  // as LeafFacts::macsDense, per layer
   std::vector<std::int64_t> mostMacs_;   // of one core, per layer
+  std::int64_t paddedBytes_ = 0;
   std::vector<Resource> bound_ = std::vector<Resource>(layers_.size(), Resource::Sequencer);
 };
 
@@ -231,7 +237,9 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   }
   const std::vector<LeafFacts> leaves = leafFacts(program);
   setCompletion(report, simulated.layerEnd);
-  SliceCounter(program, simulated.timeline, leaves, report.layers).fillIn();
+  SliceCounter counter(program, simulated.timeline, leaves, report.layers);
+  counter.fillIn();
+  report.weightBytesPadded = counter.paddedBytes();
   if (report.efficiency() > 1)
     report.layerBoundPassedBy = waysPastBound(report, device, simulated.timeline, leaves);
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);

@@ -217,7 +217,12 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("corePeakBytes").value(report.corePeakBytes).endObject();
   json.key("work").beginObject();
   json.key("macsDense").value(report.denseMacs).key("macsExecuted").value(report.macsExecuted);
-  json.key("macsPadded").value(report.macsExecuted - report.macs).endObject();
+  json.key("macsPadded").value(report.macsExecuted - report.macs);
+  json.key("weightBytesPadded").value(report.weightBytesPadded).endObject();
+  json.key("propagation").beginObject();
+  json.key("channelsRemoved").value(report.propagation.channelsRemoved);
+  json.key("weightsZeroed").value(report.propagation.weightsZeroed);
+  json.key("macsRemoved").value(report.propagation.macsRemoved).endObject();
   json.key("verification");
   writeVerification(json, report.verification);
   json.key("layers").beginArray();
@@ -275,6 +280,9 @@ std::string reportMarkdown(const Report& report) {
   out << "| most bytes in one memtile | " << kibibytes(report.memtilePeakBytes) << " |\n";
   out << "| most bytes in one core | " << kibibytes(report.corePeakBytes) << " |\n";
   out << "| MACs needed | " << report.macs << " |\n";
+  if (report.propagation.channelsRemoved > 0 || report.propagation.weightsZeroed > 0)
+    out << "| MACs that no output depends on, taken out | " << report.propagation.macsRemoved
+        << " |\n";
   out << "| MACs executed, padding included | " << report.macsExecuted << " |\n";
   if (!report.hostOperators.empty()) {
     out << "\n## On the host, not in the time above\n\n";

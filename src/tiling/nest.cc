@@ -104,6 +104,11 @@ Held LayerNest::held(const CoreShare& share, std::size_t operand, const Iteratio
 }
 
 std::int64_t LayerNest::recordBytes(const CoreShare& share, const Iteration& at) const {
+  if (mapping_->equalRecords) return mapping_->weightBytes;
+  return usedBytes(share, at);
+}
+
+std::int64_t LayerNest::usedBytes(const CoreShare& share, const Iteration& at) const {
   const Interval blocks = mapping_->passBlocks(share, at.pass);
   return roundUpTo(heddle::recordBytes(*op_, blocks, part(at), last(at)), kBlock);
 }

@@ -62,9 +62,10 @@ class PlanPrinter {
          << " bands " << m.bands << (m.resident ? " resident" : "") << "\n";
     for (const ReductionPart& part : m.parts)
       out_ << "  part blocks " << part.inputBlocks << " rows " << part.kernelRows << "\n";
-    out_ << "  buffers weights " << m.weightSlots << " by " << m.weightBytes << " output "
-         << m.outputSlots << " by " << m.outputRowBytes << " sums " << m.accumulatorBytes
-         << "  # core " << m.coreBytes() << " B\n";
+    out_ << "  buffers weights " << m.weightSlots << " by " << m.weightBytes
+         << (m.equalRecords ? " equal" : "") << " output " << m.outputSlots << " by "
+         << m.outputRowBytes << " sums " << m.accumulatorBytes << "  # core " << m.coreBytes()
+         << " B\n";
     for (const RingPlan& ring : m.rings)
       out_ << "  ring " << ring.length << " by " << ring.rowBytes << "\n";
     out_ << "  score " << m.score.raw() << " bound " << quotedText(m.boundBy) << "\n";
@@ -233,6 +234,7 @@ class PlanParser {
     Mapping& m = mapping(r);
     m.weightSlots = named(r, "weights");
     m.weightBytes = named(r, "by");
+    m.equalRecords = r.take("equal");
     m.outputSlots = named(r, "output");
     m.outputRowBytes = named(r, "by");
     m.accumulatorBytes = named(r, "sums");

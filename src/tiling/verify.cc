@@ -353,6 +353,11 @@ class PlanCheck {
                 std::to_string(m.weightSlots) + " places of " + std::to_string(m.weightBytes) +
                     " B, " + std::to_string(m.weights.size()) + " routes",
                 "plan both, or neither where the operator has no weights");
+    if (device_.limits.recordLengths && m.weightSlots > 0 && !m.equalRecords)
+      faultHere("PLAN005", "weight records differ in length",
+                "the device has 'limits.recordLengths' of " +
+                    std::to_string(*device_.limits.recordLengths),
+                "say 'equal' behind the places of the weights");
     if (m.outputSlots < 1 || m.weightSlots < 0 || m.weightBytes % kBlock != 0 ||
         m.outputRowBytes % kBlock != 0 || m.accumulatorBytes % kBlock != 0)
       faultHere("PLAN005", "the places of a buffer are none, or no multiples of 8 bytes",
@@ -404,7 +409,7 @@ class PlanCheck {
       const Interval blocks = m.passBlocks(share, at.pass);
       if (blocks.empty()) continue;
       for (at.part = 0; at.part < std::ssize(m.parts); ++at.part)
-        tooSmall("bytes of a weight record", nest.recordBytes(share, at),
+        tooSmall("bytes of a weight record", nest.usedBytes(share, at),
                  m.weightSlots > 0 ? m.weightBytes : 0);
       for (at.chunk = 0; at.chunk < m.chunks; ++at.chunk)
         for (const PixelBox& box : share.boxes) {

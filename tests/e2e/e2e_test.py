@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The executable as a user runs it: every result is verified, and the report holds what it promises.
 
-    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Prune | Resnet50 | Roofline | Real | CommandLine |
+    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Prune | Propagate | Resnet50 | Roofline | Real | CommandLine |
                                                                                   Terminal]
 """
 import argparse
@@ -136,6 +136,24 @@ class Prune(Heddle):
                         self.assertEqual(layers[layer["layer"]]["kept"], layer["blocksKept"])
                         self.assertEqual(layer["blocksKept"], layer["blocks"] - layer["blocks"] // 2)
 
+    def test_masks_make_the_same_program_as_the_pruned_model(self):
+        model = SOURCE / "models/tiny_cnn.onnx"
+        pruned, _ = self.prune(model, "--ratio", "0.5")
+        masks = pruned.with_suffix(".masks.npz")
+        whole, of_model, of_masks = (self.folder / name for name in ("whole", "of_model", "of_masks"))
+        self.run_heddle("compile", model, "--mesh", "2x2", "-o", whole)
+        self.run_heddle("compile", pruned, "--masks", masks, "--mesh", "2x2", "-o", of_model)
+        self.run_heddle("compile", model, "--masks", masks, "--apply-masks", "--mesh", "2x2", "-o", of_masks)
+        self.assertEqual((of_masks / "weights.bin").read_bytes(), (of_model / "weights.bin").read_bytes())
+        programs = [(out / "program.asm").read_text().splitlines() for out in (of_masks, of_model)]
+        self.assertEqual(*(program[2:] for program in programs))  # but for the names of the models
+        self.assertNotEqual(programs[0][1], programs[1][1])
+        reports = [json.loads((out / "report.json").read_text()) for out in (of_masks, whole)]
+        self.check_verified(reports[0])
+        self.assertLess(reports[0]["model"]["weightBytes"], reports[1]["model"]["weightBytes"])
+        plan = self.run_heddle("compile", model, "--from", "plan", of_masks / "plan.txt", "--mesh", "2x2", "-o", whole, status=1)
+        self.assertIn("PLAN011", plan.stderr)
+
     def test_nothing_but_masked_weights_changes(self):
         for model in self.MODELS:
             with self.subTest(model=model.relative_to(SOURCE)):
@@ -224,6 +242,57 @@ class Prune(Heddle):
         self.assertLess(seconds() - began, 5)
 
 
+class Propagate(Heddle):
+    MODELS = [SOURCE / "models" / folder / "tiny_pruned.onnx" for folder in ("", "float")]
+
+    def test_channels_of_zeros_save_time_although_no_block_is_zero(self):
+        for model in self.MODELS:
+            found = json.loads(self.run_heddle("inspect", model, "--json").stdout)
+            self.assertTrue(all(layer["blocks"]["kept"] == layer["blocks"]["all"] for layer in found["sparsity"]))
+            for mesh in ("1x1", "2x2", "4x4"):
+                with self.subTest(model=model.relative_to(SOURCE), mesh=mesh):
+                    whole, less = self.compile(model, mesh, "--no-propagate"), self.compile(model, mesh)
+                    self.check_verified(whole)
+                    self.check_verified(less)
+                    self.assertLess(less["time"]["cycles"], 0.6 * whole["time"]["cycles"])
+                    self.assertEqual(whole["propagation"], dict(channelsRemoved=0, weightsZeroed=0, macsRemoved=0))
+                    self.assertEqual(less["propagation"]["channelsRemoved"], found["propagation"]["channelsRemoved"])
+                    self.assertEqual(less["propagation"]["macsRemoved"],
+                                     whole["work"]["macsDense"] - less["work"]["macsDense"])
+
+    def test_the_outputs_are_those_of_the_model(self):
+        for model in self.MODELS:
+            arrays = []
+            self.run_heddle("interpret", model, "--quantized", "--output", self.folder / "reference.npy")
+            for arguments in ([], ["--no-propagate"]):
+                self.compile(model, "3x2", "--no-verify", *arguments)
+                self.run_heddle("simulate", self.folder / "out", "--data", "--output", self.folder / "y.npy", "-q")
+                arrays.append(np.load(self.folder / "y.npy"))
+            for array in arrays:
+                np.testing.assert_array_equal(array, np.load(self.folder / "reference.npy"))
+
+    def test_a_network_without_zeros_gives_the_same_program(self):
+        for name in ("tiny_cnn", "tiny_mobile", "tiny_inception"):
+            for out, arguments in (("a", []), ("b", ["--no-propagate"])):
+                self.compile(SOURCE / f"models/{name}.onnx", "2x2", "--no-verify", *arguments, name=out)
+            for file in ("plan.txt", "program.asm", "weights.bin", "report.md"):
+                self.assertTrue(filecmp.cmp(self.folder / "a" / file, self.folder / "b" / file, shallow=False), file)
+
+    def test_later_stages_begin_with_files_of_the_smaller_network(self):
+        model, made = self.MODELS[1], self.folder / "made"
+        self.compile(model, "2x2", "--no-verify", "--dump", "memory-plan", name="made")
+        self.assertIn("%1 'conv1_q' 18x16x16 ", (made / "dump/propagated.txt").read_text())
+        self.assertIn("%1 'conv1_q' 18x16x32 ", (made / "dump/canonical.txt").read_text())
+        for stage, file in (("plan", "plan.txt"), ("memory-plan", "dump/memory-plan.txt"), ("program", "program.asm")):
+            with self.subTest(stage):
+                self.check_verified(self.compile(model, "2x2", "--from", stage, made / file))
+                for same in ("program.asm", "weights.bin"):
+                    self.assertTrue(filecmp.cmp(made / same, self.folder / "out" / same, shallow=False))
+        refused = self.run_heddle("compile", model, "--mesh", "2x2", "-o", self.folder / "no", "--no-propagate",
+                                  "--from", "program", made / "program.asm", status=1)
+        self.assertIn("PLAN011", refused.stderr)
+
+
 class Resnet50(Heddle):
     def test_on_4x4_it_matches_and_is_faster_than_the_paper(self):
         report = self.compile(options.models / "resnet50.onnx", "4x4", "--device", SOURCE / "hw_configs/paper.yaml")
@@ -271,7 +340,7 @@ class CommandLine(Heddle):
     LIMITS = {"granularity": ("64B", "8B"), "core.descriptors": (1, 6), "core.dimensions": (None, 1), "core.locks": (1, 3),
               "memtile.descriptors": (1, 9), "memtile.dimensions": (None, 1), "memtile.locks": (1, 4),
               "shim.descriptors": (1, 4), "shim.dimensions": (None, 1), "lockMaximum": (None, 1),
-              "locksPerDescriptor": (None, 1)}
+              "locksPerDescriptor": (None, 1), "recordLengths": (None, 1)}
 
     def test_a_limit_of_the_device_is_kept_or_named(self):
         model = SOURCE / "models/worked_conv.onnx"

@@ -4,6 +4,7 @@
     tests/e2e/robustness_test.py --heddle build/ci/heddle [Interrupts | Names | Paths | Limits | Results]
 """
 import argparse
+import itertools
 import os
 import pathlib
 import pty
@@ -276,6 +277,37 @@ class Paths(Robustness):
                 with self.subTest(command=command, path=path[:20]):
                     self.assertIn(done.returncode, (0, 1, 2), done.stderr)
                     self.assertEqual(done.returncode != 0, b"error[" in done.stderr)
+
+    def test_a_folder_of_others_in_a_sticky_one_is_refused_before_the_work(self):
+        """As the kernel decides: of the owners of both folders, and of the sticky bit."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to be another user")
+        nobody = 65534
+        as_nobody = {"user": nobody, "group": nobody, "extra_groups": [], "cwd": self.folder}
+        for file in (options.heddle, MODEL):  # to where nobody can read them
+            shutil.copy(file, self.folder)
+        self.folder.chmod(0o755)
+        decided = set()
+        for mode, of_parent, of_out in itertools.product((0o1777, 0o777), (0, nobody), (0, nobody)):
+            parent = self.folder / f"{mode:o}-{of_parent}-{of_out}"
+            for folder, owner, bits in ((parent, of_parent, mode), (parent / "out", of_out, 0o777)):
+                folder.mkdir()
+                os.chown(folder, owner, owner)
+                folder.chmod(bits)
+            renamed = subprocess.run(["mv", parent / "out", parent / "moved"], stderr=subprocess.DEVNULL, **as_nobody)
+            decided.add(renamed.returncode)
+            # Where there is no model, the folder is refused all the same: before any work.
+            model = "missing.onnx" if renamed.returncode else MODEL.name
+            if not renamed.returncode:
+                (parent / "moved").rename(parent / "out")
+            done = subprocess.run(["./heddle", "compile", model, "--mesh", "1x1", "-q", "-o", parent / "out"],
+                                  capture_output=True, text=True, **as_nobody)
+            refused = (f"error[FILE003] {parent / 'out'}: the results cannot be put there\n"
+                       "  what:  it belongs to another user, in a sticky folder\n"
+                       "  mend:  name a folder in it, or another one\n")
+            with self.subTest(parent=parent.name):
+                self.assertEqual((done.returncode, done.stderr), (1, refused) if renamed.returncode else (0, ""))
+        self.assertEqual(decided, {0, 1})
 
 
 class Limits(Robustness):

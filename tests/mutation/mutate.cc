@@ -142,6 +142,7 @@ class Mutator {
     addNumber("weights", "offset", r.offset, 8);
     addNumber("weights", "bytes", r.bytes, 8);
     if (r.kept > 0) addNumber("weights", "kept blocks", r.kept, 1);
+    if (r.padding > 0) addNumber("weights", "padding", r.padding, 8);
   }
 
   void changeInstruction() {

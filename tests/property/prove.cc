@@ -198,6 +198,7 @@ void drawLimits(Random& random, Settings& settings) {
       {"shim.descriptors", {"16", "48"}},
       {"shim.dimensions", {"1", "3"}},
       {"lockMaximum", {"7", "63"}},
+      {"recordLengths", {"1"}},
       {"locksPerDescriptor", {"1", "2", "4"}}};
   for (std::int64_t n = random.between(1, 2); n > 0; --n) {
     const auto& [key, values] = random.pick(kLimits);

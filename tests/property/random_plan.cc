@@ -334,7 +334,7 @@ class Maker {
           const std::vector<RowCall> calls = nest.calls(share, step.rows, at);
           const Interval blocks = map.passBlocks(share, at.pass);
           if (blocks.empty() && !map.resident) continue;
-          map.weightBytes = std::max(map.weightBytes, nest.recordBytes(share, at));
+          map.weightBytes = std::max(map.weightBytes, nest.usedBytes(share, at));
           std::int64_t columns = 0;
           for (const RowCall& call : calls) {
             columns += call.x.count;
@@ -349,6 +349,7 @@ class Maker {
       if (random_.chance(50) && ring.length < kMostRings) ring.length += random_.between(0, 3);
     }
     if (recordBytes(op(), {0, 1}, map.parts[0], true) == 0) map.weightBytes = 0;
+    map.equalRecords = map.weightBytes > 0 && (device_.limits.recordLengths || random_.chance(10));
     map.weightSlots = map.weightBytes > 0 ? random_.between(1, tries < 6 ? 3 : 1) : 0;
     map.outputSlots = random_.between(1, 3);
     if (map.parts.size() > 1) map.accumulatorBytes = sums * nest.accumulatorBands();

@@ -51,13 +51,19 @@ class GraphBuilder {
     }
     return op(name, "Concat", from, shape, std::move(assemble));
   }
+  TensorId op(const std::string& name, const std::string& type, std::vector<TensorId> from,
+              Shape shape, OpAttributes attributes) {
+    const TensorId out = tensor(name + "_out", shape);
+    graph_.ops.push_back({name, type, std::move(from), out, std::move(attributes)});
+    return out;
+  }
+  const Shape& shapeOf(TensorId t) const { return graph_.tensors[t.at()].shape; }
   CanonicalGraph finish(TensorId output) {
     graph_.outputs.push_back(port("output", output, shapeOf(output)));
     return std::move(graph_);
   }
 
  private:
-  const Shape& shapeOf(TensorId t) const { return graph_.tensors[t.at()].shape; }
   static Shape windowed(const Shape& in, const Window& w, std::int64_t channels) {
     const auto along = [](std::int64_t size, std::int64_t pads, std::int64_t kernel,
                           std::int64_t stride) { return (size + pads - kernel) / stride + 1; };
@@ -74,12 +80,6 @@ class GraphBuilder {
   static Port port(const std::string& name, TensorId t, const Shape& s) {
     const std::vector<std::int64_t> shape{1, s.channels, s.height, s.width};
     return {name, t, ElementType::Int8, shape, shape, "NCHW"};
-  }
-  TensorId op(const std::string& name, const std::string& type, std::vector<TensorId> from,
-              Shape shape, OpAttributes attributes) {
-    const TensorId out = tensor(name + "_out", shape);
-    graph_.ops.push_back({name, type, std::move(from), out, std::move(attributes)});
-    return out;
   }
   CanonicalGraph graph_;
 };

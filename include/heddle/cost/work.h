@@ -41,6 +41,7 @@ struct RowTransfers {
 // Calls of a core that are alike, with what must have come before each can begin.
 struct CallWork {
   KernelWork kernel;
+  KernelWork pace;      // of the slowest core that gets the same rows at the same time
   RowTransfers ahead;   // for which there is room while the call before runs
   RowTransfers waited;  // only after it has ended
   Transfers out;        // its output row leaves, while the next call runs

@@ -68,7 +68,8 @@ struct Limits {
   std::optional<std::int64_t> coreDimensions, memtileDimensions, shimDimensions;
   std::optional<std::int64_t> coreLocks, memtileLocks, lockMaximum;
   std::optional<std::int64_t>
-      locksPerDescriptor;        // acquired, and as many released, at a transfer's end
+      locksPerDescriptor;                     // acquired, and as many released, at a transfer's end
+  std::optional<std::int64_t> recordLengths;  // of a layer's weight records; 1: all equal
   std::int64_t granularity = 1;  // bytes; addresses, runs and strides are multiples of it
   friend bool operator==(const Limits&, const Limits&) = default;
 };

@@ -18,6 +18,7 @@
 #include "heddle/program/program.h"
 #include "heddle/report/report.h"
 #include "heddle/report/what_if.h"
+#include "heddle/sparsity/propagate.h"
 #include "heddle/tiling/plan.h"
 
 namespace heddle {
@@ -28,6 +29,7 @@ struct Compilation {
   std::string modelSha256;
   std::optional<Graph> graph;
   std::optional<Canonicalized> canonical;
+  std::optional<Propagated> propagated;  // absent where it changes nothing, or may not
   std::optional<Device> device;
   std::optional<Plan> plan;
   std::optional<MemoryPlan> memoryPlan;
@@ -39,6 +41,11 @@ struct Compilation {
   std::vector<WhatIf> whatIf;               // empty where the run is too long for it
   std::optional<Report> report;
   Effort effort;
+
+  // What is planned, executed and reported on. Needs: canonicalize is done.
+  const CanonicalGraph& network() const {
+    return propagated ? propagated->graph : canonical->graph;
+  }
 };
 
 // The file of a stage in a dump, "plan.txt", and its content. Needs: the stage is done.

@@ -18,10 +18,12 @@ struct Proof {
 };
 
 // Compares the output of every operator, and the network's outputs in DDR. `expected` is every
-// tensor of the graph in order Y, X, C. Errors: VER001 a tensor differs (layer, core, memtile,
-// address, first differing index).
+// tensor of the graph in order Y, X, C, and `outputs[i]` what graph.outputs[i] is to be: that of
+// the network before anything was taken out of it. Errors: VER001 a tensor differs (layer, core,
+// memtile, address, first differing index).
 Proof compareWithInterpreter(const CanonicalGraph& graph, const Program& program,
                              const SimulateResult& executed,
-                             std::span<const std::vector<std::int8_t>> expected);
+                             std::span<const std::vector<std::int8_t>> expected,
+                             std::span<const std::vector<std::int8_t>> outputs);
 
 }  // namespace heddle

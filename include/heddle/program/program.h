@@ -347,6 +347,7 @@ struct Lock {
 struct WeightRecord {
   std::int64_t offset = 0, bytes = 0;  // multiples of 8
   std::int64_t kept = 0;               // CONV: 8x8 blocks in it
+  std::int64_t padding = 0;            // of the bytes: so many at its end that nobody reads
   friend bool operator==(const WeightRecord&, const WeightRecord&) = default;
 };
 

@@ -36,6 +36,12 @@ struct Effort {
   std::int64_t peakBytes = 0;
 };
 
+// What was taken out of the network before it was planned, since no output depends on it.
+struct Propagation {
+  std::int64_t channelsRemoved = 0, weightsZeroed = 0;
+  std::int64_t macsRemoved = 0;  // dense ones
+};
+
 struct LayerReport {
   std::string name, op, split;
   // Cycles are differences of completion (how much later the array is done with layers 0..i than
@@ -67,8 +73,9 @@ struct Report {
   std::string device;
   std::int64_t rows = 0, columns = 0, macsPerCycle = 0;
   Hertz clock;
-  std::int64_t macs = 0, weightBytes = 0;            // of the network
+  std::int64_t macs = 0, weightBytes = 0;            // of the network, as it is left
   std::int64_t denseMacs = 0, denseWeightBytes = 0;  // if no weight block were left out
+  Propagation propagation;
   Cycles cycles;
   std::optional<Cycles> closedForm;
   Bounds bounds;
@@ -77,6 +84,8 @@ struct Report {
   Traffic traffic;
   std::int64_t memtilePeakBytes = 0, corePeakBytes = 0;
   std::int64_t macsExecuted = 0;
+  // Of the weights that left DDR: bytes that make short records as long as the longest.
+  std::int64_t weightBytesPadded = 0;
   Verification verification;
   std::vector<LayerReport> layers;
   Effort effort;

@@ -53,8 +53,10 @@ class LayerNest {
   }
   bool first(const Iteration& at) const { return at.part == 0; }
   bool last(const Iteration& at) const { return at.part + 1 == std::ssize(mapping_->parts); }
-  // Bytes of the weight record that a core reads in an iteration, a multiple of 8.
+  // Bytes of the weight record that a core receives for an iteration, and what of them it reads;
+  // multiples of 8.
   std::int64_t recordBytes(const CoreShare& share, const Iteration& at) const;
+  std::int64_t usedBytes(const CoreShare& share, const Iteration& at) const;
   // Sums that the loops inside Part keep at once, as a number of bands; and which of them is due.
   std::int64_t accumulatorBands() const;
   std::int64_t accumulatorBand(const Iteration& at) const;

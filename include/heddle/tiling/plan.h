@@ -109,6 +109,7 @@ struct Mapping {
   bool resident = false;  // all input of a chunk and band stays in the core over passes and parts
   std::vector<RingPlan> rings;                    // per operand
   std::int64_t weightSlots = 0, weightBytes = 0;  // largest record of a pass
+  bool equalRecords = false;                      // all are padded to weightBytes
   std::int64_t outputSlots = 2, outputRowBytes = 0, accumulatorBytes = 0;
   std::vector<std::vector<Route>> inputs;  // per operand
   std::vector<Route> weights;

@@ -27,9 +27,14 @@ StepWork tenCalls() {
   const KernelWork kernel = kernelWork(OpKind::Conv, 8, 9, 14);
   StepWork step;
   CoreWork core{.calls = {}, .first = {transfers(400, 3), {}}, .cores = 1};
-  core.calls.push_back(
-      {.kernel = kernel, .ahead = {}, .waited = {}, .out = transfers(800, 1), .times = 1});
   core.calls.push_back({.kernel = kernel,
+                        .pace = kernel,
+                        .ahead = {},
+                        .waited = {},
+                        .out = transfers(800, 1),
+                        .times = 1});
+  core.calls.push_back({.kernel = kernel,
+                        .pace = kernel,
                         .ahead = {transfers(400, 1), {}},
                         .waited = {},
                         .out = transfers(800, 1),

@@ -44,7 +44,11 @@ class ProofTest : public ::testing::Test {
     return std::move(*result);
   }
   Proof proofOf(const SimulateResult& result) const {
-    return compareWithInterpreter(graph, generated.program, result, expected);
+    return proofOf(result, expected[graph.outputs[0].tensor.at()]);
+  }
+  Proof proofOf(const SimulateResult& result, const TensorValue& output) const {
+    return compareWithInterpreter(graph, generated.program, result, expected,
+                                  std::vector<TensorValue>{output});
   }
 
   Device device = *readDevice("paper", {.mesh = {{2, 2}}, .settings = {}});
@@ -85,6 +89,15 @@ TEST_F(ProofTest, AByteThatDiffersIsTracedToItsLayerCoreAndAddress) {
   const std::string end =
       ", memtile 1 address " + std::to_string(address) + "; 1 of 4096 bytes differ";
   EXPECT_TRUE(fault.what.ends_with(end)) << fault.what << "\nand not " << end;
+}
+
+TEST_F(ProofTest, AnOutputIsHeldAgainstWhatItShallBe) {
+  TensorValue output = expected[graph.outputs[0].tensor.at()];
+  output[5] ^= 1;  // another network's
+  const Proof proof = proofOf(executed(), output);
+  EXPECT_EQ(proof.verification.mismatches, 1);
+  ASSERT_EQ(proof.faults.size(), 1U);
+  EXPECT_EQ(proof.faults[0].where, "two, output 'output' in DDR");
 }
 
 TEST_F(ProofTest, AWrongWeightIsFoundInItsLayerAndInWhatReadsIt) {

@@ -237,7 +237,9 @@ Program randomProgram() {
   p.layers = some<Layer>([] { return Layer{text(), text(), id<TensorId>(), text()}; });
   p.steps = some<LayerId>([] { return id<LayerId>(); });
   p.kernels = some<Kernel>(kernel);
-  p.records = some<WeightRecord>([] { return WeightRecord{integer(), integer(), integer()}; });
+  p.records = some<WeightRecord>([] {
+    return WeightRecord{integer(), integer(), integer(), integer()};
+  });
   p.buffers = some<Buffer>([] {
     return Buffer{text(),       static_cast<TileKind>(*rc::gen::inRange(0, 3)),
                   range(),      integer(),
@@ -377,7 +379,7 @@ Program programOfEverything() {
   p.deviceSha256 = "22dd";
   p.weightsAddress = 4096;
   p.weightsBytes = 2304;
-  p.records = {{0, 576, 4}, {576, 576, 4}, {1152, 576, 3}, {1728, 576, 0}};
+  p.records = {{0, 576, 4}, {576, 576, 4}, {1152, 576, 3}, {1728, 576, 0, 64}};
   p.ddrBytes = 8192;
   p.inputs = {{"x", TensorId(0), ElementType::Uint8, {1, 16, 16, 16}, {1, 16, 16, 16}, "NCHW"}};
   p.outputs = {{"y", TensorId(1), ElementType::Float32, {1, 32}, {1, 32}, "NC"},

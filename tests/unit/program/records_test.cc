@@ -47,5 +47,27 @@ TEST(AppendRecord, OnlyTheLastPartHasTheEpilogue) {
   EXPECT_EQ(image.size(), 8u + 8 + 64);
 }
 
+// 16x16 weights, w = 16 * cout + cin, of which the blocks (0, 1) and (1, 0) are left out.
+TEST(AppendRecord, HoldsTheKeptBlocksOnly) {
+  testing::GraphBuilder b("sparse");
+  CanonicalGraph graph =
+      b.finish(b.conv("conv", b.input("x", {2, 2, 16}), 16, {1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
+  Conv& conv = std::get<Conv>(graph.ops[0].attributes);
+  for (std::size_t i = 0; i < 256; ++i) conv.weights[i] = static_cast<std::int8_t>(i);
+  conv.kept = Bits(4, true);
+  conv.kept.reset(1);
+  conv.kept.reset(2);
+  std::vector<std::uint8_t> image;
+  appendRecord(graph, graph.ops[0], {0, 2}, {{0, 2}, {0, 1}}, false, image);
+  ASSERT_EQ(image.size(), 16u + 8 + 2 * 64);
+  EXPECT_EQ(image[16], 0b1001);                    // gamma
+  EXPECT_EQ(image[24 + 3 * 8 + 2], 16 * 2 + 3);    // block (0, 0): cin 3, cout 2
+  EXPECT_EQ(image[88 + 3 * 8 + 2], 16 * 10 + 11);  // block (1, 1): cin 11, cout 10
+  image.clear();
+  appendRecord(graph, graph.ops[0], {1, 1}, {{0, 1}, {0, 1}}, false, image);
+  ASSERT_EQ(image.size(), 8u + 8);  // nothing of it is kept
+  EXPECT_EQ(image[8], 0);
+}
+
 }  // namespace
 }  // namespace heddle

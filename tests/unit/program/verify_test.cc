@@ -169,6 +169,9 @@ INSTANTIATE_TEST_SUITE_P(
             {{"record 0 for 2 @0x0 size 2520 kept 4", "record 0 for 2 @0x0 size 2520 kept -1"}},
             "error[PROG004] record 0: the number of kept blocks is out of range\n"
             "  what:  -1\n"
+            "  mend:  count the blocks that the record holds\n"
+            "error[PROG004] record 1: the number of kept blocks is out of range\n"
+            "  what:  -1\n"
             "  mend:  count the blocks that the record holds\n"},
         FaultCase{{{"LOADW record[column]", "LOADW record[1 + column]"}},
                   "error[PROG004] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
@@ -214,6 +217,18 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{
             {{"record 0 for 2 @0x0 size 2520 kept 4", "record 0 for 2 @0x0 size 2512 kept 4"}},
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
+            "the weight record is too small, or keeps too many blocks\n"
+            "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
+            "  mend:  give the whole record\n"
+            "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 21 (CONV): "
+            "the weight record is too small, or keeps too many blocks\n"
+            "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
+            "  mend:  give the whole record\n"
+            "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 22 (CONV): "
+            "the weight record is too small, or keeps too many blocks\n"
+            "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
+            "  mend:  give the whole record\n"
+            "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 23 (CONV): "
             "the weight record is too small, or keeps too many blocks\n"
             "  what:  record 0 has 2512 B and keeps 4 blocks of the kernel's 2 x 2\n"
             "  mend:  give the whole record\n"},

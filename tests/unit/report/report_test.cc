@@ -177,7 +177,7 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
         "coreToMemtileSeconds", "lowerBoundSeconds", "layerBoundSeconds", "efficiency"}},
       {"traffic", {"ddrReadBytes", "ddrWriteBytes", "memtileToCoreBytes", "coreToMemtileBytes"}},
       {"memory", {"memtilePeakBytes", "corePeakBytes"}},
-      {"work", {"macsDense", "macsExecuted", "macsPadded"}},
+      {"work", {"macsDense", "macsExecuted", "macsPadded", "weightBytesPadded"}},
       {"verification", {"ran", "matches", "tensorsCompared", "bytesCompared", "mismatches"}},
       {"effort",
        {"importSeconds", "compileSeconds", "simulateSeconds", "whatIfSeconds", "verifySeconds",

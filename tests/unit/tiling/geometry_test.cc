@@ -75,5 +75,30 @@ TEST(MostCallsAhead, CountsCallsThatWaitForARowOfTheirOwn) {
   EXPECT_EQ(mostCallsAhead({}, 3), 0);
 }
 
+TEST(BlockCounts, CountsTheBlocksOfEveryRectangle) {
+  GraphBuilder b("sparse");
+  const TensorId x = b.input("x", {4, 4, 70 * 8});
+  CanonicalGraph graph = b.finish(b.conv("conv", x, 5 * 8, {1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
+  Conv& conv = std::get<Conv>(graph.ops[0].attributes);
+  EXPECT_TRUE(BlockCounts(graph.ops[0]).whole());
+  conv.kept = Bits(5 * 70);
+  for (std::int64_t i = 0; i < conv.kept.size(); ++i)
+    if (i * i % 7 < 3) conv.kept.set(i);
+  const BlockCounts counts(graph.ops[0]);
+  EXPECT_FALSE(counts.whole());
+  for (std::int64_t first = 0; first < 5; ++first)
+    for (std::int64_t end = first; end <= 5; ++end)
+      for (const Interval& in :
+           {Interval{0, 70}, Interval{0, 1}, Interval{3, 64}, Interval{63, 7}}) {
+        std::int64_t kept = 0;
+        for (std::int64_t o = first; o < end; ++o)
+          for (std::int64_t i = in.first; i < in.end(); ++i) kept += conv.kept[o * 70 + i];
+        EXPECT_EQ(counts.count({first, end - first}, in), kept);
+        EXPECT_EQ(blocksComputed(graph.ops[0], {first, end - first}, {in, {0, 1}}), kept);
+      }
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 5}, {{0, 70}, {0, 1}}, true),
+            40 + 6 * 8 + conv.kept.count() * 64 + 3 * 4 * 40);
+}
+
 }  // namespace
 }  // namespace heddle

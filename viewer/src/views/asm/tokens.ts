@@ -10,7 +10,7 @@ export interface Token {
 const PART = /("(?:\\.|[^"\\])*"?)|(#.*)|(@?0x[0-9a-fA-F]+|@)|(%\d+)|(\bL\d+\b|\bL(?=\())|(\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)|([A-Za-z_][\w-]*)/g;
 const GROUPS: TokenKind[] = ["string", "comment", "address", "tensor", "lock", "number"];
 const KEYWORDS = new Set([
-  "model", "device", "weights", "ddr", "input", "output", "tensor", "slice", "layer", "kernel", "move", "buffer", "lock", "loop", "acquire", "release", "record", "kept", "holds", "ring", "out", "in", "sum", "init", "add",
+  "model", "device", "weights", "ddr", "input", "output", "tensor", "slice", "layer", "kernel", "move", "buffer", "lock", "loop", "acquire", "release", "record", "kept", "padding", "holds", "ring", "out", "in", "sum", "init", "add",
 ]);
 
 const kindOfWord = (word: string): TokenKind => (/^[A-Z][A-Z0-9]{2,}$/.test(word) ? "mnemonic" : KEYWORDS.has(word) ? "keyword" : "plain");
