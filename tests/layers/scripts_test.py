@@ -27,7 +27,7 @@ def missing(text, light):
 
 class Scripts(unittest.TestCase):
     def test_each_installs_what_it_builds_with(self):
-        scripts = [path for path in (SOURCE / "scripts").glob("*.sh") if path.name != "build.sh"]
+        scripts = [path for path in (SOURCE / "scripts").rglob("*.sh") if path.name != "build.sh"]
         builders = [path for path in scripts if BUILD.search(path.read_text())]
         self.assertGreaterEqual(len(builders), 4)
         for path in builders:

@@ -24,4 +24,14 @@ struct Mutation {
 
 Mutation mutate(const Program& program, std::uint64_t seed);
 
+// The same of the weights that a program comes with: a bit of a CONV record's gamma flips, two
+// different ones change places (so that as many blocks are kept), or a bit of a weight flips.
+struct ImageMutation {
+  WeightImage image;
+  std::string kind;  // "gamma", "gamma, as many kept", "weight"
+  std::string what;  // where and how
+};
+
+ImageMutation mutateImage(const Program& program, const WeightImage& image, std::uint64_t seed);
+
 }  // namespace heddle::mutation
