@@ -11,9 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMostReport = std::uintmax_t{1} << 26,
-                         kMostDevice = std::uintmax_t{1} << 20;
-
 // The device.yaml beside a report is the run's, where there is one.
 Result<ComparedRun> readRun(const std::string& path) {
   std::error_code ignored;

@@ -17,8 +17,6 @@
 namespace heddle {
 namespace {
 
-constexpr std::uintmax_t kMostReport = std::uintmax_t{1} << 28;
-
 struct ModelFacts {
   std::int64_t macs = 0, weightBytes = 0;
   std::map<std::string, std::int64_t> operators;  // by ONNX type

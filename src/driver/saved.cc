@@ -10,8 +10,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::uintmax_t kMostAsm = std::uintmax_t{1} << 30, kMostWeights = std::uintmax_t{1} << 32,
-                         kMostDevice = std::uintmax_t{1} << 20;
+constexpr std::uintmax_t kMostAsm = std::uintmax_t{1} << 30, kMostWeights = std::uintmax_t{1} << 32;
 
 Diagnostic notTheFile(const std::filesystem::path& file, std::string what) {
   return {.code = "SIM001",

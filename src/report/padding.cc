@@ -37,7 +37,9 @@ std::int64_t realMacs(const Program& program, const CanonicalOp& op, const Conv&
       real += realChannels(program, op.output, outputs.first + b, 1) *
               realChannels(program, in, inputs.first + a, 1);
     }
-  return kept > 0 ? static_cast<std::int64_t>(Int128{macs} * real / (kept * kBlock * kBlock)) : 0;
+  return kept > 0
+             ? static_cast<std::int64_t>(Int128{macs} * real / (Int128{kept} * kBlock * kBlock))
+             : 0;
 }
 
 std::int64_t paddedMacs(const CanonicalOp& op, const Program& program, const QueueCursor& at,

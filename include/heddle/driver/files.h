@@ -16,6 +16,10 @@ namespace heddle {
 
 class SiblingLock;
 
+// Largest files of an OUT that are read: report.json or report.md, device.yaml.
+inline constexpr std::uintmax_t kMostReport = std::uintmax_t{1} << 26,
+                                kMostDevice = std::uintmax_t{1} << 20;
+
 // Errors: FILE001 not there, not a file, unreadable, or larger than `most` bytes.
 Result<std::string> readTextFile(const std::filesystem::path& path, std::uintmax_t most);
 Result<std::vector<std::uint8_t>> readBytes(const std::filesystem::path& path, std::uintmax_t most);
