@@ -471,9 +471,14 @@ void Printer::records() {
   for (std::size_t i = 0; i < all.size();) {
     const WeightRecord& r = all[i];
     std::size_t end = i + 1;
-    while (end < all.size() &&
-           all[end] == WeightRecord{all[end - 1].offset + r.bytes, r.bytes, r.kept, r.padding})
+    // Nobody has checked the numbers yet: the sum may wrap, as the parser's does.
+    auto next = static_cast<std::uint64_t>(r.offset);
+    while (end < all.size()) {
+      next += static_cast<std::uint64_t>(r.bytes);
+      if (all[end] != WeightRecord{static_cast<std::int64_t>(next), r.bytes, r.kept, r.padding})
+        break;
       ++end;
+    }
     word("record ").number(static_cast<std::int64_t>(i));
     if (end - i > 1) word(" for ").number(static_cast<std::int64_t>(end - i));
     word(" @").hex(r.offset).word(" size ").number(r.bytes);
