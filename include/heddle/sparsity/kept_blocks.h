@@ -10,7 +10,8 @@
 namespace heddle {
 
 // Fills in Conv::kept where a block is empty: a block goes where all its weights, through all taps,
-// are at the zero point of their row. Nothing computes differently. Time: ResNet-50 5 ms.
+// are at the zero point of their row. Nothing computes differently. Time: ResNet-50 0.6 ms, half
+// pruned 11 ms.
 void findKeptBlocks(CanonicalGraph& graph);
 
 // Output and input blocks of a convolution that are kept, and all of them.
