@@ -50,13 +50,6 @@ std::int64_t largestPart(const Home& home) {
   return largest;
 }
 
-std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes) {
-  std::map<std::int64_t, std::int64_t> count;
-  std::int64_t most = 0;
-  for (const Route& route : routes) most = std::max(most, ++count[route.memtile]);
-  return most;
-}
-
 class Allocator {
  public:
   Allocator(const CanonicalGraph& graph, const Plan& plan, const Device& device)
@@ -119,10 +112,11 @@ class Allocator {
       needed = 0;
       fits = tryStreams(s, onePlaceEach, needed);
     }
+    const std::int64_t staging = plan_.stagingPerRoute(m);
     for (std::size_t r = 0; r < m.weights.size(); ++r)
       memory_.steps[s].weights.push_back(
-          {memory_.weightStaging + weightRank(m, r) * plan_.stagingPerRoute(), m.weightBytes,
-           std::min({plan_.stagingPerRoute() / m.weightBytes, kMostStaged, mostPlaces()})});
+          {memory_.weightStaging + weightRank(m, r) * staging, m.weightBytes,
+           std::min({staging / m.weightBytes, kMostStaged, mostPlaces()})});
     if (fits) return;
     errors_.push_back(
         {"MEM001", graph_.name + ", node '" + op(s).name + "' (" + op(s).onnxOp + ")",

@@ -92,18 +92,17 @@ Result<Plan> planWith(const CanonicalGraph& graph, const Device& whole, const Th
   Plan plan;
   Views views = findViews(graph);
   plan.views = std::move(views.tensors);
-  // A quarter of every memtile is for weights on their way, in one part for each mesh row that it
-  // serves.
-  plan.weightStagingParts = divideRoundUp(device.rows, device.memtiles());
-  plan.weightStaging = device.memtile.memory.raw() / 4 / plan.weightStagingParts / kBlock * kBlock *
-                       plan.weightStagingParts;
+  // A quarter of every memtile is for weights on their way.
+  plan.weightStaging = device.memtile.memory.raw() / 4 / kBlock * kBlock;
+  const std::int64_t stagingPerRoute =
+      plan.weightStaging / divideRoundUp(device.rows, device.memtiles()) / kBlock * kBlock;
   Diagnostics errors;
   std::vector<std::optional<Tiling>> tilings;
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const CanonicalOp& op = graph.ops[i];
     tilings.emplace_back();
     if (views.inPlace[i]) continue;
-    FoundTiling found = searchTiling(graph, op, device, {plan.stagingPerRoute(), thrift.ahead});
+    FoundTiling found = searchTiling(graph, op, device, {stagingPerRoute, thrift.ahead});
     if (!found.tiling)
       errors.push_back(
           {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",

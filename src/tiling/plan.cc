@@ -1,6 +1,7 @@
 #include "heddle/tiling/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -48,8 +49,16 @@ const CoreShare* Mapping::shareOf(const CoreAt& core) const {
   return found == shares.end() ? nullptr : &*found;
 }
 
-std::int64_t Plan::stagingPerRoute() const {
-  return weightStaging / weightStagingParts / kBlock * kBlock;
+std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes) {
+  std::map<std::int64_t, std::int64_t> count;
+  std::int64_t most = 0;
+  for (const Route& route : routes) most = std::max(most, ++count[route.memtile]);
+  return most;
+}
+
+std::int64_t Plan::stagingPerRoute(const Mapping& mapping) const {
+  const std::int64_t parts = std::max<std::int64_t>(1, mostRoutesOfAMemtile(mapping.weights));
+  return weightStaging / parts / kBlock * kBlock;
 }
 
 std::string splitText(const Mapping& m) {

@@ -8,7 +8,7 @@
 namespace heddle {
 namespace {
 
-const std::string kVersion = "heddle.plan/1";
+const std::string kVersion = "heddle.plan/2";
 const std::string kCode = "PLAN010";
 const std::vector<std::string> kLoopWords = {"pass", "chunk", "band", "part"};  // of NestLoop
 constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number: sums stay in 64 bits
@@ -27,8 +27,8 @@ class PlanPrinter {
 
   std::string run() {
     out_ << kVersion << "\nmodel " << quotedText(origin_.modelSha256) << "\ndevice "
-         << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging << " parts "
-         << plan_.weightStagingParts << "\n\n";
+         << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging
+         << "\n\n";
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
       if (const View& v = plan_.views[t]; v.root.at() != t)
         out_ << "view " << t << " root " << v.root.index << " block " << v.block << "\n";
@@ -186,10 +186,7 @@ class PlanParser {
 
   void model(LineReader& r) { origin_.modelSha256 = r.string(); }
   void device(LineReader& r) { origin_.deviceSha256 = r.string(); }
-  void staging(LineReader& r) {
-    plan_.weightStaging = number(r);
-    plan_.weightStagingParts = named(r, "parts");
-  }
+  void staging(LineReader& r) { plan_.weightStaging = number(r); }
   void view(LineReader& r) {
     View& view = plan_.views[tensor(r)];
     r.expect("root");

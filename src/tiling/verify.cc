@@ -97,11 +97,9 @@ class PlanCheck {
                 std::to_string(plan_.views.size()) + " tensors; the network has " +
                 std::to_string(graph_.ops.size()) + " and " + std::to_string(graph_.tensors.size()),
             "give the plan that was made for this network");
-    if (plan_.weightStagingParts < 1 ||
-        !within(plan_.weightStaging, 0, device_.memtile.memory.raw()))
+    if (!within(plan_.weightStaging, 0, device_.memtile.memory.raw()))
       fault("PLAN005", graph_.name, "the memory set aside for weights is not in a memtile",
-            std::to_string(plan_.weightStaging) + " B in " +
-                std::to_string(plan_.weightStagingParts) + " parts, a memtile has " +
+            std::to_string(plan_.weightStaging) + " B, a memtile has " +
                 std::to_string(device_.memtile.memory.raw()) + " B",
             "set aside less");
   }
@@ -514,8 +512,10 @@ class PlanCheck {
                      text(route.cores[0]) + " and " + text(core), "give each a route of its own");
       fed(route, route.memtile, "weights");
       lanes(route, "weights", channel);
-      staged(r);
     }
+    if (!m.weights.empty())
+      tooSmall("bytes of a memtile for the records of a route", m.weightBytes,
+               plan_.stagingPerRoute(m));
   }
 
   void routeFault(const std::string& summary, const std::string& what, const std::string& mend) {
@@ -623,19 +623,6 @@ class PlanCheck {
                      "keep a wire to one channel of each core");
       }
     }
-  }
-
-  void staged(std::size_t r) {
-    const Mapping& m = mapping();
-    std::int64_t before = 0;
-    for (std::size_t i = 0; i < r; ++i) before += m.weights[i].memtile == m.weights[r].memtile;
-    if (before >= plan_.weightStagingParts)
-      faultHere("PLAN005", "more weight routes begin at a memtile than it has places for",
-                "memtile " + std::to_string(m.weights[r].memtile) + " has " +
-                    std::to_string(plan_.weightStagingParts),
-                "begin them at different memtiles, or set aside more parts");
-    tooSmall("bytes of a memtile for the records of a route", m.weightBytes,
-             plan_.stagingPerRoute());
   }
 
   // ---- schedule ---------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ class Maker {
       if (!views.inPlace[layer_] && !mapping()) return std::nullopt;
     staging();
     if (!routesForAll(views.inPlace)) return std::nullopt;
-    if (!stagingParts()) return std::nullopt;
+    if (!roomForRecords()) return std::nullopt;
     sayHomes();
     return RandomPlan{std::move(plan_), std::move(kinds_)};
   }
@@ -495,15 +495,11 @@ class Maker {
   }
 
   // Whether a memtile has room for the records on their way.
-  bool stagingParts() {
-    std::int64_t parts = 1, bytes = kBlock;
-    for (const Mapping& map : plan_.layers) {
-      std::map<std::int64_t, std::int64_t> count;
-      for (const Route& route : map.weights) parts = std::max(parts, ++count[route.memtile]);
-      bytes = std::max(bytes, map.weightBytes);
-    }
-    plan_.weightStagingParts = parts;
-    plan_.weightStaging = parts * bytes * random_.between(1, 3);
+  bool roomForRecords() {
+    std::int64_t bytes = kBlock;
+    for (const Mapping& map : plan_.layers)
+      bytes = std::max(bytes, mostRoutesOfAMemtile(map.weights) * map.weightBytes);
+    plan_.weightStaging = bytes * random_.between(1, 3);
     return plan_.weightStaging <= device_.memtile.memory.raw();
   }
 

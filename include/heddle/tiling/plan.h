@@ -125,6 +125,9 @@ struct Mapping {
   const CoreShare* shareOf(const CoreAt& core) const;
 };
 
+// Most of the routes that begin at one memtile; 0 without routes.
+std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes);
+
 // ---- homes and schedule -------------------------------------------------------------------------
 
 // A tensor that is channels of another, from block `block` of its root on; a root is its own.
@@ -153,12 +156,12 @@ struct Plan {
   std::vector<View> views;      // per tensor
   std::vector<Home> homes;      // per tensor; of roots only
   std::vector<ScheduleStep> schedule;
-  // Bytes of every memtile set aside for weight records, in equal parts: one for each of the
-  // weight routes that a layer has at one memtile.
-  std::int64_t weightStaging = 0, weightStagingParts = 1;
+  // Bytes of every memtile set aside for weight records. Each layer cuts them in equal parts: as
+  // many as it has weight routes at one memtile.
+  std::int64_t weightStaging = 0;
   friend bool operator==(const Plan&, const Plan&) = default;
 
-  std::int64_t stagingPerRoute() const;
+  std::int64_t stagingPerRoute(const Mapping& mapping) const;
 };
 
 // Re-checks a plan the slow way: every output pixel, block and term of the reduction once, every

@@ -153,9 +153,11 @@ const Broken kBrokenPlans[] = {
      [](Planned& p) { p.layer("after").rings[0].rowBytes += 4; }},
     {"MoreThanACoreHolds", "PLAN005", "the buffers do not fit a core",
      [](Planned& p) { p.layer("after").rings[0].length = 1000; }},
-    {"MoreRoutesThanStagingParts", "PLAN005",
-     "more weight routes begin at a memtile than it has places for",
-     [](Planned& p) { p.layer("after").weights[1].memtile = 0; }},
+    {"StagingForFewerRoutes", "PLAN005", "a buffer is too small for what passes through it",
+     [](Planned& p) {
+       p.plan.weightStaging = p.layer("after").weightBytes;
+       p.layer("after").weights[1].memtile = p.layer("after").weights[0].memtile;
+     }},
     {"RecordLargerThanItsStaging", "PLAN005", "a buffer is too small for what passes through it",
      [](Planned& p) { p.plan.weightStaging = 64; }},
     {"CoreWithoutItsInput", "PLAN006", "a core is not on exactly one route of a stream",
@@ -301,7 +303,7 @@ TEST(MemoryPlanText, ReadsBackToTheSamePlan) {
 TEST(PlanText, SaysWhereALineIsWrong) {
   const Planned p;
   const Result<PlanText> read = parsePlan(
-      "heddle.plan/1\nmodel \"\"\nhome 0\n  at memtile 0 y 0..8 x 8..0 blocks 0..2\nlayer 0 "
+      "heddle.plan/2\nmodel \"\"\nhome 0\n  at memtile 0 y 0..8 x 8..0 blocks 0..2\nlayer 0 "
       "\"me\"\n"
       "core 0 0\nsteps\n",
       "plan.txt", p.graph);
