@@ -49,205 +49,177 @@ N sharedTime(const std::vector<ChannelWork>& channels, std::optional<BytesPerSec
   return bytes == 0 ? 0 : transferTime(Bytes(bytes), *total, device.clock).raw();
 }
 
-// Follows the engines from step to step: when each is free again.
-class StepClock {
- public:
-  StepClock(const std::vector<StepWork>& steps, const Device& device)
-      : steps_(steps),
-        device_(device),
-        clock_(device),
-        wireFree_(device.wires.size()),
-        ddrFree_(static_cast<std::size_t>(device.memtiles() * device.memtile.ddrChannelsIn)) {}
+}  // namespace
 
-  std::vector<StepTime> run() {
-    for (std::size_t s = 0; s < steps_.size(); ++s) times_.push_back(step(s));
-    return std::move(times_);
+StepClock::StepClock(const Device& device)
+    : device_(&device),
+      wireFree_(device.wires.size()),
+      ddrFree_(static_cast<std::size_t>(device.memtiles() * device.memtile.ddrChannelsIn)) {}
+
+StepClock::Span StepClock::spanOf(const StepWork& work) const {
+  const Clock clock(*device_);
+  Span span;
+  for (const CoreWork& core : work.cores) {
+    N cycles = 0, last = 0;
+    for (const CallWork& c : core.calls) {
+      last = clock.call(c.pace);
+      cycles += c.times *
+                (std::max({last, clock.rows(c.ahead), clock.out(c.out)}) + clock.rows(c.waited));
+    }
+    span.first = std::max(span.first, clock.wire(core.first.wire) + clock.ddrRead(core.first.ddr));
+    if (!core.calls.empty())
+      span.lastOut = std::max(span.lastOut, clock.out(core.calls.back().out));
+    if (cycles <= span.calls) continue;
+    span.calls = cycles;
+    span.lastCall = last;
   }
+  return span;
+}
 
- private:
-  struct Span {  // of the busiest core
-    N calls = 0, first = 0, lastCall = 0, lastOut = 0;
-  };
+// When core memory that a step needs is no longer that of one before it.
+N StepClock::roomFree(const CoreBytes& bytes) const {
+  for (std::size_t before = past_.size(); before-- > 0;)
+    if (past_[before].cores.meets(bytes)) return past_[before].coreFree;
+  return 0;
+}
 
-  Span spanOf(const StepWork& work) const {
-    Span span;
-    for (const CoreWork& core : work.cores) {
-      N cycles = 0, last = 0;
-      for (const CallWork& c : core.calls) {
-        last = clock_.call(c.pace);
-        cycles += c.times * (std::max({last, clock_.rows(c.ahead), clock_.out(c.out)}) +
-                             clock_.rows(c.waited));
-      }
-      span.first =
-          std::max(span.first, clock_.wire(core.first.wire) + clock_.ddrRead(core.first.ddr));
-      if (!core.calls.empty())
-        span.lastOut = std::max(span.lastOut, clock_.out(core.calls.back().out));
-      if (cycles <= span.calls) continue;
-      span.calls = cycles;
-      span.lastCall = last;
-    }
-    return span;
+// When the first place of the staging is free for a record of the next step: all steps' places
+// begin there, and the records before it leave one after another.
+N StepClock::stagingFreeFor(Bytes record) const {
+  if (staged_.record.raw() == 0) return 0;
+  const N places = divideRoundUp(record.raw(), staged_.record.raw());
+  return staged_.sent - std::max<N>(0, staged_.lastPlace - places + 1) * staged_.cycles;
+}
+
+// When the first rows that it reads have been written.
+N StepClock::dataReady(const StepWork& work) const {
+  N ready = 0;
+  for (const Producer& from : work.producers) {
+    const Past& p = past_[static_cast<std::size_t>(from.step)];
+    ready = std::max(ready, from.whole ? p.end : p.coreFree - (p.coreFree - p.begin) / p.passes);
   }
+  return ready;
+}
 
-  // When core memory that a step needs is no longer that of one before it.
-  N roomFree(std::size_t s, const CoreBytes& bytes) const {
-    for (std::size_t before = s; before-- > 0;)
-      if (steps_[before].all.meets(bytes)) return coreFree_[before];
-    return 0;
-  }
-
-  // When the first place of the staging is free for a record of the next step: all steps' places
-  // begin there, and the records before it leave one after another.
-  N stagingFreeFor(Bytes record) const {
-    if (staged_.record.raw() == 0) return 0;
-    const N places = divideRoundUp(record.raw(), staged_.record.raw());
-    return staged_.sent - std::max<N>(0, staged_.lastPlace - places + 1) * staged_.cycles;
-  }
-
-  // When the first rows that it reads have been written.
-  N dataReady(std::size_t s) const {
-    N ready = 0;
-    for (const Producer& from : steps_[s].producers) {
-      const auto p = static_cast<std::size_t>(from.step);
-      const N span = coreFree_[p] - times_[p].begin.raw();
-      ready = std::max(ready,
-                       from.whole ? times_[p].end.raw() : coreFree_[p] - span / steps_[p].passes);
-    }
-    return ready;
-  }
-
-  StepTime step(std::size_t s) {
-    const StepWork& work = steps_[s];
-    StepTime time;
-    const N before = s == 0 ? 0 : times_[s - 1].end.raw();
-    if (work.cores.empty()) {
-      time.begin = time.end = Cycles(before);
-      coreFree_.push_back(s == 0 ? 0 : coreFree_[s - 1]);
-      return time;
-    }
-    const Span span = spanOf(work);
-    const N room = roomFree(s, work.weights);
-    const N ready = std::max(roomFree(s, work.rings), dataReady(s));
-    const N coreFree = s == 0 ? 0 : coreFree_[s - 1];
-    N begin = coreFree, end = 0;
-    countBusy(work, time);
-
-    // Records come out of DDR as far ahead as the staging is free, and reach the core as soon as
-    // it has room.
-    const N record = clock_.wire({{work.record, 1, 1}});
-    const N stagingFree = stagingFreeFor(work.record);
-    N staged = 0;
-    for (std::size_t c = 0; c < work.ddrRead.size(); ++c) {
-      const ChannelWork& channel = work.ddrRead[c];
-      const N weights = clock_.ddrRead(channel.weights);
-      const N cycles = weights + clock_.ddrRead(channel.activations);
-      if (cycles == 0) continue;
-      const N from = std::max(ddrFree_[c], weights > 0 ? stagingFree : 0);
-      ddrFree_[c] = from + cycles;
-      if (weights > 0) staged = std::max(staged, from + clock_.ddrRead({{work.record, 1, 1}}));
-      end = std::max(end, ddrFree_[c] + (weights > 0 ? record : 0) + span.lastCall);
-    }
-    const N shared = sharedTime(work.ddrRead, device_.rates.ddrReadTotal, device_);
-    if (shared > 0) {
-      sharedFree_ = std::max(sharedFree_, std::min(stagingFree, coreFree)) + shared;
-      end = std::max(end, sharedFree_ + span.lastCall);
-    }
-    for (std::size_t w = 0; w < work.wires.size(); ++w) {
-      const N weights = clock_.wire(work.wires[w].weights);
-      const N inputs = clock_.wire(work.wires[w].activations);
-      if (weights + inputs == 0) continue;
-      N from = wireFree_[w];
-      if (weights > 0) from = std::max({from, room, staged});
-      if (inputs > 0) from = std::max(from, ready);
-      if (weights > 0) begin = std::max(begin, from + record);
-      wireFree_[w] = from + weights + inputs;
-      end = std::max(end, wireFree_[w] + span.lastCall);
-    }
-    N firstRows = ready;
-    for (std::size_t w = 0; w < work.wires.size(); ++w)
-      if (bytesOf(work.wires[w].activations) > 0)
-        firstRows = std::max(firstRows, wireFree_[w] - clock_.wire(work.wires[w].activations));
-    begin = std::max(begin, firstRows + span.first);
-    N writes = sharedTime(work.ddrWrite, device_.rates.ddrWriteTotal, device_);
-    for (const ChannelWork& c : work.ddrWrite)
-      writes = std::max(writes, clock_.ddrWrite(c.activations));
-    // Records go no further ahead than there are places for.
-    const N slots = work.weightSlots, staging = slots + work.recordsStaged;
-    for (std::size_t w = 0; w < work.wires.size(); ++w)
-      if (!work.wires[w].weights.empty())
-        wireFree_[w] =
-            std::max(wireFree_[w], begin + clock_.wire(work.wires[w].weights) - slots * record);
-    for (std::size_t c = 0; c < work.ddrRead.size(); ++c)
-      if (!work.ddrRead[c].weights.empty())
-        ddrFree_[c] = std::max(ddrFree_[c], begin + clock_.ddrRead(work.ddrRead[c].weights) -
-                                                staging * clock_.ddrRead({{work.record, 1, 1}}));
-    for (const N free : wireFree_) end = std::max(end, free + span.lastCall);
-    end = std::max({end, begin + span.calls, begin + writes});
-    coreFree_.push_back(end);
-    releaseWires(work, span, begin, end);
-    time.begin = Cycles(begin);
-    time.end = Cycles(std::max(before, end + span.lastOut));
-    time.cycles = time.end - Cycles(before);
+StepTime StepClock::next(const StepWork& work) {
+  const Clock clock(*device_);
+  StepTime time;
+  const N before = past_.empty() ? 0 : past_.back().end;
+  const N coreFree = past_.empty() ? 0 : past_.back().coreFree;
+  if (work.cores.empty()) {
+    time.begin = time.end = Cycles(before);
+    past_.push_back({{}, 1, before, before, coreFree});
     return time;
   }
+  const Span span = spanOf(work);
+  const N room = roomFree(work.weights);
+  const N ready = std::max(roomFree(work.rings), dataReady(work));
+  N begin = coreFree, end = 0;
+  countBusy(work, time);
 
-  // A wire is not done with a step before the places of its last pieces were free.
-  void releaseWires(const StepWork& work, const Span& span, N begin, N end) {
-    N sent = -1;
-    for (std::size_t w = 0; w < work.wires.size(); ++w) {
-      const ChannelWork& wire = work.wires[w];
-      if (!wire.activations.empty()) wireFree_[w] = std::max(wireFree_[w], end - 2 * span.lastCall);
-      if (wire.weights.empty()) continue;
-      if (work.records > work.weightSlots)
-        wireFree_[w] = std::max(wireFree_[w], end - (end - begin) / work.records);
-      sent = std::max(sent, wireFree_[w]);
-    }
-    if (sent >= 0)
-      staged_ = {sent, (work.records - 1) % std::max<N>(work.recordsStaged, 1), work.record,
-                 clock_.wire({{work.record, 1, 1}})};
+  // Records come out of DDR as far ahead as the staging is free, and reach the core as soon as
+  // it has room.
+  const N record = clock.wire({{work.record, 1, 1}});
+  const N stagingFree = stagingFreeFor(work.record);
+  N staged = 0;
+  for (std::size_t c = 0; c < work.ddrRead.size(); ++c) {
+    const ChannelWork& channel = work.ddrRead[c];
+    const N weights = clock.ddrRead(channel.weights);
+    const N cycles = weights + clock.ddrRead(channel.activations);
+    if (cycles == 0) continue;
+    const N from = std::max(ddrFree_[c], weights > 0 ? stagingFree : 0);
+    ddrFree_[c] = from + cycles;
+    if (weights > 0) staged = std::max(staged, from + clock.ddrRead({{work.record, 1, 1}}));
+    end = std::max(end, ddrFree_[c] + (weights > 0 ? record : 0) + span.lastCall);
   }
-
-  void countBusy(const StepWork& work, StepTime& time) const {
-    const auto most = [&](Resource r, N cycles) {
-      time.busy[index(r)] = std::max(time.busy[index(r)], Cycles(cycles));
-    };
-    for (const CoreWork& core : work.cores) {
-      N compute = 0, output = 0;
-      for (const CallWork& c : core.calls) {
-        compute += c.times * clock_.call(c.pace);
-        output += c.times * clock_.out(c.out);
-      }
-      most(Resource::Compute, compute);
-      most(Resource::Output, output);
-    }
-    for (const ChannelWork& wire : work.wires) {
-      most(Resource::WeightsWire, clock_.wire(wire.weights));
-      most(Resource::InputWire, clock_.wire(wire.activations));
-    }
-    for (const ChannelWork& c : work.ddrRead)
-      most(Resource::DdrRead, clock_.ddrRead(c.weights) + clock_.ddrRead(c.activations));
-    for (const ChannelWork& c : work.ddrWrite)
-      most(Resource::DdrWrite, clock_.ddrWrite(c.activations));
-    most(Resource::DdrRead, sharedTime(work.ddrRead, device_.rates.ddrReadTotal, device_));
-    most(Resource::DdrWrite, sharedTime(work.ddrWrite, device_.rates.ddrWriteTotal, device_));
-    const auto largest = std::max_element(time.busy.begin(), time.busy.end());
-    time.boundBy = static_cast<Resource>(largest - time.busy.begin());
+  const N shared = sharedTime(work.ddrRead, device_->rates.ddrReadTotal, *device_);
+  if (shared > 0) {
+    sharedFree_ = std::max(sharedFree_, std::min(stagingFree, coreFree)) + shared;
+    end = std::max(end, sharedFree_ + span.lastCall);
   }
+  for (std::size_t w = 0; w < work.wires.size(); ++w) {
+    const N weights = clock.wire(work.wires[w].weights);
+    const N inputs = clock.wire(work.wires[w].activations);
+    if (weights + inputs == 0) continue;
+    N from = wireFree_[w];
+    if (weights > 0) from = std::max({from, room, staged});
+    if (inputs > 0) from = std::max(from, ready);
+    if (weights > 0) begin = std::max(begin, from + record);
+    wireFree_[w] = from + weights + inputs;
+    end = std::max(end, wireFree_[w] + span.lastCall);
+  }
+  N firstRows = ready;
+  for (std::size_t w = 0; w < work.wires.size(); ++w)
+    if (bytesOf(work.wires[w].activations) > 0)
+      firstRows = std::max(firstRows, wireFree_[w] - clock.wire(work.wires[w].activations));
+  begin = std::max(begin, firstRows + span.first);
+  N writes = sharedTime(work.ddrWrite, device_->rates.ddrWriteTotal, *device_);
+  for (const ChannelWork& c : work.ddrWrite)
+    writes = std::max(writes, clock.ddrWrite(c.activations));
+  // Records go no further ahead than there are places for.
+  const N slots = work.weightSlots, staging = slots + work.recordsStaged;
+  for (std::size_t w = 0; w < work.wires.size(); ++w)
+    if (!work.wires[w].weights.empty())
+      wireFree_[w] =
+          std::max(wireFree_[w], begin + clock.wire(work.wires[w].weights) - slots * record);
+  for (std::size_t c = 0; c < work.ddrRead.size(); ++c)
+    if (!work.ddrRead[c].weights.empty())
+      ddrFree_[c] = std::max(ddrFree_[c], begin + clock.ddrRead(work.ddrRead[c].weights) -
+                                              staging * clock.ddrRead({{work.record, 1, 1}}));
+  for (const N free : wireFree_) end = std::max(end, free + span.lastCall);
+  end = std::max({end, begin + span.calls, begin + writes});
+  releaseWires(work, span, begin, end);
+  time.begin = Cycles(begin);
+  time.end = Cycles(std::max(before, end + span.lastOut));
+  time.cycles = time.end - Cycles(before);
+  past_.push_back({work.all, work.passes, begin, time.end.raw(), end});
+  return time;
+}
 
-  const std::vector<StepWork>& steps_;
-  const Device& device_;
-  Clock clock_;
-  std::vector<N> wireFree_, ddrFree_, coreFree_;  // per wire, per DDR channel, per step
-  N sharedFree_ = 0;
-  struct {
-    N sent = 0, lastPlace = 0;  // when the wires were done with the last record, and where it lay
-    Bytes record;
-    N cycles = 0;  // of one record on its wire
-  } staged_;       // of the last step with weights
-  std::vector<StepTime> times_;
-};
+// A wire is not done with a step before the places of its last pieces were free.
+void StepClock::releaseWires(const StepWork& work, const Span& span, N begin, N end) {
+  const Clock clock(*device_);
+  N sent = -1;
+  for (std::size_t w = 0; w < work.wires.size(); ++w) {
+    const ChannelWork& wire = work.wires[w];
+    if (!wire.activations.empty()) wireFree_[w] = std::max(wireFree_[w], end - 2 * span.lastCall);
+    if (wire.weights.empty()) continue;
+    if (work.records > work.weightSlots)
+      wireFree_[w] = std::max(wireFree_[w], end - (end - begin) / work.records);
+    sent = std::max(sent, wireFree_[w]);
+  }
+  if (sent >= 0)
+    staged_ = {sent, (work.records - 1) % std::max<N>(work.recordsStaged, 1), work.record,
+               clock.wire({{work.record, 1, 1}})};
+}
 
-}  // namespace
+void StepClock::countBusy(const StepWork& work, StepTime& time) const {
+  const Clock clock(*device_);
+  const auto most = [&](Resource r, N cycles) {
+    time.busy[index(r)] = std::max(time.busy[index(r)], Cycles(cycles));
+  };
+  for (const CoreWork& core : work.cores) {
+    N compute = 0, output = 0;
+    for (const CallWork& c : core.calls) {
+      compute += c.times * clock.call(c.pace);
+      output += c.times * clock.out(c.out);
+    }
+    most(Resource::Compute, compute);
+    most(Resource::Output, output);
+  }
+  for (const ChannelWork& wire : work.wires) {
+    most(Resource::WeightsWire, clock.wire(wire.weights));
+    most(Resource::InputWire, clock.wire(wire.activations));
+  }
+  for (const ChannelWork& c : work.ddrRead)
+    most(Resource::DdrRead, clock.ddrRead(c.weights) + clock.ddrRead(c.activations));
+  for (const ChannelWork& c : work.ddrWrite)
+    most(Resource::DdrWrite, clock.ddrWrite(c.activations));
+  most(Resource::DdrRead, sharedTime(work.ddrRead, device_->rates.ddrReadTotal, *device_));
+  most(Resource::DdrWrite, sharedTime(work.ddrWrite, device_->rates.ddrWriteTotal, *device_));
+  const auto largest = std::max_element(time.busy.begin(), time.busy.end());
+  time.boundBy = static_cast<Resource>(largest - time.busy.begin());
+}
 
 void add(Transfers& to, Bytes size, std::int64_t times, bool acquires) {
   if (size.raw() == 0 || times == 0) return;
@@ -258,7 +230,10 @@ void add(Transfers& to, Bytes size, std::int64_t times, bool acquires) {
 }
 
 std::vector<StepTime> stepTimes(const std::vector<StepWork>& steps, const Device& device) {
-  return StepClock(steps, device).run();
+  StepClock clock(device);
+  std::vector<StepTime> times;
+  for (const StepWork& step : steps) times.push_back(clock.next(step));
+  return times;
 }
 
 }  // namespace heddle

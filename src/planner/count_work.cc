@@ -7,6 +7,30 @@
 #include "heddle/tiling/nest.h"
 
 namespace heddle {
+
+// Which steps write each root tensor, and which tensors come whole before a step or leave after it.
+struct WholeTensors {
+  WholeTensors(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
+      : writers(graph.tensors.size()), loads(plan.schedule.size()), stores(plan.schedule.size()) {
+    for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
+      const std::size_t layer = plan.schedule[s].layer.at();
+      if (plan.layers[layer].inPlace()) continue;
+      writers[plan.views[graph.ops[layer].output.at()].root.at()].push_back(
+          static_cast<std::int64_t>(s));
+    }
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+      const TensorMemory& tensor = memory.tensors[t];
+      if (!tensor.ddr || tensor.slices.empty()) continue;
+      if (writers[t].empty())
+        loads[static_cast<std::size_t>(tensor.first)].push_back(t);
+      else
+        stores[static_cast<std::size_t>(writers[t].back())].push_back(t);
+    }
+  }
+  std::vector<std::vector<std::int64_t>> writers;       // per tensor
+  std::vector<std::vector<std::size_t>> loads, stores;  // per step
+};
+
 namespace {
 
 using N = std::int64_t;
@@ -19,28 +43,6 @@ struct SweepRows {
     Interval y, x;  // rows of the operand, columns of the output
   };
   std::vector<Stretch> told;  // all of them
-};
-
-// Which steps write each root tensor, and which tensors come whole before a step or leave after it.
-struct WholeTensors {
-  WholeTensors(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
-      : writers(graph.tensors.size()), loads(plan.schedule.size()), stores(plan.schedule.size()) {
-    for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
-      const std::size_t layer = plan.schedule[s].layer.at();
-      if (plan.layers[layer].inPlace()) continue;
-      writers[plan.views[graph.ops[layer].output.at()].root.at()].push_back(static_cast<N>(s));
-    }
-    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-      const TensorMemory& tensor = memory.tensors[t];
-      if (!tensor.ddr || tensor.slices.empty()) continue;
-      if (writers[t].empty())
-        loads[static_cast<std::size_t>(tensor.first)].push_back(t);
-      else
-        stores[static_cast<std::size_t>(writers[t].back())].push_back(t);
-    }
-  }
-  std::vector<std::vector<N>> writers;                  // per tensor
-  std::vector<std::vector<std::size_t>> loads, stores;  // per step
 };
 
 // A lane's share of what takes turns on several; `plus` less than `lanes` rounds.
@@ -404,14 +406,22 @@ class StepCounter {
 
 }  // namespace
 
+WorkCounter::WorkCounter(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
+    : graph_(graph), whole_(std::make_unique<const WholeTensors>(graph, plan, memory)) {}
+WorkCounter::~WorkCounter() = default;
+
+StepWork WorkCounter::operator()(const Plan& plan, const MemoryPlan& memory, const Device& device,
+                                 std::size_t step) const {
+  if (plan.layers[plan.schedule[step].layer.at()].inPlace()) return {};
+  return StepCounter(graph_, plan, memory, *whole_, device, step).run();
+}
+
 std::vector<StepWork> countWork(const CanonicalGraph& graph, const Plan& plan,
                                 const MemoryPlan& memory, const Device& device) {
-  const WholeTensors whole(graph, plan, memory);
+  const WorkCounter count(graph, plan, memory);
   std::vector<StepWork> steps;
   for (std::size_t s = 0; s < plan.schedule.size(); ++s)
-    steps.push_back(plan.layers[plan.schedule[s].layer.at()].inPlace()
-                        ? StepWork{}
-                        : StepCounter(graph, plan, memory, whole, device, s).run());
+    steps.push_back(count(plan, memory, device, s));
   return steps;
 }
 

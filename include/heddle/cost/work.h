@@ -92,6 +92,39 @@ struct StepTime {
   Resource boundBy = Resource::Compute;  // the engine that is busy longest
 };
 
+// Follows the engines from step to step, from an idle array. A copy can try a step before it is
+// taken.
+class StepClock {
+ public:
+  explicit StepClock(const Device& device);  // which outlives it
+  StepTime next(const StepWork& step);
+
+ private:
+  struct Span {  // of the busiest core
+    std::int64_t calls = 0, first = 0, lastCall = 0, lastOut = 0;
+  };
+  struct Past {  // a step before, in cycles
+    CoreBytes cores;
+    std::int64_t passes = 1, begin = 0, end = 0, coreFree = 0;
+  };
+  Span spanOf(const StepWork& work) const;
+  std::int64_t roomFree(const CoreBytes& bytes) const;
+  std::int64_t stagingFreeFor(Bytes record) const;
+  std::int64_t dataReady(const StepWork& work) const;
+  void releaseWires(const StepWork& work, const Span& span, std::int64_t begin, std::int64_t end);
+  void countBusy(const StepWork& work, StepTime& time) const;
+
+  const Device* device_;
+  std::vector<std::int64_t> wireFree_, ddrFree_;  // per wire, per DDR channel
+  std::vector<Past> past_;                        // per step
+  std::int64_t sharedFree_ = 0;
+  struct {
+    std::int64_t sent = 0, lastPlace = 0;  // when the wires were done with the last record, where
+    Bytes record;                          // it lay
+    std::int64_t cycles = 0;               // of one record on its wire
+  } staged_;                               // of the last step with weights
+};
+
 // Work of a schedule's steps, in order, from an idle array.
 std::vector<StepTime> stepTimes(const std::vector<StepWork>& steps, const Device& device);
 
