@@ -179,7 +179,7 @@ class StepTeller {
     beginRows(at);
     std::size_t longest = 0;
     for (const CoreShare& share : m_.shares) longest = std::max(longest, calls(share, at).size());
-    for (std::size_t k = 0; k < longest; ++k)
+    for (std::size_t k = 0; k < longest; ++k) {
       for (const auto& [first, end] : runs_) {
         const std::vector<RowCall>& due = calls(m_.shares[first], at);
         if (k >= due.size()) continue;
@@ -188,10 +188,14 @@ class StepTeller {
         for (std::size_t s = first; s < end; ++s) {
           const CoreShare& share = m_.shares[s];
           if (m_.passBlocks(share, at.pass).empty()) continue;
-          tellRecordsAhead(share, i, k);
           compute(share, due, k, at);
         }
       }
+      // After the rows of all cores: on a wire that carries both, none waits behind a record that
+      // is for later.
+      for (const CoreShare& share : m_.shares)
+        if (k < calls(share, at).size()) tellRecordsAhead(share, i, k);
+    }
   }
 
   // ---- weights ----------------------------------------------------------------------------------
@@ -212,7 +216,7 @@ class StepTeller {
     const std::size_t r = recordRoute_[index(share.core)];
     RecordStream& stream = records_[r];
     const N lead = m_.weights[r].lead;
-    if (lead == 0) return;
+    if (lead == 0 || m_.passBlocks(share, nest_.iterations()[i].pass).empty()) return;
     while (stream.told < std::ssize(stream.due) && stream.told < stream.current + m_.weightSlots &&
            callsUntil(share, i, k, stream.due[static_cast<std::size_t>(stream.told)]) <= lead)
       tellRecord(r);
