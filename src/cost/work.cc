@@ -137,6 +137,7 @@ StepTime StepClock::next(const StepWork& work) {
     sharedFree_ = std::max(sharedFree_, std::min(stagingFree, coreFree)) + shared;
     end = std::max(end, sharedFree_ + span.lastCall);
   }
+  N firstRows = ready;
   for (std::size_t w = 0; w < work.wires.size(); ++w) {
     const N weights = clock.wire(work.wires[w].weights);
     const N inputs = clock.wire(work.wires[w].activations);
@@ -144,14 +145,12 @@ StepTime StepClock::next(const StepWork& work) {
     N from = wireFree_[w];
     if (weights > 0) from = std::max({from, room, staged});
     if (inputs > 0) from = std::max(from, ready);
-    if (weights > 0) begin = std::max(begin, from + record);
+    const N records = clock.wire(work.wires[w].firstWeights);
+    if (weights > 0) begin = std::max(begin, from + records);
+    if (inputs > 0) firstRows = std::max(firstRows, from + records);
     wireFree_[w] = from + weights + inputs;
     end = std::max(end, wireFree_[w] + span.lastCall);
   }
-  N firstRows = ready;
-  for (std::size_t w = 0; w < work.wires.size(); ++w)
-    if (bytesOf(work.wires[w].activations) > 0)
-      firstRows = std::max(firstRows, wireFree_[w] - clock.wire(work.wires[w].activations));
   begin = std::max(begin, firstRows + span.first);
   N writes = sharedTime(work.ddrWrite, device_->rates.ddrWriteTotal, *device_);
   for (const ChannelWork& c : work.ddrWrite)
@@ -160,12 +159,13 @@ StepTime StepClock::next(const StepWork& work) {
   const N slots = work.weightSlots, staging = slots + work.recordsStaged;
   for (std::size_t w = 0; w < work.wires.size(); ++w)
     if (!work.wires[w].weights.empty())
-      wireFree_[w] =
-          std::max(wireFree_[w], begin + clock.wire(work.wires[w].weights) - slots * record);
+      wireFree_[w] = std::max(wireFree_[w], begin + clock.wire(work.wires[w].weights) -
+                                                slots * clock.wire(work.wires[w].firstWeights));
   for (std::size_t c = 0; c < work.ddrRead.size(); ++c)
     if (!work.ddrRead[c].weights.empty())
-      ddrFree_[c] = std::max(ddrFree_[c], begin + clock.ddrRead(work.ddrRead[c].weights) -
-                                              staging * clock.ddrRead({{work.record, 1, 1}}));
+      ddrFree_[c] =
+          std::max(ddrFree_[c], begin + clock.ddrRead(work.ddrRead[c].weights) -
+                                    staging * clock.ddrRead(work.ddrRead[c].firstWeights));
   for (const N free : wireFree_) end = std::max(end, free + span.lastCall);
   end = std::max({end, begin + span.calls, begin + writes});
   releaseWires(work, span, begin, end);
@@ -179,7 +179,7 @@ StepTime StepClock::next(const StepWork& work) {
 // A wire is not done with a step before the places of its last pieces were free.
 void StepClock::releaseWires(const StepWork& work, const Span& span, N begin, N end) {
   const Clock clock(*device_);
-  N sent = -1;
+  N sent = -1, first = 0;
   for (std::size_t w = 0; w < work.wires.size(); ++w) {
     const ChannelWork& wire = work.wires[w];
     if (!wire.activations.empty()) wireFree_[w] = std::max(wireFree_[w], end - 2 * span.lastCall);
@@ -187,10 +187,10 @@ void StepClock::releaseWires(const StepWork& work, const Span& span, N begin, N 
     if (work.records > work.weightSlots)
       wireFree_[w] = std::max(wireFree_[w], end - (end - begin) / work.records);
     sent = std::max(sent, wireFree_[w]);
+    first = std::max(first, clock.wire(wire.firstWeights));
   }
   if (sent >= 0)
-    staged_ = {sent, (work.records - 1) % std::max<N>(work.recordsStaged, 1), work.record,
-               clock.wire({{work.record, 1, 1}})};
+    staged_ = {sent, (work.records - 1) % std::max<N>(work.recordsStaged, 1), work.record, first};
 }
 
 void StepClock::countBusy(const StepWork& work, StepTime& time) const {

@@ -203,9 +203,13 @@ class StepCounter {
         continue;
       key = nest_.recordKey(i);
       const Bytes size(nest_.recordBytes(any, i));
-      const Lane& lane = route.lanes[static_cast<std::size_t>(records++ % lanes)];
+      const Lane& lane = route.lanes[static_cast<std::size_t>(records % lanes)];
+      ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
       add(ddrRead(route, &ChannelWork::weights), size, 1);
-      add(work_.wires[static_cast<std::size_t>(lane.wire)].weights, size, 1);
+      if (records == 0) add(ddrRead(route, &ChannelWork::firstWeights), size, 1);
+      add(wire.weights, size, 1);
+      if (records < lanes) add(wire.firstWeights, size, 1);
+      ++records;
       work_.record = std::max(work_.record, size);
     }
     work_.records = std::max(work_.records, records);
@@ -329,19 +333,39 @@ class StepCounter {
                const RowCall& call, const Interval& y) const {
     if (y.empty()) return;
     const Route& own = routeOf(operand, share.core);
-    const auto lanes = static_cast<N>(own.lanes.size());
     const bool spilled = home(op_.inputs[operand]).empty();
+    std::vector<Transfers> wires(own.lanes.size());
     for (const Route& route : m_.inputs[operand]) {
-      const bool sameWire = route.lanes[0].wire == own.lanes[0].wire;
       const bool sameChannel =
           spilled && route.memtile == own.memtile && route.ddrChannel == own.ddrChannel;
-      if (!sameWire && !sameChannel) continue;
-      const Held h = nest_.held(*m_.shareOf(route.cores[0]), operand, i, call.x);
-      if (h.blocks.empty()) continue;
       Transfers pieces;
-      addPieces(pieces, operand, h, y);
-      if (sameWire) add(to.wire, pieces, lanes, lanes - 1);
-      if (sameChannel) add(to.ddr, pieces, 1, 0);
+      for (std::size_t l = 0; l < own.lanes.size() || (l == 0 && sameChannel); ++l) {
+        const bool sameWire = std::ranges::any_of(
+            route.lanes, [&](const Lane& lane) { return lane.wire == own.lanes[l].wire; });
+        if (!sameWire && !sameChannel) continue;
+        if (pieces.empty()) {
+          const Held h = nest_.held(*m_.shareOf(route.cores[0]), operand, i, call.x);
+          if (h.blocks.empty()) break;
+          addPieces(pieces, operand, h, y);
+        }
+        if (sameWire) addShares(wires[l], pieces, static_cast<N>(route.lanes.size()));
+        if (sameChannel && l == 0) add(to.ddr, pieces, 1, 0);
+      }
+    }
+    const auto longest = std::ranges::max_element(wires, {}, [](const Transfers& t) {
+      N bytes = 0;
+      for (const TransferCount& count : t) bytes += count.size.raw() * count.times;
+      return bytes;
+    });
+    add(to.wire, *longest, 1, 0);
+  }
+
+  // A lane's share of pieces that take turns on several, as if each went in parts over all.
+  static void addShares(Transfers& to, const Transfers& pieces, N lanes) {
+    for (const TransferCount& t : pieces) {
+      const Bytes size(divideRoundUp(t.size.raw(), lanes));
+      heddle::add(to, size, t.acquires, true);
+      heddle::add(to, size, t.times - t.acquires, false);
     }
   }
 

@@ -57,6 +57,7 @@ struct CoreWork {  // of cores that do the same
 
 struct ChannelWork {  // of a wire or a DDR channel
   Transfers weights, activations;
+  Transfers firstWeights;  // of `weights`, the first record of each route
   friend bool operator==(const ChannelWork&, const ChannelWork&) = default;
 };
 
@@ -121,7 +122,7 @@ class StepClock {
   struct {
     std::int64_t sent = 0, lastPlace = 0;  // when the wires were done with the last record, where
     Bytes record;                          // it lay
-    std::int64_t cycles = 0;               // of one record on its wire
+    std::int64_t cycles = 0;               // of a record of each of its routes
   } staged_;                               // of the last step with weights
 };
 

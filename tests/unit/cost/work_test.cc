@@ -51,6 +51,7 @@ StepWork tenCalls() {
 StepWork withRecords(std::int64_t records) {
   StepWork step = tenCalls();
   step.wires[1].weights = step.ddrRead[1].weights = transfers(4000, records);
+  step.wires[1].firstWeights = step.ddrRead[1].firstWeights = transfers(4000, 1);
   step.record = Bytes(4000);
   step.records = records;
   step.weightSlots = 2;
@@ -92,6 +93,26 @@ TEST(StepTimes, AWireThatIsBusyLongerDecides) {
   EXPECT_EQ(time.begin, Cycles(2000));
   EXPECT_EQ(time.end, Cycles(1000 + 4 * 1000 + 252 + 200));
   EXPECT_EQ(time.boundBy, Resource::WeightsWire);
+}
+
+TEST(StepTimes, ACoreWaitsForTheFirstRecordsOfAllOnItsWire) {
+  StepWork step = withRecords(4);
+  step.wires[1].firstWeights = transfers(4000, 2);  // of two routes
+  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 2000));
+}
+
+TEST(StepTimes, RowsFollowTheFirstRecordOfTheirWireNotAll) {
+  StepWork step = withRecords(4);
+  step.wires[1].activations = transfers(400, 13);
+  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 1000 + 300));
+}
+
+TEST(StepClock, TriesAStepOnACopy) {
+  StepClock clock(small());
+  const StepTime first = clock.next(tenCalls());
+  StepClock copy = clock;
+  EXPECT_EQ(copy.next(withRecords(4)).end, clock.next(withRecords(4)).end);
+  EXPECT_LT(first.end, copy.next({}).end);
 }
 
 TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {
