@@ -122,7 +122,7 @@ def reports():
     def with_layers(*layers):
         return json.dumps(dict(whole, layers=layers)).encode()
     yield "deep", b"[" * 500_000
-    yield "deep_key", b'{"format":"heddle.report/1","layers":' + b"[" * 300_000
+    yield "deep_key", b'{"format":"heddle.report/2","layers":' + b"[" * 300_000
     yield "empty_layers", with_layers(*[{}] * 200_000)
     yield "large_cycles", with_layers(*[dict(layer, cycles=1 << 53)] * 500)
     yield "too_large", with_layers(dict(layer, macs=1 << 64, cycles=-(1 << 63), boundSeconds=1e300))

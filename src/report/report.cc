@@ -140,36 +140,12 @@ void setCompletion(Report& report, const std::vector<Cycles>& layerEnd) {
     report.layers.back().cycles += report.cycles - done;
 }
 
-// Which of the ways past the layer bound this run took.
-std::vector<std::string> waysPastBound(const Report& report, const Device& device,
-                                       const Timeline& timeline,
-                                       const std::vector<LeafFacts>& leaves) {
-  std::vector<std::string> ways;
-  const auto overlaps = [&](std::size_t i) {
-    return i > 0 && report.layers[i].start < report.layers[i - 1].end;
-  };
-  for (std::size_t i = 0; i < report.layers.size(); ++i)
-    if (overlaps(i)) {
-      ways.push_back("overlap across layers (first: " + report.layers[i].name + ")");
-      break;
-    }
-  if (!splitsWires(device)) return ways;
-  for (const Track& track : timeline.tracks) {
-    if (track.engine.kind != EngineKind::Wire) continue;
-    // The bound gives the wires that reach one mesh column to inputs, the others to weights.
-    const bool forInputs =
-        device.wires[static_cast<std::size_t>(track.engine.column)].reach.columns == 1;
-    const Resource other = forInputs ? Resource::WeightsWire : Resource::InputWire;
-    const bool uses =
-        std::any_of(track.slices.begin(), track.slices.end(), [&](const SpanSlice& s) {
-          return leaves[static_cast<std::size_t>(s.leaf)].resource == other;
-        });
-    if (!uses) continue;
-    ways.push_back(forInputs ? "other routes: weights over wires that the bound gives to inputs"
-                             : "other routes: inputs over wires that the bound gives to weights");
-    break;
-  }
-  return ways;
+// How this run passed the layer bound: layers overlap.
+std::vector<std::string> waysPastBound(const Report& report) {
+  for (std::size_t i = 1; i < report.layers.size(); ++i)
+    if (report.layers[i].start < report.layers[i - 1].end)
+      return {"overlap across layers (first: " + report.layers[i].name + ")"};
+  return {};
 }
 
 }  // namespace
@@ -240,8 +216,7 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   SliceCounter counter(program, simulated.timeline, leaves, report.layers);
   counter.fillIn();
   report.weightBytesPadded = counter.paddedBytes();
-  if (report.efficiency() > 1)
-    report.layerBoundPassedBy = waysPastBound(report, device, simulated.timeline, leaves);
+  if (report.efficiency() > 1) report.layerBoundPassedBy = waysPastBound(report);
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);
   report.memtilePeakBytes = peakBytes(blocks, TileKind::Memtile, program.stepCount());
   report.corePeakBytes = peakBytes(blocks, TileKind::Core, program.stepCount());

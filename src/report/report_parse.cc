@@ -1,4 +1,4 @@
-// heddle.report/1, read back. The text may come from anywhere.
+// heddle.report/2, read back. The text may come from anywhere.
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kFormat = "heddle.report/1";
+constexpr const char* kFormat = "heddle.report/2";
 // Of any count: what every reader of JSON still holds exactly.
 constexpr std::int64_t kMostCount = std::int64_t{1} << 53;
 constexpr double kMostReal = 1e30;
@@ -228,6 +228,7 @@ void readBounds(EntryReader& read, const Entry& in, Report& report) {
   bounds.coreToMemtileSeconds = read.real(in, "coreToMemtileSeconds");
   bounds.lowerBoundSeconds = read.real(in, "lowerBoundSeconds");
   bounds.layerBoundSeconds = read.real(in, "layerBoundSeconds");
+  bounds.paperBoundSeconds = read.real(in, "paperBoundSeconds");
   report.layerBoundPassedBy = read.texts(in, "layerBoundPassedBy");
 }
 

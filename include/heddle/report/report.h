@@ -108,7 +108,7 @@ struct Report {
 Report makeReport(const CanonicalGraph& graph, const Program& program, const Device& device,
                   const SimulateResult& simulated, const std::vector<Cycles>& closedForm = {});
 
-std::string reportJson(const Report& report);      // heddle.report/1
+std::string reportJson(const Report& report);      // heddle.report/2
 std::string reportMarkdown(const Report& report);  // for people
 std::string layersCsv(const Report& report);       // one line a layer, all columns
 

@@ -26,6 +26,7 @@ Report wholeReport() {
                    .coreToMemtileSeconds = 5e-9,
                    .lowerBoundSeconds = 6e-9,
                    .layerBoundSeconds = 7e-9,
+                   .paperBoundSeconds = 8e-9,
                    .layerSeconds = report.bounds.layerSeconds};
   report.layerBoundPassedBy = {"overlap across layers"};
   report.traffic.ddrWrite = Bytes(11);
@@ -155,12 +156,12 @@ TEST(ParseReport, OtherFilesAndOtherVersionsAreNamed) {
     return report ? ""
                   : report.diagnostics().front().code + " " + report.diagnostics().front().what;
   };
-  EXPECT_EQ(faults(R"({"format": "heddle.report/2"})"),
-            "REPORT002 format 'heddle.report/2'; known: 'heddle.report/1'");
+  EXPECT_EQ(faults(R"({"format": "heddle.report/3"})"),
+            "REPORT002 format 'heddle.report/3'; known: 'heddle.report/2'");
   EXPECT_EQ(faults(R"({"format": "heddle.re)"), "REPORT001 it ends in the middle, after 21 B");
   EXPECT_EQ(faults("report"), "REPORT001 not JSON at byte 1");
   EXPECT_EQ(faults("[1e999]"), "REPORT001 it holds a number that is too large");
-  const std::string other = "REPORT001 expected a JSON object with \"format\": \"heddle.report/1\"";
+  const std::string other = "REPORT001 expected a JSON object with \"format\": \"heddle.report/2\"";
   EXPECT_EQ(faults("[]"), other);
   EXPECT_EQ(faults(R"({"format": 1})"), other);
   EXPECT_EQ(faults(R"({"format": "heddle.timeline/1"})"), other);

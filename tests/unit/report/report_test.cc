@@ -157,7 +157,7 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
   Report report = smallReport({Cycles(36), Cycles(14)});
   report.verification = {true, true, 3, 384, 0, {}};
   const nlohmann::json json = nlohmann::json::parse(reportJson(report));
-  EXPECT_EQ(json["format"], "heddle.report/1");
+  EXPECT_EQ(json["format"], "heddle.report/2");
   EXPECT_EQ(json["time"]["cycles"], 62);
   EXPECT_DOUBLE_EQ(json["time"]["seconds"], 62e-9);
   EXPECT_DOUBLE_EQ(json["time"]["closedFormSeconds"], 50e-9);
@@ -174,7 +174,7 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
       {"time", {"cycles", "seconds", "closedFormSeconds", "closedFormWorstLayerError"}},
       {"bounds",
        {"computeSeconds", "ddrReadSeconds", "ddrWriteSeconds", "memtileToCoreSeconds",
-        "coreToMemtileSeconds", "lowerBoundSeconds", "layerBoundSeconds", "efficiency"}},
+        "coreToMemtileSeconds", "lowerBoundSeconds", "layerBoundSeconds", "paperBoundSeconds", "efficiency"}},
       {"traffic", {"ddrReadBytes", "ddrWriteBytes", "memtileToCoreBytes", "coreToMemtileBytes"}},
       {"memory", {"memtilePeakBytes", "corePeakBytes"}},
       {"work", {"macsDense", "macsExecuted", "macsPadded", "weightBytesPadded"}},

@@ -65,7 +65,7 @@ export function timelineOf(tracks: TrackSpec[], layerOfLeaf: number[] = [0], res
       inputs: [{ name: "input", tensor: 0 }], outputs: [{ name: "output", tensor: layers }],
     },
     report: {
-      format: "heddle.report/1",
+      format: "heddle.report/2",
       model: { name: "sample", sha256: "", macs: 0, weightBytes: 0 },
       device: { name: "paper", rows: 1, columns: 1, clockHz: 1e9, macsPerCycle: 256 },
       time: { cycles: makespan, seconds: makespan / 1e9, closedFormSeconds: null, closedFormWorstLayerError: null },
