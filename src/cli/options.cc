@@ -160,7 +160,7 @@ struct Texts {
   std::vector<std::string> paths;
   std::string format;
   bool cycles = false, open = false;
-  std::string path, device, mesh, out, seed, stopAfter, dump, maxCycles, dumpTensors;
+  std::string path, device, mesh, out, seed, effort, stopAfter, dump, maxCycles, dumpTensors;
   std::vector<std::string> settings, shapes, inputs, outputs;
   std::vector<std::pair<std::string, std::string>> from;
   bool noPropagate = false, noVerify = false, data = false, quantized = false;
@@ -220,6 +220,9 @@ void describeCompile(CLI::App& app, Texts& t) {
   addShape(c, t);
   addMasks(c, t);
   c.add_flag("--apply-masks", t.applyMasks, "compile the model with zeros for what the masks drop");
+  c.add_option("--effort", t.effort,
+               "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
+      ->type_name("N");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
@@ -391,6 +394,10 @@ Result<Command> compileOf(const Texts& t) {
   o.applyMasks = t.applyMasks;
   if (t.applyMasks && t.masks.empty())
     return missing("compile", "--apply-masks needs masks", "add '--masks FILE.npz'");
+  if (!t.effort.empty()) o.plan.effort = static_cast<int>(readNumber("--effort", t.effort));
+  if (o.plan.effort > kMostPlanEffort)
+    badValue("--effort " + t.effort, "'" + t.effort + "' is no effort of the planner",
+             "from 0 to " + std::to_string(kMostPlanEffort), "write it like '--effort 0'");
   o.propagate = !t.noPropagate;
   o.verify = !t.noVerify;
   o.seed = seedOf(t);

@@ -82,7 +82,7 @@ class Compiler {
   Diagnostics takePlan() {
     if (fileOf(Stage::Program)) return {};
     const std::string* file = fileOf(Stage::Plan);
-    Diagnostics faults = file ? readPlanFile(run_, *file) : planNetwork(run_);
+    Diagnostics faults = file ? readPlanFile(run_, *file) : planNetwork(run_, options_.plan);
     if (!faults.empty()) return faults;
     const Result<MemoryPlan> memory = allocateMemory(run_.network(), *run_.plan, *run_.device);
     if (memory) timeInClosedForm(run_, *memory);

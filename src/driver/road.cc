@@ -103,9 +103,9 @@ Diagnostics propagateZeros(Compilation& run) {
   return {};
 }
 
-Diagnostics planNetwork(Compilation& run) {
+Diagnostics planNetwork(Compilation& run, const PlanOptions& options) {
   const Timed timed(run.effort.compileSeconds);
-  Result<Plan> plan = makePlan(run.network(), *run.device);
+  Result<Plan> plan = makePlan(run.network(), *run.device, options);
   if (!plan) return plan.diagnostics();
   if (Diagnostics faults = verify(*plan, run.network(), *run.device); !faults.empty())
     return asBugs(std::move(faults));

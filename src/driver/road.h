@@ -27,7 +27,7 @@ std::int64_t peakMemoryBytes();  // of this process so far
 Diagnostics importModel(Compilation& run, const std::string& path, const ShapeSettings& shapes);
 Diagnostics canonicalizeModel(Compilation& run);
 Diagnostics propagateZeros(Compilation& run);
-Diagnostics planNetwork(Compilation& run);
+Diagnostics planNetwork(Compilation& run, const PlanOptions& options);
 Diagnostics planMemory(Compilation& run);
 void timeInClosedForm(Compilation& run, const MemoryPlan& memory);  // the plan's steps
 Diagnostics makeProgram(

@@ -50,13 +50,22 @@ std::int64_t largestPart(const Home& home) {
   return largest;
 }
 
+std::int64_t weightStagingAddress(const Plan& plan, const Device& device) {
+  return (device.memtile.memory.raw() - plan.weightStaging) / kBlock * kBlock;
+}
+
+// Of one stream: each may be full, and a lock counts them.
+std::int64_t mostPlaces(const Device& device) {
+  return device.limits.lockMaximum.value_or(INT64_MAX);
+}
+
 class Allocator {
  public:
   Allocator(const CanonicalGraph& graph, const Plan& plan, const Device& device)
       : graph_(graph), plan_(plan), device_(device) {}
 
   Result<Allocation> run() {
-    memory_.weightStaging = (device_.memtile.memory.raw() - plan_.weightStaging) / kBlock * kBlock;
+    memory_.weightStaging = weightStagingAddress(plan_, device_);
     describeTensors();
     for (std::size_t s = 0; s < plan_.schedule.size(); ++s)
       if (!mapping(s).inPlace()) placeStreams(s);
@@ -75,9 +84,6 @@ class Allocator {
   const CanonicalOp& op(std::size_t step) const {
     return graph_.ops[plan_.schedule[step].layer.at()];
   }
-
-  // Of one stream: each may be full, and a lock counts them.
-  std::int64_t mostPlaces() const { return device_.limits.lockMaximum.value_or(INT64_MAX); }
 
   void describeTensors() {
     memory_.tensors.resize(graph_.tensors.size());
@@ -112,11 +118,7 @@ class Allocator {
       needed = 0;
       fits = tryStreams(s, onePlaceEach, needed);
     }
-    const std::int64_t staging = plan_.stagingPerRoute(m);
-    for (std::size_t r = 0; r < m.weights.size(); ++r)
-      memory_.steps[s].weights.push_back(
-          {memory_.weightStaging + weightRank(m, r) * staging, m.weightBytes,
-           std::min({staging / m.weightBytes, kMostStaged, mostPlaces()})});
+    memory_.steps[s].weights = weightPlaces(plan_, m, device_);
     if (fits) return;
     errors_.push_back(
         {"MEM001", graph_.name + ", node '" + op(s).name + "' (" + op(s).onnxOp + ")",
@@ -161,7 +163,7 @@ class Allocator {
     const std::int64_t wanted =
         std::max(kFewestPlaces, mostRoutesOfAMemtile(m.inputs[operand]) + 1);
     // One lock counts those of all operands.
-    return std::clamp<std::int64_t>(mostPlaces() / std::ssize(m.inputs), 1, wanted);
+    return std::clamp<std::int64_t>(mostPlaces(device_) / std::ssize(m.inputs), 1, wanted);
   }
 
   void placeHomes() {
@@ -219,17 +221,13 @@ class Allocator {
         reserve(t, memory_.weightsAddress);
   }
 
-  // A step's buffers follow those of the step before, around the circle, so that its first
-  // transfers overlap the end of that one.
   void placeCores() {
     memory_.steps.resize(plan_.schedule.size());
     std::int64_t next = 0;
     for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
       if (mapping(s).inPlace()) continue;
-      const std::int64_t bytes = mapping(s).coreBytes();
-      if (next + bytes > device_.core.operandMemory().raw()) next = 0;
-      memory_.steps[s].coreBase = next;
-      next += bytes;
+      memory_.steps[s].coreBase = coreBaseAfter(next, mapping(s), device_);
+      next = memory_.steps[s].coreBase + mapping(s).coreBytes();
     }
   }
 
@@ -243,6 +241,21 @@ class Allocator {
 };
 
 }  // namespace
+
+std::vector<StreamPlan> weightPlaces(const Plan& plan, const Mapping& mapping,
+                                     const Device& device) {
+  const std::int64_t staging = plan.stagingPerRoute(mapping);
+  std::vector<StreamPlan> places;
+  for (std::size_t r = 0; r < mapping.weights.size(); ++r)
+    places.push_back({weightStagingAddress(plan, device) + weightRank(mapping, r) * staging,
+                      mapping.weightBytes,
+                      std::min({staging / mapping.weightBytes, kMostStaged, mostPlaces(device)})});
+  return places;
+}
+
+std::int64_t coreBaseAfter(std::int64_t end, const Mapping& mapping, const Device& device) {
+  return end + mapping.coreBytes() > device.core.operandMemory().raw() ? 0 : end;
+}
 
 std::int64_t outputRank(const Mapping& mapping, const CoreShare& share) {
   std::int64_t rank = 0;

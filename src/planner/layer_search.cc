@@ -22,6 +22,8 @@ constexpr std::int64_t kRingAlignment = 8;
 // overheads that paper.yaml leaves out.
 constexpr std::int64_t kStepPenalty = 16;
 
+constexpr std::size_t kKept = 2;  // mappings of each way of the streams
+
 struct Candidate {
   std::int64_t blocksPerPass = 1, chunks = 1, bands = 1, channelParts = 1, kernelParts = 1;
   std::int64_t weightSlots = 2;
@@ -46,13 +48,20 @@ std::vector<std::int64_t> steps(std::int64_t n) {
   return out;
 }
 
+struct Score {
+  std::int64_t cycles = 0;
+  const char* boundBy = "";
+};
+
 class LayerSearch {
  public:
   LayerSearch(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-              const SearchLimits& limits)
+              const MeshCut& cut, const std::vector<Streams>& menu, const SearchLimits& limits)
       : op_(op),
         device_(device),
         limits_(limits),
+        cut_(cut),
+        menu_(menu),
         mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
         counts_(op),
         output_(graph.tensors[op.output.at()].shape),
@@ -60,22 +69,26 @@ class LayerSearch {
         capacity_(device.core.operandMemory().raw()) {
     if (const Window* window = windowOf(op)) window_ = *window;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
-    cutSpace();
+    rowBlocks_ = cut.blocks[0].count;
+    best_.resize(menu.size());
   }
 
-  // The fastest tiling that fits, or the smallest one's need in bytes.
-  std::optional<Tiling> best() {
-    if (!search()) return std::nullopt;
-    Tiling found = space_;
-    found.mapping = std::move(*best_);
-    return found;
+  std::vector<Mapping> best() {
+    search();
+    std::vector<Scored> all;
+    for (std::vector<Scored>& ofStreams : best_)
+      std::ranges::move(ofStreams, std::back_inserter(all));
+    std::ranges::stable_sort(all, {}, &Scored::score);
+    std::vector<Mapping> mappings;
+    for (Scored& scored : all) mappings.push_back(std::move(scored.mapping));
+    return mappings;
   }
   // What the smallest tiling needs and there is not.
   std::string shortage() const {
     std::ostringstream out;
     if (smallest_ == INT64_MAX)
       out << "two of its smallest weight records need " << 2 * smallestRecord_ << " B of the "
-          << limits_.staging << " B that a memtile sets aside for the weights of a row";
+          << limits_.staging << " B that a memtile sets aside for weights";
     else
       out << "the smallest subvolume needs " << smallest_ << " B of a core's " << capacity_
           << " B for operands";
@@ -86,7 +99,7 @@ class LayerSearch {
   }
 
  private:
-  bool search() {
+  void search() {
     const std::int64_t inputBlocks = sharesInput(op_) ? blocksOf(input_) : 1;
     for (std::int64_t kernelParts : steps(window_.kernelY)) {
       lengths_.clear();
@@ -94,22 +107,14 @@ class LayerSearch {
       for (std::int64_t channelParts : steps(inputBlocks)) {
         for (std::int64_t blocks : steps(rowBlocks_)) tryShapes(blocks, channelParts, kernelParts);
       }
-      if (best_) return true;
+      if (std::ranges::any_of(best_, [](const auto& some) { return !some.empty(); })) return;
     }
-    return false;
   }
 
   std::int64_t mostAhead() const { return limits_.ahead ? mostWaiting_ : 1; }
 
-  Interval passBlocks(const Mapping& t, std::int64_t row, std::int64_t pass) const {
-    return t.passBlocks({.blocks = space_.rowBlocks[static_cast<std::size_t>(row)]}, pass);
-  }
-
-  void cutSpace() {
-    space_.columns = evenBoxes(output_, device_);
-    for (std::int64_t r = 0; r < device_.rows; ++r)
-      space_.rowBlocks.push_back(evenPart(blocksOf(output_), device_.rows, r));
-    rowBlocks_ = space_.rowBlocks[0].count;
+  Interval passBlocks(const Mapping& t, std::size_t channelPart, std::int64_t pass) const {
+    return t.passBlocks({.blocks = cut_.blocks[channelPart]}, pass);
   }
 
   void tryShapes(std::int64_t blocks, std::int64_t channelParts, std::int64_t kernelParts) {
@@ -118,10 +123,10 @@ class LayerSearch {
       if (resident && !sharesInput(op_)) continue;
       for (std::int64_t slots : {2, 1}) {
         if (slots > mostAhead()) continue;
-        for (std::int64_t chunks : steps(space_.columns[0].x.count)) {
+        for (std::int64_t chunks : steps(cut_.boxes[0].x.count)) {
           if (resident && chunks > 1) break;
           bool fits = false;
-          for (std::int64_t bands : steps(reduced ? space_.columns[0].y.count : 1)) {
+          for (std::int64_t bands : steps(reduced ? cut_.boxes[0].y.count : 1)) {
             if (resident && bands > 1) break;
             if (consider({blocks, chunks, bands, channelParts, kernelParts, slots, resident})) {
               fits = true;
@@ -139,7 +144,6 @@ class LayerSearch {
     std::optional<RingLengths>& entry = lengths_[operand];
     if (entry) return *entry;
     RingLengths n;
-    const PixelBox& box = space_.columns[0];
     for (std::int64_t k = 0; k < kernelParts; ++k) {
       const Interval kernelRows = evenPart(window_.kernelY, kernelParts, k);
       Interval previous;
@@ -156,16 +160,20 @@ class LayerSearch {
     }
     n.doubled = std::max(n.doubled, n.single);
     const Interval all{0, window_.kernelY};
-    std::int64_t loaded = 0, next = 0;
-    for (std::int64_t y = box.y.first; y < box.y.end(); ++y) {
-      const Interval rows = operands_[operand].rows(y, all);
-      if (rows.empty()) continue;
-      loaded += std::max<std::int64_t>(rows.end() - std::max(next, rows.first), 0);
-      next = std::max(next, rows.end());
+    for (std::size_t b = 0; b < cut_.boxes.size(); ++b) {
+      const Interval& due = cut_.boxes[b].y;
+      if (b > 0 && cut_.boxes[b - 1].y == due) continue;
+      std::int64_t loaded = 0, next = 0;
+      for (std::int64_t y = due.first; y < due.end(); ++y) {
+        const Interval rows = operands_[operand].rows(y, all);
+        if (rows.empty()) continue;
+        loaded += std::max<std::int64_t>(rows.end() - std::max(next, rows.first), 0);
+        next = std::max(next, rows.end());
+      }
+      n.rowsLoaded = std::max(n.rowsLoaded, loaded);
     }
     const std::int64_t extent = (window_.kernelY - 1) * window_.dilationY + 1;
-    n.whole = std::min(input_.height, (box.y.count - 1) * window_.strideY + extent);
-    n.rowsLoaded = loaded;
+    n.whole = std::min(input_.height, (cut_.boxes[0].y.count - 1) * window_.strideY + extent);
     entry = n;
     return *entry;
   }
@@ -191,40 +199,96 @@ class LayerSearch {
     t.equalRecords = t.equalRecords && t.weightBytes > 0;
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
     t.outputSlots = std::min(t.outputSlots, mostAhead());
-    if (t.weightBytes * 2 > limits_.staging && t.weightBytes > 0) {
+    if (std::ranges::none_of(menu_, [&](const Streams& s) { return canStage(t, s); })) {
       smallestRecord_ = std::min(smallestRecord_, t.weightBytes);
       return false;
     }
-    const std::int64_t columns = evenPart(space_.columns[0].x.count, c.chunks, 0).count;
+    const std::int64_t columns = evenPart(cut_.boxes[0].x.count, c.chunks, 0).count;
     t.outputRowBytes = c.blocksPerPass * columns * kBlock;
     if (t.parts.size() > 1)
-      t.accumulatorBytes =
-          4 * t.outputRowBytes * evenPart(space_.columns[0].y.count, c.bands, 0).count;
+      t.accumulatorBytes = 4 * t.outputRowBytes * evenPart(cut_.boxes[0].y.count, c.bands, 0).count;
     const std::optional<bool> doubled = planRings(t, c, columns);
     if (!doubled) return false;
     const std::int64_t bytes = t.coreBytes();
     smallest_ = std::min(smallest_, bytes);
     if (bytes > capacity_) return false;
-    estimate(t, c, columns, *doubled);
-    const std::int64_t steps =
-        t.passes * t.chunks * std::ssize(t.parts) * space_.columns[0].y.count;
-    const std::int64_t score = t.score.raw() + kStepPenalty * steps;
-    if (!best_ || score < bestScore_) {
-      best_ = std::move(t);
-      bestScore_ = score;
-    }
+    const Amounts amounts = amountsOf(t, c, columns);
+    for (std::size_t i = 0; i < menu_.size(); ++i)
+      if (canStage(t, menu_[i])) offer(i, t, score(t, menu_[i], amounts, *doubled));
     return true;
   }
 
-  // Blocks that mesh row `row` computes in a pass and part, of one tap.
-  std::int64_t computed(const Mapping& t, std::int64_t row, std::int64_t pass,
+  bool canStage(const Mapping& t, const Streams& streams) const {
+    const std::int64_t routes = std::max<std::int64_t>(1, streams.routesOfAMemtile);
+    return t.weightBytes * 2 <= limits_.staging / routes / kBlock * kBlock;
+  }
+
+  // Keeps the best of each way of the streams.
+  void offer(std::size_t streams, const Mapping& t, const Score& score) {
+    const std::int64_t steps = t.passes * t.chunks * std::ssize(t.parts) * cut_.boxes[0].y.count;
+    const std::int64_t cycles = score.cycles + kStepPenalty * steps;
+    std::vector<Scored>& best = best_[streams];
+    if (best.size() == kKept && best.back().score <= cycles) return;
+    const auto at = std::ranges::upper_bound(best, cycles, {}, &Scored::score);
+    const auto kept = best.insert(at, {cycles, t});
+    kept->mapping.score = Cycles(score.cycles);
+    kept->mapping.boundBy = score.boundBy;
+    setCores(kept->mapping, menu_[streams]);
+    if (best.size() > kKept) best.pop_back();
+  }
+
+  void setCores(Mapping& m, const Streams& streams) const {
+    for (std::size_t b = 0; b < cut_.boxes.size(); ++b)
+      for (std::size_t k = 0; k < cut_.blocks.size(); ++k) {
+        const CoreAt& core = cut_.coreOf(b, k);
+        m.shares.push_back({core,
+                            {cut_.boxes[b]},
+                            cut_.blocks[k],
+                            {0, core.column, core.row % device_.memtile.ddrChannelsOut}});
+      }
+    m.inputs = streams.inputs;
+    if (m.weightSlots == 0) return;
+    m.weights = streams.weights;
+    if (std::ranges::any_of(streams.wires, &WireLoad::carriesBoth)) interleave(m);
+  }
+
+  // Where records share a wire with rows, the next record goes among the rows of the sweep that
+  // runs: else it would wait until the last of these has found its place. While it is on the wire
+  // the core computes from rows that came before, for which its memory may have room.
+  void interleave(Mapping& m) const {
+    const std::int64_t calls = divideRoundUp(cut_.boxes[0].y.count, m.bands);
+    std::map<std::int64_t, std::int64_t> rank, routes;
+    for (const Route& route : m.weights) ++routes[route.lanes[0].wire];
+    for (Route& route : m.weights) {
+      const std::int64_t wire = route.lanes[0].wire;
+      route.lead = std::max<std::int64_t>(1, calls * (routes[wire] - rank[wire]++) / routes[wire]);
+    }
+    const std::int64_t columns = evenPart(cut_.boxes[0].x.count, m.chunks, 0).count;
+    const RecordTime time = recordTime(m, 0, 0, 0, columns);
+    const std::int64_t ahead =
+        m.resident
+            ? 0
+            : std::min(calls, divideRoundUp(time.transfer, std::max<std::int64_t>(1, time.call)));
+    for (std::size_t i = 0; i < m.rings.size(); ++i) {
+      RingPlan& ring = m.rings[i];
+      if (ring.rowBytes == 0) continue;
+      // Rings that a lock of few values counts stay as they were checked.
+      const std::int64_t room =
+          mostWaiting_ < INT64_MAX ? 0 : (capacity_ - m.coreBytes()) / ring.rowBytes;
+      ring.length += std::clamp<std::int64_t>(ahead * window_.strideY, 0, room);
+      for (Route& route : m.inputs[i]) route.lead = ahead;
+    }
+  }
+
+  // Blocks that a part of the channels computes in a pass and part of the reduction, of one tap.
+  std::int64_t computed(const Mapping& t, std::size_t channelPart, std::int64_t pass,
                         std::size_t part) const {
-    const Interval blocks = passBlocks(t, row, pass);
+    const Interval blocks = passBlocks(t, channelPart, pass);
     return sharesInput(op_) ? counts_.count(blocks, t.parts[part].inputBlocks) : blocks.count;
   }
 
-  // How many of the mesh rows need be looked at: of dense weights the first has most.
-  std::int64_t differentRows() const { return counts_.whole() ? 1 : space_.activeRows(); }
+  // How many parts of the channels need be looked at: of dense weights the first has most.
+  std::size_t differentParts() const { return counts_.whole() ? 1 : cut_.blocks.size(); }
 
   // Room for the longest record; for all of a dense one's parts that of the first with an epilogue.
   std::int64_t largestRecord(const Mapping& t) const {
@@ -233,7 +297,7 @@ class LayerSearch {
                                    t.blocksPerPass * t.parts[0].inputBlocks.count),
                        kBlock);
     std::int64_t most = 0;
-    for (std::int64_t r = 0; r < differentRows(); ++r)
+    for (std::size_t r = 0; r < differentParts(); ++r)
       for (std::int64_t k = 0; k < t.passes; ++k)
         for (std::size_t i = 0; i < t.parts.size(); ++i)
           if (const Interval blocks = passBlocks(t, r, k); !blocks.empty())
@@ -294,7 +358,7 @@ class LayerSearch {
       return std::min(input_.width, (columns - 1) * window_.strideX +
                                         (window_.kernelX - 1) * window_.dilationX + 1);
     std::int64_t most = 0;
-    for (const PixelBox& box : space_.columns) {
+    for (const PixelBox& box : cut_.boxes) {
       for (std::int64_t j = 0; j < c.chunks; ++j) {
         Interval x = evenPart(box.x.count, c.chunks, j);
         x.first += box.x.first;
@@ -308,131 +372,179 @@ class LayerSearch {
   std::int64_t inputBlocks(const Mapping& t, std::size_t operand) const {
     if (sharesInput(op_)) return t.resident ? blocksOf(input_) : t.parts[0].inputBlocks.count;
     std::int64_t most = 0;
-    for (std::int64_t r = 0; r < device_.rows; ++r)
+    for (std::size_t r = 0; r < cut_.blocks.size(); ++r)
       for (std::int64_t k = 0; k < t.passes; ++k)
         if (const Interval b = passBlocks(t, r, k); !b.empty())
           most = std::max(most, operands_[operand].blocks(b, t.parts[0]).count);
     return most;
   }
 
-  void estimate(Mapping& t, const Candidate& c, std::int64_t columns, bool doubled) {
-    const std::int64_t rows = space_.columns[0].y.count;
-    std::int64_t compute = 0, wire = 0;
+  // Passes, or parts, whose records are alike; of sparse weights each may differ.
+  struct Alike {
+    std::int64_t first = 0, times = 1;
+  };
+  std::vector<Alike> alikePasses(const Mapping& t) const {
+    if (counts_.whole() && t.passes > 1) return {{0, t.passes - 1}, {t.passes - 1, 1}};
+    return each(t.passes);
+  }
+  std::vector<Alike> alikeParts(const Mapping& t) const {
+    if (!counts_.whole()) return each(std::ssize(t.parts));
+    std::vector<Alike> alike;
+    for (std::int64_t i = 0; i < std::ssize(t.parts); ++i) {
+      const ReductionPart& part = t.parts[static_cast<std::size_t>(i)];
+      const auto same = std::ranges::find_if(alike, [&](const Alike& other) {
+        const ReductionPart& first = t.parts[static_cast<std::size_t>(other.first)];
+        return first.inputBlocks.count == part.inputBlocks.count &&
+               first.kernelRows.count == part.kernelRows.count && i + 1 < std::ssize(t.parts);
+      });
+      if (same == alike.end())
+        alike.push_back({i, 1});
+      else
+        ++same->times;
+    }
+    return alike;
+  }
+  static std::vector<Alike> each(std::int64_t count) {
+    std::vector<Alike> all;
+    for (std::int64_t i = 0; i < count; ++i) all.push_back({i, 1});
+    return all;
+  }
+
+  // Cycles of the busiest core, and of each stream over one wire of its own.
+  struct Amounts {
+    std::int64_t compute = 0, weights = 0, fetched = 0, out = 0;  // fetched: weights out of DDR
+    std::vector<std::int64_t> inputs, first;                      // first: rows of the first call
+  };
+
+  Amounts amountsOf(const Mapping& t, const Candidate& c, std::int64_t columns) {
+    Amounts a;
+    const std::int64_t rows = cut_.boxes[0].y.count;
     const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
-    std::vector<std::int64_t> computing(static_cast<std::size_t>(differentRows())),
-        moving(computing.size());
-    for (std::int64_t k = 0; k < t.passes; ++k)
-      for (std::size_t i = 0; i < t.parts.size(); ++i) {
+    std::vector<std::int64_t> computing(differentParts()), moving(computing.size()),
+        fetching(computing.size());
+    const std::vector<Alike> passes = alikePasses(t), parts = alikeParts(t);
+    for (const Alike& k : passes)
+      for (const Alike& i : parts) {
+        const std::int64_t times = k.times * i.times;
         std::int64_t slowest = 0;
         for (std::size_t r = 0; r < computing.size(); ++r) {
-          const RecordTime time = recordTime(t, static_cast<std::int64_t>(r), k, i, columns);
-          computing[r] += rows * t.chunks * time.call;
-          moving[r] += sweeps * time.transfer;
+          const RecordTime time =
+              recordTime(t, r, k.first, static_cast<std::size_t>(i.first), columns);
+          computing[r] += times * rows * t.chunks * time.call;
+          moving[r] += times * sweeps * time.transfer;
+          fetching[r] += times * sweeps * time.fetch;
           slowest = std::max(slowest, time.call);
         }
-        compute += rows * t.chunks * slowest;
+        a.compute += times * rows * t.chunks * slowest;
       }
-    // Rows go to the cores of a mesh column together: these wait for the slowest, each time that
+    // Rows go to cores of the same pixels together: these wait for the slowest, each time that
     // rows come.
-    if (t.resident) compute = *std::max_element(computing.begin(), computing.end());
-    const std::int64_t weights = *std::max_element(moving.begin(), moving.end());
+    if (t.resident) a.compute = *std::ranges::max_element(computing);
+    a.weights = *std::ranges::max_element(moving);
+    a.fetched = *std::ranges::max_element(fetching);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const RingLengths& n = lengths(i, c.kernelParts);
       const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
-      const std::int64_t blocks =
-          sharesInput(op_) ? blocksOf(input_) : rowBlocks_ * space_.activeRows();
+      const std::int64_t blocks = sharesInput(op_) ? blocksOf(input_) : rowBlocks_;
       const std::int64_t again = sharesInput(op_) && !t.resident ? t.passes * c.kernelParts : 1;
       const std::int64_t row = wireTime(Bytes(blocks * width * kBlock), device_).raw();
-      wire += again * lengths(i, c.kernelParts).rowsLoaded * row;
+      const std::int64_t overlap = (t.bands - 1) * (n.single - 1);
+      a.inputs.push_back(again * (n.rowsLoaded + overlap) * row);
+      a.first.push_back(
+          wireTime(Bytes(t.rings[i].rowBytes * std::min(t.rings[i].length, n.firstWindow)), device_)
+              .raw());
     }
-    const std::int64_t out =
-        rows * coreWriteTime(Bytes(rowBlocks_ * columns * t.chunks * kBlock), device_).raw();
-    const std::int64_t sharing = divideRoundUp(device_.rows, device_.columns);
-    const std::int64_t ddr = weights * sharing;
-    const std::array<std::pair<std::int64_t, const char*>, 5> terms{{{compute, "compute"},
-                                                                     {wire, "inputs"},
-                                                                     {weights, "weights"},
-                                                                     {ddr, "ddr"},
-                                                                     {out, "outputs"}}};
-    const auto largest = std::max_element(terms.begin(), terms.end(),
-                                          [](auto& a, auto& b) { return a.first < b.first; });
-    std::int64_t total = largest->first;
-    t.boundBy = largest->second;
+    a.out = rows * coreWriteTime(Bytes(rowBlocks_ * columns * t.chunks * kBlock), device_).raw();
+    return a;
+  }
+
+  Score score(const Mapping& t, const Streams& streams, const Amounts& a, bool doubled) const {
+    double inputs = 0, weights = 0, both = 0, fill = 0;
+    for (const WireLoad& wire : streams.wires) {
+      double in = 0, first = 0;
+      for (std::size_t i = 0; i < a.inputs.size(); ++i) {
+        in += wire.inputs[i] * static_cast<double>(a.inputs[i]);
+        first += wire.inputs[i] * static_cast<double>(a.first[i]);
+      }
+      const double records = wire.weights * static_cast<double>(a.weights);
+      inputs = std::max(inputs, in);
+      weights = std::max(weights, records);
+      both = std::max(both, in + records);
+      fill = std::max(fill, first);
+    }
+    const auto whole = [](double cycles) { return static_cast<std::int64_t>(cycles); };
+    const std::array<std::pair<std::int64_t, const char*>, 5> terms{
+        {{a.compute, "compute"},
+         {whole(inputs), "inputs"},
+         {whole(weights), "weights"},
+         {a.fetched * streams.routesOfAChannel, "ddr"},
+         {a.out, "outputs"}}};
+    const auto largest = std::ranges::max_element(terms, {}, [](auto& term) { return term.first; });
+    std::int64_t total = std::max(largest->first, whole(both));
     if (t.weightSlots == 1 && t.passes * std::ssize(t.parts) > 1)
-      total = std::max(total, compute + weights);
-    if (!doubled && !t.resident) total = std::max(total, compute + wire);
-    std::int64_t fill = 0;
-    for (std::size_t i = 0; i < t.rings.size(); ++i)
-      fill += wireTime(Bytes(t.rings[i].rowBytes *
-                             std::min(t.rings[i].length, lengths(i, c.kernelParts).firstWindow)),
-                       device_)
-                  .raw();
-    if (t.coreBytes() * 2 > capacity_) fill += wireTime(Bytes(t.weightBytes), device_).raw();
-    t.score = Cycles(total + fill + coreWriteTime(Bytes(t.outputRowBytes), device_).raw());
+      total = std::max(total, a.compute + whole(weights));
+    if (!doubled && !t.resident) total = std::max(total, a.compute + whole(inputs));
+    total += whole(fill);
+    if (t.coreBytes() * 2 > capacity_) total += wireTime(Bytes(t.weightBytes), device_).raw();
+    return {total + coreWriteTime(Bytes(t.outputRowBytes), device_).raw(), largest->second};
   }
 
   struct RecordTime {
-    std::int64_t call = 0,
-                 transfer = 0;  // cycles of a call with the record; that it is on the wire
+    // Cycles of a call with the record; that it is on the wire; that its DDR channel takes.
+    std::int64_t call = 0, transfer = 0, fetch = 0;
   };
-  RecordTime recordTime(const Mapping& t, std::int64_t row, std::int64_t pass, std::size_t part,
-                        std::int64_t columns) const {
-    const std::int64_t blocks = passBlocks(t, row, pass).count, kept = computed(t, row, pass, part);
+  RecordTime recordTime(const Mapping& t, std::size_t channelPart, std::int64_t pass,
+                        std::size_t part, std::int64_t columns) const {
+    const std::int64_t blocks = passBlocks(t, channelPart, pass).count,
+                       kept = computed(t, channelPart, pass, part);
     const KernelWork call =
         kernelWork(op_.kind(), kept, t.parts[part].kernelRows.count * window_.kernelX, columns);
-    const std::int64_t bytes =
+    const Bytes bytes(
         t.equalRecords ? t.weightBytes
-                       : recordBytes(op_, blocks, t.parts[part], part + 1 == t.parts.size(), kept);
-    return {kernelTime(call, device_).raw(), wireTime(Bytes(bytes), device_).raw()};
+                       : recordBytes(op_, blocks, t.parts[part], part + 1 == t.parts.size(), kept));
+    return {kernelTime(call, device_).raw(), wireTime(bytes, device_).raw(),
+            ddrReadTime(bytes, device_).raw()};
   }
+
+  struct Scored {
+    std::int64_t score = 0;
+    Mapping mapping;
+  };
 
   const CanonicalOp& op_;
   const Device& device_;
   SearchLimits limits_;
+  const MeshCut& cut_;
+  const std::vector<Streams>& menu_;
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
   BlockCounts counts_;
   Shape output_, input_;
   std::int64_t capacity_;
   Window window_;
   std::vector<OperandGeometry> operands_;
-  Tiling space_;  // the cut over the mesh, the same for all candidates
   std::int64_t rowBlocks_ = 1;
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
   std::map<std::tuple<std::size_t, std::int64_t, bool>, std::int64_t> waiting_;  // likewise
-  std::optional<Mapping> best_;
-  std::int64_t bestScore_ = 0;
+  std::vector<std::vector<Scored>> best_;  // per way of the streams, best first
   std::int64_t smallest_ = INT64_MAX, smallestRecord_ = INT64_MAX;
   bool tooManyWait_ = false;  // in the rings of some candidate
 };
 
 }  // namespace
 
-std::vector<PixelBox> evenBoxes(const Shape& shape, const Device& device) {
-  const bool acrossWidth = shape.width >= device.columns || shape.width >= shape.height;
-  std::vector<PixelBox> boxes;
-  for (std::int64_t c = 0; c < device.columns; ++c) {
-    PixelBox box{{0, shape.height}, {0, shape.width}};
-    (acrossWidth ? box.x : box.y) =
-        evenPart(acrossWidth ? shape.width : shape.height, device.columns, c);
-    boxes.push_back(box);
-  }
-  return boxes;
+FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,
+                             const Device& device, const MeshCut& cut,
+                             const std::vector<Streams>& menu, const SearchLimits& limits) {
+  LayerSearch search(graph, op, device, cut, menu, limits);
+  std::vector<Mapping> best = search.best();
+  const bool none = best.empty();
+  return {std::move(best), none ? search.shortage() : std::string()};
 }
 
-std::int64_t Tiling::activeColumns() const {
-  return std::count_if(columns.begin(), columns.end(),
-                       [](const PixelBox& b) { return !b.empty(); });
-}
-
-std::int64_t Tiling::activeRows() const {
-  return std::count_if(rowBlocks.begin(), rowBlocks.end(),
-                       [](const Interval& b) { return !b.empty(); });
-}
-
-FoundTiling searchTiling(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-                         const SearchLimits& limits) {
-  LayerSearch search(graph, op, device, limits);
-  std::optional<Tiling> best = search.best();
-  return {best, best ? std::string() : search.shortage()};
+bool hasWeights(const CanonicalOp& op) {
+  ReductionPart part;
+  if (const Window* window = windowOf(op)) part.kernelRows = {0, window->kernelY};
+  return recordBytes(op, 1, part, true, 1) > 0;
 }
 
 }  // namespace heddle

@@ -2,54 +2,20 @@
 
 #include <algorithm>
 
+#include "choose.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
 #include "layer_search.h"
+#include "mesh_cut.h"
+#include "streams.h"
 #include "thrift.h"
 #include "wires.h"
 
 namespace heddle {
 namespace {
 
-// A tiling's cores and the ways of its operands: inputs down the columns, weights along the rows.
-Mapping mappingOf(const CanonicalOp& op, Tiling tiling, const DataflowWires& wires,
-                  const Device& device, const Thrift& thrift) {
-  Mapping m = std::move(tiling.mapping);
-  const std::int64_t rows = tiling.activeRows(), columns = tiling.activeColumns();
-  const auto column = [&](std::int64_t c) { return wires.columns[static_cast<std::size_t>(c)]; };
-  for (std::int64_t c = 0; c < columns; ++c)
-    for (std::int64_t r = 0; r < rows; ++r)
-      m.shares.push_back({{r, c},
-                          {tiling.columns[static_cast<std::size_t>(c)]},
-                          tiling.rowBlocks[static_cast<std::size_t>(r)],
-                          {0, c, r % device.memtile.ddrChannelsOut}});
-  m.inputs.resize(op.inputs.size());
-  for (std::vector<Route>& routes : m.inputs)
-    for (std::int64_t c = 0; c < columns; ++c) {
-      Route route{.cores = {}, .lanes = {{column(c), 0}}, .memtile = c};
-      for (std::int64_t r = 0; r < rows; ++r) {
-        route.cores.push_back({r, c});
-        if (sharesInput(op) && r + 1 < rows) continue;
-        routes.push_back(route);
-        route.cores.clear();
-      }
-    }
-  if (m.weightSlots == 0) return m;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    Route& route = m.weights.emplace_back();
-    for (std::int64_t c = 0; c < columns; ++c) route.cores.push_back({r, c});
-    // A wire keeps to one receiving channel: one that carries inputs, too, to theirs.
-    const std::int64_t wire = wires.rows[static_cast<std::size_t>(r)];
-    const bool both =
-        std::find(wires.columns.begin(), wires.columns.end(), wire) != wires.columns.end();
-    const std::int64_t own = std::min<std::int64_t>(1, device.core.channelsIn - 1);
-    route.lanes = {{wire, both || !thrift.ownChannel ? 0 : own}};
-    route.memtile = weightMemtile(device, r);
-    route.ddrChannel = std::min<std::int64_t>(1, device.memtile.ddrChannelsIn - 1);
-  }
-  return m;
-}
+constexpr std::size_t kMostFinalists = 12;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -68,6 +34,15 @@ std::int64_t mostRows(const Home& home) {
   return most;
 }
 
+// Of more mappings than the closed form need look at, those of the best scores; the first stays
+// where it is.
+void keepTheBest(std::vector<Mapping>& mappings) {
+  if (mappings.size() <= kMostFinalists) return;
+  std::stable_sort(mappings.begin() + 1, mappings.end(),
+                   [](const Mapping& a, const Mapping& b) { return a.score < b.score; });
+  mappings.resize(kMostFinalists);
+}
+
 // Roots that an operator reads live in the memtiles; what nobody reads passes through to DDR. So
 // does what has more rows than a lock can count: all may lie there before the first is read.
 void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device) {
@@ -83,6 +58,50 @@ void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device)
   }
 }
 
+// The mappings that each layer is to choose from, the paper's dataflow first.
+Result<Finalists> finalistsOf(const CanonicalGraph& graph, const Device& device,
+                              const DataflowWires& wires, const Plan& plan, const Thrift& thrift) {
+  const SearchLimits limits{plan.weightStaging, thrift.ahead};
+  const Views views = findViews(graph);
+  Finalists finalists(graph.ops.size());
+  Diagnostics errors;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const CanonicalOp& op = graph.ops[i];
+    if (views.inPlace[i]) continue;
+    std::string shortage;
+    for (const MeshCut& cut : meshCuts(graph.tensors[op.output.at()].shape, device)) {
+      std::vector<Streams> menu = streamMenu(op, hasWeights(op), cut, wires, device);
+      if (!thrift.menu) menu.resize(1);
+      FoundMappings found = searchMappings(graph, op, device, cut, menu, limits);
+      if (shortage.empty()) shortage = found.shortage;
+      std::ranges::move(found.mappings, std::back_inserter(finalists[i]));
+      if (!thrift.menu && !finalists[i].empty()) break;
+    }
+    keepTheBest(finalists[i]);
+    if (finalists[i].empty())
+      errors.push_back(
+          {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
+           "no tiling of this layer fits a core", shortage,
+           "give the cores or memtiles more memory (--set core.memory=..., --set "
+           "memtile.memory=...)" +
+               std::string(device.limits.lockMaximum ? ", or choose a device with more of "
+                                                       "'limits.lockMaximum'"
+                                                     : ""),
+           Severity::DoesNotFit});
+  }
+  if (!errors.empty()) return errors;
+  return finalists;
+}
+
+// What does not fit moves to DDR, and streams through places that need room themselves.
+Result<MemoryPlan> giveHomesUp(const CanonicalGraph& graph, const Device& device, Plan& plan) {
+  for (;;) {
+    HEDDLE_TRY(Allocation allocation, placeInMemory(graph, plan, device));
+    if (allocation.withoutPlace.empty()) return std::move(allocation.memory);
+    for (const TensorId tensor : allocation.withoutPlace) plan.homes[tensor.at()].clear();
+  }
+}
+
 // The plan for the first rows and columns of `whole`.
 Result<Plan> planWith(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift) {
   Device device = whole;
@@ -92,58 +111,43 @@ Result<Plan> planWith(const CanonicalGraph& graph, const Device& whole, const Th
   Plan plan;
   Views views = findViews(graph);
   plan.views = std::move(views.tensors);
-  // A quarter of every memtile is for weights on their way.
-  plan.weightStaging = device.memtile.memory.raw() / 4 / kBlock * kBlock;
-  const std::int64_t stagingPerRoute =
-      plan.weightStaging / divideRoundUp(device.rows, device.memtiles()) / kBlock * kBlock;
-  Diagnostics errors;
-  std::vector<std::optional<Tiling>> tilings;
+  plan.weightStaging = device.memtile.memory.raw() / 4 / kBlock * kBlock;  // a quarter
+  HEDDLE_TRY(DataflowWires wires, chooseWires(device));
+  if (!thrift.ownChannel) wires.rowChannel = 0;
+  HEDDLE_TRY(const Finalists finalists, finalistsOf(graph, device, wires, plan, thrift));
+  plan.layers.resize(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const CanonicalOp& op = graph.ops[i];
-    tilings.emplace_back();
-    if (views.inPlace[i]) continue;
-    FoundTiling found = searchTiling(graph, op, device, {stagingPerRoute, thrift.ahead});
-    if (!found.tiling)
-      errors.push_back(
-          {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-           "no tiling of this layer fits a core", found.shortage,
-           "give the cores or memtiles more memory (--set core.memory=..., --set "
-           "memtile.memory=...)" +
-               std::string(device.limits.lockMaximum ? ", or choose a device with more of "
-                                                       "'limits.lockMaximum'"
-                                                     : ""),
-           Severity::DoesNotFit});
-    tilings.back() = std::move(found.tiling);
-  }
-  if (!errors.empty()) return errors;
-  HEDDLE_TRY(const DataflowWires wires, chooseWires(device));
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const CanonicalOp& op = graph.ops[i];
-    plan.layers.push_back(tilings[i] ? mappingOf(op, std::move(*tilings[i]), wires, device, thrift)
-                                     : Mapping{});
-    plan.schedule.push_back({LayerId(i), {0, graph.tensors[op.output.at()].shape.height}});
+    if (!finalists[i].empty()) plan.layers[i] = finalists[i][0];
+    plan.schedule.push_back(
+        {LayerId(i), {0, graph.tensors[graph.ops[i].output.at()].shape.height}});
   }
   plan.homes.resize(graph.tensors.size());
   if (thrift.homes) proposeHomes(plan, graph, device);
-  // What does not fit moves to DDR, and streams through places that need room themselves.
-  for (;;) {
-    HEDDLE_TRY(const Allocation allocation, placeInMemory(graph, plan, whole));
-    if (allocation.withoutPlace.empty()) return plan;
-    for (const TensorId tensor : allocation.withoutPlace) plan.homes[tensor.at()].clear();
-  }
+  HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph, whole, plan));
+  setDdrChannels(graph, whole, plan);
+  if (!thrift.menu) return plan;
+  Plan chosen = plan;
+  chooseMappings(graph, whole, memory, finalists, chosen);
+  const Result<MemoryPlan> placed = giveHomesUp(graph, whole, chosen);
+  if (!placed) return plan;
+  setDdrChannels(graph, whole, chosen);
+  const bool gains =
+      closedFormEnd(graph, chosen, *placed, whole) < closedFormEnd(graph, plan, memory, whole);
+  return gains ? chosen : plan;
 }
 
 // The first plan that keeps the device's limits, else the one that exceeds them least. Gives up one
 // thing after another and keeps what helps; then the same on fewer and fewer cores.
 class ThriftyPlan {
  public:
-  ThriftyPlan(const CanonicalGraph& graph, const Device& device) : graph_(graph), device_(device) {}
+  ThriftyPlan(const CanonicalGraph& graph, const Device& device, const PlanOptions& options)
+      : graph_(graph), device_(device), options_(options) {}
 
   Result<Plan> make() {
-    HEDDLE_TRY(Tried best, tryOut(noThrift(device_)));
+    HEDDLE_TRY(Tried best, tryOut(all()));
     if (device_.limits == Limits{}) return std::move(best.plan);
     giveUpWhatHelps(best);
-    std::optional<Thrift> mesh = onFewerCores(noThrift(device_));
+    std::optional<Thrift> mesh = onFewerCores(all());
     for (; mesh && best.excess != Excess{}; mesh = onFewerCores(*mesh)) {
       Result<Tried> next = tryOut(*mesh);
       if (!next) continue;  // what gives one thing up may need more of another
@@ -154,6 +158,12 @@ class ThriftyPlan {
   }
 
  private:
+  Thrift all() const {
+    Thrift thrift = noThrift(device_);
+    thrift.menu = options_.effort > 0;
+    return thrift;
+  }
+
   struct Tried {
     Thrift thrift;
     Plan plan;
@@ -181,12 +191,14 @@ class ThriftyPlan {
 
   const CanonicalGraph& graph_;
   const Device& device_;
+  PlanOptions options_;
 };
 
 }  // namespace
 
-Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device) {
-  return ThriftyPlan(graph, device).make();
+Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
+                      const PlanOptions& options) {
+  return ThriftyPlan(graph, device, options).make();
 }
 
 }  // namespace heddle

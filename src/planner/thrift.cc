@@ -15,11 +15,12 @@ Thrift noThrift(const Device& device) {
 }
 
 std::vector<Thrift> thriftierThan(const Thrift& thrift) {
-  std::vector<Thrift> out(4, thrift);
-  out[0].ownChannel = false;
-  if (thrift.waiting) out[1].waiting = std::max<std::int64_t>(1, *thrift.waiting / 2);
-  out[2].ahead = false;
-  out[3].homes = false;
+  std::vector<Thrift> out(5, thrift);
+  out[0].menu = false;
+  out[1].ownChannel = false;
+  if (thrift.waiting) out[2].waiting = std::max<std::int64_t>(1, *thrift.waiting / 2);
+  out[3].ahead = false;
+  out[4].homes = false;
   std::erase(out, thrift);
   return out;
 }

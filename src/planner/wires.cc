@@ -29,6 +29,14 @@ class WireChoice {
         if (const auto fault =
                 feeds(m, wires.columns[static_cast<std::size_t>(c)], "column " + std::to_string(c)))
           return *fault;
+    wires.rowChannel = std::min<std::int64_t>(1, device_.core.channelsIn - 1);
+    wires.rowsTakeAll = std::ranges::all_of(wires.rows, [&](std::int64_t wire) {
+      const std::vector<std::int64_t>& feeders =
+          device_.wires[static_cast<std::size_t>(wire)].feeders;
+      for (std::int64_t m = 0; m < device_.memtiles(); ++m)
+        if (std::ranges::find(feeders, m) == feeders.end()) return false;
+      return true;
+    });
     return wires;
   }
 

@@ -10,6 +10,8 @@ namespace heddle {
 
 struct DataflowWires {
   std::vector<std::int64_t> columns, rows;
+  std::int64_t rowChannel = 0;  // of a core, that the rows' wires lead to; the columns' lead to 0
+  bool rowsTakeAll = false;     // every memtile feeds each of the rows' wires
 };
 
 // The memtile in which the weights of a row of cores wait.

@@ -16,7 +16,7 @@ using testing::square;
 std::int64_t cyclesOn(const CanonicalGraph& graph, std::int64_t rows, std::int64_t columns) {
   const Result<Device> device =
       readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{rows, columns}}});
-  const Result<Plan> plan = makePlan(graph, *device);
+  const Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
   const Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, *device);
   const Result<SimulateResult> run = simulateTime(made->program, *device);

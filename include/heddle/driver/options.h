@@ -10,6 +10,7 @@
 
 #include "heddle/device/device.h"
 #include "heddle/emit/export.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/sparsity/prune.h"
 #include "heddle/support/units.h"
 
@@ -36,9 +37,10 @@ struct CompileOptions {
   std::string out;          // folder; may be empty with stopAfter
   std::string masks;        // .npz file with masks of the weights; may be empty
   bool applyMasks = false;  // where they drop weights that are not zero
-  bool propagate = true;    // take out what follows from zeros in weights
-  bool verify = true;       // execute with data and compare with the interpreter
-  std::uint64_t seed = 1;   // of the input of the verification
+  PlanOptions plan;
+  bool propagate = true;   // take out what follows from zeros in weights
+  bool verify = true;      // execute with data and compare with the interpreter
+  std::uint64_t seed = 1;  // of the input of the verification
   std::optional<Stage>
       stopAfter;  // the artefact goes to stdout, or with the ones before it to OUT/dump
   // Stages that begin with a file: Plan, MemoryPlan, Program.

@@ -65,6 +65,14 @@ struct Allocation {
 Result<Allocation> placeInMemory(const CanonicalGraph& graph, const Plan& plan,
                                  const Device& device);
 
+// Where the weight records of a step of this mapping wait in the memtiles: per route.
+std::vector<StreamPlan> weightPlaces(const Plan& plan, const Mapping& mapping,
+                                     const Device& device);
+
+// Where the buffers of a step begin in core memory, where those before it end at `end`: behind
+// them, around the circle, so that its first transfers overlap the end of that step.
+std::int64_t coreBaseAfter(std::int64_t end, const Mapping& mapping, const Device& device);
+
 // Which of the cores that write through one memtile a share's is, counted in the mapping's order;
 // which of the weight routes of one memtile a route is.
 std::int64_t outputRank(const Mapping& mapping, const CoreShare& share);

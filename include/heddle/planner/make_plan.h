@@ -1,13 +1,15 @@
-// Chooses a plan. First version: the paper's dataflow.
+// Chooses a plan: for each layer, of several cuts over the mesh and several ways of its streams
+// over the wires, the mapping that the closed form finds fastest after the layers before it.
 //
-//   W over columns, COUT over rows, H streamed, weights kept in the core (H over columns where W is
-//   smaller than the mesh). Inputs go down the columns' wires, weights along the rows' wires.
+//   columns    pixels over mesh columns, channels over rows (the paper's dataflow)
+//   rows       pixels over rows, channels over columns
+//   pixels     over all cores, each all channels; rows of inputs by turns over both kinds of wire
+//   channels   over all cores, each all pixels; each core's weights over one of both kinds
 //
 // On a device with limits of locks or descriptors it gives up what takes too many: see
 // docs/architecture.md.
 //
-// With 64 -> 256 channels on 4x4, blocksPerPass = 8: mesh row 1 computes blocks 8..15 in one pass.
-// Source: paper 004, sections on subvolumes and on the mapping to the mesh.
+// Source: paper 004, sections on subvolumes and on the mapping to the mesh; docs/plan.md.
 #pragma once
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
@@ -16,11 +18,19 @@
 
 namespace heddle {
 
+inline constexpr int kMostPlanEffort = 1;
+struct PlanOptions {
+  // 0: the paper's dataflow, its cut over time by a first estimate. 1: what the closed form finds
+  // fastest.
+  int effort = 1;
+};
+
 // Ensures: verify(plan, graph, device) is empty, and allocateMemory places it. Its program
 //          keeps the device's limits where a plan was found that does; else it exceeds them least.
 // Errors: PLAN001 a layer that no tiling brings into a core's memory (names what the smallest one
 //         needs); PLAN002 a column or row of cores that no wire reaches whole, or that the memtile
 //         it needs cannot feed; MEM001 a layer's streams alone do not fit a memtile.
-Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device);
+Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
+                      const PlanOptions& options = {});
 
 }  // namespace heddle

@@ -28,7 +28,7 @@ class ProofTest : public ::testing::Test {
     graph = builder.finish(builder.conv("second", y, 16, window));
     for (CanonicalOp& op : graph.ops)  // so that sums of random numbers fill a byte
       std::get<Conv>(op.attributes).requantize.assign(16, makeMultiplier(1.0 / 16));
-    const Plan plan = *makePlan(graph, device);
+    const Plan plan = *makePlan(graph, device, {.effort = 0});
     const MemoryPlan memory = *allocateMemory(graph, plan, device);
     generated = *generateProgram(graph, plan, memory, device);
     const Shape shape = graph.tensors[0].shape;

@@ -22,7 +22,7 @@ Planned planned(CanonicalGraph graph, const std::string& memtile = "512 KiB") {
   Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
                                      {.mesh = {{2, 2}}, .settings = {{"memtile.memory", memtile}}});
   EXPECT_TRUE(device) << device.diagnostics();
-  Result<Plan> plan = makePlan(graph, *device);
+  Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
   EXPECT_TRUE(plan) << plan.diagnostics();
   Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
   EXPECT_TRUE(memory) << memory.diagnostics();
@@ -103,7 +103,7 @@ TEST(AllocateMemory, RefusesRowsThatDoNotPassAMemtile) {
   const Result<Device> device =
       readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
                  {.mesh = {{1, 1}}, .settings = {{"memtile.memory", "1 KiB"}}});
-  const Result<Plan> plan = makePlan(graph, *device);
+  const Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.diagnostics()[0].code, "MEM001");
   EXPECT_EQ(plan.diagnostics()[0].severity, Severity::DoesNotFit);
@@ -121,7 +121,7 @@ TEST(AllocateMemory, StreamsMakeDoWithOnePlaceEachWhereTheyMust) {
   const auto placed = [&](const std::string& memtile) {
     Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
                                 {.mesh = {{1, 1}}, .settings = {{"memtile.memory", memtile}}});
-    Plan plan = *makePlan(graph, paperSized(device));
+    Plan plan = *makePlan(graph, paperSized(device), {.effort = 0});
     plan.weightStaging = 0;
     for (Home& home : plan.homes) home.clear();
     return allocateMemory(graph, plan, device);

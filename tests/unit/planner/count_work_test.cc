@@ -22,7 +22,7 @@ Counted count(const CanonicalGraph& graph, std::int64_t rows, std::int64_t colum
       readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
                  {.mesh = {{rows, columns}}, .settings = std::move(settings)});
   EXPECT_TRUE(device) << device.diagnostics();
-  const Result<Plan> plan = makePlan(graph, *device);
+  const Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
   EXPECT_TRUE(plan) << plan.diagnostics();
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
   EXPECT_TRUE(memory) << memory.diagnostics();

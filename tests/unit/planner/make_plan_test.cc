@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "../../../src/planner/mesh_cut.h"
 #include "../graphs.h"
 #include "heddle/device/built_in.h"
+#include "heddle/planner/count_work.h"
 
 namespace heddle {
 namespace {
@@ -25,8 +29,8 @@ CanonicalGraph oneConv(Shape shape, std::int64_t channels, Window window) {
   return b.finish(b.conv("conv", b.input("x", shape), channels, window));
 }
 
-Mapping mappingOf(const CanonicalGraph& graph, const Device& device) {
-  const Result<Plan> plan = makePlan(graph, device);
+Mapping mappingOf(const CanonicalGraph& graph, const Device& device, int effort = 0) {
+  const Result<Plan> plan = makePlan(graph, device, {.effort = effort});
   EXPECT_TRUE(plan) << plan.diagnostics();
   EXPECT_EQ(verify(*plan, graph, device), Diagnostics{});
   return plan->layers[0];
@@ -98,7 +102,7 @@ TEST(MakePlan, SaysSoWhereNoWeightRecordPassesTheMemtile) {
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.diagnostics()[0].what,
             "two of its smallest weight records need 352 B of the 256 B that a memtile sets aside "
-            "for the weights of a row");
+            "for weights");
 }
 
 TEST(MakePlan, RefusesADeviceWhoseWiresDoNotReachARow) {
@@ -126,6 +130,88 @@ TEST(MakePlan, LeavesWhatDoesNotFitTheMemtilesWithoutAHome) {
   const CanonicalGraph graph = b.finish(b.conv("b", a, 16, square(1)));
   EXPECT_FALSE(makePlan(graph, paper(2, 2))->homes[a.at()].empty());
   EXPECT_TRUE(makePlan(graph, paper(2, 2, {{"memtile.memory", "3 KiB"}}))->homes[a.at()].empty());
+}
+
+std::set<std::int64_t> wiresOf(const std::vector<Route>& routes) {
+  std::set<std::int64_t> wires;
+  for (const Route& route : routes)
+    for (const Lane& lane : route.lanes) wires.insert(lane.wire);
+  return wires;
+}
+
+TEST(MakePlan, SendsTheOperandsOfAnAddOverWiresOfBothKinds) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {32, 32, 64});
+  const Mapping m = mappingOf(b.finish(b.add("sum", x, x)), paper(4, 4), 1);
+  std::set<std::int64_t> wires = wiresOf(m.inputs[0]);
+  wires.merge(wiresOf(m.inputs[1]));
+  EXPECT_EQ(wires.size(), 8u);
+}
+
+TEST(MakePlan, GivesEachCoreItsOwnChannelsWhereWeightsAreMostOfTheTraffic) {
+  const CanonicalGraph graph = oneConv({7, 7, 1024}, 1024, square(1));
+  const Mapping m = mappingOf(graph, paper(4, 4), 1);
+  EXPECT_EQ(splitText(m).substr(0, 12), "W/1 x C/16, ");
+  EXPECT_EQ(wiresOf(m.weights).size(), 8u);  // columns and rows
+}
+
+TEST(MakePlan, CutsPixelsOverAllCoresWhereInputsAreMostOfTheTraffic) {
+  GraphBuilder b("net");
+  const TensorId wide = b.conv("wide", b.input("x", {28, 28, 64}), 512, square(1));
+  const CanonicalGraph graph = b.finish(b.conv("narrow", wide, 64, square(1)));
+  const Mapping m = makePlan(graph, paper(4, 4))->layers[1];
+  EXPECT_NE(splitText(m).find("/16 x C/1, "), std::string::npos) << splitText(m);
+  EXPECT_EQ(wiresOf(m.inputs[0]).size(), 8u);  // columns and rows by turns
+}
+
+TEST(MakePlan, KeepsToTheColumnsWhereMemtilesDoNotFeedAllRows) {
+  Device device = paper(2, 2);
+  for (std::size_t wire : {2, 3})
+    device.wires[wire].feeders = {static_cast<std::int64_t>(wire) - 2};
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {32, 32, 64});
+  const Mapping m = mappingOf(b.finish(b.add("sum", x, x)), device, 1);
+  EXPECT_EQ(wiresOf(m.inputs[0]), wiresOf(m.inputs[1]));
+}
+
+// What the closed form says of the plan of an effort.
+Cycles closedForm(const CanonicalGraph& graph, const Device& device, int effort) {
+  const Plan plan = *makePlan(graph, device, {.effort = effort});
+  const MemoryPlan memory = *allocateMemory(graph, plan, device);
+  return stepTimes(countWork(graph, plan, memory, device), device).back().end;
+}
+
+TEST(MakePlan, IsNeverSlowerInClosedFormThanThePapersDataflow) {
+  for (const Shape& shape :
+       {Shape{56, 56, 64}, Shape{7, 7, 512}, Shape{3, 40, 24}, Shape{1, 1, 96}})
+    for (const std::int64_t channels : {8, 72, 256})
+      for (const std::int64_t rows : {1, 2, 5}) {
+        const CanonicalGraph graph = oneConv(shape, channels, square(1));
+        EXPECT_LE(closedForm(graph, paper(rows, 3), 1), closedForm(graph, paper(rows, 3), 0))
+            << shape.height << "x" << shape.width << "x" << shape.channels << " -> " << channels
+            << " on " << rows << "x3";
+      }
+}
+
+TEST(MeshCuts, AreWholeAndDiffer) {
+  const Device device = paper(3, 4);
+  for (const Shape& shape :
+       {Shape{56, 56, 64}, Shape{1, 1, 8}, Shape{2, 9, 40}, Shape{30, 1, 200}}) {
+    const std::vector<MeshCut> cuts = meshCuts(shape, device);
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      std::int64_t cells = 0;
+      for (const PixelBox& box : cuts[i].boxes)
+        for (const Interval& blocks : cuts[i].blocks) {
+          cells += box.y.count * box.x.count * blocks.count;
+          EXPECT_LE(box.y.count * box.x.count, cuts[i].boxes[0].y.count * cuts[i].boxes[0].x.count);
+          EXPECT_LE(blocks.count, cuts[i].blocks[0].count);
+        }
+      EXPECT_EQ(cells, shape.height * shape.width * blocksOf(shape));
+      const std::set<CoreAt> cores(cuts[i].cores.begin(), cuts[i].cores.end());
+      EXPECT_EQ(cores.size(), cuts[i].boxes.size() * cuts[i].blocks.size());
+      for (std::size_t j = 0; j < i; ++j) EXPECT_NE(cuts[i], cuts[j]);
+    }
+  }
 }
 
 }  // namespace

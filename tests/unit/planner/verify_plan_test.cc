@@ -34,7 +34,7 @@ struct Planned {
         readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}, .settings = {}});
     EXPECT_TRUE(paper) << paper.diagnostics();
     device = *paper;
-    plan = *makePlan(graph, device);
+    plan = *makePlan(graph, device, {.effort = 0});
     memory = *allocateMemory(graph, plan, device);
   }
   Mapping& layer(const std::string& name) {

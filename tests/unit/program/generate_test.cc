@@ -25,7 +25,7 @@ Made made(const CanonicalGraph& graph, std::int64_t rows, std::int64_t columns) 
   Result<Device> device =
       readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{rows, columns}}});
   EXPECT_TRUE(device) << device.diagnostics();
-  const Result<Plan> plan = makePlan(graph, *device);
+  const Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
   Result<GeneratedProgram> generated = generateProgram(graph, *plan, *memory, *device);
   EXPECT_TRUE(generated) << generated.diagnostics();
@@ -106,7 +106,7 @@ TEST(GenerateProgram, NumbersLocksDenselyWhereATileHasFewerThanThereAreRoles) {
   };
   const auto [number, locks] = largest(m.program);
   ASSERT_GE(number, locks);  // seen from the five memtiles there are more roles than one plays
-  const Plan plan = *makePlan(graph, m.device);
+  const Plan plan = *makePlan(graph, m.device, {.effort = 0});
   m.device.limits.memtileLocks = locks;
   const MemoryPlan memory = *allocateMemory(graph, plan, m.device);
   const Program dense = generateProgram(graph, plan, memory, m.device)->program;

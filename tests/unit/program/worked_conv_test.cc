@@ -38,7 +38,7 @@ Worked workedConvolution() {
   Worked worked{
       *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}, .settings = {}}),
       {}};
-  const Plan plan = *makePlan(g, worked.device);
+  const Plan plan = *makePlan(g, worked.device, {.effort = 0});
   const MemoryPlan memory = *allocateMemory(g, plan, worked.device);
   worked.program = generateProgram(g, plan, memory, worked.device)->program;
   return worked;

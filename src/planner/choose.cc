@@ -1,0 +1,110 @@
+#include "choose.h"
+
+#include <algorithm>
+
+#include "heddle/planner/count_work.h"
+#include "streams.h"
+
+namespace heddle {
+namespace {
+
+// Of a layer's time, in thousandths: a mapping further down the list, whose program is more often
+// the longer one, has to gain more than the closed form errs.
+constexpr std::int64_t kWorthwhile = 25;
+
+bool inputsComeFromDdr(const CanonicalGraph& graph, const Plan& plan, std::size_t layer) {
+  return std::ranges::any_of(graph.ops[layer].inputs, [&](const TensorId input) {
+    return plan.homes[plan.views[input.at()].root.at()].empty();
+  });
+}
+
+void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan,
+                    std::size_t layer) {
+  const std::vector<StreamPlan> places = weightPlaces(plan, plan.layers[layer], device);
+  shareDdrChannels(plan.layers[layer], inputsComeFromDdr(graph, plan, layer),
+                   places.empty() ? 0 : places[0].slots, device);
+}
+
+// Goes through the schedule and leaves the best mapping of each layer behind.
+class Choice {
+ public:
+  Choice(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory, Plan& plan)
+      : graph_(graph),
+        device_(device),
+        plan_(plan),
+        count_(graph, plan, memory),
+        placed_(memory),
+        clock_(device) {}
+
+  void skip() { clock_.next({}); }
+
+  void take(std::size_t step, const std::vector<Mapping>& finalists) {
+    std::optional<Trial> best;
+    for (const Mapping& mapping : finalists) {
+      Trial trial = tryOut(step, mapping);
+      if (!best || gain(*best, trial) * 1000 > (best->end - now_).raw() * kWorthwhile)
+        best = std::move(trial);
+    }
+    clock_ = std::move(best->clock);
+    now_ = best->end;
+    Mapping& taken = plan_.layers[plan_.schedule[step].layer.at()];
+    taken = std::move(best->mapping);
+    coresEnd_ = coreBaseAfter(coresEnd_, taken, device_) + taken.coreBytes();
+  }
+
+ private:
+  struct Trial {
+    Mapping mapping;
+    StepClock clock;  // after the step
+    Cycles end;
+  };
+
+  static std::int64_t gain(const Trial& from, const Trial& to) { return (from.end - to.end).raw(); }
+
+  Trial tryOut(std::size_t step, const Mapping& mapping) {
+    const std::size_t layer = plan_.schedule[step].layer.at();
+    plan_.layers[layer] = mapping;
+    setDdrChannels(graph_, device_, plan_, layer);
+    placed_.steps[step].weights = weightPlaces(plan_, mapping, device_);
+    placed_.steps[step].coreBase = coreBaseAfter(coresEnd_, mapping, device_);
+    StepClock clock = clock_;
+    const Cycles end = clock.next(count_(plan_, placed_, device_, step)).end;
+    return {plan_.layers[layer], std::move(clock), end};
+  }
+
+  const CanonicalGraph& graph_;
+  const Device& device_;
+  Plan& plan_;
+  WorkCounter count_;
+  MemoryPlan placed_;
+  StepClock clock_;
+  Cycles now_{0};              // the end of the steps before
+  std::int64_t coresEnd_ = 0;  // of the buffers of the step before
+};
+
+}  // namespace
+
+void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
+                    const Finalists& finalists, Plan& plan) {
+  Choice choice(graph, device, memory, plan);
+  for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
+    const std::vector<Mapping>& some = finalists[plan.schedule[s].layer.at()];
+    if (some.empty())
+      choice.skip();
+    else
+      choice.take(s, some);
+  }
+}
+
+void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan) {
+  for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
+    if (!plan.layers[layer].inPlace()) setDdrChannels(graph, device, plan, layer);
+}
+
+Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
+                     const Device& device) {
+  const std::vector<StepTime> steps = stepTimes(countWork(graph, plan, memory, device), device);
+  return steps.empty() ? Cycles(0) : steps.back().end;
+}
+
+}  // namespace heddle

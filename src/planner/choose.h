@@ -1,0 +1,29 @@
+// Takes for each layer the mapping that the closed form finds fastest, where it stands in the
+// schedule: after the steps before it, with the wires and channels as they left them.
+#pragma once
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+#include "heddle/memory/allocate.h"
+#include "heddle/tiling/plan.h"
+
+namespace heddle {
+
+// Per layer, of which plan.layers holds one; none for a layer in place.
+using Finalists = std::vector<std::vector<Mapping>>;
+
+// Needs: a schedule of one step for each layer, in their order; `memory` is the plan's.
+// Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
+// longer true.
+void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
+                    const Finalists& finalists, Plan& plan);
+
+// Which DDR channels bring what, now that it is known which tensors live in DDR.
+void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan);
+
+// When a plan's last byte is written, in closed form.
+Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
+                     const Device& device);
+
+}  // namespace heddle

@@ -1,0 +1,95 @@
+#include "mesh_cut.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace heddle {
+namespace {
+
+// Rows in `down` parts times columns in `across`; empty ones left out.
+std::vector<PixelBox> grid(const Shape& shape, std::int64_t down, std::int64_t across) {
+  std::vector<PixelBox> boxes;
+  for (std::int64_t y = 0; y < down; ++y)
+    for (std::int64_t x = 0; x < across; ++x) {
+      const PixelBox box{evenPart(shape.height, down, y), evenPart(shape.width, across, x)};
+      if (!box.empty()) boxes.push_back(box);
+    }
+  return boxes;
+}
+
+std::vector<PixelBox> withoutEmpty(std::vector<PixelBox> boxes) {
+  std::erase_if(boxes, [](const PixelBox& box) { return box.empty(); });
+  return boxes;
+}
+
+std::vector<Interval> blocksIn(const Shape& shape, std::int64_t parts) {
+  std::vector<Interval> blocks;
+  for (std::int64_t k = 0; k < std::min(parts, blocksOf(shape)); ++k)
+    blocks.push_back(evenPart(blocksOf(shape), parts, k));
+  return blocks;
+}
+
+class Menu {
+ public:
+  Menu(const Shape& shape, const Device& device) : shape_(shape), device_(device) {}
+
+  std::vector<MeshCut> run() {
+    const std::int64_t rows = device_.rows, columns = device_.columns, all = rows * columns;
+    const auto columnsCut = [](std::size_t box, std::size_t part) {
+      return CoreAt{static_cast<std::int64_t>(part), static_cast<std::int64_t>(box)};
+    };
+    const auto rowsCut = [](std::size_t box, std::size_t part) {
+      return CoreAt{static_cast<std::int64_t>(box), static_cast<std::int64_t>(part)};
+    };
+    const auto pixels = [&](std::size_t box, std::size_t) { return coreNumber(box); };
+    const auto channels = [&](std::size_t, std::size_t part) { return coreNumber(part); };
+    add(withoutEmpty(evenBoxes(shape_, device_)), rows, columnsCut);
+    add(grid(shape_, 1, columns), rows, columnsCut);
+    add(grid(shape_, columns, 1), rows, columnsCut);
+    add(grid(shape_, rows, 1), columns, rowsCut);
+    add(grid(shape_, 1, rows), columns, rowsCut);
+    add(grid(shape_, rows, columns), 1, pixels);
+    add(grid(shape_, all, 1), 1, pixels);
+    add(grid(shape_, 1, all), 1, pixels);
+    add(grid(shape_, 1, 1), all, channels);
+    return std::move(cuts_);
+  }
+
+ private:
+  CoreAt coreNumber(std::size_t n) const {
+    const auto i = static_cast<std::int64_t>(n);
+    return {i / device_.columns, i % device_.columns};
+  }
+
+  void add(std::vector<PixelBox> boxes, std::int64_t channelParts,
+           const std::function<CoreAt(std::size_t, std::size_t)>& core) {
+    MeshCut cut{std::move(boxes), blocksIn(shape_, channelParts), {}};
+    for (std::size_t b = 0; b < cut.boxes.size(); ++b)
+      for (std::size_t k = 0; k < cut.blocks.size(); ++k) cut.cores.push_back(core(b, k));
+    if (std::find(cuts_.begin(), cuts_.end(), cut) == cuts_.end()) cuts_.push_back(std::move(cut));
+  }
+
+  Shape shape_;
+  const Device& device_;
+  std::vector<MeshCut> cuts_;
+};
+
+}  // namespace
+
+std::vector<PixelBox> evenBoxes(const Shape& shape, const Device& device) {
+  const bool acrossWidth = shape.width >= device.columns || shape.width >= shape.height;
+  std::vector<PixelBox> boxes;
+  for (std::int64_t c = 0; c < device.columns; ++c) {
+    PixelBox box{{0, shape.height}, {0, shape.width}};
+    (acrossWidth ? box.x : box.y) =
+        evenPart(acrossWidth ? shape.width : shape.height, device.columns, c);
+    boxes.push_back(box);
+  }
+  return boxes;
+}
+
+std::vector<MeshCut> meshCuts(const Shape& output, const Device& device) {
+  return Menu(output, device).run();
+}
+
+}  // namespace heddle

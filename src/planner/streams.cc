@@ -1,0 +1,171 @@
+#include "streams.h"
+
+#include <algorithm>
+#include <map>
+
+#include "heddle/tiling/geometry.h"
+
+namespace heddle {
+namespace {
+
+// Turns: piece by piece down the column and along the row. Quarters: one of the two for each core,
+// the same in two quarters of the mesh that lie across from each other, so that each wire serves
+// half of its cores; the next record is on its way with two places already, where by turns it would
+// take three.
+enum class Way { Columns, Rows, Turns, Quarters };
+
+using Groups = std::vector<std::vector<CoreAt>>;  // cores that need the same
+
+class Menu {
+ public:
+  Menu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut, const DataflowWires& wires,
+       const Device& device)
+      : op_(op), hasWeights_(hasWeights), wires_(wires), device_(device) {
+    for (std::size_t b = 0; b < cut.boxes.size(); ++b) {
+      if (sharesInput(op)) inputGroups_.emplace_back();
+      for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
+        if (!sharesInput(op)) inputGroups_.emplace_back();
+        inputGroups_.back().push_back(cut.coreOf(b, k));
+      }
+    }
+    for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
+      weightGroups_.emplace_back();
+      for (std::size_t b = 0; b < cut.boxes.size(); ++b)
+        weightGroups_.back().push_back(cut.coreOf(b, k));
+    }
+  }
+
+  std::vector<Streams> run() {
+    const std::size_t operands = op_.inputs.size();
+    const auto all = [&](Way way) { return std::vector<Way>(operands, way); };
+    std::vector<std::vector<Way>> inputs{all(Way::Columns)};
+    if (wires_.rowsTakeAll) {
+      std::vector<Way> byTurns;
+      for (std::size_t i = 0; i < operands; ++i)
+        byTurns.push_back(i % 2 == 0 ? Way::Columns : Way::Rows);
+      if (operands > 1) inputs.push_back(byTurns);
+      if (areSingle(inputGroups_)) inputs.push_back(all(Way::Turns));
+      inputs.push_back(all(Way::Rows));
+    }
+    std::vector<Way> weights{Way::Rows};
+    if (hasWeights_) {
+      weights.push_back(Way::Columns);
+      if (wires_.rowsTakeAll && areSingle(weightGroups_)) weights.push_back(Way::Quarters);
+    }
+    for (const std::vector<Way>& in : inputs)
+      for (const Way way : weights) add(in, way);
+    return std::move(menu_);
+  }
+
+ private:
+  static bool areSingle(const Groups& groups) {
+    return std::ranges::all_of(groups, [](const auto& group) { return group.size() == 1; });
+  }
+
+  Lane columnLane(std::int64_t column) const {
+    return {wires_.columns[static_cast<std::size_t>(column)], 0};
+  }
+  // A wire keeps to one receiving channel: one that serves a column, too, to the columns'.
+  Lane rowLane(std::int64_t row) const {
+    const std::int64_t wire = wires_.rows[static_cast<std::size_t>(row)];
+    const bool both = std::ranges::find(wires_.columns, wire) != wires_.columns.end();
+    return {wire, both ? 0 : wires_.rowChannel};
+  }
+
+  std::vector<Lane> lanesTo(const CoreAt& core, Way way) const {
+    const Lane column = columnLane(core.column), row = rowLane(core.row);
+    const bool upper = 2 * core.row < device_.rows, left = 2 * core.column < device_.columns;
+    switch (way) {
+      case Way::Columns:
+        return {column};
+      case Way::Rows:
+        return {row};
+      case Way::Turns:
+        return column.wire == row.wire ? std::vector{column} : std::vector{column, row};
+      case Way::Quarters:
+        return {upper == left ? column : row};
+    }
+    return {};
+  }
+
+  // A route for each column, or row, in which a group has cores.
+  std::vector<Route> routesOf(const Groups& groups, Way way) const {
+    std::vector<Route> routes;
+    for (const std::vector<CoreAt>& group : groups) {
+      std::map<std::int64_t, std::vector<CoreAt>> lines;
+      for (const CoreAt& core : group)
+        lines[way == Way::Rows ? core.row : core.column].push_back(core);
+      for (auto& [line, cores] : lines) {
+        Route route{.cores = {},
+                    .lanes = lanesTo(cores[0], way),
+                    .memtile = way == Way::Rows ? weightMemtile(device_, line) : line};
+        route.cores = std::move(cores);
+        routes.push_back(std::move(route));
+      }
+    }
+    return routes;
+  }
+
+  void add(const std::vector<Way>& inputs, Way weights) {
+    Streams streams;
+    for (const Way way : inputs) streams.inputs.push_back(routesOf(inputGroups_, way));
+    if (hasWeights_) streams.weights = routesOf(weightGroups_, weights);
+    streams.routesOfAMemtile = mostRoutesOfAMemtile(streams.weights);
+    streams.routesOfAChannel =
+        divideRoundUp(streams.routesOfAMemtile, device_.memtile.ddrChannelsIn);
+    std::vector<WireLoad> wires(device_.wires.size());
+    for (WireLoad& wire : wires) wire.inputs.resize(inputs.size());
+    const auto load = [&](const Route& route, auto what) {
+      for (const Lane& lane : route.lanes)
+        what(wires[static_cast<std::size_t>(lane.wire)]) +=
+            1.0 / static_cast<double>(route.lanes.size());
+    };
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      for (const Route& route : streams.inputs[i])
+        load(route, [&](WireLoad& wire) -> double& { return wire.inputs[i]; });
+    for (const Route& route : streams.weights)
+      load(route, [](WireLoad& wire) -> double& { return wire.weights; });
+    for (const WireLoad& wire : wires)
+      if (std::ranges::find(streams.wires, wire) == streams.wires.end())
+        streams.wires.push_back(wire);
+    const auto same = [&](const Streams& other) {
+      return other.inputs == streams.inputs && other.weights == streams.weights;
+    };
+    if (std::ranges::none_of(menu_, same)) menu_.push_back(std::move(streams));
+  }
+
+  const CanonicalOp& op_;
+  bool hasWeights_;
+  const DataflowWires& wires_;
+  const Device& device_;
+  Groups inputGroups_, weightGroups_;
+  std::vector<Streams> menu_;
+};
+
+// The routes of each memtile take the first, or the last, `count` of `channels` by turns.
+void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t channels, bool last) {
+  std::map<std::int64_t, std::int64_t> before;
+  for (Route& route : routes) {
+    const std::int64_t turn = before[route.memtile]++ % count;
+    route.ddrChannel = last ? channels - 1 - turn : turn;
+  }
+}
+
+}  // namespace
+
+void shareDdrChannels(Mapping& mapping, bool inputsFromDdr, std::int64_t staged,
+                      const Device& device) {
+  const std::int64_t channels = device.memtile.ddrChannelsIn;
+  const bool apart =
+      inputsFromDdr && channels > 1 && mapping.passes * std::ssize(mapping.parts) > staged;
+  for (std::vector<Route>& routes : mapping.inputs)
+    takeTurns(routes, apart ? 1 : channels, channels, false);
+  takeTurns(mapping.weights, apart ? channels - 1 : channels, channels, true);
+}
+
+std::vector<Streams> streamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut,
+                                const DataflowWires& wires, const Device& device) {
+  return Menu(op, hasWeights, cut, wires, device).run();
+}
+
+}  // namespace heddle

@@ -1,0 +1,48 @@
+// By which wires a layer's inputs and weights reach the cores of a cut.
+//
+//   columns x W/4, rows x C/4:   inputs down the columns, weights along the rows (the paper's)
+//                                or inputs along the rows (each carries all of them), weights down
+//                                the columns
+//   an Add of the same cut:      one operand down the columns, the other along the rows
+//   pixels over all cores:       rows of the input by turns down the column and along the row
+#pragma once
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/device/device.h"
+#include "mesh_cut.h"
+#include "wires.h"
+
+namespace heddle {
+
+// Load of one wire in shares of a stream: how often the largest route's bytes go over it. A route
+// over several lanes loads each with its part.
+struct WireLoad {
+  std::vector<double> inputs;  // per operand
+  double weights = 0;
+  bool carriesBoth() const {
+    return weights > 0 && std::ranges::any_of(inputs, [](double n) { return n > 0; });
+  }
+  friend bool operator==(const WireLoad&, const WireLoad&) = default;
+};
+
+struct Streams {
+  std::vector<std::vector<Route>> inputs;                   // per operand
+  std::vector<Route> weights;                               // empty where the operator has none
+  std::vector<WireLoad> wires;                              // those that differ
+  std::int64_t routesOfAMemtile = 0, routesOfAChannel = 0;  // most weight routes of each in DDR
+};
+
+// Which DDR channel of its memtile brings what each route sends: all by turns, but rows keep to the
+// first and records to the others where both come out of DDR and a memtile can't stage all records
+// (`staged`: of a route): else rows would wait behind records that have no place yet.
+void shareDdrChannels(Mapping& mapping, bool inputsFromDdr, std::int64_t staged,
+                      const Device& device);
+
+// All that differ, the paper's first.
+std::vector<Streams> streamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut,
+                                const DataflowWires& wires, const Device& device);
+
+}  // namespace heddle
