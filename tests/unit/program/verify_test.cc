@@ -31,16 +31,20 @@ struct Edit {
   std::string from, to;
 };
 
-Diagnostics faultsOf(const std::vector<Edit>& edits, const Device& device) {
+Program programAfter(const std::vector<Edit>& edits) {
   std::string text = workedConvolution();
   for (const Edit& e : edits) {
     const std::size_t at = text.find(e.from);
     HEDDLE_CHECK(at != std::string::npos) << "no '" << e.from << "' in the program";
     text.replace(at, e.from.size(), e.to);
   }
-  const Result<Program> program = parseAsm(text, "worked_conv.asm");
+  Result<Program> program = parseAsm(text, "worked_conv.asm");
   HEDDLE_CHECK(program) << toText(program.diagnostics());
-  return verify(*program, device);
+  return std::move(*program);
+}
+
+Diagnostics faultsOf(const std::vector<Edit>& edits, const Device& device) {
+  return verify(programAfter(edits), device);
 }
 
 // What verify says of the convolution after the edits.
@@ -384,6 +388,9 @@ struct LimitCase {
   std::vector<Edit> edits;  // where the program as it is needs nothing of the limit
   const char* fault;
 };
+// The second of the convolution's two records keeps a block less.
+const Edit kUnequalRecords{"record 0 for 2 @0x0 size 2520 kept 4\n",
+                           "record 0 @0x0 size 2520 kept 4\nrecord 1 @0x9d8 size 1944 kept 3\n"};
 class VerifyLimit : public testing::TestWithParam<LimitCase> {};
 
 // One fault for each limit: the place that needs most.
@@ -476,6 +483,15 @@ INSTANTIATE_TEST_SUITE_P(
                   "  what:  it needs 2, 'limits.shim.dimensions' is 1\n"
                   "  mend:  choose a device with 'limits.shim.dimensions' of 2 or more, or another "
                   "mesh or network\n"},
+        LimitCase{"limits.recordLengths",
+                  "1",
+                  "unlimited",
+                  {kUnequalRecords},
+                  "error[PROG007] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
+                  "(LOADW): the weight records of a layer differ in length\n"
+                  "  what:  it needs 2, 'limits.recordLengths' is 1\n"
+                  "  mend:  choose a device with 'limits.recordLengths' of unlimited, or another "
+                  "mesh or network\n"},
         LimitCase{"limits.locksPerDescriptor",
                   "1",
                   "2",
@@ -485,6 +501,35 @@ INSTANTIATE_TEST_SUITE_P(
                   "  what:  it needs 2, 'limits.locksPerDescriptor' is 1\n"
                   "  mend:  choose a device with 'limits.locksPerDescriptor' of 2 or more, or "
                   "another mesh or network\n"}));
+
+// Each record goes its way in a step of its own: what moves it sees only records of one length.
+TEST(Verify, RecordsOfALayerHaveOneLengthInAllItsStepsWhereTheDeviceWantsThat) {
+  Program program = programAfter({kUnequalRecords});
+  program.steps = {LayerId(0), LayerId(0)};
+  for (Buffer& buffer : program.buffers) buffer.last = StepId(1);
+  std::vector<Section> sections;
+  for (Section& section : program.sections) {
+    const bool byRow = section.engines.kind == EngineKind::CoreIn;
+    const bool ofRecords =
+        section.engines.channel == 1 ||
+        (section.engines.kind == EngineKind::Wire && section.engines.range.column == 2);
+    Section later = section;
+    if (ofRecords && section.engines.kind != EngineKind::DdrOut) {
+      (byRow ? section.engines.range.rows : section.engines.range.columns) = 1;
+      later.step = StepId(1);
+      CoreRange& range = later.engines.range;
+      (byRow ? range.rows : range.columns) = 1;
+      ++(byRow ? range.row : range.column);
+      sections.push_back(std::move(later));
+    }
+    sections.push_back(std::move(section));
+  }
+  program.sections = std::move(sections);
+  EXPECT_EQ(toText(verify(program, deviceWith())), "");
+  const Diagnostics faults = verify(program, deviceWith({{"limits.recordLengths", "1"}}));
+  ASSERT_EQ(faults.size(), 1u) << faults;
+  EXPECT_EQ(faults[0].summary, "the weight records of a layer differ in length");
+}
 
 // The lock's token is of no use, but that is another fault.
 TEST(Verify, NamesALockThatBeginsWithMoreThanItCanHold) {
@@ -520,7 +565,7 @@ std::string withLocksTwice(int initial) {
                          std::to_string(core == "(1,1)" ? initial : 0) + " from core" + core +
                          " to core-out" + core + ".0\n");
   }
-  const Result<Program> program = parseAsm(text, "worked_conv.asm");
+  Result<Program> program = parseAsm(text, "worked_conv.asm");
   HEDDLE_CHECK(program) << toText(program.diagnostics());
   return toText(verify(*program, deviceWith()));
 }
