@@ -174,8 +174,8 @@ std::string deviceText(const RunComparison& c) {
   if (!c.a.device || !c.b.device) return "";
   std::string text;
   for (const DeviceDifference& difference : differences(*c.a.device, *c.b.device))
-    text += (text.empty() ? "device    " : "          ") + difference.key + ": " + difference.a +
-            " in A, " + difference.b + " in B\n";
+    text += (text.empty() ? "device    " : "          ") + difference.key + ": " +
+            visible(difference.a) + " in A, " + visible(difference.b) + " in B\n";
   return text;
 }
 

@@ -47,9 +47,8 @@ std::string propagationText(const CanonicalGraph& graph, const Propagated& found
                      std::to_string(row.notNeeded), std::to_string(row.removed),
                      std::to_string(row.weightsZeroed)});
   return "propagation  " + std::to_string(found.constantChannels()) + " channels are constant, " +
-         std::to_string(found.unneededChannels()) + " not needed; " +
-         std::to_string(found.removedChannels()) + " of these compile leaves out\n" +
-         textOf(table, "  ");
+         std::to_string(found.unneededChannels()) + " not needed; compile leaves " +
+         std::to_string(found.removedChannels()) + " of these out\n" + textOf(table, "  ");
 }
 
 void propagationJson(const CanonicalGraph& graph, const Propagated& found, JsonWriter& json) {

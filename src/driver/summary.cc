@@ -1,5 +1,6 @@
 #include "summary.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace heddle {
@@ -38,12 +39,14 @@ std::string summary(const Report& report) {
           "); layer bound " + milliseconds(report.bounds.layerBoundSeconds) + ", efficiency " +
           formatted("%.0f %%", report.efficiency() * 100) + "\n";
   const Propagation& out = report.propagation;
-  if (out.channelsRemoved > 0 || out.weightsZeroed > 0)
+  if (out.channelsRemoved > 0 || out.weightsZeroed > 0) {
+    const auto macs = static_cast<double>(std::max<std::int64_t>(
+        out.macsRemoved + report.denseMacs, 1));  // a network may only move data
     text += "removed   " + std::to_string(out.channelsRemoved) + " channels and " +
-            formatted("%.0f %%", 100.0 * static_cast<double>(out.macsRemoved) /
-                                     static_cast<double>(out.macsRemoved + report.denseMacs)) +
+            formatted("%.0f %%", 100.0 * static_cast<double>(out.macsRemoved) / macs) +
             " of the MACs, " + std::to_string(out.weightsZeroed) +
             " weights set to zero: no output depends on them\n";
+  }
   text += "proof     " + proofLine(report.verification) + "\n";
   if (!report.hostOperators.empty()) {
     text += "host      ";

@@ -1,5 +1,6 @@
 // parseAsm: the grammar run over the text; every whole line goes into the Program here.
 #include <tao/pegtl.hpp>
+#include <utility>
 
 #include "asm_actions.h"
 #include "heddle/emit/asm.h"
@@ -10,11 +11,13 @@ namespace asm_text {
 
 // ---- declarations -------------------------------------------------------------------------------
 
-// A declaration carries its number for the reader's sake; it must be the next one.
+// A declaration carries its number for the reader's sake; it must be the next one. A line that was
+// at fault may have declared those that are missing: they are no fault of the lines below it.
 template <class Input>
 void expectNext(Reader& r, const Input& in, std::string_view kind, std::int32_t index,
                 std::size_t next) {
-  if (index >= 0 && static_cast<std::size_t>(index) == next) return;
+  if (std::cmp_equal(index, next)) return;
+  if (std::cmp_greater(index, next) && !r.faults.empty()) return;
   fail(r, in.position(), "ASM004", std::string(kind) + " out of order",
        "its number is " + std::to_string(index) + ", the next one is " + std::to_string(next),
        "number them from 0 in the order of the file");

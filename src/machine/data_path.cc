@@ -301,14 +301,10 @@ void DataPath::setPart(const Part<std::int64_t>& part, std::uint32_t operation) 
 }
 
 const WeightRecord& DataPath::recordAt(std::int64_t number, std::uint32_t operation) const {
-  const std::vector<WeightRecord>& records = x_.program->records;
-  if (!inRange(number, 0, std::ssize(records) - 1))
-    fail("MACH007", memories_.where(operation), "the program has no such weight record",
-         "record " + std::to_string(number) + " of " + std::to_string(records.size()),
-         "compile the program again");
-  const WeightRecord& record = records[static_cast<std::size_t>(number)];
+  // That the program has it was found when the instruction came to the head of its queue.
+  const WeightRecord& record = x_.program->records.at(static_cast<std::size_t>(number));
   const std::int64_t image = x_.program->weightsBytes;
-  if (record.offset % kBlock != 0 || record.bytes % kBlock != 0 || record.bytes < 1 ||
+  if (record.offset % kBlock != 0 || record.bytes % kBlock != 0 ||
       !inRange(record.offset, 0, image) || record.bytes > image - record.offset)
     fail("MACH007", memories_.where(operation), "the weight record is not in the weight image",
          std::to_string(record.bytes) + " B at offset " + std::to_string(record.offset) + " of " +

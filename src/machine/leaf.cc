@@ -10,8 +10,6 @@
 namespace heddle::machine {
 namespace {
 
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;
-
 class Preparation {
  public:
   Preparation(const Executable& x, const EngineRange& engines,

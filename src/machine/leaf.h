@@ -11,6 +11,7 @@ namespace heddle::machine {
 inline constexpr std::int64_t kMaxExtent =
     std::int64_t{1} << 24;  // of a tensor's side, a window, a loop of a kernel
 inline constexpr std::int64_t kMaxTensorElements = std::int64_t{1} << 29;
+inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;      // of a transfer
 inline constexpr std::int64_t kMaxLockValue = std::int64_t{1} << 31;  // where the device names none
 
 inline constexpr std::size_t kMaxUses = 1 << 14;  // locks, dimensions, ... of one instruction

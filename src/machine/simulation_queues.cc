@@ -108,11 +108,16 @@ Work Simulation::workOf(EngineIndex e) const {
     fail("MACH007", whereIs(e), "the program has no such weight record",
          "record " + std::to_string(number) + " of " + std::to_string(x_.program->records.size()),
          "compile the program again");
-  const std::int64_t kept = x_.program->records[static_cast<std::size_t>(number)].kept;
-  if (leaf.kernel.op == OpKind::Conv && leaf.op == Op::Call && !inRange(kept, 0, leaf.mostBlocks))
+  const WeightRecord& record = x_.program->records[static_cast<std::size_t>(number)];
+  const bool isConv = leaf.op == Op::Call && leaf.kernel.op == OpKind::Conv;
+  const std::int64_t mostBlocks = isConv ? leaf.mostBlocks : kMaxBytes;
+  if (!inRange(record.bytes, 1, kMaxBytes) || !inRange(record.padding, 0, record.bytes - 1) ||
+      !inRange(record.kept, 0, mostBlocks))
     fail("MACH015", whereIs(e), "the weight record is not what its table or its kernel says",
-         "record " + std::to_string(number) + " keeps " + std::to_string(kept) +
-             " blocks of the kernel's " + std::to_string(leaf.mostBlocks),
+         "record " + std::to_string(number) + " has " + std::to_string(record.bytes) +
+             " B, of them " + std::to_string(record.padding) + " padding, and keeps " +
+             std::to_string(record.kept) + " blocks" +
+             (isConv ? " of the kernel's " + std::to_string(mostBlocks) : ""),
          "compile the program again");
   return workWith(x_, leaf, number);
 }

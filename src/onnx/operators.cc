@@ -594,6 +594,22 @@ void useShape(NodeReader& node, Converted& out, Dims shape) {
   out.outputs = {{node.input(0).type, std::move(shape)}};
 }
 
+BatchNormalizationAttributes readBatchNormalization(NodeReader& node) {
+  const BatchNormalizationAttributes attributes{node.real("epsilon", 1e-5F)};
+  node.ignore("momentum");
+  if (node.flag("training_mode", false)) throw Fault("training_mode is not supported");
+  if (node.integer("spatial", 1) != 1) throw Fault("spatial 0 is not supported");
+  return attributes;
+}
+
+// Where nothing is trained a Dropout gives its input on.
+void refuseTraining(NodeReader& dropout) {
+  dropout.ignore("seed");
+  dropout.ignore("ratio");
+  if (dropout.has(2) && dropout.constantScalar(2, "training_mode") != 0.0)
+    throw Fault("training_mode is not supported");
+}
+
 void readAttributes(NodeReader& node, Converted& out) {
   Dims shape;
   switch (out.kind) {
@@ -693,16 +709,10 @@ void readAttributes(NodeReader& node, Converted& out) {
           FunctionAttributes{.tanhApproximation = node.text("approximate", "none") == "tanh"};
       break;
     case NodeKind::BatchNormalization:
-      out.attributes = BatchNormalizationAttributes{node.real("epsilon", 1e-5F)};
-      node.ignore("momentum");
-      if (node.flag("training_mode", false)) throw Fault("training_mode is not supported");
-      if (node.integer("spatial", 1) != 1) throw Fault("spatial 0 is not supported");
+      out.attributes = readBatchNormalization(node);
       break;
     case NodeKind::Dropout:
-      node.ignore("seed");
-      node.ignore("ratio");
-      if (node.has(2) && node.constantScalar(2, "training_mode") != 0.0)
-        throw Fault("training_mode is not supported");
+      refuseTraining(node);
       keepInputs(out, 1);
       break;
     case NodeKind::Reshape:
@@ -751,6 +761,8 @@ void readAttributes(NodeReader& node, Converted& out) {
     case NodeKind::Max:
     case NodeKind::QLinearAdd:
     case NodeKind::QLinearMul:
+    case NodeKind::PRelu:
+    case NodeKind::Identity:
       break;
     case NodeKind::Relu:
     case NodeKind::Sigmoid:
@@ -772,9 +784,6 @@ void readAttributes(NodeReader& node, Converted& out) {
     case NodeKind::Mish:
     case NodeKind::QLinearSigmoid:
       out.attributes = FunctionAttributes{};
-      break;
-    case NodeKind::PRelu:
-    case NodeKind::Identity:
       break;
   }
 }

@@ -421,7 +421,7 @@ class Sections {
       return std::nullopt;
     }
     std::int64_t longest = 0;
-    std::int64_t& length = lengths_.try_emplace(section_->step, 0).first->second;
+    std::int64_t& length = lengths_[program_.layerOf(section_->step)];
     bool differ = false;
     std::int64_t finest = 0;
     const bool known = forEachRecord(p.y, [&](const WeightRecord& r) {
@@ -759,7 +759,7 @@ class Sections {
   std::int64_t budget_ = kMaxSteps;        // iterations looked at one by one
   std::int64_t bufferBudget_ = kMaxSteps;  // the same for buffers
   DeclaredBuffers buffers_;
-  std::map<StepId, std::int64_t> lengths_;  // of the weight record seen last
+  std::map<LayerId, std::int64_t> lengths_;  // of the layer's weight record seen last
 };
 
 }  // namespace

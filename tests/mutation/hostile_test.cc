@@ -64,6 +64,7 @@ class Poison {
   void collect(Program& p) {
     add({&p.weightsAddress, &p.weightsBytes, &p.ddrBytes});
     for (Lock& lock : p.locks) add({&lock.initial});
+    for (WeightRecord& r : p.records) add({&r.offset, &r.bytes, &r.kept, &r.padding});
     for (ProgramTensor& t : p.tensors)
       add({&t.shape.height, &t.shape.width, &t.shape.channels, &*t.ddr, &t.rootBlock});
     for (Kernel& k : p.kernels) {

@@ -119,6 +119,25 @@ TEST(AsmErrors, SayWhatWasExpectedAndFoundAndMeant) {
   for (const ErrorCase& c : cases) EXPECT_EQ(errorsOf(withLines(c.lines)), c.error) << c.lines;
 }
 
+// What a faulty line would have declared is no fault of the lines below it; what they repeat is.
+TEST(AsmErrors, AFaultyDeclarationIsToldOnce) {
+  const std::string most =
+      "error[ASM003] p.asm:9:1: a number out of range\n"
+      "  what:  0 records is not between 1 and 1048576\n"
+      "  mend:  write a number in this range\n";
+  EXPECT_EQ(errorsOf(withLines("record 0 for 0 @0x0 size 8\n"
+                               "record 2 for 2 @0x10 size 8\n"
+                               "record 4 @0x20 size 8\n")),
+            most);
+  EXPECT_EQ(errorsOf(withLines("record 0 for 0 @0x0 size 8\n"
+                               "record 2 @0x10 size 8\n"
+                               "record 0 @0x20 size 8\n")),
+            most +
+                "error[ASM004] p.asm:11:1: a weight record out of order\n"
+                "  what:  its number is 0, the next one is 1\n"
+                "  mend:  number them from 0 in the order of the file\n");
+}
+
 TEST(AsmErrors, AnotherVersionIsNotRead) {
   EXPECT_EQ(errorsOf("heddle.asm/1\n"),
             "error[ASM001] p.asm:1:1: not a program of this version\n"

@@ -13,16 +13,17 @@ export interface Theme {
   /** Text on a coloured slice. */
   onColour: string;
   groundRgb: Rgb;
+  raisedRgb: Rgb;
   laneRgb: Rgb;
 }
 
 export const LIGHT: Theme = {
   dark: false, ground: "#fbfbfa", raised: "#ffffff", sunken: "#f0f0ee", line: "#d9d9d5", text: "#1d1f21", faint: "#5a5f63", accent: "#0b61a4",
-  onColour: "#101214", groundRgb: [251, 251, 250], laneRgb: [240, 240, 238],
+  onColour: "#101214", groundRgb: [251, 251, 250], raisedRgb: [255, 255, 255], laneRgb: [240, 240, 238],
 };
 export const DARK: Theme = {
   dark: true, ground: "#15171a", raised: "#1d2024", sunken: "#101214", line: "#363b41", text: "#e6e7e8", faint: "#a3a9af", accent: "#6db6f2",
-  onColour: "#101214", groundRgb: [21, 23, 26], laneRgb: [29, 32, 36],
+  onColour: "#101214", groundRgb: [21, 23, 26], raisedRgb: [29, 32, 36], laneRgb: [29, 32, 36],
 };
 
 const GREY: Rgb = [138, 143, 148];
@@ -35,6 +36,8 @@ export const resourceColour = (resource: number): Rgb => RESOURCES[resource] ?? 
 export const stallColour = (stall: number): Rgb => STALL_COLOURS[stall] ?? GREY;
 
 export const css = (c: Rgb, alpha = 1): string => `rgba(${c[0]},${c[1]},${c[2]},${alpha})`;
+/** A pixel of ImageData, seen as one number. */
+export const packed = (c: Rgb): number => ((255 << 24) | (c[2] << 16) | (c[1] << 8) | c[0]) >>> 0;
 export const mix = (a: Rgb, b: Rgb, share: number): Rgb => [0, 1, 2].map((k) => Math.round((a[k] as number) + ((b[k] as number) - (a[k] as number)) * share)) as unknown as Rgb;
 
 /** One hue from pale to strong, for heat: legible on both grounds. share 0..1. */

@@ -77,12 +77,71 @@ const open = { from: new Float64Array(ROOM), to: new Float64Array(ROOM), track: 
 /** What slice i waited for from its ready to its start; no pieces where it did not wait. */
 export function piecesOf(run: Run, track: Track, i: number, waits: Waits): Pieces {
   pieces.count = 0;
+  const start = track.start(i);
+  if (start <= track.ready(i)) return pieces;
+  if (waits === "direct") {
+    find(run, track, i, waits);
+    return pieces;
+  }
+  const { first, ends, stall, from } = rootWaitsOf(run, track, i);
+  let to = start;
+  for (let k = i === first ? 0 : (ends[i - first - 1] as number); k < (ends[i - first] as number); k++) {
+    const n = pieces.count++;
+    pieces.stall[n] = stall[k] as number;
+    pieces.from[n] = from[k] as number;
+    pieces.to[n] = to;
+    to = from[k] as number; // pieces fill the wait without a gap
+  }
+  return pieces;
+}
+
+/** The waits of slices that are unfolded together, followed back: pictures ask for the same ones at each frame. */
+interface RootWaits {
+  first: number; // slice
+  ends: Int32Array; // of each slice's pieces in the lists
+  stall: Int8Array;
+  from: Float64Array;
+}
+
+const rootWaits = new WeakMap<object, RootWaits>(); // by Track.blockOf(i).key
+
+let lately: { track: Track; end: number; waits: RootWaits } | null = null;
+
+function rootWaitsOf(run: Run, track: Track, i: number): RootWaits {
+  if (lately && lately.track === track && i >= lately.waits.first && i < lately.end) return lately.waits;
+  const { key, first, count } = track.blockOf(i);
+  let waits = rootWaits.get(key);
+  if (!waits) rootWaits.set(key, (waits = findAll(run, track, first, count)));
+  lately = { track, end: first + count, waits };
+  return waits;
+}
+
+const found = { stall: new Int8Array(0), from: new Float64Array(0) };
+
+function findAll(run: Run, track: Track, first: number, count: number): RootWaits {
+  if (found.stall.length < count * ROOM) [found.stall, found.from] = [new Int8Array(count * ROOM), new Float64Array(count * ROOM)];
+  const ends = new Int32Array(count);
+  let size = 0;
+  for (let k = 0; k < count; k++) {
+    pieces.count = 0;
+    find(run, track, first + k, "root");
+    for (let n = 0; n < pieces.count; n++) {
+      found.stall[size] = pieces.stall[n] as number;
+      found.from[size++] = pieces.from[n] as number;
+    }
+    ends[k] = size;
+  }
+  pieces.count = 0;
+  return { first, ends, stall: found.stall.slice(0, size), from: found.from.slice(0, size) };
+}
+
+/** Into `pieces`. */
+function find(run: Run, track: Track, i: number, waits: Waits): void {
   const [ready, start] = [track.ready(i), track.start(i)];
-  if (start <= ready) return pieces;
+  if (start <= ready) return;
   if (hadNothing(run, track, i)) put(NO_OUTPUT, ready, start);
   else if (waits === "direct") put(stallOfResource(run, run.waitResource(track, i)), ready, start);
   else followBack(run, track, i, ready, start);
-  return pieces;
 }
 
 function put(stall: number, from: number, to: number): void {

@@ -134,6 +134,11 @@ export class Track {
     return i > 0 && cycle - this.end(i - 1) <= slack ? i - 1 : -1;
   }
 
+  /** The slices that are unfolded together with slice i; as long as they are, `key` is the same object and stands for them. */
+  blockOf(i: number): { key: object; first: number; count: number } {
+    return { key: this.block(i), ...this.extent(i >> SHIFT) };
+  }
+
   private get causes(): number {
     return this.json.causeTracks.length + 1;
   }

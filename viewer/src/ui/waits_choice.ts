@@ -13,7 +13,9 @@ export class WaitsChoice {
   }
 
   mark(): void {
-    this.root.textContent = this.app.waits === "root" ? "Waits: followed back" : "Waits: direct";
+    const text = this.app.waits === "root" ? "Waits: followed back" : "Waits: direct";
+    if (this.root.textContent === text) return; // each change of the window asks, and to write it lays out the page
+    this.root.textContent = text;
     this.root.setAttribute("aria-pressed", String(this.app.waits === "direct"));
   }
 }

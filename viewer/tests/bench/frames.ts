@@ -1,65 +1,71 @@
 // How fast the page is: node_modules/.bin/vite-node tests/bench/frames.ts PAGE.html ...
 //
-// Prints, for each page, how long it takes to open (navigation to the first whole picture) and the time between frames while
-// the timeline pans and zooms, in headless Chromium with software rendering at 1600x900.
+// Prints, for each page, how long it takes to open (navigation to the first whole picture) and, while the timeline pans and zooms, the
+// time between frames and what a frame costs the page's main thread, in headless Chromium with software rendering at 1600x900. Where
+// other work shares the machine only the last says something.
 import { basename, resolve } from "node:path";
+import type { Page } from "playwright-core";
 import { launch } from "../page/browser";
 
 const FRAMES = 240;
 
 interface Sample {
-  panMedian: number;
-  panWorst: number;
-  zoomMedian: number;
-  zoomWorst: number;
+  median: number; // milliseconds between frames
+  worst: number; // of 19 in 20
+  cost: number; // of a frame
 }
 
 // Runs in the page.
-async function measure(frames: number): Promise<Sample> {
+async function play([kind, frames]: ["pan" | "zoom", number]): Promise<number[]> {
   interface Seen {
     run: { makespan: number };
     show(from: number, to: number): void;
-    store: { set(change: object): void };
   }
   const app = (window as unknown as { heddle: Seen }).heddle;
   const { makespan } = app.run;
-  const quantile = (times: number[], q: number) => times.sort((a, b) => a - b)[Math.floor(q * (times.length - 1))] as number;
-  const play = async (place: (share: number) => [number, number]) => {
-    const times: number[] = [];
-    let before = await new Promise<number>(requestAnimationFrame);
-    for (let i = 0; i < frames; i++) {
-      app.show(...place(i / frames));
-      const now = await new Promise<number>(requestAnimationFrame);
-      times.push(now - before);
-      before = now;
-    }
-    return { median: quantile(times, 0.5), worst: quantile(times, 0.95) };
-  };
-  const wave = (share: number) => 0.5 - 0.5 * Math.cos(2 * Math.PI * share);
-  await play((share) => [wave(share) * 0.9 * makespan, (wave(share) * 0.9 + 0.1) * makespan]); // warm
-  const pan = await play((share) => [wave(share) * 0.9 * makespan, (wave(share) * 0.9 + 0.1) * makespan]);
-  const zoom = await play((share) => {
-    const span = makespan * Math.exp(-wave(share) * Math.log(makespan / 400));
-    return [0.6 * (makespan - span), 0.6 * (makespan - span) + span];
-  });
-  return { panMedian: pan.median, panWorst: pan.worst, zoomMedian: zoom.median, zoomWorst: zoom.worst };
+  const times: number[] = [];
+  let before = await new Promise<number>(requestAnimationFrame);
+  for (let i = 0; i < frames; i++) {
+    const wave = 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / frames);
+    const span = kind === "pan" ? 0.1 * makespan : makespan * Math.exp(-wave * Math.log(makespan / 400));
+    const from = kind === "pan" ? wave * 0.9 * makespan : 0.6 * (makespan - span);
+    app.show(from, from + span);
+    const now = await new Promise<number>(requestAnimationFrame);
+    times.push(now - before);
+    before = now;
+  }
+  return times.sort((a, b) => a - b);
+}
+
+async function sampled(tab: Page, kind: "pan" | "zoom"): Promise<Sample> {
+  const client = await tab.context().newCDPSession(tab);
+  await client.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busy = async () => (await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+  const before = await busy();
+  const times = await tab.evaluate(play, [kind, FRAMES] as ["pan" | "zoom", number]);
+  const quantile = (q: number) => times[Math.floor(q * (times.length - 1))] as number;
+  return { median: quantile(0.5), worst: quantile(0.95), cost: (1000 * ((await busy()) - before)) / FRAMES };
 }
 
 const browser = await launch();
-console.log("page                              opens   pan p50   p95   zoom p50   p95   (ms)");
+console.log("page                              opens   pan p50   p95  cost   zoom p50   p95  cost   (ms)");
 for (const page of process.argv.slice(2).filter((name) => name.endsWith(".html"))) {
   const opened: number[] = [];
-  let sample: Sample | null = null;
+  const samples: Sample[] = [];
   for (let k = 0; k < 3; k++) {
     const tab = await browser.newPage({ viewport: { width: 1600, height: 900 } });
     const from = performance.now();
     await tab.goto(`file://${resolve(page)}#view=timeline&lower=none`);
     await tab.waitForFunction(() => "heddle" in window && new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))));
     opened.push(performance.now() - from);
-    if (k === 2) sample = await tab.evaluate(measure, FRAMES);
+    if (k === 2) {
+      await tab.evaluate(play, ["pan", FRAMES] as ["pan" | "zoom", number]); // warm
+      for (const kind of ["pan", "zoom"] as const) samples.push(await sampled(tab, kind));
+    }
     await tab.close();
   }
   const ms = (x: number | undefined, width: number) => (x ?? 0).toFixed(1).padStart(width);
-  console.log(`${basename(page).padEnd(32)} ${ms(opened.sort((a, b) => a - b)[1], 6)} ${ms(sample?.panMedian, 9)} ${ms(sample?.panWorst, 5)} ${ms(sample?.zoomMedian, 10)} ${ms(sample?.zoomWorst, 5)}`);
+  const columns = samples.map(({ median, worst, cost }) => `${ms(median, 10)} ${ms(worst, 5)} ${ms(cost, 5)}`).join(" ");
+  console.log(`${basename(page).padEnd(32)} ${ms(opened.sort((a, b) => a - b)[1], 6)}${columns}`);
 }
 await browser.close();

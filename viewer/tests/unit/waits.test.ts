@@ -42,6 +42,24 @@ describe("a wait", () => {
     expect(piecesIn(run, 1, 0, "root")).toEqual([["input", 60, 100], ["weights", 0, 60]]);
   });
 
+  it("is the same whenever it is asked for, in runs of many slices, too", () => {
+    const many = 2500; // each waits for DDR, then for the wire
+    const at = (k: number) => 100 * k;
+    const run = runOf(
+      [
+        { engine: "ddrIn", slices: Array.from({ length: many }, (_, k) => ({ start: at(k), end: at(k) + 40, leaf: 0 })) },
+        { engine: "wire", slices: Array.from({ length: many }, (_, k) => ({ start: at(k) + 40, end: at(k) + 60, ready: at(k), leaf: 1, cause: { track: 0, index: k } })) },
+        { engine: "core", slices: Array.from({ length: many }, (_, k) => ({ start: at(k) + 60, end: at(k + 1), ready: at(k), leaf: 2, ...(k % 2 ? { cause: { track: 1, index: k } } : {}) })) },
+      ],
+      [0, 0, 0],
+      [4, 2, 0],
+    );
+    for (const k of [0, 1, 2499, 1023, 1024, 1025, 1, 2048, 2047, 3])
+      expect(piecesIn(run, 2, k, "root")).toEqual(k % 2 ? [["input", at(k) + 40, at(k) + 60], ["DDR", at(k), at(k) + 40]] : [["order", at(k), at(k) + 60]]);
+    expect(piecesIn(run, 2, 1, "direct")).toEqual([["input", 100, 160]]);
+    expect(piecesIn(chain(), 2, 0, "root"), "another run").toEqual([["input", 90, 100], ["DDR", 0, 90]]);
+  });
+
   it("is none of a slice that started when it was ready", () => {
     expect(piecesIn(chain(), 0, 0, "root")).toEqual([]);
     expect(letGoBy(chain(), chain().tracks[0]!, 0)).toBe("");

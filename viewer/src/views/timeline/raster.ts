@@ -1,5 +1,5 @@
 // Slices as pixels: typed arrays straight into an image, which is what keeps a million of them moving.
-import { mix, type Rgb, resourceColour, stallColour, type Theme } from "../../paint/theme";
+import { mix, packed, type Rgb, resourceColour, stallColour, type Theme } from "../../paint/theme";
 import type { Run, Stretch } from "../../run/run";
 import { NO_OUTPUT, piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -8,8 +8,6 @@ import { type Level, levelFor, NOTHING } from "./levels";
 export const SHADES = 32;
 const NOTHING_TO_DO = 0.16; // of a colour: engines that hold up nobody are hardly seen
 const DIMMED = 0.25; // what is left of the colour of layers that are not selected
-
-const packed = (c: Rgb) => ((255 << 24) | (c[2] << 16) | (c[1] << 8) | c[0]) >>> 0;
 
 export interface Palette {
   ground: number;
@@ -99,7 +97,8 @@ export class LaneRaster {
     for (let i = track.firstAfter(window.from); i < track.size && track.ready(i) < window.to; i++) {
       const start = track.start(i);
       const x = Math.floor((start - window.from) * scale);
-      if (start > track.ready(i)) {
+      // What a wait was for takes time to find: only where a pixel shows it.
+      if (Math.floor((track.ready(i) - window.from) * scale) < x && x > 0) {
         const { count, stall, from, to } = piecesOf(run, track, i, waits);
         for (let k = count - 1; k >= 0; k--) {
           const left = Math.max(0, Math.floor(((from[k] as number) - window.from) * scale));

@@ -20,13 +20,13 @@ import { KEY_HEIGHT, paintKey } from "./key_strip";
 import { LaneImage } from "./lane_image";
 import { Lanes } from "./lanes";
 import { paintMeasureCard } from "./measure_card";
-import { paintOverview } from "./overview";
+import { Overview } from "./overview";
 import { paintSelection, paintWords } from "./paint_marks";
 import { paintNames } from "./paint_names";
 import { paintPath } from "./path_overlay";
 import { rowTip, sliceTip } from "./tips";
 
-const OVERVIEW = 80;
+const HIGH_OVERVIEW = 80;
 const LOW_OVERVIEW = 58; // in a low pane
 const LOW = 480;
 const SUMMING = 8; // milliseconds of a frame, until the run is summed up
@@ -40,6 +40,7 @@ const LEGEND: TipLine[] = [
 export class TimelineView extends CanvasView {
   private readonly lanes: Lanes;
   private image: LaneImage | null = null;
+  private readonly overview = new Overview();
   private readonly waitsChoice: WaitsChoice;
   private readonly pathButton = button("Path", "Show the critical path and dim all else (K)", () => this.togglePath());
 
@@ -101,7 +102,7 @@ export class TimelineView extends CanvasView {
     if (parts.length > 1) p.rect(0, (parts[1]?.top ?? top) - 2, this.width, 1.5, p.theme.accent);
     paintSelection(p, marked, focus, top, bottom);
     p.rect(0, 0, this.width, top, p.theme.ground);
-    paintOverview(p, app, this.bar);
+    this.overview.paint(p, app, this.bar, this.density);
     paintAxis(p, app, scale, axisTop, top);
     paintBands(p, app, scale, this.bandsTop);
     paintMeasure(p, app, scale, axisTop, bottom);
@@ -162,7 +163,7 @@ export class TimelineView extends CanvasView {
 
   /** From above: overview, axis, bands, lanes. */
   private get axisTop(): number {
-    return this.height < LOW ? LOW_OVERVIEW : OVERVIEW;
+    return this.height < LOW ? LOW_OVERVIEW : HIGH_OVERVIEW;
   }
   private get bandsTop(): number {
     return this.axisTop + AXIS_HEIGHT;
