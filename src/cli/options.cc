@@ -382,16 +382,16 @@ Result<Command> compileOf(const Texts& t) {
   if (t.path.empty())
     return missing("compile", "the model is missing", "write 'heddle compile MODEL.onnx -o OUT'");
   CompileOptions o;
-  o.model = t.path;
+  o.model = {.path = t.path,
+             .shapes = shapesOf(t),
+             .masks = t.masks,
+             .applyMasks = t.applyMasks,
+             .propagate = !t.noPropagate};
   if (!t.device.empty()) o.device = t.device;
   o.overrides = overridesOf(t);
-  o.shapes = shapesOf(t);
   o.out = t.out;
-  o.masks = t.masks;
-  o.applyMasks = t.applyMasks;
   if (t.applyMasks && t.masks.empty())
     return missing("compile", "--apply-masks needs masks", "add '--masks FILE.npz'");
-  o.propagate = !t.noPropagate;
   o.verify = !t.noVerify;
   o.seed = seedOf(t);
   if (!t.stopAfter.empty()) o.stopAfter = readStage("--stop-after", t.stopAfter);
