@@ -64,6 +64,7 @@ void setSimulated(Point& point, const Report& report) {
   for (const LayerReport& layer : report.layers)
     if (layer.boundBy) bound[static_cast<std::size_t>(*layer.boundBy)] += layer.cycles.raw();
   setShares(point, bound, report.cycles.raw());
+  point.values["peakMemtileKiB"] = kibi(report.memtilePeakBytes);
 }
 
 void setEstimated(Point& point, const std::vector<StepTime>& steps, Cycles whole, Hertz clock) {
@@ -89,7 +90,6 @@ void setMemory(Point& point, const CanonicalGraph& graph, const MemoryPlan& memo
   }
   point.values["spills"] = static_cast<double>(spills);
   point.values["spilledMB"] = mega(bytes);
-  point.values["peakMemtileKiB"] = kibi(memory.memtilePeak);
 }
 
 std::string settingsLine(const PointSettings& settings) {
@@ -251,7 +251,7 @@ Result<Point> parsePoint(const std::string& text, const std::string& name) {
       point.reason = Diagnostic{reason.at("code"), reason.at("where"), reason.at("summary"),
                                 reason.at("what"), reason.at("mend")};
     for (const auto& [column, value] : json.at("figures").items())
-      if (fixedColumn(column)) point.values[column] = valueOf(value);
+      if (fixedColumn(column) && !value.is_null()) point.values[column] = valueOf(value);
     if (point.status().empty()) return fault("it has no status");
     return point;
   } catch (const nlohmann::json::exception& e) {
