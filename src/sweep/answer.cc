@@ -17,15 +17,40 @@ std::string shortNumber(double value) {
   return {text.data(), end.ptr};
 }
 
-std::string deviceText(const Point& point, const std::vector<std::string>& varied) {
+// Keys that are the same number in every point, as keys in braces are: {"links.wire", 3} with three
+// others.
+using Together = std::vector<std::pair<std::string, std::size_t>>;
+
+Together inStep(const std::vector<const Point*>& points, const std::vector<std::string>& varied) {
+  std::map<std::pair<std::string, std::vector<std::optional<double>>>, std::size_t> known;
+  Together together;
+  for (const std::string& key : varied) {
+    std::vector<std::optional<double>> numbers;
+    for (const Point* point : points)
+      for (const DeviceNumber& number : point->numbers)
+        if (number.key == key) numbers.push_back(number.number);
+    const auto [found, fresh] =
+        known.emplace(std::pair(unitOf(key).value_or(""), std::move(numbers)), together.size());
+    if (fresh) {
+      together.emplace_back(key, 0);
+    } else {
+      ++together[found->second].second;
+    }
+  }
+  return together;
+}
+
+std::string deviceText(const Point& point, const Together& varied) {
   const auto count = [&](const char* column) {
     return shortNumber(numberIn(point.values, column).value_or(0));
   };
   std::string text = count("rows") + "x" + count("cols");
   for (const DeviceNumber& number : point.numbers) {
-    if (std::ranges::find(varied, number.key) == varied.end()) continue;
+    const auto key = std::ranges::find(varied, number.key, &Together::value_type::first);
+    if (key == varied.end()) continue;
     const std::string unit = unitOf(number.key).value_or("");
-    text += ", " + number.key + " " +
+    text += ", " + number.key +
+            (key->second > 0 ? " (+" + std::to_string(key->second) + ") " : " ") +
             (number.number ? shortNumber(*number.number) + (unit.empty() ? "" : " " + unit)
                            : "unlimited");
   }
@@ -87,7 +112,7 @@ std::vector<Design> designsOf(const std::vector<const Point*>& points,
 Answer answer(const Questions& questions, const std::vector<const Point*>& points,
               const std::vector<std::string>& networks) {
   Answer answer;
-  const std::vector<std::string> varied = variedKeys(points);
+  const Together varied = inStep(points, variedKeys(points));
   double least = 0;
   for (Design& design : designsOf(points, networks)) {
     ++answer.designs;

@@ -19,8 +19,9 @@ std::vector<Design> designsOf(const std::vector<const Point*>& points,
 
 struct RankedDesign {
   Design design;
-  std::string device;  // "4x4, links.ddr.read 2 GB/s"
-  double score = 0;    // of the goal; 0 without one
+  // "4x4, links.ddr.read 2 GB/s, links.wire (+1) 4 GB/s": with another key that goes with it.
+  std::string device;
+  double score = 0;  // of the goal; 0 without one
 };
 
 struct Answer {

@@ -160,6 +160,17 @@ TEST(Questions, AnswersRankDesignsThatKeepWhatIsRequired) {
   EXPECT_EQ(found.best[1].device, "8x1");
 }
 
+TEST(Questions, KeysThatVaryTogetherAreNamedOnce) {
+  SweepOptions options;
+  options.required = {word("ms < 100")};
+  Pair slow(4, 2, 9), fast(8, 1, 5);
+  for (const auto& [pair, rate] : {std::pair(&slow, 2.0), std::pair(&fast, 4.0)})
+    for (Point* p : {&pair->a, &pair->b})
+      p->numbers = {{"links.wire", rate}, {"links.core.write", rate}, {"core.memory", rate}};
+  const auto found = answer(*ask(options), {&slow.a, &slow.b, &fast.a, &fast.b}, {"net-a", "netb"});
+  EXPECT_EQ(found.best.at(1).device, "8x1, links.wire (+1) 4 GB/s, core.memory 4 KiB");
+}
+
 TEST(Questions, WhereNoneDoesTheNearestIsNamedSkippedOnesAtTheirBound) {
   SweepOptions options;
   options.required = {word("netb.ms <= 2")};
