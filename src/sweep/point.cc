@@ -96,7 +96,8 @@ std::string settingsLine(const PointSettings& settings) {
   std::string line = settings.estimate ? "estimate" : settings.verify ? "verify" : "simulate";
   if (settings.verify && !settings.estimate) line += " seed=" + std::to_string(settings.seed);
   if (!settings.propagate) line += " no-propagate";
-  if (settings.maxCycles) line += " max-cycles=" + std::to_string(settings.maxCycles->raw());
+  if (settings.maxCycles && !settings.estimate)
+    line += " max-cycles=" + std::to_string(settings.maxCycles->raw());
   return line;
 }
 

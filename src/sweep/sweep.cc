@@ -155,16 +155,19 @@ class Sweep {
     return {};
   }
 
-  // Every network with every device that is wanted, network by network, and of these the shard's.
+  // Every network with every device that is wanted, once, network by network, and of these the
+  // shard's.
   Result<void> makeTasks() {
     std::vector<Task> all;
+    std::set<std::string> ids;  // '4GB/s,4000MB/s' is one value
     for (std::size_t d = 0; d < designs_.size(); ++d) {
       const Result<Device> device = readDevice(options_.device, designs_[d]);
       std::vector<Task> tasks;
       for (std::size_t n = 0; n < networks_.size(); ++n) tasks.push_back(taskOf(n, d, device));
       if (device && questions_->asked()) findBroken(tasks, *device);
       for (Task& task : tasks)
-        if (questions_->wanted(task.point)) all.push_back(std::move(task));
+        if (questions_->wanted(task.point) && ids.insert(task.point.id).second)
+          all.push_back(std::move(task));
     }
     if (all.empty())
       return faultAt(options_.where ? options_.where->where : "--mesh", "SWEEP003",

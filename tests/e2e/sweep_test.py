@@ -86,6 +86,11 @@ class Grid(Sweeps):
         self.sweep("--model", CNN, "--mesh", "1..4x1..4", "--square", "--where", "cores < 16 && rows != 2", "--no-verify")
         self.assertEqual(set(self.by_mesh()), {(1, 1), (3, 3)})
 
+    def test_the_same_value_in_other_words_is_the_same_point(self):
+        lines = self.sweep("--model", CNN, "--mesh", "2x2,1..2x2", "--vary", "links.wire=4GB/s,4000MB/s,2GB/s", "--json").stdout
+        self.assertEqual(len(self.files()), 4)
+        self.assertEqual(json.loads(lines.splitlines()[-1])["points"], 4)
+
     def test_an_estimate_is_the_closed_form_and_another_point(self):
         self.sweep("--model", CNN, "--mesh", "2x2", "--estimate")
         self.sweep("--model", CNN, "--mesh", "2x2", "--no-verify")

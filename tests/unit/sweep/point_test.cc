@@ -44,6 +44,9 @@ TEST(Point, WhatItsResultDoesNotDependOnDoesNot) {
   a.verify = b.verify = false;
   b.seed = 7;  // of an input that nothing is executed with
   EXPECT_EQ(pointOf("net", "aa", "d", a).id, pointOf("net", "aa", "d", b).id);
+  a.estimate = b.estimate = true;
+  b.maxCycles = Cycles(5);  // of a simulation that there is not
+  EXPECT_EQ(pointOf("net", "aa", "d", a).id, pointOf("net", "aa", "d", b).id);
 }
 
 TEST(Point, ItsFileReadsBack) {

@@ -31,7 +31,9 @@ struct Pair {
       : a(point("net-a", cores, first)), b(point("netb", cores, second)) {}
 };
 
-Result<Questions> ask(SweepOptions options) { return Questions::read(options, {"net-a", "netb"}); }
+Result<Questions> ask(const SweepOptions& options) {
+  return Questions::read(options, {"net-a", "netb"});
+}
 
 TEST(Questions, NamesOfColumnsNetworksKeysAndTheUsersOwn) {
   SweepOptions options;
