@@ -15,6 +15,6 @@ cd viewer
 run() { node node_modules/vite-node/vite-node.mjs "$@"; }
 run tests/bench/synthetic.ts "$out/synthetic.json"
 ../build/heddle view "$out/synthetic.json" -o "$out/synthetic-1M.html"
-echo "empty page, gzip: $(gzip -9c ../build/src/emit/page/index.html | wc -c) bytes"
+echo "empty page, gzip: $(gzip -9c ../build/src/emit/page/timeline/timeline.html | wc -c) bytes"
 (cd "$out" && wc -c ./*.html | sed '$d')
 run tests/bench/frames.ts "$out"/*.html

@@ -16,6 +16,7 @@ import sys
 FOREIGN = {
     "onnx/": "onnx", "google/protobuf/": "protobuf", "boost/": "Boost", "nlohmann/": "nlohmann_json",
     "yaml-cpp/": "yaml-cpp", "CLI/": "CLI11", "tao/": "pegtl", "zip.h": "libzip",
+    "muParser": "muparser", "sqlite3.h": "SQLite",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 

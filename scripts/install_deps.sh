@@ -8,7 +8,8 @@ set -euo pipefail
 
 # Debian's CMake files of libzip-dev name the three zip tools: find_package fails where one of them is missing.
 build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev protobuf-compiler libboost-graph-dev nlohmann-json3-dev libyaml-cpp-dev
-  libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev libzip-dev zipcmp zipmerge ziptool python3-onnx python3-numpy ca-certificates)
+  libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev libzip-dev zipcmp zipmerge ziptool libmuparser-dev
+  libsqlite3-dev python3-onnx python3-numpy ca-certificates)
 test=(libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata chromium gtkwave clang-format clang-tidy)
 # Node may have come from elsewhere; Debian's npm would clash with it.
 command -v node >/dev/null || build+=(nodejs)

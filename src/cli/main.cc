@@ -1,5 +1,5 @@
-// heddle compile | simulate | interpret | inspect | compare | prune | view | export. Exit status: 0
-// done, 1 bad input, 2 usage, 3 does not fit, 70 a bug, 130 interrupted.
+// heddle compile | simulate | interpret | inspect | compare | prune | view | export | sweep |
+// collect. Exit status: 0 done, 1 bad input, 2 usage, 3 does not fit, 70 a bug, 130 interrupted.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,7 +13,9 @@
 #include "heddle/driver/interrupt.h"
 #include "heddle/driver/progress.h"
 #include "heddle/support/visible.h"
+#include "heddle/sweep/sweep.h"
 #include "options.h"
+#include "version.h"
 
 namespace heddle {
 namespace {
@@ -51,7 +53,16 @@ struct Run {
   Diagnostics operator()(const PruneCommandOptions& o) const {
     return with(o, pruneCommand, shown);
   }
-  Diagnostics operator()(const ViewOptions& o) const { return with(o, viewCommand, shown); }
+  Diagnostics operator()(const ViewOptions& o) const {
+    if (o.paths.size() != 1 || !isSweepFolder(o.paths.front())) return with(o, viewCommand, shown);
+    return (*this)(CollectOptions{.folders = o.paths,
+                                  .out = o.out,
+                                  .version = kVersion,
+                                  .open = o.open,
+                                  .verbosity = o.verbosity});
+  }
+  Diagnostics operator()(const SweepOptions& o) const { return with(o, sweepCommand, shown); }
+  Diagnostics operator()(const CollectOptions& o) const { return with(o, collectCommand, shown); }
   Diagnostics operator()(const ExportOptions& o) const {
     return with(o, exportCommand, ::isatty(STDOUT_FILENO) != 0 ? shown : std::cout);
   }

@@ -158,6 +158,9 @@ std::vector<std::string> readKeep(const std::vector<std::string>& texts) {
 // The texts that CLI11 collects; read into options once all are there.
 struct Texts {
   std::vector<std::string> paths;
+  std::vector<std::string> models, meshes, varied, definitions, required;
+  std::string where, maximized, minimized, threads, shard;
+  bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
   std::string path, device, mesh, out, seed, effort, stopAfter, dump, maxCycles, dumpTensors;
@@ -359,6 +362,64 @@ void describeExport(CLI::App& app, Texts& t) {
   c.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
 }
 
+void addList(CLI::App& command, const char* option, std::vector<std::string>& place,
+             const char* help, const char* type) {
+  command.add_option(option, place, help)->type_name(type)->allow_extra_args(false);
+}
+
+void describeSweep(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand(
+      "sweep", "compile models for every mesh, bandwidth and memory, and answer questions");
+  c.footer(
+      "examples:\n"
+      "  heddle sweep --model a.onnx --model b.onnx --mesh 1..8x1..8 -o out/sweep\n"
+      "  heddle sweep study.yaml -o out/study\n"
+      "Quote braces: --vary 'links.{wire,memtile.read}=4GB/s,8GB/s' varies both keys together.");
+  c.add_option("FILE", t.paths, "sweep file with the same keys; options replace what it says")
+      ->type_name("FILE.yaml");
+  addList(c, "--model", t.models, "ONNX file of a quantized network; may be repeated", "FILE.onnx");
+  c.add_option("--device", t.device, "description of the array, or 'paper' (default) or 'switched'")
+      ->type_name("FILE.yaml");
+  addList(c, "--mesh", t.meshes, "rows and columns: 1..8x1..8, 4x4,8x8 or 1,2,4x4", "MESHES");
+  c.add_flag("--square", t.square, "of these only the square ones");
+  addList(c, "--vary", t.varied, "values of a key of the device; in braces several keys together",
+          "KEY=V,V");
+  addList(c, "--set", t.settings, "replace a value of the description for all points", "KEY=VALUE");
+  c.add_option("-o,--out", t.out, "folder of the sweep; it goes on where it was left")
+      ->type_name("DIR");
+  c.add_flag("--estimate", t.estimate,
+             "the planner's closed form alone: no program, no simulation");
+  c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
+  c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
+  addSeed(c, t, "the inputs that verification uses");
+  c.add_option("--max-cycles", t.maxCycles, "give up a simulation that takes longer")
+      ->type_name("N");
+  c.add_option("--threads", t.threads, "points at the same time (default: the number of cores)")
+      ->type_name("K");
+  c.add_option("--shard", t.shard, "only the I-th of N parts; 'collect' puts them together")
+      ->type_name("I/N");
+  c.add_option("--where", t.where, "which points there are, as in 'cores <= 32'")
+      ->type_name("EXPR");
+  addList(c, "--define", t.definitions, "a column of your own, as in 'area=cores + memtiles'",
+          "NAME=EXPR");
+  addList(c, "--require", t.required, "what a device has to keep, as in 'resnet50.ms <= 2'",
+          "EXPR");
+  c.add_option("--maximize", t.maximized, "what is wanted, as in 'geomean(ips)/area'")
+      ->type_name("EXPR");
+  c.add_option("--minimize", t.minimized, "the same the other way round")->type_name("EXPR");
+  addVerbosity(c, t);
+}
+
+void describeCollect(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand("collect", "make tables and a page of one or more sweeps");
+  c.footer("example:\n  heddle collect out/part1 out/part2 -o out/all");
+  c.add_option("DIR", t.paths, "folders that sweep filled")->type_name("FOLDER...");
+  c.add_option("-o,--out", t.out, "folder for results.csv, .jsonl, .sqlite and sweep.html")
+      ->type_name("OUT");
+  c.add_flag("--open", t.open, "open the page with xdg-open");
+  c.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
+}
+
 Diagnostic missing(const std::string& command, const std::string& what, const std::string& mend) {
   return {"CLI003",       command.empty() ? "heddle" : "heddle " + command, what, "", mend,
           Severity::Usage};
@@ -385,20 +446,20 @@ Result<Command> compileOf(const Texts& t) {
   if (t.path.empty())
     return missing("compile", "the model is missing", "write 'heddle compile MODEL.onnx -o OUT'");
   CompileOptions o;
-  o.model = t.path;
+  o.model = {.path = t.path,
+             .shapes = shapesOf(t),
+             .masks = t.masks,
+             .applyMasks = t.applyMasks,
+             .propagate = !t.noPropagate};
   if (!t.device.empty()) o.device = t.device;
   o.overrides = overridesOf(t);
-  o.shapes = shapesOf(t);
   o.out = t.out;
-  o.masks = t.masks;
-  o.applyMasks = t.applyMasks;
   if (t.applyMasks && t.masks.empty())
     return missing("compile", "--apply-masks needs masks", "add '--masks FILE.npz'");
   if (!t.effort.empty()) o.plan.effort = static_cast<int>(readNumber("--effort", t.effort));
   if (o.plan.effort > kMostPlanEffort)
     badValue("--effort " + t.effort, "'" + t.effort + "' is no effort of the planner",
              "from 0 to " + std::to_string(kMostPlanEffort), "write it like '--effort 0'");
-  o.propagate = !t.noPropagate;
   o.verify = !t.noVerify;
   o.seed = seedOf(t);
   if (!t.stopAfter.empty()) o.stopAfter = readStage("--stop-after", t.stopAfter);
@@ -547,6 +608,72 @@ Result<Command> exportOf(const Texts& t) {
                                .verbosity = t.verbosity});
 }
 
+std::vector<Argument> wordsOf(const std::string& option, const std::vector<std::string>& texts) {
+  std::vector<Argument> words;
+  for (const std::string& text : texts) words.push_back({text, option + " " + text});
+  return words;
+}
+std::optional<Argument> wordOf(const std::string& option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return Argument{text, option + " " + text};
+}
+
+std::vector<Definition> definitionsOf(const std::vector<std::string>& texts) {
+  std::vector<Definition> definitions;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      badValue("--define " + text, "'" + text + "' is not NAME=EXPRESSION", "",
+               "write it like '--define area=cores+memtiles'");
+    definitions.push_back({text.substr(0, equals), {text.substr(equals + 1), "--define " + text}});
+  }
+  return definitions;
+}
+
+Result<Command> sweepOf(const Texts& t) {
+  if (t.paths.size() > 1) {
+    const bool braces = t.paths.back().find('=') != std::string::npos;
+    badValue(t.paths[1], "there is one sweep file at most", "",
+             braces ? "quote what has braces in it" : "name one");
+  }
+  if (t.out.empty())
+    return missing("sweep", "the folder for the points is missing", "add '-o DIR'");
+  SweepOptions o;
+  if (!t.paths.empty()) o.file = t.paths.front();
+  o.models = t.models;
+  o.device = t.device;
+  o.meshes = wordsOf("--mesh", t.meshes);
+  o.varied = wordsOf("--vary", t.varied);
+  o.settings = wordsOf("--set", t.settings);
+  if (t.square) o.square = true;
+  if (t.noPropagate) o.propagate = false;
+  if (t.noVerify) o.verify = false;
+  if (t.estimate) o.estimate = true;
+  if (!t.seed.empty()) o.seed = seedOf(t);
+  o.maxCycles = maxCyclesOf(t);
+  o.where = wordOf("--where", t.where);
+  o.definitions = definitionsOf(t.definitions);
+  o.required = wordsOf("--require", t.required);
+  o.maximized = wordOf("--maximize", t.maximized);
+  o.minimized = wordOf("--minimize", t.minimized);
+  o.threads = wordOf("--threads", t.threads);
+  o.shard = wordOf("--shard", t.shard);
+  o.out = t.out;
+  o.version = kVersion;
+  o.verbosity = t.verbosity;
+  return Command(std::move(o));
+}
+
+Result<Command> collectOf(const Texts& t) {
+  if (t.paths.empty())
+    return missing("collect", "the folder is missing", "write 'heddle collect DIR -o OUT'");
+  return Command(CollectOptions{.folders = t.paths,
+                                .out = t.out,
+                                .version = kVersion,
+                                .open = t.open,
+                                .verbosity = t.verbosity});
+}
+
 std::vector<std::string> optionNames(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -567,8 +694,8 @@ Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
       command && !option ? std::vector<std::string>{}
       : command          ? optionNames(*command)
       : option           ? std::vector<std::string>{"--help", "--version"}
-                         : std::vector<std::string>{"compile", "simulate", "interpret", "inspect",
-                                                    "compare", "prune",    "view",      "export"};
+               : std::vector<std::string>{"compile", "simulate", "interpret", "inspect", "compare",
+                                          "prune",   "view",     "export",    "sweep",   "collect"};
   const std::string bare = word.substr(0, word.find('='));
   const auto nearest = nearestWord(bare, candidates);
   const std::string where = command ? "heddle " + command->get_name() : "heddle";
@@ -599,6 +726,8 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
   describePrune(app, texts);
   describeView(app, texts);
   describeExport(app, texts);
+  describeSweep(app, texts);
+  describeCollect(app, texts);
   app.allow_extras();
   for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
   try {
@@ -617,6 +746,8 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
     if (command->get_name() == "prune") return pruneOf(texts);
     if (command->get_name() == "view") return viewOf(texts);
     if (command->get_name() == "export") return exportOf(texts);
+    if (command->get_name() == "sweep") return sweepOf(texts);
+    if (command->get_name() == "collect") return collectOf(texts);
     return inspectOf(texts);
   } catch (const CLI::CallForHelp&) {
     const CLI::App* command = chosenCommand(app);

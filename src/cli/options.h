@@ -6,15 +6,16 @@
 
 #include "heddle/driver/options.h"
 #include "heddle/support/result.h"
+#include "heddle/sweep/options.h"
 
 namespace heddle {
 
 struct PrintText {  // --help, --version
   std::string text;
 };
-using Command =
-    std::variant<PrintText, CompileOptions, SimulateCommandOptions, InterpretOptions,
-                 InspectOptions, CompareOptions, PruneCommandOptions, ViewOptions, ExportOptions>;
+using Command = std::variant<PrintText, CompileOptions, SimulateCommandOptions, InterpretOptions,
+                             InspectOptions, CompareOptions, PruneCommandOptions, ViewOptions,
+                             ExportOptions, SweepOptions, CollectOptions>;
 
 // `arguments` without the program's name.
 // Errors, all Usage: CLI001 an unknown word (with the nearest right one); CLI002 a bad value;

@@ -9,11 +9,11 @@
 
 #include "fields.h"
 #include "heddle/device/built_in.h"
+#include "heddle/device/yaml_tree.h"
 #include "heddle/support/fault_list.h"
 #include "heddle/support/words.h"
 #include "names.h"
 #include "wires.h"
-#include "yaml_tree.h"
 
 namespace heddle {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "heddle/device/device.h"
+#include "heddle/device/yaml_tree.h"
 #include "heddle/support/fault_list.h"
-#include "yaml_tree.h"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "yaml_tree.h"
+#include "heddle/device/yaml_tree.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -23,7 +23,8 @@ struct Refused {  // thrown out of yaml-cpp's parser, caught in parseYaml
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(FaultList& faults, const std::string& name) : faults_(faults), name_(name) {}
+  TreeBuilder(FaultList& faults, const std::string& name, const YamlUse& use)
+      : faults_(faults), name_(name), use_(use) {}
   YamlNode take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -60,8 +61,10 @@ class TreeBuilder : public YAML::EventHandler {
 
   static int line(const YAML::Mark& mark) { return mark.line + 1; }
 
-  [[noreturn]] static void refuseAlias(const YAML::Mark& mark) {
-    throw Refused{line(mark), "anchors and aliases (& and *) are not used in a description",
+  std::string aThing() const { return std::string("a ") + use_.thing; }
+
+  [[noreturn]] void refuseAlias(const YAML::Mark& mark) const {
+    throw Refused{line(mark), "anchors and aliases (& and *) are not used in " + aThing(),
                   "write the value out"};
   }
 
@@ -70,10 +73,10 @@ class TreeBuilder : public YAML::EventHandler {
                 YAML::anchor_t anchor, const std::string* scalar = nullptr) {
     if (anchor != YAML::NullAnchor) refuseAlias(mark);
     if (!tag.empty() && tag != "?" && tag != "!")
-      throw Refused{line(mark), "tags (!!) are not used in a description", "write the plain value"};
+      throw Refused{line(mark), "tags (!!) are not used in " + aThing(), "write the plain value"};
     if (++nodes_ > kMostNodes)
       throw Refused{line(mark), "more than " + std::to_string(kMostNodes) + " values",
-                    "a description has some 100"};
+                    aThing() + " has some 100"};
     if (open_.empty()) {
       root_ = YamlNode{.kind = kind, .line = line(mark), .text = {}, .items = {}, .entries = {}};
       return &root_;
@@ -90,7 +93,7 @@ class TreeBuilder : public YAML::EventHandler {
     const auto [key, keyLine] = *parent.key;
     parent.key.reset();
     if (const auto [first, fresh] = parent.lines.emplace(key, keyLine); !fresh)
-      faults_.add({.code = "DEV007",
+      faults_.add({.code = use_.twice,
                    .where = name_ + ":" + std::to_string(keyLine),
                    .summary = "key '" + key + "' is given twice",
                    .what = "first in line " + std::to_string(first->second),
@@ -102,7 +105,7 @@ class TreeBuilder : public YAML::EventHandler {
             YAML::anchor_t anchor) {
     if (open_.size() >= kMostDepth)
       throw Refused{line(mark), "nested deeper than " + std::to_string(kMostDepth) + " levels",
-                    "a description has 4"};
+                    aThing() + " has 4"};
     YamlNode* node = add(mark, kind, tag, anchor);
     if (!node) throw Refused{line(mark), "a key must be a word", "write 'key: value'"};
     open_.push_back({node, std::nullopt, {}});
@@ -110,14 +113,16 @@ class TreeBuilder : public YAML::EventHandler {
 
   FaultList& faults_;
   const std::string& name_;
+  const YamlUse& use_;
   YamlNode root_;
   std::vector<Open>
       open_;  // pointers stay good: a parent's vector grows only after its open child is closed
   std::size_t nodes_ = 0, documents_ = 0;
 };
 
-Diagnostic notUsable(const std::string& name, int line, std::string summary, std::string mend) {
-  return {.code = "DEV002",
+Diagnostic notUsable(const YamlUse& use, const std::string& name, int line, std::string summary,
+                     std::string mend) {
+  return {.code = use.faulty,
           .where = name + ":" + std::to_string(line),
           .summary = std::move(summary),
           .what = {},
@@ -140,27 +145,27 @@ std::string kindName(const YamlNode& node) {
   return {};
 }
 
-Result<YamlNode> parseYaml(const std::string& yaml, const std::string& name) {
+Result<YamlNode> parseYaml(const std::string& yaml, const std::string& name, const YamlUse& use) {
   if (yaml.size() > kMostBytes)
     return Diagnostic{
-        .code = "DEV002",
+        .code = use.faulty,
         .where = name,
-        .summary = "too big for a device description",
+        .summary = std::string("too big for a ") + use.thing,
         .what = std::to_string(yaml.size()) + " B; at most " + std::to_string(kMostBytes) + " B",
-        .mend = "give the YAML file of a device"};
+        .mend = std::string("see ") + use.page + " for what it holds"};
   FaultList faults(name);
-  TreeBuilder builder(faults, name);
+  TreeBuilder builder(faults, name, use);
   try {
     std::istringstream in(yaml);
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const Refused& refused) {
-    faults.add(notUsable(name, refused.line, refused.summary, refused.mend));
+    faults.add(notUsable(use, name, refused.line, refused.summary, refused.mend));
   } catch (const YAML::Exception& e) {
     const int line = e.mark.is_null() ? 1 : e.mark.line + 1;
-    faults.add(notUsable(name, line, "not YAML: " + e.msg,
-                         "see docs/device.md for the form of a description"));
+    faults.add(notUsable(use, name, line, "not YAML: " + e.msg,
+                         std::string("see ") + use.page + " for the form of a " + use.thing));
   }
   if (!faults.empty()) return faults.take();
   return builder.take();

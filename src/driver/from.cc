@@ -4,7 +4,6 @@
 
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
-#include "heddle/program/verify.h"
 
 namespace heddle {
 namespace {
@@ -24,16 +23,16 @@ Result<void> checkHash(const std::string& path, const std::string& of, const std
   return notFromThis(path, of, "it names sha256 " + named + ", this one has " + digest);
 }
 
-Result<void> checkOrigin(const Compilation& run, const std::string& path,
+Result<void> checkOrigin(const Network& network, const Device& device, const std::string& path,
                          const PlanOrigin& origin) {
-  HEDDLE_DO(checkHash(path, "model", origin.modelSha256, run.modelSha256));
-  return checkHash(path, "device", origin.deviceSha256, sha256(printDevice(*run.device)));
+  HEDDLE_DO(checkHash(path, "model", origin.modelSha256, network.modelSha256));
+  return checkHash(path, "device", origin.deviceSha256, sha256(printDevice(device)));
 }
 
 // The layers and tensors of the program are those of the network: what the report and the proof
 // compare.
-Result<void> checkNetwork(const Compilation& run, const std::string& path, const Program& program) {
-  const CanonicalGraph& graph = run.network();
+Result<void> checkNetwork(const Network& network, const std::string& path, const Program& program) {
+  const CanonicalGraph& graph = network.network();
   bool same = program.layers.size() == graph.ops.size() &&
               program.tensors.size() == graph.tensors.size() && program.inputs == graph.inputs &&
               program.outputs == graph.outputs;
@@ -45,35 +44,27 @@ Result<void> checkNetwork(const Compilation& run, const std::string& path, const
   return notFromThis(path, "model", "its layers, tensors or ports are not those of the network");
 }
 
-Result<PlanText> readPlan(const Compilation& run, const std::string& path) {
+Result<Plan> readPlan(const Network& network, const Device& device, const std::string& path) {
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
-  HEDDLE_DO(checkOrigin(run, path, readOrigin(text)));
-  HEDDLE_TRY(PlanText read, parsePlan(text, path, run.network()));
-  if (Diagnostics faults = verify(read.plan, run.network(), *run.device); !faults.empty())
-    return faults;
-  return read;
+  HEDDLE_DO(checkOrigin(network, device, path, readOrigin(text)));
+  HEDDLE_TRY(PlanText read, parsePlan(text, path, network.network()));
+  return std::move(read.plan);
 }
 
-Result<MemoryPlanText> readMemoryPlan(const Compilation& run, const std::string& path) {
+Result<MemoryPlan> readMemoryPlan(const Network& network, const Device& device,
+                                  const std::string& path) {
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
-  HEDDLE_DO(checkOrigin(run, path, readOrigin(text)));
+  HEDDLE_DO(checkOrigin(network, device, path, readOrigin(text)));
   HEDDLE_TRY(MemoryPlanText read, parseMemoryPlan(text, path));
-  if (Diagnostics faults = verify(read.memory, run.network(), *run.plan, *run.device);
-      !faults.empty())
-    return faults;
-  return read;
+  return std::move(read.memory);
 }
 
-struct ProgramFile {
-  Program program;
-  WeightImage weights;
-};
-Result<ProgramFile> readProgram(const Compilation& run, const std::string& path) {
+Result<GivenProgram> readProgram(const Network& network, const Device& device,
+                                 const std::string& path) {
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_TRY(Program program, parseAsm(text, path));
-  HEDDLE_DO(checkOrigin(run, path, {program.modelSha256, program.deviceSha256}));
-  HEDDLE_DO(checkNetwork(run, path, program));
-  if (Diagnostics faults = verify(program, *run.device); !faults.empty()) return faults;
+  HEDDLE_DO(checkOrigin(network, device, path, {program.modelSha256, program.deviceSha256}));
+  HEDDLE_DO(checkNetwork(network, path, program));
   const std::filesystem::path weights = std::filesystem::path(path).parent_path() / "weights.bin";
   HEDDLE_TRY(std::vector<std::uint8_t> bytes, readBytes(weights, kMostImage));
   HEDDLE_DO(checkHash(weights.string(), "program", program.weightsSha256, sha256(bytes)));
@@ -81,33 +72,24 @@ Result<ProgramFile> readProgram(const Compilation& run, const std::string& path)
     return notFromThis(weights.string(), "program",
                        std::to_string(bytes.size()) + " B; the program declares " +
                            std::to_string(program.weightsBytes));
-  return ProgramFile{std::move(program), {std::move(bytes)}};
+  return GivenProgram{std::move(program), {std::move(bytes)}};
 }
 
 }  // namespace
 
-Diagnostics readPlanFile(Compilation& run, const std::string& path) {
-  Result<PlanText> read = readPlan(run, path);
-  if (!read) return read.diagnostics();
-  run.plan = std::move(read->plan);
-  return {};
-}
-
-Diagnostics readMemoryPlanFile(Compilation& run, const std::string& path) {
-  Result<MemoryPlanText> read = readMemoryPlan(run, path);
-  if (!read) return read.diagnostics();
-  run.memoryPlan = std::move(read->memory);
-  return {};
-}
-
-Diagnostics readProgramFile(Compilation& run, const std::string& path) {
-  Result<ProgramFile> read = readProgram(run, path);
-  if (!read) return read.diagnostics();
-  run.listing = listAsm(read->program);
-  run.program = std::move(read->program);
-  run.programIsGiven = true;
-  run.weights = std::move(read->weights);
-  return {};
+Result<Given> readGiven(const std::map<Stage, std::string>& files, const Network& network,
+                        const Device& device) {
+  Given given;
+  for (const auto& [stage, path] : files) {
+    if (stage == Stage::Plan) {
+      HEDDLE_TRY(given.plan, readPlan(network, device, path));
+    } else if (stage == Stage::MemoryPlan) {
+      HEDDLE_TRY(given.memoryPlan, readMemoryPlan(network, device, path));
+    } else {
+      HEDDLE_TRY(given.program, readProgram(network, device, path));
+    }
+  }
+  return given;
 }
 
 }  // namespace heddle

@@ -1,16 +1,16 @@
 // Stages that begin with a file instead of the stage before: --from plan|memory-plan|program FILE.
 #pragma once
+#include <map>
 #include <string>
 
-#include "heddle/driver/compilation.h"
+#include "heddle/driver/compile.h"
 
 namespace heddle {
 
-// Each reads the artefact into the Compilation. Errors: what its reader and its verify find, as bad
-// input; PLAN011 a file that was made from another model or device.
-Diagnostics readPlanFile(Compilation& run, const std::string& path);
-Diagnostics readMemoryPlanFile(Compilation& run, const std::string& path);
-// With weights.bin beside it.
-Diagnostics readProgramFile(Compilation& run, const std::string& path);
+// What the files give. Errors: those of the readers; PLAN011 a file that was made from another
+// model or device. Whether it suits network and device is compile's to find out. A program has its
+// weights.bin beside it.
+Result<Given> readGiven(const std::map<Stage, std::string>& files, const Network& network,
+                        const Device& device);
 
 }  // namespace heddle

@@ -51,7 +51,7 @@ std::string portText(const std::string& role, const Port& port, const CanonicalT
          std::to_string(tensor.zeroPoint + (tensor.fromUint8 ? 128 : 0)) + "\n";
 }
 
-std::string modelText(const Compilation& run, const SparseGraph& sparse, bool hasMasks,
+std::string modelText(const Network& run, const SparseGraph& sparse, bool hasMasks,
                       const Propagated& propagated) {
   const CanonicalGraph& graph = run.canonical->graph;
   const ModelFacts facts = factsOf(graph);
@@ -70,7 +70,7 @@ std::string modelText(const Compilation& run, const SparseGraph& sparse, bool ha
   return text + sparsityText(sparse, hasMasks) + propagationText(graph, propagated);
 }
 
-std::string modelJson(const Compilation& run, const SparseGraph& sparse, bool hasMasks,
+std::string modelJson(const Network& run, const SparseGraph& sparse, bool hasMasks,
                       const Propagated& propagated) {
   const CanonicalGraph& graph = run.canonical->graph;
   const ModelFacts facts = factsOf(graph);
@@ -106,11 +106,11 @@ std::string modelJson(const Compilation& run, const SparseGraph& sparse, bool ha
 }
 
 Diagnostics inspectModel(const InspectOptions& options, std::ostream& out) {
-  Compilation run;
+  Network run;
   Diagnostics faults = importModel(run, options.path, options.shapes);
   if (faults.empty()) faults = canonicalizeModel(run);
   if (!faults.empty()) return faults;
-  const auto masks = readMasks(options.masks, run, false);
+  const auto masks = readMasks(options.masks, *run.graph, *run.canonical, false);
   if (!masks) return masks.diagnostics();
   const SparseGraph sparse = applySparsity(run.canonical->graph, *masks);
   faults = verify(sparse);

@@ -91,8 +91,7 @@ std::vector<std::string> namesOf(const Graph& graph, const std::vector<ValueId>&
 
 // The model from its own inputs to its own outputs, through the host's operators.
 Result<std::vector<TensorValue>> interpretThroughHost(const InterpretOptions& options,
-                                                      const Compilation& run,
-                                                      const NamedArrays& given,
+                                                      const Network& run, const NamedArrays& given,
                                                       Progress& progress) {
   const Graph& model = *run.graph;
   HEDDLE_TRY(const std::vector<TensorValue> inputs, enterArray(*run.canonical, given));
@@ -127,7 +126,7 @@ Result<std::vector<TensorValue>> interpretQuantized(const InterpretOptions& opti
 
 Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
                              Progress& progress) {
-  Compilation run;
+  Network run;
   progress.begin("import");
   Diagnostics faults = importModel(run, options.model, options.shapes);
   if (faults.empty()) faults = canonicalizeModel(run);

@@ -3,18 +3,19 @@
 #include <string>
 #include <vector>
 
-#include "heddle/driver/compilation.h"
+#include "heddle/driver/network.h"
 #include "heddle/sparsity/masks.h"
 
 namespace heddle {
 
 // Nothing where no file is named. Errors: FILE001, those of parseNpz and masksFrom, and, unless
-// weights may be dropped, those of droppedWeights. Needs: the network is canonicalized.
-Result<std::vector<WeightMask>> readMasks(const std::string& file, const Compilation& run,
-                                          bool mayDropWeights);
+// weights may be dropped, those of droppedWeights.
+Result<std::vector<WeightMask>> readMasks(const std::string& file, const Graph& graph,
+                                          const Canonicalized& canonical, bool mayDropWeights);
 
-// The network with the weights that the masks drop at their zero point takes the place of the
-// network; its hash is that of the model's and the masks' together. Errors: as above.
-Diagnostics takeMasks(const std::string& file, Compilation& run, bool mayDropWeights);
+// `canonical`, made of the graph of `run`, with the weights that the masks drop at their zero
+// point; the network's hash is then that of the model's and the masks' together. Errors: as above.
+Diagnostics takeMasks(const std::string& file, Network& run, Canonicalized& canonical,
+                      bool mayDropWeights);
 
 }  // namespace heddle

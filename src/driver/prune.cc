@@ -41,7 +41,7 @@ std::vector<WeightMask> together(std::vector<WeightMask> given,
 
 // Re-checks the new file the slow way: read again, the weights of every operator are those that the
 // masks leave. A channel all of whose weights are zero may be written differently.
-void verifyPruned(const std::string& bytes, const Compilation& run, const ShapeSettings& shapes,
+void verifyPruned(const std::string& bytes, const Network& run, const ShapeSettings& shapes,
                   const std::vector<WeightMask>& masks) {
   ImportOptions options;
   for (const auto& [name, sizes] : shapes) options.shapes[name] = sizes;
@@ -75,7 +75,7 @@ void verifyPruned(const std::string& bytes, const Compilation& run, const ShapeS
   }
 }
 
-Diagnostics writeBoth(const Compilation& run, const PruneCommandOptions& options,
+Diagnostics writeBoth(const Network& run, const PruneCommandOptions& options,
                       const std::vector<WeightMask>& masks, PruneResult& result) {
   std::map<std::string, NewConstant> constants;
   for (auto& [name, constant] : maskedConstants(masks, *run.graph, *run.canonical))
@@ -99,7 +99,7 @@ std::vector<TensorFormat> inputFormats(const CanonicalGraph& graph) {
   return formats;
 }
 
-Diagnostics measure(const Compilation& run, const PruneCommandOptions& options, PruneResult& result,
+Diagnostics measure(const Network& run, const PruneCommandOptions& options, PruneResult& result,
                     Progress& progress) {
   const CanonicalGraph& graph = run.canonical->graph;
   const auto inputs = readInputs(options.inputs, graph.inputs, inputFormats(graph), options.seed);
@@ -116,13 +116,13 @@ Diagnostics measure(const Compilation& run, const PruneCommandOptions& options, 
 
 Diagnostics pruneCommand(const PruneCommandOptions& options, std::ostream& out,
                          Progress& progress) {
-  Compilation run;
+  Network run;
   PruneResult result;
   progress.begin("import");
   Diagnostics faults = importModel(run, options.model, options.shapes);
   if (faults.empty()) faults = canonicalizeModel(run);
   if (!faults.empty()) return faults;
-  auto given = readMasks(options.masks, run, options.applyMasks);
+  auto given = readMasks(options.masks, *run.graph, *run.canonical, options.applyMasks);
   if (!given) return given.diagnostics();
   std::vector<WeightMask> masks = std::move(*given);
   result.masked = masks.size();

@@ -34,7 +34,7 @@ std::string ratioText(std::int64_t millionths) {
   return JsonWriter().value(static_cast<double>(millionths) / 1e6).take();
 }
 
-std::string layersText(const Compilation& run, const Pruning& pruning) {
+std::string layersText(const Network& run, const Pruning& pruning) {
   TextTable table{{"layer", "blocks", "kept", "energy kept", "imbalance", ""}};
   std::int64_t blocks = 0, kept = 0;
   for (const PrunedLayer& layer : pruning.layers) {
@@ -52,7 +52,7 @@ std::string layersText(const Compilation& run, const Pruning& pruning) {
          textOf(table, "  ");
 }
 
-std::string sensitivityText(const Compilation& run, const std::vector<LayerSensitivity>& layers) {
+std::string sensitivityText(const Network& run, const std::vector<LayerSensitivity>& layers) {
   TextTable table{{"error at"}};
   for (const std::int64_t ratio : kSensitivityMillionths) table[0].push_back(ratioText(ratio));
   for (const LayerSensitivity& layer : layers) {
@@ -72,7 +72,7 @@ void optionsJson(JsonWriter& json, const PruneOptions& options) {
   json.key("balance").value(balanceText(options)).key("steps").value(options.steps);
 }
 
-void layerJson(JsonWriter& json, const Compilation& run, const PrunedLayer& layer) {
+void layerJson(JsonWriter& json, const Network& run, const PrunedLayer& layer) {
   json.beginObject().key("layer").value(run.canonical->graph.ops[layer.op.at()].name);
   if (layer.value.valid()) json.key("weights").value((*run.graph)[layer.value].name);
   if (!layer.stays.empty()) {
@@ -86,7 +86,7 @@ void layerJson(JsonWriter& json, const Compilation& run, const PrunedLayer& laye
   json.endArray().key("imbalance").value(layer.imbalance).endObject();
 }
 
-void sensitivityJson(JsonWriter& json, const Compilation& run,
+void sensitivityJson(JsonWriter& json, const Network& run,
                      const std::vector<LayerSensitivity>& layers) {
   json.key("sensitivity").beginArray();
   for (const LayerSensitivity& layer : layers) {
@@ -108,7 +108,7 @@ void sensitivityJson(JsonWriter& json, const Compilation& run,
 
 }  // namespace
 
-std::string pruneText(const Compilation& run, const PruneCommandOptions& options,
+std::string pruneText(const Network& run, const PruneCommandOptions& options,
                       const PruneResult& result) {
   std::string text;
   if (!options.out.empty())
@@ -122,7 +122,7 @@ std::string pruneText(const Compilation& run, const PruneCommandOptions& options
   return text;
 }
 
-std::string pruneJson(const Compilation& run, const PruneCommandOptions& options,
+std::string pruneJson(const Network& run, const PruneCommandOptions& options,
                       const PruneResult& result) {
   JsonWriter json(2);
   json.beginObject().key("schema").value("heddle.pruning/1");

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/driver/compilation.h"
+#include "heddle/driver/network.h"
 #include "heddle/driver/options.h"
 #include "heddle/sparsity/prune.h"
 #include "sensitivity.h"
@@ -18,9 +18,9 @@ struct PruneResult {
   std::optional<std::vector<LayerSensitivity>> sensitivity;
 };
 
-std::string pruneText(const Compilation& run, const PruneCommandOptions& options,
+std::string pruneText(const Network& run, const PruneCommandOptions& options,
                       const PruneResult& result);
-std::string pruneJson(const Compilation& run, const PruneCommandOptions& options,
+std::string pruneJson(const Network& run, const PruneCommandOptions& options,
                       const PruneResult& result);
 
 }  // namespace heddle

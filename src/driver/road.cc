@@ -8,7 +8,6 @@
 #include "heddle/driver/port_values.h"
 #include "heddle/driver/proof.h"
 #include "heddle/driver/sha256.h"
-#include "heddle/emit/asm.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/onnx/import.h"
 #include "heddle/planner/count_work.h"
@@ -69,7 +68,7 @@ std::int64_t peakMemoryBytes() {
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
-Diagnostics importModel(Compilation& run, const std::string& path, const ShapeSettings& shapes) {
+Diagnostics importModel(Network& run, const std::string& path, const ShapeSettings& shapes) {
   const Timed timed(run.effort.importSeconds);
   ImportOptions options;
   for (const auto& [input, dims] : shapes) options.shapes[input] = dims;
@@ -83,23 +82,28 @@ Diagnostics importModel(Compilation& run, const std::string& path, const ShapeSe
   return {};
 }
 
-Diagnostics canonicalizeModel(Compilation& run) {
+Result<Canonicalized> canonicalizeGraph(Network& run) {
   const Timed timed(run.effort.importSeconds);
   Result<Canonicalized> canonical = canonicalize(*run.graph);
+  if (canonical) canonical->graph.name = run.modelName;
+  return canonical;
+}
+
+Diagnostics canonicalizeModel(Network& run) {
+  Result<Canonicalized> canonical = canonicalizeGraph(run);
   if (!canonical) return canonical.diagnostics();
-  run.canonical = std::move(*canonical);
-  run.canonical->graph.name = run.modelName;
+  run.canonical = std::make_shared<const Canonicalized>(std::move(*canonical));
   return {};
 }
 
-Diagnostics propagateZeros(Compilation& run) {
+Diagnostics propagateZeros(Network& run) {
   const Timed timed(run.effort.compileSeconds);
   if (nothingFollows(run.canonical->graph)) return {};
   Propagated propagated = propagate(run.canonical->graph);
   if (!propagated.changed()) return {};
   if (Diagnostics faults = verify(propagated.graph); !faults.empty())
     return asBugs(std::move(faults));
-  run.propagated = std::move(propagated);
+  run.propagated = std::make_shared<const Propagated>(std::move(propagated));
   return {};
 }
 
@@ -140,13 +144,13 @@ Diagnostics makeProgram(Compilation& run) {
   program.hostOperators = hostOperators(*run.canonical);
   Diagnostics faults = verify(program, *run.device);
   if (!faults.empty()) return asBugs(std::move(faults));
-  run.listing = listAsm(program);
   run.program = std::move(program);
   run.weights = std::move(generated->weights);
   return {};
 }
 
-Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Progress& progress) {
+Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bool free,
+                           Progress& progress) {
   {
     const Timed timed(run.effort.simulateSeconds);
     Result<SimulateResult> simulated = simulateTime(
@@ -154,11 +158,11 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, Pr
     if (!simulated) return faultsOfProgram(run, simulated.diagnostics());
     run.simulated = std::move(*simulated);
   }
-  if (sliceCount(run.simulated->timeline) <= kMostWhatIfSlices) {
+  if (free && sliceCount(run.simulated->timeline) <= kMostWhatIfSlices) {
     const Timed timed(run.effort.whatIfSeconds);
-    Result<std::vector<WhatIf>> free = whatIf(*run.program, *run.device);
-    if (!free) return faultsOfProgram(run, free.diagnostics());
-    run.whatIf = std::move(*free);
+    Result<std::vector<WhatIf>> times = whatIf(*run.program, *run.device);
+    if (!times) return faultsOfProgram(run, times.diagnostics());
+    run.whatIf = std::move(*times);
   }
   std::vector<Cycles> closedForm;
   if (run.plan) closedForm = layerCycles(*run.plan, run.stepTimes);

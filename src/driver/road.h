@@ -24,16 +24,17 @@ class Timed {
 
 std::int64_t peakMemoryBytes();  // of this process so far
 
-Diagnostics importModel(Compilation& run, const std::string& path, const ShapeSettings& shapes);
-Diagnostics canonicalizeModel(Compilation& run);
-Diagnostics propagateZeros(Compilation& run);
+Diagnostics importModel(Network& run, const std::string& path, const ShapeSettings& shapes);
+Result<Canonicalized> canonicalizeGraph(Network& run);  // of the graph, under the model's name
+Diagnostics canonicalizeModel(Network& run);            // the same, into its place
+Diagnostics propagateZeros(Network& run);
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options);
 Diagnostics planMemory(Compilation& run);
 void timeInClosedForm(Compilation& run, const MemoryPlan& memory);  // the plan's steps
-Diagnostics makeProgram(
-    Compilation& run);  // generated, verified, printed, with the hashes of all files
-Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles,
-                           Progress& progress);  // and the report of it
+Diagnostics makeProgram(Compilation& run);  // generated, verified, with the hashes of all files
+// And the report of it; `free`: also with each resource for nothing.
+Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bool free,
+                           Progress& progress);
 // Executes with data and compares with the interpreter, on inputs made from the seed.
 Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> maxCycles,
                   Progress& progress);

@@ -69,7 +69,7 @@ CanonicalOp maskedOp(const CanonicalGraph& graph, const PrunedLayer& layer) {
 }  // namespace
 
 Result<std::vector<LayerSensitivity>> measureSensitivity(
-    const Compilation& run, const PruneOptions& options,
+    const Network& run, const PruneOptions& options,
     const std::vector<std::vector<std::int8_t>>& inputs, Progress& progress) {
   const CanonicalGraph& graph = run.canonical->graph;
   const std::vector<TensorValue> before = interpretAll(graph, inputs, progress);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/driver/compilation.h"
+#include "heddle/driver/network.h"
 #include "heddle/driver/progress.h"
 #include "heddle/sparsity/prune.h"
 
@@ -25,7 +25,7 @@ struct LayerSensitivity {
 // `inputs` are of the graph's ports, in order Y, X, C. Time: a few times that of an inference for
 // each layer.
 Result<std::vector<LayerSensitivity>> measureSensitivity(
-    const Compilation& run, const PruneOptions& options,
+    const Network& run, const PruneOptions& options,
     const std::vector<std::vector<std::int8_t>>& inputs, Progress& progress);
 
 }  // namespace heddle

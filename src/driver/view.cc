@@ -1,12 +1,9 @@
 // The page of one run, or of two beside each other.
-#include <spawn.h>
-#include <sys/wait.h>
-
-#include <cstring>
 #include <ostream>
 
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
+#include "heddle/driver/open_page.h"
 #include "heddle/emit/timeline_json.h"
 #include "own_files.h"
 #include "timeline_file.h"
@@ -21,25 +18,6 @@ std::string runName(const TimelineFile& file) {
   const fs::path path = fs::absolute(file.path).lexically_normal();
   return path.filename() == "timeline.json" ? path.parent_path().filename().string()
                                             : path.stem().string();
-}
-
-Diagnostics openPage(const fs::path& page) {
-  std::string command = "xdg-open", file = fs::absolute(page).string();
-  char* arguments[] = {command.data(), file.data(), nullptr};
-  const auto fault = [&](std::string what) -> Diagnostics {
-    return {{.code = "CLI008",
-             .where = page.string(),
-             .summary = "nothing here opens the page",
-             .what = std::move(what),
-             .mend = "open the file in a browser"}};
-  };
-  pid_t child = 0;
-  if (const int error = ::posix_spawnp(&child, "xdg-open", nullptr, nullptr, arguments, environ))
-    return fault(std::string("xdg-open: ") + std::strerror(error));
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return fault("xdg-open failed");
-  return {};
 }
 
 }  // namespace

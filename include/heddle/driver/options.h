@@ -29,16 +29,20 @@ enum class Stage { Graph, Canonical, Propagated, Plan, MemoryPlan, Program, Simu
 // NAME=1x3x224x224 of --shape: the sizes of an input whose own are open.
 using ShapeSettings = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 
-struct CompileOptions {
-  std::string model;             // path of the ONNX file
-  std::string device = "paper";  // path of a description, or the name of a built-in one
-  DeviceOverrides overrides;
+struct ModelSource {
+  std::string path;  // of the ONNX file
   ShapeSettings shapes;
-  std::string out;          // folder; may be empty with stopAfter
   std::string masks;        // .npz file with masks of the weights; may be empty
   bool applyMasks = false;  // where they drop weights that are not zero
+  bool propagate = true;    // take out what follows from zeros in weights
+};
+
+struct CompileOptions {
+  ModelSource model;
+  std::string device = "paper";  // path of a description, or the name of a built-in one
+  DeviceOverrides overrides;
+  std::string out;  // folder; may be empty with stopAfter
   PlanOptions plan;
-  bool propagate = true;   // take out what follows from zeros in weights
   bool verify = true;      // execute with data and compare with the interpreter
   std::uint64_t seed = 1;  // of the input of the verification
   std::optional<Stage>

@@ -15,6 +15,7 @@ class Progress {
   virtual ~Progress() = default;
   virtual void begin(const std::string& step) = 0;
   virtual void advance(double fraction) = 0;
+  virtual void rename(const std::string&) {}  // the same step goes on under another name
   virtual void end() = 0;
 };
 
@@ -39,6 +40,7 @@ class TerminalProgress : public Progress {
   ~TerminalProgress() override { clear(); }
   void begin(const std::string& step) override;
   void advance(double fraction) override;
+  void rename(const std::string& step) override { step_ = step; }
   void end() override;
 
  private:

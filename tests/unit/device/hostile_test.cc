@@ -41,9 +41,9 @@ TEST(HostileDevice, DeepNesting) {
 
 TEST(HostileDevice, TooBig) {
   EXPECT_EQ(firstFault(std::string(600'000, 'x')),
-            "error[DEV002] d.yaml: too big for a device description\n"
+            "error[DEV002] d.yaml: too big for a description\n"
             "  what:  600000 B; at most 524288 B\n"
-            "  mend:  give the YAML file of a device\n");
+            "  mend:  see docs/device.md for what it holds\n");
 }
 
 TEST(HostileDevice, TooManyValues) {

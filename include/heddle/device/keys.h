@@ -1,0 +1,28 @@
+// The figures of a device as numbers by key, for tables of many devices.
+//
+//   numbersOf(device) -> ..., {"links.ddr.read", 4}, {"core.memory", 64}, ...
+//   unitOf("links.ddr.read") == "GB/s"; unitOf("core.memory") == "KiB"; unitOf("rows") == ""
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/device/device.h"
+
+namespace heddle {
+
+// A key, dotted as for --set, and its value in the key's unit. A switch is 0 or 1.
+struct DeviceNumber {
+  std::string key;
+  std::optional<double> number;  // none: unlimited
+  friend bool operator==(const DeviceNumber&, const DeviceNumber&) = default;
+};
+
+// In the order of printDevice; the same keys for every device.
+std::vector<DeviceNumber> numbersOf(const Device& device);
+
+// The unit in which numbersOf gives a key: "KiB", "GB/s", "GHz", "cycles", "MAC/cycle", "B/cycle";
+// empty for counts and switches. Nothing where there is no such key.
+std::optional<std::string> unitOf(const std::string& key);
+
+}  // namespace heddle

@@ -1,0 +1,42 @@
+// Sweeps: a network on every mesh, with every bandwidth and memory. docs/sweep.md.
+//
+// Errors, beside those of the driver:
+//
+// | code | when |
+// |----------|---------------------------------------------------------------------------------|
+// | SWEEP001 | `--mesh` that is not rows x columns |
+// | SWEEP002 | `--vary` or `--set` that is not KEY=VALUE |
+// | SWEEP003 | a sweep with too many points, or with none |
+// | SWEEP004 | `--shard` that is not I/N, `--threads` that is no number of threads |
+// | SWEEP005 | an expression that cannot be read |
+// | SWEEP006 | a name in an expression that there is not, or not there, or that is taken |
+// | SWEEP007 | a requirement that does not compare two sides, or two goals |
+// | SWEEP008 | no network, or two of one name |
+// | SWEEP009 | a device description that changes while the sweep runs |
+// | SWEEP010 | a file in points/ that is no point |
+// | SWEEP011 | a folder that another sweep is filling |
+// | SWEEP012 | a folder that is none of a sweep |
+// | SWEEP020 | a sweep file that is not YAML, or uses what it has no use for |
+// | SWEEP021 | a key of a sweep file that is given twice |
+// | SWEEP022 | an unknown key of a sweep file |
+// | SWEEP023 | a value in a sweep file that is none of its key |
+#pragma once
+#include <iosfwd>
+
+#include "heddle/driver/progress.h"
+#include "heddle/support/result.h"
+#include "heddle/sweep/options.h"
+
+namespace heddle {
+
+// Compiles every point that `options.out` does not hold yet. What goes wrong with a point is its
+// result, not an error. What is asked is answered on `out`; with --json each point is a line.
+Diagnostics sweepCommand(const SweepOptions& options, std::ostream& out, Progress& progress);
+
+// Makes results.csv, results.jsonl, results.sqlite and sweep.html of all points in the folders.
+Diagnostics collectCommand(const CollectOptions& options, std::ostream& out, Progress& progress);
+
+// Whether `heddle sweep` has filled the folder.
+bool isSweepFolder(const std::string& path);
+
+}  // namespace heddle

@@ -1,0 +1,36 @@
+#include "heddle/device/keys.h"
+
+#include "fields.h"
+
+namespace heddle {
+namespace {
+
+// The unit that a table shows: one for each kind, whatever the value.
+Unit tableUnit(const QuantityKind* kind) {
+  const std::string name = kind == &kSize ? "KiB" : kind == &kRate ? "GB/s" : "";
+  if (kind == nullptr || kind->units.empty()) return {};
+  for (const Unit& unit : kind->units)
+    if (unit.name == name) return unit;
+  return kind == &kTime ? kind->units.back() : kind->units.front();
+}
+
+}  // namespace
+
+std::vector<DeviceNumber> numbersOf(const Device& device) {
+  std::vector<DeviceNumber> numbers;
+  for (const Field& field : deviceFields()) {
+    const std::optional<std::int64_t> value = field.get(device);
+    const auto factor = static_cast<double>(tableUnit(field.kind).factor);
+    numbers.push_back(
+        {field.key, value ? std::optional(static_cast<double>(*value) / factor) : std::nullopt});
+  }
+  return numbers;
+}
+
+std::optional<std::string> unitOf(const std::string& key) {
+  for (const Field& field : deviceFields())
+    if (field.key == key) return tableUnit(field.kind).name;
+  return std::nullopt;
+}
+
+}  // namespace heddle

@@ -1,0 +1,43 @@
+#include "heddle/driver/network.h"
+
+#include "heddle/sparsity/kept_blocks.h"
+#include "masks.h"
+#include "road.h"
+
+namespace heddle {
+namespace {
+
+Diagnostics takeCanonical(Network& run, const ModelSource& source) {
+  Result<Canonicalized> canonical = canonicalizeGraph(run);
+  if (!canonical) return canonical.diagnostics();
+  if (Diagnostics faults = takeMasks(source.masks, run, *canonical, source.applyMasks);
+      !faults.empty())
+    return faults;
+  const Timed timed(run.effort.compileSeconds);
+  findKeptBlocks(canonical->graph);
+  run.canonical = std::make_shared<const Canonicalized>(std::move(*canonical));
+  return {};
+}
+
+Diagnostics take(Stage stage, Network& run, const ModelSource& source) {
+  if (stage == Stage::Graph) return importModel(run, source.path, source.shapes);
+  if (stage == Stage::Canonical) return takeCanonical(run, source);
+  return source.propagate ? propagateZeros(run) : Diagnostics{};
+}
+
+}  // namespace
+
+Result<Network> readNetwork(const ModelSource& source, std::optional<Stage> last,
+                            Progress& progress) {
+  Network run;
+  for (const Stage stage : {Stage::Graph, Stage::Canonical, Stage::Propagated}) {
+    if (last && stage > *last) break;
+    progress.begin(name(stage));
+    Diagnostics faults = take(stage, run, source);
+    progress.end();
+    if (!faults.empty()) return faults;
+  }
+  return run;
+}
+
+}  // namespace heddle

@@ -1,0 +1,191 @@
+#include "answer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <deque>
+#include <map>
+#include <set>
+
+namespace heddle {
+namespace {
+
+std::string shortNumber(double value) {
+  std::array<char, 64> text;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 4);
+  return {text.data(), end.ptr};
+}
+
+// Keys that are the same number in every point, as keys in braces are: {"links.wire", 3} with three
+// others.
+using Together = std::vector<std::pair<std::string, std::size_t>>;
+
+Together inStep(const std::vector<const Point*>& points, const std::vector<std::string>& varied) {
+  std::map<std::pair<std::string, std::vector<std::optional<double>>>, std::size_t> known;
+  Together together;
+  for (const std::string& key : varied) {
+    std::vector<std::optional<double>> numbers;
+    for (const Point* point : points)
+      for (const DeviceNumber& number : point->numbers)
+        if (number.key == key) numbers.push_back(number.number);
+    const auto [found, fresh] =
+        known.emplace(std::pair(unitOf(key).value_or(""), std::move(numbers)), together.size());
+    if (fresh) {
+      together.emplace_back(key, 0);
+    } else {
+      ++together[found->second].second;
+    }
+  }
+  return together;
+}
+
+std::string deviceText(const Point& point, const Together& varied) {
+  const auto count = [&](const char* column) {
+    return shortNumber(numberIn(point.values, column).value_or(0));
+  };
+  std::string text = count("rows") + "x" + count("cols");
+  for (const DeviceNumber& number : point.numbers) {
+    const auto key = std::ranges::find(varied, number.key, &Together::value_type::first);
+    if (key == varied.end()) continue;
+    const std::string unit = unitOf(number.key).value_or("");
+    text += ", " + number.key +
+            (key->second > 0 ? " (+" + std::to_string(key->second) + ") " : " ") +
+            (number.number ? shortNumber(*number.number) + (unit.empty() ? "" : " " + unit)
+                           : "unlimited");
+  }
+  return text;
+}
+
+double worst(const std::vector<Missed>& missed) {
+  double share = 0;
+  for (const Missed& one : missed) share = std::max(share, one.share);
+  return share;
+}
+
+std::string timesText(const Design& design) {
+  std::string text;
+  for (const Point* point : design.points) {
+    if (point == nullptr) continue;
+    const auto ms = numberIn(point->values, "ms");
+    text += (text.empty() ? "" : ", ") + point->model + " " +
+            (ms ? shortNumber(*ms) + " ms" : point->status());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> variedKeys(const std::vector<const Point*>& points) {
+  const Point* first = nullptr;
+  std::set<std::string> varied;
+  std::vector<std::string> keys;
+  for (const Point* point : points) {
+    if (point->numbers.empty()) continue;
+    if (first == nullptr) first = point;
+    for (std::size_t k = 0; k < std::min(first->numbers.size(), point->numbers.size()); ++k)
+      if (first->numbers[k].number != point->numbers[k].number)
+        varied.insert(first->numbers[k].key);
+  }
+  if (first != nullptr)
+    for (const DeviceNumber& number : first->numbers)
+      if (varied.contains(number.key) && number.key != "rows" && number.key != "columns")
+        keys.push_back(number.key);
+  return keys;
+}
+
+std::vector<Design> designsOf(const std::vector<const Point*>& points,
+                              const std::vector<std::string>& networks) {
+  std::map<std::string, std::size_t> at;
+  std::vector<Design> designs;
+  for (const Point* point : points) {
+    const auto [found, fresh] =
+        at.emplace(point->deviceSha256 + point->settings + point->version, designs.size());
+    if (fresh) designs.push_back({std::vector<const Point*>(networks.size())});
+    const auto network = std::ranges::find(networks, point->model) - networks.begin();
+    if (static_cast<std::size_t>(network) < networks.size())
+      designs[found->second].points[static_cast<std::size_t>(network)] = point;
+  }
+  return designs;
+}
+
+Answer answer(const Questions& questions, const std::vector<const Point*>& points,
+              const std::vector<std::string>& networks) {
+  Answer answer;
+  const Together varied = inStep(points, variedKeys(points));
+  double least = 0;
+  for (Design& design : designsOf(points, networks)) {
+    ++answer.designs;
+    RankedDesign ranked{design, deviceText(*design.any(), varied), 0};
+    std::deque<Point> floors;  // of skipped points
+    for (const Point*& point : design.points)
+      if (point != nullptr && point->status() == kSkipped)
+        point = &floors.emplace_back(atFloor(*point));
+    const auto missed = questions.missed(design);
+    const auto score = questions.hasGoal() ? questions.score(design) : std::optional(0.0);
+    const bool skipped = !floors.empty();
+    if (!missed || (missed->empty() && (!score || skipped))) {
+      ++answer.unknown;
+    } else if (missed->empty()) {
+      ranked.score = *score;
+      answer.best.push_back(std::move(ranked));
+    } else if (!answer.nearest || worst(*missed) < least) {
+      least = worst(*missed);
+      answer.nearest = std::move(ranked);
+      answer.missed = *missed;
+    }
+  }
+  std::ranges::stable_sort(answer.best, std::ranges::greater(), &RankedDesign::score);
+  return answer;
+}
+
+std::string answerText(const Answer& answer, const Questions& questions) {
+  std::string text = "answer    " + std::to_string(answer.best.size()) + " of " +
+                     std::to_string(answer.designs) + " devices keep what is required";
+  if (answer.unknown > 0) text += "; " + std::to_string(answer.unknown) + " have no figure for it";
+  text += "\n";
+  if (answer.best.empty() && answer.nearest) {
+    text +=
+        "nearest   " + answer.nearest->device + " (" + timesText(answer.nearest->design) + ")\n";
+    for (const Missed& one : answer.missed)
+      text += "missed    " + one.requirement + ": " + shortNumber(one.left) + " is " +
+              shortNumber(one.share * 100) + " % more than " + shortNumber(one.right) + "\n";
+  }
+  if (!questions.hasGoal()) return text;
+  for (std::size_t i = 0; i < std::min(answer.best.size(), kShownDesigns); ++i) {
+    const RankedDesign& one = answer.best[i];
+    text += i == 0 ? "best      " : "          ";
+    text += questions.goalText() + " = " + shortNumber(questions.shown(one.score)) + "  " +
+            one.device + "  (" + timesText(one.design) + ")\n";
+  }
+  return text;
+}
+
+void answerJson(const Answer& answer, const Questions& questions, JsonWriter& json) {
+  const auto design = [&](const RankedDesign& one, bool withScore) {
+    json.beginObject().key("device").value(one.device);
+    if (withScore && questions.hasGoal()) json.key("value").value(questions.shown(one.score));
+    json.key("points").beginArray();
+    for (const Point* point : one.design.points)
+      if (point != nullptr) json.value(point->id);
+    json.endArray().endObject();
+  };
+  json.key("devices").value(static_cast<std::int64_t>(answer.designs));
+  json.key("keeping").value(static_cast<std::int64_t>(answer.best.size()));
+  json.key("unknown").value(static_cast<std::int64_t>(answer.unknown));
+  json.key("best").beginArray();
+  for (std::size_t i = 0; i < std::min(answer.best.size(), kShownDesigns); ++i)
+    design(answer.best[i], true);
+  json.endArray();
+  if (!answer.best.empty() || !answer.nearest) return;
+  json.key("nearest");
+  design(*answer.nearest, false);
+  json.key("missed").beginArray();
+  for (const Missed& one : answer.missed) {
+    json.beginObject().key("requirement").value(one.requirement).key("left").value(one.left);
+    json.key("right").value(one.right).key("share").value(one.share).endObject();
+  }
+  json.endArray();
+}
+
+}  // namespace heddle

@@ -1,0 +1,42 @@
+// What the points of a sweep say to its questions: the best devices of those that keep what is
+// required, or the one that comes nearest.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "heddle/support/json_writer.h"
+#include "point.h"
+#include "questions.h"
+
+namespace heddle {
+
+// Keys of the device in which the points differ, but rows and columns; in the device's order.
+std::vector<std::string> variedKeys(const std::vector<const Point*>& points);
+
+// The points grouped by device (and by what else is asked of them), in the order of the points.
+std::vector<Design> designsOf(const std::vector<const Point*>& points,
+                              const std::vector<std::string>& networks);
+
+struct RankedDesign {
+  Design design;
+  // "4x4, links.ddr.read 2 GB/s, links.wire (+1) 4 GB/s": with another key that goes with it.
+  std::string device;
+  double score = 0;  // of the goal; 0 without one
+};
+
+struct Answer {
+  std::size_t designs = 0, unknown = 0;  // all; of these such that miss figures
+  std::vector<RankedDesign> best;        // the best first, all that keep what is required
+  // Where there is none: the design that is nearest, and what it misses. Of points that were
+  // skipped it is counted at the lower bound.
+  std::optional<RankedDesign> nearest;
+  std::vector<Missed> missed;
+};
+Answer answer(const Questions& questions, const std::vector<const Point*>& points,
+              const std::vector<std::string>& networks);
+
+inline constexpr std::size_t kShownDesigns = 5;
+std::string answerText(const Answer& answer, const Questions& questions);
+void answerJson(const Answer& answer, const Questions& questions, JsonWriter& json);
+
+}  // namespace heddle

@@ -1,0 +1,349 @@
+#!/usr/bin/python3
+"""Sweeps as a user runs them: what is in the folder, whoever stopped it, and what the tables say.
+
+    tests/e2e/sweep_test.py --heddle build/ci/heddle [Grid | Stopped | Questions | Collect | Faults]
+"""
+import argparse
+import contextlib
+import csv
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+CNN, MOBILE = SOURCE / "models/tiny_cnn.onnx", SOURCE / "models/tiny_mobile.onnx"
+NOBODY = 65534
+options = None
+
+
+class Sweeps(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-sweep-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.out = self.folder / "out"
+
+    def run_heddle(self, *arguments, status=0, **how):
+        done = subprocess.run([options.heddle, *map(str, arguments)], capture_output=True, text=True, **how)
+        self.assertEqual(done.returncode, status, f"heddle {' '.join(map(str, arguments))}\n{done.stderr}{done.stdout}")
+        return done
+
+    def sweep(self, *arguments, out=None, status=0, **how):
+        return self.run_heddle("sweep", *arguments, "-o", out or self.out, status=status, **how)
+
+    def files(self, out=None):
+        points = (out or self.out) / "points"
+        return {path.name: path.read_bytes() for path in points.iterdir()}
+
+    def points(self, out=None):
+        return [json.loads(content) for content in self.files(out).values()]
+
+    def by_mesh(self, out=None):
+        return {(p["figures"]["rows"], p["figures"]["cols"]): p for p in self.points(out)}
+
+
+class Grid(Sweeps):
+    def test_every_point_is_what_compile_says_of_it(self):
+        self.sweep("--model", CNN, "--mesh", "1..2x2,3", "--vary", "links.{wire,memtile.read}=2GB/s,4GB/s")
+        points = self.points()
+        self.assertEqual(len(points), 2 * 2 * 2)
+        for point in points:
+            figures, keys = point["figures"], point["device"]["keys"]
+            self.assertEqual(keys["links.wire"], keys["links.memtile.read"])
+            self.assertEqual((point["format"], point["reason"], figures["status"]), ("heddle.point/1", None, "ok"))
+            out = self.folder / "one"
+            self.run_heddle("compile", CNN, "--mesh", f"{figures['rows']}x{figures['cols']}", "-q", "-o", out, "--set",
+                            f"links.wire={keys['links.wire']}GB/s", "--set", f"links.memtile.read={keys['links.wire']}GB/s")
+            report = json.loads((out / "report.json").read_text())
+            bounds, model = report["bounds"], report["model"]
+            self.assertEqual(point["model"]["sha256"], model["sha256"])
+            self.assertEqual((figures["cycles"], figures["macs"]), (report["time"]["cycles"], model["macs"]))
+            self.assertEqual(figures["peakMemtileKiB"] * 1024, report["memory"]["memtilePeakBytes"])
+            bound = {}
+            for layer in report["layers"]:
+                bound[layer["boundBy"]] = bound.get(layer["boundBy"], 0) + layer["cycles"]
+            for column, expected in (("ms", report["time"]["seconds"] * 1e3), ("floorMs", bounds["lowerBoundSeconds"] * 1e3),
+                                     ("layerBoundMs", bounds["layerBoundSeconds"] * 1e3), ("efficiency", bounds["efficiency"]),
+                                     ("estimateMs", report["time"]["closedFormSeconds"] * 1e3),
+                                     ("ips", 1 / report["time"]["seconds"]), ("weightMB", model["weightBytes"] / 1e6),
+                                     ("boundCompute", bound.get("compute", 0) / figures["cycles"]),
+                                     ("boundInputWire", bound.get("input wire", 0) / figures["cycles"])):
+                self.assertTrue(math.isclose(figures[column], expected, rel_tol=1e-12), (column, figures[column], expected))
+            self.assertEqual(figures["boundBy"], max(bound, key=bound.get))
+
+    def test_square_meshes_and_a_choice_of_them(self):
+        self.sweep("--model", CNN, "--mesh", "1..4x1..4", "--square", "--where", "cores < 16 && rows != 2", "--no-verify")
+        self.assertEqual(set(self.by_mesh()), {(1, 1), (3, 3)})
+
+    def test_the_same_value_in_other_words_is_the_same_point(self):
+        lines = self.sweep("--model", CNN, "--mesh", "2x2,1..2x2", "--vary", "links.wire=4GB/s,4000MB/s,2GB/s", "--json").stdout
+        self.assertEqual(len(self.files()), 4)
+        self.assertEqual(json.loads(lines.splitlines()[-1])["points"], 4)
+
+    def test_an_estimate_is_the_closed_form_and_another_point(self):
+        self.sweep("--model", CNN, "--mesh", "2x2", "--estimate")
+        self.sweep("--model", CNN, "--mesh", "2x2", "--no-verify")
+        figures = {p["figures"]["status"]: p["figures"] for p in self.points()}
+        self.assertEqual(set(figures), {"estimated", "ok"})
+        self.assertEqual(figures["estimated"]["ms"], figures["ok"]["estimateMs"])
+
+    def test_what_does_not_fit_fails_or_takes_too_long_is_a_record(self):
+        self.sweep("--model", CNN, "--mesh", "1x1", "--vary", "core.memory=64B,64KiB", "--no-verify")
+        self.sweep("--model", CNN, "--mesh", "1x1", "--max-cycles", "10", "--no-verify")
+        self.sweep("--model", CNN, "--mesh", "1x1", "--vary", "core.operandBanks=6,8", "--set", "core.banks=6", "--no-verify",
+                   "--set", "core.memory=48KiB")
+        reasons = {(p["figures"]["status"], (p["reason"] or {}).get("code")) for p in self.points()}
+        self.assertEqual(reasons, {("refused", "PLAN001"), ("ok", None), ("limit", "MACH014"), ("failed", "DEV005")})
+        for point in self.points():
+            if point["reason"]:
+                self.assertTrue(point["figures"]["reason"].startswith(point["reason"]["code"]))
+                self.assertTrue(point["reason"]["mend"])
+                self.assertIsNone(point["figures"]["ms"])
+
+    def test_lines_for_programs(self):
+        lines = [json.loads(line) for line in self.sweep("--model", CNN, "--mesh", "1..2x1", "--json").stdout.splitlines()]
+        self.assertEqual([line["event"] for line in lines], ["point", "point", "end"])
+        self.assertEqual([(line["done"], line["of"]) for line in lines[:2]], [(1, 2), (2, 2)])
+        self.assertEqual((lines[2]["points"], lines[2]["ok"]), (2, 2))
+
+    def test_a_file_says_the_same_as_options(self):
+        shutil.copy(CNN, self.folder)
+        study = self.folder / "study.yaml"
+        study.write_text("title: two\nmodel: tiny_cnn.onnx\nmesh: [1..2x1, 3x3]\nvary:\n  'links.{wire,memtile.read}': [2GB/s, 4GB/s]\n"
+                         "set: {core.callOverhead: 8 cycles}\nverify: false\nwhere: rows < 3\n")
+        self.sweep(study)
+        self.sweep("--model", CNN, "--mesh", "1..2x1", "--vary", "links.{wire,memtile.read}=2GB/s,4GB/s", "--no-verify",
+                   "--set", "core.callOverhead=8cycles", out=self.folder / "other")
+        self.assertEqual(len(self.files()), 4)
+        self.assertEqual(self.files(), self.files(self.folder / "other"))
+        self.sweep(study, "--mesh", "1x4", "--where", "rows == 1", out=self.folder / "third")
+        self.assertEqual(set(self.by_mesh(self.folder / "third")), {(1, 4)})
+
+
+class Stopped(Sweeps):
+    ASKED = ("--model", CNN, "--model", MOBILE, "--mesh", "1..4x1..4")
+
+    def test_a_killed_sweep_goes_on_to_the_same_bytes(self):
+        begun = time.monotonic()
+        self.sweep(*self.ASKED, out=self.folder / "whole")
+        whole, chance, unfinished = time.monotonic() - begun, random.Random(3), 0
+        expected = self.files(self.folder / "whole")
+        for number in (signal.SIGKILL,) * options.kills + (signal.SIGINT, signal.SIGTERM):
+            shutil.rmtree(self.out, ignore_errors=True)
+            for _ in range(3):
+                with subprocess.Popen([options.heddle, "sweep", *self.ASKED, "-q", "-o", self.out], stderr=subprocess.DEVNULL,
+                                      preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+                    time.sleep(chance.uniform(0, whole))
+                    process.send_signal(number)
+                    self.assertIn(process.wait(), (0, 130, -number))
+            unfinished += len(self.files()) < len(expected) if (self.out / "points").exists() else 1
+            before = self.files() if (self.out / "points").exists() else {}
+            self.assertLessEqual({(n, c) for n, c in before.items() if not n.startswith(".")}, set(expected.items()))
+            self.sweep(*self.ASKED)
+            self.assertEqual(self.files(), expected)
+        self.assertEqual((self.out / "questions.json").read_bytes(), (self.folder / "whole/questions.json").read_bytes())
+
+    def test_what_is_done_is_not_done_again_and_what_is_broken_is(self):
+        self.sweep(*self.ASKED)
+        expected, done = self.files(), self.out / "points" / min(self.files())
+        for text in ("", done.read_text()[:200], "{}", '{"format": "heddle.point/1"}'):
+            done.write_text(text)
+            times = {path: path.stat().st_mtime_ns for path in (self.out / "points").iterdir()}
+            self.sweep(*self.ASKED)
+            self.assertEqual(self.files(), expected)
+            changed = [path for path, was in times.items() if path.stat().st_mtime_ns != was]
+            self.assertEqual(changed, [done])
+
+    def test_shards_collect_to_the_same_tables(self):
+        self.sweep(*self.ASKED, "--define", "area=cores*2")
+        shards = [self.folder / f"part{i}" for i in (1, 2, 3)]
+        for i, shard in enumerate(shards, 1):
+            self.sweep(*self.ASKED, "--define", "area=cores*2", "--shard", f"{i}/3", out=shard)
+        self.assertEqual(sum(len(self.files(shard)) for shard in shards), len(self.files()))
+        self.run_heddle("collect", self.out)
+        self.run_heddle("collect", *reversed(shards), "-o", self.folder / "all")
+        for name in ("results.csv", "results.jsonl", "results.sqlite", "sweep.html"):
+            self.assertEqual((self.out / name).read_bytes(), (self.folder / "all" / name).read_bytes(), name)
+
+
+class Questions(Sweeps):
+    ASKED = ("--model", CNN, "--model", MOBILE, "--mesh", "1..3x1..3", "--no-verify")
+
+    def expected(self):
+        """{mesh: {model: ms}}"""
+        self.sweep(*self.ASKED, out=self.folder / "plain")
+        times = {}
+        for p in self.points(self.folder / "plain"):
+            times.setdefault((p["figures"]["rows"], p["figures"]["cols"]), {})[p["model"]["name"]] = p["figures"]
+        return times
+
+    def test_the_best_is_the_best(self):
+        lines = self.sweep(*self.ASKED, "--define", "area=cores + memtiles*memtileKiB/256", "--require", "tiny_cnn.ms <= 0.008",
+                           "--maximize", "geomean(ips)/area", "--json").stdout.splitlines()
+        answer, best = json.loads(lines[-1])["answer"], {}
+        for (rows, cols), of in self.expected().items():
+            if of["tiny_cnn"]["ms"] <= 0.008:
+                area = rows * cols + cols * 512 / 256
+                best[rows, cols] = math.sqrt(of["tiny_cnn"]["ips"] * of["tiny_mobile"]["ips"]) / area
+        self.assertEqual((answer["keeping"], answer["devices"]), (len(best), 9))
+        self.assertTrue(0 < len(best) < 9)
+        mesh = max(best, key=best.get)
+        self.assertEqual(answer["best"][0]["device"], f"{mesh[0]}x{mesh[1]}")
+        self.assertTrue(math.isclose(answer["best"][0]["value"], best[mesh], rel_tol=1e-12))
+
+    def test_where_nothing_keeps_it_the_nearest_is_named(self):
+        times = {mesh: of["tiny_cnn"]["ms"] for mesh, of in self.expected().items()}
+        mesh = min(times, key=times.get)
+        text = self.sweep(*self.ASKED, "--require", "1000*tiny_cnn.ms < 1").stdout
+        self.assertIn("answer    0 of 9 devices keep what is required\n", text)
+        self.assertIn(f"nearest   {mesh[0]}x{mesh[1]} (", text)
+        self.assertRegex(text, r"missed    1000\*tiny_cnn\.ms < 1: [\d.]+ is [\d.]+ % more than 1\n")
+
+    def test_what_the_lower_bound_breaks_is_skipped_until_it_is_wanted(self):
+        times = self.expected()
+        floors = {mesh: of["tiny_cnn"]["floorMs"] for mesh, of in times.items()}
+        limit = sorted(floors.values())[len(floors) // 2]
+        self.sweep(*self.ASKED, "--require", f"tiny_cnn.ms <= {limit}")
+        for p in self.points():
+            mesh = p["figures"]["rows"], p["figures"]["cols"]
+            skipped = floors[mesh] > limit
+            self.assertEqual(p["figures"]["status"], "skipped" if skipped else "ok")
+            self.assertEqual(p["figures"]["floorMs"], times[mesh][p["model"]["name"]]["floorMs"])
+        self.assertTrue({"skipped", "ok"} <= {p["figures"]["status"] for p in self.points()})
+        self.sweep(*self.ASKED)
+        self.assertEqual(self.files(), self.files(self.folder / "plain"))
+
+
+class Collect(Sweeps):
+    def test_all_tables_hold_the_same(self):
+        self.sweep("--model", CNN, "--mesh", "1..2x1..2", "--vary", "core.memory=64B,64KiB", "--define", "twice=2*ms",
+                   "--no-verify")
+        done = self.run_heddle("view", self.out)
+        self.assertEqual(done.stdout.splitlines()[-1], f"page      {self.out / 'sweep.html'}")
+        rows = list(csv.DictReader((self.out / "results.csv").read_text().splitlines()))
+        lines = [json.loads(line) for line in (self.out / "results.jsonl").read_text().splitlines()]
+        with contextlib.closing(sqlite3.connect(self.out / "results.sqlite")) as database:
+            database.row_factory = sqlite3.Row
+            records = [dict(row) for row in database.execute("SELECT * FROM points")]
+            columns = list(database.execute("SELECT * FROM columns"))
+        self.assertEqual([column["name"] for column in columns], list(rows[0]))
+        self.assertEqual(records, lines)
+        self.assertEqual([[str(v) if v is not None else "" for v in r.values()] for r in lines],
+                         [[v[:-2] if re.fullmatch(r"\d+\.0", v) else v for v in r.values()] for r in rows])
+        points = {p["point"]: p for p in self.points()}
+        self.assertEqual({line["point"] for line in lines}, set(points))
+        for line in lines:
+            self.assertEqual(line["core.memory"], points[line["point"]]["device"]["keys"]["core.memory"])
+            self.assertEqual(line["twice"], line["ms"] and 2 * line["ms"])
+            for column, value in points[line["point"]]["figures"].items():
+                self.assertEqual(line[column], value)
+        self.assertEqual({line["status"] for line in lines}, {"ok", "refused"})
+        kinds = {column["name"]: (column["unit"], column["role"]) for column in columns}
+        self.assertEqual((kinds["core.memory"], kinds["ms"], kinds["twice"]), (("KiB", "vary"), ("ms", "result"), ("", "result")))
+        self.assertEqual(list(kinds)[-1], "twice")
+
+
+class Faults(Sweeps):
+    ASKED = ("--model", CNN, "--mesh", "1..2x1..2", "--no-verify")
+
+    def fault(self, code, *arguments, status=2, **how):
+        done = self.sweep(*arguments, status=status, **how)
+        self.assertTrue(done.stderr.startswith(f"error[{code}]"), done.stderr)
+        return done.stderr
+
+    def test_two_at_once(self):
+        many = ("--model", CNN, "--model", MOBILE, "--mesh", "1..8x1..8")
+        with subprocess.Popen([options.heddle, "sweep", *many, "-q", "-o", self.out]) as first:
+            while not (self.out / "questions.json").exists():
+                time.sleep(0.001)
+            message = self.fault("SWEEP011", *self.ASKED, status=1)
+            self.assertIn("another sweep is filling the folder", message)
+            first.kill()
+            first.wait()
+        self.sweep(*self.ASKED)  # a dead one's lock keeps nobody out
+
+    def test_nothing_can_be_written_there(self):
+        self.folder.chmod(0o755)
+        for file in (options.heddle, CNN):
+            shutil.copy(file, self.folder)
+        as_nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.sweep(*self.ASKED)
+        before = self.files()
+        for folder in (self.out, self.out / "points"):
+            folder.chmod(0o555)
+        command = ["./heddle", "sweep", "--model", "tiny_cnn.onnx", "--mesh", "1..3x1", "-o", "out"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, **as_nobody)
+        self.assertEqual((done.returncode, done.stderr.split()[0]), (1, "error[FILE003]"), done.stderr)
+        self.assertEqual(self.files(), before)
+
+    def test_a_full_disk_loses_nothing(self):
+        self.sweep(*self.ASKED)
+        before = self.files()
+
+        def full():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        message = self.fault("FILE002", *self.ASKED, "--seed", "2", "--vary", "links.wire=1GB/s,2GB/s", status=1, preexec_fn=full)
+        self.assertIn("check the folder, its permissions and the space left", message)
+        self.assertEqual(self.files(), before)
+
+    def test_what_is_wrong_for_all_points_is_said_at_once(self):
+        for code, *more in (("SWEEP001", "--mesh", "1..x2"), ("SWEEP001", "--mesh", "0x1"), ("SWEEP001", "--mesh", "65x1"),
+                            ("SWEEP002", "--vary", "links.wire"), ("SWEEP002", "--vary", "links.{wire=1GB/s"),
+                            ("SWEEP002", "--vary", "a{b,c}" * 40 + "=1"), ("SWEEP003", "--mesh", "1x2", "--square"),
+                            ("SWEEP003", "--where", "cores > 100"), ("SWEEP004", "--shard", "0/2"), ("SWEEP004", "--shard", "3/2"),
+                            ("SWEEP004", "--threads", "0"), ("SWEEP005", "--where", "cores +"), ("SWEEP005", "--define", "a=(1"),
+                            ("SWEEP006", "--where", "core > 1"), ("SWEEP006", "--where", "ms > 1"),
+                            ("SWEEP006", "--define", "ms=1"), ("SWEEP006", "--define", "a b=1"),
+                            ("SWEEP006", "--maximize", "resnet.ips"), ("SWEEP007", "--require", "ms"),
+                            ("SWEEP007", "--maximize", "ips", "--minimize", "ms"), ("DEV009", "--vary", "links.wires=1GB/s,2GB/s"),
+                            ("DEV004", "--vary", "links.wire=1GB/s,2"), ("DEV005", "--vary", "links.wire=1GB/s,1B/s"),
+                            ("CLI002", "--define", "area"), ("SWEEP008", "--model", SOURCE / "models/float/tiny_cnn.onnx")):
+            with self.subTest(code=code, more=more):
+                square = "--square" in more or "--mesh" in more
+                asked = ("--model", CNN, *(() if square else ("--mesh", "1..2x1..2")))
+                self.fault(code, *asked, *more, status=1 if code == "SWEEP008" else 2)
+                self.assertFalse(self.out.exists())
+        self.fault("SWEEP006", "--model", CNN, "--model", MOBILE, "--maximize", "ips")
+        self.fault("SWEEP008", "--mesh", "1x1")
+        self.fault("ONNX001", "--model", self.folder / "none.onnx", status=1)
+
+    def test_hostile_files(self):
+        study = self.folder / "study.yaml"
+        for code, text in (("SWEEP020", "model: [a\n"), ("SWEEP020", "a: &x [*x, *x]\n"), ("SWEEP020", "[" * 5000), ("SWEEP020", "\x00"),
+                           ("SWEEP020", "model: !!binary x\n"), ("SWEEP021", "mesh: 1x1\nmesh: 2x2\n"), ("SWEEP022", "modle: a\n"),
+                           ("SWEEP023", "- a\n"), ("SWEEP023", "square: perhaps\n"), ("SWEEP023", "vary: 1\n"), ("SWEEP023", "seed: -1\n"),
+                           ("SWEEP023", "model: {a: b}\n"), ("SWEEP023", "define: [a]\n"), ("SWEEP020", "x" * 600_000),
+                           ("SWEEP001", "model: a.onnx\nmesh: " + "1..64x1..64," * 3 + "\n"),
+                           ("SWEEP003", "model: a.onnx\nmesh: 1..64x1..64\nvary: {links.wire: [" + "1GB/s," * 99 + "1GB/s]}\n"),
+                           ("SWEEP005", f"model: {CNN}\nwhere: " + "(" * 1900 + "\n")):
+            with self.subTest(code=code, text=text[:30]):
+                study.write_text(text)
+                self.fault(code, study, status=2 if code == "SWEEP003" else 1, timeout=20)
+
+    def test_folders_that_are_none(self):
+        self.folder.joinpath("plain").mkdir()
+        self.run_heddle("collect", self.folder / "plain", status=1)
+        self.sweep(*self.ASKED)
+        (self.out / "points/x.json").write_text("{")
+        done = self.run_heddle("collect", self.out, status=1)
+        self.assertTrue(done.stderr.startswith("error[SWEEP010]"), done.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--heddle", type=lambda path: pathlib.Path(path).resolve(), required=True)
+    parser.add_argument("--kills", type=int, default=3, help="sweeps that are killed, three times each (3)")
+    options, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,81 @@
+// One function from a network and a device to a program: what a sweep's threads share.
+#include "heddle/driver/compile.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace heddle {
+namespace {
+
+Network network(const std::string& name) {
+  NoProgress quiet;
+  Result<Network> read =
+      readNetwork({.path = HEDDLE_SOURCE_DIR "/models/" + name + ".onnx"}, std::nullopt, quiet);
+  EXPECT_TRUE(read) << toText(read.diagnostics());
+  return std::move(*read);
+}
+
+Device device(std::int64_t rows, std::int64_t columns) {
+  return *readDevice("paper", {.mesh = std::pair{rows, columns}});
+}
+
+TEST(Compile, TheSameOnAnyThreadAtAnyTime) {
+  const Network shared = network("tiny_pruned");
+  std::vector<std::optional<Compilation>> runs(4);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    threads.emplace_back([&, i] {
+      NoProgress quiet;
+      const auto side = static_cast<std::int64_t>(1 + i / 2);
+      Result<Compilation> run = compile(shared, device(side, side), {}, quiet);
+      if (run) runs[i] = std::move(*run);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < runs.size(); i += 2) {
+    ASSERT_TRUE(runs[i] && runs[i + 1]);
+    EXPECT_EQ(runs[i]->program, runs[i + 1]->program);
+    EXPECT_EQ(runs[i]->weights->bytes, runs[i + 1]->weights->bytes);
+    EXPECT_EQ(runs[i]->report->cycles, runs[i + 1]->report->cycles);
+    EXPECT_TRUE(runs[i]->report->verification.matches);
+  }
+  EXPECT_NE(runs[0]->program, runs[2]->program);
+}
+
+TEST(Compile, WithoutTextAndWhatIfsTheTimeIsTheSame) {
+  const Network net = network("tiny_cnn");
+  NoProgress quiet;
+  const auto whole = compile(net, device(2, 2), {}, quiet);
+  const auto lean =
+      compile(net, device(2, 2), {.verify = false, .whatIf = false, .listing = false}, quiet);
+  ASSERT_TRUE(whole && lean);
+  EXPECT_EQ(whole->program, lean->program);
+  EXPECT_EQ(whole->report->cycles, lean->report->cycles);
+  EXPECT_TRUE(whole->listing && !lean->listing);
+  EXPECT_TRUE(!whole->whatIf.empty() && lean->whatIf.empty());
+}
+
+TEST(Compile, StopsWhereItIsTold) {
+  NoProgress quiet;
+  const auto run = compile(network("tiny_cnn"), device(2, 2), {.last = Stage::MemoryPlan}, quiet);
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->plan && run->memoryPlan && !run->stepTimes.empty());
+  EXPECT_FALSE(run->program || run->report);
+}
+
+TEST(Compile, APlanThatIsGivenIsHeldAgainstTheDevice) {
+  NoProgress quiet;
+  const Network net = network("tiny_cnn");
+  const auto small = compile(net, device(1, 1), {.last = Stage::Plan}, quiet);
+  ASSERT_TRUE(small);
+  const auto taken = compile(net, device(1, 1), {}, quiet, {.plan = small->plan});
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->plan, small->plan);
+  const auto large = compile(net, device(2, 2), {.last = Stage::Plan}, quiet);
+  const auto refused = compile(net, device(1, 1), {}, quiet, {.plan = large->plan});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.diagnostics().front().severity, Severity::BadInput);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,113 @@
+#include "../../../src/sweep/grid.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+Argument word(const std::string& text) { return {text, "--x " + text}; }
+
+std::vector<Mesh> meshes(const std::string& text) {
+  const auto read = readMeshes(word(text));
+  return read ? *read : std::vector<Mesh>{};
+}
+
+std::string designText(const DeviceOverrides& design) {
+  std::string text =
+      design.mesh ? std::to_string(design.mesh->first) + "x" + std::to_string(design.mesh->second)
+                  : "-";
+  for (const auto& [key, value] : design.settings)
+    text.append(" ").append(key).append("=").append(value);
+  return text;
+}
+
+TEST(Grid, ASingleXPartsRowsFromColumnsAndSeveralPartMeshes) {
+  using Meshes = std::vector<Mesh>;
+  EXPECT_EQ(meshes("4x4"), (Meshes{{4, 4}}));
+  EXPECT_EQ(meshes("1..2x3..4"), (Meshes{{1, 3}, {1, 4}, {2, 3}, {2, 4}}));
+  EXPECT_EQ(meshes("1,3x2"), (Meshes{{1, 2}, {3, 2}}));
+  EXPECT_EQ(meshes("1,4..5x2"), (Meshes{{1, 2}, {4, 2}, {5, 2}}));
+  EXPECT_EQ(meshes("4x4,8x1..2"), (Meshes{{4, 4}, {8, 1}, {8, 2}}));
+}
+
+TEST(Grid, WhatIsNoMeshIsAFault) {
+  for (const char* text : {"", "4", "x", "4x", "x4", "4x4x4", "0x1", "1x65", "2..1x1", "1.2x1",
+                           "1...2x1", "-1x1", "1x1,", ",1x1", "1 x1", "1x99999999999999999999"}) {
+    const auto read = readMeshes(word(text));
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.diagnostics().front().code, "SWEEP001") << text;
+    EXPECT_EQ(read.diagnostics().front().severity, Severity::Usage) << text;
+  }
+}
+
+TEST(Grid, KeysInBracesVaryTogether) {
+  const auto axis = readAxis(word("links.{wire,memtile.{read,write}}=4GB/s,8 GB/s"));
+  EXPECT_FALSE(axis) << "braces do not nest";
+  const auto flat = readAxis(word("links.{wire,memtile.read}=4GB/s,8 GB/s"));
+  ASSERT_TRUE(flat);
+  EXPECT_EQ(flat->keys, (std::vector<std::string>{"links.wire", "links.memtile.read"}));
+  EXPECT_EQ(flat->values, (std::vector<std::string>{"4GB/s", "8 GB/s"}));
+  const auto twice = readAxis(word("a{b,c}d{e,f}=1"));
+  ASSERT_TRUE(twice);
+  EXPECT_EQ(twice->keys, (std::vector<std::string>{"abde", "abdf", "acde", "acdf"}));
+}
+
+TEST(Grid, WhatIsNoAxisIsAFault) {
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += "{a,b}";
+  for (const std::string& text : {std::string("a"), std::string("=1"), std::string("a="),
+                                  std::string("a=1,"), std::string("{a=1"), std::string("a}=1"),
+                                  std::string("{}=1"), std::string("{a,}=1"), many + "=1"}) {
+    const auto read = readAxis(word(text));
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.diagnostics().front().code, "SWEEP002") << text;
+  }
+}
+
+TEST(Grid, EveryMeshWithEveryCombinationTheLastAxisFastest) {
+  SweepOptions options;
+  options.models = {"a.onnx"};
+  options.meshes = {word("1x1..2"), word("1x1")};
+  options.settings = {word("core.banks=8")};
+  options.varied = {word("a=1,2"), word("{b,c}=3,4")};
+  const auto designs = readDesigns(options);
+  ASSERT_TRUE(designs);
+  std::vector<std::string> texts;
+  for (const DeviceOverrides& design : *designs) texts.push_back(designText(design));
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "1x1 core.banks=8 a=1 b=3 c=3", "1x1 core.banks=8 a=1 b=4 c=4",
+                       "1x1 core.banks=8 a=2 b=3 c=3", "1x1 core.banks=8 a=2 b=4 c=4",
+                       "1x2 core.banks=8 a=1 b=3 c=3", "1x2 core.banks=8 a=1 b=4 c=4",
+                       "1x2 core.banks=8 a=2 b=3 c=3", "1x2 core.banks=8 a=2 b=4 c=4"}));
+}
+
+TEST(Grid, WithoutMeshItIsThatOfTheDescription) {
+  SweepOptions options;
+  options.models = {"a.onnx"};
+  options.varied = {word("a=1,2")};
+  const auto designs = readDesigns(options);
+  ASSERT_TRUE(designs);
+  ASSERT_EQ(designs->size(), 2U);
+  EXPECT_EQ(designText(designs->back()), "- a=2");
+}
+
+TEST(Grid, TooManyPointsAreRefusedHoweverTheyAreAskedFor) {
+  SweepOptions options;
+  options.models = {"a.onnx"};
+  std::string values = "a=1";
+  for (int i = 0; i < 99; ++i) values += ",1";
+  for (int i = 0; i < 40; ++i) options.varied.push_back(word(values));  // 10^80
+  const auto designs = readDesigns(options);
+  ASSERT_FALSE(designs);
+  EXPECT_EQ(designs.diagnostics().front().code, "SWEEP003");
+}
+
+TEST(Grid, Shards) {
+  EXPECT_EQ(*readShard(std::nullopt), (std::pair<std::int64_t, std::int64_t>{0, 1}));
+  EXPECT_EQ(*readShard(word("2/3")), (std::pair<std::int64_t, std::int64_t>{1, 3}));
+  for (const char* text : {"", "1", "/", "0/1", "2/1", "1/0", "-1/2", "1/2/3", "1/2x"})
+    EXPECT_FALSE(readShard(word(text))) << text;
+}
+
+}  // namespace
+}  // namespace heddle
