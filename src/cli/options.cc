@@ -331,11 +331,13 @@ void describePrune(CLI::App& app, Texts& t) {
 }
 
 void describeView(CLI::App& app, Texts& t) {
-  CLI::App& c = *app.add_subcommand("view", "write the page of a run, of two beside each other, or of a sweep");
+  CLI::App& c = *app.add_subcommand(
+      "view", "write the page of a run, of two beside each other, or of a sweep");
   c.footer(
       "examples:\n  heddle view out/resnet50-4x4 --open\n"
       "  heddle view out/resnet50-4x4 out/resnet50-8x8 -o compare.html");
-  c.add_option("OUT", t.paths, "one or two folders that compile wrote, or their timeline.json; or one of sweep")
+  c.add_option("OUT", t.paths,
+               "one or two folders that compile wrote, or their timeline.json; or one of sweep")
       ->type_name("FOLDER")
       ->expected(0, 2);
   c.add_option("-o,--out", t.out,
