@@ -175,8 +175,9 @@ struct Texts {
   Verbosity verbosity;
 };
 
-void addVerbosity(CLI::App& command, Texts& t) {
-  command.add_flag("--json", t.verbosity.json, "print one JSON object instead of the summary");
+void addVerbosity(CLI::App& command, Texts& t,
+                  const char* json = "print one JSON object instead of the summary") {
+  command.add_flag("--json", t.verbosity.json, json);
   command.add_flag("-v,--verbose", t.verbosity.verbose, "say each step and its time on stderr");
   command.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
 }
@@ -333,11 +334,13 @@ void describePrune(CLI::App& app, Texts& t) {
 }
 
 void describeView(CLI::App& app, Texts& t) {
-  CLI::App& c = *app.add_subcommand("view", "write the page of a run, or of two beside each other");
+  CLI::App& c = *app.add_subcommand(
+      "view", "write the page of a run, of two beside each other, or of a sweep");
   c.footer(
       "examples:\n  heddle view out/resnet50-4x4 --open\n"
       "  heddle view out/resnet50-4x4 out/resnet50-8x8 -o compare.html");
-  c.add_option("OUT", t.paths, "one or two folders that compile wrote, or their timeline.json")
+  c.add_option("OUT", t.paths,
+               "one or two folders that compile wrote, or their timeline.json; or one of sweep")
       ->type_name("FOLDER")
       ->expected(0, 2);
   c.add_option("-o,--out", t.out,
@@ -407,7 +410,7 @@ void describeSweep(CLI::App& app, Texts& t) {
   c.add_option("--maximize", t.maximized, "what is wanted, as in 'geomean(ips)/area'")
       ->type_name("EXPR");
   c.add_option("--minimize", t.minimized, "the same the other way round")->type_name("EXPR");
-  addVerbosity(c, t);
+  addVerbosity(c, t, "print a line of JSON for each point, and one at the end");
 }
 
 void describeCollect(CLI::App& app, Texts& t) {

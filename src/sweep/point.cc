@@ -11,7 +11,7 @@
 namespace heddle {
 namespace {
 
-constexpr const char* kFormat = "heddle.point/1";
+constexpr const char* kPointFormat = "heddle.point/1";
 constexpr std::size_t kIdDigits = 20;
 
 double milli(double seconds) { return seconds * 1e3; }
@@ -128,7 +128,7 @@ Point pointOf(const std::string& model, const std::string& modelSha256,
               .deviceSha256 = sha256(deviceText),
               .settings = settingsLine(settings)};
   const std::string all = joinWords(
-      {kFormat, point.version, model, modelSha256, point.deviceSha256, point.settings}, "\n");
+      {kPointFormat, point.version, model, modelSha256, point.deviceSha256, point.settings}, "\n");
   point.id = sha256(all).substr(0, kIdDigits);
   point.values["model"] = model;
   point.values["propagate"] = settings.propagate ? 1.0 : 0.0;
@@ -205,7 +205,7 @@ void skip(Point& point, const std::string& requirement) {
 
 std::string pointJson(const Point& point) {
   JsonWriter json(1);
-  json.beginObject().key("format").value(kFormat).key("point").value(point.id);
+  json.beginObject().key("format").value(kPointFormat).key("point").value(point.id);
   json.key("heddle").value(point.version).key("settings").value(point.settings);
   json.key("model").beginObject().key("name").value(point.model);
   json.key("sha256").value(point.modelSha256).endObject();
@@ -238,7 +238,8 @@ Result<Point> parsePoint(const std::string& text, const std::string& name) {
   };
   try {
     const nlohmann::ordered_json json = nlohmann::ordered_json::parse(text);
-    if (json.at("format") != kFormat) return fault("its format is not " + std::string(kFormat));
+    if (json.at("format") != kPointFormat)
+      return fault("its format is not " + std::string(kPointFormat));
     Point point{.id = json.at("point"),
                 .version = json.at("heddle"),
                 .model = json.at("model").at("name"),

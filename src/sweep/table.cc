@@ -10,7 +10,7 @@
 namespace heddle {
 namespace {
 
-constexpr const char* kFormat = "heddle.sweep/1";
+constexpr const char* kTableFormat = "heddle.sweep/1";
 
 std::string numberText(double number) {
   std::array<char, 40> digits;
@@ -111,7 +111,7 @@ std::string jsonLinesOf(const SweepTable& table) {
 
 std::string documentOf(const SweepTable& table, const std::string& version) {
   JsonWriter json;
-  json.beginObject().key("format").value(kFormat).key("heddle").value(version);
+  json.beginObject().key("format").value(kTableFormat).key("heddle").value(version);
   json.key("title").value(table.title).key("columns").beginArray();
   for (const Column& column : table.columns) {
     json.beginObject().key("name").value(column.name).key("unit").value(column.unit);

@@ -9,7 +9,7 @@
 namespace heddle {
 namespace {
 
-Argument word(const std::string& text) { return {text, "--x"}; }
+Argument said(const std::string& text) { return {text, "--x"}; }
 
 // A network on a device with `cores`, `ms` and a lower bound of half of that.
 Point point(const std::string& network, double cores, double ms) {
@@ -37,9 +37,9 @@ Result<Questions> ask(const SweepOptions& options) {
 
 TEST(Questions, NamesOfColumnsNetworksKeysAndTheUsersOwn) {
   SweepOptions options;
-  options.definitions = {{"area", word("cores + 0.5*links.wire")}, {"cost", word("area*ms")}};
+  options.definitions = {{"area", said("cores + 0.5*links.wire")}, {"cost", said("area*ms")}};
   options.maximized =
-      word("geomean(ips)/area + net_a.ms - mean(cost) + largest(ms) - smallest(ms)");
+      said("geomean(ips)/area + net_a.ms - mean(cost) + largest(ms) - smallest(ms)");
   const auto questions = ask(options);
   ASSERT_TRUE(questions) << toText(questions.diagnostics());
   const Pair p(6, 2, 8);
@@ -51,7 +51,7 @@ TEST(Questions, NamesOfColumnsNetworksKeysAndTheUsersOwn) {
 
 TEST(Questions, AMissingFigureGivesNoAnswer) {
   SweepOptions options;
-  options.maximized = word("geomean(ips)");
+  options.maximized = said("geomean(ips)");
   const auto questions = ask(options);
   ASSERT_TRUE(questions);
   Pair p(6, 2, 8);
@@ -67,7 +67,7 @@ TEST(Questions, AMissingFigureGivesNoAnswer) {
 
 TEST(Questions, DivisionByNothingIsNoNumber) {
   SweepOptions options;
-  options.definitions = {{"x", word("ms/(cores - 6)")}};
+  options.definitions = {{"x", said("ms/(cores - 6)")}};
   const auto questions = ask(options);
   ASSERT_TRUE(questions);
   EXPECT_FALSE(questions->number(Pair(6, 2, 8).a, "x"));
@@ -78,20 +78,20 @@ TEST(Questions, RequirementsCompareTwoSidesEitherWayRound) {
   for (const char* text : {"net_a.ms <= 2", "2 >= net_a.ms", "ms <= 8", "netb.ips > 124",
                            "largest(ms) < 8.1", "(cores > 5) * ms <= 8"}) {
     SweepOptions options;
-    options.required = {word(text)};
+    options.required = {said(text)};
     const auto questions = ask(options);
     ASSERT_TRUE(questions) << text;
     EXPECT_TRUE(questions->missed(Pair(6, 2, 8).design)->empty()) << text;
     EXPECT_EQ(questions->missed(Pair(6, 2.5, 8.2).design)->size(), 1U) << text;
   }
   SweepOptions strict;
-  strict.required = {word("net_a.ms < 2")};
+  strict.required = {said("net_a.ms < 2")};
   EXPECT_EQ(ask(strict)->missed(Pair(6, 2, 8).design)->size(), 1U);
 }
 
 TEST(Questions, HowFarItIsMissedIsAShareOfTheRightSide) {
   SweepOptions options;
-  options.required = {word("ms <= 2")};
+  options.required = {said("ms <= 2")};
   const auto missed = ask(options)->missed(Pair(6, 3, 5).design);
   ASSERT_EQ(missed->size(), 2U);
   EXPECT_EQ(missed->at(0).requirement, "ms <= 2 (net-a)");
@@ -103,7 +103,7 @@ TEST(Questions, HowFarItIsMissedIsAShareOfTheRightSide) {
 TEST(Questions, TheLowerBoundDecidesOnlyWhatItCan) {
   const auto broken = [](const char* text, std::size_t network) {
     SweepOptions options;
-    options.required = {word(text)};
+    options.required = {said(text)};
     Pair p(6, 4, 8);  // floors 2 and 4
     Point a = atFloor(p.a), b = atFloor(p.b);
     return ask(options)->brokenByFloor(Design{{&a, &b}}, network).has_value();
@@ -130,27 +130,27 @@ TEST(Questions, FaultsNameWhatWasMeant) {
     const auto questions = ask(options);
     return questions ? std::string() : toText(questions.diagnostics());
   };
-  EXPECT_EQ(fault([](auto& o) { o.maximized = word("netb.mss"); }),
+  EXPECT_EQ(fault([](auto& o) { o.maximized = said("netb.mss"); }),
             "error[SWEEP006] --x: there is no figure 'netb.mss'\n"
             "  what:  networks: net_a, netb\n"
             "  mend:  write 'netb.ms'\n");
-  EXPECT_EQ(fault([](auto& o) { o.maximized = word("ips"); }),
+  EXPECT_EQ(fault([](auto& o) { o.maximized = said("ips"); }),
             "error[SWEEP006] --x: 'ips' differs from network to network\n"
             "  mend:  write 'net_a.ips' or 'geomean(ips)'\n");
-  EXPECT_EQ(fault([](auto& o) { o.where = word("ms < 2"); }),
+  EXPECT_EQ(fault([](auto& o) { o.where = said("ms < 2"); }),
             "error[SWEEP006] --x: 'ms' is a result\n"
             "  what:  --where says which points are compiled at all\n"
             "  mend:  use it in --require, or a key here\n");
   for (const char* text : {"ms <= 2 <= 3", "ms", "(ms < 2)", "ms < 2 || cores > 3"})
-    EXPECT_NE(fault([&](auto& o) { o.required = {word(text)}; }), "") << text;
+    EXPECT_NE(fault([&](auto& o) { o.required = {said(text)}; }), "") << text;
   for (const char* text : {"geomean(geomean(ms))", "geomean(ms", "ms +", "", "nosuch(ms)", "\"a\""})
-    EXPECT_NE(fault([&](auto& o) { o.maximized = word(text); }), "") << text;
+    EXPECT_NE(fault([&](auto& o) { o.maximized = said(text); }), "") << text;
 }
 
 TEST(Questions, AnswersRankDesignsThatKeepWhatIsRequired) {
   SweepOptions options;
-  options.required = {word("netb.ms <= 8")};
-  options.minimized = word("largest(ms)*cores");
+  options.required = {said("netb.ms <= 8")};
+  options.minimized = said("largest(ms)*cores");
   const Questions questions = *ask(options);
   const Pair few(2, 2, 9), some(4, 2, 7), many(8, 1, 5);
   const auto found =
@@ -164,7 +164,7 @@ TEST(Questions, AnswersRankDesignsThatKeepWhatIsRequired) {
 
 TEST(Questions, KeysThatVaryTogetherAreNamedOnce) {
   SweepOptions options;
-  options.required = {word("ms < 100")};
+  options.required = {said("ms < 100")};
   Pair slow(4, 2, 9), fast(8, 1, 5);
   for (const auto& [pair, rate] : {std::pair(&slow, 2.0), std::pair(&fast, 4.0)})
     for (Point* p : {&pair->a, &pair->b})
@@ -175,7 +175,7 @@ TEST(Questions, KeysThatVaryTogetherAreNamedOnce) {
 
 TEST(Questions, WhereNoneDoesTheNearestIsNamedSkippedOnesAtTheirBound) {
   SweepOptions options;
-  options.required = {word("netb.ms <= 2")};
+  options.required = {said("netb.ms <= 2")};
   const Questions questions = *ask(options);
   Pair few(2, 2, 9), many(8, 1, 5);
   many.b.values.erase("ms");
