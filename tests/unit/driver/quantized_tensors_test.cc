@@ -81,7 +81,7 @@ NpyArray row(float a, float b) {
 
 // x -> Softmax on the host -> Relu on the array -> Softmax on the host, rounded after each; and a
 // sum that nothing reads.
-Graph network() {
+Graph sourceNetwork() {
   RowBuilder m;
   const ValueId softmax = m.op("softmax", DataType::Float32, NodeKind::Softmax, {m.input("x")},
                                AxisAttributes{.axis = 1});
@@ -98,7 +98,7 @@ Graph network() {
 }
 
 TEST(QuantizedTensors, HoldWhatTheArrayTheHostAndNobodyNeeds) {
-  const Answer answer = collected(network(), {{"x", row(0, 0)}});
+  const Answer answer = collected(sourceNetwork(), {{"x", row(0, 0)}});
   EXPECT_EQ(answer.bytes, (std::map<std::string, std::vector<int>>{{"entry_q", {3, 5}},
                                                                    {"relu_q", {3, 5}},
                                                                    {"weights_q", {7, -7}},

@@ -18,7 +18,7 @@ NpyArray arrayOf(std::vector<std::uint8_t> values) {
 
 NamedNpyArrays two() { return {{"a", arrayOf({1, 2, 3})}, {"b", arrayOf({0, 1})}}; }
 
-std::string codeOf(const std::string& file, std::int64_t most = kMost) {
+std::string archiveCodeOf(const std::string& file, std::int64_t most = kMost) {
   const Result<NamedNpyArrays> arrays = parseNpz(file, "m.npz", most);
   return arrays ? "" : arrays.diagnostics().at(0).code;
 }
@@ -46,69 +46,69 @@ TEST(Npz, WhatIsPrintedParsesBack) {
 TEST(Npz, TheSameArraysAreTheSameBytes) { EXPECT_EQ(*printNpz(two()), *printNpz(two())); }
 
 TEST(Npz, RefusesWhatIsNoArchive) {
-  EXPECT_EQ(codeOf(""), "NPY007");
-  EXPECT_EQ(codeOf("PK"), "NPY007");
-  EXPECT_EQ(codeOf(printNpy(arrayOf({1}))), "NPY007");
+  EXPECT_EQ(archiveCodeOf(""), "NPY007");
+  EXPECT_EQ(archiveCodeOf("PK"), "NPY007");
+  EXPECT_EQ(archiveCodeOf(printNpy(arrayOf({1}))), "NPY007");
   const std::string file = *printNpz(two());
   for (std::size_t size = 0; size < file.size(); ++size)
-    EXPECT_EQ(codeOf(file.substr(0, size)), "NPY007") << size;
+    EXPECT_EQ(archiveCodeOf(file.substr(0, size)), "NPY007") << size;
 }
 
 TEST(Npz, RefusesAWrongChecksum) {
   std::string file = *printNpz(two());
   file[directoryAt(file) + 16] ^= 1;
-  EXPECT_EQ(codeOf(file), "NPY008");
+  EXPECT_EQ(archiveCodeOf(file), "NPY008");
 }
 
 TEST(Npz, RefusesDamagedData) {
   std::string file = *printNpz(two());
   file[file.find("a.npy") + 20] ^= 0x55;
-  EXPECT_EQ(codeOf(file), "NPY008");
+  EXPECT_EQ(archiveCodeOf(file), "NPY008");
 }
 
 TEST(Npz, RefusesEntriesThatAreLongerOrShorterThanTheySay) {
   for (const int difference : {1, -1}) {
     std::string file = *printNpz(two());
     file[directoryAt(file) + 24] = static_cast<char>(file[directoryAt(file) + 24] + difference);
-    EXPECT_EQ(codeOf(file), "NPY008") << difference;
+    EXPECT_EQ(archiveCodeOf(file), "NPY008") << difference;
   }
 }
 
 TEST(Npz, RefusesABombBeforeItIsUnpacked) {
   const std::string bomb = *printNpz({{"a", arrayOf(std::vector<std::uint8_t>(1 << 24))}});
   EXPECT_LT(bomb.size(), 20'000U);
-  EXPECT_EQ(codeOf(bomb), "NPY009");
-  EXPECT_EQ(codeOf(bomb, 1 << 25), "");
+  EXPECT_EQ(archiveCodeOf(bomb), "NPY009");
+  EXPECT_EQ(archiveCodeOf(bomb, 1 << 25), "");
 }
 
 TEST(Npz, TheLimitIsOfAllEntriesTogether) {
   const std::string file = *printNpz(two());  // 128 B of headers, 3 and 2 of data
-  EXPECT_EQ(codeOf(file, 261), "");
-  EXPECT_EQ(codeOf(file, 260), "NPY009");
+  EXPECT_EQ(archiveCodeOf(file, 261), "");
+  EXPECT_EQ(archiveCodeOf(file, 260), "NPY009");
 }
 
 TEST(Npz, RefusesAnEntryThatClaimsALot) {
   std::string file = *printNpz(two());
   file.replace(directoryAt(file) + 24, 4, "\xfe\xff\xff\xff");
-  EXPECT_EQ(codeOf(file), "NPY009");
+  EXPECT_EQ(archiveCodeOf(file), "NPY009");
 }
 
 TEST(Npz, RefusesTwoEntriesOfOneName) {
-  EXPECT_EQ(codeOf(replaced(*printNpz(two()), "b.npy", "a.npy")), "NPY010");
+  EXPECT_EQ(archiveCodeOf(replaced(*printNpz(two()), "b.npy", "a.npy")), "NPY010");
 }
 
 TEST(Npz, RefusesEntriesThatAreNoNpyFiles) {
-  EXPECT_EQ(codeOf(replaced(*printNpz(two()), "b.npy", "b.txt")), "NPY010");
-  EXPECT_EQ(codeOf(replaced(*printNpz({{"wxyz", arrayOf({1})}}), "wxyz.npy", "wxyz/npy")),
+  EXPECT_EQ(archiveCodeOf(replaced(*printNpz(two()), "b.npy", "b.txt")), "NPY010");
+  EXPECT_EQ(archiveCodeOf(replaced(*printNpz({{"wxyz", arrayOf({1})}}), "wxyz.npy", "wxyz/npy")),
             "NPY010");
-  EXPECT_EQ(codeOf(*printNpz({{"", arrayOf({1})}})), "NPY010");
+  EXPECT_EQ(archiveCodeOf(*printNpz({{"", arrayOf({1})}})), "NPY010");
 }
 
 TEST(Npz, SaysWhatIsWrongWithAnArray) {
-  EXPECT_EQ(codeOf(replaced(*printNpz(two()), "a.npy", "c.npy")), "");
+  EXPECT_EQ(archiveCodeOf(replaced(*printNpz(two()), "a.npy", "c.npy")), "");
   NpyArray claims = arrayOf({1, 2});
   claims.shape = {3};
-  EXPECT_EQ(codeOf(*printNpz({{"a", claims}})), "NPY005");
+  EXPECT_EQ(archiveCodeOf(*printNpz({{"a", claims}})), "NPY005");
 }
 
 TEST(Npz, PathsAreNamesAndNothingElse) {
@@ -122,7 +122,7 @@ TEST(Npz, RefusesEncryptedEntries) {
   std::string file = *printNpz(two());
   file[directoryAt(file) + 8] |= 1;  // general purpose flag, bit 0, in the directory
   file[file.find("PK\x03\x04") + 6] |= 1;
-  EXPECT_EQ(codeOf(file), "NPY008");
+  EXPECT_EQ(archiveCodeOf(file), "NPY008");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace heddle {
 namespace {
 
 // The convolution of docs/asm.md on a 2x2 of paper.yaml, kept as it was printed once.
-std::string workedConvolution() {
+std::string printedConvolution() {
   std::ifstream in(HEDDLE_SOURCE_DIR "/tests/golden/asm/worked_conv.asm");
   std::ostringstream text;
   text << in.rdbuf();
@@ -32,7 +32,7 @@ struct Edit {
 };
 
 Program programAfter(const std::vector<Edit>& edits) {
-  std::string text = workedConvolution();
+  std::string text = printedConvolution();
   for (const Edit& e : edits) {
     const std::size_t at = text.find(e.from);
     HEDDLE_CHECK(at != std::string::npos) << "no '" << e.from << "' in the program";
@@ -62,13 +62,13 @@ struct FaultCase {
   std::vector<Edit> edits;
   const char* fault;
 };
-class VerifyFault : public testing::TestWithParam<FaultCase> {};
+class VerifyFault : public ::testing::TestWithParam<FaultCase> {};
 
 TEST_P(VerifyFault, IsFound) { EXPECT_EQ(faultsAfter(GetParam().edits), GetParam().fault); }
 
 INSTANTIATE_TEST_SUITE_P(
     NotThere, VerifyFault,
-    testing::Values(
+    ::testing::Values(
         FaultCase{
             {{"on core rows 0-1", "on core rows 0-2"}},
             "error[PROG001] core(0,0) to core(2,1): a section is for engines that are not there\n"
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Loops, VerifyFault,
-    testing::Values(
+    ::testing::Values(
         FaultCase{{{"loop 13 {", "loop 0 {"}},
                   "error[PROG002] layer 0, core(0,0) to core(1,1), before instruction 22: a loop "
                   "cannot be executed\n"
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Numbers, VerifyFault,
-    testing::Values(
+    ::testing::Values(
         FaultCase{{{"on core-out rows 0-1 columns 0-1 channel 0", "on core rows 0-1 columns 0-1"}},
                   "error[PROG003] layer 0 'conv', core(0,0) to core(1,1), instruction 24 "
                   "(WRITEFM): an instruction in "
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, VerifyFault,
-    testing::Values(
+    ::testing::Values(
         FaultCase{{{"-> mem @0x200 + 128*i0 [128 B]", "-> mem @0x200 + 128*i0 [64 B]"}},
                   "error[PROG006] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
                   "(LOAD): the destination "
@@ -266,55 +266,56 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Ways, VerifyFault,
-    testing::Values(FaultCase{{{"-> core(0 for 2, 0).0", "-> core(0 for 2, 1).0"}},
-                              "error[PROG008] layer 0 'conv', wire(0), instruction 6 (LOADFM): a "
-                              "receiving column on wire "
-                              "'column0' is out of range\n"
-                              "  what:  it goes from 1 to 1, allowed is 0 to 0\n"
-                              "  mend:  keep it in this range\n"},
-                    FaultCase{{{"-> core(0 for 2, 0).0", "-> core(0 for 2, 0).0, core(0, 0).0"}},
-                              "error[PROG008] layer 0 'conv', wire(0), instruction 6 (LOADFM) at "
-                              "i0 = 0: a transfer names a "
-                              "receiver twice\n"
-                              "  what:  core-in(0,0).0\n"
-                              "  mend:  name it once\n"},
-                    FaultCase{{{"@0x0 + 256*row + (i0 mod 2)*128 [128 B] release L(7 + row)",
-                                "@0x0 + 256*row + (i0 mod 2)*128 [128 B] release L(7 + row) and "
-                                "mem(0) @0x0 [128 B]"}},
-                              "error[PROG008] layer 0 'conv', core-out(0,0).0 to core-out(1,1).0, "
-                              "instruction 24 (WRITEFM): the "
-                              "core cannot write there\n"
-                              "  what:  2 memtiles, the device allows 1 to 1\n"
-                              "  mend:  write to one after the other\n"}));
+    ::testing::Values(FaultCase{{{"-> core(0 for 2, 0).0", "-> core(0 for 2, 1).0"}},
+                                "error[PROG008] layer 0 'conv', wire(0), instruction 6 (LOADFM): a "
+                                "receiving column on wire "
+                                "'column0' is out of range\n"
+                                "  what:  it goes from 1 to 1, allowed is 0 to 0\n"
+                                "  mend:  keep it in this range\n"},
+                      FaultCase{{{"-> core(0 for 2, 0).0", "-> core(0 for 2, 0).0, core(0, 0).0"}},
+                                "error[PROG008] layer 0 'conv', wire(0), instruction 6 (LOADFM) at "
+                                "i0 = 0: a transfer names a "
+                                "receiver twice\n"
+                                "  what:  core-in(0,0).0\n"
+                                "  mend:  name it once\n"},
+                      FaultCase{
+                          {{"@0x0 + 256*row + (i0 mod 2)*128 [128 B] release L(7 + row)",
+                            "@0x0 + 256*row + (i0 mod 2)*128 [128 B] release L(7 + row) and "
+                            "mem(0) @0x0 [128 B]"}},
+                          "error[PROG008] layer 0 'conv', core-out(0,0).0 to core-out(1,1).0, "
+                          "instruction 24 (WRITEFM): the "
+                          "core cannot write there\n"
+                          "  what:  2 memtiles, the device allows 1 to 1\n"
+                          "  mend:  write to one after the other\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Locks, VerifyFault,
-    testing::Values(FaultCase{{{"lock L3 in core(1,1) = 0 from core-out(1,1).0 to core(1,1)\n",
-                                ""}},
-                              "error[PROG009] layer 0 'conv', core(1,1), instruction 22 (CONV) at "
-                              "i0 = 0: a lock that is not "
-                              "declared\n"
-                              "  what:  L3 in core(1,1)\n"
-                              "  mend:  declare it\n"},
-                    FaultCase{{{"acquire L0, L1 release L2", "acquire L0, L1 release L0"}},
-                              "error[PROG009] layer 0 'conv', core(1,1), instruction 20 (CONV): a "
-                              "lock released by another queue "
-                              "than its producer\n"
-                              "  what:  L0 in core(1,1) goes from core-in(1,1).0 to core(1,1)\n"
-                              "  mend:  use one lock for each pair of queues\n"},
-                    FaultCase{{{"acquire L0, L1 release L2", "acquire L0, L1, L2 release L2"}},
-                              "error[PROG009] layer 0 'conv', core(1,1), instruction 20 (CONV): a "
-                              "lock acquired by another queue "
-                              "than its consumer\n"
-                              "  what:  L2 in core(1,1) goes from core(1,1) to core-out(1,1).0\n"
-                              "  mend:  use one lock for each pair of queues\n"},
-                    FaultCase{{{"lock L3 in core(1,1)", "lock L2 in core(1,1)"}},
-                              "error[PROG009] lock L2 in core(1,1): the lock is declared twice\n"
-                              "  mend:  give each lock a number of its own\n"}));
+    ::testing::Values(
+        FaultCase{{{"lock L3 in core(1,1) = 0 from core-out(1,1).0 to core(1,1)\n", ""}},
+                  "error[PROG009] layer 0 'conv', core(1,1), instruction 22 (CONV) at "
+                  "i0 = 0: a lock that is not "
+                  "declared\n"
+                  "  what:  L3 in core(1,1)\n"
+                  "  mend:  declare it\n"},
+        FaultCase{{{"acquire L0, L1 release L2", "acquire L0, L1 release L0"}},
+                  "error[PROG009] layer 0 'conv', core(1,1), instruction 20 (CONV): a "
+                  "lock released by another queue "
+                  "than its producer\n"
+                  "  what:  L0 in core(1,1) goes from core-in(1,1).0 to core(1,1)\n"
+                  "  mend:  use one lock for each pair of queues\n"},
+        FaultCase{{{"acquire L0, L1 release L2", "acquire L0, L1, L2 release L2"}},
+                  "error[PROG009] layer 0 'conv', core(1,1), instruction 20 (CONV): a "
+                  "lock acquired by another queue "
+                  "than its consumer\n"
+                  "  what:  L2 in core(1,1) goes from core(1,1) to core-out(1,1).0\n"
+                  "  mend:  use one lock for each pair of queues\n"},
+        FaultCase{{{"lock L3 in core(1,1)", "lock L2 in core(1,1)"}},
+                  "error[PROG009] lock L2 in core(1,1): the lock is declared twice\n"
+                  "  mend:  give each lock a number of its own\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Runs, VerifyFault,
-    testing::Values(
+    ::testing::Values(
         FaultCase{{{"LOADFM %0[y i0 for 1, block 0 for 2, x 8 for 1] mem(1)",
                     "LOADFM %0[y i0 for 1, block 0 for 2, x 9 for 1] mem(1)"}},
                   "error[PROG010] layer 0 'conv', wire(0), instruction 7 (LOADFM) at i0 = 0: "
@@ -391,7 +392,7 @@ struct LimitCase {
 // The second of the convolution's two records keeps a block less.
 const Edit kUnequalRecords{"record 0 for 2 @0x0 size 2520 kept 4\n",
                            "record 0 @0x0 size 2520 kept 4\nrecord 1 @0x9d8 size 1944 kept 3\n"};
-class VerifyLimit : public testing::TestWithParam<LimitCase> {};
+class VerifyLimit : public ::testing::TestWithParam<LimitCase> {};
 
 // One fault for each limit: the place that needs most.
 TEST_P(VerifyLimit, IsNamedWithWhatIsNeeded) {
@@ -402,7 +403,7 @@ TEST_P(VerifyLimit, IsNamedWithWhatIsNeeded) {
 
 INSTANTIATE_TEST_SUITE_P(
     Limits, VerifyLimit,
-    testing::Values(
+    ::testing::Values(
         LimitCase{"limits.granularity",
                   "16 B",
                   "8 B",
@@ -550,7 +551,7 @@ TEST(Verify, TellsWhatDoesNotFitFromWhatIsWrong) {
 // Beside each lock from a core to its sending channel a second one that does the same: where it
 // begins with a token, the first one sees to it that nobody ever takes it.
 std::string withLocksTwice(int initial) {
-  std::string text = workedConvolution();
+  std::string text = printedConvolution();
   const auto replaceAll = [&](const std::string& from, const std::string& to) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
       text.replace(at, from.size(), to);
@@ -581,7 +582,7 @@ TEST(Verify, FindsTokensThatNobodyEverTakes) {
 }
 
 TEST(Verify, StopsAtTwentyFaults) {
-  Program program = *parseAsm(workedConvolution(), "worked_conv.asm");
+  Program program = *parseAsm(printedConvolution(), "worked_conv.asm");
   program.locks.resize(100, {.tile = {TileKind::Ddr}});
   const Diagnostics faults = verify(program, deviceWith());
   ASSERT_EQ(faults.size(), 21u);
