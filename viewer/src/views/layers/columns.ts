@@ -52,7 +52,7 @@ function efficiencyColumns(run: Run): Column[] {
   return [
     {
       key: "efficiency", title: "efficiency", unit: "", numeric: true, format: asPercent, value: (l) => l.efficiency,
-      help: "What the layer would take at best, by the resource that bounds it, over what it took. Overlap with other layers can pass 100 %.",
+      help: "What the layer would take at best, by the resource that bounds it, over what it took. Overlap with other layers, or inputs that a stride skips, can pass 100 %.",
       total: (layers) => (isAll(layers) ? (run.report.bounds["efficiency"] ?? null) : ratio(sum(layers, (l) => l.boundSeconds) * clock, sum(layers, (l) => l.cycles))),
     },
     {
