@@ -41,3 +41,7 @@ export const mix = (a: Rgb, b: Rgb, share: number): Rgb => [0, 1, 2].map((k) => 
 export function heat(theme: Theme, share: number, hue: Rgb = [213, 94, 0]): Rgb {
   return mix(theme.laneRgb, hue, 0.06 + 0.94 * Math.max(0, Math.min(1, share)));
 }
+
+/** For things without a hue of their own, such as networks: told apart from each other, and 3:1 and more from both grounds. */
+const SERIES: readonly Rgb[] = [[56, 118, 181], [207, 83, 68], [60, 140, 76], [170, 90, 185], [158, 116, 30], [30, 140, 150], [206, 84, 140], [124, 124, 124]];
+export const seriesColour = (k: number): Rgb => SERIES[k % SERIES.length] as Rgb;

@@ -10,7 +10,7 @@ export function figure(value: number): string {
   return value.toLocaleString("en", { maximumSignificantDigits: Math.max(DIGITS, Math.ceil(Math.log10(Math.abs(value) + 1))) });
 }
 
-/** With its unit, unless the name ends in it. */
+/** With its unit. */
 export const withUnit = ({ unit }: Pick<Column, "unit">, value: number): string => (unit && Number.isFinite(value) ? `${figure(value)} ${unit}` : figure(value));
 
 export const cellText = (column: Column, point: number): string =>
@@ -29,7 +29,7 @@ export function cellValue(column: Column, point: number): number | string {
 export const titleOf = ({ name, unit }: Pick<Column, "name" | "unit">): string =>
   unit && !name.toLowerCase().endsWith(unit.toLowerCase().replace("/", "p")) ? `${name} (${unit})` : name;
 
-const MORE = /ips$|efficiency|persecond|throughput|speedup|fits|utili[sz]ation/i;
+const MORE = /ips$|efficiency|persecond|throughput|speedup/i;
 
 /** Whether a larger figure is wanted: inferences a second are, milliseconds and cores are not. */
 export const wantsMore = ({ name, unit }: Pick<Column, "name" | "unit">): boolean => unit === "1/s" || MORE.test(name);
@@ -39,12 +39,16 @@ export const meshOf = (sweep: Sweep, point: number): string => {
   return Number.isNaN(rows) || Number.isNaN(cols) ? "" : `${rows}x${cols}`;
 };
 
-/** Network, mesh, and what else tells a point from others. */
-export function pointName(sweep: Sweep, point: number): string {
-  const varied = sweep.columns.filter(({ role, distinct }) => role === "vary" && distinct > 1).map((column) => `${column.name} ${cellWithUnit(column, point)}`);
-  const name = [sweep.text("model", point), meshOf(sweep, point), ...varied].filter((part) => part).join(", ");
-  return name || `point ${sweep.nameOf(point)}`;
+/** "ddr.read" of links.ddr.read: what is left says enough beside its value. */
+export const shortTitle = ({ name }: Pick<Column, "name">): string => name.slice(name.indexOf(".") + 1);
+
+/** Mesh, and what else tells a point from others of its network. */
+export function placeName(sweep: Sweep, point: number): string {
+  const varied = sweep.columns.filter(({ role, distinct }) => role === "vary" && distinct > 1).map((column) => `${shortTitle(column)} ${cellWithUnit(column, point)}`);
+  return [meshOf(sweep, point), ...varied].filter((part) => part).join(", ") || `point ${sweep.nameOf(point)}`;
 }
+
+export const pointName = (sweep: Sweep, point: number): string => [sweep.text("model", point), placeName(sweep, point)].filter((part) => part).join(", ");
 
 /** Number columns that differ between points: what an axis can be. */
 export const axesOf = (sweep: Sweep): NumberColumn[] => sweep.columns.filter((column): column is NumberColumn => column.kind === "number" && column.distinct > 0);

@@ -84,15 +84,26 @@ export abstract class CanvasViewOf<A extends Surroundings, Id extends string, Ch
   private readonly context: CanvasRenderingContext2D;
   private ratio = 1;
   private waiting = false;
+  private frame: HTMLElement; // that the picture fills
+  private readonly observer = new ResizeObserver(() => this.resize());
 
   constructor(app: A, id: Id, label: string) {
     super(app, id);
     this.canvas = element("canvas", { tabIndex: 0, aria: { role: "img", label: `${label}. The button "Table" shows the same as a table.` } });
     this.root.append(this.canvas);
     this.context = this.canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
-    new ResizeObserver(() => this.resize()).observe(this.root);
+    this.frame = this.root;
+    this.observer.observe(this.root);
     this.canvas.addEventListener("pointermove", (e) => this.hover(e.offsetX, e.offsetY, e));
     this.canvas.addEventListener("pointerleave", () => app.tip.hide());
+  }
+
+  /** Leaves room in the view for what is no picture: that fills `frame` alone. */
+  protected fill(frame: HTMLElement): void {
+    this.observer.disconnect();
+    this.frame = frame;
+    frame.append(this.canvas);
+    this.observer.observe(frame);
   }
 
   /** Everything that the view shows, at its present width and height. */
@@ -127,7 +138,7 @@ export abstract class CanvasViewOf<A extends Surroundings, Id extends string, Ch
   }
 
   private resize() {
-    const box = this.root.getBoundingClientRect();
+    const box = this.frame.getBoundingClientRect();
     if (box.width === 0 || box.height === 0) return;
     this.ratio = window.devicePixelRatio || 1;
     this.width = box.width;
