@@ -2,12 +2,19 @@
 import type { Column, NumberColumn, Sweep } from "./sweep";
 
 const DIGITS = 5;
+const formats = new Map<number, Intl.NumberFormat>(); // making one takes longer than formatting a table
+
+function formatOf(digits: number): Intl.NumberFormat {
+  let format = formats.get(digits);
+  if (!format) formats.set(digits, (format = new Intl.NumberFormat("en", { maximumSignificantDigits: digits })));
+  return format;
+}
 
 /** 5 digits, whole numbers in full; "–" for none. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return "–";
-  if (Number.isInteger(value)) return value.toLocaleString("en");
-  return value.toLocaleString("en", { maximumSignificantDigits: Math.max(DIGITS, Math.ceil(Math.log10(Math.abs(value) + 1))) });
+  if (Number.isInteger(value)) return Math.abs(value) < 1000 ? String(value + 0) : formatOf(21).format(value);
+  return formatOf(Math.max(DIGITS, Math.ceil(Math.log10(Math.abs(value) + 1)))).format(value);
 }
 
 /** With its unit. */

@@ -16,19 +16,30 @@ export const MESH = "mesh";
 
 /** By rows x columns, the fewest cores first. */
 function acrossMesh(sweep: Sweep): Across {
-  const meshes = new Map<string, { cores: number; rows: number }>();
-  const names = Array.from({ length: sweep.points }, (_, point) => {
-    const name = meshOf(sweep, point);
-    if (name && !meshes.has(name)) meshes.set(name, { cores: sweep.number("rows", point) * sweep.number("cols", point), rows: sweep.number("rows", point) });
-    return name;
-  });
-  const places = [...meshes].sort(([, a], [, b]) => a.cores - b.cores || a.rows - b.rows).map(([name]) => name);
-  const order = new Map(places.map((name, k) => [name, k]));
-  return { title: "mesh (rows x columns)", at: (point) => order.get(names[point] as string) ?? NaN, places };
+  const [rows, cols] = [sweep.numbers("rows"), sweep.numbers("cols")] as [NumberColumn, NumberColumn];
+  const firsts = new Map<number, number>(); // of each mesh
+  const most = (cols.steps.at(-1) ?? 0) + 1;
+  const meshAt = (point: number) => (rows.values[point] as number) * most + (cols.values[point] as number);
+  for (let point = 0; point < sweep.points; point++) {
+    const mesh = meshAt(point);
+    if (!Number.isNaN(mesh) && !firsts.has(mesh)) firsts.set(mesh, point);
+  }
+  const cores = (point: number) => (rows.values[point] as number) * (cols.values[point] as number);
+  const places = [...firsts].sort(([, a], [, b]) => cores(a) - cores(b) || (rows.values[a] as number) - (rows.values[b] as number));
+  const order = new Map(places.map(([mesh], place) => [mesh, place]));
+  const at = Float64Array.from(rows.values, (_, point) => order.get(meshAt(point)) ?? NaN);
+  return { title: "mesh (rows x columns)", at: (point) => at[point] as number, places: places.map(([, point]) => meshOf(sweep, point)) };
 }
 
+const meshes = new WeakMap<Sweep, Across>();
+
 export function acrossOf(sweep: Sweep, name: string): Across | null {
-  if (name === MESH) return sweep.numbers("rows") && sweep.numbers("cols") ? acrossMesh(sweep) : null;
+  if (name === MESH) {
+    if (!sweep.numbers("rows") || !sweep.numbers("cols")) return null;
+    const known = meshes.get(sweep) ?? acrossMesh(sweep);
+    meshes.set(sweep, known);
+    return known;
+  }
   const column = sweep.column(name);
   if (!column) return null;
   const ranks = ranksOf(column);

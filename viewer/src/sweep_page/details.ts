@@ -46,7 +46,7 @@ function pointPanel(app: App, point: number): Node[] {
   parts.push(element("p", { className: "see" },
     button(isHeld ? "Let it go" : "Hold to compare", "Hold this point, to compare others with it (H)", () => app.hold(point)),
     ...(held >= 0 && !isHeld ? [button("Compare with the held", `Compare with ${pointName(sweep, held)} (C)`, () => app.open("compare"))] : [])));
-  parts.push(...listOf("What it is", sweep, point, ({ role, name }) => role === "vary" || (role === "key" && name !== "point")));
+  parts.push(...listOf("What it is", sweep, point, (column) => (column.role === "vary" || (column.role === "key" && column.name !== "point")) && !isConstant(column)));
   const bounds = boundRows(sweep, point);
   if (bounds.length) parts.push(heading("What limits it"), barTable(["resource", "of its time"], bounds));
   const isBound = new Set<Column>(boundsOf(sweep).map(({ column }) => column));

@@ -2,7 +2,7 @@
 import { element } from "../ui/dom";
 import { count } from "../ui/numbers";
 
-export const MOST_ROWS = 200; // more would be slow; files have them all
+export const MOST_ROWS = 100; // more would be slow; files have them all
 
 export interface ListRow {
   cells: string[];

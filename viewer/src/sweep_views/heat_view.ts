@@ -1,6 +1,6 @@
 // Rows x columns of one network: the best point of each cell, or why there is none. Arrows walk the cells, and the line below says what is there.
 import { type Painter, textWidth } from "../paint/painter";
-import { css, heat, resourceColour } from "../paint/theme";
+import { css, heat, inkOn, resourceColour } from "../paint/theme";
 import { boundsOf, largest } from "../sweep/bounds";
 import { cellText, cellWithUnit, figure as figureText, pointName, titleOf, wantsMore } from "../sweep/figures";
 import { type Cell, type Grid, gridOf } from "../sweep/grid";
@@ -143,11 +143,10 @@ export class HeatView extends CanvasView {
     }
     const share = shareOf(grid, value);
     const bound = this.byBound ? largest(boundsOf(this.app.sweep), best) : null;
-    p.rect(x, y, width, height, css(bound ? heat(theme, 0.75, resourceColour(bound.resource)) : heat(theme, share)));
+    const colour = bound ? heat(theme, 0.75, resourceColour(bound.resource)) : heat(theme, share);
+    p.rect(x, y, width, height, css(colour));
     const text = figureText(Number(value.toPrecision(4)));
-    const strong = bound ? 0.75 : share;
-    // Dark text on the strong half in the dark theme too: the hue is bright there.
-    if (textWidth(text) + 4 < width && height > 12) p.text(x + width / 2, y + height / 2, text, { align: "center", colour: strong > 0.45 ? theme.onColour : theme.text });
+    if (textWidth(text) + 4 < width && height > 12) p.text(x + width / 2, y + height / 2, text, { align: "center", colour: inkOn(colour) });
   }
 
   private paintMarks(p: Painter, { grid, box, cell }: Layout): void {

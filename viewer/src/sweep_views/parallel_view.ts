@@ -19,6 +19,8 @@ const FEW = 12; // values of a key that stand at its axis, instead of round ones
 const MOST_AXES = 14;
 const MOST_WORDS = 40;
 const LEAST_DRAG = 4; // pixels
+const SHADES = 512;
+const FINE = 4000; // points; the lines of more are drawn on a grid of two or three pixels, for speed
 
 interface Line {
   column: Column;
@@ -30,7 +32,14 @@ interface Layout {
   axes: Line[];
   /** Pixel below TOP for each axis and point, NaN for none. */
   heights: Float32Array[];
-  all: Float32Array[];
+  all: Density[];
+}
+
+/** Lines between two axes, on a grid of `step` pixels. */
+interface Density {
+  step: number;
+  width: number;
+  values: Float32Array;
 }
 
 export class ParallelView extends CanvasView {
@@ -38,7 +47,7 @@ export class ParallelView extends CanvasView {
   private readonly menu: HTMLElement;
   private drag: { axis: number; from: number; to: number } | null = null;
   private known: { layout: Layout; key: string } | null = null;
-  private shown: { of: unknown; key: string; density: Float32Array[] } | null = null;
+  private shown: { of: unknown; key: string; images: ImageData[] } | null = null;
 
   constructor(app: App) {
     super(app, "parallel", "A line for each point through an axis for each key and result");
@@ -94,9 +103,14 @@ export class ParallelView extends CanvasView {
     return layout;
   }
 
-  private densities({ axes, heights }: Pick<Layout, "axes" | "heights">, points: readonly number[]): Float32Array[] {
-    const room = Math.max(20, Math.ceil(this.height - TOP - BOTTOM) + 1);
-    return axes.slice(1).map((next, k) => densityOf(heights[k] as Float32Array, heights[k + 1] as Float32Array, points, Math.max(2, next.x - (axes[k] as Line).x), room));
+  private densities({ axes, heights }: Pick<Layout, "axes" | "heights">, points: readonly number[]): Density[] {
+    const step = Math.min(3, 1 + Math.floor(points.length / FINE));
+    const height = Math.ceil(this.rows / step);
+    const scaled = step === 1 ? heights : heights.map((values) => values.map((y) => y / step));
+    return axes.slice(1).map((next, k) => {
+      const width = Math.max(2, Math.ceil((next.x - (axes[k] as Line).x) / step));
+      return { step, width, values: densityOf(scaled[k] as Float32Array, scaled[k + 1] as Float32Array, points, width, height) };
+    });
   }
 
   paint(p: Painter): void {
@@ -109,39 +123,50 @@ export class ParallelView extends CanvasView {
       p.text(this.width / 2, this.height / 2, "Choose two axes at least.", { align: "center", colour: theme.faint });
       return;
     }
-    const key = this.known?.key ?? "";
-    if (this.shown?.of !== app.visible || this.shown.key !== key) this.shown = { of: app.visible, key, density: this.densities(layout, app.visible.points) };
-    const accent: Rgb = theme.dark ? [109, 182, 242] : [11, 97, 164];
-    axes.slice(1).forEach((next, k) => {
-      const from = axes[k] as Line;
-      this.paintGap(p, from.x, next.x - from.x, layout.all[k] as Float32Array, this.shown?.density[k] as Float32Array, accent);
-    });
+    const key = `${this.known?.key} ${theme.dark} ${this.density}`;
+    if (this.shown?.of !== app.visible || this.shown.key !== key) {
+      const isAll = app.visible.points.length === app.sweep.points;
+      const shown = isAll ? layout.all : this.densities(layout, app.visible.points);
+      this.shown = { of: app.visible, key, images: shown.map((density, k) => this.imageOf((axes[k + 1] as Line).x - (axes[k] as Line).x, layout.all[k] as Density, density)) };
+    }
+    this.shown.images.forEach((image, k) => p.image((axes[k] as Line).x, TOP, image.width / this.density, this.rows, image));
     for (const [point, colour] of [[app.held, css(theme.dark ? [163, 169, 175] : [90, 95, 99])], [app.selection, theme.text]] as const) if (point >= 0) this.paintPoint(p, axes, heights, point, colour);
     axes.forEach((line, k) => this.paintAxis(p, line, k));
   }
 
-  // Points that are left out stay as a pale ground.
-  private paintGap(p: Painter, x: number, width: number, all: Float32Array, shown: Float32Array, accent: Rgb): void {
-    const height = Math.max(20, Math.ceil(this.height - TOP - BOTTOM) + 1);
+  /** The lines between two axes as pixels. Points that are left out stay as a pale ground. */
+  private imageOf(width: number, all: Density, shown: Density): ImageData {
+    const { theme } = this.app;
+    const height = this.rows;
     const ratio = this.density;
     const image = new ImageData(Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio)));
     const pixels = new Uint32Array(image.data.buffer);
-    const most = shown.reduce((a, b) => Math.max(a, b), 1);
-    const ground = p.theme.groundRgb;
-    const pale = mix(ground, p.theme.dark ? [120, 126, 132] : [150, 154, 158], 0.28);
+    let most = 1;
+    for (const value of shown.values) if (value > most) most = value;
+    const accent: Rgb = theme.dark ? [109, 182, 242] : [11, 97, 164];
     const packed = ([r, g, b]: Rgb) => (255 << 24) | (b << 16) | (g << 8) | r;
-    const shades = Array.from({ length: 65 }, (_, k) => packed(mix(ground, accent, k === 0 ? 0 : 0.28 + (0.72 * k) / 64)));
-    const [none, left] = [packed(ground), packed(pale)];
-    const scale = 1 / Math.log1p(most);
-    for (let y = 0; y < image.height; y++) {
-      const row = Math.min(height - 1, Math.floor(y / ratio)) * width;
-      for (let column = 0; column < image.width; column++) {
-        const at = row + Math.min(width - 1, Math.floor(column / ratio));
-        const value = shown[at] as number;
-        pixels[y * image.width + column] = value > 0 ? (shades[Math.max(1, Math.min(64, Math.round(64 * Math.log1p(value) * scale)))] as number) : (all[at] as number) > 0 ? left : none;
+    const none = packed(theme.groundRgb);
+    const left = packed(mix(theme.groundRgb, theme.dark ? [120, 126, 132] : [150, 154, 158], 0.28));
+    // By the square root, so that few lines are told from none; the shade itself goes with the logarithm.
+    const shades = Int32Array.from({ length: SHADES + 1 }, (_, k) => packed(mix(theme.groundRgb, accent, 0.28 + (0.72 * Math.log1p((k / SHADES) ** 2 * most)) / Math.log1p(most))));
+    const scale = SHADES / Math.sqrt(most);
+    const across = ({ step, width: columns }: Density) => Int32Array.from({ length: image.width }, (_, x) => Math.min(columns - 1, Math.floor(x / ratio / step)));
+    const [shownAt, allAt] = [across(shown), across(all)];
+    for (let y = 0, pixel = 0; y < image.height; y++) {
+      const row = Math.min(height - 1, Math.floor(y / ratio));
+      const shownRow = Math.floor(row / shown.step) * shown.width;
+      const allRow = Math.floor(row / all.step) * all.width;
+      for (let x = 0; x < image.width; x++, pixel++) {
+        const value = shown.values[shownRow + (shownAt[x] as number)] as number;
+        pixels[pixel] = value > 0 ? (shades[Math.round(Math.sqrt(value) * scale)] as number) : (all.values[allRow + (allAt[x] as number)] as number) > 0 ? left : none;
       }
     }
-    p.image(x, TOP, width, height, image);
+    return image;
+  }
+
+  /** Pixels from top to bottom of the lines. */
+  private get rows(): number {
+    return Math.max(20, Math.ceil(this.height - TOP - BOTTOM) + 1);
   }
 
   private paintPoint(p: Painter, axes: readonly Line[], heights: readonly Float32Array[], point: number, colour: string): void {

@@ -155,10 +155,15 @@ describe("more hardware that is slower", () => {
     expect(slower(sweepOf({ "vary latency cycles": [50, 100], "result ms ms": [5, 6] }))).toEqual([]);
   });
   it("says nothing of points that are alike in all keys", () => expect(slower(sweepOf({ "key rows": [2, 2], "key cols": [1, 1], "result ms ms": [5, 6] }))).toEqual([]));
-  it("is what a search through all pairs finds", () => {
-    const sweep = new Sweep(sampleOf({ networks: 2, rows: 5, cols: 5 }));
+  const grid = new Sweep(sampleOf({ networks: 2, rows: 5, cols: 5 }));
+  let seed = 7;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const column = (of: () => number) => Array.from({ length: 300 }, of);
+  // So many different values that no grid holds them.
+  const samples = sweepOf({ "key model": column(random).map((x) => (x < 0.5 ? "a" : "b")), "vary a GB/s": column(random), "vary b cycles": column(random), "vary c KiB": column(random), "result ms ms": column(random) });
+  it.each([["a grid", grid], ["samples", samples]] as const)("is what a search through all pairs finds: %s", (_, sweep) => {
     const ms = numbers(sweep, "ms").values;
-    const keys = hardwareOf(sweep).map(({ values }) => values);
+    const keys = hardwareOf(sweep).map(({ values, unit }) => values.map((value) => (unit === "cycles" ? -value : value)));
     const model = sweep.texts("model")!.codes;
     const slow = all(sweep).flatMap((point) => {
       const than = all(sweep).filter((other) => model[other] === model[point] && ms[point]! > 1.01 * ms[other]! && keys.every((key) => key[other]! <= key[point]!) && keys.some((key) => key[other]! < key[point]!));
