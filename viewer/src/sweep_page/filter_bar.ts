@@ -26,10 +26,10 @@ export function filterField(app: App, column: Column, label: string): HTMLInputE
   return field;
 }
 
-/** Puts what holds into a field, unless somebody is typing there. */
+/** Puts what holds into a field; who types there has put it into the state already. */
 export function followFilter(app: App, column: Column, field: HTMLInputElement): void {
   const text = app.store.state.filters[column.name] ?? "";
-  if (document.activeElement !== field) field.value = text;
+  if (field.value !== text) field.value = text;
   const isBad = !isUnderstood(column, text);
   field.setAttribute("aria-invalid", String(isBad));
   field.title = isBad ? `"${text}" lets everything through: it is no range. ${helpOf(column)}` : helpOf(column);
@@ -50,7 +50,7 @@ export class FilterBar {
       element("option", { value: "", textContent: "+ Filter" }), ...columns.map((column) => element("option", { value: column.name, textContent: titleOf(column), title: column.help })));
     this.add.addEventListener("change", () => this.open(this.add.value));
     this.clear = button("Clear", "Let all filters go (X)", () => app.clearFilters());
-    this.root = element("div", { id: "filters", aria: { role: "group", label: "Filters" } }, this.list, this.add, this.clear, this.tally);
+    this.root = element("div", { id: "filters", aria: { role: "search", label: "Filters" } }, this.list, this.add, this.clear, this.tally);
   }
 
   /** "all 64 points", or what holds. */

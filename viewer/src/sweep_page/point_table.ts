@@ -81,11 +81,13 @@ export class PointTable {
     this.holdTabStop();
   }
 
-  /** Lets colours follow the theme. */
+  /** Makes the rows anew, for what is held, or the theme, has changed. */
   forget(): void {
+    const focused = this.pointAt(document.activeElement);
     this.rows.clear();
     this.window.show(this.shown.length);
     this.holdTabStop();
+    this.rows.get(focused)?.focus({ preventScroll: true });
   }
 
   /** Selects the row `by` below the selected one. */

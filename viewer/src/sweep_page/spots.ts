@@ -1,4 +1,6 @@
-// Where points were painted, for whoever clicks or hovers there.
+// Where points are painted, for whoever clicks or hovers there.
+import type { Painter } from "../paint/painter";
+
 export interface Spot {
   point: number;
   x: number;
@@ -6,7 +8,17 @@ export interface Spot {
   radius: number;
 }
 
-export type Spots = Spot[];
+/** Small squares, those on the same pixel once: thousands of points lie on each other. */
+export function paintSquares(p: Painter, width: number, points: readonly number[], at: (point: number) => readonly [number, number], size: number, colour: string): void {
+  const taken = new Set<number>();
+  for (const point of points) {
+    const [x, y] = at(point);
+    const pixel = Math.round(y) * Math.ceil(width) + Math.round(x);
+    if (taken.has(pixel)) continue;
+    taken.add(pixel);
+    p.rect(x - size / 2, y - size / 2, size, size, colour);
+  }
+}
 
 const REACH = 7; // pixels beyond a spot
 

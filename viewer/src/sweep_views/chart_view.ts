@@ -9,12 +9,13 @@ import type { TipLine } from "../ui/tip";
 import type { App } from "../sweep_page/app";
 import { acrossHeight, type Axis, type Box, numberAxis, paintAcross, paintUp, placeAxis } from "../sweep_page/axes";
 import { axisOptions, CanvasView, type Choice, choiceOf, columnOptions, switchOf, type Table } from "../sweep_page/parts";
-import { nearest, type Spots } from "../sweep_page/spots";
+import { nearest, paintSquares, type Spot } from "../sweep_page/spots";
 
 const LEFT = 62;
 const RIGHT = 18;
 const LEGEND = 22;
 const FINE = 3000; // beyond so many points they are drawn smaller
+const RADIUS = 4; // of a mark on a line
 
 /** Lines beside a time: column and dash. */
 const BOUNDS = [["layerBoundMs", [6, 4], "layer bound"], ["floorMs", [1.5, 3], "floor"]] as const;
@@ -31,7 +32,7 @@ interface Layout {
 
 export class ChartView extends CanvasView {
   private readonly choices: Choice[];
-  private spots: Spots = [];
+  private placed: Spot[] | null = null; // made when somebody points at the picture
   private known: { layout: Layout; of: unknown; key: string } | null = null;
 
   constructor(app: App) {
@@ -113,7 +114,7 @@ export class ChartView extends CanvasView {
 
   paint(p: Painter): void {
     const layout = this.layOut();
-    this.spots = [];
+    this.placed = null;
     if (!layout || layout.box.width < 80 || layout.box.height < 40) return;
     const { box, x, y, figure, across, series } = layout;
     const { theme } = p;
@@ -125,20 +126,25 @@ export class ChartView extends CanvasView {
     p.clip(box.x, box.y, box.width, box.height, () => {
       series.forEach((one, k) => this.paintOthers(p, layout, one, k));
       series.forEach((one, k) => this.paintLine(p, layout, one, k));
-      this.paintChosen(p);
+      this.paintChosen(p, layout);
     });
   }
 
   // All points, small, where there are more than the line goes through.
   private paintOthers(p: Painter, { across, x, y, figure, series }: Layout, one: Series, k: number): void {
     if (one.points.length === one.best.length) return;
-    const size = series.reduce((sum, { points }) => sum + points.length, 0) > FINE ? 2 : 3;
-    const colour = css(mix(seriesColour(k), p.theme.groundRgb, 0.45));
-    for (const point of one.points) {
-      const [left, top] = [x.at(across.at(point)), y.at(figure.values[point] as number)];
-      p.rect(left - size / 2, top - size / 2, size, size, colour);
-      this.spots.push({ point, x: left, y: top, radius: size });
-    }
+    const at = (point: number) => [x.at(across.at(point)), y.at(figure.values[point] as number)] as const;
+    paintSquares(p, this.width, one.points, at, sizeOf(series), css(mix(seriesColour(k), p.theme.groundRgb, 0.45)));
+  }
+
+  /** The spots of all points; those of the lines last, upon the others. */
+  private get spots(): Spot[] {
+    const layout = this.layOut();
+    if (!layout || this.placed) return this.placed ?? [];
+    const { across, x, y, figure, series } = layout;
+    const spots = (points: readonly number[], radius: number) => points.map((point): Spot => ({ point, x: x.at(across.at(point)), y: y.at(figure.values[point] as number), radius }));
+    this.placed = series.flatMap(({ points, best }) => [...(points.length > best.length ? spots(points, sizeOf(series)) : []), ...spots(best, RADIUS + 1)]);
+    return this.placed;
   }
 
   private paintLine(p: Painter, { across, x, y, figure }: Layout, one: Series, k: number): void {
@@ -149,19 +155,13 @@ export class ChartView extends CanvasView {
     }
     const at = one.best.map((point) => [x.at(across.at(point)), y.at(figure.values[point] as number)] as const);
     if (at.length > 1) p.line(at.flat(), colour, 2);
-    const radius = one.best.length > 200 ? 2.5 : 4;
-    one.best.forEach((point, n) => {
-      const [left, top] = at[n] as readonly [number, number];
-      paintMark(p, k, left, top, radius, colour, p.theme.ground);
-      this.spots.push({ point, x: left, y: top, radius: radius + 1 });
-    });
+    const radius = one.best.length > 200 ? 2.5 : RADIUS;
+    for (const [left, top] of at) paintMark(p, k, left, top, radius, colour, p.theme.ground);
   }
 
-  private paintChosen(p: Painter): void {
-    for (const spot of this.spots) {
-      if (spot.point === this.app.held) p.circle(spot.x, spot.y, spot.radius + 3, "transparent", p.theme.faint);
-      if (spot.point === this.app.selection) p.circle(spot.x, spot.y, spot.radius + 4, "transparent", p.theme.text);
-    }
+  private paintChosen(p: Painter, { across, x, y, figure, series }: Layout): void {
+    for (const [point, colour, radius] of [[this.app.held, p.theme.faint, RADIUS + 4], [this.app.selection, p.theme.text, RADIUS + 5]] as const)
+      if (series.some(({ points }) => points.includes(point))) p.circle(x.at(across.at(point)), y.at(figure.values[point] as number), radius, "transparent", colour);
   }
 
   private paintLegend(p: Painter, { series, by, figure }: Layout): void {
@@ -233,6 +233,8 @@ export class ChartView extends CanvasView {
     };
   }
 }
+
+const sizeOf = (series: readonly Series[]) => (series.reduce((sum, { points }) => sum + points.length, 0) > FINE ? 2 : 3);
 
 /** What bounds the figure from below, where it is a time. */
 function boundsOf(app: App, figure: NumberColumn): { column: NumberColumn; dash: readonly number[]; title: string }[] {

@@ -11,7 +11,7 @@ import type { App } from "../sweep_page/app";
 import { type Axis, type Box, numberAxis, paintAcross, paintUp } from "../sweep_page/axes";
 import { ListTable } from "../sweep_page/list_table";
 import { axisOptions, CanvasView, type Choice, choiceOf, switchOf, type Table } from "../sweep_page/parts";
-import { nearest, type Spots } from "../sweep_page/spots";
+import { nearest, paintSquares, type Spot } from "../sweep_page/spots";
 
 const LEFT = 62;
 const RIGHT = 18;
@@ -38,7 +38,7 @@ export class ParetoView extends CanvasView {
   private readonly choices: Choice[];
   private readonly list = new ListTable("The points of the front", ["#", "#", "network", "where"]);
   private readonly side = element("div", { className: "side" });
-  private spots: Spots = [];
+  private placed: Spot[] | null = null; // made when somebody points at the picture
   private known: { layout: Layout; of: unknown; key: string } | null = null;
   private listed = "";
 
@@ -113,7 +113,7 @@ export class ParetoView extends CanvasView {
 
   paint(p: Painter): void {
     const layout = this.layOut();
-    this.spots = [];
+    this.placed = null;
     if (!layout || layout.box.width < 80 || layout.box.height < 40) return;
     const { x, y, box, across, up, fronts } = layout;
     const { theme } = p;
@@ -121,17 +121,13 @@ export class ParetoView extends CanvasView {
     paintUp(p, up, box, titleOf(y));
     paintAcross(p, across, box, titleOf(x));
     p.clip(box.x, box.y, box.width, box.height, () => {
-      fronts.forEach(({ points }, k) => {
-        const colour = css(mix(seriesColour(k), theme.groundRgb, 0.5));
-        const size = points.length > 1000 ? 2 : 4;
-        for (const point of points) {
-          const [left, top] = [across.at(x.values[point] as number), up.at(y.values[point] as number)];
-          p.rect(left - size / 2, top - size / 2, size, size, colour);
-          this.spots.push({ point, x: left, y: top, radius: size });
-        }
-      });
+      fronts.forEach(({ points }, k) => paintSquares(p, this.width, points, (point) => placeOf(layout, point), points.length > 1000 ? 2 : 4, css(mix(seriesColour(k), theme.groundRgb, 0.5))));
       fronts.forEach((one, k) => this.paintFront(p, layout, one, k));
-      for (const spot of this.spots) if (spot.point === this.app.selection || spot.point === this.app.held) p.circle(spot.x, spot.y, spot.radius + 4, "transparent", spot.point === this.app.selection ? theme.text : theme.faint);
+      for (const [point, colour] of [[this.app.held, theme.faint], [this.app.selection, theme.text]] as const) {
+        if (!fronts.some(({ points }) => points.includes(point))) continue;
+        const [left, top] = placeOf(layout, point);
+        p.circle(left, top, 9, "transparent", colour);
+      }
     });
     let left = LEFT;
     fronts.forEach(({ name }, k) => {
@@ -143,20 +139,25 @@ export class ParetoView extends CanvasView {
   }
 
   // In steps: between two points of the front, the worse of both figures is what one gets.
-  private paintFront(p: Painter, { x, y, across, up }: Layout, one: Front, k: number): void {
+  private paintFront(p: Painter, layout: Layout, one: Front, k: number): void {
     const line: number[] = [];
-    one.front.forEach((point) => {
-      const [left, top] = [across.at(x.values[point] as number), up.at(y.values[point] as number)];
+    for (const point of one.front) {
+      const [left, top] = placeOf(layout, point);
       if (line.length) line.push(left, line[line.length - 1] as number);
       line.push(left, top);
-    });
+    }
     const colour = css(seriesColour(k));
     if (line.length > 2) p.line(line, colour, 1.6);
-    for (const point of one.front) {
-      const [left, top] = [across.at(x.values[point] as number), up.at(y.values[point] as number)];
-      paintMark(p, k, left, top, 5, colour, p.theme.text);
-      this.spots.push({ point, x: left, y: top, radius: 6 });
-    }
+    for (const point of one.front) paintMark(p, k, ...placeOf(layout, point), 5, colour, p.theme.text);
+  }
+
+  /** The spots of all points; those of the fronts last, upon the others. */
+  private get spots(): Spot[] {
+    const layout = this.layOut();
+    if (!layout || this.placed) return this.placed ?? [];
+    const spots = (points: readonly number[], radius: number) => points.map((point): Spot => { const [x, y] = placeOf(layout, point); return { point, x, y, radius }; });
+    this.placed = [...layout.fronts.flatMap(({ points }) => spots(points, 3)), ...layout.fronts.flatMap((one) => spots(one.front, 6))];
+    return this.placed;
   }
 
   private fillList(): void {
@@ -207,3 +208,5 @@ export class ParetoView extends CanvasView {
     };
   }
 }
+
+const placeOf = ({ x, y, across, up }: Layout, point: number): [number, number] => [across.at(x.values[point] as number), up.at(y.values[point] as number)];

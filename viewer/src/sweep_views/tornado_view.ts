@@ -10,7 +10,7 @@ import { percent, signed } from "../ui/numbers";
 import type { App } from "../sweep_page/app";
 import { type Box, numberAxis, paintAcross } from "../sweep_page/axes";
 import { axisOptions, CanvasView, type Choice, choiceOf, switchOf, type Table } from "../sweep_page/parts";
-import { nearest, type Spots } from "../sweep_page/spots";
+import { nearest, type Spot } from "../sweep_page/spots";
 
 const TOP = 34;
 const BOTTOM = 42;
@@ -20,7 +20,7 @@ const ROW = 46; // at most
 
 export class TornadoView extends CanvasView {
   private readonly choices: Choice[];
-  private spots: Spots = [];
+  private spots: Spot[] = [];
   private known: { found: Sensitivity[]; of: unknown; key: string } | null = null;
 
   constructor(app: App) {
