@@ -19,21 +19,25 @@ const TIMES = /^(cycles?|ns|us|µs|ms|s)$/;
 /** Whether less of it is more hardware: latencies. */
 const lessIsMore = ({ unit }: Column) => TIMES.test(unit);
 
+/** Keys of how a point was compiled and not of the array: points are compared where these are equal. */
+const SETTINGS = ["propagate", "proved", "seed", "frames", "effort", "maxCycles"];
+const isHardware = ({ kind, name }: Column) => kind === "number" && !SETTINGS.includes(name);
+
 const hardwareBySweep = new WeakMap<Sweep, NumberColumn[]>();
 
 export function hardwareOf(sweep: Sweep): NumberColumn[] {
-  const known = hardwareBySweep.get(sweep) ?? keyColumns(sweep).filter((column): column is NumberColumn => column.kind === "number" && !isConstant(column));
+  const known = hardwareBySweep.get(sweep) ?? keyColumns(sweep).filter((column): column is NumberColumn => isHardware(column) && !isConstant(column));
   hardwareBySweep.set(sweep, known);
   return known;
 }
 
-/** One for each point that is slower, the worst first. Points are compared where their texts, the network's among them, are equal. */
+/** One for each point that is slower, the worst first. Points are compared where their texts, the network's among them, and settings are equal. */
 export function slowerWithMore(sweep: Sweep, points: readonly number[], time: NumberColumn): Slower[] {
-  const texts = keyColumns(sweep).filter((column) => column.kind === "text" && !isConstant(column));
+  const others = keyColumns(sweep).filter((column) => !isHardware(column) && !isConstant(column));
   const known = points.filter((point) => !Number.isNaN(time.values[point]));
   const steps = stepsOf(sweep);
   const out: Slower[] = [];
-  for (const group of groupsOf(texts, known).values()) {
+  for (const group of groupsOf(others, known).values()) {
     group.sort((a, b) => (time.values[a] as number) - (time.values[b] as number) || a - b);
     const thans = steps.cells <= MOST_CELLS ? fastestOnGrid(steps, group) : fastestOfPairs(steps, group);
     group.forEach((point, k) => {
@@ -48,7 +52,7 @@ export function slowerWithMore(sweep: Sweep, points: readonly number[], time: Nu
 
 const MOST_CELLS = 1 << 18;
 
-/** The place of each point along each kind of hardware: 0 for the least. */
+/** The place of each point along each kind of hardware: 1 for the least, 0 for none. */
 interface Steps {
   axes: Uint32Array[];
   sizes: number[];

@@ -51,10 +51,10 @@ export class HeatView extends CanvasView {
     });
     const move = (rows: number, columns: number) => () => this.move(rows, columns);
     this.keys.push(
-      { key: "arrowright", shown: "← → ↑ ↓", does: "the next cell", run: move(0, 1) },
-      { key: "arrowleft", shown: "", does: "", run: move(0, -1) },
-      { key: "arrowdown", shown: "", does: "", run: move(1, 0) },
-      { key: "arrowup", shown: "", does: "", run: move(-1, 0) },
+      { key: "arrowright", shown: "→", does: "the next cell", run: move(0, 1) },
+      { key: "arrowleft", shown: "←", does: "the cell before", run: move(0, -1) },
+      { key: "arrowdown", shown: "↓", does: "the cell below", run: move(1, 0) },
+      { key: "arrowup", shown: "↑", does: "the cell above", run: move(-1, 0) },
     );
   }
 

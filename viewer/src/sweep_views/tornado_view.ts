@@ -21,6 +21,7 @@ const ROW = 46; // at most
 export class TornadoView extends CanvasView {
   private readonly choices: Choice[];
   private spots: Spot[] = [];
+  private along = ""; // the key that the arrows go along
   private known: { found: Sensitivity[]; of: unknown; key: string } | null = null;
 
   constructor(app: App) {
@@ -43,8 +44,6 @@ export class TornadoView extends CanvasView {
       { key: "arrowup", shown: "↑", does: "the key before", run: step(0, -1) },
     );
   }
-
-  private row = 0; // the key that the arrows go along
 
   override tools(): HTMLElement[] {
     return this.choices.map(({ root }) => root);
@@ -107,6 +106,7 @@ export class TornadoView extends CanvasView {
     const shown = { ...box, height: row * found.length };
     p.rect(shown.x, shown.y, shown.width, shown.height, theme.sunken);
     paintAcross(p, axis, shown, titleOf(figure));
+    p.rect(0, box.y + this.placeIn(found) * row, 3, row, theme.accent);
     found.forEach((one, k) => this.paintRow(p, one, { y: box.y + k * row, height: row }, (value) => axis.at(value), figure, base));
     const x = axis.at(figure.values[base] as number);
     p.line([x, shown.y, x, shown.y + shown.height], theme.text, 1.5);
@@ -152,16 +152,18 @@ export class TornadoView extends CanvasView {
     this.app.tip.show(event, [[pointName(sweep, spot.point), "head"], `${figure.name}: ${cellWithUnit(figure, spot.point)}, ${signed(percent(change), change)}`, ...(bound ? [[`limited most by ${bound.name}`, "faint"] as [string, "faint"]] : [])]);
   }
 
+  private placeIn(found: readonly Sensitivity[]): number {
+    return Math.max(0, found.findIndex(({ key }) => key.column.name === this.along));
+  }
+
   private step(by: number, byKey: number): void {
     const { base, figure } = this;
     const found = figure && base >= 0 ? this.found(base, figure) : [];
     if (!found.length) return;
-    this.row = (this.row + byKey + found.length) % found.length;
-    const { key, others } = found[this.row] as Sensitivity;
-    if (!by) {
-      this.app.select(base);
-      return;
-    }
+    const { key, others } = found[(this.placeIn(found) + byKey + found.length) % found.length] as Sensitivity;
+    this.along = key.column.name;
+    this.redraw();
+    if (!by) return;
     const ranks = (point: number) => (key.column.kind === "number" ? (key.column.values[point] as number) : (key.column.codes[point] as number));
     const line = [...others, base].sort((a, b) => ranks(a) - ranks(b));
     const next = line[line.indexOf(base) + by];

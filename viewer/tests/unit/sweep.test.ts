@@ -150,6 +150,10 @@ describe("more hardware that is slower", () => {
   it("compares only points whose texts are equal", () => {
     expect(slower(sweepOf({ "key model": ["a", "b"], "key rows": [1, 2], "result ms ms": [1, 5] }))).toEqual([]);
   });
+  it("does not take a setting of the compiler for hardware", () => {
+    expect(slower(sweepOf({ "key rows": [1, 2], "key proved": [0, 1], "result ms ms": [5, 6] }))).toEqual([]);
+    expect(slower(sweepOf({ "key rows": [1, 2, 1], "key proved": [1, 1, 0], "result ms ms": [5, 6, 4] }))).toEqual([[1, 0, 0.2]]);
+  });
   it("takes a shorter latency for more hardware", () => {
     expect(slower(sweepOf({ "vary latency cycles": [100, 50], "result ms ms": [5, 6] }))).toEqual([[1, 0, 0.2]]);
     expect(slower(sweepOf({ "vary latency cycles": [50, 100], "result ms ms": [5, 6] }))).toEqual([]);
