@@ -26,7 +26,7 @@ export class PointTable {
   private readonly fields = element("tr", { className: "filters" });
   private readonly head = element("thead", {}, this.names, this.fields);
   private readonly window = new RowWindow(this.scroller, this.table, this.head, null, (place) => this.rowAt(place));
-  private readonly rows = new Map<number, HTMLTableRowElement>();
+  private readonly rows = new Map<number, HTMLTableRowElement>(); // by place: what they show is changed, which is faster than new ones
   private columns: readonly Column[] = [];
   private inputs: { column: Column; field: HTMLInputElement }[] = [];
   private shown: readonly number[] = [];
@@ -74,20 +74,21 @@ export class PointTable {
 
   /** Lights up a row, and scrolls it into sight. */
   mark(point: number): void {
-    this.rows.get(this.chosen)?.setAttribute("aria-selected", "false");
-    this.rows.get(point)?.setAttribute("aria-selected", "true");
+    this.rowOf(this.chosen)?.setAttribute("aria-selected", "false");
+    this.rowOf(point)?.setAttribute("aria-selected", "true");
     this.chosen = point;
     this.window.reveal(this.shown.indexOf(point));
     this.holdTabStop();
   }
 
-  /** Makes the rows anew, for what is held, or the theme, has changed. */
-  forget(): void {
-    const focused = this.pointAt(document.activeElement);
-    this.rows.clear();
-    this.window.show(this.shown.length);
-    this.holdTabStop();
-    this.rows.get(focused)?.focus({ preventScroll: true });
+  /** Fills the rows anew: what is held, or the theme, has changed. */
+  refill(): void {
+    for (const row of this.rows.values()) if (row.isConnected) this.fill(row, Number(row.dataset["point"]));
+  }
+
+  private rowOf(point: number): HTMLTableRowElement | undefined {
+    const row = this.rows.get(this.shown.indexOf(point));
+    return Number(row?.dataset["point"]) === point ? row : undefined;
   }
 
   /** Selects the row `by` below the selected one. */
@@ -101,41 +102,46 @@ export class PointTable {
   private take(point: number): void {
     const hadFocus = this.window.body.contains(document.activeElement);
     this.window.reveal(this.shown.indexOf(point));
-    if (hadFocus) this.rows.get(point)?.focus({ preventScroll: true });
+    if (hadFocus) this.rowOf(point)?.focus({ preventScroll: true });
     this.mark(point);
     this.app.select(point);
   }
 
   private rowAt(place: number): HTMLTableRowElement {
-    const point = this.shown[place] as number;
-    let row = this.rows.get(point);
+    let row = this.rows.get(place);
     if (!row) {
       if (this.rows.size > KEPT_ROWS) for (const [known, node] of this.rows) if (!node.isConnected) this.rows.delete(known);
-      this.rows.set(point, (row = this.makeRow(point)));
+      const cells = this.columns.map((column) => element("td", { className: column.kind === "number" ? "" : "text" }, ...(column.name === "boundBy" ? [element("i", { className: "swatch" })] : []), document.createTextNode("")));
+      this.rows.set(place, (row = element("tr", { className: "row", tabIndex: -1 }, ...cells)));
     }
+    this.fill(row, this.shown[place] as number);
     return row;
   }
 
-  private makeRow(point: number): HTMLTableRowElement {
-    const { sweep } = this.app;
-    const isHeld = point === this.app.held;
-    const row = element("tr", { className: isHeld ? "row held" : "row", tabIndex: -1, data: { point: String(point) }, aria: { selected: String(point === this.chosen) } });
-    for (const column of this.columns) {
-      const text = cellText(column, point);
-      const cell = element("td", { className: column.kind === "number" ? "" : "text", textContent: text });
-      if (column.kind === "text") cell.title = text;
-      if (column.name === "boundBy") {
-        const bound = largest(boundsOf(sweep), point);
-        if (bound) cell.prepend(element("i", { className: "swatch", style: { background: css(resourceColour(bound.resource)) } }));
-      }
-      row.append(cell);
-    }
-    return row;
+  private fill(row: HTMLTableRowElement, point: number): void {
+    row.dataset["point"] = String(point);
+    row.className = point === this.app.held ? "row held" : "row";
+    row.setAttribute("aria-selected", String(point === this.chosen));
+    this.columns.forEach((column, k) => {
+      const cell = row.children[k] as HTMLTableCellElement;
+      const text = cell.lastChild as Text;
+      const now = cellText(column, point);
+      if (column.name === "boundBy") this.paintBound(cell.firstChild as HTMLElement, point);
+      if (text.data === now) return;
+      text.data = now;
+      if (column.kind === "text") cell.title = now;
+    });
+  }
+
+  private paintBound(swatch: HTMLElement, point: number): void {
+    const bound = largest(boundsOf(this.app.sweep), point);
+    swatch.hidden = !bound;
+    if (bound) swatch.style.background = css(resourceColour(bound.resource));
   }
 
   // One row takes part in the order of Tab; the arrows move among the others.
   private holdTabStop(): void {
-    const stop = this.rows.get(this.chosen);
+    const stop = this.rowOf(this.chosen);
     const first = stop?.isConnected ? stop : this.window.body.firstElementChild;
     for (const row of this.window.body.children) (row as HTMLElement).tabIndex = row === first ? 0 : -1;
   }

@@ -62,7 +62,7 @@ export class PointsView extends View {
       this.shown = sort;
       this.list.show(points, sort);
     }
-    if (change.has("held") || this.dark !== app.theme.dark) this.list.forget();
+    if (change.has("held") || this.dark !== app.theme.dark) this.list.refill();
     this.dark = app.theme.dark;
     if (change.has("filters") || change.has("view") || change.has("lower")) this.list.followFilters();
     if (change.has("selection") || change.has("view") || change.has("lower") || change.has("sort")) this.list.mark(app.selection);
