@@ -18,3 +18,6 @@ run tests/bench/synthetic.ts "$out/synthetic.json"
 echo "empty page, gzip: $(gzip -9c ../build/src/emit/page/timeline/timeline.html | wc -c) bytes"
 (cd "$out" && wc -c ./*.html | sed '$d')
 run tests/bench/frames.ts "$out"/*.html
+mkdir -p "$out/sweep"
+run tests/bench/large_sweep.ts ../build/src/emit/page/sweep/sweep.html "$out/sweep/sweep.html"
+run tests/bench/sweep.ts "$out/sweep/sweep.html"

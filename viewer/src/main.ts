@@ -1,7 +1,9 @@
 // Reads the timelines that the page carries and starts the App on them.
 import "./style.css"; // before the views' own
+import "./ui/grid.css";
 import { Page, type ViewMakers } from "./ui/page";
-import { refusal } from "./run/format";
+import { start } from "./ui/start";
+import { refusal, type TimelineJson } from "./run/format";
 import { Run } from "./run/run";
 import { unpack } from "./run/unpack";
 import { AsmView } from "./views/asm/asm_view";
@@ -24,7 +26,7 @@ const VIEWS: ViewMakers = {
   compare: (app) => new CompareView(app),
 };
 
-async function start(host: HTMLElement): Promise<void> {
+start("timeline", async (host) => {
   const carried = [...document.querySelectorAll<HTMLScriptElement>("script.timeline")];
   if (!carried.length) throw new Error("The page carries no timeline. heddle compile and heddle view write pages that do.");
   const runs: Run[] = [];
@@ -33,17 +35,8 @@ async function start(host: HTMLElement): Promise<void> {
     node.remove(); // its text is some megabytes
     const reason = refusal(json);
     if (reason) throw new Error(reason);
-    runs.push(new Run(json));
+    runs.push(new Run(json as TimelineJson));
   }
   const page = new Page(runs, VIEWS, host);
   Object.assign(window, { heddle: page.app, heddlePage: page });
-}
-
-const host = document.getElementById("app") as HTMLElement;
-start(host).catch((error: unknown) => {
-  const problem = document.createElement("p");
-  problem.id = "problem";
-  problem.setAttribute("role", "alert");
-  problem.textContent = `This page cannot show its timeline. ${error instanceof Error ? error.message : String(error)}`;
-  host.replaceChildren(problem);
 });

@@ -7,8 +7,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::string_view kBefore =
-    "<script type=\"application/octet-stream\" class=\"sweep\">";
+constexpr std::string_view kBefore = "<script type=\"application/octet-stream\" class=\"sweep\">";
 
 TEST(SweepHtml, CarriesItsDocumentSoThatNamesCannotBecomeMarkup) {
   const std::string page =

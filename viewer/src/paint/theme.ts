@@ -44,3 +44,15 @@ export const mix = (a: Rgb, b: Rgb, share: number): Rgb => [0, 1, 2].map((k) => 
 export function heat(theme: Theme, share: number, hue: Rgb = [213, 94, 0]): Rgb {
   return mix(theme.laneRgb, hue, 0.06 + 0.94 * Math.max(0, Math.min(1, share)));
 }
+
+const light = (c: Rgb): number => {
+  const [r, g, b] = c.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+
+/** Text on a colour: dark or light, whichever stands out more. */
+export const inkOn = (colour: Rgb): string => ((light(colour) + 0.05) / 0.055 > 1.05 / (light(colour) + 0.05) ? "#101214" : "#ffffff");
+
+/** For things without a hue of their own, such as networks: told apart from each other, and 3:1 and more from both grounds. */
+const SERIES: readonly Rgb[] = [[56, 118, 181], [207, 83, 68], [60, 140, 76], [170, 90, 185], [158, 116, 30], [30, 140, 150], [206, 84, 140], [124, 124, 124]];
+export const seriesColour = (k: number): Rgb => SERIES[k % SERIES.length] as Rgb;

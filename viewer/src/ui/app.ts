@@ -1,55 +1,34 @@
 // What views and panels know of the page: the runs, the state, and how to move about. It knows none of them.
-import { DARK, LIGHT, type Theme } from "../paint/theme";
 import type { Run, Stretch } from "../run/run";
 import { type Waits, WAITS } from "../run/stalls";
 import { hashOf, parseHash } from "./hash";
 import { durationText } from "./numbers";
-import { Steps } from "./steps";
 import { entered, type Left } from "./other_run";
-import { type Change, EDGE, type Focus, focusOf, type Selection, type State, Store, type ViewId } from "./state";
-import { Tip } from "./tip";
+import { Stage } from "./stage";
+import { EDGE, type Focus, focusOf, type Selection, type State, type ViewId } from "./state";
 
-// What puts something else under a pointer that rests.
-const MOVES: readonly (keyof State)[] = ["view", "lower", "run", "window", "selection"];
-const ADDRESS_DELAY = 150; // ms
+const ADDRESS_STEPS: readonly (keyof State)[] = ["view", "lower", "run", "selection", "window", "measure"];
+const SHIFTS: readonly (keyof State)[] = ["view", "lower", "run", "window", "selection"];
 const LEAST_WINDOW = 10; // cycles
-const DETAILS = "page.details"; // the option that says whether the panel at the side is there
 const WAITS_OPTION = "page.waits";
-const NARROW = matchMedia("(max-width: 900px)"); // as in style.css: the panel lies over the panes, and only for whoever asks
 
-export class App {
-  readonly store: Store;
-  readonly tip = new Tip(document.body);
-  theme: Theme;
+export class App extends Stage<ViewId, State> {
   // What came with a stretch of time to show: from the address, or with a run that one comes back to.
   private linked: Selection | null;
   private left: Left | null = null;
-  private address = 0; // timer
-  private readonly steps = new Steps();
   private known: { run: Run; selection: Selection | null; focus: Focus } | null = null;
 
-  /** `viewIds`: the views that the page has, in order. */
   constructor(
     readonly runs: readonly Run[],
-    readonly viewIds: readonly ViewId[],
+    viewIds: readonly ViewId[],
   ) {
-    this.store = new Store(this.stateOf(location.hash));
+    super(viewIds, { read: (hash) => stateOf(runs, hash), write: hashOf, steps: ADDRESS_STEPS, moves: ["window"], shifts: SHIFTS });
     this.linked = this.store.state.selection;
-    this.theme = matchMedia("(prefers-color-scheme: dark)").matches ? DARK : LIGHT;
-    this.markTheme();
-    NARROW.addEventListener("change", () => this.store.refresh());
-    this.store.listen((change) => {
-      if (MOVES.some((key) => change.has(key))) this.tip.hide();
-      this.writeAddress(change);
-    });
-    addEventListener("hashchange", ({ newURL }) => {
-      clearTimeout(this.address);
-      const state = this.stateOf(new URL(newURL).hash); // location may have been written since
-      this.linked = state.selection;
-      this.left = null;
-      this.steps.arrive();
-      this.store.set(state);
-    });
+  }
+
+  protected override arrived(state: State): void {
+    this.linked = state.selection;
+    this.left = null;
   }
 
   /** The run that the views show. */
@@ -98,25 +77,6 @@ export class App {
     this.store.set({ lower: lower ? "" : view === "layers" ? "timeline" : "layers" });
   }
 
-  get hasDetails(): boolean {
-    return this.store.option(DETAILS, NARROW.matches ? "none" : "shown") === "shown";
-  }
-
-  get isNarrow(): boolean {
-    return NARROW.matches;
-  }
-
-  toggleDetails(): void {
-    this.store.setOption(DETAILS, this.hasDetails ? "none" : "shown");
-  }
-
-  /** Brings a view on screen, into the upper pane unless it is there already. */
-  open(id: ViewId): void {
-    const { view, lower } = this.store.state;
-    if (id === view || id === lower) return;
-    this.store.set({ view: id });
-  }
-
   /** Shows cycles from .. to, held within the run. */
   show(from: number, to: number): void {
     const { makespan } = this.run;
@@ -158,26 +118,9 @@ export class App {
   duration(cycles: number): string {
     return durationText(cycles, this.run.device.clockHz, this.store.state.unit);
   }
+}
 
-  setTheme(theme: Theme): void {
-    this.theme = theme;
-    this.markTheme();
-    this.store.refresh();
-  }
-
-  private markTheme(): void {
-    document.documentElement.classList.toggle("dark", this.theme.dark);
-  }
-
-  // Not at each frame: browsers stop a page that writes its address too often.
-  private writeAddress(change: Change): void {
-    this.steps.add(change);
-    clearTimeout(this.address);
-    this.address = window.setTimeout(() => this.steps.write(hashOf(this.store.state)), ADDRESS_DELAY);
-  }
-
-  private stateOf(hash: string): State {
-    const byDefault: Omit<State, "window"> = { view: this.runs.length > 1 ? "compare" : "timeline", lower: "layers", run: 0, selection: null, measure: null, unit: "cycles", options: {} };
-    return parseHash(hash, byDefault, this.runs.map((run) => run.makespan));
-  }
+function stateOf(runs: readonly Run[], hash: string): State {
+  const byDefault: Omit<State, "window"> = { view: runs.length > 1 ? "compare" : "timeline", lower: "layers", run: 0, selection: null, measure: null, unit: "cycles", options: {} };
+  return parseHash(hash, byDefault, runs.map((run) => run.makespan));
 }

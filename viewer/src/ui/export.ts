@@ -1,52 +1,55 @@
 // Any view as a file: PNG, SVG, and its table as CSV.
 import { CanvasPainter, SvgPainter } from "../paint/painter";
-import type { App } from "./app";
-import { runName } from "../run/names";
+import type { Theme } from "../paint/theme";
+import type { Picture, Surroundings, TableOf, ViewOf } from "./base_view";
 import { button, download, element } from "./dom";
-import { count } from "./numbers";
-import type { Picture, Table, View } from "./view";
 
 const PNG_SCALE = 2;
 const CAPTION = 24; // pixels over a picture
 
-/** The view's picture below a line that says of what run it is. */
-function captioned(app: App, view: View): Picture {
+type Saved = Pick<ViewOf<Surroundings, string, never, unknown>, "picture" | "table">;
+
+/** How a page names what it saves. */
+export interface Naming {
+  theme: Theme;
+  /** The line over a picture. */
+  caption: string;
+  /** Of the file, without its ending. */
+  name: string;
+}
+
+/** The view's picture below a line that says what it is of. */
+function captioned(caption: string, view: Saved): Picture {
   const { width, height, paint } = view.picture();
-  const { run } = app;
-  const { window } = app.store.state;
-  const [from, to] = [Math.max(0, window.from), Math.min(run.makespan, window.to)];
-  const part = from > 0 || to < run.makespan ? `; cycles ${count(from)} to ${count(to)}` : "";
-  const runs = view.id === "compare" ? app.runs : [run];
-  const text = runs.map((each) => `${runName(each)}, ${count(each.makespan)} cycles`).join(" against ") + (view.id === "compare" ? "" : part);
   return {
     width,
     height: height + CAPTION,
     paint: (p) => {
-      p.text(8, CAPTION / 2, text, { bold: true, size: 12, width: width - 16 });
+      p.text(8, CAPTION / 2, caption, { bold: true, size: 12, width: width - 16 });
       p.shift(0, CAPTION, () => paint(p));
     },
   };
 }
 
-export function svgOf(app: App, view: View): string {
-  const { width, height, paint } = captioned(app, view);
-  const painter = new SvgPainter(app.theme, width, height);
+function svgOf({ theme, caption }: Naming, view: Saved): string {
+  const { width, height, paint } = captioned(caption, view);
+  const painter = new SvgPainter(theme, width, height);
   paint(painter);
   return painter.document();
 }
 
-export async function pngOf(app: App, view: View): Promise<Blob> {
-  const { width, height, paint } = captioned(app, view);
+async function pngOf({ theme, caption }: Naming, view: Saved): Promise<Blob> {
+  const { width, height, paint } = captioned(caption, view);
   const canvas = element("canvas", { width: Math.round(width * PNG_SCALE), height: Math.round(height * PNG_SCALE) });
   const context = canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
-  const painter = new FilePainter(context, app.theme, PNG_SCALE);
-  painter.rect(0, 0, width, height, app.theme.ground);
+  const painter = new FilePainter(context, theme, PNG_SCALE);
+  painter.rect(0, 0, width, height, theme.ground);
   paint(painter);
   return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is too large for the browser"))), "image/png"));
 }
 
 /** RFC 4180; a cell that a spreadsheet would run as a formula is kept from it. */
-export function csvOf({ columns, rows }: Table): string {
+export function csvOf({ columns, rows }: TableOf<unknown>): string {
   const cell = (value: string | number) => {
     const text = typeof value === "string" && /^[=+@\t\r-]/.test(value) && !/^[-+]?[\d.,]+/.test(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
@@ -54,11 +57,12 @@ export function csvOf({ columns, rows }: Table): string {
   return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
-export function exportMenu(app: App, view: View): HTMLElement {
-  const name = (ending: string) => `${app.run.model}-${view.id}.${ending}`.replace(/[^\w.-]+/g, "_");
+/** `naming` is asked when something is saved. */
+export function exportMenu(naming: () => Naming, view: Saved): HTMLElement {
+  const name = (ending: string) => `${naming().name}.${ending}`.replace(/[^\w.-]+/g, "_");
   const items: [string, () => void][] = [
-    ["PNG picture", () => void pngOf(app, view).then((blob) => download(name("png"), blob))],
-    ["SVG picture", () => download(name("svg"), new Blob([svgOf(app, view)], { type: "image/svg+xml" }))],
+    ["PNG picture", () => void pngOf(naming(), view).then((blob) => download(name("png"), blob))],
+    ["SVG picture", () => download(name("svg"), new Blob([svgOf(naming(), view)], { type: "image/svg+xml" }))],
     ["CSV table", () => download(name("csv"), new Blob([csvOf(view.table())], { type: "text/csv" }))],
   ];
   const menu = element("details", { className: "menu" }, element("summary", { textContent: "Save", title: "Save this view as a file" }));

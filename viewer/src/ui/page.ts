@@ -2,12 +2,14 @@
 import type { Run } from "../run/run";
 import { App } from "./app";
 import { Brief } from "./brief";
+import { namingOf } from "./caption";
 import { Details } from "./details";
 import { element } from "./dom";
 import { Header } from "./header";
+import type { KeyedView } from "./key_board";
 import { Keys } from "./keys";
-import { Pane } from "./pane";
-import { type Change, EVERYTHING, type ViewId, VIEWS } from "./state";
+import { Pane, type PaneParts } from "./pane";
+import { type Change, EVERYTHING, type Selection, type State, TITLES, type ViewId, VIEWS } from "./state";
 import type { View } from "./view";
 
 export type ViewMakers = Readonly<Record<ViewId, (app: App) => View>>;
@@ -15,7 +17,7 @@ export type ViewMakers = Readonly<Record<ViewId, (app: App) => View>>;
 export class Page {
   readonly app: App;
   private readonly views = new Map<ViewId, View>();
-  private readonly panes: [Pane, Pane];
+  private readonly panes: readonly Pane<ViewId, Selection, keyof State>[];
   private readonly header: Header;
   private readonly details: Details;
   private readonly brief: Brief;
@@ -27,8 +29,9 @@ export class Page {
   ) {
     const app = (this.app = new App(runs, VIEWS.filter((id) => id !== "compare" || runs.length > 1)));
     const viewOf = (id: ViewId) => this.viewOf(id);
-    this.panes = [new Pane(app, "view", viewOf), new Pane(app, "lower", viewOf)];
-    const keys = new Keys(app, () => this.shown, viewOf);
+    const parts: PaneParts<ViewId, Selection, keyof State> = { titles: TITLES, viewOf, naming: (id: ViewId) => namingOf(app, id), everything: EVERYTHING };
+    this.panes = (["view", "lower"] as const).map((place) => new Pane<ViewId, Selection, keyof State>(app, place, parts));
+    const keys = new Keys(app, { titles: TITLES, shown: () => this.shown, all: () => app.viewIds.map(viewOf) });
     this.header = new Header(app, keys);
     this.details = new Details(app);
     this.brief = new Brief(app);
@@ -45,7 +48,7 @@ export class Page {
   }
 
   /** Views on screen, upper first. */
-  private get shown(): View[] {
+  private get shown(): KeyedView<ViewId>[] {
     return this.panes.flatMap((pane) => (pane.shown ? [pane.shown] : []));
   }
 
@@ -53,6 +56,6 @@ export class Page {
     this.panes.forEach((pane) => pane.changed(change));
     this.header.changed(change);
     this.details.changed(change);
-    this.brief.show(this.details.root);
+    this.brief.show(this.details.root, this.app.store.state.selection !== null);
   }
 }

@@ -1,34 +1,44 @@
 // Half of the page: a bar of tabs and the view that is chosen.
-import { exportMenu } from "./export";
+import type { Surroundings, ViewOf } from "./base_view";
 import { button, element } from "./dom";
-import type { App } from "./app";
-import { type Change, EVERYTHING, type ViewId } from "./state";
+import { exportMenu, type Naming } from "./export";
 import { nextSort, type Sort, twinOf } from "./twin";
-import type { View } from "./view";
 
-export const TITLES: Record<ViewId, string> = {
-  timeline: "Timeline", path: "Critical path", memory: "Memory", mesh: "Mesh", layers: "Layers", graph: "Graph", asm: "Asm", compare: "Compare",
-};
+/** A page whose panes these are. */
+export interface Paned<Id extends string, Chosen> extends Surroundings {
+  readonly viewIds: readonly Id[];
+  readonly store: { readonly state: Readonly<{ view: Id; lower: Id | "" }>; set(change: { view?: Id; lower?: Id | "" }): void };
+  select(selection: Chosen): void;
+  toggleLower(): void;
+}
 
-export class Pane {
+export interface PaneParts<Id extends string, Chosen, Key> {
+  titles: Readonly<Record<Id, string>>;
+  viewOf(id: Id): ViewOf<Surroundings, Id, ReadonlySet<Key>, Chosen>;
+  naming(id: Id): Naming;
+  /** For a view that comes on screen. */
+  everything: ReadonlySet<Key>;
+}
+
+export class Pane<Id extends string, Chosen, Key> {
   readonly root: HTMLElement;
-  shown: View | null = null;
-  private readonly tabs = new Map<ViewId, HTMLButtonElement>();
+  shown: ViewOf<Surroundings, Id, ReadonlySet<Key>, Chosen> | null = null;
+  private readonly tabs = new Map<Id, HTMLButtonElement>();
   private readonly tools = element("div", { className: "tools" });
   private readonly body: HTMLElement;
   private asTable = false;
   private sort: Sort | null = null;
 
   constructor(
-    private readonly app: App,
+    private readonly app: Paned<Id, Chosen>,
     private readonly place: "view" | "lower",
-    private readonly viewOf: (id: ViewId) => View,
+    private readonly parts: PaneParts<Id, Chosen, Key>,
   ) {
     const name = place === "view" ? "upper" : "lower";
     this.body = element("div", { className: "pane-body", id: `pane-${name}`, aria: { role: "tabpanel" } });
     const list = element("div", { className: "tabs", aria: { role: "tablist", label: `View in the ${name} pane` } });
     for (const id of app.viewIds) {
-      const tab = element("button", { type: "button", id: `tab-${name}-${id}`, textContent: TITLES[id], aria: { role: "tab", controls: this.body.id }, onclick: () => this.choose(id) });
+      const tab = element("button", { type: "button", id: `tab-${name}-${id}`, textContent: parts.titles[id], aria: { role: "tab", controls: this.body.id }, onclick: () => this.choose(id) });
       this.tabs.set(id, tab);
       list.append(tab);
     }
@@ -37,7 +47,7 @@ export class Pane {
     if (place === "lower") this.root.prepend(this.splitter());
   }
 
-  changed(change: Change): void {
+  changed(change: ReadonlySet<Key>): void {
     const id = this.app.store.state[this.place];
     this.root.hidden = id === "";
     if (id === "") {
@@ -45,7 +55,7 @@ export class Pane {
       this.body.replaceChildren();
       return;
     }
-    const view = this.viewOf(id);
+    const view = this.parts.viewOf(id);
     if (view !== this.shown) {
       this.shown = view;
       this.asTable = false;
@@ -53,7 +63,7 @@ export class Pane {
       this.body.replaceChildren(view.root);
       this.body.setAttribute("aria-labelledby", `tab-${this.place === "view" ? "upper" : "lower"}-${id}`);
       this.fillTools(view);
-      change = EVERYTHING;
+      change = this.parts.everything;
     }
     for (const [tab, node] of this.tabs) {
       node.setAttribute("aria-selected", String(tab === id));
@@ -64,7 +74,7 @@ export class Pane {
     if (this.asTable && [...change].some((key) => key !== "selection")) this.fillTable(view);
   }
 
-  private choose(id: ViewId): void {
+  private choose(id: Id): void {
     const { view, lower } = this.app.store.state;
     // A view stands in one pane at a time: choosing the other pane's swaps the two.
     if (this.place === "view") this.app.store.set(id === lower ? { view: id, lower: view } : { view: id });
@@ -76,23 +86,23 @@ export class Pane {
     if (!step) return;
     const ids = [...this.tabs.keys()];
     const at = ids.findIndex((id) => this.tabs.get(id) === document.activeElement);
-    const next = ids[(at + step + ids.length) % ids.length] as ViewId;
+    const next = ids[(at + step + ids.length) % ids.length] as Id;
     this.choose(next);
     this.tabs.get(next)?.focus();
     e.preventDefault();
     e.stopPropagation();
   }
 
-  private fillTools(view: View): void {
+  private fillTools(view: NonNullable<typeof this.shown>): void {
     const table = button("Table", "What is drawn, as a table", () => {
       this.asTable = !this.asTable;
       table.setAttribute("aria-pressed", String(this.asTable));
       if (this.asTable) this.fillTable(view);
       else this.body.replaceChildren(view.root);
-      view.changed(EVERYTHING);
+      view.changed(this.parts.everything);
     });
     table.setAttribute("aria-pressed", "false");
-    this.tools.replaceChildren(...view.tools(), table, exportMenu(this.app, view));
+    this.tools.replaceChildren(...view.tools(), table, exportMenu(() => this.parts.naming(view.id), view));
     if (this.place === "lower") this.tools.append(button("✕", "Close the lower pane", () => this.app.store.set({ lower: "" })));
     else this.tools.append(this.splitButton());
   }
@@ -101,7 +111,7 @@ export class Pane {
     return button("◫", "Open or close the lower pane (B)", () => this.app.toggleLower());
   }
 
-  private fillTable(view: View): void {
+  private fillTable(view: NonNullable<typeof this.shown>): void {
     const scrolled = this.body.querySelector(":scope > .scrolls > .twin")?.parentElement?.scrollTop ?? 0;
     const region = twinOf(view.table(), this.sort, (selection) => this.app.select(selection), (column) => {
       this.sort = nextSort(this.sort, column);

@@ -1,8 +1,12 @@
 // What the page shows, in one place: plain values that the address holds, so that a link brings another reader to the same sight.
 import type { Run, SliceRef, Stretch } from "../run/run";
+import { type PageState, StateStore } from "./store";
 
 export const VIEWS = ["timeline", "path", "memory", "mesh", "layers", "graph", "asm", "compare"] as const;
 export type ViewId = (typeof VIEWS)[number];
+export const TITLES: Readonly<Record<ViewId, string>> = {
+  timeline: "Timeline", path: "Critical path", memory: "Memory", mesh: "Mesh", layers: "Layers", graph: "Graph", asm: "Asm", compare: "Compare",
+};
 
 export interface Tile {
   kind: "core" | "memtile";
@@ -29,10 +33,7 @@ export interface Memory {
   column: number;
 }
 
-export interface State {
-  /** Above and, if any, below. */
-  view: ViewId;
-  lower: ViewId | "";
+export interface State extends PageState<ViewId> {
   /** Which run the views show: 0, or 1 where two were given. */
   run: number;
   /** The stretch of time on screen, shared by all views that have a time axis. */
@@ -41,8 +42,6 @@ export interface State {
   /** A stretch that was measured with the mouse. */
   measure: Stretch | null;
   unit: "cycles" | "time";
-  /** Settings of a view, "memory.tile" and the like; a view owns the names that begin with its own. */
-  options: Readonly<Record<string, string>>;
 }
 
 /** Of the window, that may show what lies before the run and behind it. */
@@ -51,58 +50,7 @@ export const EDGE = 0.01;
 export type Change = ReadonlySet<keyof State>;
 export const EVERYTHING: Change = new Set<keyof State>(["view", "lower", "run", "window", "selection", "measure", "unit", "options"]);
 
-export class Store {
-  private readonly defaults = new Map<string, string>(); // of the options that were read
-  private readonly listeners: ((change: Change) => void)[] = [];
-  private pending: Set<keyof State> | null = null;
-
-  constructor(private current: State) {}
-
-  get state(): Readonly<State> {
-    return this.current;
-  }
-
-  /** Listeners hear of it once a frame, with all that has changed since. */
-  set(change: Partial<State>): void {
-    const keys = (Object.keys(change) as (keyof State)[]).filter((key) => change[key] !== this.current[key]);
-    if (!keys.length) return;
-    this.current = { ...this.current, ...change };
-    this.tell(keys);
-  }
-
-  /** Lets everything be drawn anew, with the state as it is. */
-  refresh(): void {
-    this.tell(["options"]);
-  }
-
-  option(name: string, byDefault: string): string {
-    this.defaults.set(name, byDefault);
-    return this.current.options[name] ?? byDefault;
-  }
-
-  /** What is as by default is not kept, so that the address stays short. */
-  setOption(name: string, value: string): void {
-    const { [name]: old, ...others } = this.current.options;
-    const byDefault = this.defaults.get(name);
-    if ((old ?? byDefault) !== value) this.set({ options: value === byDefault ? others : { ...others, [name]: value } });
-  }
-
-  listen(listener: (change: Change) => void): void {
-    this.listeners.push(listener);
-  }
-
-  private tell(keys: Iterable<keyof State>): void {
-    if (!this.pending) {
-      this.pending = new Set();
-      requestAnimationFrame(() => {
-        const changed = this.pending ?? new Set();
-        this.pending = null;
-        for (const listener of this.listeners) listener(changed);
-      });
-    }
-    for (const key of keys) this.pending.add(key);
-  }
-}
+export class Store extends StateStore<State> {}
 
 /** All that is known of the selection; -1 or null where it says nothing. Views light up what concerns them. */
 export interface Focus {

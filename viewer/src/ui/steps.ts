@@ -1,16 +1,18 @@
 // The browser's Back and Forward: each thing that a user did is a step, and those of one movement are one.
-import type { Change, State } from "./state";
+const ONE_MOVE = 1000; // milliseconds within which a movement goes on
 
-/** Changes of these are steps; those of the others come along with the next. */
-const STEPS: readonly (keyof State)[] = ["view", "lower", "run", "selection", "window", "measure"];
-const ONE_MOVE = 1000; // milliseconds within which zooming and panning go on
-
-export class Steps {
-  private readonly changed = new Set<keyof State>();
+export class Steps<K> {
+  private readonly changed = new Set<K>();
   private movedAt = -Infinity;
   private arrived = false; // at an address that was given: by Back, or typed
 
-  add(change: Change): void {
+  /** Changes of `steps` are steps, those of others come along with the next; those of `moves` go on. */
+  constructor(
+    private readonly steps: readonly K[],
+    private readonly moves: readonly K[],
+  ) {}
+
+  add(change: ReadonlySet<K>): void {
     for (const key of change) this.changed.add(key);
   }
 
@@ -21,10 +23,10 @@ export class Steps {
   /** Puts the state into the address, as a new step where it is one. */
   write(hash: string): void {
     const now = performance.now();
-    const isMove = [...this.changed].every((key) => key === "window" || !STEPS.includes(key));
+    const isMove = [...this.changed].every((key) => this.moves.includes(key) || !this.steps.includes(key));
     const goesOn = isMove && now - this.movedAt < ONE_MOVE;
-    const isStep = !this.arrived && !goesOn && STEPS.some((key) => this.changed.has(key));
-    if (isMove && this.changed.has("window") && !this.arrived) this.movedAt = now;
+    const isStep = !this.arrived && !goesOn && this.steps.some((key) => this.changed.has(key));
+    if (isMove && this.moves.some((key) => this.changed.has(key)) && !this.arrived) this.movedAt = now;
     else this.movedAt = -Infinity;
     this.arrived = false;
     this.changed.clear();

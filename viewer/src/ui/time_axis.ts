@@ -1,5 +1,6 @@
 // The x axis that the views share: the same stretch of time stands under the same pixel wherever it is shown.
 import { type Painter, textWidth } from "../paint/painter";
+import { ticks } from "../paint/ticks";
 import type { Stretch } from "../run/run";
 import type { App } from "./app";
 import { count, seconds } from "./numbers";
@@ -25,16 +26,6 @@ export class TimeScale {
   get perPixel(): number {
     return (this.window.to - this.window.from) / Math.max(1, this.right - this.left);
   }
-}
-
-/** Round values, about `wish` pixels apart; 0, never -0. */
-export function ticks(window: Stretch, pixels: number, wish: number, step = 1): number[] {
-  const least = ((window.to - window.from) * wish) / Math.max(1, pixels) / step;
-  const power = 10 ** Math.floor(Math.log10(least));
-  const width = step * Math.max(step === 1 ? 1 : 0, power * ([1, 2, 5, 10].find((m) => m * power >= least) ?? 10));
-  const out: number[] = [];
-  for (let k = Math.ceil(window.from / width); k * width <= window.to; k++) out.push(k * width + 0);
-  return out;
 }
 
 /** The axis between y and y + AXIS_HEIGHT, in cycles or seconds as the state says; lines down to `bottom`. */

@@ -1,7 +1,6 @@
 // A view's table in the page: a click on a heading sorts, one on a row selects what it stands for.
 import { element } from "./dom";
-import type { Selection } from "./state";
-import { rowsInPage, type Table } from "./view";
+import { rowsInPage, type TableOf } from "./base_view";
 
 export interface Sort {
   column: number;
@@ -26,16 +25,16 @@ function compare(a: Cell, b: Cell, descends: boolean): number {
 }
 
 /** The table with its rows in order of a column; sums of other rows stay behind them. */
-export function sorted(table: Table, { column, descends }: Sort): Table {
+export function sorted<Chosen>(table: TableOf<Chosen>, { column, descends }: Sort): TableOf<Chosen> {
   const { rows, selections, sums } = table;
   const places = rows.map((_, n) => n);
   const isSum = (n: number) => Number(sums?.has(n) ?? false);
   places.sort((a, b) => isSum(a) - isSum(b) || compare(rows[a]?.[column] ?? "", rows[b]?.[column] ?? "", descends) || a - b);
-  const ordered: Table = { caption: table.caption, columns: table.columns, rows: places.map((n) => rows[n] as Cell[]) };
+  const ordered: TableOf<Chosen> = { caption: table.caption, columns: table.columns, rows: places.map((n) => rows[n] as Cell[]) };
   return selections ? { ...ordered, selections: places.map((n) => selections[n] ?? null) } : ordered;
 }
 
-export function twinOf(given: Table, sort: Sort | null, select: (selection: Selection) => void, sortBy: (column: number) => void): HTMLElement {
+export function twinOf<Chosen>(given: TableOf<Chosen>, sort: Sort | null, select: (selection: Chosen) => void, sortBy: (column: number) => void): HTMLElement {
   const content = sort ? sorted(given, sort) : given;
   const { caption, columns, rows, selections } = content;
   const { shown, note } = rowsInPage(content);
@@ -47,7 +46,7 @@ export function twinOf(given: Table, sort: Sort | null, select: (selection: Sele
     const cells = (rows[n] ?? []).map((cell) => element("td", { className: typeof cell === "number" ? "number" : "text", textContent: textOf(cell) }));
     const row = element("tr", {}, ...cells);
     const selection = selections?.[n];
-    if (selection) makeClickable(row, () => select(selection));
+    if (selection != null) makeClickable(row, () => select(selection));
     return row;
   });
   const table = element("table", { className: "twin" }, element("caption", { textContent: caption + note }), element("thead", {}, element("tr", {}, ...headings)), element("tbody", {}, ...body));

@@ -109,7 +109,7 @@ describe("the timeline", () => {
 describe("menus and keys", () => {
   it("close by Esc before anything else does, and the sheet names the keys of all views", async () => {
     const { page, faults } = await open(pageOf("tiny-2x2"), "#view=timeline&lower=layers&select=layer:1");
-    for (const menu of [".pane-upper .menu", ".layers-columns"]) {
+    for (const menu of [".pane-upper .menu", ".columns-menu"]) {
       await page.click(`${menu} summary`);
       expect(await page.locator(menu).evaluate((node) => (node as HTMLDetailsElement).open)).toBe(true);
       await page.keyboard.press("Escape");

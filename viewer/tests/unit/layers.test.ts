@@ -6,7 +6,8 @@ import { columnsOf, textOf } from "../../src/views/layers/columns";
 import { rowsToHave } from "../../src/ui/row_window";
 import { columnsToShow } from "../../src/views/layers/fit";
 import { pick, type Pick } from "../../src/views/layers/pick";
-import { attainable, type Box, clustersOf, decadeTicks, placeLabels, pointsOf, rangeOf, roofsOf } from "../../src/views/layers/roofline";
+import { attainable, type Box, clustersOf, placeLabels, pointsOf, rangeOf, roofsOf } from "../../src/views/layers/roofline";
+import { decadeTicks } from "../../src/paint/ticks";
 import { timelineOf } from "./sample";
 
 const layerOf = (change: Partial<LayerJson>): LayerJson => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rowsInPage } from "../../src/ui/view";
+import { rowsInPage } from "../../src/ui/base_view";
 
 describe("the rows of a table that the page holds", () => {
   const rows = Array.from({ length: 10 }, (_, n) => [n]);

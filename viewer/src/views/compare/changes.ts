@@ -7,7 +7,7 @@
 //              '----- B
 import { type Painter, textWidth } from "../../paint/painter";
 import { css, type Rgb } from "../../paint/theme";
-import { ticks } from "../../ui/time_axis";
+import { ticks } from "../../paint/ticks";
 import { amountText, deltaText, type Difference, isAlone, type Order, type Step, stepsOf } from "./difference";
 import type { Box } from "./layout";
 

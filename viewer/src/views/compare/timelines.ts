@@ -3,7 +3,7 @@ import { type Painter, textWidth } from "../../paint/painter";
 import { css, resourceColour } from "../../paint/theme";
 import type { Layer, Run, Stretch } from "../../run/run";
 import { percent } from "../../ui/numbers";
-import { ticks } from "../../ui/time_axis";
+import { ticks } from "../../paint/ticks";
 import { GUTTER } from "./changes";
 import { amountText, boundChanged, type Difference } from "./difference";
 import type { Box, Layout } from "./layout";

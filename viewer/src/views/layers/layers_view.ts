@@ -242,7 +242,7 @@ export class LayersView extends View {
       this.showButtons.set(shows, node);
       choice.append(node);
     }
-    const menu = element("details", { className: "menu layers-columns" }, this.columnsTitle, this.chooser);
+    const menu = element("details", { className: "menu columns-menu" }, this.columnsTitle, this.chooser);
     menu.addEventListener("focusout", (e) => { if (!menu.contains(e.relatedTarget as Node | null)) menu.open = false; });
     return element("div", { className: "layers-bar" }, this.words, this.bound, this.operator, this.tally, element("span", { className: "spacer" }), this.bytes, choice, menu);
   }

@@ -3,6 +3,7 @@
 //   x = MACs that the layer needs / bytes that it moved        y = MACs that it needs / cycles that it took
 //
 // Two kinds of bytes, each with its own wall y = x * bytes a cycle: those over the wires to the cores, and those read from DDR.
+import type { Range } from "../../paint/ticks";
 import type { Layer, Run } from "../../run/run";
 
 export type Bytes = "cores" | "ddr";
@@ -49,11 +50,6 @@ export function pointsOf(run: Run): { points: Point[]; left: number } {
 /** The best that the walls allow at an intensity. */
 export const attainable = (roofs: Roofs, kind: Bytes, x: number): number => Math.min(roofs.compute || Infinity, roofs[kind] > 0 ? x * roofs[kind] : Infinity);
 
-export interface Range {
-  from: number;
-  to: number;
-}
-
 /** A logarithmic range about the values, at least two decades wide. */
 export function rangeOf(values: readonly number[]): Range {
   const known = values.filter((value) => value > 0 && Number.isFinite(value));
@@ -63,17 +59,6 @@ export function rangeOf(values: readonly number[]): Range {
   const [least, most] = [low - room, high + room];
   const lack = Math.max(0, 2 - (most - least)) / 2;
   return { from: 10 ** (least - lack), to: 10 ** (most + lack) };
-}
-
-/** 1 2 5 10 20 50 ... within the range. */
-export function decadeTicks({ from, to }: Range): { value: number; major: boolean }[] {
-  const out: { value: number; major: boolean }[] = [];
-  for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); power++)
-    for (const digit of [1, 2, 5]) {
-      const value = digit * 10 ** power;
-      if (value >= from && value <= to) out.push({ value, major: digit === 1 });
-    }
-  return out;
 }
 
 export interface Box {

@@ -2,13 +2,14 @@
 import { fitText, type Painter, textWidth } from "../../paint/painter";
 import { paintMark } from "../../paint/marks";
 import { css, mix, resourceColour } from "../../paint/theme";
+import { decadeTicks, type Range } from "../../paint/ticks";
 import type { Layer } from "../../run/run";
 import type { App } from "../../ui/app";
 import { bytes, count, percent, percentNumber } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { boundOf } from "./pick";
-import { attainable, type Box, type Bytes, clustersOf, decadeTicks, placeLabels, type Point, pointsOf, type Range, rangeOf, type Roofs, roofsOf } from "./roofline";
+import { attainable, type Box, type Bytes, clustersOf, placeLabels, type Point, pointsOf, rangeOf, type Roofs, roofsOf } from "./roofline";
 
 const LEFT = 62;
 const RIGHT = 14;

@@ -40,7 +40,7 @@ export class LayerTable {
   constructor(private readonly actions: TableActions) {
     this.table.append(this.widths, element("thead", {}, this.head), ...this.window.parts, element("tfoot", {}, this.foot));
     this.scroller.append(this.table);
-    this.root = element("div", { className: "layers-table" }, this.scroller);
+    this.root = element("div", { className: "grid layers-table" }, this.scroller);
     markEdges(this.root, this.scroller);
     this.listen();
   }
