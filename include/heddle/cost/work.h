@@ -98,6 +98,7 @@ struct StepTime {
 class StepClock {
  public:
   explicit StepClock(const Device& device);  // which outlives it
+  explicit StepClock(const Device&&) = delete;
   StepTime next(const StepWork& step);
 
  private:

@@ -108,7 +108,8 @@ TEST(StepTimes, RowsFollowTheFirstRecordOfTheirWireNotAll) {
 }
 
 TEST(StepClock, TriesAStepOnACopy) {
-  StepClock clock(small());
+  const Device device = small();
+  StepClock clock(device);
   const StepTime first = clock.next(tenCalls());
   StepClock copy = clock;
   EXPECT_EQ(copy.next(withRecords(4)).end, clock.next(withRecords(4)).end);
