@@ -27,8 +27,7 @@ class PlanPrinter {
 
   std::string run() {
     out_ << kVersion << "\nmodel " << quotedText(origin_.modelSha256) << "\ndevice "
-         << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging
-         << "\n\n";
+         << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging << "\n\n";
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
       if (const View& v = plan_.views[t]; v.root.at() != t)
         out_ << "view " << t << " root " << v.root.index << " block " << v.block << "\n";

@@ -25,13 +25,13 @@ struct LayerNeeds {
 LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op);
 
 struct Bounds {
-  double computeSeconds = 0;         // needed MACs at the rate of their kernels, all cores busy
-  double ddrReadSeconds = 0;         // weights and network inputs once, over all read channels
-  double ddrWriteSeconds = 0;        // network outputs once, over all write channels
-  double memtileToCoreSeconds = 0;   // each layer's weights and inputs once, over all wires
-  double coreToMemtileSeconds = 0;   // each layer's output once, over all cores' sending channels
-  double lowerBoundSeconds = 0;      // the largest of these
-  double layerBoundSeconds = 0;      // sum of layerSeconds, and never below what DDR needs in all
+  double computeSeconds = 0;        // needed MACs at the rate of their kernels, all cores busy
+  double ddrReadSeconds = 0;        // weights and network inputs once, over all read channels
+  double ddrWriteSeconds = 0;       // network outputs once, over all write channels
+  double memtileToCoreSeconds = 0;  // each layer's weights and inputs once, over all wires
+  double coreToMemtileSeconds = 0;  // each layer's output once, over all cores' sending channels
+  double lowerBoundSeconds = 0;     // the largest of these
+  double layerBoundSeconds = 0;     // sum of layerSeconds, and never below what DDR needs in all
   // The same with the streams on the wires that the paper gives them; layerBoundSeconds where wires
   // are not of its two kinds.
   double paperBoundSeconds = 0;
@@ -39,8 +39,8 @@ struct Bounds {
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
-// The paper's: where some wires reach exactly one column and all others exactly one row, inputs take
-// the former and weights the latter, and weights half of the DDR channels.
+// The paper's: where some wires reach exactly one column and all others exactly one row, inputs
+// take the former and weights the latter, and weights half of the DDR channels.
 Bounds computeBounds(const CanonicalGraph& graph, const Device& device);
 
 }  // namespace heddle
