@@ -119,7 +119,10 @@ StepTime StepClock::next(const StepWork& work) {
 
   // Records come out of DDR as far ahead as the staging is free, and reach the core as soon as
   // it has room.
-  const N record = clock.wire({{work.record, 1, 1}});
+  N record = clock.wire({{work.record, 1, 1}});
+  // The last ones of all routes of a wire may come out of different memtiles at the same time.
+  for (const ChannelWork& wire : work.wires)
+    record = std::max(record, clock.wire(wire.firstWeights));
   const N stagingFree = stagingFreeFor(work.record);
   N staged = 0;
   for (std::size_t c = 0; c < work.ddrRead.size(); ++c) {

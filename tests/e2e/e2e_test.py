@@ -249,12 +249,14 @@ class Propagate(Heddle):
         for model in self.MODELS:
             found = json.loads(self.run_heddle("inspect", model, "--json").stdout)
             self.assertTrue(all(layer["blocks"]["kept"] == layer["blocks"]["all"] for layer in found["sparsity"]))
-            for mesh in ("1x1", "2x2", "4x4"):
-                with self.subTest(model=model.relative_to(SOURCE), mesh=mesh):
-                    whole, less = self.compile(model, mesh, "--no-propagate"), self.compile(model, mesh)
+            # The paper's dataflow alone shows what the channels cost; the menu makes small layers cheaper in both.
+            for mesh, effort, share in [(m, e, s) for m in ("1x1", "2x2", "4x4") for e, s in (("0", 0.6), ("1", 0.7))]:
+                with self.subTest(model=model.relative_to(SOURCE), mesh=mesh, effort=effort):
+                    whole = self.compile(model, mesh, "--no-propagate", "--effort", effort)
+                    less = self.compile(model, mesh, "--effort", effort)
                     self.check_verified(whole)
                     self.check_verified(less)
-                    self.assertLess(less["time"]["cycles"], 0.6 * whole["time"]["cycles"])
+                    self.assertLess(less["time"]["cycles"], share * whole["time"]["cycles"])
                     self.assertEqual(whole["propagation"], dict(channelsRemoved=0, weightsZeroed=0, macsRemoved=0))
                     self.assertEqual(less["propagation"]["channelsRemoved"], found["propagation"]["channelsRemoved"])
                     self.assertEqual(less["propagation"]["macsRemoved"],
