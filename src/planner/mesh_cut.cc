@@ -29,9 +29,9 @@ std::vector<Interval> blocksIn(const Shape& shape, std::int64_t parts) {
   return blocks;
 }
 
-class Menu {
+class CutMenu {
  public:
-  Menu(const Shape& shape, const Device& device) : shape_(shape), device_(device) {}
+  CutMenu(const Shape& shape, const Device& device) : shape_(shape), device_(device) {}
 
   std::vector<MeshCut> run() {
     const std::int64_t rows = device_.rows, columns = device_.columns, all = rows * columns;
@@ -89,7 +89,7 @@ std::vector<PixelBox> evenBoxes(const Shape& shape, const Device& device) {
 }
 
 std::vector<MeshCut> meshCuts(const Shape& output, const Device& device) {
-  return Menu(output, device).run();
+  return CutMenu(output, device).run();
 }
 
 }  // namespace heddle

@@ -16,10 +16,10 @@ enum class Way { Columns, Rows, Turns, Quarters };
 
 using Groups = std::vector<std::vector<CoreAt>>;  // cores that need the same
 
-class Menu {
+class StreamMenu {
  public:
-  Menu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut, const DataflowWires& wires,
-       const Device& device)
+  StreamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut, const DataflowWires& wires,
+             const Device& device)
       : op_(op), hasWeights_(hasWeights), wires_(wires), device_(device) {
     for (std::size_t b = 0; b < cut.boxes.size(); ++b) {
       if (sharesInput(op)) inputGroups_.emplace_back();
@@ -165,7 +165,7 @@ void shareDdrChannels(Mapping& mapping, bool inputsFromDdr, std::int64_t staged,
 
 std::vector<Streams> streamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut,
                                 const DataflowWires& wires, const Device& device) {
-  return Menu(op, hasWeights, cut, wires, device).run();
+  return StreamMenu(op, hasWeights, cut, wires, device).run();
 }
 
 }  // namespace heddle
