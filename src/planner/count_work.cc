@@ -310,7 +310,7 @@ class StepCounter {
 
   // Blocks that a core computes of the cores which get the same rows at the same time: of sparse
   // weights that with most, for the others wait for it.
-  N mostComputed(const CoreShare& share, const Iteration& i) const {
+  N mostComputed(const CoreShare& share, const Iteration& i) {
     N most = blocksComputed(op_, m_.passBlocks(share, i.pass), nest_.part(i));
     if (isDense_) return most;
     for (const CoreAt& core : routeOf(0, share.core).cores)
@@ -328,29 +328,49 @@ class StepCounter {
       calls.push_back(std::move(call));
   }
 
-  // Rows for a core, and those of other cores that come over the same wire or DDR channel.
+  // A route whose rows go over a wire, or out of a DDR channel, that another's rows take, too.
+  struct Neighbour {
+    const CoreShare* share = nullptr;  // of its first core
+    N lanes = 1;
+    std::vector<std::size_t> shared;  // lanes of the other that it takes
+    bool sameChannel = false;
+  };
+
+  const std::vector<Neighbour>& neighboursOf(std::size_t operand, const Route& own) {
+    const auto [known, fresh] = neighbours_.try_emplace({operand, &own});
+    if (!fresh) return known->second;
+    const bool spilled = home(op_.inputs[operand]).empty();
+    for (const Route& route : m_.inputs[operand]) {
+      Neighbour other{m_.shareOf(route.cores[0]), static_cast<N>(route.lanes.size()), {}, false};
+      other.sameChannel =
+          spilled && route.memtile == own.memtile && route.ddrChannel == own.ddrChannel;
+      for (std::size_t l = 0; l < own.lanes.size(); ++l)
+        if (std::ranges::find(route.lanes, own.lanes[l].wire, &Lane::wire) != route.lanes.end())
+          other.shared.push_back(l);
+      if (other.sameChannel || !other.shared.empty()) known->second.push_back(std::move(other));
+    }
+    return known->second;
+  }
+
+  // Rows for a core, and those of other cores that come over the same wire or DDR channel, as if
+  // these asked for the same rows and columns.
   void addRows(RowTransfers& to, const CoreShare& share, std::size_t operand, const Iteration& i,
-               const RowCall& call, const Interval& y) const {
+               const RowCall& call, const Interval& y) {
     if (y.empty()) return;
     const Route& own = routeOf(operand, share.core);
-    const bool spilled = home(op_.inputs[operand]).empty();
     std::vector<Transfers> wires(own.lanes.size());
-    for (const Route& route : m_.inputs[operand]) {
-      const bool sameChannel =
-          spilled && route.memtile == own.memtile && route.ddrChannel == own.ddrChannel;
-      Transfers pieces;
-      for (std::size_t l = 0; l < own.lanes.size() || (l == 0 && sameChannel); ++l) {
-        const bool sameWire = std::ranges::any_of(
-            route.lanes, [&](const Lane& lane) { return lane.wire == own.lanes[l].wire; });
-        if (!sameWire && !sameChannel) continue;
-        if (pieces.empty()) {
-          const Held h = nest_.held(*m_.shareOf(route.cores[0]), operand, i, call.x);
-          if (h.blocks.empty()) break;
-          addPieces(pieces, operand, h, y);
-        }
-        if (sameWire) addShares(wires[l], pieces, static_cast<N>(route.lanes.size()));
-        if (sameChannel && l == 0) add(to.ddr, pieces, 1, 0);
+    Held last;
+    Transfers pieces;
+    for (const Neighbour& other : neighboursOf(operand, own)) {
+      const Held h = nest_.held(*other.share, operand, i, call.x);
+      if (h.blocks.empty()) continue;
+      if (pieces.empty() || h != last) {
+        pieces.clear();
+        addPieces(pieces, operand, h, y);
+        last = h;
       }
+      for (const std::size_t l : other.shared) addShares(wires[l], pieces, other.lanes);
+      if (other.sameChannel) add(to.ddr, pieces, 1, 0);
     }
     const auto longest = std::ranges::max_element(wires, {}, [](const Transfers& t) {
       N bytes = 0;
@@ -369,11 +389,15 @@ class StepCounter {
     }
   }
 
-  const Route& routeOf(std::size_t operand, const CoreAt& core) const {
-    for (const Route& route : m_.inputs[operand])
-      if (std::find(route.cores.begin(), route.cores.end(), core) != route.cores.end())
-        return route;
-    return m_.inputs[operand][0];
+  const Route& routeOf(std::size_t operand, const CoreAt& core) {
+    const auto [known, fresh] = routes_.try_emplace({operand, core}, &m_.inputs[operand][0]);
+    if (fresh)
+      for (const Route& route : m_.inputs[operand])
+        if (std::ranges::find(route.cores, core) != route.cores.end()) {
+          known->second = &route;
+          break;
+        }
+    return *known->second;
   }
 
   // ---- outputs ----------------------------------------------------------------------------------
@@ -425,6 +449,8 @@ class StepCounter {
   LayerNest nest_;
   bool isDense_;
   bool alike_;  // passes of equally many blocks ask for the same
+  std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
+  std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
   StepWork work_;
 };
 

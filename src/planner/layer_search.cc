@@ -69,7 +69,7 @@ class LayerSearch {
         capacity_(device.core.operandMemory().raw()) {
     if (const Window* window = windowOf(op)) window_ = *window;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
-    rowBlocks_ = cut.blocks[0].count;
+    mostBlocks_ = cut.blocks[0].count;
     best_.resize(menu.size());
   }
 
@@ -80,7 +80,10 @@ class LayerSearch {
       std::ranges::move(ofStreams, std::back_inserter(all));
     std::ranges::stable_sort(all, {}, &Scored::score);
     std::vector<Mapping> mappings;
-    for (Scored& scored : all) mappings.push_back(std::move(scored.mapping));
+    for (Scored& scored : all) {
+      setCores(scored.mapping, menu_[scored.streams]);
+      mappings.push_back(std::move(scored.mapping));
+    }
     return mappings;
   }
   // What the smallest tiling needs and there is not.
@@ -105,7 +108,7 @@ class LayerSearch {
       lengths_.clear();
       waiting_.clear();
       for (std::int64_t channelParts : steps(inputBlocks)) {
-        for (std::int64_t blocks : steps(rowBlocks_)) tryShapes(blocks, channelParts, kernelParts);
+        for (std::int64_t blocks : steps(mostBlocks_)) tryShapes(blocks, channelParts, kernelParts);
       }
       if (std::ranges::any_of(best_, [](const auto& some) { return !some.empty(); })) return;
     }
@@ -189,7 +192,7 @@ class LayerSearch {
   bool consider(const Candidate& c) {
     Mapping t;
     t.blocksPerPass = c.blocksPerPass;
-    t.passes = divideRoundUp(rowBlocks_, c.blocksPerPass);
+    t.passes = divideRoundUp(mostBlocks_, c.blocksPerPass);
     t.chunks = c.chunks;
     t.bands = c.bands;
     t.resident = c.resident;
@@ -230,10 +233,9 @@ class LayerSearch {
     std::vector<Scored>& best = best_[streams];
     if (best.size() == kKept && best.back().score <= cycles) return;
     const auto at = std::ranges::upper_bound(best, cycles, {}, &Scored::score);
-    const auto kept = best.insert(at, {cycles, t});
+    const auto kept = best.insert(at, {cycles, streams, t});
     kept->mapping.score = Cycles(score.cycles);
     kept->mapping.boundBy = score.boundBy;
-    setCores(kept->mapping, menu_[streams]);
     if (best.size() > kKept) best.pop_back();
   }
 
@@ -445,7 +447,7 @@ class LayerSearch {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const RingLengths& n = lengths(i, c.kernelParts);
       const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
-      const std::int64_t blocks = sharesInput(op_) ? blocksOf(input_) : rowBlocks_;
+      const std::int64_t blocks = sharesInput(op_) ? blocksOf(input_) : mostBlocks_;
       const std::int64_t again = sharesInput(op_) && !t.resident ? t.passes * c.kernelParts : 1;
       const std::int64_t row = wireTime(Bytes(blocks * width * kBlock), device_).raw();
       const std::int64_t overlap = (t.bands - 1) * (n.single - 1);
@@ -454,7 +456,7 @@ class LayerSearch {
           wireTime(Bytes(t.rings[i].rowBytes * std::min(t.rings[i].length, n.firstWindow)), device_)
               .raw());
     }
-    a.out = rows * coreWriteTime(Bytes(rowBlocks_ * columns * t.chunks * kBlock), device_).raw();
+    a.out = rows * coreWriteTime(Bytes(mostBlocks_ * columns * t.chunks * kBlock), device_).raw();
     return a;
   }
 
@@ -508,7 +510,8 @@ class LayerSearch {
 
   struct Scored {
     std::int64_t score = 0;
-    Mapping mapping;
+    std::size_t streams = 0;  // of the menu
+    Mapping mapping;          // without cores and routes
   };
 
   const CanonicalOp& op_;
@@ -522,7 +525,7 @@ class LayerSearch {
   std::int64_t capacity_;
   Window window_;
   std::vector<OperandGeometry> operands_;
-  std::int64_t rowBlocks_ = 1;
+  std::int64_t mostBlocks_ = 1;                      // of output channels that a core computes
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
   std::map<std::tuple<std::size_t, std::int64_t, bool>, std::int64_t> waiting_;  // likewise
   std::vector<std::vector<Scored>> best_;  // per way of the streams, best first

@@ -1,6 +1,7 @@
 #include "heddle/planner/make_plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include "choose.h"
 #include "heddle/memory/allocate.h"
@@ -15,7 +16,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::size_t kMostFinalists = 12;
+constexpr std::size_t kMostFinalists = 12;  // that the closed form looks at, of a layer
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -58,30 +59,65 @@ void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device)
   }
 }
 
-// The mappings that each layer is to choose from, the paper's dataflow first.
+// Layers with equal keys have the same mappings to choose from; none: it is not like any other.
+std::optional<std::vector<std::int64_t>> searchKey(const CanonicalGraph& graph,
+                                                   const CanonicalOp& op) {
+  if (op.kind() == OpKind::Assemble || leavesBlocksOut(op)) return std::nullopt;
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(op.kind())};
+  ReductionPart whole;
+  if (const Window* w = windowOf(op)) {
+    key.insert(key.end(), {w->kernelY, w->kernelX, w->strideY, w->strideX, w->dilationY,
+                           w->dilationX, w->padTop, w->padLeft, w->padBottom, w->padRight});
+    whole.kernelRows = {0, w->kernelY};
+  }
+  key.push_back(recordBytes(op, 1, whole, true, 1));
+  for (const TensorId tensor : op.inputs) {
+    const Shape& s = graph.tensors[tensor.at()].shape;
+    key.insert(key.end(), {s.height, s.width, s.channels});
+  }
+  const Shape& s = graph.tensors[op.output.at()].shape;
+  key.insert(key.end(), {s.height, s.width, s.channels});
+  return key;
+}
+
+// Over all cuts; `menu` says whether beyond the paper's dataflow, which comes first.
+FoundMappings mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
+                         const DataflowWires& wires, const SearchLimits& limits, bool menu) {
+  FoundMappings all;
+  for (const MeshCut& cut : meshCuts(graph.tensors[op.output.at()].shape, device)) {
+    std::vector<Streams> streams = streamMenu(op, hasWeights(op), cut, wires, device);
+    if (!menu) streams.resize(1);
+    FoundMappings found = searchMappings(graph, op, device, cut, streams, limits);
+    if (all.shortage.empty()) all.shortage = std::move(found.shortage);
+    std::ranges::move(found.mappings, std::back_inserter(all.mappings));
+    if (!menu && !all.mappings.empty()) break;
+  }
+  keepTheBest(all.mappings);
+  return all;
+}
+
+// The mappings that each layer is to choose from.
 Result<Finalists> finalistsOf(const CanonicalGraph& graph, const Device& device,
                               const DataflowWires& wires, const Plan& plan, const Thrift& thrift) {
   const SearchLimits limits{plan.weightStaging, thrift.ahead};
   const Views views = findViews(graph);
   Finalists finalists(graph.ops.size());
+  std::map<std::vector<std::int64_t>, std::size_t> alike;
   Diagnostics errors;
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const CanonicalOp& op = graph.ops[i];
     if (views.inPlace[i]) continue;
-    std::string shortage;
-    for (const MeshCut& cut : meshCuts(graph.tensors[op.output.at()].shape, device)) {
-      std::vector<Streams> menu = streamMenu(op, hasWeights(op), cut, wires, device);
-      if (!thrift.menu) menu.resize(1);
-      FoundMappings found = searchMappings(graph, op, device, cut, menu, limits);
-      if (shortage.empty()) shortage = found.shortage;
-      std::ranges::move(found.mappings, std::back_inserter(finalists[i]));
-      if (!thrift.menu && !finalists[i].empty()) break;
+    if (const auto key = searchKey(graph, op)) {
+      const auto [known, fresh] = alike.try_emplace(*key, i);
+      if (!fresh) finalists[i] = finalists[known->second];
     }
-    keepTheBest(finalists[i]);
+    if (!finalists[i].empty()) continue;
+    FoundMappings found = mappingsOf(graph, op, device, wires, limits, thrift.menu);
+    finalists[i] = std::move(found.mappings);
     if (finalists[i].empty())
       errors.push_back(
           {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-           "no tiling of this layer fits a core", shortage,
+           "no tiling of this layer fits a core", found.shortage,
            "give the cores or memtiles more memory (--set core.memory=..., --set "
            "memtile.memory=...)" +
                std::string(device.limits.lockMaximum ? ", or choose a device with more of "
