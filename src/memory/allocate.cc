@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kDdrAlignment = 64;
 constexpr std::int64_t kFewestPlaces = 3;  // of a stream: one read, one written, one on its way
 constexpr std::int64_t kMostStaged = 8;    // weight records of a route that wait in a memtile
+constexpr std::int64_t kAheadPart = 64;    // of a memtile: at most that much for rows told ahead
 
 // A stretch of memtile memory that is needed over some steps.
 struct Request {
@@ -158,10 +159,18 @@ class Allocator {
     return fits;
   }
 
-  // How many rows of an operand are on their way where there is room.
+  // How many rows of an operand are on their way where there is room: enough for those told ahead,
+  // so that one route's rows that wait for a wire do not keep another's from their places.
   std::int64_t places(const Mapping& m, std::size_t operand) const {
-    const std::int64_t wanted =
-        std::max(kFewestPlaces, mostRoutesOfAMemtile(m.inputs[operand]) + 1);
+    const std::int64_t routes = mostRoutesOfAMemtile(m.inputs[operand]);
+    std::int64_t lead = 0, lanes = 1;
+    for (const Route& route : m.inputs[operand]) {
+      lead = std::max(lead, route.lead);
+      lanes = std::max(lanes, std::ssize(route.lanes));
+    }
+    const std::int64_t ahead = std::min(
+        routes * (lead + 1), device_.memtile.memory.raw() / kAheadPart / m.rings[operand].rowBytes);
+    const std::int64_t wanted = std::max({kFewestPlaces, routes * lanes + 1, ahead});
     // One lock counts those of all operands.
     return std::clamp<std::int64_t>(mostPlaces(device_) / std::ssize(m.inputs), 1, wanted);
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "heddle/planner/count_work.h"
 #include "streams.h"
 
 namespace heddle {
@@ -10,57 +9,79 @@ namespace {
 
 // Of a layer's time, in thousandths: a mapping further down the list, whose program is more often
 // the longer one, has to gain more than the closed form errs.
-constexpr std::int64_t kWorthwhile = 25;
+constexpr std::int64_t kWorthwhile = 10;
 
-bool inputsComeFromDdr(const CanonicalGraph& graph, const Plan& plan, std::size_t layer) {
-  return std::ranges::any_of(graph.ops[layer].inputs, [&](const TensorId input) {
-    return plan.homes[plan.views[input.at()].root.at()].empty();
-  });
+// Where records and rows share wires, the closed form errs more.
+constexpr std::int64_t kWorthwhileAmongRows = 60;
+
+std::int64_t worthwhile(const Mapping& mapping) {
+  const bool amongRows = !mapping.weights.empty() && mapping.weights[0].lead > 0;
+  return amongRows ? kWorthwhileAmongRows : kWorthwhile;
+}
+
+DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t layer) {
+  DdrInputs inputs;
+  for (const TensorId input : graph.ops[layer].inputs) {
+    const TensorId root = plan.views[input.at()].root;
+    const Home& home = plan.homes[root.at()];
+    inputs.rows = inputs.rows || home.empty();
+    const bool isPort = std::ranges::find(graph.inputs, root, &Port::tensor) != graph.inputs.end();
+    if (!isPort && graph.tensors[root.at()].constant.empty()) continue;
+    for (const HomeBox& box : home)
+      if (box.memtile == home[0].memtile)
+        inputs.wholeBytes += box.y.count * box.x.count * box.blocks.count * kBlock;
+  }
+  return inputs;
 }
 
 void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan,
                     std::size_t layer) {
   const std::vector<StreamPlan> places = weightPlaces(plan, plan.layers[layer], device);
-  shareDdrChannels(plan.layers[layer], inputsComeFromDdr(graph, plan, layer),
+  shareDdrChannels(plan.layers[layer], ddrInputs(graph, plan, layer),
                    places.empty() ? 0 : places[0].slots, device);
 }
 
 // Goes through the schedule and leaves the best mapping of each layer behind.
 class Choice {
  public:
-  Choice(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory, Plan& plan)
+  Choice(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
+         WorkCounter& count, Plan& plan)
       : graph_(graph),
         device_(device),
         plan_(plan),
-        count_(graph, plan, memory),
+        count_(count),
+        whole_(graph, plan, memory),
         placed_(memory),
         clock_(device) {}
 
   void skip() { clock_.next({}); }
 
   void take(std::size_t step, const std::vector<Mapping>& finalists) {
+    Mapping& taken = plan_.layers[plan_.schedule[step].layer.at()];
     std::optional<Trial> best;
     for (const Mapping& mapping : finalists) {
       Trial trial = tryOut(step, mapping);
-      if (!best || gain(*best, trial) * 1000 > (best->end - now_).raw() * kWorthwhile)
-        best = std::move(trial);
+      if (best && gain(*best, trial) * 1000 <= (best->end - now_).raw() * worthwhile(mapping))
+        continue;
+      best = std::move(trial);
+      best->mapping = std::move(taken);
     }
     clock_ = std::move(best->clock);
     now_ = best->end;
-    Mapping& taken = plan_.layers[plan_.schedule[step].layer.at()];
     taken = std::move(best->mapping);
     coresEnd_ = coreBaseAfter(coresEnd_, taken, device_) + taken.coreBytes();
   }
 
  private:
   struct Trial {
-    Mapping mapping;
+    Mapping mapping;  // of the best so far
     StepClock clock;  // after the step
     Cycles end;
   };
 
   static std::int64_t gain(const Trial& from, const Trial& to) { return (from.end - to.end).raw(); }
 
+  // Leaves the mapping in the plan.
   Trial tryOut(std::size_t step, const Mapping& mapping) {
     const std::size_t layer = plan_.schedule[step].layer.at();
     plan_.layers[layer] = mapping;
@@ -68,14 +89,15 @@ class Choice {
     placed_.steps[step].weights = weightPlaces(plan_, mapping, device_);
     placed_.steps[step].coreBase = coreBaseAfter(coresEnd_, mapping, device_);
     StepClock clock = clock_;
-    const Cycles end = clock.next(count_(plan_, placed_, device_, step)).end;
-    return {plan_.layers[layer], std::move(clock), end};
+    const Cycles end = clock.next(count_(plan_, placed_, whole_, step)).end;
+    return {{}, std::move(clock), end};
   }
 
   const CanonicalGraph& graph_;
   const Device& device_;
   Plan& plan_;
-  WorkCounter count_;
+  WorkCounter& count_;
+  WholeTensors whole_;
   MemoryPlan placed_;
   StepClock clock_;
   Cycles now_{0};              // the end of the steps before
@@ -85,8 +107,8 @@ class Choice {
 }  // namespace
 
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
-                    const Finalists& finalists, Plan& plan) {
-  Choice choice(graph, device, memory, plan);
+                    const Finalists& finalists, WorkCounter& count, Plan& plan) {
+  Choice choice(graph, device, memory, count, plan);
   for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
     const std::vector<Mapping>& some = finalists[plan.schedule[s].layer.at()];
     if (some.empty())
@@ -102,9 +124,13 @@ void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& pla
 }
 
 Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
-                     const Device& device) {
-  const std::vector<StepTime> steps = stepTimes(countWork(graph, plan, memory, device), device);
-  return steps.empty() ? Cycles(0) : steps.back().end;
+                     const Device& device, WorkCounter& count) {
+  const WholeTensors whole(graph, plan, memory);
+  StepClock clock(device);
+  Cycles end(0);
+  for (std::size_t s = 0; s < plan.schedule.size(); ++s)
+    end = clock.next(count(plan, memory, whole, s)).end;
+  return end;
 }
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/planner/count_work.h"
 #include "heddle/tiling/plan.h"
 
 namespace heddle {
@@ -17,13 +18,13 @@ using Finalists = std::vector<std::vector<Mapping>>;
 // Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
 // longer true.
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
-                    const Finalists& finalists, Plan& plan);
+                    const Finalists& finalists, WorkCounter& count, Plan& plan);
 
 // Which DDR channels bring what, now that it is known which tensors live in DDR.
 void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan);
 
 // When a plan's last byte is written, in closed form.
 Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
-                     const Device& device);
+                     const Device& device, WorkCounter& count);
 
 }  // namespace heddle

@@ -4,32 +4,10 @@
 #include <map>
 #include <tuple>
 
+#include "alike.h"
 #include "heddle/tiling/nest.h"
 
 namespace heddle {
-
-// Which steps write each root tensor, and which tensors come whole before a step or leave after it.
-struct WholeTensors {
-  WholeTensors(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
-      : writers(graph.tensors.size()), loads(plan.schedule.size()), stores(plan.schedule.size()) {
-    for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
-      const std::size_t layer = plan.schedule[s].layer.at();
-      if (plan.layers[layer].inPlace()) continue;
-      writers[plan.views[graph.ops[layer].output.at()].root.at()].push_back(
-          static_cast<std::int64_t>(s));
-    }
-    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-      const TensorMemory& tensor = memory.tensors[t];
-      if (!tensor.ddr || tensor.slices.empty()) continue;
-      if (writers[t].empty())
-        loads[static_cast<std::size_t>(tensor.first)].push_back(t);
-      else
-        stores[static_cast<std::size_t>(writers[t].back())].push_back(t);
-    }
-  }
-  std::vector<std::vector<std::int64_t>> writers;       // per tensor
-  std::vector<std::vector<std::size_t>> loads, stores;  // per step
-};
 
 namespace {
 
@@ -55,15 +33,18 @@ void add(Transfers& to, const Transfers& more, N lanes, N plus) {
   }
 }
 
+N bytesOf(const Transfers& transfers) {
+  N bytes = 0;
+  for (const TransferCount& t : transfers) bytes += t.size.raw() * t.times;
+  return bytes;
+}
+
+// What a step does wherever it stands in the schedule and in memory.
 class StepCounter {
  public:
-  StepCounter(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
-              const WholeTensors& whole, const Device& device, std::size_t step)
+  StepCounter(const CanonicalGraph& graph, const Plan& plan, const Device& device, std::size_t step)
       : plan_(plan),
-        memory_(memory),
-        whole_(whole),
         device_(device),
-        step_(step),
         rows_(plan.schedule[step].rows),
         op_(graph.ops[plan.schedule[step].layer.at()]),
         m_(plan.layers[plan.schedule[step].layer.at()]),
@@ -75,16 +56,12 @@ class StepCounter {
     work_.wires.resize(device_.wires.size());
     work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
     work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
-    placeBuffers();
     work_.weightSlots = m_.weightSlots;
-    for (const StreamPlan& staged : memory_.steps[step_].weights)
-      work_.recordsStaged = std::max(work_.recordsStaged, staged.slots);
     work_.passes = m_.order[0] == NestLoop::Pass ? m_.passes : 1;
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       for (const Route& route : m_.inputs[i]) countRows(i, route);
     for (const Route& route : m_.weights) countRecords(route);
     countCores();
-    countWholeTensors();
     return std::move(work_);
   }
 
@@ -103,15 +80,6 @@ class StepCounter {
     return work_
         .ddrWrite[static_cast<std::size_t>(memtile * device_.memtile.ddrChannelsOut + channel)]
         .activations;
-  }
-
-  void placeBuffers() {
-    const N first = memory_.steps[step_].coreBase;
-    N rings = 0;
-    for (const RingPlan& ring : m_.rings) rings += ring.length * ring.rowBytes;
-    work_.all = {first, first + m_.coreBytes()};
-    work_.weights = {first, first + m_.weightSlots * m_.weightBytes};
-    work_.rings = {work_.weights.end, work_.weights.end + rings};
   }
 
   std::vector<RowCall> calls(const CoreShare& share, const Iteration& i) const {
@@ -256,6 +224,23 @@ class StepCounter {
       for (const CallWork& call : entry->second) addCall(core, call);
       first = first && entry->second.empty();
     }
+    if (!m_.weights.empty() && !m_.resident) addRecordsAmongRows(core, share, window);
+  }
+
+  void addRecordsAmongRows(CoreWork& core, const CoreShare& share, N window) {
+    const auto records = [&](const Lane& lane) -> const Transfers& {
+      return work_.wires[static_cast<std::size_t>(lane.wire)].weights;
+    };
+    for (const Lane& lane : routeOf(0, share.core).lanes)
+      add(core.recordsAmongRows, records(lane), 1, 0);
+    const N stride = windowOf(op_) ? windowOf(op_)->strideY : 1;
+    core.callsAhead = std::max<N>(0, m_.rings[0].length - window) / stride;
+    for (const Route& route : m_.weights) {
+      if (route.lanes.size() < 2 || std::ranges::find(route.cores, share.core) == route.cores.end())
+        continue;
+      core.recordsByTurns = std::ranges::max(
+          {records(route.lanes.front()), records(route.lanes.back())}, {}, bytesOf);
+    }
   }
 
   static void addCall(CoreWork& core, const CallWork& call) {
@@ -372,11 +357,7 @@ class StepCounter {
       for (const std::size_t l : other.shared) addShares(wires[l], pieces, other.lanes);
       if (other.sameChannel) add(to.ddr, pieces, 1, 0);
     }
-    const auto longest = std::ranges::max_element(wires, {}, [](const Transfers& t) {
-      N bytes = 0;
-      for (const TransferCount& count : t) bytes += count.size.raw() * count.times;
-      return bytes;
-    });
+    const auto longest = std::ranges::max_element(wires, {}, bytesOf);
     add(to.wire, *longest, 1, 0);
   }
 
@@ -423,26 +404,8 @@ class StepCounter {
     }
   }
 
-  // What goes whole between DDR and its home: ports and constants.
-  void countWholeTensors() {
-    for (const std::size_t t : whole_.loads[step_])
-      for (const Slice& s : memory_.tensors[t].slices)
-        add(ddrRead({.memtile = s.memtile}, &ChannelWork::activations),
-            Bytes(s.blocks * s.columns * kBlock), s.rows);
-    for (const std::size_t t : whole_.stores[step_])
-      for (const Slice& s : memory_.tensors[t].slices)
-        add(ddrWrite(s.memtile, 0), Bytes(s.blocks * s.columns * kBlock), s.rows);
-    for (const TensorId input : op_.inputs)
-      for (const N writer : whole_.writers[root(input).at()])
-        if (writer < static_cast<N>(step_))
-          work_.producers.push_back({writer, home(input).empty()});
-  }
-
   const Plan& plan_;
-  const MemoryPlan& memory_;
-  const WholeTensors& whole_;
   const Device& device_;
-  std::size_t step_;
   Interval rows_;
   const CanonicalOp& op_;
   const Mapping& m_;
@@ -456,22 +419,97 @@ class StepCounter {
 
 }  // namespace
 
-WorkCounter::WorkCounter(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
-    : graph_(graph), whole_(std::make_unique<const WholeTensors>(graph, plan, memory)) {}
-WorkCounter::~WorkCounter() = default;
+WholeTensors::WholeTensors(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
+    : writers(graph.tensors.size()), loads(plan.schedule.size()), stores(plan.schedule.size()) {
+  for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
+    const std::size_t layer = plan.schedule[s].layer.at();
+    if (plan.layers[layer].inPlace()) continue;
+    writers[plan.views[graph.ops[layer].output.at()].root.at()].push_back(static_cast<N>(s));
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const TensorMemory& tensor = memory.tensors[t];
+    if (!tensor.ddr || tensor.slices.empty()) continue;
+    if (writers[t].empty())
+      loads[static_cast<std::size_t>(tensor.first)].push_back(t);
+    else
+      stores[static_cast<std::size_t>(writers[t].back())].push_back(t);
+  }
+}
 
-StepWork WorkCounter::operator()(const Plan& plan, const MemoryPlan& memory, const Device& device,
-                                 std::size_t step) const {
-  if (plan.layers[plan.schedule[step].layer.at()].inPlace()) return {};
-  return StepCounter(graph_, plan, memory, *whole_, device, step).run();
+WorkCounter::WorkCounter(const CanonicalGraph& graph, const Device& device)
+    : graph_(graph), device_(device), alike_(firstAlike(graph)), known_(graph.ops.size()) {}
+
+StepWork WorkCounter::operator()(const Plan& plan, const MemoryPlan& memory,
+                                 const WholeTensors& whole, std::size_t step) {
+  const std::size_t layer = plan.schedule[step].layer.at();
+  const Mapping& mapping = plan.layers[layer];
+  if (mapping.inPlace()) return {};
+  StepWork work = counted(plan, step);
+  const StepMemory& placed = memory.steps[step];
+  const N first = placed.coreBase;
+  N rings = 0;
+  for (const RingPlan& ring : mapping.rings) rings += ring.length * ring.rowBytes;
+  work.all = {first, first + mapping.coreBytes()};
+  work.weights = {first, first + mapping.weightSlots * mapping.weightBytes};
+  work.rings = {work.weights.end, work.weights.end + rings};
+  for (const StreamPlan& staged : placed.weights)
+    work.recordsStaged = std::max(work.recordsStaged, staged.slots);
+  addWholeTensors(work, memory, whole, step);
+  for (const TensorId input : graph_.ops[layer].inputs) {
+    const std::size_t root = plan.views[input.at()].root.at();
+    for (const N writer : whole.writers[root])
+      if (writer < static_cast<N>(step))
+        work.producers.push_back({writer, plan.homes[root].empty()});
+  }
+  return work;
+}
+
+// What goes whole between DDR and its home: ports and constants.
+void WorkCounter::addWholeTensors(StepWork& work, const MemoryPlan& memory,
+                                  const WholeTensors& whole, std::size_t step) const {
+  const auto add = [&](std::vector<ChannelWork>& channels, N ofEach, std::size_t tensor) {
+    for (const Slice& s : memory.tensors[tensor].slices)
+      heddle::add(channels[static_cast<std::size_t>(s.memtile * ofEach)].activations,
+                  Bytes(s.blocks * s.columns * kBlock), s.rows);
+  };
+  for (const std::size_t t : whole.loads[step]) add(work.ddrRead, device_.memtile.ddrChannelsIn, t);
+  for (const std::size_t t : whole.stores[step])
+    add(work.ddrWrite, device_.memtile.ddrChannelsOut, t);
+}
+
+const StepWork& WorkCounter::counted(const Plan& plan, std::size_t step) {
+  const std::size_t layer = plan.schedule[step].layer.at();
+  const CanonicalOp& op = graph_.ops[layer];
+  const Mapping& mapping = plan.layers[layer];
+  std::vector<Home> homes;
+  std::vector<std::int64_t> firstBlocks;
+  const auto addHome = [&](TensorId tensor) {
+    const View& view = plan.views[tensor.at()];
+    homes.push_back(plan.homes[view.root.at()]);
+    firstBlocks.push_back(view.block);
+  };
+  for (const TensorId input : op.inputs) addHome(input);
+  addHome(op.output);
+  std::deque<Known>& known = known_[alike_[layer]];
+  const auto same = std::ranges::find_if(known, [&](const Known& k) {
+    return k.rows == plan.schedule[step].rows && k.firstBlocks == firstBlocks &&
+           k.mapping.score == mapping.score && k.mapping == mapping && k.homes == homes;
+  });
+  if (same != known.end()) return same->work;
+  StepWork work = StepCounter(graph_, plan, device_, step).run();
+  return known
+      .emplace_back(Known{mapping, plan.schedule[step].rows, std::move(homes),
+                          std::move(firstBlocks), std::move(work)})
+      .work;
 }
 
 std::vector<StepWork> countWork(const CanonicalGraph& graph, const Plan& plan,
                                 const MemoryPlan& memory, const Device& device) {
-  const WorkCounter count(graph, plan, memory);
+  WorkCounter count(graph, device);
+  const WholeTensors whole(graph, plan, memory);
   std::vector<StepWork> steps;
   for (std::size_t s = 0; s < plan.schedule.size(); ++s)
-    steps.push_back(count(plan, memory, device, s));
+    steps.push_back(count(plan, memory, whole, s));
   return steps;
 }
 

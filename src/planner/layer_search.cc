@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -70,28 +71,22 @@ class LayerSearch {
     if (const Window* window = windowOf(op)) window_ = *window;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
     mostBlocks_ = cut.blocks[0].count;
-    best_.resize(menu.size());
+    best_.assign(limits.stagings.size(), std::vector<std::vector<Scored>>(menu.size()));
+    open_.assign(limits.stagings.size(), true);
   }
 
-  std::vector<Mapping> best() {
+  std::vector<std::vector<Mapping>> best() {
     search();
-    std::vector<Scored> all;
-    for (std::vector<Scored>& ofStreams : best_)
-      std::ranges::move(ofStreams, std::back_inserter(all));
-    std::ranges::stable_sort(all, {}, &Scored::score);
-    std::vector<Mapping> mappings;
-    for (Scored& scored : all) {
-      setCores(scored.mapping, menu_[scored.streams]);
-      mappings.push_back(std::move(scored.mapping));
-    }
-    return mappings;
+    std::vector<std::vector<Mapping>> all;
+    for (auto& ofStaging : best_) all.push_back(inOrder(ofStaging));
+    return all;
   }
   // What the smallest tiling needs and there is not.
   std::string shortage() const {
     std::ostringstream out;
     if (smallest_ == INT64_MAX)
       out << "two of its smallest weight records need " << 2 * smallestRecord_ << " B of the "
-          << limits_.staging << " B that a memtile sets aside for weights";
+          << limits_.stagings[0] << " B that a memtile sets aside for weights";
     else
       out << "the smallest subvolume needs " << smallest_ << " B of a core's " << capacity_
           << " B for operands";
@@ -102,15 +97,37 @@ class LayerSearch {
   }
 
  private:
+  struct Scored {
+    std::int64_t score = 0;
+    std::size_t streams = 0;  // of the menu
+    Mapping mapping;          // without cores and routes
+  };
+
+  std::vector<Mapping> inOrder(std::vector<std::vector<Scored>>& best) {
+    std::vector<Scored> all;
+    for (std::vector<Scored>& ofStreams : best)
+      std::ranges::move(ofStreams, std::back_inserter(all));
+    std::ranges::stable_sort(all, {}, &Scored::score);
+    std::vector<Mapping> mappings;
+    for (Scored& scored : all) {
+      setCores(scored.mapping, menu_[scored.streams]);
+      mappings.push_back(std::move(scored.mapping));
+    }
+    return mappings;
+  }
+
   void search() {
     const std::int64_t inputBlocks = sharesInput(op_) ? blocksOf(input_) : 1;
     for (std::int64_t kernelParts : steps(window_.kernelY)) {
       lengths_.clear();
       waiting_.clear();
+      amounts_.clear();
       for (std::int64_t channelParts : steps(inputBlocks)) {
         for (std::int64_t blocks : steps(mostBlocks_)) tryShapes(blocks, channelParts, kernelParts);
       }
-      if (std::ranges::any_of(best_, [](const auto& some) { return !some.empty(); })) return;
+      for (std::size_t s = 0; s < best_.size(); ++s)
+        open_[s] = std::ranges::all_of(best_[s], [](const auto& some) { return some.empty(); });
+      if (std::ranges::none_of(open_, std::identity())) return;
     }
   }
 
@@ -124,7 +141,9 @@ class LayerSearch {
     const bool reduced = channelParts > 1 || kernelParts > 1;
     for (bool resident : {true, false}) {
       if (resident && !sharesInput(op_)) continue;
-      for (std::int64_t slots : {2, 1}) {
+      for (std::int64_t slots : {4, 3, 2, 1}) {
+        const auto turnsFit = [&](const Streams& s) { return turnsOfRecords(s) == slots - 1; };
+        if (slots > 2 && std::ranges::none_of(menu_, turnsFit)) continue;
         if (slots > mostAhead()) continue;
         for (std::int64_t chunks : steps(cut_.boxes[0].x.count)) {
           if (resident && chunks > 1) break;
@@ -202,7 +221,7 @@ class LayerSearch {
     t.equalRecords = t.equalRecords && t.weightBytes > 0;
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
     t.outputSlots = std::min(t.outputSlots, mostAhead());
-    if (std::ranges::none_of(menu_, [&](const Streams& s) { return canStage(t, s); })) {
+    if (std::ranges::none_of(menu_, [&](const Streams& s) { return canStage(t, s, 0); })) {
       smallestRecord_ = std::min(smallestRecord_, t.weightBytes);
       return false;
     }
@@ -215,22 +234,37 @@ class LayerSearch {
     const std::int64_t bytes = t.coreBytes();
     smallest_ = std::min(smallest_, bytes);
     if (bytes > capacity_) return false;
-    const Amounts amounts = amountsOf(t, c, columns);
-    for (std::size_t i = 0; i < menu_.size(); ++i)
-      if (canStage(t, menu_[i])) offer(i, t, score(t, menu_[i], amounts, *doubled));
+    const Amounts& amounts = amountsOf(t, c, columns);
+    for (std::size_t i = 0; i < menu_.size(); ++i) {
+      if (!takesPlaces(menu_[i], t)) continue;
+      const Score reached = score(t, menu_[i], amounts, *doubled);
+      for (std::size_t s = 0; s < best_.size(); ++s)
+        if (open_[s] && canStage(t, menu_[i], s)) offer(best_[s][i], i, t, reached);
+    }
     return true;
   }
 
-  bool canStage(const Mapping& t, const Streams& streams) const {
-    const std::int64_t routes = std::max<std::int64_t>(1, streams.routesOfAMemtile);
-    return t.weightBytes * 2 <= limits_.staging / routes / kBlock * kBlock;
+  static std::int64_t turnsOfRecords(const Streams& streams) {
+    return streams.weights.empty() ? 1 : std::ssize(streams.weights[0].lanes);
   }
 
-  // Keeps the best of each way of the streams.
-  void offer(std::size_t streams, const Mapping& t, const Score& score) {
+  // Records that take turns need a place in the core for each turn and one to compute from, and pay
+  // where they go round a few times; others overlap with two, and do with one.
+  static bool takesPlaces(const Streams& streams, const Mapping& t) {
+    const std::int64_t turns = turnsOfRecords(streams), records = t.passes * std::ssize(t.parts);
+    return turns == 1 ? t.weightSlots <= 2
+                      : t.weightSlots == turns + 1 && records >= 4 * t.weightSlots;
+  }
+
+  bool canStage(const Mapping& t, const Streams& streams, std::size_t staging) const {
+    const std::int64_t routes = std::max<std::int64_t>(1, streams.routesOfAMemtile);
+    return t.weightBytes * 2 <= limits_.stagings[staging] / routes / kBlock * kBlock;
+  }
+
+  // Keeps the best of a way of the streams.
+  void offer(std::vector<Scored>& best, std::size_t streams, const Mapping& t, const Score& score) {
     const std::int64_t steps = t.passes * t.chunks * std::ssize(t.parts) * cut_.boxes[0].y.count;
     const std::int64_t cycles = score.cycles + kStepPenalty * steps;
-    std::vector<Scored>& best = best_[streams];
     if (best.size() == kKept && best.back().score <= cycles) return;
     const auto at = std::ranges::upper_bound(best, cycles, {}, &Scored::score);
     const auto kept = best.insert(at, {cycles, streams, t});
@@ -415,15 +449,26 @@ class LayerSearch {
   // Cycles of the busiest core, and of each stream over one wire of its own.
   struct Amounts {
     std::int64_t compute = 0, weights = 0, fetched = 0, out = 0;  // fetched: weights out of DDR
-    std::vector<std::int64_t> inputs, first;                      // first: rows of the first call
+    std::int64_t calls = 0, records = 0;
+    std::vector<std::int64_t> inputs, first;  // first: rows of the first call
   };
 
-  Amounts amountsOf(const Mapping& t, const Candidate& c, std::int64_t columns) {
+  // The same for any number of places for records.
+  const Amounts& amountsOf(const Mapping& t, const Candidate& c, std::int64_t columns) {
+    const auto [known, fresh] = amounts_.try_emplace(
+        {c.blocksPerPass, c.chunks, c.bands, c.channelParts, c.resident, t.rings[0].length});
+    if (fresh) known->second = countAmounts(t, c, columns);
+    return known->second;
+  }
+
+  Amounts countAmounts(const Mapping& t, const Candidate& c, std::int64_t columns) {
     Amounts a;
     const std::int64_t rows = cut_.boxes[0].y.count;
     const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
     std::vector<std::int64_t> computing(differentParts()), moving(computing.size()),
         fetching(computing.size());
+    a.calls = rows * t.chunks * t.passes * std::ssize(t.parts);
+    a.records = sweeps * t.passes * std::ssize(t.parts);
     const std::vector<Alike> passes = alikePasses(t), parts = alikeParts(t);
     for (const Alike& k : passes)
       for (const Alike& i : parts) {
@@ -461,7 +506,7 @@ class LayerSearch {
   }
 
   Score score(const Mapping& t, const Streams& streams, const Amounts& a, bool doubled) const {
-    double inputs = 0, weights = 0, both = 0, fill = 0;
+    double inputs = 0, weights = 0, both = 0, fill = 0, stalls = 0;
     for (const WireLoad& wire : streams.wires) {
       double in = 0, first = 0;
       for (std::size_t i = 0; i < a.inputs.size(); ++i) {
@@ -473,6 +518,7 @@ class LayerSearch {
       weights = std::max(weights, records);
       both = std::max(both, in + records);
       fill = std::max(fill, first);
+      if (wire.carriesBoth()) stalls = std::max(stalls, wire.weights * stallsOf(t, a));
     }
     const auto whole = [](double cycles) { return static_cast<std::int64_t>(cycles); };
     const std::array<std::pair<std::int64_t, const char*>, 5> terms{
@@ -482,13 +528,25 @@ class LayerSearch {
          {a.fetched * streams.routesOfAChannel, "ddr"},
          {a.out, "outputs"}}};
     const auto largest = std::ranges::max_element(terms, {}, [](auto& term) { return term.first; });
-    std::int64_t total = std::max(largest->first, whole(both));
+    std::int64_t total = std::max({largest->first, whole(both), a.compute + whole(stalls)});
     if (t.weightSlots == 1 && t.passes * std::ssize(t.parts) > 1)
       total = std::max(total, a.compute + whole(weights));
     if (!doubled && !t.resident) total = std::max(total, a.compute + whole(inputs));
     total += whole(fill);
     if (t.coreBytes() * 2 > capacity_) total += wireTime(Bytes(t.weightBytes), device_).raw();
     return {total + coreWriteTime(Bytes(t.outputRowBytes), device_).raw(), largest->second};
+  }
+
+  // Cycles for which a core's rows wait behind records on their wire, beyond those that its ring
+  // can hold: interleave() gives it what is left of the core's memory.
+  double stallsOf(const Mapping& t, const Amounts& a) const {
+    if (t.resident || a.records == 0) return 0;
+    const std::int64_t record = a.weights / a.records,
+                       call = std::max<std::int64_t>(1, a.compute / a.calls);
+    const std::int64_t rows =
+        mostWaiting_ < INT64_MAX ? 0 : (capacity_ - t.coreBytes()) / t.rings[0].rowBytes;
+    const std::int64_t stall = record - rows / window_.strideY * call;
+    return static_cast<double>(a.records * std::max<std::int64_t>(0, stall));
   }
 
   struct RecordTime {
@@ -508,12 +566,6 @@ class LayerSearch {
             ddrReadTime(bytes, device_).raw()};
   }
 
-  struct Scored {
-    std::int64_t score = 0;
-    std::size_t streams = 0;  // of the menu
-    Mapping mapping;          // without cores and routes
-  };
-
   const CanonicalOp& op_;
   const Device& device_;
   SearchLimits limits_;
@@ -528,7 +580,12 @@ class LayerSearch {
   std::int64_t mostBlocks_ = 1;                      // of output channels that a core computes
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
   std::map<std::tuple<std::size_t, std::int64_t, bool>, std::int64_t> waiting_;  // likewise
-  std::vector<std::vector<Scored>> best_;  // per way of the streams, best first
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t>,
+           Amounts>
+      amounts_;  // likewise
+  std::vector<std::vector<std::vector<Scored>>>
+      best_;                // per staging and way of the streams, best first
+  std::vector<bool> open_;  // per staging: none was found with fewer kernel parts
   std::int64_t smallest_ = INT64_MAX, smallestRecord_ = INT64_MAX;
   bool tooManyWait_ = false;  // in the rings of some candidate
 };
@@ -539,8 +596,8 @@ FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,
                              const Device& device, const MeshCut& cut,
                              const std::vector<Streams>& menu, const SearchLimits& limits) {
   LayerSearch search(graph, op, device, cut, menu, limits);
-  std::vector<Mapping> best = search.best();
-  const bool none = best.empty();
+  std::vector<std::vector<Mapping>> best = search.best();
+  const bool none = best[0].empty();
   return {std::move(best), none ? search.shortage() : std::string()};
 }
 

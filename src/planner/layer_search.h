@@ -14,15 +14,17 @@ namespace heddle {
 
 // What a mapping may take beside the device's own memory and limits.
 struct SearchLimits {
-  std::int64_t staging = 0;  // bytes of a memtile for weight records
-  bool ahead = true;         // second places for what comes next
+  // Bytes of a memtile for weight records: one or more choices, largest first.
+  std::vector<std::int64_t> stagings;
+  bool ahead = true;  // second places for what comes next
 };
 
-// The fastest mappings by a first estimate, two for each way of the streams, best first: their
-// buffers fit a core, their rings hold no more calls' rows than a lock can count, and two of their
-// weight records fit the staging. None: `shortage` says what the smallest needs and there is not.
+// For each staging the fastest mappings by a first estimate, two for each way of the streams, best
+// first: their buffers fit a core, their rings hold no more calls' rows than a lock can count, and
+// two of their weight records fit the staging. None: `shortage` says what the smallest needs and
+// there is not.
 struct FoundMappings {
-  std::vector<Mapping> mappings;
+  std::vector<std::vector<Mapping>> ofStaging;
   std::string shortage;
 };
 FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,

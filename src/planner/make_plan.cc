@@ -1,10 +1,13 @@
 #include "heddle/planner/make_plan.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <optional>
 
+#include "alike.h"
 #include "choose.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/planner/count_work.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
 #include "layer_search.h"
@@ -16,7 +19,12 @@
 namespace heddle {
 namespace {
 
-constexpr std::size_t kMostFinalists = 12;  // that the closed form looks at, of a layer
+constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of a layer
+
+// Parts of a memtile's memory that may be set aside for weight records, largest first.
+constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
+// Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
+constexpr std::int64_t kWorthwhile = 10;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -59,60 +67,54 @@ void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device)
   }
 }
 
-// Layers with equal keys have the same mappings to choose from; none: it is not like any other.
-std::optional<std::vector<std::int64_t>> searchKey(const CanonicalGraph& graph,
-                                                   const CanonicalOp& op) {
-  if (op.kind() == OpKind::Assemble || leavesBlocksOut(op)) return std::nullopt;
-  std::vector<std::int64_t> key{static_cast<std::int64_t>(op.kind())};
-  ReductionPart whole;
-  if (const Window* w = windowOf(op)) {
-    key.insert(key.end(), {w->kernelY, w->kernelX, w->strideY, w->strideX, w->dilationY,
-                           w->dilationX, w->padTop, w->padLeft, w->padBottom, w->padRight});
-    whole.kernelRows = {0, w->kernelY};
-  }
-  key.push_back(recordBytes(op, 1, whole, true, 1));
-  for (const TensorId tensor : op.inputs) {
-    const Shape& s = graph.tensors[tensor.at()].shape;
-    key.insert(key.end(), {s.height, s.width, s.channels});
-  }
-  const Shape& s = graph.tensors[op.output.at()].shape;
-  key.insert(key.end(), {s.height, s.width, s.channels});
-  return key;
+void addNew(std::vector<Mapping>& to, std::vector<Mapping> more) {
+  for (Mapping& mapping : more)
+    if (std::ranges::find(to, mapping) == to.end()) to.push_back(std::move(mapping));
 }
 
+struct LayerFinalists {
+  std::vector<Mapping> mappings;  // the best of the largest staging, then the others' that are new
+  std::string shortage;           // where there are none of the largest
+};
+
 // Over all cuts; `menu` says whether beyond the paper's dataflow, which comes first.
-FoundMappings mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-                         const DataflowWires& wires, const SearchLimits& limits, bool menu) {
-  FoundMappings all;
+LayerFinalists mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
+                          const DataflowWires& wires, const SearchLimits& limits, bool menu) {
+  std::vector<std::vector<Mapping>> all(limits.stagings.size());
+  LayerFinalists finalists;
   for (const MeshCut& cut : meshCuts(graph.tensors[op.output.at()].shape, device)) {
     std::vector<Streams> streams = streamMenu(op, hasWeights(op), cut, wires, device);
     if (!menu) streams.resize(1);
     FoundMappings found = searchMappings(graph, op, device, cut, streams, limits);
-    if (all.shortage.empty()) all.shortage = std::move(found.shortage);
-    std::ranges::move(found.mappings, std::back_inserter(all.mappings));
-    if (!menu && !all.mappings.empty()) break;
+    if (finalists.shortage.empty()) finalists.shortage = std::move(found.shortage);
+    for (std::size_t s = 0; s < all.size(); ++s)
+      std::ranges::move(found.ofStaging[s], std::back_inserter(all[s]));
+    if (!menu && !all[0].empty()) break;
   }
-  keepTheBest(all.mappings);
-  return all;
+  if (all[0].empty()) return finalists;
+  for (std::vector<Mapping>& ofStaging : all) {
+    keepTheBest(ofStaging);
+    addNew(finalists.mappings, std::move(ofStaging));
+  }
+  return finalists;
 }
 
-// The mappings that each layer is to choose from.
+// The mappings that each layer is to choose from, with room for their weight records in one of the
+// stagings.
 Result<Finalists> finalistsOf(const CanonicalGraph& graph, const Device& device,
-                              const DataflowWires& wires, const Plan& plan, const Thrift& thrift) {
-  const SearchLimits limits{plan.weightStaging, thrift.ahead};
+                              const DataflowWires& wires, std::vector<std::int64_t> stagings,
+                              const Thrift& thrift) {
+  const SearchLimits limits{std::move(stagings), thrift.ahead};
   const Views views = findViews(graph);
+  const std::vector<std::size_t> alike = firstAlike(graph);
   Finalists finalists(graph.ops.size());
-  std::map<std::vector<std::int64_t>, std::size_t> alike;
   Diagnostics errors;
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const CanonicalOp& op = graph.ops[i];
     if (views.inPlace[i]) continue;
-    if (const auto key = searchKey(graph, op)) {
-      const auto [known, fresh] = alike.try_emplace(*key, i);
-      if (!fresh) finalists[i] = finalists[known->second];
-    }
+    finalists[i] = finalists[alike[i]];
     if (!finalists[i].empty()) continue;
-    FoundMappings found = mappingsOf(graph, op, device, wires, limits, thrift.menu);
+    LayerFinalists found = mappingsOf(graph, op, device, wires, limits, thrift.menu);
     finalists[i] = std::move(found.mappings);
     if (finalists[i].empty())
       errors.push_back(
@@ -129,6 +131,17 @@ Result<Finalists> finalistsOf(const CanonicalGraph& graph, const Device& device,
   return finalists;
 }
 
+// Those of which two records fit their part of the staging.
+Finalists staged(const Finalists& finalists, std::int64_t staging) {
+  const Plan plan{.layers = {}, .views = {}, .homes = {}, .schedule = {}, .weightStaging = staging};
+  Finalists some(finalists.size());
+  for (std::size_t i = 0; i < some.size(); ++i)
+    std::ranges::copy_if(finalists[i], std::back_inserter(some[i]), [&](const Mapping& mapping) {
+      return mapping.weightBytes * 2 <= plan.stagingPerRoute(mapping);
+    });
+  return some;
+}
+
 // What does not fit moves to DDR, and streams through places that need room themselves.
 Result<MemoryPlan> giveHomesUp(const CanonicalGraph& graph, const Device& device, Plan& plan) {
   for (;;) {
@@ -138,46 +151,107 @@ Result<MemoryPlan> giveHomesUp(const CanonicalGraph& graph, const Device& device
   }
 }
 
-// The plan for the first rows and columns of `whole`.
-Result<Plan> planWith(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift) {
-  Device device = whole;
-  device.rows = thrift.rows;
-  device.columns = thrift.columns;
-  device.limits.lockMaximum = thrift.waiting;
+struct Timed {
   Plan plan;
-  Views views = findViews(graph);
-  plan.views = std::move(views.tensors);
-  plan.weightStaging = device.memtile.memory.raw() / 4 / kBlock * kBlock;  // a quarter
-  HEDDLE_TRY(DataflowWires wires, chooseWires(device));
-  if (!thrift.ownChannel) wires.rowChannel = 0;
-  HEDDLE_TRY(const Finalists finalists, finalistsOf(graph, device, wires, plan, thrift));
-  plan.layers.resize(graph.ops.size());
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    if (!finalists[i].empty()) plan.layers[i] = finalists[i][0];
-    plan.schedule.push_back(
-        {LayerId(i), {0, graph.tensors[graph.ops[i].output.at()].shape.height}});
+  Cycles end;
+  bool spills = false;  // some tensor that was to have a home has none
+};
+
+// The plan for the first rows and columns of `whole`.
+class MeshPlan {
+ public:
+  MeshPlan(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift,
+           WorkCounter& count)
+      : graph_(graph), whole_(whole), device_(whole), thrift_(thrift), count_(count) {
+    device_.rows = thrift.rows;
+    device_.columns = thrift.columns;
+    device_.limits.lockMaximum = thrift.waiting;
   }
-  plan.homes.resize(graph.tensors.size());
-  if (thrift.homes) proposeHomes(plan, graph, device);
-  HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph, whole, plan));
-  setDdrChannels(graph, whole, plan);
-  if (!thrift.menu) return plan;
-  Plan chosen = plan;
-  chooseMappings(graph, whole, memory, finalists, chosen);
-  const Result<MemoryPlan> placed = giveHomesUp(graph, whole, chosen);
-  if (!placed) return plan;
-  setDdrChannels(graph, whole, chosen);
-  const bool gains =
-      closedFormEnd(graph, chosen, *placed, whole) < closedFormEnd(graph, plan, memory, whole);
-  return gains ? chosen : plan;
-}
+
+  // Of several sizes of the staging the one whose plan ends first: a small one leaves room for
+  // activations, a large one lets weights come further ahead. Small records are among the finalists
+  // of each.
+  Result<Plan> make() {
+    HEDDLE_TRY(DataflowWires wires, chooseWires(device_));
+    if (!thrift_.ownChannel) wires.rowChannel = 0;
+    std::vector<std::int64_t> stagings{stagingOf(kStagingParts.front())};
+    if (thrift_.menu) stagings.push_back(stagingOf(kStagingParts.back()));
+    HEDDLE_TRY(const Finalists finalists,
+               finalistsOf(graph_, device_, wires, std::move(stagings), thrift_));
+    if (!thrift_.menu) {
+      HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists));
+      return std::move(only.plan);
+    }
+    std::optional<Timed> best;
+    Diagnostics errors;
+    for (const std::int64_t part : kStagingParts) {
+      const Finalists some = staged(finalists, stagingOf(part));
+      if (!coverAll(some, finalists)) break;
+      Result<Timed> next = withStaging(stagingOf(part), some);
+      if (!next && errors.empty()) errors = next.diagnostics();
+      if (!next) continue;
+      const bool spills = next->spills;
+      if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * kWorthwhile)
+        best = std::move(*next);
+      if (!spills) break;  // what a smaller staging leaves room for is there already
+    }
+    if (!best) return errors;
+    return std::move(best->plan);
+  }
+
+ private:
+  std::int64_t stagingOf(std::int64_t part) const {
+    return device_.memtile.memory.raw() / part / kBlock * kBlock;
+  }
+
+  // Whether each layer that had a mapping to choose from still has one.
+  static bool coverAll(const Finalists& some, const Finalists& all) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (some[i].empty() && !all[i].empty()) return false;
+    return true;
+  }
+
+  Result<Timed> withStaging(std::int64_t staging, const Finalists& finalists) {
+    Plan plan;
+    plan.weightStaging = staging;
+    plan.views = findViews(graph_).tensors;
+    plan.layers.resize(graph_.ops.size());
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      if (!finalists[i].empty()) plan.layers[i] = finalists[i][0];
+      plan.schedule.push_back(
+          {LayerId(i), {0, graph_.tensors[graph_.ops[i].output.at()].shape.height}});
+    }
+    plan.homes.resize(graph_.tensors.size());
+    if (thrift_.homes) proposeHomes(plan, graph_, device_);
+    const std::vector<Home> proposed = plan.homes;
+    HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
+    setDdrChannels(graph_, whole_, plan);
+    if (!thrift_.menu) return Timed{std::move(plan), {}, false};
+    const bool spills = plan.homes != proposed;
+    Plan chosen = plan;
+    chooseMappings(graph_, whole_, memory, finalists, count_, chosen);
+    const Cycles end = closedFormEnd(graph_, plan, memory, whole_, count_);
+    const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen);
+    if (!placed) return Timed{std::move(plan), end, spills};
+    setDdrChannels(graph_, whole_, chosen);
+    const Cycles better = closedFormEnd(graph_, chosen, *placed, whole_, count_);
+    return better < end ? Timed{std::move(chosen), better, spills}
+                        : Timed{std::move(plan), end, spills};
+  }
+
+  const CanonicalGraph& graph_;
+  const Device& whole_;
+  Device device_;
+  Thrift thrift_;
+  WorkCounter& count_;
+};
 
 // The first plan that keeps the device's limits, else the one that exceeds them least. Gives up one
 // thing after another and keeps what helps; then the same on fewer and fewer cores.
 class ThriftyPlan {
  public:
   ThriftyPlan(const CanonicalGraph& graph, const Device& device, const PlanOptions& options)
-      : graph_(graph), device_(device), options_(options) {}
+      : graph_(graph), device_(device), options_(options), count_(graph, device) {}
 
   Result<Plan> make() {
     HEDDLE_TRY(Tried best, tryOut(all()));
@@ -206,13 +280,13 @@ class ThriftyPlan {
     Excess excess;
   };
 
-  Result<Tried> tryOut(const Thrift& thrift) const {
-    HEDDLE_TRY(Plan plan, planWith(graph_, device_, thrift));
+  Result<Tried> tryOut(const Thrift& thrift) {
+    HEDDLE_TRY(Plan plan, MeshPlan(graph_, device_, thrift, count_).make());
     const Excess excess = device_.limits == Limits{} ? Excess{} : excessOf(graph_, plan, device_);
     return Tried{thrift, std::move(plan), excess};
   }
 
-  void giveUpWhatHelps(Tried& best) const {
+  void giveUpWhatHelps(Tried& best) {
     for (bool helped = true; helped && best.excess != Excess{};) {
       helped = false;
       for (const Thrift& thrift : thriftierThan(best.thrift)) {
@@ -228,6 +302,7 @@ class ThriftyPlan {
   const CanonicalGraph& graph_;
   const Device& device_;
   PlanOptions options_;
+  WorkCounter count_;
 };
 
 }  // namespace

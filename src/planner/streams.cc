@@ -8,11 +8,11 @@
 namespace heddle {
 namespace {
 
-// Turns: piece by piece down the column and along the row. Quarters: one of the two for each core,
-// the same in two quarters of the mesh that lie across from each other, so that each wire serves
-// half of its cores; the next record is on its way with two places already, where by turns it would
-// take three.
-enum class Way { Columns, Rows, Turns, Quarters };
+// Turns: piece by piece down the column and along the row; Mostly..: two of three pieces over that
+// kind, for what shares the other with much else. Quarters: one of the two for each core, the same
+// in two quarters of the mesh that lie across from each other, so that each wire serves half of its
+// cores; the next record is on its way with two places in the core, where by turns it takes more.
+enum class Way { Columns, Rows, Turns, Quarters, MostlyRows, MostlyColumns };
 
 using Groups = std::vector<std::vector<CoreAt>>;  // cores that need the same
 
@@ -50,7 +50,12 @@ class StreamMenu {
     std::vector<Way> weights{Way::Rows};
     if (hasWeights_) {
       weights.push_back(Way::Columns);
-      if (wires_.rowsTakeAll && areSingle(weightGroups_)) weights.push_back(Way::Quarters);
+      if (wires_.rowsTakeAll && areSingle(weightGroups_)) {
+        weights.push_back(Way::Quarters);
+        weights.push_back(Way::Turns);
+        weights.push_back(Way::MostlyRows);
+        weights.push_back(Way::MostlyColumns);
+      }
     }
     for (const std::vector<Way>& in : inputs)
       for (const Way way : weights) add(in, way);
@@ -75,15 +80,20 @@ class StreamMenu {
   std::vector<Lane> lanesTo(const CoreAt& core, Way way) const {
     const Lane column = columnLane(core.column), row = rowLane(core.row);
     const bool upper = 2 * core.row < device_.rows, left = 2 * core.column < device_.columns;
+    if (column.wire == row.wire) return {column};
     switch (way) {
       case Way::Columns:
         return {column};
       case Way::Rows:
         return {row};
       case Way::Turns:
-        return column.wire == row.wire ? std::vector{column} : std::vector{column, row};
+        return {column, row};
       case Way::Quarters:
         return {upper == left ? column : row};
+      case Way::MostlyRows:
+        return {row, row, column};
+      case Way::MostlyColumns:
+        return {column, column, row};
     }
     return {};
   }
@@ -153,11 +163,14 @@ void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t chan
 
 }  // namespace
 
-void shareDdrChannels(Mapping& mapping, bool inputsFromDdr, std::int64_t staged,
+void shareDdrChannels(Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,
                       const Device& device) {
   const std::int64_t channels = device.memtile.ddrChannelsIn;
+  const std::int64_t records = mapping.passes * std::ssize(mapping.parts);
+  const std::int64_t recordBytes =
+      mostRoutesOfAMemtile(mapping.weights) * records * mapping.weightBytes;
   const bool apart =
-      inputsFromDdr && channels > 1 && mapping.passes * std::ssize(mapping.parts) > staged;
+      channels > 1 && ((inputs.rows && records > staged) || recordBytes < inputs.wholeBytes);
   for (std::vector<Route>& routes : mapping.inputs)
     takeTurns(routes, apart ? 1 : channels, channels, false);
   takeTurns(mapping.weights, apart ? channels - 1 : channels, channels, true);

@@ -35,10 +35,18 @@ struct Streams {
   std::int64_t routesOfAMemtile = 0, routesOfAChannel = 0;  // most weight routes of each in DDR
 };
 
+// What of a layer's inputs comes out of DDR: rows as the cores take them; bytes that a memtile gets
+// whole before, by its first channel.
+struct DdrInputs {
+  bool rows = false;
+  std::int64_t wholeBytes = 0;
+};
+
 // Which DDR channel of its memtile brings what each route sends: all by turns, but rows keep to the
-// first and records to the others where both come out of DDR and a memtile can't stage all records
-// (`staged`: of a route): else rows would wait behind records that have no place yet.
-void shareDdrChannels(Mapping& mapping, bool inputsFromDdr, std::int64_t staged,
+// first and records to the others where these are less than what they would wait behind, or rows
+// would wait behind records that have no place yet since a memtile can't stage all (`staged`: of a
+// route).
+void shareDdrChannels(Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,
                       const Device& device);
 
 // All that differ, the paper's first.

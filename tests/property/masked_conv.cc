@@ -153,14 +153,14 @@ std::vector<MaskChain> maskChains(std::int64_t outputs, std::int64_t inputs, std
 
 std::optional<std::string> disprove(const MaskedConv& conv, const MaskChain& chain,
                                     const Device& device, std::uint64_t seed,
-                                    std::vector<Cycles>& cycles) {
+                                    std::vector<Cycles>& cycles, const PlanOptions& options) {
   cycles.clear();
   for (const Bits& mask : chain.masks) {
     const CanonicalGraph graph = conv.under(mask);
     const std::vector<TensorValue> inputs = randomInputs(graph, seed);
     Cycles& makespan = cycles.emplace_back();
     std::optional<std::string> fault =
-        disprove(graph, device, inputs, interpret(graph, inputs), &makespan);
+        disprove(graph, device, inputs, interpret(graph, inputs), &makespan, options);
     if (!fault && makespan == Cycles(0)) fault = "the device does not suffice";
     if (fault)
       return chain.name + ", " + std::to_string(mask.count()) + " of " +

@@ -11,6 +11,7 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
+#include "heddle/planner/make_plan.h"
 
 namespace heddle::property {
 
@@ -49,7 +50,7 @@ std::vector<MaskChain> maskChains(std::int64_t outputs, std::int64_t inputs, std
 // Executes a chain's programs with data: what is wrong in the first that is. `cycles`: of each.
 std::optional<std::string> disprove(const MaskedConv& conv, const MaskChain& chain,
                                     const Device& device, std::uint64_t seed,
-                                    std::vector<Cycles>& cycles);
+                                    std::vector<Cycles>& cycles, const PlanOptions& options = {});
 // The same without data, quicker. Needs a device that suffices.
 std::vector<Cycles> cyclesOf(const MaskedConv& conv, const MaskChain& chain, const Device& device);
 

@@ -103,9 +103,9 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
 
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     const std::vector<TensorValue>& inputs,
-                                    const std::vector<TensorValue>& expected,
-                                    Cycles* makespan) try {
-  const Result<Plan> plan = makePlan(graph, device);
+                                    const std::vector<TensorValue>& expected, Cycles* makespan,
+                                    const PlanOptions& options) try {
+  const Result<Plan> plan = makePlan(graph, device, options);
   if (!plan) return refusal(plan.diagnostics(), device);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return refusal(memory.diagnostics(), device);

@@ -8,6 +8,7 @@
 #include "heddle/device/device.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/tiling/plan.h"
 
 namespace heddle::property {
@@ -22,7 +23,7 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected,
-                                    Cycles* makespan = nullptr);
+                                    Cycles* makespan = nullptr, const PlanOptions& options = {});
 
 // The same for a plan and its memory that may be no planner's; faults of either are disproofs.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& plan,

@@ -52,6 +52,12 @@ struct CallWork {
 struct CoreWork {  // of cores that do the same
   std::vector<CallWork> calls;
   RowTransfers first;  // rows of the first call
+  // Records on the wires of its rows, for which these wait, and calls for which it has rows while
+  // they do.
+  Transfers recordsAmongRows;
+  // Records that take turns over wires which carry rows, too: those of the busiest.
+  Transfers recordsByTurns;
+  std::int64_t callsAhead = 0;
   std::int64_t cores = 0;
 };
 
