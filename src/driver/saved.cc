@@ -1,4 +1,4 @@
-#include "saved.h"
+#include "heddle/driver/saved.h"
 
 #include <utility>
 

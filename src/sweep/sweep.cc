@@ -11,6 +11,7 @@
 #include <new>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -53,8 +54,10 @@ Diagnostic bugOf(const std::exception& e) {
 
 class Sweep {
  public:
-  Sweep(SweepOptions options, std::ostream& out, Progress& progress)
-      : options_(std::move(options)), out_(out), progress_(progress) {}
+  using Told = std::function<void(const std::string&)>;
+
+  Sweep(SweepOptions options, std::ostream& out, Progress& progress, Told told = {})
+      : options_(std::move(options)), out_(out), progress_(progress), told_(std::move(told)) {}
 
   Diagnostics run() {
     if (const auto ready = prepare(); !ready) return ready.diagnostics();
@@ -223,6 +226,7 @@ class Sweep {
       if (task.done) {
         task.point = std::move(*known);
         count(task.point);
+        if (told_) told_(pointJson(task.point));
       } else {
         ++networks_[task.network].wanted;
         ++left_;
@@ -315,6 +319,7 @@ class Sweep {
     if (--shared.wanted == 0) shared.network.reset();
     --left_;
     count(task.point);
+    if (told_) told_(pointJson(task.point));
     say(task.point);
   }
 
@@ -375,6 +380,7 @@ class Sweep {
   SweepOptions options_;
   std::ostream& out_;
   Progress& progress_;
+  Told told_;
   PointSettings settings_;
   std::vector<DeviceOverrides> designs_;
   std::pair<std::int64_t, std::int64_t> shard_{0, 1};
@@ -396,6 +402,15 @@ class Sweep {
 
 Diagnostics sweepCommand(const SweepOptions& options, std::ostream& out, Progress& progress) {
   return Sweep(options, out, progress).run();
+}
+
+Diagnostics sweepPoints(const SweepOptions& options,
+                        const std::function<void(const std::string& json)>& told,
+                        Progress& progress) {
+  std::ostringstream nowhere;
+  SweepOptions quietly = options;
+  quietly.verbosity = {.quiet = true};
+  return Sweep(std::move(quietly), nowhere, progress, told).run();
 }
 
 }  // namespace heddle

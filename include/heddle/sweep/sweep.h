@@ -21,7 +21,9 @@
 // | SWEEP022 | an unknown key of a sweep file |
 // | SWEEP023 | a value in a sweep file that is none of its key |
 #pragma once
+#include <functional>
 #include <iosfwd>
+#include <string>
 
 #include "heddle/driver/progress.h"
 #include "heddle/support/result.h"
@@ -32,6 +34,14 @@ namespace heddle {
 // Compiles every point that `options.out` does not hold yet. What goes wrong with a point is its
 // result, not an error. What is asked is answered on `out`; with --json each point is a line.
 Diagnostics sweepCommand(const SweepOptions& options, std::ostream& out, Progress& progress);
+
+// The same for a program that calls it: every point of the sweep goes to `told` as its file has it,
+// those of before first, then each when it is done. Calls follow one another, from any thread; what
+// `told` or `progress` throws ends the sweep and leaves this function, once the points that other
+// threads are at are done.
+Diagnostics sweepPoints(const SweepOptions& options,
+                        const std::function<void(const std::string& json)>& told,
+                        Progress& progress);
 
 // Makes results.csv, results.jsonl, results.sqlite and sweep.html of all points in the folders.
 Diagnostics collectCommand(const CollectOptions& options, std::ostream& out, Progress& progress);
