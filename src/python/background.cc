@@ -7,6 +7,15 @@
 #include <vector>
 
 namespace heddle {
+
+struct BackgroundState {
+  mutable std::mutex mutex;
+  std::condition_variable ended;
+  Step step;
+  bool stop = false, done = false;
+  std::exception_ptr failure;
+};
+
 namespace {
 
 struct Stopped {};  // thrown through the work, once nobody waits for it
@@ -20,22 +29,9 @@ Left& left() {
   return all;
 }
 
-}  // namespace
-
-struct Background::State {
-  mutable std::mutex mutex;
-  std::condition_variable ended;
-  Step step;
-  bool stop = false, done = false;
-  std::exception_ptr failure;
-};
-
-namespace {
-
-template <class State>
 class Heard : public Progress {
  public:
-  explicit Heard(State& state) : state_(state) {}
+  explicit Heard(BackgroundState& state) : state_(state) {}
   void begin(const std::string& step) override { say({step, 0}); }
   void advance(double fraction) override {
     const std::lock_guard held(state_.mutex);
@@ -54,12 +50,13 @@ class Heard : public Progress {
     if (state_.stop) throw Stopped{};
     state_.step = std::move(step);
   }
-  State& state_;
+  BackgroundState& state_;
 };
 
 }  // namespace
 
-Background::Background(std::function<void(Progress&)> work) : state_(std::make_shared<State>()) {
+Background::Background(std::function<void(Progress&)> work)
+    : state_(std::make_shared<BackgroundState>()) {
   thread_ = std::thread([state = state_, work = std::move(work)]() mutable {
     std::exception_ptr failure;
     try {

@@ -22,6 +22,8 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
+struct BackgroundState;
+
 class Background {
  public:
   // What `work` refers to has to outlive the thread: it owns it.
@@ -38,8 +40,7 @@ class Background {
   void finish();
 
  private:
-  struct State;
-  std::shared_ptr<State> state_;
+  std::shared_ptr<BackgroundState> state_;
   std::thread thread_;
 };
 

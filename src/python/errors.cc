@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <filesystem>
+#include <utility>
 
 namespace py = pybind11;
 
@@ -47,7 +48,7 @@ void raise(const Diagnostics& diagnostics) {
 void translateExceptions() {
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
-      if (thrown) std::rethrow_exception(thrown);
+      if (thrown) std::rethrow_exception(std::move(thrown));
     } catch (const InternalError& e) {
       setError({bug(e.what())});
     } catch (const std::filesystem::filesystem_error& e) {
