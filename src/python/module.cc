@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -164,21 +165,16 @@ class Points {
           const auto take = [&](const std::string& json) {
             const std::lock_guard held(state->mutex);
             state->waiting.push_back(json);
+            state->more.notify_all();
           };
+          const Over over{*state};
           state->faults = sweepPoints(options, take, told);
         }) {}
 
   // The next point's file; StopIteration at the end.
   std::string next() {
-    for (bool done = false;;) {
-      if (std::optional<std::string> point = take()) return *point;
-      if (done) break;
-      {
-        const py::gil_scoped_release released;
-        done = background_.doneWithin(kBetweenLooks);
-      }
-      lookForSignals();
-    }
+    while (!readyWithin(kBetweenLooks)) lookForSignals();
+    if (std::optional<std::string> point = take()) return *point;
     background_.finish();
     raiseIfAny(std::exchange(state_->faults, {}));
     throw py::stop_iteration();
@@ -199,9 +195,26 @@ class Points {
  private:
   struct State {
     std::mutex mutex;  // of what waits
+    std::condition_variable more;
     std::deque<std::string> waiting;
+    bool over = false;
     Diagnostics faults;
   };
+  struct Over {  // however it ends
+    State& state;
+    ~Over() {
+      const std::lock_guard held(state.mutex);
+      state.over = true;
+      state.more.notify_all();
+    }
+  };
+
+  bool readyWithin(std::chrono::milliseconds time) const {
+    const py::gil_scoped_release released;
+    std::unique_lock held(state_->mutex);
+    return state_->more.wait_for(held, time,
+                                 [&] { return state_->over || !state_->waiting.empty(); });
+  }
 
   std::optional<std::string> take() {
     const std::lock_guard held(state_->mutex);
