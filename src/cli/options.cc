@@ -208,6 +208,12 @@ void addMasks(CLI::App& command, Texts& t) {
   command.add_option("--masks", t.masks, "masks of the weights, by the names of the initializers")
       ->type_name("FILE.npz");
 }
+void addEffort(CLI::App& command, Texts& t) {
+  command
+      .add_option("--effort", t.effort,
+                  "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
+      ->type_name("N");
+}
 void addSeed(CLI::App& command, Texts& t, const std::string& of) {
   command.add_option("--seed", t.seed, "seed of " + of + " (default 1)")->type_name("N");
 }
@@ -224,9 +230,7 @@ void describeCompile(CLI::App& app, Texts& t) {
   addShape(c, t);
   addMasks(c, t);
   c.add_flag("--apply-masks", t.applyMasks, "compile the model with zeros for what the masks drop");
-  c.add_option("--effort", t.effort,
-               "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
-      ->type_name("N");
+  addEffort(c, t);
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
@@ -392,6 +396,7 @@ void describeSweep(CLI::App& app, Texts& t) {
       ->type_name("DIR");
   c.add_flag("--estimate", t.estimate,
              "the planner's closed form alone: no program, no simulation");
+  addEffort(c, t);
   c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   addSeed(c, t, "the inputs that verification uses");
@@ -652,6 +657,7 @@ Result<Command> sweepOf(const Texts& t) {
   if (t.noPropagate) o.propagate = false;
   if (t.noVerify) o.verify = false;
   if (t.estimate) o.estimate = true;
+  o.effort = wordOf("--effort", t.effort);
   if (!t.seed.empty()) o.seed = seedOf(t);
   o.maxCycles = maxCyclesOf(t);
   o.where = wordOf("--where", t.where);

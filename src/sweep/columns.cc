@@ -36,6 +36,7 @@ std::vector<Column> makeColumns() {
       key("ddrTotalGBps", "GB/s",
           "of all channels from and to DDR, or what they share where that is less"),
       key("wireGBps", "GB/s", "rate of one wire from memtiles to cores"),
+      key("effort", "", "of the planner: 0 the paper's dataflow, 1 the fastest of a menu"),
       key("propagate", "", "1 where what no output depends on was taken out"),
       key("proved", "", "1 where the program was executed with data and compared"),
       resultText("status", "ok, estimated, refused, failed, skipped or limit"),
@@ -89,6 +90,16 @@ std::string textIn(const Figures& values, const std::string& column) {
   if (found == values.end()) return {};
   const std::string* text = std::get_if<std::string>(&found->second);
   return text ? *text : std::string();
+}
+
+void write(JsonWriter& json, const Figure& value) {
+  if (const double* number = std::get_if<double>(&value)) {
+    json.value(*number);
+  } else if (const std::string* text = std::get_if<std::string>(&value)) {
+    json.value(*text);
+  } else {
+    json.null();
+  }
 }
 
 }  // namespace heddle

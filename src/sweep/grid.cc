@@ -188,6 +188,15 @@ Result<std::vector<DeviceOverrides>> readDesigns(const SweepOptions& options) {
   return designs;
 }
 
+Result<std::int64_t> numberOf(const Argument& text, std::int64_t least, std::int64_t most,
+                              const std::string& what) {
+  const auto number = wholeNumber(text.text);
+  if (number && *number >= least && *number <= most) return *number;
+  return faultAt(text.where, "SWEEP004", "'" + text.text + "' is no " + what,
+                 "from " + std::to_string(least) + " to " + std::to_string(most),
+                 "write it like '" + std::to_string(least) + "'");
+}
+
 Result<std::pair<std::int64_t, std::int64_t>> readShard(const std::optional<Argument>& shard) {
   if (!shard) return std::pair<std::int64_t, std::int64_t>{0, 1};
   const std::string_view text = shard->text;

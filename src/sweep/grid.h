@@ -39,6 +39,10 @@ Result<std::vector<DeviceOverrides>> readDesigns(const SweepOptions& options);
 // The part of `shard`, "2/8", as index (from 0) and count. Errors: SWEEP004 it is not I/N.
 Result<std::pair<std::int64_t, std::int64_t>> readShard(const std::optional<Argument>& shard);
 
+// A whole number from `least` to `most`. Errors: SWEEP004 it is no such `what`.
+Result<std::int64_t> numberOf(const Argument& text, std::int64_t least, std::int64_t most,
+                              const std::string& what);
+
 // A fault of what a user wrote: usage where it stands on the command line.
 Diagnostic faultAt(const std::string& where, const char* code, std::string summary,
                    std::string what, std::string mend);

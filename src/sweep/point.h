@@ -20,6 +20,7 @@ namespace heddle {
 // What is asked of every point.
 struct PointSettings {
   bool propagate = true, verify = true, estimate = false;
+  int effort = kMostPlanEffort;
   std::uint64_t seed = 1;
   std::optional<Cycles> maxCycles;
   std::string version;  // of heddle

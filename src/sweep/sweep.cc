@@ -81,12 +81,14 @@ class Sweep {
     settings_ = {.propagate = options_.propagate.value_or(true),
                  .verify = options_.verify.value_or(true),
                  .estimate = options_.estimate.value_or(false),
+                 .effort = kMostPlanEffort,
                  .seed = options_.seed.value_or(1),
                  .maxCycles = options_.maxCycles,
                  .version = options_.version};
     HEDDLE_TRY(designs_, readDesigns(options_));
     HEDDLE_TRY(shard_, readShard(options_.shard));
     HEDDLE_DO(readThreads());
+    HEDDLE_DO(readEffort());
     HEDDLE_DO(checkSettings());
     HEDDLE_DO(nameNetworks());
     HEDDLE_TRY(Questions questions, Questions::read(options_, names_));
@@ -98,12 +100,16 @@ class Sweep {
   Result<void> readThreads() {
     threads_ = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
     if (!options_.threads) return {};
-    const Argument& text = *options_.threads;
-    threads_ = std::atoll(text.text.c_str());
-    if (threads_ >= 1 && threads_ <= kMostThreads && std::to_string(threads_) == text.text)
-      return {};
-    return faultAt(text.where, "SWEEP004", "'" + text.text + "' is no number of threads",
-                   "from 1 to " + std::to_string(kMostThreads), "write it like '2'");
+    HEDDLE_TRY(threads_, numberOf(*options_.threads, 1, kMostThreads, "number of threads"));
+    return {};
+  }
+
+  Result<void> readEffort() {
+    if (!options_.effort) return {};
+    HEDDLE_TRY(const std::int64_t effort,
+               numberOf(*options_.effort, 0, kMostPlanEffort, "effort of the planner"));
+    settings_.effort = static_cast<int>(effort);
+    return {};
   }
 
   // What is wrong with the description, a key or a value, is wrong for all points: said at once.
@@ -285,7 +291,8 @@ class Sweep {
 
   void compileFor(Task& task, const Network& network, const Device& device) const {
     NoProgress quiet;
-    const CompileSettings settings{.verify = settings_.verify,
+    const CompileSettings settings{.plan = {.effort = settings_.effort},
+                                   .verify = settings_.verify,
                                    .seed = settings_.seed,
                                    .maxCycles = settings_.maxCycles,
                                    .whatIf = false,

@@ -58,6 +58,7 @@ class Reader {
         {"propagate", [&](const YamlNode& n) { o.propagate = truth(n); }},
         {"verify", [&](const YamlNode& n) { o.verify = truth(n); }},
         {"estimate", [&](const YamlNode& n) { o.estimate = truth(n); }},
+        {"effort", [&](const YamlNode& n) { o.effort = word(n); }},
         {"seed", [&](const YamlNode& n) { o.seed = number(n); }},
         {"max-cycles",
          [&](const YamlNode& n) { o.maxCycles = Cycles(static_cast<std::int64_t>(number(n))); }},
@@ -188,6 +189,7 @@ SweepOptions together(SweepOptions line, SweepOptions file) {
   fillOptional(line.propagate, file.propagate);
   fillOptional(line.verify, file.verify);
   fillOptional(line.estimate, file.estimate);
+  fillOptional(line.effort, file.effort);
   fillOptional(line.seed, file.seed);
   fillOptional(line.maxCycles, file.maxCycles);
   fillOptional(line.where, file.where);

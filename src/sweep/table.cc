@@ -17,16 +17,6 @@ std::string numberText(double number) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
 }
 
-void write(JsonWriter& json, const Figure& value) {
-  if (const double* number = std::get_if<double>(&value)) {
-    json.value(*number);
-  } else if (const std::string* text = std::get_if<std::string>(&value)) {
-    json.value(*text);
-  } else {
-    json.null();
-  }
-}
-
 Figure valueOf(const std::optional<double>& number) { return number ? Figure(*number) : Figure(); }
 
 std::vector<Column> columnsOf(const std::vector<std::string>& varied,

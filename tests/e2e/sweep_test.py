@@ -98,6 +98,15 @@ class Grid(Sweeps):
         self.assertEqual(set(figures), {"estimated", "ok"})
         self.assertEqual(figures["estimated"]["ms"], figures["ok"]["estimateMs"])
 
+    def test_the_effort_of_the_planner_makes_another_point(self):
+        for effort in (0, 1):
+            self.sweep("--model", MOBILE, "--mesh", "2x2", "--effort", effort, "--no-verify")
+            self.run_heddle("compile", MOBILE, "--mesh", "2x2", "--effort", effort, "--no-verify", "-q", "-o", self.folder / str(effort))
+        cycles = {p["figures"]["effort"]: p["figures"]["cycles"] for p in self.points()}
+        self.assertEqual(cycles, {effort: json.loads((self.folder / f"{effort}/report.json").read_text())["time"]["cycles"]
+                                  for effort in (0, 1)})
+        self.assertLess(cycles[1], cycles[0])
+
     def test_what_does_not_fit_fails_or_takes_too_long_is_a_record(self):
         self.sweep("--model", CNN, "--mesh", "1x1", "--vary", "core.memory=64B,64KiB", "--no-verify")
         self.sweep("--model", CNN, "--mesh", "1x1", "--max-cycles", "10", "--no-verify")
@@ -303,7 +312,7 @@ class Faults(Sweeps):
                             ("SWEEP002", "--vary", "links.wire"), ("SWEEP002", "--vary", "links.{wire=1GB/s"),
                             ("SWEEP002", "--vary", "a{b,c}" * 40 + "=1"), ("SWEEP003", "--mesh", "1x2", "--square"),
                             ("SWEEP003", "--where", "cores > 100"), ("SWEEP004", "--shard", "0/2"), ("SWEEP004", "--shard", "3/2"),
-                            ("SWEEP004", "--threads", "0"), ("SWEEP005", "--where", "cores +"), ("SWEEP005", "--define", "a=(1"),
+                            ("SWEEP004", "--threads", "0"), ("SWEEP004", "--effort", "2"), ("SWEEP005", "--where", "cores +"), ("SWEEP005", "--define", "a=(1"),
                             ("SWEEP006", "--where", "core > 1"), ("SWEEP006", "--where", "ms > 1"),
                             ("SWEEP006", "--define", "ms=1"), ("SWEEP006", "--define", "a b=1"),
                             ("SWEEP006", "--maximize", "resnet.ips"), ("SWEEP007", "--require", "ms"),

@@ -30,6 +30,7 @@ struct SweepOptions {
   std::vector<Argument> varied;    // "links.{wire,memtile.read}=4GB/s,8GB/s"
   std::vector<Argument> settings;  // "KEY=VALUE", for all points
   std::optional<bool> propagate, verify, estimate;
+  std::optional<Argument> effort;  // of the planner: 0 or 1
   std::optional<std::uint64_t> seed;
   std::optional<Cycles> maxCycles;
   std::optional<Argument> where;        // which points there are

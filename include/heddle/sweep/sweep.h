@@ -7,7 +7,7 @@
 // | SWEEP001 | `--mesh` that is not rows x columns |
 // | SWEEP002 | `--vary` or `--set` that is not KEY=VALUE |
 // | SWEEP003 | a sweep with too many points, or with none |
-// | SWEEP004 | `--shard` that is not I/N, `--threads` that is no number of threads |
+// | SWEEP004 | `--shard` that is not I/N, `--threads` or `--effort` that is no such number |
 // | SWEEP005 | an expression that cannot be read |
 // | SWEEP006 | a name in an expression that there is not, or not there, or that is taken |
 // | SWEEP007 | a requirement that does not compare two sides, or two goals |

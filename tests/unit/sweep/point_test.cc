@@ -15,7 +15,7 @@ PointSettings settings() { return {.version = "0.1.0"}; }
 // would be done anew.
 TEST(Point, ItsNameIsTheOneOfYesterday) {
   EXPECT_EQ(pointOf("net", "aa", "device", settings()).id,
-            sha256("heddle.point/1\n0.1.0\nnet\naa\n" + sha256("device") + "\nverify seed=1")
+            sha256("heddle.point/1\n0.1.0\nnet\naa\n" + sha256("device") + "\nverify seed=1 effort=1")
                 .substr(0, 20));
 }
 
@@ -35,6 +35,7 @@ TEST(Point, WhateverMakesItAnotherPointChangesItsName) {
   add(pointOf("net", "aa", "device", with([](auto& s) { s.verify = false; })));
   add(pointOf("net", "aa", "device", with([](auto& s) { s.estimate = true; })));
   add(pointOf("net", "aa", "device", with([](auto& s) { s.propagate = false; })));
+  add(pointOf("net", "aa", "device", with([](auto& s) { s.effort = 0; })));
   add(pointOf("net", "aa", "device", with([](auto& s) { s.seed = 2; })));
   add(pointOf("net", "aa", "device", with([](auto& s) { s.maxCycles = Cycles(5); })));
 }

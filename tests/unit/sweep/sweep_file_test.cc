@@ -24,6 +24,7 @@ TEST(SweepFile, EveryKey) {
       "propagate: false\n"
       "verify: false\n"
       "estimate: true\n"
+      "effort: 0\n"
       "seed: 7\n"
       "max-cycles: 9\n"
       "where: cores < 3\n"
@@ -44,6 +45,7 @@ TEST(SweepFile, EveryKey) {
   EXPECT_EQ(read->propagate, false);
   EXPECT_EQ(read->verify, false);
   EXPECT_EQ(read->estimate, true);
+  EXPECT_EQ(read->effort->text, "0");
   EXPECT_EQ(read->seed, 7U);
   EXPECT_EQ(read->maxCycles, Cycles(9));
   EXPECT_EQ(read->where->text, "cores < 3");
