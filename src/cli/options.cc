@@ -159,7 +159,7 @@ std::vector<std::string> readKeep(const std::vector<std::string>& texts) {
 struct Texts {
   std::vector<std::string> paths;
   std::vector<std::string> models, meshes, varied, definitions, required;
-  std::string where, maximized, minimized, threads, shard;
+  std::string where, maximized, minimized, threads, shard, samples, refine, budget;
   bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
@@ -204,9 +204,9 @@ void addArrays(CLI::App& command, Texts& t) {
       ->type_name("[NAME=]FILE.npy")
       ->allow_extra_args(false);
 }
-void addMasks(CLI::App& command, Texts& t) {
+void addMasks(CLI::App& command, Texts& t, const char* type = "FILE.npz") {
   command.add_option("--masks", t.masks, "masks of the weights, by the names of the initializers")
-      ->type_name("FILE.npz");
+      ->type_name(type);
 }
 void addEffort(CLI::App& command, Texts& t) {
   command
@@ -387,6 +387,8 @@ void describeSweep(CLI::App& app, Texts& t) {
   addList(c, "--model", t.models, "ONNX file of a quantized network; may be repeated", "FILE.onnx");
   c.add_option("--device", t.device, "description of the array, or 'paper' (default) or 'switched'")
       ->type_name("FILE.yaml");
+  addMasks(c, t, "none,FILE.npz");
+  c.add_flag("--apply-masks", t.applyMasks, "compile with zeros for what the masks drop");
   addList(c, "--mesh", t.meshes, "rows and columns: 1..8x1..8, 4x4,8x8 or 1,2,4x4", "MESHES");
   c.add_flag("--square", t.square, "of these only the square ones");
   addList(c, "--vary", t.varied, "values of a key of the device; in braces several keys together",
@@ -399,11 +401,17 @@ void describeSweep(CLI::App& app, Texts& t) {
   addEffort(c, t);
   c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
-  addSeed(c, t, "the inputs that verification uses");
+  addSeed(c, t, "the inputs that verification uses, and of --samples");
   c.add_option("--max-cycles", t.maxCycles, "give up a simulation that takes longer")
       ->type_name("N");
   c.add_option("--threads", t.threads, "points at the same time (default: the number of cores)")
       ->type_name("K");
+  c.add_option("--samples", t.samples, "of a large grid only N devices, drawn by the seed")
+      ->type_name("N");
+  c.add_option("--refine", t.refine, "then K times the neighbours of the best of them")
+      ->type_name("K");
+  c.add_option("--budget", t.budget, "begin no point after so long: 90s, 5m, 2h")
+      ->type_name("TIME");
   c.add_option("--shard", t.shard, "only the I-th of N parts; 'collect' puts them together")
       ->type_name("I/N");
   c.add_option("--where", t.where, "which points there are, as in 'cores <= 32'")
@@ -649,6 +657,8 @@ Result<Command> sweepOf(const Texts& t) {
   SweepOptions o;
   if (!t.paths.empty()) o.file = t.paths.front();
   o.models = t.models;
+  o.masks = wordsOf("--masks", t.masks.empty() ? std::vector<std::string>{} : std::vector{t.masks});
+  if (t.applyMasks) o.applyMasks = true;
   o.device = t.device;
   o.meshes = wordsOf("--mesh", t.meshes);
   o.varied = wordsOf("--vary", t.varied);
@@ -665,6 +675,9 @@ Result<Command> sweepOf(const Texts& t) {
   o.required = wordsOf("--require", t.required);
   o.maximized = wordOf("--maximize", t.maximized);
   o.minimized = wordOf("--minimize", t.minimized);
+  o.samples = wordOf("--samples", t.samples);
+  o.refine = wordOf("--refine", t.refine);
+  o.budget = wordOf("--budget", t.budget);
   o.threads = wordOf("--threads", t.threads);
   o.shard = wordOf("--shard", t.shard);
   o.out = t.out;

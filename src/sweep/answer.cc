@@ -40,7 +40,23 @@ Together inStep(const std::vector<const Point*>& points, const std::vector<std::
   return together;
 }
 
-std::string deviceText(const Point& point, const Together& varied) {
+// What beside the device parts the points.
+constexpr std::array<const char*, 3> kSettings = {"masks", "effort", "propagate"};
+
+std::vector<std::string> variedSettings(const std::vector<const Point*>& points) {
+  std::vector<std::string> varied;
+  for (const char* column : kSettings) {
+    std::set<Figure> values;
+    for (const Point* point : points)
+      if (const auto found = point->values.find(column); found != point->values.end())
+        values.insert(found->second);
+    if (values.size() > 1) varied.emplace_back(column);
+  }
+  return varied;
+}
+
+std::string deviceText(const Point& point, const Together& varied,
+                       const std::vector<std::string>& settings) {
   const auto count = [&](const char* column) {
     return shortNumber(numberIn(point.values, column).value_or(0));
   };
@@ -54,13 +70,11 @@ std::string deviceText(const Point& point, const Together& varied) {
             (number.number ? shortNumber(*number.number) + (unit.empty() ? "" : " " + unit)
                            : "unlimited");
   }
+  for (const std::string& column : settings) {
+    const auto number = numberIn(point.values, column);
+    text += ", " + column + " " + (number ? shortNumber(*number) : textIn(point.values, column));
+  }
   return text;
-}
-
-double worst(const std::vector<Missed>& missed) {
-  double share = 0;
-  for (const Missed& one : missed) share = std::max(share, one.share);
-  return share;
 }
 
 std::string timesText(const Design& design) {
@@ -109,30 +123,41 @@ std::vector<Design> designsOf(const std::vector<const Point*>& points,
   return designs;
 }
 
+double Judgement::worst() const {
+  double share = 0;
+  for (const Missed& one : *missed) share = std::max(share, one.share);
+  return share;
+}
+
+Judgement judge(const Questions& questions, Design design) {
+  std::deque<Point> floors;
+  for (const Point*& point : design.points)
+    if (point != nullptr && point->status() == kSkipped)
+      point = &floors.emplace_back(atFloor(*point));
+  return {.missed = questions.missed(design),
+          .score = questions.hasGoal() ? questions.score(design) : std::optional(0.0),
+          .atFloor = !floors.empty()};
+}
+
 Answer answer(const Questions& questions, const std::vector<const Point*>& points,
               const std::vector<std::string>& networks) {
   Answer answer;
   const Together varied = inStep(points, variedKeys(points));
+  const std::vector<std::string> settings = variedSettings(points);
   double least = 0;
-  for (Design& design : designsOf(points, networks)) {
+  for (const Design& design : designsOf(points, networks)) {
     ++answer.designs;
-    RankedDesign ranked{design, deviceText(*design.any(), varied), 0};
-    std::deque<Point> floors;  // of skipped points
-    for (const Point*& point : design.points)
-      if (point != nullptr && point->status() == kSkipped)
-        point = &floors.emplace_back(atFloor(*point));
-    const auto missed = questions.missed(design);
-    const auto score = questions.hasGoal() ? questions.score(design) : std::optional(0.0);
-    const bool skipped = !floors.empty();
-    if (!missed || (missed->empty() && (!score || skipped))) {
-      ++answer.unknown;
-    } else if (missed->empty()) {
-      ranked.score = *score;
+    RankedDesign ranked{design, deviceText(*design.any(), varied, settings), 0};
+    const Judgement judgement = judge(questions, design);
+    if (judgement.keeps()) {
+      ranked.score = *judgement.score;
       answer.best.push_back(std::move(ranked));
-    } else if (!answer.nearest || worst(*missed) < least) {
-      least = worst(*missed);
+    } else if (!judgement.misses()) {
+      ++answer.unknown;
+    } else if (!answer.nearest || judgement.worst() < least) {
+      least = judgement.worst();
       answer.nearest = std::move(ranked);
-      answer.missed = *missed;
+      answer.missed = *judgement.missed;
     }
   }
   std::ranges::stable_sort(answer.best, std::ranges::greater(), &RankedDesign::score);

@@ -17,6 +17,18 @@ std::vector<std::string> variedKeys(const std::vector<const Point*>& points);
 std::vector<Design> designsOf(const std::vector<const Point*>& points,
                               const std::vector<std::string>& networks);
 
+// What the questions say of one design. Points that were skipped count at their lower bound, which
+// tells what is missed but not what is kept.
+struct Judgement {
+  std::optional<std::vector<Missed>> missed;  // nothing where figures are missing
+  std::optional<double> score;                // of the goal; 0 without one
+  bool atFloor = false;
+  bool keeps() const { return missed && missed->empty() && score && !atFloor; }
+  bool misses() const { return missed && !missed->empty(); }
+  double worst() const;  // the largest share by which a requirement is missed
+};
+Judgement judge(const Questions& questions, Design design);
+
 struct RankedDesign {
   Design design;
   // "4x4, links.ddr.read 2 GB/s, links.wire (+1) 4 GB/s": with another key that goes with it.

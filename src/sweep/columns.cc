@@ -22,6 +22,7 @@ std::vector<Column> makeColumns() {
   return {
       keyText("point", "name of the point: a hash of model, device, options and version"),
       keyText("model", "file of the network, without folder and ending"),
+      keyText("masks", "none, or the name of the file whose masks drop weights"),
       keyText("device", "name of the description"),
       key("rows", "", "rows of cores"),
       key("cols", "", "columns of cores"),

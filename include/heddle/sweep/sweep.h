@@ -6,16 +6,17 @@
 // |----------|---------------------------------------------------------------------------------|
 // | SWEEP001 | `--mesh` that is not rows x columns |
 // | SWEEP002 | `--vary` or `--set` that is not KEY=VALUE |
-// | SWEEP003 | a sweep with too many points, or with none |
-// | SWEEP004 | `--shard` that is not I/N, `--threads` or `--effort` that is no such number |
+// | SWEEP003 | a grid with too many places, or a sweep with too many points, or with none |
+// | SWEEP004 | `--shard` that is not I/N, a number or a time that is none |
 // | SWEEP005 | an expression that cannot be read |
 // | SWEEP006 | a name in an expression that there is not, or not there, or that is taken |
 // | SWEEP007 | a requirement that does not compare two sides, or two goals |
 // | SWEEP008 | no network, or two of one name |
-// | SWEEP009 | a device description that changes while the sweep runs |
 // | SWEEP010 | a file in points/ that is no point |
 // | SWEEP011 | a folder that another sweep is filling |
 // | SWEEP012 | a folder that is none of a sweep |
+// | SWEEP013 | masks that are not one file for each network, or choices of one name |
+// | SWEEP014 | `--refine` without `--samples`, or of a part of a sweep |
 // | SWEEP020 | a sweep file that is not YAML, or uses what it has no use for |
 // | SWEEP021 | a key of a sweep file that is given twice |
 // | SWEEP022 | an unknown key of a sweep file |
