@@ -36,6 +36,13 @@ struct RankedDesign {
   double score = 0;  // of the goal; 0 without one
 };
 
+// A key of the nearest design that ends at `last`, whose step from `before` made it miss less.
+struct RelaxedKey {
+  std::string key, unit;  // "links.wire (+3)": with others that go with it
+  std::optional<double> before, last;
+  double missedBefore = 0, missedLast = 0;
+};
+
 struct Answer {
   std::size_t designs = 0, unknown = 0;  // all; of these such that miss figures
   std::vector<RankedDesign> best;        // the best first, all that keep what is required
@@ -43,11 +50,12 @@ struct Answer {
   // skipped it is counted at the lower bound.
   std::optional<RankedDesign> nearest;
   std::vector<Missed> missed;
+  std::vector<RelaxedKey> relax;  // keys that bring it nearer, the most useful first
 };
 Answer answer(const Questions& questions, const std::vector<const Point*>& points,
               const std::vector<std::string>& networks);
 
-inline constexpr std::size_t kShownDesigns = 5;
+inline constexpr std::size_t kShownDesigns = 5, kShownKeys = 3;
 std::string answerText(const Answer& answer, const Questions& questions);
 void answerJson(const Answer& answer, const Questions& questions, JsonWriter& json);
 

@@ -286,6 +286,8 @@ class Questions(Sweeps):
         self.assertIn("answer    0 of 9 devices keep what is required\n", text)
         self.assertIn(f"nearest   {mesh[0]}x{mesh[1]} (", text)
         self.assertRegex(text, r"missed    1000\*tiny_cnn\.ms < 1: [\d.]+ is [\d.]+ % more than 1\n")
+        before = times[mesh[0], mesh[1] - 1]
+        self.assertRegex(text, rf"columns beyond {mesh[1]}: so it is missed by [\d.]+ %, with {mesh[1] - 1} by {(before * 1000 - 1) * 100:.4g} %\n")
 
     def test_what_the_lower_bound_breaks_is_skipped_until_it_is_wanted(self):
         times = self.expected()
@@ -329,6 +331,19 @@ class Collect(Sweeps):
         kinds = {column["name"]: (column["unit"], column["role"]) for column in columns}
         self.assertEqual((kinds["core.memory"], kinds["ms"], kinds["twice"]), (("KiB", "vary"), ("ms", "result"), ("", "result")))
         self.assertEqual(list(kinds)[-1], "twice")
+
+    def test_what_is_left_of_each_requirement(self):
+        self.sweep("--model", CNN, "--model", MOBILE, "--mesh", "1..2x1..2", "--no-verify", "--require", "ms <= 0.01", "--require",
+                   "tiny_cnn.ips >= 100000", "--require", "ms <= 0.01")
+        self.run_heddle("collect", self.out)
+        rows = list(csv.DictReader((self.out / "results.csv").read_text().splitlines()))
+        cnn = {(r["rows"], r["cols"]): float(r["ips"]) for r in rows if r["model"] == "tiny_cnn"}
+        self.assertEqual(len(rows), 8)
+        for row in rows:
+            ips = cnn[row["rows"], row["cols"]]
+            self.assertAlmostEqual(float(row["slack(ms <= 0.01)"]), (0.01 - float(row["ms"])) / 0.01, 12)
+            self.assertAlmostEqual(float(row["slack(tiny_cnn.ips >= 100000)"]), (ips - 100000) / ips, 12)
+        self.assertEqual(list(rows[0])[-2:], ["slack(ms <= 0.01)", "slack(tiny_cnn.ips >= 100000)"])
 
 
 class Faults(Sweeps):
