@@ -159,7 +159,7 @@ std::vector<std::string> readKeep(const std::vector<std::string>& texts) {
 struct Texts {
   std::vector<std::string> paths;
   std::vector<std::string> models, meshes, varied, definitions, required;
-  std::string where, maximized, minimized, threads, shard, samples, refine, budget;
+  std::string where, maximized, minimized, threads, shard, samples, refine, budget, timeline;
   bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
@@ -381,6 +381,7 @@ void describeSweep(CLI::App& app, Texts& t) {
       "examples:\n"
       "  heddle sweep --model a.onnx --model b.onnx --mesh 1..8x1..8 -o out/sweep\n"
       "  heddle sweep study.yaml -o out/study\n"
+      "  heddle sweep --timeline 3f9c -o out/sweep\n"
       "Quote braces: --vary 'links.{wire,memtile.read}=4GB/s,8GB/s' varies both keys together.");
   c.add_option("FILE", t.paths, "sweep file with the same keys; options replace what it says")
       ->type_name("FILE.yaml");
@@ -423,6 +424,9 @@ void describeSweep(CLI::App& app, Texts& t) {
   c.add_option("--maximize", t.maximized, "what is wanted, as in 'geomean(ips)/area'")
       ->type_name("EXPR");
   c.add_option("--minimize", t.minimized, "the same the other way round")->type_name("EXPR");
+  c.add_option("--timeline", t.timeline,
+               "compile a point of the sweep in DIR again, whole: DIR/timelines/POINT")
+      ->type_name("POINT");
   addVerbosity(c, t, "print a line of JSON for each point, and one at the end");
 }
 
@@ -654,6 +658,13 @@ Result<Command> sweepOf(const Texts& t) {
   }
   if (t.out.empty())
     return missing("sweep", "the folder for the points is missing", "add '-o DIR'");
+  if (!t.timeline.empty()) {
+    if (!t.paths.empty() || !t.models.empty() || !t.meshes.empty() || !t.varied.empty())
+      badValue("--timeline " + t.timeline, "a point is compiled as its record says", "",
+               "write 'heddle sweep --timeline POINT -o DIR'");
+    return Command(SweepTimelineOptions{
+        .folder = t.out, .point = t.timeline, .verbosity = t.verbosity});
+  }
   SweepOptions o;
   if (!t.paths.empty()) o.file = t.paths.front();
   o.models = t.models;

@@ -22,6 +22,7 @@
 #include "heddle/report/bounds.h"
 #include "mask_choices.h"
 #include "questions.h"
+#include "sources.h"
 #include "sweep_file.h"
 #include "tasks.h"
 
@@ -52,6 +53,9 @@ class Sweep {
     auto folder = SweepFolder::open(options_.out);
     if (!folder) return folder.diagnostics();
     if (Diagnostics faults = folder->writeQuestions(options_); !faults.empty()) return faults;
+    if (Diagnostics faults = writeSources(options_.out, options_, *networks_, *description_);
+        !faults.empty())
+      return faults;
     for (std::int64_t round = 0;; ++round) {
       lookUp(*folder);
       compileAll(*folder);

@@ -67,7 +67,7 @@ SweepTable tableOf(const std::vector<const Point*>& points, const Questions& que
                    const std::string& title) {
   const std::vector<std::string> varied = variedKeys(points), defined = questions.definitions();
   const std::vector<std::string> required = questions.requirements();
-  SweepTable table{.title = title, .columns = columnsOf(varied, defined, required), .rows = {}};
+  SweepTable table{.title = title, .columns = columnsOf(varied, defined, required), .rows = {}, .timelines = {}};
   const std::size_t slackColumns = table.columns.size() - required.size(),
                     ownColumns = slackColumns - defined.size();
   const auto slacks = slacksOf(points, questions);
@@ -144,6 +144,8 @@ std::string documentOf(const SweepTable& table, const std::string& version) {
     for (const std::vector<Figure>& row : table.rows) write(json, row[c]);
     json.endArray();
   }
+  json.endObject().key("timelines").beginObject();
+  for (const auto& [point, page] : table.timelines) json.key(point).value(page);
   return json.endObject().endObject().take() + "\n";
 }
 

@@ -48,6 +48,10 @@ PointNetwork SweepNetworks::nameOf(std::size_t network) const {
   return {of.modelName, of.modelSha256, masks_[network / each()].name};
 }
 
+std::string SweepNetworks::masksFileOf(std::size_t network) const {
+  return masks_[network / each()].fileOf(names_[network % each()]);
+}
+
 std::vector<Task> TaskMaker::tasksAt(std::int64_t place) {
   const Result<Device> device = description_.device(grid_.overridesAt(place));
   std::vector<Task> tasks, wanted;

@@ -34,8 +34,10 @@ class SweepNetworks {
 
   std::size_t each() const { return names_.size(); }  // with one choice of masks
   const std::vector<std::string>& names() const { return names_; }
+  std::size_t size() const { return networks_.size(); }
   const Network& at(std::size_t network) const { return *networks_[network]; }
   PointNetwork nameOf(std::size_t network) const;
+  std::string masksFileOf(std::size_t network) const;  // empty where it has none
 
  private:
   std::vector<std::string> names_;

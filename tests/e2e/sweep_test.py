@@ -4,8 +4,10 @@
     tests/e2e/sweep_test.py --heddle build/ci/heddle [Grid | Spaces | Stopped | Questions | Collect | Faults]
 """
 import argparse
+import base64
 import contextlib
 import csv
+import gzip
 import json
 import math
 import os
@@ -344,6 +346,59 @@ class Collect(Sweeps):
             self.assertAlmostEqual(float(row["slack(ms <= 0.01)"]), (0.01 - float(row["ms"])) / 0.01, 12)
             self.assertAlmostEqual(float(row["slack(tiny_cnn.ips >= 100000)"]), (ips - 100000) / ips, 12)
         self.assertEqual(list(rows[0])[-2:], ["slack(ms <= 0.01)", "slack(tiny_cnn.ips >= 100000)"])
+
+
+class Timeline(Sweeps):
+    def test_a_point_again_is_the_point(self):
+        for model in (CNN, MOBILE):
+            shutil.copy(model, self.folder)
+        self.run_heddle("prune", CNN, "-o", self.folder / "half.onnx", "--ratio", "0.5", "-q")
+        description = self.folder / "mine.yaml"
+        description.write_text((SOURCE / "hw_configs/switched.yaml").read_text())
+        asked = ("--model", self.folder / "tiny_cnn.onnx", "--masks", f"none,{self.folder / 'half.masks.npz'}", "--apply-masks",
+                 "--mesh", "1..2x2", "--vary", "links.{wire,memtile.read}=2500MB/s,4GB/s", "--set", "core.writeMulticast=true")
+        self.sweep(*asked, "--device", description, "--seed", "7")
+        self.sweep("--model", self.folder / "tiny_mobile.onnx", "--mesh", "2x2", "--effort", "0", "--no-propagate", "--estimate")
+        description.unlink()
+        points = self.points()
+        self.assertEqual(len(points), 9)
+        for point in points:
+            self.run_heddle("sweep", "--timeline", point["point"], "-o", self.out, "-q")
+            report = json.loads((self.out / "timelines" / point["point"] / "report.json").read_text())
+            self.assertEqual(report["model"]["sha256"], point["model"]["sha256"])
+            figures = point["figures"]
+            if figures["status"] == "ok":
+                self.assertEqual(report["time"]["cycles"], figures["cycles"])
+                self.assertTrue(report["verification"]["matches"])
+            else:
+                self.assertTrue(math.isclose(report["time"]["closedFormSeconds"] * 1e3, figures["ms"], rel_tol=1e-12))
+        self.run_heddle("collect", self.out, "-o", self.folder / "tables")
+        packed = re.search(r'class="sweep">([^<]+)</script>', (self.folder / "tables/sweep.html").read_text())[1]
+        self.assertEqual(json.loads(gzip.decompress(base64.b64decode(packed)))["timelines"],
+                         {p["point"]: f"../out/timelines/{p['point']}/timeline.html" for p in points})
+
+    def test_what_has_changed_since_is_not_compiled(self):
+        model = self.folder / "net.onnx"
+        shutil.copy(CNN, model)
+        self.sweep("--model", model, "--mesh", "1x1..2", "--no-verify")
+        one, other = (p["point"] for p in self.points())
+        again = lambda point, code, status: self.assertTrue(self.run_heddle(
+            "sweep", "--timeline", point, "-o", self.out, status=status).stderr.startswith(f"error[{code}]"))
+        again("x", "SWEEP015", 2)
+        shutil.copy(MOBILE, model)
+        again(one, "SWEEP016", 1)
+        model.unlink()
+        again(one, "FILE001", 1)
+        shutil.copy(CNN, model)
+        for file in (self.out / "devices").iterdir():
+            file.write_text(file.read_text().replace("name: paper", "name: other"))
+        again(other, "SWEEP016", 1)
+        (self.out / "sources.json").write_text("{")
+        again(other, "SWEEP016", 1)
+        self.sweep("--model", model, "--mesh", "1x1..2", "--no-verify")
+        self.run_heddle("sweep", "--timeline", one[:12], "-o", self.out)
+        self.run_heddle("sweep", "--timeline", one, "--model", model, "-o", self.out, status=2)
+        self.run_heddle("sweep", "--timeline", one, "-o", self.folder, status=1)
 
 
 class Faults(Sweeps):

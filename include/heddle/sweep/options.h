@@ -50,6 +50,12 @@ struct SweepOptions {
   Verbosity verbosity;
 };
 
+struct SweepTimelineOptions {
+  std::string folder;  // that a sweep has filled
+  std::string point;   // its name, or so much of it that it is the only one
+  Verbosity verbosity;
+};
+
 struct CollectOptions {
   std::vector<std::string> folders;
   std::string out;  // folder; empty: the first of `folders`

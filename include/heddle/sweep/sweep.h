@@ -17,12 +17,16 @@
 // | SWEEP012 | a folder that is none of a sweep |
 // | SWEEP013 | masks that are not one file for each network, or choices of one name |
 // | SWEEP014 | `--refine` without `--samples`, or of a part of a sweep |
+// | SWEEP015 | `--timeline` of a point that there is not, or of several |
+// | SWEEP016 | a point that cannot be compiled again: its network or device is gone or has changed |
 // | SWEEP020 | a sweep file that is not YAML, or uses what it has no use for |
 // | SWEEP021 | a key of a sweep file that is given twice |
 // | SWEEP022 | an unknown key of a sweep file |
 // | SWEEP023 | a value in a sweep file that is none of its key |
 #pragma once
+#include <filesystem>
 #include <iosfwd>
+#include <string>
 
 #include "heddle/driver/progress.h"
 #include "heddle/support/result.h"
@@ -36,6 +40,12 @@ Diagnostics sweepCommand(const SweepOptions& options, std::ostream& out, Progres
 
 // Makes results.csv, results.jsonl, results.sqlite and sweep.html of all points in the folders.
 Diagnostics collectCommand(const CollectOptions& options, std::ostream& out, Progress& progress);
+
+// Compiles one point again, as its record says, into the folder that timelineFolder names: all that
+// `heddle compile` writes. Errors: also those of compileCommand.
+Diagnostics sweepTimelineCommand(const SweepTimelineOptions& options, std::ostream& out,
+                                 Progress& progress);
+std::filesystem::path timelineFolder(const std::filesystem::path& folder, const std::string& point);
 
 // Whether `heddle sweep` has filled the folder.
 bool isSweepFolder(const std::string& path);
