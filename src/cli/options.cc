@@ -159,7 +159,7 @@ std::vector<std::string> readKeep(const std::vector<std::string>& texts) {
 struct Texts {
   std::vector<std::string> paths;
   std::vector<std::string> models, meshes, varied, definitions, required;
-  std::string where, maximized, minimized, threads, shard;
+  std::string where, maximized, minimized, threads, shard, samples, refine, budget, timeline;
   bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
@@ -204,9 +204,15 @@ void addArrays(CLI::App& command, Texts& t) {
       ->type_name("[NAME=]FILE.npy")
       ->allow_extra_args(false);
 }
-void addMasks(CLI::App& command, Texts& t) {
+void addMasks(CLI::App& command, Texts& t, const char* type = "FILE.npz") {
   command.add_option("--masks", t.masks, "masks of the weights, by the names of the initializers")
-      ->type_name("FILE.npz");
+      ->type_name(type);
+}
+void addEffort(CLI::App& command, Texts& t) {
+  command
+      .add_option("--effort", t.effort,
+                  "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
+      ->type_name("N");
 }
 void addSeed(CLI::App& command, Texts& t, const std::string& of) {
   command.add_option("--seed", t.seed, "seed of " + of + " (default 1)")->type_name("N");
@@ -224,9 +230,7 @@ void describeCompile(CLI::App& app, Texts& t) {
   addShape(c, t);
   addMasks(c, t);
   c.add_flag("--apply-masks", t.applyMasks, "compile the model with zeros for what the masks drop");
-  c.add_option("--effort", t.effort,
-               "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
-      ->type_name("N");
+  addEffort(c, t);
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
@@ -377,12 +381,15 @@ void describeSweep(CLI::App& app, Texts& t) {
       "examples:\n"
       "  heddle sweep --model a.onnx --model b.onnx --mesh 1..8x1..8 -o out/sweep\n"
       "  heddle sweep study.yaml -o out/study\n"
+      "  heddle sweep --timeline 3f9c -o out/sweep\n"
       "Quote braces: --vary 'links.{wire,memtile.read}=4GB/s,8GB/s' varies both keys together.");
   c.add_option("FILE", t.paths, "sweep file with the same keys; options replace what it says")
       ->type_name("FILE.yaml");
   addList(c, "--model", t.models, "ONNX file of a quantized network; may be repeated", "FILE.onnx");
   c.add_option("--device", t.device, "description of the array, or 'paper' (default) or 'switched'")
       ->type_name("FILE.yaml");
+  addMasks(c, t, "none,FILE.npz");
+  c.add_flag("--apply-masks", t.applyMasks, "compile with zeros for what the masks drop");
   addList(c, "--mesh", t.meshes, "rows and columns: 1..8x1..8, 4x4,8x8 or 1,2,4x4", "MESHES");
   c.add_flag("--square", t.square, "of these only the square ones");
   addList(c, "--vary", t.varied, "values of a key of the device; in braces several keys together",
@@ -392,13 +399,20 @@ void describeSweep(CLI::App& app, Texts& t) {
       ->type_name("DIR");
   c.add_flag("--estimate", t.estimate,
              "the planner's closed form alone: no program, no simulation");
+  addEffort(c, t);
   c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
-  addSeed(c, t, "the inputs that verification uses");
+  addSeed(c, t, "the inputs that verification uses, and of --samples");
   c.add_option("--max-cycles", t.maxCycles, "give up a simulation that takes longer")
       ->type_name("N");
   c.add_option("--threads", t.threads, "points at the same time (default: the number of cores)")
       ->type_name("K");
+  c.add_option("--samples", t.samples, "of a large grid only N devices, drawn by the seed")
+      ->type_name("N");
+  c.add_option("--refine", t.refine, "then K times the neighbours of the best of them")
+      ->type_name("K");
+  c.add_option("--budget", t.budget, "begin no point after so long: 90s, 5m, 2h")
+      ->type_name("TIME");
   c.add_option("--shard", t.shard, "only the I-th of N parts; 'collect' puts them together")
       ->type_name("I/N");
   c.add_option("--where", t.where, "which points there are, as in 'cores <= 32'")
@@ -410,6 +424,9 @@ void describeSweep(CLI::App& app, Texts& t) {
   c.add_option("--maximize", t.maximized, "what is wanted, as in 'geomean(ips)/area'")
       ->type_name("EXPR");
   c.add_option("--minimize", t.minimized, "the same the other way round")->type_name("EXPR");
+  c.add_option("--timeline", t.timeline,
+               "compile a point of the sweep in DIR again, whole: DIR/timelines/POINT")
+      ->type_name("POINT");
   addVerbosity(c, t, "print a line of JSON for each point, and one at the end");
 }
 
@@ -641,9 +658,18 @@ Result<Command> sweepOf(const Texts& t) {
   }
   if (t.out.empty())
     return missing("sweep", "the folder for the points is missing", "add '-o DIR'");
+  if (!t.timeline.empty()) {
+    if (!t.paths.empty() || !t.models.empty() || !t.meshes.empty() || !t.varied.empty())
+      badValue("--timeline " + t.timeline, "a point is compiled as its record says", "",
+               "write 'heddle sweep --timeline POINT -o DIR'");
+    return Command(SweepTimelineOptions{
+        .folder = t.out, .point = t.timeline, .verbosity = t.verbosity});
+  }
   SweepOptions o;
   if (!t.paths.empty()) o.file = t.paths.front();
   o.models = t.models;
+  o.masks = wordsOf("--masks", t.masks.empty() ? std::vector<std::string>{} : std::vector{t.masks});
+  if (t.applyMasks) o.applyMasks = true;
   o.device = t.device;
   o.meshes = wordsOf("--mesh", t.meshes);
   o.varied = wordsOf("--vary", t.varied);
@@ -652,6 +678,7 @@ Result<Command> sweepOf(const Texts& t) {
   if (t.noPropagate) o.propagate = false;
   if (t.noVerify) o.verify = false;
   if (t.estimate) o.estimate = true;
+  o.effort = wordOf("--effort", t.effort);
   if (!t.seed.empty()) o.seed = seedOf(t);
   o.maxCycles = maxCyclesOf(t);
   o.where = wordOf("--where", t.where);
@@ -659,6 +686,9 @@ Result<Command> sweepOf(const Texts& t) {
   o.required = wordsOf("--require", t.required);
   o.maximized = wordOf("--maximize", t.maximized);
   o.minimized = wordOf("--minimize", t.minimized);
+  o.samples = wordOf("--samples", t.samples);
+  o.refine = wordOf("--refine", t.refine);
+  o.budget = wordOf("--budget", t.budget);
   o.threads = wordOf("--threads", t.threads);
   o.shard = wordOf("--shard", t.shard);
   o.out = t.out;

@@ -1,5 +1,7 @@
 #include "heddle/device/keys.h"
 
+#include <cmath>
+
 #include "fields.h"
 
 namespace heddle {
@@ -25,6 +27,22 @@ std::vector<DeviceNumber> numbersOf(const Device& device) {
         {field.key, value ? std::optional(static_cast<double>(*value) / factor) : std::nullopt});
   }
   return numbers;
+}
+
+std::vector<std::pair<std::string, std::string>> settingsOf(
+    const std::vector<DeviceNumber>& numbers) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  Device scratch;
+  for (const DeviceNumber& one : numbers)
+    for (const Field& field : deviceFields()) {
+      if (field.key != one.key || one.key == "rows" || one.key == "columns") continue;
+      if (!one.number && !field.optional) continue;
+      const auto factor = static_cast<double>(tableUnit(field.kind).factor);
+      field.set(scratch, one.number ? std::optional(std::llround(*one.number * factor))
+                                    : std::nullopt);
+      settings.emplace_back(one.key, printField(field, scratch));
+    }
+  return settings;
 }
 
 std::optional<std::string> unitOf(const std::string& key) {

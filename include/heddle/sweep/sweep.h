@@ -6,21 +6,25 @@
 // |----------|---------------------------------------------------------------------------------|
 // | SWEEP001 | `--mesh` that is not rows x columns |
 // | SWEEP002 | `--vary` or `--set` that is not KEY=VALUE |
-// | SWEEP003 | a sweep with too many points, or with none |
-// | SWEEP004 | `--shard` that is not I/N, `--threads` that is no number of threads |
+// | SWEEP003 | a grid with too many places, or a sweep with too many points, or with none |
+// | SWEEP004 | `--shard` that is not I/N, a number or a time that is none |
 // | SWEEP005 | an expression that cannot be read |
 // | SWEEP006 | a name in an expression that there is not, or not there, or that is taken |
 // | SWEEP007 | a requirement that does not compare two sides, or two goals |
 // | SWEEP008 | no network, or two of one name |
-// | SWEEP009 | a device description that changes while the sweep runs |
 // | SWEEP010 | a file in points/ that is no point |
 // | SWEEP011 | a folder that another sweep is filling |
 // | SWEEP012 | a folder that is none of a sweep |
+// | SWEEP013 | masks that are not one file for each network, or choices of one name |
+// | SWEEP014 | `--refine` without `--samples`, or of a part of a sweep |
+// | SWEEP015 | `--timeline` of a point that there is not, or of several |
+// | SWEEP016 | a point that cannot be compiled again: its network or device is gone or has changed |
 // | SWEEP020 | a sweep file that is not YAML, or uses what it has no use for |
 // | SWEEP021 | a key of a sweep file that is given twice |
 // | SWEEP022 | an unknown key of a sweep file |
 // | SWEEP023 | a value in a sweep file that is none of its key |
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <string>
@@ -45,6 +49,12 @@ Diagnostics sweepPoints(const SweepOptions& options,
 
 // Makes results.csv, results.jsonl, results.sqlite and sweep.html of all points in the folders.
 Diagnostics collectCommand(const CollectOptions& options, std::ostream& out, Progress& progress);
+
+// Compiles one point again, as its record says, into the folder that timelineFolder names: all that
+// `heddle compile` writes. Errors: also those of compileCommand.
+Diagnostics sweepTimelineCommand(const SweepTimelineOptions& options, std::ostream& out,
+                                 Progress& progress);
+std::filesystem::path timelineFolder(const std::filesystem::path& folder, const std::string& point);
 
 // Whether `heddle sweep` has filled the folder.
 bool isSweepFolder(const std::string& path);

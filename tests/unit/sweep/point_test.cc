@@ -14,8 +14,8 @@ PointSettings settings() { return {.version = "0.1.0"}; }
 // The first digits of the SHA-256 of what makes it, a line each. Were it another one, every sweep
 // would be done anew.
 TEST(Point, ItsNameIsTheOneOfYesterday) {
-  EXPECT_EQ(pointOf("net", "aa", "device", settings()).id,
-            sha256("heddle.point/1\n0.1.0\nnet\naa\n" + sha256("device") + "\nverify seed=1")
+  EXPECT_EQ(pointOf({"net", "aa"}, "device", settings()).id,
+            sha256("heddle.point/1\n0.1.0\nnet\naa\n" + sha256("device") + "\nverify seed=1 effort=1")
                 .substr(0, 20));
 }
 
@@ -27,32 +27,34 @@ TEST(Point, WhateverMakesItAnotherPointChangesItsName) {
     change(s);
     return s;
   };
-  add(pointOf("net", "aa", "device", settings()));
-  add(pointOf("other", "aa", "device", settings()));
-  add(pointOf("net", "bb", "device", settings()));
-  add(pointOf("net", "aa", "other", settings()));
-  add(pointOf("net", "aa", "device", with([](auto& s) { s.version = "0.1.1"; })));
-  add(pointOf("net", "aa", "device", with([](auto& s) { s.verify = false; })));
-  add(pointOf("net", "aa", "device", with([](auto& s) { s.estimate = true; })));
-  add(pointOf("net", "aa", "device", with([](auto& s) { s.propagate = false; })));
-  add(pointOf("net", "aa", "device", with([](auto& s) { s.seed = 2; })));
-  add(pointOf("net", "aa", "device", with([](auto& s) { s.maxCycles = Cycles(5); })));
+  add(pointOf({"net", "aa"}, "device", settings()));
+  add(pointOf({"other", "aa"}, "device", settings()));
+  add(pointOf({"net", "bb"}, "device", settings()));
+  add(pointOf({"net", "aa", "half"}, "device", settings()));
+  add(pointOf({"net", "aa"}, "other", settings()));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.version = "0.1.1"; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.verify = false; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.estimate = true; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.propagate = false; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.effort = 0; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.seed = 2; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.maxCycles = Cycles(5); })));
 }
 
 TEST(Point, WhatItsResultDoesNotDependOnDoesNot) {
   PointSettings a = settings(), b = settings();
   a.verify = b.verify = false;
   b.seed = 7;  // of an input that nothing is executed with
-  EXPECT_EQ(pointOf("net", "aa", "d", a).id, pointOf("net", "aa", "d", b).id);
+  EXPECT_EQ(pointOf({"net", "aa"}, "d", a).id, pointOf({"net", "aa"}, "d", b).id);
   a.estimate = b.estimate = true;
   b.maxCycles = Cycles(5);  // of a simulation that there is not
-  EXPECT_EQ(pointOf("net", "aa", "d", a).id, pointOf("net", "aa", "d", b).id);
+  EXPECT_EQ(pointOf({"net", "aa"}, "d", a).id, pointOf({"net", "aa"}, "d", b).id);
 }
 
 TEST(Point, ItsFileReadsBack) {
   const Result<Device> device = readDevice("paper", {.mesh = std::pair{2, 3}});
   ASSERT_TRUE(device);
-  Point point = pointOf("a \"b\"\n", "aa", printDevice(*device), settings());
+  Point point = pointOf({"a \"b\"\n", "aa"}, printDevice(*device), settings());
   addDevice(point, *device);
   point.values["ms"] = 0.1;
   refuse(point,
@@ -82,7 +84,7 @@ TEST(Point, StatusFollowsFromTheFault) {
 }
 
 TEST(Point, AFileThatIsNoneSaysSo) {
-  Point point = pointOf("net", "aa", "device", settings());
+  Point point = pointOf({"net", "aa"}, "device", settings());
   const std::string good = [&] {
     skip(point, "ms < 1");
     return pointJson(point);
