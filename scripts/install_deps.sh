@@ -12,7 +12,7 @@ build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev protobuf-compiler libbo
   libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev libzip-dev zipcmp zipmerge ziptool libmuparser-dev
   libsqlite3-dev python3-onnx python3-numpy ca-certificates)
 python=(pybind11-dev python3-dev python3-pip python3-setuptools python3-venv python3-wheel)
-test=("${python[@]}" python3-matplotlib libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata chromium gtkwave clang-format clang-tidy)
+test=("${python[@]}" python3-matplotlib libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata slurmctld slurmd slurm-client munge chromium gtkwave clang-format clang-tidy)
 # Node may have come from elsewhere; Debian's npm would clash with it.
 command -v node >/dev/null || build+=(nodejs)
 command -v npm >/dev/null || build+=(npm)

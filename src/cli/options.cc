@@ -160,6 +160,7 @@ struct Texts {
   std::vector<std::string> paths;
   std::vector<std::string> models, meshes, varied, definitions, required;
   std::string where, maximized, minimized, threads, shard, samples, refine, budget, timeline;
+  std::string slurmJobs, pointTime, pointMemory;
   bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
@@ -415,6 +416,15 @@ void describeSweep(CLI::App& app, Texts& t) {
       ->type_name("TIME");
   c.add_option("--shard", t.shard, "only the I-th of N parts; 'collect' puts them together")
       ->type_name("I/N");
+  c.add_option("--print-slurm", t.slurmJobs,
+               "do nothing but print a script for Slurm: the sweep in N jobs, then 'collect'")
+      ->type_name("N");
+  c.add_option("--point-time", t.pointTime,
+               "of --print-slurm: what a point may take (default 5m); 90s, 5m, 2h")
+      ->type_name("TIME");
+  c.add_option("--point-memory", t.pointMemory,
+               "of --print-slurm: what a point may take (default 2GiB)")
+      ->type_name("SIZE");
   c.add_option("--where", t.where, "which points there are, as in 'cores <= 32'")
       ->type_name("EXPR");
   addList(c, "--define", t.definitions, "a column of your own, as in 'area=cores + memtiles'",
@@ -650,7 +660,39 @@ std::vector<Definition> definitionsOf(const std::vector<std::string>& texts) {
   return definitions;
 }
 
-Result<Command> sweepOf(const Texts& t) {
+// What was said to the command, less these options, so that it can be said again.
+std::vector<std::string> saidAgain(const CLI::App& command,
+                                   const std::vector<std::string>& without) {
+  std::vector<std::string> files, options;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    if (option->get_lnames().empty()) {
+      for (const std::string& file : option->results()) files.push_back(file);
+      continue;
+    }
+    const std::string name = option->get_lnames().front();
+    if (std::ranges::find(without, name) != without.end()) continue;
+    const bool isFlag = option->get_items_expected_max() == 0;
+    for (const std::string& value : option->results())
+      options.push_back("--" + name + (isFlag ? "" : "=" + value));
+  }
+  files.insert(files.end(), options.begin(), options.end());
+  return files;
+}
+
+std::optional<SlurmOptions> slurmOf(const Texts& t, const CLI::App& command) {
+  if (t.slurmJobs.empty()) return std::nullopt;
+  if (!t.shard.empty())
+    badValue("--shard " + t.shard, "the jobs are the parts of the sweep", "", "leave it out");
+  return SlurmOptions{
+      .jobs = {t.slurmJobs, "--print-slurm " + t.slurmJobs},
+      .pointTime = wordOf("--point-time", t.pointTime),
+      .pointMemory = wordOf("--point-memory", t.pointMemory),
+      .arguments = saidAgain(command, {"print-slurm", "point-time", "point-memory", "out",
+                                       "threads", "json", "verbose", "quiet"})};
+}
+
+Result<Command> sweepOf(const Texts& t, const CLI::App& command) {
   if (t.paths.size() > 1) {
     const bool braces = t.paths.back().find('=') != std::string::npos;
     badValue(t.paths[1], "there is one sweep file at most", "",
@@ -662,8 +704,8 @@ Result<Command> sweepOf(const Texts& t) {
     if (!t.paths.empty() || !t.models.empty() || !t.meshes.empty() || !t.varied.empty())
       badValue("--timeline " + t.timeline, "a point is compiled as its record says", "",
                "write 'heddle sweep --timeline POINT -o DIR'");
-    return Command(SweepTimelineOptions{
-        .folder = t.out, .point = t.timeline, .verbosity = t.verbosity});
+    return Command(
+        SweepTimelineOptions{.folder = t.out, .point = t.timeline, .verbosity = t.verbosity});
   }
   SweepOptions o;
   if (!t.paths.empty()) o.file = t.paths.front();
@@ -691,6 +733,10 @@ Result<Command> sweepOf(const Texts& t) {
   o.budget = wordOf("--budget", t.budget);
   o.threads = wordOf("--threads", t.threads);
   o.shard = wordOf("--shard", t.shard);
+  o.slurm = slurmOf(t, command);
+  if (!o.slurm && !(t.pointTime + t.pointMemory).empty())
+    return missing("sweep", "--point-time and --point-memory need --print-slurm",
+                   "add '--print-slurm N'");
   o.out = t.out;
   o.version = kVersion;
   o.verbosity = t.verbosity;
@@ -779,7 +825,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
     if (command->get_name() == "prune") return pruneOf(texts);
     if (command->get_name() == "view") return viewOf(texts);
     if (command->get_name() == "export") return exportOf(texts);
-    if (command->get_name() == "sweep") return sweepOf(texts);
+    if (command->get_name() == "sweep") return sweepOf(texts, *command);
     if (command->get_name() == "collect") return collectOf(texts);
     return inspectOf(texts);
   } catch (const CLI::CallForHelp&) {

@@ -37,6 +37,8 @@ SweepOptions sweepOptions(const py::dict& asked) {
   SweepOptions options;
   options.file = text("file");
   options.models = py::cast<std::vector<std::string>>(asked["model"]);
+  options.masks = arguments(asked, "masks");
+  options.applyMasks = valueOrNone<bool>(asked, "apply_masks");
   options.device = text("device");
   options.meshes = arguments(asked, "mesh");
   options.square = valueOrNone<bool>(asked, "square");
@@ -45,6 +47,7 @@ SweepOptions sweepOptions(const py::dict& asked) {
   options.propagate = valueOrNone<bool>(asked, "propagate");
   options.verify = valueOrNone<bool>(asked, "verify");
   options.estimate = valueOrNone<bool>(asked, "estimate");
+  options.effort = argumentOrNone(asked, "effort");
   options.seed = valueOrNone<std::uint64_t>(asked, "seed");
   if (const auto cycles = valueOrNone<std::int64_t>(asked, "max_cycles"))
     options.maxCycles = Cycles(*cycles);
@@ -55,6 +58,9 @@ SweepOptions sweepOptions(const py::dict& asked) {
   options.required = arguments(asked, "require");
   options.maximized = argumentOrNone(asked, "maximize");
   options.minimized = argumentOrNone(asked, "minimize");
+  options.samples = argumentOrNone(asked, "samples");
+  options.refine = argumentOrNone(asked, "refine");
+  options.budget = argumentOrNone(asked, "budget");
   options.threads = argumentOrNone(asked, "threads");
   options.shard = argumentOrNone(asked, "shard");
   options.title = text("title");

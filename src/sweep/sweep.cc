@@ -23,6 +23,7 @@
 #include "heddle/report/bounds.h"
 #include "mask_choices.h"
 #include "questions.h"
+#include "slurm.h"
 #include "sources.h"
 #include "sweep_file.h"
 #include "tasks.h"
@@ -53,6 +54,7 @@ class Sweep {
 
   Diagnostics run() {
     if (const auto ready = prepare(); !ready) return ready.diagnostics();
+    if (options_.slurm) return printSlurm();
     auto folder = SweepFolder::open(options_.out);
     if (!folder) return folder.diagnostics();
     if (Diagnostics faults = folder->writeQuestions(options_); !faults.empty()) return faults;
@@ -121,7 +123,7 @@ class Sweep {
     }
     if (options_.refine) {
       HEDDLE_TRY(rounds_, numberOf(*options_.refine, 0, kMostRounds, "number of rounds"));
-      if (rounds_ > 0 && (!samples_ || shard_.second > 1))
+      if (rounds_ > 0 && (!samples_ || shard_.second > 1 || options_.slurm))
         return faultAt(options_.refine->where, "SWEEP014",
                        samples_ ? "a part of a sweep cannot be refined"
                                 : "there is nothing to refine: every place is looked at",
@@ -319,6 +321,14 @@ class Sweep {
 
   // ---- saying it ----
 
+  Diagnostics printSlurm() {
+    const auto jobs = slurmJobs(options_, static_cast<std::int64_t>(tasks_.size()),
+                                options_.threads ? threads_ : 1);
+    if (!jobs) return jobs.diagnostics();
+    out_ << slurmScript(*jobs);
+    return {};
+  }
+
   void count(const Point& point) { ++counts_[point.status()]; }
 
   std::string countsText() const {
@@ -393,9 +403,9 @@ class Sweep {
   std::optional<Questions> questions_;
   std::optional<SweepNetworks> networks_;
   std::optional<TaskMaker> maker_;
-  std::int64_t places_ = 0;     // of the grid, that have points
-  std::vector<Task> tasks_;     // device by device, so that a budget leaves whole devices
-  std::size_t lookedUp_ = 0;    // of them
+  std::int64_t places_ = 0;   // of the grid, that have points
+  std::vector<Task> tasks_;   // device by device, so that a budget leaves whole devices
+  std::size_t lookedUp_ = 0;  // of them
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of all below, and of output and progress

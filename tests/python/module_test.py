@@ -254,6 +254,13 @@ class Sweep(Module):
         self.assertEqual([p["figures"]["cores"] for p in some], [9])
         limit = heddle.sweep(file, mesh="1x1", estimate=False, verify=False, max_cycles=10, seed=2, propagate=False)
         self.assertEqual([p["figures"]["status"] for p in limit], ["limit"])
+        drawn = heddle.sweep(file, mesh="1..8x1..8", samples=5, seed=3, effort=0, budget="1m")
+        self.assertEqual([p["figures"]["effort"] for p in drawn], [0] * 5)
+        refined = heddle.sweep(file, mesh="1..8x1..8", samples=5, refine=1, minimize="tiny_cnn.ms")
+        self.assertGreater(len(list(refined)), 5)
+        self.run_heddle("prune", CNN, "--ratio", "0.5", "-q", "-o", self.folder / "half.onnx")
+        masked = heddle.sweep(file, mesh="1x1", masks=["none", self.folder / "half.masks.npz"], apply_masks=True)
+        self.assertEqual(len({p["figures"]["ms"] for p in masked}), 2)
         broken = heddle.sweep(file, mesh="1x1", require="tiny_cnn.ms <= 0.000001", minimize="tiny_cnn.ms")
         self.assertEqual([p["figures"]["status"] for p in broken], ["skipped"])
 

@@ -20,6 +20,13 @@ struct Definition {
   Argument expression;
 };
 
+// A script for Slurm instead of the sweep.
+struct SlurmOptions {
+  Argument jobs;                                   // "8": parts of the sweep
+  std::optional<Argument> pointTime, pointMemory;  // what a point may take: "10m", "4GiB"
+  std::vector<std::string> arguments;  // of the sweep, without folder, threads and these
+};
+
 // Empty or absent: not said. What the command line says takes the place of the file's.
 struct SweepOptions {
   std::string file;  // YAML, may be empty
@@ -44,6 +51,7 @@ struct SweepOptions {
   std::optional<Argument> budget;   // "5m": of the wall clock
   std::optional<Argument> threads;  // absent: as many as there are cores
   std::optional<Argument> shard;    // "2/8": the second of eight parts
+  std::optional<SlurmOptions> slurm;
   std::string title;
   std::string out;      // folder
   std::string version;  // of heddle

@@ -7,7 +7,7 @@
 // | SWEEP001 | `--mesh` that is not rows x columns |
 // | SWEEP002 | `--vary` or `--set` that is not KEY=VALUE |
 // | SWEEP003 | a grid with too many places, or a sweep with too many points, or with none |
-// | SWEEP004 | `--shard` that is not I/N, a number or a time that is none |
+// | SWEEP004 | `--shard` that is not I/N, a number, a time or a size that is none |
 // | SWEEP005 | an expression that cannot be read |
 // | SWEEP006 | a name in an expression that there is not, or not there, or that is taken |
 // | SWEEP007 | a requirement that does not compare two sides, or two goals |
@@ -16,13 +16,12 @@
 // | SWEEP011 | a folder that another sweep is filling |
 // | SWEEP012 | a folder that is none of a sweep |
 // | SWEEP013 | masks that are not one file for each network, or choices of one name |
-// | SWEEP014 | `--refine` without `--samples`, or of a part of a sweep |
+// | SWEEP014 | `--refine` without `--samples`, or of parts of a sweep |
 // | SWEEP015 | `--timeline` of a point that there is not, or of several |
-// | SWEEP016 | a point that cannot be compiled again: its network or device is gone or has changed |
-// | SWEEP020 | a sweep file that is not YAML, or uses what it has no use for |
-// | SWEEP021 | a key of a sweep file that is given twice |
-// | SWEEP022 | an unknown key of a sweep file |
-// | SWEEP023 | a value in a sweep file that is none of its key |
+// | SWEEP016 | a point that cannot be compiled again: its network or device is gone or has changed
+// | | SWEEP020 | a sweep file that is not YAML, or uses what it has no use for | | SWEEP021 | a key
+// of a sweep file that is given twice | | SWEEP022 | an unknown key of a sweep file | | SWEEP023 |
+// a value in a sweep file that is none of its key |
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -36,7 +35,8 @@
 namespace heddle {
 
 // Compiles every point that `options.out` does not hold yet. What goes wrong with a point is its
-// result, not an error. What is asked is answered on `out`; with --json each point is a line.
+// result, not an error. What is asked is answered on `out`; with --json each point is a line. With
+// `options.slurm` nothing is compiled, and the script is what goes to `out`.
 Diagnostics sweepCommand(const SweepOptions& options, std::ostream& out, Progress& progress);
 
 // The same for a program that calls it: every point of the sweep goes to `told` as its file has it,

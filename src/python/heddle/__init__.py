@@ -279,17 +279,23 @@ def _list(words: Union[Path, Sequence[Path], None]) -> list[str]:
     return [os.fspath(words)] if isinstance(words, (str, os.PathLike)) else [os.fspath(word) for word in words]
 
 
+def _word(number: Optional[int]) -> Optional[str]:
+    return None if number is None else str(number)
+
+
 def _settings(values: Optional[Mapping[str, Words]]) -> list[str]:
     return [f"{key}={','.join(_list(of))}" for key, of in (values or {}).items()]
 
 
-def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], None] = None, device: Optional[Path] = None,
+def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], None] = None,
+          masks: Union[Path, Sequence[Path], None] = None, apply_masks: Optional[bool] = None, device: Optional[Path] = None,
           mesh: Union[str, Sequence[str], None] = None, square: Optional[bool] = None,
           vary: Optional[Mapping[str, Words]] = None, set: Optional[Mapping[str, str]] = None,
           where: Optional[str] = None, define: Optional[Mapping[str, str]] = None, require: Optional[Words] = None,
           maximize: Optional[str] = None, minimize: Optional[str] = None, estimate: Optional[bool] = None,
-          verify: Optional[bool] = None, propagate: Optional[bool] = None, seed: Optional[int] = None,
-          max_cycles: Optional[int] = None, threads: Optional[int] = None, shard: Optional[str] = None, title: str = "",
+          verify: Optional[bool] = None, propagate: Optional[bool] = None, effort: Optional[int] = None, seed: Optional[int] = None,
+          max_cycles: Optional[int] = None, samples: Optional[int] = None, refine: Optional[int] = None,
+          budget: Optional[str] = None, threads: Optional[int] = None, shard: Optional[str] = None, title: str = "",
           out: Optional[Path] = None) -> Iterator[dict[str, Any]]:
     """The points of a sweep, as `heddle sweep` compiles them; those that `out` holds already first, then each when it is done.
 
@@ -305,8 +311,9 @@ def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], Non
         "file": os.fspath(file or ""), "model": _list(model), "device": os.fspath(device or ""), "mesh": _list(mesh),
         "square": square, "vary": _settings(vary), "set": _settings(set), "where": where, "define": dict(define or {}),
         "require": _list(require), "maximize": maximize, "minimize": minimize, "estimate": estimate, "verify": verify,
-        "propagate": propagate, "seed": seed, "max_cycles": max_cycles,
-        "threads": None if threads is None else str(threads), "shard": shard, "title": title,
+        "propagate": propagate, "seed": seed, "max_cycles": max_cycles, "masks": _list(masks), "apply_masks": apply_masks,
+        "effort": _word(effort), "samples": _word(samples), "refine": _word(refine), "budget": budget,
+        "threads": _word(threads), "shard": shard, "title": title,
     }
     with contextlib.ExitStack() as stack:
         asked["out"] = os.fspath(out) if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="heddle-sweep-"))
