@@ -182,13 +182,12 @@ void addVerbosity(CLI::App& command, Texts& t,
   command.add_flag("-v,--verbose", t.verbosity.verbose, "say each step and its time on stderr");
   command.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
 }
+void addSet(CLI::App& command, Texts& t, const char* help) {
+  command.add_option("--set", t.settings, help)->type_name("KEY=VALUE")->allow_extra_args(false);
+}
 void addDevice(CLI::App& command, Texts& t) {
   command.add_option("--mesh", t.mesh, "rows and columns of the array")->type_name("RxC");
-  command
-      .add_option("--set", t.settings,
-                  "replace a value of the description, e.g. links.ddr.read=2GB/s")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  addSet(command, t, "replace a value of the description, e.g. links.ddr.read=2GB/s");
 }
 void addShape(CLI::App& command, Texts& t) {
   command
@@ -253,6 +252,7 @@ void describeSimulate(CLI::App& app, Texts& t) {
   c.footer("example:\n  heddle simulate out/resnet50-4x4 --data --input x.npy --output y.npy");
   c.add_option("OUT", t.path, "folder with program.asm, weights.bin and device.yaml")
       ->type_name("FOLDER");
+  addSet(c, t, "another rate or time of the device, e.g. links.ddr.read=2GB/s");
   c.add_flag("--data", t.data, "move and compute real values, not time only");
   addArrays(c, t);
   addSeed(c, t, "inputs that are not given");
@@ -518,6 +518,7 @@ Result<Command> simulateOf(const Texts& t) {
   if (!t.data && (!t.inputs.empty() || !t.outputs.empty()))
     return missing("simulate", "--input and --output need --data", "add '--data'");
   return Command(SimulateCommandOptions{.folder = t.path,
+                                        .settings = overridesOf(t).settings,
                                         .data = t.data,
                                         .inputs = t.inputs,
                                         .outputs = t.outputs,

@@ -1,5 +1,7 @@
 #include "heddle/device/keys.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "fields.h"
@@ -43,6 +45,14 @@ std::vector<std::pair<std::string, std::string>> settingsOf(
       settings.emplace_back(one.key, printField(field, scratch));
     }
   return settings;
+}
+
+bool saysOnlyTimes(const std::string& key) {
+  constexpr std::array<const QuantityKind*, 5> kTimes = {&kRate, &kClock, &kTime, &kMacRate,
+                                                         &kByteRate};
+  const auto& fields = deviceFields();
+  const auto field = std::ranges::find(fields, key, &Field::key);
+  return field != fields.end() && std::ranges::find(kTimes, field->kind) != kTimes.end();
 }
 
 std::optional<std::string> unitOf(const std::string& key) {

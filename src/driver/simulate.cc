@@ -47,7 +47,7 @@ std::string resultText(const Saved& saved, const SimulateResult& result, bool da
 
 Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, Progress& progress) {
   progress.begin("read the program");
-  const Result<Saved> saved = readSaved(options.folder);
+  const Result<Saved> saved = readSaved(options.folder, options.settings);
   if (!saved) return saved.diagnostics();
   const Program& program = saved->program;
 

@@ -27,6 +27,10 @@ std::vector<DeviceNumber> numbersOf(const Device& device);
 std::vector<std::pair<std::string, std::string>> settingsOf(
     const std::vector<DeviceNumber>& numbers);
 
+// Whether the key says only how long things take: a rate, a clock, a time. Whatever its value, a
+// program stays the same program.
+bool saysOnlyTimes(const std::string& key);
+
 // The unit in which numbersOf gives a key: "KiB", "GB/s", "GHz", "cycles", "MAC/cycle", "B/cycle";
 // empty for counts and switches. Nothing where there is no such key.
 std::optional<std::string> unitOf(const std::string& key);

@@ -1,6 +1,6 @@
 // One key at a time, around a chosen point: how far a figure goes while all other keys stay as they are.
 import { type Painter, textWidth } from "../paint/painter";
-import { css, resourceColour } from "../paint/theme";
+import { better, worse } from "../paint/theme";
 import { boundsOf, largest } from "../sweep/bounds";
 import { cellText, cellValue, cellWithUnit, pointName, titleOf, wantsMore } from "../sweep/figures";
 import { isBetter } from "../sweep/grid";
@@ -120,11 +120,10 @@ export class TornadoView extends CanvasView {
     p.text(NAMES - 10, middle - (height > 26 ? 7 : 0), `${key.column.name}${twins}`, { align: "right", width: NAMES - 18, bold: true });
     if (height > 26) p.text(NAMES - 10, middle + 8, `here ${cellWithUnit(key.column, base)}`, { align: "right", width: NAMES - 18, colour: theme.faint });
     const thick = Math.min(20, height * 0.5);
-    const better = css(resourceColour(0), 0.75);
-    const worse = css(resourceColour(4), 0.75);
     const more = wantsMore(figure);
-    p.rect(at(least), middle - thick / 2, at(own) - at(least), thick, more ? worse : better);
-    p.rect(at(own), middle - thick / 2, at(most) - at(own), thick, more ? better : worse);
+    const [good, bad] = [better(0.75), worse(0.75)];
+    p.rect(at(least), middle - thick / 2, at(own) - at(least), thick, more ? bad : good);
+    p.rect(at(own), middle - thick / 2, at(most) - at(own), thick, more ? good : bad);
     let free = -Infinity;
     for (const point of [...others].sort((a, b) => (figure.values[a] as number) - (figure.values[b] as number))) {
       const x = at(figure.values[point] as number);
