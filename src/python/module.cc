@@ -107,10 +107,12 @@ struct Simulated {
   bool data = false;
 };
 
-Executable readExecutable(const std::string& folder) {
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+Executable readExecutable(const std::string& folder, const Settings& settings) {
   Result<Saved> read = [&] {
     const py::gil_scoped_release released;
-    return readSaved(folder);
+    return readSaved(folder, settings);
   }();
   if (!read) raise(asBadInput(read.diagnostics()));
   const auto saved = std::make_shared<const Saved>(std::move(*read));
@@ -259,16 +261,16 @@ void defineCompilation(py::module_& m) {
       .def("write", [](const Compilation& run, const std::string& out) {
         raiseIfAny(writeFolder(run, out));
       });
-  m.def("compile", [](const std::shared_ptr<Network>& network, const std::string& device,
-                      const std::optional<std::pair<std::int64_t, std::int64_t>>& mesh,
-                      const std::vector<std::pair<std::string, std::string>>& settings, int effort,
-                      bool verify, std::uint64_t seed, std::optional<std::int64_t> maxCycles,
-                      bool whatIf, const py::object& progress) {
-    CompileSettings how{
-        .plan = {.effort = effort}, .verify = verify, .seed = seed, .whatIf = whatIf};
-    if (maxCycles) how.maxCycles = Cycles(*maxCycles);
-    return compileShared(network, device, {mesh, settings}, how, progress);
-  });
+  m.def("compile",
+        [](const std::shared_ptr<Network>& network, const std::string& device,
+           const std::optional<std::pair<std::int64_t, std::int64_t>>& mesh,
+           const Settings& settings, int effort, bool verify, std::uint64_t seed,
+           std::optional<std::int64_t> maxCycles, bool whatIf, const py::object& progress) {
+          CompileSettings how{
+              .plan = {.effort = effort}, .verify = verify, .seed = seed, .whatIf = whatIf};
+          if (maxCycles) how.maxCycles = Cycles(*maxCycles);
+          return compileShared(network, device, {mesh, settings}, how, progress);
+        });
   m.attr("MOST_EFFORT") = kMostPlanEffort;
 }
 
@@ -286,15 +288,16 @@ void defineSimulation(py::module_& m) {
         if (!s.data) return py::dict();
         return arraysOf(*s.program, s.program->outputs, outputsOf(*s.program, *s.result));
       });
-  m.def("simulate",
-        [](const std::string& folder, bool data, const py::dict& inputs, std::uint64_t seed,
-           std::optional<std::int64_t> maxCycles, const py::object& progress) {
-          return simulate(readExecutable(folder), data, inputs, seed, maxCycles, progress);
-        });
-  m.def("simulate", [](const SharedRun& run, bool data, const py::dict& inputs, std::uint64_t seed,
+  m.def("simulate", [](const std::string& folder, const Settings& settings, bool data,
+                       const py::dict& inputs, std::uint64_t seed,
                        std::optional<std::int64_t> maxCycles, const py::object& progress) {
-    return simulate(executableOf(run), data, inputs, seed, maxCycles, progress);
+    return simulate(readExecutable(folder, settings), data, inputs, seed, maxCycles, progress);
   });
+  m.def("simulate",
+        [](const SharedRun& run, const Settings&, bool data, const py::dict& inputs,
+           std::uint64_t seed, std::optional<std::int64_t> maxCycles, const py::object& progress) {
+          return simulate(executableOf(run), data, inputs, seed, maxCycles, progress);
+        });
 }
 
 void defineSweep(py::module_& m) {

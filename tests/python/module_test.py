@@ -197,7 +197,8 @@ class Errors(Module):
         network = heddle.Network(CNN)
         for call in (lambda: heddle.compile(CNN, mesh="2by2"), lambda: heddle.compile(CNN, mesh=(1, 2, 3)),
                      lambda: heddle.compile(CNN, effort=9), lambda: heddle.compile(network, propagate=False),
-                     lambda: heddle.Network(CNN, apply_masks=True)):
+                     lambda: heddle.Network(CNN, apply_masks=True),
+                     lambda: heddle.simulate(heddle.compile(network, mesh="1x1", verify=False), set={"links.wire": "1GB/s"})):
             with self.assertRaises(ValueError):
                 call()
 
@@ -210,6 +211,12 @@ class Simulate(Module):
             again = heddle.simulate(program)
             self.assertEqual((again.cycles, again.seconds, again.outputs), (run.cycles, run.seconds, {}))
             self.assertEqual([len(track.slices) for track in again.timeline.tracks], [len(track.slices) for track in run.timeline.tracks])
+        said = json.loads(self.run_heddle("simulate", self.out, "--set", "links.wire=1GB/s", "--json").stdout)
+        self.assertEqual(heddle.simulate(self.out, set={"links.wire": "1GB/s"}).cycles, said["cycles"])
+        self.assertGreater(said["cycles"], run.cycles)
+        with self.assertRaises(heddle.Error) as raised:
+            heddle.simulate(self.out, set={"core.memory": "1KiB"})
+        self.assertEqual(raised.exception.code, "SIM002")
         said = json.loads(self.run_heddle("simulate", self.out, "--json").stdout)
         self.assertEqual(again.traffic, {key: said[key] for key in again.traffic})
 

@@ -260,17 +260,22 @@ class Simulation:
         return self._run.outputs()
 
 
-def simulate(program: Union[Path, Compilation], inputs: Optional[Mapping[str, Array]] = None, *, data: bool = False,
-             seed: int = 1, max_cycles: Optional[int] = None, progress: Optional[Tell] = None) -> Simulation:
+def simulate(program: Union[Path, Compilation], inputs: Optional[Mapping[str, Array]] = None, *,
+             set: Optional[Mapping[str, str]] = None, data: bool = False, seed: int = 1,
+             max_cycles: Optional[int] = None, progress: Optional[Tell] = None) -> Simulation:
     """Runs a compiled program on the simulated array: the time alone, or with `inputs` or `data=True` its values too.
 
     program: a Compilation, or a folder that it was written to.
     inputs: {name: array} in the type and shape of the program's inputs; those that are missing are made from `seed`.
+    set: of a folder: other rates and times than those that it was compiled for, {"links.wire": "2GB/s"}.
 
     Raises Error."""
     given = dict(inputs or {})
+    settings = [(key, str(value)) for key, value in (set or {}).items()]
+    if isinstance(program, Compilation) and settings:
+        raise ValueError("set belongs to a folder: write the compilation to one")
     of: Union[str, _heddle.Compilation] = program._run if isinstance(program, Compilation) else os.fspath(program)
-    return Simulation(_heddle.simulate(of, data or bool(given), given, seed, max_cycles, progress))
+    return Simulation(_heddle.simulate(of, settings, data or bool(given), given, seed, max_cycles, progress))
 
 
 def _list(words: Union[Path, Sequence[Path], None]) -> list[str]:
