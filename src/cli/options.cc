@@ -663,8 +663,8 @@ Result<Command> sweepOf(const Texts& t) {
     if (!t.paths.empty() || !t.models.empty() || !t.meshes.empty() || !t.varied.empty())
       badValue("--timeline " + t.timeline, "a point is compiled as its record says", "",
                "write 'heddle sweep --timeline POINT -o DIR'");
-    return Command(SweepTimelineOptions{
-        .folder = t.out, .point = t.timeline, .verbosity = t.verbosity});
+    return Command(
+        SweepTimelineOptions{.folder = t.out, .point = t.timeline, .verbosity = t.verbosity});
   }
   SweepOptions o;
   if (!t.paths.empty()) o.file = t.paths.front();

@@ -40,8 +40,8 @@ std::vector<std::pair<std::string, std::string>> settingsOf(
       if (field.key != one.key || one.key == "rows" || one.key == "columns") continue;
       if (!one.number && !field.optional) continue;
       const auto factor = static_cast<double>(tableUnit(field.kind).factor);
-      field.set(scratch, one.number ? std::optional(std::llround(*one.number * factor))
-                                    : std::nullopt);
+      field.set(scratch,
+                one.number ? std::optional(std::llround(*one.number * factor)) : std::nullopt);
       settings.emplace_back(one.key, printField(field, scratch));
     }
   return settings;

@@ -85,7 +85,8 @@ Result<fs::path> descriptionOf(const fs::path& folder, const Point& point) {
     const Result<Device> device = readDevice(file.string(), overridesOf(point));
     if (device && sha256(printDevice(*device)) == point.deviceSha256) return file;
   }
-  return cannotAgain(point, "no description in " + (folder / kDevices).string() + " gives its device",
+  return cannotAgain(point,
+                     "no description in " + (folder / kDevices).string() + " gives its device",
                      "sweep into the folder again, with the description that the point is of");
 }
 
@@ -97,13 +98,15 @@ Result<void> checkSource(const Point& point, const std::string& file, const std:
     HEDDLE_TRY(const std::string dropped, sha256OfFile(masks));
     if (sha256(model + dropped) == point.modelSha256) return {};
   }
-  return cannotAgain(point, file + " has changed since", "sweep again with the network as it is now");
+  return cannotAgain(point, file + " has changed since",
+                     "sweep again with the network as it is now");
 }
 
 std::uint64_t seedOf(const std::string& settings) {
   const std::string key = "seed=";
   const std::size_t at = settings.find(key);
-  return at == std::string::npos ? 1 : std::strtoull(settings.c_str() + at + key.size(), nullptr, 10);
+  return at == std::string::npos ? 1
+                                 : std::strtoull(settings.c_str() + at + key.size(), nullptr, 10);
 }
 
 }  // namespace
@@ -112,9 +115,9 @@ Diagnostics writeSources(const fs::path& folder, const SweepOptions& options,
                          const SweepNetworks& networks, const DeviceDescription& description) {
   Sources all = readSources(folder);
   for (std::size_t i = 0; i < networks.size(); ++i)
-    all[networks.at(i).modelSha256] = {
-        seenFrom(folder, options.models[i % networks.each()]),
-        seenFrom(folder, networks.masksFileOf(i)), options.applyMasks.value_or(false)};
+    all[networks.at(i).modelSha256] = {seenFrom(folder, options.models[i % networks.each()]),
+                                       seenFrom(folder, networks.masksFileOf(i)),
+                                       options.applyMasks.value_or(false)};
   if (Diagnostics faults = writeFile(folder / kSources, sourcesJson(all)); !faults.empty())
     return faults;
   std::error_code error;

@@ -387,9 +387,9 @@ class Sweep {
   std::optional<Questions> questions_;
   std::optional<SweepNetworks> networks_;
   std::optional<TaskMaker> maker_;
-  std::int64_t places_ = 0;     // of the grid, that have points
-  std::vector<Task> tasks_;     // device by device, so that a budget leaves whole devices
-  std::size_t lookedUp_ = 0;    // of them
+  std::int64_t places_ = 0;   // of the grid, that have points
+  std::vector<Task> tasks_;   // device by device, so that a budget leaves whole devices
+  std::size_t lookedUp_ = 0;  // of them
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of all below, and of output and progress

@@ -14,9 +14,10 @@ PointSettings settings() { return {.version = "0.1.0"}; }
 // The first digits of the SHA-256 of what makes it, a line each. Were it another one, every sweep
 // would be done anew.
 TEST(Point, ItsNameIsTheOneOfYesterday) {
-  EXPECT_EQ(pointOf({"net", "aa"}, "device", settings()).id,
-            sha256("heddle.point/1\n0.1.0\nnet\naa\n" + sha256("device") + "\nverify seed=1 effort=1")
-                .substr(0, 20));
+  EXPECT_EQ(
+      pointOf({"net", "aa"}, "device", settings()).id,
+      sha256("heddle.point/1\n0.1.0\nnet\naa\n" + sha256("device") + "\nverify seed=1 effort=1")
+          .substr(0, 20));
 }
 
 TEST(Point, WhateverMakesItAnotherPointChangesItsName) {
