@@ -20,6 +20,7 @@ constexpr const char* kSourcesFormat = "heddle.sources/1";
 constexpr const char* kDevices = "devices";
 constexpr std::uintmax_t kMostSources = std::uintmax_t{1} << 24;
 constexpr std::size_t kNameDigits = 20;
+constexpr double kMostSide = 64;  // of a mesh, as a description may have
 
 struct Source {
   std::string file, masks;  // as seen from the folder; the second may be empty
@@ -69,7 +70,8 @@ Diagnostic cannotAgain(const Point& point, std::string what, std::string mend) {
 DeviceOverrides overridesOf(const Point& point) {
   DeviceOverrides overrides{.mesh = std::nullopt, .settings = settingsOf(point.numbers)};
   const auto rows = numberIn(point.values, "rows"), columns = numberIn(point.values, "cols");
-  if (rows && columns)
+  const auto isSide = [](double side) { return side >= 1 && side <= kMostSide; };
+  if (rows && columns && isSide(*rows) && isSide(*columns))
     overrides.mesh = {static_cast<std::int64_t>(*rows), static_cast<std::int64_t>(*columns)};
   return overrides;
 }
