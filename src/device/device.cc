@@ -328,8 +328,7 @@ Result<DeviceDescription> DeviceDescription::read(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    if (const auto yaml = builtInDevice(path))
-      return parse(*yaml, "hw_configs/" + path + ".yaml");
+    if (const auto yaml = builtInDevice(path)) return parse(*yaml, "hw_configs/" + path + ".yaml");
     return unreadable("there is no such file");
   }
   if (!std::filesystem::is_regular_file(status)) return unreadable("it is not a file");

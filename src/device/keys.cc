@@ -18,6 +18,8 @@ Unit tableUnit(const QuantityKind* kind) {
   return kind == &kTime ? kind->units.back() : kind->units.front();
 }
 
+constexpr double kMostSize = 1e18;  // of a value in its smallest unit: none comes near
+
 }  // namespace
 
 std::vector<DeviceNumber> numbersOf(const Device& device) {
@@ -39,9 +41,13 @@ std::vector<std::pair<std::string, std::string>> settingsOf(
     for (const Field& field : deviceFields()) {
       if (field.key != one.key || one.key == "rows" || one.key == "columns") continue;
       if (!one.number && !field.optional) continue;
-      const auto factor = static_cast<double>(tableUnit(field.kind).factor);
-      field.set(scratch, one.number ? std::optional(std::llround(*one.number * factor))
-                                    : std::nullopt);
+      std::optional<std::int64_t> value;
+      if (one.number) {
+        const double size = *one.number * static_cast<double>(tableUnit(field.kind).factor);
+        if (!(size >= 0 && size <= kMostSize)) continue;
+        value = std::llround(size);
+      }
+      field.set(scratch, value);
       settings.emplace_back(one.key, printField(field, scratch));
     }
   return settings;

@@ -83,8 +83,7 @@ std::string deviceText(const Point& point, const Together& varied,
   for (const DeviceNumber& number : point.numbers) {
     const auto key = std::ranges::find(varied, number.key, &Together::value_type::first);
     if (key != varied.end())
-      text += ", " + keyText(*key) + " " +
-              quantity(number.number, unitOf(number.key).value_or(""));
+      text += ", " + keyText(*key) + " " + quantity(number.number, unitOf(number.key).value_or(""));
   }
   return text + settingsText(point, settings);
 }
@@ -107,7 +106,8 @@ std::vector<RelaxedKey> relaxed(const std::vector<JudgedPlace>& places, std::siz
   std::vector<RelaxedKey> keys;
   for (const Relaxation& one : keysToRelax(places, nearest)) {
     const bool mesh = one.key < 2;
-    const std::string key = mesh ? (one.key == 0 ? "rows" : "columns") : keyText(varied[one.key - 2]);
+    const std::string key =
+        mesh ? (one.key == 0 ? "rows" : "columns") : keyText(varied[one.key - 2]);
     const std::string unit = mesh ? "" : unitOf(varied[one.key - 2].first).value_or("");
     keys.push_back({key, unit, one.before, one.last, one.missedBefore, one.missedLast});
   }

@@ -84,7 +84,8 @@ std::map<std::string, std::string> timelinesOf(const std::vector<std::string>& f
     for (const auto& [id, point] : points) {
       const fs::path page = timelineFolder(folder, id) / "timeline.html";
       std::error_code error;
-      if (fs::exists(page, error)) pages.emplace(id, fs::relative(page, out, error).generic_string());
+      if (fs::exists(page, error))
+        pages.emplace(id, fs::relative(page, out, error).generic_string());
     }
   return pages;
 }

@@ -231,8 +231,8 @@ std::vector<std::int64_t> Grid::neighbours(std::int64_t place) const {
       if (steps[a] + 1 < lengths_[a]) beside.push_back(steps[a] + 1);
     }
     for (const std::size_t step : beside)
-      all.push_back(place + stride * (static_cast<std::int64_t>(step) -
-                                      static_cast<std::int64_t>(steps[a])));
+      all.push_back(
+          place + stride * (static_cast<std::int64_t>(step) - static_cast<std::int64_t>(steps[a])));
     stride *= static_cast<std::int64_t>(lengths_[a]);
   }
   std::ranges::sort(all);

@@ -47,8 +47,9 @@ class Grid {
   std::int64_t size() const { return size_; }
   DeviceOverrides overridesAt(std::int64_t place) const;
   std::size_t masksAt(std::int64_t place) const;
-  // The places one step away: of meshes the next larger and smaller one in rows or in columns alone,
-  // or in the list where there is none; of a key, or of masks, the values beside it in their list.
+  // The places one step away: of meshes the next larger and smaller one in rows or in columns
+  // alone, or in the list where there is none; of a key, or of masks, the values beside it in their
+  // list.
   std::vector<std::int64_t> neighbours(std::int64_t place) const;
   // Every KEY, VALUE that any place has, each once.
   std::vector<std::pair<std::string, std::string>> allSettings() const;

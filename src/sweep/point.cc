@@ -250,6 +250,9 @@ Result<Point> parsePoint(const std::string& text, const std::string& name) {
     for (const auto& [column, value] : json.at("figures").items())
       if (fixedColumn(column) && !value.is_null()) point.values[column] = valueOf(value);
     if (point.status().empty()) return fault("it has no status");
+    // Files and folders are named by it.
+    if (point.id.empty() || point.id.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return fault("its name is not made of hex digits");
     return point;
   } catch (const nlohmann::json::exception& e) {
     return fault(e.what());

@@ -20,6 +20,7 @@ constexpr const char* kSourcesFormat = "heddle.sources/1";
 constexpr const char* kDevices = "devices";
 constexpr std::uintmax_t kMostSources = std::uintmax_t{1} << 24;
 constexpr std::size_t kNameDigits = 20;
+constexpr double kMostSide = 64;  // of a mesh, as a description may have
 
 struct Source {
   std::string file, masks;  // as seen from the folder; the second may be empty
@@ -69,7 +70,8 @@ Diagnostic cannotAgain(const Point& point, std::string what, std::string mend) {
 DeviceOverrides overridesOf(const Point& point) {
   DeviceOverrides overrides{.mesh = std::nullopt, .settings = settingsOf(point.numbers)};
   const auto rows = numberIn(point.values, "rows"), columns = numberIn(point.values, "cols");
-  if (rows && columns)
+  const auto isSide = [](double side) { return side >= 1 && side <= kMostSide; };
+  if (rows && columns && isSide(*rows) && isSide(*columns))
     overrides.mesh = {static_cast<std::int64_t>(*rows), static_cast<std::int64_t>(*columns)};
   return overrides;
 }
@@ -85,7 +87,8 @@ Result<fs::path> descriptionOf(const fs::path& folder, const Point& point) {
     const Result<Device> device = readDevice(file.string(), overridesOf(point));
     if (device && sha256(printDevice(*device)) == point.deviceSha256) return file;
   }
-  return cannotAgain(point, "no description in " + (folder / kDevices).string() + " gives its device",
+  return cannotAgain(point,
+                     "no description in " + (folder / kDevices).string() + " gives its device",
                      "sweep into the folder again, with the description that the point is of");
 }
 
@@ -97,13 +100,15 @@ Result<void> checkSource(const Point& point, const std::string& file, const std:
     HEDDLE_TRY(const std::string dropped, sha256OfFile(masks));
     if (sha256(model + dropped) == point.modelSha256) return {};
   }
-  return cannotAgain(point, file + " has changed since", "sweep again with the network as it is now");
+  return cannotAgain(point, file + " has changed since",
+                     "sweep again with the network as it is now");
 }
 
 std::uint64_t seedOf(const std::string& settings) {
   const std::string key = "seed=";
   const std::size_t at = settings.find(key);
-  return at == std::string::npos ? 1 : std::strtoull(settings.c_str() + at + key.size(), nullptr, 10);
+  return at == std::string::npos ? 1
+                                 : std::strtoull(settings.c_str() + at + key.size(), nullptr, 10);
 }
 
 }  // namespace
@@ -112,9 +117,9 @@ Diagnostics writeSources(const fs::path& folder, const SweepOptions& options,
                          const SweepNetworks& networks, const DeviceDescription& description) {
   Sources all = readSources(folder);
   for (std::size_t i = 0; i < networks.size(); ++i)
-    all[networks.at(i).modelSha256] = {
-        seenFrom(folder, options.models[i % networks.each()]),
-        seenFrom(folder, networks.masksFileOf(i)), options.applyMasks.value_or(false)};
+    all[networks.at(i).modelSha256] = {seenFrom(folder, options.models[i % networks.each()]),
+                                       seenFrom(folder, networks.masksFileOf(i)),
+                                       options.applyMasks.value_or(false)};
   if (Diagnostics faults = writeFile(folder / kSources, sourcesJson(all)); !faults.empty())
     return faults;
   std::error_code error;

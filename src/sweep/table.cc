@@ -56,8 +56,7 @@ std::map<const Point*, std::vector<Figure>> slacksOf(const std::vector<const Poi
   for (const Design& design : designsOf(points, questions.networks()))
     for (std::size_t network = 0; network < design.points.size(); ++network)
       for (std::size_t r = 0; r < required.size() && design.points[network] != nullptr; ++r)
-        slacks[design.points[network]][r] =
-            valueOf(questions.slack(required[r], design, network));
+        slacks[design.points[network]][r] = valueOf(questions.slack(required[r], design, network));
   return slacks;
 }
 
@@ -67,7 +66,8 @@ SweepTable tableOf(const std::vector<const Point*>& points, const Questions& que
                    const std::string& title) {
   const std::vector<std::string> varied = variedKeys(points), defined = questions.definitions();
   const std::vector<std::string> required = questions.requirements();
-  SweepTable table{.title = title, .columns = columnsOf(varied, defined, required), .rows = {}, .timelines = {}};
+  SweepTable table{
+      .title = title, .columns = columnsOf(varied, defined, required), .rows = {}, .timelines = {}};
   const std::size_t slackColumns = table.columns.size() - required.size(),
                     ownColumns = slackColumns - defined.size();
   const auto slacks = slacksOf(points, questions);

@@ -56,6 +56,12 @@ std::vector<Task> TaskMaker::tasksAt(std::int64_t place) {
   const Result<Device> device = description_.device(grid_.overridesAt(place));
   std::vector<Task> tasks, wanted;
   const std::size_t first = grid_.masksAt(place) * networks_.each();
+  if (device) {
+    // Most places of a large grid may be left out: before anything is printed and hashed.
+    Point probe = pointOf(networks_.nameOf(first), "", settings_);
+    addDevice(probe, *device);
+    if (!questions_.wanted(probe)) return {};
+  }
   for (std::size_t n = 0; n < networks_.each(); ++n)
     tasks.push_back(taskOf(first + n, place, device));
   if (device && questions_.asked()) findBroken(tasks, *device);

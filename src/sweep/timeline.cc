@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 // The one point whose name begins so.
 Result<Point> pointNamed(const fs::path& folder, const std::string& begin) {
   const auto fault = [&](std::string summary, std::string mend) {
-    return Diagnostic{"SWEEP015",      "--timeline " + begin, std::move(summary), "",
-                      std::move(mend), Severity::Usage};
+    return Diagnostic{"SWEEP015", "--timeline " + begin, std::move(summary),
+                      "",         std::move(mend),       Severity::Usage};
   };
   HEDDLE_TRY(const SweepContent content, readSweepFolder(folder));
   const Point* found = nullptr;

@@ -22,8 +22,8 @@ struct DeviceNumber {
 // In the order of printDevice; the same keys for every device.
 std::vector<DeviceNumber> numbersOf(const Device& device);
 
-// What --set takes for these numbers, less rows and columns: {"links.ddr.read", "4 GB/s"}. Keys that
-// there are not are left out.
+// What --set takes for these numbers, less rows and columns: {"links.ddr.read", "4 GB/s"}. Keys
+// that there are not, and values that none can have, are left out.
 std::vector<std::pair<std::string, std::string>> settingsOf(
     const std::vector<DeviceNumber>& numbers);
 

@@ -77,8 +77,7 @@ TEST(Grid, EveryMeshWithEveryCombinationTheLastAxisFastest) {
   const auto grid = Grid::read(options);
   ASSERT_TRUE(grid);
   std::vector<std::string> texts;
-  for (std::int64_t i = 0; i < grid->size(); ++i)
-    texts.push_back(designText(grid->overridesAt(i)));
+  for (std::int64_t i = 0; i < grid->size(); ++i) texts.push_back(designText(grid->overridesAt(i)));
   EXPECT_EQ(texts, (std::vector<std::string>{
                        "1x1 core.banks=8 a=1 b=3 c=3", "1x1 core.banks=8 a=1 b=4 c=4",
                        "1x1 core.banks=8 a=2 b=3 c=3", "1x1 core.banks=8 a=2 b=4 c=4",

@@ -9,7 +9,7 @@ import { sensitivities, type Sensitivity } from "../sweep/tornado";
 import { percent, signed } from "../ui/numbers";
 import type { App } from "../sweep_page/app";
 import { type Box, numberAxis, paintAcross } from "../sweep_page/axes";
-import { axisOptions, CanvasView, type Choice, choiceOf, switchOf, type Table } from "../sweep_page/parts";
+import { axisOptions, ChoiceView, choiceOf, switchOf, type Table } from "../sweep_page/parts";
 import { nearest, type Spot } from "../sweep_page/spots";
 
 const TOP = 34;
@@ -18,8 +18,7 @@ const RIGHT = 24;
 const NAMES = 190;
 const ROW = 46; // at most
 
-export class TornadoView extends CanvasView {
-  private readonly choices: Choice[];
+export class TornadoView extends ChoiceView {
   private spots: Spot[] = [];
   private along = ""; // the key that the arrows go along
   private known: { found: Sensitivity[]; of: unknown; key: string } | null = null;
@@ -32,9 +31,7 @@ export class TornadoView extends CanvasView {
     ];
     this.canvas.addEventListener("click", (e) => {
       const spot = nearest(this.spots, e.offsetX, e.offsetY, app.selection);
-      if (!spot) return;
-      if (e.shiftKey) app.hold(spot.point);
-      else app.select(spot.point);
+      if (spot) app.pick(spot.point, e.shiftKey);
     });
     const step = (by: number, byKey: number) => () => this.step(by, byKey);
     this.keys.push(
@@ -43,15 +40,6 @@ export class TornadoView extends CanvasView {
       { key: "arrowdown", shown: "↓", does: "the next key", run: step(0, 1) },
       { key: "arrowup", shown: "↑", does: "the key before", run: step(0, -1) },
     );
-  }
-
-  override tools(): HTMLElement[] {
-    return this.choices.map(({ root }) => root);
-  }
-
-  override changed(): void {
-    for (const choice of this.choices) choice.follow();
-    this.redraw();
   }
 
   private get figure(): NumberColumn | null {
