@@ -74,9 +74,10 @@ std::vector<std::size_t> promising(const Questions& questions, const std::vector
   for (const auto& [score, i] : kept)
     if (const auto both = timeAndCores(designs[i])) known.emplace_back(*both, i);
   std::vector<std::size_t> front;
-  for (const auto& [mine, i] : known)
-    if (std::ranges::none_of(known, [&](const auto& other) { return beats(other.first, mine); }))
-      front.push_back(i);
+  for (const auto& mine : known)
+    if (std::ranges::none_of(known,
+                             [&](const auto& other) { return beats(other.first, mine.first); }))
+      front.push_back(mine.second);
   std::ranges::sort(front);
   return front;
 }
