@@ -16,8 +16,10 @@ import sys
 FOREIGN = {
     "onnx/": "onnx", "google/protobuf/": "protobuf", "boost/": "Boost", "nlohmann/": "nlohmann_json",
     "yaml-cpp/": "yaml-cpp", "CLI/": "CLI11", "tao/": "pegtl", "zip.h": "libzip",
-    "muParser": "muparser", "sqlite3.h": "SQLite",
+    "muParser": "muparser", "sqlite3.h": "SQLite", "pybind11/": "pybind11",
 }
+# What is no layer: each comes last, sees all of them, and has these foreign libraries.
+PROGRAMS = {"cli": ["CLI11"], "python": ["pybind11"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
@@ -37,7 +39,7 @@ class Layer:
 
 
 def declared_layers(root):
-    """The layers in the order of HEDDLE_LAYERS; cli, which is a program, comes last and sees all."""
+    """The layers in the order of HEDDLE_LAYERS."""
     order = re.search(r"set\(HEDDLE_LAYERS\s+([^)]*)\)", (root / "CMakeLists.txt").read_text()).group(1).split()
     layers = {}
     for name in order:
@@ -78,14 +80,14 @@ def check_file(path, shown, layer, sees, foreign):
 def check(root):
     layers = declared_layers(root)
     sees, faults = visible(layers)
-    sees["cli"] = set(layers) | {"cli"}
+    sees.update({program: {*layers, program} for program in PROGRAMS})
     for name in sees:
         layer = layers.get(name)
         folder = root / "src" / name
         sources = sorted([*folder.rglob("*.cc"), *folder.rglob("*.h")])
         headers = sorted((root / "include/heddle" / name).rglob("*.h"))
         for path in sources + headers:
-            foreign = ["CLI11"] if layer is None else layer["PRIVATE"] if path in sources else []
+            foreign = PROGRAMS[name] if layer is None else layer["PRIVATE"] if path in sources else []
             faults += check_file(path, path.relative_to(root), name, sees[name], foreign)
         if layer:
             listed = {folder / s for s in layer["SOURCES"]} | {root / "include/heddle" / h for h in layer["HEADERS"]}

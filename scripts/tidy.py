@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -49,13 +50,19 @@ def configured():
     return json.loads((BUILD / "compile_commands.json").read_text())
 
 
+def sources_of(entry):
+    """The source, or those that CMake compiles as one."""
+    file = pathlib.Path(entry["file"])
+    return re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE) if file.parent.name == "Unity" else [entry["file"]]
+
+
 def groups_of(commands, files):
     """Sources by their folder and options."""
     groups = {}
     for entry in commands:
-        if pathlib.Path(entry["file"]) in files:
-            folder = pathlib.Path(entry["file"]).parent
-            groups.setdefault((folder, *options_of(entry)), []).append(entry["file"])
+        for source in sources_of(entry):
+            if pathlib.Path(source) in files:
+                groups.setdefault((pathlib.Path(source).parent, *options_of(entry)), []).append(source)
     return [(options, sources) for (_, *options), sources in groups.items()]
 
 

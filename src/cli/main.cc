@@ -62,6 +62,9 @@ struct Run {
                                   .verbosity = o.verbosity});
   }
   Diagnostics operator()(const SweepOptions& o) const { return with(o, sweepCommand, shown); }
+  Diagnostics operator()(const SweepTimelineOptions& o) const {
+    return with(o, sweepTimelineCommand, shown);
+  }
   Diagnostics operator()(const CollectOptions& o) const { return with(o, collectCommand, shown); }
   Diagnostics operator()(const ExportOptions& o) const {
     return with(o, exportCommand, ::isatty(STDOUT_FILENO) != 0 ? shown : std::cout);

@@ -159,7 +159,8 @@ std::vector<std::string> readKeep(const std::vector<std::string>& texts) {
 struct Texts {
   std::vector<std::string> paths;
   std::vector<std::string> models, meshes, varied, definitions, required;
-  std::string where, maximized, minimized, threads, shard;
+  std::string where, maximized, minimized, threads, shard, samples, refine, budget, timeline;
+  std::string slurmJobs, pointTime, pointMemory;
   bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
@@ -181,13 +182,12 @@ void addVerbosity(CLI::App& command, Texts& t,
   command.add_flag("-v,--verbose", t.verbosity.verbose, "say each step and its time on stderr");
   command.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
 }
+void addSet(CLI::App& command, Texts& t, const char* help) {
+  command.add_option("--set", t.settings, help)->type_name("KEY=VALUE")->allow_extra_args(false);
+}
 void addDevice(CLI::App& command, Texts& t) {
   command.add_option("--mesh", t.mesh, "rows and columns of the array")->type_name("RxC");
-  command
-      .add_option("--set", t.settings,
-                  "replace a value of the description, e.g. links.ddr.read=2GB/s")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  addSet(command, t, "replace a value of the description, e.g. links.ddr.read=2GB/s");
 }
 void addShape(CLI::App& command, Texts& t) {
   command
@@ -204,9 +204,15 @@ void addArrays(CLI::App& command, Texts& t) {
       ->type_name("[NAME=]FILE.npy")
       ->allow_extra_args(false);
 }
-void addMasks(CLI::App& command, Texts& t) {
+void addMasks(CLI::App& command, Texts& t, const char* type = "FILE.npz") {
   command.add_option("--masks", t.masks, "masks of the weights, by the names of the initializers")
-      ->type_name("FILE.npz");
+      ->type_name(type);
+}
+void addEffort(CLI::App& command, Texts& t) {
+  command
+      .add_option("--effort", t.effort,
+                  "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
+      ->type_name("N");
 }
 void addSeed(CLI::App& command, Texts& t, const std::string& of) {
   command.add_option("--seed", t.seed, "seed of " + of + " (default 1)")->type_name("N");
@@ -224,9 +230,7 @@ void describeCompile(CLI::App& app, Texts& t) {
   addShape(c, t);
   addMasks(c, t);
   c.add_flag("--apply-masks", t.applyMasks, "compile the model with zeros for what the masks drop");
-  c.add_option("--effort", t.effort,
-               "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
-      ->type_name("N");
+  addEffort(c, t);
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
@@ -248,6 +252,7 @@ void describeSimulate(CLI::App& app, Texts& t) {
   c.footer("example:\n  heddle simulate out/resnet50-4x4 --data --input x.npy --output y.npy");
   c.add_option("OUT", t.path, "folder with program.asm, weights.bin and device.yaml")
       ->type_name("FOLDER");
+  addSet(c, t, "another rate or time of the device, e.g. links.ddr.read=2GB/s");
   c.add_flag("--data", t.data, "move and compute real values, not time only");
   addArrays(c, t);
   addSeed(c, t, "inputs that are not given");
@@ -377,12 +382,15 @@ void describeSweep(CLI::App& app, Texts& t) {
       "examples:\n"
       "  heddle sweep --model a.onnx --model b.onnx --mesh 1..8x1..8 -o out/sweep\n"
       "  heddle sweep study.yaml -o out/study\n"
+      "  heddle sweep --timeline 3f9c -o out/sweep\n"
       "Quote braces: --vary 'links.{wire,memtile.read}=4GB/s,8GB/s' varies both keys together.");
   c.add_option("FILE", t.paths, "sweep file with the same keys; options replace what it says")
       ->type_name("FILE.yaml");
   addList(c, "--model", t.models, "ONNX file of a quantized network; may be repeated", "FILE.onnx");
   c.add_option("--device", t.device, "description of the array, or 'paper' (default) or 'switched'")
       ->type_name("FILE.yaml");
+  addMasks(c, t, "none,FILE.npz");
+  c.add_flag("--apply-masks", t.applyMasks, "compile with zeros for what the masks drop");
   addList(c, "--mesh", t.meshes, "rows and columns: 1..8x1..8, 4x4,8x8 or 1,2,4x4", "MESHES");
   c.add_flag("--square", t.square, "of these only the square ones");
   addList(c, "--vary", t.varied, "values of a key of the device; in braces several keys together",
@@ -392,15 +400,31 @@ void describeSweep(CLI::App& app, Texts& t) {
       ->type_name("DIR");
   c.add_flag("--estimate", t.estimate,
              "the planner's closed form alone: no program, no simulation");
+  addEffort(c, t);
   c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
-  addSeed(c, t, "the inputs that verification uses");
+  addSeed(c, t, "the inputs that verification uses, and of --samples");
   c.add_option("--max-cycles", t.maxCycles, "give up a simulation that takes longer")
       ->type_name("N");
   c.add_option("--threads", t.threads, "points at the same time (default: the number of cores)")
       ->type_name("K");
+  c.add_option("--samples", t.samples, "of a large grid only N devices, drawn by the seed")
+      ->type_name("N");
+  c.add_option("--refine", t.refine, "then K times the neighbours of the best of them")
+      ->type_name("K");
+  c.add_option("--budget", t.budget, "begin no point after so long: 90s, 5m, 2h")
+      ->type_name("TIME");
   c.add_option("--shard", t.shard, "only the I-th of N parts; 'collect' puts them together")
       ->type_name("I/N");
+  c.add_option("--print-slurm", t.slurmJobs,
+               "do nothing but print a script for Slurm: the sweep in N jobs, then 'collect'")
+      ->type_name("N");
+  c.add_option("--point-time", t.pointTime,
+               "of --print-slurm: what a point may take (default 5m); 90s, 5m, 2h")
+      ->type_name("TIME");
+  c.add_option("--point-memory", t.pointMemory,
+               "of --print-slurm: what a point may take (default 2GiB)")
+      ->type_name("SIZE");
   c.add_option("--where", t.where, "which points there are, as in 'cores <= 32'")
       ->type_name("EXPR");
   addList(c, "--define", t.definitions, "a column of your own, as in 'area=cores + memtiles'",
@@ -410,6 +434,9 @@ void describeSweep(CLI::App& app, Texts& t) {
   c.add_option("--maximize", t.maximized, "what is wanted, as in 'geomean(ips)/area'")
       ->type_name("EXPR");
   c.add_option("--minimize", t.minimized, "the same the other way round")->type_name("EXPR");
+  c.add_option("--timeline", t.timeline,
+               "compile a point of the sweep in DIR again, whole: DIR/timelines/POINT")
+      ->type_name("POINT");
   addVerbosity(c, t, "print a line of JSON for each point, and one at the end");
 }
 
@@ -491,6 +518,7 @@ Result<Command> simulateOf(const Texts& t) {
   if (!t.data && (!t.inputs.empty() || !t.outputs.empty()))
     return missing("simulate", "--input and --output need --data", "add '--data'");
   return Command(SimulateCommandOptions{.folder = t.path,
+                                        .settings = overridesOf(t).settings,
                                         .data = t.data,
                                         .inputs = t.inputs,
                                         .outputs = t.outputs,
@@ -633,7 +661,39 @@ std::vector<Definition> definitionsOf(const std::vector<std::string>& texts) {
   return definitions;
 }
 
-Result<Command> sweepOf(const Texts& t) {
+// What was said to the command, less these options, so that it can be said again.
+std::vector<std::string> saidAgain(const CLI::App& command,
+                                   const std::vector<std::string>& without) {
+  std::vector<std::string> files, options;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    if (option->get_lnames().empty()) {
+      for (const std::string& file : option->results()) files.push_back(file);
+      continue;
+    }
+    const std::string name = option->get_lnames().front();
+    if (std::ranges::find(without, name) != without.end()) continue;
+    const bool isFlag = option->get_items_expected_max() == 0;
+    for (const std::string& value : option->results())
+      options.push_back("--" + name + (isFlag ? "" : "=" + value));
+  }
+  files.insert(files.end(), options.begin(), options.end());
+  return files;
+}
+
+std::optional<SlurmOptions> slurmOf(const Texts& t, const CLI::App& command) {
+  if (t.slurmJobs.empty()) return std::nullopt;
+  if (!t.shard.empty())
+    badValue("--shard " + t.shard, "the jobs are the parts of the sweep", "", "leave it out");
+  return SlurmOptions{
+      .jobs = {t.slurmJobs, "--print-slurm " + t.slurmJobs},
+      .pointTime = wordOf("--point-time", t.pointTime),
+      .pointMemory = wordOf("--point-memory", t.pointMemory),
+      .arguments = saidAgain(command, {"print-slurm", "point-time", "point-memory", "out",
+                                       "threads", "json", "verbose", "quiet"})};
+}
+
+Result<Command> sweepOf(const Texts& t, const CLI::App& command) {
   if (t.paths.size() > 1) {
     const bool braces = t.paths.back().find('=') != std::string::npos;
     badValue(t.paths[1], "there is one sweep file at most", "",
@@ -641,9 +701,18 @@ Result<Command> sweepOf(const Texts& t) {
   }
   if (t.out.empty())
     return missing("sweep", "the folder for the points is missing", "add '-o DIR'");
+  if (!t.timeline.empty()) {
+    if (!t.paths.empty() || !t.models.empty() || !t.meshes.empty() || !t.varied.empty())
+      badValue("--timeline " + t.timeline, "a point is compiled as its record says", "",
+               "write 'heddle sweep --timeline POINT -o DIR'");
+    return Command(
+        SweepTimelineOptions{.folder = t.out, .point = t.timeline, .verbosity = t.verbosity});
+  }
   SweepOptions o;
   if (!t.paths.empty()) o.file = t.paths.front();
   o.models = t.models;
+  o.masks = wordsOf("--masks", t.masks.empty() ? std::vector<std::string>{} : std::vector{t.masks});
+  if (t.applyMasks) o.applyMasks = true;
   o.device = t.device;
   o.meshes = wordsOf("--mesh", t.meshes);
   o.varied = wordsOf("--vary", t.varied);
@@ -652,6 +721,7 @@ Result<Command> sweepOf(const Texts& t) {
   if (t.noPropagate) o.propagate = false;
   if (t.noVerify) o.verify = false;
   if (t.estimate) o.estimate = true;
+  o.effort = wordOf("--effort", t.effort);
   if (!t.seed.empty()) o.seed = seedOf(t);
   o.maxCycles = maxCyclesOf(t);
   o.where = wordOf("--where", t.where);
@@ -659,8 +729,15 @@ Result<Command> sweepOf(const Texts& t) {
   o.required = wordsOf("--require", t.required);
   o.maximized = wordOf("--maximize", t.maximized);
   o.minimized = wordOf("--minimize", t.minimized);
+  o.samples = wordOf("--samples", t.samples);
+  o.refine = wordOf("--refine", t.refine);
+  o.budget = wordOf("--budget", t.budget);
   o.threads = wordOf("--threads", t.threads);
   o.shard = wordOf("--shard", t.shard);
+  o.slurm = slurmOf(t, command);
+  if (!o.slurm && !(t.pointTime + t.pointMemory).empty())
+    return missing("sweep", "--point-time and --point-memory need --print-slurm",
+                   "add '--print-slurm N'");
   o.out = t.out;
   o.version = kVersion;
   o.verbosity = t.verbosity;
@@ -749,7 +826,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
     if (command->get_name() == "prune") return pruneOf(texts);
     if (command->get_name() == "view") return viewOf(texts);
     if (command->get_name() == "export") return exportOf(texts);
-    if (command->get_name() == "sweep") return sweepOf(texts);
+    if (command->get_name() == "sweep") return sweepOf(texts, *command);
     if (command->get_name() == "collect") return collectOf(texts);
     return inspectOf(texts);
   } catch (const CLI::CallForHelp&) {

@@ -15,7 +15,7 @@ struct PrintText {  // --help, --version
 };
 using Command = std::variant<PrintText, CompileOptions, SimulateCommandOptions, InterpretOptions,
                              InspectOptions, CompareOptions, PruneCommandOptions, ViewOptions,
-                             ExportOptions, SweepOptions, CollectOptions>;
+                             ExportOptions, SweepOptions, SweepTimelineOptions, CollectOptions>;
 
 // `arguments` without the program's name.
 // Errors, all Usage: CLI001 an unknown word (with the nearest right one); CLI002 a bad value;

@@ -9,6 +9,7 @@
 
 #include "fields.h"
 #include "heddle/device/built_in.h"
+#include "heddle/device/description.h"
 #include "heddle/device/yaml_tree.h"
 #include "heddle/support/fault_list.h"
 #include "heddle/support/words.h"
@@ -309,13 +310,12 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-Result<Device> parseDevice(const std::string& yaml, const std::string& name,
-                           const DeviceOverrides& overrides) {
-  HEDDLE_TRY(const YamlNode root, parseYaml(yaml, name));
-  return DeviceReader(name).read(root, overrides);
+Result<DeviceDescription> DeviceDescription::parse(std::string yaml, std::string name) {
+  HEDDLE_TRY(YamlNode root, parseYaml(yaml, name));
+  return DeviceDescription(std::move(yaml), std::move(name), std::move(root));
 }
 
-Result<Device> readDevice(const std::string& path, const DeviceOverrides& overrides) {
+Result<DeviceDescription> DeviceDescription::read(const std::string& path) {
   const auto unreadable = [&](std::string what) {
     return Diagnostic{
         .code = "DEV001",
@@ -328,20 +328,34 @@ Result<Device> readDevice(const std::string& path, const DeviceOverrides& overri
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    if (const auto yaml = builtInDevice(path))
-      return parseDevice(*yaml, "hw_configs/" + path + ".yaml", overrides);
+    if (const auto yaml = builtInDevice(path)) return parse(*yaml, "hw_configs/" + path + ".yaml");
     return unreadable("there is no such file");
   }
   if (!std::filesystem::is_regular_file(status)) return unreadable("it is not a file");
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1}
-                                        << 20;  // parseDevice refuses less than that, with a reason
+                                        << 20;  // parse refuses less than that, with a reason
   if (std::filesystem::file_size(path, error) > kMostBytes || error)
     return unreadable("it is larger than 1 MiB");
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) return unreadable("reading failed");
-  return parseDevice(text.str(), path, overrides);
+  return parse(text.str(), path);
+}
+
+Result<Device> DeviceDescription::device(const DeviceOverrides& overrides) const {
+  return DeviceReader(name_).read(root_, overrides);
+}
+
+Result<Device> parseDevice(const std::string& yaml, const std::string& name,
+                           const DeviceOverrides& overrides) {
+  HEDDLE_TRY(const DeviceDescription description, DeviceDescription::parse(yaml, name));
+  return description.device(overrides);
+}
+
+Result<Device> readDevice(const std::string& path, const DeviceOverrides& overrides) {
+  HEDDLE_TRY(const DeviceDescription description, DeviceDescription::read(path));
+  return description.device(overrides);
 }
 
 std::string printDevice(const Device& device) {

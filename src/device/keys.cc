@@ -1,5 +1,9 @@
 #include "heddle/device/keys.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "fields.h"
 
 namespace heddle {
@@ -14,6 +18,8 @@ Unit tableUnit(const QuantityKind* kind) {
   return kind == &kTime ? kind->units.back() : kind->units.front();
 }
 
+constexpr double kMostSize = 1e18;  // of a value in its smallest unit: none comes near
+
 }  // namespace
 
 std::vector<DeviceNumber> numbersOf(const Device& device) {
@@ -25,6 +31,34 @@ std::vector<DeviceNumber> numbersOf(const Device& device) {
         {field.key, value ? std::optional(static_cast<double>(*value) / factor) : std::nullopt});
   }
   return numbers;
+}
+
+std::vector<std::pair<std::string, std::string>> settingsOf(
+    const std::vector<DeviceNumber>& numbers) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  Device scratch;
+  for (const DeviceNumber& one : numbers)
+    for (const Field& field : deviceFields()) {
+      if (field.key != one.key || one.key == "rows" || one.key == "columns") continue;
+      if (!one.number && !field.optional) continue;
+      std::optional<std::int64_t> value;
+      if (one.number) {
+        const double size = *one.number * static_cast<double>(tableUnit(field.kind).factor);
+        if (!(size >= 0 && size <= kMostSize)) continue;
+        value = std::llround(size);
+      }
+      field.set(scratch, value);
+      settings.emplace_back(one.key, printField(field, scratch));
+    }
+  return settings;
+}
+
+bool saysOnlyTimes(const std::string& key) {
+  constexpr std::array<const QuantityKind*, 5> kTimes = {&kRate, &kClock, &kTime, &kMacRate,
+                                                         &kByteRate};
+  const auto& fields = deviceFields();
+  const auto field = std::ranges::find(fields, key, &Field::key);
+  return field != fields.end() && std::ranges::find(kTimes, field->kind) != kTimes.end();
 }
 
 std::optional<std::string> unitOf(const std::string& key) {

@@ -6,8 +6,7 @@
 #include "heddle/driver/commands.h"
 #include "heddle/driver/compile.h"
 #include "heddle/driver/files.h"
-#include "heddle/emit/timeline_json.h"
-#include "road.h"
+#include "heddle/driver/results.h"
 #include "summary.h"
 
 namespace heddle {
@@ -55,42 +54,9 @@ class CompileCommand {
   Diagnostics writeFiles() {
     progress_.begin("write");
     Diagnostics faults = writeDumps(Stage::Plan, Stage::Report);
-    if (faults.empty() && run_.plan) faults = write("plan.txt", artefactText(run_, Stage::Plan));
-    if (faults.empty() && run_.program) faults = writeProgram();
-    if (faults.empty() && last() == Stage::Report) faults = writeReport();
+    if (faults.empty()) faults = writeResults(run_, last(), *folder_);
     progress_.end();
     return faults;
-  }
-
-  Diagnostics writeProgram() {
-    Diagnostics faults = write("program.asm", run_.listing->text);
-    if (faults.empty()) faults = folder_->write("weights.bin", run_.weights->bytes);
-    if (faults.empty()) faults = write("device.yaml", printDevice(*run_.device));
-    return faults.empty() ? compareWithFile() : faults;
-  }
-
-  // What was read back, simulated and proved is what the file says.
-  Diagnostics compareWithFile() {
-    const std::string& text = run_.listing->text;
-    const Result<std::string> file = readTextFile(folder_->pathOf("program.asm"), text.size());
-    if (!file) return file.diagnostics();
-    HEDDLE_CHECK(*file == text) << "program.asm is not the text that was written";
-    return {};
-  }
-
-  Diagnostics writeReport() {
-    const std::string timeline = timelineText(run_);
-    Diagnostics faults = write("timeline.json", timeline);
-    if (faults.empty()) faults = write("timeline.html", timelineHtml({timeline}));
-    if (faults.empty()) faults = write("layers.csv", layersCsv(*run_.report));
-    if (faults.empty()) faults = write("report.md", reportMarkdown(*run_.report));
-    run_.report->effort.peakBytes = peakMemoryBytes();
-    if (faults.empty()) faults = write("report.json", reportJson(*run_.report));
-    return faults;
-  }
-
-  Diagnostics write(const std::string& file, const std::string& text) {
-    return folder_->write(file, text);
   }
 
   // Of the stages from `first` to `to`, as far as they were asked for and are done.
@@ -101,7 +67,7 @@ class CompileCommand {
       const Stage stage = *stageNamed(stageName);
       if (stage < first || stage > std::min({to, *asked, last()})) continue;
       if (!run_.plan && (stage == Stage::Plan || stage == Stage::MemoryPlan)) continue;
-      Diagnostics faults = write("dump/" + artefactFile(stage), artefactText(run_, stage));
+      Diagnostics faults = folder_->write("dump/" + artefactFile(stage), artefactText(run_, stage));
       if (!faults.empty()) return faults;
     }
     return {};

@@ -6,12 +6,12 @@
 #include "heddle/device/built_in.h"
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
+#include "heddle/driver/saved.h"
 #include "heddle/report/bounds.h"
 #include "heddle/support/json_writer.h"
 #include "masks.h"
 #include "propagation_text.h"
 #include "road.h"
-#include "saved.h"
 #include "sparsity_text.h"
 
 namespace heddle {

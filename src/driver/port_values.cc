@@ -220,4 +220,25 @@ std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const
   return values;
 }
 
+std::vector<TensorFormat> formatsOf(const Program& program, const std::vector<Port>& ports) {
+  std::vector<TensorFormat> formats;
+  for (const Port& port : ports) {
+    const ProgramTensor& tensor = program.tensors[port.tensor.at()];
+    formats.push_back(
+        {.shape = tensor.shape, .scale = tensor.scale, .zeroPoint = tensor.zeroPoint});
+  }
+  return formats;
+}
+
+std::vector<std::vector<std::int8_t>> outputsOf(const Program& program,
+                                                const SimulateResult& executed) {
+  std::vector<std::vector<std::int8_t>> outputs;
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    const ProgramTensor& tensor = program.tensors[program.outputs[i].tensor.at()];
+    const std::int64_t blocks = blocksOf(program.tensors[tensor.root.at()].shape);
+    outputs.push_back(fromBlocked(executed.outputs[i], tensor.shape, blocks, tensor.rootBlock));
+  }
+  return outputs;
+}
+
 }  // namespace heddle

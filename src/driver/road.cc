@@ -193,6 +193,8 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
     outputs.push_back((run.propagated ? asGiven : expected)[port.tensor.at()]);
   Proof proof = compareWithInterpreter(graph, *run.program, *executed, expected, outputs);
   run.report->verification = std::move(proof.verification);
+  run.provenInputs = std::move(inputs);
+  run.provenOutputs = std::move(outputs);
   return faultsOfProgram(run, std::move(proof.faults));
 }
 

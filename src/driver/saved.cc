@@ -1,7 +1,8 @@
-#include "saved.h"
+#include "heddle/driver/saved.h"
 
 #include <utility>
 
+#include "heddle/device/keys.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
 #include "heddle/emit/asm.h"
@@ -41,14 +42,29 @@ Result<Program> readProgram(const std::filesystem::path& file) {
   return parseAsm(text, file.string());
 }
 
+// The device as `settings` want it, which the program was not made for but runs on.
+Result<Device> readDevice(const std::filesystem::path& file, const std::string& text,
+                          const std::vector<std::pair<std::string, std::string>>& settings) {
+  for (const auto& [key, value] : settings)
+    if (unitOf(key) && !saysOnlyTimes(key))
+      return Diagnostic{.code = "SIM002",
+                        .where = "--set " + key + "=" + value,
+                        .summary = "another value of '" + key + "' makes another program",
+                        .what = "rates, clocks and times alone can be replaced",
+                        .mend = "compile for that device",
+                        .severity = Severity::Usage};
+  return parseDevice(text, file.string(), {.settings = settings});
+}
+
 }  // namespace
 
-Result<Saved> readSaved(const std::filesystem::path& folder) {
+Result<Saved> readSaved(const std::filesystem::path& folder,
+                        const std::vector<std::pair<std::string, std::string>>& settings) {
   const std::filesystem::path weightsFile = folder / "weights.bin",
                               deviceFile = folder / "device.yaml";
   HEDDLE_TRY(Program program, readProgram(folder / "program.asm"));
   HEDDLE_TRY(const std::string deviceText, readTextFile(deviceFile, kMostDevice));
-  HEDDLE_TRY(Device device, parseDevice(deviceText, deviceFile.string()));
+  HEDDLE_TRY(Device device, readDevice(deviceFile, deviceText, settings));
   HEDDLE_DO(checkHash(deviceFile, program.deviceSha256, sha256(deviceText)));
   HEDDLE_DO(checkSize(weightsFile, program.weightsBytes));
   if (Diagnostics faults = verify(program, device); !faults.empty()) return faults;

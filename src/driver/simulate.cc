@@ -4,38 +4,16 @@
 #include "arrays.h"
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
+#include "heddle/driver/saved.h"
 #include "heddle/driver/sha256.h"
 #include "heddle/emit/asm.h"
 #include "heddle/machine/machine.h"
 #include "heddle/support/json_writer.h"
 #include "road.h"
-#include "saved.h"
 #include "summary.h"
 
 namespace heddle {
 namespace {
-
-std::vector<TensorFormat> formatsOf(const Program& program, const std::vector<Port>& ports) {
-  std::vector<TensorFormat> formats;
-  for (const Port& port : ports) {
-    const ProgramTensor& tensor = program.tensors[port.tensor.at()];
-    formats.push_back(
-        {.shape = tensor.shape, .scale = tensor.scale, .zeroPoint = tensor.zeroPoint});
-  }
-  return formats;
-}
-
-// The network's outputs in order Y, X, C.
-std::vector<std::vector<std::int8_t>> outputsOf(const Program& program,
-                                                const SimulateResult& result) {
-  std::vector<std::vector<std::int8_t>> outputs;
-  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
-    const ProgramTensor& tensor = program.tensors[program.outputs[i].tensor.at()];
-    const std::int64_t blocks = blocksOf(program.tensors[tensor.root.at()].shape);
-    outputs.push_back(fromBlocked(result.outputs[i], tensor.shape, blocks, tensor.rootBlock));
-  }
-  return outputs;
-}
 
 std::string resultJson(const Saved& saved, const SimulateResult& result, bool data) {
   JsonWriter json(2);
@@ -69,7 +47,7 @@ std::string resultText(const Saved& saved, const SimulateResult& result, bool da
 
 Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, Progress& progress) {
   progress.begin("read the program");
-  const Result<Saved> saved = readSaved(options.folder);
+  const Result<Saved> saved = readSaved(options.folder, options.settings);
   if (!saved) return saved.diagnostics();
   const Program& program = saved->program;
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "relax.h"
+
 namespace heddle {
 namespace {
 
@@ -40,27 +42,76 @@ Together inStep(const std::vector<const Point*>& points, const std::vector<std::
   return together;
 }
 
-std::string deviceText(const Point& point, const Together& varied) {
+// What beside the device parts the points.
+constexpr std::array<const char*, 3> kSettings = {"masks", "effort", "propagate"};
+
+std::vector<std::string> variedSettings(const std::vector<const Point*>& points) {
+  std::vector<std::string> varied;
+  for (const char* column : kSettings) {
+    std::set<Figure> values;
+    for (const Point* point : points)
+      if (const auto found = point->values.find(column); found != point->values.end())
+        values.insert(found->second);
+    if (values.size() > 1) varied.emplace_back(column);
+  }
+  return varied;
+}
+
+std::string keyText(const Together::value_type& key) {
+  return key.first + (key.second > 0 ? " (+" + std::to_string(key.second) + ")" : "");
+}
+
+std::string quantity(const std::optional<double>& number, const std::string& unit) {
+  return number ? shortNumber(*number) + (unit.empty() ? "" : " " + unit) : "unlimited";
+}
+
+std::string settingsText(const Point& point, const std::vector<std::string>& settings) {
+  std::string text;
+  for (const std::string& column : settings) {
+    const auto number = numberIn(point.values, column);
+    text += ", " + column + " " + (number ? shortNumber(*number) : textIn(point.values, column));
+  }
+  return text;
+}
+
+std::string deviceText(const Point& point, const Together& varied,
+                       const std::vector<std::string>& settings) {
   const auto count = [&](const char* column) {
     return shortNumber(numberIn(point.values, column).value_or(0));
   };
   std::string text = count("rows") + "x" + count("cols");
   for (const DeviceNumber& number : point.numbers) {
     const auto key = std::ranges::find(varied, number.key, &Together::value_type::first);
-    if (key == varied.end()) continue;
-    const std::string unit = unitOf(number.key).value_or("");
-    text += ", " + number.key +
-            (key->second > 0 ? " (+" + std::to_string(key->second) + ") " : " ") +
-            (number.number ? shortNumber(*number.number) + (unit.empty() ? "" : " " + unit)
-                           : "unlimited");
+    if (key != varied.end())
+      text += ", " + keyText(*key) + " " + quantity(number.number, unitOf(number.key).value_or(""));
   }
-  return text;
+  return text + settingsText(point, settings);
 }
 
-double worst(const std::vector<Missed>& missed) {
-  double share = 0;
-  for (const Missed& one : missed) share = std::max(share, one.share);
-  return share;
+// Where a design stands: rows, columns and each varied key.
+JudgedPlace placeOf(const Point& point, const Together& varied,
+                    const std::vector<std::string>& settings, double missed) {
+  JudgedPlace place{.keys = {numberIn(point.values, "rows"), numberIn(point.values, "cols")},
+                    .others = settingsText(point, settings),
+                    .missed = missed};
+  for (const auto& [key, others] : varied) {
+    const auto found = std::ranges::find(point.numbers, key, &DeviceNumber::key);
+    place.keys.push_back(found == point.numbers.end() ? std::nullopt : found->number);
+  }
+  return place;
+}
+
+std::vector<RelaxedKey> relaxed(const std::vector<JudgedPlace>& places, std::size_t nearest,
+                                const Together& varied) {
+  std::vector<RelaxedKey> keys;
+  for (const Relaxation& one : keysToRelax(places, nearest)) {
+    const bool mesh = one.key < 2;
+    const std::string key =
+        mesh ? (one.key == 0 ? "rows" : "columns") : keyText(varied[one.key - 2]);
+    const std::string unit = mesh ? "" : unitOf(varied[one.key - 2].first).value_or("");
+    keys.push_back({key, unit, one.before, one.last, one.missedBefore, one.missedLast});
+  }
+  return keys;
 }
 
 std::string timesText(const Design& design) {
@@ -109,48 +160,83 @@ std::vector<Design> designsOf(const std::vector<const Point*>& points,
   return designs;
 }
 
+double Judgement::worst() const {
+  double share = 0;
+  for (const Missed& one : *missed) share = std::max(share, one.share);
+  return share;
+}
+
+Judgement judge(const Questions& questions, Design design) {
+  std::deque<Point> floors;
+  for (const Point*& point : design.points)
+    if (point != nullptr && point->status() == kSkipped)
+      point = &floors.emplace_back(atFloor(*point));
+  return {.missed = questions.missed(design),
+          .score = questions.hasGoal() ? questions.score(design) : std::optional(0.0),
+          .atFloor = !floors.empty()};
+}
+
 Answer answer(const Questions& questions, const std::vector<const Point*>& points,
               const std::vector<std::string>& networks) {
   Answer answer;
   const Together varied = inStep(points, variedKeys(points));
+  const std::vector<std::string> settings = variedSettings(points);
   double least = 0;
-  for (Design& design : designsOf(points, networks)) {
+  std::vector<JudgedPlace> places;  // of all that miss something
+  std::size_t nearest = 0;
+  for (const Design& design : designsOf(points, networks)) {
     ++answer.designs;
-    RankedDesign ranked{design, deviceText(*design.any(), varied), 0};
-    std::deque<Point> floors;  // of skipped points
-    for (const Point*& point : design.points)
-      if (point != nullptr && point->status() == kSkipped)
-        point = &floors.emplace_back(atFloor(*point));
-    const auto missed = questions.missed(design);
-    const auto score = questions.hasGoal() ? questions.score(design) : std::optional(0.0);
-    const bool skipped = !floors.empty();
-    if (!missed || (missed->empty() && (!score || skipped))) {
-      ++answer.unknown;
-    } else if (missed->empty()) {
-      ranked.score = *score;
+    RankedDesign ranked{design, deviceText(*design.any(), varied, settings), 0};
+    const Judgement judgement = judge(questions, design);
+    if (judgement.keeps()) {
+      ranked.score = *judgement.score;
       answer.best.push_back(std::move(ranked));
-    } else if (!answer.nearest || worst(*missed) < least) {
-      least = worst(*missed);
+      continue;
+    }
+    if (!judgement.misses()) {
+      ++answer.unknown;
+      continue;
+    }
+    places.push_back(placeOf(*design.any(), varied, settings, judgement.worst()));
+    if (!answer.nearest || judgement.worst() < least) {
+      least = judgement.worst();
+      nearest = places.size() - 1;
       answer.nearest = std::move(ranked);
-      answer.missed = *missed;
+      answer.missed = *judgement.missed;
     }
   }
   std::ranges::stable_sort(answer.best, std::ranges::greater(), &RankedDesign::score);
+  if (answer.best.empty() && answer.nearest) answer.relax = relaxed(places, nearest, varied);
   return answer;
 }
+
+namespace {
+
+std::string nearestText(const Answer& answer) {
+  std::string text =
+      "nearest   " + answer.nearest->device + " (" + timesText(answer.nearest->design) + ")\n";
+  for (const Missed& one : answer.missed)
+    text += "missed    " + one.requirement + ": " + shortNumber(one.left) + " is " +
+            shortNumber(one.share * 100) + " % more than " + shortNumber(one.right) + "\n";
+  for (std::size_t i = 0; i < std::min(answer.relax.size(), kShownKeys); ++i) {
+    const RelaxedKey& one = answer.relax[i];
+    const bool less = one.last && (!one.before || *one.before > *one.last);
+    text += (i == 0 ? "relax     " : "          ") + one.key + (less ? " below " : " beyond ") +
+            quantity(one.last, one.unit) + ": so it is missed by " +
+            shortNumber(one.missedLast * 100) + " %, with " + quantity(one.before, one.unit) +
+            " by " + shortNumber(one.missedBefore * 100) + " %\n";
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string answerText(const Answer& answer, const Questions& questions) {
   std::string text = "answer    " + std::to_string(answer.best.size()) + " of " +
                      std::to_string(answer.designs) + " devices keep what is required";
   if (answer.unknown > 0) text += "; " + std::to_string(answer.unknown) + " have no figure for it";
   text += "\n";
-  if (answer.best.empty() && answer.nearest) {
-    text +=
-        "nearest   " + answer.nearest->device + " (" + timesText(answer.nearest->design) + ")\n";
-    for (const Missed& one : answer.missed)
-      text += "missed    " + one.requirement + ": " + shortNumber(one.left) + " is " +
-              shortNumber(one.share * 100) + " % more than " + shortNumber(one.right) + "\n";
-  }
+  if (answer.best.empty() && answer.nearest) text += nearestText(answer);
   if (!questions.hasGoal()) return text;
   for (std::size_t i = 0; i < std::min(answer.best.size(), kShownDesigns); ++i) {
     const RankedDesign& one = answer.best[i];
@@ -184,6 +270,18 @@ void answerJson(const Answer& answer, const Questions& questions, JsonWriter& js
   for (const Missed& one : answer.missed) {
     json.beginObject().key("requirement").value(one.requirement).key("left").value(one.left);
     json.key("right").value(one.right).key("share").value(one.share).endObject();
+  }
+  json.endArray().key("relax").beginArray();
+  const auto number = [&](const std::optional<double>& value) {
+    value ? json.value(*value) : json.null();
+  };
+  for (const RelaxedKey& one : answer.relax) {
+    json.beginObject().key("key").value(one.key).key("unit").value(one.unit).key("before");
+    number(one.before);
+    json.key("last");
+    number(one.last);
+    json.key("missedBefore").value(one.missedBefore).key("missedLast").value(one.missedLast);
+    json.endObject();
   }
   json.endArray();
 }

@@ -17,11 +17,30 @@ std::vector<std::string> variedKeys(const std::vector<const Point*>& points);
 std::vector<Design> designsOf(const std::vector<const Point*>& points,
                               const std::vector<std::string>& networks);
 
+// What the questions say of one design. Points that were skipped count at their lower bound, which
+// tells what is missed but not what is kept.
+struct Judgement {
+  std::optional<std::vector<Missed>> missed;  // nothing where figures are missing
+  std::optional<double> score;                // of the goal; 0 without one
+  bool atFloor = false;
+  bool keeps() const { return missed && missed->empty() && score && !atFloor; }
+  bool misses() const { return missed && !missed->empty(); }
+  double worst() const;  // the largest share by which a requirement is missed
+};
+Judgement judge(const Questions& questions, Design design);
+
 struct RankedDesign {
   Design design;
   // "4x4, links.ddr.read 2 GB/s, links.wire (+1) 4 GB/s": with another key that goes with it.
   std::string device;
   double score = 0;  // of the goal; 0 without one
+};
+
+// A key of the nearest design that ends at `last`, whose step from `before` made it miss less.
+struct RelaxedKey {
+  std::string key, unit;  // "links.wire (+3)": with others that go with it
+  std::optional<double> before, last;
+  double missedBefore = 0, missedLast = 0;
 };
 
 struct Answer {
@@ -31,11 +50,12 @@ struct Answer {
   // skipped it is counted at the lower bound.
   std::optional<RankedDesign> nearest;
   std::vector<Missed> missed;
+  std::vector<RelaxedKey> relax;  // keys that bring it nearer, the most useful first
 };
 Answer answer(const Questions& questions, const std::vector<const Point*>& points,
               const std::vector<std::string>& networks);
 
-inline constexpr std::size_t kShownDesigns = 5;
+inline constexpr std::size_t kShownDesigns = 5, kShownKeys = 3;
 std::string answerText(const Answer& answer, const Questions& questions);
 void answerJson(const Answer& answer, const Questions& questions, JsonWriter& json);
 

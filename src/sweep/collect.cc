@@ -75,6 +75,21 @@ std::vector<std::string> networksOf(std::vector<std::string> names,
   return names;
 }
 
+// Of points whose timeline `heddle sweep --timeline` has made.
+std::map<std::string, std::string> timelinesOf(const std::vector<std::string>& folders,
+                                               const std::map<std::string, Point>& points,
+                                               const fs::path& out) {
+  std::map<std::string, std::string> pages;
+  for (const std::string& folder : folders)
+    for (const auto& [id, point] : points) {
+      const fs::path page = timelineFolder(folder, id) / "timeline.html";
+      std::error_code error;
+      if (fs::exists(page, error))
+        pages.emplace(id, fs::relative(page, out, error).generic_string());
+    }
+  return pages;
+}
+
 Diagnostics writeAll(const fs::path& out, const SweepTable& table, const std::string& version) {
   std::error_code error;
   fs::create_directories(out, error);  // what is wrong with it, writing says
@@ -96,9 +111,10 @@ Diagnostics collectCommand(const CollectOptions& options, std::ostream& out, Pro
   const Result<Questions> questions = Questions::read(all->questions, networks);
   if (!questions) return questions.diagnostics();
   const std::string& title = all->questions.title;
-  const SweepTable table = tableOf(points, *questions, title.empty() ? joinWords(networks) : title);
+  SweepTable table = tableOf(points, *questions, title.empty() ? joinWords(networks) : title);
   progress.begin("write tables and page");
   const fs::path folder = options.out.empty() ? options.folders.front() : options.out;
+  table.timelines = timelinesOf(options.folders, all->points, folder);
   Diagnostics faults = writeAll(folder, table, options.version);
   progress.end();
   if (!faults.empty()) return faults;

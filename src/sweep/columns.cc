@@ -22,6 +22,7 @@ std::vector<Column> makeColumns() {
   return {
       keyText("point", "name of the point: a hash of model, device, options and version"),
       keyText("model", "file of the network, without folder and ending"),
+      keyText("masks", "none, or the name of the file whose masks drop weights"),
       keyText("device", "name of the description"),
       key("rows", "", "rows of cores"),
       key("cols", "", "columns of cores"),
@@ -36,6 +37,7 @@ std::vector<Column> makeColumns() {
       key("ddrTotalGBps", "GB/s",
           "of all channels from and to DDR, or what they share where that is less"),
       key("wireGBps", "GB/s", "rate of one wire from memtiles to cores"),
+      key("effort", "", "of the planner: 0 the paper's dataflow, 1 the fastest of a menu"),
       key("propagate", "", "1 where what no output depends on was taken out"),
       key("proved", "", "1 where the program was executed with data and compared"),
       resultText("status", "ok, estimated, refused, failed, skipped or limit"),
@@ -89,6 +91,16 @@ std::string textIn(const Figures& values, const std::string& column) {
   if (found == values.end()) return {};
   const std::string* text = std::get_if<std::string>(&found->second);
   return text ? *text : std::string();
+}
+
+void write(JsonWriter& json, const Figure& value) {
+  if (const double* number = std::get_if<double>(&value)) {
+    json.value(*number);
+  } else if (const std::string* text = std::get_if<std::string>(&value)) {
+    json.value(*text);
+  } else {
+    json.null();
+  }
 }
 
 }  // namespace heddle

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "heddle/support/json_writer.h"
+
 namespace heddle {
 
 enum class Role { Key, Vary, Result };
@@ -28,5 +30,6 @@ using Figures = std::map<std::string, Figure, std::less<>>;  // by column
 
 std::optional<double> numberIn(const Figures& values, const std::string& column);
 std::string textIn(const Figures& values, const std::string& column);  // empty where there is none
+void write(JsonWriter& json, const Figure& value);                     // null where there is none
 
 }  // namespace heddle

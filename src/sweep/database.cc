@@ -13,6 +13,13 @@ struct Close {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
+// Names are words with dots, or a requirement as it was written.
+std::string quoted(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + "\"";
+}
+
 using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
 // In memory: nothing of a user's can make it fail.
@@ -72,8 +79,8 @@ class Database {
 std::string databaseOf(const SweepTable& table) {
   Database database;
   std::string declared, places;
-  for (const Column& column : table.columns) {  // names are words, perhaps with dots
-    declared += (declared.empty() ? "\"" : ", \"") + column.name + "\" " +
+  for (const Column& column : table.columns) {
+    declared += (declared.empty() ? "" : ", ") + quoted(column.name) + " " +
                 (column.name == "point" ? "TEXT PRIMARY KEY"
                  : column.text          ? "TEXT"
                                         : "REAL");

@@ -1,7 +1,9 @@
 #include "grid.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -78,22 +80,6 @@ std::optional<std::vector<std::string>> expandBraces(std::string_view text) {
   return keys;
 }
 
-// All settings of the command line and file, then those of the axes at position `index`.
-DeviceOverrides designAt(const std::optional<Mesh>& mesh, const std::vector<VaryAxis>& axes,
-                         const std::vector<std::pair<std::string, std::string>>& settings,
-                         std::int64_t index) {
-  DeviceOverrides design{.mesh = mesh, .settings = settings};
-  std::vector<std::string> values(axes.size());
-  for (std::size_t a = axes.size(); a-- > 0;) {
-    const auto count = static_cast<std::int64_t>(axes[a].values.size());
-    values[a] = axes[a].values[static_cast<std::size_t>(index % count)];
-    index /= count;
-  }
-  for (std::size_t a = 0; a < axes.size(); ++a)
-    for (const std::string& key : axes[a].keys) design.settings.emplace_back(key, values[a]);
-  return design;
-}
-
 Result<std::vector<std::optional<Mesh>>> allMeshes(const SweepOptions& options) {
   std::vector<std::optional<Mesh>> meshes;
   std::set<Mesh> known;
@@ -155,37 +141,132 @@ Result<VaryAxis> readAxis(const Argument& text) {
   return axis;
 }
 
-Result<std::vector<DeviceOverrides>> readDesigns(const SweepOptions& options) {
-  HEDDLE_TRY(const std::vector<std::optional<Mesh>> meshes, allMeshes(options));
-  std::vector<std::pair<std::string, std::string>> settings;
+Result<Grid> Grid::read(const SweepOptions& options, std::size_t masks) {
+  Grid grid;
+  HEDDLE_TRY(grid.meshes_, allMeshes(options));
+  if (grid.meshes_.empty())
+    return faultAt("--mesh", "SWEEP003", "no mesh is left",
+                   "--square keeps those with as many rows as columns", "leave --square out");
   for (const Argument& text : options.settings) {
     const std::size_t equals = text.text.find('=');
     if (equals == std::string::npos || equals == 0)
       return faultAt(text.where, "SWEEP002", "'" + text.text + "' is not KEY=VALUE", "",
                      "write it like 'links.ddr.read=2GB/s'");
-    settings.emplace_back(text.text.substr(0, equals), text.text.substr(equals + 1));
+    grid.settings_.emplace_back(text.text.substr(0, equals), text.text.substr(equals + 1));
   }
-  std::vector<VaryAxis> axes;
-  std::int64_t combinations = 1;
+  grid.lengths_.push_back(grid.meshes_.size());
   for (const Argument& text : options.varied) {
     HEDDLE_TRY(VaryAxis axis, readAxis(text));
-    combinations *= static_cast<std::int64_t>(axis.values.size());
-    combinations = std::min(combinations, kMostPoints + 1);
-    axes.push_back(std::move(axis));
+    grid.lengths_.push_back(axis.values.size());
+    grid.axes_.push_back(std::move(axis));
   }
-  const auto points = combinations * static_cast<std::int64_t>(meshes.size()) *
-                      static_cast<std::int64_t>(options.models.size());
-  if (points > kMostPoints || meshes.empty())
-    return faultAt("--mesh, --vary", "SWEEP003",
-                   meshes.empty() ? "no mesh is left" : "the sweep has too many points",
-                   meshes.empty() ? "--square keeps those with as many rows as columns"
-                                  : "at most " + std::to_string(kMostPoints),
-                   meshes.empty() ? "leave --square out" : "narrow the ranges");
-  std::vector<DeviceOverrides> designs;
-  for (const std::optional<Mesh>& mesh : meshes)
-    for (std::int64_t i = 0; i < combinations; ++i)
-      designs.push_back(designAt(mesh, axes, settings, i));
-  return designs;
+  grid.lengths_.push_back(masks);
+  for (const std::size_t length : grid.lengths_) {
+    const auto times = static_cast<std::int64_t>(length);
+    if (grid.size_ > kMostPlaces / times)
+      return faultAt("--mesh, --vary", "SWEEP003", "the grid has too many places",
+                     "at most " + std::to_string(kMostPlaces), "narrow the ranges");
+    grid.size_ *= times;
+  }
+  return grid;
+}
+
+std::vector<std::size_t> Grid::stepsAt(std::int64_t place) const {
+  std::vector<std::size_t> steps(lengths_.size());
+  for (std::size_t a = lengths_.size(); a-- > 0;) {
+    const auto length = static_cast<std::int64_t>(lengths_[a]);
+    steps[a] = static_cast<std::size_t>(place % length);
+    place /= length;
+  }
+  return steps;
+}
+
+DeviceOverrides Grid::overridesAt(std::int64_t place) const {
+  const std::vector<std::size_t> steps = stepsAt(place);
+  DeviceOverrides overrides{.mesh = meshes_[steps.front()], .settings = settings_};
+  for (std::size_t a = 0; a < axes_.size(); ++a)
+    for (const std::string& key : axes_[a].keys)
+      overrides.settings.emplace_back(key, axes_[a].values[steps[a + 1]]);
+  return overrides;
+}
+
+std::size_t Grid::masksAt(std::int64_t place) const { return stepsAt(place).back(); }
+
+std::vector<std::size_t> Grid::meshesBeside(std::size_t mesh) const {
+  const std::optional<Mesh>& mine = meshes_[mesh];
+  if (!mine) return {};
+  // In each of the four directions the nearest.
+  std::array<std::optional<std::size_t>, 4> nearest;
+  for (std::size_t other = 0; other < meshes_.size(); ++other) {
+    const auto rows = meshes_[other]->first - mine->first,
+               columns = meshes_[other]->second - mine->second;
+    if ((rows == 0) == (columns == 0)) continue;
+    const std::size_t direction = (rows != 0 ? 0U : 2U) + (rows + columns > 0 ? 1U : 0U);
+    const auto far = [&](std::size_t one) {
+      return std::abs(meshes_[one]->first - mine->first) +
+             std::abs(meshes_[one]->second - mine->second);
+    };
+    std::optional<std::size_t>& best = nearest[direction];
+    if (!best || far(other) < far(*best)) best = other;
+  }
+  std::vector<std::size_t> beside;
+  for (const auto& one : nearest)
+    if (one) beside.push_back(*one);
+  if (!beside.empty()) return beside;
+  if (mesh > 0) beside.push_back(mesh - 1);
+  if (mesh + 1 < meshes_.size()) beside.push_back(mesh + 1);
+  return beside;
+}
+
+std::vector<std::int64_t> Grid::neighbours(std::int64_t place) const {
+  const std::vector<std::size_t> steps = stepsAt(place);
+  std::vector<std::int64_t> all;
+  std::int64_t stride = 1;  // between places that differ by one step of an axis
+  for (std::size_t a = lengths_.size(); a-- > 0;) {
+    std::vector<std::size_t> beside;
+    if (a == 0) {
+      beside = meshesBeside(steps[a]);
+    } else {
+      if (steps[a] > 0) beside.push_back(steps[a] - 1);
+      if (steps[a] + 1 < lengths_[a]) beside.push_back(steps[a] + 1);
+    }
+    for (const std::size_t step : beside)
+      all.push_back(
+          place + stride * (static_cast<std::int64_t>(step) - static_cast<std::int64_t>(steps[a])));
+    stride *= static_cast<std::int64_t>(lengths_[a]);
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+std::vector<std::pair<std::string, std::string>> Grid::allSettings() const {
+  std::set<std::pair<std::string, std::string>> all(settings_.begin(), settings_.end());
+  for (const VaryAxis& axis : axes_)
+    for (const std::string& key : axis.keys)
+      for (const std::string& value : axis.values) all.emplace(key, value);
+  return {all.begin(), all.end()};
+}
+
+Result<std::chrono::duration<double>> readTime(const Argument& text) {
+  constexpr double kMostSeconds = 1e7;
+  double value = 0;
+  const char* last = text.text.data() + text.text.size();
+  const auto [end, error] = std::from_chars(text.text.data(), last, value);
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  const double seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (error == std::errc() && seconds > 0 && value > 0 && value * seconds <= kMostSeconds)
+    return std::chrono::duration<double>(value * seconds);
+  return faultAt(text.where, "SWEEP004", "'" + text.text + "' is no time", "",
+                 "write it like '90s', '5m' or '2h'");
+}
+
+Result<std::int64_t> numberOf(const Argument& text, std::int64_t least, std::int64_t most,
+                              const std::string& what) {
+  const auto number = wholeNumber(text.text);
+  if (number && *number >= least && *number <= most) return *number;
+  return faultAt(text.where, "SWEEP004", "'" + text.text + "' is no " + what,
+                 "from " + std::to_string(least) + " to " + std::to_string(most),
+                 "write it like '" + std::to_string(least) + "'");
 }
 
 Result<std::pair<std::int64_t, std::int64_t>> readShard(const std::optional<Argument>& shard) {

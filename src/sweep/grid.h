@@ -6,6 +6,8 @@
 //   --mesh 1,2,4x4                                        1x4, 2x4, 4x4
 //   --vary links.{wire,memtile.read}=4GB/s,8GB/s          both keys 4 GB/s, then both 8 GB/s
 #pragma once
+#include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,15 +31,49 @@ struct VaryAxis {
 // Errors: SWEEP002 it is not KEY=VALUE,VALUE.
 Result<VaryAxis> readAxis(const Argument& text);
 
-// Designs of one sweep, and points, at most: what a table and a page can still hold.
+// Points of one sweep at most: what a table and a page can still hold.
 inline constexpr std::int64_t kMostPoints = 200'000;
+// Places of a grid at most: a sample needs no more of them than it looks at.
+inline constexpr std::int64_t kMostPlaces = std::int64_t{1} << 53;
 
-// Every mesh (one without: that of the description) with every combination of values, the last axis
-// fastest. Errors: those above; SWEEP003 there are too many, or none.
-Result<std::vector<DeviceOverrides>> readDesigns(const SweepOptions& options);
+// Every mesh (one without: that of the description) with every combination of values and every
+// choice of masks, as places 0 .. size()-1: the mesh slowest, masks fastest.
+class Grid {
+ public:
+  // `masks` is the number of choices. Errors: those above; SWEEP003 there are too many places, or
+  // none.
+  static Result<Grid> read(const SweepOptions& options, std::size_t masks = 1);
+
+  std::int64_t size() const { return size_; }
+  DeviceOverrides overridesAt(std::int64_t place) const;
+  std::size_t masksAt(std::int64_t place) const;
+  // The places one step away: of meshes the next larger and smaller one in rows or in columns
+  // alone, or in the list where there is none; of a key, or of masks, the values beside it in their
+  // list.
+  std::vector<std::int64_t> neighbours(std::int64_t place) const;
+  // Every KEY, VALUE that any place has, each once.
+  std::vector<std::pair<std::string, std::string>> allSettings() const;
+
+ private:
+  std::vector<std::size_t> stepsAt(std::int64_t place) const;
+  std::vector<std::size_t> meshesBeside(std::size_t mesh) const;
+
+  std::vector<std::optional<Mesh>> meshes_;
+  std::vector<std::pair<std::string, std::string>> settings_;  // of all places
+  std::vector<VaryAxis> axes_;
+  std::vector<std::size_t> lengths_;  // of meshes, axes and masks
+  std::int64_t size_ = 1;
+};
 
 // The part of `shard`, "2/8", as index (from 0) and count. Errors: SWEEP004 it is not I/N.
 Result<std::pair<std::int64_t, std::int64_t>> readShard(const std::optional<Argument>& shard);
+
+// "90s", "5m", "1.5h". Errors: SWEEP004 it is no such time.
+Result<std::chrono::duration<double>> readTime(const Argument& text);
+
+// A whole number from `least` to `most`. Errors: SWEEP004 it is no such `what`.
+Result<std::int64_t> numberOf(const Argument& text, std::int64_t least, std::int64_t most,
+                              const std::string& what);
 
 // A fault of what a user wrote: usage where it stands on the command line.
 Diagnostic faultAt(const std::string& where, const char* code, std::string summary,

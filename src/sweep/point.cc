@@ -92,23 +92,15 @@ void setMemory(Point& point, const CanonicalGraph& graph, const MemoryPlan& memo
   point.values["spilledMB"] = mega(bytes);
 }
 
-std::string settingsLine(const PointSettings& settings) {
+std::string settingsLine(const PointSettings& settings, const std::string& masks) {
   std::string line = settings.estimate ? "estimate" : settings.verify ? "verify" : "simulate";
   if (settings.verify && !settings.estimate) line += " seed=" + std::to_string(settings.seed);
+  line += " effort=" + std::to_string(settings.effort);
   if (!settings.propagate) line += " no-propagate";
   if (settings.maxCycles && !settings.estimate)
     line += " max-cycles=" + std::to_string(settings.maxCycles->raw());
+  if (masks != PointNetwork().masks) line += " masks=" + masks;
   return line;
-}
-
-void writeValue(JsonWriter& json, const Figure& value) {
-  if (const double* number = std::get_if<double>(&value)) {
-    json.value(*number);
-  } else if (const std::string* text = std::get_if<std::string>(&value)) {
-    json.value(*text);
-  } else {
-    json.null();
-  }
 }
 
 Figure valueOf(const nlohmann::ordered_json& json) {
@@ -119,19 +111,22 @@ Figure valueOf(const nlohmann::ordered_json& json) {
 
 }  // namespace
 
-Point pointOf(const std::string& model, const std::string& modelSha256,
-              const std::string& deviceText, const PointSettings& settings) {
+Point pointOf(const PointNetwork& network, const std::string& deviceText,
+              const PointSettings& settings) {
   Point point{.id = {},
               .version = settings.version,
-              .model = model,
-              .modelSha256 = modelSha256,
+              .model = network.model,
+              .modelSha256 = network.sha256,
               .deviceSha256 = sha256(deviceText),
-              .settings = settingsLine(settings)};
-  const std::string all = joinWords(
-      {kPointFormat, point.version, model, modelSha256, point.deviceSha256, point.settings}, "\n");
+              .settings = settingsLine(settings, network.masks)};
+  const std::string all = joinWords({kPointFormat, point.version, point.model, point.modelSha256,
+                                     point.deviceSha256, point.settings},
+                                    "\n");
   point.id = sha256(all).substr(0, kIdDigits);
-  point.values["model"] = model;
+  point.values["model"] = network.model;
+  point.values["masks"] = network.masks;
   point.values["propagate"] = settings.propagate ? 1.0 : 0.0;
+  point.values["effort"] = static_cast<double>(settings.effort);
   point.values["proved"] = settings.verify && !settings.estimate ? 1.0 : 0.0;
   return point;
 }
@@ -225,7 +220,7 @@ std::string pointJson(const Point& point) {
   for (const Column& column : fixedColumns()) {
     if (column.name == "point") continue;
     const auto found = point.values.find(column.name);
-    writeValue(json.key(column.name), found == point.values.end() ? Figure() : found->second);
+    write(json.key(column.name), found == point.values.end() ? Figure() : found->second);
   }
   json.endObject().endObject();
   return json.take() + "\n";
@@ -255,6 +250,9 @@ Result<Point> parsePoint(const std::string& text, const std::string& name) {
     for (const auto& [column, value] : json.at("figures").items())
       if (fixedColumn(column) && !value.is_null()) point.values[column] = valueOf(value);
     if (point.status().empty()) return fault("it has no status");
+    // Files and folders are named by it.
+    if (point.id.empty() || point.id.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return fault("its name is not made of hex digits");
     return point;
   } catch (const nlohmann::json::exception& e) {
     return fault(e.what());

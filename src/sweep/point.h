@@ -20,6 +20,7 @@ namespace heddle {
 // What is asked of every point.
 struct PointSettings {
   bool propagate = true, verify = true, estimate = false;
+  int effort = kMostPlanEffort;
   std::uint64_t seed = 1;
   std::optional<Cycles> maxCycles;
   std::string version;  // of heddle
@@ -42,10 +43,15 @@ inline constexpr const char* kFailed = "failed";
 inline constexpr const char* kSkipped = "skipped";  // its lower bound breaks a --require
 inline constexpr const char* kLimit = "limit";      // more than --max-cycles
 
-// Of a model and a device, without any result. Where the device cannot be had, `deviceText` is
+struct PointNetwork {
+  std::string model, sha256;  // the hash is of the model and of masks that drop any weight
+  std::string masks = "none";
+};
+
+// Of a network and a device, without any result. Where the device cannot be had, `deviceText` is
 // whatever names it. The id depends on all arguments, and on the device and version by content.
-Point pointOf(const std::string& model, const std::string& modelSha256,
-              const std::string& deviceText, const PointSettings& settings);
+Point pointOf(const PointNetwork& network, const std::string& deviceText,
+              const PointSettings& settings);
 
 // Columns with the role Key, as far as they follow from the device.
 void addDevice(Point& point, const Device& device);

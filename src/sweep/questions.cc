@@ -255,6 +255,22 @@ std::optional<Missed> Questions::missedBy(const Requirement& requirement, const 
                 .share = (*left - *right) / scale};
 }
 
+std::vector<std::string> Questions::requirements() const {
+  std::vector<std::string> texts;
+  for (const Requirement& requirement : required_)
+    if (std::ranges::find(texts, requirement.text) == texts.end())
+      texts.push_back(requirement.text);
+  return texts;
+}
+
+std::optional<double> Questions::slack(const std::string& requirement, const Design& design,
+                                       std::size_t network) const {
+  const auto found = std::ranges::find(required_, requirement, &Requirement::text);
+  if (found == required_.end()) return std::nullopt;
+  const std::optional<Missed> sides = missedBy(*found, design, network);
+  return sides ? std::optional(-sides->share) : std::nullopt;
+}
+
 bool Questions::holds(const Requirement& requirement, const Missed& sides) const {
   return requirement.strict ? sides.left < sides.right : sides.left <= sides.right;
 }

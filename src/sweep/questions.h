@@ -44,6 +44,12 @@ class Questions {
   bool hasGoal() const { return goal_.has_value(); }
   const std::string& goalText() const { return goalText_; }
   std::vector<std::string> definitions() const;
+  const std::vector<std::string>& networks() const { return networks_; }
+  std::vector<std::string> requirements() const;  // each once
+  // What is left between the sides of the requirement, of the right one: less than 0 where it is
+  // missed. `network` counts where plain results stand in it. Nothing where a figure is missing.
+  std::optional<double> slack(const std::string& requirement, const Design& design,
+                              std::size_t network) const;
 
   bool wanted(const Point& point) const;  // --where
   // Of any name above but those of networks.

@@ -3,43 +3,37 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
+#include <chrono>
 #include <exception>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <new>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <system_error>
 #include <thread>
 
 #include "answer.h"
+#include "explore.h"
 #include "folder.h"
 #include "grid.h"
+#include "heddle/device/description.h"
 #include "heddle/driver/compile.h"
-#include "heddle/driver/network.h"
-#include "heddle/driver/sha256.h"
 #include "heddle/report/bounds.h"
+#include "mask_choices.h"
 #include "questions.h"
+#include "slurm.h"
+#include "sources.h"
 #include "sweep_file.h"
+#include "tasks.h"
 
 namespace heddle {
 namespace {
 
-constexpr std::int64_t kMostThreads = 1024;
+using Clock = std::chrono::steady_clock;
 
-struct Task {
-  Point point;
-  std::size_t network = 0, design = 0;
-  std::optional<std::string> broken;  // the requirement that its lower bound breaks
-  bool done = false;
-};
-
-struct Shared {  // a network, and how many points still want it
-  std::shared_ptr<const Network> network;
-  std::size_t wanted = 0;
-};
+constexpr std::int64_t kMostThreads = 1024, kMostRounds = 1000;
 
 // What an exception says of a point; bad_alloc is none of its own.
 Diagnostic bugOf(const std::exception& e) {
@@ -53,18 +47,27 @@ Diagnostic bugOf(const std::exception& e) {
 
 class Sweep {
  public:
-  Sweep(SweepOptions options, std::ostream& out, Progress& progress)
-      : options_(std::move(options)), out_(out), progress_(progress) {}
+  using Told = std::function<void(const std::string&)>;
+
+  Sweep(SweepOptions options, std::ostream& out, Progress& progress, Told told = {})
+      : options_(std::move(options)), out_(out), progress_(progress), told_(std::move(told)) {}
 
   Diagnostics run() {
     if (const auto ready = prepare(); !ready) return ready.diagnostics();
+    if (options_.slurm) return printSlurm();
     auto folder = SweepFolder::open(options_.out);
     if (!folder) return folder.diagnostics();
     if (Diagnostics faults = folder->writeQuestions(options_); !faults.empty()) return faults;
-    lookUp(*folder);
-    compileAll(*folder);
-    if (failure_) std::rethrow_exception(failure_);
-    if (!faults_.empty()) return faults_;
+    if (Diagnostics faults = writeSources(options_.out, options_, *networks_, *description_);
+        !faults.empty())
+      return faults;
+    for (std::int64_t round = 0;; ++round) {
+      lookUp(*folder);
+      compileAll(*folder);
+      if (failure_) std::rethrow_exception(failure_);
+      if (!faults_.empty()) return faults_;
+      if (round == rounds_ || left_ > 0 || !addNeighbours()) break;
+    }
     sayAnswer();
     return {};
   }
@@ -81,44 +84,72 @@ class Sweep {
     settings_ = {.propagate = options_.propagate.value_or(true),
                  .verify = options_.verify.value_or(true),
                  .estimate = options_.estimate.value_or(false),
+                 .effort = kMostPlanEffort,
                  .seed = options_.seed.value_or(1),
                  .maxCycles = options_.maxCycles,
                  .version = options_.version};
-    HEDDLE_TRY(designs_, readDesigns(options_));
-    HEDDLE_TRY(shard_, readShard(options_.shard));
-    HEDDLE_DO(readThreads());
+    HEDDLE_TRY(const std::vector<MaskChoice> masks, readMaskChoices(options_));
+    HEDDLE_TRY(Grid grid, Grid::read(options_, masks.size()));
+    grid_.emplace(std::move(grid));
+    HEDDLE_DO(readNumbers());
+    HEDDLE_TRY(DeviceDescription description, DeviceDescription::read(options_.device));
+    description_.emplace(std::move(description));
     HEDDLE_DO(checkSettings());
-    HEDDLE_DO(nameNetworks());
-    HEDDLE_TRY(Questions questions, Questions::read(options_, names_));
+    HEDDLE_TRY(const std::vector<std::string> names, networkNames(options_));
+    HEDDLE_DO(checkSize());
+    HEDDLE_TRY(Questions questions, Questions::read(options_, names));
     questions_.emplace(std::move(questions));
-    HEDDLE_DO(readNetworks());
-    return makeTasks();
+    progress_.begin("read the networks");
+    HEDDLE_TRY(SweepNetworks networks, SweepNetworks::read(options_, masks, settings_.propagate));
+    networks_.emplace(std::move(networks));
+    progress_.end();
+    maker_.emplace(options_, settings_, *grid_, *description_, *networks_, *questions_);
+    return firstTasks();
   }
 
-  Result<void> readThreads() {
+  Result<void> readNumbers() {
+    HEDDLE_TRY(shard_, readShard(options_.shard));
     threads_ = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-    if (!options_.threads) return {};
-    const Argument& text = *options_.threads;
-    threads_ = std::atoll(text.text.c_str());
-    if (threads_ >= 1 && threads_ <= kMostThreads && std::to_string(threads_) == text.text)
-      return {};
-    return faultAt(text.where, "SWEEP004", "'" + text.text + "' is no number of threads",
-                   "from 1 to " + std::to_string(kMostThreads), "write it like '2'");
+    if (options_.threads) {
+      HEDDLE_TRY(threads_, numberOf(*options_.threads, 1, kMostThreads, "number of threads"));
+    }
+    if (options_.effort) {
+      HEDDLE_TRY(const std::int64_t effort,
+                 numberOf(*options_.effort, 0, kMostPlanEffort, "effort of the planner"));
+      settings_.effort = static_cast<int>(effort);
+    }
+    if (options_.samples) {
+      HEDDLE_TRY(samples_, numberOf(*options_.samples, 1, kMostPoints, "number of samples"));
+    }
+    if (options_.refine) {
+      HEDDLE_TRY(rounds_, numberOf(*options_.refine, 0, kMostRounds, "number of rounds"));
+      if (rounds_ > 0 && (!samples_ || shard_.second > 1 || options_.slurm))
+        return faultAt(options_.refine->where, "SWEEP014",
+                       samples_ ? "a part of a sweep cannot be refined"
+                                : "there is nothing to refine: every place is looked at",
+                       samples_ ? "what is best, all parts say together" : "",
+                       samples_ ? "put the files of all parts' points/ into one folder, and refine "
+                                  "there without --shard"
+                                : "add '--samples N'");
+    }
+    if (options_.budget) {
+      HEDDLE_TRY(const std::chrono::duration<double> budget, readTime(*options_.budget));
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(budget);
+    }
+    return {};
   }
 
   // What is wrong with the description, a key or a value, is wrong for all points: said at once.
   // What does not suit one mesh or another value is a point's.
   Result<void> checkSettings() const {
-    std::set<std::pair<std::string, std::string>> settings;
-    for (const DeviceOverrides& design : designs_)
-      settings.insert(design.settings.begin(), design.settings.end());
     HEDDLE_DO(checkSetting({}));
-    for (const auto& setting : settings) HEDDLE_DO(checkSetting({.settings = {setting}}));
+    for (const auto& setting : grid_->allSettings())
+      HEDDLE_DO(checkSetting({.settings = {setting}}));
     return {};
   }
 
   Result<void> checkSetting(const DeviceOverrides& overrides) const {
-    const Result<Device> device = readDevice(options_.device, overrides);
+    const Result<Device> device = description_->device(overrides);
     if (device) return {};
     const Diagnostic& first = device.diagnostics().front();
     const bool general = overrides.settings.empty() || first.code == "DEV004" ||
@@ -128,115 +159,94 @@ class Sweep {
     return {};
   }
 
-  Result<void> nameNetworks() {
-    if (options_.models.empty())
-      return faultAt("--model", "SWEEP008", "there is no network to sweep", "",
-                     "add '--model FILE.onnx', or 'model: FILE.onnx' to the sweep file");
-    for (const std::string& model : options_.models) {
-      names_.push_back(std::filesystem::path(model).stem().string());
-      if (std::ranges::count(names_, names_.back()) > 1)
-        return faultAt(model, "SWEEP008", "two networks are called '" + names_.back() + "'",
-                       "tables tell networks by the name of the file",
-                       "give one of the files another name");
-    }
-    return {};
+  Result<void> checkSize() const {
+    const auto networks = static_cast<std::int64_t>(options_.models.size());
+    const std::int64_t places = samples_ ? std::min(*samples_, grid_->size()) : grid_->size();
+    if (places <= kMostPoints / networks) return {};
+    return faultAt("--mesh, --vary", "SWEEP003", "the sweep has too many points",
+                   std::to_string(places) + " devices; " + std::to_string(kMostPoints) +
+                       " points are the most",
+                   samples_ ? "take fewer samples" : "narrow the ranges, or add '--samples N'");
   }
 
-  Result<void> readNetworks() {
-    NoProgress quiet;
-    progress_.begin("read the networks");
-    for (const std::string& model : options_.models) {
-      HEDDLE_TRY(Network network, readNetwork({.path = model, .propagate = settings_.propagate},
-                                              std::nullopt, quiet));
-      network.graph.reset();
-      networks_.push_back({std::make_shared<const Network>(std::move(network)), 0});
-    }
-    progress_.end();
-    return {};
-  }
-
-  // Every network with every device that is wanted, once, network by network, and of these the
-  // shard's.
-  Result<void> makeTasks() {
+  // All places or a sample, and of their points the shard's.
+  Result<void> firstTasks() {
     std::vector<Task> all;
-    std::set<std::string> ids;  // '4GB/s,4000MB/s' is one value
-    for (std::size_t d = 0; d < designs_.size(); ++d) {
-      const Result<Device> device = readDevice(options_.device, designs_[d]);
-      std::vector<Task> tasks;
-      for (std::size_t n = 0; n < networks_.size(); ++n) tasks.push_back(taskOf(n, d, device));
-      if (device && questions_->asked()) findBroken(tasks, *device);
-      for (Task& task : tasks)
-        if (questions_->wanted(task.point) && ids.insert(task.point.id).second)
-          all.push_back(std::move(task));
+    const auto take = [&](std::int64_t place) {
+      std::vector<Task> tasks = maker_->tasksAt(place);
+      if (!tasks.empty()) ++places_;
+      std::ranges::move(tasks, std::back_inserter(all));
+    };
+    if (samples_) {
+      Shuffled order(grid_->size(), settings_.seed);
+      for (std::int64_t drawn = 0; places_ < *samples_ && drawn < kMostPoints; ++drawn) {
+        const std::optional<std::int64_t> place = order.next();
+        if (!place) break;
+        take(*place);
+      }
+    } else {
+      for (std::int64_t place = 0; place < grid_->size(); ++place) take(place);
     }
     if (all.empty())
       return faultAt(options_.where ? options_.where->where : "--mesh", "SWEEP003",
                      "no point is left", "--where leaves all of them out", "ask for more");
-    std::ranges::stable_sort(all, {}, &Task::network);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (static_cast<std::int64_t>(i) % shard_.second == shard_.first)
         tasks_.push_back(std::move(all[i]));
     return {};
   }
 
-  Task taskOf(std::size_t network, std::size_t design, const Result<Device>& device) const {
-    const Network& of = *networks_[network].network;
-    Task task{.point = {}, .network = network, .design = design};
-    if (device) {
-      task.point = pointOf(of.modelName, of.modelSha256, printDevice(*device), settings_);
-      addDevice(task.point, *device);
-      return task;
+  // The places around the best of those that are done. False where all of them are known.
+  bool addNeighbours() {
+    std::map<std::int64_t, Design> byPlace;
+    for (const Task& task : tasks_) {
+      Design& design = byPlace[task.place];
+      design.points.resize(networks_->each());
+      design.points[task.network % networks_->each()] = &task.point;
     }
-    // Named by what was asked for.
-    const DeviceOverrides& asked = designs_[design];
-    std::string text = options_.device;
-    if (asked.mesh)
-      text += " " + std::to_string(asked.mesh->first) + "x" + std::to_string(asked.mesh->second);
-    for (const auto& [key, value] : asked.settings) text += " " + key + "=" + value;
-    task.point = pointOf(of.modelName, of.modelSha256, text, settings_);
-    if (asked.mesh) {
-      task.point.values["rows"] = static_cast<double>(asked.mesh->first);
-      task.point.values["cols"] = static_cast<double>(asked.mesh->second);
+    std::vector<Design> designs;
+    std::vector<std::int64_t> places;
+    for (const auto& [place, design] : byPlace) {
+      places.push_back(place);
+      designs.push_back(design);
     }
-    return task;
+    std::set<std::int64_t> beside;
+    for (const std::size_t design : promising(*questions_, designs))
+      for (const std::int64_t place : grid_->neighbours(places[design])) beside.insert(place);
+    const std::size_t before = tasks_.size();
+    for (const std::int64_t place : beside) {
+      if (byPlace.contains(place)) continue;
+      std::vector<Task> tasks = maker_->tasksAt(place);
+      if (!tasks.empty()) ++places_;
+      std::ranges::move(tasks, std::back_inserter(tasks_));
+    }
+    return tasks_.size() > before;
   }
 
-  // Which points of one device cannot keep what is required, however they are compiled. One network
-  // may break it for all of them, be it in this shard or not.
-  void findBroken(std::vector<Task>& tasks, const Device& device) const {
-    std::deque<Point> floors;
-    Design design;
-    for (const Task& task : tasks) {
-      const CanonicalGraph& graph = networks_[task.network].network->network();
-      Point point = task.point;
-      addNeeds(point, graph, computeBounds(graph, device));
-      design.points.push_back(&floors.emplace_back(atFloor(point)));
-    }
-    for (Task& task : tasks) task.broken = questions_->brokenByFloor(design, task.network);
-  }
-
+  // Of those that were added since it was called last.
   void lookUp(const SweepFolder& folder) {
-    for (Task& task : tasks_) {
+    toDo_ = 0;
+    next_ = lookedUp_;
+    for (; lookedUp_ < tasks_.size(); ++lookedUp_) {
+      Task& task = tasks_[lookedUp_];
       std::optional<Point> known = folder.known(task.point.id);
       // Whether a point is skipped depends on what is required now.
       task.done = known && (known->status() != kSkipped || task.broken);
       if (task.done) {
         task.point = std::move(*known);
         count(task.point);
+        if (told_) told_(pointJson(task.point));
       } else {
-        ++networks_[task.network].wanted;
-        ++left_;
+        ++toDo_;
       }
     }
-    for (Shared& shared : networks_)
-      if (shared.wanted == 0) shared.network.reset();
+    left_ = toDo_;
   }
 
   // ---- doing it ----
 
   void compileAll(const SweepFolder& folder) {
     progress_.begin("sweep");
-    toDo_ = left_;
     std::vector<std::thread> others;
     try {
       for (std::int64_t i = 1; i < std::min<std::int64_t>(threads_, toDo_); ++i)
@@ -249,9 +259,12 @@ class Sweep {
   }
 
   void work(const SweepFolder& folder) {
+    bool first = true;  // is done whatever the budget: a sweep that goes on gets on
     for (std::size_t i = next_++; i < tasks_.size() && !stop_; i = next_++) {
       Task& task = tasks_[i];
       if (task.done) continue;
+      if (!first && deadline_ && Clock::now() >= *deadline_) return;
+      first = false;
       try {
         compileOne(task);
         finish(task, folder);
@@ -264,18 +277,13 @@ class Sweep {
   }
 
   void compileOne(Task& task) {
-    std::shared_ptr<const Network> network;
-    {
-      const std::lock_guard held(mutex_);
-      network = networks_[task.network].network;
-    }
-    const Result<Device> device = readDevice(options_.device, designs_[task.design]);
+    const Network& network = networks_->at(task.network);
+    const Result<Device> device = description_->device(grid_->overridesAt(task.place));
     if (!device) return refuse(task.point, device.diagnostics().front());
-    if (sha256(printDevice(*device)) != task.point.deviceSha256) return changed();
-    addNeeds(task.point, network->network(), computeBounds(network->network(), *device));
+    addNeeds(task.point, network.network(), computeBounds(network.network(), *device));
     if (task.broken) return skip(task.point, *task.broken);
     try {
-      compileFor(task, *network, *device);
+      compileFor(task, network, *device);
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& e) {
@@ -285,7 +293,8 @@ class Sweep {
 
   void compileFor(Task& task, const Network& network, const Device& device) const {
     NoProgress quiet;
-    const CompileSettings settings{.verify = settings_.verify,
+    const CompileSettings settings{.plan = {.effort = settings_.effort},
+                                   .verify = settings_.verify,
                                    .seed = settings_.seed,
                                    .maxCycles = settings_.maxCycles,
                                    .whatIf = false,
@@ -293,13 +302,6 @@ class Sweep {
                                    .last = settings_.estimate ? Stage::MemoryPlan : Stage::Report};
     const Result<Compilation> run = compile(network, device, settings, quiet);
     run ? addResults(task.point, *run, settings_) : refuse(task.point, run.diagnostics().front());
-  }
-
-  void changed() {
-    const std::lock_guard held(mutex_);
-    faults_ = {{"SWEEP009", options_.device, "the description changed while the sweep ran", "",
-                "sweep again: points that are done stay"}};
-    stop_ = true;
   }
 
   void finish(Task& task, const SweepFolder& folder) {
@@ -311,14 +313,21 @@ class Sweep {
       return;
     }
     task.done = true;
-    Shared& shared = networks_[task.network];
-    if (--shared.wanted == 0) shared.network.reset();
     --left_;
     count(task.point);
+    if (told_) told_(pointJson(task.point));
     say(task.point);
   }
 
   // ---- saying it ----
+
+  Diagnostics printSlurm() {
+    const auto jobs = slurmJobs(options_, static_cast<std::int64_t>(tasks_.size()),
+                                options_.threads ? threads_ : 1);
+    if (!jobs) return jobs.diagnostics();
+    out_ << slurmScript(*jobs);
+    return {};
+  }
 
   void count(const Point& point) { ++counts_[point.status()]; }
 
@@ -352,42 +361,56 @@ class Sweep {
   void sayAnswer() {
     if (options_.verbosity.quiet) return;
     std::vector<const Point*> points;
-    for (const Task& task : tasks_) points.push_back(&task.point);
+    for (const Task& task : tasks_)
+      if (task.done) points.push_back(&task.point);
     std::optional<Answer> found;
     // Of a shard no device has all of its points: `heddle collect` answers.
-    if (questions_->asked() && shard_.second == 1) found = answer(*questions_, points, names_);
-    if (options_.verbosity.json) {
-      JsonWriter json;
-      json.beginObject().key("event").value("end");
-      json.key("points").value(static_cast<std::int64_t>(points.size()));
-      for (const auto& [status, number] : counts_) json.key(status).value(number);
-      if (found) answerJson(*found, *questions_, json.key("answer").beginObject());
-      if (found) json.endObject();
-      out_ << json.endObject().take() << "\n";
-      return;
-    }
-    out_ << "points    " << points.size() << ": " << countsText() << "\n";
+    if (questions_->asked() && shard_.second == 1)
+      found = answer(*questions_, points, networks_->names());
+    if (options_.verbosity.json) return sayJson(points.size(), found);
+    out_ << "points    " << points.size() << ": " << countsText();
+    if (samples_) out_ << " (" << places_ << " of " << grid_->size() << " devices)";
+    out_ << "\n";
+    if (left_ > 0)
+      out_ << "left      " << left_ << ": the budget of " << options_.budget->text
+           << " is spent; the same command goes on\n";
     if (found) out_ << answerText(*found, *questions_);
     out_ << "results   " << options_.out << "   (tables and page: heddle view " << options_.out
          << ")\n";
   }
 
+  void sayJson(std::size_t points, const std::optional<Answer>& found) {
+    JsonWriter json;
+    json.beginObject().key("event").value("end");
+    json.key("points").value(static_cast<std::int64_t>(points)).key("left").value(left_);
+    for (const auto& [status, number] : counts_) json.key(status).value(number);
+    if (found) answerJson(*found, *questions_, json.key("answer").beginObject());
+    if (found) json.endObject();
+    out_ << json.endObject().take() << "\n";
+  }
+
   SweepOptions options_;
   std::ostream& out_;
   Progress& progress_;
+  Told told_;
   PointSettings settings_;
-  std::vector<DeviceOverrides> designs_;
+  std::optional<Grid> grid_;
+  std::optional<DeviceDescription> description_;
   std::pair<std::int64_t, std::int64_t> shard_{0, 1};
-  std::int64_t threads_ = 1;
-  std::vector<std::string> names_;
+  std::int64_t threads_ = 1, rounds_ = 0;
+  std::optional<std::int64_t> samples_;
+  std::optional<Clock::time_point> deadline_;
   std::optional<Questions> questions_;
-  std::vector<Task> tasks_;  // network by network, so that each is let go when it is done
+  std::optional<SweepNetworks> networks_;
+  std::optional<TaskMaker> maker_;
+  std::int64_t places_ = 0;   // of the grid, that have points
+  std::vector<Task> tasks_;   // device by device, so that a budget leaves whole devices
+  std::size_t lookedUp_ = 0;  // of them
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of all below, and of output and progress
-  std::vector<Shared> networks_;
   std::map<std::string, std::int64_t> counts_;
-  std::int64_t left_ = 0, toDo_ = 0;
+  std::int64_t left_ = 0, toDo_ = 0;  // of this round
   Diagnostics faults_;
   std::exception_ptr failure_;
 };
@@ -396,6 +419,15 @@ class Sweep {
 
 Diagnostics sweepCommand(const SweepOptions& options, std::ostream& out, Progress& progress) {
   return Sweep(options, out, progress).run();
+}
+
+Diagnostics sweepPoints(const SweepOptions& options,
+                        const std::function<void(const std::string& json)>& told,
+                        Progress& progress) {
+  std::ostringstream nowhere;
+  SweepOptions quietly = options;
+  quietly.verbosity = {.quiet = true};
+  return Sweep(std::move(quietly), nowhere, progress, told).run();
 }
 
 }  // namespace heddle

@@ -50,6 +50,8 @@ class Reader {
     return {
         {"title", [&](const YamlNode& n) { o.title = word(n).text; }},
         {"model", [&](const YamlNode& n) { models(n); }},
+        {"masks", [&](const YamlNode& n) { masks(n); }},
+        {"apply-masks", [&](const YamlNode& n) { o.applyMasks = truth(n); }},
         {"device", [&](const YamlNode& n) { o.device = deviceOf(word(n).text); }},
         {"mesh", [&](const YamlNode& n) { o.meshes = words(n); }},
         {"square", [&](const YamlNode& n) { o.square = truth(n); }},
@@ -58,6 +60,7 @@ class Reader {
         {"propagate", [&](const YamlNode& n) { o.propagate = truth(n); }},
         {"verify", [&](const YamlNode& n) { o.verify = truth(n); }},
         {"estimate", [&](const YamlNode& n) { o.estimate = truth(n); }},
+        {"effort", [&](const YamlNode& n) { o.effort = word(n); }},
         {"seed", [&](const YamlNode& n) { o.seed = number(n); }},
         {"max-cycles",
          [&](const YamlNode& n) { o.maxCycles = Cycles(static_cast<std::int64_t>(number(n))); }},
@@ -66,6 +69,9 @@ class Reader {
         {"require", [&](const YamlNode& n) { o.required = words(n); }},
         {"maximize", [&](const YamlNode& n) { o.maximized = word(n); }},
         {"minimize", [&](const YamlNode& n) { o.minimized = word(n); }},
+        {"samples", [&](const YamlNode& n) { o.samples = word(n); }},
+        {"refine", [&](const YamlNode& n) { o.refine = word(n); }},
+        {"budget", [&](const YamlNode& n) { o.budget = word(n); }},
         {"threads", [&](const YamlNode& n) { o.threads = word(n); }},
     };
   }
@@ -144,6 +150,12 @@ class Reader {
   void models(const YamlNode& node) {
     for (const Argument& model : words(node)) options_.models.push_back(besideFile(model.text));
   }
+  void masks(const YamlNode& node) {
+    for (Argument& file : words(node)) {
+      if (file.text != "none") file.text = besideFile(file.text);
+      options_.masks.push_back(std::move(file));
+    }
+  }
   std::string deviceOf(const std::string& text) const {
     return builtInDevice(text) ? text : besideFile(text);
   }
@@ -180,6 +192,8 @@ Result<SweepOptions> readSweepFile(const std::string& path) {
 
 SweepOptions together(SweepOptions line, SweepOptions file) {
   fillList(line.models, file.models);
+  fillList(line.masks, file.masks);
+  fillOptional(line.applyMasks, file.applyMasks);
   fill(line.device, file.device);
   fillList(line.meshes, file.meshes);
   fillOptional(line.square, file.square);
@@ -188,6 +202,7 @@ SweepOptions together(SweepOptions line, SweepOptions file) {
   fillOptional(line.propagate, file.propagate);
   fillOptional(line.verify, file.verify);
   fillOptional(line.estimate, file.estimate);
+  fillOptional(line.effort, file.effort);
   fillOptional(line.seed, file.seed);
   fillOptional(line.maxCycles, file.maxCycles);
   fillOptional(line.where, file.where);
@@ -197,6 +212,9 @@ SweepOptions together(SweepOptions line, SweepOptions file) {
     line.maximized = std::move(file.maximized);
     line.minimized = std::move(file.minimized);
   }
+  fillOptional(line.samples, file.samples);
+  fillOptional(line.refine, file.refine);
+  fillOptional(line.budget, file.budget);
   fillOptional(line.threads, file.threads);
   fill(line.title, file.title);
   return line;

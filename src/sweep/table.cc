@@ -1,7 +1,10 @@
 #include "table.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <map>
 
 #include "answer.h"
 #include "heddle/support/csv.h"
@@ -17,20 +20,13 @@ std::string numberText(double number) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
 }
 
-void write(JsonWriter& json, const Figure& value) {
-  if (const double* number = std::get_if<double>(&value)) {
-    json.value(*number);
-  } else if (const std::string* text = std::get_if<std::string>(&value)) {
-    json.value(*text);
-  } else {
-    json.null();
-  }
-}
-
 Figure valueOf(const std::optional<double>& number) { return number ? Figure(*number) : Figure(); }
 
+std::string slackColumn(const std::string& requirement) { return "slack(" + requirement + ")"; }
+
 std::vector<Column> columnsOf(const std::vector<std::string>& varied,
-                              const std::vector<std::string>& defined) {
+                              const std::vector<std::string>& defined,
+                              const std::vector<std::string>& required) {
   std::vector<Column> columns;
   for (const Column& column : fixedColumns())
     if (column.role == Role::Key) columns.push_back(column);
@@ -43,7 +39,25 @@ std::vector<Column> columnsOf(const std::vector<std::string>& varied,
     if (column.role == Role::Result) columns.push_back(column);
   for (const std::string& name : defined)
     columns.push_back({.name = name, .role = Role::Result, .help = "defined by the sweep"});
+  for (const std::string& requirement : required)
+    columns.push_back({.name = slackColumn(requirement),
+                       .role = Role::Result,
+                       .help = "what is left of the requirement; less than 0 where it is missed"});
   return columns;
+}
+
+// Of each point a slack for each requirement.
+std::map<const Point*, std::vector<Figure>> slacksOf(const std::vector<const Point*>& points,
+                                                     const Questions& questions) {
+  const std::vector<std::string> required = questions.requirements();
+  std::map<const Point*, std::vector<Figure>> slacks;
+  // Of two models of one name a design has only one.
+  for (const Point* point : points) slacks[point].resize(required.size());
+  for (const Design& design : designsOf(points, questions.networks()))
+    for (std::size_t network = 0; network < design.points.size(); ++network)
+      for (std::size_t r = 0; r < required.size() && design.points[network] != nullptr; ++r)
+        slacks[design.points[network]][r] = valueOf(questions.slack(required[r], design, network));
+  return slacks;
 }
 
 }  // namespace
@@ -51,11 +65,15 @@ std::vector<Column> columnsOf(const std::vector<std::string>& varied,
 SweepTable tableOf(const std::vector<const Point*>& points, const Questions& questions,
                    const std::string& title) {
   const std::vector<std::string> varied = variedKeys(points), defined = questions.definitions();
-  SweepTable table{.title = title, .columns = columnsOf(varied, defined), .rows = {}};
-  const std::size_t ownColumns = table.columns.size() - defined.size();
+  const std::vector<std::string> required = questions.requirements();
+  SweepTable table{
+      .title = title, .columns = columnsOf(varied, defined, required), .rows = {}, .timelines = {}};
+  const std::size_t slackColumns = table.columns.size() - required.size(),
+                    ownColumns = slackColumns - defined.size();
+  const auto slacks = slacksOf(points, questions);
   for (const Point* point : points) {
     std::vector<Figure>& row = table.rows.emplace_back();
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    for (std::size_t c = 0; c < slackColumns; ++c) {
       const Column& column = table.columns[c];
       const auto found = point->values.find(column.name);
       if (column.name == "point") {
@@ -66,6 +84,7 @@ SweepTable tableOf(const std::vector<const Point*>& points, const Questions& que
         row.push_back(found == point->values.end() ? Figure() : found->second);
       }
     }
+    std::ranges::copy(slacks.at(point), std::back_inserter(row));
   }
   return table;
 }
@@ -125,6 +144,8 @@ std::string documentOf(const SweepTable& table, const std::string& version) {
     for (const std::vector<Figure>& row : table.rows) write(json, row[c]);
     json.endArray();
   }
+  json.endObject().key("timelines").beginObject();
+  for (const auto& [point, page] : table.timelines) json.key(point).value(page);
   return json.endObject().endObject().take() + "\n";
 }
 

@@ -1,5 +1,6 @@
 // All points as one table: what results.csv, the database and the page hold, each in its own form.
 #pragma once
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ struct SweepTable {
   std::string title;
   std::vector<Column> columns;
   std::vector<std::vector<Figure>> rows;  // a value a column
+  // By point: its page, as seen from the folder of the tables. Of those that have one.
+  std::map<std::string, std::string> timelines;
 };
 
 // The fixed columns, one for each key of the device that varies between the points, and the user's

@@ -386,6 +386,29 @@ class CommandLine(Heddle):
             same = filecmp.cmp(self.folder / "a" / name, self.folder / "b" / name, shallow=False)
             self.assertTrue(same, name)
 
+    def test_simulate_with_other_rates_gives_the_cycles_of_the_same_plan_compiled(self):
+        model, out = SOURCE / "models/tiny_cnn.onnx", self.folder / "out"
+        self.compile(model, "2x2")
+        plan = self.folder / "plan.txt"  # without the hash of the device, as one written by hand
+        plan.write_text(re.sub(r'^device "[0-9a-f]+"$', 'device ""', (out / "plan.txt").read_text(), flags=re.M))
+        cycles = lambda *settings: json.loads(self.run_heddle("simulate", out, *settings, "--json").stdout)["cycles"]
+        seen = {cycles()}
+        for values in (["links.ddr.read=1GB/s"], ["links.wire=1GB/s"], ["links.memtile.read=1500MB/s", "links.core.write=1GB/s"],
+                       ["core.macsPerCycle=64MAC/cycle"], ["core.callOverhead=9cycles"], ["locks.acquire=3cycles"], ["clock=500MHz"],
+                       ["links.ddr.readTotal=1GB/s"], ["core.vectorBytesPerCycle=1B/cycle"]):
+            settings = [word for value in values for word in ("--set", value)]
+            expected = self.compile(model, "2x2", "--from", "plan", plan, *settings, name="again")["time"]["cycles"]
+            self.assertEqual(cycles(*settings), expected, values)
+            self.assertNotIn(expected, seen, values)
+            seen.add(expected)
+        self.run_heddle("simulate", out, "--data", "--output", self.folder / "a.npy", "-q")
+        self.run_heddle("simulate", out, "--data", "--output", self.folder / "b.npy", "-q", "--set", "links.wire=1GB/s")
+        self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
+        for code, setting in (("SIM002", "memtile.memory=1MiB"), ("SIM002", "core.pixelStep=2"), ("SIM002", "rows=4"),
+                              ("DEV009", "links.wires=1GB/s"), ("DEV004", "links.wire=1"), ("CLI002", "links.wire")):
+            done = self.run_heddle("simulate", out, "--set", setting, status=2)
+            self.assertTrue(done.stderr.startswith(f"error[{code}]"), done.stderr)
+
     def test_simulate_needs_the_output_alone_and_equals_interpret(self):
         model = SOURCE / "models/tiny_mobile.onnx"
         self.compile(model, "2x2")

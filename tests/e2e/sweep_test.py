@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """Sweeps as a user runs them: what is in the folder, whoever stopped it, and what the tables say.
 
-    tests/e2e/sweep_test.py --heddle build/ci/heddle [Grid | Stopped | Questions | Collect | Faults]
+    tests/e2e/sweep_test.py --heddle build/ci/heddle [Grid | Spaces | Stopped | Questions | Collect | Faults]
 """
 import argparse
+import base64
 import contextlib
 import csv
+import gzip
 import json
 import math
 import os
@@ -98,6 +100,15 @@ class Grid(Sweeps):
         self.assertEqual(set(figures), {"estimated", "ok"})
         self.assertEqual(figures["estimated"]["ms"], figures["ok"]["estimateMs"])
 
+    def test_the_effort_of_the_planner_makes_another_point(self):
+        for effort in (0, 1):
+            self.sweep("--model", MOBILE, "--mesh", "2x2", "--effort", effort, "--no-verify")
+            self.run_heddle("compile", MOBILE, "--mesh", "2x2", "--effort", effort, "--no-verify", "-q", "-o", self.folder / str(effort))
+        cycles = {p["figures"]["effort"]: p["figures"]["cycles"] for p in self.points()}
+        self.assertEqual(cycles, {effort: json.loads((self.folder / f"{effort}/report.json").read_text())["time"]["cycles"]
+                                  for effort in (0, 1)})
+        self.assertLess(cycles[1], cycles[0])
+
     def test_what_does_not_fit_fails_or_takes_too_long_is_a_record(self):
         self.sweep("--model", CNN, "--mesh", "1x1", "--vary", "core.memory=64B,64KiB", "--no-verify")
         self.sweep("--model", CNN, "--mesh", "1x1", "--max-cycles", "10", "--no-verify")
@@ -129,6 +140,74 @@ class Grid(Sweeps):
         self.assertEqual(self.files(), self.files(self.folder / "other"))
         self.sweep(study, "--mesh", "1x4", "--where", "rows == 1", out=self.folder / "third")
         self.assertEqual(set(self.by_mesh(self.folder / "third")), {(1, 4)})
+
+
+    def test_masks_are_a_dimension(self):
+        pruned = self.folder / "tiny_cnn-half.onnx"
+        self.run_heddle("prune", CNN, "-o", pruned, "--ratio", "0.5", "-q")
+        asked = ("--model", CNN, "--mesh", "1..2x2", "--no-verify")
+        self.sweep(*asked, "--masks", f"none,{pruned.with_suffix('.masks.npz')}", "--apply-masks")
+        self.sweep(*asked, out=self.folder / "dense")
+        self.sweep("--model", pruned, *asked[2:], out=self.folder / "pruned")
+        for point in self.points():
+            figures = point["figures"]
+            same = {"none": "dense", "tiny_cnn-half": "pruned"}[figures["masks"]]
+            other = self.by_mesh(self.folder / same)[figures["rows"], figures["cols"]]["figures"]
+            for column in ("cycles", "macs", "density", "floorMs", "peakMemtileKiB"):
+                self.assertEqual(figures[column], other[column], column)
+        self.assertEqual(len(self.points()), 4)
+        # Points without masks are the same points as those of a sweep that has none.
+        self.assertLess(set(self.files(self.folder / "dense").items()), set(self.files().items()))
+
+    def test_masks_of_several_networks(self):
+        for model in (CNN, MOBILE):
+            self.run_heddle("prune", model, "-o", self.folder / f"{model.stem}.onnx", "--ratio", "0.5", "-q")
+        lines = self.sweep("--model", CNN, "--model", MOBILE, "--mesh", "2x2", "--no-verify", "--masks",
+                           f"none,{self.folder}/{{model}}.masks.npz", "--apply-masks", "--minimize", "geomean(ms)", "--json").stdout
+        self.assertEqual({(p["model"]["name"], p["figures"]["masks"]) for p in self.points()},
+                         {(m, k) for m in ("tiny_cnn", "tiny_mobile") for k in ("none", "masked")})
+        self.assertEqual(json.loads(lines.splitlines()[-1])["answer"]["best"][0]["device"], "2x2, masks masked")
+
+
+class Spaces(Sweeps):
+    # Over a million devices.
+    ASKED = ("--model", CNN, "--mesh", "1..64x1..64", "--vary", "links.ddr.{read,write}=1GB/s,2GB/s,4GB/s,8GB/s", "--vary",
+             "links.wire=1GB/s,2GB/s,4GB/s,8GB/s", "--vary", "locks.acquire=0cycles,1cycles,2cycles,4cycles", "--vary",
+             "core.callOverhead=0cycles,8cycles,16cycles,32cycles", "--where", "cores <= 12", "--estimate")
+
+    def test_a_sample_is_a_part_of_the_grid_that_the_seed_says(self):
+        small = ("--model", CNN, "--mesh", "1..4x1..4", "--vary", "links.wire=2GB/s,4GB/s", "--no-verify")
+        self.sweep(*small, out=self.folder / "whole")
+        self.sweep(*small, "--samples", "5", "--seed", "3")
+        self.assertEqual(len(self.files()), 5)
+        self.assertLess(set(self.files().items()), set(self.files(self.folder / "whole").items()))
+        for i in (1, 2):
+            self.sweep(*small, "--samples", "5", "--seed", "3", "--shard", f"{i}/2", out=self.folder / "shards")
+        self.assertEqual(self.files(self.folder / "shards"), self.files())
+        self.sweep(*small, "--samples", "5", "--seed", "4", out=self.folder / "other")
+        self.assertNotEqual(set(self.files(self.folder / "other")), set(self.files()))
+        self.sweep(*small, "--samples", "1000", "--seed", "3", out=self.folder / "all")
+        self.assertEqual(self.files(self.folder / "all"), self.files(self.folder / "whole"))
+
+    def test_refinement_finds_better_and_a_stopped_one_goes_on(self):
+        goal = ("--require", "ms <= 0.01", "--minimize", "ms*cores", "--seed", "5", "--samples", "6")
+        best = lambda done: json.loads(done.stdout.splitlines()[-1])["answer"]["best"][0]["value"]
+        drawn = best(self.sweep(*self.ASKED, *goal, "--json", out=self.folder / "drawn"))
+        whole = best(self.sweep(*self.ASKED, *goal, "--refine", "2", "--json", out=self.folder / "whole"))
+        self.assertLess(whole, drawn)
+        self.assertLess(set(self.files(self.folder / "drawn")), set(self.files(self.folder / "whole")))
+        left = 1
+        while left:
+            done = self.sweep(*self.ASKED, *goal, "--refine", "2", "--json", "--threads", "1", "--budget", "0.4s")
+            left = json.loads(done.stdout.splitlines()[-1])["left"]
+        self.assertEqual(self.files(), self.files(self.folder / "whole"))
+
+    def test_a_budget_ends_a_sweep_that_says_what_is_left(self):
+        asked = ("--model", CNN, "--model", MOBILE, "--mesh", "1..4x1..4", "--no-verify", "--threads", "1")
+        text = self.sweep(*asked, "--budget", "0.001s").stdout
+        self.assertIn("points    1: 1 ok\nleft      31: the budget of 0.001s is spent; the same command goes on\n", text)
+        self.assertNotIn("left", self.sweep(*asked, "--budget", "1h").stdout)
+        self.assertEqual(len(self.files()), 32)
 
 
 class Stopped(Sweeps):
@@ -209,6 +288,8 @@ class Questions(Sweeps):
         self.assertIn("answer    0 of 9 devices keep what is required\n", text)
         self.assertIn(f"nearest   {mesh[0]}x{mesh[1]} (", text)
         self.assertRegex(text, r"missed    1000\*tiny_cnn\.ms < 1: [\d.]+ is [\d.]+ % more than 1\n")
+        before = times[mesh[0], mesh[1] - 1]
+        self.assertRegex(text, rf"columns beyond {mesh[1]}: so it is missed by [\d.]+ %, with {mesh[1] - 1} by {(before * 1000 - 1) * 100:.4g} %\n")
 
     def test_what_the_lower_bound_breaks_is_skipped_until_it_is_wanted(self):
         times = self.expected()
@@ -252,6 +333,72 @@ class Collect(Sweeps):
         kinds = {column["name"]: (column["unit"], column["role"]) for column in columns}
         self.assertEqual((kinds["core.memory"], kinds["ms"], kinds["twice"]), (("KiB", "vary"), ("ms", "result"), ("", "result")))
         self.assertEqual(list(kinds)[-1], "twice")
+
+    def test_what_is_left_of_each_requirement(self):
+        self.sweep("--model", CNN, "--model", MOBILE, "--mesh", "1..2x1..2", "--no-verify", "--require", "ms <= 0.01", "--require",
+                   "tiny_cnn.ips >= 100000", "--require", "ms <= 0.01")
+        self.run_heddle("collect", self.out)
+        rows = list(csv.DictReader((self.out / "results.csv").read_text().splitlines()))
+        cnn = {(r["rows"], r["cols"]): float(r["ips"]) for r in rows if r["model"] == "tiny_cnn"}
+        self.assertEqual(len(rows), 8)
+        for row in rows:
+            ips = cnn[row["rows"], row["cols"]]
+            self.assertAlmostEqual(float(row["slack(ms <= 0.01)"]), (0.01 - float(row["ms"])) / 0.01, 12)
+            self.assertAlmostEqual(float(row["slack(tiny_cnn.ips >= 100000)"]), (ips - 100000) / ips, 12)
+        self.assertEqual(list(rows[0])[-2:], ["slack(ms <= 0.01)", "slack(tiny_cnn.ips >= 100000)"])
+
+
+class Timeline(Sweeps):
+    def test_a_point_again_is_the_point(self):
+        for model in (CNN, MOBILE):
+            shutil.copy(model, self.folder)
+        self.run_heddle("prune", CNN, "-o", self.folder / "half.onnx", "--ratio", "0.5", "-q")
+        description = self.folder / "mine.yaml"
+        description.write_text((SOURCE / "hw_configs/switched.yaml").read_text())
+        asked = ("--model", self.folder / "tiny_cnn.onnx", "--masks", f"none,{self.folder / 'half.masks.npz'}", "--apply-masks",
+                 "--mesh", "1..2x2", "--vary", "links.{wire,memtile.read}=2500MB/s,4GB/s", "--set", "core.writeMulticast=true")
+        self.sweep(*asked, "--device", description, "--seed", "7")
+        self.sweep("--model", self.folder / "tiny_mobile.onnx", "--mesh", "2x2", "--effort", "0", "--no-propagate", "--estimate")
+        description.unlink()
+        points = self.points()
+        self.assertEqual(len(points), 9)
+        for point in points:
+            self.run_heddle("sweep", "--timeline", point["point"], "-o", self.out, "-q")
+            report = json.loads((self.out / "timelines" / point["point"] / "report.json").read_text())
+            self.assertEqual(report["model"]["sha256"], point["model"]["sha256"])
+            figures = point["figures"]
+            if figures["status"] == "ok":
+                self.assertEqual(report["time"]["cycles"], figures["cycles"])
+                self.assertTrue(report["verification"]["matches"])
+            else:
+                self.assertTrue(math.isclose(report["time"]["closedFormSeconds"] * 1e3, figures["ms"], rel_tol=1e-12))
+        self.run_heddle("collect", self.out, "-o", self.folder / "tables")
+        packed = re.search(r'class="sweep">([^<]+)</script>', (self.folder / "tables/sweep.html").read_text())[1]
+        self.assertEqual(json.loads(gzip.decompress(base64.b64decode(packed)))["timelines"],
+                         {p["point"]: f"../out/timelines/{p['point']}/timeline.html" for p in points})
+
+    def test_what_has_changed_since_is_not_compiled(self):
+        model = self.folder / "net.onnx"
+        shutil.copy(CNN, model)
+        self.sweep("--model", model, "--mesh", "1x1..2", "--no-verify")
+        one, other = (p["point"] for p in self.points())
+        again = lambda point, code, status: self.assertTrue(self.run_heddle(
+            "sweep", "--timeline", point, "-o", self.out, status=status).stderr.startswith(f"error[{code}]"))
+        again("x", "SWEEP015", 2)
+        shutil.copy(MOBILE, model)
+        again(one, "SWEEP016", 1)
+        model.unlink()
+        again(one, "FILE001", 1)
+        shutil.copy(CNN, model)
+        for file in (self.out / "devices").iterdir():
+            file.write_text(file.read_text().replace("name: paper", "name: other"))
+        again(other, "SWEEP016", 1)
+        (self.out / "sources.json").write_text("{")
+        again(other, "SWEEP016", 1)
+        self.sweep("--model", model, "--mesh", "1x1..2", "--no-verify")
+        self.run_heddle("sweep", "--timeline", one[:12], "-o", self.out)
+        self.run_heddle("sweep", "--timeline", one, "--model", model, "-o", self.out, status=2)
+        self.run_heddle("sweep", "--timeline", one, "-o", self.folder, status=1)
 
 
 class Faults(Sweeps):
@@ -303,7 +450,10 @@ class Faults(Sweeps):
                             ("SWEEP002", "--vary", "links.wire"), ("SWEEP002", "--vary", "links.{wire=1GB/s"),
                             ("SWEEP002", "--vary", "a{b,c}" * 40 + "=1"), ("SWEEP003", "--mesh", "1x2", "--square"),
                             ("SWEEP003", "--where", "cores > 100"), ("SWEEP004", "--shard", "0/2"), ("SWEEP004", "--shard", "3/2"),
-                            ("SWEEP004", "--threads", "0"), ("SWEEP005", "--where", "cores +"), ("SWEEP005", "--define", "a=(1"),
+                            ("SWEEP004", "--threads", "0"), ("SWEEP004", "--effort", "2"), ("SWEEP004", "--samples", "0"),
+                            ("SWEEP004", "--budget", "5"), ("SWEEP014", "--refine", "1"), ("SWEEP013", "--masks", "none,none"),
+                            ("SWEEP014", "--samples", "2", "--refine", "1", "--shard", "1/2"),
+                            ("SWEEP005", "--where", "cores +"), ("SWEEP005", "--define", "a=(1"),
                             ("SWEEP006", "--where", "core > 1"), ("SWEEP006", "--where", "ms > 1"),
                             ("SWEEP006", "--define", "ms=1"), ("SWEEP006", "--define", "a b=1"),
                             ("SWEEP006", "--maximize", "resnet.ips"), ("SWEEP007", "--require", "ms"),
@@ -317,6 +467,8 @@ class Faults(Sweeps):
                 self.assertFalse(self.out.exists())
         self.fault("SWEEP006", "--model", CNN, "--model", MOBILE, "--maximize", "ips")
         self.fault("SWEEP008", "--mesh", "1x1")
+        self.fault("SWEEP013", "--model", CNN, "--model", MOBILE, "--masks", "a.npz")
+        self.fault("FILE001", *self.ASKED, "--masks", "none,there-is-none.npz", status=1)
         self.fault("ONNX001", "--model", self.folder / "none.onnx", status=1)
 
     def test_hostile_files(self):

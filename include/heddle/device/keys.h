@@ -5,6 +5,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heddle/device/device.h"
@@ -20,6 +21,15 @@ struct DeviceNumber {
 
 // In the order of printDevice; the same keys for every device.
 std::vector<DeviceNumber> numbersOf(const Device& device);
+
+// What --set takes for these numbers, less rows and columns: {"links.ddr.read", "4 GB/s"}. Keys
+// that there are not, and values that none can have, are left out.
+std::vector<std::pair<std::string, std::string>> settingsOf(
+    const std::vector<DeviceNumber>& numbers);
+
+// Whether the key says only how long things take: a rate, a clock, a time. Whatever its value, a
+// program stays the same program.
+bool saysOnlyTimes(const std::string& key);
 
 // The unit in which numbersOf gives a key: "KiB", "GB/s", "GHz", "cycles", "MAC/cycle", "B/cycle";
 // empty for counts and switches. Nothing where there is no such key.

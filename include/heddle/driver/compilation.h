@@ -32,6 +32,9 @@ struct Compilation : Network {
   std::optional<SimulateResult> simulated;  // time only
   std::vector<WhatIf> whatIf;               // empty where the run is too long for it
   std::optional<Report> report;
+  // Of the proof: the values of program->inputs and what they led to in program->outputs, in order
+  // Y, X, C. Empty without one.
+  std::vector<std::vector<std::int8_t>> provenInputs, provenOutputs;
 };
 
 // The file of a stage in a dump, "plan.txt", and its content. Needs: the stage is done.

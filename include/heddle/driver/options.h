@@ -55,7 +55,9 @@ struct CompileOptions {
 };
 
 struct SimulateCommandOptions {
-  std::string folder;                        // OUT of compile
+  std::string folder;  // OUT of compile
+  // KEY=VALUE of --set: other rates and times than those that it was compiled for.
+  std::vector<std::pair<std::string, std::string>> settings;
   bool data = false;                         // execute with data, not time only
   std::vector<std::string> inputs, outputs;  // "[NAME=]FILE.npy"
   std::uint64_t seed = 1;                    // of inputs that are not given

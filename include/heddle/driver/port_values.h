@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
+#include "heddle/machine/machine.h"
 #include "heddle/npy/npy.h"
+#include "heddle/program/program.h"
 #include "heddle/support/result.h"
 
 namespace heddle {
@@ -46,5 +48,12 @@ std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed, st
 // `blocks` channel blocks, the channels from firstBlock * 8 on, `shape` of them.
 std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const Shape& shape,
                                      std::int64_t blocks, std::int64_t firstBlock);
+
+// Of program.inputs or program.outputs.
+std::vector<TensorFormat> formatsOf(const Program& program, const std::vector<Port>& ports);
+
+// What an execution with data left in program.outputs, in order Y, X, C.
+std::vector<std::vector<std::int8_t>> outputsOf(const Program& program,
+                                                const SimulateResult& executed);
 
 }  // namespace heddle

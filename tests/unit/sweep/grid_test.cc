@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace heddle {
 namespace {
+
+using Places = std::vector<std::int64_t>;
 
 Argument word(const std::string& text) { return {text, "--x " + text}; }
 
@@ -70,10 +74,10 @@ TEST(Grid, EveryMeshWithEveryCombinationTheLastAxisFastest) {
   options.meshes = {word("1x1..2"), word("1x1")};
   options.settings = {word("core.banks=8")};
   options.varied = {word("a=1,2"), word("{b,c}=3,4")};
-  const auto designs = readDesigns(options);
-  ASSERT_TRUE(designs);
+  const auto grid = Grid::read(options);
+  ASSERT_TRUE(grid);
   std::vector<std::string> texts;
-  for (const DeviceOverrides& design : *designs) texts.push_back(designText(design));
+  for (std::int64_t i = 0; i < grid->size(); ++i) texts.push_back(designText(grid->overridesAt(i)));
   EXPECT_EQ(texts, (std::vector<std::string>{
                        "1x1 core.banks=8 a=1 b=3 c=3", "1x1 core.banks=8 a=1 b=4 c=4",
                        "1x1 core.banks=8 a=2 b=3 c=3", "1x1 core.banks=8 a=2 b=4 c=4",
@@ -85,21 +89,60 @@ TEST(Grid, WithoutMeshItIsThatOfTheDescription) {
   SweepOptions options;
   options.models = {"a.onnx"};
   options.varied = {word("a=1,2")};
-  const auto designs = readDesigns(options);
-  ASSERT_TRUE(designs);
-  ASSERT_EQ(designs->size(), 2U);
-  EXPECT_EQ(designText(designs->back()), "- a=2");
+  const auto grid = Grid::read(options);
+  ASSERT_TRUE(grid);
+  ASSERT_EQ(grid->size(), 2);
+  EXPECT_EQ(designText(grid->overridesAt(1)), "- a=2");
+  EXPECT_EQ(grid->neighbours(0), (Places{1}));
 }
 
-TEST(Grid, TooManyPointsAreRefusedHoweverTheyAreAskedFor) {
+TEST(Grid, TooManyPlacesAreRefusedHoweverTheyAreAskedFor) {
   SweepOptions options;
   options.models = {"a.onnx"};
   std::string values = "a=1";
   for (int i = 0; i < 99; ++i) values += ",1";
   for (int i = 0; i < 40; ++i) options.varied.push_back(word(values));  // 10^80
-  const auto designs = readDesigns(options);
-  ASSERT_FALSE(designs);
-  EXPECT_EQ(designs.diagnostics().front().code, "SWEEP003");
+  const auto grid = Grid::read(options);
+  ASSERT_FALSE(grid);
+  EXPECT_EQ(grid.diagnostics().front().code, "SWEEP003");
+}
+
+TEST(Grid, NeighboursAreOneStepAwayInOneDirection) {
+  SweepOptions options;
+  options.models = {"a.onnx"};
+  options.meshes = {word("1,2,5x1..2")};  // 1x1 1x2 2x1 2x2 5x1 5x2
+  options.varied = {word("a=1,2,3")};
+  const auto grid = Grid::read(options, 2);
+  ASSERT_TRUE(grid);
+  ASSERT_EQ(grid->size(), 6 * 3 * 2);
+  EXPECT_EQ(grid->masksAt(7), 1U);
+  // 2x2, the second value, without masks.
+  EXPECT_EQ(grid->neighbours((3 * 3 + 1) * 2),
+            (Places{(1 * 3 + 1) * 2, (2 * 3 + 1) * 2, (3 * 3 + 0) * 2, (3 * 3 + 1) * 2 + 1,
+                    (3 * 3 + 2) * 2, (5 * 3 + 1) * 2}));
+  EXPECT_EQ(grid->neighbours(0), (Places{1, 2, 6, 12}));
+  for (std::int64_t place = 0; place < grid->size(); ++place)
+    for (const std::int64_t other : grid->neighbours(place))
+      EXPECT_TRUE(std::ranges::count(grid->neighbours(other), place) == 1) << place << " " << other;
+}
+
+TEST(Grid, SquareMeshesAreNeighboursInTheirOrder) {
+  SweepOptions options;
+  options.models = {"a.onnx"};
+  options.meshes = {word("2..4x2..4")};
+  options.square = true;
+  const auto grid = Grid::read(options);
+  ASSERT_TRUE(grid);
+  EXPECT_EQ(grid->neighbours(0), (Places{1}));
+  EXPECT_EQ(grid->neighbours(1), (Places{0, 2}));
+}
+
+TEST(Grid, Times) {
+  EXPECT_EQ(readTime(word("90s"))->count(), 90);
+  EXPECT_EQ(readTime(word("1.5m"))->count(), 90);
+  EXPECT_EQ(readTime(word("2h"))->count(), 7200);
+  for (const char* text : {"", "5", "m", "-1s", "0s", "5 m", "5min", "1e9h", "nans", "infs"})
+    EXPECT_FALSE(readTime(word(text))) << text;
 }
 
 TEST(Grid, Shards) {

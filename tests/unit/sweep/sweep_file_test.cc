@@ -16,6 +16,8 @@ TEST(SweepFile, EveryKey) {
   const auto read = parseSweepFile(
       "title: a study\n"
       "model: [a.onnx, ../b.onnx]\n"
+      "masks: [none, half.npz]\n"
+      "apply-masks: true\n"
       "device: switched\n"
       "mesh: 1..2x1..2\n"
       "square: true\n"
@@ -24,12 +26,16 @@ TEST(SweepFile, EveryKey) {
       "propagate: false\n"
       "verify: false\n"
       "estimate: true\n"
+      "effort: 0\n"
       "seed: 7\n"
       "max-cycles: 9\n"
       "where: cores < 3\n"
       "define: {area: cores + 1}\n"
       "require: [ms < 1, ips > 2]\n"
       "maximize: ips\n"
+      "samples: 5\n"
+      "refine: 2\n"
+      "budget: 5m\n"
       "threads: 3\n",
       "studies/s.yaml");
   ASSERT_TRUE(read) << toText(read.diagnostics());
@@ -39,17 +45,23 @@ TEST(SweepFile, EveryKey) {
   EXPECT_EQ(texts(read->meshes), (Texts{"1..2x1..2"}));
   EXPECT_EQ(texts(read->varied), (Texts{"links.wire=2GB/s,4 GB/s", "core.{a,b}=1"}));
   EXPECT_EQ(texts(read->settings), (Texts{"core.banks=8"}));
-  EXPECT_EQ(read->settings.front().where, "studies/s.yaml:7");
+  EXPECT_EQ(texts(read->masks), (Texts{"none", "studies/half.npz"}));
+  EXPECT_EQ(read->applyMasks, true);
+  EXPECT_EQ(read->settings.front().where, "studies/s.yaml:9");
   EXPECT_EQ(read->square, true);
   EXPECT_EQ(read->propagate, false);
   EXPECT_EQ(read->verify, false);
   EXPECT_EQ(read->estimate, true);
+  EXPECT_EQ(read->effort->text, "0");
   EXPECT_EQ(read->seed, 7U);
   EXPECT_EQ(read->maxCycles, Cycles(9));
   EXPECT_EQ(read->where->text, "cores < 3");
   EXPECT_EQ(read->definitions.at(0).name, "area");
   EXPECT_EQ(texts(read->required), (Texts{"ms < 1", "ips > 2"}));
   EXPECT_EQ(read->maximized->text, "ips");
+  EXPECT_EQ(read->samples->text, "5");
+  EXPECT_EQ(read->refine->text, "2");
+  EXPECT_EQ(read->budget->text, "5m");
   EXPECT_EQ(read->threads->text, "3");
 }
 

@@ -33,6 +33,9 @@ const RESOURCES: readonly Rgb[] = [[27, 158, 119], [230, 161, 0], [74, 168, 224]
 const STALL_COLOURS: readonly Rgb[] = [[74, 168, 224], [230, 161, 0], [196, 108, 160], [213, 94, 0], [27, 158, 119], GREY];
 
 export const resourceColour = (resource: number): Rgb => RESOURCES[resource] ?? GREY;
+/** Of what is better than it was or has to be, and of what is worse. */
+export const better = (alpha = 1): string => css(resourceColour(0), alpha);
+export const worse = (alpha = 1): string => css(resourceColour(4), alpha);
 export const stallColour = (stall: number): Rgb => STALL_COLOURS[stall] ?? GREY;
 
 export const css = (c: Rgb, alpha = 1): string => `rgba(${c[0]},${c[1]},${c[2]},${alpha})`;

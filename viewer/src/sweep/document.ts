@@ -21,6 +21,8 @@ export interface SweepJson {
   columns: ColumnJson[];
   points: number;
   data: Record<string, (number | string | null)[]>;
+  /** By the name of a point: its page, as seen from this one. */
+  timelines?: Record<string, string>;
 }
 
 /** Why a document cannot be shown, or null. */

@@ -33,12 +33,14 @@ export function hardwareOf(sweep: Sweep): NumberColumn[] {
 
 /** One for each point that is slower, the worst first. Points are compared where their texts, the network's among them, and settings are equal. */
 export function slowerWithMore(sweep: Sweep, points: readonly number[], time: NumberColumn): Slower[] {
-  const others = keyColumns(sweep).filter((column) => !isHardware(column) && !isConstant(column));
-  const known = points.filter((point) => !Number.isNaN(time.values[point]));
+  const { order, group: groupOf, groups } = rankingOf(sweep, time);
+  const shown = new Uint8Array(sweep.points);
+  for (const point of points) shown[point] = 1;
+  const ordered = Array.from({ length: groups }, (): number[] => []);
+  for (const point of order) if (shown[point]) ordered[groupOf[point] as number]?.push(point);
   const steps = stepsOf(sweep);
   const out: Slower[] = [];
-  for (const group of groupsOf(others, known).values()) {
-    group.sort((a, b) => (time.values[a] as number) - (time.values[b] as number) || a - b);
+  for (const group of ordered) {
     const thans = steps.cells <= MOST_CELLS ? fastestOnGrid(steps, group) : fastestOfPairs(steps, group);
     group.forEach((point, k) => {
       const than = thans[k] as number;
@@ -48,6 +50,35 @@ export function slowerWithMore(sweep: Sweep, points: readonly number[], time: Nu
     });
   }
   return out.sort((a, b) => b.share - a.share || a.point - b.point);
+}
+
+/** What stays the same whatever is shown: the points that have a time, by it, and the group in which each is compared. */
+interface Ranking {
+  order: Int32Array;
+  group: Int32Array;
+  groups: number;
+}
+
+const rankings = new WeakMap<NumberColumn, Ranking>();
+
+function rankingOf(sweep: Sweep, time: NumberColumn): Ranking {
+  const before = rankings.get(time);
+  if (before) return before;
+  const ranks = keyColumns(sweep).filter((column) => !isHardware(column) && !isConstant(column)).map(ranksOf);
+  const codes = new Map<string, number>();
+  const group = new Int32Array(sweep.points);
+  const timed: number[] = [];
+  for (let point = 0; point < sweep.points; point++) {
+    const name = ranks.map((rank) => rank[point]).join(" ");
+    const code = codes.get(name) ?? codes.size;
+    codes.set(name, code);
+    group[point] = code;
+    if (!Number.isNaN(time.values[point])) timed.push(point);
+  }
+  const order = Int32Array.from(timed.sort((a, b) => (time.values[a] as number) - (time.values[b] as number) || a - b));
+  const ranking = { order, group, groups: codes.size };
+  rankings.set(time, ranking);
+  return ranking;
 }
 
 const MOST_CELLS = 1 << 18;
@@ -100,7 +131,8 @@ function sweepGrid({ sizes, cells }: Steps, take: (cell: number, before: number)
   let stride = cells;
   for (const size of sizes) {
     stride /= size;
-    for (let cell = stride; cell < cells; cell++) if (Math.floor(cell / stride) % size) take(cell, cell - stride);
+    for (let first = 0; first < cells; first += stride * size)
+      for (let cell = first + stride; cell < first + stride * size; cell++) take(cell, cell - stride);
   }
 }
 
@@ -156,17 +188,6 @@ function fastestOfPairs({ axes }: Steps, group: readonly number[]): Int32Array {
     if (isNew) least.push(k);
     return found;
   });
-}
-
-function groupsOf(columns: readonly Column[], points: readonly number[]): Map<string, number[]> {
-  const groups = new Map<string, number[]>();
-  for (const point of points) {
-    const name = columns.map((column) => ranksOf(column)[point]).join(" ");
-    const group = groups.get(name);
-    if (group) group.push(point);
-    else groups.set(name, [point]);
-  }
-  return groups;
 }
 
 /** The keys of which one point has more. */

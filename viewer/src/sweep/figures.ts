@@ -36,7 +36,7 @@ export function cellValue(column: Column, point: number): number | string {
 export const titleOf = ({ name, unit }: Pick<Column, "name" | "unit">): string =>
   unit && !name.toLowerCase().endsWith(unit.toLowerCase().replace("/", "p")) ? `${name} (${unit})` : name;
 
-const MORE = /ips$|efficiency|persecond|throughput|speedup/i;
+const MORE = /ips$|efficiency|persecond|throughput|speedup|^slack\(/i;
 
 /** Whether a larger figure is wanted: inferences a second are, milliseconds and cores are not. */
 export const wantsMore = ({ name, unit }: Pick<Column, "name" | "unit">): boolean => unit === "1/s" || MORE.test(name);
@@ -49,9 +49,13 @@ export const meshOf = (sweep: Sweep, point: number): string => {
 /** "ddr.read" of links.ddr.read: what is left says enough beside its value. */
 export const shortTitle = ({ name }: Pick<Column, "name">): string => name.slice(name.indexOf(".") + 1);
 
+/** What beside the device tells two points of a network apart. */
+const SETTINGS = ["masks", "effort"];
+
 /** Mesh, and what else tells a point from others of its network. */
 export function placeName(sweep: Sweep, point: number): string {
-  const varied = sweep.columns.filter(({ role, distinct }) => role === "vary" && distinct > 1).map((column) => `${shortTitle(column)} ${cellWithUnit(column, point)}`);
+  const parts = ({ name, role, distinct }: Column) => distinct > 1 && (role === "vary" || SETTINGS.includes(name));
+  const varied = sweep.columns.filter(parts).map((column) => `${shortTitle(column)} ${cellWithUnit(column, point)}`);
   return [meshOf(sweep, point), ...varied].filter((part) => part).join(", ") || `point ${sweep.nameOf(point)}`;
 }
 

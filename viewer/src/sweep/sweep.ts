@@ -34,6 +34,8 @@ export class Sweep {
   readonly version: string;
   readonly points: number;
   readonly columns: readonly Column[];
+  /** Pages of points that have one, by the points' names. */
+  readonly timelines: ReadonlyMap<string, string>;
   private readonly named: ReadonlyMap<string, Column>;
   private places: Map<string, number> | null = null; // of the points' hashes
 
@@ -42,6 +44,7 @@ export class Sweep {
     this.version = json.heddle;
     this.points = json.points;
     this.columns = json.columns.map((about) => columnOf(about, json.data[about.name] ?? []));
+    this.timelines = new Map(Object.entries(json.timelines ?? {}));
     this.named = new Map(this.columns.map((column) => [column.name, column]));
   }
 

@@ -55,6 +55,12 @@ export class App extends Stage<ViewId, State> {
     this.store.set({ held: point === this.held ? -1 : point });
   }
 
+  /** What a click on a picture means: select the point, or -1 for none; with Shift hold it. */
+  pick(point: number, withShift: boolean): void {
+    if (point >= 0 && withShift) this.hold(point);
+    else this.select(point);
+  }
+
   toggleLower(): void {
     const { view, lower } = this.store.state;
     this.store.set({ lower: lower ? "" : view === "points" ? "chart" : "points" });

@@ -1,5 +1,5 @@
 // The selected point in words, at the side; with none selected, the sweep in short.
-import { css, resourceColour } from "../paint/theme";
+import { better, css, resourceColour, worse } from "../paint/theme";
 import { boundsOf, largest } from "../sweep/bounds";
 import { cellText, cellWithUnit, figure, pointName, withUnit } from "../sweep/figures";
 import { isBetter } from "../sweep/grid";
@@ -9,6 +9,7 @@ import { count, percent } from "../ui/numbers";
 import { barRow, barTable, List } from "../ui/panel_parts";
 import type { App } from "./app";
 import { type Change, TITLES, type ViewId } from "./state";
+import { timelineOf } from "./timeline_of";
 
 const MOST_REASONS = 6;
 const MOST_BEST = 12;
@@ -50,9 +51,11 @@ function pointPanel(app: App, point: number): Node[] {
   const bounds = boundRows(sweep, point);
   if (bounds.length) parts.push(heading("What limits it"), barTable(["resource", "of its time"], bounds));
   const isBound = new Set<Column>(boundsOf(sweep).map(({ column }) => column));
-  parts.push(...listOf("What came of it", sweep, point, (column) => column.role === "result" && !isBound.has(column) && !["status", "reason"].includes(column.name)));
+  parts.push(...requirements(sweep, point));
+  parts.push(...listOf("What came of it", sweep, point, (column) => column.role === "result" && !isBound.has(column) && !requirementOf(column) && !["status", "reason"].includes(column.name)));
   parts.push(...listOf("Effort", sweep, point, ({ role }) => role === "effort"));
   if (sweep.text("point", point)) parts.push(element("p", { className: "faint code", textContent: sweep.text("point", point), title: "The name of its file" }));
+  parts.push(...timelineOf(sweep, point));
   parts.push(views(app, ["tornado", "limits", "points"]));
   return parts;
 }
@@ -63,6 +66,20 @@ function listOf(title: string, sweep: Sweep, point: number, wanted: (column: Col
   const list = new List();
   for (const column of columns) list.add(column.name, element("span", { textContent: cellWithUnit(column, point), title: column.help }));
   return [heading(title), list.root];
+}
+
+/** "ms <= 2" of the column slack(ms <= 2). */
+const requirementOf = ({ name }: Column): string => /^slack\((.*)\)$/.exec(name)?.[1] ?? "";
+
+/** What is left of each requirement, the tightest first. */
+function requirements(sweep: Sweep, point: number): Node[] {
+  const left = sweep.columns
+    .filter((column): column is NumberColumn => column.kind === "number" && requirementOf(column) !== "" && has(column, point))
+    .map((column) => ({ text: requirementOf(column), slack: column.values[point] as number }))
+    .sort((a, b) => a.slack - b.slack);
+  if (!left.length) return [];
+  const rows = left.map(({ text, slack }) => barRow(text, Math.abs(slack), slack < 0 ? worse() : better(), percent(slack), slack < 0 ? `${text}: missed by ${percent(-slack)}` : `${text}: ${percent(slack)} are left`));
+  return [heading("What is required"), barTable(["requirement", "of it is left"], rows)];
 }
 
 const boundRows = (sweep: Sweep, point: number): HTMLElement[] =>

@@ -10,6 +10,20 @@ export type Table = TableOf<number>;
 export abstract class View extends ViewOf<App, ViewId, Change, number> {}
 export abstract class CanvasView extends CanvasViewOf<App, ViewId, Change, number> {}
 
+/** A picture with choices above it that say what it shows. */
+export abstract class ChoiceView extends CanvasView {
+  protected choices: readonly Choice[] = [];
+
+  override tools(): HTMLElement[] {
+    return this.choices.map(({ root }) => root);
+  }
+
+  override changed(_change: Change): void {
+    for (const choice of this.choices) choice.follow();
+    this.redraw();
+  }
+}
+
 export interface Choice {
   root: HTMLElement;
   /** Puts what the state says into it. */

@@ -8,7 +8,7 @@ import { type Column, isConstant, type NumberColumn, varyingKeys } from "../swee
 import type { TipLine } from "../ui/tip";
 import type { App } from "../sweep_page/app";
 import { acrossHeight, type Axis, type Box, numberAxis, paintAcross, paintUp, placeAxis } from "../sweep_page/axes";
-import { axisOptions, CanvasView, type Choice, choiceOf, columnOptions, switchOf, type Table } from "../sweep_page/parts";
+import { axisOptions, ChoiceView, choiceOf, columnOptions, switchOf, type Table } from "../sweep_page/parts";
 import { nearest, paintSquares, type Spot } from "../sweep_page/spots";
 
 const LEFT = 62;
@@ -30,8 +30,7 @@ interface Layout {
   by: Column | null;
 }
 
-export class ChartView extends CanvasView {
-  private readonly choices: Choice[];
+export class ChartView extends ChoiceView {
   private placed: Spot[] | null = null; // made when somebody points at the picture
   private known: { layout: Layout; of: unknown; key: string } | null = null;
 
@@ -47,11 +46,7 @@ export class ChartView extends CanvasView {
       switchOf(app, "log", "Logarithmic axis for the figure", "chart.log"),
       switchOf(app, "log x", "Logarithmic axis below, where it has numbers", "chart.logx"),
     ];
-    this.canvas.addEventListener("click", (e) => {
-      const spot = nearest(this.spots, e.offsetX, e.offsetY, app.selection);
-      if (spot && e.shiftKey) app.hold(spot.point);
-      else app.select(spot?.point ?? -1);
-    });
+    this.canvas.addEventListener("click", (e) => app.pick(nearest(this.spots, e.offsetX, e.offsetY, app.selection)?.point ?? -1, e.shiftKey));
     const step = (by: number, bySeries: number) => () => this.step(by, bySeries);
     this.keys.push(
       { key: "arrowright", shown: "→", does: "the next point of the line", run: step(1, 0) },
@@ -59,15 +54,6 @@ export class ChartView extends CanvasView {
       { key: "arrowdown", shown: "↓", does: "the next line", run: step(0, 1) },
       { key: "arrowup", shown: "↑", does: "the line before", run: step(0, -1) },
     );
-  }
-
-  override tools(): HTMLElement[] {
-    return this.choices.map(({ root }) => root);
-  }
-
-  override changed(): void {
-    for (const choice of this.choices) choice.follow();
-    this.redraw();
   }
 
   private get figure(): NumberColumn | null {

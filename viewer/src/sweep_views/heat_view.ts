@@ -10,7 +10,8 @@ import { count } from "../ui/numbers";
 import type { TipLine } from "../ui/tip";
 import type { App } from "../sweep_page/app";
 import type { Box } from "../sweep_page/axes";
-import { axisOptions, CanvasView, type Choice, choiceOf, columnOptions, switchOf, type Table } from "../sweep_page/parts";
+import { axisOptions, ChoiceView, choiceOf, columnOptions, switchOf, type Table } from "../sweep_page/parts";
+import type { Change } from "../sweep_page/state";
 
 const LEFT = 74;
 const TOP = 34;
@@ -27,8 +28,7 @@ interface Layout {
   cell: { width: number; height: number };
 }
 
-export class HeatView extends CanvasView {
-  private readonly choices: Choice[];
+export class HeatView extends ChoiceView {
   private readonly said = element("p", { className: "said", aria: { role: "status" } });
   private cursor: { row: number; column: number } | null = null;
   private known: { layout: Layout; of: unknown; key: string } | null = null;
@@ -58,14 +58,9 @@ export class HeatView extends CanvasView {
     );
   }
 
-  override tools(): HTMLElement[] {
-    return this.choices.map(({ root }) => root);
-  }
-
-  override changed(): void {
-    for (const choice of this.choices) choice.follow();
+  override changed(change: Change): void {
+    super.changed(change);
     this.follow();
-    this.redraw();
   }
 
   private get model(): string {

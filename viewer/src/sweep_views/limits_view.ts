@@ -8,7 +8,7 @@ import { count, percent } from "../ui/numbers";
 import { listenToScroll, ScrollArea } from "../ui/scroll";
 import type { TipLine } from "../ui/tip";
 import type { App } from "../sweep_page/app";
-import { CanvasView, type Choice, choiceOf, type Table } from "../sweep_page/parts";
+import { ChoiceView, choiceOf, type Table } from "../sweep_page/parts";
 import type { Change } from "../sweep_page/state";
 
 const ROW = 20;
@@ -16,8 +16,7 @@ const HEAD = 30;
 const NAMES = 300; // width, at most
 const FIGURE = 110;
 
-export class LimitsView extends CanvasView {
-  private readonly choices: Choice[];
+export class LimitsView extends ChoiceView {
   private readonly area = new ScrollArea();
   private tally: { of: unknown; text: Map<Bound, number> } | null = null;
 
@@ -25,23 +24,14 @@ export class LimitsView extends CanvasView {
     super(app, "limits", "What limits each point");
     this.choices = [choiceOf(app, "length of a bar", [["share", "all alike"], ["time", "its time"]], "limits.length", () => app.store.option("limits.length", "share"))];
     listenToScroll(this.canvas, [this.area], () => false, () => this.redraw());
-    this.canvas.addEventListener("click", (e) => {
-      const point = this.pointAt(e.offsetY);
-      if (point >= 0 && e.shiftKey) app.hold(point);
-      else app.select(point);
-    });
+    this.canvas.addEventListener("click", (e) => app.pick(this.pointAt(e.offsetY), e.shiftKey));
     const step = (by: number) => () => this.step(by);
     this.keys.push({ key: "arrowdown", shown: "↓", does: "the point below", run: step(1) }, { key: "arrowup", shown: "↑", does: "the point above", run: step(-1) });
   }
 
-  override tools(): HTMLElement[] {
-    return this.choices.map(({ root }) => root);
-  }
-
   override changed(change: Change): void {
-    for (const choice of this.choices) choice.follow();
+    super.changed(change);
     if (change.has("selection") || change.has("view") || change.has("lower")) this.reveal();
-    this.redraw();
   }
 
   private get time(): NumberColumn | undefined {

@@ -249,9 +249,7 @@ export class ParallelView extends CanvasView {
     this.drag = null;
     this.redraw();
     if (!drag) {
-      const point = this.nearestPoint(e.offsetX, e.offsetY);
-      if (point >= 0 && e.shiftKey) this.app.hold(point);
-      else this.app.select(point);
+      this.app.pick(this.nearestPoint(e.offsetX, e.offsetY), e.shiftKey);
       return;
     }
     const { column, axis } = this.layOut().axes[drag.axis] as Line;

@@ -10,7 +10,8 @@ import { count } from "../ui/numbers";
 import type { App } from "../sweep_page/app";
 import { type Axis, type Box, numberAxis, paintAcross, paintUp } from "../sweep_page/axes";
 import { ListTable } from "../sweep_page/list_table";
-import { axisOptions, CanvasView, type Choice, choiceOf, switchOf, type Table } from "../sweep_page/parts";
+import { axisOptions, ChoiceView, choiceOf, switchOf, type Table } from "../sweep_page/parts";
+import type { Change } from "../sweep_page/state";
 import { nearest, paintSquares, type Spot } from "../sweep_page/spots";
 
 const LEFT = 62;
@@ -34,8 +35,7 @@ interface Layout {
   up: Axis;
 }
 
-export class ParetoView extends CanvasView {
-  private readonly choices: Choice[];
+export class ParetoView extends ChoiceView {
   private readonly list = new ListTable("The points of the front", ["#", "#", "network", "where"]);
   private readonly side = element("div", { className: "side" });
   private placed: Spot[] | null = null; // made when somebody points at the picture
@@ -58,23 +58,14 @@ export class ParetoView extends CanvasView {
     const frame = element("div", { className: "canvas-frame" });
     this.root.append(frame, this.side);
     this.fill(frame);
-    this.canvas.addEventListener("click", (e) => {
-      const spot = nearest(this.spots, e.offsetX, e.offsetY, app.selection);
-      if (spot && e.shiftKey) app.hold(spot.point);
-      else app.select(spot?.point ?? -1);
-    });
+    this.canvas.addEventListener("click", (e) => app.pick(nearest(this.spots, e.offsetX, e.offsetY, app.selection)?.point ?? -1, e.shiftKey));
     const step = (by: number) => () => this.step(by);
     this.keys.push({ key: "arrowright", shown: "→", does: "the next point of the front", run: step(1) }, { key: "arrowleft", shown: "←", does: "the point of the front before", run: step(-1) });
   }
 
-  override tools(): HTMLElement[] {
-    return this.choices.map(({ root }) => root);
-  }
-
-  override changed(): void {
-    for (const choice of this.choices) choice.follow();
+  override changed(change: Change): void {
+    super.changed(change);
     this.fillList();
-    this.redraw();
   }
 
   private get x(): NumberColumn | null {

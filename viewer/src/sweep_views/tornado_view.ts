@@ -1,6 +1,6 @@
 // One key at a time, around a chosen point: how far a figure goes while all other keys stay as they are.
 import { type Painter, textWidth } from "../paint/painter";
-import { css, resourceColour } from "../paint/theme";
+import { better, worse } from "../paint/theme";
 import { boundsOf, largest } from "../sweep/bounds";
 import { cellText, cellValue, cellWithUnit, pointName, titleOf, wantsMore } from "../sweep/figures";
 import { isBetter } from "../sweep/grid";
@@ -9,7 +9,7 @@ import { sensitivities, type Sensitivity } from "../sweep/tornado";
 import { percent, signed } from "../ui/numbers";
 import type { App } from "../sweep_page/app";
 import { type Box, numberAxis, paintAcross } from "../sweep_page/axes";
-import { axisOptions, CanvasView, type Choice, choiceOf, switchOf, type Table } from "../sweep_page/parts";
+import { axisOptions, ChoiceView, choiceOf, switchOf, type Table } from "../sweep_page/parts";
 import { nearest, type Spot } from "../sweep_page/spots";
 
 const TOP = 34;
@@ -18,8 +18,7 @@ const RIGHT = 24;
 const NAMES = 190;
 const ROW = 46; // at most
 
-export class TornadoView extends CanvasView {
-  private readonly choices: Choice[];
+export class TornadoView extends ChoiceView {
   private spots: Spot[] = [];
   private along = ""; // the key that the arrows go along
   private known: { found: Sensitivity[]; of: unknown; key: string } | null = null;
@@ -32,9 +31,7 @@ export class TornadoView extends CanvasView {
     ];
     this.canvas.addEventListener("click", (e) => {
       const spot = nearest(this.spots, e.offsetX, e.offsetY, app.selection);
-      if (!spot) return;
-      if (e.shiftKey) app.hold(spot.point);
-      else app.select(spot.point);
+      if (spot) app.pick(spot.point, e.shiftKey);
     });
     const step = (by: number, byKey: number) => () => this.step(by, byKey);
     this.keys.push(
@@ -43,15 +40,6 @@ export class TornadoView extends CanvasView {
       { key: "arrowdown", shown: "↓", does: "the next key", run: step(0, 1) },
       { key: "arrowup", shown: "↑", does: "the key before", run: step(0, -1) },
     );
-  }
-
-  override tools(): HTMLElement[] {
-    return this.choices.map(({ root }) => root);
-  }
-
-  override changed(): void {
-    for (const choice of this.choices) choice.follow();
-    this.redraw();
   }
 
   private get figure(): NumberColumn | null {
@@ -120,11 +108,10 @@ export class TornadoView extends CanvasView {
     p.text(NAMES - 10, middle - (height > 26 ? 7 : 0), `${key.column.name}${twins}`, { align: "right", width: NAMES - 18, bold: true });
     if (height > 26) p.text(NAMES - 10, middle + 8, `here ${cellWithUnit(key.column, base)}`, { align: "right", width: NAMES - 18, colour: theme.faint });
     const thick = Math.min(20, height * 0.5);
-    const better = css(resourceColour(0), 0.75);
-    const worse = css(resourceColour(4), 0.75);
     const more = wantsMore(figure);
-    p.rect(at(least), middle - thick / 2, at(own) - at(least), thick, more ? worse : better);
-    p.rect(at(own), middle - thick / 2, at(most) - at(own), thick, more ? better : worse);
+    const [good, bad] = [better(0.75), worse(0.75)];
+    p.rect(at(least), middle - thick / 2, at(own) - at(least), thick, more ? bad : good);
+    p.rect(at(own), middle - thick / 2, at(most) - at(own), thick, more ? good : bad);
     let free = -Infinity;
     for (const point of [...others].sort((a, b) => (figure.values[a] as number) - (figure.values[b] as number))) {
       const x = at(figure.values[point] as number);

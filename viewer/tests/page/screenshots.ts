@@ -1,11 +1,15 @@
-// The pictures of README and docs: vite-node tests/page/screenshots.ts RUN_PAGE COMPARE_PAGE FOLDER
+// The pictures of README and docs: vite-node tests/page/screenshots.ts RUN_PAGE COMPARE_PAGE SWEEP_PAGE FOLDER
 import { resolve } from "node:path";
 import { launch } from "./browser";
 
 interface Shot {
   name: string;
   hash: string;
-  compare?: boolean;
+  of?: "run" | "compare" | "sweep";
+  /** Of the window; 1600x900 unless it says another. */
+  size?: { width: number; height: number };
+  /** The element that is taken; else all. */
+  part?: string;
   dark?: boolean;
   /** Runs in the page before the picture is taken. */
   prepare?: string;
@@ -19,7 +23,8 @@ const SHOTS: Shot[] = [
   { name: "mesh", hash: "#view=mesh&lower=none", prepare: "heddle.showStretch(heddle.run.layers.find((l) => l.name === 's5b2_2'))" },
   { name: "layers", hash: "#view=layers&lower=none&o.layers.show=both" },
   { name: "graph", hash: "#view=graph&lower=none", prepare: "heddle.select({ kind: 'layer', layer: heddle.run.layers.findIndex((l) => l.name === 's5b1_2') })" },
-  { name: "compare", hash: "#view=compare&lower=none", compare: true },
+  { name: "compare", hash: "#view=compare&lower=none", of: "compare" },
+  { name: "sweep", hash: "#view=chart&lower=none&o.chart.log=on", of: "sweep", size: { width: 1100, height: 600 }, part: ".view-chart", prepare: "document.getElementById('details').hidden = true" },
 ];
 
 /** A core's slice that waited for weights, with what it waited for. */
@@ -34,15 +39,17 @@ function slicePicker(): string {
   })()`;
 }
 
-const [runPage, comparePage, folder] = process.argv.slice(-3) as [string, string, string];
+const [run, compare, sweep, folder] = process.argv.slice(-4) as [string, string, string, string];
+const pages = { run, compare, sweep };
 const browser = await launch();
 for (const shot of SHOTS) {
-  const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: shot.dark ? "dark" : "light" });
-  await page.goto(`file://${resolve(shot.compare ? comparePage : runPage)}${shot.hash}`);
+  const page = await browser.newPage({ viewport: shot.size ?? { width: 1600, height: 900 }, colorScheme: shot.dark ? "dark" : "light" });
+  await page.goto(`file://${resolve(pages[shot.of ?? "run"])}${shot.hash}`);
   await page.waitForFunction(() => "heddle" in window);
   if (shot.prepare) await page.evaluate(shot.prepare);
   await page.waitForTimeout(shot.name === "path" ? 6000 : 600); // what a layer would gain is computed while the page rests
-  await page.screenshot({ path: resolve(folder, `${shot.name}.png`) });
+  const taken = shot.part ? page.locator(shot.part) : page;
+  await taken.screenshot({ path: resolve(folder, `${shot.name}.png`) });
   await page.close();
   console.log(resolve(folder, `${shot.name}.png`));
 }

@@ -101,6 +101,32 @@ describe("a sweep", () => {
   });
 });
 
+describe("the panel of a point", () => {
+  it("says what is left of each requirement, and how to come to its timeline", async () => {
+    const kept = pointAt("mobilenetv2", 4, 4, 4);
+    const missed = pointAt("inception", 1, 3, 2) >= 0 ? pointAt("inception", 1, 3, 2) : pointAt("resnet50", 1, 3, 2);
+    const { page, faults } = await open(SMALL, hashOf("points", `&point=${value("point", kept)}`));
+    const panel = async () => (await page.innerText("#details")).replace(/\s+/g, " ");
+    const left = (point: number) => `${(100 * Number(value("slack(ms <= 2)", point))).toFixed(1)} %`;
+    expect(await panel()).toContain(`ms <= 2 ${left(kept)}`);
+    expect(await panel()).toContain(`heddle sweep --timeline ${value("point", kept)} -o ${folder}`);
+    expect(left(missed).startsWith("-")).toBe(true);
+    await page.evaluate((point) => (window as unknown as Window2).heddle.select(point), missed);
+    await settle(page);
+    expect(await panel()).toContain(`ms <= 2 ${left(missed)}`);
+    expect(faults).toEqual([]);
+  });
+  it("links the timeline where there is one", async () => {
+    const name = String(value("point", 5));
+    const linked = join(folder, "linked.html");
+    writeSweep(BUILT, linked, JSON.stringify({ ...sample, timelines: { [name]: `time lines/${name}/timeline.html` } }));
+    const { page, faults } = await open(linked, hashOf("points", `&point=${name}`));
+    expect(await page.getAttribute("#details a", "href")).toBe(`time%20lines/${name}/timeline.html`);
+    expect(await page.innerText("#details")).not.toContain("--timeline");
+    expect(faults).toEqual([]);
+  });
+});
+
 describe("filters", () => {
   it("hold in every view, stand in the address, and Back undoes them", async () => {
     const { page, faults } = await open(SMALL, "#view=chart&lower=points");

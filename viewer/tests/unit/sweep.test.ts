@@ -11,6 +11,7 @@ import { acrossOf, MESH, seriesOf } from "../../src/sweep/series";
 import { type NumberColumn, Sweep } from "../../src/sweep/sweep";
 import { sensitivities } from "../../src/sweep/tornado";
 import { hashOf, parseHash, type State } from "../../src/sweep_page/state";
+import { addressOf, folderOf } from "../../src/sweep_page/timeline_of";
 import { densityOf } from "../../src/sweep_views/density";
 import { LARGE, sampleOf } from "./sweep_sample";
 
@@ -223,6 +224,11 @@ describe("figures", () => {
   it("are read with 5 digits, whole ones in full", () => {
     expect([1234567, 0.000123456, 2.5, NaN, 12345678.9, -3.14159265].map(figure)).toEqual(["1,234,567", "0.00012346", "2.5", "–", "12,345,679", "-3.1416"]);
   });
+  it("name a place by its masks and effort where these differ", () => {
+    const one = sweepOf({ "key model": ["n", "n"], "key rows": [2, 2], "key cols": [3, 3], "key masks": ["none", "half"], "key effort": [1, 1] });
+    expect([placeName(one, 0), placeName(one, 1)]).toEqual(["2x3, masks none", "2x3, masks half"]);
+  });
+  it("want more to be left of a requirement", () => expect(wantsMore({ name: "slack(ms <= 2)", unit: "" })).toBe(true));
   it("say their unit once, and which way is better", () => {
     expect(titleOf({ name: "floorMs", unit: "ms" })).toBe("floorMs");
     expect(titleOf({ name: "wireGBps", unit: "GB/s" })).toBe("wireGBps");
@@ -251,4 +257,19 @@ describe("the address of a sweep", () => {
 
 describe("a large sweep", () => {
   it("has 5 networks of 4096 points", () => expect(sampleOf(LARGE).points).toBe(20480));
+});
+
+describe("the way to a timeline", () => {
+  it("names the folder of the page as a shell takes it", () => {
+    expect(folderOf("file:///work/out/study/sweep.html#view=heat")).toBe("/work/out/study");
+    expect(folderOf("file:///work/it%27s%20mine/sweep.html")).toBe("'/work/it'\\''s mine'");
+    expect(folderOf("file:///work/$(x)/sweep.html")).toBe("'/work/$(x)'");
+    expect(folderOf("file:///sweep.html")).toBe("/");
+    expect(folderOf("https://example.org/sweep.html")).toBe("DIR");
+  });
+  it("takes nothing in a folder's name for part of an address", () => {
+    expect(addressOf("../a b/timelines/3f/timeline.html")).toBe("../a%20b/timelines/3f/timeline.html");
+    expect(addressOf("javascript:alert(1)/timeline.html")).toBe("javascript%3Aalert(1)/timeline.html");
+    expect(addressOf("a?b#c/t.html")).toBe("a%3Fb%23c/t.html");
+  });
 });

@@ -24,7 +24,7 @@ const COLUMNS: ColumnJson[] = [
   about("links.ddr.read", "vary", "GB/s"), about("links.wire", "vary", "GB/s"),
   about("status", "result"), about("reason", "result"), about("ms", "result", "ms", "Time of one inference."), about("cycles", "result", "cycles"), about("ips", "result", "1/s"), about("floorMs", "result", "ms"), about("layerBoundMs", "result", "ms"),
   about("boundCompute", "result"), about("boundInputWire", "result"), about("boundWeightsWire", "result"), about("boundOutput", "result"), about("boundDdrRead", "result"), about("boundDdrWrite", "result"),
-  about("boundBy", "result"), about("efficiency", "result"), about("peakMemtileKiB", "result", "KiB"), about("spilledMB", "result", "MB"), about("estimateMs", "result", "ms"), about("area", "result"),
+  about("boundBy", "result"), about("efficiency", "result"), about("peakMemtileKiB", "result", "KiB"), about("spilledMB", "result", "MB"), about("estimateMs", "result", "ms"), about("area", "result"), about("slack(ms <= 2)", "result", "", "What is left of it."),
   about("compileSeconds", "effort", "s"),
 ];
 
@@ -80,7 +80,7 @@ function pointOf(point: number, { model, macs, megabytes, row, col, read, rate }
     ...key, ...shares, status: "ok", ms: round(seconds * 1e3), cycles: Math.round(seconds * 1e9), ips: round(1 / seconds), floorMs: round(floor * 600), layerBoundMs: round(floor * 780),
     boundBy: { boundCompute: "compute", boundInputWire: "input wire", boundWeightsWire: "weights wire", boundOutput: "output", boundDdrRead: "DDR read", boundDdrWrite: "DDR write" }[by] ?? "",
     efficiency: round(floor / seconds), peakMemtileKiB: Math.round(512 * (0.3 + 0.6 * noise(point + 1))), spilledMB: noise(point + 2) < 0.2 ? round(noise(point + 3)) : 0, estimateMs: round(seconds * 1e3 * (0.97 + 0.06 * noise(point + 4))),
-    area: round(cores + col * 2 + 0.1 * 2 * read * col), compileSeconds: round(0.5 + cores * 0.02),
+    "slack(ms <= 2)": round((2 - seconds * 1e3) / 2), area: round(cores + col * 2 + 0.1 * 2 * read * col), compileSeconds: round(0.5 + cores * 0.02),
   };
 }
 

@@ -1,0 +1,46 @@
+#include "heddle/driver/results.h"
+
+#include "heddle/emit/timeline_json.h"
+#include "road.h"
+
+namespace heddle {
+namespace {
+
+// What was read back, simulated and proved is what the file says.
+Diagnostics compareWithFile(const std::string& text, const OutputFolder& folder) {
+  const Result<std::string> file = readTextFile(folder.pathOf("program.asm"), text.size());
+  if (!file) return file.diagnostics();
+  HEDDLE_CHECK(*file == text) << "program.asm is not the text that was written";
+  return {};
+}
+
+Diagnostics writeProgram(const Compilation& run, OutputFolder& folder) {
+  Diagnostics faults = folder.write("program.asm", run.listing->text);
+  if (faults.empty()) faults = folder.write("weights.bin", run.weights->bytes);
+  if (faults.empty()) faults = folder.write("device.yaml", printDevice(*run.device));
+  return faults.empty() ? compareWithFile(run.listing->text, folder) : faults;
+}
+
+Diagnostics writeReport(const Compilation& run, OutputFolder& folder) {
+  const std::string timeline = timelineText(run);
+  Diagnostics faults = folder.write("timeline.json", timeline);
+  if (faults.empty()) faults = folder.write("timeline.html", timelineHtml({timeline}));
+  if (faults.empty()) faults = folder.write("layers.csv", layersCsv(*run.report));
+  if (faults.empty()) faults = folder.write("report.md", reportMarkdown(*run.report));
+  Report report = *run.report;
+  report.effort.peakBytes = peakMemoryBytes();
+  if (faults.empty()) faults = folder.write("report.json", reportJson(report));
+  return faults;
+}
+
+}  // namespace
+
+Diagnostics writeResults(const Compilation& run, Stage last, OutputFolder& folder) {
+  Diagnostics faults;
+  if (run.plan) faults = folder.write("plan.txt", artefactText(run, Stage::Plan));
+  if (faults.empty() && run.program) faults = writeProgram(run, folder);
+  if (faults.empty() && last == Stage::Report) faults = writeReport(run, folder);
+  return faults;
+}
+
+}  // namespace heddle
