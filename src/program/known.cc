@@ -95,8 +95,12 @@ void KnownOrder::learn(const KnownPointer& from) {
 const KnownOrder::KnownPointer& KnownOrder::after(const Operation& operation) const {
   static const KnownPointer nothing;
   const std::vector<Entry>& entries = history_[static_cast<std::size_t>(operation.queue)];
+  if (entries.empty()) return nothing;
+  // At most as many entries lie behind as operations: what is asked is mostly not long ago.
+  const std::int64_t behind = std::int64_t{entries.back().op} - operation.op;
+  const auto first = entries.end() - std::clamp<std::ptrdiff_t>(behind + 1, 0, std::ssize(entries));
   const auto next =
-      std::upper_bound(entries.begin(), entries.end(), operation.op,
+      std::upper_bound(first, entries.end(), operation.op,
                        [](std::int32_t op, const Entry& entry) { return op < entry.op; });
   return next == entries.begin() ? nothing : std::prev(next)->known;
 }

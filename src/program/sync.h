@@ -33,6 +33,26 @@ struct Edge {  // `to` waits for `from`, in the tile
   AccessPoint opened;
 };
 
+// Stretches by first byte, in chunks: an insertion in the middle moves little.
+class FirstBytes {
+ public:
+  void insert(std::int64_t first, std::uint32_t number);
+  void erase(std::int64_t first);
+  // The number of the last stretch that begins before `byte`, 0 where there is none.
+  std::uint32_t lastBefore(std::int64_t byte) const;
+
+ private:
+  struct Entry {
+    std::int64_t first = 0;
+    std::uint32_t number = 0;
+  };
+  using Chunk = std::vector<Entry>;
+  std::size_t chunkOf(std::int64_t first) const;
+
+  std::vector<std::int64_t> heads_;  // first byte of each chunk
+  std::vector<Chunk> chunks_;        // none is empty
+};
+
 // The memory of one tile. Queues that touch it are told apart by the dense numbers in AccessPoint.
 class TileAccesses {
  public:
@@ -42,8 +62,8 @@ class TileAccesses {
   // A place as it stands after the last access: who took it over to write, and who has read it.
   template <class F>  // f(const AccessPoint& opened, const AccessPoint& reader)
   void forEachReadPlace(F&& f) const {
-    for (const std::uint32_t number : numbers_) {
-      const Stretch& stretch = stretches_[number];
+    for (std::uint32_t at = stretches_[kEnds].next; at != kEnds; at = stretches_[at].next) {
+      const Stretch& stretch = stretches_[at];
       for (const AccessPoint& reader : stretch.readers)
         if (stretch.writer.queue >= 0 && reader.queue != stretch.writer.queue)
           f(stretch.opened, reader);
@@ -51,24 +71,25 @@ class TileAccesses {
   }
 
  private:
+  static constexpr std::uint32_t kEnds = 0;  // before the first stretch and behind the last
   struct Stretch {
-    std::int64_t end = 0;
-    AccessPoint writer;                // queue -1: never written
+    std::int64_t first = 0, end = 0;
+    std::uint32_t previous = kEnds, next = kEnds;  // by address
+    AccessPoint writer;                            // queue -1: never written
     AccessPoint opened;                // the first write of its queue since others touched it
     std::vector<AccessPoint> readers;  // since the last write, the latest of each queue
   };
-  Stretch& stretch(std::size_t at) { return stretches_[numbers_[at]]; }
-  std::size_t split(std::int64_t byte, std::size_t from);
-  Stretch& insert(std::size_t at, std::int64_t first, std::int64_t end);
-  void erase(std::size_t begin, std::size_t end);
+  std::uint32_t split(std::int64_t byte);
+  std::uint32_t split(std::int64_t byte, std::uint32_t from);
+  std::uint32_t splitBehind(std::uint32_t at, std::int64_t byte);
+  std::uint32_t insert(std::uint32_t before, std::int64_t first, std::int64_t end);
+  void erase(std::uint32_t at);
 
-  // The stretches that together cover what was touched, by first byte: first bytes apart from the
-  // rest, so that a search reads little; freed stretches are used again with the room of their
-  // readers.
-  std::vector<std::int64_t> firsts_;
-  std::vector<std::uint32_t> numbers_;  // in stretches_
-  std::vector<Stretch> stretches_;
+  // The stretches that together cover what was touched; freed ones are used again with the room of
+  // their readers.
+  std::vector<Stretch> stretches_{Stretch{}};
   std::vector<std::uint32_t> free_;
+  FirstBytes firsts_;
 };
 
 }  // namespace heddle
