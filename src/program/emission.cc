@@ -187,27 +187,31 @@ class LockedShapes {
 std::int32_t Emission::queueOf(const Engine& engine) {
   const auto [at, fresh] =
       queueNumbers_.try_emplace(engine, static_cast<std::int32_t>(queues_.size()));
-  if (fresh) queues_.push_back({engine, {}, {}});
+  if (fresh) queues_.push_back({engine, {}, {}, nullptr});
   return at->second;
 }
 
-std::int32_t Emission::shapeOf(const FlatInstruction& instruction) {
-  thread_local StructureKey key;
+// Most instructions are like the one before them in their queue.
+std::int32_t Emission::shapeOf(Queue& queue, const FlatInstruction& instruction) {
+  thread_local StructureKey structure;
+  const std::vector<std::int64_t>& key = structure.of(instruction);
+  if (queue.last && queue.last->first == key) return queue.last->second;
   const auto [at, fresh] =
-      shapeNumbers_.try_emplace(key.of(instruction), static_cast<std::int32_t>(shapes_.size()));
+      shapeNumbers_.try_emplace(key, static_cast<std::int32_t>(shapes_.size()));
   if (fresh) shapes_.push_back(instruction);
+  queue.last = &*at;
   return at->second;
 }
 
 void Emission::push(const Engine& engine, StepId step, const FlatInstruction& instruction,
                     std::span<const Access> accesses) {
   const std::int32_t number = queueOf(engine);
-  const std::int32_t shape = shapeOf(instruction);
   if (missing_ == 0) {
     meet(number, instruction);
     tokens_.begin(together_, step.index);
   }
   Queue& queue = queues_[static_cast<std::size_t>(number)];
+  const std::int32_t shape = shapeOf(queue, instruction);
   queue.ops.push_back({shape, step.index, queue.values.size()});
   forEachValue(instruction, [&](std::int64_t v) { queue.values.push_back(v); });
   synchronize(number, step, accesses);
@@ -333,7 +337,8 @@ void Emission::addToRoller(std::int32_t number, LockedShapes& shapes, Roller& ro
   std::vector<std::int64_t> values;
   ops.reserve(queue.ops.size());
   values.reserve(queue.values.size() + uses.size());
-  std::vector<std::int64_t> layout;
+  std::vector<std::int64_t> layout, before;  // of this instruction, of the one before
+  const LockedShapes::Entry* entry = nullptr;
   std::size_t use = 0;
   for (std::size_t i = 0; i < queue.ops.size(); ++i) {
     const Op& op = queue.ops[i];
@@ -343,10 +348,11 @@ void Emission::addToRoller(std::int32_t number, LockedShapes& shapes, Roller& ro
       layout.push_back(2 * uses[use].end + uses[use].release);
       layout.push_back(uses[use].count);
     }
-    const LockedShapes::Entry& entry = shapes.entry(layout);
-    const std::size_t plain = entry.order.size() - (use - firstUse);
-    ops.push_back({entry.number, values.size()});
-    for (std::int32_t source : entry.order) {
+    if (!entry || layout != before) entry = &shapes.entry(layout);
+    before.swap(layout);
+    const std::size_t plain = entry->order.size() - (use - firstUse);
+    ops.push_back({entry->number, values.size()});
+    for (std::int32_t source : entry->order) {
       const auto k = static_cast<std::size_t>(source);
       values.push_back(k < plain ? queue.values[op.firstValue + k]
                                  : uses[firstUse + k - plain].lock);

@@ -69,17 +69,20 @@ class Emission {
     std::int32_t shape = 0, step = 0;
     std::size_t firstValue = 0;
   };
+  using ShapeNumbers = std::unordered_map<std::vector<std::int64_t>, std::int32_t,
+                                          boost::hash<std::vector<std::int64_t>>>;
   struct Queue {
     Engine engine;
     std::vector<Op> ops;
     std::vector<std::int64_t> values;
+    const ShapeNumbers::value_type* last = nullptr;  // shape of its last instruction
   };
   // A lock's role as seen from its tile, rows last: engines of a column that play one role get
   // consecutive numbers.
   using Role = std::vector<std::int64_t>;
 
   std::int32_t queueOf(const Engine& engine);
-  std::int32_t shapeOf(const FlatInstruction& instruction);
+  std::int32_t shapeOf(Queue& queue, const FlatInstruction& instruction);
   void meet(std::int32_t queue, const FlatInstruction& instruction);
   void synchronize(std::int32_t queue, StepId step, std::span<const Access> accesses);
   Role role(const DerivedLock& lock) const;
@@ -93,9 +96,7 @@ class Emission {
   std::unordered_map<Tile, std::int32_t, TileHash> tileNumbers_;
   std::vector<Tile> tileNames_;
   std::vector<TileAccesses> tiles_;
-  std::unordered_map<std::vector<std::int64_t>, std::int32_t,
-                     boost::hash<std::vector<std::int64_t>>>
-      shapeNumbers_;
+  ShapeNumbers shapeNumbers_;
   std::vector<FlatInstruction> shapes_;
   Tokens tokens_;
   std::vector<std::int32_t> lockIndex_;  // within its tile, by number in tokens_.locks()

@@ -19,6 +19,7 @@ struct RowStream {
   N pieces = 0;                       // rows told so far
   N key = -1;                         // LayerNest::inputKey of what the rings hold
   bool telling = false;               // rows are told in this iteration
+  std::vector<CoreAt> cores;          // that take them
   std::size_t calls = 0;              // of this iteration whose rows have been told
   std::optional<std::size_t> box;     // of the sweep
 };
@@ -313,8 +314,9 @@ class StepTeller {
     for (std::size_t i = 0; i < rows_.size(); ++i)
       for (std::size_t r = 0; r < rows_[i].size(); ++r) {
         RowStream& stream = rows_[i][r];
-        const bool due = !participants(m_.inputs[i][r], at).empty();
-        stream.telling = due && (!m_.resident || stream.key != nest_.inputKey(at));
+        stream.cores = participants(m_.inputs[i][r], at);
+        stream.telling =
+            !stream.cores.empty() && (!m_.resident || stream.key != nest_.inputKey(at));
         if (!stream.telling) continue;
         stream.key = nest_.inputKey(at);
         stream.calls = 0;
@@ -353,9 +355,9 @@ class StepTeller {
     const Route& route = m_.inputs[operand][r];
     RowStream& stream = rows_[operand][r];
     const OperandGeometry& g = nest_.operand(operand);
-    const std::vector<CoreAt> cores = participants(route, at);
+    const std::vector<CoreAt>& cores = stream.cores;
     const Interval rows = g.rows(due[call].y, nest_.loadedKernelRows(at));
-    if (rows.empty() || cores.empty()) return true;
+    if (rows.empty()) return true;
     const Held h = nest_.held(shareAt(cores[0]), operand, at, due[call].x);
     if (h.blocks.empty()) return true;
     N& offset = stream.offset[due[call].box];
@@ -463,6 +465,15 @@ class StepTeller {
 
   // ---- kernels ----------------------------------------------------------------------------------
 
+  // Kernels differ with these alone, but for what the parts of an Assemble move.
+  KernelId kernel(const CoreShare& share, const Iteration& at, const Interval& x) {
+    if (op_.kind() == OpKind::Assemble) return kernelFor(g_, nest_, layer_, share, at, x);
+    const auto [entry, fresh] =
+        kernels_.try_emplace({m_.passBlocks(share, at.pass).count, at.part, x.count});
+    if (fresh) entry->second = kernelFor(g_, nest_, layer_, share, at, x);
+    return entry->second;
+  }
+
   void compute(const CoreShare& share, const std::vector<RowCall>& due, std::size_t k,
                const Iteration& at) {
     const RowCall& row = due[k];
@@ -471,7 +482,7 @@ class StepTeller {
     const bool first = nest_.first(at), last = nest_.last(at);
     std::vector<Access> accesses;
     Call<N> call;
-    call.kernel = kernelFor(g_, nest_, layer_, share, at, row.x);
+    call.kernel = kernel(share, at, row.x);
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       addInput(call, accesses, tile, share, i, row, at);
     if (!m_.weights.empty() && readsRecord(call.kernel)) {
@@ -635,6 +646,7 @@ class StepTeller {
   N weightsAt_ = 0, outputAt_ = 0, accumulatorsAt_ = 0;
   std::vector<N> ringsAt_;
   std::map<std::vector<CoreAt>, std::vector<CoreRange>> rectangles_;
+  std::map<std::array<N, 3>, KernelId> kernels_;  // by blocks, part of the reduction, columns
   // Per set of boxes: the calls of each LayerNest::inputKey.
   std::vector<std::pair<const std::vector<PixelBox>*, std::map<N, std::vector<RowCall>>>> calls_;
 };

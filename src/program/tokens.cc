@@ -26,8 +26,11 @@ bool contains(const std::vector<T>& sorted, const T& element) {
 
 std::size_t Tokens::pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data) {
   // Edges of a few pairs come again and again: most are found without the map.
-  std::size_t& recent =
-      recent_[static_cast<std::size_t>(31 * tile + 61 * from + 2 * to + data) % recent_.size()];
+  const auto place =
+      2 * (std::size_t{1021} * static_cast<std::size_t>(tile) +
+           std::size_t{127} * static_cast<std::size_t>(from) + static_cast<std::size_t>(to)) +
+      static_cast<std::size_t>(data);
+  std::size_t& recent = recent_[place % recent_.size()];
   if (recent < pairs_.size()) {
     const Pair& pair = pairs_[recent];
     if (pair.to == to && pair.from == from && pair.tile == tile && pair.data == data) return recent;

@@ -91,7 +91,8 @@ class Tokens {
                      boost::hash<std::array<std::int32_t, 4>>>
       numbers_;
   std::vector<Pair> pairs_;
-  std::array<std::size_t, 4096> recent_{};  // of pairs_: the last one by its place of hash
+  // Of pairs_: the last one by its place of hash.
+  std::vector<std::size_t> recent_ = std::vector<std::size_t>(1U << 14U);
   std::vector<DerivedLock> locks_;
   std::vector<std::vector<TokenUse>> uses_;
 };
