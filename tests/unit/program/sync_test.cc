@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <random>
+#include <set>
+
 namespace heddle {
 namespace {
 
@@ -86,6 +91,33 @@ TEST_F(TileAccessesTest, AWriterWaitsForEveryReader) {
   read(0, 64, 1, 0);
   read(0, 32, 2, 0);
   EXPECT_EQ(write(0, 64, 0, 1), "1.0->0.1 2.0->0.1 ");
+}
+
+// Thousands of stretches that come, are cut and vanish: who reads a range waits for exactly those
+// that were the last to write a byte of it.
+TEST_F(TileAccessesTest, OfManyStretchesTheLastWritersAreKept) {
+  constexpr std::int64_t kBytes = 4096;
+  std::array<std::int32_t, kBytes> lastWriter;
+  lastWriter.fill(-1);
+  std::mt19937 random(1);
+  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random()) % n; };
+  for (std::int32_t op = 0; op < 6000; ++op) {
+    // Short stretches fill the tile; now and then a long one takes the place of hundreds.
+    const std::int64_t first = below(kBytes), longest = op % 1500 == 1499 ? 2000 : 3;
+    const std::int64_t end = std::min(kBytes, first + 1 + below(longest));
+    write(first, end, 0, op);
+    for (std::int64_t b = first; b < end; ++b) lastWriter[static_cast<std::size_t>(b)] = op;
+
+    const std::int64_t from = below(kBytes), to = std::min(kBytes, from + 1 + below(64));
+    std::set<std::int32_t> expected, found;
+    for (std::int64_t b = from; b < to; ++b)
+      expected.insert(lastWriter[static_cast<std::size_t>(b)]);
+    expected.erase(-1);
+    std::vector<Edge> edges;
+    tile.read(from, to, {1 + op, op, 0}, edges);
+    for (const Edge& e : edges) found.insert(e.from.op);
+    ASSERT_EQ(found, expected) << "bytes " << from << " to " << to << " after write " << op;
+  }
 }
 
 }  // namespace
