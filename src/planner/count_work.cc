@@ -238,8 +238,9 @@ class StepCounter {
     for (const Route& route : m_.weights) {
       if (route.lanes.size() < 2 || std::ranges::find(route.cores, share.core) == route.cores.end())
         continue;
-      core.recordsByTurns = std::ranges::max(
-          {records(route.lanes.front()), records(route.lanes.back())}, {}, bytesOf);
+      for (const Lane& lane : route.lanes)
+        if (bytesOf(records(lane)) > bytesOf(core.recordsByTurns))
+          core.recordsByTurns = records(lane);
     }
   }
 
