@@ -1,6 +1,7 @@
 #include "choose.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "streams.h"
 
@@ -64,7 +65,7 @@ class Choice {
       if (best && gain(*best, trial) * 1000 <= (best->end - now_).raw() * worthwhile(mapping))
         continue;
       best = std::move(trial);
-      best->mapping = std::move(taken);
+      std::swap(best->mapping, taken);
     }
     clock_ = std::move(best->clock);
     now_ = best->end;
