@@ -24,7 +24,7 @@ constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of
 // Parts of a memtile's memory that may be set aside for weight records, largest first.
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
-constexpr std::int64_t kWorthwhile = 10;
+constexpr std::int64_t kStagingWorthwhile = 10;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -191,7 +191,7 @@ class MeshPlan {
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
-      if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * kWorthwhile)
+      if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * kStagingWorthwhile)
         best = std::move(*next);
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }

@@ -32,7 +32,7 @@ Result<std::int64_t> mebibytesOf(const Argument& text) {
 }
 
 // For bash: one word, whatever is in it.
-std::string quoted(const std::string& word) {
+std::string shellWord(const std::string& word) {
   const std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:@%+";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -52,17 +52,17 @@ std::string partScript(const SlurmJobs& jobs) {
   std::string text = "#!/bin/bash\n" + request("heddle", jobs.minutes, jobs.mebibytes) +
                      "#SBATCH --array=1-" + number(jobs.jobs) +
                      "\n#SBATCH --cpus-per-task=" + number(jobs.threads) + "\nexec " +
-                     quoted(jobs.program) + " sweep";
-  for (const std::string& argument : jobs.arguments) text += " " + quoted(argument);
+                     shellWord(jobs.program) + " sweep";
+  for (const std::string& argument : jobs.arguments) text += " " + shellWord(argument);
   return text + " \\\n  --threads=" + number(jobs.threads) + " --shard=\"$SLURM_ARRAY_TASK_ID/" +
-         number(jobs.jobs) + "\" -q -o " + quoted(jobs.out + "/parts") +
+         number(jobs.jobs) + "\" -q -o " + shellWord(jobs.out + "/parts") +
          "/\"$SLURM_ARRAY_TASK_ID\"\n";
 }
 
 std::string collectScript(const SlurmJobs& jobs) {
   return "#!/bin/bash\n" + request("heddle-collect", kCollectMinutes, kCollectMebibytes) + "exec " +
-         quoted(jobs.program) + " collect " + quoted(jobs.out + "/parts") + "/{1.." +
-         number(jobs.jobs) + "} -o " + quoted(jobs.out) + "\n";
+         shellWord(jobs.program) + " collect " + shellWord(jobs.out + "/parts") + "/{1.." +
+         number(jobs.jobs) + "} -o " + shellWord(jobs.out) + "\n";
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ Result<SlurmJobs> slurmJobs(const SweepOptions& options, std::int64_t points,
 }
 
 std::string slurmScript(const SlurmJobs& jobs) {
-  const std::string logs = quoted(jobs.out + "/log");
+  const std::string logs = shellWord(jobs.out + "/log");
   return "#!/bin/bash\n"
          "# heddle " +
          jobs.version + ": " + number(jobs.points) + " points in " + number(jobs.jobs) +
@@ -106,7 +106,7 @@ std::string slurmScript(const SlurmJobs& jobs) {
          "it was stopped.\n"
          "set -euo pipefail\n"
          "cd " +
-         quoted(jobs.workingFolder) + "\nmkdir -p " + logs +
+         shellWord(jobs.workingFolder) + "\nmkdir -p " + logs +
          "\nparts=$(sbatch --parsable --output=" + logs + "/%a.txt \"$@\" <<'PART'\n" +
          partScript(jobs) +
          "PART\n)\n"
@@ -117,7 +117,7 @@ std::string slurmScript(const SlurmJobs& jobs) {
          collectScript(jobs) +
          "COLLECT\n)\n"
          "echo \"jobs $parts and then $collect; tables and page: \"" +
-         quoted(jobs.out) + "\n";
+         shellWord(jobs.out) + "\n";
 }
 
 }  // namespace heddle

@@ -62,7 +62,7 @@ std::vector<std::size_t> chosen(const SweepOptions& options, const std::vector<M
 }
 
 using Chosen = std::vector<std::size_t>;
-Argument word(const std::string& text) { return {text, "--x " + text}; }
+Argument argumentOf(const std::string& text) { return {text, "--x " + text}; }
 
 TEST(Promising, WithoutAGoalThoseThatNoneBeatsInTimeAndCores) {
   EXPECT_EQ(chosen({}, {{4, 3}, {4, 2}, {8, 2}, {8, 1}, {2, 9}, {16, 1}}), (Chosen{1, 3, 4}));
@@ -71,16 +71,16 @@ TEST(Promising, WithoutAGoalThoseThatNoneBeatsInTimeAndCores) {
 
 TEST(Promising, ByTheGoalTheBestFive) {
   SweepOptions options;
-  options.minimized = word("cores*ms");
+  options.minimized = argumentOf("cores*ms");
   EXPECT_EQ(chosen(options, {{1, 9}, {1, 8}, {1, 7}, {1, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}}),
             (Chosen{3, 4, 5, 6, 7}));
-  options.required = {word("ms >= 5")};
+  options.required = {argumentOf("ms >= 5")};
   EXPECT_EQ(chosen(options, {{1, 9}, {1, 4}, {1, 5}}), (Chosen{0, 2}));
 }
 
 TEST(Promising, WhereNoneKeepsWhatIsRequiredTheNearest) {
   SweepOptions options;
-  options.required = {word("ms <= 1")};
+  options.required = {argumentOf("ms <= 1")};
   EXPECT_EQ(chosen(options, {{1, 9}, {1, 8}, {1, 7}, {1, 6}, {1, 5}, {1, 4}}),
             (Chosen{1, 2, 3, 4, 5}));
 }
