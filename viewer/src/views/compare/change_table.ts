@@ -38,9 +38,12 @@ export function cellsOf(difference: Difference, change: LayerChange, unit: "cycl
   return [
     titleOf(change), a ? amountText(difference, change.before, unit) : "–", b ? amountText(difference, change.after, unit) : "–", deltaText(difference, change.delta, unit),
     ratioText(change.before, change.after), both(change, boundText), ...(difference.isThinned ? [thinnedText(change)] : []),
-    a && b ? splitChange(a.split, b.split) : ((a ?? b)?.split ?? ""),
+    short(a && b ? splitChange(a.split, b.split) : ((a ?? b)?.split ?? "")),
   ];
 }
+
+/** The panel and the cell's title have the whole words. */
+const short = (split: string): string => split.replaceAll("reduction cut in ", "reduction/").replaceAll(" cut in ", "/").replaceAll("input resident", "resident");
 
 /** Once where both are the same or one run has no such layer. */
 const both = ({ a, b }: LayerChange, of: (layer: Layer) => string) => {
