@@ -261,9 +261,9 @@ describe("a large sweep", () => {
 
 describe("the way to a timeline", () => {
   it("names the folder of the page as a shell takes it", () => {
-    expect(folderOf("file:///work/out/study/sweep.html#view=heat")).toBe("/work/out/study");
-    expect(folderOf("file:///work/it%27s%20mine/sweep.html")).toBe("'/work/it'\\''s mine'");
-    expect(folderOf("file:///work/$(x)/sweep.html")).toBe("'/work/$(x)'");
+    expect(folderOf("file:///data/out/study/sweep.html#view=heat")).toBe("/data/out/study");
+    expect(folderOf("file:///data/it%27s%20mine/sweep.html")).toBe("'/data/it'\\''s mine'");
+    expect(folderOf("file:///data/$(x)/sweep.html")).toBe("'/data/$(x)'");
     expect(folderOf("file:///sweep.html")).toBe("/");
     expect(folderOf("https://example.org/sweep.html")).toBe("DIR");
   });
