@@ -39,12 +39,6 @@ class Clock {
   const Device& device_;
 };
 
-N bytesOf(const Transfers& transfers) {
-  N bytes = 0;
-  for (const TransferCount& t : transfers) bytes += t.size.raw() * t.times;
-  return bytes;
-}
-
 // Cycles of all channels together at the rate that they share; 0 where each has its own.
 N sharedTime(const std::vector<ChannelWork>& channels, std::optional<BytesPerSecond> total,
              const Device& device) {
@@ -55,6 +49,12 @@ N sharedTime(const std::vector<ChannelWork>& channels, std::optional<BytesPerSec
 }
 
 }  // namespace
+
+std::int64_t bytesOf(const Transfers& transfers) {
+  std::int64_t bytes = 0;
+  for (const TransferCount& t : transfers) bytes += t.size.raw() * t.times;
+  return bytes;
+}
 
 StepClock::StepClock(const Device& device)
     : device_(&device),

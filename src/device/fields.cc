@@ -7,7 +7,6 @@ namespace {
 
 // The ranges keep every product of time exact in 64 bits: 64 MiB * 10 GHz / 1 MB/s is 6.7e11
 // cycles.
-constexpr std::int64_t kMostTiles = 64;  // rows, columns
 constexpr std::int64_t kMostMemory = std::int64_t{64} << 20;
 constexpr std::int64_t kLeastRate = 1'000'000, kMostRate = 10'000'000'000'000;
 constexpr std::int64_t kLeastClock = 1'000'000, kMostClock = 10'000'000'000;
@@ -62,8 +61,8 @@ Field field(const char* key, const QuantityKind* kind, std::int64_t low, std::in
 
 std::vector<Field> makeFields() {
   return {
-      HEDDLE_FIELD("rows", &kCount, 1, kMostTiles, rows),
-      HEDDLE_FIELD("columns", &kCount, 1, kMostTiles, columns),
+      HEDDLE_FIELD("rows", &kCount, 1, kMostMeshSide, rows),
+      HEDDLE_FIELD("columns", &kCount, 1, kMostMeshSide, columns),
       HEDDLE_FIELD("clock", &kClock, kLeastClock, kMostClock, clock),
       HEDDLE_FIELD("core.memory", &kSize, 1, kMostMemory, core.memory),
       HEDDLE_FIELD("core.banks", &kCount, 1, kMostBanks, core.banks),

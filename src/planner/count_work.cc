@@ -33,12 +33,6 @@ void add(Transfers& to, const Transfers& more, N lanes, N plus) {
   }
 }
 
-N bytesOf(const Transfers& transfers) {
-  N bytes = 0;
-  for (const TransferCount& t : transfers) bytes += t.size.raw() * t.times;
-  return bytes;
-}
-
 // What a step does wherever it stands in the schedule and in memory.
 class StepCounter {
  public:

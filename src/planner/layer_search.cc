@@ -25,6 +25,8 @@ constexpr std::int64_t kStepPenalty = 16;
 
 constexpr std::size_t kKept = 2;  // mappings of each way of the streams
 
+constexpr std::int64_t kFewestRounds = 4;  // of the places of records that take turns
+
 struct Candidate {
   std::int64_t blocksPerPass = 1, chunks = 1, bands = 1, channelParts = 1, kernelParts = 1;
   std::int64_t weightSlots = 2;
@@ -253,7 +255,7 @@ class LayerSearch {
   static bool takesPlaces(const Streams& streams, const Mapping& t) {
     const std::int64_t turns = turnsOfRecords(streams), records = t.passes * std::ssize(t.parts);
     return turns == 1 ? t.weightSlots <= 2
-                      : t.weightSlots == turns + 1 && records >= 4 * t.weightSlots;
+                      : t.weightSlots == turns + 1 && records >= kFewestRounds * t.weightSlots;
   }
 
   bool canStage(const Mapping& t, const Streams& streams, std::size_t staging) const {
@@ -540,7 +542,7 @@ class LayerSearch {
   // Cycles for which a core's rows wait behind records on their wire, beyond those that its ring
   // can hold: interleave() gives it what is left of the core's memory.
   double stallsOf(const Mapping& t, const Amounts& a) const {
-    if (t.resident || a.records == 0) return 0;
+    if (t.resident || a.records == 0 || t.rings[0].rowBytes == 0) return 0;
     const std::int64_t record = a.weights / a.records,
                        call = std::max<std::int64_t>(1, a.compute / a.calls);
     const std::int64_t rows =

@@ -11,8 +11,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::int64_t kMostRows = 64;  // as a description may have, and of columns
-constexpr std::size_t kMostKeys = 64;   // of one axis
+constexpr std::size_t kMostKeys = 64;  // of one axis
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -44,7 +43,7 @@ Numbers readNumbers(std::string_view text) {
     const auto first = wholeNumber(part.substr(0, dots));
     const auto last = dots == std::string_view::npos ? first : wholeNumber(part.substr(dots + 2));
     numbers.good =
-        numbers.good && first && last && *first >= 1 && *first <= *last && *last <= kMostRows;
+        numbers.good && first && last && *first >= 1 && *first <= *last && *last <= kMostMeshSide;
     if (!numbers.good) return numbers;
     for (std::int64_t n = *first; n <= *last; ++n) numbers.all.push_back(n);
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "heddle/device/device.h"
 #include "heddle/device/keys.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
@@ -20,7 +21,6 @@ constexpr const char* kSourcesFormat = "heddle.sources/1";
 constexpr const char* kDevices = "devices";
 constexpr std::uintmax_t kMostSources = std::uintmax_t{1} << 24;
 constexpr std::size_t kNameDigits = 20;
-constexpr double kMostSide = 64;  // of a mesh, as a description may have
 
 struct Source {
   std::string file, masks;  // as seen from the folder; the second may be empty
@@ -70,7 +70,7 @@ Diagnostic cannotAgain(const Point& point, std::string what, std::string mend) {
 DeviceOverrides overridesOf(const Point& point) {
   DeviceOverrides overrides{.mesh = std::nullopt, .settings = settingsOf(point.numbers)};
   const auto rows = numberIn(point.values, "rows"), columns = numberIn(point.values, "cols");
-  const auto isSide = [](double side) { return side >= 1 && side <= kMostSide; };
+  const auto isSide = [](double side) { return side >= 1 && side <= kMostMeshSide; };
   if (rows && columns && isSide(*rows) && isSide(*columns))
     overrides.mesh = {static_cast<std::int64_t>(*rows), static_cast<std::int64_t>(*columns)};
   return overrides;

@@ -15,6 +15,8 @@
 
 namespace heddle {
 
+inline constexpr std::int64_t kMostMeshSide = 64;  // rows, columns that a description may have
+
 struct CoreSpec {
   Bytes memory;                   // whole, e.g. 64 KiB
   std::int64_t banks = 1;         // equal parts of it
