@@ -93,7 +93,12 @@ class Printer {
     out_ << " weights " << conv.weights.size();
     printClamp(conv.clamp);
   }
-  void printAttributes(const Conv& conv) { printWeighted(conv); }
+  void printAttributes(const Conv& conv) {
+    printWeighted(conv);
+    if (!conv.fusedAdd) return;
+    out_ << " zero " << int{conv.fusedAdd->zero} << " then add";
+    printAttributes(conv.fusedAdd->add);
+  }
   void printAttributes(const DepthwiseConv& conv) {
     out_ << " depth-wise";
     printWeighted(conv);

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "heddle/canon/canonicalize.h"
+#include "heddle/canon/fuse_adds.h"
 
 namespace heddle {
 
@@ -123,6 +124,13 @@ class Checker {
     require(conv.clamp.low <= conv.clamp.high, op, "its clamp is empty");
   }
 
+  void checkAdd(const CanonicalOp& op, const Add& add) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 46;
+    require(std::abs(add.multiplierA) < kMost && std::abs(add.multiplierB) < kMost &&
+                add.shift >= 0 && add.shift < 63,
+            op, "its multipliers are out of range");
+  }
+
   void checkAxis(const CanonicalOp& op, const AxisMap& map, std::int64_t to, std::int64_t from,
                  bool rising) {
     for (const AxisRun& run : map) {
@@ -149,13 +157,19 @@ class Checker {
   }
 
   void checkOp(const CanonicalOp& op) {
-    const std::size_t operands = op.kind() == OpKind::Add || op.kind() == OpKind::Mul ? 2 : 1;
+    const bool two =
+        op.kind() == OpKind::Add || op.kind() == OpKind::Mul || fusedAddOf(op) != nullptr;
+    const std::size_t operands = two ? 2 : 1;
     if (op.kind() != OpKind::Assemble && op.inputs.size() != operands)
       return fault(op.name, "it needs " + std::to_string(operands) + " operands");
     const Shape& out = shape(op.output);
     switch (op.kind()) {
       case OpKind::Conv:
         checkProduct(op, std::get<Conv>(op.attributes), shape(op.inputs[0]).channels);
+        if (const FusedAdd* fused = fusedAddOf(op)) {
+          checkAdd(op, fused->add);
+          require(shape(op.inputs[1]) == out, op, "what is added to it has another shape");
+        }
         break;
       case OpKind::DepthwiseConv:
         checkProduct(op, std::get<DepthwiseConv>(op.attributes), 1);
@@ -177,11 +191,7 @@ class Checker {
                 "its channels differ from its input's");
         break;
       case OpKind::Add: {
-        const Add& add = std::get<Add>(op.attributes);
-        constexpr std::int64_t kMost = std::int64_t{1} << 46;
-        require(std::abs(add.multiplierA) < kMost && std::abs(add.multiplierB) < kMost &&
-                    add.shift >= 0 && add.shift < 63,
-                op, "its multipliers are out of range");
+        checkAdd(op, std::get<Add>(op.attributes));
         require(shape(op.inputs[0]) == out && shape(op.inputs[1]) == out, op,
                 "its operands have other shapes");
         break;

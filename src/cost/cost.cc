@@ -9,11 +9,14 @@ constexpr std::int64_t kBlockMacs = kBlock * kBlock;  // one pixel by a block of
 
 }  // namespace
 
-KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns) {
+KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns,
+                      std::int64_t added) {
   KernelWork work{.op = op, .blocks = blocks, .taps = taps, .columns = columns, .operandBytes = 0};
   const std::int64_t outputBytes = blocks * columns * kBlock;
   switch (op) {
     case OpKind::Conv:
+      work.operandBytes = added * columns * kBlock;
+      break;
     case OpKind::DepthwiseConv:
       break;
     case OpKind::MaxPool:
@@ -55,7 +58,8 @@ Cycles kernelTime(const KernelWork& work, const Device& device) {
     case OpKind::Conv: {
       KernelWork stepped = work;
       stepped.columns = roundUpTo(work.columns, core.pixelStep);
-      return Cycles(divideRoundUp(kernelMacs(stepped), macsPerCycle(work.op, core))) +
+      return Cycles(divideRoundUp(kernelMacs(stepped), macsPerCycle(work.op, core)) +
+                    divideRoundUp(work.operandBytes, core.vectorBytesPerCycle)) +
              core.callOverhead;
     }
     case OpKind::DepthwiseConv:

@@ -1,6 +1,7 @@
 #include "from.h"
 
 #include <filesystem>
+#include <utility>
 
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
@@ -75,18 +76,33 @@ Result<GivenProgram> readProgram(const Network& network, const Device& device,
   return GivenProgram{std::move(program), {std::move(bytes)}};
 }
 
+// Of the network as it is, or else of the one without what is fused; the first's faults where it is
+// of neither.
+template <class Artefact>
+Result<Artefact> readEither(Result<Artefact> (*read)(const Network&, const Device&,
+                                                     const std::string&),
+                            Network& network, const Device& device, const std::string& path) {
+  Result<Artefact> asItIs = read(network, device, path);
+  if (asItIs || !network.fused) return asItIs;
+  const auto fused = std::exchange(network.fused, nullptr);
+  Result<Artefact> unfused = read(network, device, path);
+  if (unfused) return unfused;
+  network.fused = fused;
+  return asItIs;
+}
+
 }  // namespace
 
-Result<Given> readGiven(const std::map<Stage, std::string>& files, const Network& network,
+Result<Given> readGiven(const std::map<Stage, std::string>& files, Network& network,
                         const Device& device) {
   Given given;
   for (const auto& [stage, path] : files) {
     if (stage == Stage::Plan) {
-      HEDDLE_TRY(given.plan, readPlan(network, device, path));
+      HEDDLE_TRY(given.plan, readEither(readPlan, network, device, path));
     } else if (stage == Stage::MemoryPlan) {
       HEDDLE_TRY(given.memoryPlan, readMemoryPlan(network, device, path));
     } else {
-      HEDDLE_TRY(given.program, readProgram(network, device, path));
+      HEDDLE_TRY(given.program, readEither(readProgram, network, device, path));
     }
   }
   return given;

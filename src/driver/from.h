@@ -9,8 +9,9 @@ namespace heddle {
 
 // What the files give. Errors: those of the readers; PLAN011 a file that was made from another
 // model or device. Whether it suits network and device is compile's to find out. A program has its
-// weights.bin beside it.
-Result<Given> readGiven(const std::map<Stage, std::string>& files, const Network& network,
+// weights.bin beside it. A plan or program may also be of the network without what is fused in it:
+// that then goes on without.
+Result<Given> readGiven(const std::map<Stage, std::string>& files, Network& network,
                         const Device& device);
 
 }  // namespace heddle

@@ -22,7 +22,9 @@ Diagnostics takeCanonical(Network& run, const ModelSource& source) {
 Diagnostics take(Stage stage, Network& run, const ModelSource& source) {
   if (stage == Stage::Graph) return importModel(run, source.path, source.shapes);
   if (stage == Stage::Canonical) return takeCanonical(run, source);
-  return source.propagate ? propagateZeros(run) : Diagnostics{};
+  Diagnostics faults = source.propagate ? propagateZeros(run) : Diagnostics{};
+  if (faults.empty()) fuseNetwork(run);
+  return faults;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/driver/port_values.h"
 #include "heddle/driver/proof.h"
 #include "heddle/driver/sha256.h"
@@ -107,6 +108,11 @@ Diagnostics propagateZeros(Network& run) {
   return {};
 }
 
+void fuseNetwork(Network& run) {
+  const Timed timed(run.effort.compileSeconds);
+  run.fused = fuseAdds(run.unfused());
+}
+
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options) {
   const Timed timed(run.effort.compileSeconds);
   Result<Plan> plan = makePlan(run.network(), *run.device, options);
@@ -184,13 +190,19 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
       *run.program, *run.device, *run.weights, inputs,
       {.recordTimeline = false, .maxCycles = maxCycles, .progress = progressOf(progress)});
   if (!executed) return faultsOfProgram(run, executed.diagnostics());
-  const std::vector<std::vector<std::int8_t>> expected = interpretAll(graph, inputs, progress);
+  std::vector<std::vector<std::int8_t>> expected = interpretAll(run.unfused(), inputs, progress);
   // The outputs are to be those of the network as the model has it.
   std::vector<std::vector<std::int8_t>> asGiven;
   if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
   std::vector<std::vector<std::int8_t>> outputs;
-  for (const Port& port : graph.outputs)
+  for (const Port& port : run.canonical->graph.outputs)
     outputs.push_back((run.propagated ? asGiven : expected)[port.tensor.at()]);
+  if (run.fused) {
+    std::vector<std::vector<std::int8_t>> ofFused;
+    for (const TensorId t : tensorsBeforeFusion(graph, run.unfused()))
+      ofFused.push_back(std::move(expected[t.at()]));
+    expected = std::move(ofFused);
+  }
   Proof proof = compareWithInterpreter(graph, *run.program, *executed, expected, outputs);
   run.report->verification = std::move(proof.verification);
   run.provenInputs = std::move(inputs);

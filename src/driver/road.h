@@ -28,6 +28,7 @@ Diagnostics importModel(Network& run, const std::string& path, const ShapeSettin
 Result<Canonicalized> canonicalizeGraph(Network& run);  // of the graph, under the model's name
 Diagnostics canonicalizeModel(Network& run);            // the same, into its place
 Diagnostics propagateZeros(Network& run);
+void fuseNetwork(Network& run);  // residual additions
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options);
 Diagnostics planMemory(Compilation& run);
 void timeInClosedForm(Compilation& run, const MemoryPlan& memory);  // the plan's steps

@@ -207,6 +207,9 @@ template <Literal name, class First, class... More>
 using KernelList = opt<IfMust<Word<name>, Word<"[">, First, Must<Word<",">, More>..., Word<"]">>>;
 using ClampLow = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::low>;
 using ClampHigh = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::high>;
+using AddsTo = Set<KernelNumber<&Kernel::addedToZero>, true, &Draft::kernel, &Kernel::addsInput>;
+using AddedToLow = NumberInto<&Draft::kernel, &Kernel::addedToClamp, &Clamp::low>;
+using AddedToHigh = NumberInto<&Draft::kernel, &Kernel::addedToClamp, &Clamp::high>;
 struct KernelRescale
     : IfMust<Word<"rescale">, NumberInto<&Draft::kernel, &Kernel::rescale, &Multiplier::multiplier>,
              Word<">>">, NumberInto<&Draft::kernel, &Kernel::rescale, &Multiplier::shift>> {};
@@ -237,7 +240,8 @@ struct KernelLine
              OptionalNumber<"shift", &Draft::kernel, &Kernel::shift>,
              opt<Set<Word<"negative-scale">, true, &Draft::kernel, &Kernel::negativeScale>>,
              opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
-             OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>> {};
+             OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>,
+             KernelList<"adds-to", AddsTo, AddedToLow, AddedToHigh>> {};
 
 struct AxisRunText : IfMust<Word<"to">, NumberInto<&Draft::run, &AxisRun::to>,
                             OptionalNumber<"step", &Draft::run, &AxisRun::toStep>, Word<"from">,

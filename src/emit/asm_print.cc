@@ -407,8 +407,10 @@ void Printer::kernel(std::size_t index) {
   field("shift", k.shift, 0)
       .flag("negative-scale", k.negativeScale)
       .flag("per-channel", k.tablePerChannel)
-      .field("fill", k.fill, 0)
-      .line();
+      .field("fill", k.fill, 0);
+  if (k.addsInput)
+    word(" adds-to ").integers({k.addedToZero, k.addedToClamp.low, k.addedToClamp.high});
+  line();
   for (const Kernel::Move& m : k.moves)
     word("  move")
         .axis("columns", m.columns)

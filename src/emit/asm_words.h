@@ -37,6 +37,6 @@ inline constexpr std::array kWords = {"LOAD",        "LOADW",       "LOADFM",   
                                       "stride",      "dilation",    "pad",       "zeros",
                                       "clamp",       "whole",       "count-pad", "rescale",
                                       "multipliers", "shift",       "fill",      "negative-scale",
-                                      "table",       "per-channel", "channels"};
+                                      "table",       "per-channel", "channels",  "adds-to"};
 
 }  // namespace heddle::asm_text

@@ -30,7 +30,16 @@ TensorValue interpretOp(const CanonicalGraph& graph, const CanonicalOp& op,
   }
   const CanonicalTensor& output = graph.tensors.at(op.output.at());
   return std::visit(
-      Overloaded{[&](const Add& add) { return evaluate(add, inputs.at(0), inputs.at(1), output); },
+      Overloaded{[&](const Conv& conv) {
+                   if (!conv.fusedAdd) return evaluate(conv, inputs.at(0), output);
+                   const CanonicalTensor before{.name = output.name,
+                                                .shape = output.shape,
+                                                .zeroPoint = conv.fusedAdd->zero,
+                                                .constant = {}};
+                   const TensorValue value = evaluate(conv, inputs.at(0), before);
+                   return evaluate(conv.fusedAdd->add, {before, value}, inputs.at(1), output);
+                 },
+                 [&](const Add& add) { return evaluate(add, inputs.at(0), inputs.at(1), output); },
                  [&](const Mul& mul) { return evaluate(mul, inputs.at(0), inputs.at(1), output); },
                  [&](const Assemble& assemble) { return evaluate(assemble, inputs, output); },
                  [&](const auto& unary) { return evaluate(unary, inputs.at(0), output); }},

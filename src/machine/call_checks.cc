@@ -48,7 +48,9 @@ class CallChecks {
                    "a call's window is larger than can be simulated",
                    "at most " + std::to_string(kMaxWindowCells) + " cells of 8 bytes",
                    "give the cores less memory (--set core.memory=...)");
-    if (k.clamp.low > k.clamp.high) malformed("the kernel's clamp is empty");
+    if (k.clamp.low > k.clamp.high || k.addedToClamp.low > k.addedToClamp.high)
+      malformed("the kernel's clamp is empty");
+    if (k.addsInput && k.op != OpKind::Conv) malformed("only a CONV adds an input");
   }
 
   void checkOperandsOf(const Call<Affine>& i, const Kernel& k) {
@@ -56,14 +58,16 @@ class CallChecks {
                assemble = k.op == OpKind::Assemble;
     const bool reduces = k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv ||
                          k.op == OpKind::MaxPool || k.op == OpKind::AveragePool;
-    const std::size_t inputs = assemble ? k.moves.size() : two ? 2 : 1;
+    const std::size_t inputs = assemble                                ? k.moves.size()
+                               : two || (k.addsInput && i.finish) ? 2
+                                                                  : 1;
     if (inputs > kMaxUses)
       malformed("the kernel needs " + std::to_string(inputs) + " inputs; at most " +
                 std::to_string(kMaxUses));
     if (i.inputs.size() != inputs)
       malformed("the call has " + std::to_string(i.inputs.size()) +
                 " inputs where its kernel needs " + std::to_string(inputs));
-    for (const RowRing<Affine>& ring : i.inputs) checkRing(ring, k);
+    for (std::size_t n = 0; n < i.inputs.size(); ++n) checkRing(i.inputs[n], k, n);
     if (!i.finish && !reduces) malformed("only reductions are cut over time");
     if (!(i.init && i.finish) && !i.accumulator)
       malformed("a reduction that is cut over time has an accumulator");
@@ -78,7 +82,7 @@ class CallChecks {
       malformed("the part is not the row that the kernel computes");
   }
 
-  void checkRing(const RowRing<Affine>& ring, const Kernel& k) {
+  void checkRing(const RowRing<Affine>& ring, const Kernel& k, std::size_t input) {
     if (ring.absent) return;
     checkRoot(ring.tensor);
     if (!inRange(ring.length, 1, kMaxExtent) || !inRange(ring.columns, 1, kMaxExtent) ||
@@ -86,8 +90,8 @@ class CallChecks {
         !inRange(ring.rowBytes, ring.columns * ring.blocks * kBlock, kMaxRowBytes))
       malformed("a ring of rows cannot be");
     const std::int64_t needed = k.op == OpKind::Assemble ? 1
-                                : k.op == OpKind::Conv   ? k.inputBlocks
-                                                         : k.outputBlocks;
+                                : k.op == OpKind::Conv && input == 0 ? k.inputBlocks
+                                                                     : k.outputBlocks;
     if (ring.blocks < needed)
       malformed("a ring holds " + std::to_string(ring.blocks) +
                 " channel blocks where the kernel reads " + std::to_string(needed));

@@ -138,12 +138,14 @@ class Epilogue {
 void requantizeRow(const Kernel& kernel, const std::int32_t* sums, const std::int8_t* tail,
                    std::int8_t* output) {
   const Epilogue epilogue(kernel, tail);
+  const std::int8_t zero = kernel.addsInput ? kernel.addedToZero : kernel.outputZero;
+  const Clamp clamp = kernel.addsInput ? kernel.addedToClamp : kernel.clamp;
   for (std::int64_t b = 0; b < kernel.outputBlocks; ++b)
     for (std::int64_t x = 0; x < kernel.outputColumns; ++x)
       for (std::int64_t k = 0; k < kBlock; ++k) {
         const std::int64_t i = (b * kernel.outputColumns + x) * kBlock + k;
-        output[i] = saturate(kernel.outputZero + epilogue.scaled(sums[i], b * kBlock + k),
-                             kernel.clamp.low, kernel.clamp.high);
+        output[i] =
+            saturate(zero + epilogue.scaled(sums[i], b * kBlock + k), clamp.low, clamp.high);
       }
 }
 

@@ -39,7 +39,8 @@ void DataPath::call(const Call<std::int64_t>& call, std::size_t memory, std::uin
     if (kernel.op == OpKind::Assemble)
       assembled_[i] = readMoved(call.inputs[i], kernel.moves[i], memory, operation);
     else
-      readWindow(call.inputs[i], kernel, memory, operation, windows_[i]);
+      readWindow(call.inputs[i], kernel, kernel.addsInput && i == 1, memory, operation,
+                 windows_[i]);
   }
   const std::int8_t* record = readRecord(call, kernel, memory, operation);
   const Reduction reduction = useAccumulator(call, memory, operation);
@@ -92,13 +93,14 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
   return memories_[memory].bytes.get() + address;
 }
 
-void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel,
+void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, bool isAdded,
                           std::size_t memory, std::uint32_t operation, WindowRows& window) {
   const ProgramTensor& tensor = x_.program->tensors[ring.tensor.at()];
-  const Window& w = kernel.window;
+  const Window w = isAdded ? Window{} : kernel.window;
   const std::int64_t span =
       (kernel.outputColumns - 1) * w.strideX + (w.kernelX - 1) * w.dilationX + 1;
-  const std::int64_t blocks = kernel.op == OpKind::Conv ? kernel.inputBlocks : kernel.outputBlocks;
+  const std::int64_t blocks =
+      kernel.op == OpKind::Conv && !isAdded ? kernel.inputBlocks : kernel.outputBlocks;
   if (!inRange(ring.row, -kMaxExtent, kMaxExtent) ||
       !inRange(ring.column, -kMaxExtent, kMaxExtent) ||
       !inRange(ring.origin, -kMaxExtent, kMaxExtent))
@@ -117,8 +119,8 @@ void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kerne
     window.rows[static_cast<std::size_t>(ky)] =
         readRow(ring, row, 0, blocks, first, last, memory, operation);
   }
-  const bool borderless =
-      kernel.op == OpKind::Add || kernel.op == OpKind::Mul || kernel.op == OpKind::Table;
+  const bool borderless = isAdded || kernel.op == OpKind::Add || kernel.op == OpKind::Mul ||
+                          kernel.op == OpKind::Table;
   if (borderless &&
       (window.rows.front() == nullptr || ring.column < 0 ||
        ring.column + span > tensor.shape.width || w.kernelY * w.kernelX != 1 || w.strideX != 1))
@@ -193,6 +195,7 @@ void DataPath::compute(const Call<std::int64_t>& call, const Kernel& kernel,
   switch (kernel.op) {
     case OpKind::Conv:
       runConv(kernel, windows_[0], record, reduction, output, scratch_);
+      if (kernel.addsInput && reduction.finish) addInput(kernel, windows_[1], output);
       break;
     case OpKind::DepthwiseConv:
       runDepthwiseConv(kernel, windows_[0], record, reduction, output, scratch_);

@@ -94,8 +94,8 @@ class DataPath {
 
   void call(const Call<std::int64_t>& call, std::size_t memory, std::uint32_t operation);
   [[noreturn]] void misread(std::uint32_t operation, const std::string& what) const;
-  void readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, std::size_t memory,
-                  std::uint32_t operation, WindowRows& rows);
+  void readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, bool isAdded,
+                  std::size_t memory, std::uint32_t operation, WindowRows& rows);
   const std::int8_t* readRow(const RowRing<std::int64_t>& ring, std::int64_t row,
                              std::int64_t firstBlock, std::int64_t blocks, std::int64_t first,
                              std::int64_t last, std::size_t memory, std::uint32_t operation);

@@ -57,6 +57,8 @@ void runMaxPool(const Kernel& kernel, const WindowRows& input, const Reduction& 
 void runAveragePool(const Kernel& kernel, const WindowRows& input, std::int64_t row,
                     std::int64_t tensorHeight, const Reduction& reduction, std::int8_t* output,
                     KernelScratch& scratch);
+// What a CONV does to the output row of a call that finishes, where the kernel adds an input.
+void addInput(const Kernel& kernel, const WindowRows& input, std::int8_t* output);
 void runAdd(const Kernel& kernel, const WindowRows& a, const WindowRows& b, std::int8_t* output);
 void runMul(const Kernel& kernel, const WindowRows& a, const WindowRows& b, std::int8_t* output);
 void runTable(const Kernel& kernel, const WindowRows& input, const std::int8_t* record,

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "alike.h"
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/tiling/nest.h"
 
 namespace heddle {
@@ -44,7 +45,7 @@ class StepCounter {
         m_(plan.layers[plan.schedule[step].layer.at()]),
         nest_(graph, OpId(plan.schedule[step].layer.at()), m_),
         isDense_(!leavesBlocksOut(op_)),
-        alike_(sharesInput(op_) && isDense_) {}
+        alike_(reducesChannels(op_) && isDense_) {}
 
   StepWork run() {
     work_.wires.resize(device_.wires.size());
@@ -123,11 +124,10 @@ class StepCounter {
   }
 
   // The first of a route's cores that takes rows in an iteration; null where none does.
-  const CoreShare* taker(const Route& route, const Iteration& i) const {
+  const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) const {
     for (const CoreAt& core : route.cores) {
       const CoreShare& share = *m_.shareOf(core);
-      if ((m_.resident || !m_.passBlocks(share, i.pass).empty()) && !calls(share, i).empty())
-        return &share;
+      if (nest_.takesRows(share, operand, i) && !calls(share, i).empty()) return &share;
     }
     return nullptr;
   }
@@ -135,8 +135,8 @@ class StepCounter {
   void countRows(std::size_t operand, const Route& route) {
     N key = -1;
     for (const Iteration& i : nest_.iterations()) {
-      if (m_.resident && nest_.inputKey(i) == key) continue;
-      const CoreShare* share = taker(route, i);
+      if (nest_.stays(operand) && nest_.inputKey(i) == key) continue;
+      const CoreShare* share = taker(operand, route, i);
       if (!share) continue;
       key = nest_.inputKey(i);
       const std::vector<RowCall> due = calls(*share, i);
@@ -263,16 +263,19 @@ class StepCounter {
     const N kernelX = windowOf(op_) ? windowOf(op_)->kernelX : 1;
     const N computed = blocksComputed(op_, blocks, part),
             most = telling ? mostComputed(share, i) : computed;
+    const N added = fusedAddOf(op_) && nest_.last(i) ? blocks.count : 0;
     std::vector<CallWork> out;
     for (std::size_t k = 0; k < due.size(); ++k) {
       CallWork call;
       call.times = 1;
       const N taps = part.kernelRows.count * kernelX;
-      call.kernel = kernelWork(op_.kind(), computed, taps, due[k].x.count);
-      call.pace = kernelWork(op_.kind(), most, taps, due[k].x.count);
-      for (std::size_t operand = 0; telling && operand < rows.size(); ++operand) {
+      call.kernel = kernelWork(op_.kind(), computed, taps, due[k].x.count, added);
+      call.pace = kernelWork(op_.kind(), most, taps, due[k].x.count, added);
+      for (std::size_t operand = 0; operand < rows.size(); ++operand) {
+        if (isAddend(op_, operand) ? !nest_.last(i) : !telling) continue;
         const N fresh = rows[operand].fresh[k];
-        const N ahead = std::min(fresh, std::max<N>(m_.rings[operand].length - window, 0));
+        const N before = isAddend(op_, operand) ? 1 : window;
+        const N ahead = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
         const Interval& all = rows[operand].window[k];
         if (first && k == 0) {
           addRows(core.first, share, operand, i, due[k], {all.first, all.count});

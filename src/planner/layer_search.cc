@@ -8,6 +8,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/cost/cost.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
@@ -119,7 +120,7 @@ class LayerSearch {
   }
 
   void search() {
-    const std::int64_t inputBlocks = sharesInput(op_) ? blocksOf(input_) : 1;
+    const std::int64_t inputBlocks = reducesChannels(op_) ? blocksOf(input_) : 1;
     for (std::int64_t kernelParts : steps(window_.kernelY)) {
       lengths_.clear();
       waiting_.clear();
@@ -142,7 +143,7 @@ class LayerSearch {
   void tryShapes(std::int64_t blocks, std::int64_t channelParts, std::int64_t kernelParts) {
     const bool reduced = channelParts > 1 || kernelParts > 1;
     for (bool resident : {true, false}) {
-      if (resident && !sharesInput(op_)) continue;
+      if (resident && !reducesChannels(op_)) continue;
       for (std::int64_t slots : {4, 3, 2, 1}) {
         const auto turnsFit = [&](const Streams& s) { return turnsOfRecords(s) == slots - 1; };
         if (slots > 2 && std::ranges::none_of(menu_, turnsFit)) continue;
@@ -204,7 +205,7 @@ class LayerSearch {
 
   ReductionPart part(const Candidate& c, std::int64_t index) const {
     ReductionPart p;
-    if (sharesInput(op_))
+    if (reducesChannels(op_))
       p.inputBlocks = evenPart(blocksOf(input_), c.channelParts, index % c.channelParts);
     p.kernelRows = evenPart(window_.kernelY, c.kernelParts, index / c.channelParts);
     return p;
@@ -322,7 +323,7 @@ class LayerSearch {
   std::int64_t computed(const Mapping& t, std::size_t channelPart, std::int64_t pass,
                         std::size_t part) const {
     const Interval blocks = passBlocks(t, channelPart, pass);
-    return sharesInput(op_) ? counts_.count(blocks, t.parts[part].inputBlocks) : blocks.count;
+    return reducesChannels(op_) ? counts_.count(blocks, t.parts[part].inputBlocks) : blocks.count;
   }
 
   // How many parts of the channels need be looked at: of dense weights the first has most.
@@ -356,7 +357,8 @@ class LayerSearch {
       for (std::size_t i = 0; i < operands_.size(); ++i) {
         const RingLengths& n = lengths(i, c.kernelParts);
         RingPlan ring;
-        ring.length = c.resident ? n.whole : doubled ? n.doubled : n.single;
+        const bool two = doubled && (limits_.ahead || !isAddend(op_, i));
+        ring.length = c.resident && !isAddend(op_, i) ? n.whole : two ? n.doubled : n.single;
         ring.rowBytes =
             roundUpTo(inputBlocks(t, i) * inputColumns(i, c, columns) * kBlock, kRingAlignment);
         bytes += ring.length * ring.rowBytes;
@@ -392,7 +394,7 @@ class LayerSearch {
 
   // Most columns of an operand that a core holds, for chunks of at most `columns` output columns.
   std::int64_t inputColumns(std::size_t operand, const Candidate& c, std::int64_t columns) const {
-    if (windowOf(op_))
+    if (operands_[operand].hasWindow())
       return std::min(input_.width, (columns - 1) * window_.strideX +
                                         (window_.kernelX - 1) * window_.dilationX + 1);
     std::int64_t most = 0;
@@ -408,7 +410,7 @@ class LayerSearch {
 
   // Most blocks of an operand that a core holds in a row.
   std::int64_t inputBlocks(const Mapping& t, std::size_t operand) const {
-    if (sharesInput(op_)) return t.resident ? blocksOf(input_) : t.parts[0].inputBlocks.count;
+    if (sharesInput(op_, operand)) return t.resident ? blocksOf(input_) : t.parts[0].inputBlocks.count;
     std::int64_t most = 0;
     for (std::size_t r = 0; r < cut_.blocks.size(); ++r)
       for (std::int64_t k = 0; k < t.passes; ++k)
@@ -494,8 +496,9 @@ class LayerSearch {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const RingLengths& n = lengths(i, c.kernelParts);
       const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
-      const std::int64_t blocks = sharesInput(op_) ? blocksOf(input_) : mostBlocks_;
-      const std::int64_t again = sharesInput(op_) && !t.resident ? t.passes * c.kernelParts : 1;
+      const bool shared = sharesInput(op_, i);
+      const std::int64_t blocks = shared ? blocksOf(input_) : mostBlocks_;
+      const std::int64_t again = shared && !t.resident ? t.passes * c.kernelParts : 1;
       const std::int64_t row = wireTime(Bytes(blocks * width * kBlock), device_).raw();
       const std::int64_t overlap = (t.bands - 1) * (n.single - 1);
       a.inputs.push_back(again * (n.rowsLoaded + overlap) * row);
@@ -560,7 +563,8 @@ class LayerSearch {
     const std::int64_t blocks = passBlocks(t, channelPart, pass).count,
                        kept = computed(t, channelPart, pass, part);
     const KernelWork call =
-        kernelWork(op_.kind(), kept, t.parts[part].kernelRows.count * window_.kernelX, columns);
+        kernelWork(op_.kind(), kept, t.parts[part].kernelRows.count * window_.kernelX, columns,
+                   fusedAddOf(op_) && part + 1 == t.parts.size() ? blocks : 0);
     const Bytes bytes(
         t.equalRecords ? t.weightBytes
                        : recordBytes(op_, blocks, t.parts[part], part + 1 == t.parts.size(), kept));

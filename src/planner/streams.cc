@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/tiling/geometry.h"
 
 namespace heddle {
@@ -21,13 +22,8 @@ class StreamMenu {
   StreamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut, const DataflowWires& wires,
              const Device& device)
       : op_(op), hasWeights_(hasWeights), wires_(wires), device_(device) {
-    for (std::size_t b = 0; b < cut.boxes.size(); ++b) {
-      if (sharesInput(op)) inputGroups_.emplace_back();
-      for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
-        if (!sharesInput(op)) inputGroups_.emplace_back();
-        inputGroups_.back().push_back(cut.coreOf(b, k));
-      }
-    }
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      inputGroups_.push_back(groupsOf(cut, sharesInput(op, i)));
     for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
       weightGroups_.emplace_back();
       for (std::size_t b = 0; b < cut.boxes.size(); ++b)
@@ -37,15 +33,18 @@ class StreamMenu {
 
   std::vector<Streams> run() {
     const std::size_t operands = op_.inputs.size();
-    const auto all = [&](Way way) { return std::vector<Way>(operands, way); };
-    std::vector<std::vector<Way>> inputs{all(Way::Columns)};
-    if (wires_.rowsTakeAll) {
-      std::vector<Way> byTurns;
-      for (std::size_t i = 0; i < operands; ++i)
-        byTurns.push_back(i % 2 == 0 ? Way::Columns : Way::Rows);
-      if (operands > 1) inputs.push_back(byTurns);
-      if (areSingle(inputGroups_)) inputs.push_back(all(Way::Turns));
-      inputs.push_back(all(Way::Rows));
+    std::vector<std::vector<Way>> inputs;
+    if (fusedAddOf(op_)) {
+      for (const Way way : waysOf(inputGroups_[0]))
+        for (const Way added : waysOf(inputGroups_[1])) inputs.push_back({way, added});
+    } else {
+      for (const Way way : waysOf(inputGroups_[0])) {
+        inputs.emplace_back(operands, way);
+        if (way != Way::Columns || operands < 2 || !wires_.rowsTakeAll) continue;
+        std::vector<Way>& byTurns = inputs.emplace_back();
+        for (std::size_t i = 0; i < operands; ++i)
+          byTurns.push_back(i % 2 == 0 ? Way::Columns : Way::Rows);
+      }
     }
     std::vector<Way> weights{Way::Rows};
     if (hasWeights_) {
@@ -63,6 +62,24 @@ class StreamMenu {
   }
 
  private:
+  static Groups groupsOf(const MeshCut& cut, bool shared) {
+    Groups groups;
+    for (std::size_t b = 0; b < cut.boxes.size(); ++b) {
+      if (shared) groups.emplace_back();
+      for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
+        if (!shared) groups.emplace_back();
+        groups.back().push_back(cut.coreOf(b, k));
+      }
+    }
+    return groups;
+  }
+
+  std::vector<Way> waysOf(const Groups& groups) const {
+    if (!wires_.rowsTakeAll) return {Way::Columns};
+    if (areSingle(groups)) return {Way::Columns, Way::Turns, Way::Rows};
+    return {Way::Columns, Way::Rows};
+  }
+
   static bool areSingle(const Groups& groups) {
     return std::ranges::all_of(groups, [](const auto& group) { return group.size() == 1; });
   }
@@ -118,7 +135,7 @@ class StreamMenu {
 
   void add(const std::vector<Way>& inputs, Way weights) {
     Streams streams;
-    for (const Way way : inputs) streams.inputs.push_back(routesOf(inputGroups_, way));
+    for (const Way way : inputs) streams.inputs.push_back(routesOf(inputGroups_[streams.inputs.size()], way));
     if (hasWeights_) streams.weights = routesOf(weightGroups_, weights);
     streams.routesOfAMemtile = mostRoutesOfAMemtile(streams.weights);
     streams.routesOfAChannel =
@@ -148,7 +165,8 @@ class StreamMenu {
   bool hasWeights_;
   const DataflowWires& wires_;
   const Device& device_;
-  Groups inputGroups_, weightGroups_;
+  std::vector<Groups> inputGroups_;  // per operand
+  Groups weightGroups_;
   std::vector<Streams> menu_;
 };
 

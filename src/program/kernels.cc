@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "generation.h"
+#include "heddle/canon/fuse_adds.h"
 
 namespace heddle {
 namespace {
@@ -37,6 +39,12 @@ AxisMap restricted(const AxisMap& map, std::int64_t first, std::int64_t count,
   return out;
 }
 
+void describeAdd(const Add& add, Kernel& k) {
+  k.multiplierA = add.multiplierA;
+  k.multiplierB = add.multiplierB;
+  k.shift = add.shift;
+}
+
 // What an operator's attributes say of all its calls.
 void describeOperator(const CanonicalOp& op, Kernel& k) {
   k.op = op.kind();
@@ -48,15 +56,18 @@ void describeOperator(const CanonicalOp& op, Kernel& k) {
           k.negativeScale = !a.requantizeNegative.empty();
       },
       op.attributes);
-  if (const auto* pool = std::get_if<AveragePool>(&op.attributes)) {
+  if (const FusedAdd* fused = fusedAddOf(op)) {
+    k.addsInput = true;
+    k.addedToZero = fused->zero;
+    k.addedToClamp = std::exchange(k.clamp, fused->add.clamp);
+    describeAdd(fused->add, k);
+  } else if (const auto* pool = std::get_if<AveragePool>(&op.attributes)) {
     k.countIncludesPad = pool->countIncludesPad;
     k.rescale = pool->rescale;
   } else if (const auto* mul = std::get_if<Mul>(&op.attributes)) {
     k.rescale = mul->requantize;
   } else if (const auto* add = std::get_if<Add>(&op.attributes)) {
-    k.multiplierA = add->multiplierA;
-    k.multiplierB = add->multiplierB;
-    k.shift = add->shift;
+    describeAdd(*add, k);
   } else if (const auto* table = std::get_if<Table>(&op.attributes)) {
     k.tablePerChannel = table->tables.size() > 1;
   } else if (const auto* assemble = std::get_if<Assemble>(&op.attributes)) {

@@ -314,9 +314,9 @@ class StepTeller {
     for (std::size_t i = 0; i < rows_.size(); ++i)
       for (std::size_t r = 0; r < rows_[i].size(); ++r) {
         RowStream& stream = rows_[i][r];
-        stream.cores = participants(m_.inputs[i][r], at);
+        stream.cores = participants(i, m_.inputs[i][r], at);
         stream.telling =
-            !stream.cores.empty() && (!m_.resident || stream.key != nest_.inputKey(at));
+            !stream.cores.empty() && (!nest_.stays(i) || stream.key != nest_.inputKey(at));
         if (!stream.telling) continue;
         stream.key = nest_.inputKey(at);
         stream.calls = 0;
@@ -325,12 +325,11 @@ class StepTeller {
   }
 
   // Cores of a route that take its rows in this iteration.
-  std::vector<CoreAt> participants(const Route& route, const Iteration& at) {
+  std::vector<CoreAt> participants(std::size_t operand, const Route& route, const Iteration& at) {
     std::vector<CoreAt> cores;
     for (const CoreAt& core : route.cores) {
       const CoreShare& share = shareAt(core);
-      if ((m_.resident || !m_.passBlocks(share, at.pass).empty()) && !calls(share, at).empty())
-        cores.push_back(core);
+      if (nest_.takesRows(share, operand, at) && !calls(share, at).empty()) cores.push_back(core);
     }
     return cores;
   }
@@ -364,7 +363,7 @@ class StepTeller {
     if (stream.box != due[call].box) {
       // A new sweep goes on in the ring where the last one ended, so that its first rows need not
       // wait.
-      offset = m_.resident && stream.pieces == 0 ? 0 : stream.end - rows.first;
+      offset = nest_.stays(operand) && stream.pieces == 0 ? 0 : stream.end - rows.first;
       stream.box = due[call].box;
       stream.next = rows.first;
     }
@@ -544,7 +543,7 @@ class StepTeller {
     in.blocks = h.blocks.count;
     in.base = ringsAt_[operand];
     in.block = g_.rootBlock(tensor) + h.blocks.first;
-    if (m_.resident) {  // the ring holds all channels, this call reads a part of them
+    if (nest_.stays(operand)) {  // the ring holds all channels, this call reads a part of them
       in.base += part.inputBlocks.first * h.columns.count * kBlock;
       in.block += part.inputBlocks.first;
       in.blocks = part.inputBlocks.count;
@@ -552,7 +551,7 @@ class StepTeller {
     in.ringOffset = stream.offset[row.box];
     in.row = g.firstRow(row.y, part.kernelRows);
     in.origin = h.columns.first;
-    in.column = windowOf(op_) ? g.firstColumn(row.x.first) : h.columns.first;
+    in.column = g.hasWindow() ? g.firstColumn(row.x.first) : h.columns.first;
     in.absent = g.absent(row.y);
     const Interval rows = g.rows(row.y, part.kernelRows);
     for (N a = rows.first; a < rows.end(); ++a) {

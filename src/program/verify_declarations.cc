@@ -218,7 +218,8 @@ class Declarations {
     fits = fits && within(k.multiplierA, -kAddMultiplier, kAddMultiplier) &&
            within(k.multiplierB, -kAddMultiplier, kAddMultiplier) && within(k.shift, 0, 1 << 12) &&
            k.rescale.multiplier >= 0 && within(k.rescale.shift, -(1 << 12), 1 << 12) &&
-           k.clamp.low <= k.clamp.high;
+           k.clamp.low <= k.clamp.high && k.addedToClamp.low <= k.addedToClamp.high &&
+           (!k.addsInput || k.op == OpKind::Conv);
     for (const Kernel::Move& move : k.moves)
       fits = fits && mapFits(move.columns, k.outputColumns) &&
              mapFits(move.channels, k.outputBlocks * kBlock) && within(move.table, -1, kMaxExtent);

@@ -620,9 +620,9 @@ class Sections {
 
   // ---- calls ------------------------------------------------------------------------------------
 
-  static std::size_t inputsOf(const Kernel& k) {
+  static std::size_t inputsOf(const Kernel& k, bool finish) {
     if (k.op == OpKind::Assemble) return k.moves.size();
-    return k.op == OpKind::Add || k.op == OpKind::Mul ? 2 : 1;
+    return k.op == OpKind::Add || k.op == OpKind::Mul || (k.addsInput && finish) ? 2 : 1;
   }
 
   // Bytes of a weight record with `kept` blocks, as program.h lays it out.
@@ -668,9 +668,9 @@ class Sections {
       faultHere("PROG006", "the part is not one output row of the kernel",
                 to_string(i.part.rows) + " rows of " + to_string(i.part.blocks) + " blocks",
                 "compute one row of " + to_string(k.outputBlocks) + " blocks");
-    if (i.inputs.size() != inputsOf(k))
+    if (const std::size_t wanted = inputsOf(k, i.finish); i.inputs.size() != wanted)
       faultHere("PROG006", "the kernel has another number of inputs",
-                to_string(i.inputs.size()) + " instead of " + to_string(inputsOf(k)),
+                to_string(i.inputs.size()) + " instead of " + to_string(wanted),
                 "give it its inputs");
     else
       for (std::size_t n = 0; n < i.inputs.size(); ++n) ring(n, i.inputs[n], k);

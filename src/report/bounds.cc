@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/cost/cost.h"
 
 namespace heddle {
@@ -129,14 +130,19 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     const double output = static_cast<double>(needs.outputBytes) / coreWrite;
     bounds.layerSeconds.push_back(std::max({compute, anyWire, output}));
     sum += bounds.layerSeconds.back();
-    const double twoKinds = wires.all ? std::max(onWires(needs.weightBytes, wires.row),
-                                                 onWires(needs.inputBytes, wires.column))
-                                      : anyWire;
-    paperSum += std::max({compute, twoKinds, output});
+    const auto twoKinds = [&](std::int64_t weightBytes, std::int64_t inputBytes) {
+      return wires.all ? std::max(onWires(weightBytes, wires.row), onWires(inputBytes, wires.column))
+                       : onWires(weightBytes + inputBytes, std::ssize(device.wires));
+    };
+    // Nothing is fused in the paper, nor in the sums over all layers: what a convolution adds at its
+    // end is a layer of its own, which reads what the convolution wrote.
+    const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0;
+    paperSum += std::max({compute, twoKinds(needs.weightBytes, needs.inputBytes - added), output});
+    if (added > 0) paperSum += std::max(twoKinds(0, 2 * added), output);
     weights += needs.weightBytes;
     bounds.computeSeconds += compute;
-    bounds.memtileToCoreSeconds += anyWire;
-    bounds.coreToMemtileSeconds += output;
+    bounds.memtileToCoreSeconds += anyWire + onWires(added, std::ssize(device.wires));
+    bounds.coreToMemtileSeconds += added > 0 ? 2 * output : output;
   }
   std::int64_t networkIn = 0, networkOut = 0;
   for (const Port& port : graph.inputs) networkIn += elements(graph, port.tensor);
@@ -146,6 +152,10 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
   bounds.lowerBoundSeconds =
       std::max({bounds.computeSeconds, bounds.ddrReadSeconds, bounds.ddrWriteSeconds,
                 bounds.memtileToCoreSeconds, bounds.coreToMemtileSeconds});
+  bounds.fusedLowerBoundSeconds =
+      std::max({bounds.computeSeconds, bounds.ddrReadSeconds, bounds.ddrWriteSeconds,
+                onWires(weights + networkIn, std::ssize(device.wires)),
+                static_cast<double>(networkOut) / coreWrite});
   // The paper's shim has one channel for weights and one for activations.
   const double ddr = wires.all && device.memtile.ddrChannelsIn > 1
                          ? static_cast<double>(std::max(weights, networkIn)) / (ddrRead / 2)

@@ -227,6 +227,7 @@ void readBounds(EntryReader& read, const Entry& in, Report& report) {
   bounds.memtileToCoreSeconds = read.real(in, "memtileToCoreSeconds");
   bounds.coreToMemtileSeconds = read.real(in, "coreToMemtileSeconds");
   bounds.lowerBoundSeconds = read.real(in, "lowerBoundSeconds");
+  bounds.fusedLowerBoundSeconds = read.real(in, "fusedLowerBoundSeconds");
   bounds.layerBoundSeconds = read.real(in, "layerBoundSeconds");
   bounds.paperBoundSeconds = read.real(in, "paperBoundSeconds");
   report.layerBoundPassedBy = read.texts(in, "layerBoundPassedBy");

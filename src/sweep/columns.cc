@@ -45,7 +45,7 @@ std::vector<Column> makeColumns() {
       result("ms", "ms", "time of one inference: simulated, or of an estimate in closed form"),
       result("cycles", "cycles", "the same in cycles of the array's clock"),
       result("ips", "1/s", "inferences a second, one after another"),
-      result("floorMs", "ms", "lower bound of the time: the busiest resource alone"),
+      result("floorMs", "ms", "lower bound of the time: the busiest resource alone, everything fused"),
       result("layerBoundMs", "ms", "one layer after another, each at its busiest resource"),
       result("boundCompute", "", "fraction of the time in layers that compute bounds"),
       result("boundInputWire", "", "fraction of the time in layers that wires for inputs bound"),

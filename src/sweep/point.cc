@@ -161,7 +161,7 @@ void addNeeds(Point& point, const CanonicalGraph& graph, const Bounds& bounds) {
     all.weightBytes += needs.weightBytes;
     all.denseWeightBytes += needs.denseWeightBytes;
   }
-  point.values["floorMs"] = milli(bounds.lowerBoundSeconds);
+  point.values["floorMs"] = milli(bounds.fusedLowerBoundSeconds);
   point.values["layerBoundMs"] = milli(bounds.layerBoundSeconds);
   point.values["macs"] = static_cast<double>(all.macs);
   point.values["weightMB"] = mega(all.weightBytes);

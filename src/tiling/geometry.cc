@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/support/check.h"
 
 namespace heddle {
@@ -47,13 +48,18 @@ const Window* windowOf(const CanonicalOp& op) {
       op.attributes);
 }
 
-bool sharesInput(const CanonicalOp& op) { return op.kind() == OpKind::Conv; }
+bool reducesChannels(const CanonicalOp& op) { return op.kind() == OpKind::Conv; }
+
+bool sharesInput(const CanonicalOp& op, std::size_t operand) {
+  return reducesChannels(op) && !isAddend(op, operand);
+}
 
 OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op,
                                  std::size_t operand)
-    : op_(&op),
-      input_(graph.tensors[op.inputs[operand].at()].shape),
-      output_(graph.tensors[op.output.at()].shape) {
+    : input_(graph.tensors[op.inputs[operand].at()].shape),
+      output_(graph.tensors[op.output.at()].shape),
+      shared_(sharesInput(op, operand)) {
+  if (isAddend(op, operand)) return;
   if (const Window* window = windowOf(op)) {
     window_ = *window;
     windowed_ = true;
@@ -94,7 +100,7 @@ Interval OperandGeometry::columns(const Interval& x) const {
 }
 
 Interval OperandGeometry::blocks(const Interval& outputBlocks, const ReductionPart& part) const {
-  if (sharesInput(*op_)) return part.inputBlocks;
+  if (shared_) return part.inputBlocks;
   if (channelOf_.empty()) return outputBlocks;
   const Interval channels =
       around(channelOf_, outputBlocks.first * kBlock, outputBlocks.end() * kBlock);

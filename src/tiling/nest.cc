@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/canon/fuse_adds.h"
+
 namespace heddle {
 
 LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mapping)
@@ -89,6 +91,15 @@ std::vector<RowCall> LayerNest::calls(const CoreShare& share, const Interval& ro
   return out;
 }
 
+bool LayerNest::stays(std::size_t operand) const {
+  return mapping_->resident && !isAddend(*op_, operand);
+}
+
+bool LayerNest::takesRows(const CoreShare& share, std::size_t operand, const Iteration& at) const {
+  if (isAddend(*op_, operand) && !last(at)) return false;
+  return stays(operand) || !mapping_->passBlocks(share, at.pass).empty();
+}
+
 Interval LayerNest::loadedKernelRows(const Iteration& at) const {
   return mapping_->resident ? Interval{0, kernelHeight_} : part(at).kernelRows;
 }
@@ -99,7 +110,7 @@ Held LayerNest::held(const CoreShare& share, std::size_t operand, const Iteratio
   ReductionPart part = this->part(at);
   if (mapping_->resident) part.inputBlocks = {0, blocksOf(input_)};
   Held h{g.columns(x), g.blocks(mapping_->passBlocks(share, at.pass), part)};
-  if (h.columns.empty()) h.blocks = {};
+  if (h.columns.empty() || (isAddend(*op_, operand) && !last(at))) h.blocks = {};
   return h;
 }
 

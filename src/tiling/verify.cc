@@ -258,7 +258,7 @@ class PlanCheck {
                 std::to_string(m.rings.size()) + " rings, " + std::to_string(m.inputs.size()) +
                     " operands, " + std::to_string(m.parts.size()) + " parts of the reduction",
                 "give a ring and routes for each operand, and at least one part");
-    if (m.resident && !sharesInput(op()))
+    if (m.resident && !reducesChannels(op()))
       faultHere("PLAN004", "only the input of a convolution can stay over passes", "",
                 "stream the input");
   }
@@ -304,7 +304,7 @@ class PlanCheck {
 
   void reduction() {
     const Window* window = windowOf(op());
-    const bool shared = sharesInput(op());
+    const bool shared = reducesChannels(op());
     const std::int64_t rows = window ? window->kernelY : 1;
     const std::int64_t blocks = shared ? blocksOf(shapeOf(op().inputs[0])) : 1;
     std::vector<Cuboid> boxes;
@@ -467,7 +467,7 @@ class PlanCheck {
       Interval& all = whole.try_emplace(call.box, rows).first->second;
       all.count = std::max(all.end(), rows.end()) - all.first;
     }
-    if (m.resident) {
+    if (nest.stays(operand)) {
       std::int64_t all = 0;
       for (const auto& [box, rows] : whole) all += rows.count;
       most = std::max(most, all);
@@ -494,7 +494,7 @@ class PlanCheck {
         const CoreShare& first = *m.shareOf(route.cores[0]);
         for (const CoreAt& core : route.cores)
           if (core != route.cores[0] &&
-              (!sharesInput(op()) || m.shareOf(core)->boxes != first.boxes))
+              (!sharesInput(op(), i) || m.shareOf(core)->boxes != first.boxes))
             routeFault("cores of one route need different rows",
                        stream + ", " + text(route.cores[0]) + " and " + text(core),
                        "give each a route of its own");

@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 
+#include "graphs.h"
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/make_plan.h"
@@ -114,6 +116,18 @@ Subject generated(std::uint64_t seed, std::int64_t rows, std::int64_t columns) {
   return compiled(graph, testing::paperLike(rows, columns), seed);
 }
 
+// A bottleneck whose sum its last convolution makes, in several passes and parts of the reduction.
+Subject withAFusedSum(std::int64_t rows, std::int64_t columns) {
+  testing::GraphBuilder b("sum");
+  const TensorId x = b.input("x", {9, 10, 40}),
+                 inner = b.conv("inner", x, 24, testing::square(3, 1, 1)),
+                 outer = b.conv("outer", inner, 40, testing::square(1));
+  const auto fused = fuseAdds(b.finish(b.add("sum", x, outer)));
+  Device device = testing::paperLike(rows, columns);
+  device.core.memory = 8_KiB;
+  return compiled(*fused, device, 1);
+}
+
 // Convolutions that keep a quarter, half or a checkerboard of their blocks: records of different
 // lengths, in one and in several parts of the reduction. `padding`: channels that no block needs;
 // their weights mean nothing.
@@ -183,6 +197,8 @@ TEST(Mutation, BrokenProgramsAreNoticed) {
   const int byHand = tally.byKind["lock initial"].second - tally.slower;
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
     judge(generated(seed, 1 + static_cast<std::int64_t>(seed % 3), 2), tally);
+  judge(withAFusedSum(2, 2), tally);
+  judge(withAFusedSum(3, 1), tally);
   print(tally);
   EXPECT_GE(tally.killed() * 100, tally.broken() * 97);
   for (const std::string& kind : kAlwaysNoticed) EXPECT_EQ(tally.byKind[kind].second, 0) << kind;

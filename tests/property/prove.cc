@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/emit/asm.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/machine/machine.h"
@@ -105,6 +106,11 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected, Cycles* makespan,
                                     const PlanOptions& options) try {
+  if (const auto fused = options.effort > 0 ? fuseAdds(graph) : nullptr) {
+    std::vector<TensorValue> ofFused;
+    for (const TensorId t : tensorsBeforeFusion(*fused, graph)) ofFused.push_back(expected[t.at()]);
+    return disprove(*fused, device, inputs, ofFused, makespan, options);
+  }
   const Result<Plan> plan = makePlan(graph, device, options);
   if (!plan) return refusal(plan.diagnostics(), device);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <iostream>
 
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/tiling/plan.h"
 #include "prove.h"
 #include "random_graph.h"
@@ -22,12 +23,14 @@ struct Tried {
 };
 
 Tried tryPlan(std::uint64_t seed) {
-  const CanonicalGraph graph = property::makeRandomGraph({.seed = seed,
+  const CanonicalGraph grown = property::makeRandomGraph({.seed = seed,
                                                           .ops = 4,
                                                           .maxExtent = 24,
                                                           .maxChannels = 60,
                                                           .maxElements = 4'000,
                                                           .maxMacs = 300'000});
+  const auto fused = fuseAdds(grown);
+  const CanonicalGraph& graph = fused ? *fused : grown;
   const Device device = property::randomArray(seed);
   const std::optional<property::RandomPlan> made = property::randomPlan(graph, device, seed);
   if (!made) return {};

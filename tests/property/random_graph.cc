@@ -282,6 +282,7 @@ class Generator {
     fillConvolution(op, shape.channels, taps, tensor(y).zeroPoint);
     if (random_.chance(40)) emptyBlocks(op, shape.channels, input.channels);
     add("Conv", {x}, y, std::move(op));
+    if (random_.chance(25)) addAdd(y);  // a sum that the convolution can make itself
   }
 
   void addDepthwise(TensorId x) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/nest.h"
 #include "heddle/tiling/views.h"
@@ -288,14 +289,14 @@ class Maker {
     m().bands = random_.between(1, std::min<std::int64_t>(2 + fine, shape.height));
     const Window* window = windowOf(op());
     const std::int64_t kernel = window ? window->kernelY : 1;
-    const std::int64_t blocks = sharesInput(op()) ? blocksOf(shapeOf(op().inputs[0])) : 1;
+    const std::int64_t blocks = reducesChannels(op()) ? blocksOf(shapeOf(op().inputs[0])) : 1;
     const bool cut = window && random_.chance(50);
     const std::int64_t k = cut ? random_.between(1, std::min<std::int64_t>(3, kernel)) : 1;
     const std::int64_t c = cut ? random_.between(1, std::min<std::int64_t>(2 + fine, blocks)) : 1;
     for (std::int64_t i = 0; i < c * k; ++i)
-      m().parts.push_back({sharesInput(op()) ? evenPart(blocks, c, i / k) : Interval{},
+      m().parts.push_back({reducesChannels(op()) ? evenPart(blocks, c, i / k) : Interval{},
                            evenPart(kernel, k, i % k)});
-    m().resident = sharesInput(op()) && random_.chance(35);
+    m().resident = reducesChannels(op()) && random_.chance(35);
     sayLoops();
   }
 
@@ -306,6 +307,10 @@ class Maker {
     };
     const bool parts = map.parts.size() > 1;
     if (parts) say("reduction cut over time");
+    if (fusedAddOf(op())) say("an addition at the end of a convolution");
+    if (fusedAddOf(op()) && map.passes > 1 && map.resident)
+      say("an addition over several passes of kept inputs");
+    if (fusedAddOf(op()) && parts) say("an addition after the last part of a reduction");
     if (map.resident && map.passes > 1) say("inputs kept over passes");
     if (map.passes > 1 && map.chunks * map.bands > 1 &&
         place(NestLoop::Pass) > place(NestLoop::Band) && map.bands > 1)
@@ -373,7 +378,7 @@ class Maker {
     std::int64_t rowsOfAll = 0;
     for (const auto& [box, rows] : whole) rowsOfAll += rows.count;
     all = std::max(all, rowsOfAll);
-    ring.length = std::max(ring.length, nest.mapping().resident ? all : most);
+    ring.length = std::max(ring.length, nest.stays(operand) ? all : most);
   }
 
   // ---- routes -----------------------------------------------------------------------------------
@@ -412,7 +417,7 @@ class Maker {
       std::set<std::int64_t> sources;  // all of the home: more than needed is still legal
       for (const HomeBox& box : plan_.homes[root]) sources.insert(box.memtile);
       for (const std::vector<CoreAt>&group : groups([&](const CoreShare&a, const CoreShare&b) {
-             return sharesInput(op()) && a.boxes == b.boxes;
+             return sharesInput(op(), i) && a.boxes == b.boxes;
            }))
         if (!addRoutes(group, sources, map.inputs[i])) return root;
     }
@@ -530,6 +535,9 @@ std::vector<std::string> planKindNames() {
           "cut by W",
           "cut by COUT",
           "reduction cut over time",
+          "an addition at the end of a convolution",
+          "an addition over several passes of kept inputs",
+          "an addition after the last part of a reduction",
           "inputs kept over passes",
           "passes inside bands",
           "weights kept over bands",

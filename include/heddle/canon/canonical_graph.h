@@ -59,6 +59,23 @@ struct Clamp {
   friend bool operator==(const Clamp&, const Clamp&) = default;
 };
 
+// y = clamp(zero(y) + roundHalfEvenShift((a - zero(a)) * multiplierA + (b - zero(b)) * multiplierB,
+// shift)), 64-bit sum. Sub has a negative multiplierB. |multiplier| < 2^46.
+struct Add {
+  std::int64_t multiplierA = 0, multiplierB = 0;
+  std::int32_t shift = 0;
+  Clamp clamp;
+  friend bool operator==(const Add&, const Add&) = default;
+};
+
+// An Add that a convolution does at its end: of what it computes without (`zero` is the zero point of
+// that), as operand a, and its second input, which has the output's shape, as b.
+struct FusedAdd {
+  Add add;
+  std::int8_t zero = 0;
+  friend bool operator==(const FusedAdd&, const FusedAdd&) = default;
+};
+
 // y = clamp(zero(y) + applyMultiplier(bias + sum (x - zero(x)) * (w - weightZero), requantize)),
 // int32 sum that wraps. The border counts as zero(x). Gemm and MatMul with constant weights are 1x1
 // convolutions; a grouped convolution that is not depth-wise is widened to a dense one with zero
@@ -77,6 +94,7 @@ struct Conv {
   // than its zero point, in order output block, input block. Empty: all are taken to (applySparsity
   // fills it in).
   Bits kept;
+  std::optional<FusedAdd> fusedAdd;  // fuseAdds() puts it there
   friend bool operator==(const Conv&, const Conv&) = default;
 };
 
@@ -109,15 +127,6 @@ struct AveragePool {
                        // an exact rational
   Clamp clamp;
   friend bool operator==(const AveragePool&, const AveragePool&) = default;
-};
-
-// y = clamp(zero(y) + roundHalfEvenShift((a - zero(a)) * multiplierA + (b - zero(b)) * multiplierB,
-// shift)), 64-bit sum. Sub has a negative multiplierB. |multiplier| < 2^46.
-struct Add {
-  std::int64_t multiplierA = 0, multiplierB = 0;
-  std::int32_t shift = 0;
-  Clamp clamp;
-  friend bool operator==(const Add&, const Add&) = default;
 };
 
 // y = clamp(zero(y) + applyMultiplier((a - zero(a)) * (b - zero(b)), requantize)); both operands of

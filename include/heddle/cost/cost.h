@@ -15,19 +15,20 @@ struct KernelWork {
   std::int64_t blocks = 1;        // CONV: kept 8x8 weight blocks; DWCONV: channel blocks
   std::int64_t taps = 1;          // KY * KX of the part
   std::int64_t columns = 1;       // output pixels of the row
-  std::int64_t operandBytes = 0;  // others: bytes of operand that the vector unit reads
+  std::int64_t operandBytes = 0;  // that the vector unit reads: of CONV what a fused Add adds
   friend bool operator==(const KernelWork&, const KernelWork&) = default;
 };
 
 // The work of one call. `blocks`: CONV kept 8x8 weight blocks; others channel blocks of the output.
 // Operands of the others: pools read every tap, Add and Mul two bytes for each output byte, Table
-// and Assemble one.
-KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns);
+// and Assemble one; `added`: channel blocks that a fused Add of a CONV adds, one byte each.
+KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns,
+                      std::int64_t added = 0);
 
 //   CONV   3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256 pixels' worth = 252 cycles at 256
 //   MAC a cycle and 4-pixel
 //          blocks of 64 MAC: blocks * taps * roundUp(columns, pixelStep) * 64 / macsPerCycle,
-//          rounded up once
+//          rounded up once; a fused Add is done afterwards
 Cycles kernelTime(const KernelWork& work, const Device& device);
 
 // Multiply-accumulates that the call occupies the array with, padding of channels included.

@@ -264,8 +264,13 @@ struct Kernel {
   std::int64_t kernelYWhole = 1;  // AveragePool: rows of the uncut window, for the count
   bool countIncludesPad = false;
   Multiplier rescale;                             // AveragePool, Mul
-  std::int64_t multiplierA = 0, multiplierB = 0;  // Add
-  std::int32_t shift = 0;                         // Add
+  std::int64_t multiplierA = 0, multiplierB = 0;  // Add, and Conv with one fused
+  std::int32_t shift = 0;                         // likewise
+  // Conv: the call that finishes adds its input 1 to what it has computed. `outputZero` and `clamp`
+  // are those of the sum, `addedToZero` and `addedToClamp` those of the convolution by itself.
+  bool addsInput = false;
+  std::int8_t addedToZero = 0;
+  Clamp addedToClamp;
   bool negativeScale =
       false;  // Conv, DepthwiseConv: the record holds the multipliers of negative sums as well
   bool tablePerChannel = false;  // Table

@@ -28,9 +28,12 @@ struct Bounds {
   double computeSeconds = 0;        // needed MACs at the rate of their kernels, all cores busy
   double ddrReadSeconds = 0;        // weights and network inputs once, over all read channels
   double ddrWriteSeconds = 0;       // network outputs once, over all write channels
-  double memtileToCoreSeconds = 0;  // each layer's weights and inputs once, over all wires
+  double memtileToCoreSeconds = 0;  // each layer's weights and inputs once, over all wires; of a
+                                    // convolution with a fused Add those of both
   double coreToMemtileSeconds = 0;  // each layer's output once, over all cores' sending channels
-  double lowerBoundSeconds = 0;     // the largest of these
+  double lowerBoundSeconds = 0;     // the largest of these: nothing is fused
+  // Whatever is fused: compute, weights and the network's own inputs and outputs, each once.
+  double fusedLowerBoundSeconds = 0;
   double layerBoundSeconds = 0;     // sum of layerSeconds, and never below what DDR needs in all
   // The same with the streams on the wires that the paper gives them; layerBoundSeconds where wires
   // are not of its two kinds.

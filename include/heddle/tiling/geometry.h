@@ -28,12 +28,13 @@ class OperandGeometry {
   // Absolute column and row (maybe negative) of the first tap of output column x, row y.
   std::int64_t firstColumn(std::int64_t x) const;
   std::int64_t firstRow(std::int64_t y, const Interval& kernelRows) const;
+  bool hasWindow() const { return windowed_; }
   // An Assemble operand that gives nothing to output row y.
   bool absent(std::int64_t y) const;
 
  private:
-  const CanonicalOp* op_;
   Shape input_, output_;
+  bool shared_ = false;
   Window window_;
   bool windowed_ = false;
   std::vector<std::int64_t> rowOf_, columnOf_,
@@ -42,8 +43,10 @@ class OperandGeometry {
 
 // The window of an operator that has one.
 const Window* windowOf(const CanonicalOp& op);
-// Channels are reduced (CONV), so cores with the same pixels need the same input.
-bool sharesInput(const CanonicalOp& op);
+// Channels are reduced (CONV).
+bool reducesChannels(const CanonicalOp& op);
+// Of an operand that is reduced so cores with the same pixels need the same.
+bool sharesInput(const CanonicalOp& op, std::size_t operand);
 // 8x8 blocks that a core multiplies in one tap: for CONV the kept ones of outputBlocks x
 // part.inputBlocks, else the output blocks.
 std::int64_t blocksComputed(const CanonicalOp& op, const Interval& outputBlocks,

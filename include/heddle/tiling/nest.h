@@ -46,6 +46,11 @@ class LayerNest {
                              const Iteration& at) const;
   Held held(const CoreShare& share, std::size_t operand, const Iteration& at,
             const Interval& x) const;
+  // Whether an operand stays in the core over passes and parts.
+  bool stays(std::size_t operand) const;
+  // Whether a core that has calls in an iteration gets rows of the operand for them, if it does not
+  // hold them already.
+  bool takesRows(const CoreShare& share, std::size_t operand, const Iteration& at) const;
   // Kernel rows whose input is loaded in an iteration: all where the input stays.
   Interval loadedKernelRows(const Iteration& at) const;
   const ReductionPart& part(const Iteration& at) const {

@@ -372,6 +372,48 @@ TEST_F(KernelTest, AveragePoolRoundsTheExactQuotientOnce) {
   }
 }
 
+TEST_F(KernelTest, AnInputAddedToAConvolutionIsTheSumOfBoth) {
+  for (int i = 0; i < 100; ++i) {
+    const Pixels b = makePixels(1, pick(9, 14), pick(1, 3));
+    Kernel k = makeKernel(OpKind::Conv, b, Window{}, b.channels / 8);
+    k.addsInput = true;
+    k.addedToZero = byte();
+    k.multiplierA = pick(-(std::int64_t{1} << 45), std::int64_t{1} << 45);
+    k.multiplierB = pick(-(std::int64_t{1} << 45), std::int64_t{1} << 45);
+    k.shift = static_cast<std::int32_t>(pick(40, 48));
+    std::vector<std::int8_t> output = outputOf(k);
+    for (std::int8_t& value : output) value = byte();
+    const std::vector<std::int8_t> convolved = output;
+    const std::int64_t column = pick(0, b.width - k.outputColumns);
+    addInput(k, rowsOf(b, Window{}, 0, column), output.data());
+    ASSERT_EQ(output, expected(k, [&](std::int64_t x, std::int64_t c) {
+                const auto at = static_cast<std::size_t>((c / 8 * k.outputColumns + x) * 8 + c % 8);
+                const std::int64_t left = convolved[at] - k.addedToZero,
+                                   right = b.at(0, column + x, c) - k.inputZeroB;
+                return finished(
+                    k, roundHalfEvenShift(left * k.multiplierA + right * k.multiplierB, k.shift));
+              }));
+  }
+}
+
+TEST_F(KernelTest, AConvolutionThatAddsAnInputRoundsToItsOwnZeroPointFirst) {
+  const Pixels p = makePixels(1, 12, 1);
+  Kernel k = makeKernel(OpKind::Conv, p, Window{}, 1);
+  k.addsInput = true;
+  k.addedToZero = 5;
+  k.addedToClamp = {-3, 40};
+  std::vector<std::int8_t> record(8 + 8 + 64);  // zero points, gamma, weights: all zero
+  record[8] = 1;
+  for (int c = 0; c < 8; ++c) put32(record, 100 * (c - 4));
+  for (int c = 0; c < 8; ++c) put32(record, 1 << 30);
+  for (int c = 0; c < 8; ++c) put32(record, 30);
+  std::vector<std::int8_t> output = outputOf(k);
+  runConv(k, rowsOf(p, Window{}, 0, 0), record.data(), {}, output.data(), scratch_);
+  EXPECT_EQ(output, expected(k, [&](std::int64_t, std::int64_t c) {
+              return static_cast<std::int8_t>(c < 4 ? -3 : c == 4 ? 5 : 40);
+            }));
+}
+
 TEST_F(KernelTest, AddAndMulAreTheirFormulas) {
   for (int i = 0; i < 100; ++i) {
     const Pixels a = makePixels(1, pick(9, 14), pick(1, 3)),

@@ -1,0 +1,122 @@
+#include "heddle/canon/fuse_adds.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+class Fusion {
+ public:
+  explicit Fusion(const CanonicalGraph& graph)
+      : graph_(graph), writer_(graph.tensors.size()), readers_(graph.tensors.size()) {
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+      writer_[graph.ops[i].output.at()] = i;
+      for (const TensorId input : graph.ops[i].inputs) ++readers_[input.at()];
+    }
+    for (const Port& port : graph.outputs) ++readers_[port.tensor.at()];
+  }
+
+  std::shared_ptr<const CanonicalGraph> run() {
+    fusedInto_.resize(graph_.ops.size());
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
+      if (const std::optional<std::size_t> conv = convBefore(graph_.ops[i])) fusedInto_[*conv] = i;
+    if (std::ranges::none_of(fusedInto_, [](const auto& add) { return add.has_value(); }))
+      return nullptr;
+    renumber();
+    return std::make_shared<const CanonicalGraph>(fused());
+  }
+
+ private:
+  // The later of the convolutions that an Add can be fused into.
+  std::optional<std::size_t> convBefore(const CanonicalOp& op) const {
+    if (op.kind() != OpKind::Add) return std::nullopt;
+    std::optional<std::size_t> latest;
+    for (const TensorId input : op.inputs) {
+      const std::optional<std::size_t>& writer = writer_[input.at()];
+      if (!writer || readers_[input.at()] != 1) continue;
+      const bool isPlain =
+          graph_.ops[*writer].kind() == OpKind::Conv && !fusedAddOf(graph_.ops[*writer]);
+      if (isPlain && (!latest || *writer > *latest)) latest = writer;
+    }
+    return latest;
+  }
+
+  void renumber() {
+    std::vector<bool> gone(graph_.tensors.size());
+    for (std::size_t i = 0; i < fusedInto_.size(); ++i)
+      if (fusedInto_[i]) gone[graph_.ops[i].output.at()] = true;
+    for (std::size_t t = 0; t < gone.size(); ++t) {
+      newId_.push_back(gone[t] ? TensorId() : TensorId(kept_.size()));
+      if (!gone[t]) kept_.push_back(t);
+    }
+  }
+
+  CanonicalGraph fused() const {
+    CanonicalGraph out{graph_.name, {}, {}, graph_.inputs, graph_.outputs};
+    for (const std::size_t t : kept_) out.tensors.push_back(graph_.tensors[t]);
+    std::vector<std::optional<std::size_t>> conv(graph_.ops.size());  // of the Add there
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      if (fusedInto_[i])
+        conv[*fusedInto_[i]] = i;
+      else
+        out.ops.push_back(conv[i] ? together(graph_.ops[*conv[i]], graph_.ops[i]) : graph_.ops[i]);
+    }
+    for (CanonicalOp& op : out.ops) {
+      for (TensorId& input : op.inputs) input = newId_[input.at()];
+      op.output = newId_[op.output.at()];
+    }
+    for (std::vector<Port>* ports : {&out.inputs, &out.outputs})
+      for (Port& port : *ports) port.tensor = newId_[port.tensor.at()];
+    return out;
+  }
+
+  CanonicalOp together(const CanonicalOp& conv, const CanonicalOp& add) const {
+    CanonicalOp op = conv;
+    FusedAdd fused{std::get<Add>(add.attributes), graph_.tensors[conv.output.at()].zeroPoint};
+    const bool isSecond = add.inputs[1] == conv.output;
+    if (isSecond) std::swap(fused.add.multiplierA, fused.add.multiplierB);
+    op.onnxOp += " + " + add.onnxOp;
+    op.inputs.push_back(add.inputs[isSecond ? 0 : 1]);
+    op.output = add.output;
+    std::get<Conv>(op.attributes).fusedAdd = fused;
+    return op;
+  }
+
+  const CanonicalGraph& graph_;
+  std::vector<std::optional<std::size_t>> writer_;  // per tensor
+  std::vector<std::int64_t> readers_;               // operands and ports
+  std::vector<std::optional<std::size_t>> fusedInto_;  // per operator: the Add that it takes in
+  std::vector<std::size_t> kept_;                      // tensors that stay
+  std::vector<TensorId> newId_;                        // per tensor
+};
+
+}  // namespace
+
+const FusedAdd* fusedAddOf(const CanonicalOp& op) {
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  return conv && conv->fusedAdd ? &*conv->fusedAdd : nullptr;
+}
+
+bool isAddend(const CanonicalOp& op, std::size_t operand) {
+  return operand == 1 && fusedAddOf(op) != nullptr;
+}
+
+std::vector<TensorId> tensorsBeforeFusion(const CanonicalGraph& fused,
+                                          const CanonicalGraph& graph) {
+  std::unordered_map<std::string_view, TensorId> named;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    named.emplace(graph.tensors[t].name, TensorId(t));
+  std::vector<TensorId> before;
+  for (const CanonicalTensor& tensor : fused.tensors) before.push_back(named.at(tensor.name));
+  return before;
+}
+
+std::shared_ptr<const CanonicalGraph> fuseAdds(const CanonicalGraph& graph) {
+  return Fusion(graph).run();
+}
+
+}  // namespace heddle
