@@ -87,8 +87,8 @@ class Fusion {
   }
 
   const CanonicalGraph& graph_;
-  std::vector<std::optional<std::size_t>> writer_;  // per tensor
-  std::vector<std::int64_t> readers_;               // operands and ports
+  std::vector<std::optional<std::size_t>> writer_;     // per tensor
+  std::vector<std::int64_t> readers_;                  // operands and ports
   std::vector<std::optional<std::size_t>> fusedInto_;  // per operator: the Add that it takes in
   std::vector<std::size_t> kept_;                      // tensors that stay
   std::vector<TensorId> newId_;                        // per tensor

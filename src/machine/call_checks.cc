@@ -58,9 +58,7 @@ class CallChecks {
                assemble = k.op == OpKind::Assemble;
     const bool reduces = k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv ||
                          k.op == OpKind::MaxPool || k.op == OpKind::AveragePool;
-    const std::size_t inputs = assemble                                ? k.moves.size()
-                               : two || (k.addsInput && i.finish) ? 2
-                                                                  : 1;
+    const std::size_t inputs = assemble ? k.moves.size() : two || (k.addsInput && i.finish) ? 2 : 1;
     if (inputs > kMaxUses)
       malformed("the kernel needs " + std::to_string(inputs) + " inputs; at most " +
                 std::to_string(kMaxUses));
@@ -89,7 +87,7 @@ class CallChecks {
         !inRange(ring.blocks, 1, kMaxExtent) ||
         !inRange(ring.rowBytes, ring.columns * ring.blocks * kBlock, kMaxRowBytes))
       malformed("a ring of rows cannot be");
-    const std::int64_t needed = k.op == OpKind::Assemble ? 1
+    const std::int64_t needed = k.op == OpKind::Assemble             ? 1
                                 : k.op == OpKind::Conv && input == 0 ? k.inputBlocks
                                                                      : k.outputBlocks;
     if (ring.blocks < needed)

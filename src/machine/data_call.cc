@@ -119,8 +119,8 @@ void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kerne
     window.rows[static_cast<std::size_t>(ky)] =
         readRow(ring, row, 0, blocks, first, last, memory, operation);
   }
-  const bool borderless = isAdded || kernel.op == OpKind::Add || kernel.op == OpKind::Mul ||
-                          kernel.op == OpKind::Table;
+  const bool borderless =
+      isAdded || kernel.op == OpKind::Add || kernel.op == OpKind::Mul || kernel.op == OpKind::Table;
   if (borderless &&
       (window.rows.front() == nullptr || ring.column < 0 ||
        ring.column + span > tensor.shape.width || w.kernelY * w.kernelX != 1 || w.strideX != 1))

@@ -104,9 +104,9 @@ class Preparation {
     locks(i.acquire, i.release, -1);
     if (i.weights) record(i.record);
     addCallOperands(i, kernel);
-    leaf_.kernel = kernelWork(kernel.op, kernel.outputBlocks,
-                              kernel.window.kernelY * kernel.window.kernelX, kernel.outputColumns,
-                              kernel.addsInput && i.finish ? kernel.outputBlocks : 0);
+    leaf_.kernel =
+        kernelWork(kernel.op, kernel.outputBlocks, kernel.window.kernelY * kernel.window.kernelX,
+                   kernel.outputColumns, kernel.addsInput && i.finish ? kernel.outputBlocks : 0);
     leaf_.mostBlocks = kernel.inputBlocks * kernel.outputBlocks;
     leaf_.work.cycles = kernelTime(leaf_.kernel, device_).raw();
     leaf_.work.macs = kernelMacs(leaf_.kernel);

@@ -289,6 +289,17 @@ class LayerSearch {
     if (m.weightSlots == 0) return;
     m.weights = streams.weights;
     if (std::ranges::any_of(streams.wires, &WireLoad::carriesBoth)) interleave(m);
+    if (fusedAddOf(op_)) makeRoomForAddends(m);
+  }
+
+  // Rows that a sweep adds find a place each where there is memory: those that wait for one would
+  // keep the next record on their wire waiting.
+  void makeRoomForAddends(Mapping& m) const {
+    RingPlan& ring = m.rings[1];
+    if (mostWaiting_ < INT64_MAX || ring.rowBytes == 0) return;
+    const std::int64_t calls = divideRoundUp(cut_.boxes[0].y.count, m.bands),
+                       room = (capacity_ - m.coreBytes()) / ring.rowBytes;
+    ring.length += std::max<std::int64_t>(0, std::min(calls + 1 - ring.length, room));
   }
 
   // Where records share a wire with rows, the next record goes among the rows of the sweep that
@@ -410,7 +421,8 @@ class LayerSearch {
 
   // Most blocks of an operand that a core holds in a row.
   std::int64_t inputBlocks(const Mapping& t, std::size_t operand) const {
-    if (sharesInput(op_, operand)) return t.resident ? blocksOf(input_) : t.parts[0].inputBlocks.count;
+    if (sharesInput(op_, operand))
+      return t.resident ? blocksOf(input_) : t.parts[0].inputBlocks.count;
     std::int64_t most = 0;
     for (std::size_t r = 0; r < cut_.blocks.size(); ++r)
       for (std::int64_t k = 0; k < t.passes; ++k)

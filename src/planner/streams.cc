@@ -135,7 +135,8 @@ class StreamMenu {
 
   void add(const std::vector<Way>& inputs, Way weights) {
     Streams streams;
-    for (const Way way : inputs) streams.inputs.push_back(routesOf(inputGroups_[streams.inputs.size()], way));
+    for (const Way way : inputs)
+      streams.inputs.push_back(routesOf(inputGroups_[streams.inputs.size()], way));
     if (hasWeights_) streams.weights = routesOf(weightGroups_, weights);
     streams.routesOfAMemtile = mostRoutesOfAMemtile(streams.weights);
     streams.routesOfAChannel =

@@ -131,11 +131,12 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     bounds.layerSeconds.push_back(std::max({compute, anyWire, output}));
     sum += bounds.layerSeconds.back();
     const auto twoKinds = [&](std::int64_t weightBytes, std::int64_t inputBytes) {
-      return wires.all ? std::max(onWires(weightBytes, wires.row), onWires(inputBytes, wires.column))
-                       : onWires(weightBytes + inputBytes, std::ssize(device.wires));
+      return wires.all
+                 ? std::max(onWires(weightBytes, wires.row), onWires(inputBytes, wires.column))
+                 : onWires(weightBytes + inputBytes, std::ssize(device.wires));
     };
-    // Nothing is fused in the paper, nor in the sums over all layers: what a convolution adds at its
-    // end is a layer of its own, which reads what the convolution wrote.
+    // Nothing is fused in the paper, nor in the sums over all layers: what a convolution adds at
+    // its end is a layer of its own, which reads what the convolution wrote.
     const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0;
     paperSum += std::max({compute, twoKinds(needs.weightBytes, needs.inputBytes - added), output});
     if (added > 0) paperSum += std::max(twoKinds(0, 2 * added), output);

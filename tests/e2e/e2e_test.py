@@ -316,14 +316,24 @@ class Roofline(Heddle):
             for name, key in (("resnet50", "ResNet-50"), ("inception_v3", "Inception v3"), ("vgg16", "VGG16 (no FC)")):
                 for device, paper_bound in (("paper", "paper_layers"), ("switched", "layers")):
                     with self.subTest(name=name, mesh=mesh, device=device):
-                        bounds = self.compile(options.models / f"{name}.onnx", mesh, "--no-verify", "--device",
-                                              SOURCE / f"hw_configs/{device}.yaml")["bounds"]
+                        # The other program fuses nothing, as the paper's dataflow does not.
+                        arguments = (options.models / f"{name}.onnx", mesh, "--no-verify", "--device",
+                                     SOURCE / f"hw_configs/{device}.yaml")
+                        bounds = self.compile(*arguments, "--effort", "0")["bounds"]
                         expected = reference[key]["dense256"]
                         for ours, theirs in (("computeSeconds", "compute"), ("ddrReadSeconds", "ddr_r"),
                                              ("memtileToCoreSeconds", "mt"), ("coreToMemtileSeconds", "mt_out"),
                                              ("lowerBoundSeconds", "floor"), ("layerBoundSeconds", "layers"),
                                              ("paperBoundSeconds", paper_bound)):
                             self.assertAlmostEqual(bounds[ours] / expected[theirs], 1, delta=0.01, msg=ours)
+                        if name == "resnet50" and mesh == "4x4":
+                            self.check_fused(bounds, self.compile(*arguments)["bounds"])
+
+    def check_fused(self, bounds, fused):
+        for bound in set(bounds) - {"efficiency", "layerBoundPassedBy", "layerBoundSeconds"}:
+            self.assertAlmostEqual(bounds[bound] / fused[bound], 1, delta=1e-9, msg=bound)
+        self.assertLess(fused["layerBoundSeconds"], 0.9 * bounds["layerBoundSeconds"])
+        self.assertLess(fused["fusedLowerBoundSeconds"], fused["lowerBoundSeconds"])
 
 
 class Real(Heddle):

@@ -75,7 +75,7 @@ class Grid(Sweeps):
             bound = {}
             for layer in report["layers"]:
                 bound[layer["boundBy"]] = bound.get(layer["boundBy"], 0) + layer["cycles"]
-            for column, expected in (("ms", report["time"]["seconds"] * 1e3), ("floorMs", bounds["lowerBoundSeconds"] * 1e3),
+            for column, expected in (("ms", report["time"]["seconds"] * 1e3), ("floorMs", bounds["fusedLowerBoundSeconds"] * 1e3),
                                      ("layerBoundMs", bounds["layerBoundSeconds"] * 1e3), ("efficiency", bounds["efficiency"]),
                                      ("estimateMs", report["time"]["closedFormSeconds"] * 1e3),
                                      ("ips", 1 / report["time"]["seconds"]), ("weightMB", model["weightBytes"] / 1e6),

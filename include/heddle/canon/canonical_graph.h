@@ -68,8 +68,8 @@ struct Add {
   friend bool operator==(const Add&, const Add&) = default;
 };
 
-// An Add that a convolution does at its end: of what it computes without (`zero` is the zero point of
-// that), as operand a, and its second input, which has the output's shape, as b.
+// An Add that a convolution does at its end: of what it computes without (`zero` is the zero point
+// of that), as operand a, and its second input, which has the output's shape, as b.
 struct FusedAdd {
   Add add;
   std::int8_t zero = 0;

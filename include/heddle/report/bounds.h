@@ -34,7 +34,7 @@ struct Bounds {
   double lowerBoundSeconds = 0;     // the largest of these: nothing is fused
   // Whatever is fused: compute, weights and the network's own inputs and outputs, each once.
   double fusedLowerBoundSeconds = 0;
-  double layerBoundSeconds = 0;     // sum of layerSeconds, and never below what DDR needs in all
+  double layerBoundSeconds = 0;  // sum of layerSeconds, and never below what DDR needs in all
   // The same with the streams on the wires that the paper gives them; layerBoundSeconds where wires
   // are not of its two kinds.
   double paperBoundSeconds = 0;

@@ -26,7 +26,8 @@ void expectSameValues(const CanonicalGraph& graph, const CanonicalGraph& fused) 
   std::vector<TensorValue> inputs;
   for (const Port& port : graph.inputs)
     inputs.push_back(ramp(graph.tensors[port.tensor.at()].shape));
-  const std::vector<TensorValue> before = interpret(graph, inputs), after = interpret(fused, inputs);
+  const std::vector<TensorValue> before = interpret(graph, inputs),
+                                 after = interpret(fused, inputs);
   const std::vector<TensorId> was = tensorsBeforeFusion(fused, graph);
   for (std::size_t t = 0; t < after.size(); ++t)
     EXPECT_EQ(after[t], before[was[t].at()]) << fused.tensors[t].name;
@@ -35,7 +36,8 @@ void expectSameValues(const CanonicalGraph& graph, const CanonicalGraph& fused) 
 // A convolution of its own numbers, so that order and zero points count.
 void colour(CanonicalGraph& graph) {
   std::int8_t zero = 3;
-  for (CanonicalTensor& tensor : graph.tensors) tensor.zeroPoint = zero = static_cast<std::int8_t>(-zero - 4);
+  for (CanonicalTensor& tensor : graph.tensors)
+    tensor.zeroPoint = zero = static_cast<std::int8_t>(-zero - 4);
   for (CanonicalOp& op : graph.ops) {
     if (Add* add = std::get_if<Add>(&op.attributes)) *add = {900'000, -300'000, 20, {-100, 90}};
     Conv* conv = std::get_if<Conv>(&op.attributes);

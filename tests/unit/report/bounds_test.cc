@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "../graphs.h"
+#include "heddle/canon/fuse_adds.h"
 #include "small_run.h"
 
 namespace heddle {
@@ -119,6 +121,25 @@ TEST(Bounds, AgreeWithTheRooflineComputedIndependently) {
       EXPECT_EQ(any.layerBoundSeconds, paper.layerBoundSeconds);
       EXPECT_EQ(any.paperBoundSeconds, any.layerBoundSeconds);
     }
+  }
+}
+
+TEST(Bounds, OfAFusedAddAreThoseOfBothLayersButForTheLayerBound) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {12, 20, 32}),
+                 inner = b.conv("inner", x, 16, testing::square(3, 1, 1)),
+                 outer = b.conv("outer", inner, 32, testing::square(1));
+  const CanonicalGraph graph = b.finish(b.add("sum", outer, x));
+  for (const Device& device : {paperLike(3, 2), switched(2, 2)}) {
+    const Bounds apart = computeBounds(graph, device),
+                 fused = computeBounds(*fuseAdds(graph), device);
+    EXPECT_DOUBLE_EQ(fused.memtileToCoreSeconds, apart.memtileToCoreSeconds);
+    EXPECT_DOUBLE_EQ(fused.coreToMemtileSeconds, apart.coreToMemtileSeconds);
+    EXPECT_DOUBLE_EQ(fused.lowerBoundSeconds, apart.lowerBoundSeconds);
+    EXPECT_DOUBLE_EQ(fused.paperBoundSeconds, apart.paperBoundSeconds);
+    EXPECT_DOUBLE_EQ(fused.fusedLowerBoundSeconds, apart.fusedLowerBoundSeconds);
+    EXPECT_LT(fused.layerBoundSeconds, apart.layerBoundSeconds);
+    EXPECT_LT(fused.fusedLowerBoundSeconds, fused.layerBoundSeconds);
   }
 }
 

@@ -25,6 +25,7 @@ Report wholeReport() {
                    .memtileToCoreSeconds = 4e-9,
                    .coreToMemtileSeconds = 5e-9,
                    .lowerBoundSeconds = 6e-9,
+                   .fusedLowerBoundSeconds = 5e-9,
                    .layerBoundSeconds = 7e-9,
                    .paperBoundSeconds = 8e-9,
                    .layerSeconds = report.bounds.layerSeconds};
