@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heddle/emit/timeline_document.h"
+#include "heddle/support/json_fault.h"
 #include "timeline_columns.h"
 #include "timeline_words.h"
 
@@ -264,16 +265,13 @@ std::optional<Diagnostic> checkFormat(const Json& json, const std::string& name)
 Result<TimelineDocument> parseTimelineJson(const std::string& text, const std::string& name,
                                            std::int64_t mostSlices) {
   try {
+    if (const auto fault = jsonFault(text))
+      return broken("TIME001", name, "not a timeline", *fault);
     const Json json = Json::parse(text);
     if (auto wrong = checkFormat(json, name)) return *wrong;
     return readDocument(json, mostSlices);
   } catch (const Contradiction& contradiction) {
     return broken("TIME003", name, "the timeline contradicts itself", contradiction.what);
-  } catch (const Json::parse_error& error) {
-    const bool cut = error.byte > text.size();
-    return broken("TIME001", name, "not a timeline",
-                  cut ? "it ends in the middle, after " + std::to_string(text.size()) + " B"
-                      : "not JSON at byte " + std::to_string(error.byte));
   } catch (const Json::exception& error) {
     return broken("TIME003", name, "the timeline contradicts itself", error.what());
   }

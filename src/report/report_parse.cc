@@ -4,6 +4,7 @@
 
 #include "heddle/report/report.h"
 #include "heddle/support/fault_list.h"
+#include "heddle/support/json_fault.h"
 
 namespace heddle {
 namespace {
@@ -296,17 +297,8 @@ std::optional<Diagnostic> checkFormat(const Json& json, const std::string& name)
 }  // namespace
 
 Result<Report> parseReport(const std::string& text, const std::string& name) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    return notAReport(name,
-                      error.byte > text.size()
-                          ? "it ends in the middle, after " + std::to_string(text.size()) + " B"
-                          : "not JSON at byte " + std::to_string(error.byte));
-  } catch (const Json::out_of_range&) {
-    return notAReport(name, "it holds a number that is too large");
-  }
+  if (const auto fault = jsonFault(text)) return notAReport(name, *fault);
+  const Json json = Json::parse(text);
   if (auto wrong = checkFormat(json, name)) return *wrong;
   EntryReader read(name);
   const Entry root{&json, ""};

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heddle/driver/files.h"
+#include "heddle/support/json_fault.h"
 #include "heddle/support/json_writer.h"
 #include "heddle/sweep/sweep.h"
 
@@ -49,6 +50,7 @@ Diagnostic noQuestions(const fs::path& path, const std::string& what) {
 Result<SweepOptions> readQuestions(const fs::path& path) {
   SweepOptions questions;
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPointFile));
+  if (const auto wrong = jsonFault(text)) return noQuestions(path, *wrong);
   try {
     const auto json = nlohmann::json::parse(text);
     if (json.at("format") != kQuestionsFormat)

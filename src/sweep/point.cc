@@ -5,6 +5,7 @@
 
 #include "heddle/driver/sha256.h"
 #include "heddle/planner/count_work.h"
+#include "heddle/support/json_fault.h"
 #include "heddle/support/json_writer.h"
 #include "heddle/support/words.h"
 
@@ -231,6 +232,7 @@ Result<Point> parsePoint(const std::string& text, const std::string& name) {
     return Diagnostic{"SWEEP010", name, "the file is no point of a sweep", what,
                       "remove it, and sweep again to have it made anew"};
   };
+  if (const auto wrong = jsonFault(text)) return fault(*wrong);
   try {
     const nlohmann::ordered_json json = nlohmann::ordered_json::parse(text);
     if (json.at("format") != kPointFormat)

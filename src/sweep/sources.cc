@@ -9,6 +9,7 @@
 #include "heddle/device/keys.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
+#include "heddle/support/json_fault.h"
 #include "heddle/support/json_writer.h"
 
 namespace heddle {
@@ -40,6 +41,7 @@ Sources readSources(const fs::path& folder) {
   Sources all;
   const Result<std::string> text = readTextFile(folder / kSources, kMostSources);
   if (!text) return all;
+  if (jsonFault(*text)) return all;
   try {
     const auto json = nlohmann::json::parse(*text);
     if (json.at("format") != kSourcesFormat) return all;

@@ -173,7 +173,10 @@ TEST(ParseReport, OtherFilesAndOtherVersionsAreNamed) {
   EXPECT_EQ(faults("[]"), other);
   EXPECT_EQ(faults(R"({"format": 1})"), other);
   EXPECT_EQ(faults(R"({"format": "heddle.timeline/1"})"), other);
-  EXPECT_TRUE(faults(std::string(1 << 20, '[')).starts_with("REPORT001 it ends in the middle"));
+  const std::string tooDeep = "REPORT001 it is nested more than 64 levels deep";
+  EXPECT_EQ(faults(std::string(1 << 20, '[')), tooDeep);
+  EXPECT_EQ(faults(std::string(65, '[') + std::string(65, ']')), tooDeep);
+  EXPECT_EQ(faults(std::string(64, '[') + std::string(64, ']')), other);
 }
 
 }  // namespace
