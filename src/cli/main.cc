@@ -1,5 +1,6 @@
-// heddle compile | simulate | interpret | inspect | compare | prune | view | export | sweep |
-// collect. Exit status: 0 done, 1 bad input, 2 usage, 3 does not fit, 70 a bug, 130 interrupted.
+// heddle compile | simulate | interpret | inspect | compare | prune | view | export |
+// allocate | sweep | collect. Exit status: 0 done, 1 bad input, 2 usage, 3 does not fit, 70 a bug,
+// 130 interrupted.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -52,6 +53,10 @@ struct Run {
   Diagnostics operator()(const CompareOptions& o) const { return with(o, compareCommand, shown); }
   Diagnostics operator()(const PruneCommandOptions& o) const {
     return with(o, pruneCommand, shown);
+  }
+  // A table goes to a file or a pipe as it is.
+  Diagnostics operator()(const AllocateOptions& o) const {
+    return with(o, allocateCommand, ::isatty(STDOUT_FILENO) != 0 ? shown : std::cout);
   }
   Diagnostics operator()(const ViewOptions& o) const {
     if (o.paths.size() != 1 || !isSweepFolder(o.paths.front())) return with(o, viewCommand, shown);

@@ -170,6 +170,7 @@ struct Texts {
   bool noPropagate = false, noVerify = false, data = false, quantized = false;
   std::string masks, block = "8x8", ratio, importance = "l2", scope = "layer", balance = "none",
                      steps;
+  std::string capacity, seconds;
   std::string sort = "layer";
   std::vector<std::string> keep;
   bool applyMasks = false, sensitivity = false;
@@ -368,6 +369,19 @@ void describeExport(CLI::App& app, Texts& t) {
       ->type_name("FILE");
   c.add_flag("--cycles", t.cycles, "show one cycle as one nanosecond (csv is in cycles anyway)");
   c.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
+}
+
+void describeAllocate(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand(
+      "allocate", "give buffers whose times are known their offsets in one memory");
+  c.footer("example:\n  heddle allocate buffers.csv --capacity 1048576 -o offsets.csv");
+  c.add_option("FILE", t.path, "table of buffers: id,lower,upper,size")->type_name("FILE.csv");
+  c.add_option("--capacity", t.capacity, "bytes of the memory")->type_name("N");
+  c.add_option("-o,--out", t.out, "the table with offsets (default: - for standard output)")
+      ->type_name("FILE");
+  c.add_option("--seconds", t.seconds, "stop the search after so long (default 10)")
+      ->type_name("S");
+  addVerbosity(c, t);
 }
 
 void addList(CLI::App& command, const char* option, std::vector<std::string>& place,
@@ -767,6 +781,21 @@ const CLI::App* chosenCommand(const CLI::App& app) {
   return chosen.empty() ? nullptr : chosen.front();
 }
 
+Result<Command> allocateOf(const Texts& t) {
+  const auto missingHere = [](const std::string& what) {
+    return missing("allocate", what, "write 'heddle allocate FILE.csv --capacity 1048576'");
+  };
+  if (t.path.empty()) return missingHere("the table of buffers is missing");
+  if (t.capacity.empty()) return missingHere("the capacity is missing");
+  AllocateOptions o{.path = t.path, .out = t.out, .verbosity = t.verbosity};
+  o.capacity = static_cast<std::int64_t>(readNumber("--capacity", t.capacity));
+  if (o.capacity == 0)
+    badValue("--capacity 0", "a memory of no bytes holds nothing", "",
+             "write it like '--capacity 1048576'");
+  if (!t.seconds.empty()) o.seconds = static_cast<std::int64_t>(readNumber("--seconds", t.seconds));
+  return Command(std::move(o));
+}
+
 Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
   const CLI::App* command = chosenCommand(app);
   const bool option = word.starts_with("-");
@@ -774,8 +803,9 @@ Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
       command && !option ? std::vector<std::string>{}
       : command          ? optionNames(*command)
       : option           ? std::vector<std::string>{"--help", "--version"}
-               : std::vector<std::string>{"compile", "simulate", "interpret", "inspect", "compare",
-                                          "prune",   "view",     "export",    "sweep",   "collect"};
+                         : std::vector<std::string>{"compile",  "simulate", "interpret", "inspect",
+                                                    "compare",  "prune",    "view",      "export",
+                                                    "allocate", "sweep",    "collect"};
   const std::string bare = word.substr(0, word.find('='));
   const auto nearest = nearestWord(bare, candidates);
   const std::string where = command ? "heddle " + command->get_name() : "heddle";
@@ -806,6 +836,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
   describePrune(app, texts);
   describeView(app, texts);
   describeExport(app, texts);
+  describeAllocate(app, texts);
   describeSweep(app, texts);
   describeCollect(app, texts);
   app.allow_extras();
@@ -826,6 +857,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
     if (command->get_name() == "prune") return pruneOf(texts);
     if (command->get_name() == "view") return viewOf(texts);
     if (command->get_name() == "export") return exportOf(texts);
+    if (command->get_name() == "allocate") return allocateOf(texts);
     if (command->get_name() == "sweep") return sweepOf(texts, *command);
     if (command->get_name() == "collect") return collectOf(texts);
     return inspectOf(texts);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "heddle/packing/pack.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
 
@@ -13,10 +14,15 @@ constexpr std::int64_t kDdrAlignment = 64;
 constexpr std::int64_t kFewestPlaces = 3;  // of a stream: one read, one written, one on its way
 constexpr std::int64_t kMostStaged = 8;    // weight records of a route that wait in a memtile
 constexpr std::int64_t kAheadPart = 64;    // of a memtile: at most that much for rows told ahead
+constexpr std::int64_t kPackingWork = 2'000'000;  // to find a home its place: some milliseconds
 
 // A stretch of memtile memory that is needed over some steps.
 struct Request {
   std::int64_t bytes = 0, first = 0, last = 0, address = -1;
+  // Whose it is: a stream of the step `first`, by its operand, behind these the output; else, of a
+  // home, its tensor.
+  bool home = false;
+  std::size_t owner = 0;
   bool meets(const Request& o) const { return first <= o.last && o.first <= last; }
 };
 
@@ -134,9 +140,10 @@ class Allocator {
     const Mapping& m = mapping(s);
     StepMemory& memory = memory_.steps[s];
     const auto step = static_cast<std::int64_t>(s);
-    const auto stream = [&](std::int64_t slotBytes, std::int64_t slots, std::int64_t copies) {
+    const auto stream = [&](std::size_t owner, std::int64_t slotBytes, std::int64_t slots,
+                            std::int64_t copies) {
       Request request{
-          .bytes = slotBytes * slots * copies, .first = step, .last = step, .address = -1};
+          .bytes = slotBytes * slots * copies, .first = step, .last = step, .owner = owner};
       needed += request.bytes;
       place(request, placed_, memory_.weightStaging);
       return StreamPlan{request.address, slotBytes, slots};
@@ -146,14 +153,14 @@ class Allocator {
       StreamPlan& input = memory.inputs.emplace_back();
       const std::int64_t bytes = m.rings[i].rowBytes;
       if (atHome(rootIndex(op(s).inputs[i])) || bytes == 0) continue;
-      if (!onePlaceEach) input = stream(bytes, places(m, i), 1);
-      if (onePlaceEach || input.address < 0) input = stream(bytes, 1, 1);
+      if (!onePlaceEach) input = stream(i, bytes, places(m, i), 1);
+      if (onePlaceEach || input.address < 0) input = stream(i, bytes, 1, 1);
       fits = fits && input.address >= 0;
     }
     if (!atHome(rootIndex(op(s).output))) {
       std::int64_t copies = 0;
       for (const CoreShare& share : m.shares) copies = std::max(copies, outputRank(m, share) + 1);
-      memory.output = stream(m.outputRowBytes, m.outputSlots, copies);
+      memory.output = stream(op(s).inputs.size(), m.outputRowBytes, m.outputSlots, copies);
       fits = fits && memory.output->address >= 0;
     }
     return fits;
@@ -185,26 +192,56 @@ class Allocator {
       return x.last - x.first < y.last - y.first;
     });
     for (const std::size_t t : order) {
-      TensorMemory& tensor = memory_.tensors[t];
       Request request{.bytes = largestPart(plan_.homes[t]),
-                      .first = tensor.first,
-                      .last = tensor.last,
-                      .address = -1};
-      if (!place(request, placed_, memory_.weightStaging)) {
+                      .first = memory_.tensors[t].first,
+                      .last = memory_.tensors[t].last,
+                      .home = true,
+                      .owner = t};
+      if (!place(request, placed_, memory_.weightStaging) && !packWith(request))
         withoutPlace_.push_back(TensorId(t));
-        continue;
-      }
-      std::map<std::int64_t, std::int64_t> next;  // per memtile: its boxes one behind another
-      for (const HomeBox& box : plan_.homes[t]) {
-        std::int64_t& address = next.try_emplace(box.memtile, request.address).first->second;
-        tensor.slices.push_back({box.memtile, address, box.y.first, box.y.count, box.x.first,
-                                 box.x.count, box.blocks.first, box.blocks.count});
-        address += bytesOf(box);
-      }
     }
+    for (const Request& request : placed_) tellAddress(request);
     std::int64_t peak = 0;
     for (const Request& p : placed_) peak = std::max(peak, p.address + p.bytes);
     memory_.memtilePeak = device_.memtile.memory.raw() - memory_.weightStaging + peak;
+  }
+
+  // Moves what is placed so that `request` fits too, where its bytes and theirs do at each step.
+  bool packWith(const Request& request) {
+    for (std::int64_t step = request.first; step <= request.last; ++step) {
+      std::int64_t live = request.bytes;
+      for (const Request& p : placed_)
+        if (p.first <= step && step <= p.last) live += p.bytes;
+      if (live > memory_.weightStaging) return false;
+    }
+    placed_.push_back(request);
+    std::vector<LiveBuffer> buffers;
+    for (const Request& p : placed_) buffers.push_back({p.first, p.last + 1, p.bytes});
+    const Packing packing =
+        pack(buffers, memory_.weightStaging, {.work = kPackingWork, .stop = {}});
+    if (packing.outcome != PackOutcome::Found) {
+      placed_.pop_back();
+      return false;
+    }
+    for (std::size_t i = 0; i < placed_.size(); ++i) placed_[i].address = packing.offsets[i];
+    return true;
+  }
+
+  void tellAddress(const Request& request) {
+    if (request.home) {
+      std::map<std::int64_t, std::int64_t> next;  // per memtile: its boxes one behind another
+      for (const HomeBox& box : plan_.homes[request.owner]) {
+        std::int64_t& address = next.try_emplace(box.memtile, request.address).first->second;
+        memory_.tensors[request.owner].slices.push_back(
+            {box.memtile, address, box.y.first, box.y.count, box.x.first, box.x.count,
+             box.blocks.first, box.blocks.count});
+        address += bytesOf(box);
+      }
+      return;
+    }
+    StepMemory& step = memory_.steps[request.first];
+    const bool isInput = request.owner < step.inputs.size();
+    (isInput ? step.inputs[request.owner] : *step.output).address = request.address;
   }
 
   // Ports and constants are in DDR, and what lives and has no home.

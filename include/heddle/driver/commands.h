@@ -1,7 +1,8 @@
 // The commands, each one function: what it says goes to `out`, what went wrong comes back.
 //
 // Errors: those of every stage, of the driver's parts, CLI007 a path that inspect does not know,
-// CLI008 nothing opens the page, and CLI009 masks for what is no model.
+// CLI008 nothing opens the page, CLI009 masks for what is no model, and PACK010 no packing below
+// the capacity.
 //
 // Two exceptions leave them, std::bad_alloc and InternalError. As main reports these: CLI004 the
 // memory does not suffice; BUG001 a promise that only a bug of heddle can break.
@@ -23,6 +24,8 @@ Diagnostics exportCommand(const ExportOptions& options, std::ostream& out, Progr
 Diagnostics viewCommand(const ViewOptions& options, std::ostream& out, Progress& progress);
 Diagnostics pruneCommand(const PruneCommandOptions& options, std::ostream& out, Progress& progress);
 Diagnostics compareCommand(const CompareOptions& options, std::ostream& out, Progress& progress);
+// A table of buffers with their offsets; the best that was reached goes out with PACK010 too.
+Diagnostics allocateCommand(const AllocateOptions& options, std::ostream& out, Progress& progress);
 Diagnostics inspectCommand(const InspectOptions& options, std::ostream& out, Progress& progress);
 
 }  // namespace heddle

@@ -119,6 +119,14 @@ struct CompareOptions {
   Verbosity verbosity;
 };
 
+struct AllocateOptions {
+  std::string path;  // of the CSV file
+  std::int64_t capacity = 0;
+  std::int64_t seconds = 10;  // of search, at most
+  std::string out;            // file; empty or "-": standard output
+  Verbosity verbosity;
+};
+
 std::string name(Stage stage);  // "plan"
 std::vector<std::string> stageNames();
 std::optional<Stage> stageNamed(const std::string& name);

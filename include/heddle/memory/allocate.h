@@ -7,6 +7,9 @@
 //
 // A tensor is at home in the memtiles (each keeps its boxes at one address) or in DDR; then every
 // use streams it through a small ring of places in a memtile.
+//
+// Homes are placed by first fit; one that finds no place that way is packed anew with all that were
+// placed before it (heddle/packing/pack.h), and goes without only if that fails too.
 #pragma once
 #include <optional>
 #include <string>

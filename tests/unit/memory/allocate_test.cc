@@ -132,6 +132,35 @@ TEST(AllocateMemory, StreamsMakeDoWithOnePlaceEachWhereTheyMust) {
             "they need 2048 B of the 2040 B that a memtile has beside its weights");
 }
 
+//   first fit       packed           a and b have 2 KiB a memtile, c has 4 KiB; b meets both
+//         [ c ]          [ b  ]
+//      [ b  ]         [ a ][ c ]
+//   [ a ]
+TEST(AllocateMemory, HomesThatFirstFitLeavesWithoutAPlaceArePackedAnew) {
+  GraphBuilder b("chain");
+  TensorId t = b.input("x", {16, 16, 16});
+  t = b.conv("a", t, 16, square(1));
+  t = b.conv("b", t, 16, square(1));
+  t = b.conv("c", t, 32, square(1));
+  const CanonicalGraph graph = b.finish(b.conv("d", t, 16, square(1)));
+  const auto device = [](const std::string& memtile) {
+    return *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                       {.mesh = {{2, 2}}, .settings = {{"memtile.memory", memtile}}});
+  };
+  Plan plan = *makePlan(graph, device("512 KiB"), {.effort = 0});
+  plan.weightStaging = 0;
+  plan.homes[0].clear();
+  for (Mapping& mapping : plan.layers) mapping.weights.clear();
+  const Device enough = device("6 KiB");
+  const Result<MemoryPlan> memory = allocateMemory(graph, plan, enough);
+  ASSERT_TRUE(memory) << memory.diagnostics();
+  EXPECT_EQ(memory->memtilePeak, (6_KiB).raw());
+  EXPECT_EQ(verify(*memory, graph, plan, enough), Diagnostics{});
+  const Result<MemoryPlan> tooSmall = allocateMemory(graph, plan, device("6136 B"));
+  ASSERT_FALSE(tooSmall);
+  EXPECT_EQ(tooSmall.diagnostics()[0].code, "MEM003");
+}
+
 TEST(VerifyMemoryPlan, NoticesTensorsThatMeet) {
   Planned p = planned(chain());
   for (Slice& s : p.memory.tensors[1].slices) s.address = p.memory.tensors[0].slices[0].address;
