@@ -11,9 +11,9 @@ export interface Span {
 }
 
 /** Rows to have in the page for a place of the scroll bar; `now` where it still does. */
-export function rowsToHave(count: number, scrolled: number, height: number, now: Span): Span {
-  const first = Math.max(0, Math.min(count - 1, Math.floor(scrolled / ROW_HEIGHT)));
-  const last = Math.min(count, Math.ceil((scrolled + height) / ROW_HEIGHT));
+export function rowsToHave(count: number, scrolled: number, height: number, now: Span, row = ROW_HEIGHT): Span {
+  const first = Math.max(0, Math.min(count - 1, Math.floor(scrolled / row)));
+  const last = Math.min(count, Math.ceil((scrolled + height) / row));
   const fits = now.from <= first && now.to >= last && now.to <= count && now.to - now.from <= last - first + 3 * BEYOND;
   return fits ? now : { from: Math.max(0, first - BEYOND), to: Math.min(count, last + BEYOND) };
 }
@@ -27,6 +27,7 @@ export class RowWindow {
   private readonly observer = new ResizeObserver(() => this.fill());
   private count = 0;
   private span: Span = { from: 0, to: 0 };
+  private height = ROW_HEIGHT;
 
   /** `head` and `foot` stick to the edges of `scroller` and cover what is behind them. */
   constructor(
@@ -44,9 +45,9 @@ export class RowWindow {
     return [this.above, this.body, this.below];
   }
 
-  /** There are `count` rows now, all of them other than before. */
-  show(count: number): void {
-    this.count = count;
+  /** There are `count` rows now, all of them other than before, each of `height` pixels. */
+  show(count: number, height = ROW_HEIGHT): void {
+    [this.count, this.height] = [count, height];
     this.span = { from: 0, to: -1 };
     this.table.setAttribute("aria-rowcount", String(count + 1));
     this.fill();
@@ -55,16 +56,16 @@ export class RowWindow {
   reveal(place: number): void {
     if (place < 0 || place >= this.count) return;
     const { scroller } = this;
-    const top = place * ROW_HEIGHT;
+    const top = place * this.height;
     const room = scroller.clientHeight - this.covered;
     if (top < scroller.scrollTop) scroller.scrollTop = top;
-    else if (room > 0 && top + ROW_HEIGHT > scroller.scrollTop + room) scroller.scrollTop = top + ROW_HEIGHT - room;
+    else if (room > 0 && top + this.height > scroller.scrollTop + room) scroller.scrollTop = top + this.height - room;
     this.fill();
   }
 
   /** Rows that are in sight whole. */
   get page(): number {
-    return Math.max(1, Math.floor((this.scroller.clientHeight - this.covered) / ROW_HEIGHT));
+    return Math.max(1, Math.floor((this.scroller.clientHeight - this.covered) / this.height));
   }
 
   private get covered(): number {
@@ -72,7 +73,7 @@ export class RowWindow {
   }
 
   private fill(): void {
-    const span = rowsToHave(this.count, this.scroller.scrollTop, this.scroller.clientHeight, this.span);
+    const span = rowsToHave(this.count, this.scroller.scrollTop, this.scroller.clientHeight, this.span, this.height);
     if (span === this.span) return;
     this.span = span;
     const rows: HTMLTableRowElement[] = [];
@@ -87,12 +88,12 @@ export class RowWindow {
     rows.forEach((row, k) => {
       if (this.body.children[k] !== row) this.body.insertBefore(row, this.body.children[k] ?? null);
     });
-    stretch(this.above, span.from);
-    stretch(this.below, this.count - span.to);
+    stretch(this.above, span.from * this.height);
+    stretch(this.below, (this.count - span.to) * this.height);
   }
 }
 
-function stretch(part: HTMLElement, rows: number): void {
-  part.hidden = rows <= 0;
-  (part.firstElementChild as HTMLElement).style.height = `${Math.max(0, rows) * ROW_HEIGHT}px`;
+function stretch(part: HTMLElement, height: number): void {
+  part.hidden = height <= 0;
+  (part.firstElementChild as HTMLElement).style.height = `${Math.max(0, height)}px`;
 }

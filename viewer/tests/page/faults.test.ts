@@ -228,15 +228,24 @@ describe("pictures", () => {
     await page.close();
   });
 
-  it("show all of Compare's table at 1920 pixels", async () => {
-    const { page } = await open(pageOf("compare"), "#view=compare&lower=none", { width: 1920, height: 1080 });
+  it.each([[1366, 768], [1440, 900], [1600, 900], [1920, 1080]])("show all of Compare's table at %s pixels", async (width, height) => {
+    const { page } = await open(pageOf("compare"), "#view=compare&lower=none", { width, height });
     const cut = await page.evaluate(() => {
       const scroller = document.querySelector(".compare-scroll")!;
-      const cells = [...scroller.querySelectorAll<HTMLElement>("tbody tr.row td:last-child")];
-      return { beyond: scroller.scrollWidth - scroller.clientWidth, cells: cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length, all: cells.length };
+      const rows = [...scroller.querySelectorAll<HTMLElement>("tbody tr.row")];
+      const cells = rows.flatMap((row) => [...row.querySelectorAll("td")]);
+      const heights = new Set(rows.map((row) => row.offsetHeight));
+      return { beyond: scroller.scrollWidth - scroller.clientWidth, cells: cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length, heights: heights.size, all: rows.length };
     });
     expect(cut.all).toBeGreaterThan(10);
-    expect(cut).toMatchObject({ beyond: 0, cells: 0 });
+    expect(cut).toMatchObject({ beyond: 0, cells: 0, heights: 1 });
+    await page.keyboard.press("ArrowUp"); // the first layer, then on to where the table has to scroll
+    for (let k = 0; k < 45; k++) await page.keyboard.press("ArrowDown");
+    await settle(page);
+    const chosen = (await page.locator('.compare-scroll tr[aria-selected="true"]').boundingBox())!;
+    const pane = (await page.locator(".compare-scroll").boundingBox())!;
+    expect(chosen.y).toBeGreaterThan(pane.y);
+    expect(chosen.y + chosen.height).toBeLessThanOrEqual(pane.y + pane.height);
     await page.close();
   });
 });

@@ -4,7 +4,7 @@ import { css, resourceColour } from "../../paint/theme";
 import type { Layer, Run } from "../../run/run";
 import { element } from "../../ui/dom";
 import { markEdges } from "../../ui/edges";
-import { RowWindow } from "../../ui/row_window";
+import { ROW_HEIGHT, RowWindow } from "../../ui/row_window";
 import { thinnedText } from "./sparsity";
 import { splitChange } from "./split_change";
 import { amountText, boundText, deltaText, type Difference, type LayerChange, ratioText, titleOf } from "./difference";
@@ -27,6 +27,8 @@ const PADDING = 14;
 const BORDER = 1; // of the table, at its left
 const MARKS = [0, 0, 0, 14, 0, 28, 0, 0]; // pixels before the text
 const SIZE = 12;
+const FOLDED_SIZE = 11; // as the style sheet has it
+const FOLDED_ROW = 32;
 const MEASURED = 200; // rows whose texts are measured
 const SHADE = 14; // over the edge of what goes on
 
@@ -55,7 +57,7 @@ export class ChangeTable {
   readonly root = element("div", { className: "compare-table" });
   private readonly scroller = element("div", { className: "compare-scroll" });
   private readonly head = element("tr");
-  private readonly widths = element("colgroup");
+  private readonly columns = element("colgroup");
   private readonly table = element("table", { aria: { label: "Layers of both runs" } });
   private readonly window = new RowWindow(this.scroller, this.table, this.head, null, (place) => this.rowOf(this.changes[place] as LayerChange));
   private readonly rows = new Map<number, HTMLTableRowElement>(); // that were in sight so far, by row of the alignment
@@ -64,20 +66,28 @@ export class ChangeTable {
   private unit: "cycles" | "time" = "cycles";
   private longest = 1;
   private chosen = -1;
-  private needed = 0; // pixels of all columns but the last, which is the one to scroll to
-  private whole = 0; // pixels of all columns
+  private widths: number[] = []; // of the columns, in pixels
+  private foldedWidths: number[] = []; // with words in two lines
+  private folded = false;
 
   constructor(private readonly select: (row: number) => void) {
-    this.table.append(this.widths, element("thead", {}, this.head), ...this.window.parts);
+    this.table.append(this.columns, element("thead", {}, this.head), ...this.window.parts);
     this.scroller.append(this.table);
     this.root.append(this.scroller);
     markEdges(this.root, this.scroller);
   }
 
-  /** Width of all columns where they take no more than `most`, else one that leaves nothing of the bound cut off. */
-  wanted(most: number): number {
+  /**
+   * Makes the table fit: all columns side by side where that takes no more than `most` pixels, else words in two lines where that
+   * takes no more than `mostFolded`. Gives the pixels that it wants; where neither fits, what leaves all but the last column in sight.
+   */
+  fit(most: number, mostFolded: number): number {
     const bar = this.scroller.offsetWidth - this.scroller.clientWidth + BORDER;
-    return this.whole + bar <= most ? this.whole + bar : this.needed + SHADE + bar;
+    const flat = sum(this.widths) + bar;
+    this.fold(flat > most);
+    if (!this.folded) return flat;
+    const folded = sum(this.foldedWidths) + bar;
+    return folded <= mostFolded ? folded : sum(this.foldedWidths.slice(0, -1)) + SHADE + bar;
   }
 
   build(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): void {
@@ -85,13 +95,25 @@ export class ChangeTable {
     this.head.replaceChildren(...columnsOf(difference).map((title, k) => element("th", { scope: "col", textContent: title, title: HELP[title] ?? "", className: isText(k) ? "text" : "" })));
     this.longest = changes.reduce((most, { before, after }) => Math.max(most, before, after), 0) || 1;
     this.rows.clear();
-    const widths = widthsOf(difference, changes, unit);
-    this.widths.replaceChildren(...widths.map((width, k) => element("col", { style: k === widths.length - 1 ? {} : { width: `${width}px` } })));
-    this.whole = widths.reduce((sum, width) => sum + width, 0);
-    this.needed = this.whole - (widths[widths.length - 1] as number);
-    this.table.style.minWidth = `${this.whole}px`;
-    this.window.show(changes.length);
+    this.widths = widthsOf(difference, changes, unit, false);
+    this.foldedWidths = widthsOf(difference, changes, unit, true);
+    this.layOut();
     this.holdTabStop();
+  }
+
+  private fold(folded: boolean): void {
+    if (folded === this.folded) return;
+    this.folded = folded;
+    this.layOut();
+    this.mark(this.chosen);
+  }
+
+  private layOut(): void {
+    const widths = this.folded ? this.foldedWidths : this.widths;
+    this.columns.replaceChildren(...widths.map((width, k) => element("col", { style: k === widths.length - 1 ? {} : { width: `${width}px` } })));
+    this.table.style.minWidth = `${sum(widths)}px`;
+    this.table.classList.toggle("folded", this.folded);
+    this.window.show(this.changes.length, this.folded ? FOLDED_ROW : ROW_HEIGHT);
   }
 
   /** Lights up a row, and scrolls it into sight. */
@@ -146,19 +168,26 @@ export class ChangeTable {
   }
 }
 
-/** In CSS pixels, by column; a digit counts as wide as a 0. */
-function widthsOf(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): number[] {
-  const wide = (text: string, bold = false) => textWidth(text.replace(/\d/g, "0"), { size: bold ? 13 : SIZE, bold });
+/** In CSS pixels, by column; a digit counts as wide as a 0. `folded`: of words in two lines. */
+function widthsOf(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time", folded: boolean): number[] {
+  const wide = (text: string, bold = false, size = SIZE) => textWidth(text.replace(/\d/g, "0"), { size: bold ? 13 : size, bold });
+  const inTwo = (text: string, mark: number) => {
+    const words = text.split(" ");
+    const line = (from: number, to: number) => wide(words.slice(from, to).join(" "), false, FOLDED_SIZE);
+    return Math.min(...words.map((_, k) => Math.max(mark + line(0, k + 1), line(k + 1, words.length))));
+  };
+  const pixels = (text: string, k: number) => (folded && k >= TEXT_FROM ? inTwo(text, MARKS[k] as number) : wide(text) + (MARKS[k] as number));
   const widths = columnsOf(difference).map((title) => wide(title, true));
   const step = Math.max(1, Math.ceil(changes.length / MEASURED));
   const longest = changes.reduce<LayerChange | undefined>((most, change) => (!most || Math.abs(change.delta) > Math.abs(most.delta) ? change : most), undefined);
   for (const change of [...changes.filter((_, k) => k % step === 0), ...(longest ? [longest] : [])])
-    cellsOf(difference, change, unit).forEach((text, k) => (widths[k] = Math.max(widths[k] as number, wide(text) + (MARKS[k] as number))));
+    cellsOf(difference, change, unit).forEach((text, k) => (widths[k] = Math.max(widths[k] as number, pixels(text, k))));
   // The bars of A and B have one scale.
   widths[1] = widths[2] = Math.max(widths[1] as number, widths[2] as number);
   return widths.map((width, k) => Math.ceil(Math.min(MOST[k] as number, width + PADDING)));
 }
 
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 const isText = (column: number) => column === 0 || column >= TEXT_FROM;
 const swatches = ({ a, b }: Difference, change: LayerChange) => {
   const colours = [change.a && colourOf(a, change.a), change.b && colourOf(b, change.b)].filter((colour) => colour !== null);

@@ -17,6 +17,7 @@ import { summaryOf } from "./summary";
 
 const LEAST_TABLE = 380;
 const MOST_TABLE = 0.62; // of the pane, that all columns may take
+const MOST_FOLDED = 0.68; // likewise, with words in two lines
 
 const PART_NAMES: Record<Part, [string, string]> = {
   changes: ["Changes", "What each layer gains or loses, and how it adds up"],
@@ -102,7 +103,9 @@ export class CompareView extends View implements Compared {
     scroller.hidden = !hasPicture;
     this.list.root.hidden = !parts.has("layers");
     const width = this.root.clientWidth;
-    this.list.root.style.flexBasis = hasPicture ? `${Math.round(Math.min(Math.max(LEAST_TABLE, width * MOST_TABLE), this.list.wanted(width * MOST_TABLE)))}px` : "100%";
+    const [most, mostFolded] = hasPicture ? [width * MOST_TABLE, width * MOST_FOLDED] : [width, width];
+    const wanted = Math.min(Math.max(LEAST_TABLE, mostFolded), this.list.fit(most, mostFolded));
+    this.list.root.style.flexBasis = hasPicture ? `${Math.round(wanted)}px` : "100%";
     if (hasPicture) drawing.root.style.height = `${Math.max(scroller.clientHeight, drawing.wanted)}px`;
     this.markButtons();
     drawing.redraw();
