@@ -191,7 +191,9 @@ class MeshPlan {
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
-      if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * kStagingWorthwhile)
+      // The closed form errs more where rows wait for DDR, to the side of too little.
+      const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
+      if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * worthwhile)
         best = std::move(*next);
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
