@@ -62,12 +62,16 @@ Diagnostics allocateCommand(const AllocateOptions& options, std::ostream& out, P
   HEDDLE_TRY(const BufferTable table, parseBuffers(text, options.path));
   progress.begin("pack");
   // Work is limited so that a clock decides only where the machine is slow, and then a core's.
-  const auto secondsOfACore = [] { return static_cast<std::int64_t>(std::clock() / CLOCKS_PER_SEC); };
+  const auto secondsOfACore = [] {
+    return static_cast<std::int64_t>(std::clock() / CLOCKS_PER_SEC);
+  };
   const std::int64_t begin = secondsOfACore();
   bool outOfTime = false;
   PackLimits limits;
   limits.work = std::clamp<std::int64_t>(options.seconds / 10, 1, 1'000'000) * kPackWork;
-  limits.stop = [&] { return outOfTime = outOfTime || secondsOfACore() - begin >= options.seconds; };
+  limits.stop = [&] {
+    return outOfTime = outOfTime || secondsOfACore() - begin >= options.seconds;
+  };
   const Packing packing = pack(table.buffers, options.capacity, limits);
   const bool fits = packing.outcome == PackOutcome::Found;
   progress.begin("verify");
