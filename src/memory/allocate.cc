@@ -191,15 +191,18 @@ class Allocator {
       const TensorMemory &x = memory_.tensors[a], &y = memory_.tensors[b];
       return x.last - x.first < y.last - y.first;
     });
+    std::vector<Request> left;
     for (const std::size_t t : order) {
       Request request{.bytes = largestPart(plan_.homes[t]),
                       .first = memory_.tensors[t].first,
                       .last = memory_.tensors[t].last,
                       .home = true,
                       .owner = t};
-      if (!place(request, placed_, memory_.weightStaging) && !packWith(request))
-        withoutPlace_.push_back(TensorId(t));
+      if (!place(request, placed_, memory_.weightStaging)) left.push_back(request);
     }
+    // Whatever first fit places keeps a place, so that packing never spills more.
+    for (const Request& request : left)
+      if (!packWith(request)) withoutPlace_.push_back(TensorId(request.owner));
     for (const Request& request : placed_) tellAddress(request);
     std::int64_t peak = 0;
     for (const Request& p : placed_) peak = std::max(peak, p.address + p.bytes);
@@ -232,9 +235,9 @@ class Allocator {
       std::map<std::int64_t, std::int64_t> next;  // per memtile: its boxes one behind another
       for (const HomeBox& box : plan_.homes[request.owner]) {
         std::int64_t& address = next.try_emplace(box.memtile, request.address).first->second;
-        memory_.tensors[request.owner].slices.push_back(
-            {box.memtile, address, box.y.first, box.y.count, box.x.first, box.x.count,
-             box.blocks.first, box.blocks.count});
+        memory_.tensors[request.owner].slices.push_back({box.memtile, address, box.y.first,
+                                                         box.y.count, box.x.first, box.x.count,
+                                                         box.blocks.first, box.blocks.count});
         address += bytesOf(box);
       }
       return;

@@ -15,10 +15,12 @@ namespace {
 using namespace packing;
 
 constexpr std::int64_t kLeastNodes = 100;  // about, of a first attempt
-constexpr int kStyles = 4;
-constexpr int kAttempts = kStyles * kOrders;  // of one length; then comes twice the length
-constexpr SearchStyle kStyle[kStyles] = {
-    {true, false}, {false, false}, {true, true}, {false, true}};
+// Real networks' buffers are found by the first style, perfect packings now and then by another:
+// one round of attempts has each order twice in the first style and then in one of the others.
+constexpr SearchStyle kFirstStyle{.lowestFirst = true, .leastWaste = false};
+constexpr SearchStyle kOtherStyles[] = {{false, false}, {true, true}, {false, true}};
+constexpr int kFirstAttempts = 2 * kOrders;
+constexpr int kAttempts = 3 * kOrders;  // of one length; then comes twice the length
 constexpr std::size_t kMostRemembered = std::size_t{1} << 20;  // nodes
 
 class PartPacker {
@@ -73,11 +75,11 @@ class PartPacker {
     // Enough to place every buffer, for a node costs less the fewer are left, and to turn back.
     const std::int64_t nodes = std::max(kLeastNodes, static_cast<std::int64_t>(part_.count()));
     const std::int64_t first = nodes * search.workOfANode();
-    const int doublings = std::min(k / kAttempts, 20);
-    SearchStyle style = kStyle[k / kOrders % kStyles];
+    const int round = std::min(k / kAttempts, 20);
+    SearchStyle style = k % kAttempts < kFirstAttempts ? kFirstStyle : kOtherStyles[round % 3];
     style.order = k % kOrders;
     const std::int64_t left = most - search.workDone();
-    const SearchEnd end = search.run(goal, style, std::min(first << doublings, left), stop_);
+    const SearchEnd end = search.run(goal, style, std::min(first << round, left), stop_);
     if (end == SearchEnd::Found) keep(search.offsets());
     return end;
   }
@@ -86,15 +88,15 @@ class PartPacker {
     return search.workDone() >= work || (stop_ && stop_());
   }
 
-  // Every other round asks for less than `goal`: where little may stay empty, a wrong placement
-  // fails sooner.
+  // The other styles ask now and then for less than `goal`: where little may stay empty, a wrong
+  // placement fails sooner.
   SearchEnd find(Search& search, std::int64_t goal) {
     const std::int64_t share = work_ - work_ / 4;
     const std::int64_t slack = goal - part_.mostLive();
     for (int k = 0; !over(search, share); ++k) {
       const int round = k / kAttempts;
-      const std::int64_t below =
-          round % 2 == 0 ? goal : part_.mostLive() + slack / 4 * (round / 2 % 3);
+      const bool less = k % kAttempts >= kFirstAttempts && round % 2 == 1;
+      const std::int64_t below = less ? part_.mostLive() + slack / 4 * (round / 2 % 3) : goal;
       const SearchEnd end = attempt(search, k, below, share);
       if (end == SearchEnd::Found || (end == SearchEnd::Nothing && below == goal)) return end;
     }

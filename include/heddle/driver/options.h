@@ -122,7 +122,7 @@ struct CompareOptions {
 struct AllocateOptions {
   std::string path;  // of the CSV file
   std::int64_t capacity = 0;
-  std::int64_t seconds = 10;  // of search, at most
+  std::int64_t seconds = 10;  // of a core, for the search, at most
   std::string out;            // file; empty or "-": standard output
   Verbosity verbosity;
 };
