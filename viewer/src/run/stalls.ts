@@ -57,8 +57,8 @@ export function senseOf(run: Run, lock: number): LockSense | null {
 
 const takesOutputs = ({ engine }: Track): boolean => engine === "ddrOut" || engine === "coreOut";
 
-/** Whether slice i could not start because there was no output to take away yet. */
-const hadNothing = (run: Run, track: Track, i: number): boolean => takesOutputs(track) && track.lock(i) >= 0 && senseOf(run, track.lock(i)) === "data";
+/** Whether slice i could not start because there was no output to take away yet: such a wait costs nobody anything. */
+export const hadNothing = (run: Run, track: Track, i: number): boolean => takesOutputs(track) && track.lock(i) >= 0 && senseOf(run, track.lock(i)) === "data";
 
 const LONGEST_CHAIN = 64; // as the report follows waits
 

@@ -2,7 +2,7 @@
 import { executionsOf, executionsOfLeaf, tensorMovedBy } from "../run/executions";
 import { laneName, lockText, trackName } from "../run/names";
 import type { SliceRef } from "../run/run";
-import { letGoBy, STALLS, waitParts } from "../run/stalls";
+import { hadNothing, letGoBy, STALLS, waitParts } from "../run/stalls";
 import type { Track } from "../run/track";
 import { leadsTo, otherEndsOf } from "../run/transfers";
 import { element } from "./dom";
@@ -93,18 +93,20 @@ export function lockPanel(words: Words, lock: number): Node[] {
     if (track !== undefined && run.tracks[track]?.size) list.add(role, words.link(trackName(run, run.tracks[track]), { kind: "engine", track }));
   }
   const waits = waitsFor(words, lock);
-  const total = waits.reduce((sum, { cycles }) => sum + cycles, 0);
+  const nothing = waits.reduce((sum, { cycles, isIdle }) => sum + (isIdle ? cycles : 0), 0);
+  const total = waits.reduce((sum, { cycles }) => sum + cycles, -nothing);
   list.add("waited for", `${words.app.duration(total)} in all, by all engines together`);
+  if (nothing) list.add("nothing to send", `${words.app.duration(nothing)}: there was no output yet, which holds up nobody`);
   const parts: Node[] = [element("h2", { textContent: `Lock ${run.locks.index[lock]}` }), list.root];
-  if (!total) return [...parts, words.faint("Nobody ever waited for it.")];
+  if (!total && !nothing) return [...parts, words.faint("Nobody ever waited for it.")];
   const items = waits.slice(0, LONGEST).filter(({ cycles }) => cycles > 0).map(({ at, cycles }) => element("li", {}, words.link(`${count(cycles)} cycles at ${count((run.tracks[at.track] as Track).start(at.index))}`, { kind: "slice", ...at })));
   return [...parts, element("h3", { textContent: "Longest waits for it" }), element("ol", {}, ...items)];
 }
 
 /** Of all engines that waited for it: the one that acquires it, and those at the other ends of its transfers. */
-function waitsFor({ app }: Words, lock: number): { at: SliceRef; cycles: number }[] {
-  const waits: { at: SliceRef; cycles: number }[] = [];
-  for (const track of app.run.tracks) for (let i = 0; i < track.size; i++) if (track.lock(i) === lock) waits.push({ at: { track: track.index, index: i }, cycles: track.start(i) - track.ready(i) });
+function waitsFor({ app }: Words, lock: number): { at: SliceRef; cycles: number; isIdle: boolean }[] {
+  const waits: { at: SliceRef; cycles: number; isIdle: boolean }[] = [];
+  for (const track of app.run.tracks) for (let i = 0; i < track.size; i++) if (track.lock(i) === lock) waits.push({ at: { track: track.index, index: i }, cycles: track.start(i) - track.ready(i), isIdle: hadNothing(app.run, track, i) });
   return waits.sort((a, b) => b.cycles - a.cycles);
 }
 

@@ -3,6 +3,7 @@ import { memtilesOf } from "../run/memtiles";
 import { layerName, lockName, lockText, tensorName, trackName } from "../run/names";
 import type { Run } from "../run/run";
 import { spillsOf } from "../run/spills";
+import { hadNothing } from "../run/stalls";
 import { bytes, count, kibibytes } from "./numbers";
 import { placeText } from "./panels_network";
 import type { Selection } from "./state";
@@ -113,7 +114,7 @@ function findLocks(run: Run, words: string[], hits: Hit[], most: number) {
 
 const waitsOfLocks = new WeakMap<Run, Float64Array>();
 
-/** Cycles that its engines waited for each lock, all together. */
+/** Cycles that its engines waited for each lock, all together; not while they had nothing to send. */
 export function lockWaits(run: Run): Float64Array {
   let waits = waitsOfLocks.get(run);
   if (waits) return waits;
@@ -121,7 +122,7 @@ export function lockWaits(run: Run): Float64Array {
   for (const track of run.tracks)
     for (let i = 0; i < track.size; i++) {
       const lock = track.lock(i);
-      if (lock >= 0) waits[lock] = (waits[lock] ?? 0) + track.start(i) - track.ready(i);
+      if (lock >= 0 && !hadNothing(run, track, i)) waits[lock] = (waits[lock] ?? 0) + track.start(i) - track.ready(i);
     }
   waitsOfLocks.set(run, waits);
   return waits;

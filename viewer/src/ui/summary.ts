@@ -87,7 +87,7 @@ function spills(app: App): Node[] {
   const head = element("tr", {}, ...["tensor", "bytes", "of the path"].map((text, k) => element("th", { scope: "col", colSpan: k === 1 ? 2 : 1, textContent: text })));
   const total = all.reduce((sum, { bytes: size }) => sum + size, 0);
   const path = all.reduce((sum, { onPath }) => sum + onPath, 0);
-  const words = `${all.length} tensors, ${bytes(total)}: ${percent(path / run.makespan)} of the critical path${all.length > SPILLS ? `; the ${SPILLS} costliest` : ""}`;
+  const words = `${all.length} ${all.length === 1 ? "tensor" : "tensors"}, ${bytes(total)}: ${percent(path / run.makespan)} of the critical path${all.length > SPILLS ? `; the ${SPILLS} costliest` : ""}`;
   return [heading(app, "Spilled to DDR", "memory"), element("p", { className: "faint", textContent: words }), element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows))];
 }
 

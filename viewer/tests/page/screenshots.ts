@@ -47,7 +47,7 @@ for (const shot of SHOTS) {
   await page.goto(`file://${resolve(pages[shot.of ?? "run"])}${shot.hash}`);
   await page.waitForFunction(() => "heddle" in window);
   if (shot.prepare) await page.evaluate(shot.prepare);
-  await page.waitForTimeout(shot.name === "path" ? 6000 : 600); // what a layer would gain is computed while the page rests
+  await page.waitForTimeout(shot.name === "path" || shot.name === "mesh" ? 6000 : 600); // what they show is computed while the page rests
   const taken = shot.part ? page.locator(shot.part) : page;
   await taken.screenshot({ path: resolve(folder, `${shot.name}.png`) });
   await page.close();

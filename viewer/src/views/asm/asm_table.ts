@@ -36,7 +36,7 @@ export function asmTable(run: Run, costs: LineCosts, { layer, leaf }: Listing, f
     return [line + 1, isSum ? "sum" : "line", costs.slices[line] as number, busy, wait, busy + wait, path[line] as number, ...shares, ...tail];
   });
   return {
-    caption: "Every line of program.asm with how often it was executed and the cycles that its engines, all together, worked and waited. Heads of layers, sections and loops have the sum of their lines. A click on a heading sorts: lines first, sums behind them.",
+    caption: "Every line of program.asm with how often it was executed and the cycles that its engines, all together, worked and waited; neither the sequencer nor what has nothing to send yet counts as waiting. Heads of layers, sections and loops have the sum of their lines. A click on a heading sorts: lines first, sums behind them.",
     columns: ["line", "figures of", "slices", "busy cycles", "wait cycles", "busy and wait", "on the critical path", "of the layer %", "of the run %", "layer", "text"],
     rows,
     sums,

@@ -1,5 +1,7 @@
-// What each line of program.asm cost in the run: how often it ran, how long, and how long its engines waited for it.
+// What each line of program.asm cost in the run: how often it ran, how long, and how long its engines waited for it. An engine that
+// had nothing to send yet held up nobody, and the sequencer waits for what other lines do: those are no waits here.
 import type { Run, SliceRef } from "../../run/run";
+import { hadNothing } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import { listingOf } from "./listing";
 import { structureOf } from "./structure";
@@ -64,7 +66,7 @@ function countTrack(run: Run, track: Track, { slices, busy, wait, tracks, lines 
     const start = track.start(i);
     slices[line] = (slices[line] as number) + 1;
     busy[line] = (busy[line] as number) + track.end(i) - start;
-    wait[line] = (wait[line] as number) + start - track.ready(i);
+    if (track.engine !== "sequencer" && !hadNothing(run, track, i)) wait[line] = (wait[line] as number) + start - track.ready(i);
     if (line !== last) own.add(line);
     last = line;
   }

@@ -16,7 +16,7 @@ const MOST_NAMED = 4;
 export const WHAT_IT_SHOWS: TipLine[] = [
   ["program.asm and what it cost", "head"],
   "slices: how often a line was executed, on all its engines together.",
-  "busy, wait: cycles that its engines worked and waited for it, summed over all of them. A head of a layer, section or loop has the sum of its lines, in bold.",
+  "busy, wait: cycles that its engines worked and waited for it, summed over all of them; neither the sequencer nor what has nothing to send yet counts as waiting. A head of a layer, section or loop has the sum of its lines, in bold.",
   "Bars: of busy in the colour of the line's resource, of wait hatched. The heaviest line fills its column; a hundredth of it is a tenth of the bar.",
   "At the right edge the whole program: the stronger its colour, the more cycles; marks for what is selected or found.",
   ["Click a line for its instruction, a head for its layer, a lock, tensor or address for itself. Shift and click: several lines, to copy (Y).", "faint"],

@@ -8,7 +8,7 @@ export const LANE_HEIGHT = 17;
 export const HEAD_HEIGHT = 20;
 const SHUT_HEIGHT = 32; // of a group that shows its members' load instead of its members
 // What rows may grow and shrink to, so that they fill the picture.
-const [LEAST_LANE, MOST_LANE] = [12, 34];
+const [LEAST_LANE, MOST_LANE] = [14, 34];
 const [LEAST_SHUT, MOST_SHUT] = [24, 160];
 
 interface Place {
