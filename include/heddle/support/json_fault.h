@@ -7,8 +7,8 @@ namespace heddle {
 
 inline constexpr int kMostJsonDepth = 64;  // no file of heddle's goes deeper
 
-// In words ("not JSON at byte 3"); nothing where it is JSON that is worth its memory: a bracket more
-// would be a byte of text and a hundred of a value.
+// In words ("not JSON at byte 3"); nothing where it is JSON that is worth its memory: a bracket
+// more would be a byte of text and a hundred of a value.
 std::optional<std::string> jsonFault(const std::string& text);
 
 }  // namespace heddle

@@ -34,7 +34,7 @@ function verdict(app: App): HTMLElement {
   const { bounds, time } = run.report;
   const text = element("p", {}, `It takes ${app.duration(run.makespan)}. `);
   const bound = bounds["layerBoundSeconds"];
-  if (bound) text.append(`On this device it cannot be less than ${seconds(bound)} layer after layer, or ${seconds(bounds["lowerBoundSeconds"] ?? 0)} with all layers overlapped. `);
+  if (bound) text.append(`On this device it cannot be less than ${seconds(bound)} layer after layer, or ${seconds(bounds["fusedLowerBoundSeconds"] ?? 0)} however layers overlap or are fused. `);
   if (time.closedFormSeconds && time.seconds) text.append(`The planner's formula said ${seconds(time.closedFormSeconds)}.`);
   return text;
 }

@@ -138,22 +138,28 @@ describe("of one run", () => {
   });
 
   it("which tensor spills: with nothing selected, or searched for", async () => {
-    await press("Escape");
-    const spilled = await opened.page.evaluate(() => window.heddle.run.memory.filter((b) => b.kind === "ddr" && b.tensor >= 0 && b.writtenBy?.length && b.readBy?.length).map((b) => b.name));
+    const { page, faults } = await open(pageOf("spilling"), "#view=timeline&lower=layers");
+    const said = async () => (await page.innerText("#details")).replace(/\s+/g, " ");
+    const spilled = await page.evaluate(() => window.heddle.run.memory.filter((b) => b.kind === "ddr" && b.tensor >= 0 && b.writtenBy?.length && b.readBy?.length).map((b) => b.name));
     expect(spilled.length).toBeGreaterThan(0);
-    expect(await said()).toContain(`Spilled to DDR ${spilled.length} tensors`);
-    await find("spill");
-    expect(spilled).toContain(await opened.page.innerText("#details h2"));
+    expect(await said()).toContain(`Spilled to DDR ${spilled.length} tensor`);
+    await page.keyboard.press("/");
+    await page.keyboard.type("spill");
+    await page.keyboard.press("Enter");
+    await settle(page);
+    expect(spilled).toContain(await page.innerText("#details h2"));
     const text = await said();
     expect(text).toMatch(/spilled ⇅ .* to DDR, .* back costs [\d,]+ cycles .* of the critical path/);
     // What goes out is the spills and the network's output.
-    const written = await opened.page.evaluate(() => {
+    const written = await page.evaluate(() => {
       const { run } = window.heddle;
       let bytes = 0;
       for (const track of run.tracks) if (track.engine === "ddrOut") for (let i = 0; i < track.size; i++) bytes += run.bytesOf(track, i);
       return bytes;
     });
-    expect(written).toBe(report().traffic["ddrWriteBytes"]);
+    expect(written).toBe(reportOf("spilling").traffic["ddrWriteBytes"]);
+    expect(faults).toEqual([]);
+    await page.close();
   });
 
   it("which cores idle: Mesh, Idle, and a click on a core", async () => {

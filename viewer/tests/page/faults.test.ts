@@ -289,11 +289,18 @@ describe("search", () => {
     expect((await found("core 2,1")).title).toBe("Core 2,1");
     expect((await found("wire row0")).title).toBe("wire row0");
     expect((await found("memtile 2")).title).toBe("Memtile 2");
-    expect((await found("spill")).first).toContain("cycles of the critical path");
     const address = await page.evaluate(() => `0x${window.heddle.run.memory.find((b) => b.kind === "memtile" && b.tiles.columns > 1)!.address.toString(16)}`);
     expect((await found(address)).first).toMatch(/memtile \d/);
     expect(faults).toEqual([]);
     await page.close();
+
+    const spilling = await open(pageOf("spilling"), "#view=timeline&lower=none");
+    await spilling.page.keyboard.press("/");
+    await spilling.page.keyboard.type("spill");
+    await settle(spilling.page);
+    expect(await spilling.page.innerText("#hits li:first-child")).toContain("cycles of the critical path");
+    expect(spilling.faults).toEqual([]);
+    await spilling.page.close();
   });
 });
 
