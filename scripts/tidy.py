@@ -26,9 +26,10 @@ BUILD = ROOT / "build/ci"
 UNITS = ROOT / "build/tidy"
 
 
-def tracked(below):
-    done = subprocess.run(["git", "ls-files", "--", *below], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [ROOT / name for name in done.stdout.splitlines() if name.endswith((".cc", ".h")) and (ROOT / name).exists()]
+def sources(below):
+    """A machine that only builds need not have git."""
+    folders = [ROOT / folder for folder in below or ("include", "src", "tests")]
+    return sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in (".cc", ".h"))
 
 
 def formatted(files):
@@ -99,7 +100,7 @@ def parsed():
 
 def main():
     arguments = parsed()
-    files = tracked(arguments.below)
+    files = sources(arguments.below)
     good = formatted(files)
     if not arguments.format:
         UNITS.mkdir(parents=True, exist_ok=True)

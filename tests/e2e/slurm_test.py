@@ -96,6 +96,7 @@ class Daemons:
             (folder / name).mkdir()
         (folder / "munge.key").write_bytes(os.urandom(128))
         (folder / "munge.key").chmod(0o400)
+        (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")  # not looked for: a machine may have none
         (folder / "slurm.conf").write_text(CONFIGURATION.format(
             host=socket.gethostname().split(".")[0], user=getpass.getuser(), folder=folder, ports=free_ports(3)))
         self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
