@@ -15,7 +15,7 @@ namespace {
 using Buffers = std::vector<LiveBuffer>;
 
 // Packed below `capacity`, and the offsets are what they are said to be.
-Packing packed(const Buffers& buffers, std::int64_t capacity, PackLimits limits = {}) {
+Packing packed(const Buffers& buffers, std::int64_t capacity, const PackLimits& limits = {}) {
   Packing packing = pack(buffers, capacity, limits);
   EXPECT_EQ(findPackingFault(buffers, packing.offsets, packing.height), std::nullopt);
   EXPECT_GE(packing.height, packing.mostLive);
