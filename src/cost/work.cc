@@ -44,15 +44,16 @@ N sharedTime(const std::vector<ChannelWork>& channels, std::optional<BytesPerSec
              const Device& device) {
   if (!total) return 0;
   N bytes = 0;
-  for (const ChannelWork& c : channels) bytes += bytesOf(c.weights) + bytesOf(c.activations);
+  for (const ChannelWork& c : channels)
+    bytes += (bytesOf(c.weights) + bytesOf(c.activations)).raw();
   return bytes == 0 ? 0 : transferTime(Bytes(bytes), *total, device.clock).raw();
 }
 
 }  // namespace
 
-std::int64_t bytesOf(const Transfers& transfers) {
-  std::int64_t bytes = 0;
-  for (const TransferCount& t : transfers) bytes += t.size.raw() * t.times;
+Bytes bytesOf(const Transfers& transfers) {
+  Bytes bytes;
+  for (const TransferCount& t : transfers) bytes += Bytes(t.size.raw() * t.times);
   return bytes;
 }
 

@@ -100,7 +100,7 @@ class Sweep {
     HEDDLE_TRY(Questions questions, Questions::read(options_, names));
     questions_.emplace(std::move(questions));
     progress_.begin("read the networks");
-    HEDDLE_TRY(SweepNetworks networks, SweepNetworks::read(options_, masks, settings_.propagate));
+    HEDDLE_TRY(SweepNetworks networks, SweepNetworks::read(options_, masks, settings_));
     networks_.emplace(std::move(networks));
     progress_.end();
     maker_.emplace(options_, settings_, *grid_, *description_, *networks_, *questions_);

@@ -24,7 +24,8 @@ Result<std::vector<std::string>> networkNames(const SweepOptions& options) {
 }
 
 Result<SweepNetworks> SweepNetworks::read(const SweepOptions& options,
-                                          const std::vector<MaskChoice>& masks, bool propagate) {
+                                          const std::vector<MaskChoice>& masks,
+                                          const PointSettings& settings) {
   NoProgress quiet;
   SweepNetworks all;
   HEDDLE_TRY(all.names_, networkNames(options));
@@ -35,9 +36,10 @@ Result<SweepNetworks> SweepNetworks::read(const SweepOptions& options,
                                .shapes = {},
                                .masks = choice.fileOf(all.names_[i]),
                                .applyMasks = options.applyMasks.value_or(false),
-                               .propagate = propagate};
+                               .propagate = settings.propagate};
       HEDDLE_TRY(Network network, readNetwork(source, std::nullopt, quiet));
       network.graph.reset();
+      if (!fusesAdds({.effort = settings.effort})) network.fused.reset();
       all.networks_.push_back(std::make_shared<const Network>(std::move(network)));
     }
   return all;

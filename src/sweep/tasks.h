@@ -30,7 +30,8 @@ class SweepNetworks {
  public:
   // Errors: SWEEP008 no network, or two of one name; SWEEP013; those of readNetwork.
   static Result<SweepNetworks> read(const SweepOptions& options,
-                                    const std::vector<MaskChoice>& masks, bool propagate);
+                                    const std::vector<MaskChoice>& masks,
+                                    const PointSettings& settings);
 
   std::size_t each() const { return names_.size(); }  // with one choice of masks
   const std::vector<std::string>& names() const { return names_; }

@@ -56,6 +56,15 @@ class Sweeps(unittest.TestCase):
 
 
 class Grid(Sweeps):
+    def test_the_papers_dataflow_is_held_against_bounds_of_its_own(self):
+        self.sweep("--model", CNN, "--mesh", "2x2", "--effort", "0")
+        figures = self.points()[0]["figures"]
+        for effort, same in (("0", True), ("1", False)):  # its sums are layers; else convolutions make them
+            out = self.folder / effort
+            self.run_heddle("compile", CNN, "--mesh", "2x2", "-q", "-o", out, "--effort", effort)
+            bounds = json.loads((out / "report.json").read_text())["bounds"]
+            self.assertEqual(math.isclose(figures["layerBoundMs"], bounds["layerBoundSeconds"] * 1e3, rel_tol=1e-12), same)
+
     def test_every_point_is_what_compile_says_of_it(self):
         self.sweep("--model", CNN, "--mesh", "1..2x2,3", "--vary", "links.{wire,memtile.read}=2GB/s,4GB/s")
         points = self.points()

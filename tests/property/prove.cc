@@ -106,7 +106,7 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected, Cycles* makespan,
                                     const PlanOptions& options) try {
-  if (const auto fused = options.effort > 0 ? fuseAdds(graph) : nullptr) {
+  if (const auto fused = fusesAdds(options) ? fuseAdds(graph) : nullptr) {
     std::vector<TensorValue> ofFused;
     for (const TensorId t : tensorsBeforeFusion(*fused, graph)) ofFused.push_back(expected[t.at()]);
     return disprove(*fused, device, inputs, ofFused, makespan, options);

@@ -31,7 +31,7 @@ using Transfers = std::vector<TransferCount>;
 // first acquires.
 void add(Transfers& to, Bytes size, std::int64_t times, bool acquires = true);
 
-std::int64_t bytesOf(const Transfers& transfers);
+Bytes bytesOf(const Transfers& transfers);
 
 // Rows on their way to a core: over the busiest of their wires and out of the busiest of their DDR
 // channels, rows for other cores over the same ones included.

@@ -24,6 +24,9 @@ struct PlanOptions {
   // fastest.
   int effort = 1;
 };
+// Whether the plan is of the network with its additions fused (canon/fuse_adds.h), which the
+// paper's are not.
+constexpr bool fusesAdds(const PlanOptions& options) { return options.effort > 0; }
 
 // Ensures: verify(plan, graph, device) is empty, and allocateMemory places it. Its program
 //          keeps the device's limits where a plan was found that does; else it exceeds them least.

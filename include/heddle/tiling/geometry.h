@@ -45,7 +45,7 @@ class OperandGeometry {
 const Window* windowOf(const CanonicalOp& op);
 // Channels are reduced (CONV).
 bool reducesChannels(const CanonicalOp& op);
-// Of an operand that is reduced so cores with the same pixels need the same.
+// Whether the operand is what is reduced, so that cores with the same pixels need the same of it.
 bool sharesInput(const CanonicalOp& op, std::size_t operand);
 // 8x8 blocks that a core multiplies in one tap: for CONV the kept ones of outputBlocks x
 // part.inputBlocks, else the output blocks.

@@ -10,7 +10,7 @@ import { TITLES, VIEWS } from "../../src/sweep_page/state";
 import type { SweepJson } from "../../src/sweep/document";
 import { LARGE, sampleOf } from "../unit/sweep_sample";
 import { writeSweep } from "./sweep_page";
-import { addressed, open, settle, useBrowser } from "./tab";
+import { addressed, coloursOf, open, settle, useBrowser } from "./tab";
 
 const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const BUILT = process.env["HEDDLE_SWEEP_PAGE"] ?? "";
@@ -29,14 +29,6 @@ type Window2 = { heddle: App; heddlePage: Page };
 const visible = (page: Tab) => page.evaluate(() => (window as unknown as Window2).heddle.visible.points.length);
 const selection = (page: Tab) => page.evaluate(() => (window as unknown as Window2).heddle.selection);
 const hashOf = (view: string, more = "") => `#view=${view}&lower=none${more}`;
-
-const coloursOf = (page: Tab, view: string) =>
-  page.evaluate((id) => {
-    const canvas = document.querySelector<HTMLCanvasElement>(`.view-${id} canvas`);
-    if (!canvas) return -1;
-    const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
-    return new Set(new Uint32Array(data.buffer)).size;
-  }, view);
 
 describe("a sweep", () => {
   it("opens every view in both panes without a fault, and saves each", async () => {

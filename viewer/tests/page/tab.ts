@@ -62,3 +62,11 @@ export const settle = (page: Tab): Promise<unknown> => page.evaluate(() => new P
 export const pageOf = (name: string): string => (name === "compare" ? join(PAGES, "compare.html") : join(PAGES, name, "timeline.html"));
 export const viewsOf = (name: string) => VIEWS.filter((view) => view !== "compare" || name === "compare");
 export const reportOf = (name: string): Run["report"] => JSON.parse(readFileSync(join(PAGES, name, "report.json"), "utf8")) as Run["report"];
+/** Colours that a canvas shows; one alone means that nothing was drawn. */
+export const coloursOf = (page: Tab, view: string) =>
+  page.evaluate((id) => {
+    const canvas = document.querySelector<HTMLCanvasElement>(`.view-${id} canvas`);
+    if (!canvas) return -1;
+    const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  }, view);

@@ -1,19 +1,9 @@
 // What every view shows, of each of five pages: it opens, is saved, and its figures are those of the report.
 import { readFileSync } from "node:fs";
-import type { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { open, pageOf, reportOf, settle, useBrowser, viewsOf } from "./tab";
+import { coloursOf, open, pageOf, reportOf, settle, useBrowser, viewsOf } from "./tab";
 
 useBrowser();
-
-/** Colours that a canvas shows; one alone means that nothing was drawn. */
-const coloursOf = (page: Tab, view: string) =>
-  page.evaluate((id) => {
-    const canvas = document.querySelector<HTMLCanvasElement>(`.view-${id} canvas`);
-    if (!canvas) return -1;
-    const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
-    return new Set(new Uint32Array(data.buffer)).size;
-  }, view);
 
 describe.each(["tiny-1x1", "tiny-2x2", "resnet50-4x4", "resnet50-8x8", "compare"])("%s", (name) => {
   it("opens every view, in both panes, without a fault", async () => {
