@@ -403,14 +403,20 @@ class StepTeller {
       const Interval x = common({s.x, s.columns}, h.columns),
                      b = common({s.block, s.blocks}, blocks);
       if (x.empty() || b.empty()) continue;
-      const N stretch = s.address + ((a - s.y) * s.blocks + b.first - s.block) * s.columns * kBlock;
-      const End<N> source{at(stretch + (x.first - s.x) * kBlock),
-                          blocksOfCells(b.count, x.count, s.columns),
-                          {},
-                          {}};
+      const Address<N> cells = inSlice(s, a, b.first, s.x);
+      const N stretch = byteAddress(cells);
+      const End<N> source{
+          inSlice(s, a, b.first, x.first), blocksOfCells(b.count, x.count, s.columns), {}, {}};
       sendRow(cores, lane, s.memtile, source, stretch, stretch + b.count * s.columns * kBlock,
               place, ring.rowBytes, wanted, {g_.root(tensor), a, x, b});
     }
+  }
+
+  // Where a row of a slice lies, from a block and a column on.
+  static Address<N> inSlice(const Slice& s, N row, N block, N x) {
+    const N first = s.address + ((block - s.block) * s.columns + x - s.x) * kBlock;
+    if (s.ring > 0) return {first, row - s.y, s.rowBytes(), s.ring};
+    return at(first + (row - s.y) * s.rowBytes());
   }
 
   struct Piece {  // of a row of a root tensor
@@ -577,10 +583,11 @@ class StepTeller {
                      b = common({s.block, s.blocks}, piece.blocks);
       if (x.empty() || b.empty()) continue;
       // The stretch of the slice that holds these blocks, and of the core's row.
-      const N first =
-          s.address + ((piece.row - s.y) * s.blocks + b.first - s.block) * s.columns * kBlock;
-      const End<N> destination{
-          at(first + (x.first - s.x) * kBlock), blocksOfCells(b.count, x.count, s.columns), {}, {}};
+      const N first = byteAddress(inSlice(s, piece.row, b.first, s.x));
+      const End<N> destination{inSlice(s, piece.row, b.first, x.first),
+                               blocksOfCells(b.count, x.count, s.columns),
+                               {},
+                               {}};
       Address<N> cells = from;
       cells.base +=
           ((b.first - piece.blocks.first) * piece.x.count + x.first - piece.x.first) * kBlock;
