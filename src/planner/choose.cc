@@ -57,6 +57,14 @@ class Choice {
 
   void skip() { clock_.next({}); }
 
+  // A further step of a layer whose mapping is taken.
+  void follow(std::size_t step) {
+    const Mapping& mapping = plan_.layers[plan_.schedule[step].layer.at()];
+    place(step, mapping);
+    now_ = clock_.next(count_(plan_, placed_, whole_, step)).end;
+    coresEnd_ = placed_.steps[step].coreBase + mapping.coreBytes();
+  }
+
   void take(std::size_t step, const std::vector<Mapping>& finalists) {
     Mapping& taken = plan_.layers[plan_.schedule[step].layer.at()];
     std::optional<Trial> best;
@@ -87,11 +95,15 @@ class Choice {
     const std::size_t layer = plan_.schedule[step].layer.at();
     plan_.layers[layer] = mapping;
     setDdrChannels(graph_, device_, plan_, layer);
-    placed_.steps[step].weights = weightPlaces(plan_, mapping, device_);
-    placed_.steps[step].coreBase = coreBaseAfter(coresEnd_, mapping, device_);
+    place(step, mapping);
     StepClock clock = clock_;
     const Cycles end = clock.next(count_(plan_, placed_, whole_, step)).end;
     return {{}, std::move(clock), end};
+  }
+
+  void place(std::size_t step, const Mapping& mapping) {
+    placed_.steps[step].weights = weightPlaces(plan_, mapping, device_);
+    placed_.steps[step].coreBase = coreBaseAfter(coresEnd_, mapping, device_);
   }
 
   const CanonicalGraph& graph_;
@@ -110,18 +122,34 @@ class Choice {
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
                     const Finalists& finalists, WorkCounter& count, Plan& plan) {
   Choice choice(graph, device, memory, count, plan);
+  std::vector<bool> taken(plan.layers.size());
   for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
-    const std::vector<Mapping>& some = finalists[plan.schedule[s].layer.at()];
-    if (some.empty())
+    const std::size_t layer = plan.schedule[s].layer.at();
+    if (finalists[layer].empty())
       choice.skip();
+    else if (taken[layer])
+      choice.follow(s);
     else
-      choice.take(s, some);
+      choice.take(s, finalists[layer]);
+    taken[layer] = true;
   }
 }
 
 void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan) {
   for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
     if (!plan.layers[layer].inPlace()) setDdrChannels(graph, device, plan, layer);
+}
+
+PlannedTimes closedForm(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
+                        const Device& device, WorkCounter& count) {
+  const WholeTensors whole(graph, plan, memory);
+  StepClock clock(device);
+  PlannedTimes planned;
+  for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
+    planned.work.push_back(count(plan, memory, whole, s));
+    planned.times.push_back(clock.next(planned.work.back()));
+  }
+  return planned;
 }
 
 Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,

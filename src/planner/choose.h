@@ -14,7 +14,7 @@ namespace heddle {
 // Per layer, of which plan.layers holds one; none for a layer in place.
 using Finalists = std::vector<std::vector<Mapping>>;
 
-// Needs: a schedule of one step for each layer, in their order; `memory` is the plan's.
+// A layer of several steps is mapped as its first one asks. Needs: `memory` is the plan's.
 // Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
 // longer true.
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
@@ -23,7 +23,15 @@ void chooseMappings(const CanonicalGraph& graph, const Device& device, const Mem
 // Which DDR channels bring what, now that it is known which tensors live in DDR.
 void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan);
 
-// When a plan's last byte is written, in closed form.
+// What a plan's steps do and when, in closed form.
+struct PlannedTimes {
+  std::vector<StepWork> work;
+  std::vector<StepTime> times;
+};
+PlannedTimes closedForm(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
+                        const Device& device, WorkCounter& count);
+
+// When its last byte is written.
 Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
                      const Device& device, WorkCounter& count);
 

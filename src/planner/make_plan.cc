@@ -14,6 +14,7 @@
 #include "mesh_cut.h"
 #include "streams.h"
 #include "thrift.h"
+#include "tile_groups.h"
 #include "wires.h"
 
 namespace heddle {
@@ -25,6 +26,11 @@ constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
 constexpr std::int64_t kStagingWorthwhile = 10;
+
+// Of the memtiles' memory beside the weights, what rows kept by turns may take: shares to try.
+constexpr std::array<double, 3> kRingShares{1.0, 0.8, 0.6};
+// Of the network's time, in thousandths: what tiling has to gain.
+constexpr std::int64_t kTilingWorthwhile = 30;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -142,6 +148,17 @@ Finalists staged(const Finalists& finalists, std::int64_t staging) {
   return some;
 }
 
+// Mappings whose cores each compute some columns or channels of all rows, so that all of them have
+// something to do in a tile; where a layer has none, all.
+void keepWholeHeight(std::vector<Mapping>& mappings) {
+  const auto cutsRows = [](const Mapping& mapping) {
+    return std::ranges::any_of(mapping.shares, [&](const CoreShare& share) {
+      return share.boxes.size() > 1 || share.boxes[0].y != mapping.shares[0].boxes[0].y;
+    });
+  };
+  if (!std::ranges::all_of(mappings, cutsRows)) std::erase_if(mappings, cutsRows);
+}
+
 // What does not fit moves to DDR, and streams through places that need room themselves.
 Result<MemoryPlan> giveHomesUp(const CanonicalGraph& graph, const Device& device, Plan& plan) {
   for (;;) {
@@ -179,18 +196,19 @@ class MeshPlan {
     HEDDLE_TRY(const Finalists finalists,
                finalistsOf(graph_, device_, wires, std::move(stagings), thrift_));
     if (!thrift_.menu) {
-      HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists));
+      HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
       return std::move(only.plan);
     }
-    std::optional<Timed> best;
+    std::optional<Timed> best, bestTiled;
     Diagnostics errors;
     for (const std::int64_t part : kStagingParts) {
       const Finalists some = staged(finalists, stagingOf(part));
       if (!coverAll(some, finalists)) break;
-      Result<Timed> next = withStaging(stagingOf(part), some);
+      Result<Timed> next = withStaging(stagingOf(part), some, {});
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
+      if (spills && thrift_.tiles) tile(*next, some, bestTiled);
       // The closed form errs more where rows wait for DDR, to the side of too little.
       const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
       if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * worthwhile)
@@ -198,7 +216,9 @@ class MeshPlan {
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
-    return std::move(best->plan);
+    const bool tiled = bestTiled && (best->end - bestTiled->end).raw() * 1000 >
+                                        best->end.raw() * kTilingWorthwhile;
+    return std::move(tiled ? bestTiled->plan : best->plan);
   }
 
  private:
@@ -213,18 +233,47 @@ class MeshPlan {
     return true;
   }
 
-  Result<Timed> withStaging(std::int64_t staging, const Finalists& finalists) {
+  // Keeps in `best` what is faster: the plan `base`, whose tensors spill, with layers tiled
+  // depth-wise.
+  void tile(const Timed& base, const Finalists& finalists, std::optional<Timed>& best) {
+    const Result<Allocation> placed = placeInMemory(graph_, base.plan, whole_);
+    if (!placed) return;
+    const PlannedTimes planned = closedForm(graph_, base.plan, placed->memory, whole_, count_);
+    std::vector<TileGroup> before;
+    for (const double share : kRingShares) {
+      const std::vector<TileGroup> groups =
+          promisingGroups(graph_, device_, base.plan, planned.work, planned.times, share);
+      if (groups.empty() || groups == before) continue;
+      before = groups;
+      Finalists some = finalists;
+      for (const TileGroup& group : groups)
+        for (std::size_t layer = group.first; layer < group.end; ++layer)
+          keepWholeHeight(some[layer]);
+      Result<Timed> tiled = withStaging(base.plan.weightStaging, some, groups);
+      if (tiled && (!best || tiled->end < best->end)) best = std::move(*tiled);
+    }
+  }
+
+  void keepRowsByTurns(Plan& plan, const std::vector<TileGroup>& groups) const {
+    const std::vector<std::int64_t> rows = rowsToKeep(graph_, plan, groups);
+    for (std::size_t t = 0; t < rows.size(); ++t)
+      for (HomeBox& box : plan.homes[t])
+        if (rows[t] > 0 && rows[t] < box.y.count && box.y.count == graph_.tensors[t].shape.height)
+          box.ring = rows[t];
+  }
+
+  Result<Timed> withStaging(std::int64_t staging, const Finalists& finalists,
+                            const std::vector<TileGroup>& groups) {
     Plan plan;
     plan.weightStaging = staging;
     plan.views = findViews(graph_).tensors;
     plan.layers.resize(graph_.ops.size());
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
       if (!finalists[i].empty()) plan.layers[i] = finalists[i][0];
-      plan.schedule.push_back(
-          {LayerId(i), {0, graph_.tensors[graph_.ops[i].output.at()].shape.height}});
-    }
+    plan.schedule = tiledSchedule(graph_, plan, groups);
     plan.homes.resize(graph_.tensors.size());
     if (thrift_.homes) proposeHomes(plan, graph_, device_);
+    if (!groups.empty()) keepRowsByTurns(plan, groups);
     const std::vector<Home> proposed = plan.homes;
     HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
     setDdrChannels(graph_, whole_, plan);
@@ -273,6 +322,7 @@ class ThriftyPlan {
   Thrift all() const {
     Thrift thrift = noThrift(device_);
     thrift.menu = options_.effort > 0;
+    thrift.tiles = options_.tiles;
     return thrift;
   }
 
