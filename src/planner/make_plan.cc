@@ -4,22 +4,17 @@
 #include <array>
 #include <optional>
 
-#include "alike.h"
 #include "choose.h"
+#include "finalists.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
-#include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
-#include "layer_search.h"
 #include "mesh_cut.h"
-#include "streams.h"
 #include "thrift.h"
 #include "wires.h"
 
 namespace heddle {
 namespace {
-
-constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of a layer
 
 // Parts of a memtile's memory that may be set aside for weight records, largest first.
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
@@ -43,15 +38,6 @@ std::int64_t mostRows(const Home& home) {
   return most;
 }
 
-// Of more mappings than the closed form need look at, those of the best scores; the first stays
-// where it is.
-void keepTheBest(std::vector<Mapping>& mappings) {
-  if (mappings.size() <= kMostFinalists) return;
-  std::stable_sort(mappings.begin() + 1, mappings.end(),
-                   [](const Mapping& a, const Mapping& b) { return a.score < b.score; });
-  mappings.resize(kMostFinalists);
-}
-
 // Roots that an operator reads live in the memtiles; what nobody reads passes through to DDR. So
 // does what has more rows than a lock can count: all may lie there before the first is read.
 void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device) {
@@ -65,81 +51,6 @@ void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device)
         plan.homes[root] = std::move(home);
     }
   }
-}
-
-void addNew(std::vector<Mapping>& to, std::vector<Mapping> more) {
-  for (Mapping& mapping : more)
-    if (std::ranges::find(to, mapping) == to.end()) to.push_back(std::move(mapping));
-}
-
-struct LayerFinalists {
-  std::vector<Mapping> mappings;  // the best of the largest staging, then the others' that are new
-  std::string shortage;           // where there are none of the largest
-};
-
-// Over all cuts; `menu` says whether beyond the paper's dataflow, which comes first.
-LayerFinalists mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-                          const DataflowWires& wires, const SearchLimits& limits, bool menu) {
-  std::vector<std::vector<Mapping>> all(limits.stagings.size());
-  LayerFinalists finalists;
-  for (const MeshCut& cut : meshCuts(graph.tensors[op.output.at()].shape, device)) {
-    std::vector<Streams> streams = streamMenu(op, hasWeights(op), cut, wires, device);
-    if (!menu) streams.resize(1);
-    FoundMappings found = searchMappings(graph, op, device, cut, streams, limits);
-    if (finalists.shortage.empty()) finalists.shortage = std::move(found.shortage);
-    for (std::size_t s = 0; s < all.size(); ++s)
-      std::ranges::move(found.ofStaging[s], std::back_inserter(all[s]));
-    if (!menu && !all[0].empty()) break;
-  }
-  if (all[0].empty()) return finalists;
-  for (std::vector<Mapping>& ofStaging : all) {
-    keepTheBest(ofStaging);
-    addNew(finalists.mappings, std::move(ofStaging));
-  }
-  return finalists;
-}
-
-// The mappings that each layer is to choose from, with room for their weight records in one of the
-// stagings.
-Result<Finalists> finalistsOf(const CanonicalGraph& graph, const Device& device,
-                              const DataflowWires& wires, std::vector<std::int64_t> stagings,
-                              const Thrift& thrift) {
-  const SearchLimits limits{std::move(stagings), thrift.ahead};
-  const Views views = findViews(graph);
-  const std::vector<std::size_t> alike = firstAlike(graph);
-  Finalists finalists(graph.ops.size());
-  Diagnostics errors;
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const CanonicalOp& op = graph.ops[i];
-    if (views.inPlace[i]) continue;
-    finalists[i] = finalists[alike[i]];
-    if (!finalists[i].empty()) continue;
-    LayerFinalists found = mappingsOf(graph, op, device, wires, limits, thrift.menu);
-    finalists[i] = std::move(found.mappings);
-    if (finalists[i].empty())
-      errors.push_back(
-          {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-           "no tiling of this layer fits a core", found.shortage,
-           "give the cores or memtiles more memory (--set core.memory=..., --set "
-           "memtile.memory=...)" +
-               std::string(device.limits.lockMaximum ? ", or choose a device with more of "
-                                                       "'limits.lockMaximum'"
-                                                     : ""),
-           Severity::DoesNotFit});
-  }
-  if (!errors.empty()) return errors;
-  return finalists;
-}
-
-// Those of which two records fit their part of the staging.
-Finalists staged(const Finalists& finalists, std::int64_t staging) {
-  const Plan plan{.layers = {}, .views = {}, .homes = {}, .schedule = {}, .weightStaging = staging};
-  Finalists some(finalists.size());
-  for (std::size_t i = 0; i < some.size(); ++i)
-    std::ranges::copy_if(finalists[i], std::back_inserter(some[i]), [&](const Mapping& mapping) {
-      return mapping.weightBytes * 2 <= plan.stagingPerRoute(mapping);
-    });
-  return some;
 }
 
 // What does not fit moves to DDR, and streams through places that need room themselves.
@@ -162,7 +73,12 @@ class MeshPlan {
  public:
   MeshPlan(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift,
            WorkCounter& count)
-      : graph_(graph), whole_(whole), device_(whole), thrift_(thrift), count_(count) {
+      : graph_(graph),
+        whole_(whole),
+        device_(whole),
+        thrift_(thrift),
+        count_(count),
+        cycles_(graph, whole, count) {
     device_.rows = thrift.rows;
     device_.columns = thrift.columns;
     device_.limits.lockMaximum = thrift.waiting;
@@ -176,8 +92,10 @@ class MeshPlan {
     if (!thrift_.ownChannel) wires.rowChannel = 0;
     std::vector<std::int64_t> stagings{stagingOf(kStagingParts.front())};
     if (thrift_.menu) stagings.push_back(stagingOf(kStagingParts.back()));
-    HEDDLE_TRY(const Finalists finalists,
-               finalistsOf(graph_, device_, wires, std::move(stagings), thrift_));
+    HEDDLE_TRY(const FinalistPool pool,
+               findFinalists(graph_, device_, wires, {std::move(stagings), thrift_.ahead},
+                             thrift_.menu, count_));
+    const Finalists& finalists = pool.ofLayer;
     if (!thrift_.menu) {
       HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists));
       return std::move(only.plan);
@@ -185,7 +103,7 @@ class MeshPlan {
     std::optional<Timed> best;
     Diagnostics errors;
     for (const std::int64_t part : kStagingParts) {
-      const Finalists some = staged(finalists, stagingOf(part));
+      const Finalists some = stagedIn(finalists, stagingOf(part));
       if (!coverAll(some, finalists)) break;
       Result<Timed> next = withStaging(stagingOf(part), some);
       if (!next && errors.empty()) errors = next.diagnostics();
@@ -219,7 +137,7 @@ class MeshPlan {
     plan.views = findViews(graph_).tensors;
     plan.layers.resize(graph_.ops.size());
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      if (!finalists[i].empty()) plan.layers[i] = finalists[i][0];
+      if (!finalists[i].empty()) plan.layers[i] = *finalists[i][0];
       plan.schedule.push_back(
           {LayerId(i), {0, graph_.tensors[graph_.ops[i].output.at()].shape.height}});
     }
@@ -231,7 +149,7 @@ class MeshPlan {
     if (!thrift_.menu) return Timed{std::move(plan), {}, false};
     const bool spills = plan.homes != proposed;
     Plan chosen = plan;
-    chooseMappings(graph_, whole_, memory, finalists, count_, chosen);
+    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen);
     const Cycles end = closedFormEnd(graph_, plan, memory, whole_, count_);
     const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen);
     if (!placed) return Timed{std::move(plan), end, spills};
@@ -246,6 +164,7 @@ class MeshPlan {
   Device device_;
   Thrift thrift_;
   WorkCounter& count_;
+  FinalistCycles cycles_;  // of the pool of make()
 };
 
 // The first plan that keeps the device's limits, else the one that exceeds them least. Gives up one
