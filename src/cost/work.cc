@@ -14,39 +14,47 @@ constexpr N kLostByTurns = 30;
 
 std::size_t index(Resource resource) { return static_cast<std::size_t>(resource); }
 
+N timeOf(const TransferCount& t, const TransferRate& rate, const Device& device) {
+  return t.times * rate.time(t.size).raw() + t.acquires * device.lockAcquire.raw();
+}
+
 // What a device's engines take, locks included: every call acquires one, of transfers those that
 // are counted so.
 class Clock {
  public:
-  explicit Clock(const Device& device) : device_(device) {}
+  explicit Clock(const Device& device)
+      : device_(device),
+        wire_(wireRate(device), device.clock),
+        out_(coreWriteRate(device), device.clock),
+        ddrRead_(ddrReadRate(device), device.clock),
+        ddrWrite_(ddrWriteRate(device), device.clock) {}
 
-  N call(const KernelWork& work) const { return kernelTime(work, device_).raw() + lock(); }
-  N wire(const Transfers& t) const { return sum(t, wireTime); }
-  N out(const Transfers& t) const { return sum(t, coreWriteTime); }
-  N ddrRead(const Transfers& t) const { return sum(t, ddrReadTime); }
-  N ddrWrite(const Transfers& t) const { return sum(t, ddrWriteTime); }
+  N call(const KernelWork& work) const {
+    return (kernelTime(work, device_) + device_.lockAcquire).raw();
+  }
+  N wire(const Transfers& t) const { return sum(t, wire_); }
+  N out(const Transfers& t) const { return sum(t, out_); }
+  N ddrRead(const Transfers& t) const { return sum(t, ddrRead_); }
+  N ddrWrite(const Transfers& t) const { return sum(t, ddrWrite_); }
+  N wire(const TransferCount& t) const { return timeOf(t, wire_, device_); }
+  N ddrRead(const TransferCount& t) const { return timeOf(t, ddrRead_, device_); }
   N rows(const RowTransfers& t) const { return std::max(wire(t.wire), ddrRead(t.ddr)); }
 
  private:
-  N lock() const { return device_.lockAcquire.raw(); }
-  N sum(const Transfers& transfers, Cycles (*time)(Bytes, const Device&)) const {
+  N sum(const Transfers& transfers, const TransferRate& rate) const {
     N cycles = 0;
-    for (const TransferCount& t : transfers)
-      cycles += t.times * time(t.size, device_).raw() + t.acquires * lock();
+    for (const TransferCount& t : transfers) cycles += timeOf(t, rate, device_);
     return cycles;
   }
 
   const Device& device_;
+  TransferRate wire_, out_, ddrRead_, ddrWrite_;
 };
 
-// Cycles of all channels together at the rate that they share; 0 where each has its own.
-N sharedTime(const std::vector<ChannelWork>& channels, std::optional<BytesPerSecond> total,
-             const Device& device) {
-  if (!total) return 0;
-  N bytes = 0;
-  for (const ChannelWork& c : channels)
-    bytes += (bytesOf(c.weights) + bytesOf(c.activations)).raw();
-  return bytes == 0 ? 0 : transferTime(Bytes(bytes), *total, device.clock).raw();
+// Cycles that bytes take at the rate which all channels share; 0 where each has its own.
+N sharedTime(N bytes, std::optional<BytesPerSecond> total, const Device& device) {
+  if (!total || bytes == 0) return 0;
+  return transferTime(Bytes(bytes), *total, device.clock).raw();
 }
 
 }  // namespace
@@ -57,33 +65,72 @@ Bytes bytesOf(const Transfers& transfers) {
   return bytes;
 }
 
-StepClock::StepClock(const Device& device)
-    : device_(&device),
-      wireFree_(device.wires.size()),
-      ddrFree_(static_cast<std::size_t>(device.memtiles() * device.memtile.ddrChannelsIn)) {}
+StepCycles::StepCycles(const StepCounts& counts, const Device& device)
+    : executes_(!counts.cores.empty()),
+      record_(counts.record),
+      records_(counts.records),
+      weightSlots_(counts.weightSlots),
+      passes_(counts.passes) {
+  const Clock clock(device);
+  addCores(counts.cores, device);
+  const auto addAll = [](std::vector<Engine>& to, const std::vector<ChannelWork>& from, auto time) {
+    for (const ChannelWork& c : from)
+      to.push_back({time(c.weights), time(c.activations), time(c.firstWeights),
+                    (bytesOf(c.weights) + bytesOf(c.activations)).raw()});
+  };
+  addAll(wires_, counts.wires, [&](const Transfers& t) { return clock.wire(t); });
+  addAll(ddrRead_, counts.ddrRead, [&](const Transfers& t) { return clock.ddrRead(t); });
+  addAll(ddrWrite_, counts.ddrWrite, [&](const Transfers& t) { return clock.ddrWrite(t); });
+  recordWire_ = clock.wire({counts.record, 1, 1});
+  recordDdr_ = clock.ddrRead({counts.record, 1, 1});
+}
 
-StepClock::Span StepClock::spanOf(const StepWork& work) const {
-  const Clock clock(*device_);
-  Span span;
-  for (const CoreWork& core : work.cores) {
-    N cycles = 0, last = 0;
+void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& device) {
+  const Clock clock(device);
+  for (const CoreWork& core : cores) {
+    N cycles = 0, last = 0, compute = 0, output = 0;
     for (const CallWork& c : core.calls) {
       last = clock.call(c.pace);
-      cycles += c.times *
-                (std::max({last, clock.rows(c.ahead), clock.out(c.out)}) + clock.rows(c.waited));
+      const N out = clock.out(c.out);
+      cycles += c.times * (std::max({last, clock.rows(c.ahead), out}) + clock.rows(c.waited));
+      compute += c.times * last;
+      output += c.times * out;
     }
+    compute_ = std::max(compute_, compute);
+    output_ = std::max(output_, output);
     for (const TransferCount& record : core.recordsAmongRows)
       cycles +=
-          record.times * std::max<N>(0, clock.wire({{record.size, 1, 1}}) - core.callsAhead * last);
+          record.times * std::max<N>(0, clock.wire({record.size, 1, 1}) - core.callsAhead * last);
     cycles += clock.wire(core.recordsByTurns) * kLostByTurns / 100;
-    span.first = std::max(span.first, clock.wire(core.first.wire) + clock.ddrRead(core.first.ddr));
+    span_.first =
+        std::max(span_.first, clock.wire(core.first.wire) + clock.ddrRead(core.first.ddr));
     if (!core.calls.empty())
-      span.lastOut = std::max(span.lastOut, clock.out(core.calls.back().out));
-    if (cycles <= span.calls) continue;
-    span.calls = cycles;
-    span.lastCall = last;
+      span_.lastOut = std::max(span_.lastOut, clock.out(core.calls.back().out));
+    if (cycles <= span_.calls) continue;
+    span_.calls = cycles;
+    span_.lastCall = last;
   }
-  return span;
+}
+
+StepClock::StepClock(const Device& device)
+    : device_(&device),
+      ddrRead_(ddrReadRate(device), device.clock),
+      ddrWrite_(ddrWriteRate(device), device.clock) {
+  engines_.wireFree.resize(device.wires.size());
+  engines_.ddrFree.resize(
+      static_cast<std::size_t>(device.memtiles() * device.memtile.ddrChannelsIn));
+}
+
+// What a channel does for a step, and of whole tensors beside it.
+StepCycles::Engine StepClock::withWhole(StepCycles::Engine channel, std::size_t number,
+                                        const std::vector<StepPlace::Whole>& all,
+                                        const TransferRate& rate) const {
+  for (const StepPlace::Whole& whole : all) {
+    if (whole.channel != number) continue;
+    channel.activations += timeOf(whole.rows, rate, *device_);
+    channel.bytes += whole.rows.size.raw() * whole.rows.times;
+  }
+  return channel;
 }
 
 // When core memory that a step needs is no longer that of one before it.
@@ -95,141 +142,155 @@ N StepClock::roomFree(const CoreBytes& bytes) const {
 
 // When the first place of the staging is free for a record of the next step: all steps' places
 // begin there, and the records before it leave one after another.
-N StepClock::stagingFreeFor(Bytes record) const {
-  if (staged_.record.raw() == 0) return 0;
-  const N places = divideRoundUp(record.raw(), staged_.record.raw());
-  return staged_.sent - std::max<N>(0, staged_.lastPlace - places + 1) * staged_.cycles;
+N StepClock::stagingFreeFor(const Engines& engines, Bytes record) {
+  const auto& staged = engines.staged;
+  if (staged.record.raw() == 0) return 0;
+  const N places = divideRoundUp(record.raw(), staged.record.raw());
+  return staged.sent - std::max<N>(0, staged.lastPlace - places + 1) * staged.cycles;
 }
 
 // When the first rows that it reads have been written.
-N StepClock::dataReady(const StepWork& work) const {
+N StepClock::dataReady(const StepPlace& place) const {
   N ready = 0;
-  for (const Producer& from : work.producers) {
+  for (const Producer& from : place.producers) {
     const Past& p = past_[static_cast<std::size_t>(from.step)];
     ready = std::max(ready, from.whole ? p.end : p.coreFree - (p.coreFree - p.begin) / p.passes);
   }
   return ready;
 }
 
-StepTime StepClock::next(const StepWork& work) {
-  const Clock clock(*device_);
-  StepTime time;
+StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
+                                   const StepPlace& place) const {
   const N before = past_.empty() ? 0 : past_.back().end;
   const N coreFree = past_.empty() ? 0 : past_.back().coreFree;
-  if (work.cores.empty()) {
-    time.begin = time.end = Cycles(before);
-    past_.push_back({{}, 1, before, before, coreFree});
-    return time;
-  }
-  const Span span = spanOf(work);
-  const N room = roomFree(work.weights);
-  const N ready = std::max(roomFree(work.rings), dataReady(work));
+  if (!step.executes_) return {{}, 1, before, before, coreFree};
+  const StepCycles::Span& span = step.span_;
+  const N room = roomFree(place.weights);
+  const N ready = std::max(roomFree(place.rings), dataReady(place));
   N begin = coreFree, end = 0;
-  countBusy(work, time);
 
   // Records come out of DDR as far ahead as the staging is free, and reach the core as soon as
   // it has room.
-  N record = clock.wire({{work.record, 1, 1}});
+  N record = step.recordWire_;
   // The last ones of all routes of a wire may come out of different memtiles at the same time.
-  for (const ChannelWork& wire : work.wires)
-    record = std::max(record, clock.wire(wire.firstWeights));
-  const N stagingFree = stagingFreeFor(work.record);
-  N staged = 0;
-  for (std::size_t c = 0; c < work.ddrRead.size(); ++c) {
-    const ChannelWork& channel = work.ddrRead[c];
-    const N weights = clock.ddrRead(channel.weights);
-    const N cycles = weights + clock.ddrRead(channel.activations);
+  for (const StepCycles::Engine& wire : step.wires_) record = std::max(record, wire.firstWeights);
+  const N stagingFree = stagingFreeFor(engines, step.record_);
+  N staged = 0, readBytes = 0, written = 0, writtenBytes = 0;
+  for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {
+    const StepCycles::Engine channel = withWhole(step.ddrRead_[c], c, place.reads, ddrRead_);
+    const N weights = channel.weights, cycles = weights + channel.activations;
+    readBytes += channel.bytes;
     if (cycles == 0) continue;
-    const N from = std::max(ddrFree_[c], weights > 0 ? stagingFree : 0);
-    ddrFree_[c] = from + cycles;
-    if (weights > 0) staged = std::max(staged, from + clock.ddrRead({{work.record, 1, 1}}));
-    end = std::max(end, ddrFree_[c] + (weights > 0 ? record : 0) + span.lastCall);
+    N& free = engines.ddrFree[c];
+    const N from = std::max(free, weights > 0 ? stagingFree : 0);
+    free = from + cycles;
+    if (weights > 0) staged = std::max(staged, from + step.recordDdr_);
+    end = std::max(end, free + (weights > 0 ? record : 0) + span.lastCall);
   }
-  const N shared = sharedTime(work.ddrRead, device_->rates.ddrReadTotal, *device_);
+  const N shared = sharedTime(readBytes, device_->rates.ddrReadTotal, *device_);
   if (shared > 0) {
-    sharedFree_ = std::max(sharedFree_, std::min(stagingFree, coreFree)) + shared;
-    end = std::max(end, sharedFree_ + span.lastCall);
+    engines.sharedFree = std::max(engines.sharedFree, std::min(stagingFree, coreFree)) + shared;
+    end = std::max(end, engines.sharedFree + span.lastCall);
   }
   N firstRows = ready;
-  for (std::size_t w = 0; w < work.wires.size(); ++w) {
-    const N weights = clock.wire(work.wires[w].weights);
-    const N inputs = clock.wire(work.wires[w].activations);
+  for (std::size_t w = 0; w < step.wires_.size(); ++w) {
+    const StepCycles::Engine& wire = step.wires_[w];
+    const N weights = wire.weights, inputs = wire.activations, records = wire.firstWeights;
     if (weights + inputs == 0) continue;
-    N from = wireFree_[w];
+    N from = engines.wireFree[w];
     if (weights > 0) from = std::max({from, room, staged});
     if (inputs > 0) from = std::max(from, ready);
-    const N records = clock.wire(work.wires[w].firstWeights);
     if (weights > 0) begin = std::max(begin, from + records);
     if (inputs > 0) firstRows = std::max(firstRows, from + records);
-    wireFree_[w] = from + weights + inputs;
-    end = std::max(end, wireFree_[w] + span.lastCall);
+    engines.wireFree[w] = from + weights + inputs;
+    end = std::max(end, engines.wireFree[w] + span.lastCall);
   }
   begin = std::max(begin, firstRows + span.first);
-  N writes = sharedTime(work.ddrWrite, device_->rates.ddrWriteTotal, *device_);
-  for (const ChannelWork& c : work.ddrWrite)
-    writes = std::max(writes, clock.ddrWrite(c.activations));
-  // Records go no further ahead than there are places for.
-  const N slots = work.weightSlots, staging = slots + work.recordsStaged;
-  for (std::size_t w = 0; w < work.wires.size(); ++w)
-    if (!work.wires[w].weights.empty())
-      wireFree_[w] = std::max(wireFree_[w], begin + clock.wire(work.wires[w].weights) -
-                                                slots * clock.wire(work.wires[w].firstWeights));
-  for (std::size_t c = 0; c < work.ddrRead.size(); ++c)
-    if (!work.ddrRead[c].weights.empty())
-      ddrFree_[c] =
-          std::max(ddrFree_[c], begin + clock.ddrRead(work.ddrRead[c].weights) -
-                                    staging * clock.ddrRead(work.ddrRead[c].firstWeights));
-  for (const N free : wireFree_) end = std::max(end, free + span.lastCall);
-  end = std::max({end, begin + span.calls, begin + writes});
-  releaseWires(work, span, begin, end);
-  time.begin = Cycles(begin);
-  time.end = Cycles(std::max(before, end + span.lastOut));
-  time.cycles = time.end - Cycles(before);
-  past_.push_back({work.all, work.passes, begin, time.end.raw(), end});
-  return time;
+  for (std::size_t c = 0; c < step.ddrWrite_.size(); ++c) {
+    const StepCycles::Engine channel = withWhole(step.ddrWrite_[c], c, place.writes, ddrWrite_);
+    written = std::max(written, channel.activations);
+    writtenBytes += channel.bytes;
+  }
+  written = std::max(written, sharedTime(writtenBytes, device_->rates.ddrWriteTotal, *device_));
+  keepWithinPlaces(engines, step, place, begin);
+  for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
+  end = std::max({end, begin + span.calls, begin + written});
+  const Past past{place.all, step.passes_, begin, std::max(before, end + span.lastOut), end};
+  releaseWires(engines, step, place, past);
+  return past;
+}
+
+// Records go no further ahead than there are places for.
+void StepClock::keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
+                                 N begin) {
+  const N slots = step.weightSlots_, staging = slots + place.recordsStaged;
+  const auto keep = [&](std::vector<N>& free, const std::vector<StepCycles::Engine>& of,
+                        N places) {
+    for (std::size_t i = 0; i < of.size(); ++i)
+      if (of[i].weights > 0)
+        free[i] = std::max(free[i], begin + of[i].weights - places * of[i].firstWeights);
+  };
+  keep(engines.wireFree, step.wires_, slots);
+  keep(engines.ddrFree, step.ddrRead_, staging);
 }
 
 // A wire is not done with a step before the places of its last pieces were free.
-void StepClock::releaseWires(const StepWork& work, const Span& span, N begin, N end) {
-  const Clock clock(*device_);
+void StepClock::releaseWires(Engines& engines, const StepCycles& step, const StepPlace& place,
+                             const Past& past) {
   N sent = -1, first = 0;
-  for (std::size_t w = 0; w < work.wires.size(); ++w) {
-    const ChannelWork& wire = work.wires[w];
-    if (!wire.activations.empty()) wireFree_[w] = std::max(wireFree_[w], end - 2 * span.lastCall);
-    if (wire.weights.empty()) continue;
-    if (work.records > work.weightSlots)
-      wireFree_[w] = std::max(wireFree_[w], end - (end - begin) / work.records);
-    sent = std::max(sent, wireFree_[w]);
-    first = std::max(first, clock.wire(wire.firstWeights));
+  for (std::size_t w = 0; w < step.wires_.size(); ++w) {
+    const StepCycles::Engine& wire = step.wires_[w];
+    N& free = engines.wireFree[w];
+    if (wire.activations > 0) free = std::max(free, past.coreFree - 2 * step.span_.lastCall);
+    if (wire.weights == 0) continue;
+    if (step.records_ > step.weightSlots_)
+      free = std::max(free, past.coreFree - (past.coreFree - past.begin) / step.records_);
+    sent = std::max(sent, free);
+    first = std::max(first, wire.firstWeights);
   }
   if (sent >= 0)
-    staged_ = {sent, (work.records - 1) % std::max<N>(work.recordsStaged, 1), work.record, first};
+    engines.staged = {sent, (step.records_ - 1) % std::max<N>(place.recordsStaged, 1),
+                      step.record_, first};
 }
 
-void StepClock::countBusy(const StepWork& work, StepTime& time) const {
-  const Clock clock(*device_);
+StepTime StepClock::next(const StepCycles& step, const StepPlace& place) {
+  const Cycles before(past_.empty() ? 0 : past_.back().end);
+  past_.push_back(advance(engines_, step, place));
+  StepTime time{.begin = Cycles(past_.back().begin), .end = Cycles(past_.back().end)};
+  if (!step.executes_) return time;
+  time.cycles = time.end - before;
+  countBusy(step, place, time);
+  return time;
+}
+
+Cycles StepClock::endOf(const StepCycles& step, const StepPlace& place) const {
+  Engines engines = engines_;
+  return Cycles(advance(engines, step, place).end);
+}
+
+void StepClock::countBusy(const StepCycles& step, const StepPlace& place, StepTime& time) const {
   const auto most = [&](Resource r, N cycles) {
     time.busy[index(r)] = std::max(time.busy[index(r)], Cycles(cycles));
   };
-  for (const CoreWork& core : work.cores) {
-    N compute = 0, output = 0;
-    for (const CallWork& c : core.calls) {
-      compute += c.times * clock.call(c.pace);
-      output += c.times * clock.out(c.out);
-    }
-    most(Resource::Compute, compute);
-    most(Resource::Output, output);
+  most(Resource::Compute, step.compute_);
+  most(Resource::Output, step.output_);
+  for (const StepCycles::Engine& wire : step.wires_) {
+    most(Resource::WeightsWire, wire.weights);
+    most(Resource::InputWire, wire.activations);
   }
-  for (const ChannelWork& wire : work.wires) {
-    most(Resource::WeightsWire, clock.wire(wire.weights));
-    most(Resource::InputWire, clock.wire(wire.activations));
+  N readBytes = 0, writtenBytes = 0;
+  for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {
+    const StepCycles::Engine channel = withWhole(step.ddrRead_[c], c, place.reads, ddrRead_);
+    most(Resource::DdrRead, channel.weights + channel.activations);
+    readBytes += channel.bytes;
   }
-  for (const ChannelWork& c : work.ddrRead)
-    most(Resource::DdrRead, clock.ddrRead(c.weights) + clock.ddrRead(c.activations));
-  for (const ChannelWork& c : work.ddrWrite)
-    most(Resource::DdrWrite, clock.ddrWrite(c.activations));
-  most(Resource::DdrRead, sharedTime(work.ddrRead, device_->rates.ddrReadTotal, *device_));
-  most(Resource::DdrWrite, sharedTime(work.ddrWrite, device_->rates.ddrWriteTotal, *device_));
+  for (std::size_t c = 0; c < step.ddrWrite_.size(); ++c) {
+    const StepCycles::Engine channel = withWhole(step.ddrWrite_[c], c, place.writes, ddrWrite_);
+    most(Resource::DdrWrite, channel.activations);
+    writtenBytes += channel.bytes;
+  }
+  most(Resource::DdrRead, sharedTime(readBytes, device_->rates.ddrReadTotal, *device_));
+  most(Resource::DdrWrite, sharedTime(writtenBytes, device_->rates.ddrWriteTotal, *device_));
   const auto largest = std::max_element(time.busy.begin(), time.busy.end());
   time.boundBy = static_cast<Resource>(largest - time.busy.begin());
 }

@@ -135,7 +135,7 @@ Diagnostics planMemory(Compilation& run) {
 
 void timeInClosedForm(Compilation& run, const MemoryPlan& memory) {
   const Timed timed(run.effort.compileSeconds);
-  run.stepTimes = stepTimes(countWork(run.network(), *run.plan, memory, *run.device), *run.device);
+  run.stepTimes = timesInClosedForm(run.network(), *run.plan, memory, *run.device);
 }
 
 Diagnostics makeProgram(Compilation& run) {

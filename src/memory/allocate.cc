@@ -297,13 +297,19 @@ class Allocator {
 
 std::vector<StreamPlan> weightPlaces(const Plan& plan, const Mapping& mapping,
                                      const Device& device) {
-  const std::int64_t staging = plan.stagingPerRoute(mapping);
+  const std::int64_t staging = plan.stagingPerRoute(mapping),
+                     slots = recordPlaces(plan, mapping, device);
   std::vector<StreamPlan> places;
   for (std::size_t r = 0; r < mapping.weights.size(); ++r)
     places.push_back({weightStagingAddress(plan, device) + weightRank(mapping, r) * staging,
-                      mapping.weightBytes,
-                      std::min({staging / mapping.weightBytes, kMostStaged, mostPlaces(device)})});
+                      mapping.weightBytes, slots});
   return places;
+}
+
+std::int64_t recordPlaces(const Plan& plan, const Mapping& mapping, const Device& device) {
+  if (mapping.weights.empty()) return 0;
+  return std::min({plan.stagingPerRoute(mapping) / mapping.weightBytes, kMostStaged,
+                   mostPlaces(device)});
 }
 
 std::int64_t coreBaseAfter(std::int64_t end, const Mapping& mapping, const Device& device) {

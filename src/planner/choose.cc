@@ -35,83 +35,79 @@ DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t l
   return inputs;
 }
 
-void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan,
-                    std::size_t layer) {
-  const std::vector<StreamPlan> places = weightPlaces(plan, plan.layers[layer], device);
-  shareDdrChannels(plan.layers[layer], ddrInputs(graph, plan, layer),
-                   places.empty() ? 0 : places[0].slots, device);
-}
-
 // Goes through the schedule and leaves the best mapping of each layer behind.
 class Choice {
  public:
   Choice(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
-         WorkCounter& count, Plan& plan)
+         FinalistCycles& cycles, Plan& plan)
       : graph_(graph),
         device_(device),
+        memory_(memory),
         plan_(plan),
-        count_(count),
+        cycles_(cycles),
         whole_(graph, plan, memory),
-        placed_(memory),
         clock_(device) {}
 
   void skip() { clock_.next({}); }
 
   // A further step of a layer whose mapping is taken.
-  void follow(std::size_t step) {
-    const Mapping& mapping = plan_.layers[plan_.schedule[step].layer.at()];
-    place(step, mapping);
-    now_ = clock_.next(count_(plan_, placed_, whole_, step)).end;
-    coresEnd_ = placed_.steps[step].coreBase + mapping.coreBytes();
+  void follow(std::size_t step, const Mapping& finalist) {
+    const std::size_t layer = plan_.schedule[step].layer.at();
+    const Mapping taken = plan_.layers[layer];
+    const bool apart = keepDdrChannelsApart(finalist, ddrInputs(graph_, plan_, layer),
+                                            recordPlaces(plan_, finalist, device_), device_);
+    StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
+    setBuffers(place, finalist, coreBaseAfter(coresEnd_, finalist, device_),
+               recordPlaces(plan_, finalist, device_));
+    now_ =
+        clock_.next(cycles_.of(plan_, step, cycles_.placesOf(plan_, step), finalist, apart), place)
+            .end;
+    plan_.layers[layer] = taken;
+    coresEnd_ = place.all.end;
   }
 
-  void take(std::size_t step, const std::vector<Mapping>& finalists) {
-    Mapping& taken = plan_.layers[plan_.schedule[step].layer.at()];
+  // Returns the one that is taken.
+  const Mapping& take(std::size_t step, const std::vector<const Mapping*>& finalists) {
+    const std::size_t layer = plan_.schedule[step].layer.at();
+    const DdrInputs inputs = ddrInputs(graph_, plan_, layer);
+    const std::size_t places = cycles_.placesOf(plan_, step);
+    StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
     std::optional<Trial> best;
-    for (const Mapping& mapping : finalists) {
-      Trial trial = tryOut(step, mapping);
-      if (best && gain(*best, trial) * 1000 <= (best->end - now_).raw() * worthwhile(mapping))
+    for (const Mapping* mapping : finalists) {
+      const std::int64_t staged = recordPlaces(plan_, *mapping, device_);
+      const bool apart = keepDdrChannelsApart(*mapping, inputs, staged, device_);
+      Trial trial{mapping, apart, &cycles_.of(plan_, step, places, *mapping, apart), place, {}};
+      setBuffers(trial.place, *mapping, coreBaseAfter(coresEnd_, *mapping, device_), staged);
+      trial.end = clock_.endOf(*trial.cycles, trial.place);
+      if (best && gain(*best, trial) * 1000 <= (best->end - now_).raw() * worthwhile(*mapping))
         continue;
       best = std::move(trial);
-      std::swap(best->mapping, taken);
     }
-    clock_ = std::move(best->clock);
+    clock_.next(*best->cycles, best->place);
     now_ = best->end;
-    taken = std::move(best->mapping);
-    coresEnd_ = coreBaseAfter(coresEnd_, taken, device_) + taken.coreBytes();
+    plan_.layers[layer] = *best->mapping;
+    shareDdrChannels(plan_.layers[layer], best->apart, device_);
+    coresEnd_ = best->place.all.end;
+    return *best->mapping;
   }
 
  private:
   struct Trial {
-    Mapping mapping;  // of the best so far
-    StepClock clock;  // after the step
+    const Mapping* mapping;
+    bool apart;  // its DDR channels
+    const StepCycles* cycles;
+    StepPlace place;
     Cycles end;
   };
 
   static std::int64_t gain(const Trial& from, const Trial& to) { return (from.end - to.end).raw(); }
 
-  // Leaves the mapping in the plan.
-  Trial tryOut(std::size_t step, const Mapping& mapping) {
-    const std::size_t layer = plan_.schedule[step].layer.at();
-    plan_.layers[layer] = mapping;
-    setDdrChannels(graph_, device_, plan_, layer);
-    place(step, mapping);
-    StepClock clock = clock_;
-    const Cycles end = clock.next(count_(plan_, placed_, whole_, step)).end;
-    return {{}, std::move(clock), end};
-  }
-
-  void place(std::size_t step, const Mapping& mapping) {
-    placed_.steps[step].weights = weightPlaces(plan_, mapping, device_);
-    placed_.steps[step].coreBase = coreBaseAfter(coresEnd_, mapping, device_);
-  }
-
   const CanonicalGraph& graph_;
   const Device& device_;
+  const MemoryPlan& memory_;
   Plan& plan_;
-  WorkCounter& count_;
+  FinalistCycles& cycles_;
   WholeTensors whole_;
-  MemoryPlan placed_;
   StepClock clock_;
   Cycles now_{0};              // the end of the steps before
   std::int64_t coresEnd_ = 0;  // of the buffers of the step before
@@ -119,47 +115,63 @@ class Choice {
 
 }  // namespace
 
+std::size_t FinalistCycles::placesOf(const Plan& plan, std::size_t step) {
+  const ScheduleStep& of = plan.schedule[step];
+  const CanonicalOp& op = graph_.ops[of.layer.at()];
+  StepHomes places{.rows = of.rows, .homes = {}, .firstBlocks = {}};
+  const auto add = [&](TensorId tensor) {
+    const View& view = plan.views[tensor.at()];
+    places.homes.push_back(plan.homes[view.root.at()]);
+    places.firstBlocks.push_back(view.block);
+  };
+  for (const TensorId input : op.inputs) add(input);
+  add(op.output);
+  const auto known = std::ranges::find(places_, places);
+  if (known != places_.end()) return static_cast<std::size_t>(known - places_.begin());
+  places_.push_back(std::move(places));
+  return places_.size() - 1;
+}
+
+const StepCycles& FinalistCycles::of(Plan& plan, std::size_t step, std::size_t places,
+                                     const Mapping& finalist, bool apart) {
+  const auto [known, fresh] = known_.try_emplace({&finalist, places, apart}, nullptr);
+  if (!fresh) return *known->second;
+  Mapping& mapping = plan.layers[plan.schedule[step].layer.at()];
+  mapping = finalist;
+  shareDdrChannels(mapping, apart, device_);
+  known->second = &count_.cycles(plan, step);
+  return *known->second;
+}
+
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
-                    const Finalists& finalists, WorkCounter& count, Plan& plan) {
-  Choice choice(graph, device, memory, count, plan);
-  std::vector<bool> taken(plan.layers.size());
+                    const Finalists& finalists, FinalistCycles& cycles, Plan& plan) {
+  Choice choice(graph, device, memory, cycles, plan);
+  std::vector<const Mapping*> taken(plan.layers.size());
   for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
     const std::size_t layer = plan.schedule[s].layer.at();
     if (finalists[layer].empty())
       choice.skip();
     else if (taken[layer])
-      choice.follow(s);
+      choice.follow(s, *taken[layer]);
     else
-      choice.take(s, finalists[layer]);
-    taken[layer] = true;
+      taken[layer] = &choice.take(s, finalists[layer]);
   }
 }
 
 void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan) {
-  for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
-    if (!plan.layers[layer].inPlace()) setDdrChannels(graph, device, plan, layer);
-}
-
-PlannedTimes closedForm(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
-                        const Device& device, WorkCounter& count) {
-  const WholeTensors whole(graph, plan, memory);
-  StepClock clock(device);
-  PlannedTimes planned;
-  for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
-    planned.work.push_back(count(plan, memory, whole, s));
-    planned.times.push_back(clock.next(planned.work.back()));
+  for (std::size_t layer = 0; layer < plan.layers.size(); ++layer) {
+    Mapping& mapping = plan.layers[layer];
+    if (mapping.inPlace()) continue;
+    const bool apart = keepDdrChannelsApart(mapping, ddrInputs(graph, plan, layer),
+                                            recordPlaces(plan, mapping, device), device);
+    shareDdrChannels(mapping, apart, device);
   }
-  return planned;
 }
 
 Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
                      const Device& device, WorkCounter& count) {
-  const WholeTensors whole(graph, plan, memory);
-  StepClock clock(device);
-  Cycles end(0);
-  for (std::size_t s = 0; s < plan.schedule.size(); ++s)
-    end = clock.next(count(plan, memory, whole, s)).end;
-  return end;
+  const std::vector<StepTime> times = timesInClosedForm(graph, plan, memory, device, count);
+  return times.empty() ? Cycles(0) : times.back().end;
 }
 
 }  // namespace heddle

@@ -1,8 +1,11 @@
 // Takes for each layer the mapping that the closed form finds fastest, where it stands in the
 // schedule: after the steps before it, with the wires and channels as they left them.
 #pragma once
+#include <map>
+#include <tuple>
 #include <vector>
 
+#include "finalists.h"
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
 #include "heddle/memory/allocate.h"
@@ -11,27 +14,45 @@
 
 namespace heddle {
 
-// Per layer, of which plan.layers holds one; none for a layer in place.
-using Finalists = std::vector<std::vector<Mapping>>;
+// The cycles of steps with one or another finalist, as far as they were asked for.
+class FinalistCycles {
+ public:
+  // Needs: all outlive it, the finalists that it is asked for too.
+  FinalistCycles(const CanonicalGraph& graph, const Device& device, WorkCounter& count)
+      : graph_(graph), device_(device), count_(count) {}
+  FinalistCycles(const CanonicalGraph& graph, const Device&& device, WorkCounter& count) = delete;
 
-// A layer of several steps is mapped as its first one asks. Needs: `memory` is the plan's.
+  // Where a step's tensors are at home, as a number.
+  std::size_t placesOf(const Plan& plan, std::size_t step);
+  // `apart`: see shareDdrChannels. The plan holds some mapping of the layer afterwards.
+  const StepCycles& of(Plan& plan, std::size_t step, std::size_t places, const Mapping& finalist,
+                       bool apart);
+
+ private:
+  struct StepHomes {
+    Interval rows;            // of the step
+    std::vector<Home> homes;  // of inputs and output
+    std::vector<std::int64_t> firstBlocks;
+    friend bool operator==(const StepHomes&, const StepHomes&) = default;
+  };
+  const CanonicalGraph& graph_;
+  const Device& device_;
+  WorkCounter& count_;
+  std::vector<StepHomes> places_;
+  std::map<std::tuple<const Mapping*, std::size_t, bool>, const StepCycles*> known_;
+};
+
+// A layer of several steps is mapped as the first of them asks.
+// Needs: plan.layers holds one of each layer's finalists; `memory` is the plan's.
 // Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
 // longer true.
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
-                    const Finalists& finalists, WorkCounter& count, Plan& plan);
+                    const Finalists& finalists, FinalistCycles& cycles, Plan& plan);
 
 // Which DDR channels bring what, now that it is known which tensors live in DDR.
 void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan);
 
-// What a plan's steps do and when, in closed form.
-struct PlannedTimes {
-  std::vector<StepWork> work;
-  std::vector<StepTime> times;
-};
-PlannedTimes closedForm(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
-                        const Device& device, WorkCounter& count);
-
-// When its last byte is written.
+// When a plan's last byte is written, in closed form.
 Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
                      const Device& device, WorkCounter& count);
 

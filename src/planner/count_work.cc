@@ -1,6 +1,7 @@
 #include "heddle/planner/count_work.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -14,14 +15,55 @@ namespace {
 
 using N = std::int64_t;
 
+constexpr std::size_t kUnknown = SIZE_MAX;
+
 // Rows of an operand that the calls of a sweep ask for.
 struct SweepRows {
   std::vector<Interval> window;  // per call
   std::vector<N> fresh;          // per call: those that no call before it had
   struct Stretch {
-    Interval y, x;  // rows of the operand, columns of the output
+    Interval y;  // rows of the operand
+    std::size_t box = 0;
   };
   std::vector<Stretch> told;  // all of them
+};
+
+// Calls one after another that differ in their row alone.
+struct CallRun {
+  std::size_t first = 0;  // of the sweep
+  N y = 0;                // of the first
+  std::size_t box = 0;
+  N times = 1;
+};
+
+// The calls of one chunk and band with the rows of a part of the kernel, wherever their columns
+// are.
+struct Sweep {
+  std::vector<SweepRows> operands;
+  std::vector<CallRun> runs;
+};
+
+// The rows at which something else is in charge of a tensor: its home's boxes begin and end there.
+class RowCuts {
+ public:
+  explicit RowCuts(const Home& home) {
+    for (const HomeBox& box : home) cuts_.insert(cuts_.end(), {box.y.first, box.y.end()});
+    std::ranges::sort(cuts_);
+    const auto [first, last] = std::ranges::unique(cuts_);
+    cuts_.erase(first, last);
+  }
+  // Whether nothing tells `a` from `b`, intervals of as many rows each.
+  bool same(const Interval& a, const Interval& b) const {
+    if (cuts_.size() <= 2 || a.empty()) return true;
+    const auto at = stretch(a.first);
+    return at == stretch(a.end() - 1) && at == stretch(b.first) && at == stretch(b.end() - 1);
+  }
+
+ private:
+  std::ptrdiff_t stretch(N row) const {
+    return std::ranges::upper_bound(cuts_, row) - cuts_.begin();
+  }
+  std::vector<N> cuts_;
 };
 
 // A lane's share of what takes turns on several; `plus` less than `lanes` rounds.
@@ -37,17 +79,27 @@ void add(Transfers& to, const Transfers& more, N lanes, N plus) {
 // What a step does wherever it stands in the schedule and in memory.
 class StepCounter {
  public:
-  StepCounter(const CanonicalGraph& graph, const Plan& plan, const Device& device, std::size_t step)
+  StepCounter(const CanonicalGraph& graph, const Plan& plan, const Device& device, std::size_t step,
+              const BlockCounts& kept)
       : plan_(plan),
         device_(device),
         rows_(plan.schedule[step].rows),
         op_(graph.ops[plan.schedule[step].layer.at()]),
         m_(plan.layers[plan.schedule[step].layer.at()]),
         nest_(graph, OpId(plan.schedule[step].layer.at()), m_),
+        kept_(kept),
         isDense_(!leavesBlocksOut(op_)),
-        alike_(reducesChannels(op_) && isDense_) {}
+        alike_(reducesChannels(op_) && isDense_),
+        shareRows_(m_.shares.size(), kUnknown) {
+    for (const TensorId input : op_.inputs) cuts_.emplace_back(home(input));
+    cuts_.emplace_back(home(op_.output));
+    shareAt_.resize(at(device.rows, device.columns));
+    for (const CoreShare& share : m_.shares)
+      shareAt_[at(share.core.row, device.columns) + static_cast<std::size_t>(share.core.column)] =
+          &share;
+  }
 
-  StepWork run() {
+  StepCounts run() {
     work_.wires.resize(device_.wires.size());
     work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
     work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
@@ -63,6 +115,10 @@ class StepCounter {
  private:
   static std::size_t at(N a, N b) { return static_cast<std::size_t>(a * b); }
 
+  const CoreShare& shareAt(const CoreAt& core) const {
+    return *shareAt_[at(core.row, device_.columns) + static_cast<std::size_t>(core.column)];
+  }
+
   TensorId root(TensorId t) const { return plan_.views[t.at()].root; }
   const Home& home(TensorId t) const { return plan_.homes[root(t).at()]; }
 
@@ -77,14 +133,68 @@ class StepCounter {
         .activations;
   }
 
-  std::vector<RowCall> calls(const CoreShare& share, const Iteration& i) const {
-    return nest_.calls(share, rows_, i);
+  // ---- sweeps -----------------------------------------------------------------------------------
+
+  // Shares of the same rows have the same sweeps.
+  std::size_t rowsOf(const CoreShare& share) {
+    std::vector<N> y;
+    for (const PixelBox& box : share.boxes) y.insert(y.end(), {box.y.first, box.y.count});
+    return rowsAlike_.try_emplace(std::move(y), rowsAlike_.size()).first->second;
+  }
+
+  const Sweep& sweep(const CoreShare& share, const Iteration& i) {
+    std::size_t& rows = shareRows_[static_cast<std::size_t>(&share - m_.shares.data())];
+    if (rows == kUnknown) rows = rowsOf(share);
+    N busy = 0;  // boxes with columns in this chunk
+    for (std::size_t b = 0; b < share.boxes.size(); ++b)
+      if (!columns(share, b, i).empty()) busy |= N{1} << b;
+    const Interval kernelRows = nest_.loadedKernelRows(i);
+    const auto [known, fresh] = sweeps_.try_emplace(
+        {static_cast<N>(rows), busy, i.band, kernelRows.first, kernelRows.count});
+    if (fresh) known->second = sweepOf(nest_.calls(share, rows_, i), kernelRows);
+    return known->second;
+  }
+
+  // Output columns of a core's calls in a box.
+  Interval columns(const CoreShare& share, std::size_t box, const Iteration& i) const {
+    const Interval& all = share.boxes[box].x;
+    const Interval part = evenPart(all.count, m_.chunks, i.chunk);
+    return {all.first + part.first, part.count};
+  }
+
+  Sweep sweepOf(const std::vector<RowCall>& calls, const Interval& kernelRows) const {
+    Sweep sweep;
+    for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
+      sweep.operands.push_back(rowsOf(calls, operand, kernelRows));
+    for (std::size_t k = 0; k < calls.size(); ++k)
+      if (k > 1 && areAlike(calls, sweep, k))
+        ++sweep.runs.back().times;
+      else
+        sweep.runs.push_back({k, calls[k].y, calls[k].box, 1});
+    return sweep;
+  }
+
+  // Whether call k asks for as much as the one before, and it is in the same places.
+  bool areAlike(const std::vector<RowCall>& calls, const Sweep& sweep, std::size_t k) const {
+    const auto at = [](N y) { return Interval{y, 1}; };
+    if (calls[k].box != calls[k - 1].box || !cuts_.back().same(at(calls[k - 1].y), at(calls[k].y)))
+      return false;
+    const std::vector<Interval>& window = sweep.operands[0].window;
+    if (window[k - 1].count != window[k - 2].count) return false;
+    for (std::size_t operand = 0; operand < sweep.operands.size(); ++operand) {
+      const SweepRows& rows = sweep.operands[operand];
+      const auto fresh = [&](std::size_t call) {
+        return Interval{rows.window[call].end() - rows.fresh[call], rows.fresh[call]};
+      };
+      if (rows.fresh[k] != rows.fresh[k - 1] || !cuts_[operand].same(fresh(k - 1), fresh(k)))
+        return false;
+    }
+    return true;
   }
 
   SweepRows rowsOf(const std::vector<RowCall>& calls, std::size_t operand,
-                   const Iteration& i) const {
+                   const Interval& kernelRows) const {
     SweepRows out;
-    const Interval kernelRows = nest_.loadedKernelRows(i);
     N next = 0;
     std::optional<std::size_t> box;
     for (const RowCall& call : calls) {
@@ -98,10 +208,10 @@ class StepCounter {
       out.fresh.push_back(rows.empty() ? 0 : fresh);
       if (out.fresh.back() == 0) continue;
       next = rows.end();
-      if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().x == call.x)
+      if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().box == call.box)
         out.told.back().y.count += fresh;
       else
-        out.told.push_back({{first, fresh}, call.x});
+        out.told.push_back({{first, fresh}, call.box});
     }
     return out;
   }
@@ -124,10 +234,10 @@ class StepCounter {
   }
 
   // The first of a route's cores that takes rows in an iteration; null where none does.
-  const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) const {
+  const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) {
     for (const CoreAt& core : route.cores) {
-      const CoreShare& share = *m_.shareOf(core);
-      if (nest_.takesRows(share, operand, i) && !calls(share, i).empty()) return &share;
+      const CoreShare& share = shareAt(core);
+      if (nest_.takesRows(share, operand, i) && !sweep(share, i).runs.empty()) return &share;
     }
     return nullptr;
   }
@@ -139,10 +249,10 @@ class StepCounter {
       const CoreShare* share = taker(operand, route, i);
       if (!share) continue;
       key = nest_.inputKey(i);
-      const std::vector<RowCall> due = calls(*share, i);
       Transfers pieces;
-      for (const auto& [y, x] : rowsOf(due, operand, i).told)
-        if (const Held h = nest_.held(*share, operand, i, x); !h.blocks.empty())
+      for (const auto& [y, box] : sweep(*share, i).operands[operand].told)
+        if (const Held h = nest_.held(*share, operand, i, columns(*share, box, i));
+            !h.blocks.empty())
           addPieces(pieces, operand, h, y);
       const auto lanes = static_cast<N>(route.lanes.size());
       if (home(op_.inputs[operand]).empty())
@@ -155,13 +265,14 @@ class StepCounter {
   }
 
   void countRecords(const Route& route) {
-    const CoreShare& any = *m_.shareOf(route.cores[0]);
+    const CoreShare& any = shareAt(route.cores[0]);
     const auto lanes = static_cast<N>(route.lanes.size());
     N key = -1, records = 0;
     for (const Iteration& i : nest_.iterations()) {
       if (m_.passBlocks(any, i.pass).empty() || nest_.recordKey(i) == key) continue;
-      if (std::none_of(route.cores.begin(), route.cores.end(),
-                       [&](const CoreAt& core) { return !calls(*m_.shareOf(core), i).empty(); }))
+      if (std::ranges::none_of(route.cores, [&](const CoreAt& core) {
+            return !sweep(shareAt(core), i).runs.empty();
+          }))
         continue;
       key = nest_.recordKey(i);
       const Bytes size(nest_.recordBytes(any, i));
@@ -254,59 +365,59 @@ class StepCounter {
 
   std::vector<CallWork> callsOf(const CoreShare& share, const Iteration& i, bool telling,
                                 bool first, N& window, CoreWork& core) {
-    const std::vector<RowCall> due = calls(share, i);
-    std::vector<SweepRows> rows;
-    for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
-      rows.push_back(rowsOf(due, operand, i));
+    const Sweep& due = sweep(share, i);
     const ReductionPart& part = nest_.part(i);
     const Interval blocks = m_.passBlocks(share, i.pass);
-    const N kernelX = windowOf(op_) ? windowOf(op_)->kernelX : 1;
-    const N computed = blocksComputed(op_, blocks, part),
-            most = telling ? mostComputed(share, i) : computed;
+    const N taps = part.kernelRows.count * (windowOf(op_) ? windowOf(op_)->kernelX : 1);
+    const N computed = computedOf(blocks, part), most = telling ? mostComputed(share, i) : computed;
     const N added = fusedAddOf(op_) && nest_.last(i) ? blocks.count : 0;
     std::vector<CallWork> out;
-    for (std::size_t k = 0; k < due.size(); ++k) {
+    for (const CallRun& run : due.runs) {
       CallWork call;
-      call.times = 1;
-      const N taps = part.kernelRows.count * kernelX;
-      call.kernel = kernelWork(op_.kind(), computed, taps, due[k].x.count, added);
-      call.pace = kernelWork(op_.kind(), most, taps, due[k].x.count, added);
-      for (std::size_t operand = 0; operand < rows.size(); ++operand) {
+      call.times = run.times;
+      const Interval x = columns(share, run.box, i);
+      call.kernel = kernelWork(op_.kind(), computed, taps, x.count, added);
+      call.pace = kernelWork(op_.kind(), most, taps, x.count, added);
+      if (run.first > 0) window = due.operands[0].window[run.first - 1].count;
+      for (std::size_t operand = 0; operand < due.operands.size(); ++operand) {
         if (isAddend(op_, operand) ? !nest_.last(i) : !telling) continue;
-        const N fresh = rows[operand].fresh[k];
+        const N fresh = due.operands[operand].fresh[run.first];
         const N before = isAddend(op_, operand) ? 1 : window;
         const N ahead = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
-        const Interval& all = rows[operand].window[k];
-        if (first && k == 0) {
-          addRows(core.first, share, operand, i, due[k], {all.first, all.count});
+        const Interval& all = due.operands[operand].window[run.first];
+        if (first && run.first == 0) {
+          addRows(core.first, share, operand, i, x, {all.first, all.count});
           continue;
         }
-        addRows(call.ahead, share, operand, i, due[k], {all.end() - fresh, ahead});
-        addRows(call.waited, share, operand, i, due[k], {all.end() - fresh + ahead, fresh - ahead});
+        addRows(call.ahead, share, operand, i, x, {all.end() - fresh, ahead});
+        addRows(call.waited, share, operand, i, x, {all.end() - fresh + ahead, fresh - ahead});
       }
-      window = rows[0].window[k].count;
-      if (nest_.last(i)) addOutput(call.out, blocks, due[k]);
+      if (nest_.last(i)) addOutput(call.out, blocks, run.y, x);
       addMerged(out, std::move(call));
     }
+    if (!due.runs.empty()) window = due.operands[0].window.back().count;
     return out;
   }
 
   // Blocks that a core computes of the cores which get the same rows at the same time: of sparse
   // weights that with most, for the others wait for it.
   N mostComputed(const CoreShare& share, const Iteration& i) {
-    N most = blocksComputed(op_, m_.passBlocks(share, i.pass), nest_.part(i));
+    N most = computedOf(m_.passBlocks(share, i.pass), nest_.part(i));
     if (isDense_) return most;
     for (const CoreAt& core : routeOf(0, share.core).cores)
-      most = std::max(most,
-                      blocksComputed(op_, m_.passBlocks(*m_.shareOf(core), i.pass), nest_.part(i)));
+      most = std::max(most, computedOf(m_.passBlocks(shareAt(core), i.pass), nest_.part(i)));
     return most;
+  }
+
+  N computedOf(const Interval& blocks, const ReductionPart& part) const {
+    return reducesChannels(op_) ? kept_.count(blocks, part.inputBlocks) : blocks.count;
   }
 
   static void addMerged(std::vector<CallWork>& calls, CallWork call) {
     CallWork* last = calls.empty() ? nullptr : &calls.back();
     if (last && last->kernel == call.kernel && last->pace == call.pace &&
         last->ahead == call.ahead && last->waited == call.waited && last->out == call.out)
-      ++last->times;
+      last->times += call.times;
     else
       calls.push_back(std::move(call));
   }
@@ -324,7 +435,7 @@ class StepCounter {
     if (!fresh) return known->second;
     const bool spilled = home(op_.inputs[operand]).empty();
     for (const Route& route : m_.inputs[operand]) {
-      Neighbour other{m_.shareOf(route.cores[0]), static_cast<N>(route.lanes.size()), {}, false};
+      Neighbour other{&shareAt(route.cores[0]), static_cast<N>(route.lanes.size()), {}, false};
       other.sameChannel =
           spilled && route.memtile == own.memtile && route.ddrChannel == own.ddrChannel;
       for (std::size_t l = 0; l < own.lanes.size(); ++l)
@@ -338,14 +449,14 @@ class StepCounter {
   // Rows for a core, and those of other cores that come over the same wire or DDR channel, as if
   // these asked for the same rows and columns.
   void addRows(RowTransfers& to, const CoreShare& share, std::size_t operand, const Iteration& i,
-               const RowCall& call, const Interval& y) {
+               const Interval& x, const Interval& y) {
     if (y.empty()) return;
     const Route& own = routeOf(operand, share.core);
     std::vector<Transfers> wires(own.lanes.size());
     Held last;
     Transfers pieces;
     for (const Neighbour& other : neighboursOf(operand, own)) {
-      const Held h = nest_.held(*other.share, operand, i, call.x);
+      const Held h = nest_.held(*other.share, operand, i, x);
       if (h.blocks.empty()) continue;
       if (pieces.empty() || h != last) {
         pieces.clear();
@@ -381,12 +492,12 @@ class StepCounter {
 
   // ---- outputs ----------------------------------------------------------------------------------
 
-  void addOutput(Transfers& to, const Interval& blocks, const RowCall& call) const {
+  void addOutput(Transfers& to, const Interval& blocks, N y, const Interval& columns) const {
     const Interval written{plan_.views[op_.output.at()].block + blocks.first, blocks.count};
-    if (home(op_.output).empty()) heddle::add(to, Bytes(blocks.count * call.x.count * kBlock), 1);
+    if (home(op_.output).empty()) heddle::add(to, Bytes(blocks.count * columns.count * kBlock), 1);
     for (const HomeBox& box : home(op_.output)) {
-      const Interval x = common(box.x, call.x), b = common(box.blocks, written);
-      if (!x.empty() && !b.empty() && call.y >= box.y.first && call.y < box.y.end())
+      const Interval x = common(box.x, columns), b = common(box.blocks, written);
+      if (!x.empty() && !b.empty() && y >= box.y.first && y < box.y.end())
         heddle::add(to, Bytes(x.count * b.count * kBlock), 1, to.empty());
     }
   }
@@ -396,9 +507,9 @@ class StepCounter {
     for (const Iteration& i : nest_.iterations()) {
       if (!nest_.last(i)) continue;
       const N blocks = m_.passBlocks(share, i.pass).count;
-      for (const RowCall& call : calls(share, i))
+      for (const CallRun& run : sweep(share, i).runs)
         add(ddrWrite(share.output.memtile, share.output.ddrChannel),
-            Bytes(blocks * call.x.count * kBlock), 1);
+            Bytes(blocks * columns(share, run.box, i).count * kBlock), run.times);
     }
   }
 
@@ -408,11 +519,17 @@ class StepCounter {
   const CanonicalOp& op_;
   const Mapping& m_;
   LayerNest nest_;
+  const BlockCounts& kept_;
   bool isDense_;
-  bool alike_;  // passes of equally many blocks ask for the same
+  bool alike_;                             // passes of equally many blocks ask for the same
+  std::vector<const CoreShare*> shareAt_;  // per core
+  std::vector<RowCuts> cuts_;              // per operand, then of the output
+  std::map<std::vector<N>, std::size_t> rowsAlike_;
+  std::vector<std::size_t> shareRows_;  // per share: which of these
+  std::map<std::array<N, 5>, Sweep> sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
   std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
-  StepWork work_;
+  StepCounts work_;
 };
 
 }  // namespace
@@ -435,80 +552,107 @@ WholeTensors::WholeTensors(const CanonicalGraph& graph, const Plan& plan, const 
 }
 
 WorkCounter::WorkCounter(const CanonicalGraph& graph, const Device& device)
-    : graph_(graph), device_(device), alike_(firstAlike(graph)), known_(graph.ops.size()) {}
+    : graph_(graph), device_(device), alike_(firstAlike(graph)), known_(graph.ops.size()) {
+  for (const CanonicalOp& op : graph.ops) kept_.emplace_back(op);
+}
 
-StepWork WorkCounter::operator()(const Plan& plan, const MemoryPlan& memory,
-                                 const WholeTensors& whole, std::size_t step) {
+StepCounts WorkCounter::counts(const Plan& plan, std::size_t step) const {
   const std::size_t layer = plan.schedule[step].layer.at();
-  const Mapping& mapping = plan.layers[layer];
-  if (mapping.inPlace()) return {};
-  StepWork work = counted(plan, step);
-  const StepMemory& placed = memory.steps[step];
-  const N first = placed.coreBase;
-  N rings = 0;
-  for (const RingPlan& ring : mapping.rings) rings += ring.length * ring.rowBytes;
-  work.all = {first, first + mapping.coreBytes()};
-  work.weights = {first, first + mapping.weightSlots * mapping.weightBytes};
-  work.rings = {work.weights.end, work.weights.end + rings};
-  for (const StreamPlan& staged : placed.weights)
-    work.recordsStaged = std::max(work.recordsStaged, staged.slots);
-  addWholeTensors(work, memory, whole, step);
-  for (const TensorId input : graph_.ops[layer].inputs) {
-    const std::size_t root = plan.views[input.at()].root.at();
-    for (const N writer : whole.writers[root])
-      if (writer < static_cast<N>(step))
-        work.producers.push_back({writer, plan.homes[root].empty()});
-  }
-  return work;
+  if (plan.layers[layer].inPlace()) return {};
+  return StepCounter(graph_, plan, device_, step, kept_[layer]).run();
 }
 
-// What goes whole between DDR and its home: ports and constants.
-void WorkCounter::addWholeTensors(StepWork& work, const MemoryPlan& memory,
-                                  const WholeTensors& whole, std::size_t step) const {
-  const auto add = [&](std::vector<ChannelWork>& channels, N ofEach, std::size_t tensor) {
-    for (const Slice& s : memory.tensors[tensor].slices)
-      heddle::add(channels[static_cast<std::size_t>(s.memtile * ofEach)].activations,
-                  Bytes(s.blocks * s.columns * kBlock), s.rows);
-  };
-  for (const std::size_t t : whole.loads[step]) add(work.ddrRead, device_.memtile.ddrChannelsIn, t);
-  for (const std::size_t t : whole.stores[step])
-    add(work.ddrWrite, device_.memtile.ddrChannelsOut, t);
-}
-
-const StepWork& WorkCounter::counted(const Plan& plan, std::size_t step) {
+const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step) {
   const std::size_t layer = plan.schedule[step].layer.at();
   const CanonicalOp& op = graph_.ops[layer];
   const Mapping& mapping = plan.layers[layer];
-  std::vector<Home> homes;
-  std::vector<std::int64_t> firstBlocks;
-  const auto addHome = [&](TensorId tensor) {
-    const View& view = plan.views[tensor.at()];
-    homes.push_back(plan.homes[view.root.at()]);
-    firstBlocks.push_back(view.block);
+  if (mapping.inPlace()) return nothing_;
+  const auto homeOf = [&](const View& view) -> const Home& { return plan.homes[view.root.at()]; };
+  std::vector<const View*> views;
+  for (const TensorId input : op.inputs) views.push_back(&plan.views[input.at()]);
+  views.push_back(&plan.views[op.output.at()]);
+  const auto samePlaces = [&](const Known& known) {
+    for (std::size_t i = 0; i < views.size(); ++i)
+      if (known.firstBlocks[i] != views[i]->block || known.homes[i] != homeOf(*views[i]))
+        return false;
+    return true;
   };
-  for (const TensorId input : op.inputs) addHome(input);
-  addHome(op.output);
   std::deque<Known>& known = known_[alike_[layer]];
   const auto same = std::ranges::find_if(known, [&](const Known& k) {
-    return k.rows == plan.schedule[step].rows && k.firstBlocks == firstBlocks &&
-           k.mapping.score == mapping.score && k.mapping == mapping && k.homes == homes;
+    return k.mapping.score == mapping.score && k.rows == plan.schedule[step].rows &&
+           k.mapping == mapping && samePlaces(k);
   });
-  if (same != known.end()) return same->work;
-  StepWork work = StepCounter(graph_, plan, device_, step).run();
-  return known
-      .emplace_back(Known{mapping, plan.schedule[step].rows, std::move(homes),
-                          std::move(firstBlocks), std::move(work)})
-      .work;
+  if (same != known.end()) return same->cycles;
+  Known fresh{mapping, plan.schedule[step].rows, {}, {}, StepCycles(counts(plan, step), device_)};
+  for (const View* view : views) {
+    fresh.homes.push_back(homeOf(*view));
+    fresh.firstBlocks.push_back(view->block);
+  }
+  return known.emplace_back(std::move(fresh)).cycles;
+}
+
+StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
+                  const WholeTensors& whole, const Device& device, std::size_t step) {
+  const std::size_t layer = plan.schedule[step].layer.at();
+  if (plan.layers[layer].inPlace()) return {};
+  StepPlace place;
+  N staged = 0;
+  for (const StreamPlan& records : memory.steps[step].weights)
+    staged = std::max(staged, records.slots);
+  setBuffers(place, plan.layers[layer], memory.steps[step].coreBase, staged);
+  const auto add = [&](std::vector<StepPlace::Whole>& to, N ofEach, std::size_t tensor) {
+    for (const Slice& s : memory.tensors[tensor].slices)
+      to.push_back({static_cast<std::size_t>(s.memtile * ofEach),
+                    {Bytes(s.blocks * s.columns * kBlock), s.rows, s.rows}});
+  };
+  for (const std::size_t t : whole.loads[step]) add(place.reads, device.memtile.ddrChannelsIn, t);
+  for (const std::size_t t : whole.stores[step])
+    add(place.writes, device.memtile.ddrChannelsOut, t);
+  for (const TensorId input : graph.ops[layer].inputs) {
+    const std::size_t root = plan.views[input.at()].root.at();
+    for (const N writer : whole.writers[root])
+      if (writer < static_cast<N>(step))
+        place.producers.push_back({writer, plan.homes[root].empty()});
+  }
+  return place;
+}
+
+void setBuffers(StepPlace& place, const Mapping& mapping, std::int64_t coreBase,
+                std::int64_t staged) {
+  N rings = 0;
+  for (const RingPlan& ring : mapping.rings) rings += ring.length * ring.rowBytes;
+  place.all = {coreBase, coreBase + mapping.coreBytes()};
+  place.weights = {coreBase, coreBase + mapping.weightSlots * mapping.weightBytes};
+  place.rings = {place.weights.end, place.weights.end + rings};
+  place.recordsStaged = staged;
 }
 
 std::vector<StepWork> countWork(const CanonicalGraph& graph, const Plan& plan,
                                 const MemoryPlan& memory, const Device& device) {
-  WorkCounter count(graph, device);
+  const WorkCounter count(graph, device);
   const WholeTensors whole(graph, plan, memory);
   std::vector<StepWork> steps;
   for (std::size_t s = 0; s < plan.schedule.size(); ++s)
-    steps.push_back(count(plan, memory, whole, s));
+    steps.push_back({count.counts(plan, s), placeOf(graph, plan, memory, whole, device, s)});
   return steps;
+}
+
+std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan& plan,
+                                        const MemoryPlan& memory, const Device& device) {
+  WorkCounter count(graph, device);
+  return timesInClosedForm(graph, plan, memory, device, count);
+}
+
+std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan& plan,
+                                        const MemoryPlan& memory, const Device& device,
+                                        WorkCounter& count) {
+  const WholeTensors whole(graph, plan, memory);
+  StepClock clock(device);
+  std::vector<StepTime> times;
+  for (std::size_t s = 0; s < plan.schedule.size(); ++s)
+    times.push_back(
+        clock.next(count.cycles(plan, s), placeOf(graph, plan, memory, whole, device, s)));
+  return times;
 }
 
 std::vector<Cycles> layerCycles(const Plan& plan, const std::vector<StepTime>& steps) {

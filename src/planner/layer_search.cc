@@ -4,7 +4,9 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <tuple>
 
@@ -60,17 +62,21 @@ struct Score {
 class LayerSearch {
  public:
   LayerSearch(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-              const MeshCut& cut, const std::vector<Streams>& menu, const SearchLimits& limits)
+              const BlockCounts& kept, const MeshCut& cut, std::span<const Streams> menu,
+              const SearchLimits& limits)
       : op_(op),
         device_(device),
         limits_(limits),
         cut_(cut),
         menu_(menu),
         mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
-        counts_(op),
+        counts_(kept),
         output_(graph.tensors[op.output.at()].shape),
         input_(graph.tensors[op.inputs[0].at()].shape),
-        capacity_(device.core.operandMemory().raw()) {
+        capacity_(device.core.operandMemory().raw()),
+        wire_(wireRate(device), device.clock),
+        out_(coreWriteRate(device), device.clock),
+        ddr_(ddrReadRate(device), device.clock) {
     if (const Window* window = windowOf(op)) window_ = *window;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
     mostBlocks_ = cut.blocks[0].count;
@@ -78,12 +84,19 @@ class LayerSearch {
     open_.assign(limits.stagings.size(), true);
   }
 
-  std::vector<std::vector<Mapping>> best() {
+  std::vector<std::vector<FoundMapping>> best() {
     search();
-    std::vector<std::vector<Mapping>> all;
+    std::vector<std::vector<FoundMapping>> all;
     for (auto& ofStaging : best_) all.push_back(inOrder(ofStaging));
     return all;
   }
+
+  Mapping whole(const FoundMapping& found) const {
+    Mapping mapping = found.mapping;
+    setCores(mapping, menu_[found.streams]);
+    return mapping;
+  }
+
   // What the smallest tiling needs and there is not.
   std::string shortage() const {
     std::ostringstream out;
@@ -102,21 +115,17 @@ class LayerSearch {
  private:
   struct Scored {
     std::int64_t score = 0;
-    std::size_t streams = 0;  // of the menu
-    Mapping mapping;          // without cores and routes
+    FoundMapping found;
   };
 
-  std::vector<Mapping> inOrder(std::vector<std::vector<Scored>>& best) {
+  static std::vector<FoundMapping> inOrder(std::vector<std::vector<Scored>>& best) {
     std::vector<Scored> all;
     for (std::vector<Scored>& ofStreams : best)
       std::ranges::move(ofStreams, std::back_inserter(all));
     std::ranges::stable_sort(all, {}, &Scored::score);
-    std::vector<Mapping> mappings;
-    for (Scored& scored : all) {
-      setCores(scored.mapping, menu_[scored.streams]);
-      mappings.push_back(std::move(scored.mapping));
-    }
-    return mappings;
+    std::vector<FoundMapping> found;
+    for (Scored& scored : all) found.push_back(std::move(scored.found));
+    return found;
   }
 
   void search() {
@@ -142,6 +151,7 @@ class LayerSearch {
 
   void tryShapes(std::int64_t blocks, std::int64_t channelParts, std::int64_t kernelParts) {
     const bool reduced = channelParts > 1 || kernelParts > 1;
+    if (!takeShape(blocks, channelParts, kernelParts)) return;
     for (bool resident : {true, false}) {
       if (resident && !reducesChannels(op_)) continue;
       for (std::int64_t slots : {4, 3, 2, 1}) {
@@ -203,31 +213,43 @@ class LayerSearch {
     return *entry;
   }
 
-  ReductionPart part(const Candidate& c, std::int64_t index) const {
+  ReductionPart part(std::int64_t channelParts, std::int64_t kernelParts,
+                     std::int64_t index) const {
     ReductionPart p;
     if (reducesChannels(op_))
-      p.inputBlocks = evenPart(blocksOf(input_), c.channelParts, index % c.channelParts);
-    p.kernelRows = evenPart(window_.kernelY, c.kernelParts, index / c.channelParts);
+      p.inputBlocks = evenPart(blocksOf(input_), channelParts, index % channelParts);
+    p.kernelRows = evenPart(window_.kernelY, kernelParts, index / channelParts);
     return p;
   }
 
-  bool consider(const Candidate& c) {
-    Mapping t;
-    t.blocksPerPass = c.blocksPerPass;
-    t.passes = divideRoundUp(mostBlocks_, c.blocksPerPass);
-    t.chunks = c.chunks;
-    t.bands = c.bands;
-    t.resident = c.resident;
-    for (std::int64_t i = 0; i < c.channelParts * c.kernelParts; ++i) t.parts.push_back(part(c, i));
+  // What all candidates of these blocks and parts have in common. False: none can be staged.
+  bool takeShape(std::int64_t blocks, std::int64_t channelParts, std::int64_t kernelParts) {
+    Mapping& t = tried_;
+    t.blocksPerPass = blocks;
+    t.passes = divideRoundUp(mostBlocks_, blocks);
+    t.parts.clear();
+    for (std::int64_t i = 0; i < channelParts * kernelParts; ++i)
+      t.parts.push_back(part(channelParts, kernelParts, i));
     t.equalRecords = device_.limits.recordLengths.has_value();
     t.weightBytes = largestRecord(t);
     t.equalRecords = t.equalRecords && t.weightBytes > 0;
+    ownBlocks_.assign(operands_.size(), 0);
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      if (!sharesInput(op_, i)) ownBlocks_[i] = ownBlocks(t, i);
+    if (std::ranges::any_of(menu_, [&](const Streams& s) { return canStage(t, s, 0); }))
+      return true;
+    smallestRecord_ = std::min(smallestRecord_, t.weightBytes);
+    return false;
+  }
+
+  bool consider(const Candidate& c) {
+    Mapping& t = tried_;
+    t.chunks = c.chunks;
+    t.bands = c.bands;
+    t.resident = c.resident;
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
-    t.outputSlots = std::min(t.outputSlots, mostAhead());
-    if (std::ranges::none_of(menu_, [&](const Streams& s) { return canStage(t, s, 0); })) {
-      smallestRecord_ = std::min(smallestRecord_, t.weightBytes);
-      return false;
-    }
+    t.outputSlots = std::min(Mapping().outputSlots, mostAhead());
+    t.accumulatorBytes = 0;
     const std::int64_t columns = evenPart(cut_.boxes[0].x.count, c.chunks, 0).count;
     t.outputRowBytes = c.blocksPerPass * columns * kBlock;
     if (t.parts.size() > 1)
@@ -238,17 +260,31 @@ class LayerSearch {
     smallest_ = std::min(smallest_, bytes);
     if (bytes > capacity_) return false;
     const Amounts& amounts = amountsOf(t, c, columns);
+    const std::int64_t penalty = penaltyOf(t);
+    const std::int64_t least = penalty + amounts.compute + out_.time(Bytes(t.outputRowBytes)).raw();
     for (std::size_t i = 0; i < menu_.size(); ++i) {
       if (!takesPlaces(menu_[i], t)) continue;
-      const Score reached = score(t, menu_[i], amounts, *doubled);
-      for (std::size_t s = 0; s < best_.size(); ++s)
-        if (open_[s] && canStage(t, menu_[i], s)) offer(best_[s][i], i, t, reached);
+      std::optional<Score> reached;
+      for (std::size_t s = 0; s < best_.size(); ++s) {
+        if (!open_[s] || !isWanted(best_[s][i], least) || !canStage(t, menu_[i], s)) continue;
+        if (!reached) reached = score(t, menu_[i], amounts, *doubled);
+        offer(best_[s][i], i, t, *reached, penalty);
+      }
     }
     return true;
   }
 
+  // For steps: of two tilings of nearly the same estimate the one with fewer wins.
+  std::int64_t penaltyOf(const Mapping& t) const {
+    return kStepPenalty * t.passes * t.chunks * std::ssize(t.parts) * cut_.boxes[0].y.count;
+  }
+
+  static bool isWanted(const std::vector<Scored>& best, std::int64_t cycles) {
+    return best.size() < kKept || cycles < best.back().score;
+  }
+
   static std::int64_t turnsOfRecords(const Streams& streams) {
-    return streams.weights.empty() ? 1 : std::ssize(streams.weights[0].lanes);
+    return streams.weights->empty() ? 1 : std::ssize((*streams.weights)[0].lanes);
   }
 
   // Records that take turns need a place in the core for each turn and one to compute from, and pay
@@ -265,14 +301,14 @@ class LayerSearch {
   }
 
   // Keeps the best of a way of the streams.
-  void offer(std::vector<Scored>& best, std::size_t streams, const Mapping& t, const Score& score) {
-    const std::int64_t steps = t.passes * t.chunks * std::ssize(t.parts) * cut_.boxes[0].y.count;
-    const std::int64_t cycles = score.cycles + kStepPenalty * steps;
-    if (best.size() == kKept && best.back().score <= cycles) return;
+  static void offer(std::vector<Scored>& best, std::size_t streams, const Mapping& t,
+                    const Score& score, std::int64_t penalty) {
+    const std::int64_t cycles = score.cycles + penalty;
+    if (!isWanted(best, cycles)) return;
     const auto at = std::ranges::upper_bound(best, cycles, {}, &Scored::score);
-    const auto kept = best.insert(at, {cycles, streams, t});
-    kept->mapping.score = Cycles(score.cycles);
-    kept->mapping.boundBy = score.boundBy;
+    const auto kept = best.insert(at, {cycles, {t, streams}});
+    kept->found.mapping.score = Cycles(score.cycles);
+    kept->found.mapping.boundBy = score.boundBy;
     if (best.size() > kKept) best.pop_back();
   }
 
@@ -285,9 +321,9 @@ class LayerSearch {
                             cut_.blocks[k],
                             {0, core.column, core.row % device_.memtile.ddrChannelsOut}});
       }
-    m.inputs = streams.inputs;
+    for (const Routes& routes : streams.inputs) m.inputs.push_back(*routes);
     if (m.weightSlots == 0) return;
-    m.weights = streams.weights;
+    m.weights = *streams.weights;
     if (std::ranges::any_of(streams.wires, &WireLoad::carriesBoth)) interleave(m);
     if (fusedAddOf(op_)) makeRoomForAddends(m);
   }
@@ -362,7 +398,8 @@ class LayerSearch {
     bool found = false;
     for (bool doubled : {true, false}) {
       if (doubled && !limits_.ahead && !c.resident) continue;
-      std::vector<RingPlan> rings;
+      std::vector<RingPlan>& rings = triedRings_;
+      rings.clear();
       std::int64_t waiting = 0, bytes = t.weightSlots * t.weightBytes +
                                         t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
       for (std::size_t i = 0; i < operands_.size(); ++i) {
@@ -380,7 +417,7 @@ class LayerSearch {
       tooManyWait_ = tooManyWait_ || !counted;
       if (counted) {
         found = true;
-        t.rings = std::move(rings);
+        t.rings = rings;
       }
       if (c.resident || (counted && bytes <= capacity_))
         return counted ? std::optional(doubled) : std::nullopt;
@@ -404,25 +441,29 @@ class LayerSearch {
   }
 
   // Most columns of an operand that a core holds, for chunks of at most `columns` output columns.
-  std::int64_t inputColumns(std::size_t operand, const Candidate& c, std::int64_t columns) const {
+  std::int64_t inputColumns(std::size_t operand, const Candidate& c, std::int64_t columns) {
     if (operands_[operand].hasWindow())
       return std::min(input_.width, (columns - 1) * window_.strideX +
                                         (window_.kernelX - 1) * window_.dilationX + 1);
-    std::int64_t most = 0;
+    const auto [known, fresh] = widest_.try_emplace({operand, c.chunks}, 0);
+    if (!fresh) return known->second;
     for (const PixelBox& box : cut_.boxes) {
       for (std::int64_t j = 0; j < c.chunks; ++j) {
         Interval x = evenPart(box.x.count, c.chunks, j);
         x.first += box.x.first;
-        most = std::max(most, operands_[operand].columns(x).count);
+        known->second = std::max(known->second, operands_[operand].columns(x).count);
       }
     }
-    return most;
+    return known->second;
   }
 
   // Most blocks of an operand that a core holds in a row.
   std::int64_t inputBlocks(const Mapping& t, std::size_t operand) const {
     if (sharesInput(op_, operand))
       return t.resident ? blocksOf(input_) : t.parts[0].inputBlocks.count;
+    return ownBlocks_[operand];
+  }
+  std::int64_t ownBlocks(const Mapping& t, std::size_t operand) const {
     std::int64_t most = 0;
     for (std::size_t r = 0; r < cut_.blocks.size(); ++r)
       for (std::int64_t k = 0; k < t.passes; ++k)
@@ -511,14 +552,14 @@ class LayerSearch {
       const bool shared = sharesInput(op_, i);
       const std::int64_t blocks = shared ? blocksOf(input_) : mostBlocks_;
       const std::int64_t again = shared && !t.resident ? t.passes * c.kernelParts : 1;
-      const std::int64_t row = wireTime(Bytes(blocks * width * kBlock), device_).raw();
+      const std::int64_t row = wire_.time(Bytes(blocks * width * kBlock)).raw();
       const std::int64_t overlap = (t.bands - 1) * (n.single - 1);
       a.inputs.push_back(again * (n.rowsLoaded + overlap) * row);
       a.first.push_back(
-          wireTime(Bytes(t.rings[i].rowBytes * std::min(t.rings[i].length, n.firstWindow)), device_)
+          wire_.time(Bytes(t.rings[i].rowBytes * std::min(t.rings[i].length, n.firstWindow)))
               .raw());
     }
-    a.out = rows * coreWriteTime(Bytes(mostBlocks_ * columns * t.chunks * kBlock), device_).raw();
+    a.out = rows * out_.time(Bytes(mostBlocks_ * columns * t.chunks * kBlock)).raw();
     return a;
   }
 
@@ -550,8 +591,8 @@ class LayerSearch {
       total = std::max(total, a.compute + whole(weights));
     if (!doubled && !t.resident) total = std::max(total, a.compute + whole(inputs));
     total += whole(fill);
-    if (t.coreBytes() * 2 > capacity_) total += wireTime(Bytes(t.weightBytes), device_).raw();
-    return {total + coreWriteTime(Bytes(t.outputRowBytes), device_).raw(), largest->second};
+    if (t.coreBytes() * 2 > capacity_) total += wire_.time(Bytes(t.weightBytes)).raw();
+    return {total + out_.time(Bytes(t.outputRowBytes)).raw(), largest->second};
   }
 
   // Cycles for which a core's rows wait behind records on their wire, beyond those that its ring
@@ -580,23 +621,27 @@ class LayerSearch {
     const Bytes bytes(
         t.equalRecords ? t.weightBytes
                        : recordBytes(op_, blocks, t.parts[part], part + 1 == t.parts.size(), kept));
-    return {kernelTime(call, device_).raw(), wireTime(bytes, device_).raw(),
-            ddrReadTime(bytes, device_).raw()};
+    return {kernelTime(call, device_).raw(), wire_.time(bytes).raw(), ddr_.time(bytes).raw()};
   }
 
   const CanonicalOp& op_;
   const Device& device_;
   SearchLimits limits_;
   const MeshCut& cut_;
-  const std::vector<Streams>& menu_;
+  std::span<const Streams> menu_;
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
-  BlockCounts counts_;
+  const BlockCounts& counts_;
   Shape output_, input_;
   std::int64_t capacity_;
+  TransferRate wire_, out_, ddr_;
   Window window_;
   std::vector<OperandGeometry> operands_;
-  std::int64_t mostBlocks_ = 1;                      // of output channels that a core computes
+  std::int64_t mostBlocks_ = 1;  // of output channels that a core computes
+  Mapping tried_;                // the candidate that is considered
+  std::vector<RingPlan> triedRings_;
+  std::vector<std::int64_t> ownBlocks_;  // of its blocks: most of each operand that is not reduced
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
+  std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> widest_;  // per operand and chunks
   std::map<std::tuple<std::size_t, std::int64_t, bool>, std::int64_t> waiting_;  // likewise
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t>,
            Amounts>
@@ -611,12 +656,13 @@ class LayerSearch {
 }  // namespace
 
 FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,
-                             const Device& device, const MeshCut& cut,
-                             const std::vector<Streams>& menu, const SearchLimits& limits) {
-  LayerSearch search(graph, op, device, cut, menu, limits);
-  std::vector<std::vector<Mapping>> best = search.best();
+                             const Device& device, const BlockCounts& kept, const MeshCut& cut,
+                             std::span<const Streams> menu, const SearchLimits& limits) {
+  const auto search = std::make_shared<LayerSearch>(graph, op, device, kept, cut, menu, limits);
+  std::vector<std::vector<FoundMapping>> best = search->best();
   const bool none = best[0].empty();
-  return {std::move(best), none ? search.shortage() : std::string()};
+  return {std::move(best), [search](const FoundMapping& found) { return search->whole(found); },
+          none ? search->shortage() : std::string()};
 }
 
 bool hasWeights(const CanonicalOp& op) {

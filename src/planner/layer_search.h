@@ -1,11 +1,14 @@
 // The search for one layer's cut over time, given its cut over the mesh and the ways of its
 // streams.
 #pragma once
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
+#include "heddle/tiling/geometry.h"
 #include "heddle/tiling/plan.h"
 #include "mesh_cut.h"
 #include "streams.h"
@@ -19,17 +22,25 @@ struct SearchLimits {
   bool ahead = true;  // second places for what comes next
 };
 
+struct FoundMapping {
+  Mapping mapping;          // without cores and routes
+  std::size_t streams = 0;  // of the menu
+  friend bool operator==(const FoundMapping&, const FoundMapping&) = default;
+};
+
 // For each staging the fastest mappings by a first estimate, two for each way of the streams, best
 // first: their buffers fit a core, their rings hold no more calls' rows than a lock can count, and
 // two of their weight records fit the staging. None: `shortage` says what the smallest needs and
-// there is not.
+// there is not. `whole` gives one of them its cores and routes, of which few are asked for.
 struct FoundMappings {
-  std::vector<std::vector<Mapping>> ofStaging;
+  std::vector<std::vector<FoundMapping>> ofStaging;
+  std::function<Mapping(const FoundMapping&)> whole;
   std::string shortage;
 };
+// Needs: all that is given outlives the answer's `whole`.
 FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,
-                             const Device& device, const MeshCut& cut,
-                             const std::vector<Streams>& menu, const SearchLimits& limits);
+                             const Device& device, const BlockCounts& kept, const MeshCut& cut,
+                             std::span<const Streams> menu, const SearchLimits& limits);
 
 // Whether a record of weights goes with each pass.
 bool hasWeights(const CanonicalOp& op);

@@ -2,25 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <optional>
 
-#include "alike.h"
 #include "choose.h"
+#include "finalists.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
-#include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
-#include "layer_search.h"
 #include "mesh_cut.h"
-#include "streams.h"
 #include "thrift.h"
 #include "tile_groups.h"
 #include "wires.h"
 
 namespace heddle {
 namespace {
-
-constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of a layer
 
 // Parts of a memtile's memory that may be set aside for weight records, largest first.
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
@@ -49,15 +45,6 @@ std::int64_t mostRows(const Home& home) {
   return most;
 }
 
-// Of more mappings than the closed form need look at, those of the best scores; the first stays
-// where it is.
-void keepTheBest(std::vector<Mapping>& mappings) {
-  if (mappings.size() <= kMostFinalists) return;
-  std::stable_sort(mappings.begin() + 1, mappings.end(),
-                   [](const Mapping& a, const Mapping& b) { return a.score < b.score; });
-  mappings.resize(kMostFinalists);
-}
-
 // Roots that an operator reads live in the memtiles; what nobody reads passes through to DDR. So
 // does what has more rows than a lock can count: all may lie there before the first is read.
 void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device) {
@@ -71,92 +58,6 @@ void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device)
         plan.homes[root] = std::move(home);
     }
   }
-}
-
-void addNew(std::vector<Mapping>& to, std::vector<Mapping> more) {
-  for (Mapping& mapping : more)
-    if (std::ranges::find(to, mapping) == to.end()) to.push_back(std::move(mapping));
-}
-
-struct LayerFinalists {
-  std::vector<Mapping> mappings;  // the best of the largest staging, then the others' that are new
-  std::string shortage;           // where there are none of the largest
-};
-
-// Over all cuts; `menu` says whether beyond the paper's dataflow, which comes first.
-LayerFinalists mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op, const Device& device,
-                          const DataflowWires& wires, const SearchLimits& limits, bool menu) {
-  std::vector<std::vector<Mapping>> all(limits.stagings.size());
-  LayerFinalists finalists;
-  for (const MeshCut& cut : meshCuts(graph.tensors[op.output.at()].shape, device)) {
-    std::vector<Streams> streams = streamMenu(op, hasWeights(op), cut, wires, device);
-    if (!menu) streams.resize(1);
-    FoundMappings found = searchMappings(graph, op, device, cut, streams, limits);
-    if (finalists.shortage.empty()) finalists.shortage = std::move(found.shortage);
-    for (std::size_t s = 0; s < all.size(); ++s)
-      std::ranges::move(found.ofStaging[s], std::back_inserter(all[s]));
-    if (!menu && !all[0].empty()) break;
-  }
-  if (all[0].empty()) return finalists;
-  for (std::vector<Mapping>& ofStaging : all) {
-    keepTheBest(ofStaging);
-    addNew(finalists.mappings, std::move(ofStaging));
-  }
-  return finalists;
-}
-
-// The mappings that each layer is to choose from, with room for their weight records in one of the
-// stagings.
-Result<Finalists> finalistsOf(const CanonicalGraph& graph, const Device& device,
-                              const DataflowWires& wires, std::vector<std::int64_t> stagings,
-                              const Thrift& thrift) {
-  const SearchLimits limits{std::move(stagings), thrift.ahead};
-  const Views views = findViews(graph);
-  const std::vector<std::size_t> alike = firstAlike(graph);
-  Finalists finalists(graph.ops.size());
-  Diagnostics errors;
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const CanonicalOp& op = graph.ops[i];
-    if (views.inPlace[i]) continue;
-    finalists[i] = finalists[alike[i]];
-    if (!finalists[i].empty()) continue;
-    LayerFinalists found = mappingsOf(graph, op, device, wires, limits, thrift.menu);
-    finalists[i] = std::move(found.mappings);
-    if (finalists[i].empty())
-      errors.push_back(
-          {"PLAN001", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-           "no tiling of this layer fits a core", found.shortage,
-           "give the cores or memtiles more memory (--set core.memory=..., --set "
-           "memtile.memory=...)" +
-               std::string(device.limits.lockMaximum ? ", or choose a device with more of "
-                                                       "'limits.lockMaximum'"
-                                                     : ""),
-           Severity::DoesNotFit});
-  }
-  if (!errors.empty()) return errors;
-  return finalists;
-}
-
-// Those of which two records fit their part of the staging.
-Finalists staged(const Finalists& finalists, std::int64_t staging) {
-  const Plan plan{.layers = {}, .views = {}, .homes = {}, .schedule = {}, .weightStaging = staging};
-  Finalists some(finalists.size());
-  for (std::size_t i = 0; i < some.size(); ++i)
-    std::ranges::copy_if(finalists[i], std::back_inserter(some[i]), [&](const Mapping& mapping) {
-      return mapping.weightBytes * 2 <= plan.stagingPerRoute(mapping);
-    });
-  return some;
-}
-
-// Mappings whose cores each compute some columns or channels of all rows, so that all of them have
-// something to do in a tile; where a layer has none, all.
-void keepWholeHeight(std::vector<Mapping>& mappings) {
-  const auto cutsRows = [](const Mapping& mapping) {
-    return std::ranges::any_of(mapping.shares, [&](const CoreShare& share) {
-      return share.boxes.size() > 1 || share.boxes[0].y != mapping.shares[0].boxes[0].y;
-    });
-  };
-  if (!std::ranges::all_of(mappings, cutsRows)) std::erase_if(mappings, cutsRows);
 }
 
 // What does not fit moves to DDR, and streams through places that need room themselves.
@@ -179,7 +80,12 @@ class MeshPlan {
  public:
   MeshPlan(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift,
            WorkCounter& count)
-      : graph_(graph), whole_(whole), device_(whole), thrift_(thrift), count_(count) {
+      : graph_(graph),
+        whole_(whole),
+        device_(whole),
+        thrift_(thrift),
+        count_(count),
+        cycles_(graph, whole, count) {
     device_.rows = thrift.rows;
     device_.columns = thrift.columns;
     device_.limits.lockMaximum = thrift.waiting;
@@ -193,8 +99,10 @@ class MeshPlan {
     if (!thrift_.ownChannel) wires.rowChannel = 0;
     std::vector<std::int64_t> stagings{stagingOf(kStagingParts.front())};
     if (thrift_.menu) stagings.push_back(stagingOf(kStagingParts.back()));
-    HEDDLE_TRY(const Finalists finalists,
-               finalistsOf(graph_, device_, wires, std::move(stagings), thrift_));
+    HEDDLE_TRY(const FinalistPool pool,
+               findFinalists(graph_, device_, wires, {std::move(stagings), thrift_.ahead},
+                             thrift_.menu, count_));
+    const Finalists& finalists = pool.ofLayer;
     if (!thrift_.menu) {
       HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
       return std::move(only.plan);
@@ -202,13 +110,13 @@ class MeshPlan {
     std::optional<Timed> best, bestTiled;
     Diagnostics errors;
     for (const std::int64_t part : kStagingParts) {
-      const Finalists some = staged(finalists, stagingOf(part));
+      const Finalists some = stagedIn(finalists, stagingOf(part));
       if (!coverAll(some, finalists)) break;
       Result<Timed> next = withStaging(stagingOf(part), some, {});
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
-      if (spills && thrift_.tiles) tile(*next, some, bestTiled);
+      if (spills && thrift_.tiles) tile(*next, some, wires, bestTiled);
       // The closed form errs more where rows wait for DDR, to the side of too little.
       const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
       if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * worthwhile)
@@ -235,23 +143,40 @@ class MeshPlan {
 
   // Keeps in `best` what is faster: the plan `base`, whose tensors spill, with layers tiled
   // depth-wise.
-  void tile(const Timed& base, const Finalists& finalists, std::optional<Timed>& best) {
+  void tile(const Timed& base, const Finalists& finalists, const DataflowWires& wires,
+            std::optional<Timed>& best) {
     const Result<Allocation> placed = placeInMemory(graph_, base.plan, whole_);
     if (!placed) return;
-    const PlannedTimes planned = closedForm(graph_, base.plan, placed->memory, whole_, count_);
+    const std::vector<StepTime> times =
+        timesInClosedForm(graph_, base.plan, placed->memory, whole_, count_);
     std::vector<TileGroup> before;
     for (const double share : kRingShares) {
       const std::vector<TileGroup> groups =
-          promisingGroups(graph_, device_, base.plan, planned.work, planned.times, share);
+          promisingGroups(graph_, whole_, base.plan, times, share);
       if (groups.empty() || groups == before) continue;
       before = groups;
+      tilePools_.push_back(findTileFinalists(graph_, device_, wires,
+                                             {{base.plan.weightStaging}, thrift_.ahead},
+                                             rowsOfTiles(base.plan, groups), count_));
       Finalists some = finalists;
-      for (const TileGroup& group : groups)
-        for (std::size_t layer = group.first; layer < group.end; ++layer)
-          keepWholeHeight(some[layer]);
+      for (std::size_t layer = 0; layer < some.size(); ++layer)
+        if (!tilePools_.back().ofLayer[layer].empty())
+          some[layer] = tilePools_.back().ofLayer[layer];
       Result<Timed> tiled = withStaging(base.plan.weightStaging, some, groups);
       if (tiled && (!best || tiled->end < best->end)) best = std::move(*tiled);
     }
+  }
+
+  // Of layers that have several steps the rows of the longest; of others none.
+  std::vector<std::int64_t> rowsOfTiles(const Plan& plan,
+                                        const std::vector<TileGroup>& groups) const {
+    std::vector<std::int64_t> rows(graph_.ops.size());
+    for (const ScheduleStep& step : tiledSchedule(graph_, plan, groups))
+      rows[step.layer.at()] = std::max(rows[step.layer.at()], step.rows.count);
+    for (std::size_t layer = 0; layer < rows.size(); ++layer)
+      if (rows[layer] == graph_.tensors[graph_.ops[layer].output.at()].shape.height)
+        rows[layer] = 0;
+    return rows;
   }
 
   void keepRowsByTurns(Plan& plan, const std::vector<TileGroup>& groups) const {
@@ -269,7 +194,7 @@ class MeshPlan {
     plan.views = findViews(graph_).tensors;
     plan.layers.resize(graph_.ops.size());
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
-      if (!finalists[i].empty()) plan.layers[i] = finalists[i][0];
+      if (!finalists[i].empty()) plan.layers[i] = *finalists[i][0];
     plan.schedule = tiledSchedule(graph_, plan, groups);
     plan.homes.resize(graph_.tensors.size());
     if (thrift_.homes) proposeHomes(plan, graph_, device_);
@@ -280,7 +205,7 @@ class MeshPlan {
     if (!thrift_.menu) return Timed{std::move(plan), {}, false};
     const bool spills = plan.homes != proposed;
     Plan chosen = plan;
-    chooseMappings(graph_, whole_, memory, finalists, count_, chosen);
+    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen);
     const Cycles end = closedFormEnd(graph_, plan, memory, whole_, count_);
     const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen);
     if (!placed) return Timed{std::move(plan), end, spills};
@@ -295,6 +220,8 @@ class MeshPlan {
   Device device_;
   Thrift thrift_;
   WorkCounter& count_;
+  FinalistCycles cycles_;               // of the pool of make() and these
+  std::deque<FinalistPool> tilePools_;  // for groups that were tried
 };
 
 // The first plan that keeps the device's limits, else the one that exceeds them least. Gives up one

@@ -24,6 +24,7 @@ class StreamMenu {
       : op_(op), hasWeights_(hasWeights), wires_(wires), device_(device) {
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
       inputGroups_.push_back(groupsOf(cut, sharesInput(op, i)));
+    inputWays_.resize(op.inputs.size());
     for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
       weightGroups_.emplace_back();
       for (std::size_t b = 0; b < cut.boxes.size(); ++b)
@@ -133,33 +134,54 @@ class StreamMenu {
     return routes;
   }
 
-  void add(const std::vector<Way>& inputs, Way weights) {
-    Streams streams;
-    for (const Way way : inputs)
-      streams.inputs.push_back(routesOf(inputGroups_[streams.inputs.size()], way));
-    if (hasWeights_) streams.weights = routesOf(weightGroups_, weights);
-    streams.routesOfAMemtile = mostRoutesOfAMemtile(streams.weights);
-    streams.routesOfAChannel =
-        divideRoundUp(streams.routesOfAMemtile, device_.memtile.ddrChannelsIn);
-    std::vector<WireLoad> wires(device_.wires.size());
-    for (WireLoad& wire : wires) wire.inputs.resize(inputs.size());
-    const auto load = [&](const Route& route, auto what) {
+  // What all of the menu have of one operand, or of the weights: its routes in one way, and how
+  // often the largest route's bytes go over each wire.
+  struct Stream {
+    Routes routes;
+    std::vector<double> load;  // per wire of the device
+  };
+  using Known = std::map<Way, Stream>;
+
+  const Stream& streamOf(Known& known, const Groups& groups, Way way) const {
+    const auto [entry, fresh] = known.try_emplace(way);
+    Stream& stream = entry->second;
+    if (!fresh) return stream;
+    std::vector<Route> routes = routesOf(groups, way);
+    for (const auto& [other, same] : known)
+      if (same.routes && *same.routes == routes) return stream = same;
+    stream.load.resize(device_.wires.size());
+    for (const Route& route : routes)
       for (const Lane& lane : route.lanes)
-        what(wires[static_cast<std::size_t>(lane.wire)]) +=
+        stream.load[static_cast<std::size_t>(lane.wire)] +=
             1.0 / static_cast<double>(route.lanes.size());
-    };
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      for (const Route& route : streams.inputs[i])
-        load(route, [&](WireLoad& wire) -> double& { return wire.inputs[i]; });
-    for (const Route& route : streams.weights)
-      load(route, [](WireLoad& wire) -> double& { return wire.weights; });
-    for (const WireLoad& wire : wires)
-      if (std::ranges::find(streams.wires, wire) == streams.wires.end())
-        streams.wires.push_back(wire);
+    stream.routes = std::make_shared<const std::vector<Route>>(std::move(routes));
+    return stream;
+  }
+
+  void add(const std::vector<Way>& inputs, Way weights) {
+    std::vector<const Stream*> of;
+    Streams streams;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      of.push_back(&streamOf(inputWays_[i], inputGroups_[i], inputs[i]));
+      streams.inputs.push_back(of.back()->routes);
+    }
+    const Stream& records = streamOf(weightWays_, hasWeights_ ? weightGroups_ : Groups{}, weights);
+    streams.weights = records.routes;
     const auto same = [&](const Streams& other) {
       return other.inputs == streams.inputs && other.weights == streams.weights;
     };
-    if (std::ranges::none_of(menu_, same)) menu_.push_back(std::move(streams));
+    if (std::ranges::any_of(menu_, same)) return;
+    streams.routesOfAMemtile = mostRoutesOfAMemtile(*streams.weights);
+    streams.routesOfAChannel =
+        divideRoundUp(streams.routesOfAMemtile, device_.memtile.ddrChannelsIn);
+    for (std::size_t w = 0; w < device_.wires.size(); ++w) {
+      WireLoad wire;
+      for (const Stream* input : of) wire.inputs.push_back(input->load[w]);
+      wire.weights = records.load[w];
+      if (std::ranges::find(streams.wires, wire) == streams.wires.end())
+        streams.wires.push_back(std::move(wire));
+    }
+    menu_.push_back(std::move(streams));
   }
 
   const CanonicalOp& op_;
@@ -168,6 +190,8 @@ class StreamMenu {
   const Device& device_;
   std::vector<Groups> inputGroups_;  // per operand
   Groups weightGroups_;
+  std::vector<Known> inputWays_;  // per operand
+  Known weightWays_;
   std::vector<Streams> menu_;
 };
 
@@ -182,22 +206,34 @@ void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t chan
 
 }  // namespace
 
-void shareDdrChannels(Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,
-                      const Device& device) {
-  const std::int64_t channels = device.memtile.ddrChannelsIn;
+bool keepDdrChannelsApart(const Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,
+                          const Device& device) {
   const std::int64_t records = mapping.passes * std::ssize(mapping.parts);
   const std::int64_t recordBytes =
       mostRoutesOfAMemtile(mapping.weights) * records * mapping.weightBytes;
-  const bool apart =
-      channels > 1 && ((inputs.rows && records > staged) || recordBytes < inputs.wholeBytes);
+  return device.memtile.ddrChannelsIn > 1 &&
+         ((inputs.rows && records > staged) || recordBytes < inputs.wholeBytes);
+}
+
+void shareDdrChannels(Mapping& mapping, bool apart, const Device& device) {
+  const std::int64_t channels = device.memtile.ddrChannelsIn;
   for (std::vector<Route>& routes : mapping.inputs)
     takeTurns(routes, apart ? 1 : channels, channels, false);
   takeTurns(mapping.weights, apart ? channels - 1 : channels, channels, true);
 }
 
-std::vector<Streams> streamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut,
-                                const DataflowWires& wires, const Device& device) {
-  return StreamMenu(op, hasWeights, cut, wires, device).run();
+const std::vector<Streams>& StreamMenus::of(const CanonicalOp& op, bool hasWeights,
+                                            const MeshCut& cut) {
+  Asked asked{.sharesInput = {},
+              .hasWeights = hasWeights,
+              .addsAtItsEnd = fusedAddOf(op) != nullptr,
+              .boxes = cut.boxes.size(),
+              .cores = cut.cores};
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    asked.sharesInput.push_back(sharesInput(op, i));
+  const auto [known, fresh] = known_.try_emplace(std::move(asked));
+  if (fresh) known->second = StreamMenu(op, hasWeights, cut, wires_, device_).run();
+  return known->second;
 }
 
 }  // namespace heddle

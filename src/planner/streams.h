@@ -7,6 +7,8 @@
 //   pixels over all cores:       rows of the input by turns down the column and along the row
 #pragma once
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,9 +30,11 @@ struct WireLoad {
   friend bool operator==(const WireLoad&, const WireLoad&) = default;
 };
 
+using Routes = std::shared_ptr<const std::vector<Route>>;  // that ways of the streams share
+
 struct Streams {
-  std::vector<std::vector<Route>> inputs;                   // per operand
-  std::vector<Route> weights;                               // empty where the operator has none
+  std::vector<Routes> inputs;                               // per operand
+  Routes weights;                                           // empty where the operator has none
   std::vector<WireLoad> wires;                              // those that differ
   std::int64_t routesOfAMemtile = 0, routesOfAChannel = 0;  // most weight routes of each in DDR
 };
@@ -42,15 +46,36 @@ struct DdrInputs {
   std::int64_t wholeBytes = 0;
 };
 
-// Which DDR channel of its memtile brings what each route sends: all by turns, but rows keep to the
-// first and records to the others where these are less than what they would wait behind, or rows
-// would wait behind records that have no place yet since a memtile can't stage all (`staged`: of a
-// route).
-void shareDdrChannels(Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,
-                      const Device& device);
+// Which DDR channel of its memtile brings what each route sends: all by turns, or, `apart`, rows
+// keep to the first and records to the others.
+void shareDdrChannels(Mapping& mapping, bool apart, const Device& device);
 
-// All that differ, the paper's first.
-std::vector<Streams> streamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut,
-                                const DataflowWires& wires, const Device& device);
+// Whether records are less than what they would wait behind, or rows would wait behind records that
+// have no place yet since a memtile can't stage all (`staged`: of a route).
+bool keepDdrChannelsApart(const Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,
+                          const Device& device);
+
+// The menus of a device's wires. All ways that differ, the paper's first; layers that ask the same
+// of the same cores share one.
+class StreamMenus {
+ public:
+  // Needs: both outlive it.
+  StreamMenus(const DataflowWires& wires, const Device& device) : wires_(wires), device_(device) {}
+  StreamMenus(const DataflowWires& wires, const Device&& device) = delete;
+  StreamMenus(const DataflowWires&& wires, const Device& device) = delete;
+  const std::vector<Streams>& of(const CanonicalOp& op, bool hasWeights, const MeshCut& cut);
+
+ private:
+  struct Asked {
+    std::vector<bool> sharesInput;  // per operand
+    bool hasWeights = false, addsAtItsEnd = false;
+    std::size_t boxes = 0;
+    std::vector<CoreAt> cores;
+    friend auto operator<=>(const Asked&, const Asked&) = default;
+  };
+  const DataflowWires& wires_;
+  const Device& device_;
+  std::map<Asked, std::vector<Streams>> known_;
+};
 
 }  // namespace heddle

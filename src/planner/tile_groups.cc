@@ -160,7 +160,7 @@ std::vector<N> keptRows(const CanonicalGraph& graph, const std::vector<ScheduleS
 struct LayerCost {
   N all = 0;        // what it adds to the whole
   N inside = 0;     // of its busiest core or wire
-  N weights = 0;    // of its busiest DDR channel: records
+  N weights = 0;    // of a DDR channel: records, once
   N spilledIn = 0;  // of its busiest DDR channel: rows of operands
   N out = 0;        // the same: rows of its output
 };
@@ -168,7 +168,7 @@ struct LayerCost {
 class GroupSearch {
  public:
   GroupSearch(const CanonicalGraph& graph, const Device& device, const Plan& plan,
-              const std::vector<StepWork>& work, const std::vector<StepTime>& times, double share)
+              const std::vector<StepTime>& times, double share)
       : graph_(graph),
         device_(device),
         plan_(plan),
@@ -176,7 +176,7 @@ class GroupSearch {
         uses_(graph.tensors.size()),
         room_(static_cast<N>(static_cast<double>(device.memtile.memory.raw() - plan.weightStaging) *
                              share)) {
-    for (std::size_t s = 0; s < work.size(); ++s) costs_.push_back(costOf(work[s], times[s]));
+    for (std::size_t s = 0; s < times.size(); ++s) costs_.push_back(costOf(s, times[s]));
     for (std::size_t l = 0; l < graph.ops.size(); ++l) {
       if (plan.layers[l].inPlace()) continue;
       uses_[rootOf(plan, graph.ops[l].output)].add(l);
@@ -227,24 +227,28 @@ class GroupSearch {
     return plan_.homes[root].empty() && !tiler_.writersOf(root).empty();
   }
 
-  LayerCost costOf(const StepWork& work, const StepTime& time) const {
+  // All channels bring an equal part of what comes once.
+  N weightCycles(std::size_t layer) const {
+    const CanonicalOp& op = graph_.ops[layer];
+    if (plan_.layers[layer].inPlace()) return 0;
+    const ReductionPart whole{{0, blocksOf(graph_.tensors[op.inputs[0].at()].shape)},
+                              {0, windowOf(op) ? windowOf(op)->kernelY : 1}};
+    const N bytes =
+        recordBytes(op, {0, blocksOf(graph_.tensors[op.output.at()].shape)}, whole, true);
+    const N channels = device_.memtiles() * device_.memtile.ddrChannelsIn;
+    return bytes == 0 ? 0 : ddrReadTime(Bytes(divideRoundUp(bytes, channels)), device_).raw();
+  }
+
+  LayerCost costOf(std::size_t layer, const StepTime& time) const {
+    const auto busy = [&](Resource r) { return time.busy[static_cast<std::size_t>(r)].raw(); };
     LayerCost cost;
     cost.all = time.cycles.raw();
     for (const Resource r :
          {Resource::Compute, Resource::Output, Resource::WeightsWire, Resource::InputWire})
-      cost.inside = std::max(cost.inside, time.busy[static_cast<std::size_t>(r)].raw());
-    N weights = 0, rows = 0;
-    for (const ChannelWork& channel : work.ddrRead) {
-      weights += bytesOf(channel.weights).raw();
-      rows += bytesOf(channel.activations).raw();
-    }
-    const N read = time.busy[static_cast<std::size_t>(Resource::DdrRead)].raw();
-    cost.weights = weights + rows == 0
-                       ? 0
-                       : static_cast<N>(static_cast<double>(read) * static_cast<double>(weights) /
-                                        static_cast<double>(weights + rows));
-    cost.spilledIn = read - cost.weights;
-    cost.out = time.busy[static_cast<std::size_t>(Resource::DdrWrite)].raw();
+      cost.inside = std::max(cost.inside, busy(r));
+    cost.weights = weightCycles(layer);
+    cost.spilledIn = std::max<N>(0, busy(Resource::DdrRead) - cost.weights);
+    cost.out = busy(Resource::DdrWrite);
     return cost;
   }
 
@@ -360,9 +364,9 @@ std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& pl
 }
 
 std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
-                                       const Plan& plan, const std::vector<StepWork>& work,
-                                       const std::vector<StepTime>& times, double share) {
-  return GroupSearch(graph, device, plan, work, times, share).run();
+                                       const Plan& plan, const std::vector<StepTime>& times,
+                                       double share) {
+  return GroupSearch(graph, device, plan, times, share).run();
 }
 
 }  // namespace heddle

@@ -35,12 +35,12 @@ std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan&
 std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& plan,
                                      const std::vector<TileGroup>& groups);
 
-// Groups that promise to be faster than layer after layer, by sums of what `work` and `times` say
-// of the plan's steps (one for each layer): within a group activations that spill stay in the
-// memtiles, weights come once for each tile. `share`: of a memtile's memory that rows kept by turns
-// may take.
+// Groups that promise to be faster than layer after layer, by sums of what `times` says of the
+// plan's steps (one for each layer): within a group activations that spill stay in the memtiles,
+// and weights come once for each tile. `share`: of a memtile's memory beside the weights, what rows
+// kept by turns may take.
 std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
-                                       const Plan& plan, const std::vector<StepWork>& work,
-                                       const std::vector<StepTime>& times, double share);
+                                       const Plan& plan, const std::vector<StepTime>& times,
+                                       double share);
 
 }  // namespace heddle

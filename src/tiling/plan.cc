@@ -50,9 +50,14 @@ const CoreShare* Mapping::shareOf(const CoreAt& core) const {
 }
 
 std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes) {
-  std::map<std::int64_t, std::int64_t> count;
-  std::int64_t most = 0;
-  for (const Route& route : routes) most = std::max(most, ++count[route.memtile]);
+  std::vector<std::int64_t> memtiles;
+  for (const Route& route : routes) memtiles.push_back(route.memtile);
+  std::ranges::sort(memtiles);
+  std::int64_t most = 0, same = 0;
+  for (std::size_t r = 0; r < memtiles.size(); ++r) {
+    same = r > 0 && memtiles[r] == memtiles[r - 1] ? same + 1 : 1;
+    most = std::max(most, same);
+  }
   return most;
 }
 

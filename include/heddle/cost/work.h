@@ -81,18 +81,32 @@ struct CoreBytes {  // [first, end) of core memory
   friend bool operator==(const CoreBytes&, const CoreBytes&) = default;
 };
 
-// One step of a schedule.
-struct StepWork {
-  std::vector<CoreWork> cores;                      // none: the step executes nothing
-  std::vector<ChannelWork> wires;                   // per wire of the device
-  std::vector<ChannelWork> ddrRead, ddrWrite;       // per memtile and channel of it
-  Bytes record;                                     // the largest weight record
-  std::int64_t records = 0;                         // that a core receives
-  std::int64_t weightSlots = 0, recordsStaged = 0;  // places for them in a core and in a memtile
-  CoreBytes weights, rings, all;                    // where its buffers lie in the cores
-  std::int64_t passes = 1;                          // sweeps over all rows of the output
-  std::vector<Producer> producers;                  // steps whose outputs it reads
+// What a step does wherever it stands in a schedule and in memory.
+struct StepCounts {
+  std::vector<CoreWork> cores;                 // none: the step executes nothing
+  std::vector<ChannelWork> wires;              // per wire of the device
+  std::vector<ChannelWork> ddrRead, ddrWrite;  // per memtile and channel of it
+  Bytes record;                                // the largest weight record
+  std::int64_t records = 0;                    // that a core receives
+  std::int64_t weightSlots = 0;                // places for them in a core
+  std::int64_t passes = 1;                     // sweeps over all rows of the output
 };
+
+// Where it stands.
+struct StepPlace {
+  struct Whole {  // what a DDR channel moves of a tensor that goes whole to or from its home
+    std::size_t channel = 0;
+    TransferCount rows;
+    friend bool operator==(const Whole&, const Whole&) = default;
+  };
+  std::int64_t recordsStaged = 0;   // places for weight records in a memtile
+  CoreBytes weights, rings, all;    // where its buffers lie in the cores
+  std::vector<Producer> producers;  // steps whose outputs it reads
+  std::vector<Whole> reads, writes;
+};
+
+// One step of a schedule.
+struct StepWork : StepCounts, StepPlace {};
 
 struct StepTime {
   Cycles begin, end;           // of its calls; last byte of its output
@@ -101,38 +115,71 @@ struct StepTime {
   Resource boundBy = Resource::Compute;  // the engine that is busy longest
 };
 
-// Follows the engines from step to step, from an idle array. A copy can try a step before it is
-// taken.
+// Counts in cycles of a device: all that a StepClock asks of them, so that a step that is tried
+// often is added up once.
+class StepCycles {
+ public:
+  StepCycles(const StepCounts& counts, const Device& device);
+
+ private:
+  friend class StepClock;
+  struct Span {  // of the busiest core
+    std::int64_t calls = 0, first = 0, lastCall = 0, lastOut = 0;
+  };
+  struct Engine {  // cycles with each, and bytes of both together
+    std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0;
+  };
+  void addCores(const std::vector<CoreWork>& cores, const Device& device);
+  bool executes_ = false;
+  Span span_;
+  std::int64_t compute_ = 0, output_ = 0;  // of the core that is busy longest with each
+  std::vector<Engine> wires_, ddrRead_, ddrWrite_;
+  Bytes record_;
+  std::int64_t recordWire_ = 0, recordDdr_ = 0;  // the largest record by wire, out of DDR
+  std::int64_t records_ = 0, weightSlots_ = 0, passes_ = 1;
+};
+
+// Follows the engines from step to step, from an idle array.
 class StepClock {
  public:
   explicit StepClock(const Device& device);  // which outlives it
   explicit StepClock(const Device&&) = delete;
-  StepTime next(const StepWork& step);
+  StepTime next(const StepWork& step) { return next(StepCycles(step, *device_), step); }
+  StepTime next(const StepCycles& step, const StepPlace& place);
+  // When it would end if it were next.
+  Cycles endOf(const StepCycles& step, const StepPlace& place) const;
 
  private:
-  struct Span {  // of the busiest core
-    std::int64_t calls = 0, first = 0, lastCall = 0, lastOut = 0;
-  };
   struct Past {  // a step before, in cycles
     CoreBytes cores;
     std::int64_t passes = 1, begin = 0, end = 0, coreFree = 0;
   };
-  Span spanOf(const StepWork& work) const;
+  struct Engines {
+    std::vector<std::int64_t> wireFree, ddrFree;  // per wire, per DDR channel
+    std::int64_t sharedFree = 0;
+    struct {
+      std::int64_t sent = 0, lastPlace = 0;  // when the wires were done with the last record, where
+      Bytes record;                          // it lay
+      std::int64_t cycles = 0;               // of a record of each of its routes
+    } staged;                                // of the last step with weights
+  };
+  Past advance(Engines& engines, const StepCycles& step, const StepPlace& place) const;
+  static void keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
+                               std::int64_t begin);
+  static void releaseWires(Engines& engines, const StepCycles& step, const StepPlace& place,
+                           const Past& past);
+  static std::int64_t stagingFreeFor(const Engines& engines, Bytes record);
+  StepCycles::Engine withWhole(StepCycles::Engine channel, std::size_t number,
+                               const std::vector<StepPlace::Whole>& all,
+                               const TransferRate& rate) const;
   std::int64_t roomFree(const CoreBytes& bytes) const;
-  std::int64_t stagingFreeFor(Bytes record) const;
-  std::int64_t dataReady(const StepWork& work) const;
-  void releaseWires(const StepWork& work, const Span& span, std::int64_t begin, std::int64_t end);
-  void countBusy(const StepWork& work, StepTime& time) const;
+  std::int64_t dataReady(const StepPlace& place) const;
+  void countBusy(const StepCycles& step, const StepPlace& place, StepTime& time) const;
 
   const Device* device_;
-  std::vector<std::int64_t> wireFree_, ddrFree_;  // per wire, per DDR channel
-  std::vector<Past> past_;                        // per step
-  std::int64_t sharedFree_ = 0;
-  struct {
-    std::int64_t sent = 0, lastPlace = 0;  // when the wires were done with the last record, where
-    Bytes record;                          // it lay
-    std::int64_t cycles = 0;               // of a record of each of its routes
-  } staged_;                               // of the last step with weights
+  TransferRate ddrRead_, ddrWrite_;
+  Engines engines_;
+  std::vector<Past> past_;  // per step
 };
 
 // Work of a schedule's steps, in order, from an idle array.

@@ -72,6 +72,9 @@ Result<Allocation> placeInMemory(const CanonicalGraph& graph, const Plan& plan,
 std::vector<StreamPlan> weightPlaces(const Plan& plan, const Mapping& mapping,
                                      const Device& device);
 
+// How many of them each route has; 0 where there are no records.
+std::int64_t recordPlaces(const Plan& plan, const Mapping& mapping, const Device& device);
+
 // Where the buffers of a step begin in core memory, where those before it end at `end`: behind
 // them, around the circle, so that its first transfers overlap the end of that step.
 std::int64_t coreBaseAfter(std::int64_t end, const Mapping& mapping, const Device& device);

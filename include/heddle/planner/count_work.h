@@ -2,7 +2,7 @@
 // by engine and size, weight records, what a core waits for. Spilled tensors count as what they
 // are: rows through the memtiles' DDR channels.
 //
-//   for (const StepTime& step : stepTimes(countWork(graph, plan, memory, device), device)) ...
+//   for (const StepTime& step : timesInClosedForm(graph, plan, memory, device)) ...
 #pragma once
 #include <deque>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/cost/work.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/tiling/geometry.h"
 #include "heddle/tiling/plan.h"
 
 namespace heddle {
@@ -25,34 +26,50 @@ struct WholeTensors {
   std::vector<std::vector<std::size_t>> loads, stores;  // per step
 };
 
-// The same step by step, so that a planner can ask for one with another mapping. Remembers what it
-// counted: of layers that are alike, and of plans that place the same elsewhere, once.
+// Where a step stands in the schedule and in memory. Needs: `whole` of a plan of the same schedule,
+// views and homes.
+StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
+                  const WholeTensors& whole, const Device& device, std::size_t step);
+// The same for another mapping of its layer, whose buffers begin at `coreBase` of the cores and
+// which has `staged` places for each route's weight records.
+void setBuffers(StepPlace& place, const Mapping& mapping, std::int64_t coreBase,
+                std::int64_t staged);
+
+// Counts step by step, so that a planner can ask for one with another mapping. Remembers the cycles
+// of what it counted: of layers that are alike, and of plans that place the same elsewhere, once.
 class WorkCounter {
  public:
   // Needs: both outlive it.
   WorkCounter(const CanonicalGraph& graph, const Device& device);
   WorkCounter(const CanonicalGraph& graph, const Device&& device) = delete;
-  // Needs: `whole` of a plan of the same schedule, views and homes.
-  StepWork operator()(const Plan& plan, const MemoryPlan& memory, const WholeTensors& whole,
-                      std::size_t step);
+  StepCounts counts(const Plan& plan, std::size_t step) const;
+  // Ensures: the reference stays valid as long as the counter.
+  const StepCycles& cycles(const Plan& plan, std::size_t step);
+  // Of a layer's weights, the blocks that it keeps.
+  const BlockCounts& kept(std::size_t layer) const { return kept_[layer]; }
 
  private:
-  struct Known {  // what a count depends on beside the layer, and the count
+  struct Known {  // what a count depends on beside the layer, and its cycles
     Mapping mapping;
     Interval rows;
     std::vector<Home> homes;  // of inputs and output
     std::vector<std::int64_t> firstBlocks;
-    StepWork work;
+    StepCycles cycles;
   };
-  const StepWork& counted(const Plan& plan, std::size_t step);
-  void addWholeTensors(StepWork& work, const MemoryPlan& memory, const WholeTensors& whole,
-                       std::size_t step) const;
-
   const CanonicalGraph& graph_;
   const Device& device_;
   std::vector<std::size_t> alike_;
+  std::vector<BlockCounts> kept_;         // per layer
   std::vector<std::deque<Known>> known_;  // per layer that others are like
+  StepCycles nothing_{{}, device_};       // of a layer in place
 };
+
+// When each step of the schedule is done. Needs: both plans have passed verify.
+std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan& plan,
+                                        const MemoryPlan& memory, const Device& device);
+std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan& plan,
+                                        const MemoryPlan& memory, const Device& device,
+                                        WorkCounter& count);
 
 // The time of each layer in closed form: what its steps add to the whole.
 std::vector<Cycles> layerCycles(const Plan& plan, const std::vector<StepTime>& steps);

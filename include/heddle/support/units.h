@@ -66,12 +66,26 @@ constexpr std::int64_t roundUpTo(std::int64_t a, std::int64_t multiple) {
   return divideRoundUp(a, multiple) * multiple;
 }
 
-// Rounded up to whole cycles. 4 GB/s at 1.25 GHz is 3.2 bytes a cycle, hence the fraction: n cycles
-// move d bytes.
+// How fast something moves, in cycles of a clock: 4 GB/s at 1.25 GHz is 3.2 bytes a cycle, hence the
+// fraction: n cycles move d bytes. For whoever times many transfers.
+class TransferRate {
+ public:
+  constexpr TransferRate(BytesPerSecond rate, Hertz clock) {
+    const std::int64_t g = std::gcd(rate.raw, clock.raw);
+    cycles_ = clock.raw / g;
+    bytes_ = rate.raw / g;
+  }
+  // Rounded up to whole cycles.
+  constexpr Cycles time(Bytes size) const {
+    return Cycles(divideRoundUp(size.raw() * cycles_, bytes_));
+  }
+
+ private:
+  std::int64_t cycles_ = 1, bytes_ = 1;
+};
+
 constexpr Cycles transferTime(Bytes size, BytesPerSecond rate, Hertz clock) {
-  const std::int64_t g = std::gcd(rate.raw, clock.raw);
-  const std::int64_t n = clock.raw / g, d = rate.raw / g;
-  return Cycles(divideRoundUp(size.raw() * n, d));
+  return TransferRate(rate, clock).time(size);
 }
 
 }  // namespace heddle

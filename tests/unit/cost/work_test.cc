@@ -107,13 +107,28 @@ TEST(StepTimes, RowsFollowTheFirstRecordOfTheirWireNotAll) {
   EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 1000 + 300));
 }
 
-TEST(StepClock, TriesAStepOnACopy) {
+TEST(StepClock, TriesAStepBeforeItIsTaken) {
   const Device device = small();
+  const StepWork records = withRecords(4);
   StepClock clock(device);
-  const StepTime first = clock.next(tenCalls());
-  StepClock copy = clock;
-  EXPECT_EQ(copy.next(withRecords(4)).end, clock.next(withRecords(4)).end);
-  EXPECT_LT(first.end, copy.next({}).end);
+  clock.next(tenCalls());
+  const Cycles tried = clock.endOf(StepCycles(records, device), records);
+  EXPECT_EQ(clock.endOf(StepCycles(records, device), records), tried);
+  EXPECT_EQ(clock.next(records).end, tried);
+}
+
+TEST(StepTimes, WhatGoesWholeTakesTheChannelsBesideTheStepsOwn) {
+  StepWork own = withRecords(4), beside = withRecords(4);
+  add(own.ddrRead[1].activations, 400_B, 90);
+  add(own.ddrWrite[0].activations, 800_B, 30);
+  beside.reads = {{1, {400_B, 90, 90}}};
+  beside.writes = {{0, {800_B, 30, 30}}};
+  Device device = small();
+  device.lockAcquire = Cycles(20);
+  device.rates.ddrReadTotal = BytesPerSecond{4'000'000'000};
+  EXPECT_EQ(timeOf(beside, device).end, timeOf(own, device).end);
+  EXPECT_EQ(timeOf(beside, device).busy, timeOf(own, device).busy);
+  EXPECT_GT(timeOf(beside, device).end, timeOf(withRecords(4), device).end);
 }
 
 TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {

@@ -70,7 +70,9 @@ TEST(CountWork, CountsEveryTransferOfEveryEngine) {
   ASSERT_EQ(weights.size(), 1u);
   EXPECT_EQ(weights[0], (Transfers{{step.record, 1, 1}}));
   EXPECT_GE(step.record, Bytes(16 * 16 * 9));
-  EXPECT_EQ(step.ddrRead.at(0).activations, (Transfers{{64_B, 8, 8}}));  // x, to its home
+  EXPECT_EQ(step.ddrRead.at(0).activations, Transfers{});
+  // x goes whole to its home: a half of its columns to each memtile.
+  EXPECT_EQ(step.reads, (std::vector<StepPlace::Whole>{{0, {64_B, 8, 8}}, {2, {64_B, 8, 8}}}));
   EXPECT_EQ(step.ddrRead.at(1).weights, (Transfers{{step.record, 1, 1}}));
 }
 

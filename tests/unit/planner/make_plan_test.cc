@@ -178,7 +178,7 @@ TEST(MakePlan, KeepsToTheColumnsWhereMemtilesDoNotFeedAllRows) {
 Cycles closedForm(const CanonicalGraph& graph, const Device& device, int effort) {
   const Plan plan = *makePlan(graph, device, {.effort = effort});
   const MemoryPlan memory = *allocateMemory(graph, plan, device);
-  return stepTimes(countWork(graph, plan, memory, device), device).back().end;
+  return timesInClosedForm(graph, plan, memory, device).back().end;
 }
 
 TEST(MakePlan, IsNeverSlowerInClosedFormThanThePapersDataflow) {
