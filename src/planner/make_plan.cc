@@ -181,6 +181,9 @@ class MeshPlan {
 
   void keepRowsByTurns(Plan& plan, const std::vector<TileGroup>& groups) const {
     const std::vector<std::int64_t> rows = rowsToKeep(graph_, plan, groups);
+    const std::vector<bool> byRows = readInOneGroup(graph_, plan, groups);
+    for (std::size_t t = 0; t < rows.size(); ++t)
+      if (byRows[t]) plan.homes[t].clear();
     for (std::size_t t = 0; t < rows.size(); ++t)
       for (HomeBox& box : plan.homes[t])
         if (rows[t] > 0 && rows[t] < box.y.count && box.y.count == graph_.tensors[t].shape.height)

@@ -138,6 +138,23 @@ std::vector<bool> livesInside(const CanonicalGraph& graph, const Plan& plan, con
   return inside;
 }
 
+std::vector<bool> inputsOfOne(const CanonicalGraph& graph, const Tiler& tiler,
+                              const std::vector<TileGroup>& groups) {
+  std::vector<bool> only(graph.tensors.size());
+  for (const Port& port : graph.inputs) {
+    const std::size_t t = port.tensor.at();
+    only[t] = std::ranges::any_of(groups, [&](const TileGroup& group) {
+      for (std::size_t l = 0; l < graph.ops.size(); ++l)
+        if (std::ranges::find(tiler.needs().of(l), t, &RowNeeds::Operand::root) !=
+                tiler.needs().of(l).end() &&
+            (l < group.first || l >= group.end))
+          return false;
+      return true;
+    });
+  }
+  return only;
+}
+
 std::vector<N> keptRows(const CanonicalGraph& graph, const std::vector<ScheduleStep>& schedule,
                         const Plan& plan, const Tiler& tiler, const std::vector<bool>& inside) {
   std::vector<N> kept(graph.tensors.size()), there(graph.tensors.size());
@@ -227,7 +244,6 @@ class GroupSearch {
     return plan_.homes[root].empty() && !tiler_.writersOf(root).empty();
   }
 
-  // All channels bring an equal part of what comes once.
   N weightCycles(std::size_t layer) const {
     const CanonicalOp& op = graph_.ops[layer];
     if (plan_.layers[layer].inPlace()) return 0;
@@ -235,8 +251,21 @@ class GroupSearch {
                               {0, windowOf(op) ? windowOf(op)->kernelY : 1}};
     const N bytes =
         recordBytes(op, {0, blocksOf(graph_.tensors[op.output.at()].shape)}, whole, true);
+    return bytes == 0 ? 0 : readCycles(bytes);
+  }
+
+  // All channels bring, or take, an equal part.
+  N readCycles(N bytes) const {
     const N channels = device_.memtiles() * device_.memtile.ddrChannelsIn;
-    return bytes == 0 ? 0 : ddrReadTime(Bytes(divideRoundUp(bytes, channels)), device_).raw();
+    return ddrReadTime(Bytes(divideRoundUp(bytes, channels)), device_).raw();
+  }
+  N writeCycles(N bytes) const {
+    const N channels = device_.memtiles() * device_.memtile.ddrChannelsOut;
+    return ddrWriteTime(Bytes(divideRoundUp(bytes, channels)), device_).raw();
+  }
+  N bytesOf(std::size_t tensor) const {
+    const Shape& shape = graph_.tensors[tensor].shape;
+    return shape.height * shape.width * blocksOf(shape) * kBlock;
   }
 
   LayerCost costOf(std::size_t layer, const StepTime& time) const {
@@ -247,8 +276,12 @@ class GroupSearch {
          {Resource::Compute, Resource::Output, Resource::WeightsWire, Resource::InputWire})
       cost.inside = std::max(cost.inside, busy(r));
     cost.weights = weightCycles(layer);
-    cost.spilledIn = std::max<N>(0, busy(Resource::DdrRead) - cost.weights);
-    cost.out = busy(Resource::DdrWrite);
+    if (plan_.layers[layer].inPlace()) return cost;
+    for (const RowNeeds::Operand& operand : tiler_.needs().of(layer))
+      if (plan_.homes[operand.root].empty() || tiler_.writersOf(operand.root).empty())
+        cost.spilledIn += readCycles(bytesOf(operand.root));
+    const TensorId output = graph_.ops[layer].output;
+    if (plan_.homes[rootOf(plan_, output)].empty()) cost.out = writeCycles(bytesOf(output.at()));
     return cost;
   }
 
@@ -260,24 +293,25 @@ class GroupSearch {
     return false;
   }
 
+  // Each layer waits for its busiest resource: what comes or goes by DDR seldom overlaps with
+  // another layer's.
   N groupCost(const TileGroup& group) const {
-    N inside = 0, read = 0, write = 0, steps = 0;
+    N cost = 0;
     for (std::size_t l = group.first; l < group.end; ++l) {
       if (plan_.layers[l].inPlace()) continue;
-      const LayerCost& cost = costs_[l];
-      inside += cost.inside;
-      read += cost.weights * group.tiles;
-      steps += group.tiles;
-      if (readsFromBefore(group, l)) read += cost.spilledIn;
-      if (isReadBehind(group, l)) write += cost.out;
+      const LayerCost& alone = costs_[l];
+      const N rowsIn = readsFromBefore(group, l) ? alone.spilledIn : 0;
+      cost += std::max({alone.inside, alone.weights * group.tiles + rowsIn,
+                        isReadBehind(group, l) ? alone.out : 0}) +
+              kStepCost * group.tiles;
     }
-    return std::max({inside, read, write}) + steps * kStepCost;
+    return cost;
   }
 
   bool readsFromBefore(const TileGroup& group, std::size_t layer) const {
     return std::ranges::any_of(tiler_.needs().of(layer), [&](const RowNeeds::Operand& operand) {
       const std::vector<std::size_t>& writers = tiler_.writersOf(operand.root);
-      return plan_.homes[operand.root].empty() && (writers.empty() || writers[0] < group.first);
+      return writers.empty() || (plan_.homes[operand.root].empty() && writers[0] < group.first);
     });
   }
 
@@ -309,6 +343,9 @@ class GroupSearch {
     for (std::size_t t = 0; t < kept.size(); ++t) {
       const bool touches = uses_[t].first < group.end && uses_[t].last >= group.first;
       if (inside[t] || plan_.homes[t].empty() || !touches) continue;
+      const bool isInput =
+          std::ranges::find(graph_.inputs, TensorId(t), &Port::tensor) != graph_.inputs.end();
+      if (isInput && uses_[t].first >= group.first && uses_[t].last < group.end) continue;
       bytes += bytesOfRows(t, graph_.tensors[t].shape.height);
     }
     return bytes;
@@ -361,6 +398,11 @@ std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& pl
                                      const std::vector<TileGroup>& groups) {
   const Tiler tiler(graph, plan);
   return keptRows(graph, plan.schedule, plan, tiler, livesInside(graph, plan, tiler, groups));
+}
+
+std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
+                                 const std::vector<TileGroup>& groups) {
+  return inputsOfOne(graph, Tiler(graph, plan), groups);
 }
 
 std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,

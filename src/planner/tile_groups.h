@@ -35,6 +35,10 @@ std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan&
 std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& plan,
                                      const std::vector<TileGroup>& groups);
 
+// Network inputs that only layers of one group read: out of DDR row by row they take no memory.
+std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
+                                 const std::vector<TileGroup>& groups);
+
 // Groups that promise to be faster than layer after layer, by sums of what `times` says of the
 // plan's steps (one for each layer): within a group activations that spill stay in the memtiles,
 // and weights come once for each tile. `share`: of a memtile's memory beside the weights, what rows

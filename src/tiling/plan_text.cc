@@ -116,7 +116,9 @@ class PlanPrinter {
     }
     out_ << " lanes";
     for (const Lane& lane : r.lanes) out_ << " " << lane.wire << " " << lane.channel;
-    out_ << " memtile " << r.memtile << " ddr " << r.ddrChannel << " lead " << r.lead << "\n";
+    out_ << " memtile " << r.memtile << " ddr " << r.ddrChannel;
+    if (r.ddrTurns > 1) out_ << " turns " << r.ddrTurns;
+    out_ << " lead " << r.lead << "\n";
   }
 
   const Plan& plan_;
@@ -294,6 +296,7 @@ class PlanParser {
     }
     route.memtile = named(r, "memtile");
     route.ddrChannel = named(r, "ddr");
+    if (r.take("turns")) route.ddrTurns = number(r);
     route.lead = named(r, "lead");
     routes->push_back(std::move(route));
   }

@@ -561,13 +561,15 @@ class PlanCheck {
                        });
     if (cores && !route.lanes.empty() && within(route.lead, 0, INT32_MAX) &&
         within(route.memtile, 0, device_.memtiles() - 1) &&
-        within(route.ddrChannel, 0, device_.memtile.ddrChannelsIn - 1))
+        within(route.ddrChannel, 0, device_.memtile.ddrChannelsIn - 1) &&
+        within(route.ddrTurns, 1, device_.memtile.ddrChannelsIn))
       return true;
     routeFault("a route names no core that computes, no wire, or what is not there",
                stream + ": " + std::to_string(route.cores.size()) + " cores, " +
                    std::to_string(route.lanes.size()) + " lanes, memtile " +
                    std::to_string(route.memtile) + ", DDR channel " +
-                   std::to_string(route.ddrChannel) + ", lead " + std::to_string(route.lead),
+                   std::to_string(route.ddrChannel) + ", " + std::to_string(route.ddrTurns) +
+                   " by turns, lead " + std::to_string(route.lead),
                "name cores of the mapping, wires, memtiles and channels of the device");
     return false;
   }

@@ -562,6 +562,8 @@ class Maker {
     route.cores = cores;
     route.memtile = random_.pick(device_.wires[static_cast<std::size_t>(wires[0])].feeders);
     route.ddrChannel = random_.between(0, device_.memtile.ddrChannelsIn - 1);
+    if (random_.chance(30)) route.ddrTurns = random_.between(1, device_.memtile.ddrChannelsIn);
+    if (route.ddrTurns > 1) say("DDR channels by turns");
     route.lead = random_.chance(40) ? random_.between(1, 9) : 0;
     const std::size_t most = random_.chance(40) ? 3 : 1;
     for (const std::int64_t wire : wires) {
@@ -626,7 +628,8 @@ std::vector<std::string> planKindNames() {
           "sums of several chunks kept",
           "multicast",
           "stream split between wires",
-          "lead"};
+          "lead",
+          "DDR channels by turns"};
 }
 
 Device randomArray(std::uint64_t seed) {

@@ -82,6 +82,11 @@ struct Route {
   std::vector<CoreAt> cores;
   std::vector<Lane> lanes;
   std::int64_t memtile = 0, ddrChannel = 0, lead = 0;
+  // Piece n comes by the channel that is n mod ddrTurns behind `ddrChannel`, around the memtile's.
+  std::int64_t ddrTurns = 1;
+  std::int64_t ddrChannelOf(std::int64_t piece, const Device& device) const {
+    return (ddrChannel + piece % ddrTurns) % device.memtile.ddrChannelsIn;
+  }
   friend bool operator==(const Route&, const Route&) = default;
 };
 
