@@ -42,7 +42,8 @@ class Compiler {
     } else {
       faults = planNetwork(run_, settings_.plan);
     }
-    if (!faults.empty()) return faults;
+    // The memory plan that follows brings the times; a plan alone is shown with them, too.
+    if (!faults.empty() || settings_.last > Stage::Plan) return faults;
     const Result<MemoryPlan> memory = allocateMemory(run_.network(), *run_.plan, *run_.device);
     if (memory) timeInClosedForm(run_, *memory);
     return {};
@@ -50,9 +51,13 @@ class Compiler {
 
   Diagnostics takeMemoryPlan() {
     if (given_.program) return {};
-    if (!given_.memoryPlan) return planMemory(run_);
-    run_.memoryPlan = std::move(given_.memoryPlan);
-    Diagnostics faults = verify(*run_.memoryPlan, run_.network(), *run_.plan, *run_.device);
+    Diagnostics faults;
+    if (given_.memoryPlan) {
+      run_.memoryPlan = std::move(given_.memoryPlan);
+      faults = verify(*run_.memoryPlan, run_.network(), *run_.plan, *run_.device);
+    } else {
+      faults = planMemory(run_);
+    }
     if (faults.empty()) timeInClosedForm(run_, *run_.memoryPlan);
     return faults;
   }

@@ -73,15 +73,21 @@ class Choice {
     const std::size_t places = cycles_.placesOf(plan_, step);
     StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
     std::optional<Trial> best;
+    // Whether one that ends then is better than the best so far.
+    const auto isBetter = [&](const Mapping& mapping, Cycles end) {
+      return !best ||
+             (best->end - end).raw() * 1000 > (best->end - now_).raw() * worthwhile(mapping);
+    };
     for (const Mapping* mapping : finalists) {
       const std::int64_t staged = recordPlaces(plan_, *mapping, device_);
       const bool apart = keepDdrChannelsApart(*mapping, inputs, staged, device_);
-      Trial trial{mapping, apart, &cycles_.of(plan_, step, places, *mapping, apart), place, {}};
-      setBuffers(trial.place, *mapping, coreBaseAfter(coresEnd_, *mapping, device_), staged);
-      trial.end = clock_.endOf(*trial.cycles, trial.place);
-      if (best && gain(*best, trial) * 1000 <= (best->end - now_).raw() * worthwhile(*mapping))
+      const FinalistCycles::Asked asked{mapping, places, apart};
+      setBuffers(place, *mapping, coreBaseAfter(coresEnd_, *mapping, device_), staged);
+      if (best && !isBetter(*mapping, clock_.endOf(cycles_.leastOf(plan_, step, asked), place)))
         continue;
-      best = std::move(trial);
+      const StepCycles& cycles = cycles_.of(plan_, step, asked);
+      const Cycles end = clock_.endOf(cycles, place);
+      if (isBetter(*mapping, end)) best = Trial{mapping, apart, &cycles, place, end};
     }
     clock_.next(*best->cycles, best->place);
     now_ = best->end;
@@ -99,8 +105,6 @@ class Choice {
     StepPlace place;
     Cycles end;
   };
-
-  static std::int64_t gain(const Trial& from, const Trial& to) { return (from.end - to.end).raw(); }
 
   const CanonicalGraph& graph_;
   const Device& device_;
@@ -132,15 +136,28 @@ std::size_t FinalistCycles::placesOf(const Plan& plan, std::size_t step) {
   return places_.size() - 1;
 }
 
-const StepCycles& FinalistCycles::of(Plan& plan, std::size_t step, std::size_t places,
-                                     const Mapping& finalist, bool apart) {
-  const auto [known, fresh] = known_.try_emplace({&finalist, places, apart}, nullptr);
-  if (!fresh) return *known->second;
+void FinalistCycles::take(Plan& plan, std::size_t step, const Asked& asked) const {
   Mapping& mapping = plan.layers[plan.schedule[step].layer.at()];
-  mapping = finalist;
-  shareDdrChannels(mapping, apart, device_);
-  known->second = &count_.cycles(plan, step);
-  return *known->second;
+  mapping = *asked.finalist;
+  shareDdrChannels(mapping, asked.apart, device_);
+}
+
+const StepCycles& FinalistCycles::of(Plan& plan, std::size_t step, const Asked& asked) {
+  Known& known = known_[asked];
+  if (known.whole) return *known.whole;
+  take(plan, step, asked);
+  known.whole = &count_.cycles(plan, step, known.started);
+  return *known.whole;
+}
+
+const StepCycles& FinalistCycles::leastOf(Plan& plan, std::size_t step, const Asked& asked) {
+  Known& known = known_[asked];
+  if (known.whole) return *known.whole;
+  if (known.least) return *known.least;
+  take(plan, step, asked);
+  known.started = count_.start(plan, step);
+  known.least = StepCycles::ofSomeCores(*known.started, device_);
+  return *known.least;
 }
 
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,

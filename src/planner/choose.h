@@ -2,7 +2,7 @@
 // schedule: after the steps before it, with the wires and channels as they left them.
 #pragma once
 #include <map>
-#include <tuple>
+#include <optional>
 #include <vector>
 
 #include "finalists.h"
@@ -25,8 +25,15 @@ class FinalistCycles {
   // Where a step's tensors are at home, as a number.
   std::size_t placesOf(const Plan& plan, std::size_t step);
   // `apart`: see shareDdrChannels. The plan holds some mapping of the layer afterwards.
-  const StepCycles& of(Plan& plan, std::size_t step, std::size_t places, const Mapping& finalist,
-                       bool apart);
+  struct Asked {
+    const Mapping* finalist;
+    std::size_t places;
+    bool apart;
+    friend auto operator<=>(const Asked&, const Asked&) = default;
+  };
+  const StepCycles& of(Plan& plan, std::size_t step, const Asked& asked);
+  // With which the step ends no later, from a part of its counts.
+  const StepCycles& leastOf(Plan& plan, std::size_t step, const Asked& asked);
 
  private:
   struct StepHomes {
@@ -35,11 +42,18 @@ class FinalistCycles {
     std::vector<std::int64_t> firstBlocks;
     friend bool operator==(const StepHomes&, const StepHomes&) = default;
   };
+  struct Known {
+    std::optional<StepCounts> started;
+    std::optional<StepCycles> least;
+    const StepCycles* whole = nullptr;  // of the counter
+  };
+  void take(Plan& plan, std::size_t step, const Asked& asked) const;
+
   const CanonicalGraph& graph_;
   const Device& device_;
   WorkCounter& count_;
   std::vector<StepHomes> places_;
-  std::map<std::tuple<const Mapping*, std::size_t, bool>, const StepCycles*> known_;
+  std::map<Asked, Known> known_;
 };
 
 // A layer of several steps is mapped as the first of them asks.

@@ -66,13 +66,13 @@ class RowCuts {
   std::vector<N> cuts_;
 };
 
-// A lane's share of what takes turns on several; `plus` less than `lanes` rounds.
-void add(Transfers& to, const Transfers& more, N lanes, N plus) {
+// A lane's share of what takes turns on several, `again` times; `plus` less than `lanes` rounds.
+void add(Transfers& to, const Transfers& more, N lanes, N plus, N again = 1) {
   for (const TransferCount& t : more) {
     const N times = (t.times + plus) / lanes,
             acquires = std::min(times, (t.acquires + plus) / lanes);
-    heddle::add(to, t.size, acquires, true);
-    heddle::add(to, t.size, times - acquires, false);
+    heddle::add(to, t.size, again * acquires, true);
+    heddle::add(to, t.size, again * (times - acquires), false);
   }
 }
 
@@ -93,13 +93,15 @@ class StepCounter {
         shareRows_(m_.shares.size(), kUnknown) {
     for (const TensorId input : op_.inputs) cuts_.emplace_back(home(input));
     cuts_.emplace_back(home(op_.output));
+    wholeBlocks_ = std::ranges::all_of(op_.inputs, [&](TensorId t) { return keepsAllChannels(t); });
+    partClasses_ = classesOfParts();
     shareAt_.resize(at(device.rows, device.columns));
     for (const CoreShare& share : m_.shares)
       shareAt_[at(share.core.row, device.columns) + static_cast<std::size_t>(share.core.column)] =
           &share;
   }
 
-  StepCounts run() {
+  StepCounts start() {
     work_.wires.resize(device_.wires.size());
     work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
     work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
@@ -108,7 +110,15 @@ class StepCounter {
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       for (const Route& route : m_.inputs[i]) countRows(i, route);
     for (const Route& route : m_.weights) countRecords(route);
-    countCores();
+    if (home(op_.output).empty())
+      for (const CoreShare& share : m_.shares) countSpill(share);
+    countCalls(m_.shares[0]);
+    return std::move(work_);
+  }
+
+  StepCounts finish(StepCounts started) {
+    work_ = std::move(started);
+    countOtherCores();
     return std::move(work_);
   }
 
@@ -234,17 +244,42 @@ class StepCounter {
   }
 
   // The first of a route's cores that takes rows in an iteration; null where none does.
-  const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) {
+  const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) const {
     for (const CoreAt& core : route.cores) {
       const CoreShare& share = shareAt(core);
-      if (nest_.takesRows(share, operand, i) && !sweep(share, i).runs.empty()) return &share;
+      if (nest_.takesRows(share, operand, i) && hasCalls(share, i)) return &share;
     }
     return nullptr;
   }
 
+  bool hasCalls(const CoreShare& share, const Iteration& i) const {
+    N count = 0, before = 0;
+    for (const PixelBox& box : share.boxes) count += rowsIn(box);
+    const Interval band = evenPart(count, m_.bands, i.band);
+    for (std::size_t b = 0; b < share.boxes.size(); ++b) {
+      const N rows = rowsIn(share.boxes[b]);
+      if (!common({before, rows}, band).empty() && !columns(share, b, i).empty()) return true;
+      before += rows;
+    }
+    return false;
+  }
+  N rowsIn(const PixelBox& box) const { return std::max<N>(common(box.y, rows_).count, 0); }
+
+  // Passes in which some core of a route computes, where all of them outside the other loops bring
+  // the same rows; 0 where they may differ.
+  N alikePasses(std::size_t operand, const Route& route) const {
+    if (!sharesInput(op_, operand) || nest_.stays(operand) || m_.order[0] != NestLoop::Pass)
+      return 0;
+    N most = 0;
+    for (const CoreAt& core : route.cores) most = std::max(most, shareAt(core).blocks.count);
+    return std::min(m_.passes, divideRoundUp(most, m_.blocksPerPass));
+  }
+
   void countRows(std::size_t operand, const Route& route) {
     N key = -1;
+    const N alike = alikePasses(operand, route), again = std::max<N>(1, alike);
     for (const Iteration& i : nest_.iterations()) {
+      if (alike > 0 && i.pass > 0) break;
       if (nest_.stays(operand) && nest_.inputKey(i) == key) continue;
       const CoreShare* share = taker(operand, route, i);
       if (!share) continue;
@@ -258,11 +293,11 @@ class StepCounter {
       if (home(op_.inputs[operand]).empty())
         for (N turn = 0; turn < route.ddrTurns; ++turn)
           add(ddrRead(route, turn, &ChannelWork::activations), pieces, route.ddrTurns,
-              route.ddrTurns - 1 - turn);
+              route.ddrTurns - 1 - turn, again);
       for (N l = 0; l < lanes; ++l)
         add(work_.wires[static_cast<std::size_t>(route.lanes[static_cast<std::size_t>(l)].wire)]
                 .activations,
-            pieces, lanes, lanes - 1 - l);
+            pieces, lanes, lanes - 1 - l, again);
     }
   }
 
@@ -271,13 +306,12 @@ class StepCounter {
     const auto lanes = static_cast<N>(route.lanes.size());
     N key = -1, records = 0;
     for (const Iteration& i : nest_.iterations()) {
-      if (m_.passBlocks(any, i.pass).empty() || nest_.recordKey(i) == key) continue;
-      if (std::ranges::none_of(route.cores, [&](const CoreAt& core) {
-            return !sweep(shareAt(core), i).runs.empty();
-          }))
+      if (nest_.recordKey(i) == key || m_.passBlocks(any, i.pass).empty()) continue;
+      if (std::ranges::none_of(route.cores,
+                               [&](const CoreAt& core) { return hasCalls(shareAt(core), i); }))
         continue;
       key = nest_.recordKey(i);
-      const Bytes size(nest_.recordBytes(any, i));
+      const Bytes size(recordBytesOf(any, i));
       const Lane& lane = route.lanes[static_cast<std::size_t>(records % lanes)];
       ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
       add(ddrRead(route, records, &ChannelWork::weights), size, 1);
@@ -291,12 +325,20 @@ class StepCounter {
     work_.records = std::max(work_.records, records);
   }
 
+  N recordBytesOf(const CoreShare& share, const Iteration& i) const {
+    if (m_.equalRecords) return m_.weightBytes;
+    const Interval blocks = m_.passBlocks(share, i.pass);
+    return roundUpTo(recordBytes(op_, blocks.count, nest_.part(i), nest_.last(i),
+                                 computedOf(blocks, nest_.part(i))),
+                     kBlock);
+  }
+
   // Cores with the same pixels and as many blocks do the same; of sparse weights, with the same
   // blocks.
-  void countCores() {
-    std::vector<const CoreShare*> counted;
-    for (const CoreShare& share : m_.shares) {
-      if (home(op_.output).empty()) countSpill(share);
+  void countOtherCores() {
+    std::vector<const CoreShare*> counted{&m_.shares[0]};
+    for (std::size_t s = 1; s < m_.shares.size(); ++s) {
+      const CoreShare& share = m_.shares[s];
       const auto like = std::ranges::find_if(counted, [&](const CoreShare* other) {
         return other->boxes == share.boxes && (isDense_ ? other->blocks.count == share.blocks.count
                                                         : other->blocks == share.blocks);
@@ -313,26 +355,87 @@ class StepCounter {
 
   // ---- the calls of one core --------------------------------------------------------------------
 
+  struct KnownCalls {
+    std::vector<CallWork> calls;
+    N window = 0;  // rows of the last call's
+    N uses = 0, lastUse = 0;
+  };
+
   void countCalls(const CoreShare& share) {
     CoreWork& core = work_.cores.emplace_back();
     core.cores = 1;
     bool first = true;
-    N key = -1, window = 0;
-    std::map<std::tuple<N, N, N, N, N, bool, bool>, std::vector<CallWork>> known;
+    N key = -1, window = 0, use = 0;
+    // All whole passes behind the first do what the second does.
+    const Interval second = m_.passBlocks(share, 1);
+    const bool grouped = alike_ && m_.order[0] == NestLoop::Pass;
+    std::map<std::tuple<N, std::size_t, N, bool, bool, N>, KnownCalls> known;
+    std::map<std::tuple<N, N, N, bool, bool>, KnownCalls*> ofPart;
     for (const Iteration& i : nest_.iterations()) {
       const Interval blocks = m_.passBlocks(share, i.pass);
       if (blocks.empty()) continue;
+      if (grouped && i.pass > 1 && blocks.count == second.count) continue;
       const bool telling = !m_.resident || nest_.inputKey(i) != key;
       key = nest_.inputKey(i);
-      const ReductionPart& part = nest_.part(i);
-      const auto [entry, fresh] = known.try_emplace(
-          {key, part.kernelRows.first, part.inputBlocks.first, part.inputBlocks.count,
-           alike_ ? blocks.count : blocks.first, telling, first});
-      if (fresh) entry->second = callsOf(share, i, telling, first, window, core);
-      for (const CallWork& call : entry->second) addCall(core, call);
-      first = first && entry->second.empty();
+      const N same = alike_ ? blocks.count : blocks.first;
+      KnownCalls*& entry = ofPart[{key, i.part, same, telling, first}];
+      if (!entry) {
+        const auto [alike, fresh] =
+            known.try_emplace({key, partClasses_[static_cast<std::size_t>(i.part)], same, telling,
+                               first, window});
+        entry = &alike->second;
+        if (fresh) {
+          entry->calls = callsOf(share, i, telling, first, window, core);
+          entry->window = window;
+        }
+        window = entry->window;
+      }
+      KnownCalls& calls = *entry;
+      calls.uses += grouped && i.pass == 1 ? wholePasses(share, second) : 1;
+      calls.lastUse = use++;
+      first = first && calls.calls.empty();
     }
+    std::vector<KnownCalls*> inOrder;
+    for (auto& [of, calls] : known) inOrder.push_back(&calls);
+    std::ranges::sort(inOrder, {}, &KnownCalls::lastUse);
+    for (KnownCalls* calls : inOrder)
+      for (CallWork& call : calls->calls) {
+        call.times *= calls->uses;
+        addCall(core, std::move(call));
+      }
     if (!m_.weights.empty() && !m_.resident) addRecordsAmongRows(core, share, window);
+  }
+
+  // Passes behind the first with as many blocks as the second.
+  N wholePasses(const CoreShare& share, const Interval& second) const {
+    const N most = std::min(m_.passes - 1, divideRoundUp(share.blocks.count, m_.blocksPerPass) - 1);
+    return second.count < m_.blocksPerPass ? 1
+                                           : std::min(most, share.blocks.count / m_.blocksPerPass - 1);
+  }
+
+  // Which parts of the reduction ask for the same, but for where in the channels: per part, the
+  // first of them.
+  std::vector<std::size_t> classesOfParts() const {
+    const auto alike = [&](const ReductionPart& a, const ReductionPart& b) {
+      return a.kernelRows == b.kernelRows && a.inputBlocks.count == b.inputBlocks.count;
+    };
+    std::vector<std::size_t> classes;
+    for (std::size_t i = 0; i < m_.parts.size(); ++i) {
+      std::size_t of = i;
+      for (std::size_t j = 0; alike_ && wholeBlocks_ && i + 1 < m_.parts.size() && j < i; ++j)
+        if (classes[j] == j && alike(m_.parts[i], m_.parts[j])) {
+          of = j;
+          break;
+        }
+      classes.push_back(of);
+    }
+    return classes;
+  }
+
+  // Whether each memtile that keeps some of a tensor's pixels keeps all of their channels.
+  bool keepsAllChannels(TensorId tensor) const {
+    const Home& boxes = home(tensor);
+    return std::ranges::all_of(boxes, [&](const HomeBox& b) { return b.blocks == boxes[0].blocks; });
   }
 
   void addRecordsAmongRows(CoreWork& core, const CoreShare& share, N window) {
@@ -352,14 +455,14 @@ class StepCounter {
     }
   }
 
-  static void addCall(CoreWork& core, const CallWork& call) {
+  static void addCall(CoreWork& core, CallWork call) {
     // The last call goes last: what it writes ends the step.
     const auto same = std::find_if(core.calls.begin(), core.calls.end(), [&](const CallWork& c) {
       return c.kernel == call.kernel && c.pace == call.pace && c.ahead == call.ahead &&
              c.waited == call.waited && c.out == call.out;
     });
     if (same == core.calls.end()) {
-      core.calls.push_back(call);
+      core.calls.push_back(std::move(call));
       return;
     }
     same->times += call.times;
@@ -458,9 +561,12 @@ class StepCounter {
                const Interval& x, const Interval& y) {
     if (y.empty()) return;
     const Route& own = routeOf(operand, share.core);
-    std::vector<Transfers> wires(own.lanes.size());
+    std::vector<Transfers>& wires = wiresOfRows_;
+    if (wires.size() < own.lanes.size()) wires.resize(own.lanes.size());
+    for (Transfers& wire : wires) wire.clear();
     Held last;
-    Transfers pieces;
+    Transfers& pieces = piecesOfRows_;
+    pieces.clear();
     for (const Neighbour& other : neighboursOf(operand, own)) {
       const Held h = nest_.held(*other.share, operand, i, x);
       if (h.blocks.empty()) continue;
@@ -535,6 +641,10 @@ class StepCounter {
   std::map<std::array<N, 5>, Sweep> sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
   std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
+  bool wholeBlocks_ = false;  // the inputs' memtiles keep all channels of their pixels
+  std::vector<std::size_t> partClasses_;
+  std::vector<Transfers> wiresOfRows_;  // of addRows: per lane
+  Transfers piecesOfRows_;              // of addRows
   StepCounts work_;
 };
 
@@ -562,13 +672,24 @@ WorkCounter::WorkCounter(const CanonicalGraph& graph, const Device& device)
   for (const CanonicalOp& op : graph.ops) kept_.emplace_back(op);
 }
 
-StepCounts WorkCounter::counts(const Plan& plan, std::size_t step) const {
+StepCounts WorkCounter::start(const Plan& plan, std::size_t step) const {
   const std::size_t layer = plan.schedule[step].layer.at();
   if (plan.layers[layer].inPlace()) return {};
-  return StepCounter(graph_, plan, device_, step, kept_[layer]).run();
+  return StepCounter(graph_, plan, device_, step, kept_[layer]).start();
 }
 
-const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step) {
+StepCounts WorkCounter::finish(const Plan& plan, std::size_t step, StepCounts started) const {
+  const std::size_t layer = plan.schedule[step].layer.at();
+  if (plan.layers[layer].inPlace()) return started;
+  return StepCounter(graph_, plan, device_, step, kept_[layer]).finish(std::move(started));
+}
+
+StepCounts WorkCounter::counts(const Plan& plan, std::size_t step) const {
+  return finish(plan, step, start(plan, step));
+}
+
+const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
+                                      const std::optional<StepCounts>& started) {
   const std::size_t layer = plan.schedule[step].layer.at();
   const CanonicalOp& op = graph_.ops[layer];
   const Mapping& mapping = plan.layers[layer];
@@ -589,7 +710,8 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step) {
            k.mapping == mapping && samePlaces(k);
   });
   if (same != known.end()) return same->cycles;
-  Known fresh{mapping, plan.schedule[step].rows, {}, {}, StepCycles(counts(plan, step), device_)};
+  Known fresh{mapping, plan.schedule[step].rows, {}, {},
+              StepCycles(started ? finish(plan, step, *started) : counts(plan, step), device_)};
   for (const View* view : views) {
     fresh.homes.push_back(homeOf(*view));
     fresh.firstBlocks.push_back(view->block);

@@ -80,6 +80,14 @@ class LayerSearch {
     if (const Window* window = windowOf(op)) window_ = *window;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
     mostBlocks_ = cut.blocks[0].count;
+    for (const Streams& streams : menu) {
+      ways_.push_back({turnsOfRecords(streams), {}});
+      const std::int64_t routes = std::max<std::int64_t>(1, streams.routesOfAMemtile);
+      for (const std::int64_t staging : limits.stagings)
+        ways_.back().rooms.push_back(staging / routes / kBlock * kBlock);
+    }
+    chunks_ = steps(cut.boxes[0].x.count);
+    bands_ = steps(cut.boxes[0].y.count);
     best_.assign(limits.stagings.size(), std::vector<std::vector<Scored>>(menu.size()));
     open_.assign(limits.stagings.size(), true);
   }
@@ -116,6 +124,10 @@ class LayerSearch {
   struct Scored {
     std::int64_t score = 0;
     FoundMapping found;
+  };
+  struct Way {  // of the streams
+    std::int64_t turns = 1;           // that records take over several lanes
+    std::vector<std::int64_t> rooms;  // per staging: bytes for the records of a route
   };
 
   static std::vector<FoundMapping> inOrder(std::vector<std::vector<Scored>>& best) {
@@ -155,14 +167,14 @@ class LayerSearch {
     for (bool resident : {true, false}) {
       if (resident && !reducesChannels(op_)) continue;
       for (std::int64_t slots : {4, 3, 2, 1}) {
-        const auto turnsFit = [&](const Streams& s) { return turnsOfRecords(s) == slots - 1; };
-        if (slots > 2 && std::ranges::none_of(menu_, turnsFit)) continue;
+        const auto turnsFit = [&](const Way& way) { return way.turns == slots - 1; };
+        if (slots > 2 && std::ranges::none_of(ways_, turnsFit)) continue;
         if (slots > mostAhead()) continue;
-        for (std::int64_t chunks : steps(cut_.boxes[0].x.count)) {
+        for (const std::int64_t chunks : chunks_) {
           if (resident && chunks > 1) break;
           bool fits = false;
-          for (std::int64_t bands : steps(reduced ? cut_.boxes[0].y.count : 1)) {
-            if (resident && bands > 1) break;
+          for (const std::int64_t bands : bands_) {
+            if (bands > 1 && (resident || !reduced)) break;
             if (consider({blocks, chunks, bands, channelParts, kernelParts, slots, resident})) {
               fits = true;
               break;
@@ -236,7 +248,7 @@ class LayerSearch {
     ownBlocks_.assign(operands_.size(), 0);
     for (std::size_t i = 0; i < operands_.size(); ++i)
       if (!sharesInput(op_, i)) ownBlocks_[i] = ownBlocks(t, i);
-    if (std::ranges::any_of(menu_, [&](const Streams& s) { return canStage(t, s, 0); }))
+    if (std::ranges::any_of(ways_, [&](const Way& way) { return canStage(t, way, 0); }))
       return true;
     smallestRecord_ = std::min(smallestRecord_, t.weightBytes);
     return false;
@@ -263,10 +275,10 @@ class LayerSearch {
     const std::int64_t penalty = penaltyOf(t);
     const std::int64_t least = penalty + amounts.compute + out_.time(Bytes(t.outputRowBytes)).raw();
     for (std::size_t i = 0; i < menu_.size(); ++i) {
-      if (!takesPlaces(menu_[i], t)) continue;
+      if (!takesPlaces(ways_[i], t)) continue;
       std::optional<Score> reached;
       for (std::size_t s = 0; s < best_.size(); ++s) {
-        if (!open_[s] || !isWanted(best_[s][i], least) || !canStage(t, menu_[i], s)) continue;
+        if (!open_[s] || !isWanted(best_[s][i], least) || !canStage(t, ways_[i], s)) continue;
         if (!reached) reached = score(t, menu_[i], amounts, *doubled);
         offer(best_[s][i], i, t, *reached, penalty);
       }
@@ -289,15 +301,14 @@ class LayerSearch {
 
   // Records that take turns need a place in the core for each turn and one to compute from, and pay
   // where they go round a few times; others overlap with two, and do with one.
-  static bool takesPlaces(const Streams& streams, const Mapping& t) {
-    const std::int64_t turns = turnsOfRecords(streams), records = t.passes * std::ssize(t.parts);
-    return turns == 1 ? t.weightSlots <= 2
-                      : t.weightSlots == turns + 1 && records >= kFewestRounds * t.weightSlots;
+  static bool takesPlaces(const Way& way, const Mapping& t) {
+    const std::int64_t records = t.passes * std::ssize(t.parts);
+    return way.turns == 1 ? t.weightSlots <= 2
+                          : t.weightSlots == way.turns + 1 && records >= kFewestRounds * t.weightSlots;
   }
 
-  bool canStage(const Mapping& t, const Streams& streams, std::size_t staging) const {
-    const std::int64_t routes = std::max<std::int64_t>(1, streams.routesOfAMemtile);
-    return t.weightBytes * 2 <= limits_.stagings[staging] / routes / kBlock * kBlock;
+  static bool canStage(const Mapping& t, const Way& way, std::size_t staging) {
+    return t.weightBytes * 2 <= way.rooms[staging];
   }
 
   // Keeps the best of a way of the streams.
@@ -629,6 +640,8 @@ class LayerSearch {
   SearchLimits limits_;
   const MeshCut& cut_;
   std::span<const Streams> menu_;
+  std::vector<Way> ways_;                     // per entry of the menu
+  std::vector<std::int64_t> chunks_, bands_;  // to try
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
   const BlockCounts& counts_;
   Shape output_, input_;

@@ -5,6 +5,7 @@
 //   for (const StepTime& step : timesInClosedForm(graph, plan, memory, device)) ...
 #pragma once
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
@@ -43,8 +44,13 @@ class WorkCounter {
   WorkCounter(const CanonicalGraph& graph, const Device& device);
   WorkCounter(const CanonicalGraph& graph, const Device&& device) = delete;
   StepCounts counts(const Plan& plan, std::size_t step) const;
-  // Ensures: the reference stays valid as long as the counter.
-  const StepCycles& cycles(const Plan& plan, std::size_t step);
+  // The same in two halves: all engines and the first core; the other cores.
+  StepCounts start(const Plan& plan, std::size_t step) const;
+  StepCounts finish(const Plan& plan, std::size_t step, StepCounts started) const;
+  // `started`: the first half, where it is known. Ensures: the reference stays valid as long as the
+  // counter.
+  const StepCycles& cycles(const Plan& plan, std::size_t step,
+                           const std::optional<StepCounts>& started = std::nullopt);
   // Of a layer's weights, the blocks that it keeps.
   const BlockCounts& kept(std::size_t layer) const { return kept_[layer]; }
 
