@@ -51,18 +51,16 @@ class Choice {
   void skip() { clock_.next({}); }
 
   // A further step of a layer whose mapping is taken.
-  void follow(std::size_t step, const Mapping& finalist) {
+  void follow(std::size_t step, const Mapping& taken) {
     const std::size_t layer = plan_.schedule[step].layer.at();
-    const Mapping taken = plan_.layers[layer];
-    const bool apart = keepDdrChannelsApart(finalist, ddrInputs(graph_, plan_, layer),
-                                            recordPlaces(plan_, finalist, device_), device_);
+    const std::int64_t staged = recordPlaces(plan_, taken, device_);
+    const bool apart =
+        keepDdrChannelsApart(taken, ddrInputs(graph_, plan_, layer), staged, device_);
     StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
-    setBuffers(place, finalist, coreBaseAfter(coresEnd_, finalist, device_),
-               recordPlaces(plan_, finalist, device_));
+    setBuffers(place, taken, coreBaseAfter(coresEnd_, taken, device_), staged);
     now_ =
-        clock_.next(cycles_.of(plan_, step, cycles_.placesOf(plan_, step), finalist, apart), place)
+        clock_.next(cycles_.of(plan_, step, {&taken, cycles_.placesOf(plan_, step), apart}), place)
             .end;
-    plan_.layers[layer] = taken;
     coresEnd_ = place.all.end;
   }
 

@@ -380,9 +380,8 @@ class StepCounter {
       const N same = alike_ ? blocks.count : blocks.first;
       KnownCalls*& entry = ofPart[{key, i.part, same, telling, first}];
       if (!entry) {
-        const auto [alike, fresh] =
-            known.try_emplace({key, partClasses_[static_cast<std::size_t>(i.part)], same, telling,
-                               first, window});
+        const auto [alike, fresh] = known.try_emplace(
+            {key, partClasses_[static_cast<std::size_t>(i.part)], same, telling, first, window});
         entry = &alike->second;
         if (fresh) {
           entry->calls = callsOf(share, i, telling, first, window, core);
@@ -409,8 +408,9 @@ class StepCounter {
   // Passes behind the first with as many blocks as the second.
   N wholePasses(const CoreShare& share, const Interval& second) const {
     const N most = std::min(m_.passes - 1, divideRoundUp(share.blocks.count, m_.blocksPerPass) - 1);
-    return second.count < m_.blocksPerPass ? 1
-                                           : std::min(most, share.blocks.count / m_.blocksPerPass - 1);
+    return second.count < m_.blocksPerPass
+               ? 1
+               : std::min(most, share.blocks.count / m_.blocksPerPass - 1);
   }
 
   // Which parts of the reduction ask for the same, but for where in the channels: per part, the
@@ -435,7 +435,8 @@ class StepCounter {
   // Whether each memtile that keeps some of a tensor's pixels keeps all of their channels.
   bool keepsAllChannels(TensorId tensor) const {
     const Home& boxes = home(tensor);
-    return std::ranges::all_of(boxes, [&](const HomeBox& b) { return b.blocks == boxes[0].blocks; });
+    return std::ranges::all_of(boxes,
+                               [&](const HomeBox& b) { return b.blocks == boxes[0].blocks; });
   }
 
   void addRecordsAmongRows(CoreWork& core, const CoreShare& share, N window) {
@@ -710,7 +711,10 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
            k.mapping == mapping && samePlaces(k);
   });
   if (same != known.end()) return same->cycles;
-  Known fresh{mapping, plan.schedule[step].rows, {}, {},
+  Known fresh{mapping,
+              plan.schedule[step].rows,
+              {},
+              {},
               StepCycles(started ? finish(plan, step, *started) : counts(plan, step), device_)};
   for (const View* view : views) {
     fresh.homes.push_back(homeOf(*view));

@@ -125,7 +125,7 @@ class LayerSearch {
     std::int64_t score = 0;
     FoundMapping found;
   };
-  struct Way {  // of the streams
+  struct Way {                        // of the streams
     std::int64_t turns = 1;           // that records take over several lanes
     std::vector<std::int64_t> rooms;  // per staging: bytes for the records of a route
   };
@@ -303,8 +303,9 @@ class LayerSearch {
   // where they go round a few times; others overlap with two, and do with one.
   static bool takesPlaces(const Way& way, const Mapping& t) {
     const std::int64_t records = t.passes * std::ssize(t.parts);
-    return way.turns == 1 ? t.weightSlots <= 2
-                          : t.weightSlots == way.turns + 1 && records >= kFewestRounds * t.weightSlots;
+    return way.turns == 1
+               ? t.weightSlots <= 2
+               : t.weightSlots == way.turns + 1 && records >= kFewestRounds * t.weightSlots;
   }
 
   static bool canStage(const Mapping& t, const Way& way, std::size_t staging) {
