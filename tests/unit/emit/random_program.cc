@@ -204,7 +204,7 @@ ProgramTensor tensor() {
   if (flip()) t.ddr = integer();
   t.constant = flip();
   t.slices = some<Slice>([] {
-    return Slice{integer(), integer(), integer(), integer(),
+    return Slice{integer(), integer(), integer(), integer(), integer(),
                  integer(), integer(), integer(), integer()};
   });
   t.root = id<TensorId>();
