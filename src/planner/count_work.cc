@@ -218,8 +218,7 @@ class StepCounter {
       out.fresh.push_back(rows.empty() ? 0 : fresh);
       if (out.fresh.back() == 0) continue;
       next = rows.end();
-      if (!out.told.empty() && out.told.back().y.end() == first &&
-          out.told.back().box == call.box)
+      if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().box == call.box)
         out.told.back().y.count += fresh;
       else
         out.told.push_back({{first, fresh}, call.box});
@@ -378,9 +377,8 @@ class StepCounter {
       const N same = alike_ ? blocks.count : blocks.first;
       KnownCalls*& entry = ofPart[{key, i.part, same, telling, first}];
       if (!entry) {
-        const auto [alike, fresh] =
-            known.try_emplace({key, partClasses_[static_cast<std::size_t>(i.part)], same, telling,
-                               first, window});
+        const auto [alike, fresh] = known.try_emplace(
+            {key, partClasses_[static_cast<std::size_t>(i.part)], same, telling, first, window});
         entry = &alike->second;
         if (fresh) {
           entry->calls = callsOf(share, i, telling, first, window, core);
@@ -407,8 +405,9 @@ class StepCounter {
   // Passes behind the first with as many blocks as the second.
   N wholePasses(const CoreShare& share, const Interval& second) const {
     const N most = std::min(m_.passes - 1, divideRoundUp(share.blocks.count, m_.blocksPerPass) - 1);
-    return second.count < m_.blocksPerPass ? 1
-                                           : std::min(most, share.blocks.count / m_.blocksPerPass - 1);
+    return second.count < m_.blocksPerPass
+               ? 1
+               : std::min(most, share.blocks.count / m_.blocksPerPass - 1);
   }
 
   // Which parts of the reduction ask for the same, but for where in the channels: per part, the
@@ -433,7 +432,8 @@ class StepCounter {
   // Whether each memtile that keeps some of a tensor's pixels keeps all of their channels.
   bool keepsAllChannels(TensorId tensor) const {
     const Home& boxes = home(tensor);
-    return std::ranges::all_of(boxes, [&](const HomeBox& b) { return b.blocks == boxes[0].blocks; });
+    return std::ranges::all_of(boxes,
+                               [&](const HomeBox& b) { return b.blocks == boxes[0].blocks; });
   }
 
   void addRecordsAmongRows(CoreWork& core, const CoreShare& share, N window) {
@@ -473,8 +473,7 @@ class StepCounter {
     const ReductionPart& part = nest_.part(i);
     const Interval blocks = m_.passBlocks(share, i.pass);
     const N taps = part.kernelRows.count * (windowOf(op_) ? windowOf(op_)->kernelX : 1);
-    const N computed = computedOf(blocks, part),
-            most = telling ? mostComputed(share, i) : computed;
+    const N computed = computedOf(blocks, part), most = telling ? mostComputed(share, i) : computed;
     const N added = fusedAddOf(op_) && nest_.last(i) ? blocks.count : 0;
     std::vector<CallWork> out;
     for (const CallRun& run : due.runs) {
@@ -629,7 +628,7 @@ class StepCounter {
   LayerNest nest_;
   const BlockCounts& kept_;
   bool isDense_;
-  bool alike_;  // passes of equally many blocks ask for the same
+  bool alike_;                             // passes of equally many blocks ask for the same
   std::vector<const CoreShare*> shareAt_;  // per core
   std::vector<RowCuts> cuts_;              // per operand, then of the output
   std::map<std::vector<N>, std::size_t> rowsAlike_;
@@ -706,7 +705,10 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
            k.mapping == mapping && samePlaces(k);
   });
   if (same != known.end()) return same->cycles;
-  Known fresh{mapping, plan.schedule[step].rows, {}, {},
+  Known fresh{mapping,
+              plan.schedule[step].rows,
+              {},
+              {},
               StepCycles(started ? finish(plan, step, *started) : counts(plan, step), device_)};
   for (const View* view : views) {
     fresh.homes.push_back(homeOf(*view));
@@ -757,8 +759,7 @@ std::vector<StepWork> countWork(const CanonicalGraph& graph, const Plan& plan,
   const WholeTensors whole(graph, plan, memory);
   std::vector<StepWork> steps;
   for (std::size_t s = 0; s < plan.schedule.size(); ++s)
-    steps.push_back(
-        {count.counts(plan, s), placeOf(graph, plan, memory, whole, device, s)});
+    steps.push_back({count.counts(plan, s), placeOf(graph, plan, memory, whole, device, s)});
   return steps;
 }
 

@@ -96,8 +96,10 @@ class FinalistSearch {
   }
 
   Diagnostic doesNotFit(const CanonicalOp& op) const {
-    return {"PLAN001", graph_.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
-            "no tiling of this layer fits a core", shortage_,
+    return {"PLAN001",
+            graph_.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
+            "no tiling of this layer fits a core",
+            shortage_,
             "give the cores or memtiles more memory (--set core.memory=..., --set "
             "memtile.memory=...)" +
                 std::string(device_.limits.lockMaximum ? ", or choose a device with more of "

@@ -1,5 +1,5 @@
-// The mappings that each layer is to choose from: the best of all cuts over the mesh and ways of the
-// streams by a first estimate.
+// The mappings that each layer is to choose from: the best of all cuts over the mesh and ways of
+// the streams by a first estimate.
 #pragma once
 #include <string>
 #include <vector>

@@ -125,7 +125,7 @@ class LayerSearch {
     std::int64_t score = 0;
     FoundMapping found;
   };
-  struct Way {  // of the streams
+  struct Way {                        // of the streams
     std::int64_t turns = 1;           // that records take over several lanes
     std::vector<std::int64_t> rooms;  // per staging: bytes for the records of a route
   };
@@ -273,8 +273,7 @@ class LayerSearch {
     if (bytes > capacity_) return false;
     const Amounts& amounts = amountsOf(t, c, columns);
     const std::int64_t penalty = penaltyOf(t);
-    const std::int64_t least =
-        penalty + amounts.compute + out_.time(Bytes(t.outputRowBytes)).raw();
+    const std::int64_t least = penalty + amounts.compute + out_.time(Bytes(t.outputRowBytes)).raw();
     for (std::size_t i = 0; i < menu_.size(); ++i) {
       if (!takesPlaces(ways_[i], t)) continue;
       std::optional<Score> reached;
@@ -304,8 +303,9 @@ class LayerSearch {
   // where they go round a few times; others overlap with two, and do with one.
   static bool takesPlaces(const Way& way, const Mapping& t) {
     const std::int64_t records = t.passes * std::ssize(t.parts);
-    return way.turns == 1 ? t.weightSlots <= 2
-                          : t.weightSlots == way.turns + 1 && records >= kFewestRounds * t.weightSlots;
+    return way.turns == 1
+               ? t.weightSlots <= 2
+               : t.weightSlots == way.turns + 1 && records >= kFewestRounds * t.weightSlots;
   }
 
   static bool canStage(const Mapping& t, const Way& way, std::size_t staging) {
@@ -650,8 +650,8 @@ class LayerSearch {
   TransferRate wire_, out_, ddr_;
   Window window_;
   std::vector<OperandGeometry> operands_;
-  std::int64_t mostBlocks_ = 1;                      // of output channels that a core computes
-  Mapping tried_;                        // the candidate that is considered
+  std::int64_t mostBlocks_ = 1;  // of output channels that a core computes
+  Mapping tried_;                // the candidate that is considered
   std::vector<RingPlan> triedRings_;
   std::vector<std::int64_t> ownBlocks_;  // of its blocks: most of each operand that is not reduced
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
