@@ -46,7 +46,7 @@ bool place(Request& request, std::vector<Request>& placed, std::int64_t capacity
 }
 
 std::int64_t bytesOf(const HomeBox& box) {
-  return box.y.count * box.x.count * box.blocks.count * kBlock;
+  return box.rowsKept() * box.x.count * box.blocks.count * kBlock;
 }
 
 // Bytes that a home takes of the memtile that keeps most of it.
@@ -186,10 +186,14 @@ class Allocator {
     std::vector<std::size_t> order;
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
       if (atHome(t) && memory_.tensors[t].last >= 0) order.push_back(t);
-    // Short lives first: a byte kept for one step saves as much traffic as a byte kept for ten.
+    // Rows kept by turns first: few bytes of what is large. Then short lives: a byte kept for one
+    // step saves as much traffic as a byte kept for ten.
+    const auto isWhole = [&](std::size_t t) {
+      return std::ranges::none_of(plan_.homes[t], [](const HomeBox& box) { return box.ring > 0; });
+    };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       const TensorMemory &x = memory_.tensors[a], &y = memory_.tensors[b];
-      return x.last - x.first < y.last - y.first;
+      return std::pair(isWhole(a), x.last - x.first) < std::pair(isWhole(b), y.last - y.first);
     });
     std::vector<Request> left;
     for (const std::size_t t : order) {
@@ -235,9 +239,9 @@ class Allocator {
       std::map<std::int64_t, std::int64_t> next;  // per memtile: its boxes one behind another
       for (const HomeBox& box : plan_.homes[request.owner]) {
         std::int64_t& address = next.try_emplace(box.memtile, request.address).first->second;
-        memory_.tensors[request.owner].slices.push_back({box.memtile, address, box.y.first,
-                                                         box.y.count, box.x.first, box.x.count,
-                                                         box.blocks.first, box.blocks.count});
+        memory_.tensors[request.owner].slices.push_back(
+            {box.memtile, address, box.y.first, box.y.count, box.x.first, box.x.count,
+             box.blocks.first, box.blocks.count, box.ring});
         address += bytesOf(box);
       }
       return;

@@ -95,6 +95,7 @@ class MemoryParser {
     std::tie(s.y, s.rows) = range(r, "y");
     std::tie(s.x, s.columns) = range(r, "x");
     std::tie(s.block, s.blocks) = range(r, "blocks");
+    if (r.take("ring")) s.ring = number(r);
     memory_.tensors.back().slices.push_back(s);
   }
 
@@ -132,7 +133,8 @@ std::string print(const MemoryPlan& memory, const CanonicalGraph& graph, const P
     for (const Slice& s : m.slices)
       out << "  slice memtile " << s.memtile << " address " << s.address << " y " << s.y << ".."
           << s.y + s.rows << " x " << s.x << ".." << s.x + s.columns << " blocks " << s.block
-          << ".." << s.block + s.blocks << "\n";
+          << ".." << s.block + s.blocks << (s.ring > 0 ? " ring " + std::to_string(s.ring) : "")
+          << "\n";
   }
   out << "\n";
   for (std::size_t i = 0; i < memory.steps.size(); ++i) {

@@ -80,7 +80,8 @@ class MemoryCheck {
     bool same = tensor.slices.size() == (used ? home.size() : 0);
     for (std::size_t i = 0; same && used && i < home.size(); ++i) {
       const Slice& s = tensor.slices[i];
-      same = home[i] == HomeBox{s.memtile, {s.y, s.rows}, {s.x, s.columns}, {s.block, s.blocks}};
+      same = home[i] ==
+             HomeBox{s.memtile, {s.y, s.rows}, {s.x, s.columns}, {s.block, s.blocks}, s.ring};
     }
     if (!same)
       fault("MEM004", tensorName(t), "the tensor's slices are not the boxes of its home",

@@ -50,7 +50,22 @@ class Choice {
 
   void skip() { clock_.next({}); }
 
-  void take(std::size_t step, const std::vector<const Mapping*>& finalists) {
+  // A further step of a layer whose mapping is taken.
+  void follow(std::size_t step, const Mapping& taken) {
+    const std::size_t layer = plan_.schedule[step].layer.at();
+    const std::int64_t staged = recordPlaces(plan_, taken, device_);
+    const bool apart =
+        keepDdrChannelsApart(taken, ddrInputs(graph_, plan_, layer), staged, device_);
+    StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
+    setBuffers(place, taken, coreBaseAfter(coresEnd_, taken, device_), staged);
+    now_ =
+        clock_.next(cycles_.of(plan_, step, {&taken, cycles_.placesOf(plan_, step), apart}), place)
+            .end;
+    coresEnd_ = place.all.end;
+  }
+
+  // Returns the one that is taken.
+  const Mapping& take(std::size_t step, const std::vector<const Mapping*>& finalists) {
     const std::size_t layer = plan_.schedule[step].layer.at();
     const DdrInputs inputs = ddrInputs(graph_, plan_, layer);
     const std::size_t places = cycles_.placesOf(plan_, step);
@@ -77,6 +92,7 @@ class Choice {
     plan_.layers[layer] = *best->mapping;
     shareDdrChannels(plan_.layers[layer], best->apart, device_);
     coresEnd_ = best->place.all.end;
+    return *best->mapping;
   }
 
  private:
@@ -145,12 +161,15 @@ const StepCycles& FinalistCycles::leastOf(Plan& plan, std::size_t step, const As
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
                     const Finalists& finalists, FinalistCycles& cycles, Plan& plan) {
   Choice choice(graph, device, memory, cycles, plan);
+  std::vector<const Mapping*> taken(plan.layers.size());
   for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
-    const std::vector<const Mapping*>& some = finalists[plan.schedule[s].layer.at()];
-    if (some.empty())
+    const std::size_t layer = plan.schedule[s].layer.at();
+    if (finalists[layer].empty())
       choice.skip();
+    else if (taken[layer])
+      choice.follow(s, *taken[layer]);
     else
-      choice.take(s, some);
+      taken[layer] = &choice.take(s, finalists[layer]);
   }
 }
 

@@ -56,8 +56,8 @@ class FinalistCycles {
   std::map<Asked, Known> known_;
 };
 
-// Needs: plan.layers holds one of each layer's finalists; a schedule of one step for each layer, in
-// their order; `memory` is the plan's.
+// A layer of several steps is mapped as the first of them asks.
+// Needs: plan.layers holds one of each layer's finalists; `memory` is the plan's.
 // Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
 // longer true.
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,

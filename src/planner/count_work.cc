@@ -87,9 +87,9 @@ class StepCounter {
   TensorId root(TensorId t) const { return plan_.views[t.at()].root; }
   const Home& home(TensorId t) const { return plan_.homes[root(t).at()]; }
 
-  Transfers& ddrRead(const Route& route, Transfers ChannelWork::*what) {
+  Transfers& ddrRead(const Route& route, N piece, Transfers ChannelWork::*what) {
     return work_.ddrRead[static_cast<std::size_t>(route.memtile * device_.memtile.ddrChannelsIn +
-                                                  route.ddrChannel)].*
+                                                  route.ddrChannelOf(piece, device_))].*
            what;
   }
   Transfers& ddrWrite(N memtile, N channel) {
@@ -150,7 +150,9 @@ class StepCounter {
           addPieces(pieces, operand, h, y);
       const auto lanes = static_cast<N>(route.lanes.size());
       if (home(op_.inputs[operand]).empty())
-        add(ddrRead(route, &ChannelWork::activations), pieces, 1, 0, again);
+        for (N turn = 0; turn < route.ddrTurns; ++turn)
+          add(ddrRead(route, turn, &ChannelWork::activations), pieces, route.ddrTurns,
+              route.ddrTurns - 1 - turn, again);
       for (N l = 0; l < lanes; ++l)
         add(work_.wires[static_cast<std::size_t>(route.lanes[static_cast<std::size_t>(l)].wire)]
                 .activations,
@@ -171,8 +173,9 @@ class StepCounter {
       const Bytes size(recordBytesOf(any, i));
       const Lane& lane = route.lanes[static_cast<std::size_t>(records % lanes)];
       ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
-      add(ddrRead(route, &ChannelWork::weights), size, 1);
-      if (records == 0) add(ddrRead(route, &ChannelWork::firstWeights), size, 1);
+      add(ddrRead(route, records, &ChannelWork::weights), size, 1);
+      if (records < route.ddrTurns)
+        add(ddrRead(route, records, &ChannelWork::firstWeights), size, 1);
       add(wire.weights, size, 1);
       if (records < lanes) add(wire.firstWeights, size, 1);
       ++records;
@@ -391,6 +394,7 @@ class StepCounter {
     N lanes = 1;
     std::vector<std::size_t> shared;  // lanes of the other that it takes
     bool sameChannel = false;
+    N ddrTurns = 1;
   };
 
   const std::vector<Neighbour>& neighboursOf(std::size_t operand, const Route& own) {
@@ -398,9 +402,11 @@ class StepCounter {
     if (!fresh) return known->second;
     const bool spilled = home(op_.inputs[operand]).empty();
     for (const Route& route : m_.inputs[operand]) {
-      Neighbour other{&shareAt(route.cores[0]), static_cast<N>(route.lanes.size()), {}, false};
+      Neighbour other{&shareAt(route.cores[0]), static_cast<N>(route.lanes.size()), {}, false, 1};
       other.sameChannel =
-          spilled && route.memtile == own.memtile && route.ddrChannel == own.ddrChannel;
+          spilled && route.memtile == own.memtile &&
+          (route.ddrTurns > 1 || own.ddrTurns > 1 || route.ddrChannel == own.ddrChannel);
+      other.ddrTurns = route.ddrTurns;
       for (std::size_t l = 0; l < own.lanes.size(); ++l)
         if (std::ranges::find(route.lanes, own.lanes[l].wire, &Lane::wire) != route.lanes.end())
           other.shared.push_back(l);
@@ -430,7 +436,7 @@ class StepCounter {
         last = h;
       }
       for (const std::size_t l : other.shared) addShares(wires[l], pieces, other.lanes);
-      if (other.sameChannel) add(to.ddr, pieces, 1, 0);
+      if (other.sameChannel) addShares(to.ddr, pieces, other.ddrTurns);
     }
     const auto longest = std::ranges::max_element(wires, {}, bytesOf);
     add(to.wire, *longest, 1, 0);

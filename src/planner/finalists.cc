@@ -5,6 +5,8 @@
 #include <span>
 
 #include "alike.h"
+#include "heddle/canon/fuse_adds.h"
+#include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
 #include "mesh_cut.h"
 #include "streams.h"
@@ -12,27 +14,56 @@
 namespace heddle {
 namespace {
 
+// A layer of a few of its output rows, as a network of its own: its tensors as high as these rows
+// need, no row of border.
+CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::int64_t rows) {
+  CanonicalGraph tile{.name = graph.name, .tensors = {}, .ops = {op}, .inputs = {}, .outputs = {}};
+  CanonicalOp& only = tile.ops[0];
+  std::visit(
+      [](auto& attributes) {
+        if constexpr (requires { attributes.window; }) {
+          attributes.window.padTop = attributes.window.padBottom = 0;
+        }
+      },
+      only.attributes);
+  const Window* window = windowOf(only);
+  const auto add = [&](TensorId& tensor, std::int64_t height) {
+    CanonicalTensor part = graph.tensors[tensor.at()];
+    part.shape.height = std::min(part.shape.height, height);
+    tensor = TensorId(tile.tensors.size());
+    tile.tensors.push_back(std::move(part));
+  };
+  for (std::size_t i = 0; i < only.inputs.size(); ++i) {
+    const bool slides = window && !isAddend(only, i);
+    add(only.inputs[i],
+        slides ? (rows - 1) * window->strideY + (window->kernelY - 1) * window->dilationY + 1
+               : rows);
+  }
+  add(only.output, rows);
+  return tile;
+}
+
 constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of a layer
 
-struct Candidate {
+struct MappingOfCut {
   std::size_t cut = 0;
   FoundMapping found;
-  friend bool operator==(const Candidate&, const Candidate&) = default;
+  friend bool operator==(const MappingOfCut&, const MappingOfCut&) = default;
 };
 
 // Of more mappings than the closed form need look at, those of the best scores; the first stays
 // where it is.
-void keepTheBest(std::vector<Candidate>& candidates) {
+void keepTheBest(std::vector<MappingOfCut>& candidates) {
   if (candidates.size() <= kMostFinalists) return;
   std::stable_sort(candidates.begin() + 1, candidates.end(),
-                   [](const Candidate& a, const Candidate& b) {
+                   [](const MappingOfCut& a, const MappingOfCut& b) {
                      return a.found.mapping.score < b.found.mapping.score;
                    });
   candidates.resize(kMostFinalists);
 }
 
-void addNew(std::vector<Candidate>& to, std::vector<Candidate> more) {
-  for (Candidate& candidate : more)
+void addNew(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> more) {
+  for (MappingOfCut& candidate : more)
     if (std::ranges::find(to, candidate) == to.end()) to.push_back(std::move(candidate));
 }
 
@@ -47,6 +78,25 @@ class FinalistSearch {
         count_(count),
         menus_(wires, device) {}
 
+  FinalistPool runTiles(const std::vector<std::int64_t>& rows) {
+    FinalistPool pool{std::vector<std::vector<Mapping>>(graph_.ops.size()),
+                      Finalists(graph_.ops.size())};
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      if (rows[i] == 0 || graph_.ops[i].kind() == OpKind::Assemble) continue;
+      const CanonicalGraph tile = tileOf(graph_, graph_.ops[i], rows[i]);
+      const std::int64_t height = tile.tensors[tile.ops[0].output.at()].shape.height;
+      std::vector<MeshCut> cuts = meshCuts(tile.tensors[tile.ops[0].output.at()].shape, device_);
+      std::erase_if(cuts, [&](const MeshCut& cut) { return cut.boxes[0].y.count < height; });
+      pool.mappings[i] = mappingsOf(tile, tile.ops[0], count_.kept(i), cuts);
+      const std::int64_t whole = graph_.tensors[graph_.ops[i].output.at()].shape.height;
+      for (Mapping& mapping : pool.mappings[i]) {
+        for (CoreShare& share : mapping.shares) share.boxes[0].y = {0, whole};
+        pool.ofLayer[i].push_back(&mapping);
+      }
+    }
+    return pool;
+  }
+
   Result<FinalistPool> run() {
     const Views views = findViews(graph_);
     const std::vector<std::size_t> alike = firstAlike(graph_);
@@ -56,7 +106,9 @@ class FinalistSearch {
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       if (views.inPlace[i]) continue;
       std::vector<Mapping>& mappings = pool.mappings[alike[i]];
-      if (mappings.empty()) mappings = mappingsOf(i);
+      const Shape& shape = graph_.tensors[graph_.ops[i].output.at()].shape;
+      if (mappings.empty())
+        mappings = mappingsOf(graph_, graph_.ops[i], count_.kept(i), meshCuts(shape, device_));
       if (mappings.empty()) errors.push_back(doesNotFit(graph_.ops[i]));
       for (const Mapping& mapping : mappings) pool.ofLayer[i].push_back(&mapping);
     }
@@ -67,15 +119,14 @@ class FinalistSearch {
  private:
   // Over all cuts: the best of the largest staging, then the others' that are new; none where there
   // are none of the largest.
-  std::vector<Mapping> mappingsOf(std::size_t layer) {
-    const CanonicalOp& op = graph_.ops[layer];
-    const std::vector<MeshCut> cuts = meshCuts(graph_.tensors[op.output.at()].shape, device_);
+  std::vector<Mapping> mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op,
+                                  const BlockCounts& kept, const std::vector<MeshCut>& cuts) {
     std::vector<FoundMappings> found;
-    std::vector<std::vector<Candidate>> all(limits_.stagings.size());
+    std::vector<std::vector<MappingOfCut>> all(limits_.stagings.size());
     shortage_.clear();
     for (const MeshCut& cut : cuts) {
       const std::span<const Streams> streams = menus_.of(op, hasWeights(op), cut);
-      found.push_back(searchMappings(graph_, op, device_, count_.kept(layer), cut,
+      found.push_back(searchMappings(graph, op, device_, kept, cut,
                                      menu_ ? streams : streams.first(1), limits_));
       if (shortage_.empty()) shortage_ = found.back().shortage;
       for (std::size_t s = 0; s < all.size(); ++s)
@@ -84,13 +135,13 @@ class FinalistSearch {
       if (!menu_ && !all[0].empty()) break;
     }
     if (all[0].empty()) return {};
-    std::vector<Candidate> best;
-    for (std::vector<Candidate>& ofStaging : all) {
+    std::vector<MappingOfCut> best;
+    for (std::vector<MappingOfCut>& ofStaging : all) {
       keepTheBest(ofStaging);
       addNew(best, std::move(ofStaging));
     }
     std::vector<Mapping> mappings;
-    for (const Candidate& candidate : best)
+    for (const MappingOfCut& candidate : best)
       mappings.push_back(found[candidate.cut].whole(candidate.found));
     return mappings;
   }
@@ -123,6 +174,12 @@ Result<FinalistPool> findFinalists(const CanonicalGraph& graph, const Device& de
                                    const DataflowWires& wires, const SearchLimits& limits,
                                    bool menu, const WorkCounter& count) {
   return FinalistSearch(graph, device, wires, limits, menu, count).run();
+}
+
+FinalistPool findTileFinalists(const CanonicalGraph& graph, const Device& device,
+                               const DataflowWires& wires, const SearchLimits& limits,
+                               const std::vector<std::int64_t>& rows, const WorkCounter& count) {
+  return FinalistSearch(graph, device, wires, limits, true, count).runTiles(rows);
 }
 
 Finalists stagedIn(const Finalists& finalists, std::int64_t staging) {

@@ -29,6 +29,13 @@ Result<FinalistPool> findFinalists(const CanonicalGraph& graph, const Device& de
                                    const DataflowWires& wires, const SearchLimits& limits,
                                    bool menu, const WorkCounter& count);
 
+// The same for layers that compute `rows` of their output at a time, by all cores: cuts of columns
+// and channels alone, cut over time for so many rows. None for layers of 0 rows, and for those that
+// no tiling of this kind brings into a core's memory.
+FinalistPool findTileFinalists(const CanonicalGraph& graph, const Device& device,
+                               const DataflowWires& wires, const SearchLimits& limits,
+                               const std::vector<std::int64_t>& rows, const WorkCounter& count);
+
 // Those of which two records fit their part of the staging.
 Finalists stagedIn(const Finalists& finalists, std::int64_t staging);
 

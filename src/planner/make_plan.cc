@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <optional>
 
 #include "choose.h"
@@ -11,6 +12,7 @@
 #include "heddle/tiling/views.h"
 #include "mesh_cut.h"
 #include "thrift.h"
+#include "tile_groups.h"
 #include "wires.h"
 
 namespace heddle {
@@ -20,6 +22,11 @@ namespace {
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
 constexpr std::int64_t kStagingWorthwhile = 10;
+
+// Of the memtiles' memory beside the weights, what rows kept by turns may take: shares to try.
+constexpr std::array<double, 3> kRingShares{1.0, 0.8, 0.6};
+// Of the network's time, in thousandths: what tiling has to gain.
+constexpr std::int64_t kTilingWorthwhile = 30;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -97,18 +104,19 @@ class MeshPlan {
                              thrift_.menu, count_));
     const Finalists& finalists = pool.ofLayer;
     if (!thrift_.menu) {
-      HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists));
+      HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
       return std::move(only.plan);
     }
-    std::optional<Timed> best;
+    std::optional<Timed> best, bestTiled;
     Diagnostics errors;
     for (const std::int64_t part : kStagingParts) {
       const Finalists some = stagedIn(finalists, stagingOf(part));
       if (!coverAll(some, finalists)) break;
-      Result<Timed> next = withStaging(stagingOf(part), some);
+      Result<Timed> next = withStaging(stagingOf(part), some, {});
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
+      if (spills && thrift_.tiles) tile(*next, some, wires, bestTiled);
       // The closed form errs more where rows wait for DDR, to the side of too little.
       const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
       if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * worthwhile)
@@ -116,7 +124,9 @@ class MeshPlan {
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
-    return std::move(best->plan);
+    const bool tiled = bestTiled && (best->end - bestTiled->end).raw() * 1000 >
+                                        best->end.raw() * kTilingWorthwhile;
+    return std::move(tiled ? bestTiled->plan : best->plan);
   }
 
  private:
@@ -131,18 +141,67 @@ class MeshPlan {
     return true;
   }
 
-  Result<Timed> withStaging(std::int64_t staging, const Finalists& finalists) {
+  // Keeps in `best` what is faster: the plan `base`, whose tensors spill, with layers tiled
+  // depth-wise.
+  void tile(const Timed& base, const Finalists& finalists, const DataflowWires& wires,
+            std::optional<Timed>& best) {
+    const Result<Allocation> placed = placeInMemory(graph_, base.plan, whole_);
+    if (!placed) return;
+    const std::vector<StepTime> times =
+        timesInClosedForm(graph_, base.plan, placed->memory, whole_, count_);
+    std::vector<TileGroup> before;
+    for (const double share : kRingShares) {
+      const std::vector<TileGroup> groups =
+          promisingGroups(graph_, whole_, base.plan, times, share);
+      if (groups.empty() || groups == before) continue;
+      before = groups;
+      tilePools_.push_back(findTileFinalists(graph_, device_, wires,
+                                             {{base.plan.weightStaging}, thrift_.ahead},
+                                             rowsOfTiles(base.plan, groups), count_));
+      Finalists some = finalists;
+      for (std::size_t layer = 0; layer < some.size(); ++layer)
+        if (!tilePools_.back().ofLayer[layer].empty())
+          some[layer] = tilePools_.back().ofLayer[layer];
+      Result<Timed> tiled = withStaging(base.plan.weightStaging, some, groups);
+      if (tiled && (!best || tiled->end < best->end)) best = std::move(*tiled);
+    }
+  }
+
+  // Of layers that have several steps the rows of the longest; of others none.
+  std::vector<std::int64_t> rowsOfTiles(const Plan& plan,
+                                        const std::vector<TileGroup>& groups) const {
+    std::vector<std::int64_t> rows(graph_.ops.size());
+    for (const ScheduleStep& step : tiledSchedule(graph_, plan, groups))
+      rows[step.layer.at()] = std::max(rows[step.layer.at()], step.rows.count);
+    for (std::size_t layer = 0; layer < rows.size(); ++layer)
+      if (rows[layer] == graph_.tensors[graph_.ops[layer].output.at()].shape.height)
+        rows[layer] = 0;
+    return rows;
+  }
+
+  void keepRowsByTurns(Plan& plan, const std::vector<TileGroup>& groups) const {
+    const std::vector<std::int64_t> rows = rowsToKeep(graph_, plan, groups);
+    const std::vector<bool> byRows = readInOneGroup(graph_, plan, groups);
+    for (std::size_t t = 0; t < rows.size(); ++t)
+      if (byRows[t]) plan.homes[t].clear();
+    for (std::size_t t = 0; t < rows.size(); ++t)
+      for (HomeBox& box : plan.homes[t])
+        if (rows[t] > 0 && rows[t] < box.y.count && box.y.count == graph_.tensors[t].shape.height)
+          box.ring = rows[t];
+  }
+
+  Result<Timed> withStaging(std::int64_t staging, const Finalists& finalists,
+                            const std::vector<TileGroup>& groups) {
     Plan plan;
     plan.weightStaging = staging;
     plan.views = findViews(graph_).tensors;
     plan.layers.resize(graph_.ops.size());
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
       if (!finalists[i].empty()) plan.layers[i] = *finalists[i][0];
-      plan.schedule.push_back(
-          {LayerId(i), {0, graph_.tensors[graph_.ops[i].output.at()].shape.height}});
-    }
+    plan.schedule = tiledSchedule(graph_, plan, groups);
     plan.homes.resize(graph_.tensors.size());
     if (thrift_.homes) proposeHomes(plan, graph_, device_);
+    if (!groups.empty()) keepRowsByTurns(plan, groups);
     const std::vector<Home> proposed = plan.homes;
     HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
     setDdrChannels(graph_, whole_, plan);
@@ -164,7 +223,8 @@ class MeshPlan {
   Device device_;
   Thrift thrift_;
   WorkCounter& count_;
-  FinalistCycles cycles_;  // of the pool of make()
+  FinalistCycles cycles_;               // of the pool of make() and these
+  std::deque<FinalistPool> tilePools_;  // for groups that were tried
 };
 
 // The first plan that keeps the device's limits, else the one that exceeds them least. Gives up one
@@ -192,6 +252,7 @@ class ThriftyPlan {
   Thrift all() const {
     Thrift thrift = noThrift(device_);
     thrift.menu = options_.effort > 0;
+    thrift.tiles = options_.tiles;
     return thrift;
   }
 

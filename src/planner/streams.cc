@@ -195,12 +195,15 @@ class StreamMenu {
   std::vector<Streams> menu_;
 };
 
-// The routes of each memtile take the first, or the last, `count` of `channels` by turns.
+// The routes of each memtile take the first, or the last, `count` of `channels` by turns; where
+// that would give some channels more than others, their pieces do, over all channels.
 void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t channels, bool last) {
-  std::map<std::int64_t, std::int64_t> before;
+  std::map<std::int64_t, std::int64_t> before, all;
+  for (const Route& route : routes) ++all[route.memtile];
   for (Route& route : routes) {
     const std::int64_t turn = before[route.memtile]++ % count;
     route.ddrChannel = last ? channels - 1 - turn : turn;
+    route.ddrTurns = count == channels && all[route.memtile] % count != 0 ? channels : 1;
   }
 }
 

@@ -19,6 +19,7 @@ struct Thrift {
   // Pieces that may wait in one buffer, where limits.lockMaximum is given: it, or less where one
   // lock counts those of several.
   std::optional<std::int64_t> waiting;
+  bool tiles = true;  // layers may be tiled depth-wise
   bool menu = true;   // any mapping; else the paper's dataflow alone
   bool homes = true;  // tensors may live in memtiles; else all come out of DDR and go there
   bool ahead = true;  // a core holds the next record, window and output row beside those in use

@@ -249,7 +249,7 @@ class StepTeller {
     const N place = byteAddress(staging);
     const Tile tile{TileKind::Memtile, 0, small(route.memtile)};
     const Part<N> part{.content = Content::Weights, .y = stream.numbers.back()};
-    g_.emission.push({EngineKind::DdrIn, 0, small(route.memtile), small(route.ddrChannel)}, step_,
+    g_.emission.push(channelOf(route, number), step_,
                      Flat{Load<N>{{}, {staging, {}, {}, {}}, part}},
                      {{tile, place, place + staged.slotBytes, true, 1}});
     const Lane& lane = laneOf(route, number);
@@ -284,6 +284,11 @@ class StepTeller {
 
   static const Lane& laneOf(const Route& route, N piece) {
     return route.lanes[static_cast<std::size_t>(piece % std::ssize(route.lanes))];
+  }
+
+  Engine channelOf(const Route& route, N piece) const {
+    return {EngineKind::DdrIn, 0, small(route.memtile),
+            small(route.ddrChannelOf(piece, g_.device))};
   }
 
   // The wire's end of a transfer: reads bytes [first, end) of the memtile.
@@ -370,7 +375,7 @@ class StepTeller {
     const N oldest = call == k ? rows.first : oldestNeeded(operand, at, due, k, call);
     if (call > k && rows.end() - oldest > m_.rings[operand].length) return false;
     for (N a = std::max(stream.next, rows.first); a < rows.end(); ++a)
-      tellRow(cores, route, laneOf(route, stream.pieces++), operand, a, h, offset);
+      tellRow(cores, route, stream.pieces++, operand, a, h, offset);
     stream.next = std::max(stream.next, rows.end());
     stream.end = stream.next + offset;
     return true;
@@ -386,8 +391,9 @@ class StepTeller {
     return nest_.operand(operand).rows(due[call].y, nest_.loadedKernelRows(at)).first;
   }
 
-  void tellRow(const std::vector<CoreAt>& cores, const Route& route, const Lane& lane,
-               std::size_t operand, N a, const Held& h, N offset) {
+  // Row `a`, as piece `number` of its stream.
+  void tellRow(const std::vector<CoreAt>& cores, const Route& route, N number, std::size_t operand,
+               N a, const Held& h, N offset) {
     const RingPlan& ring = m_.rings[operand];
     const TensorId tensor = op_.inputs[operand];
     const TensorMemory& from = g_.home(tensor);
@@ -395,7 +401,7 @@ class StepTeller {
     const Address<N> place{ringsAt_[operand], a + offset, ring.rowBytes, ring.length};
     const Held wanted{h.columns, blocks};
     if (from.slices.empty()) {
-      streamRow(cores, route, lane, operand, a, wanted, place);
+      streamRow(cores, route, number, operand, a, wanted, place);
       return;
     }
     for (const Slice& s : from.slices) {
@@ -403,14 +409,21 @@ class StepTeller {
       const Interval x = common({s.x, s.columns}, h.columns),
                      b = common({s.block, s.blocks}, blocks);
       if (x.empty() || b.empty()) continue;
-      const N stretch = s.address + ((a - s.y) * s.blocks + b.first - s.block) * s.columns * kBlock;
-      const End<N> source{at(stretch + (x.first - s.x) * kBlock),
-                          blocksOfCells(b.count, x.count, s.columns),
-                          {},
-                          {}};
-      sendRow(cores, lane, s.memtile, source, stretch, stretch + b.count * s.columns * kBlock,
-              place, ring.rowBytes, wanted, {g_.root(tensor), a, x, b});
+      const Address<N> cells = inSlice(s, a, b.first, s.x);
+      const N stretch = byteAddress(cells);
+      const End<N> source{
+          inSlice(s, a, b.first, x.first), blocksOfCells(b.count, x.count, s.columns), {}, {}};
+      sendRow(cores, laneOf(route, number), s.memtile, source, stretch,
+              stretch + b.count * s.columns * kBlock, place, ring.rowBytes, wanted,
+              {g_.root(tensor), a, x, b});
     }
+  }
+
+  // Where a row of a slice lies, from a block and a column on.
+  static Address<N> inSlice(const Slice& s, N row, N block, N x) {
+    const N first = s.address + ((block - s.block) * s.columns + x - s.x) * kBlock;
+    if (s.ring > 0) return {first, row - s.y, s.rowBytes(), s.ring};
+    return at(first + (row - s.y) * s.rowBytes());
   }
 
   struct Piece {  // of a row of a root tensor
@@ -425,7 +438,7 @@ class StepTeller {
   }
 
   // A row out of DDR, through places of the route's memtile.
-  void streamRow(const std::vector<CoreAt>& cores, const Route& route, const Lane& lane,
+  void streamRow(const std::vector<CoreAt>& cores, const Route& route, N number,
                  std::size_t operand, N a, const Held& h, const Address<N>& place) {
     const TensorId tensor = g_.root(op_.inputs[operand]);
     const Shape& shape = g_.shape(tensor);
@@ -437,13 +450,13 @@ class StepTeller {
     const N ddr = *g_.memory.tensors[tensor.at()].ddr +
                   ((a * blocksOf(shape) + h.blocks.first) * shape.width + h.columns.first) * kBlock;
     g_.emission.push(
-        {EngineKind::DdrIn, 0, small(route.memtile), small(route.ddrChannel)}, step_,
+        channelOf(route, number), step_,
         Flat{Load<N>{{at(ddr), blocksOfCells(h.blocks.count, h.columns.count, shape.width), {}, {}},
                      {slot, contiguous(bytes), {}, {}},
                      partOf(piece)}},
         {{Tile{TileKind::Memtile, 0, small(route.memtile)}, first, first + bytes, true, 1}});
-    sendRow(cores, lane, route.memtile, {slot, contiguous(bytes), {}, {}}, first, first + bytes,
-            place, m_.rings[operand].rowBytes, h, piece);
+    sendRow(cores, laneOf(route, number), route.memtile, {slot, contiguous(bytes), {}, {}}, first,
+            first + bytes, place, m_.rings[operand].rowBytes, h, piece);
   }
 
   // The wire's and the cores' ends of a piece of a row; the rings hold `h` of it.
@@ -577,10 +590,11 @@ class StepTeller {
                      b = common({s.block, s.blocks}, piece.blocks);
       if (x.empty() || b.empty()) continue;
       // The stretch of the slice that holds these blocks, and of the core's row.
-      const N first =
-          s.address + ((piece.row - s.y) * s.blocks + b.first - s.block) * s.columns * kBlock;
-      const End<N> destination{
-          at(first + (x.first - s.x) * kBlock), blocksOfCells(b.count, x.count, s.columns), {}, {}};
+      const N first = byteAddress(inSlice(s, piece.row, b.first, s.x));
+      const End<N> destination{inSlice(s, piece.row, b.first, x.first),
+                               blocksOfCells(b.count, x.count, s.columns),
+                               {},
+                               {}};
       Address<N> cells = from;
       cells.base +=
           ((b.first - piece.blocks.first) * piece.x.count + x.first - piece.x.first) * kBlock;

@@ -36,7 +36,7 @@ class PlanPrinter {
       out_ << "home " << t << "  # " << quotedText(graph_.tensors[t].name) << "\n";
       for (const HomeBox& box : plan_.homes[t])
         out_ << "  at memtile " << box.memtile << " y " << box.y << " x " << box.x << " blocks "
-             << box.blocks << "\n";
+             << box.blocks << (box.ring > 0 ? " ring " + std::to_string(box.ring) : "") << "\n";
     }
     for (std::size_t i = 0; i < plan_.layers.size(); ++i) layer(i);
     out_ << "\n";
@@ -116,7 +116,9 @@ class PlanPrinter {
     }
     out_ << " lanes";
     for (const Lane& lane : r.lanes) out_ << " " << lane.wire << " " << lane.channel;
-    out_ << " memtile " << r.memtile << " ddr " << r.ddrChannel << " lead " << r.lead << "\n";
+    out_ << " memtile " << r.memtile << " ddr " << r.ddrChannel;
+    if (r.ddrTurns > 1) out_ << " turns " << r.ddrTurns;
+    out_ << " lead " << r.lead << "\n";
   }
 
   const Plan& plan_;
@@ -200,6 +202,7 @@ class PlanParser {
     box.y = namedInterval(r, "y");
     box.x = namedInterval(r, "x");
     box.blocks = namedInterval(r, "blocks");
+    if (r.take("ring")) box.ring = number(r);
     plan_.homes[*home_].push_back(box);
   }
 
@@ -293,6 +296,7 @@ class PlanParser {
     }
     route.memtile = named(r, "memtile");
     route.ddrChannel = named(r, "ddr");
+    if (r.take("turns")) route.ddrTurns = number(r);
     route.lead = named(r, "lead");
     routes->push_back(std::move(route));
   }

@@ -208,11 +208,28 @@ class PlanCheck {
                 "memtile " + std::to_string(box.memtile) + " of " +
                     std::to_string(device_.memtiles()),
                 "name a memtile of the device");
+        if (box.ring != 0) ring(t, box, where);
       }
       if (const auto what = coverFault(boxes, graph_.tensors[t].shape))
         fault("PLAN007", where, "the parts of the tensor's home are not the whole of it, each once",
               *what, "cut the tensor into boxes that do not meet");
     }
+  }
+
+  // Rows by turns in one place: of what layers compute and layers read, and nobody else.
+  void ring(std::size_t t, const HomeBox& box, const std::string& where) {
+    const auto isPort = [&](const std::vector<Port>& ports) {
+      return std::ranges::any_of(
+          ports, [&](const Port& port) { return plan_.views[port.tensor.at()].root.at() == t; });
+    };
+    const bool isWhole =
+        !graph_.tensors[t].constant.empty() || isPort(graph_.inputs) || isPort(graph_.outputs);
+    if (within(box.ring, 1, box.y.count) && !isWhole) return;
+    fault("PLAN007", where,
+          "a home keeps rows by turns that it has not, or that come or leave whole",
+          "ring of " + std::to_string(box.ring) + ", " + std::to_string(box.y.count) + " rows" +
+              (isWhole ? "; an input, an output or a constant" : ""),
+          "keep at most the box's rows, and inputs, outputs and constants whole");
   }
 
   // ---- mappings ---------------------------------------------------------------------------------
@@ -544,13 +561,15 @@ class PlanCheck {
                        });
     if (cores && !route.lanes.empty() && within(route.lead, 0, INT32_MAX) &&
         within(route.memtile, 0, device_.memtiles() - 1) &&
-        within(route.ddrChannel, 0, device_.memtile.ddrChannelsIn - 1))
+        within(route.ddrChannel, 0, device_.memtile.ddrChannelsIn - 1) &&
+        within(route.ddrTurns, 1, device_.memtile.ddrChannelsIn))
       return true;
     routeFault("a route names no core that computes, no wire, or what is not there",
                stream + ": " + std::to_string(route.cores.size()) + " cores, " +
                    std::to_string(route.lanes.size()) + " lanes, memtile " +
                    std::to_string(route.memtile) + ", DDR channel " +
-                   std::to_string(route.ddrChannel) + ", lead " + std::to_string(route.lead),
+                   std::to_string(route.ddrChannel) + ", " + std::to_string(route.ddrTurns) +
+                   " by turns, lead " + std::to_string(route.lead),
                "name cores of the mapping, wires, memtiles and channels of the device");
     return false;
   }
@@ -628,9 +647,9 @@ class PlanCheck {
   // ---- schedule ---------------------------------------------------------------------------------
 
   void schedule() {
-    std::vector<std::vector<bool>> done;  // per layer and output row
+    StepsOfRows done;
     for (const CanonicalOp& op : graph_.ops)
-      done.emplace_back(static_cast<std::size_t>(shapeOf(op.output).height), false);
+      done.emplace_back(static_cast<std::size_t>(shapeOf(op.output).height), kNotYet);
     for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
       const ScheduleStep& step = plan_.schedule[s];
       const std::string where = graph_.name + ", step " + std::to_string(s);
@@ -645,24 +664,28 @@ class PlanCheck {
       if (mapping().inPlace()) continue;
       operandsAreThere(step, where, done);
       for (std::int64_t y = step.rows.first; y < step.rows.end(); ++y) {
-        if (done[layer_][static_cast<std::size_t>(y)]) {
+        if (done[layer_][static_cast<std::size_t>(y)] != kNotYet) {
           fault("PLAN008", where, "the step computes what an earlier one has computed",
                 "row " + std::to_string(y) + " of '" + op().name + "'",
                 "schedule each row of a layer once");
           return;
         }
-        done[layer_][static_cast<std::size_t>(y)] = true;
+        done[layer_][static_cast<std::size_t>(y)] = static_cast<std::int64_t>(s);
       }
     }
     for (layer_ = 0; layer_ < plan_.layers.size(); ++layer_)
       if (!mapping().inPlace() &&
-          std::find(done[layer_].begin(), done[layer_].end(), false) != done[layer_].end())
+          std::find(done[layer_].begin(), done[layer_].end(), kNotYet) != done[layer_].end())
         faultHere("PLAN008", "the schedule does not compute all of a layer", "",
                   "schedule each row of a layer once");
   }
 
+  // Per layer and output row the step that computes it.
+  using StepsOfRows = std::vector<std::vector<std::int64_t>>;
+  static constexpr std::int64_t kNotYet = -1;
+
   void operandsAreThere(const ScheduleStep& step, const std::string& where,
-                        const std::vector<std::vector<bool>>& done) {
+                        const StepsOfRows& done) {
     const Interval kernelRows{0, windowOf(op()) ? windowOf(op())->kernelY : 1};
     for (std::size_t i = 0; i < op().inputs.size(); ++i) {
       const OperandGeometry g(graph_, op(), i);
@@ -676,16 +699,37 @@ class PlanCheck {
         for (std::int64_t y = step.rows.first; y < step.rows.end(); ++y) {
           const Interval rows = g.rows(y, kernelRows);
           for (std::int64_t a = rows.first; a < rows.end(); ++a) {
-            if (done[p][static_cast<std::size_t>(a)]) continue;
-            fault("PLAN008", where, "the step reads what no earlier step has computed",
-                  "row " + std::to_string(a) + " of '" + graph_.ops[p].name + "', for row " +
-                      std::to_string(y) + " of '" + op().name + "'",
-                  "schedule a layer after those that it reads");
+            const bool there = done[p][static_cast<std::size_t>(a)] != kNotYet;
+            const std::optional<std::int64_t> over =
+                there ? writtenOver(view.root, a, done[p]) : std::nullopt;
+            if (there && !over) continue;
+            const std::string row = "row " + std::to_string(a) + " of '" + graph_.ops[p].name +
+                                    "', for row " + std::to_string(y) + " of '" + op().name + "'";
+            if (over)
+              fault("PLAN008", where, "the step reads a row in whose place another lies by then",
+                    row + ": row " + std::to_string(*over),
+                    "give the tensor's home a longer ring, or schedule the step earlier");
+            else
+              fault("PLAN008", where, "the step reads what no earlier step has computed", row,
+                    "schedule a layer after those that it reads");
             return;
           }
         }
       }
     }
+  }
+
+  // A row that has taken the place of row `a` in a ring of the tensor's home.
+  std::optional<std::int64_t> writtenOver(TensorId root, std::int64_t a,
+                                          const std::vector<std::int64_t>& done) const {
+    for (const HomeBox& box : plan_.homes[root.at()]) {
+      if (box.ring == 0 || !within(a, box.y.first, box.y.end() - 1)) continue;
+      for (std::int64_t y = box.y.first + (a - box.y.first) % box.ring; y < box.y.end();
+           y += box.ring)
+        if (y != a && done[static_cast<std::size_t>(y)] >= done[static_cast<std::size_t>(a)])
+          return y;
+    }
+    return std::nullopt;
   }
 
   const Plan& plan_;

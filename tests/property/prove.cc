@@ -60,6 +60,8 @@ std::optional<std::string> otherCounts(const std::vector<StepWork>& steps,
       for (const Transfers* t : {&channel.weights, &channel.activations})
         sum(traffic.ddrRead, *t, 1);
     for (const ChannelWork& channel : step.ddrWrite) sum(traffic.ddrWrite, channel.activations, 1);
+    for (const StepPlace::Whole& whole : step.reads) sum(traffic.ddrRead, {whole.rows}, 1);
+    for (const StepPlace::Whole& whole : step.writes) sum(traffic.ddrWrite, {whole.rows}, 1);
     for (const CoreWork& core : step.cores)
       for (const CallWork& call : core.calls) {
         sum(traffic.coreToMemtile, call.out, call.times * core.cores);

@@ -42,6 +42,7 @@ class Maker {
     homes();
     plan_.layers.resize(graph_.ops.size());
     schedule(views.inPlace);
+    rings(views.inPlace);
     for (layer_ = 0; layer_ < graph_.ops.size(); ++layer_)
       if (!views.inPlace[layer_] && !mapping()) return std::nullopt;
     staging();
@@ -114,14 +115,18 @@ class Maker {
 
   // ---- schedule ---------------------------------------------------------------------------------
 
-  // Tiles of layers in any order that their operands allow.
+  // Tiles of layers in any order that their operands allow; now and then depth first, all in tiles.
   void schedule(const std::vector<bool>& inPlace) {
+    const bool depthFirst = random_.chance(30);
+    if (depthFirst) say("depth first in tiles");
     std::vector<ScheduleStep> left;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       if (inPlace[i]) continue;
       const std::int64_t height = shapeOf(graph_.ops[i].output).height;
       const std::int64_t tiles =
-          random_.chance(30) ? random_.between(1, std::min<std::int64_t>(3, height)) : 1;
+          random_.chance(depthFirst ? 90 : 30)
+              ? random_.between(1, std::min<std::int64_t>(depthFirst ? 8 : 3, height))
+              : 1;
       for (std::int64_t k = 0; k < tiles; ++k)
         left.push_back({LayerId(i), evenPart(height, tiles, k)});
     }
@@ -133,7 +138,9 @@ class Maker {
       for (std::size_t i = 0; i < left.size(); ++i)
         if (isReady(left[i], inPlace, done)) ready.push_back(i);
       HEDDLE_CHECK(!ready.empty()) << "no step is ready";
-      const std::size_t next = random_.chance(50) ? ready[0] : random_.pick(ready);
+      const std::size_t next = depthFirst           ? ready.back()
+                               : random_.chance(50) ? ready[0]
+                                                    : random_.pick(ready);
       const ScheduleStep step = left[next];
       for (std::int64_t y = step.rows.first; y < step.rows.end(); ++y)
         done[step.layer.at()][static_cast<std::size_t>(y)] = true;
@@ -149,6 +156,77 @@ class Maker {
           break;
         }
     }
+  }
+
+  // ---- rings of rows ----------------------------------------------------------------------------
+
+  struct Read {  // of a row that one layer computes, by a step
+    std::size_t step, writer;
+    std::int64_t row;
+  };
+
+  // Homes that keep rows by turns, as few as the schedule allows or a little more.
+  void rings(const std::vector<bool>& inPlace) {
+    std::vector<std::vector<std::size_t>> stepOf;  // per layer and output row
+    for (const CanonicalOp& op : graph_.ops)
+      stepOf.emplace_back(static_cast<std::size_t>(shapeOf(op.output).height));
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s)
+      for (std::int64_t y = plan_.schedule[s].rows.first; y < plan_.schedule[s].rows.end(); ++y)
+        stepOf[plan_.schedule[s].layer.at()][static_cast<std::size_t>(y)] = s;
+    for (std::size_t t = 0; t < plan_.homes.size(); ++t) {
+      if (plan_.homes[t].empty() || comesOrLeaves(t) || random_.chance(30)) continue;
+      const std::vector<Read> reads = readsOf(t, inPlace);
+      for (HomeBox& box : plan_.homes[t]) {
+        std::int64_t ring = 1;
+        while (ring < box.y.count && !keepsEnough(box, ring, reads, stepOf)) ++ring;
+        ring += random_.between(0, 2);
+        if (ring >= box.y.count) continue;
+        box.ring = ring;
+        say("home that keeps rows by turns");
+      }
+    }
+  }
+
+  bool comesOrLeaves(std::size_t t) const {
+    const auto isPort = [&](const std::vector<Port>& ports) {
+      return std::ranges::any_of(
+          ports, [&](const Port& port) { return plan_.views[port.tensor.at()].root.at() == t; });
+    };
+    return !graph_.tensors[t].constant.empty() || isPort(graph_.inputs) || isPort(graph_.outputs);
+  }
+
+  std::vector<Read> readsOf(std::size_t root, const std::vector<bool>& inPlace) const {
+    std::vector<Read> reads;
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
+      const CanonicalOp& op = graph_.ops[plan_.schedule[s].layer.at()];
+      const Interval kernelRows{0, windowOf(op) ? windowOf(op)->kernelY : 1};
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        if (plan_.views[op.inputs[i].at()].root.at() != root) continue;
+        const OperandGeometry g(graph_, op, i);
+        for (std::int64_t y = plan_.schedule[s].rows.first; y < plan_.schedule[s].rows.end(); ++y)
+          for (std::size_t p = 0; p < graph_.ops.size(); ++p) {
+            if (inPlace[p] || plan_.views[graph_.ops[p].output.at()].root.at() != root) continue;
+            const Interval rows = g.rows(y, kernelRows);
+            for (std::int64_t a = rows.first; a < rows.end(); ++a) reads.push_back({s, p, a});
+          }
+      }
+    }
+    return reads;
+  }
+
+  static bool keepsEnough(const HomeBox& box, std::int64_t ring, const std::vector<Read>& reads,
+                          const std::vector<std::vector<std::size_t>>& stepOf) {
+    return std::ranges::none_of(reads, [&](const Read& read) {
+      if (read.row < box.y.first || read.row >= box.y.end()) return false;
+      const std::vector<std::size_t>& steps = stepOf[read.writer];
+      for (std::int64_t y = box.y.first; y < box.y.end(); ++y) {
+        const std::size_t at = steps[static_cast<std::size_t>(y)];
+        if (y != read.row && (y - read.row) % ring == 0 && at < read.step &&
+            at >= steps[static_cast<std::size_t>(read.row)])
+          return true;
+      }
+      return false;
+    });
   }
 
   bool isReady(const ScheduleStep& step, const std::vector<bool>& inPlace,
@@ -484,6 +562,8 @@ class Maker {
     route.cores = cores;
     route.memtile = random_.pick(device_.wires[static_cast<std::size_t>(wires[0])].feeders);
     route.ddrChannel = random_.between(0, device_.memtile.ddrChannelsIn - 1);
+    if (random_.chance(30)) route.ddrTurns = random_.between(1, device_.memtile.ddrChannelsIn);
+    if (route.ddrTurns > 1) say("DDR channels by turns");
     route.lead = random_.chance(40) ? random_.between(1, 9) : 0;
     const std::size_t most = random_.chance(40) ? 3 : 1;
     for (const std::int64_t wire : wires) {
@@ -527,6 +607,8 @@ std::vector<std::string> planKindNames() {
           "home cut",
           "home cut by channels",
           "home with two boxes in a memtile",
+          "home that keeps rows by turns",
+          "depth first in tiles",
           "steps out of the layers' order",
           "a layer that comes back",
           "cut anywhere",
@@ -546,7 +628,8 @@ std::vector<std::string> planKindNames() {
           "sums of several chunks kept",
           "multicast",
           "stream split between wires",
-          "lead"};
+          "lead",
+          "DDR channels by turns"};
 }
 
 Device randomArray(std::uint64_t seed) {

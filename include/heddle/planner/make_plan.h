@@ -23,6 +23,8 @@ struct PlanOptions {
   // 0: the paper's dataflow, its cut over time by a first estimate. 1: what the closed form finds
   // fastest.
   int effort = 1;
+  // Whether layers whose tensors spill may be tiled depth-wise; never at effort 0.
+  bool tiles = true;
 };
 // Whether the plan is of the network with its additions fused (canon/fuse_adds.h), which the
 // paper's are not.

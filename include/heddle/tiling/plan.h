@@ -82,6 +82,11 @@ struct Route {
   std::vector<CoreAt> cores;
   std::vector<Lane> lanes;
   std::int64_t memtile = 0, ddrChannel = 0, lead = 0;
+  // Piece n comes by the channel that is n mod ddrTurns behind `ddrChannel`, around the memtile's.
+  std::int64_t ddrTurns = 1;
+  std::int64_t ddrChannelOf(std::int64_t piece, const Device& device) const {
+    return (ddrChannel + piece % ddrTurns) % device.memtile.ddrChannelsIn;
+  }
   friend bool operator==(const Route&, const Route&) = default;
 };
 
@@ -137,9 +142,14 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 
-struct HomeBox {  // the part of a tensor that one memtile keeps
+// The part of a tensor that one memtile keeps.
+struct HomeBox {
   std::int64_t memtile = 0;
   Interval y, x, blocks;
+  // 0: of all its rows. Else of so many at once: row a lies in place (a - y.first) mod `ring`,
+  // where the schedule reads it before the row that comes `ring` later is computed.
+  std::int64_t ring = 0;
+  std::int64_t rowsKept() const { return ring > 0 ? ring : y.count; }
   friend bool operator==(const HomeBox&, const HomeBox&) = default;
 };
 using Home = std::vector<HomeBox>;  // empty: in DDR only
@@ -175,7 +185,7 @@ struct Plan {
 // | PLAN005 | a buffer too small, or in which more waits than a lock counts; what does not fit  |
 // | PLAN006 | a route that does not serve its cores, or by a wire or memtile that cannot        |
 // | PLAN007 | a tensor's home that is not the whole of it, or in no memtile of the device       |
-// | PLAN008 | a schedule that leaves out, repeats, or reads what is not computed yet            |
+// | PLAN008 | a schedule that leaves out, repeats, or reads what is not there yet or any more   |
 // | PLAN009 | tensors that share memory which no operator would copy there                      |
 Diagnostics verify(const Plan& plan, const CanonicalGraph& graph, const Device& device);
 

@@ -1,0 +1,414 @@
+#include "tile_groups.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "heddle/tiling/geometry.h"
+#include "mesh_cut.h"
+
+namespace heddle {
+namespace {
+
+using N = std::int64_t;
+
+constexpr std::array<N, 20> kTiles{2,  3,  4,  5,  6,  7,  8,  10, 12, 14,
+                                   16, 20, 24, 28, 32, 40, 48, 56, 64, 112};
+constexpr std::size_t kMostLayers = 24;  // of a group
+// Cycles that a further step costs before its first call: rows and a record on their way.
+constexpr N kStepCost = 2000;
+
+std::size_t rootOf(const Plan& plan, TensorId t) { return plan.views[t.at()].root.at(); }
+
+N heightOf(const CanonicalGraph& graph, std::size_t layer) {
+  return graph.tensors[graph.ops[layer].output.at()].shape.height;
+}
+
+// Which rows of its operands a layer's rows need: kernels, strides, dilation and padding followed
+// back.
+class RowNeeds {
+ public:
+  RowNeeds(const CanonicalGraph& graph, const Plan& plan) {
+    for (std::size_t l = 0; l < graph.ops.size(); ++l) {
+      const CanonicalOp& op = graph.ops[l];
+      std::vector<Operand>& operands = layers_.emplace_back();
+      if (plan.layers[l].inPlace()) continue;
+      const Interval kernelRows{0, windowOf(op) ? windowOf(op)->kernelY : 1};
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        Operand& operand = operands.emplace_back();
+        operand.root = rootOf(plan, op.inputs[i]);
+        const OperandGeometry geometry(graph, op, i);
+        N end = 0;
+        for (N y = 0; y < heightOf(graph, l); ++y) {
+          operand.rows.push_back(geometry.rows(y, kernelRows));
+          if (!operand.rows.back().empty()) end = std::max(end, operand.rows.back().end());
+          operand.end.push_back(end);
+        }
+      }
+    }
+  }
+
+  struct Operand {
+    std::size_t root = 0;
+    std::vector<Interval> rows;  // per output row
+    std::vector<N> end;          // per output row: the largest of the rows up to it
+  };
+  const std::vector<Operand>& of(std::size_t layer) const { return layers_[layer]; }
+
+ private:
+  std::vector<std::vector<Operand>> layers_;
+};
+
+class Tiler {
+ public:
+  Tiler(const CanonicalGraph& graph, const Plan& plan)
+      : graph_(graph), plan_(plan), needs_(graph, plan), writers_(graph.tensors.size()) {
+    for (std::size_t l = 0; l < graph.ops.size(); ++l)
+      if (!plan.layers[l].inPlace()) writers_[rootOf(plan, graph.ops[l].output)].push_back(l);
+  }
+
+  const RowNeeds& needs() const { return needs_; }
+  const std::vector<std::size_t>& writersOf(std::size_t root) const { return writers_[root]; }
+
+  void append(const TileGroup& group, std::vector<ScheduleStep>& schedule) const {
+    std::vector<N> done(group.end - group.first, 0);
+    for (N tile = 1; tile <= group.tiles; ++tile) {
+      const std::vector<N> due = dueAfter(group, tile);
+      for (std::size_t i = 0; i < due.size(); ++i) {
+        const N rows = std::max(due[i], done[i]) - done[i];
+        if (rows > 0) schedule.push_back({LayerId(group.first + i), {done[i], rows}});
+        done[i] += rows;
+      }
+    }
+  }
+
+ private:
+  // Rows of each layer of the group that must be there after so many tiles.
+  std::vector<N> dueAfter(const TileGroup& group, N tile) const {
+    std::vector<N> due(group.end - group.first, 0);
+    for (std::size_t l = group.end; l-- > group.first;) {
+      N& own = due[l - group.first];
+      const N height = heightOf(graph_, l);
+      if (tile == group.tiles || plan_.layers[l].inPlace())
+        own = height;
+      else if (!isReadWithin(group, l))
+        own = divideRoundUp(height * tile, group.tiles);
+      if (own == 0) continue;
+      for (const RowNeeds::Operand& operand : needs_.of(l))
+        for (const std::size_t writer : writers_[operand.root])
+          if (writer >= group.first && writer < l)
+            due[writer - group.first] =
+                std::max(due[writer - group.first], operand.end[static_cast<std::size_t>(own - 1)]);
+    }
+    return due;
+  }
+
+  bool isReadWithin(const TileGroup& group, std::size_t layer) const {
+    const std::size_t root = rootOf(plan_, graph_.ops[layer].output);
+    for (std::size_t l = layer + 1; l < group.end; ++l)
+      if (std::ranges::find(needs_.of(l), root, &RowNeeds::Operand::root) != needs_.of(l).end())
+        return true;
+    return false;
+  }
+
+  const CanonicalGraph& graph_;
+  const Plan& plan_;
+  RowNeeds needs_;
+  std::vector<std::vector<std::size_t>> writers_;  // per root
+};
+
+// Tensors that are written and read by layers of one group and by nobody else.
+std::vector<bool> livesInside(const CanonicalGraph& graph, const Plan& plan, const Tiler& tiler,
+                              const std::vector<TileGroup>& groups) {
+  std::vector<std::optional<std::size_t>> groupOf(graph.ops.size());
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (std::size_t l = groups[g].first; l < groups[g].end; ++l) groupOf[l] = g;
+  std::vector<bool> inside(graph.tensors.size());
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const std::vector<std::size_t>& writers = tiler.writersOf(t);
+    if (writers.empty() || !groupOf[writers[0]]) continue;
+    inside[t] = std::ranges::all_of(
+        writers, [&](std::size_t l) { return groupOf[l] == groupOf[writers[0]]; });
+  }
+  for (std::size_t l = 0; l < graph.ops.size(); ++l)
+    for (const RowNeeds::Operand& operand : tiler.needs().of(l))
+      if (inside[operand.root] && groupOf[l] != groupOf[tiler.writersOf(operand.root)[0]])
+        inside[operand.root] = false;
+  for (const Port& port : graph.outputs) inside[rootOf(plan, port.tensor)] = false;
+  return inside;
+}
+
+std::vector<bool> inputsOfOne(const CanonicalGraph& graph, const Tiler& tiler,
+                              const std::vector<TileGroup>& groups) {
+  std::vector<bool> only(graph.tensors.size());
+  for (const Port& port : graph.inputs) {
+    const std::size_t t = port.tensor.at();
+    only[t] = std::ranges::any_of(groups, [&](const TileGroup& group) {
+      for (std::size_t l = 0; l < graph.ops.size(); ++l)
+        if (std::ranges::find(tiler.needs().of(l), t, &RowNeeds::Operand::root) !=
+                tiler.needs().of(l).end() &&
+            (l < group.first || l >= group.end))
+          return false;
+      return true;
+    });
+  }
+  return only;
+}
+
+std::vector<N> keptRows(const CanonicalGraph& graph, const std::vector<ScheduleStep>& schedule,
+                        const Plan& plan, const Tiler& tiler, const std::vector<bool>& inside) {
+  std::vector<N> kept(graph.tensors.size()), there(graph.tensors.size());
+  for (const ScheduleStep& step : schedule) {
+    const std::size_t layer = step.layer.at();
+    if (plan.layers[layer].inPlace()) continue;
+    for (const RowNeeds::Operand& operand : tiler.needs().of(layer)) {
+      if (!inside[operand.root]) continue;
+      for (N y = step.rows.first; y < step.rows.end(); ++y)
+        if (const Interval& rows = operand.rows[static_cast<std::size_t>(y)]; !rows.empty())
+          kept[operand.root] = std::max(kept[operand.root], there[operand.root] - rows.first);
+    }
+    N& rows = there[rootOf(plan, graph.ops[layer].output)];
+    rows = std::max(rows, step.rows.end());
+  }
+  return kept;
+}
+
+// What one layer takes, in cycles, as long as it stands alone.
+struct LayerCost {
+  N all = 0;        // what it adds to the whole
+  N inside = 0;     // of its busiest core or wire
+  N weights = 0;    // of a DDR channel: records, once
+  N spilledIn = 0;  // of its busiest DDR channel: rows of operands
+  N out = 0;        // the same: rows of its output
+};
+
+class GroupSearch {
+ public:
+  GroupSearch(const CanonicalGraph& graph, const Device& device, const Plan& plan,
+              const std::vector<StepTime>& times, double share)
+      : graph_(graph),
+        device_(device),
+        plan_(plan),
+        tiler_(graph, plan),
+        uses_(graph.tensors.size()),
+        room_(static_cast<N>(static_cast<double>(device.memtile.memory.raw() - plan.weightStaging) *
+                             share)) {
+    for (std::size_t s = 0; s < times.size(); ++s) costs_.push_back(costOf(s, times[s]));
+    for (std::size_t l = 0; l < graph.ops.size(); ++l) {
+      if (plan.layers[l].inPlace()) continue;
+      uses_[rootOf(plan, graph.ops[l].output)].add(l);
+      for (const RowNeeds::Operand& operand : tiler_.needs().of(l)) {
+        uses_[operand.root].add(l);
+        uses_[operand.root].read = true;
+      }
+    }
+  }
+
+  // The cheapest way to go through the layers, alone or in groups.
+  std::vector<TileGroup> run() const {
+    const std::size_t n = graph_.ops.size();
+    std::vector<N> best(n + 1, INT64_MAX);
+    std::vector<std::optional<TileGroup>> last(n + 1);
+    best[0] = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (best[i] + costs_[i].all < best[i + 1]) {
+        best[i + 1] = best[i] + costs_[i].all;
+        last[i + 1].reset();
+      }
+      N executed = 0;
+      for (std::size_t end = i + 1; end <= n; ++end) {
+        executed += !plan_.layers[end - 1].inPlace();
+        if (executed > static_cast<N>(kMostLayers)) break;
+        if (executed < 2 || plan_.layers[i].inPlace() || plan_.layers[end - 1].inPlace() ||
+            !spillsWithin(i, end))
+          continue;
+        const std::optional<N> tiles = fewestTiles(i, end);
+        if (!tiles) break;  // a longer group keeps more
+        const N cost = best[i] + groupCost({i, end, *tiles});
+        if (cost >= best[end]) continue;
+        best[end] = cost;
+        last[end] = TileGroup{i, end, *tiles};
+      }
+    }
+    std::vector<TileGroup> groups;
+    for (std::size_t at = n; at > 0;) {
+      if (last[at]) groups.push_back(*last[at]);
+      at = last[at] ? last[at]->first : at - 1;
+    }
+    std::ranges::reverse(groups);
+    return groups;
+  }
+
+ private:
+  bool spilled(std::size_t root) const {
+    return plan_.homes[root].empty() && !tiler_.writersOf(root).empty();
+  }
+
+  N weightCycles(std::size_t layer) const {
+    const CanonicalOp& op = graph_.ops[layer];
+    if (plan_.layers[layer].inPlace()) return 0;
+    const ReductionPart whole{{0, blocksOf(graph_.tensors[op.inputs[0].at()].shape)},
+                              {0, windowOf(op) ? windowOf(op)->kernelY : 1}};
+    const N bytes =
+        recordBytes(op, {0, blocksOf(graph_.tensors[op.output.at()].shape)}, whole, true);
+    return bytes == 0 ? 0 : readCycles(bytes);
+  }
+
+  // All channels bring, or take, an equal part.
+  N readCycles(N bytes) const {
+    const N channels = device_.memtiles() * device_.memtile.ddrChannelsIn;
+    return ddrReadTime(Bytes(divideRoundUp(bytes, channels)), device_).raw();
+  }
+  N writeCycles(N bytes) const {
+    const N channels = device_.memtiles() * device_.memtile.ddrChannelsOut;
+    return ddrWriteTime(Bytes(divideRoundUp(bytes, channels)), device_).raw();
+  }
+  N bytesOf(std::size_t tensor) const {
+    const Shape& shape = graph_.tensors[tensor].shape;
+    return shape.height * shape.width * blocksOf(shape) * kBlock;
+  }
+
+  LayerCost costOf(std::size_t layer, const StepTime& time) const {
+    const auto busy = [&](Resource r) { return time.busy[static_cast<std::size_t>(r)].raw(); };
+    LayerCost cost;
+    cost.all = time.cycles.raw();
+    for (const Resource r :
+         {Resource::Compute, Resource::Output, Resource::WeightsWire, Resource::InputWire})
+      cost.inside = std::max(cost.inside, busy(r));
+    cost.weights = weightCycles(layer);
+    if (plan_.layers[layer].inPlace()) return cost;
+    for (const RowNeeds::Operand& operand : tiler_.needs().of(layer))
+      if (plan_.homes[operand.root].empty() || tiler_.writersOf(operand.root).empty())
+        cost.spilledIn += readCycles(bytesOf(operand.root));
+    const TensorId output = graph_.ops[layer].output;
+    if (plan_.homes[rootOf(plan_, output)].empty()) cost.out = writeCycles(bytesOf(output.at()));
+    return cost;
+  }
+
+  // Whether a tensor that layers [first, end) write and read has no home.
+  bool spillsWithin(std::size_t first, std::size_t end) const {
+    for (std::size_t l = first; l < end; ++l)
+      for (const RowNeeds::Operand& operand : tiler_.needs().of(l))
+        if (spilled(operand.root) && tiler_.writersOf(operand.root)[0] >= first) return true;
+    return false;
+  }
+
+  // Each layer waits for its busiest resource: what comes or goes by DDR seldom overlaps with
+  // another layer's.
+  N groupCost(const TileGroup& group) const {
+    N cost = 0;
+    for (std::size_t l = group.first; l < group.end; ++l) {
+      if (plan_.layers[l].inPlace()) continue;
+      const LayerCost& alone = costs_[l];
+      const N rowsIn = readsFromBefore(group, l) ? alone.spilledIn : 0;
+      cost += std::max({alone.inside, alone.weights * group.tiles + rowsIn,
+                        isReadBehind(group, l) ? alone.out : 0}) +
+              kStepCost * group.tiles;
+    }
+    return cost;
+  }
+
+  bool readsFromBefore(const TileGroup& group, std::size_t layer) const {
+    return std::ranges::any_of(tiler_.needs().of(layer), [&](const RowNeeds::Operand& operand) {
+      const std::vector<std::size_t>& writers = tiler_.writersOf(operand.root);
+      return writers.empty() || (plan_.homes[operand.root].empty() && writers[0] < group.first);
+    });
+  }
+
+  bool isReadBehind(const TileGroup& group, std::size_t layer) const {
+    const Use& use = uses_[rootOf(plan_, graph_.ops[layer].output)];
+    return use.last >= group.end || !use.read;
+  }
+
+  // So many that the rows to keep fit beside the homes of other tensors.
+  std::optional<N> fewestTiles(std::size_t first, std::size_t end) const {
+    N height = 1;
+    for (std::size_t l = first; l < end; ++l) height = std::max(height, heightOf(graph_, l));
+    for (const N tiles : kTiles) {
+      if (tiles > height) break;
+      if (bytesKept({first, end, tiles}) <= room_) return tiles;
+    }
+    return std::nullopt;
+  }
+
+  N bytesKept(const TileGroup& group) const {
+    std::vector<ScheduleStep> schedule;
+    tiler_.append(group, schedule);
+    const std::vector<bool> inside = livesInside(graph_, plan_, tiler_, {group});
+    const std::vector<N> kept = keptRows(graph_, schedule, plan_, tiler_, inside);
+    N bytes = 0;
+    for (std::size_t t = 0; t < kept.size(); ++t)
+      if (inside[t]) bytes += bytesOfRows(t, kept[t]);
+    // Homes of what comes from before, goes on behind or passes by.
+    for (std::size_t t = 0; t < kept.size(); ++t) {
+      const bool touches = uses_[t].first < group.end && uses_[t].last >= group.first;
+      if (inside[t] || plan_.homes[t].empty() || !touches) continue;
+      const bool isInput =
+          std::ranges::find(graph_.inputs, TensorId(t), &Port::tensor) != graph_.inputs.end();
+      if (isInput && uses_[t].first >= group.first && uses_[t].last < group.end) continue;
+      bytes += bytesOfRows(t, graph_.tensors[t].shape.height);
+    }
+    return bytes;
+  }
+
+  // In the memtile that keeps most of them.
+  N bytesOfRows(std::size_t t, N rows) const {
+    const Shape& shape = graph_.tensors[t].shape;
+    const std::vector<PixelBox> boxes = evenBoxes(shape, device_);
+    return std::min(rows, boxes[0].y.count) * boxes[0].x.count * blocksOf(shape) * kBlock;
+  }
+
+  const CanonicalGraph& graph_;
+  const Device& device_;
+  const Plan& plan_;
+  Tiler tiler_;
+  struct Use {  // of a root, by layers
+    std::size_t first = SIZE_MAX, last = 0;
+    bool read = false;
+    void add(std::size_t layer) {
+      first = std::min(first, layer);
+      last = std::max(last, layer);
+    }
+  };
+  std::vector<Use> uses_;
+  N room_;
+  std::vector<LayerCost> costs_;
+};
+
+}  // namespace
+
+std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan& plan,
+                                        const std::vector<TileGroup>& groups) {
+  const Tiler tiler(graph, plan);
+  std::vector<ScheduleStep> schedule;
+  std::size_t next = 0;
+  const auto layersUpTo = [&](std::size_t end) {
+    for (; next < end; ++next) schedule.push_back({LayerId(next), {0, heightOf(graph, next)}});
+  };
+  for (const TileGroup& group : groups) {
+    layersUpTo(group.first);
+    tiler.append(group, schedule);
+    next = group.end;
+  }
+  layersUpTo(graph.ops.size());
+  return schedule;
+}
+
+std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& plan,
+                                     const std::vector<TileGroup>& groups) {
+  const Tiler tiler(graph, plan);
+  return keptRows(graph, plan.schedule, plan, tiler, livesInside(graph, plan, tiler, groups));
+}
+
+std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
+                                 const std::vector<TileGroup>& groups) {
+  return inputsOfOne(graph, Tiler(graph, plan), groups);
+}
+
+std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
+                                       const Plan& plan, const std::vector<StepTime>& times,
+                                       double share) {
+  return GroupSearch(graph, device, plan, times, share).run();
+}
+
+}  // namespace heddle

@@ -1,0 +1,50 @@
+// Depth-wise tiling: neighbouring layers compute some output rows each, by turns, so that what lies
+// between them is never in the memtiles whole.
+//
+//   3x3, 3x3, pool 2x2 of 224 rows in 2 tiles    0 rows 0..116, 1 rows 0..113, 2 rows 0..56,
+//                                                0 rows 116..224, 1 rows 113..224, 2 rows 56..112
+//
+// Nothing is computed twice: a tile computes the rows that its last layers need and no tile before
+// has computed; what it needs of those is still there, in a home that keeps rows by turns
+// (HomeBox::ring). Source: paper 004, section on depth-wise tiling, whose tiles compute the overlap
+// again.
+#pragma once
+#include <vector>
+
+#include "heddle/canon/canonical_graph.h"
+#include "heddle/cost/work.h"
+#include "heddle/device/device.h"
+#include "heddle/tiling/plan.h"
+
+namespace heddle {
+
+struct TileGroup {
+  std::size_t first = 0, end = 0;  // layers [first, end) of the graph
+  std::int64_t tiles = 1;
+  friend bool operator==(const TileGroup&, const TileGroup&) = default;
+};
+
+// All layers in the graph's order, those of a group tile by tile. Needs: groups in order, which do
+// not meet; a tensor that is channels of another is written in the same group as the others there,
+// or by layers of none.
+std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan& plan,
+                                        const std::vector<TileGroup>& groups);
+
+// For the tensors that are written and read in one of the groups and nowhere else: the fewest rows
+// that the plan's schedule must keep of each; 0 for all others.
+std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& plan,
+                                     const std::vector<TileGroup>& groups);
+
+// Network inputs that only layers of one group read: out of DDR row by row they take no memory.
+std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
+                                 const std::vector<TileGroup>& groups);
+
+// Groups that promise to be faster than layer after layer, by sums of what `times` says of the
+// plan's steps (one for each layer): within a group activations that spill stay in the memtiles,
+// and weights come once for each tile. `share`: of a memtile's memory beside the weights, what rows
+// kept by turns may take.
+std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
+                                       const Plan& plan, const std::vector<StepTime>& times,
+                                       double share);
+
+}  // namespace heddle
