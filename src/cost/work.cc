@@ -230,8 +230,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
 void StepClock::keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
                                  N begin) {
   const N slots = step.weightSlots_, staging = slots + place.recordsStaged;
-  const auto keep = [&](std::vector<N>& free, const std::vector<StepCycles::Engine>& of,
-                        N places) {
+  const auto keep = [&](std::vector<N>& free, const std::vector<StepCycles::Engine>& of, N places) {
     for (std::size_t i = 0; i < of.size(); ++i)
       if (of[i].weights > 0)
         free[i] = std::max(free[i], begin + of[i].weights - places * of[i].firstWeights);
@@ -255,8 +254,8 @@ void StepClock::releaseWires(Engines& engines, const StepCycles& step, const Ste
     first = std::max(first, wire.firstWeights);
   }
   if (sent >= 0)
-    engines.staged = {sent, (step.records_ - 1) % std::max<N>(place.recordsStaged, 1),
-                      step.record_, first};
+    engines.staged = {sent, (step.records_ - 1) % std::max<N>(place.recordsStaged, 1), step.record_,
+                      first};
 }
 
 StepTime StepClock::next(const StepCycles& step, const StepPlace& place) {

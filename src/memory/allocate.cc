@@ -308,8 +308,8 @@ std::vector<StreamPlan> weightPlaces(const Plan& plan, const Mapping& mapping,
 
 std::int64_t recordPlaces(const Plan& plan, const Mapping& mapping, const Device& device) {
   if (mapping.weights.empty()) return 0;
-  return std::min({plan.stagingPerRoute(mapping) / mapping.weightBytes, kMostStaged,
-                   mostPlaces(device)});
+  return std::min(
+      {plan.stagingPerRoute(mapping) / mapping.weightBytes, kMostStaged, mostPlaces(device)});
 }
 
 std::int64_t coreBaseAfter(std::int64_t end, const Mapping& mapping, const Device& device) {

@@ -8,63 +8,13 @@
 #include "alike.h"
 #include "heddle/canon/fuse_adds.h"
 #include "heddle/tiling/nest.h"
+#include "row_sweeps.h"
 
 namespace heddle {
 
 namespace {
 
 using N = std::int64_t;
-
-constexpr std::size_t kUnknown = SIZE_MAX;
-
-// Rows of an operand that the calls of a sweep ask for.
-struct SweepRows {
-  std::vector<Interval> window;  // per call
-  std::vector<N> fresh;          // per call: those that no call before it had
-  struct Stretch {
-    Interval y;  // rows of the operand
-    std::size_t box = 0;
-  };
-  std::vector<Stretch> told;  // all of them
-};
-
-// Calls one after another that differ in their row alone.
-struct CallRun {
-  std::size_t first = 0;  // of the sweep
-  N y = 0;                // of the first
-  std::size_t box = 0;
-  N times = 1;
-};
-
-// The calls of one chunk and band with the rows of a part of the kernel, wherever their columns
-// are.
-struct Sweep {
-  std::vector<SweepRows> operands;
-  std::vector<CallRun> runs;
-};
-
-// The rows at which something else is in charge of a tensor: its home's boxes begin and end there.
-class RowCuts {
- public:
-  explicit RowCuts(const Home& home) {
-    for (const HomeBox& box : home) cuts_.insert(cuts_.end(), {box.y.first, box.y.end()});
-    std::ranges::sort(cuts_);
-    const auto [first, last] = std::ranges::unique(cuts_);
-    cuts_.erase(first, last);
-  }
-  // Whether nothing tells `a` from `b`, intervals of as many rows each.
-  bool same(const Interval& a, const Interval& b) const {
-    if (cuts_.size() <= 2 || a.empty()) return true;
-    const auto at = stretch(a.first);
-    return at == stretch(a.end() - 1) && at == stretch(b.first) && at == stretch(b.end() - 1);
-  }
-
- private:
-  std::ptrdiff_t stretch(N row) const {
-    return std::ranges::upper_bound(cuts_, row) - cuts_.begin();
-  }
-  std::vector<N> cuts_;
-};
 
 // A lane's share of what takes turns on several, `again` times; `plus` less than `lanes` rounds.
 void add(Transfers& to, const Transfers& more, N lanes, N plus, N again = 1) {
@@ -90,9 +40,7 @@ class StepCounter {
         kept_(kept),
         isDense_(!leavesBlocksOut(op_)),
         alike_(reducesChannels(op_) && isDense_),
-        shareRows_(m_.shares.size(), kUnknown) {
-    for (const TensorId input : op_.inputs) cuts_.emplace_back(home(input));
-    cuts_.emplace_back(home(op_.output));
+        sweeps_(nest_, rows_, cutsOf()) {
     wholeBlocks_ = std::ranges::all_of(op_.inputs, [&](TensorId t) { return keepsAllChannels(t); });
     partClasses_ = classesOfParts();
     shareAt_.resize(at(device.rows, device.columns));
@@ -125,6 +73,13 @@ class StepCounter {
  private:
   static std::size_t at(N a, N b) { return static_cast<std::size_t>(a * b); }
 
+  std::vector<RowCuts> cutsOf() const {
+    std::vector<RowCuts> cuts;
+    for (const TensorId input : op_.inputs) cuts.emplace_back(home(input));
+    cuts.emplace_back(home(op_.output));
+    return cuts;
+  }
+
   const CoreShare& shareAt(const CoreAt& core) const {
     return *shareAt_[at(core.row, device_.columns) + static_cast<std::size_t>(core.column)];
   }
@@ -141,89 +96,6 @@ class StepCounter {
     return work_
         .ddrWrite[static_cast<std::size_t>(memtile * device_.memtile.ddrChannelsOut + channel)]
         .activations;
-  }
-
-  // ---- sweeps -----------------------------------------------------------------------------------
-
-  // Shares of the same rows have the same sweeps.
-  std::size_t rowsOf(const CoreShare& share) {
-    std::vector<N> y;
-    for (const PixelBox& box : share.boxes) y.insert(y.end(), {box.y.first, box.y.count});
-    return rowsAlike_.try_emplace(std::move(y), rowsAlike_.size()).first->second;
-  }
-
-  const Sweep& sweep(const CoreShare& share, const Iteration& i) {
-    std::size_t& rows = shareRows_[static_cast<std::size_t>(&share - m_.shares.data())];
-    if (rows == kUnknown) rows = rowsOf(share);
-    N busy = 0;  // boxes with columns in this chunk
-    for (std::size_t b = 0; b < share.boxes.size(); ++b)
-      if (!columns(share, b, i).empty()) busy |= N{1} << b;
-    const Interval kernelRows = nest_.loadedKernelRows(i);
-    const auto [known, fresh] = sweeps_.try_emplace(
-        {static_cast<N>(rows), busy, i.band, kernelRows.first, kernelRows.count});
-    if (fresh) known->second = sweepOf(nest_.calls(share, rows_, i), kernelRows);
-    return known->second;
-  }
-
-  // Output columns of a core's calls in a box.
-  Interval columns(const CoreShare& share, std::size_t box, const Iteration& i) const {
-    const Interval& all = share.boxes[box].x;
-    const Interval part = evenPart(all.count, m_.chunks, i.chunk);
-    return {all.first + part.first, part.count};
-  }
-
-  Sweep sweepOf(const std::vector<RowCall>& calls, const Interval& kernelRows) const {
-    Sweep sweep;
-    for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
-      sweep.operands.push_back(rowsOf(calls, operand, kernelRows));
-    for (std::size_t k = 0; k < calls.size(); ++k)
-      if (k > 1 && areAlike(calls, sweep, k))
-        ++sweep.runs.back().times;
-      else
-        sweep.runs.push_back({k, calls[k].y, calls[k].box, 1});
-    return sweep;
-  }
-
-  // Whether call k asks for as much as the one before, and it is in the same places.
-  bool areAlike(const std::vector<RowCall>& calls, const Sweep& sweep, std::size_t k) const {
-    const auto at = [](N y) { return Interval{y, 1}; };
-    if (calls[k].box != calls[k - 1].box || !cuts_.back().same(at(calls[k - 1].y), at(calls[k].y)))
-      return false;
-    const std::vector<Interval>& window = sweep.operands[0].window;
-    if (window[k - 1].count != window[k - 2].count) return false;
-    for (std::size_t operand = 0; operand < sweep.operands.size(); ++operand) {
-      const SweepRows& rows = sweep.operands[operand];
-      const auto fresh = [&](std::size_t call) {
-        return Interval{rows.window[call].end() - rows.fresh[call], rows.fresh[call]};
-      };
-      if (rows.fresh[k] != rows.fresh[k - 1] || !cuts_[operand].same(fresh(k - 1), fresh(k)))
-        return false;
-    }
-    return true;
-  }
-
-  SweepRows rowsOf(const std::vector<RowCall>& calls, std::size_t operand,
-                   const Interval& kernelRows) const {
-    SweepRows out;
-    N next = 0;
-    std::optional<std::size_t> box;
-    for (const RowCall& call : calls) {
-      const Interval rows = nest_.operand(operand).rows(call.y, kernelRows);
-      out.window.push_back(rows);
-      if (box != call.box && !rows.empty()) {
-        box = call.box;
-        next = rows.first;
-      }
-      const N first = std::max(next, rows.first), fresh = std::max<N>(rows.end() - first, 0);
-      out.fresh.push_back(rows.empty() ? 0 : fresh);
-      if (out.fresh.back() == 0) continue;
-      next = rows.end();
-      if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().box == call.box)
-        out.told.back().y.count += fresh;
-      else
-        out.told.push_back({{first, fresh}, call.box});
-    }
-    return out;
   }
 
   // The pieces in which rows `y` of an operand's held part come from where it is at home.
@@ -247,23 +119,10 @@ class StepCounter {
   const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) const {
     for (const CoreAt& core : route.cores) {
       const CoreShare& share = shareAt(core);
-      if (nest_.takesRows(share, operand, i) && hasCalls(share, i)) return &share;
+      if (nest_.takesRows(share, operand, i) && sweeps_.hasCalls(share, i)) return &share;
     }
     return nullptr;
   }
-
-  bool hasCalls(const CoreShare& share, const Iteration& i) const {
-    N count = 0, before = 0;
-    for (const PixelBox& box : share.boxes) count += rowsIn(box);
-    const Interval band = evenPart(count, m_.bands, i.band);
-    for (std::size_t b = 0; b < share.boxes.size(); ++b) {
-      const N rows = rowsIn(share.boxes[b]);
-      if (!common({before, rows}, band).empty() && !columns(share, b, i).empty()) return true;
-      before += rows;
-    }
-    return false;
-  }
-  N rowsIn(const PixelBox& box) const { return std::max<N>(common(box.y, rows_).count, 0); }
 
   // Passes in which some core of a route computes, where all of them outside the other loops bring
   // the same rows; 0 where they may differ.
@@ -285,8 +144,8 @@ class StepCounter {
       if (!share) continue;
       key = nest_.inputKey(i);
       Transfers pieces;
-      for (const auto& [y, box] : sweep(*share, i).operands[operand].told)
-        if (const Held h = nest_.held(*share, operand, i, columns(*share, box, i));
+      for (const auto& [y, box] : sweeps_.of(*share, i).operands[operand].told)
+        if (const Held h = nest_.held(*share, operand, i, sweeps_.columns(*share, box, i));
             !h.blocks.empty())
           addPieces(pieces, operand, h, y);
       const auto lanes = static_cast<N>(route.lanes.size());
@@ -307,8 +166,8 @@ class StepCounter {
     N key = -1, records = 0;
     for (const Iteration& i : nest_.iterations()) {
       if (nest_.recordKey(i) == key || m_.passBlocks(any, i.pass).empty()) continue;
-      if (std::ranges::none_of(route.cores,
-                               [&](const CoreAt& core) { return hasCalls(shareAt(core), i); }))
+      if (std::ranges::none_of(
+              route.cores, [&](const CoreAt& core) { return sweeps_.hasCalls(shareAt(core), i); }))
         continue;
       key = nest_.recordKey(i);
       const Bytes size(recordBytesOf(any, i));
@@ -472,7 +331,7 @@ class StepCounter {
 
   std::vector<CallWork> callsOf(const CoreShare& share, const Iteration& i, bool telling,
                                 bool first, N& window, CoreWork& core) {
-    const Sweep& due = sweep(share, i);
+    const RowSweep& due = sweeps_.of(share, i);
     const ReductionPart& part = nest_.part(i);
     const Interval blocks = m_.passBlocks(share, i.pass);
     const N taps = part.kernelRows.count * (windowOf(op_) ? windowOf(op_)->kernelX : 1);
@@ -482,7 +341,7 @@ class StepCounter {
     for (const CallRun& run : due.runs) {
       CallWork call;
       call.times = run.times;
-      const Interval x = columns(share, run.box, i);
+      const Interval x = sweeps_.columns(share, run.box, i);
       call.kernel = kernelWork(op_.kind(), computed, taps, x.count, added);
       call.pace = kernelWork(op_.kind(), most, taps, x.count, added);
       if (run.first > 0) window = due.operands[0].window[run.first - 1].count;
@@ -620,9 +479,9 @@ class StepCounter {
     for (const Iteration& i : nest_.iterations()) {
       if (!nest_.last(i)) continue;
       const N blocks = m_.passBlocks(share, i.pass).count;
-      for (const CallRun& run : sweep(share, i).runs)
+      for (const CallRun& run : sweeps_.of(share, i).runs)
         add(ddrWrite(share.output.memtile, share.output.ddrChannel),
-            Bytes(blocks * columns(share, run.box, i).count * kBlock), run.times);
+            Bytes(blocks * sweeps_.columns(share, run.box, i).count * kBlock), run.times);
     }
   }
 
@@ -636,10 +495,7 @@ class StepCounter {
   bool isDense_;
   bool alike_;                             // passes of equally many blocks ask for the same
   std::vector<const CoreShare*> shareAt_;  // per core
-  std::vector<RowCuts> cuts_;              // per operand, then of the output
-  std::map<std::vector<N>, std::size_t> rowsAlike_;
-  std::vector<std::size_t> shareRows_;  // per share: which of these
-  std::map<std::array<N, 5>, Sweep> sweeps_;
+  RowSweeps sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
   std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
   bool wholeBlocks_ = false;  // the inputs' memtiles keep all channels of their pixels

@@ -45,25 +45,25 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
 
 constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of a layer
 
-struct Candidate {
+struct MappingOfCut {
   std::size_t cut = 0;
   FoundMapping found;
-  friend bool operator==(const Candidate&, const Candidate&) = default;
+  friend bool operator==(const MappingOfCut&, const MappingOfCut&) = default;
 };
 
 // Of more mappings than the closed form need look at, those of the best scores; the first stays
 // where it is.
-void keepTheBest(std::vector<Candidate>& candidates) {
+void keepTheBest(std::vector<MappingOfCut>& candidates) {
   if (candidates.size() <= kMostFinalists) return;
   std::stable_sort(candidates.begin() + 1, candidates.end(),
-                   [](const Candidate& a, const Candidate& b) {
+                   [](const MappingOfCut& a, const MappingOfCut& b) {
                      return a.found.mapping.score < b.found.mapping.score;
                    });
   candidates.resize(kMostFinalists);
 }
 
-void addNew(std::vector<Candidate>& to, std::vector<Candidate> more) {
-  for (Candidate& candidate : more)
+void addNew(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> more) {
+  for (MappingOfCut& candidate : more)
     if (std::ranges::find(to, candidate) == to.end()) to.push_back(std::move(candidate));
 }
 
@@ -122,7 +122,7 @@ class FinalistSearch {
   std::vector<Mapping> mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op,
                                   const BlockCounts& kept, const std::vector<MeshCut>& cuts) {
     std::vector<FoundMappings> found;
-    std::vector<std::vector<Candidate>> all(limits_.stagings.size());
+    std::vector<std::vector<MappingOfCut>> all(limits_.stagings.size());
     shortage_.clear();
     for (const MeshCut& cut : cuts) {
       const std::span<const Streams> streams = menus_.of(op, hasWeights(op), cut);
@@ -135,13 +135,13 @@ class FinalistSearch {
       if (!menu_ && !all[0].empty()) break;
     }
     if (all[0].empty()) return {};
-    std::vector<Candidate> best;
-    for (std::vector<Candidate>& ofStaging : all) {
+    std::vector<MappingOfCut> best;
+    for (std::vector<MappingOfCut>& ofStaging : all) {
       keepTheBest(ofStaging);
       addNew(best, std::move(ofStaging));
     }
     std::vector<Mapping> mappings;
-    for (const Candidate& candidate : best)
+    for (const MappingOfCut& candidate : best)
       mappings.push_back(found[candidate.cut].whole(candidate.found));
     return mappings;
   }

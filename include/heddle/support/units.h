@@ -66,8 +66,8 @@ constexpr std::int64_t roundUpTo(std::int64_t a, std::int64_t multiple) {
   return divideRoundUp(a, multiple) * multiple;
 }
 
-// How fast something moves, in cycles of a clock: 4 GB/s at 1.25 GHz is 3.2 bytes a cycle, hence the
-// fraction: n cycles move d bytes. For whoever times many transfers.
+// How fast something moves, in cycles of a clock: 4 GB/s at 1.25 GHz is 3.2 bytes a cycle, hence
+// the fraction: n cycles move d bytes. For whoever times many transfers.
 class TransferRate {
  public:
   constexpr TransferRate(BytesPerSecond rate, Hertz clock) {

@@ -117,6 +117,24 @@ TEST(StepClock, TriesAStepBeforeItIsTaken) {
   EXPECT_EQ(clock.next(records).end, tried);
 }
 
+TEST(StepClock, SomeOfTheCoresEndNoLaterThanAll) {
+  const Device device = small();
+  StepWork all = tenCalls();
+  all.cores.push_back(all.cores[0]);
+  all.cores[1].calls = {all.cores[1].calls[0]};
+  all.cores[1].calls[0].waited = {transfers(400, 100), {}};
+  StepWork some = all;
+  some.cores.pop_back();
+  const StepClock clock(device);
+  EXPECT_LT(clock.endOf(StepCycles::ofSomeCores(some, device), some),
+            clock.endOf(StepCycles(all, device), all));
+  // A wire that is done last waits for the call of the busiest core, which may be another's.
+  all.wires[0].activations = some.wires[0].activations = transfers(400, 200);
+  all.cores[1].calls[0].pace.taps = 1;
+  EXPECT_LE(clock.endOf(StepCycles::ofSomeCores(some, device), some),
+            clock.endOf(StepCycles(all, device), all));
+}
+
 TEST(StepTimes, WhatGoesWholeTakesTheChannelsBesideTheStepsOwn) {
   StepWork own = withRecords(4), beside = withRecords(4);
   add(own.ddrRead[1].activations, 400_B, 90);

@@ -1,0 +1,134 @@
+#include "row_sweeps.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace heddle {
+namespace {
+
+using N = std::int64_t;
+
+constexpr std::size_t kUnknown = SIZE_MAX;
+
+}  // namespace
+
+RowCuts::RowCuts(const Home& home) {
+  for (const HomeBox& box : home) cuts_.insert(cuts_.end(), {box.y.first, box.y.end()});
+  std::ranges::sort(cuts_);
+  cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+}
+
+bool RowCuts::same(const Interval& a, const Interval& b) const {
+  if (cuts_.size() <= 2 || a.empty()) return true;
+  const auto at = stretch(a.first);
+  return at == stretch(a.end() - 1) && at == stretch(b.first) && at == stretch(b.end() - 1);
+}
+
+std::ptrdiff_t RowCuts::stretch(N row) const {
+  return std::ranges::upper_bound(cuts_, row) - cuts_.begin();
+}
+
+RowSweeps::RowSweeps(const LayerNest& nest, const Interval& rows, std::vector<RowCuts> cuts)
+    : nest_(nest),
+      m_(nest.mapping()),
+      rows_(rows),
+      cuts_(std::move(cuts)),
+      shareRows_(m_.shares.size(), kUnknown) {}
+
+std::size_t RowSweeps::rowsOf(const CoreShare& share) {
+  std::vector<N> y;
+  for (const PixelBox& box : share.boxes) y.insert(y.end(), {box.y.first, box.y.count});
+  return rowsAlike_.try_emplace(std::move(y), rowsAlike_.size()).first->second;
+}
+
+const RowSweep& RowSweeps::of(const CoreShare& share, const Iteration& i) {
+  std::size_t& rows = shareRows_[static_cast<std::size_t>(&share - m_.shares.data())];
+  if (rows == kUnknown) rows = rowsOf(share);
+  N busy = 0;  // boxes with columns in this chunk
+  for (std::size_t b = 0; b < share.boxes.size(); ++b)
+    if (!columns(share, b, i).empty()) busy |= N{1} << b;
+  const Interval kernelRows = nest_.loadedKernelRows(i);
+  const auto [known, fresh] =
+      known_.try_emplace({static_cast<N>(rows), busy, i.band, kernelRows.first, kernelRows.count});
+  if (fresh) known->second = sweepOf(nest_.calls(share, rows_, i), kernelRows);
+  return known->second;
+}
+
+bool RowSweeps::hasCalls(const CoreShare& share, const Iteration& i) const {
+  N count = 0, before = 0;
+  for (const PixelBox& box : share.boxes) count += rowsIn(box);
+  const Interval band = evenPart(count, m_.bands, i.band);
+  for (std::size_t b = 0; b < share.boxes.size(); ++b) {
+    const N rows = rowsIn(share.boxes[b]);
+    if (!common({before, rows}, band).empty() && !columns(share, b, i).empty()) return true;
+    before += rows;
+  }
+  return false;
+}
+
+N RowSweeps::rowsIn(const PixelBox& box) const {
+  return std::max<N>(common(box.y, rows_).count, 0);
+}
+
+Interval RowSweeps::columns(const CoreShare& share, std::size_t box, const Iteration& i) const {
+  const Interval& all = share.boxes[box].x;
+  const Interval part = evenPart(all.count, m_.chunks, i.chunk);
+  return {all.first + part.first, part.count};
+}
+
+RowSweep RowSweeps::sweepOf(const std::vector<RowCall>& calls, const Interval& kernelRows) const {
+  RowSweep sweep;
+  for (std::size_t operand = 0; operand < nest_.op().inputs.size(); ++operand)
+    sweep.operands.push_back(operandRows(calls, operand, kernelRows));
+  for (std::size_t k = 0; k < calls.size(); ++k)
+    if (k > 1 && areAlike(calls, sweep, k))
+      ++sweep.runs.back().times;
+    else
+      sweep.runs.push_back({k, calls[k].y, calls[k].box, 1});
+  return sweep;
+}
+
+// Whether call k asks for as much as the one before, and it is in the same places.
+bool RowSweeps::areAlike(const std::vector<RowCall>& calls, const RowSweep& sweep,
+                         std::size_t k) const {
+  const auto at = [](N y) { return Interval{y, 1}; };
+  if (calls[k].box != calls[k - 1].box || !cuts_.back().same(at(calls[k - 1].y), at(calls[k].y)))
+    return false;
+  const std::vector<Interval>& window = sweep.operands[0].window;
+  if (window[k - 1].count != window[k - 2].count) return false;
+  for (std::size_t operand = 0; operand < sweep.operands.size(); ++operand) {
+    const SweepRows& rows = sweep.operands[operand];
+    const auto fresh = [&](std::size_t call) {
+      return Interval{rows.window[call].end() - rows.fresh[call], rows.fresh[call]};
+    };
+    if (rows.fresh[k] != rows.fresh[k - 1] || !cuts_[operand].same(fresh(k - 1), fresh(k)))
+      return false;
+  }
+  return true;
+}
+
+SweepRows RowSweeps::operandRows(const std::vector<RowCall>& calls, std::size_t operand,
+                                 const Interval& kernelRows) const {
+  SweepRows out;
+  N next = 0;
+  std::optional<std::size_t> box;
+  for (const RowCall& call : calls) {
+    const Interval rows = nest_.operand(operand).rows(call.y, kernelRows);
+    out.window.push_back(rows);
+    if (box != call.box && !rows.empty()) {
+      box = call.box;
+      next = rows.first;
+    }
+    const N first = std::max(next, rows.first), fresh = std::max<N>(rows.end() - first, 0);
+    out.fresh.push_back(rows.empty() ? 0 : fresh);
+    if (out.fresh.back() == 0) continue;
+    next = rows.end();
+    if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().box == call.box)
+      out.told.back().y.count += fresh;
+    else
+      out.told.push_back({{first, fresh}, call.box});
+  }
+  return out;
+}
+
+}  // namespace heddle

@@ -1,0 +1,91 @@
+// Which rows of its operands the calls of a core ask for, one sweep over its rows after another,
+// and which of these calls differ in nothing but their row, so that they need be counted once.
+//
+//   3x3, pad 1, 8 rows, input and output in two memtiles that keep 4 rows each:
+//     call         0     1     2     3     4     5     6     7
+//     fresh rows   0 1   2     3     4     5     6     7     none
+//     runs         [0]   [1]   [2]   [3]   [4               ] [7]
+//
+// Call 2 differs from 1 in the rows that it holds before, 3 in where its fresh row comes from, 4 in
+// where its output goes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "heddle/tiling/nest.h"
+#include "heddle/tiling/plan.h"
+
+namespace heddle {
+
+// Rows of an operand that the calls of a sweep ask for.
+struct SweepRows {
+  std::vector<Interval> window;     // per call
+  std::vector<std::int64_t> fresh;  // per call: those that no call before it had
+  struct Stretch {
+    Interval y;  // rows of the operand
+    std::size_t box = 0;
+  };
+  std::vector<Stretch> told;  // all of them
+};
+
+// Calls one after another that differ in their row alone.
+struct CallRun {
+  std::size_t first = 0;  // of the sweep
+  std::int64_t y = 0;     // of the first
+  std::size_t box = 0;
+  std::int64_t times = 1;
+};
+
+// The calls of one chunk and band with the rows of a part of the kernel, wherever their columns
+// are.
+struct RowSweep {
+  std::vector<SweepRows> operands;
+  std::vector<CallRun> runs;
+};
+
+// The rows at which another memtile begins to keep a tensor.
+class RowCuts {
+ public:
+  explicit RowCuts(const Home& home);
+  // Whether nothing tells `a` from `b`, intervals of as many rows each.
+  bool same(const Interval& a, const Interval& b) const;
+
+ private:
+  std::ptrdiff_t stretch(std::int64_t row) const;
+  std::vector<std::int64_t> cuts_;
+};
+
+// The sweeps of a layer's mapping over the output rows of a step.
+class RowSweeps {
+ public:
+  // `cuts`: of each operand's home, then of the output's. Needs: the nest outlives it.
+  RowSweeps(const LayerNest& nest, const Interval& rows, std::vector<RowCuts> cuts);
+
+  // Shares of the same rows have the same; the reference stays valid. Needs: `share` is one of the
+  // mapping's.
+  const RowSweep& of(const CoreShare& share, const Iteration& i);
+  // Whether it has any call.
+  bool hasCalls(const CoreShare& share, const Iteration& i) const;
+  // Output columns of a core's calls in a box.
+  Interval columns(const CoreShare& share, std::size_t box, const Iteration& i) const;
+
+ private:
+  std::size_t rowsOf(const CoreShare& share);
+  std::int64_t rowsIn(const PixelBox& box) const;
+  RowSweep sweepOf(const std::vector<RowCall>& calls, const Interval& kernelRows) const;
+  bool areAlike(const std::vector<RowCall>& calls, const RowSweep& sweep, std::size_t k) const;
+  SweepRows operandRows(const std::vector<RowCall>& calls, std::size_t operand,
+                        const Interval& kernelRows) const;
+
+  const LayerNest& nest_;
+  const Mapping& m_;
+  Interval rows_;
+  std::vector<RowCuts> cuts_;
+  std::map<std::vector<std::int64_t>, std::size_t> rowsAlike_;
+  std::vector<std::size_t> shareRows_;  // per share: which of these
+  std::map<std::array<std::int64_t, 5>, RowSweep> known_;
+};
+
+}  // namespace heddle
