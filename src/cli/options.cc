@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include "heddle/support/words.h"
 #include "version.h"
@@ -87,6 +88,29 @@ Stage readStage(const std::string& option, const std::string& text) {
   return *stage;
 }
 
+// auto, off, or FIRST..LAST[:TILES] by commas.
+void readFuse(const std::string& text, PlanOptions& options) {
+  if (text.empty() || text == "auto") return;
+  options.tiling = text == "off" ? PlanOptions::Tiling::Off : PlanOptions::Tiling::Given;
+  if (text == "off") return;
+  std::istringstream all(text);
+  for (std::string group; std::getline(all, group, ',');) {
+    const std::size_t dots = group.find(".."), colon = group.rfind(':');
+    std::int64_t tiles = 0;
+    std::string last = dots == std::string::npos ? "" : group.substr(dots + 2);
+    if (colon != std::string::npos && dots != std::string::npos && colon > dots)
+      if (const auto number = wholeNumber(group.substr(colon + 1)); number && *number >= 1) {
+        tiles = *number;
+        last = group.substr(dots + 2, colon - dots - 2);
+      }
+    if (last.empty() || dots == 0)
+      badValue("--fuse " + text, "'" + group + "' is no group of layers",
+               "auto, off, or FIRST..LAST[:TILES], several by commas",
+               "write it like '--fuse conv1..pool2:8'");
+    options.groups.push_back({group.substr(0, dots), last, tiles});
+  }
+}
+
 std::uint64_t readNumber(const std::string& option, const std::string& text) {
   const std::optional<std::int64_t> number = wholeNumber(text);
   if (!number)
@@ -164,7 +188,7 @@ struct Texts {
   bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
-  std::string path, device, mesh, out, seed, effort, stopAfter, dump, maxCycles, dumpTensors;
+  std::string path, device, mesh, out, seed, effort, fuse, stopAfter, dump, maxCycles, dumpTensors;
   std::vector<std::string> settings, shapes, inputs, outputs;
   std::vector<std::pair<std::string, std::string>> from;
   bool noPropagate = false, noVerify = false, data = false, quantized = false;
@@ -215,6 +239,13 @@ void addEffort(CLI::App& command, Texts& t) {
                   "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
       ->type_name("N");
 }
+void addFuse(CLI::App& command, Texts& t) {
+  command
+      .add_option("--fuse", t.fuse,
+                  "layers whose tensors spill are tiled depth-wise: auto (default) where that is "
+                  "faster, off, or the named groups, in so many tiles")
+      ->type_name("auto|off|FIRST..LAST[:TILES],...");
+}
 void addSeed(CLI::App& command, Texts& t, const std::string& of) {
   command.add_option("--seed", t.seed, "seed of " + of + " (default 1)")->type_name("N");
 }
@@ -232,6 +263,7 @@ void describeCompile(CLI::App& app, Texts& t) {
   addMasks(c, t);
   c.add_flag("--apply-masks", t.applyMasks, "compile the model with zeros for what the masks drop");
   addEffort(c, t);
+  addFuse(c, t);
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
@@ -504,6 +536,7 @@ Result<Command> compileOf(const Texts& t) {
   if (o.plan.effort > kMostPlanEffort)
     badValue("--effort " + t.effort, "'" + t.effort + "' is no effort of the planner",
              "from 0 to " + std::to_string(kMostPlanEffort), "write it like '--effort 0'");
+  readFuse(t.fuse, o.plan);
   o.verify = !t.noVerify;
   o.seed = seedOf(t);
   if (!t.stopAfter.empty()) o.stopAfter = readStage("--stop-after", t.stopAfter);

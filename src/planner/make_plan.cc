@@ -78,12 +78,14 @@ struct Timed {
 // The plan for the first rows and columns of `whole`.
 class MeshPlan {
  public:
+  // `given`: groups that are tiled in any case; none: those that promise to be faster.
   MeshPlan(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift,
-           WorkCounter& count)
+           const std::vector<TileGroup>& given, WorkCounter& count)
       : graph_(graph),
         whole_(whole),
         device_(whole),
         thrift_(thrift),
+        given_(given),
         count_(count),
         cycles_(graph, whole, count) {
     device_.rows = thrift.rows;
@@ -116,7 +118,7 @@ class MeshPlan {
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
-      if (spills && thrift_.tiles) tile(*next, some, wires, bestTiled);
+      if (thrift_.tiles && (spills || !given_.empty())) tile(*next, some, wires, bestTiled);
       // The closed form errs more where rows wait for DDR, to the side of too little.
       const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
       if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * worthwhile)
@@ -124,9 +126,9 @@ class MeshPlan {
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
-    const bool tiled = bestTiled && (best->end - bestTiled->end).raw() * 1000 >
-                                        best->end.raw() * kTilingWorthwhile;
-    return std::move(tiled ? bestTiled->plan : best->plan);
+    const bool isFaster = bestTiled && (best->end - bestTiled->end).raw() * 1000 >
+                                           best->end.raw() * kTilingWorthwhile;
+    return std::move(bestTiled && (isFaster || !given_.empty()) ? bestTiled->plan : best->plan);
   }
 
  private:
@@ -152,7 +154,8 @@ class MeshPlan {
     std::vector<TileGroup> before;
     for (const double share : kRingShares) {
       const std::vector<TileGroup> groups =
-          promisingGroups(graph_, whole_, base.plan, times, share);
+          given_.empty() ? promisingGroups(graph_, whole_, base.plan, times, share)
+                         : withTiles(graph_, whole_, base.plan, given_, share);
       if (groups.empty() || groups == before) continue;
       before = groups;
       tilePools_.push_back(findTileFinalists(graph_, device_, wires,
@@ -222,6 +225,7 @@ class MeshPlan {
   const Device& whole_;
   Device device_;
   Thrift thrift_;
+  const std::vector<TileGroup>& given_;
   WorkCounter& count_;
   FinalistCycles cycles_;               // of the pool of make() and these
   std::deque<FinalistPool> tilePools_;  // for groups that were tried
@@ -235,6 +239,9 @@ class ThriftyPlan {
       : graph_(graph), device_(device), options_(options), count_(graph, device) {}
 
   Result<Plan> make() {
+    if (options_.tiling == PlanOptions::Tiling::Given) {
+      HEDDLE_TRY(given_, namedGroups(graph_, options_.groups));
+    }
     HEDDLE_TRY(Tried best, tryOut(all()));
     if (device_.limits == Limits{}) return std::move(best.plan);
     giveUpWhatHelps(best);
@@ -252,7 +259,7 @@ class ThriftyPlan {
   Thrift all() const {
     Thrift thrift = noThrift(device_);
     thrift.menu = options_.effort > 0;
-    thrift.tiles = options_.tiles;
+    thrift.tiles = options_.tiling != PlanOptions::Tiling::Off;
     return thrift;
   }
 
@@ -263,7 +270,7 @@ class ThriftyPlan {
   };
 
   Result<Tried> tryOut(const Thrift& thrift) {
-    HEDDLE_TRY(Plan plan, MeshPlan(graph_, device_, thrift, count_).make());
+    HEDDLE_TRY(Plan plan, MeshPlan(graph_, device_, thrift, given_, count_).make());
     const Excess excess = device_.limits == Limits{} ? Excess{} : excessOf(graph_, plan, device_);
     return Tried{thrift, std::move(plan), excess};
   }
@@ -284,6 +291,7 @@ class ThriftyPlan {
   const CanonicalGraph& graph_;
   const Device& device_;
   PlanOptions options_;
+  std::vector<TileGroup> given_;
   WorkCounter count_;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "heddle/support/words.h"
 #include "heddle/tiling/geometry.h"
 #include "mesh_cut.h"
 
@@ -17,6 +18,10 @@ constexpr std::array<N, 20> kTiles{2,  3,  4,  5,  6,  7,  8,  10, 12, 14,
 constexpr std::size_t kMostLayers = 24;  // of a group
 // Cycles that a further step costs before its first call: rows and a record on their way.
 constexpr N kStepCost = 2000;
+// What spills takes a DDR channel this many times as long as its bytes, shared out evenly, would:
+// channels have more or less of it, tiles read rows of their borders again, and the next layer
+// waits. As measured on VGG16.
+constexpr N kSpillCost = 2;
 
 std::size_t rootOf(const Plan& plan, TensorId t) { return plan.views[t.at()].root.at(); }
 
@@ -239,6 +244,17 @@ class GroupSearch {
     return groups;
   }
 
+  // So many that the rows to keep fit beside the homes of other tensors.
+  std::optional<N> fewestTiles(std::size_t first, std::size_t end) const {
+    N height = 1;
+    for (std::size_t l = first; l < end; ++l) height = std::max(height, heightOf(graph_, l));
+    for (const N tiles : kTiles) {
+      if (tiles > height) break;
+      if (bytesKept({first, end, tiles}) <= room_) return tiles;
+    }
+    return std::nullopt;
+  }
+
  private:
   bool spilled(std::size_t root) const {
     return plan_.homes[root].empty() && !tiler_.writersOf(root).empty();
@@ -300,9 +316,9 @@ class GroupSearch {
     for (std::size_t l = group.first; l < group.end; ++l) {
       if (plan_.layers[l].inPlace()) continue;
       const LayerCost& alone = costs_[l];
-      const N rowsIn = readsFromBefore(group, l) ? alone.spilledIn : 0;
+      const N rowsIn = readsFromBefore(group, l) ? kSpillCost * alone.spilledIn : 0;
       cost += std::max({alone.inside, alone.weights * group.tiles + rowsIn,
-                        isReadBehind(group, l) ? alone.out : 0}) +
+                        isReadBehind(group, l) ? kSpillCost * alone.out : 0}) +
               kStepCost * group.tiles;
     }
     return cost;
@@ -318,17 +334,6 @@ class GroupSearch {
   bool isReadBehind(const TileGroup& group, std::size_t layer) const {
     const Use& use = uses_[rootOf(plan_, graph_.ops[layer].output)];
     return use.last >= group.end || !use.read;
-  }
-
-  // So many that the rows to keep fit beside the homes of other tensors.
-  std::optional<N> fewestTiles(std::size_t first, std::size_t end) const {
-    N height = 1;
-    for (std::size_t l = first; l < end; ++l) height = std::max(height, heightOf(graph_, l));
-    for (const N tiles : kTiles) {
-      if (tiles > height) break;
-      if (bytesKept({first, end, tiles}) <= room_) return tiles;
-    }
-    return std::nullopt;
   }
 
   N bytesKept(const TileGroup& group) const {
@@ -376,6 +381,50 @@ class GroupSearch {
 };
 
 }  // namespace
+
+Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
+                                           const std::vector<PlanOptions::Group>& named) {
+  std::vector<std::string> names;
+  for (const CanonicalOp& op : graph.ops) names.push_back(op.name);
+  Diagnostics errors;
+  const auto layerOf = [&](const std::string& name, const std::string& where) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+      const std::optional<std::string> near = nearestWord(name, names);
+      errors.push_back({"PLAN011", where, "no layer has the name '" + name + "'",
+                        near ? "the nearest is '" + *near + "'" : "",
+                        "name layers as 'dump/propagated.txt' does (--dump propagated)",
+                        Severity::Usage});
+    }
+    return static_cast<std::size_t>(found - names.begin());
+  };
+  std::vector<TileGroup> groups;
+  for (const PlanOptions::Group& group : named) {
+    const std::string where = graph.name + ", group " + group.first + ".." + group.last;
+    const std::size_t first = layerOf(group.first, where), last = layerOf(group.last, where);
+    if (first < names.size() && last < names.size() && first > last)
+      errors.push_back({"PLAN011", where, "the group ends before it begins", "",
+                        "name its layers in the network's order", Severity::Usage});
+    groups.push_back({first, last + 1, group.tiles});
+  }
+  std::ranges::sort(groups, {}, &TileGroup::first);
+  for (std::size_t i = 1; errors.empty() && i < groups.size(); ++i)
+    if (groups[i].first < groups[i - 1].end)
+      errors.push_back({"PLAN011", graph.name, "two groups hold the same layer",
+                        "'" + names[groups[i].first] + "'", "let each layer be in one group",
+                        Severity::Usage});
+  if (!errors.empty()) return errors;
+  return groups;
+}
+
+std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& device,
+                                 const Plan& plan, std::vector<TileGroup> groups, double share) {
+  const GroupSearch search(graph, device, plan, {}, share);
+  for (TileGroup& group : groups)
+    if (group.tiles == 0)
+      group.tiles = search.fewestTiles(group.first, group.end).value_or(kTiles.back());
+  return groups;
+}
 
 std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan& plan,
                                         const std::vector<TileGroup>& groups) {

@@ -14,6 +14,8 @@
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/cost/work.h"
 #include "heddle/device/device.h"
+#include "heddle/planner/make_plan.h"
+#include "heddle/support/result.h"
 #include "heddle/tiling/plan.h"
 
 namespace heddle {
@@ -23,6 +25,11 @@ struct TileGroup {
   std::int64_t tiles = 1;
   friend bool operator==(const TileGroup&, const TileGroup&) = default;
 };
+
+// Errors: PLAN011 a name that no layer has, a group that ends before it begins, or that meets
+//         another.
+Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
+                                           const std::vector<PlanOptions::Group>& named);
 
 // All layers in the graph's order, those of a group tile by tile. Needs: groups in order, which do
 // not meet; a tensor that is channels of another is written in the same group as the others there,
@@ -34,6 +41,11 @@ std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan&
 // that the plan's schedule must keep of each; 0 for all others.
 std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& plan,
                                      const std::vector<TileGroup>& groups);
+
+// The same groups; those of 0 tiles with as few as keep rows in that share of a memtile's memory,
+// or with as many as there are rows.
+std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& device,
+                                 const Plan& plan, std::vector<TileGroup> groups, double share);
 
 // Network inputs that only layers of one group read: out of DDR row by row they take no memory.
 std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,

@@ -11,6 +11,9 @@
 //
 // Source: paper 004, sections on subvolumes and on the mapping to the mesh; docs/plan.md.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
 #include "heddle/support/result.h"
@@ -23,8 +26,16 @@ struct PlanOptions {
   // 0: the paper's dataflow, its cut over time by a first estimate. 1: what the closed form finds
   // fastest.
   int effort = 1;
-  // Whether layers whose tensors spill may be tiled depth-wise; never at effort 0.
-  bool tiles = true;
+  // Depth-wise tiling, never at effort 0: groups of layers whose tensors spill, where the closed
+  // form finds that faster; nowhere; or the given groups alone, in any case.
+  enum class Tiling { Auto, Off, Given };
+  Tiling tiling = Tiling::Auto;
+  struct Group {  // all layers from one to another, by name
+    std::string first, last;
+    std::int64_t tiles = 0;  // 0: the fewest that fit the memtiles
+    friend bool operator==(const Group&, const Group&) = default;
+  };
+  std::vector<Group> groups;
 };
 // Whether the plan is of the network with its additions fused (canon/fuse_adds.h), which the
 // paper's are not.
@@ -34,7 +45,8 @@ constexpr bool fusesAdds(const PlanOptions& options) { return options.effort > 0
 //          keeps the device's limits where a plan was found that does; else it exceeds them least.
 // Errors: PLAN001 a layer that no tiling brings into a core's memory (names what the smallest one
 //         needs); PLAN002 a column or row of cores that no wire reaches whole, or that the memtile
-//         it needs cannot feed; MEM001 a layer's streams alone do not fit a memtile.
+//         it needs cannot feed; PLAN011 a group of options.groups that names no layers, or some
+//         twice; MEM001 a layer's streams alone do not fit a memtile.
 Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
                       const PlanOptions& options = {});
 

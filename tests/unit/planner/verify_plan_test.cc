@@ -208,6 +208,18 @@ const Broken kBrokenPlans[] = {
      [](Planned& p) {
        p.plan.homes[p.tensor("left_out")] = {{0, {0, 8}, {0, 8}, {0, 2}}};
      }},
+    {"RingOfMoreRowsThanThereAre", "PLAN007",
+     "a home keeps rows by turns that it has not, or that come or leave whole",
+     [](Planned& p) { p.plan.homes[p.tensor("after_out")][0].ring = 9; }},
+    {"RingOfAnInput", "PLAN007",
+     "a home keeps rows by turns that it has not, or that come or leave whole",
+     [](Planned& p) { p.plan.homes[p.tensor("x")][0].ring = 4; }},
+    {"RingThatLosesRows", "PLAN008",
+     "the step reads a row in whose place another lies by then",
+     [](Planned& p) { p.plan.homes[p.tensor("after_out")][0].ring = 7; }},
+    {"TurnsOverMoreDdrChannels", "PLAN006",
+     "a route names no core that computes, no wire, or what is not there",
+     [](Planned& p) { p.layer("after").weights[0].ddrTurns = 3; }},
     {"StepBeforeItsOperands", "PLAN008", "the step reads what no earlier step has computed",
      [](Planned& p) { std::swap(p.plan.schedule[0], p.plan.schedule[3]); }},
     {"StepTwice", "PLAN008", "the step computes what an earlier one has computed",

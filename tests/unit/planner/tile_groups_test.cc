@@ -1,0 +1,169 @@
+#include "../../../src/planner/tile_groups.h"
+
+#include <gtest/gtest.h>
+
+#include "../graphs.h"
+#include "heddle/memory/allocate.h"
+#include "heddle/planner/count_work.h"
+#include "heddle/tiling/views.h"
+
+namespace heddle {
+namespace {
+
+using testing::GraphBuilder;
+using testing::square;
+
+// 3x3, 3x3, pool 2x2 of 16 rows.
+CanonicalGraph chain() {
+  GraphBuilder b("chain");
+  const TensorId first = b.conv("first", b.input("x", {16, 16, 16}), 16, square(3, 1, 1));
+  const TensorId second = b.conv("second", first, 16, square(3, 1, 1));
+  return b.finish(b.maxPool("pool", second, square(2, 2)));
+}
+
+Device paper(std::vector<std::pair<std::string, std::string>> settings) {
+  const Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                 {.mesh = {{2, 2}}, .settings = std::move(settings)});
+  EXPECT_TRUE(device) << device.diagnostics();
+  return *device;
+}
+
+Plan planOf(const CanonicalGraph& graph, const Device& device, const PlanOptions& options = {}) {
+  const Result<Plan> plan = makePlan(graph, device, options);
+  EXPECT_TRUE(plan) << plan.diagnostics();
+  EXPECT_EQ(verify(*plan, graph, device), Diagnostics{});
+  return *plan;
+}
+
+using Steps = std::vector<ScheduleStep>;
+
+TEST(TileGroups, FollowRowsBackThroughKernelsAndPools) {
+  const CanonicalGraph graph = chain();
+  const Plan plan = planOf(graph, paper({}));
+  const LayerId first(0), second(1), pool(2);
+  EXPECT_EQ(tiledSchedule(graph, plan, {{0, 3, 2}}), (Steps{{first, {0, 9}},
+                                                            {second, {0, 8}},
+                                                            {pool, {0, 4}},
+                                                            {first, {9, 7}},
+                                                            {second, {8, 8}},
+                                                            {pool, {4, 4}}}));
+}
+
+TEST(TileGroups, LeaveOtherLayersInTheirOrder) {
+  const CanonicalGraph graph = chain();
+  const Plan plan = planOf(graph, paper({}));
+  const LayerId first(0), second(1), pool(2);
+  EXPECT_EQ(tiledSchedule(graph, plan, {{1, 3, 2}}), (Steps{{first, {0, 16}},
+                                                            {second, {0, 8}},
+                                                            {pool, {0, 4}},
+                                                            {second, {8, 8}},
+                                                            {pool, {4, 4}}}));
+}
+
+TEST(TileGroups, KeepTheRowsThatTheNextTileReads) {
+  const CanonicalGraph graph = chain();
+  Plan plan = planOf(graph, paper({}));
+  const std::vector<TileGroup> groups{{0, 3, 2}};
+  plan.schedule = tiledSchedule(graph, plan, groups);
+  const std::vector<std::int64_t> rows = rowsToKeep(graph, plan, groups);
+  EXPECT_EQ(rows[graph.ops[0].output.at()], 9);  // 7 .. 15 when the second tile reads it
+  EXPECT_EQ(rows[graph.ops[1].output.at()], 8);
+  EXPECT_EQ(rows[graph.ops[2].output.at()], 0);  // leaves
+  EXPECT_EQ(rows[graph.inputs[0].tensor.at()], 0);
+}
+
+TEST(TileGroups, RingsAsLongAsTheyMustBeAndNoLonger) {
+  const CanonicalGraph graph = chain();
+  const Device device = paper({});
+  Plan plan = planOf(graph, device);
+  const std::vector<TileGroup> groups{{0, 3, 4}};
+  plan.schedule = tiledSchedule(graph, plan, groups);
+  const std::vector<std::int64_t> rows = rowsToKeep(graph, plan, groups);
+  for (const std::size_t op : {0u, 1u}) {
+    const std::size_t tensor = graph.ops[op].output.at();
+    for (HomeBox& box : plan.homes[tensor]) box.ring = rows[tensor];
+    EXPECT_EQ(verify(plan, graph, device), Diagnostics{});
+    for (HomeBox& box : plan.homes[tensor]) --box.ring;
+    ASSERT_FALSE(verify(plan, graph, device).empty());
+    EXPECT_EQ(verify(plan, graph, device)[0].code, "PLAN008");
+    for (HomeBox& box : plan.homes[tensor]) ++box.ring;
+  }
+}
+
+// Memtiles that hold some rows of each tensor, and a slow DDR.
+Device small() {
+  return paper({{"memtile.memory", "8 KiB"}, {"links.ddr.read", "0.1 GB/s"},
+                {"links.ddr.write", "0.1 GB/s"}});
+}
+
+CanonicalGraph wide() {
+  GraphBuilder b("wide");
+  const TensorId first = b.conv("first", b.input("x", {64, 32, 8}), 8, square(3, 1, 1));
+  const TensorId second = b.conv("second", first, 8, square(3, 1, 1));
+  const TensorId sum = b.add("sum", b.conv("third", second, 8, square(3, 1, 1)), first);
+  return b.finish(b.maxPool("pool", sum, square(2, 2)));
+}
+
+std::int64_t cyclesOf(const CanonicalGraph& graph, const Plan& plan, const Device& device) {
+  const Result<MemoryPlan> memory = allocateMemory(graph, plan, device);
+  EXPECT_TRUE(memory) << memory.diagnostics();
+  return timesInClosedForm(graph, plan, *memory, device).back().end.raw();
+}
+
+TEST(MakePlan, TilesLayersDepthWiseWhereTheirTensorsSpill) {
+  const CanonicalGraph graph = wide();
+  const Device device = small();
+  const Plan tiled = planOf(graph, device);
+  const Plan whole = planOf(graph, device, {.tiling = PlanOptions::Tiling::Off});
+  EXPECT_EQ(whole.schedule.size(), graph.ops.size());
+  EXPECT_GT(tiled.schedule.size(), graph.ops.size());
+  for (const std::size_t op : {0u, 1u, 2u}) {
+    const Home& home = tiled.homes[graph.ops[op].output.at()];
+    ASSERT_FALSE(home.empty()) << graph.ops[op].name;
+    EXPECT_GT(home[0].ring, 0) << graph.ops[op].name;
+  }
+  EXPECT_LT(cyclesOf(graph, tiled, device) * 2, cyclesOf(graph, whole, device));
+}
+
+TEST(MakePlan, TilesNothingThatDoesNotSpill) {
+  const CanonicalGraph graph = wide();
+  EXPECT_EQ(planOf(graph, paper({})).schedule.size(), graph.ops.size());
+}
+
+TEST(MakePlan, TilesTheGroupsThatAreNamed) {
+  const CanonicalGraph graph = wide();
+  const Plan plan = planOf(graph, paper({}),
+                           {.tiling = PlanOptions::Tiling::Given,
+                            .groups = {{.first = "second", .last = "pool", .tiles = 3}}});
+  EXPECT_EQ(plan.schedule.size(), 1 + 3 * 4u);
+  EXPECT_EQ(plan.schedule[0], (ScheduleStep{LayerId(0u), {0, 64}}));
+}
+
+struct BadGroups {
+  const char* name;
+  std::vector<PlanOptions::Group> groups;
+  const char* summary;
+};
+class RefusedGroups : public ::testing::TestWithParam<BadGroups> {};
+
+TEST_P(RefusedGroups, AreNamed) {
+  const Result<Plan> plan =
+      makePlan(wide(), paper({}),
+               {.tiling = PlanOptions::Tiling::Given, .groups = GetParam().groups});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.diagnostics()[0].code, "PLAN011");
+  EXPECT_EQ(plan.diagnostics()[0].summary, GetParam().summary);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Groups, RefusedGroups,
+    ::testing::Values(BadGroups{"Unknown", {{"first", "secnd"}}, "no layer has the name 'secnd'"},
+                      BadGroups{"Backwards", {{"pool", "first"}},
+                                "the group ends before it begins"},
+                      BadGroups{"Meeting", {{"first", "third"}, {"second", "pool"}},
+                                "two groups hold the same layer"}),
+    [](const auto& bad) { return bad.param.name; });
+
+}  // namespace
+}  // namespace heddle
