@@ -110,6 +110,7 @@ class MeshPlan {
       return std::move(only.plan);
     }
     std::optional<Timed> best, bestTiled;
+    std::vector<std::pair<Timed, Finalists>> toTile;
     Diagnostics errors;
     for (const std::int64_t part : kStagingParts) {
       const Finalists some = stagedIn(finalists, stagingOf(part));
@@ -118,7 +119,7 @@ class MeshPlan {
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
-      if (thrift_.tiles && (spills || !given_.empty())) tile(*next, some, wires, bestTiled);
+      if (thrift_.tiles && (spills || !given_.empty())) toTile.emplace_back(*next, some);
       // The closed form errs more where rows wait for DDR, to the side of too little.
       const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
       if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * worthwhile)
@@ -126,6 +127,8 @@ class MeshPlan {
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
+    if (best->spills || !given_.empty())
+      for (const auto& [base, some] : toTile) tile(base, some, wires, bestTiled);
     const bool isFaster = bestTiled && (best->end - bestTiled->end).raw() * 1000 >
                                            best->end.raw() * kTilingWorthwhile;
     return std::move(bestTiled && (isFaster || !given_.empty()) ? bestTiled->plan : best->plan);
