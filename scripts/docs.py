@@ -24,7 +24,7 @@ AREAS = {
     "CLI": "the command line", "FILE": "files and folders", "ONNX": "reading a model", "GRAPH": "the graph as read",
     "CANON": "folding the quantization", "DEV": "device descriptions", "PLAN": "planning the layers",
     "MEM": "placing tensors", "PROG": "checking a program", "ASM": "reading asm", "MACH": "running a program",
-    "VER": "the proof", "SIM": "a saved program", "TIME": "reading a timeline", "REPORT": "reading a report", "NPY": "arrays", "HOST": "host operators",
+    "VER": "the proof", "SIM": "a saved program", "TIME": "reading a timeline", "REPORT": "reading a report", "EXPL": "explaining a run", "NPY": "arrays", "HOST": "host operators",
     "SPARSE": "sparsity and masks", "PACK": "packing buffers", "SWEEP": "sweeps over devices",
     "BUG": "bugs of heddle",
 }

@@ -1,4 +1,4 @@
-// heddle compile | simulate | interpret | inspect | compare | prune | view | export |
+// heddle compile | simulate | interpret | inspect | explain | compare | prune | view | export |
 // allocate | sweep | collect. Exit status: 0 done, 1 bad input, 2 usage, 3 does not fit, 70 a bug,
 // 130 interrupted.
 #include <sys/resource.h>
@@ -51,6 +51,7 @@ struct Run {
   }
   Diagnostics operator()(const InspectOptions& o) const { return with(o, inspectCommand, shown); }
   Diagnostics operator()(const CompareOptions& o) const { return with(o, compareCommand, shown); }
+  Diagnostics operator()(const ExplainOptions& o) const { return with(o, explainCommand, shown); }
   Diagnostics operator()(const PruneCommandOptions& o) const {
     return with(o, pruneCommand, shown);
   }

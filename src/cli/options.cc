@@ -334,6 +334,18 @@ void describeCompare(CLI::App& app, Texts& t) {
   addVerbosity(c, t);
 }
 
+void describeExplain(CLI::App& app, Texts& t) {
+  CLI::App& c = *app.add_subcommand(
+      "explain", "say why a run takes its time: what binds, and why a layer is mapped as it is");
+  c.footer(
+      "examples:\n  heddle explain out/resnet50-4x4\n"
+      "  heddle explain out/resnet50-4x4 s2b1_a");
+  c.add_option("OUT LAYER", t.paths, "folder that compile wrote, and a layer's name")
+      ->type_name("FOLDER [NAME]")
+      ->expected(0, 2);
+  addVerbosity(c, t);
+}
+
 void describePrune(CLI::App& app, Texts& t) {
   CLI::App& c = *app.add_subcommand(
       "prune", "write a model with zeros for the least important blocks of its weights");
@@ -612,6 +624,15 @@ Result<Command> compareOf(const Texts& t) {
       .verbosity = t.verbosity});
 }
 
+Result<Command> explainOf(const Texts& t) {
+  if (t.paths.empty())
+    return missing("explain", "the folder is missing",
+                   "write 'heddle explain OUT' or 'heddle explain OUT LAYER'");
+  ExplainOptions o{.folder = t.paths[0], .layer = {}, .verbosity = t.verbosity};
+  if (t.paths.size() > 1) o.layer = t.paths[1];
+  return Command(std::move(o));
+}
+
 PruneOptions blocksOf(const Texts& t) {
   PruneOptions o;
   readBlock(t.block, o);
@@ -836,9 +857,9 @@ Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
       command && !option ? std::vector<std::string>{}
       : command          ? optionNames(*command)
       : option           ? std::vector<std::string>{"--help", "--version"}
-                         : std::vector<std::string>{"compile",  "simulate", "interpret", "inspect",
-                                                    "compare",  "prune",    "view",      "export",
-                                                    "allocate", "sweep",    "collect"};
+                         : std::vector<std::string>{"compile", "simulate", "interpret", "inspect",
+                                                    "explain", "compare",  "prune",     "view",
+                                                    "export",  "allocate", "sweep",     "collect"};
   const std::string bare = word.substr(0, word.find('='));
   const auto nearest = nearestWord(bare, candidates);
   const std::string where = command ? "heddle " + command->get_name() : "heddle";
@@ -865,6 +886,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
   describeSimulate(app, texts);
   describeInterpret(app, texts);
   describeInspect(app, texts);
+  describeExplain(app, texts);
   describeCompare(app, texts);
   describePrune(app, texts);
   describeView(app, texts);
@@ -886,6 +908,7 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
     if (command->get_name() == "compile") return compileOf(texts);
     if (command->get_name() == "simulate") return simulateOf(texts);
     if (command->get_name() == "interpret") return interpretOf(texts);
+    if (command->get_name() == "explain") return explainOf(texts);
     if (command->get_name() == "compare") return compareOf(texts);
     if (command->get_name() == "prune") return pruneOf(texts);
     if (command->get_name() == "view") return viewOf(texts);

@@ -13,10 +13,10 @@ namespace heddle {
 struct PrintText {  // --help, --version
   std::string text;
 };
-using Command =
-    std::variant<PrintText, CompileOptions, SimulateCommandOptions, InterpretOptions,
-                 InspectOptions, CompareOptions, PruneCommandOptions, ViewOptions, ExportOptions,
-                 AllocateOptions, SweepOptions, SweepTimelineOptions, CollectOptions>;
+using Command = std::variant<PrintText, CompileOptions, SimulateCommandOptions, InterpretOptions,
+                             InspectOptions, CompareOptions, ExplainOptions, PruneCommandOptions,
+                             ViewOptions, ExportOptions, AllocateOptions, SweepOptions,
+                             SweepTimelineOptions, CollectOptions>;
 
 // `arguments` without the program's name.
 // Errors, all Usage: CLI001 an unknown word (with the nearest right one); CLI002 a bad value;

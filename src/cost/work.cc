@@ -139,6 +139,29 @@ StepCycles::Engine StepClock::withWhole(StepCycles::Engine channel, std::size_t 
   return channel;
 }
 
+StepTerms StepClock::termsOf(const StepCycles& step, const StepPlace& place) const {
+  StepTerms terms{.compute = Cycles(step.compute_),
+                  .output = Cycles(step.output_),
+                  .wires = {},
+                  .firstRows = Cycles(step.span_.first)};
+  for (const StepCycles::Engine& wire : step.wires_) {
+    terms.wires.push_back({Cycles(wire.activations), Cycles(wire.weights)});
+    terms.firstRecord = std::max(terms.firstRecord, Cycles(wire.firstWeights));
+  }
+  for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {
+    const StepCycles::Engine channel = withWhole(step.ddrRead_[c], c, place.reads, ddrRead_);
+    if (Cycles(channel.weights + channel.activations) <= terms.ddrReadWeights + terms.ddrReadRows)
+      continue;
+    terms.ddrReadWeights = Cycles(channel.weights);
+    terms.ddrReadRows = Cycles(channel.activations);
+  }
+  for (std::size_t c = 0; c < step.ddrWrite_.size(); ++c) {
+    const StepCycles::Engine channel = withWhole(step.ddrWrite_[c], c, place.writes, ddrWrite_);
+    terms.ddrWrite = std::max(terms.ddrWrite, Cycles(channel.activations));
+  }
+  return terms;
+}
+
 // When core memory that a step needs is no longer that of one before it.
 N StepClock::roomFree(const CoreBytes& bytes) const {
   for (std::size_t before = past_.size(); before-- > 0;)

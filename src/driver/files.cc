@@ -141,19 +141,11 @@ Result<Content> readWhole(const fs::path& path, std::uintmax_t most) {
 
 }  // namespace
 
-const std::vector<std::string> kOutputNames = {"plan.txt",
-                                               "program.asm",
-                                               "weights.bin",
-                                               "device.yaml",
-                                               "timeline.json",
-                                               "report.json",
-                                               "timeline.html",
-                                               "report.md",
-                                               "layers.csv",
-                                               "timeline.chrome.json",
-                                               "timeline.perfetto-trace",
-                                               "timeline.csv",
-                                               "timeline.vcd"};
+const std::vector<std::string> kOutputNames = {
+    "plan.txt",      "program.asm", "weights.bin",          "device.yaml",
+    "timeline.json", "report.json", "explain.json",         "timeline.html",
+    "report.md",     "layers.csv",  "timeline.chrome.json", "timeline.perfetto-trace",
+    "timeline.csv",  "timeline.vcd"};
 
 Result<std::string> readTextFile(const fs::path& path, std::uintmax_t most) {
   return readWhole<std::string>(path, most);

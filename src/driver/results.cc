@@ -1,5 +1,6 @@
 #include "heddle/driver/results.h"
 
+#include "explanation.h"
 #include "heddle/emit/timeline_json.h"
 #include "road.h"
 
@@ -27,6 +28,7 @@ Diagnostics writeReport(const Compilation& run, OutputFolder& folder) {
   if (faults.empty()) faults = folder.write("timeline.html", timelineHtml({timeline}));
   if (faults.empty()) faults = folder.write("layers.csv", layersCsv(*run.report));
   if (faults.empty()) faults = folder.write("report.md", reportMarkdown(*run.report));
+  if (faults.empty()) faults = folder.write("explain.json", explanationJson(explanationOf(run)));
   Report report = *run.report;
   report.effort.peakBytes = peakMemoryBytes();
   if (faults.empty()) faults = folder.write("report.json", reportJson(report));

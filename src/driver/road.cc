@@ -113,14 +113,19 @@ void fuseNetwork(Network& run) {
   run.fused = fuseAdds(run.unfused());
 }
 
-Diagnostics planNetwork(Compilation& run, const PlanOptions& options) {
+Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked) {
   const Timed timed(run.effort.compileSeconds);
-  Result<Plan> plan = makePlan(run.network(), *run.device, options);
-  if (!plan) return plan.diagnostics();
-  if (Diagnostics faults = verify(*plan, run.network(), *run.device); !faults.empty())
-    return asBugs(std::move(faults));
-  run.plan = std::move(*plan);
-  return {};
+  if (asked) {
+    Result<ChosenPlan> chosen = choosePlan(run.network(), *run.device, options);
+    if (!chosen) return chosen.diagnostics();
+    run.plan = std::move(chosen->plan);
+    run.choices = std::move(chosen->choices);
+  } else {
+    Result<Plan> plan = makePlan(run.network(), *run.device, options);
+    if (!plan) return plan.diagnostics();
+    run.plan = std::move(*plan);
+  }
+  return asBugs(verify(*run.plan, run.network(), *run.device));
 }
 
 Diagnostics planMemory(Compilation& run) {

@@ -29,7 +29,8 @@ Result<Canonicalized> canonicalizeGraph(Network& run);  // of the graph, under t
 Diagnostics canonicalizeModel(Network& run);            // the same, into its place
 Diagnostics propagateZeros(Network& run);
 void fuseNetwork(Network& run);  // residual additions
-Diagnostics planNetwork(Compilation& run, const PlanOptions& options);
+// `asked`: also what the plan was chosen among.
+Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked);
 Diagnostics planMemory(Compilation& run);
 void timeInClosedForm(Compilation& run, const MemoryPlan& memory);  // the plan's steps
 Diagnostics makeProgram(Compilation& run);  // generated, verified, with the hashes of all files

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "choices.h"
 #include "streams.h"
 
 namespace heddle {
@@ -39,13 +40,14 @@ DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t l
 class Choice {
  public:
   Choice(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
-         FinalistCycles& cycles, Plan& plan)
+         FinalistCycles& cycles, Plan& plan, std::vector<LayerChoice>* choices)
       : graph_(graph),
         device_(device),
         memory_(memory),
         plan_(plan),
         cycles_(cycles),
         whole_(graph, plan, memory),
+        choices_(choices),
         clock_(device) {}
 
   void skip() { clock_.next({}); }
@@ -76,16 +78,27 @@ class Choice {
       return !best ||
              (best->end - end).raw() * 1000 > (best->end - now_).raw() * worthwhile(mapping);
     };
+    std::vector<TriedMapping> tried;
     for (const Mapping* mapping : finalists) {
       const std::int64_t staged = recordPlaces(plan_, *mapping, device_);
       const bool apart = keepDdrChannelsApart(*mapping, inputs, staged, device_);
       const FinalistCycles::Asked asked{mapping, places, apart};
       setBuffers(place, *mapping, coreBaseAfter(coresEnd_, *mapping, device_), staged);
-      if (best && !isBetter(*mapping, clock_.endOf(cycles_.leastOf(plan_, step, asked), place)))
-        continue;
+      if (best) {
+        const Cycles least = clock_.endOf(cycles_.leastOf(plan_, step, asked), place);
+        if (!isBetter(*mapping, least)) {
+          tried.push_back({mapping, least - now_, false});
+          continue;
+        }
+      }
       const StepCycles& cycles = cycles_.of(plan_, step, asked);
       const Cycles end = clock_.endOf(cycles, place);
+      tried.push_back({mapping, end - now_, true});
       if (isBetter(*mapping, end)) best = Trial{mapping, apart, &cycles, place, end};
+    }
+    if (choices_) {
+      const auto time = [&](const Mapping& m) { return timeOf(step, m, inputs, places); };
+      (*choices_)[layer] = choiceAmong(tried, best->mapping, time);
     }
     clock_.next(*best->cycles, best->place);
     now_ = best->end;
@@ -104,12 +117,25 @@ class Choice {
     Cycles end;
   };
 
+  // What the step would add with a mapping. The plan holds that afterwards.
+  MappingTime timeOf(std::size_t step, const Mapping& mapping, const DdrInputs& inputs,
+                     std::size_t places) {
+    const std::int64_t staged = recordPlaces(plan_, mapping, device_);
+    const bool apart = keepDdrChannelsApart(mapping, inputs, staged, device_);
+    StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
+    setBuffers(place, mapping, coreBaseAfter(coresEnd_, mapping, device_), staged);
+    StepClock clock = clock_;
+    const StepTime time = clock.next(cycles_.of(plan_, step, {&mapping, places, apart}), place);
+    return {time.end - now_, time.boundBy};
+  }
+
   const CanonicalGraph& graph_;
   const Device& device_;
   const MemoryPlan& memory_;
   Plan& plan_;
   FinalistCycles& cycles_;
   WholeTensors whole_;
+  std::vector<LayerChoice>* choices_;  // null: nobody asks
   StepClock clock_;
   Cycles now_{0};              // the end of the steps before
   std::int64_t coresEnd_ = 0;  // of the buffers of the step before
@@ -159,8 +185,9 @@ const StepCycles& FinalistCycles::leastOf(Plan& plan, std::size_t step, const As
 }
 
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
-                    const Finalists& finalists, FinalistCycles& cycles, Plan& plan) {
-  Choice choice(graph, device, memory, cycles, plan);
+                    const Finalists& finalists, FinalistCycles& cycles, Plan& plan,
+                    std::vector<LayerChoice>* choices) {
+  Choice choice(graph, device, memory, cycles, plan, choices);
   std::vector<const Mapping*> taken(plan.layers.size());
   for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
     const std::size_t layer = plan.schedule[s].layer.at();

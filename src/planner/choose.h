@@ -10,6 +10,7 @@
 #include "heddle/device/device.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/tiling/plan.h"
 
 namespace heddle {
@@ -59,9 +60,11 @@ class FinalistCycles {
 // A layer of several steps is mapped as the first of them asks.
 // Needs: plan.layers holds one of each layer's finalists; `memory` is the plan's.
 // Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
-// longer true.
+// longer true. `choices`, where given, has a place for each layer, and gets what these had to
+// choose from.
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
-                    const Finalists& finalists, FinalistCycles& cycles, Plan& plan);
+                    const Finalists& finalists, FinalistCycles& cycles, Plan& plan,
+                    std::vector<LayerChoice>* choices = nullptr);
 
 // Which DDR channels bring what, now that it is known which tensors live in DDR.
 void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan);

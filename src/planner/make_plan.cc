@@ -73,6 +73,7 @@ struct Timed {
   Plan plan;
   Cycles end;
   bool spills = false;  // some tensor that was to have a home has none
+  PlanChoices choices;
 };
 
 // The plan for the first rows and columns of `whole`.
@@ -80,13 +81,14 @@ class MeshPlan {
  public:
   // `given`: groups that are tiled in any case; none: those that promise to be faster.
   MeshPlan(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift,
-           const std::vector<TileGroup>& given, WorkCounter& count)
+           const std::vector<TileGroup>& given, WorkCounter& count, bool asked)
       : graph_(graph),
         whole_(whole),
         device_(whole),
         thrift_(thrift),
         given_(given),
         count_(count),
+        asked_(asked),
         cycles_(graph, whole, count) {
     device_.rows = thrift.rows;
     device_.columns = thrift.columns;
@@ -96,7 +98,7 @@ class MeshPlan {
   // Of several sizes of the staging the one whose plan ends first: a small one leaves room for
   // activations, a large one lets weights come further ahead. Small records are among the finalists
   // of each.
-  Result<Plan> make() {
+  Result<ChosenPlan> make() {
     HEDDLE_TRY(DataflowWires wires, chooseWires(device_));
     if (!thrift_.ownChannel) wires.rowChannel = 0;
     std::vector<std::int64_t> stagings{stagingOf(kStagingParts.front())};
@@ -107,7 +109,7 @@ class MeshPlan {
     const Finalists& finalists = pool.ofLayer;
     if (!thrift_.menu) {
       HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
-      return std::move(only.plan);
+      return ChosenPlan{std::move(only.plan), std::move(only.choices)};
     }
     std::optional<Timed> best, bestTiled;
     std::vector<std::pair<Timed, Finalists>> toTile;
@@ -131,7 +133,8 @@ class MeshPlan {
       for (const auto& [base, some] : toTile) tile(base, some, wires, bestTiled);
     const bool isFaster = bestTiled && (best->end - bestTiled->end).raw() * 1000 >
                                            best->end.raw() * kTilingWorthwhile;
-    return std::move(bestTiled && (isFaster || !given_.empty()) ? bestTiled->plan : best->plan);
+    Timed& chosen = bestTiled && (isFaster || !given_.empty()) ? *bestTiled : *best;
+    return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
   }
 
  private:
@@ -211,17 +214,23 @@ class MeshPlan {
     const std::vector<Home> proposed = plan.homes;
     HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
     setDdrChannels(graph_, whole_, plan);
-    if (!thrift_.menu) return Timed{std::move(plan), {}, false};
+    PlanChoices choices{.layers = {}, .proposed = proposed};
+    if (!thrift_.menu) return Timed{std::move(plan), {}, false, std::move(choices)};
     const bool spills = plan.homes != proposed;
     Plan chosen = plan;
-    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen);
+    std::vector<LayerChoice> weighed(graph_.ops.size());
+    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen, asked_ ? &weighed : nullptr);
     const Cycles end = closedFormEnd(graph_, plan, memory, whole_, count_);
     const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen);
-    if (!placed) return Timed{std::move(plan), end, spills};
+    if (!placed) return Timed{std::move(plan), end, spills, std::move(choices)};
     setDdrChannels(graph_, whole_, chosen);
     const Cycles better = closedFormEnd(graph_, chosen, *placed, whole_, count_);
-    return better < end ? Timed{std::move(chosen), better, spills}
-                        : Timed{std::move(plan), end, spills};
+    const bool keepsFirst = better >= end;
+    // Weighed for nothing, but where the first of each layer are what was chosen.
+    if (asked_ && (!keepsFirst || chosen.layers == plan.layers))
+      choices.layers = std::move(weighed);
+    if (keepsFirst) return Timed{std::move(plan), end, spills, std::move(choices)};
+    return Timed{std::move(chosen), better, spills, std::move(choices)};
   }
 
   const CanonicalGraph& graph_;
@@ -230,6 +239,7 @@ class MeshPlan {
   Thrift thrift_;
   const std::vector<TileGroup>& given_;
   WorkCounter& count_;
+  bool asked_;                          // what the layers had to choose from
   FinalistCycles cycles_;               // of the pool of make() and these
   std::deque<FinalistPool> tilePools_;  // for groups that were tried
 };
@@ -238,15 +248,16 @@ class MeshPlan {
 // thing after another and keeps what helps; then the same on fewer and fewer cores.
 class ThriftyPlan {
  public:
-  ThriftyPlan(const CanonicalGraph& graph, const Device& device, const PlanOptions& options)
-      : graph_(graph), device_(device), options_(options), count_(graph, device) {}
+  ThriftyPlan(const CanonicalGraph& graph, const Device& device, const PlanOptions& options,
+              bool asked)
+      : graph_(graph), device_(device), options_(options), count_(graph, device), asked_(asked) {}
 
-  Result<Plan> make() {
+  Result<ChosenPlan> make() {
     if (options_.tiling == PlanOptions::Tiling::Given) {
       HEDDLE_TRY(given_, namedGroups(graph_, options_.groups));
     }
     HEDDLE_TRY(Tried best, tryOut(all()));
-    if (device_.limits == Limits{}) return std::move(best.plan);
+    if (device_.limits == Limits{}) return std::move(best.chosen);
     giveUpWhatHelps(best);
     std::optional<Thrift> mesh = onFewerCores(all());
     for (; mesh && best.excess != Excess{}; mesh = onFewerCores(*mesh)) {
@@ -255,7 +266,7 @@ class ThriftyPlan {
       giveUpWhatHelps(*next);
       if (next->excess < best.excess) best = std::move(*next);
     }
-    return std::move(best.plan);
+    return std::move(best.chosen);
   }
 
  private:
@@ -268,14 +279,15 @@ class ThriftyPlan {
 
   struct Tried {
     Thrift thrift;
-    Plan plan;
+    ChosenPlan chosen;
     Excess excess;
   };
 
   Result<Tried> tryOut(const Thrift& thrift) {
-    HEDDLE_TRY(Plan plan, MeshPlan(graph_, device_, thrift, given_, count_).make());
-    const Excess excess = device_.limits == Limits{} ? Excess{} : excessOf(graph_, plan, device_);
-    return Tried{thrift, std::move(plan), excess};
+    HEDDLE_TRY(ChosenPlan chosen, MeshPlan(graph_, device_, thrift, given_, count_, asked_).make());
+    const Excess excess =
+        device_.limits == Limits{} ? Excess{} : excessOf(graph_, chosen.plan, device_);
+    return Tried{thrift, std::move(chosen), excess};
   }
 
   void giveUpWhatHelps(Tried& best) {
@@ -296,13 +308,20 @@ class ThriftyPlan {
   PlanOptions options_;
   std::vector<TileGroup> given_;
   WorkCounter count_;
+  bool asked_;
 };
 
 }  // namespace
 
 Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
                       const PlanOptions& options) {
-  return ThriftyPlan(graph, device, options).make();
+  HEDDLE_TRY(ChosenPlan chosen, ThriftyPlan(graph, device, options, false).make());
+  return std::move(chosen.plan);
+}
+
+Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
+                              const PlanOptions& options) {
+  return ThriftyPlan(graph, device, options, true).make();
 }
 
 }  // namespace heddle

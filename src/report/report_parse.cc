@@ -1,143 +1,12 @@
 // heddle.report/2, read back. The text may come from anywhere.
-#include <limits>
-#include <nlohmann/json.hpp>
-
+#include "entry_reader.h"
 #include "heddle/report/report.h"
-#include "heddle/support/fault_list.h"
 #include "heddle/support/json_fault.h"
 
 namespace heddle {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr const char* kFormat = "heddle.report/2";
-// Of any count: what every reader of JSON still holds exactly.
-constexpr std::int64_t kMostCount = std::int64_t{1} << 53;
-constexpr double kMostReal = 1e30;
-
-// An entry and its place, as "layers[3].cycles". Without an entry it stands for one whose fault has
-// been told, and so do those below it.
-struct Entry {
-  const Json* json = nullptr;
-  std::string place;
-};
-
-std::string found(const Json& json) {
-  if (json.is_number() || json.is_boolean()) return "found " + json.dump();
-  if (json.is_null()) return "found null";
-  return "found " + std::string(json.is_array() || json.is_object() ? "an " : "a ") +
-         json.type_name();
-}
-
-// Entries by name, each of the type that the caller expects; all faults of the file are told, and
-// 0, "" or nothing stands for a faulty entry.
-class EntryReader {
- public:
-  explicit EntryReader(const std::string& file) : file_(file), faults_(file) {}
-
-  FaultList& faults() { return faults_; }
-
-  void fault(const std::string& place, std::string summary, std::string what) {
-    if (faults_.full()) return faults_.add({});
-    faults_.add({.code = "REPORT003",
-                 .where = file_ + ", " + place,
-                 .summary = std::move(summary),
-                 .what = std::move(what),
-                 .mend = "take a report.json that this heddle has written and nobody has edited"});
-  }
-
-  Entry object(const Entry& in, const char* key) {
-    return expect(entry(in, key), &Json::is_object, "an object");
-  }
-
-  std::vector<Entry> list(const Entry& in, const char* key) {
-    const Entry array = expect(entry(in, key), &Json::is_array, "an array");
-    std::vector<Entry> entries;
-    if (!array.json) return entries;
-    for (std::size_t i = 0; i < array.json->size(); ++i)
-      entries.push_back({&(*array.json)[i], array.place + "[" + std::to_string(i) + "]"});
-    return entries;
-  }
-
-  std::int64_t count(const Entry& in, const char* key, std::int64_t low = 0,
-                     std::int64_t high = kMostCount) {
-    return countOf(entry(in, key), low, high);
-  }
-  std::optional<std::int64_t> countOrNull(const Entry& in, const char* key, std::int64_t low) {
-    const Entry at = entry(in, key);
-    if (!at.json || at.json->is_null()) return std::nullopt;
-    return countOf(at, low, kMostCount);
-  }
-
-  double real(const Entry& in, const char* key) { return realOf(entry(in, key), kMostReal); }
-  std::optional<double> realOrNull(const Entry& in, const char* key, double high = kMostReal) {
-    const Entry at = entry(in, key);
-    if (!at.json || at.json->is_null()) return std::nullopt;
-    return realOf(at, high);
-  }
-
-  bool truth(const Entry& in, const char* key) {
-    const Entry at = expect(entry(in, key), &Json::is_boolean, "true or false");
-    return at.json && at.json->get<bool>();
-  }
-
-  std::string text(const Entry& in, const char* key) { return textOf(entry(in, key)); }
-  std::vector<std::string> texts(const Entry& in, const char* key) {
-    std::vector<std::string> all;
-    for (const Entry& at : list(in, key)) all.push_back(textOf(at));
-    return all;
-  }
-
-  Entry expect(Entry at, bool (Json::*is)() const noexcept, const char* what) {
-    if (!at.json || (at.json->*is)()) return at;
-    fault(at.place, "an entry of the report is of the wrong type",
-          "expected " + std::string(what) + ", " + found(*at.json));
-    return {nullptr, at.place};
-  }
-
- private:
-  Entry entry(const Entry& in, const char* key) {
-    std::string place = in.place + (in.place.empty() ? "" : ".") + key;
-    if (!in.json) return {nullptr, std::move(place)};
-    const auto at = in.json->find(key);
-    if (at != in.json->end()) return {&*at, std::move(place)};
-    fault(place, "an entry of the report is missing", "");
-    return {nullptr, std::move(place)};
-  }
-
-  std::int64_t countOf(const Entry& at, std::int64_t low, std::int64_t high) {
-    if (!at.json) return 0;
-    const bool whole = at.json->is_number_integer();
-    const bool tooLarge =
-        whole && at.json->is_number_unsigned() &&
-        at.json->get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
-    const std::int64_t value = whole && !tooLarge ? at.json->get<std::int64_t>() : low - 1;
-    if (value >= low && value <= high) return value;
-    fault(at.place, "an entry of the report is not what it can be",
-          "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
-              ", " + found(*at.json));
-    return 0;
-  }
-
-  double realOf(const Entry& at, double high) {
-    if (!at.json) return 0;
-    const double value = at.json->is_number() ? at.json->get<double>() : -1;
-    if (value >= 0 && value <= high) return value;
-    fault(at.place, "an entry of the report is not what it can be",
-          "expected a number from 0 to " + Json(high).dump() + ", " + found(*at.json));
-    return 0;
-  }
-
-  std::string textOf(const Entry& at) {
-    const Entry text = expect(at, &Json::is_string, "a string");
-    return text.json ? text.json->get<std::string>() : std::string();
-  }
-
-  const std::string file_;
-  FaultList faults_;
-};
-
 Traffic readTraffic(EntryReader& read, const Entry& in) {
   Traffic traffic;
   traffic.ddrRead = Bytes(read.count(in, "ddrReadBytes"));
@@ -147,30 +16,13 @@ Traffic readTraffic(EntryReader& read, const Entry& in) {
   return traffic;
 }
 
-PerResource<Cycles> readPerResource(EntryReader& read, const Entry& in) {
-  PerResource<Cycles> cycles;
-  for (std::size_t r = 0; r < kResources; ++r)
-    cycles[r] = Cycles(read.count(in, name(static_cast<Resource>(r)).data()));
-  return cycles;
-}
-
-std::optional<Resource> readBoundBy(EntryReader& read, const Entry& layer) {
-  const std::string word = read.text(layer, "boundBy");
-  for (std::size_t r = 0; r < kResources; ++r)
-    if (word == name(static_cast<Resource>(r))) return static_cast<Resource>(r);
-  if (word != "none" && !word.empty())
-    read.fault(layer.place + ".boundBy", "an entry of the report is not what it can be",
-               "expected a resource or 'none', found '" + word + "'");
-  return std::nullopt;
-}
-
 LayerReport readLayer(EntryReader& read, const Entry& in) {
   LayerReport layer;
   layer.name = read.text(in, "name");
   layer.op = read.text(in, "op");
   layer.split = read.text(in, "split");
   layer.cycles = Cycles(read.count(in, "cycles"));
-  layer.boundBy = readBoundBy(read, in);
+  layer.boundBy = read.resource(in, "boundBy");
   layer.start = Cycles(read.count(in, "start"));
   layer.end = Cycles(read.count(in, "end"));
   if (const auto closedForm = read.countOrNull(in, "closedFormCycles", -kMostCount))
@@ -187,8 +39,8 @@ LayerReport readLayer(EntryReader& read, const Entry& in) {
   layer.weightsToCores = Bytes(read.count(in, "weightsToCoresBytes"));
   layer.inputsToCores = Bytes(read.count(in, "inputsToCoresBytes"));
   layer.cores = read.count(in, "cores");
-  layer.busy = readPerResource(read, read.object(in, "busyCycles"));
-  layer.waits = readPerResource(read, read.object(in, "waitCoreCycles"));
+  layer.busy = read.cyclesByResource(in, "busyCycles");
+  layer.waits = read.cyclesByResource(in, "waitCoreCycles");
   return layer;
 }
 
@@ -300,7 +152,7 @@ Result<Report> parseReport(const std::string& text, const std::string& name) {
   if (const auto fault = jsonFault(text)) return notAReport(name, *fault);
   const Json json = Json::parse(text);
   if (auto wrong = checkFormat(json, name)) return *wrong;
-  EntryReader read(name);
+  EntryReader read(name, "REPORT003", "report", "a report.json");
   const Entry root{&json, ""};
   Report report;
   readRun(read, root, report);

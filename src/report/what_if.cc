@@ -1,13 +1,8 @@
 #include "heddle/report/what_if.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <optional>
-#include <system_error>
-#include <thread>
 
-#include "heddle/machine/machine.h"
+#include "variants.h"
 
 namespace heddle {
 namespace {
@@ -30,40 +25,14 @@ std::vector<Resource> resourcesOf(const std::vector<LeafFacts>& leaves) {
 Result<std::vector<WhatIf>> whatIf(const Program& program, const Device& device) {
   const std::vector<LeafFacts> leaves = leafFacts(program);
   const std::vector<Resource> resources = resourcesOf(leaves);
-  // A question of time only: that a lock rises higher where an engine is so fast hinders nobody.
-  Device patient = device;
-  patient.limits.lockMaximum.reset();
-  std::vector<std::optional<Result<SimulateResult>>> results(resources.size());
-  std::vector<std::exception_ptr> broken(resources.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < resources.size(); i = next++) {
-      SimulateOptions options{.recordTimeline = false, .maxCycles = {}, .oneCycle = {}};
-      try {
-        for (const LeafFacts& leaf : leaves)
-          options.oneCycle.push_back(leaf.resource == resources[i]);
-        results[i] = simulateTime(program, patient, options);
-      } catch (...) {
-        broken[i] = std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    const std::size_t threads =
-        std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, resources.size() + 1);
-    try {
-      for (std::size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
-    } catch (const std::system_error&) {  // no more of them: those that are there do the work
-    }
-    work();
+  std::vector<Variant> variants;
+  for (const Resource resource : resources) {
+    Variant& variant = variants.emplace_back(device);
+    for (const LeafFacts& leaf : leaves) variant.oneCycle.push_back(leaf.resource == resource);
   }
+  HEDDLE_TRY(const std::vector<Cycles> cycles, runVariants(program, variants));
   std::vector<WhatIf> out;
-  for (std::size_t i = 0; i < resources.size(); ++i) {
-    if (broken[i]) std::rethrow_exception(broken[i]);
-    if (!*results[i]) return results[i]->diagnostics();
-    out.push_back({resources[i], (*results[i])->timeline.makespan});
-  }
+  for (std::size_t i = 0; i < resources.size(); ++i) out.push_back({resources[i], cycles[i]});
   return out;
 }
 

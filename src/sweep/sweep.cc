@@ -298,6 +298,7 @@ class Sweep {
                                    .seed = settings_.seed,
                                    .maxCycles = settings_.maxCycles,
                                    .whatIf = false,
+                                   .explain = false,
                                    .listing = false,
                                    .last = settings_.estimate ? Stage::MemoryPlan : Stage::Report};
     const Result<Compilation> run = compile(network, device, settings, quiet);

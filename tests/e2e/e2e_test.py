@@ -28,7 +28,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("HEDDLE_SHARED", SOURCE.parent / "shared"))
 PAPER_SECONDS = 10.77318e-3  # ResNet-50, dense, 4x4: Table II of the paper
 OUTPUTS = {"plan.txt", "program.asm", "weights.bin", "device.yaml", "timeline.json", "timeline.html", "report.json", "report.md",
-           "layers.csv"}
+           "layers.csv", "explain.json"}
 options = None
 
 
@@ -488,6 +488,73 @@ class CommandLine(Heddle):
     def test_each_help_has_an_example(self):
         for command in ("compile", "simulate", "interpret", "inspect", "prune", "view", "export"):
             self.assertIn(f"heddle {command} ", self.run_heddle(command, "--help").stdout)
+
+
+class Explain(Heddle):
+    def explained(self, *arguments):
+        return json.loads(self.run_heddle("explain", self.folder / "out", "--json", *arguments).stdout)
+
+    def test_figures_are_those_of_the_report(self):
+        report = self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2")
+        explanation = json.loads((self.folder / "out/explain.json").read_text())
+        self.assertEqual(explanation["cycles"], report["time"]["cycles"])
+        self.assertEqual([layer["name"] for layer in explanation["layers"]], [layer["name"] for layer in report["layers"]])
+        for layer, reported in zip(explanation["layers"], report["layers"]):
+            for key in ("cycles", "closedFormCycles", "boundBy", "boundSeconds", "busyCycles", "start", "end"):
+                self.assertEqual(layer[key], reported[key], key)
+            self.assertEqual(layer["mapping"]["split"], reported["split"])
+            moved = {entry["what"]: entry for entry in layer["bytes"]}
+            self.assertEqual(moved.get("weights over wires", {"movedBytes": 0})["movedBytes"], reported["weightsToCoresBytes"])
+            self.assertEqual(moved["inputs over wires"]["movedBytes"], reported["inputsToCoresBytes"])
+            for entry in layer["bytes"]:  # what differs by more than a little has its reason
+                if abs(entry["movedBytes"] - entry["neededBytes"]) > 0.02 * entry["neededBytes"]:
+                    self.assertTrue(entry["why"], (layer["name"], entry))
+            self.assertEqual(not layer["alternatives"], bool(layer["noAlternatives"]))
+        # --json says the same, of the run and of a layer
+        asked = self.explained()
+        self.assertTrue(asked.pop("keys"))
+        self.assertEqual(asked, explanation)
+        self.assertEqual(self.explained("conv1")["layer"], explanation["layers"][0])
+        self.assertNotIn("keys", explanation)
+
+    def test_what_a_key_gains_is_what_another_run_takes(self):
+        self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2", "--set", "links.memtile.write=8GB/s", "--set", "links.wire=3GB/s")
+        answers = {tuple(key["key"] for key in answer["raised"]): answer for answer in self.explained()["keys"]}
+        self.assertEqual(answers["links.memtile.write",]["heldBy"], ["links.ddr.read", "links.core.write"])
+        self.assertEqual(answers["links.memtile.write",]["gainCycles"], 0)
+        self.assertGreater(answers["links.wire",]["gainCycles"], 0)
+        self.assertGreater(answers["links.wire", "links.memtile.read"]["gainCycles"], answers["links.wire",]["gainCycles"])
+        for answer in answers.values():
+            settings = [word for key in answer["raised"] for word in ("--set", f"{key['key']}={key['to']}")]
+            again = self.run_heddle("simulate", self.folder / "out", "--json", *settings).stdout
+            self.assertEqual(json.loads(again)["cycles"], answer["cycles"], settings)
+
+    def test_a_spilled_tensor_says_what_has_its_place(self):
+        model = SOURCE / "models/tiny_cnn.onnx"
+        self.compile(model, "2x2")
+        self.assertEqual(self.explained()["spills"], [])
+        self.compile(model, "2x2", "--set", "memtile.memory=4KiB")
+        spills = self.explained()["spills"]
+        self.assertTrue(spills)
+        for spill in spills:
+            needed, left, whole = map(int, re.search(r"it needs (\d+) B of memtile \d+, where (\d+) B of (\d+) B are left", spill["why"]).groups())
+            self.assertEqual(whole, 4096)
+            self.assertGreater(needed, left, spill)
+        layer = spills[0]["readBy"][0]
+        self.assertIn(f"spill         '{spills[0]['tensor']}'", self.run_heddle("explain", self.folder / "out", layer).stdout)
+
+    def test_where_nothing_was_chosen_it_says_so(self):
+        model, out = SOURCE / "models/tiny_cnn.onnx", self.folder / "out"
+        self.compile(model, "2x2", name="first")
+        plan, program = self.folder / "first/plan.txt", self.folder / "first/program.asm"
+        for arguments, why in ((["--effort", "0"], "the planner weighed none"), (["--from", "plan", plan], "the plan was given"),
+                               (["--from", "program", program], "the run began with a program")):
+            self.compile(model, "2x2", *arguments)
+            for layer in self.explained()["layers"]:
+                self.assertEqual(layer["alternatives"], [])
+                self.assertTrue(layer["noAlternatives"].startswith(why), layer["noAlternatives"])
+            self.run_heddle("explain", out)
+            self.run_heddle("explain", out, "conv1")
 
 
 class Terminal(Heddle):

@@ -26,7 +26,7 @@ import onnx.numpy_helper
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 MODEL = SOURCE / "models/tiny_mobile.onnx"
 OUTPUTS = {"plan.txt", "program.asm", "weights.bin", "device.yaml", "timeline.json", "timeline.html", "report.json", "report.md",
-           "layers.csv", "dump"}
+           "layers.csv", "explain.json", "dump"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 options = None
 

@@ -115,6 +115,22 @@ struct StepTime {
   Resource boundBy = Resource::Compute;  // the engine that is busy longest
 };
 
+// The parts of a step's time, each as if it stood alone; every core, wire and channel at its own
+// pace, what is slowest decides.
+struct StepTerms {
+  struct Wire {              // of the device
+    Cycles inputs, weights;  // rows of operands, records
+    friend bool operator==(const Wire&, const Wire&) = default;
+  };
+  Cycles compute, output;              // of the busiest core: its calls, its rows on their way out
+  std::vector<Wire> wires;             // per wire of the device
+  Cycles ddrReadWeights, ddrReadRows;  // of the busiest channel of all
+  Cycles ddrWrite;                     // likewise
+  Cycles firstRows;    // before the first call: until its rows are there, of the last core
+  Cycles firstRecord;  // likewise the first weight record of each route
+  friend bool operator==(const StepTerms&, const StepTerms&) = default;
+};
+
 // Counts in cycles of a device: all that a StepClock asks of them, so that a step that is tried
 // often is added up once.
 class StepCycles {
@@ -148,6 +164,8 @@ class StepClock {
   explicit StepClock(const Device&&) = delete;
   StepTime next(const StepWork& step) { return next(StepCycles(step, *device_), step); }
   StepTime next(const StepCycles& step, const StepPlace& place);
+  // Wherever the step stands.
+  StepTerms termsOf(const StepCycles& step, const StepPlace& place) const;
   // When it would end if it were next.
   Cycles endOf(const StepCycles& step, const StepPlace& place) const;
 

@@ -23,6 +23,9 @@ Diagnostics interpretCommand(const InterpretOptions& options, std::ostream& out,
 Diagnostics exportCommand(const ExportOptions& options, std::ostream& out, Progress& progress);
 Diagnostics viewCommand(const ViewOptions& options, std::ostream& out, Progress& progress);
 Diagnostics pruneCommand(const PruneCommandOptions& options, std::ostream& out, Progress& progress);
+// Words, or one JSON object, on the run or one layer of it. Errors: those of parseExplanation and
+// readSaved, EXPL004 a layer that there is not.
+Diagnostics explainCommand(const ExplainOptions& options, std::ostream& out, Progress& progress);
 Diagnostics compareCommand(const CompareOptions& options, std::ostream& out, Progress& progress);
 // A table of buffers with their offsets; the best that was reached goes out with PACK010 too.
 Diagnostics allocateCommand(const AllocateOptions& options, std::ostream& out, Progress& progress);

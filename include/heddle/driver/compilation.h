@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "heddle/cost/work.h"
 #include "heddle/device/device.h"
 #include "heddle/driver/network.h"
 #include "heddle/driver/options.h"
 #include "heddle/emit/asm.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/program/program.h"
 #include "heddle/report/report.h"
 #include "heddle/report/what_if.h"
@@ -23,6 +25,7 @@ namespace heddle {
 struct Compilation : Network {
   std::optional<Device> device;
   std::optional<Plan> plan;
+  std::optional<PlanChoices> choices;  // none where nobody asked, or the plan was given
   std::optional<MemoryPlan> memoryPlan;
   std::vector<StepTime> stepTimes;  // in closed form, per step of the schedule; empty without plan
   std::optional<Program> program;

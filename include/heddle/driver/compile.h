@@ -31,6 +31,7 @@ struct CompileSettings {
   std::uint64_t seed = 1;  // of the input of the verification
   std::optional<Cycles> maxCycles;
   bool whatIf = true;          // how long it would take with each resource for nothing
+  bool explain = true;         // what the plan was chosen among
   bool listing = true;         // the program as text; it is read back and takes the program's place
   Stage last = Stage::Report;  // at least Plan
 };

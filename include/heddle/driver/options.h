@@ -119,6 +119,12 @@ struct CompareOptions {
   Verbosity verbosity;
 };
 
+struct ExplainOptions {
+  std::string folder;                // OUT of compile
+  std::optional<std::string> layer;  // its name; none: the run
+  Verbosity verbosity;
+};
+
 struct AllocateOptions {
   std::string path;  // of the CSV file
   std::int64_t capacity = 0;

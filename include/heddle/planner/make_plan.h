@@ -11,10 +11,12 @@
 //
 // Source: paper 004, sections on subvolumes and on the mapping to the mesh; docs/plan.md.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
+#include "heddle/cost/resource.h"
 #include "heddle/device/device.h"
 #include "heddle/support/result.h"
 #include "heddle/tiling/plan.h"
@@ -49,5 +51,43 @@ constexpr bool fusesAdds(const PlanOptions& options) { return options.effort > 0
 //         twice; MEM001 a layer's streams alone do not fit a memtile.
 Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
                       const PlanOptions& options = {});
+
+// What a layer's time would have been with another mapping, where it stands in the schedule: after
+// the steps before it as they were chosen. In closed form.
+struct Alternative {
+  Mapping mapping;
+  Cycles cycles;  // that the layer would add to the whole
+  Resource boundBy = Resource::Compute;
+  friend bool operator==(const Alternative&, const Alternative&) = default;
+};
+
+inline constexpr std::size_t kMostAlternatives = 3;
+
+struct LayerChoice {
+  std::int64_t tried = 0;  // mappings that the closed form timed; 0: the layer had no choice
+  Cycles cycles;           // that the layer adds with the one that it got
+  // Mappings of other kinds than the one that it got and than each other, the best of each kind,
+  // fastest first; at most kMostAlternatives. Of one kind are mappings that cut pixels and channels
+  // alike, take as many wires for each stream, and keep the input, and sums of a reduction in
+  // parts, in the core or not: they differ in places, in how often loops run and in buffers.
+  std::vector<Alternative> others;
+  friend bool operator==(const LayerChoice&, const LayerChoice&) = default;
+};
+
+// How a plan came about.
+struct PlanChoices {
+  std::vector<LayerChoice> layers;  // per operator; empty: the layers' mappings were not weighed
+  std::vector<Home> proposed;       // per tensor: its home if there were room for all
+  friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
+};
+
+struct ChosenPlan {
+  Plan plan;
+  PlanChoices choices;
+};
+
+// The plan of makePlan, with what it was chosen among. Errors: those of makePlan.
+Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
+                              const PlanOptions& options = {});
 
 }  // namespace heddle

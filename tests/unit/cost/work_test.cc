@@ -74,6 +74,23 @@ TEST(StepTimes, TheLargestOfWhatOverlapsDecides) {
   EXPECT_EQ(time.busy[static_cast<std::size_t>(Resource::Output)], Cycles(2000));
 }
 
+TEST(Terms, EachIsAsIfItStoodAlone) {
+  StepWork step = withRecords(4);
+  step.ddrRead[0].activations = transfers(400, 3);
+  step.ddrWrite[1].activations = transfers(80, 2);
+  const Device device = small();
+  const StepTerms terms = StepClock(device).termsOf(StepCycles(step, device), step);
+  EXPECT_EQ(terms.compute, Cycles(10 * 252));
+  EXPECT_EQ(terms.output, Cycles(10 * 200));
+  EXPECT_EQ(terms.wires, (std::vector<StepTerms::Wire>{{Cycles(12 * 100), Cycles(0)},
+                                                       {Cycles(0), Cycles(4 * 1000)}}));
+  EXPECT_EQ(terms.ddrReadWeights, Cycles(4 * 1000));  // channel 1 has more to do than channel 0
+  EXPECT_EQ(terms.ddrReadRows, Cycles(0));
+  EXPECT_EQ(terms.ddrWrite, Cycles(2 * 20));
+  EXPECT_EQ(terms.firstRows, Cycles(3 * 100));
+  EXPECT_EQ(terms.firstRecord, Cycles(1000));
+}
+
 TEST(StepTimes, RowsWithoutRoomAreWaitedFor) {
   StepWork step = tenCalls();
   std::swap(step.cores[0].calls[1].ahead, step.cores[0].calls[1].waited);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
+#include <tuple>
 
 #include "../../../src/planner/mesh_cut.h"
 #include "../graphs.h"
@@ -191,6 +193,70 @@ TEST(MakePlan, IsNeverSlowerInClosedFormThanThePapersDataflow) {
             << shape.height << "x" << shape.width << "x" << shape.channels << " -> " << channels
             << " on " << rows << "x3";
       }
+}
+
+TEST(ChoosePlan, IsThePlanOfMakePlanWithWhatItLost) {
+  GraphBuilder b("net");
+  const TensorId wide = b.conv("wide", b.input("x", {28, 28, 64}), 512, square(1));
+  const CanonicalGraph graph = b.finish(b.conv("narrow", wide, 64, square(1)));
+  const Device device = paper(4, 4);
+  const Result<ChosenPlan> chosen = choosePlan(graph, device);
+  ASSERT_TRUE(chosen) << chosen.diagnostics();
+  EXPECT_EQ(chosen->plan, *makePlan(graph, device));
+  ASSERT_EQ(chosen->choices.layers.size(), 2u);
+  for (const LayerChoice& choice : chosen->choices.layers) {
+    EXPECT_EQ(choice.others.size(), kMostAlternatives);
+    EXPECT_GT(choice.tried, std::ssize(choice.others));
+    EXPECT_TRUE(std::ranges::is_sorted(choice.others, {}, &Alternative::cycles));
+  }
+}
+
+// The last layer's, so that nothing after it depends on the choice.
+TEST(ChoosePlan, AnAlternativeTakesWhatThePlanWithItTakes) {
+  const CanonicalGraph graph = oneConv({28, 28, 64}, 128, square(3, 1, 1));
+  const Device device = paper(2, 2);
+  const ChosenPlan chosen = *choosePlan(graph, device);
+  const auto end = [&](const Mapping& mapping) {
+    Plan plan = chosen.plan;
+    plan.layers[0] = mapping;
+    const MemoryPlan memory = *allocateMemory(graph, plan, device);
+    return stepTimes(countWork(graph, plan, memory, device), device).back().end;
+  };
+  ASSERT_EQ(chosen.choices.layers.size(), 1u);
+  const LayerChoice& choice = chosen.choices.layers[0];
+  EXPECT_EQ(choice.cycles, end(chosen.plan.layers[0]));
+  ASSERT_FALSE(choice.others.empty());
+  for (const Alternative& other : choice.others) EXPECT_EQ(other.cycles, end(other.mapping));
+}
+
+TEST(ChoosePlan, AlternativesAreOfOtherKinds) {
+  const CanonicalGraph graph = oneConv({56, 56, 64}, 256, square(1));
+  const ChosenPlan chosen = *choosePlan(graph, paper(4, 4));
+  const auto kind = [](const Mapping& m) {
+    std::set<std::array<std::int64_t, 4>> pixels;
+    std::set<std::int64_t> channels;
+    for (const CoreShare& share : m.shares) {
+      const PixelBox& box = share.boxes[0];
+      pixels.insert({box.y.first, box.y.count, box.x.first, box.x.count});
+      channels.insert(share.blocks.first);
+    }
+    return std::tuple(pixels, channels, wiresOf(m.inputs[0]).size(), wiresOf(m.weights).size(),
+                      m.resident, m.parts.size() > 1);
+  };
+  ASSERT_EQ(chosen.choices.layers.size(), 1u);
+  std::vector kinds{kind(chosen.plan.layers[0])};
+  for (const Alternative& other : chosen.choices.layers[0].others) {
+    EXPECT_EQ(std::ranges::find(kinds, kind(other.mapping)), kinds.end());
+    kinds.push_back(kind(other.mapping));
+  }
+  EXPECT_EQ(kinds.size(), 1 + kMostAlternatives);
+}
+
+TEST(ChoosePlan, WithoutAMenuNothingIsWeighed) {
+  const CanonicalGraph graph = oneConv({28, 28, 64}, 128, square(1));
+  const ChosenPlan chosen = *choosePlan(graph, paper(2, 2), {.effort = 0});
+  EXPECT_TRUE(chosen.choices.layers.empty());
+  EXPECT_EQ(chosen.choices.proposed.size(), graph.tensors.size());
 }
 
 TEST(MeshCuts, AreWholeAndDiffer) {

@@ -1,0 +1,294 @@
+#include "explanation.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "heddle/canon/fuse_adds.h"
+#include "heddle/planner/count_work.h"
+#include "heddle/report/bounds.h"
+#include "heddle/support/words.h"
+#include "mapping_words.h"
+#include "spills.h"
+
+namespace heddle {
+namespace {
+
+// Of bytes expected: as much more or less has a reason of its own.
+constexpr double kExplained = 0.02;
+
+std::string partMore(double part) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.0f %% %s", 100 * std::abs(part),
+                part > 0 ? "more" : "less");
+  return text.data();
+}
+
+Bytes sizeOf(const CanonicalTensor& tensor) { return Bytes(tensor.shape.elements()); }
+
+Bytes paddedSizeOf(const CanonicalTensor& tensor) {
+  return Bytes(tensor.shape.height * tensor.shape.width * blocksOf(tensor.shape) * kBlock);
+}
+
+bool isPadded(const CanonicalTensor& tensor) { return tensor.shape.channels % kBlock != 0; }
+
+// The wires of each kind, in the order of the device.
+std::vector<std::pair<std::string, std::vector<std::size_t>>> wireKinds(const Device& device) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> kinds;
+  for (std::size_t w = 0; w < device.wires.size(); ++w) {
+    const std::string kind = kindOfWire(device.wires[w]);
+    auto at = std::ranges::find_if(kinds, [&](const auto& known) { return known.first == kind; });
+    if (at == kinds.end()) at = kinds.insert(at, {kind, {}});
+    at->second.push_back(w);
+  }
+  return kinds;
+}
+
+class LayerExplainer {
+ public:
+  // `steps`: of the schedule.
+  LayerExplainer(const Compilation& run, const std::vector<StepTerms>& steps, std::size_t layer)
+      : run_(run),
+        steps_(steps),
+        graph_(run.network()),
+        index_(layer),
+        op_(graph_.ops[layer]),
+        report_(run.report->layers[layer]),
+        mapping_(run.plan ? &run.plan->layers[layer] : nullptr) {}
+
+  ExplainedLayer explain() const {
+    ExplainedLayer layer;
+    layer.name = report_.name;
+    layer.op = report_.op;
+    layer.fused = fusedWords(graph_, op_);
+    layer.cycles = report_.cycles;
+    layer.start = report_.start;
+    layer.end = report_.end;
+    layer.closedForm = report_.closedForm;
+    layer.boundSeconds = report_.boundSeconds;
+    layer.boundBy = report_.boundBy;
+    layer.busy = report_.busy;
+    if (mapping_ && !mapping_->inPlace()) {
+      layer.mapping = wordsOf(graph_, op_, *mapping_, *run_.plan, *run_.device);
+      layer.terms = terms();
+      layer.steps = std::ranges::count(run_.plan->schedule, LayerId(index_), &ScheduleStep::layer);
+    }
+    addAlternatives(layer);
+    if (layer.mapping) addBytes(layer.bytes);
+    return layer;
+  }
+
+ private:
+  // Of the layer's steps together.
+  std::vector<ExplainedTerm> terms() const {
+    std::vector<ExplainedTerm> all;
+    const auto add = [&](const std::string& name, Cycles cycles) {
+      if (cycles.raw() == 0) return;
+      auto at = std::ranges::find(all, name, &ExplainedTerm::name);
+      if (at == all.end()) at = all.insert(at, {name, {}});
+      at->cycles += cycles;
+    };
+    bool first = true;
+    for (std::size_t s = 0; s < run_.plan->schedule.size(); ++s) {
+      if (run_.plan->schedule[s].layer.at() != index_) continue;
+      const StepTerms& step = steps_[s];
+      add("compute", step.compute);
+      for (const auto& [kind, wires] : wireKinds(*run_.device)) {
+        const std::size_t busiest = *std::ranges::max_element(
+            wires, {}, [&](std::size_t w) { return step.wires[w].inputs + step.wires[w].weights; });
+        add(kind + " wires: inputs", step.wires[busiest].inputs);
+        add(kind + " wires: weights", step.wires[busiest].weights);
+      }
+      add("output", step.output);
+      add("DDR read: weights", step.ddrReadWeights);
+      add("DDR read: rows", step.ddrReadRows);
+      add("DDR write", step.ddrWrite);
+      if (first) {
+        add("first rows", step.firstRows);
+        add("first weight records", step.firstRecord);
+      }
+      first = false;
+    }
+    return all;
+  }
+
+  void addAlternatives(ExplainedLayer& layer) const {
+    const bool weighed = run_.choices && !run_.choices->layers.empty();
+    if (!run_.plan) {
+      layer.noAlternatives = "the run began with a program";
+    } else if (mapping_->inPlace()) {
+      layer.noAlternatives = "the layer executes nothing: its operands share the output's memory";
+    } else if (!run_.choices) {
+      layer.noAlternatives = "the plan was given, not chosen";
+    } else if (!weighed) {
+      layer.noAlternatives =
+          "the planner weighed none: it kept to each layer's first mapping, at effort 0, for a "
+          "limit of the device, or since the closed form finds the whole run faster with these";
+    } else {
+      const LayerChoice& choice = run_.choices->layers[index_];
+      layer.tried = choice.tried;
+      for (const Alternative& other : choice.others)
+        layer.alternatives.push_back({wordsOf(graph_, op_, other.mapping, *run_.plan, *run_.device),
+                                      other.cycles, other.cycles - choice.cycles, other.boundBy});
+      if (layer.alternatives.empty())
+        layer.noAlternatives = "all mappings that fit are of one kind";
+    }
+  }
+
+  // ---- bytes ------------------------------------------------------------------------------------
+
+  static void add(std::vector<ExplainedBytes>& all, const std::string& what, Bytes moved,
+                  Bytes needed, std::vector<std::string> why) {
+    if (moved.raw() > 0 || needed.raw() > 0) all.push_back({what, moved, needed, std::move(why)});
+  }
+
+  // What is left when the repeats are taken out.
+  static void addRest(std::vector<std::string>& why, Bytes moved, double expected,
+                      const std::string& more, const std::string& less) {
+    if (expected <= 0) return;
+    const double rest = static_cast<double>(moved.raw()) / expected - 1;
+    if (rest > kExplained) why.push_back(partMore(rest) + ": " + more);
+    if (rest < -kExplained) why.push_back(partMore(rest) + ": " + less);
+  }
+
+  void addBytes(std::vector<ExplainedBytes>& all) const {
+    const LayerNeeds needs = layerNeeds(graph_, op_);
+    Repeats weights = weightRepeats(graph_, OpId(index_), *mapping_);
+    std::vector<std::string> ddr = weights.why;
+    const auto weightBytes = static_cast<double>(needs.weightBytes * weights.times);
+    addRest(weights.why, report_.weightsToCores, weightBytes, overhead(), "not all are needed");
+    add(all, "weights over wires", report_.weightsToCores, Bytes(needs.weightBytes),
+        std::move(weights.why));
+    addInputs(all);
+    std::vector<std::string> out;
+    addRest(out, report_.traffic.coreToMemtile, static_cast<double>(needs.outputBytes),
+            "channels padded to blocks of 8", "part of it is not needed");
+    add(all, "output to memtiles", report_.traffic.coreToMemtile, Bytes(needs.outputBytes),
+        std::move(out));
+    addDdr(all, needs, weightBytes, std::move(ddr));
+  }
+
+  // What records hold beside the weights that the network needs.
+  std::string overhead() const {
+    bool padded = isPadded(graph_.tensors[op_.output.at()]);
+    for (const TensorId input : op_.inputs) padded = padded || isPadded(graph_.tensors[input.at()]);
+    return std::string(padded ? "channels padded to blocks of 8, " : "") + "biases and scales";
+  }
+
+  void addInputs(std::vector<ExplainedBytes>& all) const {
+    std::vector<std::string> why;
+    double expected = 0, unpadded = 0;
+    Bytes needed;
+    for (std::size_t i = 0; i < op_.inputs.size(); ++i) {
+      const CanonicalTensor& tensor = graph_.tensors[op_.inputs[i].at()];
+      const Repeats repeats = inputRepeats(graph_, OpId(index_), *mapping_, i);
+      why.insert(why.end(), repeats.why.begin(), repeats.why.end());
+      unpadded += static_cast<double>(sizeOf(tensor).raw() * repeats.times);
+      expected += static_cast<double>(paddedSizeOf(tensor).raw() * repeats.times);
+      needed += sizeOf(tensor);
+    }
+    if (expected > (1 + kExplained) * unpadded)
+      why.push_back(partMore(expected / unpadded - 1) + ": channels padded to blocks of 8");
+    addRest(why, report_.inputsToCores, expected,
+            "rows and columns at the edges of the cuts go to both sides",
+            "rows or columns that no output needs stay where they are");
+    add(all, "inputs over wires", report_.inputsToCores, needed, std::move(why));
+  }
+
+  bool isSpilled(TensorId tensor) const {
+    return run_.plan->homes[run_.plan->views[tensor.at()].root.at()].empty();
+  }
+  static bool isPort(const std::vector<Port>& ports, TensorId tensor) {
+    return std::ranges::find(ports, tensor, &Port::tensor) != ports.end();
+  }
+  bool readBefore(TensorId tensor) const {
+    for (std::size_t i = 0; i < index_; ++i)
+      if (std::ranges::find(graph_.ops[i].inputs, tensor) != graph_.ops[i].inputs.end())
+        return true;
+    return false;
+  }
+
+  // `weightBytes`: as often as they are fetched.
+  void addDdr(std::vector<ExplainedBytes>& all, const LayerNeeds& needs, double weightBytes,
+              std::vector<std::string> why) const {
+    Bytes needed(needs.weightBytes);
+    double expected = weightBytes;
+    bool rows = false;
+    for (std::size_t i = 0; i < op_.inputs.size(); ++i) {
+      const TensorId input = op_.inputs[i];
+      const CanonicalTensor& tensor = graph_.tensors[input.at()];
+      const Repeats repeats = inputRepeats(graph_, OpId(index_), *mapping_, i);
+      const bool isNew =
+          (isPort(graph_.inputs, input) || !tensor.constant.empty()) && !readBefore(input);
+      if (isNew) needed += sizeOf(tensor);
+      if (!isSpilled(input) && !isNew) continue;
+      expected +=
+          static_cast<double>(sizeOf(tensor).raw() * (isSpilled(input) ? repeats.times : 1));
+      if (!isSpilled(input)) continue;
+      rows = true;
+      why.push_back("'" + tensor.name + "' lives in DDR");
+      why.insert(why.end(), repeats.why.begin(), repeats.why.end());
+    }
+    addRest(why, report_.traffic.ddrRead, expected,
+            overhead() + (rows ? ", rows and columns at the edges of cuts" : ""),
+            "not all are needed");
+    add(all, "DDR read", report_.traffic.ddrRead, needed, std::move(why));
+    const bool isOutput = isPort(graph_.outputs, op_.output);
+    std::vector<std::string> written;
+    if (!isOutput && isSpilled(op_.output))
+      written.push_back("'" + graph_.tensors[op_.output.at()].name + "' lives in DDR");
+    addRest(written, report_.traffic.ddrWrite, static_cast<double>(needs.outputBytes),
+            "channels padded to blocks of 8", "part of it is not needed");
+    add(all, "DDR write", report_.traffic.ddrWrite, isOutput ? Bytes(needs.outputBytes) : Bytes(),
+        std::move(written));
+  }
+
+  const Compilation& run_;
+  const std::vector<StepTerms>& steps_;
+  const CanonicalGraph& graph_;
+  std::size_t index_;
+  const CanonicalOp& op_;
+  const LayerReport& report_;
+  const Mapping* mapping_;  // null without a plan
+};
+
+// Of each step of the schedule; none without a plan.
+std::vector<StepTerms> termsOfSteps(const Compilation& run) {
+  if (!run.plan) return {};
+  const CanonicalGraph& graph = run.network();
+  WorkCounter count(graph, *run.device);
+  const WholeTensors whole(graph, *run.plan, *run.memoryPlan);
+  const StepClock clock(*run.device);
+  std::vector<StepTerms> terms;
+  for (std::size_t s = 0; s < run.plan->schedule.size(); ++s)
+    terms.push_back(
+        clock.termsOf(count.cycles(*run.plan, s),
+                      placeOf(graph, *run.plan, *run.memoryPlan, whole, *run.device, s)));
+  return terms;
+}
+
+}  // namespace
+
+Explanation explanationOf(const Compilation& run) {
+  const Report& report = *run.report;
+  Explanation e;
+  e.model = report.model;
+  e.device = report.device;
+  e.rows = report.rows;
+  e.columns = report.columns;
+  e.clock = report.clock;
+  e.cycles = report.cycles;
+  e.closedForm = report.closedForm;
+  e.layerBoundSeconds = report.bounds.layerBoundSeconds;
+  e.whatIf = run.whatIf;
+  if (run.plan && run.memoryPlan)
+    e.spills = spillsOf(run.network(), *run.plan, *run.memoryPlan, *run.device,
+                        run.choices ? run.choices->proposed : std::vector<Home>());
+  const std::vector<StepTerms> steps = termsOfSteps(run);
+  for (std::size_t i = 0; i < run.network().ops.size(); ++i)
+    e.layers.push_back(LayerExplainer(run, steps, i).explain());
+  return e;
+}
+
+}  // namespace heddle

@@ -1,0 +1,146 @@
+// An Explanation as JSON.
+#include "heddle/report/explanation.h"
+
+namespace heddle {
+namespace {
+
+void writeTexts(JsonWriter& json, const std::vector<std::string>& texts) {
+  json.beginArray();
+  for (const std::string& text : texts) json.value(text);
+  json.endArray();
+}
+
+void writeCycles(JsonWriter& json, const std::optional<Cycles>& cycles) {
+  if (cycles)
+    json.value(cycles->raw());
+  else
+    json.null();
+}
+
+void writeWords(JsonWriter& json, const MappingWords& words) {
+  json.beginObject();
+  json.key("split").value(words.split).key("cut").value(words.cut);
+  json.key("streams");
+  writeTexts(json, words.streams);
+  json.key("loops").value(words.loops);
+  json.endObject();
+}
+
+void writeAlternatives(JsonWriter& json, const ExplainedLayer& layer) {
+  json.beginArray();
+  for (const ExplainedAlternative& other : layer.alternatives) {
+    json.beginObject();
+    json.key("mapping");
+    writeWords(json, other.mapping);
+    json.key("closedFormCycles").value(other.cycles.raw());
+    json.key("losesCycles").value(other.loses.raw());
+    json.key("boundBy").value(name(other.boundBy));
+    json.endObject();
+  }
+  json.endArray();
+}
+
+void writeBytes(JsonWriter& json, const std::vector<ExplainedBytes>& all) {
+  json.beginArray();
+  for (const ExplainedBytes& bytes : all) {
+    json.beginObject();
+    json.key("what").value(bytes.what);
+    json.key("movedBytes").value(bytes.moved.raw()).key("neededBytes").value(bytes.needed.raw());
+    json.key("why");
+    writeTexts(json, bytes.why);
+    json.endObject();
+  }
+  json.endArray();
+}
+
+void writeSpill(JsonWriter& json, const ExplainedSpill& spill) {
+  json.beginObject();
+  json.key("tensor").value(spill.tensor).key("writtenBy");
+  if (spill.writtenBy.empty())
+    json.null();
+  else
+    json.value(spill.writtenBy);
+  json.key("readBy");
+  writeTexts(json, spill.readBy);
+  json.key("bytes").value(spill.bytes.raw()).key("why").value(spill.why);
+  json.endObject();
+}
+
+}  // namespace
+
+void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
+  json.key("name").value(layer.name).key("op").value(layer.op);
+  json.key("fused").value(layer.fused);
+  json.key("mapping");
+  if (layer.mapping)
+    writeWords(json, *layer.mapping);
+  else
+    json.null();
+  json.key("steps").value(layer.steps);
+  json.key("cycles").value(layer.cycles.raw());
+  json.key("seconds").value(explanation.seconds(layer.cycles));
+  json.key("start").value(layer.start.raw()).key("end").value(layer.end.raw());
+  json.key("closedFormCycles");
+  writeCycles(json, layer.closedForm);
+  json.key("boundSeconds").value(layer.boundSeconds);
+  json.key("boundBy").value(layer.boundBy ? name(*layer.boundBy) : "none");
+  json.key("busyCycles").beginObject();
+  for (std::size_t r = 0; r < kResources; ++r)
+    json.key(name(static_cast<Resource>(r))).value(layer.busy[r].raw());
+  json.endObject();
+  json.key("terms").beginArray();
+  for (const ExplainedTerm& term : layer.terms)
+    json.beginObject()
+        .key("name")
+        .value(term.name)
+        .key("cycles")
+        .value(term.cycles.raw())
+        .endObject();
+  json.endArray();
+  json.key("tried").value(layer.tried);
+  json.key("alternatives");
+  writeAlternatives(json, layer);
+  json.key("noAlternatives").value(layer.noAlternatives);
+  json.key("bytes");
+  writeBytes(json, layer.bytes);
+}
+
+void writeExplanation(JsonWriter& json, const Explanation& e) {
+  json.key("format").value("heddle.explain/1");
+  json.key("model").value(e.model).key("device").value(e.device);
+  json.key("rows").value(e.rows).key("columns").value(e.columns);
+  json.key("clockHz").value(e.clock.raw);
+  json.key("cycles").value(e.cycles.raw()).key("seconds").value(e.seconds(e.cycles));
+  json.key("closedFormCycles");
+  writeCycles(json, e.closedForm);
+  json.key("layerBoundSeconds").value(e.layerBoundSeconds);
+  json.key("whatIf").beginArray();
+  for (const WhatIf& free : e.whatIf)
+    json.beginObject()
+        .key("free")
+        .value(name(free.resource))
+        .key("cycles")
+        .value(free.cycles.raw())
+        .endObject();
+  json.endArray();
+  json.key("spills").beginArray();
+  for (const ExplainedSpill& spill : e.spills) writeSpill(json, spill);
+  json.endArray();
+  json.key("layers").beginArray();
+  for (const ExplainedLayer& layer : e.layers) {
+    json.beginObject();
+    writeLayer(json, e, layer);
+    json.endObject();
+  }
+  json.endArray();
+}
+
+std::string explanationJson(const Explanation& explanation) {
+  JsonWriter json(1);
+  json.beginObject();
+  writeExplanation(json, explanation);
+  json.endObject();
+  return json.take() + "\n";
+}
+
+}  // namespace heddle
