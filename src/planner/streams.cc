@@ -203,7 +203,7 @@ void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t chan
   for (Route& route : routes) {
     const std::int64_t turn = before[route.memtile]++ % count;
     route.ddrChannel = last ? channels - 1 - turn : turn;
-    route.ddrTurns = count == channels && all[route.memtile] % count != 0 ? channels : 1;
+    route.ddrTurns = last && count == channels && all[route.memtile] % count != 0 ? channels : 1;
   }
 }
 
