@@ -7,7 +7,9 @@ import type { Run } from "../../src/run/run";
 import type { App } from "../../src/ui/app";
 import type { Page } from "../../src/ui/page";
 import { VIEWS } from "../../src/ui/state";
-import { launch } from "./browser";
+import { launch, settle } from "./browser";
+
+export { settle };
 
 declare global {
   interface Window {
@@ -58,7 +60,6 @@ export async function open(file: string, hash = "", { dark = false, width = 1600
 
 /** Until the address holds the state. */
 export const addressed = (page: Tab): Promise<void> => page.waitForTimeout(400);
-export const settle = (page: Tab): Promise<unknown> => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
 export const pageOf = (name: string): string => (name === "compare" ? join(PAGES, "compare.html") : join(PAGES, name, "timeline.html"));
 export const viewsOf = (name: string) => VIEWS.filter((view) => view !== "compare" || name === "compare");
 export const reportOf = (name: string): Run["report"] => JSON.parse(readFileSync(join(PAGES, name, "report.json"), "utf8")) as Run["report"];
