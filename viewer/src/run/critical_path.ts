@@ -84,8 +84,7 @@ export function stepOf(run: Run, path: CriticalPath, at: SliceRef): number {
 
 function lastSlice(run: Run): SliceRef | null {
   let last: Track | null = null;
-  const endOf = (track: Track) => track.end(track.size - 1);
-  for (const track of run.tracks) if (track.size > 0 && (!last || endOf(track) > endOf(last))) last = track;
+  for (const track of run.tracks) if (track.size > 0 && (!last || track.finish > last.finish)) last = track;
   return last && { track: last.index, index: last.size - 1 };
 }
 
