@@ -1,6 +1,6 @@
 // What can be checked of a sight without eyes: nothing stands beyond the window or its own box, no words lie on others, and all can be
 // read. The DOM is asked for the places of its words; of a canvas, each word's place and colour are noted as it is drawn, and what is
-// left of it is told by the pixels of the picture with and without words.
+// drawn over it; its ground is told by the pixels of the picture without words.
 import { readFileSync } from "node:fs";
 import type { Page as Tab } from "playwright-core";
 import { settle } from "./browser";
@@ -12,6 +12,15 @@ interface Word {
   colour: string; // as the canvas has it: "#rrggbb" or "rgba(...)"
   /** Corners of what is drawn, round about, in pixels of the canvas. */
   corners: [number, number][];
+  /** What neither the picture's end nor what was drawn over it took away. */
+  seen: Box;
+}
+
+interface Box {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
 }
 
 declare global {
@@ -27,38 +36,88 @@ export const noteWords = (page: Tab): Promise<void> => page.addInitScript(noting
 function noting(): void {
   const drawn = (window.drawn = { words: new Map<HTMLCanvasElement, Word[]>(), hides: false });
   const context = CanvasRenderingContext2D.prototype;
-  const { fillText, fillRect } = context;
+  const { fillText, fillRect, rect, clip, save, restore } = context;
+  const WHOLE: Box = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
+  const clips = new WeakMap<HTMLCanvasElement, Box[]>(); // by depth of save()
+  const stackOf = (canvas: HTMLCanvasElement) => clips.get(canvas) ?? (clips.set(canvas, [WHOLE]), clips.get(canvas)!);
+  let path = WHOLE; // the last rectangle of one
+
+  const placed = (at: DOMMatrix, x: number, y: number): [number, number] => [at.a * x + at.c * y + at.e, at.b * x + at.d * y + at.f];
+  const boxOf = (points: [number, number][]): Box => {
+    const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
+    return { left: Math.min(...xs), top: Math.min(...ys), right: Math.max(...xs), bottom: Math.max(...ys) };
+  };
+  const common = (a: Box, b: Box): Box => ({ left: Math.max(a.left, b.left), top: Math.max(a.top, b.top), right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom) });
+  /** What is left of words under what is drawn over them. */
+  const cover = (canvas: HTMLCanvasElement, over: Box) => {
+    for (const { seen } of drawn.words.get(canvas) ?? []) {
+      const [across, down] = [over.left <= seen.left && over.right >= seen.right, over.top <= seen.top && over.bottom >= seen.bottom];
+      if (across && over.top <= seen.top && over.bottom > seen.top) seen.top = over.bottom;
+      else if (across && over.bottom >= seen.bottom && over.top < seen.bottom) seen.bottom = over.top;
+      else if (down && over.left <= seen.left && over.right > seen.left) seen.left = over.right;
+      else if (down && over.right >= seen.right && over.left < seen.right) seen.right = over.left;
+    }
+  };
+
+  context.save = function () {
+    const stack = stackOf(this.canvas);
+    stack.push(stack[stack.length - 1]!);
+    save.call(this);
+  };
+  context.restore = function () {
+    const stack = stackOf(this.canvas);
+    if (stack.length > 1) stack.pop();
+    restore.call(this);
+  };
+  context.rect = function (x, y, width, height) {
+    const at = this.getTransform();
+    path = boxOf([placed(at, x, y), placed(at, x + width, y + height)]);
+    rect.call(this, x, y, width, height);
+  };
+  context.clip = function () {
+    const stack = stackOf(this.canvas);
+    stack[stack.length - 1] = common(stack[stack.length - 1]!, path);
+    (clip as () => void).call(this);
+  };
   context.fillRect = function (x, y, width, height) {
     const { canvas } = this;
+    const stack = stackOf(canvas);
     // A picture begins with its ground.
-    if (x === 0 && y === 0 && width >= canvas.clientWidth && height >= canvas.clientHeight) drawn.words.set(canvas, []);
+    if (x === 0 && y === 0 && width > canvas.clientWidth - 1 && height > canvas.clientHeight - 1) drawn.words.set(canvas, []);
+    const at = this.getTransform();
+    if (String(this.fillStyle).startsWith("#")) cover(canvas, common(boxOf([placed(at, x, y), placed(at, x + width, y + height)]), stack[stack.length - 1]!));
     fillRect.call(this, x, y, width, height);
   };
   context.fillText = function (text, x, y) {
     const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right, actualBoundingBoxAscent: up, actualBoundingBoxDescent: down } = this.measureText(text);
     const at = this.getTransform();
-    const corners = ([[x - left, y - up], [x + right, y - up], [x + right, y + down], [x - left, y + down]] as const).map(([u, v]): [number, number] => [at.a * u + at.c * v + at.e, at.b * u + at.d * v + at.f]);
-    drawn.words.get(this.canvas)?.push({ text, colour: String(this.fillStyle), corners });
+    const corners = ([[x - left, y - up], [x + right, y - up], [x + right, y + down], [x - left, y + down]] as const).map(([u, v]) => placed(at, u, v));
+    const stack = stackOf(this.canvas);
+    const seen = common(common(boxOf(corners), stack[stack.length - 1]!), { left: 0, top: 0, right: this.canvas.width, bottom: this.canvas.height });
+    drawn.words.get(this.canvas)?.push({ text, colour: String(this.fillStyle), corners, seen });
     if (!drawn.hides) fillText.call(this, text, x, y);
   };
 }
 
-/** Sentences, none where all is well. `axe`: its rules too; they take a second. */
-export async function faultsOf(page: Tab, axe: boolean): Promise<string[]> {
-  const faults = await page.evaluate(domFaults);
-  faults.push(...(await page.evaluate(canvasFaults)));
+/** Sentences, none where all is well. */
+export async function faultsOf(page: Tab): Promise<string[]> {
+  const faults = [...(await page.evaluate(domFaults)), ...(await page.evaluate(canvasFaults))];
   await settle(page);
-  if (!axe) return faults;
+  return faults;
+}
+
+/** What axe finds, of any impact; takes a second. */
+export async function axeFaultsOf(page: Tab): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  faults.push(...violations.map((v) => `axe: ${v.id} ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")}: ${n.failureSummary}`).join("; ")}`));
-  return faults;
+  return violations.map((v) => `axe: ${v.id} ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")}: ${n.failureSummary}`).join("; ")}`);
 }
 
 // Runs in the page.
 function domFaults(): string[] {
   const faults: string[] = [];
   const LEAST = 1.5; // pixels that are no fault
+  const [ARROW, LEAST_NAME] = [16, 60]; // pixels of a choice, for its arrow and for what says something of a name
   const quoted = (text: string) => `"${text.trim().replace(/\s+/g, " ").slice(0, 60)}"`;
   if (document.documentElement.scrollWidth > innerWidth) faults.push(`the page is ${document.documentElement.scrollWidth} pixels wide in a window of ${innerWidth}`);
 
@@ -115,6 +174,21 @@ function domFaults(): string[] {
       if (a.node !== b.node && across > 2 && down > 4) faults.push(`${quoted(a.node.textContent ?? "")} lies on ${quoted(b.node.textContent ?? "")}`);
     }
   });
+  const measured = document.createElement("canvas").getContext("2d")!;
+  for (const field of document.querySelectorAll<HTMLInputElement>("input[placeholder]")) {
+    const style = getComputedStyle(field);
+    measured.font = style.font;
+    const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    if (field.checkVisibility() && style.textOverflow !== "ellipsis" && measured.measureText(field.placeholder).width > room + LEAST) faults.push(`the field's "${field.placeholder}" is cut`);
+  }
+  for (const choice of document.querySelectorAll("select")) {
+    const style = getComputedStyle(choice);
+    measured.font = style.font;
+    const text = choice.selectedOptions[0]?.textContent ?? "";
+    const room = choice.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - ARROW;
+    const least = style.textOverflow === "ellipsis" ? Math.min(LEAST_NAME, measured.measureText(text).width) : measured.measureText(text).width;
+    if (choice.checkVisibility() && least > room + LEAST) faults.push(`the choice ${quoted(text)} is cut`);
+  }
   for (const at of document.querySelectorAll("main *, header *")) {
     const style = getComputedStyle(at);
     if (!/auto|scroll/.test(style.overflowX) || at.tagName === "PRE" || !at.checkVisibility()) continue;
@@ -171,34 +245,36 @@ async function canvasFaults(): Promise<string[]> {
       return Math.min(Math.max(...p), Math.max(...q)) - Math.max(Math.min(...p), Math.min(...q)) > slack;
     }));
 
+  const cornersOf = ({ left, top, right, bottom }: Box): [number, number][] => [[left, top], [right, top], [right, bottom], [left, bottom]];
   canvases.forEach((canvas, c) => {
     const [with_, without, words] = [full[c]!, bare[c]!, noted[c]!];
     const view = canvas.closest(".view")?.className.replace(/.*view-/, "") ?? canvas.className;
     const ratio = canvas.width / canvas.clientWidth;
-    const seen: { word: Word; turned: boolean }[] = [];
+    const shown: { text: string; at: [number, number]; shape: [number, number][]; turned: boolean }[] = [];
     for (const word of words) {
-      if (!word.text.trim() || seen.some(({ word: { text, corners } }) => text === word.text && corners[0]![0] === word.corners[0]![0] && corners[0]![1] === word.corners[0]![1])) continue;
+      const { seen } = word;
+      const [start] = word.corners as [[number, number]];
+      if (!word.text.trim() || !(seen.right - seen.left > 1 && seen.bottom - seen.top > 2)) continue; // scrolled away, or under something
+      if (shown.some(({ text, at }) => text === word.text && at[0] === start[0] && at[1] === start[1])) continue;
       const xs = word.corners.map(([x]) => x);
       const ys = word.corners.map(([, y]) => y);
-      const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+      const [left, right, top] = [Math.min(...xs), Math.max(...xs), Math.min(...ys)];
       const grounds = new Map<number, number>();
-      let [first, last, ink] = [Infinity, -Infinity, 0];
-      for (let y = Math.max(0, Math.floor(top)); y < Math.min(canvas.height, Math.ceil(bottom)); y++)
-        for (let x = Math.max(0, Math.floor(left)); x < Math.min(canvas.width, Math.ceil(right)); x++) {
+      for (let y = Math.max(0, Math.floor(seen.top)); y < Math.min(canvas.height, Math.ceil(seen.bottom)); y++)
+        for (let x = Math.max(0, Math.floor(seen.left)); x < Math.min(canvas.width, Math.ceil(seen.right)); x++) {
           const at = y * canvas.width + x;
-          if (with_[at] === without[at]) continue;
-          grounds.set(without[at]!, (grounds.get(without[at]!) ?? 0) + 1);
-          [first, last, ink] = [Math.min(first, x), Math.max(last, x), ink + 1];
+          if (with_[at] !== without[at]) grounds.set(without[at]!, (grounds.get(without[at]!) ?? 0) + 1);
         }
-      if (ink < 3 || ink < 0.02 * (right - left) * (bottom - top)) continue; // hidden by what was drawn later, or scrolled away
+      if (!grounds.size) continue;
       const what = `${view}: "${word.text}" at ${Math.round(left / ratio)}, ${Math.round(top / ratio)}`;
       const turned = Math.abs(word.corners[0]![1] - word.corners[1]![1]) > 1;
-      if (!turned && (first - left > 2.5 * ratio || right - 1 - last > 2.5 * ratio)) faults.push(`${what} is cut`);
+      if (seen.left - left > 2 * ratio || right - seen.right > 2 * ratio) faults.push(`${what} is cut`);
       const [ground] = [...grounds].sort((a, b) => b[1] - a[1])[0]!;
       const found = contrast(word.colour, ground);
       if (found < 4.5) faults.push(`${what} has a contrast of ${found.toFixed(1)} (${word.colour} on ${(ground & 0xffffff).toString(16)})`);
-      for (const other of seen) if (overlaps(word.corners, other.word.corners, (turned || other.turned ? 3 : 2) * ratio)) faults.push(`${what} lies on "${other.word.text}"`);
-      seen.push({ word, turned });
+      const shape = turned ? word.corners : cornersOf(seen);
+      for (const other of shown) if (overlaps(shape, other.shape, (turned || other.turned ? 3 : 2) * ratio)) faults.push(`${what} lies on "${other.text}"`);
+      shown.push({ text: word.text, at: word.corners[0]!, shape, turned });
     }
   });
   return faults;

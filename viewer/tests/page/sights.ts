@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { launch, settle } from "./browser";
-import { faultsOf, noteWords } from "./sight";
+import { axeFaultsOf, faultsOf, noteWords } from "./sight";
 
 const SIZES = [[1366, 768], [1440, 900], [1920, 1080], [900, 700]] as const;
 
@@ -22,7 +22,7 @@ for (const file of pages) {
     for (const dark of [false, true]) {
       const page = await browser.newPage({ viewport: { width, height }, colorScheme: dark ? "dark" : "light" });
       const said: string[] = [];
-      page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") said.push(`console: ${message.text()}`); });
+      page.on("console", (message) => { if ((message.type() === "error" || message.type() === "warning") && !message.text().includes("willReadFrequently")) said.push(`console: ${message.text()}`); });
       page.on("pageerror", (error) => said.push(`error: ${error.message}`));
       await noteWords(page);
       await page.goto(`file://${resolve(file)}#view=timeline&lower=none`);
@@ -37,7 +37,7 @@ for (const file of pages) {
           }, [view, state] as const);
           await settle(page);
           await page.mouse.move(2, 2);
-          const faults = [...(await faultsOf(page, state === "whole" || view === "timeline")), ...said.splice(0)];
+          const faults = [...(await faultsOf(page)), ...(state === "whole" || view === "timeline" ? await axeFaultsOf(page) : []), ...said.splice(0)];
           const sight = `${name}-${view}-${state}-${width}x${height}-${dark ? "dark" : "light"}`;
           await page.screenshot({ path: join(folder, `${sight}.png`) });
           sights++;

@@ -43,15 +43,18 @@ export interface Sight {
   dark?: boolean;
   width?: number;
   height?: number;
+  /** Runs before the page is opened. */
+  prepare?: (page: Tab) => Promise<void>;
 }
 
-export async function open(file: string, hash = "", { dark = false, width = 1600, height = 900 }: Sight = {}): Promise<Opened> {
+export async function open(file: string, hash = "", { dark = false, width = 1600, height = 900, prepare }: Sight = {}): Promise<Opened> {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: dark ? "dark" : "light" });
   const faults: string[] = [];
   page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`); });
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) faults.push(`request: ${request.url()}`); });
   page.on("dialog", (dialog) => { faults.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  await prepare?.(page);
   await page.goto(`file://${file}${hash}`);
   await page.waitForFunction(() => "heddle" in window || document.querySelector("#problem[role=alert]"));
   await settle(page);
