@@ -160,7 +160,9 @@ function domFaults(): string[] {
       if (seen.right > innerWidth + LEAST || seen.bottom > innerHeight + 3) faults.push(`${quoted(node.textContent)} stands beyond the window`);
       const box = owner.closest("button, summary, td, th")?.getBoundingClientRect();
       if (box && (rect.right > box.right + LEAST || rect.left < box.left - LEAST) && !cutBy && getComputedStyle(owner).overflowX === "visible") faults.push(`${quoted(node.textContent)} stands beyond its box`);
-      const top = document.elementFromPoint((seen.left + seen.right) / 2, (seen.top + seen.bottom) / 2);
+      // What has no ground of its own covers nothing.
+      const stack = document.elementsFromPoint((seen.left + seen.right) / 2, (seen.top + seen.bottom) / 2);
+      const top = stack.find((at) => at === owner || owner.contains(at) || at.tagName === "CANVAS" || !/^rgba\(.*, 0\)$/.test(getComputedStyle(at).backgroundColor));
       if (top && (owner === top || owner.contains(top) || top.contains(owner))) pieces.push({ node, owner, ...seen });
     }
   }
