@@ -8,6 +8,8 @@ export type Numbers = Float64Array | Int32Array;
 /** All literals of a sequence and of the loops in it, one behind the other: most are a few numbers. */
 interface Pool {
   values: Numbers;
+  /** Whether 32 bits hold each of them. */
+  isSmall: boolean;
 }
 
 const NONE = new Int32Array(0);
@@ -34,6 +36,7 @@ class Sequence {
         if (!inLiteral) this.push(literals.length, null);
         inLiteral = true;
         literals.push(item);
+        if (item !== (item | 0)) pool.isSmall = false;
         this.length++;
         continue;
       }
@@ -105,11 +108,10 @@ export class Rolled {
   private readonly sequence: Sequence;
 
   constructor(json: RolledJson) {
-    const pool: Pool = { values: NONE };
+    const pool: Pool = { values: NONE, isSmall: true };
     const literals: number[] = [];
     this.sequence = new Sequence(json, 0, pool, literals);
-    const isSmall = literals.every((value) => value === (value | 0));
-    pool.values = isSmall ? new Int32Array(literals) : new Float64Array(literals);
+    pool.values = pool.isSmall ? new Int32Array(literals) : new Float64Array(literals);
   }
 
   get length(): number {
