@@ -172,7 +172,10 @@ class MeshPlan {
         if (!tilePools_.back().ofLayer[layer].empty())
           some[layer] = tilePools_.back().ofLayer[layer];
       Result<Timed> tiled = withStaging(base.plan.weightStaging, some, groups);
-      if (tiled && (!best || tiled->end < best->end)) best = std::move(*tiled);
+      // Mappings searched for a tile alone may let more calls wait at the network's borders than a
+      // lock counts.
+      if (tiled && (!best || tiled->end < best->end) && verify(tiled->plan, graph_, whole_).empty())
+        best = std::move(*tiled);
     }
   }
 

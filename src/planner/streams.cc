@@ -195,8 +195,9 @@ class StreamMenu {
   std::vector<Streams> menu_;
 };
 
-// The routes of each memtile take the first, or the last, `count` of `channels` by turns; where
-// that would give some channels more than others, their pieces do, over all channels.
+// The routes of each memtile take the first, or the last, `count` of `channels` by turns. Where
+// that gives some channels more records than others, these take turns themselves; rows do not, as
+// they would wait in each other's queues.
 void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t channels, bool last) {
   std::map<std::int64_t, std::int64_t> before, all;
   for (const Route& route : routes) ++all[route.memtile];

@@ -172,8 +172,9 @@ std::vector<N> keptRows(const CanonicalGraph& graph, const std::vector<ScheduleS
         if (const Interval& rows = operand.rows[static_cast<std::size_t>(y)]; !rows.empty())
           kept[operand.root] = std::max(kept[operand.root], there[operand.root] - rows.first);
     }
-    N& rows = there[rootOf(plan, graph.ops[layer].output)];
-    rows = std::max(rows, step.rows.end());
+    const std::size_t root = rootOf(plan, graph.ops[layer].output);
+    there[root] = std::max(there[root], step.rows.end());
+    if (inside[root]) kept[root] = std::max(kept[root], step.rows.count);
   }
   return kept;
 }

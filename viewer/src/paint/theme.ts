@@ -9,6 +9,8 @@ export interface Theme {
   line: string;
   text: string;
   faint: string;
+  /** Of what steps back behind the faint, and can still be read: 4.5:1 on what is raised. */
+  fainter: string;
   accent: string;
   /** Text on a coloured slice. */
   onColour: string;
@@ -18,11 +20,11 @@ export interface Theme {
 }
 
 export const LIGHT: Theme = {
-  dark: false, ground: "#fbfbfa", raised: "#ffffff", sunken: "#f0f0ee", line: "#d9d9d5", text: "#1d1f21", faint: "#5a5f63", accent: "#0b61a4",
+  dark: false, ground: "#fbfbfa", raised: "#ffffff", sunken: "#f0f0ee", line: "#d9d9d5", text: "#1d1f21", faint: "#5a5f63", fainter: "#70757a", accent: "#0b61a4",
   onColour: "#101214", groundRgb: [251, 251, 250], raisedRgb: [255, 255, 255], laneRgb: [240, 240, 238],
 };
 export const DARK: Theme = {
-  dark: true, ground: "#15171a", raised: "#1d2024", sunken: "#101214", line: "#363b41", text: "#e6e7e8", faint: "#a3a9af", accent: "#6db6f2",
+  dark: true, ground: "#15171a", raised: "#1d2024", sunken: "#101214", line: "#363b41", text: "#e6e7e8", faint: "#a3a9af", fainter: "#868c93", accent: "#6db6f2",
   onColour: "#101214", groundRgb: [21, 23, 26], raisedRgb: [29, 32, 36], laneRgb: [29, 32, 36],
 };
 

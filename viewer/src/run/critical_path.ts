@@ -35,6 +35,28 @@ export function criticalPath(run: Run): CriticalPath {
   return path;
 }
 
+/** Cycles of the path by the group of each step: `size` groups, negative ones are none. */
+export function pathCyclesBy(path: CriticalPath, groups: ArrayLike<number>, size: number): Float64Array {
+  const cycles = new Float64Array(size);
+  for (let k = 0; k < path.steps; k++) {
+    const group = groups[k] as number;
+    if (group >= 0 && group < size) cycles[group] = (cycles[group] as number) + (path.time[k + 1] as number) - (path.time[k] as number);
+  }
+  return cycles;
+}
+
+const byLeaf = new WeakMap<Run, Float64Array>();
+
+/** Cycles of the critical path, by instruction. */
+export function leavesOnPath(run: Run): Float64Array {
+  let cycles = byLeaf.get(run);
+  if (!cycles) {
+    const path = criticalPath(run);
+    byLeaf.set(run, (cycles = pathCyclesBy(path, path.leaf, run.instructions.count)));
+  }
+  return cycles;
+}
+
 /** Step that runs at `cycle`; the last one at and after the end. */
 export function stepAt(path: CriticalPath, cycle: number): number {
   let low = 0;
@@ -62,8 +84,7 @@ export function stepOf(run: Run, path: CriticalPath, at: SliceRef): number {
 
 function lastSlice(run: Run): SliceRef | null {
   let last: Track | null = null;
-  const endOf = (track: Track) => track.end(track.size - 1);
-  for (const track of run.tracks) if (track.size > 0 && (!last || endOf(track) > endOf(last))) last = track;
+  for (const track of run.tracks) if (track.size > 0 && (!last || track.finish > last.finish)) last = track;
   return last && { track: last.index, index: last.size - 1 };
 }
 

@@ -1,5 +1,5 @@
 // Why a layer takes as long as it does: over which wires its bytes come, what was there early, and what more cores could save.
-import { criticalPath } from "./critical_path";
+import { criticalPath, pathCyclesBy } from "./critical_path";
 import { memtileOf } from "./feeds";
 import { memtilesOf } from "./memtiles";
 import type { Layer, Run } from "./run";
@@ -80,13 +80,9 @@ const paths = new WeakMap<Run, Float64Array>();
 /** Cycles of the critical path, by layer. */
 export function layersOnPath(run: Run): Float64Array {
   let cycles = paths.get(run);
-  if (cycles) return cycles;
-  cycles = new Float64Array(run.layers.length);
-  const path = criticalPath(run);
-  for (let k = 0; k < path.steps; k++) {
-    const layer = path.layer[k] as number;
-    if (layer >= 0) cycles[layer] = (cycles[layer] ?? 0) + (path.time[k + 1] as number) - (path.time[k] as number);
+  if (!cycles) {
+    const path = criticalPath(run);
+    paths.set(run, (cycles = pathCyclesBy(path, path.layer, run.layers.length)));
   }
-  paths.set(run, cycles);
   return cycles;
 }

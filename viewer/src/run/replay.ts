@@ -7,8 +7,8 @@ import { placeOf } from "./places";
 import type { Run } from "./run";
 import type { Track } from "./track";
 
-/** What can be freed together: all slices of a layer, of a resource, or at a place (placeOf). */
-export type FreeBy = "layer" | "resource" | "place";
+/** What can be freed together: all slices of a layer, of a resource, of an instruction, or at a place (placeOf). */
+export type FreeBy = "layer" | "resource" | "instruction" | "place";
 
 const STRIDE = 1 << 13; // slices between two breaths of a task
 
@@ -162,7 +162,8 @@ export class Replay {
     for (const track of this.run.tracks) {
       const at = this.first[track.index] as number;
       if (by === "place") out.fill(placeOf(this.run, track), at, at + track.size);
-      else for (let i = 0; i < track.size; i++) out[at + i] = by === "layer" ? track.layer(i) : (resource[track.leaf(i)] ?? -2);
+      else if (by === "layer") for (let i = 0; i < track.size; i++) out[at + i] = track.layer(i);
+      else for (let i = 0; i < track.size; i++) out[at + i] = by === "instruction" ? track.leaf(i) : (resource[track.leaf(i)] ?? -2);
       yield;
     }
     this.groups.set(by, out);

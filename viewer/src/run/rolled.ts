@@ -5,63 +5,76 @@ import type { RolledItem, RolledJson } from "./format";
 
 export type Numbers = Float64Array | Int32Array;
 
-interface Literal {
+/** All literals of a sequence and of the loops in it, one behind the other: most are a few numbers. */
+interface Pool {
   values: Numbers;
+  /** Whether 32 bits hold each of them. */
+  isSmall: boolean;
 }
+
+const NONE = new Int32Array(0);
+
 interface Loop {
   times: number;
   body: Sequence;
 }
-type Node = Literal | Loop;
+
+const SHORT = 32; // numbers that are copied sooner one by one than by a call
 
 class Sequence {
-  readonly nodes: Node[] = [];
-  readonly starts: number[] = []; // of each node, in elements
+  // Of each node, in order:
+  private readonly starts: number[] = []; // in elements
+  private readonly places: number[] = []; // of a literal, in the pool; -1 for a loop
+  private readonly loops: (Loop | null)[] = [];
   length = 0;
 
-  constructor(items: RolledJson, first: number) {
-    let literal: number[] = [];
-    const flush = () => {
-      if (!literal.length) return;
-      const small = literal.every((value) => value === (value | 0));
-      this.push({ values: small ? Int32Array.from(literal) : Float64Array.from(literal) }, literal.length);
-      literal = [];
-    };
+  constructor(items: RolledJson, first: number, private readonly pool: Pool, literals: number[]) {
+    let inLiteral = false;
     for (let i = first; i < items.length; i++) {
       const item = items[i] as RolledItem;
       if (typeof item === "number") {
-        literal.push(item);
+        if (!inLiteral) this.push(literals.length, null);
+        inLiteral = true;
+        literals.push(item);
+        if (item !== (item | 0)) pool.isSmall = false;
+        this.length++;
         continue;
       }
       const times = item[0];
       if (typeof times !== "number" || times < 1) throw new Error("a loop of a rolled sequence lacks its count");
-      flush();
-      const body = new Sequence(item, 1);
-      this.push({ times, body }, times * body.length);
+      inLiteral = false;
+      const loop = { times, body: new Sequence(item, 1, pool, literals) };
+      this.push(-1, loop);
+      this.length += times * loop.body.length;
     }
-    flush();
   }
 
-  private push(node: Node, length: number) {
-    this.nodes.push(node);
+  private push(place: number, loop: Loop | null) {
     this.starts.push(this.length);
-    this.length += length;
+    this.places.push(place);
+    this.loops.push(loop);
   }
 
   /** Copies elements from .. from+count to out[at...]. */
   read(from: number, count: number, out: Numbers, at: number): void {
-    let k = lastAtMost(this.starts, from);
+    const { starts, places, loops } = this;
+    const { values } = this.pool;
+    let k = lastAtMost(starts, from);
     for (const end = from + count; from < end; k++) {
-      const node = this.nodes[k] as Node;
-      const inside = from - (this.starts[k] as number);
-      const size = "values" in node ? node.values.length : node.times * node.body.length;
-      const take = Math.min(size - inside, end - from);
-      if ("values" in node) out.set(node.values.subarray(inside, inside + take), at);
-      else readLoop(node, inside, take, out, at);
+      const inside = from - (starts[k] as number);
+      const take = Math.min(k + 1 < starts.length ? (starts[k + 1] as number) : this.length, end) - from;
+      const loop = loops[k];
+      if (loop) readLoop(loop, inside, take, out, at);
+      else copy(values, (places[k] as number) + inside, take, out, at);
       from += take;
       at += take;
     }
   }
+}
+
+function copy(values: Numbers, from: number, count: number, out: Numbers, at: number) {
+  if (count > SHORT) out.set(values.subarray(from, from + count), at);
+  else for (let k = 0; k < count; k++) out[at + k] = values[from + k] as number;
 }
 
 function readLoop(loop: Loop, from: number, count: number, out: Numbers, at: number) {
@@ -74,7 +87,8 @@ function readLoop(loop: Loop, from: number, count: number, out: Numbers, at: num
   // One period is there; what follows repeats it, in steps that double.
   for (let done = first; done < count; ) {
     const more = Math.min(done - (done % period), count - done);
-    out.copyWithin(at + done, at, at + more);
+    if (more > SHORT) out.copyWithin(at + done, at, at + more);
+    else for (let k = 0; k < more; k++) out[at + done + k] = out[at + k] as number;
     done += more;
   }
 }
@@ -94,7 +108,10 @@ export class Rolled {
   private readonly sequence: Sequence;
 
   constructor(json: RolledJson) {
-    this.sequence = new Sequence(json, 0);
+    const pool: Pool = { values: NONE, isSmall: true };
+    const literals: number[] = [];
+    this.sequence = new Sequence(json, 0, pool, literals);
+    pool.values = pool.isSmall ? new Int32Array(literals) : new Float64Array(literals);
   }
 
   get length(): number {

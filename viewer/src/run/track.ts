@@ -64,6 +64,11 @@ export class Track {
     this.walk();
   }
 
+  /** When its last slice ends; 0 where it has none. */
+  get finish(): number {
+    return this.endBefore[this.blocks.length] as number;
+  }
+
   start(i: number): number {
     return this.block(i).start[i & MASK] as number;
   }

@@ -16,7 +16,7 @@ export class Header {
   private readonly figures = element("p", { className: "figures" });
   private readonly unit: HTMLButtonElement;
   private readonly input = element("input", {
-    id: "search", type: "search", placeholder: "Search (/): layer, tensor, core 2,1, spill, 0x1a40, lock 3", autocomplete: "off", spellcheck: false,
+    id: "search", type: "search", placeholder: "Search (/): layer, core 2,1, spill, lock 3", autocomplete: "off", spellcheck: false,
     aria: { role: "combobox", label: "Search layers, tensors, tiles, engines, spills, instructions, addresses and locks", controls: "hits", expanded: "false", autocomplete: "list" },
   });
   private readonly list = element("ul", { id: "hits", hidden: true, aria: { role: "listbox", label: "What was found" } });

@@ -27,7 +27,7 @@ export function paintBands(p: Painter, app: App, scale: TimeScale, y: number, us
     const width = Math.min(scale.right, scale.x(layer.to)) - from;
     const mark = `${users?.writers.includes(layer.index) ? "▾ " : ""}${users?.readers.includes(layer.index) ? "▴ " : ""}`;
     const chosen = layer.index === focus.layer || mark !== "";
-    p.rect(from, y + 1, Math.max(0.5, width - 1), BAND_HEIGHT - 3, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? "")), chosen ? 0.95 : 0.42));
+    p.rect(from, y + 1, Math.max(0.5, width - 1), BAND_HEIGHT - 3, css(resourceColour(run.instructions.resources.indexOf(layer.boundBy ?? "")), chosen ? 1 : 0.42));
     if (mark && width < LEAST_MARKED) p.text(from + width / 2, middle, mark.trim(), { align: "center", bold: true });
     else if (width >= 20) p.text(from + 4, middle, fitName(mark + layer.name, width - 8), { colour: chosen ? p.theme.onColour : p.theme.text });
   }

@@ -1,6 +1,8 @@
 // What the panels at the side are made of: lists of facts, bars, and links to other things of the run.
 import { css, resourceColour, stallColour } from "../paint/theme";
+import { gainsOf, type OnPath } from "../run/gains";
 import { layerName, tensorName, trackName } from "../run/names";
+import type { FreeBy } from "../run/replay";
 import type { SliceRef } from "../run/run";
 import { STALLS } from "../run/stalls";
 import type { Track } from "../run/track";
@@ -33,6 +35,21 @@ export const waitRows = (waits: readonly number[], whole: number, figure: (cycle
     .map(({ cycles, stall }) => barRow(`waits for ${STALLS[stall]}`, cycles / Math.max(1, whole), css(stallColour(stall)), figure(cycles), percent(cycles / Math.max(1, whole))));
 
 export const resourceSwatch = (resource: number): string => css(resourceColour(resource));
+
+/** What the group has of the critical path, and what the run would gain were it free, as soon as that is known. */
+export function addGain(list: List, app: App, by: FreeBy, onPath: OnPath, what: string): void {
+  const gains = gainsOf(app.run);
+  list.add("on the path", onPath.cycles > 0 ? `${app.duration(onPath.cycles)} of the critical path ${what}` : "nothing: the end of the run does not wait for it");
+  const free = element("span");
+  const show = () => {
+    const gain = gains.of(by, onPath);
+    free.textContent = gain ? `at most ${app.duration(gain.cycles)} less, replayed` : "…";
+  };
+  gains.onNews.set("panel", show);
+  gains.want(by, [onPath]);
+  show();
+  list.add("were it free", free);
+}
 
 /** What every panel can say: it knows the page, and how things are linked. */
 export class Words {

@@ -1,7 +1,6 @@
 // Panels of what the network is made of: layers, tensors, and the blocks of memory where they lie.
 import { css, resourceColour } from "../paint/theme";
 import type { BlockJson } from "../run/format";
-import { gainsOf } from "../run/gains";
 import { layersOnPath, oneMoreRow, prefetchOf, routesOf } from "../run/layer_facts";
 import { waitsOf } from "../run/layer_waits";
 import { type Box, boxName, memoryAt, type Memory, type Place, placeName, roleText, spilledTensors, takenIn, usersOf } from "../run/memory_map";
@@ -10,7 +9,7 @@ import type { Layer, Run } from "../run/run";
 import { spillsOf } from "../run/spills";
 import { element } from "./dom";
 import { bytes, count, kibibytes, macs, percent, signed } from "./numbers";
-import { barRow, barTable, List, waitRows, type Words } from "./panel_parts";
+import { addGain, barRow, barTable, List, waitRows, type Words } from "./panel_parts";
 import { type Memory as MemoryId, producerOf } from "./state";
 
 const NAMED = 6; // layers of a block
@@ -96,24 +95,13 @@ function bytesOf(words: Words, layer: Layer): HTMLElement {
 }
 
 function gainsOfLayer({ app }: Words, layer: Layer): HTMLElement {
-  const { run, duration } = { run: app.run, duration: (cycles: number) => app.duration(cycles) };
+  const { run } = app;
   const list = new List();
-  const gains = gainsOf(run);
-  const onPath = { group: layer.index, cycles: layersOnPath(run)[layer.index] ?? 0 };
-  list.add("on the path", `${duration(onPath.cycles)} of the critical path are its instructions`);
-  const free = element("span");
-  const show = () => {
-    const gain = gains.of("layer", onPath);
-    free.textContent = gain ? `at most ${duration(gain.cycles)} less, replayed` : "…";
-  };
-  gains.onNews.set("panel", show);
-  gains.want("layer", [onPath]);
-  show();
-  list.add("were it free", free);
+  addGain(list, app, "layer", { group: layer.index, cycles: layersOnPath(run)[layer.index] ?? 0 }, "are its instructions");
   const atBound = layer.boundSeconds * run.device.clockHz;
-  if (atBound > 0 && atBound < layer.cycles) list.add("at its bound", `${duration(layer.cycles - atBound)} less`);
+  if (atBound > 0 && atBound < layer.cycles) list.add("at its bound", `${app.duration(layer.cycles - atBound)} less`);
   const row = oneMoreRow(run, layer);
-  list.add("one more row", row > 0 ? `of cores: at most ${duration(row)} less` : "of cores: nothing, computing does not bound it");
+  list.add("one more row", row > 0 ? `of cores: at most ${app.duration(row)} less` : "of cores: nothing, computing does not bound it");
   return list.root;
 }
 

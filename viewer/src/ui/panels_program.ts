@@ -1,4 +1,5 @@
 // Panels of what ran: slices, instructions, locks, engines and tiles.
+import { leavesOnPath } from "../run/critical_path";
 import { executionsOf, executionsOfLeaf, tensorMovedBy } from "../run/executions";
 import { laneName, lockText, trackName } from "../run/names";
 import type { SliceRef } from "../run/run";
@@ -7,7 +8,7 @@ import type { Track } from "../run/track";
 import { leadsTo, otherEndsOf } from "../run/transfers";
 import { element } from "./dom";
 import { bytes, count, macs, percent } from "./numbers";
-import { barRow, barTable, List, resourceSwatch, waitRows, type Words } from "./panel_parts";
+import { addGain, barRow, barTable, List, resourceSwatch, waitRows, type Words } from "./panel_parts";
 import type { Tile } from "./state";
 
 const CHAIN = 12; // steps shown behind a slice
@@ -76,6 +77,8 @@ export function instructionPanel(words: Words, leaf: number): Node[] {
   if (done) list.add("does", amounts(done, ran.slices, run.instructions.macs[leaf] ?? 0, macs));
   list.add("ran", `${count(ran.slices)} ${ran.slices === 1 ? "time" : "times"}${ran.slices ? `, from ${count(ran.from)} to ${count(ran.to)}` : ""}`);
   if (ran.tracks.length) list.add("on", words.engines(ran.tracks));
+  const onPath = leavesOnPath(run)[leaf] ?? 0;
+  if (ran.slices) addGain(list, app, "instruction", { group: leaf, cycles: onPath }, `are this line, ${percent(onPath / run.makespan)} of the run`);
   const parts: Node[] = [element("h2", { textContent: run.mnemonicOf(leaf) }), list.root, words.asm(leaf)];
   const whole = ran.busy + ran.waits.reduce((a, b) => a + b, 0);
   const resource = run.instructions.resource[leaf] ?? -1;

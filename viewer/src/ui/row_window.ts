@@ -24,10 +24,16 @@ export class RowWindow {
   readonly body = element("tbody");
   private readonly above = filler();
   private readonly below = filler();
-  private readonly observer = new ResizeObserver(() => this.fill());
+  private readonly observer = new ResizeObserver(() => {
+    this.fill();
+    if (this.scroller.scrollTop === this.heldAt) this.reveal(this.held);
+  });
   private count = 0;
   private span: Span = { from: 0, to: 0 };
   private height = ROW_HEIGHT;
+  // The row that was revealed last, and the place of the scroll bar then: until somebody scrolls, it stays in sight.
+  private held = -1;
+  private heldAt = -1;
 
   /** `head` and `foot` stick to the edges of `scroller` and cover what is behind them. */
   constructor(
@@ -47,7 +53,7 @@ export class RowWindow {
 
   /** There are `count` rows now, all of them other than before, each of `height` pixels. */
   show(count: number, height = ROW_HEIGHT): void {
-    [this.count, this.height] = [count, height];
+    [this.count, this.height, this.held] = [count, height, -1];
     this.span = { from: 0, to: -1 };
     this.table.setAttribute("aria-rowcount", String(count + 1));
     this.fill();
@@ -60,6 +66,7 @@ export class RowWindow {
     const room = scroller.clientHeight - this.covered;
     if (top < scroller.scrollTop) scroller.scrollTop = top;
     else if (room > 0 && top + this.height > scroller.scrollTop + room) scroller.scrollTop = top + this.height - room;
+    [this.held, this.heldAt] = [place, scroller.scrollTop];
     this.fill();
   }
 

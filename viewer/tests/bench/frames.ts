@@ -1,13 +1,14 @@
 // How fast the page is: node_modules/.bin/vite-node tests/bench/frames.ts PAGE.html ...
 //
 // Prints, for each page, how long it takes to open (navigation to the first whole picture) and, while the timeline pans and zooms, the
-// time between frames and what a frame costs the page's main thread, in headless Chromium with software rendering at 1600x900. Where
-// other work shares the machine only the last says something.
+// time between frames; of both, what they cost the page's main thread. In headless Chromium with software rendering at 1600x900. Where
+// other work shares the machine only the costs say something. Pages are opened in turns, so that those of two builds can be compared.
 import { basename, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { launch } from "../page/browser";
 
 const FRAMES = 240;
+const OPENINGS = 5; // of each page; the middle one counts
 
 interface Sample {
   median: number; // milliseconds between frames
@@ -37,35 +38,54 @@ async function play([kind, frames]: ["pan" | "zoom", number]): Promise<number[]>
   return times.sort((a, b) => a - b);
 }
 
-async function sampled(tab: Page, kind: "pan" | "zoom"): Promise<Sample> {
+/** Seconds that the page's main thread has worked. */
+async function worked(tab: Page): Promise<() => Promise<number>> {
   const client = await tab.context().newCDPSession(tab);
   await client.send("Performance.enable", { timeDomain: "threadTicks" });
-  const busy = async () => (await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+  return async () => (await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+}
+
+async function sampled(tab: Page, kind: "pan" | "zoom"): Promise<Sample> {
+  const busy = await worked(tab);
   const before = await busy();
   const times = await tab.evaluate(play, [kind, FRAMES] as ["pan" | "zoom", number]);
   const quantile = (q: number) => times[Math.floor(q * (times.length - 1))] as number;
   return { median: quantile(0.5), worst: quantile(0.95), cost: (1000 * ((await busy()) - before)) / FRAMES };
 }
 
+interface Opened {
+  wall: number; // milliseconds
+  cost: number;
+}
+
+async function opened(page: string, then: (tab: Page) => Promise<void>): Promise<Opened> {
+  const tab = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+  const busy = await worked(tab);
+  const before = await busy();
+  const from = performance.now();
+  await tab.goto(`file://${resolve(page)}#view=timeline&lower=none`);
+  await tab.waitForFunction(() => "heddle" in window && new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))));
+  const found = { wall: performance.now() - from, cost: 1000 * ((await busy()) - before) };
+  await then(tab);
+  await tab.close();
+  return found;
+}
+
 const browser = await launch();
-console.log("page                              opens   pan p50   p95  cost   zoom p50   p95  cost   (ms)");
-for (const page of process.argv.slice(2).filter((name) => name.endsWith(".html"))) {
-  const opened: number[] = [];
+const pages = process.argv.slice(2).filter((name) => name.endsWith(".html"));
+const openings = pages.map((): Opened[] => []);
+for (let k = 0; k < OPENINGS; k++) for (const [n, page] of pages.entries()) openings[n]?.push(await opened(page, async () => {}));
+const middle = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1];
+console.log("page                              opens  cost   pan p50   p95  cost   zoom p50   p95  cost   (ms)");
+for (const [n, page] of pages.entries()) {
   const samples: Sample[] = [];
-  for (let k = 0; k < 3; k++) {
-    const tab = await browser.newPage({ viewport: { width: 1600, height: 900 } });
-    const from = performance.now();
-    await tab.goto(`file://${resolve(page)}#view=timeline&lower=none`);
-    await tab.waitForFunction(() => "heddle" in window && new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))));
-    opened.push(performance.now() - from);
-    if (k === 2) {
-      await tab.evaluate(play, ["pan", FRAMES] as ["pan" | "zoom", number]); // warm
-      for (const kind of ["pan", "zoom"] as const) samples.push(await sampled(tab, kind));
-    }
-    await tab.close();
-  }
+  await opened(page, async (tab) => {
+    await tab.evaluate(play, ["pan", FRAMES] as ["pan" | "zoom", number]); // warm
+    for (const kind of ["pan", "zoom"] as const) samples.push(await sampled(tab, kind));
+  });
   const ms = (x: number | undefined, width: number) => (x ?? 0).toFixed(1).padStart(width);
   const columns = samples.map(({ median, worst, cost }) => `${ms(median, 10)} ${ms(worst, 5)} ${ms(cost, 5)}`).join(" ");
-  console.log(`${basename(page).padEnd(32)} ${ms(opened.sort((a, b) => a - b)[1], 6)}${columns}`);
+  const [wall, cost] = [middle(openings[n]!.map((o) => o.wall)), middle(openings[n]!.map((o) => o.cost))];
+  console.log(`${basename(page).padEnd(32)} ${ms(wall, 6)} ${ms(cost, 5)}${columns}`);
 }
 await browser.close();

@@ -126,15 +126,19 @@ describe("of one run", () => {
     await press("7", "j");
     const [line, best] = await opened.page.evaluate(() => {
       const { columns, rows, sums } = window.heddlePage.viewOf("asm").table();
-      const cost = columns.indexOf("busy and wait");
+      const cost = columns.indexOf("on the critical path");
       const most = rows.reduce((best, row, n) => (!sums!.has(n) && Number(row[cost]) > Number(rows[best]![cost] || 0) ? n : best), rows.findIndex((_, n) => !sums!.has(n)));
       return [window.heddle.focus.line, most];
     });
     expect(line).toBe(best);
     expect(await opened.page.textContent(".asm-said")).toContain("no. 1 of");
-    expect(await said()).toMatch(/ran [\d,]+ times/);
+    const text = await said();
+    expect(text).toMatch(/ran [\d,]+ times/);
+    const shown = (await opened.page.evaluate(() => window.heddlePage.viewOf("asm").table().rows[window.heddle.focus.line]!))[6];
+    expect(text).toContain(`on the path ${thousands(Number(shown))} cycles`);
+    await expect.poll(said, { timeout: 15000 }).toMatch(/were it free at most [\d,]+ cycles/);
     // What only has nothing to send costs nothing, and the sequencer waits for other lines.
-    expect(await said()).not.toMatch(/waits for nothing to send|^(WAIT|START)/);
+    expect(text).not.toMatch(/waits for nothing to send|^(WAIT|START)/);
   });
 
   it("which tensor spills: with nothing selected, or searched for", async () => {

@@ -145,19 +145,19 @@ describe("asm", () => {
     const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=asm&lower=none");
     const costs = await page.evaluate(() => {
       const { columns, rows, sums } = window.heddlePage.viewOf("asm").table();
-      const [line, busy, both, slices] = ["line", "busy cycles", "busy and wait", "slices"].map((name) => columns.indexOf(name));
-      const lines = rows.flatMap((row, n) => (sums!.has(n) ? [] : [{ line: Number(row[line!]), busy: Number(row[busy!]), both: Number(row[both!]), slices: Number(row[slices!]) }]));
-      const best = (by: "busy" | "both" | "slices") => [...lines].sort((a, b) => b[by] - a[by] || a.line - b.line).slice(0, 3).map((l) => l.line);
-      return { text: columns.indexOf("text"), figures: slices!, busy: best("busy"), both: best("both") };
+      const [line, busy, path, slices] = ["line", "busy cycles", "on the critical path", "slices"].map((name) => columns.indexOf(name));
+      const lines = rows.flatMap((row, n) => (sums!.has(n) ? [] : [{ line: Number(row[line!]), busy: Number(row[busy!]), path: Number(row[path!]) }]));
+      const best = (by: "busy" | "path") => [...lines].sort((a, b) => b[by] - a[by] || a.line - b.line).slice(0, 3).map((l) => l.line);
+      return { text: columns.indexOf("text"), figures: slices!, busy: best("busy"), path: best("path") };
     });
     expect(costs.figures).toBeLessThan(costs.text);
     const selected = () => page.evaluate(() => window.heddle.focus.line + 1);
-    for (const line of costs.both) {
+    for (const line of costs.path) {
       await page.keyboard.press("j");
       await settle(page);
       expect(await selected()).toBe(line);
     }
-    expect(await page.textContent(".asm-said")).toMatch(/^no\. 3 of [\d,]+ lines by busy and wait cycles/);
+    expect(await page.textContent(".asm-said")).toMatch(/^no\. 3 of [\d,]+ lines by cycles on the critical path/);
     const title = (await wordsOf(page, "asm")).find(({ text }) => text === "busy cycles")!;
     const box = (await page.locator(".view-asm canvas").boundingBox())!;
     await page.mouse.click(box.x + title.x - 20, box.y + title.y);

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { AXE } from "./sight";
 import { addressed, open, pageOf, reportOf, settle, useBrowser, viewsOf } from "./tab";
 
-const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const TITLES = ["Timeline", "Critical path", "Memory", "Mesh", "Layers", "Graph", "Asm", "Compare"];
 
 useBrowser();

@@ -7,7 +7,9 @@ import type { Run } from "../../src/run/run";
 import type { App } from "../../src/ui/app";
 import type { Page } from "../../src/ui/page";
 import { VIEWS } from "../../src/ui/state";
-import { launch } from "./browser";
+import { launch, settle } from "./browser";
+
+export { settle };
 
 declare global {
   interface Window {
@@ -41,15 +43,18 @@ export interface Sight {
   dark?: boolean;
   width?: number;
   height?: number;
+  /** Runs before the page is opened. */
+  prepare?: (page: Tab) => Promise<void>;
 }
 
-export async function open(file: string, hash = "", { dark = false, width = 1600, height = 900 }: Sight = {}): Promise<Opened> {
+export async function open(file: string, hash = "", { dark = false, width = 1600, height = 900, prepare }: Sight = {}): Promise<Opened> {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: dark ? "dark" : "light" });
   const faults: string[] = [];
   page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`); });
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) faults.push(`request: ${request.url()}`); });
   page.on("dialog", (dialog) => { faults.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  await prepare?.(page);
   await page.goto(`file://${file}${hash}`);
   await page.waitForFunction(() => "heddle" in window || document.querySelector("#problem[role=alert]"));
   await settle(page);
@@ -58,7 +63,6 @@ export async function open(file: string, hash = "", { dark = false, width = 1600
 
 /** Until the address holds the state. */
 export const addressed = (page: Tab): Promise<void> => page.waitForTimeout(400);
-export const settle = (page: Tab): Promise<unknown> => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
 export const pageOf = (name: string): string => (name === "compare" ? join(PAGES, "compare.html") : join(PAGES, name, "timeline.html"));
 export const viewsOf = (name: string) => VIEWS.filter((view) => view !== "compare" || name === "compare");
 export const reportOf = (name: string): Run["report"] => JSON.parse(readFileSync(join(PAGES, name, "report.json"), "utf8")) as Run["report"];

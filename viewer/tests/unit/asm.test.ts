@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { focusOf } from "../../src/ui/state";
 import { evaluate } from "../../src/views/asm/expression";
+import { nextCostliest, type Rank, RANKS } from "../../src/views/asm/costliest";
 import { find, nextIn } from "../../src/views/asm/find";
 import { Finder } from "../../src/views/asm/finder";
 import { heatOf } from "../../src/views/asm/heat";
@@ -46,7 +47,15 @@ describe("costs", () => {
     expect([...costs.slices]).toEqual([0, 0, 3, 3, 3, 3, 0, 2, 2, 2]);
     expect([...costs.busy]).toEqual([0, 0, 24, 24, 24, 20 + 3 + 1, 0, 105, 105, 5 + 100]);
     expect([...costs.wait]).toEqual([0, 0, 22, 22, 22, 10 + 7 + 5, 0, 10, 10, 10 + 0]);
-    expect([costs.mostBusy, costs.mostWait, costs.widest]).toEqual([105, 22, { slices: 3, busy: 105, wait: 22 }]);
+    expect([...costs.path]).toEqual([0, 0, 1, 1, 1, 1, 0, 100, 100, 100]); // the last slice, and what its engine did before
+    expect([costs.mostBusy, costs.mostWait, costs.mostPath, costs.widest]).toEqual([105, 22, 100, { slices: 3, busy: 105, wait: 22, path: 100 }]);
+  });
+
+  test("the costliest line is the one that the end of the run waits for; a line that only runs ahead comes first by its waits alone", () => {
+    const costs = lineCosts(run);
+    const order = (rank: Rank) => [nextCostliest(run, costs, rank, -1)?.line, nextCostliest(run, costs, rank, nextCostliest(run, costs, rank, -1)?.line ?? -1)?.line];
+    expect([order(RANKS[0]), order("wait")]).toEqual([[9, 5], [5, 9]]);
+    expect(nextCostliest(run, costs, "path", 5)).toEqual({ line: 9, place: 0, of: 2 });
   });
 
   test("shares are of the layer or of the run", () => {

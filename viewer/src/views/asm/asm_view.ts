@@ -12,7 +12,7 @@ import { CanvasView, type Table } from "../../ui/view";
 import { asmTable } from "./asm_table";
 import "./asm.css";
 import { type Columns, columnsOf } from "./columns";
-import { nextCostliest, type Rank, RANKS } from "./costliest";
+import { nextCostliest, type Rank, RANK_WORDS, RANKS } from "./costliest";
 import { copyText } from "./copy";
 import { FindBar } from "./find_bar";
 import { Finder } from "./finder";
@@ -59,7 +59,7 @@ export class AsmView extends CanvasView {
     this.keys.push(
       { key: "n", shown: "N", does: "next slice that the selected line ran as", run: () => this.stepSlice(1) },
       { key: "p", shown: "P", does: "previous slice of the line", run: () => this.stepSlice(-1) },
-      { key: "j", shown: "J", does: "the costliest line, then the next costliest: by the column whose heading was clicked, else by busy and wait cycles", run: () => this.toCostliest() },
+      { key: "j", shown: "J", does: "the costliest line, then the next costliest: by the column whose heading was clicked, else by its cycles on the critical path", run: () => this.toCostliest() },
       { key: "}", shown: "}", does: "next section", run: () => this.goSection(1) },
       { key: "{", shown: "{", does: "previous section", run: () => this.goSection(-1) },
       { key: "l", shown: "L", does: "find in the listing: text, /regex/, :line", run: () => this.find.focus() },
@@ -214,7 +214,7 @@ export class AsmView extends CanvasView {
     const { app, hot } = this;
     if (this.isShare(x, y)) return shareTip(this.ofRun);
     const rank = this.rankAt(x, y);
-    if (rank) return [[`Click: the costliest line by ${rank}; J: the next`, "head"], ...WHAT_IT_SHOWS.slice(1)];
+    if (rank) return [[`Click: the costliest line by ${RANK_WORDS[rank]}; J: the next`, "head"], ...WHAT_IT_SHOWS.slice(1)];
     if (y < TITLES) return WHAT_IT_SHOWS;
     if (this.stripAt(x, y) >= 0) return [[`line ${count(line + 1)}: click to go there`, "head"], ...lineTip(app, line)];
     const step = this.stepAt(x, y);
@@ -330,7 +330,7 @@ export class AsmView extends CanvasView {
     if (!next) return;
     this.bringIntoSight(next.line);
     this.selectLine(next.line);
-    this.say(`no. ${count(next.place + 1)} of ${count(next.of)} lines by ${rank}${rank === "slices" ? "" : " cycles"}; J: the next`);
+    this.say(`no. ${count(next.place + 1)} of ${count(next.of)} lines by ${RANK_WORDS[rank]}; J: the next`);
   }
 
   private turnShare(): void {

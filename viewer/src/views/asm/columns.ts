@@ -13,8 +13,9 @@ const MARK = 18; // of the resource
 const HEAT = 7; // beside the share
 const SHARE = "<0.001 %";
 /** Widths of the view below which columns give way to the code. */
-const ROOM_FOR_SLICES = 760;
-const ROOM_FOR_CYCLES = 560;
+const ROOM_FOR_SLICES = 850;
+const ROOM_FOR_CYCLES = 650;
+const ROOM_FOR_PATH = 450;
 
 export interface CostColumn {
   title: string;
@@ -52,6 +53,7 @@ export function columnsOf(run: Run, costs: LineCosts, ofRun: boolean, width: num
     columns.push(column("busy cycles", costs.busy, widest.busy, costs.mostBusy, "busy", "busy"));
     columns.push(column("wait cycles", costs.wait, widest.wait, costs.mostWait, "wait", "wait"));
   }
+  if (width >= ROOM_FOR_PATH) columns.push(column("critical path", costs.path, widest.path, costs.mostPath, "busy", "path"));
   const title = ofRun ? "of run" : "of layer";
   const left = right + GAP;
   right = left + HEAT + Math.ceil(Math.max(textWidth(title, HEAD_STYLE), textWidth(SHARE, CODE))) + 3;

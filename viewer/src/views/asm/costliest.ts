@@ -3,14 +3,14 @@ import type { Run } from "../../run/run";
 import type { LineCosts } from "./line_costs";
 import { listingOf } from "./listing";
 
-/** What lines are ranked by: cycles of all their engines together, or how often they ran. */
-export const RANKS = ["busy and wait", "busy", "wait", "slices"] as const;
+/** What lines are ranked by: cycles of the critical path, which the run's end waits for, those of all engines together, or how often they ran. */
+export const RANKS = ["path", "busy", "wait", "slices"] as const;
 export type Rank = (typeof RANKS)[number];
 
 const known = new WeakMap<LineCosts, Map<Rank, number[]>>();
 
-const costOf = ({ busy, wait, slices }: LineCosts, line: number, rank: Rank): number =>
-  ({ "busy and wait": (busy[line] as number) + (wait[line] as number), busy: busy[line] as number, wait: wait[line] as number, slices: slices[line] as number })[rank];
+/** In words, behind "by". */
+export const RANK_WORDS: Readonly<Record<Rank, string>> = { path: "cycles on the critical path", busy: "busy cycles", wait: "wait cycles", slices: "slices" };
 
 /** Lines that are instructions and cost something. */
 export function costliest(run: Run, costs: LineCosts, rank: Rank): readonly number[] {
@@ -19,8 +19,9 @@ export function costliest(run: Run, costs: LineCosts, rank: Rank): readonly numb
   let lines = ranks.get(rank);
   if (!lines) {
     const { leaf } = listingOf(run);
-    const own = Array.from(leaf.keys()).filter((line) => (leaf[line] as number) >= 0 && costOf(costs, line, rank) > 0);
-    ranks.set(rank, (lines = own.sort((a, b) => costOf(costs, b, rank) - costOf(costs, a, rank) || a - b)));
+    const cost = costs[rank];
+    const own = Array.from(leaf.keys()).filter((line) => (leaf[line] as number) >= 0 && (cost[line] as number) > 0);
+    ranks.set(rank, (lines = own.sort((a, b) => (cost[b] as number) - (cost[a] as number) || a - b)));
   }
   return lines;
 }

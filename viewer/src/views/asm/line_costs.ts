@@ -1,5 +1,7 @@
-// What each line of program.asm cost in the run: how often it ran, how long, and how long its engines waited for it. An engine that
-// had nothing to send yet held up nobody, and the sequencer waits for what other lines do: those are no waits here.
+// What each line of program.asm cost in the run: how often it ran, how long, how long its engines waited for it, and how much of the
+// run's critical path it is. An engine that had nothing to send yet held up nobody, and the sequencer waits for what other lines do:
+// those are no waits here.
+import { leavesOnPath } from "../../run/critical_path";
 import type { Run, SliceRef } from "../../run/run";
 import { hadNothing } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -14,11 +16,14 @@ export interface LineCosts {
   slices: Float64Array;
   busy: Float64Array;
   wait: Float64Array;
+  /** Cycles of the critical path: the only ones that the end of the run waits for, and no more than there are in the run. */
+  path: Float64Array;
   /** Of lines that are instructions. */
   mostBusy: number;
   mostWait: number;
+  mostPath: number;
   /** Of all lines, so that columns have room for the sums. */
-  widest: { slices: number; busy: number; wait: number };
+  widest: { slices: number; busy: number; wait: number; path: number };
   /** Busy and wait cycles of all lines together, and of each layer's. */
   whole: number;
   ofLayer: Float64Array;
@@ -35,19 +40,21 @@ export function lineCostsOf(run: Run): LineCosts {
   return costs;
 }
 
-/** One walk over all slices. */
+/** One walk over all slices, one over the critical path. */
 export function lineCosts(run: Run): LineCosts {
   const lines = run.asm.length;
   const costs: LineCosts = {
-    slices: new Float64Array(lines), busy: new Float64Array(lines), wait: new Float64Array(lines), mostBusy: 0, mostWait: 0,
-    widest: { slices: 0, busy: 0, wait: 0 }, whole: 0, ofLayer: new Float64Array(run.layers.length), tracks: new Map(), lines: [],
+    slices: new Float64Array(lines), busy: new Float64Array(lines), wait: new Float64Array(lines), path: new Float64Array(lines),
+    mostBusy: 0, mostWait: 0, mostPath: 0, widest: { slices: 0, busy: 0, wait: 0, path: 0 }, whole: 0, ofLayer: new Float64Array(run.layers.length), tracks: new Map(), lines: [],
   };
   for (const track of run.tracks) countTrack(run, track, costs);
+  countPath(run, costs);
   const { layer } = listingOf(run);
   for (let line = 0; line < lines; line++) {
     const [busy, wait] = [costs.busy[line] as number, costs.wait[line] as number];
     costs.mostBusy = Math.max(costs.mostBusy, busy);
     costs.mostWait = Math.max(costs.mostWait, wait);
+    costs.mostPath = Math.max(costs.mostPath, costs.path[line] as number);
     costs.whole += busy + wait;
     const of = layer[line] as number;
     if (of >= 0 && of < costs.ofLayer.length) costs.ofLayer[of] = (costs.ofLayer[of] as number) + busy + wait;
@@ -78,9 +85,16 @@ function countTrack(run: Run, track: Track, { slices, busy, wait, tracks, lines 
   }
 }
 
+function countPath(run: Run, { path: cycles }: LineCosts): void {
+  leavesOnPath(run).forEach((own, leaf) => {
+    const line = run.instructions.line[leaf] ?? -1;
+    if (line >= 0 && line < cycles.length) cycles[line] = (cycles[line] as number) + own;
+  });
+}
+
 function sumUp(run: Run, costs: LineCosts): void {
   const { endOf } = structureOf(run);
-  for (const name of ["slices", "busy", "wait"] as const) {
+  for (const name of ["slices", "busy", "wait", "path"] as const) {
     const column = costs[name];
     const upTo = new Float64Array(column.length + 1);
     for (let line = 0; line < column.length; line++) upTo[line + 1] = (upTo[line] as number) + (column[line] as number);

@@ -17,7 +17,8 @@ export const WHAT_IT_SHOWS: TipLine[] = [
   ["program.asm and what it cost", "head"],
   "slices: how often a line was executed, on all its engines together.",
   "busy, wait: cycles that its engines worked and waited for it, summed over all of them; neither the sequencer nor what has nothing to send yet counts as waiting. A head of a layer, section or loop has the sum of its lines, in bold.",
-  "Bars: of busy in the colour of the line's resource, of wait hatched. The heaviest line fills its column; a hundredth of it is a tenth of the bar.",
+  "critical path: cycles in which the end of the run waited for the line. Work and waits beside the path make nothing longer.",
+  "Bars: of busy and critical path in the colour of the line's resource, of wait hatched. The heaviest line fills its column; a hundredth of it is a tenth of the bar.",
   "At the right edge the whole program: the stronger its colour, the more cycles; marks for what is selected or found.",
   ["Click a line for its instruction, a head for its layer, a lock, tensor or address for itself. Shift and click: several lines, to copy (Y).", "faint"],
 ];
@@ -40,11 +41,13 @@ export function lineTip(app: App, line: number): TipLine[] {
   const times = costs.slices[line] as number;
   const busy = costs.busy[line] as number;
   const wait = costs.wait[line] as number;
+  const path = costs.path[line] as number;
   const resource = leaf < 0 ? "" : run.instructions.resources[run.instructions.resource[leaf] as number];
   if (resource) tip.push(`resource ${resource}`);
   const engines = costs.tracks.get(line)?.length ?? 0;
   tip.push(`${leaf < 0 ? "all its lines: " : ""}${count(times)} ${times === 1 ? "slice" : "slices"}${engines > 1 ? ` on ${engines} engines` : ""}, busy ${app.duration(busy)}, waited ${app.duration(wait)}`);
   if (times > 1 && leaf >= 0) tip.push([`on average busy ${app.duration(busy / times)}, waited ${app.duration(wait / times)}`, "faint"]);
+  if (busy + wait > 0) tip.push(`on the critical path ${app.duration(path)}, ${percent(path / run.makespan)} of the run`);
   if (busy + wait > 0) tip.push([`${percent(shareOf(costs, line, listing.layer[line] as number))} of the layer's busy and wait cycles, ${percent(shareOf(costs, line, -1))} of the run's`, "faint"]);
   return tip;
 }

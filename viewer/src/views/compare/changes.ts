@@ -5,6 +5,7 @@
 //     |_|         |_|
 //   A ------.__         the run so far: a line that leads from the time of A to that of B
 //              '----- B
+import { firstThatFits } from "../../paint/labels";
 import { type Painter, textWidth } from "../../paint/painter";
 import { css, type Rgb } from "../../paint/theme";
 import { ticks } from "../../paint/ticks";
@@ -103,12 +104,13 @@ const stepOfUnit = (difference: Difference, unit: "cycles" | "time") => (differe
 
 function paintTitle(p: Painter, { box, steps }: Changes, difference: Difference, how: Look): void {
   const unit = difference.unit === "seconds" || how.unit === "time" ? "time" : "cycles";
-  const title = `What B changes, in ${unit}`;
   const y = box.y + TITLE / 2;
-  p.text(box.x + LEFT, y, title, { bold: true });
-  let x = box.x + LEFT + textWidth(title, { bold: true }) + 16;
   const kinds: [Rgb | null, string, boolean][] = [[FASTER, "▼ less in B", false], [SLOWER, "▲ more in B", true]];
   if (steps.some(isAlone)) kinds.push([null, "in one run only", false]);
+  const room = box.width - 2 * LEFT - 16 - kinds.reduce((sum, [, text]) => sum + 28 + textWidth(text), -14);
+  const title = firstThatFits([`What B changes, in ${unit}`, "What B changes"], room, { bold: true }) || "Changes";
+  p.text(box.x + LEFT, y, title, { bold: true });
+  let x = box.x + LEFT + textWidth(title, { bold: true }) + 16;
   for (const [colour, text, slower] of kinds) {
     if (colour) p.rect(x, y - 5, 10, 10, css(colour));
     else p.frame(x + 0.5, y - 4.5, 9, 9, p.theme.text);

@@ -24,7 +24,7 @@ export class LayersView extends View {
   private readonly list: LayerTable;
   private readonly roofline: RooflineView;
   private readonly roof = element("div", { className: "layers-roof" });
-  private readonly words = element("input", { type: "search", placeholder: "Filter by words", autocomplete: "off", spellcheck: false, aria: { label: "Filter layers by words" } });
+  private readonly words = element("input", { type: "search", placeholder: "Filter", autocomplete: "off", spellcheck: false, aria: { label: "Filter layers by words" } });
   private readonly bound = element("select", { aria: { label: "Filter by what bounds the layer" } });
   private readonly operator = element("select", { aria: { label: "Filter by operator" } });
   private readonly bytes = element("select", { aria: { label: "Bytes of the roofline" } });

@@ -91,7 +91,7 @@ export function clustersOf(marks: readonly { x: number; y: number; radius: numbe
 
 const HIDES = 0.62; // of the sum of their radii: nearer than that, a mark has no room for a name of its own
 
-const overlap = (a: Box, b: Box) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+export const overlap = (a: Box, b: Box) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
 /** A place beside each point, in their order, that covers no point and no label before it; null where there is none. */
 export function placeLabels(points: readonly { x: number; y: number; radius: number; width: number }[], height: number, within: Box, taken: readonly Box[] = []): (Box | null)[] {

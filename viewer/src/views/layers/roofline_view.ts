@@ -1,4 +1,5 @@
 // The roofline as a picture beside the table: hover and click are linked with it.
+import { firstThatFits } from "../../paint/labels";
 import { fitText, type Painter, textWidth } from "../../paint/painter";
 import { paintMark } from "../../paint/marks";
 import { css, mix, resourceColour } from "../../paint/theme";
@@ -9,7 +10,7 @@ import { bytes, count, percent, percentNumber } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { boundOf } from "./pick";
-import { attainable, type Box, type Bytes, clustersOf, placeLabels, type Point, pointsOf, rangeOf, type Roofs, roofsOf } from "./roofline";
+import { attainable, type Box, type Bytes, clustersOf, overlap, placeLabels, type Point, pointsOf, rangeOf, type Roofs, roofsOf } from "./roofline";
 
 const LEFT = 62;
 const RIGHT = 14;
@@ -17,6 +18,7 @@ const LEGEND_LINE = 18;
 const AXIS = 40;
 const NOTE_LINE = 14;
 const ROOF_LABEL = 24;
+const PLACES = [0.36, 0.3, 0.45, 0.55, 0.65, 0.75, 0.2]; // of a roof's words, on its length
 const LABELS = 24; // marks, or clusters of them, that are named at most, the longest first
 const SMALLEST = 3;
 const LARGEST = 15; // radius, of the layer that takes longest
@@ -90,8 +92,8 @@ export class RooflineView extends CanvasView {
     const plot: Plot = { x: LEFT, y: legend + 6, width, height, ...this.ranges(shown, roofs, height) };
     this.paintAxes(p, plot);
     p.clip(plot.x, plot.y - 6, plot.width + RIGHT, plot.height + 6, () => {
-      const labels = this.paintRoofs(p, plot, roofs);
       this.place(shown, plot);
+      const labels = this.paintRoofs(p, plot, roofs);
       this.paintPoints(p);
       this.paintChosen(p, plot);
       this.paintNames(p, plot, labels);
@@ -203,19 +205,23 @@ export class RooflineView extends CanvasView {
     }
     const moved = this.kind === "cores" ? "byte moved to cores" : "byte read from DDR";
     p.text(plot.x + plot.width / 2, bottom + 28, `MAC needed per ${moved} (MAC/B)`, { align: "center", width: plot.width });
-    p.text(13, plot.y + plot.height / 2, this.app.store.state.unit === "time" ? "GMAC/s achieved" : "MAC/cycle achieved", { align: "center", turn: -Math.PI / 2 });
+    const rate = this.app.store.state.unit === "time" ? "GMAC/s" : "MAC/cycle";
+    p.text(13, plot.y + plot.height / 2, firstThatFits([`${rate} achieved`, rate], plot.height), { align: "center", turn: -Math.PI / 2 });
   }
 
   /** Returns where its labels stand. */
   private paintRoofs(p: Painter, plot: Plot, roofs: Roofs): Box[] {
-    const { device, report } = this.app.run;
+    const { device } = this.app.run;
     const { theme } = p;
     const other: Bytes = this.kind === "cores" ? "ddr" : "cores";
     const names: Record<Bytes, string> = {
       cores: `${device.wires.length} wire${device.wires.length === 1 ? "" : "s"}: ${round(roofs.cores)} B/cycle`,
       ddr: `DDR read: ${round(roofs.ddr)} B/cycle`,
     };
+    const words: Box[] = [];
     const taken: Box[] = [];
+    const peak = this.peakLabel(plot, roofs);
+    if (peak) words.push(peak.box);
     const slope = (kind: Bytes, colour: string, dash: number[], above: boolean) => {
       const rate = roofs[kind];
       if (!(rate > 0)) return;
@@ -229,32 +235,44 @@ export class RooflineView extends CanvasView {
       for (let at = 0; at < length; at += 6) taken.push({ x: x0 + Math.cos(turn) * at - 3, y: y0 + Math.sin(turn) * at - 3, width: 6, height: 6 });
       const width = textWidth(names[kind]);
       if (length < width + 16) return;
-      // In the middle of the line's upper half, where few layers get.
-      const at = Math.max(width / 2 + 8, length * 0.36);
       const off = above ? -9 : 10;
-      const [x, y] = [x0 + Math.cos(turn) * at - Math.sin(turn) * off, y0 + Math.sin(turn) * at + Math.cos(turn) * off];
-      p.text(x, y, names[kind], { align: "center", turn, colour });
-      for (const step of [-0.4, -0.2, 0, 0.2, 0.4]) taken.push({ x: x + Math.cos(turn) * width * step - 14, y: y + Math.sin(turn) * width * step - 9, width: 28, height: 18 });
+      const placed = (at: number) => {
+        const [x, y] = [x0 + Math.cos(turn) * at - Math.sin(turn) * off, y0 + Math.sin(turn) * at + Math.cos(turn) * off];
+        const along = Array.from({ length: 11 }, (_, k) => (k / 10 - 0.5) * width);
+        return { x, y, boxes: along.map((step): Box => ({ x: x + Math.cos(turn) * step - 7, y: y + Math.sin(turn) * step - 7, width: 14, height: 14 })) };
+      };
+      const fits = ({ boxes }: { boxes: Box[] }) => boxes.every((box) => contains(plot, box) && !words.some((other) => overlap(box, other)));
+      // In the middle of the line's lower half, where few layers get, or wherever there is room; best where no mark lies on it.
+      const spots = PLACES.map((share) => placed(Math.max(width / 2 + 8, length * share))).filter(fits);
+      const isFree = ({ boxes }: { boxes: Box[] }) => !this.placed.some(({ x, y, radius }) => boxes.some((box) => overlap(box, { x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius })));
+      const spot = spots.find(isFree) ?? spots[0];
+      if (!spot) return;
+      p.text(spot.x, spot.y, names[kind], { align: "center", turn, colour });
+      words.push(...spot.boxes);
     };
     // Each roof's words stand on its outer side, away from the other roof's.
     const isOtherAbove = roofs[other] > roofs[this.kind];
     slope(other, theme.faint, [5, 4], isOtherAbove);
     slope(this.kind, theme.text, [], !isOtherAbove);
     if (roofs.compute > 0) {
-      const cores = device.rows * device.columns;
       const y = yOf(plot, roofs.compute);
       const from = roofs[this.kind] > 0 ? Math.max(plot.x, xOf(plot, roofs.compute / roofs[this.kind])) : plot.x;
       p.line([from, y, plot.x + plot.width, y], theme.text, 2);
       if (from > plot.x) p.line([plot.x, y, from, y], theme.faint, 1, [2, 4]);
-      const peak = this.app.store.state.unit === "time" ? `${count(roofs.compute * this.perSecond)} GMAC/s` : `${count(roofs.compute)} MAC/cycle`;
-      const text = fitText(`${cores} core${cores === 1 ? "" : "s"} x ${count(report.device.macsPerCycle)}: ${peak}`, plot.width - 8);
-      const width = textWidth(text);
-      // Above the roof and left of the ridge, where next to no layer gets.
-      const x = Math.min(plot.x + 6, plot.x + plot.width - 4 - width);
-      p.text(x, y - 9, text);
-      taken.push({ x, y: y - 18, width, height: 18 });
     }
-    return taken;
+    if (peak) p.text(peak.box.x, peak.box.y + peak.box.height / 2, peak.text);
+    return [...taken, ...words];
+  }
+
+  /** Above the roof and left of the ridge, where next to no layer gets. */
+  private peakLabel(plot: Plot, roofs: Roofs): { text: string; box: Box } | null {
+    if (!(roofs.compute > 0)) return null;
+    const { device, report } = this.app.run;
+    const cores = device.rows * device.columns;
+    const peak = this.app.store.state.unit === "time" ? `${count(roofs.compute * this.perSecond)} GMAC/s` : `${count(roofs.compute)} MAC/cycle`;
+    const text = fitText(`${cores} core${cores === 1 ? "" : "s"} x ${count(report.device.macsPerCycle)}: ${peak}`, plot.width - 8);
+    const width = textWidth(text);
+    return { text, box: { x: Math.min(plot.x + 6, plot.x + plot.width - 4 - width), y: yOf(plot, roofs.compute) - 18, width, height: 18 } };
   }
 
   private paintPoints(p: Painter): void {
@@ -326,6 +344,7 @@ function othersOf(hits: readonly Placed[], hit: Placed): TipLine[] {
   return [[`Also here: ${others.slice(0, OTHERS).join(", ")}${more}. Click again for the next.`, "faint"]];
 }
 
+const contains = (plot: Box, box: Box): boolean => box.x >= plot.x && box.y >= plot.y && box.x + box.width <= plot.x + plot.width && box.y + box.height <= plot.y + plot.height;
 const round = (value: number | null): number => (value === null ? 0 : Number(value.toPrecision(4)));
 const shareOf = (roofs: Roofs, kind: Bytes, { x, y }: Point) => y / attainable(roofs, kind, x[kind] ?? 0);
 

@@ -24,6 +24,7 @@ export interface Lit {
   reads: ReadonlySet<number>;
 }
 
+const [DIMMED, DIMMED_IN_THE_DARK] = [0.22, 0.15]; // of a colour, so that faint words on it can be read
 const LEAST_LABEL = 20; // pixels
 const LEAST_ABOVE = 30; // pixels over the box that lies on another
 
@@ -85,7 +86,7 @@ export class StripPainter {
     const { p } = this;
     const { theme } = p;
     const r = rectangleOf(box, strip, this.time, this.offset);
-    const share = lightsAny(this.lit) && !isLit(this.lit, box) ? 0.22 : 0.82;
+    const share = !lightsAny(this.lit) || isLit(this.lit, box) ? 0.82 : theme.dark ? DIMMED_IN_THE_DARK : DIMMED;
     const fill = (s: number) => css(mix(theme.laneRgb, colourOf(box), s));
     p.rect(r.x, r.y, r.width, r.height, fill(share));
     // Ping and pong, or the rows of a ring: every second place is a shade paler.

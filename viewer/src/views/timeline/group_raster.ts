@@ -19,7 +19,7 @@ export function busyOf(run: Run, tracks: readonly Track[], window: Stretch, sums
   const cycles = (window.to - window.from) / sums.length;
   sums.fill(0);
   for (const track of tracks) {
-    const level = levelFor(run, track, cycles, "root"); // of its figures only the busy ones are used
+    const level = levelFor(run, track, cycles, "none");
     if (level) addBins(sums, level, window, cycles);
     else addSlices(sums, track, window);
   }

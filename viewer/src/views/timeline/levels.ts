@@ -21,17 +21,20 @@ export interface Level {
   layer: Int16Array;
 }
 
-const made: Record<Waits, WeakMap<Track, Level[]>> = { root: new WeakMap(), direct: new WeakMap() };
+/** "none": nothing of waits, which take most of the time to find. */
+type WaitsOrNone = Waits | "none";
+
+const made: Record<WaitsOrNone, WeakMap<Track, Level[]>> = { root: new WeakMap(), direct: new WeakMap(), none: new WeakMap() };
 
 /** Finest first; made when a track is first seen. */
-export function levelsOf(run: Run, track: Track, waits: Waits): Level[] {
-  let levels = made[waits].get(track);
+export function levelsOf(run: Run, track: Track, waits: WaitsOrNone): Level[] {
+  let levels = made[waits].get(track) ?? (waits === "none" ? made.root.get(track) : undefined);
   if (!levels) made[waits].set(track, (levels = build(run, track, waits)));
   return levels;
 }
 
 /** The coarsest level whose bins are no wider than `cycles`; null where slices show better than bins. */
-export function levelFor(run: Run, track: Track, cycles: number, waits: Waits): Level | null {
+export function levelFor(run: Run, track: Track, cycles: number, waits: WaitsOrNone): Level | null {
   const levels = levelsOf(run, track, waits);
   let k = -1;
   while (k + 1 < levels.length && (levels[k + 1] as Level).width <= cycles) k++;
@@ -39,7 +42,7 @@ export function levelFor(run: Run, track: Track, cycles: number, waits: Waits): 
 }
 
 // The finest level has about one bin a slice; each further one half as many.
-function build(run: Run, track: Track, waits: Waits): Level[] {
+function build(run: Run, track: Track, waits: WaitsOrNone): Level[] {
   let bins = LEAST_BINS;
   while (bins < track.size && bins < MOST_BINS) bins *= 2;
   const levels = [finest(run, track, bins, waits)];
@@ -51,7 +54,7 @@ function empty(bins: number, width: number): Level {
   return { width, share: new Uint8Array(bins), busy: new Uint8Array(bins).fill(NOTHING), stall: new Uint8Array(bins).fill(NOTHING), layer: new Int16Array(bins).fill(-1) };
 }
 
-function finest(run: Run, track: Track, bins: number, waits: Waits): Level {
+function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level {
   const width = Math.max(1, run.makespan / bins);
   const level = empty(bins, width);
   const resources = run.instructions.resources.length;
@@ -98,7 +101,7 @@ function finest(run: Run, track: Track, bins: number, waits: Waits): Level {
   for (let i = 0; i < track.size; i++) {
     const start = track.start(i);
     const ready = track.ready(i);
-    if (start > ready) {
+    if (waits !== "none" && start > ready) {
       const { count, stall, from, to } = piecesOf(run, track, i, waits);
       for (let k = count - 1; k >= 0; k--) add(resources + (stall[k] as number), -1, from[k] as number, to[k] as number);
     }

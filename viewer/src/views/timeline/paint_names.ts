@@ -49,7 +49,7 @@ function paintLane(p: Painter, names: Names, row: LaneRow, y: number, middle: nu
   const share = (names.load && busyShare(names.load, [row.track], names.scale.window)) ?? "";
   // Who has nothing to do steps back.
   const isIdle = share === "0 %" || !names.run.tracks[row.track]?.size;
-  const style = { colour: chosen ? theme.accent : isIdle ? (theme.dark ? "#6c727a" : "#a2a6aa") : theme.faint, bold: chosen };
+  const style = { colour: chosen ? theme.accent : isIdle ? theme.fainter : theme.faint, bold: chosen };
   const left = 8 + INDENT * row.depth;
   p.text(left, middle, fitName(mark + row.label, GUTTER - 16 - left - textWidth(share, FIGURE), style), style);
   p.text(GUTTER - 7, middle, share, { ...FIGURE, colour: style.colour });
