@@ -392,7 +392,7 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
       const std::optional<std::string> near = nearestWord(name, names);
-      errors.push_back({"PLAN011", where, "no layer has the name '" + name + "'",
+      errors.push_back({"PLAN012", where, "no layer has the name '" + name + "'",
                         near ? "the nearest is '" + *near + "'" : "",
                         "name layers as 'dump/propagated.txt' does (--dump propagated)",
                         Severity::Usage});
@@ -404,14 +404,14 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
     const std::string where = graph.name + ", group " + group.first + ".." + group.last;
     const std::size_t first = layerOf(group.first, where), last = layerOf(group.last, where);
     if (first < names.size() && last < names.size() && first > last)
-      errors.push_back({"PLAN011", where, "the group ends before it begins", "",
+      errors.push_back({"PLAN012", where, "the group ends before it begins", "",
                         "name its layers in the network's order", Severity::Usage});
     groups.push_back({first, last + 1, group.tiles});
   }
   std::ranges::sort(groups, {}, &TileGroup::first);
   for (std::size_t i = 1; errors.empty() && i < groups.size(); ++i)
     if (groups[i].first < groups[i - 1].end)
-      errors.push_back({"PLAN011", graph.name, "two groups hold the same layer",
+      errors.push_back({"PLAN012", graph.name, "two groups hold the same layer",
                         "'" + names[groups[i].first] + "'", "let each layer be in one group",
                         Severity::Usage});
   if (!errors.empty()) return errors;

@@ -26,7 +26,7 @@ struct TileGroup {
   friend bool operator==(const TileGroup&, const TileGroup&) = default;
 };
 
-// Errors: PLAN011 a name that no layer has, a group that ends before it begins, or that meets
+// Errors: PLAN012 a name that no layer has, a group that ends before it begins, or that meets
 //         another.
 Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
                                            const std::vector<PlanOptions::Group>& named);

@@ -22,9 +22,8 @@ CanonicalGraph chain() {
 }
 
 Device paper(std::vector<std::pair<std::string, std::string>> settings) {
-  const Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
-                 {.mesh = {{2, 2}}, .settings = std::move(settings)});
+  const Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                                           {.mesh = {{2, 2}}, .settings = std::move(settings)});
   EXPECT_TRUE(device) << device.diagnostics();
   return *device;
 }
@@ -54,11 +53,10 @@ TEST(TileGroups, LeaveOtherLayersInTheirOrder) {
   const CanonicalGraph graph = chain();
   const Plan plan = planOf(graph, paper({}));
   const LayerId first(0), second(1), pool(2);
-  EXPECT_EQ(tiledSchedule(graph, plan, {{1, 3, 2}}), (Steps{{first, {0, 16}},
-                                                            {second, {0, 8}},
-                                                            {pool, {0, 4}},
-                                                            {second, {8, 8}},
-                                                            {pool, {4, 4}}}));
+  EXPECT_EQ(
+      tiledSchedule(graph, plan, {{1, 3, 2}}),
+      (Steps{
+          {first, {0, 16}}, {second, {0, 8}}, {pool, {0, 4}}, {second, {8, 8}}, {pool, {4, 4}}}));
 }
 
 TEST(TileGroups, KeepTheRowsThatTheNextTileReads) {
@@ -93,7 +91,8 @@ TEST(TileGroups, RingsAsLongAsTheyMustBeAndNoLonger) {
 
 // Memtiles that hold some rows of each tensor, and a slow DDR.
 Device small() {
-  return paper({{"memtile.memory", "8 KiB"}, {"links.ddr.read", "0.1 GB/s"},
+  return paper({{"memtile.memory", "8 KiB"},
+                {"links.ddr.read", "0.1 GB/s"},
                 {"links.ddr.write", "0.1 GB/s"}});
 }
 
@@ -148,21 +147,20 @@ struct BadGroups {
 class RefusedGroups : public ::testing::TestWithParam<BadGroups> {};
 
 TEST_P(RefusedGroups, AreNamed) {
-  const Result<Plan> plan =
-      makePlan(wide(), paper({}),
-               {.tiling = PlanOptions::Tiling::Given, .groups = GetParam().groups});
+  const Result<Plan> plan = makePlan(
+      wide(), paper({}), {.tiling = PlanOptions::Tiling::Given, .groups = GetParam().groups});
   ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.diagnostics()[0].code, "PLAN011");
+  EXPECT_EQ(plan.diagnostics()[0].code, "PLAN012");
   EXPECT_EQ(plan.diagnostics()[0].summary, GetParam().summary);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Groups, RefusedGroups,
-    ::testing::Values(BadGroups{"Unknown", {{"first", "secnd"}}, "no layer has the name 'secnd'"},
-                      BadGroups{"Backwards", {{"pool", "first"}},
-                                "the group ends before it begins"},
-                      BadGroups{"Meeting", {{"first", "third"}, {"second", "pool"}},
-                                "two groups hold the same layer"}),
+    ::testing::Values(
+        BadGroups{"Unknown", {{"first", "secnd"}}, "no layer has the name 'secnd'"},
+        BadGroups{"Backwards", {{"pool", "first"}}, "the group ends before it begins"},
+        BadGroups{
+            "Meeting", {{"first", "third"}, {"second", "pool"}}, "two groups hold the same layer"}),
     [](const auto& bad) { return bad.param.name; });
 
 }  // namespace
