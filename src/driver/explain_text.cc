@@ -135,7 +135,7 @@ double aboveBound(const Explanation& e, const ExplainedLayer& layer) {
 }
 
 std::string shortLayer(const std::string& name) {
-  const std::string shown = visible(name);
+  std::string shown = visible(name);
   if (shown.size() <= kLongestLayer) return shown;
   std::size_t end = 0;
   while (end + utf8Length(std::string_view(shown).substr(end)) <= kLongestLayer - 3)

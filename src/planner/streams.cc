@@ -195,6 +195,8 @@ class StreamMenu {
   std::vector<Streams> menu_;
 };
 
+constexpr std::int64_t kFewestRoundsOfDdr = 2;  // of records that take turns over DDR channels
+
 // The routes of each memtile take the first, or the last, `count` of `channels` by turns. Where
 // that gives some channels more records than others, these take turns themselves; rows do not, as
 // they would wait in each other's queues.
@@ -224,6 +226,9 @@ void shareDdrChannels(Mapping& mapping, bool apart, const Device& device) {
   for (std::vector<Route>& routes : mapping.inputs)
     takeTurns(routes, apart ? 1 : channels, channels, false);
   takeTurns(mapping.weights, apart ? channels - 1 : channels, channels, true);
+  // Of few records the last would wait for one that another channel brings later.
+  if (mapping.passes * std::ssize(mapping.parts) < kFewestRoundsOfDdr * channels)
+    for (Route& route : mapping.weights) route.ddrTurns = 1;
 }
 
 const std::vector<Streams>& StreamMenus::of(const CanonicalOp& op, bool hasWeights,

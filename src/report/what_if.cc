@@ -27,7 +27,7 @@ Result<std::vector<WhatIf>> whatIf(const Program& program, const Device& device)
   const std::vector<Resource> resources = resourcesOf(leaves);
   std::vector<Variant> variants;
   for (const Resource resource : resources) {
-    Variant& variant = variants.emplace_back(device);
+    Variant& variant = variants.emplace_back(Variant{device, {}});
     for (const LeafFacts& leaf : leaves) variant.oneCycle.push_back(leaf.resource == resource);
   }
   HEDDLE_TRY(const std::vector<Cycles> cycles, runVariants(program, variants));

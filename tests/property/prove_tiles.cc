@@ -32,7 +32,7 @@ PlanOptions randomGroups(const CanonicalGraph& graph, std::uint64_t seed) {
 
 Tried tryTiles(std::uint64_t seed) {
   CanonicalGraph graph = property::makeRandomGraph({.seed = seed, .ops = 8});
-  if (auto fused = fuseAdds(graph)) graph = std::move(*fused);
+  if (auto fused = fuseAdds(graph)) graph = *fused;
   const Device device = property::randomDevice(seed, 4);
   const Result<Plan> plan = makePlan(graph, device, randomGroups(graph, seed));
   if (!plan) return {};  // prove_random says where it must not be refused
