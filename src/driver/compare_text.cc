@@ -51,7 +51,7 @@ std::string namesText(const std::vector<std::string>& names) {
 // ---- sentences ----
 
 // Sums over layers that one sentence is about.
-struct Held {
+struct HeldLayer {
   Obstacle obstacle = Obstacle::Idle;
   std::string boundA, boundB;  // of Idle and Imbalance: empty, they need not be alike
   std::vector<std::string> names;
@@ -60,7 +60,7 @@ struct Held {
   double imbalanceA = 0, imbalanceB = 0;  // largest
 };
 
-std::string sentenceOf(const Held& held) {
+std::string sentenceOf(const HeldLayer& held) {
   const std::string layers = layersText(held.names.size()) + " (" + namesText(held.names) + ")";
   const bool one = held.names.size() == 1;
   switch (held.obstacle) {
@@ -83,15 +83,15 @@ std::string sentenceOf(const Held& held) {
   return "";
 }
 
-Held heldBy(Obstacle obstacle, const LayerReport& a, const LayerReport& b) {
-  Held held{.obstacle = obstacle};
+HeldLayer heldBy(Obstacle obstacle, const LayerReport& a, const LayerReport& b) {
+  HeldLayer held{.obstacle = obstacle};
   if (obstacle == Obstacle::OtherResource) held.boundA = boundText(a);
   if (obstacle == Obstacle::OtherResource || obstacle == Obstacle::MoreBytes)
     held.boundB = boundText(b);
   return held;
 }
 
-void add(Held& held, const LayerReport& a, const LayerReport& b) {
+void add(HeldLayer& held, const LayerReport& a, const LayerReport& b) {
   held.names.push_back(b.name);
   if (b.boundBy) {
     held.bytesA += static_cast<double>(bytesOver(*b.boundBy, a).raw());
@@ -105,20 +105,21 @@ void add(Held& held, const LayerReport& a, const LayerReport& b) {
 
 // Layers of one obstacle and, where that matters, of the same resources; as many as there are,
 // those of most layers first.
-std::vector<Held> heldBack(const RunComparison& c) {
-  std::vector<Held> kinds;
+std::vector<HeldLayer> heldBack(const RunComparison& c) {
+  std::vector<HeldLayer> kinds;
   for (const LayerGain& gain : c.gain.layers) {
     if (!gain.obstacle) continue;
     const LayerReport &a = c.a.report.layers[gain.layer.a], &b = c.b.report.layers[gain.layer.b];
-    const Held kind = heldBy(*gain.obstacle, a, b);
-    auto at = std::ranges::find_if(kinds, [&](const Held& held) {
+    const HeldLayer kind = heldBy(*gain.obstacle, a, b);
+    auto at = std::ranges::find_if(kinds, [&](const HeldLayer& held) {
       return held.obstacle == kind.obstacle && held.boundA == kind.boundA &&
              held.boundB == kind.boundB;
     });
     if (at == kinds.end()) at = kinds.insert(at, kind);
     add(*at, a, b);
   }
-  std::ranges::stable_sort(kinds, std::greater<>(), [](const Held& h) { return h.names.size(); });
+  std::ranges::stable_sort(kinds, std::greater<>(),
+                           [](const HeldLayer& h) { return h.names.size(); });
   return kinds;
 }
 
@@ -308,7 +309,7 @@ std::vector<std::string> sparsitySentences(const RunComparison& c) {
   if (c.gain.layers.empty() && c.gain.moreMacs == 0) return {};
   std::vector<std::string> sentences;
   if (!c.gain.layers.empty()) sentences.push_back(gainedText(c));
-  for (const Held& held : heldBack(c)) sentences.push_back(sentenceOf(held));
+  for (const HeldLayer& held : heldBack(c)) sentences.push_back(sentenceOf(held));
   if (c.gain.moreMacs > 0)
     sentences.push_back("The other way: " + layersText(c.gain.moreMacs) +
                         (c.gain.moreMacs == 1 ? " needs" : " need") + " more MACs in B than in A.");
