@@ -143,6 +143,7 @@ class Flattener {
     x_.leaves.push_back({});  // so that a fault can name it
     x_.leaves.back().instruction = &instruction;
     x_.leaves.back().op = static_cast<Op>(instruction.as.index());
+    x_.leaves.back().step = section_.step;
     x_.leaves.back().layer = out_.layer;
     prepareLeaf(x_, section_.engines, counts_, x_.leaves.back());
   }

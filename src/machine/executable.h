@@ -54,6 +54,7 @@ struct Work {
 struct Leaf {
   const Instruction* instruction = nullptr;
   Op op = Op::Start;
+  StepId step;
   LayerId layer;
   std::vector<LockTerm> acquire, release;
   std::vector<Affine> memtiles;  // Send: the source; WriteFm: the destinations

@@ -55,7 +55,7 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
   if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
   for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
   if (data_ != nullptr) happensBefore_.emplace(x_);
-  result_.layerEnd.resize(x_.program->layers.size());
+  result_.stepEnd.resize(x_.program->stepCount());
   for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
     if (x_.sectionsOf[static_cast<std::size_t>(e)].empty()) continue;
     for (const std::int32_t section : x_.sectionsOf[static_cast<std::size_t>(e)])
@@ -442,8 +442,8 @@ void Simulation::letEntryRun(EngineIndex sequencer) {
 // The end of one engine's part: slice, locks, and on to the next instruction.
 void Simulation::letGo(EngineIndex e) {
   EngineState& s = state(e);
-  Cycles& layerEnd = result_.layerEnd[leafOf(s).layer.at()];
-  layerEnd = std::max(layerEnd, Cycles(now_));
+  Cycles& stepEnd = result_.stepEnd[leafOf(s).step.at()];
+  stepEnd = std::max(stepEnd, Cycles(now_));
   result_.timeline.makespan = std::max(result_.timeline.makespan, Cycles(now_));
   if (options_.recordTimeline)
     result_.timeline.tracks[static_cast<std::size_t>(s.track)].slices.back().end = now_;

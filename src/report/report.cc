@@ -126,12 +126,14 @@ class SliceCounter {
   std::vector<Resource> bound_ = std::vector<Resource>(layers_.size(), Resource::Sequencer);
 };
 
-void setCompletion(Report& report, const std::vector<Cycles>& layerEnd) {
+// What each step adds to the whole is its layer's.
+void setCompletion(Report& report, const Program& program, const std::vector<Cycles>& stepEnd) {
   Cycles done;
-  for (std::size_t i = 0; i < report.layers.size(); ++i) {
-    report.layers[i].end = layerEnd[i];
-    const Cycles later = std::max(done, layerEnd[i]);
-    report.layers[i].cycles = later - done;
+  for (std::size_t s = 0; s < stepEnd.size(); ++s) {
+    LayerReport& layer = report.layers[program.layerOf(StepId(s)).at()];
+    layer.end = std::max(layer.end, stepEnd[s]);
+    const Cycles later = std::max(done, stepEnd[s]);
+    layer.cycles += later - done;
     done = later;
   }
   // What the sequencer does after the last layer belongs to the last layer, so that the layers add
@@ -172,9 +174,9 @@ std::optional<double> Report::closedFormWorstLayerError() const {
 Report makeReport(const CanonicalGraph& graph, const Program& program, const Device& device,
                   const SimulateResult& simulated, const std::vector<Cycles>& closedForm) {
   HEDDLE_CHECK(graph.ops.size() == program.layers.size() &&
-               graph.ops.size() == simulated.layerEnd.size())
+               program.stepCount() == simulated.stepEnd.size())
       << graph.ops.size() << " operators, " << program.layers.size() << " layers, "
-      << simulated.layerEnd.size() << " ends";
+      << simulated.stepEnd.size() << " ends of " << program.stepCount() << " steps";
   HEDDLE_CHECK(closedForm.empty() || closedForm.size() == graph.ops.size()) << closedForm.size();
   Report report;
   report.model = program.model;
@@ -212,7 +214,7 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
     *report.closedForm += closedForm[i];
   }
   const std::vector<LeafFacts> leaves = leafFacts(program);
-  setCompletion(report, simulated.layerEnd);
+  setCompletion(report, program, simulated.stepEnd);
   SliceCounter counter(program, simulated.timeline, leaves, report.layers);
   counter.fillIn();
   report.weightBytesPadded = counter.paddedBytes();

@@ -34,7 +34,7 @@ struct Traffic {
 struct SimulateResult {
   Timeline timeline;
   Traffic traffic;
-  std::vector<Cycles> layerEnd;  // per layer: end of its last instruction
+  std::vector<Cycles> stepEnd;   // per step of the schedule: end of its last instruction
   std::int64_t highestLock = 0;  // of any lock; with data whatever the times are, else in this run
   std::int64_t macs = 0;         // 8x8x... multiply-accumulates that kernels did, padding included
   // With data: every root tensor as written by the cores, Y, C/8, X, 8 layout; empty where nothing

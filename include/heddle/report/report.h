@@ -45,9 +45,9 @@ struct Propagation {
 
 struct LayerReport {
   std::string name, op, split;
-  // Cycles are differences of completion (how much later the array is done with layers 0..i than
-  // with 0..i-1): they add up to the makespan. start and end are those of the layer's own slices,
-  // and layers overlap.
+  // Cycles are differences of completion (how much later the array is done with each of the layer's
+  // steps than with all steps before it): they add up to the makespan. start and end are those of
+  // the layer's own slices, and layers overlap.
   Cycles cycles, start, end;
   std::optional<Cycles> closedForm;
   std::optional<Resource> boundBy;  // none where the layer runs nothing

@@ -29,7 +29,7 @@ TEST(Machine, TimeAloneGivesTheTimelineOfTheRunWithData) {
   ASSERT_TRUE(time) << time.diagnostics();
   EXPECT_EQ(data->timeline, time->timeline);
   EXPECT_EQ(data->traffic, time->traffic);
-  EXPECT_EQ(data->layerEnd, time->layerEnd);
+  EXPECT_EQ(data->stepEnd, time->stepEnd);
 }
 
 TEST(Machine, TellsHowFarItIsFromTheFirstInstructionToTheLast) {

@@ -33,10 +33,22 @@ TEST(MakeReport, LayerCyclesAreDifferencesOfCompletionAndAddUpToTheMakespan) {
 
 TEST(MakeReport, ALayerThatEndsBeforeAnEarlierOneTakesNoCyclesOfTheWhole) {
   SimulateResult run = twoConvsRun();
-  run.layerEnd = {Cycles(62), Cycles(60)};
+  run.stepEnd = {Cycles(62), Cycles(60)};
   const Report report = makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), run);
   EXPECT_EQ(report.layers[0].cycles, Cycles(62));
   EXPECT_EQ(report.layers[1].cycles, Cycles(0));
+}
+
+TEST(MakeReport, CyclesOfALayerAreWhatItsStepsAdd) {
+  Program program = twoConvsProgram();
+  program.steps = {LayerId(0u), LayerId(1u), LayerId(0u), LayerId(1u)};
+  SimulateResult run = twoConvsRun();
+  run.stepEnd = {Cycles(20), Cycles(30), Cycles(25), Cycles(62)};
+  const Report report = makeReport(twoConvs(), program, paperLike(1, 2), run);
+  EXPECT_EQ(report.layers[0].cycles, Cycles(20));
+  EXPECT_EQ(report.layers[0].end, Cycles(25));
+  EXPECT_EQ(report.layers[1].cycles, Cycles(42));
+  EXPECT_EQ(report.layers[1].end, Cycles(62));
 }
 
 TEST(MakeReport, LayerIsBoundByTheResourceWhoseBusiestEngineWorkedLongest) {

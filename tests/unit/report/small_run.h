@@ -120,7 +120,7 @@ inline SimulateResult twoConvsRun() {
       {{EngineKind::Core, 0, 0, 0},
        {slice(0, 32, 48, 4, 0, WaitKind::Lock, {2, 0}), slice(48, 48, 60, 5, 1)}}};
   r.traffic.ddrRead = Bytes(192);
-  r.layerEnd = {Cycles(48), Cycles(60)};
+  r.stepEnd = {Cycles(48), Cycles(60)};
   r.macs = 2 * 256;
   return r;
 }
