@@ -55,7 +55,7 @@ Explanation whole() {
   return e;
 }
 
-std::string faultsOf(const Json& json) {
+std::string faultsOfExplanation(const Json& json) {
   const Result<Explanation> read = parseExplanation(json.dump(), "e.json");
   return read ? "" : toText(read.diagnostics());
 }
@@ -76,17 +76,17 @@ TEST(ParseExplanation, EveryEntryIsNeeded) {
     const Json::json_pointer at(path);
     Json less = json;
     less[at.parent_pointer()].erase(at.back());
-    EXPECT_NE(faultsOf(less).find("error[EXPL003]"), std::string::npos) << path;
+    EXPECT_NE(faultsOfExplanation(less).find("error[EXPL003]"), std::string::npos) << path;
     Json wrong = json;
     wrong[at] = true;
-    EXPECT_NE(faultsOf(wrong).find("error[EXPL003]"), std::string::npos) << path;
+    EXPECT_NE(faultsOfExplanation(wrong).find("error[EXPL003]"), std::string::npos) << path;
   }
 }
 
 TEST(ParseExplanation, SaysWhereAFaultIs) {
   Json json = Json::parse(explanationJson(whole()));
   json["layers"][0]["boundBy"] = "luck";
-  EXPECT_EQ(faultsOf(json),
+  EXPECT_EQ(faultsOfExplanation(json),
             "error[EXPL003] e.json, layers[0].boundBy: an entry of the explanation is not what it "
             "can be\n"
             "  what:  expected a resource or 'none', found 'luck'\n"
