@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::size_t kLargestNamed = 2;
 
-std::int64_t bytesOf(const HomeBox& box) {
-  return box.rowsKept() * box.x.count * box.blocks.count * kBlock;
-}
-
 std::int64_t bytesOf(const StreamPlan& places) { return places.slots * places.slotBytes; }
 
 // What takes a memtile's memory while a step runs.
@@ -46,7 +42,7 @@ class SpillReason {
     for (std::int64_t s = std::max<std::int64_t>(life.first, 0); s <= life.last; ++s)
       for (const HomeBox& box : home) {
         Occupancy now = occupancy(static_cast<std::size_t>(s), box.memtile);
-        now.needed = bytesOf(box);
+        now.needed = box.bytes();
         if (!worst || now.over(device_) > worst->over(device_)) worst = std::move(now);
       }
     return worst ? wordsOf(*worst) : "nothing says how long it lives";

@@ -45,15 +45,11 @@ bool place(Request& request, std::vector<Request>& placed, std::int64_t capacity
   return true;
 }
 
-std::int64_t bytesOf(const HomeBox& box) {
-  return box.rowsKept() * box.x.count * box.blocks.count * kBlock;
-}
-
 // Bytes that a home takes of the memtile that keeps most of it.
 std::int64_t largestPart(const Home& home) {
   std::map<std::int64_t, std::int64_t> bytes;
   std::int64_t largest = 0;
-  for (const HomeBox& box : home) largest = std::max(largest, bytes[box.memtile] += bytesOf(box));
+  for (const HomeBox& box : home) largest = std::max(largest, bytes[box.memtile] += box.bytes());
   return largest;
 }
 
@@ -242,7 +238,7 @@ class Allocator {
         memory_.tensors[request.owner].slices.push_back(
             {box.memtile, address, box.y.first, box.y.count, box.x.first, box.x.count,
              box.blocks.first, box.blocks.count, box.ring});
-        address += bytesOf(box);
+        address += box.bytes();
       }
       return;
     }

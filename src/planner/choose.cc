@@ -30,8 +30,7 @@ DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t l
     const bool isPort = std::ranges::find(graph.inputs, root, &Port::tensor) != graph.inputs.end();
     if (!isPort && graph.tensors[root.at()].constant.empty()) continue;
     for (const HomeBox& box : home)
-      if (box.memtile == home[0].memtile)
-        inputs.wholeBytes += box.y.count * box.x.count * box.blocks.count * kBlock;
+      if (box.memtile == home[0].memtile) inputs.wholeBytes += box.bytes();
   }
   return inputs;
 }

@@ -259,6 +259,22 @@ class ThriftyPlan {
     if (options_.tiling == PlanOptions::Tiling::Given) {
       HEDDLE_TRY(given_, namedGroups(graph_, options_.groups));
     }
+    HEDDLE_TRY(ChosenPlan chosen, withinLimits());
+    if (asksForTiles() && chosen.plan.schedule.size() <= graph_.ops.size())
+      return Diagnostics{{"PLAN012", graph_.name, "the named groups cannot be tiled",
+                          "at effort " + std::to_string(options_.effort) + " on a device '" +
+                              device_.name + "' with its memories and limits",
+                          "leave '--fuse' and '--effort 0' out, or name fewer layers",
+                          Severity::DoesNotFit}};
+    return chosen;
+  }
+
+ private:
+  bool asksForTiles() const {
+    return std::ranges::any_of(given_, [](const TileGroup& group) { return group.tiles != 1; });
+  }
+
+  Result<ChosenPlan> withinLimits() {
     HEDDLE_TRY(Tried best, tryOut(all()));
     if (device_.limits == Limits{}) return std::move(best.chosen);
     giveUpWhatHelps(best);
@@ -272,7 +288,6 @@ class ThriftyPlan {
     return std::move(best.chosen);
   }
 
- private:
   Thrift all() const {
     Thrift thrift = noThrift(device_);
     thrift.menu = options_.effort > 0;

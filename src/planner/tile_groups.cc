@@ -406,7 +406,11 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
     if (first < names.size() && last < names.size() && first > last)
       errors.push_back({"PLAN012", where, "the group ends before it begins", "",
                         "name its layers in the network's order", Severity::Usage});
-    groups.push_back({first, last + 1, group.tiles});
+    // More tiles than rows would leave some without any.
+    std::int64_t rows = 1;
+    for (std::size_t l = first; l < std::min(last + 1, names.size()); ++l)
+      rows = std::max(rows, heightOf(graph, l));
+    groups.push_back({first, last + 1, std::min(group.tiles, rows)});
   }
   std::ranges::sort(groups, {}, &TileGroup::first);
   for (std::size_t i = 1; errors.empty() && i < groups.size(); ++i)

@@ -12,18 +12,10 @@ namespace {
 
 using namespace heddle::testing;
 
-// Weights come in for 100 cycles, are computed with for 30, the result leaves for 50.
+// Where the memtile reads as fast as the wire carries.
 Chain inAndOut() {
-  Chain c(paperLike(1, 1));
+  Chain c = threeSteps();
   c.device.rates.memtileRead = c.device.rates.wire;
-  const Engine in = engine(EngineKind::CoreIn), call = engine(EngineKind::Core),
-               out = engine(EngineKind::CoreOut);
-  c.lock(core(0, 0), 0, 0, in, call);
-  c.lock(core(0, 0), 1, 0, call, out);
-  c.section(on(EngineKind::Wire), {Chain::send(400, {{0, 0, 1, 1, 0}})});
-  c.section(on(EngineKind::CoreIn), {Chain::receive(0, 400, {}, {{0, 1}})});
-  c.section(on(EngineKind::Core), {c.call(30, {{0, 1}}, {{1, 1}})});
-  c.section(on(EngineKind::CoreOut), {Chain::writeFm(200, {{1, 1}})});
   return c;
 }
 

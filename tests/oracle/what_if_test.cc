@@ -15,20 +15,6 @@ namespace {
 
 using namespace heddle::testing;
 
-// Weights come in for 100 cycles, are computed with for 30, the result leaves for 50.
-Chain threeSteps() {
-  Chain c(paperLike(1, 1));
-  const Engine in = engine(EngineKind::CoreIn), call = engine(EngineKind::Core),
-               out = engine(EngineKind::CoreOut);
-  c.lock(core(0, 0), 0, 0, in, call);
-  c.lock(core(0, 0), 1, 0, call, out);
-  c.section(on(EngineKind::Wire), {Chain::send(400, {{0, 0, 1, 1, 0}})});
-  c.section(on(EngineKind::CoreIn), {Chain::receive(0, 400, {}, {{0, 1}})});
-  c.section(on(EngineKind::Core), {c.call(30, {{0, 1}}, {{1, 1}})});
-  c.section(on(EngineKind::CoreOut), {Chain::writeFm(200, {{1, 1}})});
-  return c;
-}
-
 TEST(WhatIf, EachStepOfAChainCostsItsOwnCycles) {
   const Chain c = threeSteps();
   EXPECT_EQ(c.cycles(), 100 + 30 + 50);

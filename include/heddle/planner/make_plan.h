@@ -48,7 +48,8 @@ constexpr bool fusesAdds(const PlanOptions& options) { return options.effort > 0
 // Errors: PLAN001 a layer that no tiling brings into a core's memory (names what the smallest one
 //         needs); PLAN002 a column or row of cores that no wire reaches whole, or that the memtile
 //         it needs cannot feed; PLAN012 a group of options.groups that names no layers, or some
-//         twice; MEM001 a layer's streams alone do not fit a memtile.
+//         twice, or that effort or device let nobody tile; MEM001 a layer's streams alone do not
+//         fit a memtile.
 Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
                       const PlanOptions& options = {});
 

@@ -150,6 +150,7 @@ struct HomeBox {
   // where the schedule reads it before the row that comes `ring` later is computed.
   std::int64_t ring = 0;
   std::int64_t rowsKept() const { return ring > 0 ? ring : y.count; }
+  std::int64_t bytes() const { return rowsKept() * x.count * blocks.count * kBlock; }
   friend bool operator==(const HomeBox&, const HomeBox&) = default;
 };
 using Home = std::vector<HomeBox>;  // empty: in DDR only

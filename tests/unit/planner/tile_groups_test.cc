@@ -139,6 +139,24 @@ TEST(MakePlan, TilesTheGroupsThatAreNamed) {
   EXPECT_EQ(plan.schedule[0], (ScheduleStep{LayerId(0u), {0, 64}}));
 }
 
+TEST(MakePlan, TilesNoMoreThanThereAreRows) {
+  const CanonicalGraph graph = wide();
+  const Plan plan = planOf(graph, paper({}),
+                           {.tiling = PlanOptions::Tiling::Given,
+                            .groups = {{.first = "pool", .last = "pool", .tiles = INT64_MAX}}});
+  EXPECT_EQ(plan.schedule.size(), 4 + 32u);
+}
+
+TEST(MakePlan, SaysSoWhereNamedGroupsCannotBeTiled) {
+  const Result<Plan> plan = makePlan(wide(), paper({}),
+                                     {.effort = 0,
+                                      .tiling = PlanOptions::Tiling::Given,
+                                      .groups = {{.first = "first", .last = "pool", .tiles = 4}}});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.diagnostics()[0].code, "PLAN012");
+  EXPECT_EQ(plan.diagnostics()[0].summary, "the named groups cannot be tiled");
+}
+
 struct BadGroups {
   const char* name;
   std::vector<PlanOptions::Group> groups;
