@@ -32,14 +32,14 @@ class SpillReason {
       : graph_(graph), plan_(plan), memory_(memory), device_(device) {}
 
   std::string of(TensorId tensor, const Home& home) const {
-    const TensorMemory& life = memory_.tensors[tensor.at()];
+    const StepRange& life = memory_.tensors[tensor.at()].life;
     if (home.empty())
       return device_.limits.lockMaximum
                  ? "it has more rows than 'limits.lockMaximum' of " +
                        std::to_string(*device_.limits.lockMaximum) + " lets wait"
                  : "the plan lets it stream, without a home";
     std::optional<Occupancy> worst;
-    for (std::int64_t s = std::max<std::int64_t>(life.first, 0); s <= life.last; ++s)
+    for (std::int64_t s = life.first; s <= life.last; ++s)
       for (const HomeBox& box : home) {
         Occupancy now = occupancy(static_cast<std::size_t>(s), box.memtile);
         now.needed = box.bytes();
@@ -62,9 +62,11 @@ class SpillReason {
     o.used = plan_.weightStaging + o.places;
     for (std::size_t t = 0; t < memory_.tensors.size(); ++t) {
       const TensorMemory& other = memory_.tensors[t];
-      if (std::cmp_less(step, other.first) || std::cmp_greater(step, other.last)) continue;
       std::int64_t bytes = 0;
-      for (const Slice& slice : other.slices) bytes += slice.memtile == memtile ? slice.bytes() : 0;
+      for (std::size_t i = 0; i < other.slices.size(); ++i)
+        if (other.slices[i].memtile == memtile &&
+            other.lives[i].holds(static_cast<std::int64_t>(step)))
+          bytes += other.slices[i].bytes();
       if (bytes > 0) o.tenants.push_back({graph_.tensors[t].name, bytes});
       o.used += bytes;
     }

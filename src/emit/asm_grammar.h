@@ -179,7 +179,7 @@ struct SliceLine
              opt<IfMust<Word<",">, Set<Word<"block">, false, &Draft::wholeSlice>,
                         NumberInto<&Draft::slice, &Slice::block>, Word<"for">,
                         NumberInto<&Draft::slice, &Slice::blocks>>>,
-             Word<"]">, opt<IfMust<Word<"ring">, NumberInto<&Draft::slice, &Slice::ring>>>> {};
+             Word<"]">> {};
 
 struct DeclaredLayer : seq<LayerName> {
   static std::string expected() { return LayerName::expected(); }

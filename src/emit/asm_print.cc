@@ -372,8 +372,7 @@ void Printer::tensor(std::size_t index) {
         .range("y", s.y, s.rows);
     word(", ").range("x", s.x, s.columns);
     if (s.block != 0 || s.blocks != blocksOf(t.shape)) word(", ").range("block", s.block, s.blocks);
-    word("]");
-    field("ring", s.ring, 0).line();
+    word("]").line();
   }
 }
 

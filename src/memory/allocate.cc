@@ -18,12 +18,17 @@ constexpr std::int64_t kPackingWork = 2'000'000;  // to find a home its place: s
 
 // A stretch of memtile memory that is needed over some steps.
 struct Request {
-  std::int64_t bytes = 0, first = 0, last = 0, address = -1;
-  // Whose it is: a stream of the step `first`, by its operand, behind these the output; else, of a
-  // home, its tensor.
-  bool home = false;
+  std::int64_t bytes = 0;
+  StepRange life;
+  std::int64_t address = -1;
+  // Whose it is: a stream of the step `life.first`, by its operand, behind these the output; else
+  // `boxes` of a tensor's home.
   std::size_t owner = 0;
-  bool meets(const Request& o) const { return first <= o.last && o.first <= last; }
+  std::vector<std::size_t> boxes;
+  bool meets(const Request& o) const {
+    return life.first <= o.life.last && o.life.first <= life.last;
+  }
+  bool isHome() const { return !boxes.empty(); }
 };
 
 // Lowest address where `request` fits beside all placed ones that it meets in time, below
@@ -45,11 +50,11 @@ bool place(Request& request, std::vector<Request>& placed, std::int64_t capacity
   return true;
 }
 
-// Bytes that a home takes of the memtile that keeps most of it.
-std::int64_t largestPart(const Home& home) {
+// Bytes that boxes of a home take of the memtile that keeps most of them.
+std::int64_t largestPart(const Home& boxes) {
   std::map<std::int64_t, std::int64_t> bytes;
   std::int64_t largest = 0;
-  for (const HomeBox& box : home) largest = std::max(largest, bytes[box.memtile] += box.bytes());
+  for (const HomeBox& box : boxes) largest = std::max(largest, bytes[box.memtile] += box.bytes());
   return largest;
 }
 
@@ -90,18 +95,29 @@ class Allocator {
 
   void describeTensors() {
     memory_.tensors.resize(graph_.tensors.size());
-    for (TensorMemory& tensor : memory_.tensors) tensor.first = std::ssize(plan_.schedule);
     for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
       if (mapping(s).inPlace()) continue;
-      for (const TensorId t : op(s).inputs) live(rootIndex(t), static_cast<std::int64_t>(s));
-      live(rootIndex(op(s).output), static_cast<std::int64_t>(s));
+      const auto now = static_cast<std::int64_t>(s);
+      for (const TensorId t : op(s).inputs) memory_.tensors[rootIndex(t)].life.add({now, now});
+      memory_.tensors[rootIndex(op(s).output)].life.add({now, now});
     }
-  }
-
-  void live(std::size_t root, std::int64_t step) {
-    TensorMemory& tensor = memory_.tensors[root];
-    tensor.first = std::min(tensor.first, step);
-    tensor.last = std::max(tensor.last, step);
+    for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
+      TensorMemory& tensor = memory_.tensors[t];
+      if (!atHome(t) || tensor.life.empty()) continue;
+      tensor.slices.resize(plan_.homes[t].size());
+      tensor.lives.assign(plan_.homes[t].size(), tensor.life);
+    }
+    // Where each layer is one step, all rows of a tensor live as long.
+    if (plan_.schedule.size() == graph_.ops.size()) return;
+    const RowLives ofRows = rowLives(graph_, plan_);
+    for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
+      for (std::size_t b = 0; b < memory_.tensors[t].lives.size(); ++b) {
+        StepRange& life = memory_.tensors[t].lives[b];
+        life = {};
+        const Interval& y = plan_.homes[t][b].y;
+        for (std::int64_t row = y.first; row < y.end(); ++row)
+          life.add(ofRows[t][static_cast<std::size_t>(row)]);
+      }
   }
 
   bool atHome(std::size_t root) const { return !plan_.homes[root].empty(); }
@@ -139,7 +155,7 @@ class Allocator {
     const auto stream = [&](std::size_t owner, std::int64_t slotBytes, std::int64_t slots,
                             std::int64_t copies) {
       Request request{
-          .bytes = slotBytes * slots * copies, .first = step, .last = step, .owner = owner};
+          .bytes = slotBytes * slots * copies, .life = {step, step}, .owner = owner, .boxes = {}};
       needed += request.bytes;
       place(request, placed_, memory_.weightStaging);
       return StreamPlan{request.address, slotBytes, slots};
@@ -178,48 +194,69 @@ class Allocator {
     return std::clamp<std::int64_t>(mostPlaces(device_) / std::ssize(m.inputs), 1, wanted);
   }
 
+  // The boxes of a tensor, those together that live as long.
+  std::vector<Request> requestsOf(std::size_t t) const {
+    std::vector<Request> requests;
+    const TensorMemory& tensor = memory_.tensors[t];
+    for (std::size_t b = 0; b < tensor.lives.size(); ++b) {
+      auto same = std::ranges::find(requests, tensor.lives[b], &Request::life);
+      if (same == requests.end())
+        same = requests.insert(requests.end(), {.life = tensor.lives[b], .owner = t, .boxes = {}});
+      same->boxes.push_back(b);
+    }
+    for (Request& request : requests) {
+      Home boxes;
+      for (const std::size_t b : request.boxes) boxes.push_back(plan_.homes[t][b]);
+      request.bytes = largestPart(boxes);
+    }
+    return requests;
+  }
+
   void placeHomes() {
-    std::vector<std::size_t> order;
-    for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
-      if (atHome(t) && memory_.tensors[t].last >= 0) order.push_back(t);
-    // Rows kept by turns first: few bytes of what is large. Then short lives: a byte kept for one
-    // step saves as much traffic as a byte kept for ten.
-    const auto isWhole = [&](std::size_t t) {
-      return std::ranges::none_of(plan_.homes[t], [](const HomeBox& box) { return box.ring > 0; });
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const TensorMemory &x = memory_.tensors[a], &y = memory_.tensors[b];
-      return std::pair(isWhole(a), x.last - x.first) < std::pair(isWhole(b), y.last - y.first);
+    std::vector<std::pair<bool, Request>> order;
+    for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
+      std::vector<Request> requests = requestsOf(t);
+      const bool lifeIsOne = requests.size() == 1;
+      for (Request& request : requests) order.emplace_back(lifeIsOne, std::move(request));
+    }
+    // What lives row by row first: few bytes of what is large. Then short lives: a byte kept for
+    // one step saves as much traffic as a byte kept for ten.
+    std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+      const StepRange &x = a.second.life, &y = b.second.life;
+      return std::pair(a.first, x.last - x.first) < std::pair(b.first, y.last - y.first);
     });
     std::vector<Request> left;
-    for (const std::size_t t : order) {
-      Request request{.bytes = largestPart(plan_.homes[t]),
-                      .first = memory_.tensors[t].first,
-                      .last = memory_.tensors[t].last,
-                      .home = true,
-                      .owner = t};
-      if (!place(request, placed_, memory_.weightStaging)) left.push_back(request);
-    }
+    for (auto& [lifeIsOne, request] : order)
+      if (!place(request, placed_, memory_.weightStaging)) left.push_back(std::move(request));
     // Whatever first fit places keeps a place, so that packing never spills more.
-    for (const Request& request : left)
-      if (!packWith(request)) withoutPlace_.push_back(TensorId(request.owner));
+    for (Request& request : left)
+      if (std::ranges::find(withoutPlace_, TensorId(request.owner)) == withoutPlace_.end() &&
+          !packWith(request))
+        giveUp(request.owner);
     for (const Request& request : placed_) tellAddress(request);
     std::int64_t peak = 0;
     for (const Request& p : placed_) peak = std::max(peak, p.address + p.bytes);
     memory_.memtilePeak = device_.memtile.memory.raw() - memory_.weightStaging + peak;
   }
 
+  void giveUp(std::size_t tensor) {
+    std::erase_if(placed_, [&](const Request& p) { return p.isHome() && p.owner == tensor; });
+    memory_.tensors[tensor].slices.clear();
+    memory_.tensors[tensor].lives.clear();
+    withoutPlace_.emplace_back(tensor);
+  }
+
   // Moves what is placed so that `request` fits too, where its bytes and theirs do at each step.
   bool packWith(const Request& request) {
-    for (std::int64_t step = request.first; step <= request.last; ++step) {
+    for (std::int64_t step = request.life.first; step <= request.life.last; ++step) {
       std::int64_t live = request.bytes;
       for (const Request& p : placed_)
-        if (p.first <= step && step <= p.last) live += p.bytes;
+        if (p.life.holds(step)) live += p.bytes;
       if (live > memory_.weightStaging) return false;
     }
     placed_.push_back(request);
     std::vector<LiveBuffer> buffers;
-    for (const Request& p : placed_) buffers.push_back({p.first, p.last + 1, p.bytes});
+    for (const Request& p : placed_) buffers.push_back({p.life.first, p.life.last + 1, p.bytes});
     const Packing packing =
         pack(buffers, memory_.weightStaging, {.work = kPackingWork, .stop = {}});
     if (packing.outcome != PackOutcome::Found) {
@@ -231,27 +268,28 @@ class Allocator {
   }
 
   void tellAddress(const Request& request) {
-    if (request.home) {
-      std::map<std::int64_t, std::int64_t> next;  // per memtile: its boxes one behind another
-      for (const HomeBox& box : plan_.homes[request.owner]) {
-        std::int64_t& address = next.try_emplace(box.memtile, request.address).first->second;
-        memory_.tensors[request.owner].slices.push_back(
-            {box.memtile, address, box.y.first, box.y.count, box.x.first, box.x.count,
-             box.blocks.first, box.blocks.count, box.ring});
-        address += box.bytes();
-      }
+    if (!request.isHome()) {
+      StepMemory& step = memory_.steps[static_cast<std::size_t>(request.life.first)];
+      const bool isInput = request.owner < step.inputs.size();
+      (isInput ? step.inputs[request.owner] : *step.output).address = request.address;
       return;
     }
-    StepMemory& step = memory_.steps[request.first];
-    const bool isInput = request.owner < step.inputs.size();
-    (isInput ? step.inputs[request.owner] : *step.output).address = request.address;
+    std::map<std::int64_t, std::int64_t> next;  // per memtile: its boxes one behind another
+    for (const std::size_t b : request.boxes) {
+      const HomeBox& box = plan_.homes[request.owner][b];
+      std::int64_t& address = next.try_emplace(box.memtile, request.address).first->second;
+      memory_.tensors[request.owner].slices[b] = {box.memtile,      address,         box.y.first,
+                                                  box.y.count,      box.x.first,     box.x.count,
+                                                  box.blocks.first, box.blocks.count};
+      address += box.bytes();
+    }
   }
 
   // Ports and constants are in DDR, and what lives and has no home.
   void placeDdr() {
     std::vector<bool> inDdr(graph_.tensors.size());
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
-      inDdr[t] = memory_.tensors[t].last >= 0 && !atHome(t);
+      inDdr[t] = !memory_.tensors[t].life.empty() && !atHome(t);
     for (const Port& p : graph_.inputs) inDdr[rootIndex(p.tensor)] = true;
     for (const Port& p : graph_.outputs) inDdr[rootIndex(p.tensor)] = true;
     std::int64_t next = 0;
@@ -342,8 +380,8 @@ Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
                       "the memtiles have no place for the tensor's home",
                       "it needs " + std::to_string(largestPart(plan.homes[t.at()])) +
                           " B of one memtile in steps " +
-                          std::to_string(allocation.memory.tensors[t.at()].first) + " to " +
-                          std::to_string(allocation.memory.tensors[t.at()].last),
+                          std::to_string(allocation.memory.tensors[t.at()].life.first) + " to " +
+                          std::to_string(allocation.memory.tensors[t.at()].life.last),
                       "leave its home out of the plan, so that it lives in DDR, or give the "
                       "memtiles more memory (--set memtile.memory=...)",
                       Severity::DoesNotFit});

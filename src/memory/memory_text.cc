@@ -83,8 +83,7 @@ class MemoryParser {
     inNumber(r, memory_.tensors.size(), "tensor");
     TensorMemory& t = memory_.tensors.emplace_back();
     if (r.take("ddr")) t.ddr = number(r);
-    t.first = named(r, "steps");
-    t.last = named(r, "to");
+    t.life = life(r);
   }
 
   void slice(LineReader& r) {
@@ -95,8 +94,13 @@ class MemoryParser {
     std::tie(s.y, s.rows) = range(r, "y");
     std::tie(s.x, s.columns) = range(r, "x");
     std::tie(s.block, s.blocks) = range(r, "blocks");
-    if (r.take("ring")) s.ring = number(r);
     memory_.tensors.back().slices.push_back(s);
+    memory_.tensors.back().lives.push_back(life(r));
+  }
+
+  static StepRange life(LineReader& r) {
+    const std::int64_t first = named(r, "steps");
+    return {first, named(r, "to")};
   }
 
   StepMemory& step(LineReader& r) {
@@ -117,6 +121,10 @@ class MemoryParser {
   PlanOrigin origin_;
 };
 
+std::string lifeText(const StepRange& life) {
+  return " steps " + std::to_string(life.first) + " to " + std::to_string(life.last);
+}
+
 }  // namespace
 
 std::string print(const MemoryPlan& memory, const CanonicalGraph& graph, const PlanOrigin& origin) {
@@ -128,13 +136,13 @@ std::string print(const MemoryPlan& memory, const CanonicalGraph& graph, const P
     const TensorMemory& m = memory.tensors[t];
     out << "tensor " << t;
     if (m.ddr) out << " ddr " << *m.ddr;
-    out << " steps " << m.first << " to " << m.last << "  # " << quotedText(graph.tensors[t].name)
-        << "\n";
-    for (const Slice& s : m.slices)
+    out << lifeText(m.life) << "  # " << quotedText(graph.tensors[t].name) << "\n";
+    for (std::size_t i = 0; i < m.slices.size(); ++i) {
+      const Slice& s = m.slices[i];
       out << "  slice memtile " << s.memtile << " address " << s.address << " y " << s.y << ".."
           << s.y + s.rows << " x " << s.x << ".." << s.x + s.columns << " blocks " << s.block
-          << ".." << s.block + s.blocks << (s.ring > 0 ? " ring " + std::to_string(s.ring) : "")
-          << "\n";
+          << ".." << s.block + s.blocks << lifeText(m.lives[i]) << "\n";
+    }
   }
   out << "\n";
   for (std::size_t i = 0; i < memory.steps.size(); ++i) {

@@ -56,44 +56,74 @@ class MemoryCheck {
     return graph_.name + ", step " + std::to_string(s) + " ('" + op(s).name + "')";
   }
 
-  // Steps in which each root is read or written.
+  // Steps in which each root, and each of its rows, is read or written. What no layer writes comes
+  // whole before its first use, an output leaves whole after its last writer.
   void lives() {
-    life_.assign(graph_.tensors.size(), {std::ssize(plan_.schedule), -1});
-    const auto touch = [&](TensorId t, std::int64_t s) {
-      auto& [first, last] = life_[root(t)];
-      first = std::min(first, s);
-      last = std::max(last, s);
-    };
+    life_.resize(graph_.tensors.size());
+    lifeOfRow_.resize(graph_.tensors.size());
+    for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
+      lifeOfRow_[t].resize(static_cast<std::size_t>(graph_.tensors[t].shape.height));
+    std::vector<StepRange> written(graph_.tensors.size());
     for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
       if (mapping(s).inPlace()) continue;
-      for (const TensorId t : op(s).inputs) touch(t, static_cast<std::int64_t>(s));
-      touch(op(s).output, static_cast<std::int64_t>(s));
+      const auto now = static_cast<std::int64_t>(s);
+      written[root(op(s).output)].add({now, now});
+      for (const TensorId t : op(s).inputs) life_[root(t)].add({now, now});
+      for (std::int64_t y = plan_.schedule[s].rows.first; y < plan_.schedule[s].rows.end(); ++y)
+        touchRows(s, y, {now, now});
+    }
+    for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
+      life_[t].add(written[t]);
+      if (life_[t].empty() || !written[t].empty()) continue;
+      for (StepRange& row : lifeOfRow_[t]) row.add({life_[t].first, life_[t].first});
+    }
+    for (const Port& port : graph_.outputs)
+      if (const std::int64_t last = written[root(port.tensor)].last; last >= 0)
+        for (StepRange& row : lifeOfRow_[root(port.tensor)]) row.add({last, last});
+  }
+
+  // What computing output row y reads and writes.
+  void touchRows(std::size_t s, std::int64_t y, const StepRange& now) {
+    lifeOfRow_[root(op(s).output)][static_cast<std::size_t>(y)].add(now);
+    const Interval kernelRows{0, windowOf(op(s)) ? windowOf(op(s))->kernelY : 1};
+    for (std::size_t i = 0; i < op(s).inputs.size(); ++i) {
+      const Interval rows = OperandGeometry(graph_, op(s), i).rows(y, kernelRows);
+      for (std::int64_t a = rows.first; a < rows.end(); ++a)
+        lifeOfRow_[root(op(s).inputs[i])][static_cast<std::size_t>(a)].add(now);
     }
   }
 
-  // A slice for each box of the plan's home, alive as long as anything touches the tensor.
+  // A slice for each box of the plan's home, alive as long as anything touches its rows.
   void home(std::size_t t) {
     const TensorMemory& tensor = memory_.tensors[t];
     const Home& home = plan_.homes[t];
-    const auto [first, last] = life_[t];
-    const bool used = last >= 0 && !home.empty();
-    bool same = tensor.slices.size() == (used ? home.size() : 0);
-    for (std::size_t i = 0; same && used && i < home.size(); ++i) {
+    const StepRange& life = life_[t];
+    const std::size_t boxes = life.empty() ? 0 : home.size();
+    bool same = tensor.slices.size() == boxes && tensor.lives.size() == boxes;
+    for (std::size_t i = 0; same && i < boxes; ++i) {
       const Slice& s = tensor.slices[i];
-      same = home[i] ==
-             HomeBox{s.memtile, {s.y, s.rows}, {s.x, s.columns}, {s.block, s.blocks}, s.ring};
+      same = home[i] == HomeBox{s.memtile, {s.y, s.rows}, {s.x, s.columns}, {s.block, s.blocks}};
     }
     if (!same)
       fault("MEM004", tensorName(t), "the tensor's slices are not the boxes of its home",
             std::to_string(tensor.slices.size()) + " slices, " + std::to_string(home.size()) +
                 " boxes",
             "give each box of the home one slice, in the plan's order");
-    if (last >= 0 && root(TensorId(t)) == t && (tensor.first > first || tensor.last < last))
-      fault("MEM004", tensorName(t), "the tensor is used in steps in which it does not live",
-            "it lives from step " + std::to_string(tensor.first) + " to " +
-                std::to_string(tensor.last) + ", and is used from " + std::to_string(first) +
-                " to " + std::to_string(last),
-            "let it live from its first to its last use");
+    livesLongEnough(t, "the tensor", tensor.life, life);
+    for (std::size_t i = 0; same && i < boxes; ++i)
+      for (std::int64_t y = home[i].y.first; y < home[i].y.end(); ++y)
+        livesLongEnough(t, "row " + std::to_string(y), tensor.lives[i],
+                        lifeOfRow_[t][static_cast<std::size_t>(y)]);
+  }
+
+  void livesLongEnough(std::size_t t, const std::string& what, const StepRange& planned,
+                       const StepRange& used) {
+    if (used.empty() || (planned.first <= used.first && used.last <= planned.last)) return;
+    fault("MEM004", tensorName(t), what + " is used in steps in which it does not live",
+          "it lives from step " + std::to_string(planned.first) + " to " +
+              std::to_string(planned.last) + ", and is used from " + std::to_string(used.first) +
+              " to " + std::to_string(used.last),
+          "let it live from its first to its last use");
   }
 
   void stream(std::size_t s, const std::string& what, const StreamPlan& stream, bool needed,
@@ -156,9 +186,12 @@ class MemoryCheck {
   std::vector<Claim> claims() const {
     std::vector<Claim> out;
     for (std::size_t t = 0; t < memory_.tensors.size(); ++t)
-      for (const Slice& s : memory_.tensors[t].slices)
+      for (std::size_t i = 0; i < memory_.tensors[t].slices.size(); ++i) {
+        const Slice& s = memory_.tensors[t].slices[i];
+        const StepRange& life = memory_.tensors[t].lives[i];
         out.push_back({"tensor '" + graph_.tensors[t].name + "'", s.memtile, s.address,
-                       s.address + s.bytes(), memory_.tensors[t].first, memory_.tensors[t].last});
+                       s.address + s.bytes(), life.first, life.last});
+      }
     for (std::size_t i = 0; i < memory_.steps.size(); ++i) {
       const Mapping& m = mapping(i);
       if (m.inPlace()) continue;
@@ -215,7 +248,7 @@ class MemoryCheck {
                          [&](const Port& port) { return root(port.tensor) == t; });
     };
     return !graph_.tensors[t].constant.empty() || isPort(graph_.inputs) || isPort(graph_.outputs) ||
-           (life_[t].second >= 0 && plan_.homes[t].empty());
+           (!life_[t].empty() && plan_.homes[t].empty());
   }
 
   // Roots that the host or a stream finds in DDR, each in memory of its own; constants behind
@@ -254,7 +287,8 @@ class MemoryCheck {
   const CanonicalGraph& graph_;
   const Plan& plan_;
   const Device& device_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> life_;  // per root: first and last step
+  std::vector<StepRange> life_;                    // per root
+  std::vector<std::vector<StepRange>> lifeOfRow_;  // per root and row
   Diagnostics faults_;
 };
 

@@ -518,7 +518,7 @@ WholeTensors::WholeTensors(const CanonicalGraph& graph, const Plan& plan, const 
     const TensorMemory& tensor = memory.tensors[t];
     if (!tensor.ddr || tensor.slices.empty()) continue;
     if (writers[t].empty())
-      loads[static_cast<std::size_t>(tensor.first)].push_back(t);
+      loads[static_cast<std::size_t>(tensor.life.first)].push_back(t);
     else
       stores[static_cast<std::size_t>(writers[t].back())].push_back(t);
   }

@@ -9,6 +9,7 @@
 #include "finalists.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
+#include "heddle/tiling/lives.h"
 #include "heddle/tiling/views.h"
 #include "mesh_cut.h"
 #include "thrift.h"
@@ -23,8 +24,8 @@ constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
 constexpr std::int64_t kStagingWorthwhile = 10;
 
-// Of the memtiles' memory beside the weights, what rows kept by turns may take: shares to try.
-constexpr std::array<double, 3> kRingShares{1.0, 0.8, 0.6};
+// Of the memtiles' memory beside the weights, what a group's rows may take: shares to try.
+constexpr std::array<double, 3> kTiledShares{1.0, 0.8, 0.6};
 // Of the network's time, in thousandths: what tiling has to gain.
 constexpr std::int64_t kTilingWorthwhile = 30;
 
@@ -158,7 +159,7 @@ class MeshPlan {
     const std::vector<StepTime> times =
         timesInClosedForm(graph_, base.plan, placed->memory, whole_, count_);
     std::vector<TileGroup> before;
-    for (const double share : kRingShares) {
+    for (const double share : kTiledShares) {
       const std::vector<TileGroup> groups =
           given_.empty() ? promisingGroups(graph_, whole_, base.plan, times, share)
                          : withTiles(graph_, whole_, base.plan, given_, share);
@@ -191,15 +192,11 @@ class MeshPlan {
     return rows;
   }
 
-  void keepRowsByTurns(Plan& plan, const std::vector<TileGroup>& groups) const {
-    const std::vector<std::int64_t> rows = rowsToKeep(graph_, plan, groups);
+  void cutHomesByLife(Plan& plan, const std::vector<TileGroup>& groups) const {
     const std::vector<bool> byRows = readInOneGroup(graph_, plan, groups);
-    for (std::size_t t = 0; t < rows.size(); ++t)
-      if (byRows[t]) plan.homes[t].clear();
-    for (std::size_t t = 0; t < rows.size(); ++t)
-      for (HomeBox& box : plan.homes[t])
-        if (rows[t] > 0 && rows[t] < box.y.count && box.y.count == graph_.tensors[t].shape.height)
-          box.ring = rows[t];
+    const RowLives lives = rowLives(graph_, plan);
+    for (std::size_t t = 0; t < lives.size(); ++t)
+      plan.homes[t] = byRows[t] ? Home{} : cutByLife(plan.homes[t], lives[t]);
   }
 
   Result<Timed> withStaging(std::int64_t staging, const Finalists& finalists,
@@ -213,7 +210,7 @@ class MeshPlan {
     plan.schedule = tiledSchedule(graph_, plan, groups);
     plan.homes.resize(graph_.tensors.size());
     if (thrift_.homes) proposeHomes(plan, graph_, device_);
-    if (!groups.empty()) keepRowsByTurns(plan, groups);
+    if (!groups.empty()) cutHomesByLife(plan, groups);
     const std::vector<Home> proposed = plan.homes;
     HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
     setDdrChannels(graph_, whole_, plan);

@@ -6,6 +6,7 @@
 
 #include "heddle/support/words.h"
 #include "heddle/tiling/geometry.h"
+#include "heddle/tiling/lives.h"
 #include "mesh_cut.h"
 
 namespace heddle {
@@ -122,27 +123,6 @@ class Tiler {
   std::vector<std::vector<std::size_t>> writers_;  // per root
 };
 
-// Tensors that are written and read by layers of one group and by nobody else.
-std::vector<bool> livesInside(const CanonicalGraph& graph, const Plan& plan, const Tiler& tiler,
-                              const std::vector<TileGroup>& groups) {
-  std::vector<std::optional<std::size_t>> groupOf(graph.ops.size());
-  for (std::size_t g = 0; g < groups.size(); ++g)
-    for (std::size_t l = groups[g].first; l < groups[g].end; ++l) groupOf[l] = g;
-  std::vector<bool> inside(graph.tensors.size());
-  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    const std::vector<std::size_t>& writers = tiler.writersOf(t);
-    if (writers.empty() || !groupOf[writers[0]]) continue;
-    inside[t] = std::ranges::all_of(
-        writers, [&](std::size_t l) { return groupOf[l] == groupOf[writers[0]]; });
-  }
-  for (std::size_t l = 0; l < graph.ops.size(); ++l)
-    for (const RowNeeds::Operand& operand : tiler.needs().of(l))
-      if (inside[operand.root] && groupOf[l] != groupOf[tiler.writersOf(operand.root)[0]])
-        inside[operand.root] = false;
-  for (const Port& port : graph.outputs) inside[rootOf(plan, port.tensor)] = false;
-  return inside;
-}
-
 std::vector<bool> inputsOfOne(const CanonicalGraph& graph, const Tiler& tiler,
                               const std::vector<TileGroup>& groups) {
   std::vector<bool> only(graph.tensors.size());
@@ -158,25 +138,6 @@ std::vector<bool> inputsOfOne(const CanonicalGraph& graph, const Tiler& tiler,
     });
   }
   return only;
-}
-
-std::vector<N> keptRows(const CanonicalGraph& graph, const std::vector<ScheduleStep>& schedule,
-                        const Plan& plan, const Tiler& tiler, const std::vector<bool>& inside) {
-  std::vector<N> kept(graph.tensors.size()), there(graph.tensors.size());
-  for (const ScheduleStep& step : schedule) {
-    const std::size_t layer = step.layer.at();
-    if (plan.layers[layer].inPlace()) continue;
-    for (const RowNeeds::Operand& operand : tiler.needs().of(layer)) {
-      if (!inside[operand.root]) continue;
-      for (N y = step.rows.first; y < step.rows.end(); ++y)
-        if (const Interval& rows = operand.rows[static_cast<std::size_t>(y)]; !rows.empty())
-          kept[operand.root] = std::max(kept[operand.root], there[operand.root] - rows.first);
-    }
-    const std::size_t root = rootOf(plan, graph.ops[layer].output);
-    there[root] = std::max(there[root], step.rows.end());
-    if (inside[root]) kept[root] = std::max(kept[root], step.rows.count);
-  }
-  return kept;
 }
 
 // What one layer takes, in cycles, as long as it stands alone.
@@ -337,31 +298,75 @@ class GroupSearch {
     return use.last >= group.end || !use.read;
   }
 
+  // The most bytes of a memtile that rows of the group's tensors, and of those that pass by, take
+  // in one of its steps.
   N bytesKept(const TileGroup& group) const {
     std::vector<ScheduleStep> schedule;
     tiler_.append(group, schedule);
-    const std::vector<bool> inside = livesInside(graph_, plan_, tiler_, {group});
-    const std::vector<N> kept = keptRows(graph_, schedule, plan_, tiler_, inside);
-    N bytes = 0;
-    for (std::size_t t = 0; t < kept.size(); ++t)
-      if (inside[t]) bytes += bytesOfRows(t, kept[t]);
-    // Homes of what comes from before, goes on behind or passes by.
-    for (std::size_t t = 0; t < kept.size(); ++t) {
-      const bool touches = uses_[t].first < group.end && uses_[t].last >= group.first;
-      if (inside[t] || plan_.homes[t].empty() || !touches) continue;
-      const bool isInput =
-          std::ranges::find(graph_.inputs, TensorId(t), &Port::tensor) != graph_.inputs.end();
-      if (isInput && uses_[t].first >= group.first && uses_[t].last < group.end) continue;
-      bytes += bytesOfRows(t, graph_.tensors[t].shape.height);
+    const N steps = std::ssize(schedule);
+    std::vector<std::vector<StepRange>> lives(uses_.size());
+    for (std::size_t t = 0; t < uses_.size(); ++t)
+      if (uses_[t].first < group.end && uses_[t].last >= group.first && staysInMemtiles(group, t))
+        lives[t].assign(static_cast<std::size_t>(graph_.tensors[t].shape.height),
+                        cameBefore(group, t) ? StepRange{0, 0} : StepRange{});
+    const auto touch = [&](std::size_t t, N y, N step) {
+      if (!lives[t].empty()) lives[t][static_cast<std::size_t>(y)].add({step, step});
+    };
+    for (N s = 0; s < steps; ++s) {
+      const ScheduleStep& step = schedule[static_cast<std::size_t>(s)];
+      const std::size_t layer = step.layer.at();
+      if (plan_.layers[layer].inPlace()) continue;
+      const std::size_t root = rootOf(plan_, graph_.ops[layer].output);
+      for (N y = step.rows.first; y < step.rows.end(); ++y) {
+        touch(root, y, s);
+        for (const RowNeeds::Operand& operand : tiler_.needs().of(layer)) {
+          const Interval& rows = operand.rows[static_cast<std::size_t>(y)];
+          for (N a = rows.first; a < rows.end(); ++a) touch(operand.root, a, s);
+        }
+      }
     }
-    return bytes;
+    std::vector<std::vector<N>> changes(static_cast<std::size_t>(device_.memtiles()),
+                                        std::vector<N>(static_cast<std::size_t>(steps) + 1));
+    for (std::size_t t = 0; t < lives.size(); ++t)
+      if (!lives[t].empty()) addRows(t, lives[t], uses_[t].last >= group.end, changes);
+    N most = 0;
+    for (const std::vector<N>& memtile : changes) {
+      N bytes = 0;
+      for (const N change : memtile) most = std::max(most, bytes += change);
+    }
+    return most;
   }
 
-  // In the memtile that keeps most of them.
-  N bytesOfRows(std::size_t t, N rows) const {
+  // Whether a tensor that the group touches lies in the memtiles while it runs: not what comes row
+  // by row out of DDR, nor what goes there.
+  bool staysInMemtiles(const TileGroup& group, std::size_t t) const {
+    const Use& use = uses_[t];
+    if (cameBefore(group, t)) {
+      const bool isReadHereOnly = use.first >= group.first && use.last < group.end;
+      return !plan_.homes[t].empty() && !(tiler_.writersOf(t).empty() && isReadHereOnly);
+    }
+    return use.read && (use.last < group.end || !plan_.homes[t].empty());
+  }
+
+  // Inputs and constants too.
+  bool cameBefore(const TileGroup& group, std::size_t t) const {
+    const std::vector<std::size_t>& writers = tiler_.writersOf(t);
+    return writers.empty() || writers[0] < group.first;
+  }
+
+  // Adds up by how much the bytes in each memtile change with each step of a group.
+  void addRows(std::size_t t, const std::vector<StepRange>& lives, bool isReadBehind,
+               std::vector<std::vector<N>>& changes) const {
     const Shape& shape = graph_.tensors[t].shape;
     const std::vector<PixelBox> boxes = evenBoxes(shape, device_);
-    return std::min(rows, boxes[0].y.count) * boxes[0].x.count * blocksOf(shape) * kBlock;
+    for (std::size_t c = 0; c < boxes.size(); ++c)
+      for (N y = boxes[c].y.first; y < boxes[c].y.end(); ++y) {
+        const StepRange& life = lives[static_cast<std::size_t>(y)];
+        if (life.empty()) continue;
+        const N bytes = boxes[c].x.count * blocksOf(shape) * kBlock;
+        changes[c][static_cast<std::size_t>(life.first)] += bytes;
+        if (!isReadBehind) changes[c][static_cast<std::size_t>(life.last) + 1] -= bytes;
+      }
   }
 
   const CanonicalGraph& graph_;
@@ -446,12 +451,6 @@ std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan&
   }
   layersUpTo(graph.ops.size());
   return schedule;
-}
-
-std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& plan,
-                                     const std::vector<TileGroup>& groups) {
-  const Tiler tiler(graph, plan);
-  return keptRows(graph, plan.schedule, plan, tiler, livesInside(graph, plan, tiler, groups));
 }
 
 std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,

@@ -5,9 +5,9 @@
 //                                                0 rows 116..224, 1 rows 113..224, 2 rows 56..112
 //
 // Nothing is computed twice: a tile computes the rows that its last layers need and no tile before
-// has computed; what it needs of those is still there, in a home that keeps rows by turns
-// (HomeBox::ring). Source: paper 004, section on depth-wise tiling, whose tiles compute the overlap
-// again.
+// has computed; what it needs of those is still there. Rows lie in the memtiles from the step that
+// computes them to the last that reads them (tiling/lives.h). Source: paper 004, section on
+// depth-wise tiling, whose tiles compute the overlap again.
 #pragma once
 #include <vector>
 
@@ -37,13 +37,8 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
 std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan& plan,
                                         const std::vector<TileGroup>& groups);
 
-// For the tensors that are written and read in one of the groups and nowhere else: the fewest rows
-// that the plan's schedule must keep of each; 0 for all others.
-std::vector<std::int64_t> rowsToKeep(const CanonicalGraph& graph, const Plan& plan,
-                                     const std::vector<TileGroup>& groups);
-
-// The same groups; those of 0 tiles with as few as keep rows in that share of a memtile's memory,
-// or with as many as there are rows.
+// The same groups; those of 0 tiles with as few as need that share of a memtile's memory beside the
+// weights, or with as many as there are rows.
 std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& device,
                                  const Plan& plan, std::vector<TileGroup> groups, double share);
 
@@ -53,8 +48,8 @@ std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
 
 // Groups that promise to be faster than layer after layer, by sums of what `times` says of the
 // plan's steps (one for each layer): within a group activations that spill stay in the memtiles,
-// and weights come once for each tile. `share`: of a memtile's memory beside the weights, what rows
-// kept by turns may take.
+// and weights come once for each tile. `share`: of a memtile's memory beside the weights, what the
+// group's rows may take.
 std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
                                        const Plan& plan, const std::vector<StepTime>& times,
                                        double share);

@@ -66,14 +66,14 @@ class Generator {
       p.tensors.push_back({from.name, from.shape, from.scale, from.zeroPoint, from.fromUint8,
                            memory.ddr, !from.constant.empty(), memory.slices, g_.root(TensorId(t)),
                            g_.rootBlock(TensorId(t))});
-      for (const Slice& s : memory.slices)
+      for (std::size_t i = 0; i < memory.slices.size(); ++i)
         p.buffers.push_back({"tensor " + from.name,
                              TileKind::Memtile,
-                             {0, s.memtile, 1, 1},
-                             s.address,
-                             s.bytes(),
-                             StepId(static_cast<std::size_t>(memory.first)),
-                             StepId(static_cast<std::size_t>(memory.last)),
+                             {0, memory.slices[i].memtile, 1, 1},
+                             memory.slices[i].address,
+                             memory.slices[i].bytes(),
+                             StepId(static_cast<std::size_t>(memory.lives[i].first)),
+                             StepId(static_cast<std::size_t>(memory.lives[i].last)),
                              TensorId(t)});
     }
     for (std::size_t i = 0; i < g_.graph.ops.size(); ++i) {
@@ -125,8 +125,8 @@ class Generator {
   void loadTensors(std::size_t step) {
     for (std::size_t t = 0; t < g_.graph.tensors.size(); ++t) {
       const TensorMemory& memory = g_.memory.tensors[t];
-      if (memory.ddr && !memory.slices.empty() && memory.first == static_cast<std::int64_t>(step) &&
-          !g_.lastProducer.contains(t))
+      if (memory.ddr && !memory.slices.empty() &&
+          memory.life.first == static_cast<std::int64_t>(step) && !g_.lastProducer.contains(t))
         moveTensor(true, step, TensorId(t));
     }
   }

@@ -421,9 +421,8 @@ class StepTeller {
 
   // Where a row of a slice lies, from a block and a column on.
   static Address<N> inSlice(const Slice& s, N row, N block, N x) {
-    const N first = s.address + ((block - s.block) * s.columns + x - s.x) * kBlock;
-    if (s.ring > 0) return {first, row - s.y, s.rowBytes(), s.ring};
-    return at(first + (row - s.y) * s.rowBytes());
+    return at(s.address + (row - s.y) * s.rowBytes() +
+              ((block - s.block) * s.columns + x - s.x) * kBlock);
   }
 
   struct Piece {  // of a row of a root tensor

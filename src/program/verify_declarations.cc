@@ -138,16 +138,14 @@ class Declarations {
                      within(slice.columns, 1, t.shape.width) &&
                      within(slice.x, 0, t.shape.width - slice.columns) &&
                      within(slice.blocks, 1, blocksOf(t.shape)) &&
-                     within(slice.block, 0, blocksOf(t.shape) - slice.blocks) &&
-                     within(slice.ring, 0, slice.rows);
+                     within(slice.block, 0, blocksOf(t.shape) - slice.blocks);
     if (!box)
       faults_.add("PROG004", tensorName(i), "a slice is not inside its tensor",
                   "rows " + std::to_string(slice.y) + " for " + std::to_string(slice.rows) +
                       ", columns " + std::to_string(slice.x) + " for " +
                       std::to_string(slice.columns) + ", blocks " + std::to_string(slice.block) +
-                      " for " + std::to_string(slice.blocks) + ", ring " +
-                      std::to_string(slice.ring),
-                  "cut it from the tensor, with a ring of at most its rows");
+                      " for " + std::to_string(slice.blocks),
+                  "cut it from the tensor");
     else if (!liesIn(slice.address, slice.bytes(), device_.memtile.memory.raw()))
       faults_.add("PROG005", tensorName(i), "a slice lies outside of its memtile",
                   "at " + std::to_string(slice.address), "place it inside");

@@ -36,7 +36,7 @@ class PlanPrinter {
       out_ << "home " << t << "  # " << quotedText(graph_.tensors[t].name) << "\n";
       for (const HomeBox& box : plan_.homes[t])
         out_ << "  at memtile " << box.memtile << " y " << box.y << " x " << box.x << " blocks "
-             << box.blocks << (box.ring > 0 ? " ring " + std::to_string(box.ring) : "") << "\n";
+             << box.blocks << "\n";
     }
     for (std::size_t i = 0; i < plan_.layers.size(); ++i) layer(i);
     out_ << "\n";
@@ -202,7 +202,6 @@ class PlanParser {
     box.y = namedInterval(r, "y");
     box.x = namedInterval(r, "x");
     box.blocks = namedInterval(r, "blocks");
-    if (r.take("ring")) box.ring = number(r);
     plan_.homes[*home_].push_back(box);
   }
 

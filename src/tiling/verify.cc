@@ -208,28 +208,11 @@ class PlanCheck {
                 "memtile " + std::to_string(box.memtile) + " of " +
                     std::to_string(device_.memtiles()),
                 "name a memtile of the device");
-        if (box.ring != 0) ring(t, box, where);
       }
       if (const auto what = coverFault(boxes, graph_.tensors[t].shape))
         fault("PLAN007", where, "the parts of the tensor's home are not the whole of it, each once",
               *what, "cut the tensor into boxes that do not meet");
     }
-  }
-
-  // Rows by turns in one place: of what layers compute and layers read, and nobody else.
-  void ring(std::size_t t, const HomeBox& box, const std::string& where) {
-    const auto isPort = [&](const std::vector<Port>& ports) {
-      return std::ranges::any_of(
-          ports, [&](const Port& port) { return plan_.views[port.tensor.at()].root.at() == t; });
-    };
-    const bool isWhole =
-        !graph_.tensors[t].constant.empty() || isPort(graph_.inputs) || isPort(graph_.outputs);
-    if (within(box.ring, 1, box.y.count) && !isWhole) return;
-    fault("PLAN007", where,
-          "a home keeps rows by turns that it has not, or that come or leave whole",
-          "ring of " + std::to_string(box.ring) + ", " + std::to_string(box.y.count) + " rows" +
-              (isWhole ? "; an input, an output or a constant" : ""),
-          "keep at most the box's rows, and inputs, outputs and constants whole");
   }
 
   // ---- mappings ---------------------------------------------------------------------------------
@@ -699,37 +682,16 @@ class PlanCheck {
         for (std::int64_t y = step.rows.first; y < step.rows.end(); ++y) {
           const Interval rows = g.rows(y, kernelRows);
           for (std::int64_t a = rows.first; a < rows.end(); ++a) {
-            const bool there = done[p][static_cast<std::size_t>(a)] != kNotYet;
-            const std::optional<std::int64_t> over =
-                there ? writtenOver(view.root, a, done[p]) : std::nullopt;
-            if (there && !over) continue;
-            const std::string row = "row " + std::to_string(a) + " of '" + graph_.ops[p].name +
-                                    "', for row " + std::to_string(y) + " of '" + op().name + "'";
-            if (over)
-              fault("PLAN008", where, "the step reads a row in whose place another lies by then",
-                    row + ": row " + std::to_string(*over),
-                    "give the tensor's home a longer ring, or schedule the step earlier");
-            else
-              fault("PLAN008", where, "the step reads what no earlier step has computed", row,
-                    "schedule a layer after those that it reads");
+            if (done[p][static_cast<std::size_t>(a)] != kNotYet) continue;
+            fault("PLAN008", where, "the step reads what no earlier step has computed",
+                  "row " + std::to_string(a) + " of '" + graph_.ops[p].name + "', for row " +
+                      std::to_string(y) + " of '" + op().name + "'",
+                  "schedule a layer after those that it reads");
             return;
           }
         }
       }
     }
-  }
-
-  // A row that has taken the place of row `a` in a ring of the tensor's home.
-  std::optional<std::int64_t> writtenOver(TensorId root, std::int64_t a,
-                                          const std::vector<std::int64_t>& done) const {
-    for (const HomeBox& box : plan_.homes[root.at()]) {
-      if (box.ring == 0 || !within(a, box.y.first, box.y.end() - 1)) continue;
-      for (std::int64_t y = box.y.first + (a - box.y.first) % box.ring; y < box.y.end();
-           y += box.ring)
-        if (y != a && done[static_cast<std::size_t>(y)] >= done[static_cast<std::size_t>(a)])
-          return y;
-    }
-    return std::nullopt;
   }
 
   const Plan& plan_;

@@ -5,6 +5,7 @@
 
 #include "heddle/canon/fuse_adds.h"
 #include "heddle/support/check.h"
+#include "heddle/tiling/lives.h"
 #include "heddle/tiling/nest.h"
 #include "heddle/tiling/views.h"
 #include "random.h"
@@ -42,13 +43,13 @@ class Maker {
     homes();
     plan_.layers.resize(graph_.ops.size());
     schedule(views.inPlace);
-    rings(views.inPlace);
     for (layer_ = 0; layer_ < graph_.ops.size(); ++layer_)
       if (!views.inPlace[layer_] && !mapping()) return std::nullopt;
     staging();
     if (!routesForAll(views.inPlace)) return std::nullopt;
     if (!roomForRecords()) return std::nullopt;
     sayHomes();
+    stretches();
     return RandomPlan{std::move(plan_), std::move(kinds_)};
   }
 
@@ -158,75 +159,40 @@ class Maker {
     }
   }
 
-  // ---- rings of rows ----------------------------------------------------------------------------
+  // ---- stretches of rows ------------------------------------------------------------------------
 
-  struct Read {  // of a row that one layer computes, by a step
-    std::size_t step, writer;
-    std::int64_t row;
-  };
-
-  // Homes that keep rows by turns, as few as the schedule allows or a little more.
-  void rings(const std::vector<bool>& inPlace) {
-    std::vector<std::vector<std::size_t>> stepOf;  // per layer and output row
-    for (const CanonicalOp& op : graph_.ops)
-      stepOf.emplace_back(static_cast<std::size_t>(shapeOf(op.output).height));
-    for (std::size_t s = 0; s < plan_.schedule.size(); ++s)
-      for (std::int64_t y = plan_.schedule[s].rows.first; y < plan_.schedule[s].rows.end(); ++y)
-        stepOf[plan_.schedule[s].layer.at()][static_cast<std::size_t>(y)] = s;
+  // Cuts homes into stretches of rows, some of which live for fewer steps than others.
+  void stretches() {
+    const RowLives lives = rowLives(graph_, plan_);
     for (std::size_t t = 0; t < plan_.homes.size(); ++t) {
-      if (plan_.homes[t].empty() || comesOrLeaves(t) || random_.chance(30)) continue;
-      const std::vector<Read> reads = readsOf(t, inPlace);
-      for (HomeBox& box : plan_.homes[t]) {
-        std::int64_t ring = 1;
-        while (ring < box.y.count && !keepsEnough(box, ring, reads, stepOf)) ++ring;
-        ring += random_.between(0, 2);
-        if (ring >= box.y.count) continue;
-        box.ring = ring;
-        say("home that keeps rows by turns");
-      }
+      if (plan_.homes[t].empty() || random_.chance(30)) continue;
+      plan_.homes[t] =
+          random_.chance(50) ? cutByLife(plan_.homes[t], lives[t]) : cutRows(plan_.homes[t]);
+      const auto lifeOf = [&](const HomeBox& box) {
+        StepRange life;
+        for (std::int64_t y = box.y.first; y < box.y.end(); ++y)
+          life.add(lives[t][static_cast<std::size_t>(y)]);
+        return life;
+      };
+      if (std::ranges::any_of(plan_.homes[t], [&](const HomeBox& box) {
+            return lifeOf(box) != lifeOf(plan_.homes[t][0]);
+          }))
+        say("home whose rows live for different steps");
     }
   }
 
-  bool comesOrLeaves(std::size_t t) const {
-    const auto isPort = [&](const std::vector<Port>& ports) {
-      return std::ranges::any_of(
-          ports, [&](const Port& port) { return plan_.views[port.tensor.at()].root.at() == t; });
-    };
-    return !graph_.tensors[t].constant.empty() || isPort(graph_.inputs) || isPort(graph_.outputs);
-  }
-
-  std::vector<Read> readsOf(std::size_t root, const std::vector<bool>& inPlace) const {
-    std::vector<Read> reads;
-    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
-      const CanonicalOp& op = graph_.ops[plan_.schedule[s].layer.at()];
-      const Interval kernelRows{0, windowOf(op) ? windowOf(op)->kernelY : 1};
-      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        if (plan_.views[op.inputs[i].at()].root.at() != root) continue;
-        const OperandGeometry g(graph_, op, i);
-        for (std::int64_t y = plan_.schedule[s].rows.first; y < plan_.schedule[s].rows.end(); ++y)
-          for (std::size_t p = 0; p < graph_.ops.size(); ++p) {
-            if (inPlace[p] || plan_.views[graph_.ops[p].output.at()].root.at() != root) continue;
-            const Interval rows = g.rows(y, kernelRows);
-            for (std::int64_t a = rows.first; a < rows.end(); ++a) reads.push_back({s, p, a});
-          }
+  Home cutRows(const Home& home) {
+    Home parts;
+    for (const HomeBox& box : home) {
+      const std::int64_t pieces = random_.between(1, std::min<std::int64_t>(4, box.y.count));
+      for (std::int64_t k = 0; k < pieces; ++k) {
+        HomeBox part = box;
+        part.y = evenPart(box.y.count, pieces, k);
+        part.y.first += box.y.first;
+        parts.push_back(part);
       }
     }
-    return reads;
-  }
-
-  static bool keepsEnough(const HomeBox& box, std::int64_t ring, const std::vector<Read>& reads,
-                          const std::vector<std::vector<std::size_t>>& stepOf) {
-    return std::ranges::none_of(reads, [&](const Read& read) {
-      if (read.row < box.y.first || read.row >= box.y.end()) return false;
-      const std::vector<std::size_t>& steps = stepOf[read.writer];
-      for (std::int64_t y = box.y.first; y < box.y.end(); ++y) {
-        const std::size_t at = steps[static_cast<std::size_t>(y)];
-        if (y != read.row && (y - read.row) % ring == 0 && at < read.step &&
-            at >= steps[static_cast<std::size_t>(read.row)])
-          return true;
-      }
-      return false;
-    });
+    return parts;
   }
 
   bool isReady(const ScheduleStep& step, const std::vector<bool>& inPlace,
@@ -607,7 +573,7 @@ std::vector<std::string> planKindNames() {
           "home cut",
           "home cut by channels",
           "home with two boxes in a memtile",
-          "home that keeps rows by turns",
+          "home whose rows live for different steps",
           "depth first in tiles",
           "steps out of the layers' order",
           "a layer that comes back",

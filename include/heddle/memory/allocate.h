@@ -5,11 +5,13 @@
 //   offset 0  [ a      ][ c     ]      a and c never meet, so they share the floor;
 //   64 KiB         [ b     ]           b meets both and sits above
 //
-// A tensor is at home in the memtiles (each keeps its boxes at one address) or in DDR; then every
-// use streams it through a small ring of places in a memtile.
+// A tensor is at home in the memtiles or in DDR; then every use streams it through a small ring of
+// places in a memtile. At home, boxes that live over the same steps lie at one address of each
+// memtile; of a layer that is tiled some rows may live shorter than others.
 //
-// Homes are placed by first fit; one that finds no place that way is packed anew with all that were
-// placed before it (heddle/packing/pack.h), and goes without only if that fails too.
+// Boxes are placed by first fit; those that find no place that way are packed anew with all that
+// were placed before them (heddle/packing/pack.h), and their tensor goes without only if that fails
+// too.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
+#include "heddle/tiling/lives.h"
 #include "heddle/tiling/plan.h"
 #include "heddle/tiling/slice.h"
 
@@ -28,10 +31,11 @@ struct StreamPlan {
   friend bool operator==(const StreamPlan&, const StreamPlan&) = default;
 };
 
-struct TensorMemory {         // of a root; of a view nothing
-  std::vector<Slice> slices;  // at home in the memtiles, a slice for each box; empty: DDR only
-  std::optional<std::int64_t> ddr;    // address in DDR
-  std::int64_t first = 0, last = -1;  // steps of its life, both included; last < first: none
+struct TensorMemory {            // of a root; of a view nothing
+  std::vector<Slice> slices;     // at home in the memtiles, a slice for each box; empty: DDR only
+  std::vector<StepRange> lives;  // per slice
+  std::optional<std::int64_t> ddr;  // address in DDR
+  StepRange life;                   // from the first step that touches any of it to the last
   friend bool operator==(const TensorMemory&, const TensorMemory&) = default;
 };
 

@@ -146,11 +146,7 @@ struct View {
 struct HomeBox {
   std::int64_t memtile = 0;
   Interval y, x, blocks;
-  // 0: of all its rows. Else of so many at once: row a lies in place (a - y.first) mod `ring`,
-  // where the schedule reads it before the row that comes `ring` later is computed.
-  std::int64_t ring = 0;
-  std::int64_t rowsKept() const { return ring > 0 ? ring : y.count; }
-  std::int64_t bytes() const { return rowsKept() * x.count * blocks.count * kBlock; }
+  std::int64_t bytes() const { return y.count * x.count * blocks.count * kBlock; }
   friend bool operator==(const HomeBox&, const HomeBox&) = default;
 };
 using Home = std::vector<HomeBox>;  // empty: in DDR only
@@ -186,7 +182,7 @@ struct Plan {
 // | PLAN005 | a buffer too small, or in which more waits than a lock counts; what does not fit  |
 // | PLAN006 | a route that does not serve its cores, or by a wire or memtile that cannot        |
 // | PLAN007 | a tensor's home that is not the whole of it, or in no memtile of the device       |
-// | PLAN008 | a schedule that leaves out, repeats, or reads what is not there yet or any more   |
+// | PLAN008 | a schedule that leaves out, repeats, or reads what is not there yet               |
 // | PLAN009 | tensors that share memory which no operator would copy there                      |
 Diagnostics verify(const Plan& plan, const CanonicalGraph& graph, const Device& device);
 

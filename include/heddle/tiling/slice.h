@@ -8,10 +8,8 @@ namespace heddle {
 struct Slice {
   std::int64_t memtile = 0, address = 0, y = 0, rows = 0, x = 0, columns = 0;
   std::int64_t block = 0, blocks = 0;  // channel blocks of 8
-  std::int64_t ring = 0;               // 0: all rows lie there; else so many at once, by turns
-  std::int64_t rowsKept() const { return ring > 0 ? ring : rows; }
   std::int64_t rowBytes() const { return columns * blocks * 8; }
-  std::int64_t bytes() const { return rowsKept() * rowBytes(); }
+  std::int64_t bytes() const { return rows * rowBytes(); }
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 

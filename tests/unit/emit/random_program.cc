@@ -204,7 +204,7 @@ ProgramTensor tensor() {
   if (flip()) t.ddr = integer();
   t.constant = flip();
   t.slices = some<Slice>([] {
-    return Slice{integer(), integer(), integer(), integer(), integer(),
+    return Slice{integer(), integer(), integer(), integer(),
                  integer(), integer(), integer(), integer()};
   });
   t.root = id<TensorId>();
@@ -394,7 +394,7 @@ Program programOfEverything() {
                 true,
                 0,
                 true,
-                {{0, 64, 0, 16, 0, 8, 0, 2}, {1, 64, 0, 16, 8, 8, 0, 2, 5}},
+                {{0, 64, 0, 16, 0, 8, 0, 2}, {1, 64, 0, 16, 8, 8, 0, 2}},
                 TensorId(0),
                 0},
                {"caf\xc3\xa9\x01\xff\\",

@@ -161,6 +161,45 @@ TEST(AllocateMemory, HomesThatFirstFitLeavesWithoutAPlaceArePackedAnew) {
   EXPECT_EQ(tooSmall.diagnostics()[0].code, "MEM003");
 }
 
+// Two tiles of a's rows; those that only the first tile of b reads leave their memory.
+Planned tiled() {
+  GraphBuilder b("tiled");
+  const TensorId a = b.conv("a", b.input("x", {16, 16, 8}), 8, square(3, 1, 1));
+  const CanonicalGraph graph = b.finish(b.conv("b", a, 8, square(3, 1, 1)));
+  const Device device =
+      *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}, .settings = {}});
+  Plan plan = *makePlan(graph, device, {.effort = 0});
+  plan.homes[0].clear();
+  plan.schedule = {
+      {LayerId(0u), {0, 9}}, {LayerId(1u), {0, 8}}, {LayerId(0u), {9, 7}}, {LayerId(1u), {8, 8}}};
+  plan.homes[1] = cutByLife(plan.homes[1], rowLives(graph, plan)[1]);
+  EXPECT_EQ(verify(plan, graph, device), Diagnostics{});
+  Result<MemoryPlan> memory = allocateMemory(graph, plan, device);
+  EXPECT_TRUE(memory) << memory.diagnostics();
+  return {graph, device, plan, *memory};
+}
+
+TEST(AllocateMemory, RowsThatNobodyReadsAnyMoreLeaveTheirMemory) {
+  const Planned p = tiled();
+  EXPECT_EQ(verify(p.memory, p.graph, p.plan, p.device), Diagnostics{});
+  const TensorMemory& a = p.memory.tensors[1];
+  ASSERT_EQ(a.slices.size(), 6u);  // rows 0..7, 7..9, 9..16 in each of two memtiles
+  EXPECT_EQ(a.lives[0], (StepRange{0, 1}));
+  EXPECT_EQ(a.lives[1], (StepRange{0, 3}));
+  EXPECT_EQ(a.lives[2], (StepRange{2, 3}));
+  EXPECT_EQ(a.slices[0].address, a.slices[2].address);
+  EXPECT_NE(a.slices[0].address, a.slices[1].address);
+}
+
+TEST(VerifyMemoryPlan, NoticesRowsThatDieBeforeTheirLastReader) {
+  Planned p = tiled();
+  p.memory.tensors[1].lives[1].last = 2;
+  const Diagnostics faults = verify(p.memory, p.graph, p.plan, p.device);
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[0].code, "MEM004");
+  EXPECT_EQ(faults[0].summary, "row 7 is used in steps in which it does not live");
+}
+
 TEST(VerifyMemoryPlan, NoticesTensorsThatMeet) {
   Planned p = planned(chain());
   for (Slice& s : p.memory.tensors[1].slices) s.address = p.memory.tensors[0].slices[0].address;

@@ -208,14 +208,6 @@ const Broken kBrokenPlans[] = {
      [](Planned& p) {
        p.plan.homes[p.tensor("left_out")] = {{0, {0, 8}, {0, 8}, {0, 2}}};
      }},
-    {"RingOfMoreRowsThanThereAre", "PLAN007",
-     "a home keeps rows by turns that it has not, or that come or leave whole",
-     [](Planned& p) { p.plan.homes[p.tensor("after_out")][0].ring = 9; }},
-    {"RingOfAnInput", "PLAN007",
-     "a home keeps rows by turns that it has not, or that come or leave whole",
-     [](Planned& p) { p.plan.homes[p.tensor("x")][0].ring = 4; }},
-    {"RingThatLosesRows", "PLAN008", "the step reads a row in whose place another lies by then",
-     [](Planned& p) { p.plan.homes[p.tensor("after_out")][0].ring = 7; }},
     {"TurnsOverMoreDdrChannels", "PLAN006",
      "a route names no core that computes, no wire, or what is not there",
      [](Planned& p) { p.layer("after").weights[0].ddrTurns = 3; }},
@@ -262,7 +254,7 @@ const Broken kBrokenMemoryPlans[] = {
     {"SliceMissing", "MEM004", "the tensor's slices are not the boxes of its home",
      [](Planned& p) { p.memory.tensors[p.tensor("after_out")].slices.pop_back(); }},
     {"LifeTooShort", "MEM004", "the tensor is used in steps in which it does not live",
-     [](Planned& p) { --p.memory.tensors[p.tensor("after_out")].last; }},
+     [](Planned& p) { --p.memory.tensors[p.tensor("after_out")].life.last; }},
     {"NoPlaceForRecords", "MEM005", "the places of weight route 0 are too few or too small",
      [](Planned& p) { p.memory.steps[0].weights[0].slots = 0; }},
     {"NoPlaceForTheOutput", "MEM005", "the places of the output are too few or too small",

@@ -1,0 +1,71 @@
+#include "heddle/tiling/lives.h"
+
+#include <gtest/gtest.h>
+
+#include "../graphs.h"
+
+namespace heddle {
+namespace {
+
+using testing::GraphBuilder;
+using testing::square;
+
+// 3x3, 3x3, pool 2x2 of 8 rows.
+CanonicalGraph chain() {
+  GraphBuilder b("chain");
+  const TensorId first = b.conv("first", b.input("x", {8, 4, 8}), 8, square(3, 1, 1));
+  const TensorId second = b.conv("second", first, 8, square(3, 1, 1));
+  return b.finish(b.maxPool("pool", second, square(2, 2)));
+}
+
+Plan planOf(const CanonicalGraph& graph, std::vector<ScheduleStep> schedule) {
+  Plan plan;
+  plan.layers.resize(graph.ops.size());
+  for (Mapping& mapping : plan.layers) mapping.shares.emplace_back();  // not in place
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) plan.views.push_back({TensorId(t), 0});
+  plan.homes.resize(graph.tensors.size());
+  plan.schedule = std::move(schedule);
+  return plan;
+}
+
+using Lives = std::vector<StepRange>;
+
+TEST(RowLives, AreOneWhereLayersAreWhole) {
+  const CanonicalGraph graph = chain();
+  const RowLives lives = rowLives(
+      graph, planOf(graph, {{LayerId(0u), {0, 8}}, {LayerId(1u), {0, 8}}, {LayerId(2u), {0, 4}}}));
+  EXPECT_EQ(lives[0], Lives(8, {0, 0}));
+  EXPECT_EQ(lives[1], Lives(8, {0, 1}));
+  EXPECT_EQ(lives[2], Lives(8, {1, 2}));
+  EXPECT_EQ(lives[3], Lives(4, {2, 2}));
+}
+
+TEST(RowLives, EndWithTheLastTileThatReadsThem) {
+  const CanonicalGraph graph = chain();
+  const RowLives lives = rowLives(graph, planOf(graph, {{LayerId(0u), {0, 5}},
+                                                        {LayerId(1u), {0, 4}},
+                                                        {LayerId(2u), {0, 2}},
+                                                        {LayerId(0u), {5, 3}},
+                                                        {LayerId(1u), {4, 4}},
+                                                        {LayerId(2u), {2, 2}}}));
+  // The input comes whole before step 0; rows 4 and 5 are the border of both tiles.
+  EXPECT_EQ(lives[0], (Lives{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 3}, {0, 3}, {0, 3}, {0, 3}}));
+  EXPECT_EQ(lives[1], (Lives{{0, 1}, {0, 1}, {0, 1}, {0, 4}, {0, 4}, {3, 4}, {3, 4}, {3, 4}}));
+  EXPECT_EQ(lives[2], (Lives{{1, 2}, {1, 2}, {1, 2}, {1, 2}, {4, 5}, {4, 5}, {4, 5}, {4, 5}}));
+  // The output leaves whole after step 5.
+  EXPECT_EQ(lives[3], (Lives{{2, 5}, {2, 5}, {5, 5}, {5, 5}}));
+}
+
+TEST(CutByLife, MakesABoxOfEachStretchOfRowsThatLiveAlike) {
+  const HomeBox left{0, {0, 4}, {0, 2}, {0, 1}}, right{1, {0, 4}, {2, 2}, {0, 1}};
+  const auto rows = [](HomeBox box, std::int64_t first, std::int64_t count) {
+    box.y = {first, count};
+    return box;
+  };
+  EXPECT_EQ(cutByLife({left, right}, {{0, 1}, {0, 1}, {0, 4}, {3, 4}}),
+            (Home{rows(left, 0, 2), rows(left, 2, 1), rows(left, 3, 1), rows(right, 0, 2),
+                  rows(right, 2, 1), rows(right, 3, 1)}));
+}
+
+}  // namespace
+}  // namespace heddle
