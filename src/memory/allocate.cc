@@ -79,6 +79,7 @@ class Allocator {
       if (!mapping(s).inPlace()) placeStreams(s);
     if (!errors_.empty()) return std::move(errors_);
     placeHomes();
+    placeRecords();
     placeDdr();
     placeCores();
     return Allocation{std::move(memory_), std::move(withoutPlace_)};
@@ -125,7 +126,6 @@ class Allocator {
   // Rows on their way in and out of DDR, in as many places as there is room for; at worst each
   // input in one.
   void placeStreams(std::size_t s) {
-    const Mapping& m = mapping(s);
     memory_.steps.resize(plan_.schedule.size());
     const auto others = static_cast<std::ptrdiff_t>(placed_.size());
     std::int64_t needed = 0;
@@ -137,7 +137,6 @@ class Allocator {
       needed = 0;
       fits = tryStreams(s, onePlaceEach, needed);
     }
-    memory_.steps[s].weights = weightPlaces(plan_, m, device_);
     if (fits) return;
     errors_.push_back(
         {"MEM001", graph_.name + ", node '" + op(s).name + "' (" + op(s).onnxOp + ")",
@@ -285,6 +284,29 @@ class Allocator {
     }
   }
 
+  // Weight records wait behind all that lives in their step or the one before it, in which the
+  // first of them come.
+  void placeRecords() {
+    std::vector<std::int64_t> top(plan_.schedule.size());
+    for (const Request& p : placed_)
+      for (std::int64_t s = p.life.first; s <= p.life.last; ++s)
+        top[static_cast<std::size_t>(s)] =
+            std::max(top[static_cast<std::size_t>(s)], p.address + p.bytes);
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s)
+      if (!mapping(s).inPlace())
+        memory_.steps[s].weights =
+            weightPlaces(std::max(top[s], s > 0 ? top[s - 1] : 0), mapping(s));
+  }
+
+  std::vector<StreamPlan> weightPlaces(std::int64_t address, const Mapping& m) const {
+    const std::int64_t staging = device_.memtile.memory.raw() / kBlock * kBlock - address;
+    std::vector<StreamPlan> places;
+    for (std::size_t r = 0; r < m.weights.size(); ++r)
+      places.push_back({address + weightRank(m, r) * stagingPerRoute(staging, m), m.weightBytes,
+                        recordPlaces(staging, m, device_)});
+    return places;
+  }
+
   // Ports and constants are in DDR, and what lives and has no home.
   void placeDdr() {
     std::vector<bool> inDdr(graph_.tensors.size());
@@ -329,21 +351,18 @@ class Allocator {
 
 }  // namespace
 
-std::vector<StreamPlan> weightPlaces(const Plan& plan, const Mapping& mapping,
-                                     const Device& device) {
-  const std::int64_t staging = plan.stagingPerRoute(mapping),
-                     slots = recordPlaces(plan, mapping, device);
-  std::vector<StreamPlan> places;
-  for (std::size_t r = 0; r < mapping.weights.size(); ++r)
-    places.push_back({weightStagingAddress(plan, device) + weightRank(mapping, r) * staging,
-                      mapping.weightBytes, slots});
-  return places;
+std::int64_t stagingOf(const MemoryPlan& memory, std::size_t step, const Device& device) {
+  const std::int64_t end = device.memtile.memory.raw() / kBlock * kBlock;
+  std::int64_t first = end;
+  for (const StreamPlan& records : memory.steps[step].weights)
+    first = std::min(first, records.address);
+  return end - first;
 }
 
-std::int64_t recordPlaces(const Plan& plan, const Mapping& mapping, const Device& device) {
+std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const Device& device) {
   if (mapping.weights.empty()) return 0;
   return std::min(
-      {plan.stagingPerRoute(mapping) / mapping.weightBytes, kMostStaged, mostPlaces(device)});
+      {stagingPerRoute(staging, mapping) / mapping.weightBytes, kMostStaged, mostPlaces(device)});
 }
 
 std::int64_t coreBaseAfter(std::int64_t end, const Mapping& mapping, const Device& device) {

@@ -54,7 +54,7 @@ class Choice {
   // A further step of a layer whose mapping is taken.
   void follow(std::size_t step, const Mapping& taken) {
     const std::size_t layer = plan_.schedule[step].layer.at();
-    const std::int64_t staged = recordPlaces(plan_, taken, device_);
+    const std::int64_t staged = recordPlaces(stagingOf(memory_, step, device_), taken, device_);
     const bool apart =
         keepDdrChannelsApart(taken, ddrInputs(graph_, plan_, layer), staged, device_);
     StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
@@ -78,8 +78,9 @@ class Choice {
              (best->end - end).raw() * 1000 > (best->end - now_).raw() * worthwhile(mapping);
     };
     std::vector<TriedMapping> tried;
+    const std::int64_t staging = stagingOf(memory_, step, device_);
     for (const Mapping* mapping : finalists) {
-      const std::int64_t staged = recordPlaces(plan_, *mapping, device_);
+      const std::int64_t staged = recordPlaces(staging, *mapping, device_);
       const bool apart = keepDdrChannelsApart(*mapping, inputs, staged, device_);
       const FinalistCycles::Asked asked{mapping, places, apart};
       setBuffers(place, *mapping, coreBaseAfter(coresEnd_, *mapping, device_), staged);
@@ -119,7 +120,7 @@ class Choice {
   // What the step would add with a mapping. The plan holds that afterwards.
   MappingTime timeOf(std::size_t step, const Mapping& mapping, const DdrInputs& inputs,
                      std::size_t places) {
-    const std::int64_t staged = recordPlaces(plan_, mapping, device_);
+    const std::int64_t staged = recordPlaces(stagingOf(memory_, step, device_), mapping, device_);
     const bool apart = keepDdrChannelsApart(mapping, inputs, staged, device_);
     StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
     setBuffers(place, mapping, coreBaseAfter(coresEnd_, mapping, device_), staged);
@@ -199,12 +200,16 @@ void chooseMappings(const CanonicalGraph& graph, const Device& device, const Mem
   }
 }
 
-void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan) {
-  for (std::size_t layer = 0; layer < plan.layers.size(); ++layer) {
+void setDdrChannels(const CanonicalGraph& graph, const MemoryPlan& memory, const Device& device,
+                    Plan& plan) {
+  std::vector<bool> done(plan.layers.size());
+  for (std::size_t step = 0; step < plan.schedule.size(); ++step) {
+    const std::size_t layer = plan.schedule[step].layer.at();
     Mapping& mapping = plan.layers[layer];
-    if (mapping.inPlace()) continue;
-    const bool apart = keepDdrChannelsApart(mapping, ddrInputs(graph, plan, layer),
-                                            recordPlaces(plan, mapping, device), device);
+    if (done[layer] || mapping.inPlace()) continue;
+    done[layer] = true;
+    const std::int64_t staged = recordPlaces(stagingOf(memory, step, device), mapping, device);
+    const bool apart = keepDdrChannelsApart(mapping, ddrInputs(graph, plan, layer), staged, device);
     shareDdrChannels(mapping, apart, device);
   }
 }

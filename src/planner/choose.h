@@ -67,7 +67,8 @@ void chooseMappings(const CanonicalGraph& graph, const Device& device, const Mem
                     std::vector<LayerChoice>* choices = nullptr);
 
 // Which DDR channels bring what, now that it is known which tensors live in DDR.
-void setDdrChannels(const CanonicalGraph& graph, const Device& device, Plan& plan);
+void setDdrChannels(const CanonicalGraph& graph, const MemoryPlan& memory, const Device& device,
+                    Plan& plan);
 
 // When a plan's last byte is written, in closed form.
 Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,

@@ -183,11 +183,10 @@ FinalistPool findTileFinalists(const CanonicalGraph& graph, const Device& device
 }
 
 Finalists stagedIn(const Finalists& finalists, std::int64_t staging) {
-  const Plan plan{.layers = {}, .views = {}, .homes = {}, .schedule = {}, .weightStaging = staging};
   Finalists some(finalists.size());
   for (std::size_t i = 0; i < some.size(); ++i)
     std::ranges::copy_if(finalists[i], std::back_inserter(some[i]), [&](const Mapping* mapping) {
-      return mapping->weightBytes * 2 <= plan.stagingPerRoute(*mapping);
+      return mapping->weightBytes * 2 <= stagingPerRoute(staging, *mapping);
     });
   return some;
 }

@@ -26,8 +26,12 @@ constexpr std::int64_t kStagingWorthwhile = 10;
 
 // Of the memtiles' memory beside the weights, what a group's rows may take: shares to try.
 constexpr std::array<double, 3> kTiledShares{1.0, 0.8, 0.6};
+// Where these rows find no place, in how many larger numbers of tiles they are tried.
+constexpr int kMoreTilings = 4;
 // Of the network's time, in thousandths: what tiling has to gain.
-constexpr std::int64_t kTilingWorthwhile = 30;
+constexpr std::int64_t kTilingWorthwhile = 20;
+// The same: what a smaller staging has to gain where layers are tiled.
+constexpr std::int64_t kTiledStagingWorthwhile = 3;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -112,8 +116,8 @@ class MeshPlan {
       HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
       return ChosenPlan{std::move(only.plan), std::move(only.choices)};
     }
-    std::optional<Timed> best, bestTiled;
-    std::vector<std::pair<Timed, Finalists>> toTile;
+    std::optional<Timed> best;
+    std::vector<Base> toTile;
     Diagnostics errors;
     for (const std::int64_t part : kStagingParts) {
       const Finalists some = stagedIn(finalists, stagingOf(part));
@@ -122,19 +126,17 @@ class MeshPlan {
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
-      if (thrift_.tiles && (spills || !given_.empty())) toTile.emplace_back(*next, some);
+      if (thrift_.tiles && (spills || !given_.empty())) toTile.push_back({*next, some});
       // The closed form errs more where rows wait for DDR, to the side of too little.
       const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
-      if (!best || (best->end - next->end).raw() * 1000 > best->end.raw() * worthwhile)
-        best = std::move(*next);
+      if (!best || gains(*next, *best, worthwhile)) best = std::move(*next);
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
-    if (best->spills || !given_.empty())
-      for (const auto& [base, some] : toTile) tile(base, some, wires, bestTiled);
-    const bool isFaster = bestTiled && (best->end - bestTiled->end).raw() * 1000 >
-                                           best->end.raw() * kTilingWorthwhile;
-    Timed& chosen = bestTiled && (isFaster || !given_.empty()) ? *bestTiled : *best;
+    std::optional<Tiled> bestTiled;
+    if (!toTile.empty() && (best->spills || !given_.empty())) bestTiled = tile(toTile, wires);
+    const bool isFaster = bestTiled && gains(bestTiled->timed, *best, kTilingWorthwhile);
+    Timed& chosen = bestTiled && (isFaster || !given_.empty()) ? bestTiled->timed : *best;
     return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
   }
 
@@ -150,34 +152,118 @@ class MeshPlan {
     return true;
   }
 
-  // Keeps in `best` what is faster: the plan `base`, whose tensors spill, with layers tiled
-  // depth-wise.
-  void tile(const Timed& base, const Finalists& finalists, const DataflowWires& wires,
-            std::optional<Timed>& best) {
-    const Result<Allocation> placed = placeInMemory(graph_, base.plan, whole_);
+  // Whole layers with one size of the staging, some of whose tensors spill.
+  struct Base {
+    Timed timed;
+    Finalists finalists;
+  };
+  // The same with layers tiled depth-wise.
+  struct Tiled {
+    Timed timed;
+    std::vector<TileGroup> groups;
+    const Base* base;
+  };
+
+  // The one that ends first of what groups promise with the largest staging and the smallest, with
+  // fewer of these groups; then these in all sizes of the staging, a smaller one where it gains.
+  std::optional<Tiled> tile(const std::vector<Base>& bases, const DataflowWires& wires) {
+    std::optional<Tiled> best;
+    tryGroups(bases.front(), wires, best);
+    if (bases.size() > 1) tryGroups(bases.back(), wires, best);
+    if (!best || !given_.empty()) return best;
+    leaveGroupsOut(*best, wires);
+    std::vector<TileGroup> groups = best->groups;
+    for (TileGroup& group : groups) group.tiles = 0;
+    std::optional<Tiled> staged;
+    for (const Base& base : bases)
+      keepFaster(base, withTiles(graph_, whole_, base.timed.plan, groups, kTiledShares[0]), wires,
+                 staged, kTiledStagingWorthwhile);
+    return staged && !gains(best->timed, staged->timed, kTiledStagingWorthwhile) ? staged : best;
+  }
+
+  // Whether `timed` ends before `other` by more than so many thousandths of that.
+  static bool gains(const Timed& timed, const Timed& other, std::int64_t worthwhile) {
+    return (other.end - timed.end).raw() * 1000 > other.end.raw() * worthwhile;
+  }
+
+  void tryGroups(const Base& base, const DataflowWires& wires, std::optional<Tiled>& best) {
+    const Plan& plan = base.timed.plan;
+    const Result<Allocation> placed = placeInMemory(graph_, plan, whole_);
     if (!placed) return;
     const std::vector<StepTime> times =
-        timesInClosedForm(graph_, base.plan, placed->memory, whole_, count_);
-    std::vector<TileGroup> before;
+        timesInClosedForm(graph_, plan, placed->memory, whole_, count_);
+    std::vector<std::vector<TileGroup>> tried;
     for (const double share : kTiledShares) {
-      const std::vector<TileGroup> groups =
-          given_.empty() ? promisingGroups(graph_, whole_, base.plan, times, share)
-                         : withTiles(graph_, whole_, base.plan, given_, share);
-      if (groups.empty() || groups == before) continue;
-      before = groups;
-      tilePools_.push_back(findTileFinalists(graph_, device_, wires,
-                                             {{base.plan.weightStaging}, thrift_.ahead},
-                                             rowsOfTiles(base.plan, groups), count_));
-      Finalists some = finalists;
-      for (std::size_t layer = 0; layer < some.size(); ++layer)
-        if (!tilePools_.back().ofLayer[layer].empty())
-          some[layer] = tilePools_.back().ofLayer[layer];
-      Result<Timed> tiled = withStaging(base.plan.weightStaging, some, groups);
-      // Mappings searched for a tile alone may let more calls wait at the network's borders than a
-      // lock counts.
-      if (tiled && (!best || tiled->end < best->end) && verify(tiled->plan, graph_, whole_).empty())
-        best = std::move(*tiled);
+      std::vector<TileGroup> groups = given_.empty()
+                                          ? promisingGroups(graph_, whole_, plan, times, share)
+                                          : withTiles(graph_, whole_, plan, given_, share);
+      if (groups.empty() || std::ranges::find(tried, groups) != tried.end()) continue;
+      tried.push_back(groups);
+      keepFaster(base, std::move(groups), wires, best);
     }
+  }
+
+  void keepFaster(const Base& base, std::vector<TileGroup> groups, const DataflowWires& wires,
+                  std::optional<Tiled>& best, std::int64_t worthwhile = 0) {
+    giveRoom(base.timed.plan, groups);
+    std::optional<Timed> timed = inGroups(base, wires, groups);
+    if (timed && (!best || gains(*timed, best->timed, worthwhile)))
+      best = Tiled{std::move(*timed), std::move(groups), &base};
+  }
+
+  // None where the device does not allow it.
+  std::optional<Timed> inGroups(const Base& base, const DataflowWires& wires,
+                                const std::vector<TileGroup>& groups) {
+    const std::int64_t staging = base.timed.plan.weightStaging;
+    tilePools_.push_back(findTileFinalists(graph_, device_, wires, {{staging}, thrift_.ahead},
+                                           rowsOfTiles(base.timed.plan, groups), count_));
+    Finalists some = base.finalists;
+    for (std::size_t layer = 0; layer < some.size(); ++layer)
+      if (!tilePools_.back().ofLayer[layer].empty()) some[layer] = tilePools_.back().ofLayer[layer];
+    Result<Timed> tiled = withStaging(staging, some, groups);
+    // Mappings searched for a tile alone may let more calls wait at the network's borders than a
+    // lock counts.
+    if (!tiled || !verify(tiled->plan, graph_, whole_).empty()) return std::nullopt;
+    return std::move(*tiled);
+  }
+
+  // The sums of layers that proposed the groups err: one after another is left out where the closed
+  // form of the whole says that this is faster.
+  void leaveGroupsOut(Tiled& best, const DataflowWires& wires) {
+    for (std::size_t g = best.groups.size(); g-- > 0 && best.groups.size() > 1;) {
+      std::vector<TileGroup> fewer = best.groups;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(g));
+      std::optional<Timed> timed = inGroups(*best.base, wires, fewer);
+      if (!timed || timed->end >= best.timed.end) continue;
+      best.timed = std::move(*timed);
+      best.groups = std::move(fewer);
+    }
+  }
+
+  // Cuts groups whose rows find no place into some more tiles.
+  void giveRoom(const Plan& base, std::vector<TileGroup>& groups) const {
+    std::vector<TileGroup> cut = groups;
+    for (int more = 0; more < kMoreTilings; ++more) {
+      Plan plan = base;
+      proposeFor(plan, cut);
+      const Result<Allocation> placed = placeInMemory(graph_, plan, whole_);
+      if (!placed) return;
+      if (placed->withoutPlace.empty()) {
+        groups = std::move(cut);
+        return;
+      }
+      if (!cutFurther(plan, cut, placed->withoutPlace)) return;
+    }
+  }
+
+  // More tiles for groups whose tensors have no place, but for those whose number was given.
+  bool cutFurther(const Plan& plan, std::vector<TileGroup>& groups,
+                  const std::vector<TensorId>& withoutPlace) const {
+    const std::vector<TileGroup> before = groups;
+    groups = withMoreTiles(graph_, plan, std::move(groups), withoutPlace);
+    for (std::size_t g = 0; g < given_.size(); ++g)
+      if (given_[g].tiles > 0) groups[g] = given_[g];
+    return groups != before;
   }
 
   // Of layers that have several steps the rows of the longest; of others none.
@@ -192,7 +278,12 @@ class MeshPlan {
     return rows;
   }
 
-  void cutHomesByLife(Plan& plan, const std::vector<TileGroup>& groups) const {
+  // The schedule of the groups, and all homes that it lets us ask for.
+  void proposeFor(Plan& plan, const std::vector<TileGroup>& groups) const {
+    plan.schedule = tiledSchedule(graph_, plan, groups);
+    plan.homes.assign(graph_.tensors.size(), {});
+    if (thrift_.homes) proposeHomes(plan, graph_, device_);
+    if (groups.empty()) return;
     const std::vector<bool> byRows = readInOneGroup(graph_, plan, groups);
     const RowLives lives = rowLives(graph_, plan);
     for (std::size_t t = 0; t < lives.size(); ++t)
@@ -207,13 +298,10 @@ class MeshPlan {
     plan.layers.resize(graph_.ops.size());
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
       if (!finalists[i].empty()) plan.layers[i] = *finalists[i][0];
-    plan.schedule = tiledSchedule(graph_, plan, groups);
-    plan.homes.resize(graph_.tensors.size());
-    if (thrift_.homes) proposeHomes(plan, graph_, device_);
-    if (!groups.empty()) cutHomesByLife(plan, groups);
+    proposeFor(plan, groups);
     const std::vector<Home> proposed = plan.homes;
     HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
-    setDdrChannels(graph_, whole_, plan);
+    setDdrChannels(graph_, memory, whole_, plan);
     PlanChoices choices{.layers = {}, .proposed = proposed};
     if (!thrift_.menu) return Timed{std::move(plan), {}, false, std::move(choices)};
     const bool spills = plan.homes != proposed;
@@ -223,7 +311,7 @@ class MeshPlan {
     const Cycles end = closedFormEnd(graph_, plan, memory, whole_, count_);
     const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen);
     if (!placed) return Timed{std::move(plan), end, spills, std::move(choices)};
-    setDdrChannels(graph_, whole_, chosen);
+    setDdrChannels(graph_, *placed, whole_, chosen);
     const Cycles better = closedFormEnd(graph_, chosen, *placed, whole_, count_);
     const bool keepsFirst = better >= end;
     // Weighed for nothing, but where the first of each layer are what was chosen.

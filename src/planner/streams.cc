@@ -210,11 +210,23 @@ void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t chan
   }
 }
 
+// That each route brings in a step: what the loops inside all that change the record repeat is
+// held.
+std::int64_t recordsOf(const Mapping& mapping) {
+  std::int64_t iterations = 1, records = 1;
+  for (const NestLoop loop : mapping.order) {
+    const std::int64_t extent = mapping.extent(loop);
+    iterations *= extent;
+    if ((loop == NestLoop::Pass || loop == NestLoop::Part) && extent > 1) records = iterations;
+  }
+  return records;
+}
+
 }  // namespace
 
 bool keepDdrChannelsApart(const Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,
                           const Device& device) {
-  const std::int64_t records = mapping.passes * std::ssize(mapping.parts);
+  const std::int64_t records = recordsOf(mapping);
   const std::int64_t recordBytes =
       mostRoutesOfAMemtile(mapping.weights) * records * mapping.weightBytes;
   return device.memtile.ddrChannelsIn > 1 &&
@@ -227,7 +239,7 @@ void shareDdrChannels(Mapping& mapping, bool apart, const Device& device) {
     takeTurns(routes, apart ? 1 : channels, channels, false);
   takeTurns(mapping.weights, apart ? channels - 1 : channels, channels, true);
   // Of few records the last would wait for one that another channel brings later.
-  if (mapping.passes * std::ssize(mapping.parts) < kFewestRoundsOfDdr * channels)
+  if (recordsOf(mapping) < kFewestRoundsOfDdr * channels)
     for (Route& route : mapping.weights) route.ddrTurns = 1;
 }
 

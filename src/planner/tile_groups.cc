@@ -436,6 +436,26 @@ std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& devi
   return groups;
 }
 
+std::vector<TileGroup> withMoreTiles(const CanonicalGraph& graph, const Plan& plan,
+                                     std::vector<TileGroup> groups,
+                                     const std::vector<TensorId>& tensors) {
+  const auto isOne = [&](TensorId t) {
+    return std::ranges::find(tensors, TensorId(rootOf(plan, t))) != tensors.end();
+  };
+  for (TileGroup& group : groups) {
+    N height = 1;
+    bool touches = false;
+    for (std::size_t l = group.first; l < group.end; ++l) {
+      height = std::max(height, heightOf(graph, l));
+      touches =
+          touches || isOne(graph.ops[l].output) || std::ranges::any_of(graph.ops[l].inputs, isOne);
+    }
+    const auto next = std::ranges::upper_bound(kTiles, group.tiles);
+    if (touches && next != kTiles.end() && *next <= height) group.tiles = *next;
+  }
+  return groups;
+}
+
 std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan& plan,
                                         const std::vector<TileGroup>& groups) {
   const Tiler tiler(graph, plan);

@@ -42,6 +42,12 @@ std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan&
 std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& device,
                                  const Plan& plan, std::vector<TileGroup> groups, double share);
 
+// The same groups; those that write or read one of `tensors` in the next larger number of tiles, if
+// they have so many rows.
+std::vector<TileGroup> withMoreTiles(const CanonicalGraph& graph, const Plan& plan,
+                                     std::vector<TileGroup> groups,
+                                     const std::vector<TensorId>& tensors);
+
 // Network inputs that only layers of one group read: out of DDR row by row they take no memory.
 std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
                                  const std::vector<TileGroup>& groups);

@@ -15,7 +15,7 @@ LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mappin
   std::array<std::int64_t, 4> at{};
   const auto advance = [&] {
     for (std::size_t k = at.size(); k-- > 0;) {
-      if (++at[k] < extent(mapping.order[k])) return true;
+      if (++at[k] < mapping.extent(mapping.order[k])) return true;
       at[k] = 0;
     }
     return false;
@@ -38,20 +38,6 @@ LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mappin
       }
     iterations_.push_back(next);
   } while (advance());
-}
-
-std::int64_t LayerNest::extent(NestLoop loop) const {
-  switch (loop) {
-    case NestLoop::Pass:
-      return mapping_->passes;
-    case NestLoop::Chunk:
-      return mapping_->chunks;
-    case NestLoop::Band:
-      return mapping_->bands;
-    case NestLoop::Part:
-      return std::ssize(mapping_->parts);
-  }
-  return 1;
 }
 
 std::int64_t LayerNest::index(NestLoop loop, const Iteration& at) {
@@ -127,7 +113,7 @@ std::int64_t LayerNest::usedBytes(const CoreShare& share, const Iteration& at) c
 std::int64_t LayerNest::accumulatorBands() const {
   std::int64_t bands = 1;
   for (std::size_t k = 4; k-- > 0 && mapping_->order[k] != NestLoop::Part;)
-    bands *= extent(mapping_->order[k]);
+    bands *= mapping_->extent(mapping_->order[k]);
   return bands;
 }
 
@@ -135,7 +121,7 @@ std::int64_t LayerNest::accumulatorBand(const Iteration& at) const {
   std::int64_t band = 0, stride = 1;
   for (std::size_t k = 4; k-- > 0 && mapping_->order[k] != NestLoop::Part;) {
     band += index(mapping_->order[k], at) * stride;
-    stride *= extent(mapping_->order[k]);
+    stride *= mapping_->extent(mapping_->order[k]);
   }
   return band;
 }

@@ -49,6 +49,20 @@ const CoreShare* Mapping::shareOf(const CoreAt& core) const {
   return found == shares.end() ? nullptr : &*found;
 }
 
+std::int64_t Mapping::extent(NestLoop loop) const {
+  switch (loop) {
+    case NestLoop::Pass:
+      return passes;
+    case NestLoop::Chunk:
+      return chunks;
+    case NestLoop::Band:
+      return bands;
+    case NestLoop::Part:
+      return std::ssize(parts);
+  }
+  return 1;
+}
+
 std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes) {
   std::vector<std::int64_t> memtiles;
   for (const Route& route : routes) memtiles.push_back(route.memtile);
@@ -61,9 +75,9 @@ std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes) {
   return most;
 }
 
-std::int64_t Plan::stagingPerRoute(const Mapping& mapping) const {
+std::int64_t stagingPerRoute(std::int64_t staging, const Mapping& mapping) {
   const std::int64_t parts = std::max<std::int64_t>(1, mostRoutesOfAMemtile(mapping.weights));
-  return weightStaging / parts / kBlock * kBlock;
+  return staging / parts / kBlock * kBlock;
 }
 
 std::string splitText(const Mapping& m) {

@@ -515,7 +515,7 @@ class PlanCheck {
     }
     if (!m.weights.empty())
       tooSmall("bytes of a memtile for the records of a route", m.weightBytes,
-               plan_.stagingPerRoute(m));
+               stagingPerRoute(plan_.weightStaging, m));
   }
 
   void routeFault(const std::string& summary, const std::string& what, const std::string& mend) {

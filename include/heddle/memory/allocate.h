@@ -45,14 +45,14 @@ struct StepMemory {
                                      // operand is at home
   std::optional<StreamPlan> output;  // of the first core that writes through a memtile; the n-th
                                      // one's is n * slots * slotBytes further
-  std::vector<StreamPlan> weights;   // per weight route of the layer
+  std::vector<StreamPlan> weights;   // per weight route of the layer, up to the memtiles' end
   friend bool operator==(const StepMemory&, const StepMemory&) = default;
 };
 
 struct MemoryPlan {
   std::vector<TensorMemory> tensors;  // per tensor of the graph
   std::vector<StepMemory> steps;      // per step of the schedule
-  std::int64_t weightStaging = 0;     // address in every memtile
+  std::int64_t weightStaging = 0;     // address in every memtile; homes end below it
   std::int64_t weightsAddress = 0;    // of the WeightImage in DDR, behind all tensors
   std::int64_t memtilePeak = 0;
   friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
@@ -72,12 +72,12 @@ struct Allocation {
 Result<Allocation> placeInMemory(const CanonicalGraph& graph, const Plan& plan,
                                  const Device& device);
 
-// Where the weight records of a step of this mapping wait in the memtiles: per route.
-std::vector<StreamPlan> weightPlaces(const Plan& plan, const Mapping& mapping,
-                                     const Device& device);
+// Bytes of every memtile in which weight records of a step wait: those that the plan sets aside,
+// and above the homes what is free in the step and the one before it. 0 where it has no records.
+std::int64_t stagingOf(const MemoryPlan& memory, std::size_t step, const Device& device);
 
-// How many of them each route has; 0 where there are no records.
-std::int64_t recordPlaces(const Plan& plan, const Mapping& mapping, const Device& device);
+// How many records of each of a mapping's routes wait in so many bytes; 0 where there are none.
+std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const Device& device);
 
 // Where the buffers of a step begin in core memory, where those before it end at `end`: behind
 // them, around the circle, so that its first transfers overlap the end of that step.

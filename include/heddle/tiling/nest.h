@@ -70,7 +70,6 @@ class LayerNest {
   std::int64_t inputKey(const Iteration& at) const;
 
  private:
-  std::int64_t extent(NestLoop loop) const;
   static std::int64_t index(NestLoop loop, const Iteration& at);
 
   const CanonicalOp* op_;

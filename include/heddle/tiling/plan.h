@@ -123,6 +123,7 @@ struct Mapping {
   friend bool operator==(const Mapping&, const Mapping&) = default;
 
   bool inPlace() const { return shares.empty(); }
+  std::int64_t extent(NestLoop loop) const;
   // Bytes of core memory: all buffers.
   std::int64_t coreBytes() const;
   // Output blocks of a core in pass `pass` (empty: it sits this pass out).
@@ -163,13 +164,13 @@ struct Plan {
   std::vector<View> views;      // per tensor
   std::vector<Home> homes;      // per tensor; of roots only
   std::vector<ScheduleStep> schedule;
-  // Bytes of every memtile set aside for weight records. Each layer cuts them in equal parts: as
-  // many as it has weight routes at one memtile.
-  std::int64_t weightStaging = 0;
+  std::int64_t weightStaging = 0;  // bytes of every memtile set aside for weight records
   friend bool operator==(const Plan&, const Plan&) = default;
-
-  std::int64_t stagingPerRoute(const Mapping& mapping) const;
 };
+
+// A layer cuts the bytes for its records in equal parts: as many as it has weight routes at one
+// memtile.
+std::int64_t stagingPerRoute(std::int64_t staging, const Mapping& mapping);
 
 // Re-checks a plan the slow way: every output pixel, block and term of the reduction once, every
 // operand's way from its home to the cores that need it, every buffer in its memory, every step

@@ -191,6 +191,23 @@ TEST(AllocateMemory, RowsThatNobodyReadsAnyMoreLeaveTheirMemory) {
   EXPECT_NE(a.slices[0].address, a.slices[1].address);
 }
 
+TEST(AllocateMemory, WeightRecordsHaveWhatIsFreeInTheirStepAndTheOneBefore) {
+  Planned p = planned(chain());
+  for (Mapping& mapping : p.plan.layers) mapping.weightBytes = 4096;
+  const auto places = [&] { return allocateMemory(p.graph, p.plan, p.device)->steps; };
+  // x and a, then a and b, lie in 4 KiB of each memtile; two routes begin at memtile 0.
+  p.plan.weightStaging = 16384;
+  EXPECT_EQ(places()[1].weights[0].address, 4096);
+  EXPECT_EQ(places()[1].weights[0].slots, 8);
+  p.device.memtile.memory = Bytes(4096 + 3 * 4096);
+  p.plan.weightStaging = 4096;
+  EXPECT_EQ(places()[1].weights[0].slots * mostRoutesOfAMemtile(p.plan.layers[1].weights), 3);
+  p.plan.homes[0].clear();
+  p.plan.homes[1].clear();
+  p.plan.homes[2].clear();
+  EXPECT_LT(places()[1].weights[0].address, 4096);
+}
+
 TEST(VerifyMemoryPlan, NoticesRowsThatDieBeforeTheirLastReader) {
   Planned p = tiled();
   p.memory.tensors[1].lives[1].last = 2;

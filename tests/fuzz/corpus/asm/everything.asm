@@ -13,7 +13,7 @@ host "Softmax"
 
 tensor %0 "x" 16x16x16 scale 0.0625 zero 3 uint8 ddr @0x0 constant
   slice mem(0) @0x40 [y 0 for 16, x 0 for 8]
-  slice mem(1) @0x40 [y 0 for 16, x 8 for 8] ring 5
+  slice mem(1) @0x40 [y 0 for 16, x 8 for 8]
 tensor %1 "café\x01\xff\\" 16x16x32 scale 0.1 root %0 block 2
 
 layer 0 "conv1" op "Conv" output %1 split "W/2 x COUT/2"
