@@ -25,8 +25,6 @@ constexpr std::int64_t kStagingWorthwhile = 10;
 
 // Of the memtiles' memory beside the weights, what rows kept by turns may take: shares to try.
 constexpr std::array<double, 3> kRingShares{1.0, 0.8, 0.6};
-// Of the network's time, in thousandths: what tiling has to gain.
-constexpr std::int64_t kTilingWorthwhile = 30;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -74,6 +72,7 @@ struct Timed {
   Cycles end;
   bool spills = false;  // some tensor that was to have a home has none
   PlanChoices choices;
+  std::vector<TileGroup> groups;
 };
 
 // The plan for the first rows and columns of `whole`.
@@ -129,11 +128,16 @@ class MeshPlan {
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
-    if (best->spills || !given_.empty())
+    const bool wouldTile = thrift_.tiles && (best->spills || !given_.empty());
+    if (wouldTile)
       for (const auto& [base, some] : toTile) tile(base, some, wires, bestTiled);
     const bool isFaster = bestTiled && (best->end - bestTiled->end).raw() * 1000 >
                                            best->end.raw() * kTilingWorthwhile;
-    Timed& chosen = bestTiled && (isFaster || !given_.empty()) ? *bestTiled : *best;
+    const bool isTaken = bestTiled && (isFaster || !given_.empty());
+    std::optional<TilingChoice> tiling;
+    if (asked_ && wouldTile) tiling = tilingChoice(*best, bestTiled, isTaken);
+    Timed& chosen = isTaken ? *bestTiled : *best;
+    chosen.choices.tiling = std::move(tiling);
     return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
   }
 
@@ -147,6 +151,23 @@ class MeshPlan {
     for (std::size_t i = 0; i < all.size(); ++i)
       if (some[i].empty() && !all[i].empty()) return false;
     return true;
+  }
+
+  // What each layer adds in closed form; none where the plan has no place in memory.
+  std::vector<Cycles> cyclesOfLayers(const Plan& plan) {
+    const Result<Allocation> placed = placeInMemory(graph_, plan, whole_);
+    if (!placed) return {};
+    return layerCycles(plan, timesInClosedForm(graph_, plan, placed->memory, whole_, count_));
+  }
+
+  TilingChoice tilingChoice(const Timed& alone, const std::optional<Timed>& tiled, bool isTaken) {
+    TilingChoice choice{
+        .groups = {}, .layers = cyclesOfLayers(alone.plan), .layersTiled = {}, .taken = isTaken};
+    if (!tiled) return choice;
+    choice.layersTiled = cyclesOfLayers(tiled->plan);
+    for (const TileGroup& group : tiled->groups)
+      choice.groups.push_back({group.first, group.end - 1, group.tiles});
+    return choice;
   }
 
   // Keeps in `best` what is faster: the plan `base`, whose tensors spill, with layers tiled
@@ -218,22 +239,22 @@ class MeshPlan {
     HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
     setDdrChannels(graph_, whole_, plan);
     PlanChoices choices{.layers = {}, .proposed = proposed};
-    if (!thrift_.menu) return Timed{std::move(plan), {}, false, std::move(choices)};
+    if (!thrift_.menu) return Timed{std::move(plan), {}, false, std::move(choices), groups};
     const bool spills = plan.homes != proposed;
     Plan chosen = plan;
     std::vector<LayerChoice> weighed(graph_.ops.size());
     chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen, asked_ ? &weighed : nullptr);
     const Cycles end = closedFormEnd(graph_, plan, memory, whole_, count_);
     const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen);
-    if (!placed) return Timed{std::move(plan), end, spills, std::move(choices)};
+    if (!placed) return Timed{std::move(plan), end, spills, std::move(choices), groups};
     setDdrChannels(graph_, whole_, chosen);
     const Cycles better = closedFormEnd(graph_, chosen, *placed, whole_, count_);
     const bool keepsFirst = better >= end;
     // Weighed for nothing, but where the first of each layer are what was chosen.
     if (asked_ && (!keepsFirst || chosen.layers == plan.layers))
       choices.layers = std::move(weighed);
-    if (keepsFirst) return Timed{std::move(plan), end, spills, std::move(choices)};
-    return Timed{std::move(chosen), better, spills, std::move(choices)};
+    if (keepsFirst) return Timed{std::move(plan), end, spills, std::move(choices), groups};
+    return Timed{std::move(chosen), better, spills, std::move(choices), groups};
   }
 
   const CanonicalGraph& graph_;
