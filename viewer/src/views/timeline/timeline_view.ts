@@ -2,13 +2,14 @@
 import type { Painter } from "../../paint/painter";
 import { type Load, loadOf } from "../../run/load";
 import { layerName, trackName } from "../../run/names";
-import type { Layer, SliceRef } from "../../run/run";
+import type { Band } from "../../run/groups";
+import type { SliceRef } from "../../run/run";
 import { waitText } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import { leadsTo } from "../../run/transfers";
 import type { App } from "../../ui/app";
 import { button } from "../../ui/dom";
-import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands } from "../../ui/layer_bands";
+import { BAND_HEIGHT, bandAtCycle, bandsInFocus, bandTip, paintBands, selectionOfBand } from "../../ui/layer_bands";
 import { count, timeNumbers } from "../../ui/numbers";
 import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
@@ -141,12 +142,12 @@ export class TimelineView extends CanvasView {
     if (event.buttons) return;
     const { app } = this;
     const hit = this.hit(x, y);
-    const layer = hit ? null : this.layerAt(x, y);
+    const band = hit ? null : this.bandAt(x, y);
     const row = this.lanes.at(y);
     const isAxis = y >= this.axisTop && y < this.bandsTop && x > GUTTER;
-    const isLink = hit || layer || (row && (row.kind === "group" || x < GUTTER));
+    const isLink = hit || band || (row && (row.kind === "group" || x < GUTTER));
     this.canvas.style.cursor = isOnBar(this.bar, x, y) ? cursorAt(app, this.bar, x) : isLink ? "pointer" : isAxis ? "col-resize" : "default";
-    const tip = hit ? sliceTip(app, hit, this.scale.cycle(x)) : layer ? bandTip(app, layer) : y < this.axisTop ? LEGEND : row ? rowTip(app.run, row, x < GUTTER) : null;
+    const tip = hit ? sliceTip(app, hit, this.scale.cycle(x)) : band ? bandTip(app, band) : y < this.axisTop ? LEGEND : row ? rowTip(app.run, row, x < GUTTER) : null;
     if (tip) app.tip.show(event, tip);
     else app.tip.hide();
   }
@@ -192,8 +193,8 @@ export class TimelineView extends CanvasView {
     return index < 0 ? null : { track: row.track, index };
   }
 
-  private layerAt(x: number, y: number): Layer | null {
-    return x < GUTTER || y < this.bandsTop || y >= this.top ? null : layerAtCycle(this.app.run, this.scale.cycle(x));
+  private bandAt(x: number, y: number): Band | null {
+    return x < GUTTER || y < this.bandsTop || y >= this.top ? null : bandAtCycle(this.app.run, this.scale.cycle(x));
   }
 
   private laneOf(track: number): { top: number; height: number } | null {
@@ -213,8 +214,8 @@ export class TimelineView extends CanvasView {
       this.selectAt(row.track, this.app.store.state.window.from);
       return;
     }
-    const layer = this.layerAt(x, y);
-    if (layer) this.app.select({ kind: "layer", layer: layer.index });
+    const band = this.bandAt(x, y);
+    if (band) this.app.select(selectionOfBand(band));
     else if (x > GUTTER && y > this.top && y < this.bottom) {
       const hit = this.hit(x, y);
       this.app.selectInSight(hit ? { kind: "slice", ...hit } : null);
@@ -223,7 +224,7 @@ export class TimelineView extends CanvasView {
 
   private zoomTo(x: number, y: number): void {
     const hit = this.hit(x, y);
-    const stretch = hit ? { from: this.trackAt(hit).ready(hit.index), to: this.trackAt(hit).end(hit.index) } : this.layerAt(x, y);
+    const stretch = hit ? { from: this.trackAt(hit).ready(hit.index), to: this.trackAt(hit).end(hit.index) } : this.bandAt(x, y);
     if (stretch) this.app.showStretch(stretch);
   }
 
@@ -302,9 +303,9 @@ export class TimelineView extends CanvasView {
       const track = app.run.tracks[lock >= 0 ? (app.run.locks.consumer[lock] ?? -1) : app.focus.track];
       const row = track && lanes.of(track);
       if (row) lanes.reveal(row);
-    } else if (leaf < 0 && layer >= 0) {
-      const { from, to } = app.run.layers[layer] as Layer;
-      if (to > from) app.reveal({ from, to });
+    } else if (leaf < 0 && (layer >= 0 || app.focus.group >= 0)) {
+      const stretch = bandsInFocus(app);
+      if (stretch && stretch.to > stretch.from) app.reveal(stretch);
     }
   }
 
