@@ -1,5 +1,5 @@
 // The layers over the views with a time axis. A layer's band is the stretch of the run that completes it; its colour says what bounds it.
-import { fitName } from "../paint/labels";
+import { firstThatFits, fitName } from "../paint/labels";
 import { type Painter, textWidth } from "../paint/painter";
 import { css, resourceColour } from "../paint/theme";
 import { type Band, groupName, rowsText, stepsOf } from "../run/groups";
@@ -68,8 +68,10 @@ function paintTiles(p: Painter, { run, focus }: App, scale: TimeScale, y: number
   const [left, right] = [clamp(first.from), clamp(last.to)];
   const inSight = bands.filter(({ from, to }) => to > scale.window.from && from < scale.window.to).length;
   if ((right - left) / Math.max(1, inSight) >= LEAST_MARKED || right - left < LEAST_NAMED) return;
-  const text = fitName(`${groupName(run, group)}: ${run.groups[group]?.tiles ?? 0} tiles`, right - left - 8);
   const size = { size: 11, bold: true };
+  const tiles = `${run.groups[group]?.tiles ?? 0} tiles`;
+  const text = firstThatFits([`${groupName(run, group)}: ${tiles}`, tiles], right - left - 10, size);
+  if (!text) return;
   p.rect(left + 2, y + 4, textWidth(text, size) + 6, BAND_HEIGHT - 7, p.theme.raised);
   p.text(left + 5, y + BAND_HEIGHT / 2 + 1, text, size);
 }

@@ -25,26 +25,24 @@ function mappingList({ cut, streams, loops }: MappingJson): HTMLElement {
 }
 
 /** In short, with the streams that go another way than the chosen mapping's: of two kinds with the same split only these differ. */
-function nameOf(other: MappingJson, chosen: MappingJson | null): HTMLElement {
-  const streams = other.streams.filter((stream) => !chosen?.streams.includes(stream));
-  return element("th", { scope: "row" }, other.split, ...streams.map((stream) => element("div", { className: "faint", textContent: stream })));
+function nameOf(other: MappingJson, chosen: MappingJson | null): string {
+  return [other.split, ...other.streams.filter((stream) => !chosen?.streams.includes(stream))].join("; ");
 }
 
 function alternatives({ app }: Words, layer: Layer, { mapping: mine, alternatives: others, noAlternatives, tried }: ExplainedLayerJson): Node[] {
   const { run } = app;
   if (!others.length) return noAlternatives ? [element("p", { className: "faint", textContent: `No other mapping to compare with: ${noAlternatives}.` })] : [];
-  const rows = others.map(({ mapping, closedFormCycles, losesCycles, boundBy }) => {
+  const list = new List();
+  for (const { mapping, closedFormCycles, losesCycles, boundBy } of others) {
     const chosen = closedFormCycles - losesCycles;
-    const loss = losesCycles >= 0 ? `+${count(losesCycles)}` : `−${count(-losesCycles)}`;
-    const title = [mapping.cut, ...mapping.streams, mapping.loops, losesCycles < 0 ? "gains less than the closed form errs" : ""].filter(Boolean).join("; ");
+    const loss = `${losesCycles < 0 ? "−" : "+"}${count(Math.abs(losesCycles))}`;
+    const share = chosen > 0 ? `${percent(Math.abs(losesCycles) / chosen)} ${losesCycles < 0 ? "less: less than the closed form errs" : "more"}; ` : "";
     const swatch = element("span", { className: "swatch", style: { background: css(resourceColour(run.instructions.resources.indexOf(boundBy))) } });
-    const share = chosen > 0 ? percent(Math.abs(losesCycles) / chosen) : "";
-    return element("tr", { title }, nameOf(mapping, mine), element("td", { textContent: loss }), element("td", { textContent: share }), element("td", {}, swatch, boundBy));
-  });
-  const head = element("tr", {}, ...["next best", "cycles", "", "then bound by"].map((text) => element("th", { scope: "col", textContent: text })));
-  const many = (layer.steps?.length ?? 0) > 1 ? ", for the first of its steps" : "";
+    list.add(loss, element("span", { title: mapping.cut }, `${share}bound by `, swatch, `${boundBy}: ${nameOf(mapping, mine)}`));
+  }
+  const first = (layer.steps?.length ?? 0) > 1 ? ", for the first of its steps" : "";
   return [
-    element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows)),
-    element("p", { className: "faint", textContent: `The best of other kinds, of ${tried} mappings that the closed form timed${many}.` }),
+    element("h3", { textContent: "Next best mappings, in cycles" }), list.root,
+    element("p", { className: "faint", textContent: `The best of other kinds, of ${tried} mappings that the closed form timed${first}.` }),
   ];
 }

@@ -184,7 +184,7 @@ export function momentPanel(words: Words, { kind, row, column }: MemoryId, cycle
   const { peak } = memory.occupancy;
   const isPeak = cycle >= peak.from && cycle < peak.to;
   const list = new List();
-  list.add(isPeak ? "peak" : "at", `cycle ${count(cycle)}`);
+  list.add(isPeak ? "peak" : "at", isPeak ? `from cycle ${count(peak.from)} to ${count(peak.to)}` : `cycle ${count(cycle)}`);
   list.add("taken", `${kibibytes(boxes.reduce((sum, box) => sum + box.size, 0))} in ${boxes.length} blocks${isPeak ? `; ${kibibytes(peak.bytes)} without what shares bytes` : ""}`);
   list.add("of", kibibytes(memory.capacity));
   const rows = boxes.map((box) => barRow(words.link(boxName(run, box), { kind: "block", block: box.block }), box.size / Math.max(1, boxes[0]?.size ?? 1), "var(--accent)", kibibytes(box.size), roleText(run, box)));

@@ -96,7 +96,7 @@ export class TimelineView extends CanvasView {
     const { parts } = lanes;
     for (const part of parts)
       p.clip(0, part.top, this.width, part.height, () => {
-        paintWords(p, marked, part);
+        paintWords(p, marked, part, this.brightLayer);
         if (this.showsPath) paintPath(p, run, scale, part.top, part.top + part.height, (track) => this.laneOf(track));
         paintNames(p, { ...marked, load, chosenTrack: focus.track }, part);
       });
@@ -153,6 +153,12 @@ export class TimelineView extends CanvasView {
   }
 
   // ---- places ----
+
+  /** The layer beside which all others are dimmed, or -1. */
+  private get brightLayer(): number {
+    const { slice, leaf, layer } = this.app.focus;
+    return slice || leaf >= 0 ? -1 : layer;
+  }
 
   private get scale(): TimeScale {
     return new TimeScale(this.app.store.state.window, GUTTER, Math.max(GUTTER + 1, this.width));
@@ -322,12 +328,12 @@ export class TimelineView extends CanvasView {
   }
 
   private paintImage(p: Painter, scale: TimeScale, top: number, bottom: number): void {
-    const { run, focus } = this.app;
+    const { run } = this.app;
     const ratio = this.density;
     const width = Math.round(this.width * ratio) - Math.round(GUTTER * ratio);
     const height = Math.round(bottom * ratio) - Math.round(top * ratio);
     if (width <= 0 || height <= 0) return;
     if (!this.image?.fits(run, p, width, height)) this.image = new LaneImage(run, p, ratio, width, height);
-    this.image.paint(p, this.lanes, scale.window, focus.slice || focus.leaf >= 0 ? -1 : focus.layer, top, this.app.waits);
+    this.image.paint(p, this.lanes, scale.window, this.brightLayer, top, this.app.waits);
   }
 }
