@@ -1,4 +1,5 @@
 // Every artefact as text: what --dump and --stop-after show, and the files of OUT.
+#include "explanation.h"
 #include "heddle/canon/print.h"
 #include "heddle/driver/compilation.h"
 #include "heddle/driver/sha256.h"
@@ -56,13 +57,16 @@ std::string artefactText(const Compilation& run, Stage stage) {
   return {};
 }
 
-std::string timelineText(const Compilation& run) {
+std::string timelineText(const Compilation& run) { return timelineText(run, explanationOf(run)); }
+
+std::string timelineText(const Compilation& run, const Explanation& explanation) {
   return timelineJson(run.simulated->timeline, {.graph = run.network(),
                                                 .program = *run.program,
                                                 .device = *run.device,
                                                 .report = *run.report,
                                                 .listing = *run.listing,
-                                                .whatIf = run.whatIf});
+                                                .whatIf = run.whatIf,
+                                                .explanation = &explanation});
 }
 
 }  // namespace heddle

@@ -183,6 +183,48 @@ std::string spillsText(const Explanation& e) {
   return lines("spills", spills);
 }
 
+// "conv1_1 to pool2, 6 layers in 14 tiles: 8000 cycles in closed form, 12000 layer after layer;
+// keeps 12 B nowhere whole, ...; reads 6 B of weights again"
+std::string groupText(const ExplainedGroup& group) {
+  std::string text = group.first + " to " + group.last + ", " + std::to_string(group.layers) +
+                     " layers in " + std::to_string(group.tiles) + " tiles";
+  if (group.alone && group.tiled)
+    text += ": " + std::to_string(group.tiled->raw()) + " cycles in closed form, " +
+            std::to_string(group.alone->raw()) + " layer after layer";
+  if (group.kept.raw() > 0)
+    text += "; keeps " + std::to_string(group.kept.raw()) +
+            " B nowhere whole, which would else take room or go to DDR and come back";
+  if (group.weightsAgain.raw() > 0)
+    text += "; reads " + std::to_string(group.weightsAgain.raw()) + " B of weights again";
+  return text;
+}
+
+std::string tilingText(const Explanation& e) {
+  if (!e.tiling) return "";
+  std::vector<std::string> words{(e.tiling->taken ? "taken: " : "not taken: ") + e.tiling->why};
+  for (const ExplainedGroup& group : e.tiling->groups) words.push_back(groupText(group));
+  return lines("tiles", words);
+}
+
+// Of the group that the layer is, or was tried, in.
+std::string tilingText(const Explanation& e, const ExplainedLayer& layer) {
+  if (!e.tiling) return "";
+  bool within = false;
+  std::size_t group = 0;
+  for (const ExplainedLayer& one : e.layers) {
+    if (group == e.tiling->groups.size()) return "";
+    within = within || one.name == e.tiling->groups[group].first;
+    if (within && one.name == layer.name)
+      return lines("tiles", {groupText(e.tiling->groups[group]),
+                             (e.tiling->taken ? "taken: " : "not taken: ") + e.tiling->why});
+    if (one.name == e.tiling->groups[group].last) {
+      within = false;
+      ++group;
+    }
+  }
+  return "";
+}
+
 std::string freeText(const Explanation& e) {
   std::vector<WhatIf> free = e.whatIf;
   std::ranges::stable_sort(free, {}, &WhatIf::cycles);
@@ -233,7 +275,7 @@ std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>&
   text += line("time", milliseconds(e.seconds(e.cycles)) + " (" + std::to_string(e.cycles.raw()) +
                            " cycles); " + estimateText(e.closedForm, e.cycles) + "; layer bound " +
                            milliseconds(e.layerBoundSeconds));
-  return text + keysText(e, keys) + freeText(e) + spillsText(e) + layersTable(e);
+  return text + keysText(e, keys) + freeText(e) + spillsText(e) + tilingText(e) + layersTable(e);
 }
 
 std::string explanationText(const Explanation& e, const ExplainedLayer& layer) {
@@ -259,6 +301,7 @@ std::string explanationText(const Explanation& e, const ExplainedLayer& layer) {
   if (layer.steps > 1)
     text += line("steps", std::to_string(layer.steps) +
                               ", each of some rows, by turns with those of other layers");
+  text += tilingText(e, layer);
   if (!layer.fused.empty()) text += line("fused", layer.fused);
   std::vector<std::string> terms;
   for (const ExplainedTerm& term : layer.terms)

@@ -11,6 +11,7 @@
 #include "heddle/support/words.h"
 #include "mapping_words.h"
 #include "spills.h"
+#include "tiling_words.h"
 
 namespace heddle {
 namespace {
@@ -155,6 +156,10 @@ class LayerExplainer {
   void addBytes(std::vector<ExplainedBytes>& all) const {
     const LayerNeeds needs = layerNeeds(graph_, op_);
     Repeats weights = weightRepeats(graph_, OpId(index_), *mapping_);
+    if (const std::size_t steps = report_.steps.size(); steps > 1) {
+      weights.times *= static_cast<std::int64_t>(steps);
+      weights.why.push_back(std::to_string(steps) + " times: once for each tile");
+    }
     std::vector<std::string> ddr = weights.why;
     const auto weightBytes = static_cast<double>(needs.weightBytes * weights.times);
     addRest(weights.why, report_.weightsToCores, weightBytes, overhead(), "not all are needed");
@@ -285,6 +290,7 @@ Explanation explanationOf(const Compilation& run) {
   if (run.plan && run.memoryPlan)
     e.spills = spillsOf(run.network(), *run.plan, *run.memoryPlan, *run.device,
                         run.choices ? run.choices->proposed : std::vector<Home>());
+  e.tiling = explainTiling(run);
   const std::vector<StepTerms> steps = termsOfSteps(run);
   for (std::size_t i = 0; i < run.network().ops.size(); ++i)
     e.layers.push_back(LayerExplainer(run, steps, i).explain());

@@ -23,12 +23,13 @@ Diagnostics writeProgram(const Compilation& run, OutputFolder& folder) {
 }
 
 Diagnostics writeReport(const Compilation& run, OutputFolder& folder) {
-  const std::string timeline = timelineText(run);
+  const Explanation explanation = explanationOf(run);
+  const std::string timeline = timelineText(run, explanation);
   Diagnostics faults = folder.write("timeline.json", timeline);
   if (faults.empty()) faults = folder.write("timeline.html", timelineHtml({timeline}));
   if (faults.empty()) faults = folder.write("layers.csv", layersCsv(*run.report));
   if (faults.empty()) faults = folder.write("report.md", reportMarkdown(*run.report));
-  if (faults.empty()) faults = folder.write("explain.json", explanationJson(explanationOf(run)));
+  if (faults.empty()) faults = folder.write("explain.json", explanationJson(explanation));
   Report report = *run.report;
   report.effort.peakBytes = peakMemoryBytes();
   if (faults.empty()) faults = folder.write("report.json", reportJson(report));

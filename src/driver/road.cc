@@ -47,6 +47,18 @@ std::int64_t sliceCount(const Timeline& timeline) {
   return slices;
 }
 
+// Which rows each step of a tiled layer computes: only the plan says.
+void setRows(Report& report, const Plan& plan) {
+  std::vector<std::size_t> next(report.layers.size());
+  for (const ScheduleStep& step : plan.schedule) {
+    std::vector<StepReport>& steps = report.layers[step.layer.at()].steps;
+    if (steps.empty()) continue;
+    StepReport& told = steps[next[step.layer.at()]++];
+    told.firstRow = step.rows.first;
+    told.rows = step.rows.count;
+  }
+}
+
 // Of a program that was made here they are bugs; of one that was given, the file's.
 Diagnostics faultsOfProgram(const Compilation& run, Diagnostics faults) {
   if (!run.programIsGiven) return asBugs(std::move(faults));
@@ -178,6 +190,7 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bo
   std::vector<Cycles> closedForm;
   if (run.plan) closedForm = layerCycles(*run.plan, run.stepTimes);
   run.report = makeReport(run.network(), *run.program, *run.device, *run.simulated, closedForm);
+  if (run.plan) setRows(*run.report, *run.plan);
   if (run.propagated) run.report->propagation = savingOf(run.canonical->graph, *run.propagated);
   return {};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "heddle/report/groups.h"
 #include "heddle/report/leaves.h"
 #include "heddle/report/memory_blocks.h"
 #include "heddle/report/memory_use.h"
@@ -119,6 +120,11 @@ class TimelineWriter {
     writeReport(json_, context_.report);
     json_.endObject();
     writeWhatIf();
+    if (context_.explanation) {
+      json_.key("explanation").beginObject();
+      writeExplanation(json_, *context_.explanation);
+      json_.endObject();
+    }
     json_.key("asm").value(context_.listing.text);
     writeInstructions();
     writeLocks();
@@ -150,6 +156,11 @@ class TimelineWriter {
     };
     json_.key("instructions").beginObject();
     writeColumn("layer", leaves_, [](const LeafFacts& l) { return l.layer.index; });
+    if (!context_.report.groups.empty()) {
+      const LayerGroups groups = findGroups(context_.program);
+      writeColumn("tile", leaves_,
+                  [&](const LeafFacts& l) { return groups.steps[l.step.at()].tile; });
+    }
     writeColumn("resource", leaves_, [](const LeafFacts& l) { return l.resource; });
     writeColumn("mnemonic", leaves_, [&](const LeafFacts& l) { return indexOf(l.mnemonic); });
     writeColumn("bytes", leaves_, [](const LeafFacts& l) { return l.bytes; });

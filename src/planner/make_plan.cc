@@ -28,9 +28,7 @@ constexpr std::int64_t kStagingWorthwhile = 10;
 constexpr std::array<double, 3> kTiledShares{1.0, 0.8, 0.6};
 // Where these rows find no place, in how many larger numbers of tiles they are tried.
 constexpr int kMoreTilings = 4;
-// Of the network's time, in thousandths: what tiling has to gain.
-constexpr std::int64_t kTilingWorthwhile = 20;
-// The same: what a smaller staging has to gain where layers are tiled.
+// Of the network's time, in thousandths: what a smaller staging has to gain where layers are tiled.
 constexpr std::int64_t kTiledStagingWorthwhile = 3;
 
 // Each memtile keeps the pixels of its own column.
@@ -79,6 +77,7 @@ struct Timed {
   Cycles end;
   bool spills = false;  // some tensor that was to have a home has none
   PlanChoices choices;
+  std::vector<TileGroup> groups;
 };
 
 // The plan for the first rows and columns of `whole`.
@@ -133,10 +132,15 @@ class MeshPlan {
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
-    std::optional<Tiled> bestTiled;
-    if (!toTile.empty() && (best->spills || !given_.empty())) bestTiled = tile(toTile, wires);
-    const bool isFaster = bestTiled && gains(bestTiled->timed, *best, kTilingWorthwhile);
-    Timed& chosen = bestTiled && (isFaster || !given_.empty()) ? bestTiled->timed : *best;
+    const bool wouldTile = !toTile.empty() && (best->spills || !given_.empty());
+    std::optional<Tiled> tiled;
+    if (wouldTile) tiled = tile(toTile, wires);
+    const bool isFaster = tiled && gains(tiled->timed, *best, kTilingWorthwhile);
+    const bool isTaken = tiled && (isFaster || !given_.empty());
+    std::optional<TilingChoice> tiling;
+    if (asked_ && wouldTile) tiling = tilingChoice(*best, tiled, isTaken);
+    Timed& chosen = isTaken ? tiled->timed : *best;
+    chosen.choices.tiling = std::move(tiling);
     return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
   }
 
@@ -160,9 +164,25 @@ class MeshPlan {
   // The same with layers tiled depth-wise.
   struct Tiled {
     Timed timed;
-    std::vector<TileGroup> groups;
     const Base* base;
   };
+
+  // What each layer adds in closed form; none where the plan has no place in memory.
+  std::vector<Cycles> cyclesOfLayers(const Plan& plan) {
+    const Result<Allocation> placed = placeInMemory(graph_, plan, whole_);
+    if (!placed) return {};
+    return layerCycles(plan, timesInClosedForm(graph_, plan, placed->memory, whole_, count_));
+  }
+
+  TilingChoice tilingChoice(const Timed& alone, const std::optional<Tiled>& tiled, bool isTaken) {
+    TilingChoice choice{
+        .groups = {}, .layers = cyclesOfLayers(alone.plan), .layersTiled = {}, .taken = isTaken};
+    if (!tiled) return choice;
+    choice.layersTiled = cyclesOfLayers(tiled->timed.plan);
+    for (const TileGroup& group : tiled->timed.groups)
+      choice.groups.push_back({group.first, group.end - 1, group.tiles});
+    return choice;
+  }
 
   // The one that ends first of what groups promise with the largest staging and the smallest, with
   // fewer of these groups; then these in all sizes of the staging, a smaller one where it gains.
@@ -172,7 +192,7 @@ class MeshPlan {
     if (bases.size() > 1) tryGroups(bases.back(), wires, best);
     if (!best || !given_.empty()) return best;
     leaveGroupsOut(*best, wires);
-    std::vector<TileGroup> groups = best->groups;
+    std::vector<TileGroup> groups = best->timed.groups;
     for (TileGroup& group : groups) group.tiles = 0;
     std::optional<Tiled> staged;
     for (const Base& base : bases)
@@ -208,7 +228,7 @@ class MeshPlan {
     giveRoom(base.timed.plan, groups);
     std::optional<Timed> timed = inGroups(base, wires, groups);
     if (timed && (!best || gains(*timed, best->timed, worthwhile)))
-      best = Tiled{std::move(*timed), std::move(groups), &base};
+      best = Tiled{std::move(*timed), &base};
   }
 
   // None where the device does not allow it.
@@ -230,13 +250,11 @@ class MeshPlan {
   // The sums of layers that proposed the groups err: one after another is left out where the closed
   // form of the whole says that this is faster.
   void leaveGroupsOut(Tiled& best, const DataflowWires& wires) {
-    for (std::size_t g = best.groups.size(); g-- > 0 && best.groups.size() > 1;) {
-      std::vector<TileGroup> fewer = best.groups;
+    for (std::size_t g = best.timed.groups.size(); g-- > 0 && best.timed.groups.size() > 1;) {
+      std::vector<TileGroup> fewer = best.timed.groups;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(g));
       std::optional<Timed> timed = inGroups(*best.base, wires, fewer);
-      if (!timed || timed->end >= best.timed.end) continue;
-      best.timed = std::move(*timed);
-      best.groups = std::move(fewer);
+      if (timed && timed->end < best.timed.end) best.timed = std::move(*timed);
     }
   }
 
@@ -303,22 +321,22 @@ class MeshPlan {
     HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
     setDdrChannels(graph_, memory, whole_, plan);
     PlanChoices choices{.layers = {}, .proposed = proposed};
-    if (!thrift_.menu) return Timed{std::move(plan), {}, false, std::move(choices)};
+    if (!thrift_.menu) return Timed{std::move(plan), {}, false, std::move(choices), groups};
     const bool spills = plan.homes != proposed;
     Plan chosen = plan;
     std::vector<LayerChoice> weighed(graph_.ops.size());
     chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen, asked_ ? &weighed : nullptr);
     const Cycles end = closedFormEnd(graph_, plan, memory, whole_, count_);
     const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen);
-    if (!placed) return Timed{std::move(plan), end, spills, std::move(choices)};
+    if (!placed) return Timed{std::move(plan), end, spills, std::move(choices), groups};
     setDdrChannels(graph_, *placed, whole_, chosen);
     const Cycles better = closedFormEnd(graph_, chosen, *placed, whole_, count_);
     const bool keepsFirst = better >= end;
     // Weighed for nothing, but where the first of each layer are what was chosen.
     if (asked_ && (!keepsFirst || chosen.layers == plan.layers))
       choices.layers = std::move(weighed);
-    if (keepsFirst) return Timed{std::move(plan), end, spills, std::move(choices)};
-    return Timed{std::move(chosen), better, spills, std::move(choices)};
+    if (keepsFirst) return Timed{std::move(plan), end, spills, std::move(choices), groups};
+    return Timed{std::move(chosen), better, spills, std::move(choices), groups};
   }
 
   const CanonicalGraph& graph_;

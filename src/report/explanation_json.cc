@@ -66,6 +66,32 @@ void writeSpill(JsonWriter& json, const ExplainedSpill& spill) {
   json.endObject();
 }
 
+void writeGroup(JsonWriter& json, const ExplainedGroup& group) {
+  json.beginObject();
+  json.key("first").value(group.first).key("last").value(group.last);
+  json.key("layers").value(group.layers).key("tiles").value(group.tiles);
+  json.key("aloneCycles");
+  writeCycles(json, group.alone);
+  json.key("tiledCycles");
+  writeCycles(json, group.tiled);
+  json.key("keptBytes").value(group.kept.raw());
+  json.key("weightsAgainBytes").value(group.weightsAgain.raw()).endObject();
+}
+
+void writeTiling(JsonWriter& json, const std::optional<ExplainedTiling>& tiling) {
+  if (!tiling) {
+    json.null();
+    return;
+  }
+  json.beginObject().key("taken").value(tiling->taken).key("aloneCycles");
+  writeCycles(json, tiling->alone);
+  json.key("tiledCycles");
+  writeCycles(json, tiling->tiled);
+  json.key("why").value(tiling->why).key("groups").beginArray();
+  for (const ExplainedGroup& group : tiling->groups) writeGroup(json, group);
+  json.endArray().endObject();
+}
+
 }  // namespace
 
 void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
@@ -126,6 +152,8 @@ void writeExplanation(JsonWriter& json, const Explanation& e) {
   json.key("spills").beginArray();
   for (const ExplainedSpill& spill : e.spills) writeSpill(json, spill);
   json.endArray();
+  json.key("tiling");
+  writeTiling(json, e.tiling);
   json.key("layers").beginArray();
   for (const ExplainedLayer& layer : e.layers) {
     json.beginObject();

@@ -66,6 +66,33 @@ ExplainedSpill readSpill(EntryReader& read, const Entry& in) {
           .why = read.text(in, "why")};
 }
 
+std::optional<Cycles> readCycles(EntryReader& read, const Entry& in, const char* key) {
+  const std::optional<std::int64_t> cycles = read.countOrNull(in, key, -kMostCount);
+  return cycles ? std::optional(Cycles(*cycles)) : std::nullopt;
+}
+
+ExplainedGroup readExplainedGroup(EntryReader& read, const Entry& in) {
+  return {.first = read.text(in, "first"),
+          .last = read.text(in, "last"),
+          .layers = read.count(in, "layers", 1),
+          .tiles = read.count(in, "tiles", 1),
+          .alone = readCycles(read, in, "aloneCycles"),
+          .tiled = readCycles(read, in, "tiledCycles"),
+          .kept = Bytes(read.count(in, "keptBytes")),
+          .weightsAgain = Bytes(read.count(in, "weightsAgainBytes"))};
+}
+
+ExplainedTiling readTiling(EntryReader& read, const Entry& in) {
+  ExplainedTiling tiling{.taken = read.truth(in, "taken"),
+                         .alone = readCycles(read, in, "aloneCycles"),
+                         .tiled = readCycles(read, in, "tiledCycles"),
+                         .why = read.text(in, "why"),
+                         .groups = {}};
+  for (const Entry& group : read.objects(in, "groups"))
+    tiling.groups.push_back(readExplainedGroup(read, group));
+  return tiling;
+}
+
 void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
   e.model = read.text(root, "model");
   e.device = read.text(root, "device");
@@ -81,6 +108,7 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
                         Cycles(read.count(free, "cycles"))});
   for (const Entry& spill : read.objects(root, "spills"))
     e.spills.push_back(readSpill(read, spill));
+  if (const auto tiling = read.objectOrNull(root, "tiling")) e.tiling = readTiling(read, *tiling);
   for (const Entry& layer : read.objects(root, "layers"))
     e.layers.push_back(readExplainedLayer(read, layer));
 }

@@ -81,6 +81,7 @@ void append(const Program& program, const Section& section, const std::vector<It
     LeafFacts& facts = out.emplace_back();
     facts.engine = section.engines.kind;
     facts.layer = program.layerOf(section.step);
+    facts.step = section.step;
     std::visit(Describe{program, section.engines.range, facts}, std::get<Instruction>(item.as).as);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heddle/report/groups.h"
 #include "heddle/report/memory_blocks.h"
 #include "stalls.h"
 
@@ -127,19 +128,112 @@ class SliceCounter {
 };
 
 // What each step adds to the whole is its layer's.
-void setCompletion(Report& report, const Program& program, const std::vector<Cycles>& stepEnd) {
+void setCompletion(Report& report, const Program& program, const LayerGroups& groups,
+                   const std::vector<Cycles>& stepEnd) {
   Cycles done;
   for (std::size_t s = 0; s < stepEnd.size(); ++s) {
     LayerReport& layer = report.layers[program.layerOf(StepId(s)).at()];
     layer.end = std::max(layer.end, stepEnd[s]);
     const Cycles later = std::max(done, stepEnd[s]);
     layer.cycles += later - done;
+    if (groups.steps[s].group != kNoGroup)
+      layer.steps.push_back({.tile = groups.steps[s].tile,
+                             .cycles = later - done,
+                             .start = stepEnd[s],
+                             .end = stepEnd[s]});
     done = later;
   }
   // What the sequencer does after the last layer belongs to the last layer, so that the layers add
   // up.
   if (!report.layers.empty() && report.cycles > done)
     report.layers.back().cycles += report.cycles - done;
+}
+
+// Of each layer's steps, which are told in order: number of a step among its layer's.
+std::vector<std::size_t> placesInLayers(const Program& program) {
+  std::vector<std::size_t> places, count(program.layers.size());
+  for (std::size_t s = 0; s < program.stepCount(); ++s)
+    places.push_back(count[program.layerOf(StepId(s)).at()]++);
+  return places;
+}
+
+bool isWeightLoad(const LeafFacts& leaf) {
+  return leaf.engine == EngineKind::DdrIn && leaf.movesRecord;
+}
+
+// When each step's own slices begin, and the weights that come again for later tiles.
+class StepCounter {
+ public:
+  StepCounter(const Program& program, const LayerGroups& groups,
+              const std::vector<LeafFacts>& leaves)
+      : program_(program), groups_(groups), leaves_(leaves), places_(placesInLayers(program)) {}
+
+  void fillIn(const Timeline& timeline, Report& report) const {
+    if (groups_.groups.empty()) return;
+    for (const Track& track : timeline.tracks) {
+      if (track.engine.kind == EngineKind::Sequencer) continue;
+      for (const SpanSlice& slice : track.slices) count(slice, report);
+    }
+  }
+
+ private:
+  void count(const SpanSlice& slice, Report& report) const {
+    const LeafFacts& leaf = leaves_[static_cast<std::size_t>(slice.leaf)];
+    const std::size_t group = groups_.steps[leaf.step.at()].group;
+    if (group == kNoGroup) return;
+    const std::size_t place = places_[leaf.step.at()];
+    StepReport& step = report.layers[leaf.layer.at()].steps[place];
+    step.start = std::min(step.start, Cycles(slice.start));
+    if (place > 0 && isWeightLoad(leaf))
+      report.groups[group].weightsAgain += Bytes(bytesOf(leaf, slice, program_));
+  }
+
+  const Program& program_;
+  const LayerGroups& groups_;
+  const std::vector<LeafFacts>& leaves_;
+  std::vector<std::size_t> places_;
+};
+
+// Whether a tensor has a home, but some of its rows are read for the last time before others are
+// computed.
+bool isNeverWhole(const Program& program, TensorId tensor) {
+  StepId latestFirst, earliestLast;
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.tensor != tensor || buffer.kind != TileKind::Memtile) continue;
+    if (!latestFirst.valid() || latestFirst < buffer.first) latestFirst = buffer.first;
+    if (!earliestLast.valid() || buffer.last < earliestLast) earliestLast = buffer.last;
+  }
+  return latestFirst.valid() && earliestLast < latestFirst;
+}
+
+// Tensors that the group's layers hand on by turns, so that they are nowhere whole.
+Bytes keptBytes(const CanonicalGraph& graph, const Program& program, const LayerGroup& group) {
+  Bytes kept;
+  for (std::size_t i = group.first; i <= group.last; ++i)
+    if (const TensorId output = graph.ops[i].output; isNeverWhole(program, output))
+      kept += Bytes(program.tensors[output.at()].shape.elements());
+  return kept;
+}
+
+void addGroups(Report& report, const CanonicalGraph& graph, const Program& program,
+               const LayerGroups& groups) {
+  for (const LayerGroup& group : groups.groups)
+    report.groups.push_back({.first = group.first,
+                             .last = group.last,
+                             .tiles = group.tiles,
+                             .start = Cycles(INT64_MAX),
+                             .kept = keptBytes(graph, program, group)});
+}
+
+// Needs: the steps of the layers are known.
+void addUpGroups(Report& report) {
+  for (GroupReport& group : report.groups)
+    for (std::size_t i = group.first; i <= group.last; ++i) {
+      const LayerReport& layer = report.layers[i];
+      group.cycles += layer.cycles;
+      group.start = std::min(group.start, layer.start);
+      group.end = std::max(group.end, layer.end);
+    }
 }
 
 // How this run passed the layer bound: layers overlap.
@@ -214,9 +308,13 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
     *report.closedForm += closedForm[i];
   }
   const std::vector<LeafFacts> leaves = leafFacts(program);
-  setCompletion(report, program, simulated.stepEnd);
+  const LayerGroups groups = findGroups(program);
+  setCompletion(report, program, groups, simulated.stepEnd);
+  addGroups(report, graph, program, groups);
   SliceCounter counter(program, simulated.timeline, leaves, report.layers);
   counter.fillIn();
+  StepCounter(program, groups, leaves).fillIn(simulated.timeline, report);
+  addUpGroups(report);
   report.weightBytesPadded = counter.paddedBytes();
   if (report.efficiency() > 1) report.layerBoundPassedBy = waysPastBound(report);
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);

@@ -41,7 +41,30 @@ LayerReport readLayer(EntryReader& read, const Entry& in) {
   layer.cores = read.count(in, "cores");
   layer.busy = read.cyclesByResource(in, "busyCycles");
   layer.waits = read.cyclesByResource(in, "waitCoreCycles");
+  for (const Entry& step : read.objects(in, "steps"))
+    layer.steps.push_back({.tile = read.count(step, "tile"),
+                           .firstRow = read.count(step, "firstRow"),
+                           .rows = read.count(step, "rows"),
+                           .cycles = Cycles(read.count(step, "cycles")),
+                           .start = Cycles(read.count(step, "start")),
+                           .end = Cycles(read.count(step, "end"))});
   return layer;
+}
+
+// Needs: the layers are read.
+GroupReport readGroup(EntryReader& read, const Entry& in, const Report& report) {
+  const std::int64_t last = std::ssize(report.layers) - 1;
+  GroupReport group;
+  group.first = static_cast<std::size_t>(read.count(in, "firstLayer", 0, last));
+  group.last = static_cast<std::size_t>(
+      read.count(in, "lastLayer", static_cast<std::int64_t>(group.first), last));
+  group.tiles = read.count(in, "tiles", 1);
+  group.cycles = Cycles(read.count(in, "cycles"));
+  group.start = Cycles(read.count(in, "start"));
+  group.end = Cycles(read.count(in, "end"));
+  group.kept = Bytes(read.count(in, "keptBytes"));
+  group.weightsAgain = Bytes(read.count(in, "weightsAgainBytes"));
+  return group;
 }
 
 void readRun(EntryReader& read, const Entry& root, Report& report) {
@@ -161,6 +184,8 @@ Result<Report> parseReport(const std::string& text, const std::string& name) {
   report.effort = readEffort(read, read.object(root, "effort"));
   for (const Entry& layer : read.list(root, "layers"))
     report.layers.push_back(readLayer(read, read.expect(layer, &Json::is_object, "an object")));
+  for (const Entry& group : read.objects(root, "groups"))
+    report.groups.push_back(readGroup(read, group, report));
   if (read.faults().empty()) addUp(read, report);
   if (!read.faults().empty()) return read.faults().take();
   return report;

@@ -45,6 +45,33 @@ std::optional<double> layerEfficiency(const Report& report, const LayerReport& l
   return layer.boundSeconds / report.seconds(layer.cycles);
 }
 
+void writeSteps(JsonWriter& json, const std::vector<StepReport>& steps) {
+  json.beginArray();
+  for (const StepReport& step : steps) {
+    json.beginObject().key("tile").value(step.tile);
+    json.key("firstRow").value(step.firstRow).key("rows").value(step.rows);
+    json.key("cycles").value(step.cycles.raw()).key("start").value(step.start.raw());
+    json.key("end").value(step.end.raw()).endObject();
+  }
+  json.endArray();
+}
+
+void writeGroups(JsonWriter& json, const Report& report) {
+  json.beginArray();
+  for (const GroupReport& group : report.groups) {
+    json.beginObject();
+    json.key("first").value(report.layers[group.first].name);
+    json.key("last").value(report.layers[group.last].name);
+    json.key("firstLayer").value(static_cast<std::int64_t>(group.first));
+    json.key("lastLayer").value(static_cast<std::int64_t>(group.last));
+    json.key("tiles").value(group.tiles).key("cycles").value(group.cycles.raw());
+    json.key("start").value(group.start.raw()).key("end").value(group.end.raw());
+    json.key("keptBytes").value(group.kept.raw());
+    json.key("weightsAgainBytes").value(group.weightsAgain.raw()).endObject();
+  }
+  json.endArray();
+}
+
 void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer) {
   json.beginObject();
   json.key("name").value(layer.name).key("op").value(layer.op).key("split").value(layer.split);
@@ -76,7 +103,14 @@ void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer
   writePerResource(json, layer.busy);
   json.key("waitCoreCycles");
   writePerResource(json, layer.waits);
+  json.key("steps");
+  writeSteps(json, layer.steps);
   json.endObject();
+}
+
+// Of the schedule; only those of layers in groups are told one by one.
+std::int64_t stepsOf(const LayerReport& layer) {
+  return std::max<std::int64_t>(1, std::ssize(layer.steps));
 }
 
 void writeVerification(JsonWriter& json, const Verification& v) {
@@ -157,6 +191,18 @@ void writeSlowest(std::ostream& out, const Report& report) {
   }
 }
 
+void writeTiledLayers(std::ostream& out, const Report& report) {
+  if (report.groups.empty()) return;
+  out << "\n## Layers that are computed tile by tile\n\n"
+         "| from | to | tiles | cycles | nowhere whole | weights read again |\n"
+         "|---|---|---:|---:|---:|---:|\n";
+  for (const GroupReport& group : report.groups)
+    out << "| " << cell(report.layers[group.first].name) << " | "
+        << cell(report.layers[group.last].name) << " | " << group.tiles << " | "
+        << group.cycles.raw() << " | " << megabytes(group.kept.raw()) << " | "
+        << megabytes(group.weightsAgain.raw()) << " |\n";
+}
+
 void writeVerdict(std::ostream& out, const Verification& v) {
   if (!v.ran) {
     out << "Not verified: the program was not executed with data.\n";
@@ -234,6 +280,8 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("layers").beginArray();
   for (const LayerReport& layer : report.layers) writeLayer(json, report, layer);
   json.endArray();
+  json.key("groups");
+  writeGroups(json, report);
   json.key("hostOperators");
   writeStrings(json, report.hostOperators);
   json.key("notModelled");
@@ -276,7 +324,9 @@ std::string reportMarkdown(const Report& report) {
   }
   out << "\n## Where the time goes\n\n";
   writeSlowest(out, report);
-  out << "\nAll layers: `layers.csv`, and the table of `timeline.html`.\n\n## What moved and what "
+  out << "\nAll layers: `layers.csv`, and the table of `timeline.html`.\n";
+  writeTiledLayers(out, report);
+  out << "\n## What moved and what "
          "it took\n\n";
   out << "| | |\n|---|---:|\n";
   out << "| DDR read | " << megabytes(report.traffic.ddrRead.raw()) << " |\n";
@@ -328,6 +378,7 @@ std::string layersCsv(const Report& report) {
       {"bound_seconds", [](const LayerReport& l) { return number(l.boundSeconds); }},
       {"efficiency", [&](const LayerReport& l) { return optional(layerEfficiency(report, l)); }},
       {"cores", [&](const LayerReport& l) { return count(l.cores); }},
+      {"steps", [&](const LayerReport& l) { return count(stepsOf(l)); }},
       {"macs", [&](const LayerReport& l) { return count(l.macs); }},
       {"macs_executed", [&](const LayerReport& l) { return count(l.macsExecuted); }},
       {"weight_bytes", [&](const LayerReport& l) { return count(l.weightBytes); }},

@@ -529,6 +529,38 @@ class Explain(Heddle):
             again = self.run_heddle("simulate", self.folder / "out", "--json", *settings).stdout
             self.assertEqual(json.loads(again)["cycles"], answer["cycles"], settings)
 
+    def test_groups_of_tiles_add_up_and_say_why(self):
+        report = self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2", "--fuse", "conv1..b1_2:3")
+        group, = report["groups"]
+        self.assertEqual((group["first"], group["last"], group["tiles"]), ("conv1", "b1_2", 3))
+        tiled = report["layers"][group["firstLayer"]:group["lastLayer"] + 1]
+        self.assertEqual(sum(layer["cycles"] for layer in tiled), group["cycles"])
+        self.assertEqual(max(layer["end"] for layer in tiled), group["end"])
+        weights = 0
+        for layer in tiled:
+            steps = layer["steps"]
+            self.assertEqual([step["tile"] for step in steps], [0, 1, 2])
+            self.assertEqual(sum(step["cycles"] for step in steps), layer["cycles"])
+            self.assertEqual((steps[0]["start"], steps[-1]["end"]), (layer["start"], layer["end"]))
+            for before, step in zip(steps, steps[1:]):  # rows follow one another
+                self.assertEqual(step["firstRow"], before["firstRow"] + before["rows"])
+            weights += layer["weightsToCoresBytes"]
+        self.assertEqual(group["weightsAgainBytes"] * 3, weights * 2)  # each piece once over the wires, and once a tile
+        self.assertTrue(all(layer["steps"] == [] for layer in report["layers"][group["lastLayer"] + 1:]))
+        tiling = self.explained()["tiling"]
+        self.assertTrue(tiling["taken"])
+        of_group, = tiling["groups"]
+        self.assertEqual(of_group["tiledCycles"], sum(layer["closedFormCycles"] for layer in tiled))
+        self.assertEqual(of_group["keptBytes"], group["keptBytes"])
+        self.assertIn("these groups were asked for", self.run_heddle("explain", self.folder / "out", "b1_1").stdout)
+        # What nobody asked for says why not, where something spills; else there is nothing to say.
+        self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2", "--set", "memtile.memory=8KiB")
+        tiling = self.explained()["tiling"]
+        self.assertFalse(tiling["taken"])
+        self.assertIn("no group of layers promises to be faster", tiling["why"])
+        self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2")
+        self.assertIsNone(self.explained()["tiling"])
+
     def test_a_spilled_tensor_says_what_has_its_place(self):
         model = SOURCE / "models/tiny_cnn.onnx"
         self.compile(model, "2x2")

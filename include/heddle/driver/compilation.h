@@ -16,6 +16,7 @@
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/make_plan.h"
 #include "heddle/program/program.h"
+#include "heddle/report/explanation.h"
 #include "heddle/report/report.h"
 #include "heddle/report/what_if.h"
 #include "heddle/tiling/plan.h"
@@ -46,5 +47,6 @@ std::string artefactText(const Compilation& run, Stage stage);
 
 // The text of the timeline with the page's context. Needs: the report is done.
 std::string timelineText(const Compilation& run);
+std::string timelineText(const Compilation& run, const Explanation& explanation);
 
 }  // namespace heddle

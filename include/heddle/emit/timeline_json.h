@@ -16,6 +16,7 @@
 #include "heddle/emit/asm.h"
 #include "heddle/machine/timeline.h"
 #include "heddle/program/program.h"
+#include "heddle/report/explanation.h"
 #include "heddle/report/report.h"
 #include "heddle/report/what_if.h"
 
@@ -29,6 +30,7 @@ struct TimelineContext {
   const Report& report;
   const AsmListing& listing;
   const std::vector<WhatIf>& whatIf;
+  const Explanation* explanation = nullptr;  // null: nobody explained the run
 };
 
 // The same bytes for the same arguments (Report::effort is left out).

@@ -12,6 +12,7 @@
 // Source: paper 004, sections on subvolumes and on the mapping to the mesh; docs/plan.md.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,10 +76,28 @@ struct LayerChoice {
   friend bool operator==(const LayerChoice&, const LayerChoice&) = default;
 };
 
+// Depth-wise tiling that was tried on a network that spills, beside the best plan without. In
+// closed form.
+struct TilingChoice {
+  struct Group {
+    std::size_t first = 0, last = 0;  // layers, both included
+    std::int64_t tiles = 0;
+    friend bool operator==(const Group&, const Group&) = default;
+  };
+  std::vector<Group> groups;                // none: no group promised to be faster
+  std::vector<Cycles> layers, layersTiled;  // what each layer adds; the latter none without groups
+  bool taken = false;
+  friend bool operator==(const TilingChoice&, const TilingChoice&) = default;
+};
+
+// Of the network's time, in thousandths: what tiling has to gain to be taken.
+inline constexpr std::int64_t kTilingWorthwhile = 20;
+
 // How a plan came about.
 struct PlanChoices {
-  std::vector<LayerChoice> layers;  // per operator; empty: the layers' mappings were not weighed
-  std::vector<Home> proposed;       // per tensor: its home if there were room for all
+  std::vector<LayerChoice> layers;     // per operator; empty: the layers' mappings were not weighed
+  std::vector<Home> proposed;          // per tensor: its home if there were room for all
+  std::optional<TilingChoice> tiling;  // none where nothing spills, or nobody was to tile
   friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
 };
 

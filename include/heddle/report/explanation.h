@@ -74,6 +74,27 @@ struct ExplainedSpill {
   friend bool operator==(const ExplainedSpill&, const ExplainedSpill&) = default;
 };
 
+// Layers that are computed tile by tile, by turns, or that were tried so.
+struct ExplainedGroup {
+  std::string first, last;  // layers, both included
+  std::int64_t layers = 0, tiles = 0;
+  // In closed form, of these layers together: layer after layer, and in tiles; none where the plan
+  // was given.
+  std::optional<Cycles> alone, tiled;
+  // As in GroupReport; 0 where the group was not taken.
+  Bytes kept, weightsAgain;
+  friend bool operator==(const ExplainedGroup&, const ExplainedGroup&) = default;
+};
+
+// Whether layers of the network are tiled depth-wise, and why or why not.
+struct ExplainedTiling {
+  bool taken = false;
+  std::optional<Cycles> alone, tiled;  // in closed form, of the whole run; as in a group
+  std::string why;                     // a sentence without an end
+  std::vector<ExplainedGroup> groups;
+  friend bool operator==(const ExplainedTiling&, const ExplainedTiling&) = default;
+};
+
 struct Explanation {
   std::string model, device;
   std::int64_t rows = 0, columns = 0;
@@ -83,6 +104,7 @@ struct Explanation {
   double layerBoundSeconds = 0;
   std::vector<WhatIf> whatIf;  // empty where the run is too long for it
   std::vector<ExplainedSpill> spills;
+  std::optional<ExplainedTiling> tiling;  // none where nothing spills and nothing is tiled
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 

@@ -17,6 +17,7 @@ struct LeafFacts {
   EngineKind engine = EngineKind::Sequencer;
   std::string_view mnemonic;  // of the asm: "LOADFM", "CONV", ...
   LayerId layer;
+  StepId step;                   // of the schedule
   std::int64_t bytes = 0;        // moved by one iteration; a multicast counted once
   std::int64_t macs = 0;         // of one call, padding included
   std::int64_t macsDense = 0;    // the same if no weight block were left out

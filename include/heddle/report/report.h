@@ -43,6 +43,26 @@ struct Propagation {
   std::int64_t macsRemoved = 0;  // dense ones
 };
 
+// One step of the schedule: some rows of a layer that is tiled depth-wise (docs/plan.md).
+struct StepReport {
+  std::int64_t tile = 0;                // of the layer's group, from 0
+  std::int64_t firstRow = 0, rows = 0;  // of the layer's output; 0 rows: nobody knows
+  Cycles cycles, start, end;            // as those of a layer
+  friend bool operator==(const StepReport&, const StepReport&) = default;
+};
+
+// Layers that are computed tile by tile, by turns.
+struct GroupReport {
+  std::size_t first = 0, last = 0;  // layers, both included
+  std::int64_t tiles = 0;
+  Cycles cycles, start, end;  // of its layers together
+  // Tensors that only its layers touch and that are nowhere whole: layer after layer they would go
+  // to DDR, where they do not fit the memtiles, and come back at least once.
+  Bytes kept;
+  Bytes weightsAgain;  // read from DDR for tiles after the first
+  friend bool operator==(const GroupReport&, const GroupReport&) = default;
+};
+
 struct LayerReport {
   std::string name, op, split;
   // Cycles are differences of completion (how much later the array is done with each of the layer's
@@ -66,7 +86,8 @@ struct LayerReport {
   PerResource<Cycles> busy{};           // of the busiest engine of each resource
   PerResource<Cycles>
       waits{};  // cycles that its cores waited, summed over cores, by what they waited for
-  std::int64_t cores = 0;  // that computed something for it
+  std::int64_t cores = 0;         // that computed something for it
+  std::vector<StepReport> steps;  // of a layer in a group, in the schedule's order; else none
 };
 
 struct Report {
@@ -89,6 +110,7 @@ struct Report {
   std::int64_t weightBytesPadded = 0;
   Verification verification;
   std::vector<LayerReport> layers;
+  std::vector<GroupReport> groups;  // in the order of the schedule; they share no layer
   Effort effort;
   std::vector<std::string> hostOperators;
   std::vector<std::string> notModelled;

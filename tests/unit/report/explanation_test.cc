@@ -29,6 +29,18 @@ Explanation whole() {
                 .whatIf = {{Resource::DdrRead, Cycles(900)}, {Resource::Compute, Cycles(910)}},
                 .spills = {{"x", "conv", {"sum", "pool"}, Bytes(64), "no room"},
                            {"y", "", {"pool"}, Bytes(65), "no rows"}},
+                .tiling = ExplainedTiling{.taken = true,
+                                          .alone = Cycles(1200),
+                                          .tiled = Cycles(1100),
+                                          .why = "no room",
+                                          .groups = {{.first = "conv",
+                                                      .last = "concat",
+                                                      .layers = 2,
+                                                      .tiles = 5,
+                                                      .alone = Cycles(120),
+                                                      .tiled = std::nullopt,
+                                                      .kept = Bytes(66),
+                                                      .weightsAgain = Bytes(67)}}},
                 .layers = {}};
   ExplainedLayer layer;
   layer.name = "conv";

@@ -52,6 +52,10 @@ Report wholeReport() {
   report.layers[1].boundBy.reset();
   report.layers[1].density.reset();
   report.layers[1].imbalance.reset();
+  for (std::size_t i = 0; i < 2; ++i)
+    report.layers[i].steps = {
+        {static_cast<std::int64_t>(i), 31, 32, Cycles(33), Cycles(34), Cycles(35)}};
+  report.groups = {{0, 1, 41, Cycles(42), Cycles(43), Cycles(44), Bytes(45), Bytes(46)}};
   return report;
 }
 
@@ -83,6 +87,8 @@ const std::set<std::string> kDerived = {pointerTo({"time", "seconds"}),
                                         pointerTo({"bounds", "efficiency"}),
                                         pointerTo({"work", "macsDense"}),
                                         pointerTo({"work", "macsPadded"}),
+                                        pointerTo({"groups", "0", "first"}),
+                                        pointerTo({"groups", "0", "last"}),
                                         pointerTo({"layers", "0", "closedFormError"}),
                                         pointerTo({"layers", "0", "efficiency"}),
                                         pointerTo({"layers", "1", "closedFormError"}),

@@ -51,6 +51,28 @@ TEST(MakeReport, CyclesOfALayerAreWhatItsStepsAdd) {
   EXPECT_EQ(report.layers[1].end, Cycles(62));
 }
 
+TEST(MakeReport, LayersByTurnsAreAGroupWhoseTilesAreTold) {
+  Program program = twoConvsProgram();
+  program.steps = {LayerId(0u), LayerId(1u), LayerId(0u), LayerId(1u)};
+  program.tensors[1].slices[0].ring = 2;
+  SimulateResult run = twoConvsRun();
+  run.stepEnd = {Cycles(20), Cycles(30), Cycles(25), Cycles(60)};
+  const Report report = makeReport(twoConvs(), program, paperLike(1, 2), run);
+  ASSERT_EQ(report.groups.size(), 1u);
+  const GroupReport& group = report.groups[0];
+  EXPECT_EQ(group.tiles, 2);
+  EXPECT_EQ(group.cycles, report.cycles);
+  EXPECT_EQ(group.kept, Bytes(4 * 4 * 8));  // 'y': of its four rows two lie there at once
+  EXPECT_EQ(group.weightsAgain, Bytes(0));
+  ASSERT_EQ(report.layers[1].steps.size(), 2u);
+  EXPECT_EQ(report.layers[1].steps[0].cycles, Cycles(10));
+  EXPECT_EQ(report.layers[1].steps[1].tile, 1);
+  EXPECT_EQ(report.layers[1].steps[1].cycles, Cycles(30));
+  EXPECT_EQ(report.layers[1].steps[1].end, Cycles(60));
+  // Of the first layer's slices all are of its first step.
+  EXPECT_EQ(report.layers[0].steps[0].start, report.layers[0].start);
+}
+
 TEST(MakeReport, LayerIsBoundByTheResourceWhoseBusiestEngineWorkedLongest) {
   const Report report = smallReport();
   EXPECT_EQ(report.layers[0].boundBy, Resource::DdrRead);  // 28 of 48 cycles; the core worked 16

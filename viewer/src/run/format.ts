@@ -38,6 +38,28 @@ export interface GraphJson {
   outputs: { name: string; tensor: number }[];
 }
 
+/** Some rows of a layer that is tiled depth-wise; docs/report.md. */
+export interface StepJson {
+  tile: number;
+  firstRow: number;
+  rows: number; // 0: nobody knows
+  cycles: number;
+  start: number;
+  end: number;
+}
+
+/** Layers that are computed tile by tile, by turns. */
+export interface GroupJson {
+  firstLayer: number;
+  lastLayer: number;
+  tiles: number;
+  cycles: number;
+  start: number;
+  end: number;
+  keptBytes: number;
+  weightsAgainBytes: number;
+}
+
 /** One row of the report's layer table; docs/report.md. */
 export interface LayerJson {
   name: string;
@@ -68,6 +90,7 @@ export interface LayerJson {
   inputsToCoresBytes?: number;
   busyCycles?: Record<string, number>;
   cores: number;
+  steps?: StepJson[];
   [more: string]: unknown;
 }
 
@@ -82,8 +105,39 @@ export interface ReportJson {
   work: { macsDense: number; macsExecuted: number; macsPadded: number };
   verification: { ran: boolean; matches: boolean; tensorsCompared: number; bytesCompared: number; mismatches: number };
   layers: LayerJson[];
+  groups?: GroupJson[];
   hostOperators: string[];
   notModelled: string[];
+}
+
+export interface MappingJson {
+  split: string;
+  cut: string;
+  streams: string[];
+  loops: string;
+}
+
+/** What explain.json says of a layer; docs/explain.md. */
+export interface ExplainedLayerJson {
+  mapping: MappingJson | null;
+  tried: number;
+  alternatives: { mapping: MappingJson; closedFormCycles: number; losesCycles: number; boundBy: string }[];
+  noAlternatives: string;
+  bytes: { what: string; movedBytes: number; neededBytes: number; why: string[] }[];
+}
+
+export interface ExplainedGroupJson {
+  first: string;
+  last: string;
+  layers: number;
+  tiles: number;
+  aloneCycles: number | null;
+  tiledCycles: number | null;
+}
+
+export interface ExplanationJson {
+  tiling: { taken: boolean; aloneCycles: number | null; tiledCycles: number | null; why: string; groups: ExplainedGroupJson[] } | null;
+  layers: ExplainedLayerJson[];
 }
 
 export interface BlockJson {
@@ -139,8 +193,10 @@ export interface TimelineJson {
   report: ReportJson;
   asm: string;
   whatIf?: { resource: string; cycles: number }[];
+  explanation?: ExplanationJson;
   instructions: {
     layer: RolledJson;
+    tile?: RolledJson; // of the layer's group
     resource: RolledJson;
     mnemonic: RolledJson;
     bytes: RolledJson;

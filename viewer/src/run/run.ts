@@ -1,5 +1,6 @@
 // One run: everything that the page knows of it. Built from the file once; views only read it.
-import { type BlockJson, type DeviceJson, type GraphJson, type LayerJson, type ReportJson, type TimelineJson, refusal } from "./format";
+import { type BlockJson, type DeviceJson, type ExplanationJson, type GraphJson, type LayerJson, type ReportJson, type TimelineJson, refusal } from "./format";
+import { bandsOf, type Band, groupsOf, type Group } from "./groups";
 import { Rolled, unrolled, unrolledWide } from "./rolled";
 import { Track } from "./track";
 
@@ -54,6 +55,12 @@ export class Run {
   readonly graph: GraphJson;
   readonly report: ReportJson;
   readonly layers: Layer[];
+  /** Layers that are computed tile by tile. */
+  readonly groups: Group[];
+  /** What completes the run, stretch by stretch: each layer, or each step of those in groups. */
+  readonly bands: Band[];
+  /** What explain.json says; null in a file without it. */
+  readonly explanation: ExplanationJson | null;
   readonly tracks: Track[];
   readonly slices: number;
   readonly instructions: Instructions;
@@ -94,6 +101,9 @@ export class Run {
       done += layer.cycles;
       return { ...layer, index, from, to: done };
     });
+    this.groups = groupsOf(json.report);
+    this.bands = bandsOf(this.layers, this.groups);
+    this.explanation = json.explanation ?? null;
   }
 
   mnemonicOf(leaf: number): string {

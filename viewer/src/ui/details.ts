@@ -4,6 +4,7 @@ import type { SliceRef } from "../run/run";
 import type { App } from "./app";
 import { element } from "./dom";
 import { Words } from "./panel_parts";
+import { groupPanel } from "./panels_tiles";
 import { blockPanel, layerPanel, momentPanel, placeText as placeOfBlock, tensorPanel } from "./panels_network";
 import { enginePanel, instructionPanel, lockPanel, slicePanel, tilePanel } from "./panels_program";
 import type { Change, Selection } from "./state";
@@ -44,6 +45,8 @@ export class Details {
         return tilePanel(words, this.app.focus.tile);
       case "engine":
         return enginePanel(words, selection.track);
+      case "group":
+        return groupPanel(words, selection.group, selection.tile, selection.layer);
       case "moment":
         return momentPanel(words, selection.memory, selection.cycle);
     }

@@ -22,6 +22,8 @@ export function selectionText(selection: Selection): string {
       return `tile:${selection.tile.kind}:${selection.tile.row}:${selection.tile.column}`;
     case "engine":
       return `engine:${selection.track}`;
+    case "group":
+      return ["group", selection.group, ...(selection.tile >= 0 ? [selection.tile, ...(selection.layer >= 0 ? [selection.layer] : [])] : [])].join(":");
     case "moment":
       return `moment:${selection.memory.kind}:${selection.memory.row}:${selection.memory.column}:${Math.round(selection.cycle)}`;
   }
@@ -42,6 +44,10 @@ export function parseSelection(text: string): Selection | null {
   if (kind === "slice") {
     const [track, index] = numbers(rest, 2) ?? [];
     return track === undefined || index === undefined ? null : { kind, track, index };
+  }
+  if (kind === "group") {
+    const [group, tile = -1, layer = -1] = numbers(rest, Math.min(rest.length, 3)) ?? [];
+    return group === undefined ? null : { kind, group, tile, layer };
   }
   const [value] = numbers(rest, 1) ?? [];
   if (value === undefined) return null;

@@ -1,5 +1,6 @@
 // The keys of a run's page.
 import { type Executions, executionsOf, executionsOfLeaf, executionsOfLock } from "../run/executions";
+import { stepsOf, stretchOfSteps } from "../run/groups";
 import type { App } from "./app";
 import { type Entry, KeyBoard, type Keyed } from "./key_board";
 import { TITLES, type ViewId } from "./state";
@@ -94,6 +95,7 @@ export function selectedStretch(app: App): { from: number; to: number } | null {
     return track ? { from: track.ready(focus.slice.index), to: track.end(focus.slice.index) } : null;
   }
   const { selection } = app.store.state;
+  if (focus.group >= 0) return stretchOfSteps(stepsOf(run, focus.group, focus.groupTile, focus.layer));
   if (focus.lock >= 0) return stretchOf(executionsOfLock(run, focus.lock));
   if (selection?.kind === "instruction") return stretchOf(executionsOfLeaf(run, selection.leaf));
   if (selection?.kind === "engine") return stretchOf(executionsOf(run, () => true, [selection.track]));

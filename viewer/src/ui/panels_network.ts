@@ -10,6 +10,8 @@ import { spillsOf } from "../run/spills";
 import { element } from "./dom";
 import { bytes, count, kibibytes, macs, percent, signed } from "./numbers";
 import { addGain, barRow, barTable, List, waitRows, type Words } from "./panel_parts";
+import { mappingOf } from "./panel_mapping";
+import { stepsOfLayer } from "./panels_tiles";
 import { type Memory as MemoryId, producerOf } from "./state";
 
 const NAMED = 6; // layers of a block
@@ -31,9 +33,10 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   list.add("cores", `${layer.cores} of ${run.device.rows * run.device.columns}`);
   if (layer.macs > 0) list.add("work", `${macs(layer.macs)} needed${layer.macsExecuted > layer.macs ? `, ${percent(layer.macsExecuted / layer.macs - 1)} more for padding` : ""}`);
   if (layer.density != null && layer.density < 1) list.add("weights", `${percent(layer.density)} of the blocks kept`);
+  const steps = stepsOfLayer(words, layer, list);
   return [
     element("h2", { textContent: layer.name }), list.root, ...busyAndWaits(layer, words), element("h3", { textContent: "Bytes: moved against needed" }), bytesOf(words, layer),
-    element("h3", { textContent: "What it would gain" }), gainsOfLayer(words, layer), words.views(["timeline", "path", "memory", "graph", "layers", "asm"]),
+    element("h3", { textContent: "What it would gain" }), gainsOfLayer(words, layer), ...mappingOf(words, layer), ...steps, words.views(["timeline", "path", "memory", "graph", "layers", "asm"]),
   ];
 }
 
@@ -64,7 +67,9 @@ function busyAndWaits(layer: Layer, { app }: Words): Node[] {
 }
 
 /** Why bytes go more than once: the cuts of the split that send them anew. */
-function reasonFor(layer: Layer, what: "weights" | "inputs"): string {
+function reasonFor(run: Run, layer: Layer, what: "weights" | "inputs"): string {
+  const explained = run.explanation?.layers[layer.index]?.bytes.find((bytes) => bytes.what === `${what} over wires`);
+  if (explained?.why.length) return `: ${explained.why.join("; ")}`;
   const cuts = layer.split.split(", ").filter((part) => (what === "weights" ? /^(W\/(?!1\b)|H\/(?!1\b)|H cut|W cut)|chunk|band/ : /^\d+ pass|C\/(?!1\b)/).test(part) && part !== "1 pass");
   return cuts.length ? `: the split has ${cuts.join(", ")}` : "";
 }
@@ -79,8 +84,8 @@ function bytesOf(words: Words, layer: Layer): HTMLElement {
     list.add(name, `${bytes(amount)} for ${bytes(needed)} needed${times >= AGAIN ? `, ${times.toFixed(1)} times${reason}` : ""}`);
   };
   const inputs = operator?.inputs ?? [];
-  moved("weights", Number(layer["weightsToCoresBytes"] ?? 0), layer.weightBytes, reasonFor(layer, "weights"));
-  moved("inputs", Number(layer["inputsToCoresBytes"] ?? 0), inputBytesOf(run, layer), reasonFor(layer, "inputs"));
+  moved("weights", Number(layer["weightsToCoresBytes"] ?? 0), layer.weightBytes, reasonFor(run, layer, "weights"));
+  moved("inputs", Number(layer["inputsToCoresBytes"] ?? 0), inputBytesOf(run, layer), reasonFor(run, layer, "inputs"));
   moved("output", layer.coreToMemtileBytes, operator ? sizeOf(run, operator.output) : 0, "");
   if (layer.ddrReadBytes || layer.ddrWriteBytes) list.add("DDR", `${bytes(layer.ddrReadBytes)} read, ${bytes(layer.ddrWriteBytes)} written`);
   const { read, early } = prefetchOf(run)[layer.index] ?? { read: 0, early: 0 };
@@ -179,7 +184,7 @@ export function momentPanel(words: Words, { kind, row, column }: MemoryId, cycle
   const { peak } = memory.occupancy;
   const isPeak = cycle >= peak.from && cycle < peak.to;
   const list = new List();
-  list.add(isPeak ? "peak" : "at", `cycle ${count(cycle)}`);
+  list.add(isPeak ? "peak" : "at", isPeak ? `from cycle ${count(peak.from)} to ${count(peak.to)}` : `cycle ${count(cycle)}`);
   list.add("taken", `${kibibytes(boxes.reduce((sum, box) => sum + box.size, 0))} in ${boxes.length} blocks${isPeak ? `; ${kibibytes(peak.bytes)} without what shares bytes` : ""}`);
   list.add("of", kibibytes(memory.capacity));
   const rows = boxes.map((box) => barRow(words.link(boxName(run, box), { kind: "block", block: box.block }), box.size / Math.max(1, boxes[0]?.size ?? 1), "var(--accent)", kibibytes(box.size), roleText(run, box)));

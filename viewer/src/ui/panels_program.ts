@@ -2,7 +2,7 @@
 import { leavesOnPath } from "../run/critical_path";
 import { executionsOf, executionsOfLeaf, tensorMovedBy } from "../run/executions";
 import { laneName, lockText, trackName } from "../run/names";
-import type { SliceRef } from "../run/run";
+import type { Run, SliceRef } from "../run/run";
 import { hadNothing, letGoBy, STALLS, waitParts } from "../run/stalls";
 import type { Track } from "../run/track";
 import { leadsTo, otherEndsOf } from "../run/transfers";
@@ -102,13 +102,34 @@ export function lockPanel(words: Words, lock: number): Node[] {
   if (nothing) list.add("nothing to send", `${words.app.duration(nothing)}: there was no output yet, which holds up nobody`);
   const parts: Node[] = [element("h2", { textContent: `Lock ${run.locks.index[lock]}` }), list.root];
   if (!total && !nothing) return [...parts, words.faint("Nobody ever waited for it.")];
-  const items = waits.slice(0, LONGEST).filter(({ cycles }) => cycles > 0).map(({ at, cycles }) => element("li", {}, words.link(`${count(cycles)} cycles at ${count((run.tracks[at.track] as Track).start(at.index))}`, { kind: "slice", ...at })));
+  const items = together(run, waits.filter(({ cycles, isIdle }) => cycles > 0 && isIdle === !total)).slice(0, LONGEST).map(({ at, cycles, start, engines }) => {
+    const others = engines > 1 ? ` and ${engines - 1} more` : "";
+    return element("li", {}, words.link(`${count(cycles)} cycles at ${count(start)}: ${trackName(run, run.tracks[at.track] as Track)}${others}`, { kind: "slice", ...at }));
+  });
   return [...parts, element("h3", { textContent: "Longest waits for it" }), element("ol", {}, ...items)];
 }
 
+/** Engines that meet in one transfer wait for the same: one entry for all whose waits are as long and end at the same time. */
+function together(run: Run, waits: readonly Waited[]): (Waited & { start: number; engines: number })[] {
+  const found = new Map<string, Waited & { start: number; engines: number }>();
+  for (const wait of waits) {
+    const start = (run.tracks[wait.at.track] as Track).start(wait.at.index);
+    const known = found.get(`${wait.cycles} ${start}`);
+    if (known) known.engines++;
+    else found.set(`${wait.cycles} ${start}`, { ...wait, start, engines: 1 });
+  }
+  return [...found.values()];
+}
+
+interface Waited {
+  at: SliceRef;
+  cycles: number;
+  isIdle: boolean;
+}
+
 /** Of all engines that waited for it: the one that acquires it, and those at the other ends of its transfers. */
-function waitsFor({ app }: Words, lock: number): { at: SliceRef; cycles: number; isIdle: boolean }[] {
-  const waits: { at: SliceRef; cycles: number; isIdle: boolean }[] = [];
+function waitsFor({ app }: Words, lock: number): Waited[] {
+  const waits: Waited[] = [];
   for (const track of app.run.tracks) for (let i = 0; i < track.size; i++) if (track.lock(i) === lock) waits.push({ at: { track: track.index, index: i }, cycles: track.start(i) - track.ready(i), isIdle: hadNothing(app.run, track, i) });
   return waits.sort((a, b) => b.cycles - a.cycles);
 }

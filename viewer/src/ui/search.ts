@@ -1,4 +1,5 @@
 // Finds layers, tensors, locks, memory by address, and instructions, from what one types.
+import { groupName, rowsText, stepsOf } from "../run/groups";
 import { memtilesOf } from "../run/memtiles";
 import { layerName, lockName, lockText, tensorName, trackName } from "../run/names";
 import type { Run } from "../run/run";
@@ -20,7 +21,7 @@ const lowered = new WeakMap<Run, string[]>();
 /**
  * At most `most` hits. Every word must occur. "lock 3" finds the locks with that number, "0x1a40" the memory that holds the
  * address, "core 2,1", "memtile 2" and "wire row0" tiles and engines, "spill" the tensors that go to DDR for want of room,
- * anything else names: layers first, then tensors, then lines of asm.
+ * "group 2", "tile 3" and "conv1_1 tile 3" layers that are computed tile by tile, anything else names: layers first, then tensors, then lines of asm.
  */
 export function search(run: Run, query: string, most: number): Hit[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -32,6 +33,7 @@ export function search(run: Run, query: string, most: number): Hit[] {
   findEngines(run, words, hits, most);
   findSpills(run, words, hits, most);
   findLocks(run, words, hits, most);
+  findTiles(run, words, hits, most);
   for (const layer of run.layers) {
     if (!room()) return hits;
     if (found(`layer ${layer.name} ${layer.op} ${layer.boundBy ?? ""}`.toLowerCase()))
@@ -90,6 +92,33 @@ function findSpills(run: Run, words: string[], hits: Hit[], most: number) {
     const text = tensorName(run, tensor);
     if (hits.length < most && others.every((other) => text.toLowerCase().includes(other)))
       hits.push({ selection: { kind: "tensor", tensor }, kind: "spill", text, note: `${bytes(size)}, ${count(onPath)} cycles of the critical path` });
+  }
+}
+
+/** The number behind the word, from 1, or 0: "tile 3". */
+const numberBehind = (words: string[], word: string): number => {
+  const at = words.indexOf(word);
+  return at < 0 ? 0 : Number(/^\d+$/.exec(words[at + 1] ?? "")?.[0] ?? 0);
+};
+
+// Groups, tiles of them, and of layers that are named their steps.
+function findTiles(run: Run, words: string[], hits: Hit[], most: number) {
+  const plain = words.map((word) => (word === "tiles" || word === "groups" ? word.slice(0, -1) : word));
+  if (!plain.includes("tile") && !plain.includes("group")) return;
+  const [group, tile] = [numberBehind(plain, "group"), numberBehind(plain, "tile")];
+  const names = plain.filter((word, k) => word !== "tile" && word !== "group" && !(/^\d+$/.test(word) && (plain[k - 1] === "tile" || plain[k - 1] === "group")));
+  const put = (hit: Hit) => void (hits.length < most && hits.push(hit));
+  for (const of of run.groups) {
+    if (group && of.index !== group - 1) continue;
+    const name = groupName(run, of.index);
+    if (!names.length && !tile) put({ selection: { kind: "group", group: of.index, tile: -1, layer: -1 }, kind: "group", text: name, note: `group ${of.index + 1}, ${of.tiles} tiles` });
+    if (!plain.includes("tile")) continue;
+    for (const step of names.length ? stepsOf(run, of.index, tile - 1) : []) {
+      const layer = layerName(run, step.layer);
+      if (names.every((word) => layer.toLowerCase().includes(word))) put({ selection: { kind: "group", group: of.index, tile: step.tile, layer: step.layer }, kind: "tile", text: `${layer}, tile ${step.tile + 1}`, note: rowsText(step) });
+    }
+    for (let t = tile ? tile - 1 : 0; !names.length && t < (tile || of.tiles) && t < of.tiles; t++)
+      put({ selection: { kind: "group", group: of.index, tile: t, layer: -1 }, kind: "tile", text: `tile ${t + 1} of ${of.tiles}`, note: name });
   }
 }
 

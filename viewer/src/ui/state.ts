@@ -1,4 +1,5 @@
 // What the page shows, in one place: plain values that the address holds, so that a link brings another reader to the same sight.
+import { stepsOf } from "../run/groups";
 import type { Run, SliceRef, Stretch } from "../run/run";
 import { type PageState, StateStore } from "./store";
 
@@ -24,6 +25,8 @@ export type Selection =
   | { kind: "lock"; lock: number }
   | { kind: "tile"; tile: Tile }
   | { kind: "engine"; track: number }
+  /** Layers that are computed tile by tile: all, one tile of them, or one layer's step in it; -1: all. */
+  | { kind: "group"; group: number; tile: number; layer: number }
   /** What lies in a memory at a cycle. */
   | { kind: "moment"; memory: Memory; cycle: number };
 
@@ -63,9 +66,12 @@ export interface Focus {
   block: number;
   lock: number;
   tile: Tile | null;
+  /** Of layers that are computed tile by tile: which, and which of their tiles. */
+  group: number;
+  groupTile: number;
 }
 
-const NOTHING: Focus = { slice: null, track: -1, leaf: -1, line: -1, layer: -1, tensor: -1, block: -1, lock: -1, tile: null };
+const NOTHING: Focus = { slice: null, track: -1, leaf: -1, line: -1, layer: -1, tensor: -1, block: -1, lock: -1, tile: null, group: -1, groupTile: -1 };
 
 /** Layer that makes the tensor, or -1. */
 export const producerOf = (run: Run, tensor: number): number => run.graph.operators.findIndex((op) => op.output === tensor);
@@ -109,6 +115,10 @@ export function focusOf(run: Run, selection: Selection | null): Focus {
       return { ...NOTHING, tile: selection.tile };
     case "engine":
       return run.tracks[selection.track] ? { ...NOTHING, track: selection.track, tile: tileOfTrack(run, selection.track) } : NOTHING;
+    case "group": {
+      const { group, tile, layer } = selection;
+      return stepsOf(run, group, tile, layer).length ? { ...NOTHING, layer, group, groupTile: tile } : NOTHING;
+    }
     case "moment": {
       const { kind, row, column } = selection.memory;
       return kind === "ddr" ? NOTHING : { ...NOTHING, tile: { kind, row, column } };

@@ -4,6 +4,7 @@ import { waitsOf } from "../run/layer_waits";
 import { resourcesOnPath } from "../run/resources_on_path";
 import type { Layer, Run } from "../run/run";
 import { tensorName } from "../run/names";
+import { groupName } from "../run/groups";
 import { spillsOf } from "../run/spills";
 import { STALLS } from "../run/stalls";
 import type { App } from "./app";
@@ -23,7 +24,7 @@ export function summary(app: App): Node[] {
     parts.push(heading(app, "On the critical path", "path"), resources(app), heading(app, "Cores wait for", "mesh"), coreWaits(app));
     if (run.layers.length > 1) parts.push(heading(app, "Layers that take longest", "layers"), largestLayers(app));
   }
-  parts.push(...spills(app), heading(app, "The array", "mesh"), array(run), ...outside(run));
+  parts.push(...spills(app), ...tiling(app), heading(app, "The array", "mesh"), array(run), ...outside(run));
   parts.push(element("p", { className: "faint", textContent: "Click a slice, a layer, a tile, a tensor or a line of asm: every view then shows what belongs to it, and what it waited for stands here." }));
   return parts;
 }
@@ -89,6 +90,23 @@ function spills(app: App): Node[] {
   const path = all.reduce((sum, { onPath }) => sum + onPath, 0);
   const words = `${all.length} ${all.length === 1 ? "tensor" : "tensors"}, ${bytes(total)}: ${percent(path / run.makespan)} of the critical path${all.length > SPILLS ? `; the ${SPILLS} costliest` : ""}`;
   return [heading(app, "Spilled to DDR", "memory"), element("p", { className: "faint", textContent: words }), element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows))];
+}
+
+/** Layers that are computed tile by tile, or that were tried so. */
+function tiling(app: App): Node[] {
+  const { run } = app;
+  const explained = run.explanation?.tiling;
+  if (!run.groups.length && !explained) return [];
+  const parts: Node[] = [heading(app, run.groups.length ? "Computed tile by tile" : "Not computed tile by tile", "timeline")];
+  if (explained) parts.push(element("p", { className: "faint", textContent: `${explained.why.charAt(0).toUpperCase()}${explained.why.slice(1)}.` }));
+  const rows = run.groups.map((group) => {
+    const name = groupName(run, group.index);
+    const link = button(name, name, () => app.select({ kind: "group", group: group.index, tile: -1, layer: -1 }));
+    link.className = "link";
+    return barRow(link, group.cycles / run.makespan, "var(--accent)", `${group.tiles} tiles`, `${percent(group.cycles / run.makespan)} of the run; ${bytes(group.keptBytes)} between them are nowhere whole`);
+  });
+  if (rows.length) parts.push(barTable(["layers", "of the run"], rows));
+  return parts;
 }
 
 function largestLayers(app: App): HTMLElement {

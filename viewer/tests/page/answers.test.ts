@@ -86,7 +86,7 @@ describe("of one run", () => {
     expect(await opened.page.innerText("#details h2")).toMatch(/^Memtile \d$/);
     const peak = (await opened.page.innerText(".memory-peak")).replace("Peak ", "");
     const text = await said();
-    expect(text).toContain("peak cycle");
+    expect(text).toContain("peak from cycle");
     expect(text).toContain(peak);
     await opened.page.click("#details .figures-table .link");
     await settle(opened.page);

@@ -370,6 +370,36 @@ describe("rows of the timeline", () => {
   });
 });
 
+describe("longest waits for a lock", () => {
+  it("are told once each, with who waited, though all ends of a transfer wait for the same", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"));
+    await page.keyboard.press("/");
+    await page.keyboard.type("lock");
+    await page.keyboard.press("Enter");
+    await settle(page);
+    const items = await page.locator("#details ol li").allInnerTexts();
+    expect(items.length).toBeGreaterThan(1);
+    const when = items.map((text) => /^[\d,]+ cycles at [\d,]+: (core|wire|memtile|sequencer) /.exec(text)?.[0] ?? `no engine in '${text}'`);
+    expect(when.filter((text) => text.startsWith("no engine"))).toEqual([]);
+    expect(new Set(when.map((text) => text.split(":")[0])).size).toBe(items.length);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("the peak of a memory", () => {
+  it("has one time: the picture's is where the panel's begins", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=memory&lower=none");
+    const told = await page.evaluate(() => /at cycle ([\d,]*\d)/.exec(window.heddlePage.viewOf("memory").table().caption)?.[1]);
+    await page.keyboard.press("m");
+    await settle(page);
+    expect(told).toBeTruthy();
+    expect(await page.innerText("#details dl")).toContain(`from cycle ${told}`);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
 describe("a program whose steps are not the layers in order", () => {
   it("opens in every view, with its sections under their layers", async () => {
     const { page, faults } = await open(pageOf("steps"), "#view=timeline&lower=layers");

@@ -37,11 +37,11 @@ export function lookOf(run: Run, theme: Theme, colour: Colour, layer: Layer, lon
 /** Colours from 0 to 1 for a legend: the longest layer, or the worst efficiency, at 1. */
 export const rampOf = (theme: Theme, colour: Colour, share: number): string => css(colour === "efficiency" ? heat(theme, share, WASTE) : heat(theme, share));
 
-// Relative luminance as WCAG has it; the text that contrasts more.
+// Relative luminance as WCAG has it; the text that contrasts more: at least 4.58 to 1, which greyer ones would miss on middling grounds.
 function legibleOn(rgb: Rgb): string {
   const [r, g, b] = rgb.map((v) => (v <= 10 ? v / 3294 : ((v / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
   const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return luminance > 0.19 ? "#101214" : "#f4f5f6";
+  return luminance > 0.179 ? "#000000" : "#ffffff";
 }
 
 /** Of the bar below a node, which says the same as its colour. */

@@ -3,10 +3,11 @@ import type { Painter } from "../../paint/painter";
 import { memtilesOf } from "../../run/memtiles";
 import { layerName } from "../../run/names";
 import type { BlockJson } from "../../run/format";
-import type { Layer, Run } from "../../run/run";
+import type { Band } from "../../run/groups";
+import type { Run } from "../../run/run";
 import type { App } from "../../ui/app";
 import { button, element } from "../../ui/dom";
-import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands, type Users } from "../../ui/layer_bands";
+import { BAND_HEIGHT, bandAtCycle, bandTip, paintBands, selectionOfBand, type Users } from "../../ui/layer_bands";
 import { count, kibibytes } from "../../ui/numbers";
 import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
@@ -120,11 +121,11 @@ export class MemoryView extends CanvasView {
     const { app } = this;
     const strip = this.stripAt(y);
     const box = strip && x > GUTTER ? boxAt(strip, this.time, TOP - this.scroll, x, y) : null;
-    const layer = this.layerAt(x, y);
-    this.canvas.style.cursor = isOnBar(this.bar, x, y) ? cursorAt(app, this.bar, x) : box || layer || (strip && x < GUTTER) ? "pointer" : y >= OVERVIEW && y < BANDS && x > GUTTER ? "col-resize" : "default";
+    const band = this.bandAt(x, y);
+    this.canvas.style.cursor = isOnBar(this.bar, x, y) ? cursorAt(app, this.bar, x) : box || band || (strip && x < GUTTER) ? "pointer" : y >= OVERVIEW && y < BANDS && x > GUTTER ? "col-resize" : "default";
     if (box && strip) app.tip.show(event, boxTip(app, strip, box));
     else if (strip && x > GUTTER) app.tip.show(event, fillTip(app, strip, this.time, x, y - TOP + this.scroll));
-    else if (layer) app.tip.show(event, bandTip(app, layer));
+    else if (band) app.tip.show(event, bandTip(app, band));
     else if (y < OVERVIEW && x > GUTTER) app.tip.show(event, this.overviewTip(x));
     else app.tip.hide();
   }
@@ -178,9 +179,9 @@ export class MemoryView extends CanvasView {
     return y < TOP || y >= this.bottom ? null : (this.strips.find((strip) => at >= strip.top && at < strip.top + strip.height) ?? null);
   }
 
-  private layerAt(x: number, y: number): Layer | null {
+  private bandAt(x: number, y: number): Band | null {
     if (x < GUTTER || y < BANDS || y >= TOP) return null;
-    return layerAtCycle(this.app.run, this.time.cycle(x));
+    return bandAtCycle(this.app.run, this.time.cycle(x));
   }
 
   private scrollTo(scroll: number): void {
@@ -192,9 +193,9 @@ export class MemoryView extends CanvasView {
 
   private click(x: number, y: number): void {
     const { app } = this;
-    const layer = this.layerAt(x, y);
+    const band = this.bandAt(x, y);
     const strip = this.stripAt(y);
-    if (layer) app.select({ kind: "layer", layer: layer.index });
+    if (band) app.select(selectionOfBand(band));
     else if (strip && x < GUTTER) app.store.setOption("memory.tile", this.strips.length > 1 ? placeKey(strip.memory.place) : "all");
     else if (strip) {
       const box = boxAt(strip, this.time, TOP - this.scroll, x, y);

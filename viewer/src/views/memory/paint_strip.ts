@@ -25,6 +25,7 @@ export interface Lit {
 }
 
 const [DIMMED, DIMMED_IN_THE_DARK] = [0.22, 0.15]; // of a colour, so that faint words on it can be read
+const BRIGHT = 0.82; // of a box's own colour; the rest is the ground's
 const LEAST_LABEL = 20; // pixels
 const LEAST_ABOVE = 30; // pixels over the box that lies on another
 
@@ -86,7 +87,7 @@ export class StripPainter {
     const { p } = this;
     const { theme } = p;
     const r = rectangleOf(box, strip, this.time, this.offset);
-    const share = !lightsAny(this.lit) || isLit(this.lit, box) ? 0.82 : theme.dark ? DIMMED_IN_THE_DARK : DIMMED;
+    const share = !lightsAny(this.lit) || isLit(this.lit, box) ? BRIGHT : theme.dark ? DIMMED_IN_THE_DARK : DIMMED;
     const fill = (s: number) => css(mix(theme.laneRgb, colourOf(box), s));
     p.rect(r.x, r.y, r.width, r.height, fill(share));
     // Ping and pong, or the rows of a ring: every second place is a shade paler.
@@ -128,8 +129,14 @@ export class StripPainter {
     const two = r.height >= 27 && textWidth(size, { size: 10 }) <= room;
     const middle = isAbove ? r.y + 9 : r.y + r.height / 2 - (two ? 6 : 0);
     const x = r.x + 4 + (box.depth > 0 ? 2 : 0);
-    if (name.text) p.text(x, middle, name.text, { colour, ...name.style });
-    if (two) p.text(x, middle + 13, size, { colour, size: 10 });
+    // Hatches and the paler places of a ring would run through the words.
+    const isPlain = dimmed || (box.parts === 1 && box.role !== "weights" && !strip.memory.overlaps.some(({ boxes }) => boxes.includes(box)));
+    const write = (y: number, text: string, style: TextStyle) => {
+      if (!isPlain) p.rect(x - 2, y - 6.5, textWidth(text, style) + 4, 13, css(mix(p.theme.laneRgb, colourOf(box), BRIGHT)));
+      p.text(x, y, text, { colour, ...style });
+    };
+    if (name.text) write(middle, name.text, name.style);
+    if (two) write(middle + 13, size, { size: 10 });
   }
 
   private paintFrame(strip: Strip, box: Box): void {

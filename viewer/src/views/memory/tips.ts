@@ -2,6 +2,7 @@
 import type { BlockJson } from "../../run/format";
 import { layerName } from "../../run/names";
 import type { Layer, Run } from "../../run/run";
+import { layerAtCycle } from "../../ui/layer_bands";
 import type { App } from "../../ui/app";
 import { count, kibibytes, percent } from "../../ui/numbers";
 import type { TimeScale } from "../../ui/time_axis";
@@ -14,7 +15,7 @@ const LISTED = 8; // blocks under a point of the curve
 const NAMED = 6; // layers of a block
 
 /** The layer whose band covers the cycle. */
-export const layerWhen = (run: Run, cycle: number): Layer | undefined => run.layers.find((layer) => cycle >= layer.from && cycle < layer.to);
+export const layerWhen = (run: Run, cycle: number): Layer | undefined => layerAtCycle(run, cycle) ?? undefined;
 
 const lowered = (name: string): string => (name === "DDR" ? name : name.charAt(0).toLowerCase() + name.slice(1));
 const hex = (address: number): string => `0x${address.toString(16)}`;

@@ -112,6 +112,6 @@ function paintBusiest(p: Painter, box: Box, figures: MeshFigures, chosenTrack: n
     p.rect(box.x, y - 7, box.width * link.busy, 14, css(link.resource >= 0 ? resourceColour(link.resource) : IDLE, 0.32));
     p.text(box.x + 4, y, fitName(linkName(link), box.width - 128), { bold: chosen, colour: chosen ? p.theme.accent : p.theme.text });
     p.text(box.x + box.width - 78, y, percent(link.busy), { align: "right" });
-    p.text(box.x + box.width - 2, y, `${bytes(link.rate)}/s`, { size: 10, align: "right", colour: p.theme.faint, width: 74 });
+    p.text(box.x + box.width - 2, y, `${bytes(link.rate)}/s`, { size: 10, align: "right", width: 74 });
   });
 }

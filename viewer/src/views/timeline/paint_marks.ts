@@ -32,7 +32,8 @@ export interface Marked {
 const trackOf = (run: Run, at: SliceRef): Track => run.tracks[at.track] as Track;
 const middleOf = (row: Row, y: number): number => y + (row.height - 2) / 2 + 0.5;
 
-export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, part: Part): void {
+/** `layer` >= 0: slices of all others are dimmed, and their words stand on a ground that is nearly the page's. */
+export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, part: Part, layer: number): void {
   for (const row of part.rows) {
     if (row.kind !== "lane") continue;
     const track = run.tracks[row.track] as Track;
@@ -45,7 +46,7 @@ export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, par
       const from = Math.max(GUTTER, scale.x(start));
       const room = Math.min(scale.right, scale.x(track.end(i))) - from - 8;
       if (room < LEAST_WORDS) continue;
-      p.text(from + 4, middle, firstThatFits(wordingsOf(run, track, i), room, SMALL), { ...SMALL, colour: p.theme.onColour });
+      p.text(from + 4, middle, firstThatFits(wordingsOf(run, track, i), room, SMALL), { ...SMALL, colour: layer < 0 || track.layer(i) === layer ? p.theme.onColour : p.theme.text });
     }
   }
 }

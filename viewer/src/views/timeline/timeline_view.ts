@@ -2,13 +2,14 @@
 import type { Painter } from "../../paint/painter";
 import { type Load, loadOf } from "../../run/load";
 import { layerName, trackName } from "../../run/names";
-import type { Layer, SliceRef } from "../../run/run";
+import type { Band } from "../../run/groups";
+import type { SliceRef } from "../../run/run";
 import { waitText } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import { leadsTo } from "../../run/transfers";
 import type { App } from "../../ui/app";
 import { button } from "../../ui/dom";
-import { BAND_HEIGHT, bandTip, layerAtCycle, paintBands } from "../../ui/layer_bands";
+import { BAND_HEIGHT, bandAtCycle, bandsInFocus, bandTip, paintBands, selectionOfBand } from "../../ui/layer_bands";
 import { count, timeNumbers } from "../../ui/numbers";
 import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
@@ -95,7 +96,7 @@ export class TimelineView extends CanvasView {
     const { parts } = lanes;
     for (const part of parts)
       p.clip(0, part.top, this.width, part.height, () => {
-        paintWords(p, marked, part);
+        paintWords(p, marked, part, this.brightLayer);
         if (this.showsPath) paintPath(p, run, scale, part.top, part.top + part.height, (track) => this.laneOf(track));
         paintNames(p, { ...marked, load, chosenTrack: focus.track }, part);
       });
@@ -141,17 +142,23 @@ export class TimelineView extends CanvasView {
     if (event.buttons) return;
     const { app } = this;
     const hit = this.hit(x, y);
-    const layer = hit ? null : this.layerAt(x, y);
+    const band = hit ? null : this.bandAt(x, y);
     const row = this.lanes.at(y);
     const isAxis = y >= this.axisTop && y < this.bandsTop && x > GUTTER;
-    const isLink = hit || layer || (row && (row.kind === "group" || x < GUTTER));
+    const isLink = hit || band || (row && (row.kind === "group" || x < GUTTER));
     this.canvas.style.cursor = isOnBar(this.bar, x, y) ? cursorAt(app, this.bar, x) : isLink ? "pointer" : isAxis ? "col-resize" : "default";
-    const tip = hit ? sliceTip(app, hit, this.scale.cycle(x)) : layer ? bandTip(app, layer) : y < this.axisTop ? LEGEND : row ? rowTip(app.run, row, x < GUTTER) : null;
+    const tip = hit ? sliceTip(app, hit, this.scale.cycle(x)) : band ? bandTip(app, band) : y < this.axisTop ? LEGEND : row ? rowTip(app.run, row, x < GUTTER) : null;
     if (tip) app.tip.show(event, tip);
     else app.tip.hide();
   }
 
   // ---- places ----
+
+  /** The layer beside which all others are dimmed, or -1. */
+  private get brightLayer(): number {
+    const { slice, leaf, layer } = this.app.focus;
+    return slice || leaf >= 0 ? -1 : layer;
+  }
 
   private get scale(): TimeScale {
     return new TimeScale(this.app.store.state.window, GUTTER, Math.max(GUTTER + 1, this.width));
@@ -192,8 +199,8 @@ export class TimelineView extends CanvasView {
     return index < 0 ? null : { track: row.track, index };
   }
 
-  private layerAt(x: number, y: number): Layer | null {
-    return x < GUTTER || y < this.bandsTop || y >= this.top ? null : layerAtCycle(this.app.run, this.scale.cycle(x));
+  private bandAt(x: number, y: number): Band | null {
+    return x < GUTTER || y < this.bandsTop || y >= this.top ? null : bandAtCycle(this.app.run, this.scale.cycle(x));
   }
 
   private laneOf(track: number): { top: number; height: number } | null {
@@ -213,8 +220,8 @@ export class TimelineView extends CanvasView {
       this.selectAt(row.track, this.app.store.state.window.from);
       return;
     }
-    const layer = this.layerAt(x, y);
-    if (layer) this.app.select({ kind: "layer", layer: layer.index });
+    const band = this.bandAt(x, y);
+    if (band) this.app.select(selectionOfBand(band));
     else if (x > GUTTER && y > this.top && y < this.bottom) {
       const hit = this.hit(x, y);
       this.app.selectInSight(hit ? { kind: "slice", ...hit } : null);
@@ -223,7 +230,7 @@ export class TimelineView extends CanvasView {
 
   private zoomTo(x: number, y: number): void {
     const hit = this.hit(x, y);
-    const stretch = hit ? { from: this.trackAt(hit).ready(hit.index), to: this.trackAt(hit).end(hit.index) } : this.layerAt(x, y);
+    const stretch = hit ? { from: this.trackAt(hit).ready(hit.index), to: this.trackAt(hit).end(hit.index) } : this.bandAt(x, y);
     if (stretch) this.app.showStretch(stretch);
   }
 
@@ -302,9 +309,9 @@ export class TimelineView extends CanvasView {
       const track = app.run.tracks[lock >= 0 ? (app.run.locks.consumer[lock] ?? -1) : app.focus.track];
       const row = track && lanes.of(track);
       if (row) lanes.reveal(row);
-    } else if (leaf < 0 && layer >= 0) {
-      const { from, to } = app.run.layers[layer] as Layer;
-      if (to > from) app.reveal({ from, to });
+    } else if (leaf < 0 && (layer >= 0 || app.focus.group >= 0)) {
+      const stretch = bandsInFocus(app);
+      if (stretch && stretch.to > stretch.from) app.reveal(stretch);
     }
   }
 
@@ -321,12 +328,12 @@ export class TimelineView extends CanvasView {
   }
 
   private paintImage(p: Painter, scale: TimeScale, top: number, bottom: number): void {
-    const { run, focus } = this.app;
+    const { run } = this.app;
     const ratio = this.density;
     const width = Math.round(this.width * ratio) - Math.round(GUTTER * ratio);
     const height = Math.round(bottom * ratio) - Math.round(top * ratio);
     if (width <= 0 || height <= 0) return;
     if (!this.image?.fits(run, p, width, height)) this.image = new LaneImage(run, p, ratio, width, height);
-    this.image.paint(p, this.lanes, scale.window, focus.slice || focus.leaf >= 0 ? -1 : focus.layer, top, this.app.waits);
+    this.image.paint(p, this.lanes, scale.window, this.brightLayer, top, this.app.waits);
   }
 }

@@ -1,0 +1,96 @@
+// Layers that are computed tile by tile: found, selected, seen above the timeline, and explained.
+import { describe, expect, it } from "vitest";
+import { addressed, open, pageOf, reportOf, settle, useBrowser } from "./tab";
+
+useBrowser();
+
+describe("tiles", () => {
+  it("are found by search, say their rows and cycles, and F goes to them", async () => {
+    const report = reportOf("tiled");
+    const layer = report.layers.find(({ name }) => name === "b1_1")!;
+    const step = layer.steps![1]!;
+    const { page, faults } = await open(pageOf("tiled"));
+    await page.keyboard.press("/");
+    await page.keyboard.type("b1_1 tile 2");
+    await page.keyboard.press("Enter");
+    await settle(page);
+    const said = (await page.innerText("#details")).replace(/\s+/g, " ");
+    expect(said).toContain("b1_1, tile 2");
+    expect(said).toContain(`rows ${step.firstRow}–${step.firstRow + step.rows - 1}`);
+    expect(said).toContain(`${step.cycles.toLocaleString("en")} cycles`);
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.keyboard.press("f");
+    await settle(page);
+    const window_ = await page.evaluate(() => window.heddle.store.state.window);
+    expect(window_.from).toBeLessThan(step.start);
+    expect(window_.to).toBeGreaterThan(step.end);
+    expect(window_.to - window_.from).toBeLessThan(2 * (step.end - step.start));
+    // The address brings back the same selection.
+    await addressed(page);
+    expect(page.url()).toContain(encodeURIComponent("group:0:1:2"));
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("have a band each above the timeline; a click selects the step that runs there", async () => {
+    const report = reportOf("tiled");
+    const { page, faults } = await open(pageOf("tiled"), "#view=timeline&lower=none");
+    const at = await page.evaluate(() => {
+      const { run } = window.heddle;
+      const canvas = document.querySelector(".view-timeline canvas")!.getBoundingClientRect();
+      const bands = window.heddle.run.bands.filter(({ group, layer }) => group === 0 && layer === 2);
+      const x = (cycle: number) => canvas.left + 176 + ((cycle - window.heddle.store.state.window.from) / (window.heddle.store.state.window.to - window.heddle.store.state.window.from)) * (canvas.width - 176);
+      return { end: run.bands[run.bands.length - 1]!.to, x: x((bands[2]!.from + bands[2]!.to) / 2), top: canvas.top };
+    });
+    expect(at.end).toBe(report.time.cycles);
+    for (let y = at.top + 40; y < at.top + 140; y += 6) {
+      await page.mouse.click(at.x, y);
+      await settle(page);
+      if ((await page.evaluate(() => window.heddle.store.state.selection?.kind)) === "group") break;
+    }
+    expect(await page.evaluate(() => window.heddle.store.state.selection)).toEqual({ kind: "group", group: 0, tile: 2, layer: 2 });
+    expect((await page.innerText("#details h2")).trim()).toBe("b1_1, tile 3");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("stand in the panel of their layer, and the group's panel and the summary say why", async () => {
+    const report = reportOf("tiled");
+    const { page, faults } = await open(pageOf("tiled"));
+    const said = async () => (await page.innerText("#details")).replace(/\s+/g, " ");
+    expect(await said()).toContain("Computed tile by tile These groups were asked for");
+    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 2 }));
+    await settle(page);
+    expect(await said()).toContain("in 3 tiles by turns with conv1, pool1, b1_2");
+    expect(await said()).toContain("3 times: once for each tile");
+    await page.click('#details button:has-text("in 3 tiles")');
+    await settle(page);
+    const group = report.groups![0]!;
+    expect(await said()).toContain(`${group.cycles.toLocaleString("en")} cycles`);
+    expect(await said()).toMatch(/price \d.* of weights read again, for tiles after the first/);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("how a layer is mapped", () => {
+  it("stands in its panel as heddle explain says it, with the next best and what they lose", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"));
+    const explained = await page.evaluate(() => {
+      const layers = window.heddle.run.explanation!.layers;
+      const index = layers.findIndex(({ alternatives }) => alternatives.length === 3 && alternatives[0]!.losesCycles > 0);
+      window.heddle.select({ kind: "layer", layer: index });
+      return layers[index]!;
+    });
+    await settle(page);
+    const said = (await page.innerText("#details")).replace(/\s+/g, " ");
+    expect(said).toContain(`cut ${explained.mapping!.cut}`);
+    for (const stream of explained.mapping!.streams) expect(said).toContain(stream);
+    for (const other of explained.alternatives) {
+      expect(said).toContain(other.mapping.split);
+      expect(said).toContain(`${other.losesCycles < 0 ? "−" : "+"}${Math.abs(other.losesCycles).toLocaleString("en")}`);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
