@@ -77,8 +77,11 @@ class Tiler {
 
   void append(const TileGroup& group, std::vector<ScheduleStep>& schedule) const {
     std::vector<N> done(group.end - group.first, 0);
+    std::vector<bool> readWithin;
+    for (std::size_t l = group.first; l < group.end; ++l)
+      readWithin.push_back(isReadWithin(group, l));
     for (N tile = 1; tile <= group.tiles; ++tile) {
-      const std::vector<N> due = dueAfter(group, tile);
+      const std::vector<N> due = dueAfter(group, readWithin, tile);
       for (std::size_t i = 0; i < due.size(); ++i) {
         const N rows = std::max(due[i], done[i]) - done[i];
         if (rows > 0) schedule.push_back({LayerId(group.first + i), {done[i], rows}});
@@ -89,14 +92,15 @@ class Tiler {
 
  private:
   // Rows of each layer of the group that must be there after so many tiles.
-  std::vector<N> dueAfter(const TileGroup& group, N tile) const {
+  std::vector<N> dueAfter(const TileGroup& group, const std::vector<bool>& readWithin,
+                          N tile) const {
     std::vector<N> due(group.end - group.first, 0);
     for (std::size_t l = group.end; l-- > group.first;) {
       N& own = due[l - group.first];
       const N height = heightOf(graph_, l);
       if (tile == group.tiles || plan_.layers[l].inPlace())
         own = height;
-      else if (!isReadWithin(group, l))
+      else if (!readWithin[l - group.first])
         own = divideRoundUp(height * tile, group.tiles);
       if (own == 0) continue;
       for (const RowNeeds::Operand& operand : needs_.of(l))
@@ -199,6 +203,8 @@ class GroupSearch {
         uses_(graph.tensors.size()),
         room_(static_cast<N>(static_cast<double>(device.memtile.memory.raw() - plan.weightStaging) *
                              share)) {
+    for (const CanonicalTensor& tensor : graph.tensors)
+      largestBoxes_.push_back(evenBoxes(tensor.shape, device)[0]);
     for (std::size_t s = 0; s < times.size(); ++s) costs_.push_back(costOf(s, times[s]));
     for (std::size_t l = 0; l < graph.ops.size(); ++l) {
       if (plan.layers[l].inPlace()) continue;
@@ -249,9 +255,11 @@ class GroupSearch {
   std::optional<N> fewestTiles(std::size_t first, std::size_t end) const {
     N height = 1;
     for (std::size_t l = first; l < end; ++l) height = std::max(height, heightOf(graph_, l));
+    const std::vector<bool> inside = livesInside(graph_, plan_, tiler_, {{first, end, 1}});
+    const N beside = bytesBeside(first, end, inside);
     for (const N tiles : kTiles) {
-      if (tiles > height) break;
-      if (bytesKept({first, end, tiles}) <= room_) return tiles;
+      if (tiles > height || beside > room_) break;
+      if (beside + bytesKept({first, end, tiles}, inside) <= room_) return tiles;
     }
     return std::nullopt;
   }
@@ -337,21 +345,25 @@ class GroupSearch {
     return use.last >= group.end || !use.read;
   }
 
-  N bytesKept(const TileGroup& group) const {
+  N bytesKept(const TileGroup& group, const std::vector<bool>& inside) const {
     std::vector<ScheduleStep> schedule;
     tiler_.append(group, schedule);
-    const std::vector<bool> inside = livesInside(graph_, plan_, tiler_, {group});
     const std::vector<N> kept = keptRows(graph_, schedule, plan_, tiler_, inside);
     N bytes = 0;
     for (std::size_t t = 0; t < kept.size(); ++t)
       if (inside[t]) bytes += bytesOfRows(t, kept[t]);
-    // Homes of what comes from before, goes on behind or passes by.
-    for (std::size_t t = 0; t < kept.size(); ++t) {
-      const bool touches = uses_[t].first < group.end && uses_[t].last >= group.first;
+    return bytes;
+  }
+
+  // Homes of what comes from before, goes on behind or passes by.
+  N bytesBeside(std::size_t first, std::size_t end, const std::vector<bool>& inside) const {
+    N bytes = 0;
+    for (std::size_t t = 0; t < inside.size(); ++t) {
+      const bool touches = uses_[t].first < end && uses_[t].last >= first;
       if (inside[t] || plan_.homes[t].empty() || !touches) continue;
       const bool isInput =
           std::ranges::find(graph_.inputs, TensorId(t), &Port::tensor) != graph_.inputs.end();
-      if (isInput && uses_[t].first >= group.first && uses_[t].last < group.end) continue;
+      if (isInput && uses_[t].first >= first && uses_[t].last < end) continue;
       bytes += bytesOfRows(t, graph_.tensors[t].shape.height);
     }
     return bytes;
@@ -359,9 +371,8 @@ class GroupSearch {
 
   // In the memtile that keeps most of them.
   N bytesOfRows(std::size_t t, N rows) const {
-    const Shape& shape = graph_.tensors[t].shape;
-    const std::vector<PixelBox> boxes = evenBoxes(shape, device_);
-    return std::min(rows, boxes[0].y.count) * boxes[0].x.count * blocksOf(shape) * kBlock;
+    const PixelBox& box = largestBoxes_[t];
+    return std::min(rows, box.y.count) * box.x.count * blocksOf(graph_.tensors[t].shape) * kBlock;
   }
 
   const CanonicalGraph& graph_;
@@ -377,6 +388,7 @@ class GroupSearch {
     }
   };
   std::vector<Use> uses_;
+  std::vector<PixelBox> largestBoxes_;  // per tensor: what a memtile keeps
   N room_;
   std::vector<LayerCost> costs_;
 };
