@@ -26,6 +26,13 @@ void add(Transfers& to, const Transfers& more, N lanes, N plus, N again = 1) {
   }
 }
 
+// One more transfer, mostly of the size of the one before.
+void add(Transfers& to, Bytes size) {
+  if (to.empty() || to.back().size != size) return heddle::add(to, size, 1);
+  ++to.back().times;
+  ++to.back().acquires;
+}
+
 // What a step does wherever it stands in the schedule and in memory.
 class StepCounter {
  public:
@@ -116,7 +123,7 @@ class StepCounter {
   }
 
   // The first of a route's cores that takes rows in an iteration; null where none does.
-  const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) const {
+  const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) {
     for (const CoreAt& core : route.cores) {
       const CoreShare& share = shareAt(core);
       if (nest_.takesRows(share, operand, i) && sweeps_.hasCalls(share, i)) return &share;
@@ -136,6 +143,7 @@ class StepCounter {
 
   void countRows(std::size_t operand, const Route& route) {
     N key = -1;
+    Transfers pieces;
     const N alike = alikePasses(operand, route), again = std::max<N>(1, alike);
     for (const Iteration& i : nest_.iterations()) {
       if (alike > 0 && i.pass > 0) break;
@@ -143,7 +151,7 @@ class StepCounter {
       const CoreShare* share = taker(operand, route, i);
       if (!share) continue;
       key = nest_.inputKey(i);
-      Transfers pieces;
+      pieces.clear();
       for (const auto& [y, box] : sweeps_.of(*share, i).operands[operand].told)
         if (const Held h = nest_.held(*share, operand, i, sweeps_.columns(*share, box, i));
             !h.blocks.empty())
@@ -173,11 +181,10 @@ class StepCounter {
       const Bytes size(recordBytesOf(any, i));
       const Lane& lane = route.lanes[static_cast<std::size_t>(records % lanes)];
       ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
-      add(ddrRead(route, records, &ChannelWork::weights), size, 1);
-      if (records < route.ddrTurns)
-        add(ddrRead(route, records, &ChannelWork::firstWeights), size, 1);
-      add(wire.weights, size, 1);
-      if (records < lanes) add(wire.firstWeights, size, 1);
+      add(ddrRead(route, records, &ChannelWork::weights), size);
+      if (records < route.ddrTurns) add(ddrRead(route, records, &ChannelWork::firstWeights), size);
+      add(wire.weights, size);
+      if (records < lanes) add(wire.firstWeights, size);
       ++records;
       work_.record = std::max(work_.record, size);
     }

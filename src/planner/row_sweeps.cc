@@ -54,7 +54,17 @@ const RowSweep& RowSweeps::of(const CoreShare& share, const Iteration& i) {
   return known->second;
 }
 
-bool RowSweeps::hasCalls(const CoreShare& share, const Iteration& i) const {
+bool RowSweeps::hasCalls(const CoreShare& share, const Iteration& i) {
+  const auto number = static_cast<std::size_t>(&share - m_.shares.data());
+  const auto place = static_cast<std::size_t>(i.band * m_.chunks + i.chunk);
+  if (hasCalls_.empty())
+    hasCalls_.resize(m_.shares.size() * static_cast<std::size_t>(m_.bands * m_.chunks));
+  std::optional<bool>& known = hasCalls_[place * m_.shares.size() + number];
+  if (!known) known = findsCalls(share, i);
+  return *known;
+}
+
+bool RowSweeps::findsCalls(const CoreShare& share, const Iteration& i) const {
   N count = 0, before = 0;
   for (const PixelBox& box : share.boxes) count += rowsIn(box);
   const Interval band = evenPart(count, m_.bands, i.band);

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "heddle/tiling/nest.h"
@@ -67,11 +68,12 @@ class RowSweeps {
   // mapping's.
   const RowSweep& of(const CoreShare& share, const Iteration& i);
   // Whether it has any call.
-  bool hasCalls(const CoreShare& share, const Iteration& i) const;
+  bool hasCalls(const CoreShare& share, const Iteration& i);
   // Output columns of a core's calls in a box.
   Interval columns(const CoreShare& share, std::size_t box, const Iteration& i) const;
 
  private:
+  bool findsCalls(const CoreShare& share, const Iteration& i) const;
   std::size_t rowsOf(const CoreShare& share);
   std::int64_t rowsIn(const PixelBox& box) const;
   RowSweep sweepOf(const std::vector<RowCall>& calls, const Interval& kernelRows) const;
@@ -86,6 +88,7 @@ class RowSweeps {
   std::map<std::vector<std::int64_t>, std::size_t> rowsAlike_;
   std::vector<std::size_t> shareRows_;  // per share: which of these
   std::map<std::array<std::int64_t, 5>, RowSweep> known_;
+  std::vector<std::optional<bool>> hasCalls_;  // per band, chunk and share
 };
 
 }  // namespace heddle

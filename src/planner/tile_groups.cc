@@ -161,6 +161,8 @@ class GroupSearch {
         room_(static_cast<N>(static_cast<double>(device.memtile.memory.raw() - plan.weightStaging) *
                              share)) {
     for (std::size_t s = 0; s < times.size(); ++s) costs_.push_back(costOf(s, times[s]));
+    for (const CanonicalTensor& tensor : graph.tensors)
+      boxes_.push_back(evenBoxes(tensor.shape, device));
     for (std::size_t l = 0; l < graph.ops.size(); ++l) {
       if (plan.layers[l].inPlace()) continue;
       uses_[rootOf(plan, graph.ops[l].output)].add(l);
@@ -309,20 +311,20 @@ class GroupSearch {
       if (uses_[t].first < group.end && uses_[t].last >= group.first && staysInMemtiles(group, t))
         lives[t].assign(static_cast<std::size_t>(graph_.tensors[t].shape.height),
                         cameBefore(group, t) ? StepRange{0, 0} : StepRange{});
-    const auto touch = [&](std::size_t t, N y, N step) {
-      if (!lives[t].empty()) lives[t][static_cast<std::size_t>(y)].add({step, step});
+    const auto touch = [&](std::size_t t, const Interval& rows, N step) {
+      if (lives[t].empty()) return;
+      for (N y = rows.first; y < rows.end(); ++y)
+        lives[t][static_cast<std::size_t>(y)].add({step, step});
     };
     for (N s = 0; s < steps; ++s) {
       const ScheduleStep& step = schedule[static_cast<std::size_t>(s)];
       const std::size_t layer = step.layer.at();
       if (plan_.layers[layer].inPlace()) continue;
-      const std::size_t root = rootOf(plan_, graph_.ops[layer].output);
-      for (N y = step.rows.first; y < step.rows.end(); ++y) {
-        touch(root, y, s);
-        for (const RowNeeds::Operand& operand : tiler_.needs().of(layer)) {
-          const Interval& rows = operand.rows[static_cast<std::size_t>(y)];
-          for (N a = rows.first; a < rows.end(); ++a) touch(operand.root, a, s);
-        }
+      touch(rootOf(plan_, graph_.ops[layer].output), step.rows, s);
+      for (const RowNeeds::Operand& operand : tiler_.needs().of(layer)) {
+        const N first = operand.rows[static_cast<std::size_t>(step.rows.first)].first,
+                end = operand.end[static_cast<std::size_t>(step.rows.end() - 1)];
+        touch(operand.root, {first, end - first}, s);
       }
     }
     std::vector<std::vector<N>> changes(static_cast<std::size_t>(device_.memtiles()),
@@ -358,7 +360,7 @@ class GroupSearch {
   void addRows(std::size_t t, const std::vector<StepRange>& lives, bool isReadBehind,
                std::vector<std::vector<N>>& changes) const {
     const Shape& shape = graph_.tensors[t].shape;
-    const std::vector<PixelBox> boxes = evenBoxes(shape, device_);
+    const std::vector<PixelBox>& boxes = boxes_[t];
     for (std::size_t c = 0; c < boxes.size(); ++c)
       for (N y = boxes[c].y.first; y < boxes[c].y.end(); ++y) {
         const StepRange& life = lives[static_cast<std::size_t>(y)];
@@ -384,6 +386,7 @@ class GroupSearch {
   std::vector<Use> uses_;
   N room_;
   std::vector<LayerCost> costs_;
+  std::vector<std::vector<PixelBox>> boxes_;  // per tensor: what each memtile keeps
 };
 
 }  // namespace

@@ -184,12 +184,39 @@ class LockedShapes {
   std::vector<FlatInstruction> prototypes_;
 };
 
-std::int32_t Emission::queueOf(const Engine& engine) {
-  const auto [at, fresh] =
-      queueNumbers_.try_emplace(engine, static_cast<std::int32_t>(queues_.size()));
-  if (fresh) queues_.push_back({engine, {}, {}, nullptr});
-  return at->second;
+std::int32_t QueueNumbers::queue(const Engine& engine) const {
+  const auto& [kind, row, column, channel] = engine;
+  std::int64_t number = 0;
+  switch (kind) {
+    case EngineKind::Core:
+      number = core(row, column) * ofCore_;
+      break;
+    case EngineKind::CoreOut:
+      number = core(row, column) * ofCore_ + 1 + channel;
+      break;
+    case EngineKind::CoreIn:
+      number = core(row, column) * ofCore_ + 1 + device_.core.channelsOut + channel;
+      break;
+    case EngineKind::DdrIn:
+      number = memtile(column) + channel;
+      break;
+    case EngineKind::DdrOut:
+      number = memtile(column) + device_.memtile.ddrChannelsIn + channel;
+      break;
+    case EngineKind::Wire:
+      number = wire(column);
+      break;
+    case EngineKind::Sequencer:
+      HEDDLE_CHECK(false) << "the sequencer touches no memory";
+  }
+  return static_cast<std::int32_t>(number);
 }
+
+Emission::Emission(const Device& device)
+    : numbers_(device),
+      queues_(static_cast<std::size_t>(numbers_.queues())),
+      tileNames_(static_cast<std::size_t>(numbers_.tiles())),
+      tiles_(static_cast<std::size_t>(numbers_.tiles())) {}
 
 // Most instructions are like the one before them in their queue.
 std::int32_t Emission::shapeOf(Queue& queue, const FlatInstruction& instruction) {
@@ -205,15 +232,42 @@ std::int32_t Emission::shapeOf(Queue& queue, const FlatInstruction& instruction)
 
 void Emission::push(const Engine& engine, StepId step, const FlatInstruction& instruction,
                     std::span<const Access> accesses) {
-  const std::int32_t number = queueOf(engine);
-  if (missing_ == 0) {
-    meet(number, instruction);
-    tokens_.begin(together_, step.index);
+  const std::int32_t number = numbers_.queue(engine);
+  begin(number, step, instruction);
+  take(instruction, queues_[static_cast<std::size_t>(number)]);
+  append(number, engine, step, accesses);
+}
+
+void Emission::push(std::span<const Engine> cores, StepId step, const FlatInstruction& instruction,
+                    Access access) {
+  for (const Engine& engine : cores) {
+    const std::int32_t number = numbers_.queue(engine);
+    begin(number, step, instruction);
+    if (&engine == cores.data()) take(instruction, queues_[static_cast<std::size_t>(number)]);
+    access.tile = {TileKind::Core, engine.row, engine.column};
+    append(number, engine, step, std::span(&access, 1));
   }
+}
+
+void Emission::begin(std::int32_t queue, StepId step, const FlatInstruction& instruction) {
+  if (missing_ > 0) return;  // a receiver of what was begun with its Send
+  meet(queue, instruction);
+  tokens_.begin(together_, step.index);
+}
+
+void Emission::take(const FlatInstruction& instruction, Queue& queue) {
+  shape_ = shapeOf(queue, instruction);
+  values_.clear();
+  forEachValue(instruction, [&](std::int64_t v) { values_.push_back(v); });
+}
+
+// What take() has read last.
+void Emission::append(std::int32_t number, const Engine& engine, StepId step,
+                      std::span<const Access> accesses) {
   Queue& queue = queues_[static_cast<std::size_t>(number)];
-  const std::int32_t shape = shapeOf(queue, instruction);
-  queue.ops.push_back({shape, step.index, queue.values.size()});
-  forEachValue(instruction, [&](std::int64_t v) { queue.values.push_back(v); });
+  queue.engine = engine;
+  queue.ops.push_back({shape_, step.index, queue.values.size()});
+  queue.values.insert(queue.values.end(), values_.begin(), values_.end());
   synchronize(number, step, accesses);
   if (--missing_ == 0) tokens_.end();
 }
@@ -230,8 +284,9 @@ void Emission::meet(std::int32_t queue, const FlatInstruction& instruction) {
     for (const SendTo<std::int64_t>& to : send->to)
       for (std::int64_t row = to.row; row < to.row + to.rows; ++row)
         for (std::int64_t column = to.column; column < to.column + to.columns; ++column)
-          add(queueOf({EngineKind::CoreIn, static_cast<std::int32_t>(row),
-                       static_cast<std::int32_t>(column), static_cast<std::int32_t>(to.channel)}));
+          add(numbers_.queue({EngineKind::CoreIn, static_cast<std::int32_t>(row),
+                              static_cast<std::int32_t>(column),
+                              static_cast<std::int32_t>(to.channel)}));
   missing_ = together_.size();
 }
 
@@ -241,22 +296,18 @@ void Emission::synchronize(std::int32_t queue, StepId step, std::span<const Acce
   // Tile by tile: an edge is a lock of the tile where both sides meet.
   for (std::size_t k = 0; k < accesses.size();) {
     const Tile& name = accesses[k].tile;
-    const auto [at, fresh] =
-        tileNumbers_.try_emplace(name, static_cast<std::int32_t>(tiles_.size()));
-    if (fresh) {
-      tileNames_.push_back(name);
-      tiles_.emplace_back();
-    }
+    const std::int32_t number = numbers_.tile(name);
+    tileNames_[static_cast<std::size_t>(number)] = name;
+    TileAccesses& memory = tiles_[static_cast<std::size_t>(number)];
     edges_.clear();
     for (; k < accesses.size() && accesses[k].tile == name; ++k) {
       const AccessPoint point{queue, op, accesses[k].point, step.index};
-      TileAccesses& memory = tiles_[static_cast<std::size_t>(at->second)];
       if (accesses[k].writes)
         memory.write(accesses[k].first, accesses[k].end, point, edges_);
       else
         memory.read(accesses[k].first, accesses[k].end, point, edges_);
     }
-    for (const Edge& edge : edges_) tokens_.require(at->second, edge);
+    for (const Edge& edge : edges_) tokens_.require(number, edge);
   }
 }
 

@@ -28,23 +28,41 @@ struct Access {
       0;  // which end: 0 source (or the call, or a Receive's destination), 1.. destinations
 };
 
-// Rows, columns and channels are small: of a whole array no two have the same hash.
-struct TileHash {
-  std::size_t operator()(const Tile& t) const {
-    return (static_cast<std::size_t>(t.kind) << 40U) ^ (static_cast<std::size_t>(t.row) << 20U) ^
-           static_cast<std::size_t>(t.column);
+// Dense numbers of the tiles and queues of a device. What lies in one mesh column has neighbouring
+// numbers: what operations know of each other (known.h) is mostly of one column.
+class QueueNumbers {
+ public:
+  explicit QueueNumbers(const Device& device)
+      : device_(device), ofCore_(1 + device.core.channelsIn + device.core.channelsOut) {}
+
+  std::int64_t tiles() const { return device_.cores() + device_.memtiles(); }
+  std::int64_t queues() const { return wire(std::ssize(device_.wires)); }
+  std::int32_t tile(const Tile& tile) const {
+    return static_cast<std::int32_t>(tile.kind == TileKind::Core ? core(tile.row, tile.column)
+                                                                 : device_.cores() + tile.column);
   }
-};
-struct EngineHash {
-  std::size_t operator()(const Engine& e) const {
-    return (static_cast<std::size_t>(e.kind) << 60U) ^
-           (static_cast<std::size_t>(e.channel) << 40U) ^ (static_cast<std::size_t>(e.row) << 20U) ^
-           static_cast<std::size_t>(e.column);
+  std::int32_t queue(const Engine& engine) const;
+
+ private:
+  std::int64_t core(std::int64_t row, std::int64_t column) const {
+    return column * device_.rows + row;
   }
+  std::int64_t ofMemtile() const {
+    return device_.memtile.ddrChannelsIn + device_.memtile.ddrChannelsOut;
+  }
+  std::int64_t memtile(std::int64_t column) const {
+    return device_.cores() * ofCore_ + column * ofMemtile();
+  }
+  std::int64_t wire(std::int64_t index) const { return memtile(device_.memtiles()) + index; }
+
+  const Device& device_;
+  std::int64_t ofCore_;  // queues of each
 };
 
 class Emission {
  public:
+  explicit Emission(const Device& device);
+
   // Wires whose activations go to cores of one mesh column only, with that column: a memtile sees
   // these from where it lies, so that neighbours look the same to it.
   void setPlacesOfWires(std::map<std::int32_t, std::int32_t> columnOfWire) {
@@ -59,6 +77,10 @@ class Emission {
             std::initializer_list<Access> accesses) {
     push(engine, step, instruction, std::span(accesses.begin(), accesses.size()));
   }
+  // The same for several engines of core tiles, one after another; `access`: to each one's own
+  // tile.
+  void push(std::span<const Engine> cores, StepId step, const FlatInstruction& instruction,
+            Access access);
 
   // Numbers the locks, within `limits` where there is a way, adds them to the instructions, rolls
   // loops and merges engines.
@@ -81,7 +103,10 @@ class Emission {
   // consecutive numbers.
   using Role = std::vector<std::int64_t>;
 
-  std::int32_t queueOf(const Engine& engine);
+  void begin(std::int32_t queue, StepId step, const FlatInstruction& instruction);
+  void take(const FlatInstruction& instruction, Queue& queue);
+  void append(std::int32_t number, const Engine& engine, StepId step,
+              std::span<const Access> accesses);
   std::int32_t shapeOf(Queue& queue, const FlatInstruction& instruction);
   void meet(std::int32_t queue, const FlatInstruction& instruction);
   void synchronize(std::int32_t queue, StepId step, std::span<const Access> accesses);
@@ -91,9 +116,8 @@ class Emission {
   void addToRoller(std::int32_t number, class LockedShapes& shapes, class Roller& roller);
 
   std::map<std::int32_t, std::int32_t> columnOfWire_;
-  std::unordered_map<Engine, std::int32_t, EngineHash> queueNumbers_;
+  QueueNumbers numbers_;
   std::vector<Queue> queues_;
-  std::unordered_map<Tile, std::int32_t, TileHash> tileNumbers_;
   std::vector<Tile> tileNames_;
   std::vector<TileAccesses> tiles_;
   ShapeNumbers shapeNumbers_;
@@ -101,8 +125,10 @@ class Emission {
   Tokens tokens_;
   std::vector<std::int32_t> lockIndex_;  // within its tile, by number in tokens_.locks()
   std::vector<Edge> edges_;
-  std::vector<Operation> together_;  // the transfer and its receivers that are being told
-  std::size_t missing_ = 0;          // of them
+  std::int32_t shape_ = 0;            // of the instruction that is being told
+  std::vector<std::int64_t> values_;  // its numbers
+  std::vector<Operation> together_;   // the transfer and its receivers that are being told
+  std::size_t missing_ = 0;           // of them
 };
 
 }  // namespace heddle

@@ -12,7 +12,7 @@ class Generator {
  public:
   Generator(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
             const Device& device)
-      : g_{graph, plan, memory, device, {}, {}, {}, {}, {}} {}
+      : g_{graph, plan, memory, device, Emission(device), {}, {}, {}, {}} {}
 
   Result<GeneratedProgram> run() {
     g_.emission.setPlacesOfWires(placesOfWires());

@@ -256,9 +256,8 @@ class StepTeller {
     const Address<N> slot{weightsAt_, number, m_.weightBytes, m_.weightSlots};
     send(route.cores, lane, route.memtile, {staging, {}, {}, {}}, place, place + staged.slotBytes,
          part);
-    for (const CoreAt& core : route.cores)
-      receive(core, lane, {slot, {}, {}, {}}, part, byteAddress(slot),
-              byteAddress(slot) + m_.weightBytes);
+    receive(route.cores, lane, {slot, {}, {}, {}}, part, byteAddress(slot),
+            byteAddress(slot) + m_.weightBytes);
   }
 
   // The number of a record in the program, packed now if it is the first time.
@@ -304,13 +303,15 @@ class StepTeller {
                      {{Tile{TileKind::Memtile, 0, small(memtile)}, first, end, false, 0}});
   }
 
-  // A core's end of a transfer: writes within bytes [first, end) of the core.
-  void receive(const CoreAt& core, const Lane& lane, const End<N>& destination, const Part<N>& part,
-               N first, N end) {
-    g_.emission.push(
-        {EngineKind::CoreIn, small(core.row), small(core.column), small(lane.channel)}, step_,
-        Flat{Receive<N>{lane.wire, destination, part}},
-        {{Tile{TileKind::Core, small(core.row), small(core.column)}, first, end, true, 0}});
+  // The cores' ends of a transfer: each writes within its bytes [first, end).
+  void receive(const std::vector<CoreAt>& cores, const Lane& lane, const End<N>& destination,
+               const Part<N>& part, N first, N end) {
+    receivers_.clear();
+    for (const CoreAt& core : cores)
+      receivers_.push_back(
+          {EngineKind::CoreIn, small(core.row), small(core.column), small(lane.channel)});
+    g_.emission.push(receivers_, step_, Flat{Receive<N>{lane.wire, destination, part}},
+                     Access{{}, first, end, true, 0});
   }
 
   // ---- inputs -----------------------------------------------------------------------------------
@@ -468,10 +469,9 @@ class StepTeller {
     place.base += ((piece.blocks.first - h.blocks.first) * h.columns.count + piece.x.first -
                    h.columns.first) *
                   kBlock;
-    for (const CoreAt& core : cores)
-      receive(core, lane,
-              {place, blocksOfCells(piece.blocks.count, piece.x.count, h.columns.count), {}, {}},
-              part, row, row + rowBytes);
+    receive(cores, lane,
+            {place, blocksOfCells(piece.blocks.count, piece.x.count, h.columns.count), {}, {}},
+            part, row, row + rowBytes);
   }
 
   // ---- kernels ----------------------------------------------------------------------------------
@@ -491,7 +491,8 @@ class StepTeller {
     const Interval blocks = m_.passBlocks(share, at.pass);
     const Tile tile{TileKind::Core, small(share.core.row), small(share.core.column)};
     const bool first = nest_.first(at), last = nest_.last(at);
-    std::vector<Access> accesses;
+    std::vector<Access>& accesses = accesses_;
+    accesses.clear();
     Call<N> call;
     call.kernel = kernel(share, at, row.x);
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
@@ -657,6 +658,8 @@ class StepTeller {
   std::map<std::pair<N, std::size_t>, N> inputCount_;      // memtile, operand: rows streamed
   N weightsAt_ = 0, outputAt_ = 0, accumulatorsAt_ = 0;
   std::vector<N> ringsAt_;
+  std::vector<Engine> receivers_;  // of the transfer that is being told
+  std::vector<Access> accesses_;   // of the call
   std::map<std::vector<CoreAt>, std::vector<CoreRange>> rectangles_;
   std::map<std::array<N, 3>, KernelId> kernels_;  // by blocks, part of the reduction, columns
   // Per set of boxes: the calls of each LayerNest::inputKey.

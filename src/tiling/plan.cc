@@ -21,16 +21,6 @@ std::string cutAxes(const std::vector<std::vector<PixelBox>>& pixels) {
 
 }  // namespace
 
-Interval common(const Interval& a, const Interval& b) {
-  const std::int64_t first = std::max(a.first, b.first);
-  return {first, std::max<std::int64_t>(std::min(a.end(), b.end()) - first, 0)};
-}
-
-Interval evenPart(std::int64_t count, std::int64_t parts, std::int64_t index) {
-  const std::int64_t each = count / parts, longer = count % parts;
-  return {index * each + std::min(index, longer), each + (index < longer ? 1 : 0)};
-}
-
 std::int64_t Mapping::coreBytes() const {
   std::int64_t bytes = weightSlots * weightBytes + outputSlots * outputRowBytes + accumulatorBytes;
   for (const RingPlan& ring : rings) bytes += ring.length * ring.rowBytes;

@@ -12,6 +12,7 @@
 // to one sequence of transfers and calls (program/generate.h), and every queue is a projection of
 // it. Source: paper 004, sections on subvolumes and on the mapping to the mesh.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -31,11 +32,17 @@ struct Interval {  // [first, first + count)
 };
 
 // What lies in both; empty where nothing does.
-Interval common(const Interval& a, const Interval& b);
+inline Interval common(const Interval& a, const Interval& b) {
+  const std::int64_t first = std::max(a.first, b.first);
+  return {first, std::max<std::int64_t>(std::min(a.end(), b.end()) - first, 0)};
+}
 
 // `count` things in `parts` nearly equal intervals; the first ones are longer by one. Interval
 // number `index`.
-Interval evenPart(std::int64_t count, std::int64_t parts, std::int64_t index);
+inline Interval evenPart(std::int64_t count, std::int64_t parts, std::int64_t index) {
+  const std::int64_t each = count / parts, longer = count % parts;
+  return {index * each + std::min(index, longer), each + (index < longer ? 1 : 0)};
+}
 
 // ---- mapping ------------------------------------------------------------------------------------
 

@@ -71,7 +71,7 @@ TEST(RowSweeps, CoresOfTheSameRowsHaveTheSameSweep) {
   EXPECT_NE(&sweeps.of(m.shares[0], {}), &sweeps.of(m.shares[2], {}));
   EXPECT_EQ(sweeps.columns(m.shares[1], 0, {}), (Interval{4, 4}));
   // Of a step of the first rows alone, the third core has none.
-  const RowSweeps above(nest, {0, 4}, {RowCuts({}), RowCuts({})});
+  RowSweeps above(nest, {0, 4}, {RowCuts({}), RowCuts({})});
   EXPECT_TRUE(above.hasCalls(m.shares[0], {}));
   EXPECT_FALSE(above.hasCalls(m.shares[2], {}));
 }
