@@ -7,7 +7,7 @@
 namespace heddle::property {
 namespace {
 
-constexpr std::int64_t kMostElements = 6'000;
+constexpr std::int64_t kMostMoved = 6'000;
 
 std::optional<Tensor> concat(ModelWriter& w, const Tensor& x) {
   if (x.shape.empty()) return std::nullopt;
@@ -235,7 +235,7 @@ std::optional<Tensor> expand(ModelWriter& w, const Tensor& x) {
   Dims shape = x.shape;
   for (std::size_t i = 1; i < shape.size(); ++i)
     if (shape[i] == 1 && w.chance(70)) shape[i] = w.between(1, 6);
-  if (elementCount(shape) > kMostElements || shape.empty()) return std::nullopt;
+  if (elementCount(shape) > kMostMoved || shape.empty()) return std::nullopt;
   const Face face = w.face(x);
   return w.moved(face, x, w.m.op("Expand", {face.name, w.shapeInput(shape)}), shape);
 }

@@ -54,7 +54,16 @@ TEST(MakeReport, CyclesOfALayerAreWhatItsStepsAdd) {
 TEST(MakeReport, LayersByTurnsAreAGroupWhoseTilesAreTold) {
   Program program = twoConvsProgram();
   program.steps = {LayerId(0u), LayerId(1u), LayerId(0u), LayerId(1u)};
-  program.tensors[1].slices[0].ring = 2;
+  // Two of the rows of 'y' at a time.
+  for (const std::size_t tile : {0u, 1u})
+    program.buffers.push_back({"tensor y",
+                               TileKind::Memtile,
+                               {0, 0, 1, 1},
+                               0,
+                               64,
+                               StepId(2 * tile),
+                               StepId(2 * tile + 1),
+                               TensorId(1u)});
   SimulateResult run = twoConvsRun();
   run.stepEnd = {Cycles(20), Cycles(30), Cycles(25), Cycles(60)};
   const Report report = makeReport(twoConvs(), program, paperLike(1, 2), run);
@@ -62,7 +71,7 @@ TEST(MakeReport, LayersByTurnsAreAGroupWhoseTilesAreTold) {
   const GroupReport& group = report.groups[0];
   EXPECT_EQ(group.tiles, 2);
   EXPECT_EQ(group.cycles, report.cycles);
-  EXPECT_EQ(group.kept, Bytes(4 * 4 * 8));  // 'y': of its four rows two lie there at once
+  EXPECT_EQ(group.kept, Bytes(4 * 4 * 8));
   EXPECT_EQ(group.weightsAgain, Bytes(0));
   ASSERT_EQ(report.layers[1].steps.size(), 2u);
   EXPECT_EQ(report.layers[1].steps[0].cycles, Cycles(10));
