@@ -60,7 +60,7 @@ on ddr-in columns 0-1 channel 0, layer 0:
     LOAD %0[y i0 for 1, block 0 for 2, x 8*column for 8] ddr @0x0 + 256*i0 + 64*column [2 by 128, 64 B] -> mem @0x200 + 128*i0 [128 B] release L(1 - column), L(2 - column)
   }
 on ddr-in columns 0-1 channel 1, layer 0:
-  LOADW record[column] -> mem @0x60000 + (0 mod 8)*2520 release L(3 + column)
+  LOADW record[column] -> mem @0xa00 + (0 mod 8)*2520 release L(3 + column)
 on ddr-out columns 0-1 channel 0, layer 0:
   loop 14 {  # i0
     WRITE %1[y i0 for 1, block 0 for 2, x 8*column for 8] mem @0x0 + (i0 mod 2)*128 [128 B] acquire L7 release L5 -> ddr @0x1000 + 512*i0 + 64*column [2 by 128, 64 B]
@@ -86,7 +86,7 @@ on wire column 1, layer 0:
     LOADFM %0[y i0 for 1, block 0 for 2, x 8 for 8] mem(1) @0x200 + 128*i0 [128 B] acquire L1 -> core(0 for 2, 1).0
   }
 on wire columns 2-3, layer 0:
-  LOADWM record[-2 + column] mem(-2 + column) @0x60000 + (0 mod 8)*2520 acquire L(1 + column) -> core(-2 + column, 0 for 2).1
+  LOADWM record[-2 + column] mem(-2 + column) @0xa00 + (0 mod 8)*2520 acquire L(1 + column) -> core(-2 + column, 0 for 2).1
 on core-in rows 0-1 column 0 channel 0, layer 0:
   RECV %0[y 0 for 1, block 0 for 2, x 0 for 8] wire(0) -> @0x13b0 + (0 mod 16)*160 [2 by 72, 64 B]
   RECV %0[y 0 for 1, block 0 for 2, x 8 for 1] wire(0) -> @0x13f0 + (0 mod 16)*160 [2 by 72, 8 B]
