@@ -93,7 +93,7 @@ Home cutByLife(const Home& home, const std::vector<StepRange>& lives) {
       while (part.y.end() < box.y.end() && lives[static_cast<std::size_t>(part.y.end())] == life)
         ++part.y.count;
       y = part.y.end();
-      parts.push_back(std::move(part));
+      parts.push_back(part);
     }
   return parts;
 }
