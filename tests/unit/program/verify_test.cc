@@ -240,8 +240,8 @@ INSTANTIATE_TEST_SUITE_P(
             "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
             "x 2\n"
             "  mend:  give the whole record\n"},
-        FaultCase{{{"LOADW record[column] -> mem @0x60000 + (0 mod 8)*2520",
-                    "LOADW record[column] ddr @0x3000 -> mem @0x60000 + (0 mod 8)*2520"}},
+        FaultCase{{{"LOADW record[column] -> mem @0xa00 + (0 mod 8)*2520",
+                    "LOADW record[column] ddr @0x3000 -> mem @0xa00 + (0 mod 8)*2520"}},
                   "error[PROG006] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
                   "(LOADW): the source of a weight record is not empty\n"
                   "  what:  its place in DDR stands in the table of records\n"
