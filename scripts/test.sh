@@ -3,7 +3,7 @@
 # sanitized build of the unit and property tests, then every test. Ends with ctest's summary of the latter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (%d:%02d since the start)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 status=0
 
 say "packages"
