@@ -188,7 +188,8 @@ struct Texts {
   bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
-  std::string path, device, mesh, out, seed, effort, fuse, stopAfter, dump, maxCycles, dumpTensors;
+  std::string path, device, mesh, out, seed, effort, fuse, frames, stopAfter, dump, maxCycles,
+      dumpTensors;
   std::vector<std::string> settings, shapes, inputs, outputs;
   std::vector<std::pair<std::string, std::string>> from;
   bool noPropagate = false, noVerify = false, data = false, quantized = false;
@@ -246,6 +247,12 @@ void addFuse(CLI::App& command, Texts& t) {
                   "faster, off, or the named groups, in so many tiles")
       ->type_name("auto|off|FIRST..LAST[:TILES],...");
 }
+void addFrames(CLI::App& command, Texts& t) {
+  command
+      .add_option("--frames", t.frames,
+                  "inferences in one run, one right behind the other (default 1)")
+      ->type_name("N");
+}
 void addSeed(CLI::App& command, Texts& t, const std::string& of) {
   command.add_option("--seed", t.seed, "seed of " + of + " (default 1)")->type_name("N");
 }
@@ -264,6 +271,7 @@ void describeCompile(CLI::App& app, Texts& t) {
   c.add_flag("--apply-masks", t.applyMasks, "compile the model with zeros for what the masks drop");
   addEffort(c, t);
   addFuse(c, t);
+  addFrames(c, t);
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
@@ -525,6 +533,14 @@ ShapeSettings shapesOf(const Texts& t) {
   return shapes;
 }
 std::uint64_t seedOf(const Texts& t) { return t.seed.empty() ? 1 : readNumber("--seed", t.seed); }
+std::int64_t framesOf(const Texts& t) {
+  if (t.frames.empty()) return 1;
+  const std::uint64_t frames = readNumber("--frames", t.frames);
+  if (frames < 1 || frames > static_cast<std::uint64_t>(kMaxFrames))
+    badValue("--frames " + t.frames, "a run cannot have so many frames",
+             "from 1 to " + std::to_string(kMaxFrames), "write it like '--frames 8'");
+  return static_cast<std::int64_t>(frames);
+}
 std::optional<Cycles> maxCyclesOf(const Texts& t) {
   if (t.maxCycles.empty()) return std::nullopt;
   return Cycles(static_cast<std::int64_t>(readNumber("--max-cycles", t.maxCycles)));
@@ -549,6 +565,7 @@ Result<Command> compileOf(const Texts& t) {
     badValue("--effort " + t.effort, "'" + t.effort + "' is no effort of the planner",
              "from 0 to " + std::to_string(kMostPlanEffort), "write it like '--effort 0'");
   readFuse(t.fuse, o.plan);
+  o.plan.frames = framesOf(t);
   o.verify = !t.noVerify;
   o.seed = seedOf(t);
   if (!t.stopAfter.empty()) o.stopAfter = readStage("--stop-after", t.stopAfter);

@@ -8,16 +8,16 @@ namespace heddle {
 Result<std::vector<std::vector<std::int8_t>>> readInputs(const std::vector<std::string>& arguments,
                                                          const std::vector<Port>& ports,
                                                          const std::vector<TensorFormat>& formats,
-                                                         std::uint64_t seed) {
+                                                         std::uint64_t seed, std::int64_t frames) {
   HEDDLE_TRY(const auto files, filesOfNames(arguments, namesOf(ports), "--input"));
   std::vector<std::vector<std::int8_t>> inputs;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (!files[i]) {
-      inputs.push_back(randomValues(formats[i].shape, seed, i));
+      inputs.push_back(randomValues(formats[i].shape, seed, i, frames));
       continue;
     }
     HEDDLE_TRY(const NpyArray array, readNpy(*files[i]));
-    HEDDLE_TRY(auto stored, storedFromArray(array, ports[i], formats[i], *files[i]));
+    HEDDLE_TRY(auto stored, storedFromArray(array, ports[i], formats[i], *files[i], frames));
     inputs.push_back(std::move(stored));
   }
   return inputs;

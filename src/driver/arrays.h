@@ -11,12 +11,13 @@
 
 namespace heddle {
 
-// Stored values for every port, in order Y, X, C: from the files that `arguments`
+// Stored values for every port, in order frame, Y, X, C: from the files that `arguments`
 // ("[NAME=]FILE.npy") name, or made from the seed. `formats[i]` is of ports[i].
 Result<std::vector<std::vector<std::int8_t>>> readInputs(const std::vector<std::string>& arguments,
                                                          const std::vector<Port>& ports,
                                                          const std::vector<TensorFormat>& formats,
-                                                         std::uint64_t seed);
+                                                         std::uint64_t seed,
+                                                         std::int64_t frames = 1);
 
 // Writes the ports that `arguments` name; `values[i]` is of ports[i], in order Y, X, C.
 Diagnostics writeOutputs(const std::vector<std::string>& arguments, const std::vector<Port>& ports,

@@ -79,21 +79,34 @@ std::int8_t quantize(float x, const TensorFormat& format) {
 
 }  // namespace
 
+std::vector<std::int64_t> shapeOfFrames(const Port& port, std::int64_t frames) {
+  std::vector<std::int64_t> shape = port.shape;
+  if (frames == 1) return shape;
+  const bool batch =
+      shape.size() == port.axes.size() && !shape.empty() && shape[0] == 1 && port.axes[0] == 'N';
+  if (!batch) shape.insert(shape.begin(), 1);
+  shape[0] = frames;
+  return shape;
+}
+
 Result<std::vector<std::int8_t>> storedFromArray(const NpyArray& array, const Port& port,
                                                  const TensorFormat& format,
-                                                 const std::string& where) {
-  if (array.type != npyType(port.type) || array.shape != port.shape)
+                                                 const std::string& where, std::int64_t frames) {
+  const std::vector<std::int64_t> shape = shapeOfFrames(port, frames);
+  if (array.type != npyType(port.type) || array.shape != shape)
     return Diagnostic{.code = "CLI005",
                       .where = where,
                       .summary = "the array does not fit '" + port.name + "'",
                       .what = std::string(nameOf(array.type)) + " " + shapeText(array.shape) +
                               "; '" + port.name + "' is " +
-                              std::string(nameOf(npyType(port.type))) + " " + shapeText(port.shape),
+                              std::string(nameOf(npyType(port.type))) + " " + shapeText(shape) +
+                              (frames > 1 ? ", of " + std::to_string(frames) + " frames" : ""),
                       .mend = "give an array of that type and shape"};
   const std::vector<std::size_t> places = placesOf(port, format.shape);
-  std::vector<std::int8_t> stored(places.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    std::int8_t& value = stored[places[i]];
+  std::vector<std::int8_t> stored(static_cast<std::size_t>(frames) * places.size());
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const std::size_t frame = i / places.size();
+    std::int8_t& value = stored[frame * places.size() + places[i % places.size()]];
     switch (port.type) {
       case ElementType::Float32: {
         float x = 0;
@@ -115,12 +128,16 @@ Result<std::vector<std::int8_t>> storedFromArray(const NpyArray& array, const Po
 NpyArray arrayFromStored(std::span<const std::int8_t> stored, const Port& port,
                          const TensorFormat& format) {
   const std::vector<std::size_t> places = placesOf(port, format.shape);
-  HEDDLE_CHECK(stored.size() == places.size())
+  HEDDLE_CHECK(!stored.empty() && stored.size() % places.size() == 0)
       << port.name << ": " << stored.size() << " of " << places.size();
-  NpyArray array{.type = npyType(port.type), .shape = port.shape, .data = {}};
-  array.data.resize(places.size() * elementSize(array.type));
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const int value = stored[places[i]];
+  const std::size_t frames = stored.size() / places.size();
+  NpyArray array{.type = npyType(port.type),
+                 .shape = shapeOfFrames(port, static_cast<std::int64_t>(frames)),
+                 .data = {}};
+  array.data.resize(stored.size() * elementSize(array.type));
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const std::size_t frame = i / places.size();
+    const int value = stored[frame * places.size() + places[i % places.size()]];
     switch (port.type) {
       case ElementType::Float32: {
         const float x =
@@ -187,16 +204,20 @@ Result<std::vector<std::optional<std::string>>> filesOfNames(
   return files;
 }
 
-std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed,
-                                      std::uint64_t stream) {
-  std::uint64_t state = seed * 0x9e3779b97f4a7c15U + stream * 0xd1b54a32d192ed03U;
-  std::vector<std::int8_t> values(static_cast<std::size_t>(shape.elements()));
-  for (std::int8_t& value : values) {  // SplitMix64 (Steele, Lea, Flood 2014)
-    state += 0x9e3779b97f4a7c15U;
-    std::uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    value = static_cast<std::int8_t>(z >> 56);
+std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed, std::uint64_t stream,
+                                      std::int64_t frames) {
+  std::vector<std::int8_t> values;
+  values.reserve(static_cast<std::size_t>(frames * shape.elements()));
+  for (std::int64_t frame = 0; frame < frames; ++frame) {
+    std::uint64_t state = (seed + static_cast<std::uint64_t>(frame)) * 0x9e3779b97f4a7c15U +
+                          stream * 0xd1b54a32d192ed03U;
+    for (std::int64_t i = 0; i < shape.elements(); ++i) {  // SplitMix64 (Steele, Lea, Flood 2014)
+      state += 0x9e3779b97f4a7c15U;
+      std::uint64_t z = state;
+      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+      z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+      values.push_back(static_cast<std::int8_t>(z >> 56));
+    }
   }
   return values;
 }
@@ -236,7 +257,12 @@ std::vector<std::vector<std::int8_t>> outputsOf(const Program& program,
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     const ProgramTensor& tensor = program.tensors[program.outputs[i].tensor.at()];
     const std::int64_t blocks = blocksOf(program.tensors[tensor.root.at()].shape);
-    outputs.push_back(fromBlocked(executed.outputs[i], tensor.shape, blocks, tensor.rootBlock));
+    std::vector<std::int8_t>& values = outputs.emplace_back();
+    for (std::size_t k = i; k < executed.outputs.size(); k += program.outputs.size()) {
+      const std::vector<std::int8_t> frame =
+          fromBlocked(executed.outputs[k], tensor.shape, blocks, tensor.rootBlock);
+      values.insert(values.end(), frame.begin(), frame.end());
+    }
   }
   return outputs;
 }

@@ -68,12 +68,13 @@ std::string placeOf(const Program& program, TensorId root, const Index& i) {
 
 class Comparison {
  public:
-  Comparison(const Program& program, const SimulateResult& executed)
-      : program_(program), executed_(executed) {}
+  Comparison(const Program& program, const SimulateResult& executed, std::int64_t frame)
+      : program_(program), executed_(executed), frame_(static_cast<std::size_t>(frame)) {}
 
   void compareTensor(const CanonicalOp& op, const std::vector<std::int8_t>& expected) {
     const ProgramTensor& tensor = program_.tensors[op.output.at()];
-    const std::vector<std::int8_t>& root = executed_.tensors[tensor.root.at()];
+    const std::vector<std::int8_t>& root =
+        executed_.tensors[frame_ * program_.tensors.size() + tensor.root.at()];
     if (root.empty()) {
       proof_.verification.notMaterialized.push_back(tensor.name);
       return;
@@ -83,7 +84,8 @@ class Comparison {
 
   void compareOutput(std::size_t number, const std::vector<std::int8_t>& expected) {
     const Port& port = program_.outputs[number];
-    compare(port.tensor, "output '" + port.name + "' in DDR", executed_.outputs[number], expected);
+    compare(port.tensor, "output '" + port.name + "' in DDR",
+            executed_.outputs[frame_ * program_.outputs.size() + number], expected);
   }
 
   Proof take() {
@@ -132,7 +134,8 @@ class Comparison {
     const Index& index = difference.first;
     const Index inRoot{index.y, index.x, index.c + tensor.rootBlock * kBlock};
     return {.code = "VER001",
-            .where = program_.model + ", " + what,
+            .where = program_.model + ", " + what +
+                     (program_.frames > 1 ? ", frame " + std::to_string(frame_) : ""),
             .summary = "the executed program and the reference interpreter disagree",
             .what = "tensor '" + tensor.name + "', first at " + text(index) + ": expected " +
                     std::to_string(difference.expected) + ", got " +
@@ -145,6 +148,7 @@ class Comparison {
 
   const Program& program_;
   const SimulateResult& executed_;
+  std::size_t frame_;
   Proof proof_;
 };
 
@@ -153,9 +157,10 @@ class Comparison {
 Proof compareWithInterpreter(const CanonicalGraph& graph, const Program& program,
                              const SimulateResult& executed,
                              std::span<const std::vector<std::int8_t>> expected,
-                             std::span<const std::vector<std::int8_t>> outputs) {
+                             std::span<const std::vector<std::int8_t>> outputs,
+                             std::int64_t frame) {
   HEDDLE_CHECK(outputs.size() == program.outputs.size()) << outputs.size();
-  Comparison comparison(program, executed);
+  Comparison comparison(program, executed, frame);
   for (const CanonicalOp& op : graph.ops) comparison.compareTensor(op, expected[op.output.at()]);
   for (std::size_t i = 0; i < program.outputs.size(); ++i) comparison.compareOutput(i, outputs[i]);
   return comparison.take();

@@ -137,6 +137,7 @@ Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked
     if (!plan) return plan.diagnostics();
     run.plan = std::move(*plan);
   }
+  run.plan->frames = options.frames;
   return asBugs(verify(*run.plan, run.network(), *run.device));
 }
 
@@ -195,33 +196,71 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bo
   return {};
 }
 
+namespace {
+
+// What the network makes of these inputs: every tensor of the graph that was compiled, and the
+// outputs as those of the network as the model has it.
+struct Expected {
+  std::vector<std::vector<std::int8_t>> tensors, outputs;
+};
+
+Expected expect(const Compilation& run, const std::vector<std::vector<std::int8_t>>& inputs,
+                Progress& progress) {
+  Expected expected{interpretAll(run.unfused(), inputs, progress), {}};
+  std::vector<std::vector<std::int8_t>> asGiven;
+  if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
+  for (const Port& port : run.canonical->graph.outputs)
+    expected.outputs.push_back((run.propagated ? asGiven : expected.tensors)[port.tensor.at()]);
+  if (!run.fused) return expected;
+  std::vector<std::vector<std::int8_t>> ofFused;
+  for (const TensorId t : tensorsBeforeFusion(run.network(), run.unfused()))
+    ofFused.push_back(std::move(expected.tensors[t.at()]));
+  expected.tensors = std::move(ofFused);
+  return expected;
+}
+
+void add(Proof& whole, Proof frame) {
+  Verification &to = whole.verification, &from = frame.verification;
+  to.ran = true;
+  to.matches = whole.faults.empty() && from.matches;
+  to.tensorsCompared += from.tensorsCompared;
+  to.bytesCompared += from.bytesCompared;
+  to.mismatches += from.mismatches;
+  to.notMaterialized = std::move(from.notMaterialized);  // in each frame the same
+  whole.faults.insert(whole.faults.end(), frame.faults.begin(), frame.faults.end());
+}
+
+}  // namespace
+
 Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> maxCycles,
                   Progress& progress) {
   const Timed timed(run.effort.verifySeconds);
   const CanonicalGraph& graph = run.network();
+  const std::int64_t frames = run.program->frames;
   std::vector<std::vector<std::int8_t>> inputs;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
-    inputs.push_back(randomValues(graph.tensors[graph.inputs[i].tensor.at()].shape, seed, i));
+    inputs.push_back(
+        randomValues(graph.tensors[graph.inputs[i].tensor.at()].shape, seed, i, frames));
 
   progress.begin("execute with data");
   const Result<SimulateResult> executed = simulateWithData(
       *run.program, *run.device, *run.weights, inputs,
       {.recordTimeline = false, .maxCycles = maxCycles, .progress = progressOf(progress)});
   if (!executed) return faultsOfProgram(run, executed.diagnostics());
-  std::vector<std::vector<std::int8_t>> expected = interpretAll(run.unfused(), inputs, progress);
-  // The outputs are to be those of the network as the model has it.
-  std::vector<std::vector<std::int8_t>> asGiven;
-  if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
-  std::vector<std::vector<std::int8_t>> outputs;
-  for (const Port& port : run.canonical->graph.outputs)
-    outputs.push_back((run.propagated ? asGiven : expected)[port.tensor.at()]);
-  if (run.fused) {
-    std::vector<std::vector<std::int8_t>> ofFused;
-    for (const TensorId t : tensorsBeforeFusion(graph, run.unfused()))
-      ofFused.push_back(std::move(expected[t.at()]));
-    expected = std::move(ofFused);
+  Proof proof;
+  std::vector<std::vector<std::int8_t>> outputs(graph.outputs.size());
+  for (std::int64_t frame = 0; frame < frames; ++frame) {
+    std::vector<std::vector<std::int8_t>> ofFrame;
+    for (const std::vector<std::int8_t>& input : inputs) {
+      const auto size = std::ssize(input) / frames;
+      ofFrame.emplace_back(input.begin() + frame * size, input.begin() + (frame + 1) * size);
+    }
+    const Expected expected = expect(run, ofFrame, progress);
+    add(proof, compareWithInterpreter(graph, *run.program, *executed, expected.tensors,
+                                      expected.outputs, frame));
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      outputs[i].insert(outputs[i].end(), expected.outputs[i].begin(), expected.outputs[i].end());
   }
-  Proof proof = compareWithInterpreter(graph, *run.program, *executed, expected, outputs);
   run.report->verification = std::move(proof.verification);
   run.provenInputs = std::move(inputs);
   run.provenOutputs = std::move(outputs);

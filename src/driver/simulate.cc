@@ -25,8 +25,12 @@ std::string resultJson(const Saved& saved, const SimulateResult& result, bool da
   json.key("withData").value(data);
   const std::int64_t cycles = result.timeline.makespan.raw();
   json.key("cycles").value(cycles);
-  json.key("seconds").value(static_cast<double>(cycles) /
-                            static_cast<double>(saved.device.clock.raw));
+  const auto seconds = [&](double c) { return c / static_cast<double>(saved.device.clock.raw); };
+  json.key("seconds").value(seconds(static_cast<double>(cycles)));
+  const FrameTimes frames = frameTimes(result, saved.program);
+  json.key("frames").value(saved.program.frames);
+  json.key("coldSeconds").value(seconds(static_cast<double>(frames.cold.raw())));
+  json.key("steadySeconds").value(seconds(frames.steady));
   json.key("ddrReadBytes").value(result.traffic.ddrRead.raw());
   json.key("ddrWriteBytes").value(result.traffic.ddrWrite.raw());
   json.key("memtileToCoreBytes").value(result.traffic.memtileToCore.raw());
@@ -42,7 +46,8 @@ std::string resultText(const Saved& saved, const SimulateResult& result, bool da
          std::to_string(saved.device.rows) + "x" + std::to_string(saved.device.columns) +
          "\ntime      " + milliseconds(seconds) + " (" + std::to_string(cycles) + " cycles at " +
          clockText(saved.device.clock) + ")" + (data ? ", executed with data" : ", time only") +
-         "\n";
+         "\n" +
+         framesLine(saved.program.frames, frameTimes(result, saved.program), saved.device.clock);
 }
 
 Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, Progress& progress) {
@@ -55,8 +60,9 @@ Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, P
       .recordTimeline = false, .maxCycles = options.maxCycles, .progress = progressOf(progress)};
   std::optional<SimulateResult> result;
   if (options.data) {
-    const auto inputs = readInputs(options.inputs, program.inputs,
-                                   formatsOf(program, program.inputs), options.seed);
+    const auto inputs =
+        readInputs(options.inputs, program.inputs, formatsOf(program, program.inputs), options.seed,
+                   program.frames);
     if (!inputs) return inputs.diagnostics();
     progress.begin("execute with data");
     Result<SimulateResult> executed =

@@ -31,6 +31,15 @@ std::string clockText(Hertz clock) {
   return formatted("%g GHz", static_cast<double>(clock.raw) / 1e9);
 }
 
+std::string framesLine(std::int64_t frames, const FrameTimes& times, Hertz clock) {
+  if (frames == 1) return {};
+  const auto seconds = [&](double cycles) { return cycles / static_cast<double>(clock.raw); };
+  return "frames    " + std::to_string(frames) + ": the first after " +
+         milliseconds(seconds(static_cast<double>(times.cold.raw()))) + ", then one every " +
+         milliseconds(seconds(times.steady)) + ", " +
+         formatted("%.1f a second", 1 / seconds(times.steady)) + "\n";
+}
+
 std::string summary(const Report& report) {
   std::string text = report.model + " on " + report.device + " " + std::to_string(report.rows) +
                      "x" + std::to_string(report.columns) + "\n";
@@ -38,6 +47,7 @@ std::string summary(const Report& report) {
           std::to_string(report.cycles.raw()) + " cycles at " + clockText(report.clock) +
           "); layer bound " + milliseconds(report.bounds.layerBoundSeconds) + ", efficiency " +
           formatted("%.0f %%", report.efficiency() * 100) + "\n";
+  text += framesLine(report.frames, report.frameTimes, report.clock);
   const Propagation& out = report.propagation;
   if (out.channelsRemoved > 0 || out.weightsZeroed > 0) {
     const auto macs = static_cast<double>(std::max<std::int64_t>(

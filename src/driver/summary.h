@@ -11,6 +11,10 @@ namespace heddle {
 //   proof     72 tensors, 11032576 bytes: each equal to the reference interpreter's
 std::string summary(const Report& report);
 
+//   frames    32: the first after 4.831 ms, then one every 4.102 ms, 243.8 a second
+// Nothing where there is one.
+std::string framesLine(std::int64_t frames, const FrameTimes& times, Hertz clock);
+
 std::string milliseconds(double seconds);  // "4.831 ms"
 std::string clockText(Hertz clock);        // "1 GHz"
 

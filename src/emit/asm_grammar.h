@@ -99,9 +99,12 @@ struct StepWord
     : sor<Set<Word<layer>, false, &Draft::saysStep>, Set<Word<step>, true, &Draft::saysStep>> {
   static std::string expected() { return Word<layer>::expected(); }
 };
-struct SectionLine : IfMust<Word<"on">, EngineKindText, RangeText,
-                            opt<IfMust<Word<"channel">, NumberInto<&Draft::channel>>>, Word<",">,
-                            StepWord<"layer", "step">, Into<LayerName, &Draft::step>, Word<":">> {};
+struct SectionLine
+    : IfMust<Word<"on">, EngineKindText, RangeText,
+             opt<IfMust<Word<"channel">, NumberInto<&Draft::channel>>>, Word<",">,
+             StepWord<"layer", "step">, Into<LayerName, &Draft::step>,
+             opt<IfMust<Word<",">, Word<"last">, Set<Word<"frame">, true, &Draft::lastFrame>>>,
+             Word<":">> {};
 
 // ---- declarations -------------------------------------------------------------------------------
 
@@ -121,7 +124,8 @@ struct RecordsLine
              NumberInto<&Draft::record, &WeightRecord::bytes>,
              opt<IfMust<Word<"kept">, NumberInto<&Draft::record, &WeightRecord::kept>>>,
              opt<IfMust<Word<"padding">, NumberInto<&Draft::record, &WeightRecord::padding>>>> {};
-struct DdrLine : IfMust<Word<"ddr">, Word<"size">, Number> {};
+struct DdrLine : IfMust<Word<"ddr">, Word<"size">, NumberInto<&Draft::ddrBytes>,
+                        opt<IfMust<Word<"frames">, NumberInto<&Draft::frames>>>> {};
 struct HostLine : IfMust<Word<"host">, String> {};
 
 template <Literal name, ElementType type>
@@ -162,6 +166,7 @@ struct TensorLine
              OptionalNumber<"zero", &Draft::tensor, &ProgramTensor::zeroPoint>,
              opt<Set<Word<"uint8">, true, &Draft::tensor, &ProgramTensor::fromUint8>>,
              opt<IfMust<Word<"ddr">, Word<"@">, NumberInto<&Draft::tensor, &ProgramTensor::ddr>>>,
+             OptionalNumber<"per-frame", &Draft::tensor, &ProgramTensor::frameStride>,
              opt<Set<Word<"constant">, true, &Draft::tensor, &ProgramTensor::constant>>,
              opt<RootText>, OptionalNumber<"block", &Draft::tensor, &ProgramTensor::rootBlock>> {};
 

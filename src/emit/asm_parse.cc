@@ -85,7 +85,8 @@ struct Action<DdrLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {
     sayOnce(r, in, Once::Ddr, "ddr");
-    r.program.ddrBytes = r.draft.number;
+    r.program.ddrBytes = r.draft.ddrBytes;
+    r.program.frames = r.draft.frames;
   }
 };
 template <>
@@ -210,8 +211,10 @@ struct Action<SectionLine> {
            std::to_string(r.openLoops.size()) + " loops are open", "close them with '}'");
     checkStepWord(r, in);
     r.inSection = true;
-    r.program.sections.push_back(
-        {r.draft.step, {r.draft.engineKind, r.draft.channel, r.draft.range}, {}});
+    r.program.sections.push_back({r.draft.step,
+                                  {r.draft.engineKind, r.draft.channel, r.draft.range},
+                                  {},
+                                  r.draft.lastFrame});
   }
 };
 

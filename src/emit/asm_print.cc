@@ -360,6 +360,7 @@ void Printer::tensor(std::size_t index) {
   number(t.shape.width).word("x").number(t.shape.channels).word(" scale ").real(t.scale);
   field("zero", t.zeroPoint, 0).flag("uint8", t.fromUint8);
   if (t.ddr) word(" ddr @").hex(*t.ddr);
+  field("per-frame", t.frameStride, 0);
   flag("constant", t.constant);
   if (t.root != id) word(" root ").Printer::id("%", t.root);
   field("block", t.rootBlock, 0).line();
@@ -498,7 +499,8 @@ void Printer::header() {
   word("weights @").hex(p.weightsAddress).word(" size ").number(p.weightsBytes).word(" sha256 ");
   quoted(p.weightsSha256).line();
   records();
-  word("ddr size ").number(p.ddrBytes).line();
+  word("ddr size ").number(p.ddrBytes);
+  field("frames", p.frames, 1).line();
   for (const Port& port : p.inputs) this->port("input", port);
   for (const Port& port : p.outputs) this->port("output", port);
   for (const std::string& op : p.hostOperators) word("host ").quoted(op).line();
@@ -545,7 +547,8 @@ void Printer::code() {
     }
     previous = s.step;
     engines(s.engines);
-    word(program_.steps.empty() ? ", layer " : ", step ").id("", s.step).word(":").line();
+    word(program_.steps.empty() ? ", layer " : ", step ").id("", s.step);
+    word(s.lastFrame ? ", last frame:" : ":").line();
     items(s.items, 0);
   }
 }

@@ -37,6 +37,7 @@ inline constexpr std::array kWords = {"LOAD",        "LOADW",       "LOADFM",   
                                       "stride",      "dilation",    "pad",       "zeros",
                                       "clamp",       "whole",       "count-pad", "rescale",
                                       "multipliers", "shift",       "fill",      "negative-scale",
-                                      "table",       "per-channel", "channels",  "adds-to"};
+                                      "table",       "per-channel", "channels",  "adds-to",
+                                      "frames",      "per-frame",   "last",      "frame"};
 
 }  // namespace heddle::asm_text

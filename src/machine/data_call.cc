@@ -88,7 +88,7 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
     const std::int64_t index =
         (row * blocksOf(tensor.shape) + ring.block + b) * tensor.shape.width + first;
     memories_.read(memory, {begin + b * ring.columns + (first - ring.origin), last - first + 1},
-                   identityOf(Held::Activation, ring.tensor.index, index), operation);
+                   activation(ring.tensor, index), operation);
   }
   return memories_[memory].bytes.get() + address;
 }
@@ -182,7 +182,7 @@ Reduction DataPath::useAccumulator(const Call<std::int64_t>& call, std::size_t m
       reinterpret_cast<std::int32_t*>(memories_[memory].bytes.get() + cell * kBlock);
   for (const IdentityRun& run : identities_) {
     const Identity first =
-        identityOf(Held::Accumulator, call.part.tensor.index, indexOf(run.first) * 4);
+        identityOf(Held::Accumulator, call.part.tensor.index, indexOf(run.first) * 4, frame_);
     if (!call.init) memories_.read(memory, {cell, run.count * 4}, first, operation, call.finish);
     if (!call.finish) memories_.write(memory, {cell, run.count * 4}, first, operation);
     cell += run.count * 4;

@@ -57,7 +57,8 @@ DataPath::DataPath(const Executable& executable, const WeightImage& weights,
     : x_(executable),
       memories_(executable, watched),
       values_(executable.leaves.size()),
-      roots_(executable.program->tensors.size()) {
+      roots_(static_cast<std::size_t>(executable.program->frames) *
+             executable.program->tensors.size()) {
   placeImage(weights);
   placeConstants();
   placeInputs(inputs);
@@ -110,27 +111,36 @@ void DataPath::placeInputs(const ProgramInputs& inputs) {
       fail("MACH001", "input '" + p.inputs[i].name + "'",
            "the input is no root tensor of the program", "", "compile the program again");
     const ProgramTensor& t = p.tensors[id.at()];
-    if (static_cast<std::int64_t>(inputs[i].size()) != t.shape.elements())
+    if (static_cast<std::int64_t>(inputs[i].size()) != p.frames * t.shape.elements())
       fail("MACH017", "input '" + p.inputs[i].name + "'",
            "the input has another size than its tensor",
-           std::to_string(inputs[i].size()) + " values, not " + std::to_string(t.shape.elements()),
-           "give an input of the tensor's shape");
-    if (!t.ddr || *t.ddr < 0 || *t.ddr % kBlock != 0 || cellsOf(t) * kBlock > p.ddrBytes ||
-        *t.ddr > p.ddrBytes - cellsOf(t) * kBlock)
+           std::to_string(inputs[i].size()) + " values, not " +
+               std::to_string(p.frames * t.shape.elements()),
+           p.frames == 1 ? "give an input of the tensor's shape"
+                         : "give an input of the tensor's shape for each frame");
+    const std::int64_t bytes = (p.frames - 1) * t.frameStride + cellsOf(t) * kBlock;
+    if (!t.ddr || *t.ddr < 0 || *t.ddr % kBlock != 0 || bytes > p.ddrBytes ||
+        *t.ddr > p.ddrBytes - bytes)
       fail("MACH003", "input '" + p.inputs[i].name + "'", "the input does not lie in DDR",
            t.ddr ? "address " + std::to_string(*t.ddr) : "it has no address in DDR",
            "compile the program again");
-    std::int8_t* to = memories_[Memories::ddr()].bytes.get() + *t.ddr;
-    std::memset(to, 0, static_cast<std::size_t>(cellsOf(t) * kBlock));  // channels of the padding
-    const std::int8_t* from = inputs[i].data();
-    for (std::int64_t y = 0; y < t.shape.height; ++y)
-      for (std::int64_t x = 0; x < t.shape.width; ++x)
-        for (std::int64_t c = 0; c < t.shape.channels; ++c)
-          to[((y * blocksOf(t.shape) + c / kBlock) * t.shape.width + x) * kBlock + c % kBlock] =
-              *from++;
-    memories_.place(Memories::ddr(), {*t.ddr / kBlock, cellsOf(t)},
-                    identityOf(Held::Activation, id.index, 0));
+    for (std::int64_t frame = 0; frame < p.frames; ++frame)
+      placeInput(id, frame, inputs[i].data() + frame * t.shape.elements());
   }
+}
+
+void DataPath::placeInput(TensorId id, std::int64_t frame, const std::int8_t* values) {
+  const ProgramTensor& t = x_.program->tensors[id.at()];
+  const std::int64_t address = *t.ddr + frame * t.frameStride;
+  std::int8_t* to = memories_[Memories::ddr()].bytes.get() + address;
+  std::memset(to, 0, static_cast<std::size_t>(cellsOf(t) * kBlock));  // channels of the padding
+  for (std::int64_t y = 0; y < t.shape.height; ++y)
+    for (std::int64_t x = 0; x < t.shape.width; ++x)
+      for (std::int64_t c = 0; c < t.shape.channels; ++c)
+        to[((y * blocksOf(t.shape) + c / kBlock) * t.shape.width + x) * kBlock + c % kBlock] =
+            *values++;
+  memories_.place(Memories::ddr(), {address / kBlock, cellsOf(t)},
+                  identityOf(Held::Activation, id.index, 0, frame));
 }
 
 // ---- transfers ----
@@ -151,6 +161,7 @@ const I& DataPath::evaluated(const Execution& e) {
 }
 
 std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
+  frame_ = e.frame;
   const std::uint32_t operation = memories_.begin(
       {e.engine, e.leaf, moment.actor, moment.number, moment.end}, moment.now, *moment.known);
   const Engine& engine = engineOf(e);
@@ -161,7 +172,8 @@ std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
       End<std::int64_t> inImage;
       if (i.part.content == Content::Weights)
         inImage.address.base = x_.program->weightsAddress + recordAt(i.part.y, operation).offset;
-      read(Memories::ddr(), i.part.content == Content::Weights ? sized(inImage, i.part) : i.source,
+      read(Memories::ddr(),
+           i.part.content == Content::Weights ? sized(inImage, i.part) : inFrame(i.source, i.part),
            operation);
       write(Memories::ddr(), memories_.memtile(engine.column), sized(i.destination, i.part),
             operation);
@@ -171,7 +183,8 @@ std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
       const auto& i = evaluated<Write<std::int64_t>>(e);
       setPart(i.part, operation);
       read(memories_.memtile(engine.column), i.source, operation);
-      write(memories_.memtile(engine.column), Memories::ddr(), i.destination, operation);
+      write(memories_.memtile(engine.column), Memories::ddr(), inFrame(i.destination, i.part),
+            operation);
       break;
     }
     case Op::WriteFm: {
@@ -197,6 +210,7 @@ std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
 
 std::uint32_t DataPath::startSend(const Execution& e, std::span<const Execution> receives,
                                   const Moment& moment) {
+  frame_ = e.frame;
   const std::uint32_t operation = memories_.begin(
       {e.engine, e.leaf, moment.actor, moment.number, moment.end}, moment.now, *moment.known);
   const auto& send = evaluated<Send<std::int64_t>>(e);
@@ -294,9 +308,7 @@ void DataPath::setPart(const Part<std::int64_t>& part, std::uint32_t operation) 
          "compile the program again");
   for (std::int64_t y = part.y; y < part.y + part.rows; ++y)
     for (std::int64_t b = part.block; b < part.block + part.blocks; ++b)
-      appendRun(identities_,
-                identityOf(Held::Activation, part.tensor.index,
-                           (y * blocks + b) * t.shape.width + part.x),
+      appendRun(identities_, activation(part.tensor, (y * blocks + b) * t.shape.width + part.x),
                 part.columns);
 }
 
@@ -319,6 +331,15 @@ const End<std::int64_t>& DataPath::sized(const End<std::int64_t>& end,
   recordEnd_.address = end.address;
   recordEnd_.pattern.run = x_.program->records[static_cast<std::size_t>(part.y)].bytes;
   return recordEnd_;
+}
+
+const End<std::int64_t>& DataPath::inFrame(const End<std::int64_t>& end,
+                                           const Part<std::int64_t>& part) {
+  const std::int64_t stride = x_.program->tensors[part.tensor.at()].frameStride;
+  if (frame_ == 0 || stride == 0) return end;
+  frameEnd_ = end;
+  frameEnd_.address.base += frame_ * stride;
+  return frameEnd_;
 }
 
 void DataPath::read(std::size_t memory, const End<std::int64_t>& end, std::uint32_t operation) {
@@ -357,7 +378,8 @@ void DataPath::write(std::size_t from, std::size_t memory, const End<std::int64_
 void DataPath::capture(const Part<std::int64_t>& part, std::size_t memory,
                        std::uint32_t operation) {
   if (part.content != Content::Activation) return;
-  RootCapture& root = roots_[part.tensor.at()];
+  RootCapture& root =
+      roots_[static_cast<std::size_t>(frame_) * x_.program->tensors.size() + part.tensor.at()];
   const ProgramTensor& tensor = x_.program->tensors[part.tensor.at()];
   if (root.bytes.empty()) {
     constexpr std::int64_t kMaxCaptured = std::int64_t{1} << 32;
@@ -397,8 +419,9 @@ bool DataPath::captureCell(RootCapture& root, std::int64_t cell, const std::int8
 void DataPath::complete(SimulateResult& result, const Knowledge& known) {
   memories_.endWith(known);
   const Program& p = *x_.program;
-  for (std::size_t i = 0; i < roots_.size(); ++i) {
-    RootCapture& root = roots_[i];
+  for (std::size_t k = 0; k < roots_.size(); ++k) {
+    RootCapture& root = roots_[k];
+    const std::size_t i = k % p.tensors.size();
     if (root.missing > 0) {
       const auto hole =
           std::find(root.covered.begin(), root.covered.end(), false) - root.covered.begin();
@@ -410,12 +433,14 @@ void DataPath::complete(SimulateResult& result, const Knowledge& known) {
     }
     result.tensors.push_back(std::move(root.bytes));
   }
-  for (const Port& port : p.outputs) checkOutput(port);
+  for (std::int64_t frame = 0; frame < p.frames; ++frame)
+    for (const Port& port : p.outputs) checkOutput(port, frame);
   memories_.forget();  // what is left is copied: both need not be there at once
-  for (const Port& port : p.outputs) result.outputs.push_back(outputOf(port));
+  for (std::int64_t frame = 0; frame < p.frames; ++frame)
+    for (const Port& port : p.outputs) result.outputs.push_back(outputOf(port, frame));
 }
 
-void DataPath::checkOutput(const Port& port) const {
+void DataPath::checkOutput(const Port& port, std::int64_t frame) const {
   const Program& p = *x_.program;
   const auto wrong = [&](const std::string& what) {
     fail("MACH013", "output '" + port.name + "'",
@@ -431,21 +456,22 @@ void DataPath::checkOutput(const Port& port) const {
     wrong("tensor '" + t.name + "' has no address in DDR");
   const Memory& memory = memories_[Memories::ddr()];
   const std::int64_t run = blocksOf(t.shape) * t.shape.width;
+  const std::int64_t first = (*root.ddr + frame * root.frameStride) / kBlock;
   for (std::int64_t y = 0; y < t.shape.height; ++y) {
     const std::int64_t cell = (y * blocksOf(root.shape) + t.rootBlock) * t.shape.width;
-    if (*root.ddr < 0 || *root.ddr / kBlock + cell + run > memory.cells)
-      wrong("its address is out of range");
-    memories_.checkWritten(Memories::ddr(), {*root.ddr / kBlock + cell, run}, port.name);
+    if (*root.ddr < 0 || first + cell + run > memory.cells) wrong("its address is out of range");
+    memories_.checkWritten(Memories::ddr(), {first + cell, run}, port.name);
     for (std::int64_t i = cell; i < cell + run; ++i)
-      if (const Identity id = identityOf(Held::Activation, t.root.index, i);
-          memory.identity.get()[*root.ddr / kBlock + i] != id)
+      if (const Identity id =
+              identityOf(Held::Activation, t.root.index, i, root.constant ? 0 : frame);
+          memory.identity.get()[first + i] != id)
         wrong("expected " + memories_.nameOf(id) + ", found " +
-              memories_.nameOf(memory.identity.get()[*root.ddr / kBlock + i]));
+              memories_.nameOf(memory.identity.get()[first + i]));
   }
 }
 
 // Of a port that checkOutput has looked at.
-std::vector<std::int8_t> DataPath::outputOf(const Port& port) const {
+std::vector<std::int8_t> DataPath::outputOf(const Port& port, std::int64_t frame) const {
   const ProgramTensor& t = x_.program->tensors[port.tensor.at()];
   const ProgramTensor& root = x_.program->tensors[t.root.at()];
   const std::int64_t run = blocksOf(t.shape) * t.shape.width * kBlock;
@@ -453,7 +479,8 @@ std::vector<std::int8_t> DataPath::outputOf(const Port& port) const {
   bytes.reserve(static_cast<std::size_t>(t.shape.height * run));
   for (std::int64_t y = 0; y < t.shape.height; ++y) {
     const std::int64_t row = (y * blocksOf(root.shape) + t.rootBlock) * t.shape.width * kBlock;
-    const std::int8_t* from = memories_[Memories::ddr()].bytes.get() + *root.ddr + row;
+    const std::int8_t* from =
+        memories_[Memories::ddr()].bytes.get() + *root.ddr + frame * root.frameStride + row;
     bytes.insert(bytes.end(), from, from + run);
   }
   return bytes;

@@ -19,6 +19,7 @@ namespace heddle::machine {
 struct Execution {
   EngineIndex engine = -1;
   std::int32_t leaf = -1;
+  std::int64_t frame = 0;
   const std::int64_t* counters = nullptr;
   std::int32_t depth = 0;
 };
@@ -73,6 +74,7 @@ class DataPath {
   void placeImage(const WeightImage& weights);
   void placeConstants();
   void placeInputs(const ProgramInputs& inputs);
+  void placeInput(TensorId id, std::int64_t frame, const std::int8_t* values);
 
   // Cells of an end and identities of a part, as runs in order.
   void appendCells(const End<std::int64_t>& end, std::size_t memory, std::uint32_t operation,
@@ -80,6 +82,13 @@ class DataPath {
   std::int64_t placeOf(const Address<std::int64_t>& address, std::size_t memory);
   std::int64_t cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory,
                       std::uint32_t operation);
+  // What these 8 bytes are in the frame of the instruction; constants are the same in all.
+  Identity activation(TensorId tensor, std::int64_t cell) const {
+    const bool constant = x_.program->tensors[tensor.at()].constant;
+    return identityOf(Held::Activation, tensor.index, cell, constant ? 0 : frame_);
+  }
+  // An end in DDR, where it lies in this frame.
+  const End<std::int64_t>& inFrame(const End<std::int64_t>& end, const Part<std::int64_t>& part);
   void setPart(const Part<std::int64_t>& part, std::uint32_t operation);
   const WeightRecord& recordAt(std::int64_t number, std::uint32_t operation) const;
   // An end of a transfer as it is for this part: of a weight record as long as that is.
@@ -88,8 +97,8 @@ class DataPath {
   void write(std::size_t from, std::size_t memory, const End<std::int64_t>& end,
              std::uint32_t operation);
   void capture(const Part<std::int64_t>& part, std::size_t memory, std::uint32_t operation);
-  void checkOutput(const Port& port) const;
-  std::vector<std::int8_t> outputOf(const Port& port) const;
+  void checkOutput(const Port& port, std::int64_t frame) const;
+  std::vector<std::int8_t> outputOf(const Port& port, std::int64_t frame) const;
   bool captureCell(RootCapture& root, std::int64_t cell, const std::int8_t* bytes);
 
   void call(const Call<std::int64_t>& call, std::size_t memory, std::uint32_t operation);
@@ -112,13 +121,14 @@ class DataPath {
   Memories memories_;
   std::vector<LeafValues> values_;
   std::vector<CellRun> source_, destination_;
-  End<std::int64_t> recordEnd_;
+  End<std::int64_t> recordEnd_, frameEnd_;
+  std::int64_t frame_ = 0;  // of the instruction that is executed
   std::vector<IdentityRun> identities_;
   std::vector<std::int64_t> counters_;  // of a pattern's dimensions
   KernelScratch scratch_;
   std::vector<WindowRows> windows_;
   std::vector<AssembleInput> assembled_;
-  std::vector<RootCapture> roots_;  // by tensor
+  std::vector<RootCapture> roots_;  // by frame and tensor
   std::int64_t capturedBytes_ = 0;
 };
 

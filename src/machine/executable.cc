@@ -6,6 +6,7 @@
 
 #include "fault.h"
 #include "heddle/program/names.h"
+#include "heddle/tiling/plan.h"
 #include "leaf.h"
 
 namespace heddle::machine {
@@ -103,6 +104,7 @@ class Flattener {
  public:
   Flattener(Executable& x, const Section& section) : x_(x), section_(section) {
     out_.layer = x.program->layerOf(section.step);
+    out_.lastFrame = section.lastFrame;
   }
 
   SectionCode run() {
@@ -226,6 +228,10 @@ void checkMemories(const Program& program, const Device& d) {
 }
 
 void checkTensors(const Program& program) {
+  if (!inRange(program.frames, 1, kMaxFrames))
+    failTooLarge(
+        "MACH016", "program '" + program.model + "'", "the program has too many frames, or none",
+        std::to_string(program.frames) + "; at most " + std::to_string(kMaxFrames), "choose fewer");
   if (program.tensors.size() >= kMaxTensors)
     failTooLarge("MACH016", "program '" + program.model + "'", "the program has too many tensors",
                  std::to_string(program.tensors.size()), "simulate fewer layers");
@@ -237,7 +243,8 @@ void checkTensors(const Program& program) {
     if (rootKnown && inRange(s.height, 1, kMaxExtent) && inRange(s.width, 1, kMaxExtent) &&
         inRange(s.channels, 1, kMaxExtent) &&
         Int128{s.height} * s.width * roundUpTo(s.channels, kBlock) < kMaxTensorElements &&
-        inRange(t.rootBlock, 0, kMaxExtent))
+        inRange(t.rootBlock, 0, kMaxExtent) &&
+        inRange(t.frameStride, 0, program.ddrBytes / program.frames) && t.frameStride % kBlock == 0)
       continue;
     fail("MACH001", "tensor '" + t.name + "'", "the tensor's shape or root cannot be",
          std::to_string(s.height) + " x " + std::to_string(s.width) + " x " +

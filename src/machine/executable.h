@@ -68,6 +68,7 @@ struct Leaf {
 
 struct SectionCode {
   LayerId layer;
+  bool lastFrame = false;  // not executed in the frames before the last
   std::vector<Code> code;
 };
 

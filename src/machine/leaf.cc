@@ -39,7 +39,7 @@ class Preparation {
       recordEnd(i.destination, memtileEnd(-1));
       return;
     }
-    ddrEnd(i.source);
+    ddrEnd(i.source, i.part);
     end(i.destination, memtileEnd(-1));
     transfer(i.part, {&i.source.pattern, &i.destination.pattern});
     leaf_.work.cycles = ddrReadTime(Bytes(leaf_.work.bytes), device_).raw();
@@ -47,7 +47,7 @@ class Preparation {
   void prepare(const Write<Affine>& i) {
     onlyOn({EngineKind::DdrOut});
     end(i.source, memtileEnd(-1));
-    ddrEnd(i.destination);
+    ddrEnd(i.destination, i.part);
     transfer(i.part, {&i.source.pattern, &i.destination.pattern});
     leaf_.work.cycles = ddrWriteTime(Bytes(leaf_.work.bytes), device_).raw();
   }
@@ -129,9 +129,11 @@ class Preparation {
             "the core's end"};
   }
 
-  void ddrEnd(const End<Affine>& e) {
+  void ddrEnd(const End<Affine>& e, const Part<Affine>& part) {
     if (!e.acquire.empty() || !e.release.empty()) malformed("an end in DDR has no locks");
-    end(e, {x_.program->ddrBytes, -1, device_.limits.shimDimensions, "the end in DDR"});
+    const std::int64_t last =
+        (x_.program->frames - 1) * x_.program->tensors[part.tensor.at()].frameStride;
+    end(e, {x_.program->ddrBytes - last, -1, device_.limits.shimDimensions, "the end in DDR"});
   }
 
   void checkLockCount(const End<Affine>& e, const EndKind& kind) const {

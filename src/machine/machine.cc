@@ -1,5 +1,6 @@
 #include "heddle/machine/machine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "data_path.h"
@@ -32,6 +33,19 @@ Diagnostic explain(const Executable& executable, const WeightImage& weights,
 }
 
 }  // namespace
+
+FrameTimes frameTimes(const SimulateResult& result, const Program& program) {
+  const auto steps = static_cast<std::ptrdiff_t>(program.stepCount());
+  const auto end = [&](std::int64_t frame) {  // of all up to that frame; before the first: 0
+    const auto last = result.stepEnd.begin() + (frame + 1) * steps;
+    return result.stepEnd.begin() == last ? Cycles()
+                                          : *std::max_element(result.stepEnd.begin(), last);
+  };
+  const std::int64_t half = program.frames / 2;
+  return {.cold = end(0),
+          .steady = static_cast<double>((end(program.frames - 1) - end(half - 1)).raw()) /
+                    static_cast<double>(program.frames - half)};
+}
 
 Result<SimulateResult> simulateWithData(const Program& program, const Device& device,
                                         const WeightImage& weights, const ProgramInputs& inputs,

@@ -166,7 +166,8 @@ std::string Memories::nameOf(Identity id) const {
   return std::string(sum ? "the accumulator of " : "") + "tensor '" + tensor.name + "' row " +
          std::to_string(cell / (blocks * tensor.shape.width)) + " block " +
          std::to_string(cell / tensor.shape.width % blocks) + " column " +
-         std::to_string(cell % tensor.shape.width);
+         std::to_string(cell % tensor.shape.width) +
+         (x_.program->frames > 1 ? " of frame " + std::to_string(frameOf(id)) : "");
 }
 
 std::string Memories::nameOfOperation(std::uint32_t operation) const {

@@ -24,13 +24,23 @@ inline constexpr std::int64_t kUnknownEnd = INT64_MAX;
 // What 8 bytes are. 0: nobody wrote them.
 using Identity = std::uint64_t;
 enum class Held : std::uint64_t { Nothing, Activation, Weights, Accumulator };
-constexpr Identity identityOf(Held held, std::int64_t tensor, std::int64_t index) {
+// Bits: what, 2; tensor, 24; frame, 10; cell (of a sum four for each of its output's), 28. Weights:
+// cell of the image, 38, in every frame the same.
+inline constexpr int kCellBits = 28;
+constexpr Identity identityOf(Held held, std::int64_t tensor, std::int64_t index,
+                              std::int64_t frame = 0) {
   return static_cast<Identity>(held) << 62 | static_cast<Identity>(tensor) << 38 |
-         static_cast<Identity>(index);
+         static_cast<Identity>(frame) << kCellBits | static_cast<Identity>(index);
 }
 constexpr Held heldBy(Identity id) { return static_cast<Held>(id >> 62); }
 constexpr std::size_t tensorOf(Identity id) { return (id >> 38) & 0xffffff; }
-constexpr std::int64_t indexOf(Identity id) { return static_cast<std::int64_t>(id & 0x3fffffffff); }
+constexpr std::int64_t frameOf(Identity id) {
+  return heldBy(id) == Held::Weights ? 0 : static_cast<std::int64_t>(id >> kCellBits & 0x3ff);
+}
+constexpr std::int64_t indexOf(Identity id) {
+  const int bits = heldBy(id) == Held::Weights ? 38 : kCellBits;
+  return static_cast<std::int64_t>(id & ((Identity{1} << bits) - 1));
+}
 
 struct CellRun {
   std::int64_t cell = 0, count = 0;

@@ -55,7 +55,7 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
   if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
   for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
   if (data_ != nullptr) happensBefore_.emplace(x_);
-  result_.stepEnd.resize(x_.program->stepCount());
+  result_.stepEnd.resize(static_cast<std::size_t>(x_.program->frames) * x_.program->stepCount());
   for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
     if (x_.sectionsOf[static_cast<std::size_t>(e)].empty()) continue;
     for (const std::int32_t section : x_.sectionsOf[static_cast<std::size_t>(e)])
@@ -124,14 +124,15 @@ void Simulation::countInstructions() {
   for (std::size_t i = 0; i < x_.sections.size(); ++i) {
     const CoreRange& r = x_.program->sections[i].engines.range;
     instructions_ = static_cast<std::int64_t>(
-        std::min<Int128>(instructions_ + Int128{executions(x_.sections[i])} * r.rows * r.columns,
+        std::min<Int128>(instructions_ + Int128{executions(x_.sections[i])} * r.rows * r.columns *
+                                             (x_.sections[i].lastFrame ? 1 : x_.program->frames),
                          kMaxInstructions + 1));
   }
   if (instructions_ > kMaxInstructions)
-    failTooLarge("MACH016", "program '" + x_.program->model + "'",
-                 "the program is too long to be simulated",
-                 "it executes more than " + std::to_string(kMaxInstructions) + " instructions",
-                 "simulate fewer layers");
+    failTooLarge(
+        "MACH016", "program '" + x_.program->model + "'", "the program is too long to be simulated",
+        "it executes more than " + std::to_string(kMaxInstructions) + " instructions",
+        x_.program->frames > 1 ? "simulate fewer frames or layers" : "simulate fewer layers");
 }
 
 void Simulation::tellProgress() {
@@ -347,7 +348,7 @@ void Simulation::moveData(EngineIndex e, std::int64_t end) {
                       &happensBefore_->known(e)};
   const auto execution = [&](EngineIndex engine) {
     const EngineState& of = state(engine);
-    return Execution{engine, of.leaf, of.counters.data(), of.depth};
+    return Execution{engine, of.leaf, of.frame, of.counters.data(), of.depth};
   };
   switch (leafOf(s).op) {
     case Op::Start:
@@ -430,9 +431,10 @@ void Simulation::finish(EngineIndex e) {
 
 void Simulation::letEntryRun(EngineIndex sequencer) {
   EngineState& channel = state(state(sequencer).channel);
-  if (channel.entriesStarted == channel.entries)
+  const std::int64_t entries = channel.entries * x_.program->frames;
+  if (channel.entriesStarted == entries)
     fail("MACH018", whereIs(sequencer), "a START finds no entry left in the queue of its channel",
-         "the queue has " + std::to_string(channel.entries) + " entries", "start every entry once");
+         "the queue has " + std::to_string(entries) + " entries", "start every entry once");
   ++channel.entriesStarted;
   channel.lastStart = state(sequencer).last;
   if (happensBefore_) happensBefore_->start(sequencer, state(sequencer).channel);
@@ -442,7 +444,8 @@ void Simulation::letEntryRun(EngineIndex sequencer) {
 // The end of one engine's part: slice, locks, and on to the next instruction.
 void Simulation::letGo(EngineIndex e) {
   EngineState& s = state(e);
-  Cycles& stepEnd = result_.stepEnd[leafOf(s).step.at()];
+  Cycles& stepEnd = result_.stepEnd[static_cast<std::size_t>(s.frame) * x_.program->stepCount() +
+                                    leafOf(s).step.at()];
   stepEnd = std::max(stepEnd, Cycles(now_));
   result_.timeline.makespan = std::max(result_.timeline.makespan, Cycles(now_));
   if (options_.recordTimeline)

@@ -49,10 +49,11 @@ class Simulation {
   };
   struct EngineState {
     // Position: section of the queue, place in its code, loop counters.
+    std::int64_t frame = 0;
     std::size_t section = 0;
     std::int32_t at = 0, depth = 0;
     std::array<std::int64_t, kMaxLoopDepth> counters{};
-    std::int64_t entry = 0;  // of the head
+    std::int64_t entry = 0;  // of the head, of all frames
 
     std::int32_t leaf = -1;  // the head's; -1: the queue has ended
     Work work;               // the head's
@@ -66,10 +67,11 @@ class Simulation {
     Blocked blocked;
 
     std::int32_t track = -1;
-    SliceRef last;                                                   // its newest slice
-    std::int64_t entries = 0, entriesStarted = 0, entriesEnded = 0;  // DDR channels
-    SliceRef lastStart;                                              // the START given last
-    std::uint32_t operation = 0;                                     // of the data path
+    SliceRef last;                                      // its newest slice
+    std::int64_t entries = 0;                           // of a frame
+    std::int64_t entriesStarted = 0, entriesEnded = 0;  // DDR channels
+    SliceRef lastStart;                                 // the START given last
+    std::uint32_t operation = 0;                        // of the data path
   };
   struct Event {
     std::int64_t time;

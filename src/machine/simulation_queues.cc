@@ -19,11 +19,18 @@ bool Simulation::seek(EngineState& s) {
   bool leftItem = false;
   for (;;) {
     if (s.section == sections.size()) {
+      if (s.frame + 1 < x_.program->frames && !sections.empty()) {
+        ++s.frame;
+        s.section = 0;
+        continue;
+      }
       s.leaf = -1;
       return leftItem;
     }
-    const auto& code = x_.sections[static_cast<std::size_t>(sections[s.section])].code;
-    if (s.at == static_cast<std::int32_t>(code.size())) {
+    const SectionCode& section = x_.sections[static_cast<std::size_t>(sections[s.section])];
+    const std::vector<Code>& code = section.code;
+    const bool skipped = section.lastFrame && s.frame + 1 < x_.program->frames;
+    if (skipped || s.at == static_cast<std::int32_t>(code.size())) {
       ++s.section;
       s.at = 0;
       continue;
@@ -78,6 +85,8 @@ void Simulation::arrive(EngineIndex e) {
       const auto& wait = std::get<Wait<Affine>>(leaf.instruction->as);
       s.channel = x_.indexOf(wait.channel);
       s.waitEntry = value(wait.entry, e);
+      if (const std::int64_t entries = state(s.channel).entries; s.waitEntry < entries)
+        s.waitEntry += s.frame * entries;
       break;
     }
     case Op::Send:

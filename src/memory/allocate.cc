@@ -312,16 +312,23 @@ class Allocator {
     std::vector<bool> inDdr(graph_.tensors.size());
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
       inDdr[t] = !memory_.tensors[t].life.empty() && !atHome(t);
-    for (const Port& p : graph_.inputs) inDdr[rootIndex(p.tensor)] = true;
-    for (const Port& p : graph_.outputs) inDdr[rootIndex(p.tensor)] = true;
+    std::vector<bool> isPort(graph_.tensors.size());
+    for (const Port& p : graph_.inputs) isPort[rootIndex(p.tensor)] = true;
+    for (const Port& p : graph_.outputs) isPort[rootIndex(p.tensor)] = true;
     std::int64_t next = 0;
     const auto reserve = [&](std::size_t t, std::int64_t base) {
       const Shape& shape = graph_.tensors[t].shape;
-      memory_.tensors[t].ddr = base + next;
-      next += roundUpTo(shape.height * shape.width * blocksOf(shape) * kBlock, kDdrAlignment);
+      const std::int64_t bytes =
+          roundUpTo(shape.height * shape.width * blocksOf(shape) * kBlock, kDdrAlignment);
+      TensorMemory& memory = memory_.tensors[t];
+      memory.ddr = base + next;
+      const bool perFrame = isPort[t] && plan_.frames > 1;
+      if (perFrame) memory.frameStride = bytes;
+      next += perFrame ? bytes * plan_.frames : bytes;
     };
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
-      if (rootIndex(TensorId(t)) == t && inDdr[t] && graph_.tensors[t].constant.empty())
+      if (rootIndex(TensorId(t)) == t && (inDdr[t] || isPort[t]) &&
+          graph_.tensors[t].constant.empty())
         reserve(t, 0);
     memory_.weightsAddress = next;
     next = 0;

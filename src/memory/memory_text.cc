@@ -83,6 +83,7 @@ class MemoryParser {
     inNumber(r, memory_.tensors.size(), "tensor");
     TensorMemory& t = memory_.tensors.emplace_back();
     if (r.take("ddr")) t.ddr = number(r);
+    if (r.take("per-frame")) t.frameStride = number(r);
     t.life = life(r);
   }
 
@@ -136,6 +137,7 @@ std::string print(const MemoryPlan& memory, const CanonicalGraph& graph, const P
     const TensorMemory& m = memory.tensors[t];
     out << "tensor " << t;
     if (m.ddr) out << " ddr " << *m.ddr;
+    if (m.frameStride != 0) out << " per-frame " << m.frameStride;
     out << lifeText(m.life) << "  # " << quotedText(graph.tensors[t].name) << "\n";
     for (std::size_t i = 0; i < m.slices.size(); ++i) {
       const Slice& s = m.slices[i];

@@ -242,12 +242,15 @@ class MemoryCheck {
     }
   }
 
-  bool needsDdr(std::size_t t) const {
-    const auto isPort = [&](const std::vector<Port>& ports) {
+  bool isPort(std::size_t t) const {
+    const auto isOneOf = [&](const std::vector<Port>& ports) {
       return std::any_of(ports.begin(), ports.end(),
                          [&](const Port& port) { return root(port.tensor) == t; });
     };
-    return !graph_.tensors[t].constant.empty() || isPort(graph_.inputs) || isPort(graph_.outputs) ||
+    return isOneOf(graph_.inputs) || isOneOf(graph_.outputs);
+  }
+  bool needsDdr(std::size_t t) const {
+    return !graph_.tensors[t].constant.empty() || isPort(t) ||
            (!life_[t].empty() && plan_.homes[t].empty());
   }
 
@@ -264,7 +267,16 @@ class MemoryCheck {
               "give it an address");
       if (!address) continue;
       const Shape& shape = graph_.tensors[t].shape;
-      const std::int64_t end = *address + shape.height * shape.width * blocksOf(shape) * kBlock;
+      const std::int64_t bytes = shape.height * shape.width * blocksOf(shape) * kBlock;
+      const std::int64_t stride = memory_.tensors[t].frameStride;
+      if (stride < 0 || stride % kBlock != 0 || (stride > 0 && stride < bytes) ||
+          (stride == 0) != (plan_.frames == 1 || !isPort(t)))
+        fault("MEM006", tensorName(t),
+              "the frames of a tensor meet in DDR, or lie apart for nothing",
+              std::to_string(stride) + " B from one frame's to the next; the tensor has " +
+                  std::to_string(bytes) + " B",
+              "give each frame of an input or output of the network a place of its own");
+      const std::int64_t end = *address + (plan_.frames - 1) * stride + bytes;
       const bool constant = !graph_.tensors[t].constant.empty();
       if (*address < 0 || *address % kBlock != 0 ||
           (constant ? *address < memory_.weightsAddress : end > memory_.weightsAddress))

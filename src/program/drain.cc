@@ -85,6 +85,13 @@ class Drain {
     descriptorLimits();
   }
 
+  std::vector<std::int64_t> spare() {
+    makeQueues();
+    makeLocks();
+    runAll();
+    return findSpare();
+  }
+
  private:
   // Each queue as far as it can.
   void runAll() {
@@ -520,6 +527,12 @@ class Drain {
   // One run that takes the last token is enough: first all producers in question are held back
   // together, then each alone that still is one.
   void spareTokens() {
+    const std::vector<std::int64_t> spare = findSpare();
+    for (std::size_t i = 0; i < spare.size(); ++i)
+      if (spare[i] > 0) this->spare(i, spare[i]);
+  }
+  std::vector<std::int64_t> findSpare() {
+    std::vector<std::int64_t> spare(locks_.size());
     const auto inQuestion = [&] {
       std::set<std::size_t> producers;
       for (std::size_t i = 0; i < locks_.size(); ++i)
@@ -530,12 +543,13 @@ class Drain {
     if (const std::set<std::size_t> all = inQuestion(); all.size() > 1) runHeldBack(all);
     const std::set<std::size_t> left = inQuestion();
     const std::int64_t each = steps_ + std::ssize(queues_) + std::ssize(locks_);
-    if (std::ssize(left) > kMaxSteps / each) return;  // they are not looked for so long
+    if (std::ssize(left) > kMaxSteps / each) return spare;  // they are not looked for so long
     for (const std::size_t producer : left) {
       runHeldBack({producer});
       for (std::size_t i = 0; i < locks_.size(); ++i)
-        if (locks_[i].producer == producer && locks_[i].lowest > 0) spare(i);
+        if (locks_[i].producer == producer) spare[i] = std::max<std::int64_t>(locks_[i].lowest, 0);
     }
+    return spare;
   }
   void runHeldBack(const std::set<std::size_t>& producers) {
     restart();
@@ -576,9 +590,9 @@ class Drain {
     if (moved) wake(by);
     return moved;
   }
-  void spare(std::size_t i) {
+  void spare(std::size_t i, std::int64_t tokens) {
     const Lock& lock = program_.locks[i];
-    const std::int64_t enough = lock.initial - locks_[i].lowest;
+    const std::int64_t enough = lock.initial - tokens;
     faults_.add("PROG012", "lock L" + to_string(lock.index) + " in " + toText(lock.tile),
                 "the lock begins with more than is ever taken",
                 "it begins with " + to_string(lock.initial) + ", " + to_string(enough) +
@@ -664,6 +678,11 @@ class Drain {
 
 void verifyDrain(const Program& program, const Device& device, Faults& faults) {
   Drain(program, device, faults).run();
+}
+
+std::vector<std::int64_t> spareTokens(const Program& program, const Device& device) {
+  Faults faults(program);
+  return Drain(program, device, faults).spare();
 }
 
 }  // namespace heddle

@@ -252,10 +252,14 @@ void Emission::push(std::span<const Engine> cores, StepId step, const FlatInstru
 void Emission::begin(std::int32_t queue, StepId step, const FlatInstruction& instruction) {
   if (missing_ > 0) return;  // a receiver of what was begun with its Send
   meet(queue, instruction);
-  tokens_.begin(together_, step.index);
+  if (nextFrame_)
+    nextFrame_->begin(together_, firstStep_ + step.index);
+  else
+    tokens_.begin(together_, step.index);
 }
 
 void Emission::take(const FlatInstruction& instruction, Queue& queue) {
+  if (nextFrame_) return;
   shape_ = shapeOf(queue, instruction);
   values_.clear();
   forEachValue(instruction, [&](std::int64_t v) { values_.push_back(v); });
@@ -266,17 +270,18 @@ void Emission::append(std::int32_t number, const Engine& engine, StepId step,
                       std::span<const Access> accesses) {
   Queue& queue = queues_[static_cast<std::size_t>(number)];
   queue.engine = engine;
-  queue.ops.push_back({shape_, step.index, queue.values.size()});
-  queue.values.insert(queue.values.end(), values_.begin(), values_.end());
+  if (!nextFrame_) {
+    queue.ops.push_back({shape_, step.index, queue.values.size()});
+    queue.values.insert(queue.values.end(), values_.begin(), values_.end());
+  }
   synchronize(number, step, accesses);
-  if (--missing_ == 0) tokens_.end();
+  if (--missing_ == 0) nextFrame_ ? nextFrame_->end() : tokens_.end();
 }
 
 // The queues that execute the instruction together.
 void Emission::meet(std::int32_t queue, const FlatInstruction& instruction) {
   const auto add = [&](std::int32_t q) {
-    together_.push_back(
-        {q, static_cast<std::int32_t>(queues_[static_cast<std::size_t>(q)].ops.size())});
+    together_.push_back({q, queues_[static_cast<std::size_t>(q)].told});
   };
   together_.clear();
   add(queue);
@@ -291,8 +296,7 @@ void Emission::meet(std::int32_t queue, const FlatInstruction& instruction) {
 }
 
 void Emission::synchronize(std::int32_t queue, StepId step, std::span<const Access> accesses) {
-  const auto op =
-      static_cast<std::int32_t>(queues_[static_cast<std::size_t>(queue)].ops.size()) - 1;
+  const std::int32_t op = queues_[static_cast<std::size_t>(queue)].told++;
   // Tile by tile: an edge is a lock of the tile where both sides meet.
   for (std::size_t k = 0; k < accesses.size();) {
     const Tile& name = accesses[k].tile;
@@ -301,13 +305,14 @@ void Emission::synchronize(std::int32_t queue, StepId step, std::span<const Acce
     TileAccesses& memory = tiles_[static_cast<std::size_t>(number)];
     edges_.clear();
     for (; k < accesses.size() && accesses[k].tile == name; ++k) {
-      const AccessPoint point{queue, op, accesses[k].point, step.index};
+      const AccessPoint point{queue, op, accesses[k].point, firstStep_ + step.index};
       if (accesses[k].writes)
         memory.write(accesses[k].first, accesses[k].end, point, edges_);
       else
         memory.read(accesses[k].first, accesses[k].end, point, edges_);
     }
-    for (const Edge& edge : edges_) tokens_.require(number, edge);
+    for (const Edge& edge : edges_)
+      nextFrame_ ? nextFrame_->require(number, edge) : tokens_.require(number, edge);
   }
 }
 
@@ -339,7 +344,7 @@ Emission::Role Emission::role(const DerivedLock& lock) const {
           static_cast<std::int64_t>(b.kind),
           b.column,
           b.channel,
-          lock.data,
+          static_cast<std::int64_t>(lock.purpose),
           a.row,
           b.row};
 }
@@ -420,9 +425,20 @@ void Emission::addToRoller(std::int32_t number, LockedShapes& shapes, Roller& ro
   }
 }
 
+void Emission::tellAgain(std::int32_t steps) {
+  tokens_.finish(tiles_);
+  std::vector<std::int32_t> lengths;
+  for (const Queue& queue : queues_) lengths.push_back(queue.told);
+  nextFrame_.emplace(tokens_, std::move(lengths));
+  firstStep_ = steps;
+}
+
 void Emission::finish(Program& program, const Limits& limits) {
   HEDDLE_CHECK(missing_ == 0) << "a transfer lacks " << missing_ << " of its receivers";
-  tokens_.finish(tiles_);
+  if (nextFrame_)
+    nextFrame_->finish();
+  else
+    tokens_.finish(tiles_);
   numberLocks(program, limits);
   LockedShapes shapes(shapes_);
   Roller roller(shapes.prototypes());

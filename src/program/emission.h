@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "frame_tokens.h"
 #include "heddle/device/device.h"
 #include "heddle/program/program.h"
 #include "sync.h"
@@ -82,6 +84,10 @@ class Emission {
   void push(std::span<const Engine> cores, StepId step, const FlatInstruction& instruction,
             Access access);
 
+  // After the last instruction of a frame: all that is told from here on is the next frame, the
+  // same once more. Only its memory is looked at.
+  void tellAgain(std::int32_t steps);
+
   // Numbers the locks, within `limits` where there is a way, adds them to the instructions, rolls
   // loops and merges engines.
   void finish(Program& program, const Limits& limits);
@@ -97,6 +103,7 @@ class Emission {
     Engine engine;
     std::vector<Op> ops;
     std::vector<std::int64_t> values;
+    std::int32_t told = 0;                           // instructions, of both tellings
     const ShapeNumbers::value_type* last = nullptr;  // shape of its last instruction
   };
   // A lock's role as seen from its tile, rows last: engines of a column that play one role get
@@ -123,7 +130,9 @@ class Emission {
   ShapeNumbers shapeNumbers_;
   std::vector<FlatInstruction> shapes_;
   Tokens tokens_;
-  std::vector<std::int32_t> lockIndex_;  // within its tile, by number in tokens_.locks()
+  std::optional<FrameTokens> nextFrame_;  // while it is told
+  std::int32_t firstStep_ = 0;            // of what is told
+  std::vector<std::int32_t> lockIndex_;   // within its tile, by number in tokens_.locks()
   std::vector<Edge> edges_;
   std::int32_t shape_ = 0;            // of the instruction that is being told
   std::vector<std::int64_t> values_;  // its numbers

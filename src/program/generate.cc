@@ -4,6 +4,7 @@
 #include <set>
 
 #include "generation.h"
+#include "verify_checks.h"
 
 namespace heddle {
 namespace {
@@ -18,20 +19,37 @@ class Generator {
     g_.emission.setPlacesOfWires(placesOfWires());
     describe();
     placeConstants(g_);
-    for (std::size_t s = 0; s < g_.plan.schedule.size(); ++s) {
-      loadTensors(s);
-      if (!mapping(s).inPlace()) tellStep(g_, StepId(s));
-      storeTensors(s);
+    tellFrame();
+    if (g_.plan.frames > 1) {
+      const std::size_t buffers = g_.out.program.buffers.size();
+      g_.emission.tellAgain(small(std::ssize(g_.plan.schedule)));
+      tellFrame();
+      g_.out.program.buffers.resize(buffers);  // of the one frame
     }
     g_.emission.finish(g_.out.program, g_.device.limits);
     tellSequencer(g_);
     Program& program = g_.out.program;
+    if (program.frames > 1) dropSpareTokens(program);
     program.weightsBytes = std::ssize(g_.out.weights.bytes);
     program.ddrBytes = program.weightsAddress + program.weightsBytes;
     return std::move(g_.out);
   }
 
  private:
+  void tellFrame() {
+    for (std::size_t s = 0; s < g_.plan.schedule.size(); ++s) {
+      loadTensors(s);
+      if (!mapping(s).inPlace()) tellStep(g_, StepId(s));
+      storeTensors(s);
+    }
+  }
+
+  // What the sequencer makes wait needs no token from the frame before as well.
+  void dropSpareTokens(Program& program) const {
+    const std::vector<std::int64_t> spare = spareTokens(program, g_.device);
+    for (std::size_t i = 0; i < spare.size(); ++i) program.locks[i].initial -= spare[i];
+  }
+
   std::size_t layerOf(std::size_t step) const { return g_.plan.schedule[step].layer.at(); }
   const Mapping& mapping(std::size_t step) const { return g_.plan.layers[layerOf(step)]; }
 
@@ -60,12 +78,13 @@ class Generator {
     p.inputs = g_.graph.inputs;
     p.outputs = g_.graph.outputs;
     p.weightsAddress = g_.memory.weightsAddress;
+    p.frames = g_.plan.frames;
     for (std::size_t t = 0; t < g_.graph.tensors.size(); ++t) {
       const CanonicalTensor& from = g_.graph.tensors[t];
       const TensorMemory& memory = g_.memory.tensors[t];
       p.tensors.push_back({from.name, from.shape, from.scale, from.zeroPoint, from.fromUint8,
-                           memory.ddr, !from.constant.empty(), memory.slices, g_.root(TensorId(t)),
-                           g_.rootBlock(TensorId(t))});
+                           memory.ddr, memory.frameStride, !from.constant.empty(), memory.slices,
+                           g_.root(TensorId(t)), g_.rootBlock(TensorId(t))});
       for (std::size_t i = 0; i < memory.slices.size(); ++i)
         p.buffers.push_back({"tensor " + from.name,
                              TileKind::Memtile,

@@ -42,9 +42,7 @@ class Sequencer {
         if (e.channel.kind == EngineKind::DdrOut) writes_[s][e.channel] = started_[e.channel];
       }
     }
-    const std::size_t last = g_.plan.schedule.size() - 1;
-    for (const auto& [channel, count] : started_)
-      if (channel.kind == EngineKind::DdrOut) await(last, channel, count);
+    awaitEnd();
     append();
   }
 
@@ -74,14 +72,34 @@ class Sequencer {
 
   void start(const Entry& e) {
     for (std::int64_t k = 0; k < e.count; ++k)
-      order_.push_back({StepId(e.step), Instruction{Start{e.channel}}});
+      order_.push_back({StepId(e.step), false, Instruction{Start{e.channel}}});
     started_[e.channel] += e.count;
+  }
+
+  // The host takes the outputs when the sequencer has ended. Before that a frame need not wait for
+  // the one before it, but where it writes to the same place in DDR.
+  void awaitEnd() {
+    const bool again = g_.plan.frames > 1 && usesOnePlace();
+    lastFrame_ = g_.plan.frames > 1 && !again;
+    const std::size_t last = g_.plan.schedule.size() - 1;
+    for (const auto& [channel, count] : started_)
+      if (channel.kind == EngineKind::DdrOut || (again && !onlyWeights(channel)))
+        await(last, channel, count);
+  }
+
+  bool usesOnePlace() const {
+    const std::vector<TensorMemory>& tensors = g_.memory.tensors;
+    for (std::size_t t = 0; t < tensors.size(); ++t)
+      if (tensors[t].ddr && tensors[t].frameStride == 0 && g_.graph.tensors[t].constant.empty())
+        return true;
+    return false;
   }
 
   void await(std::size_t step, const Engine& channel, std::int64_t count) {
     if (awaited_[channel] >= count) return;
     awaited_[channel] = count;
-    order_.push_back({StepId(step), Instruction{Wait<Affine>{channel, Affine(count - 1)}}});
+    order_.push_back(
+        {StepId(step), lastFrame_, Instruction{Wait<Affine>{channel, Affine(count - 1)}}});
   }
 
   void awaitOperands(std::size_t step) {
@@ -97,9 +115,10 @@ class Sequencer {
   void append() {
     std::vector<Section>& sections = g_.out.program.sections;
     const EngineRange sequencer{EngineKind::Sequencer, 0, {0, 0, 1, 1}};
-    for (auto& [step, instruction] : order_) {
-      if (sections.empty() || sections.back().engines != sequencer || sections.back().step != step)
-        sections.push_back({step, sequencer, {}});
+    for (auto& [step, lastFrame, instruction] : order_) {
+      if (sections.empty() || sections.back().engines != sequencer ||
+          sections.back().step != step || sections.back().lastFrame != lastFrame)
+        sections.push_back({step, sequencer, {}, lastFrame});
       sections.back().items.emplace_back().as = std::move(instruction);
     }
   }
@@ -111,7 +130,13 @@ class Sequencer {
   std::map<std::size_t, std::map<Engine, std::int64_t>> writes_;  // per step: entries of each
                                                                   // channel that end its writes
   std::map<Engine, std::int64_t> started_, awaited_;
-  std::vector<std::pair<StepId, Instruction>> order_;
+  struct Told {
+    StepId step;
+    bool lastFrame = false;
+    Instruction instruction;
+  };
+  std::vector<Told> order_;
+  bool lastFrame_ = false;  // of what is told
 };
 
 }  // namespace

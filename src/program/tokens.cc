@@ -63,9 +63,14 @@ void Tokens::require(std::int32_t tile, const Edge& edge) {
   space.push_back({{edge.to.queue, -1, 0, -1}, edge.opened, false, known});
 }
 
-std::int32_t Tokens::addLock(const Pair& pair) {
-  locks_.push_back({pair.tile, pair.from, pair.to, pair.data, 0});
+std::int32_t Tokens::addLock(const DerivedLock& lock) {
+  locks_.push_back(lock);
   return static_cast<std::int32_t>(locks_.size()) - 1;
+}
+
+std::int32_t Tokens::addLock(const Pair& pair) {
+  return addLock(DerivedLock{pair.tile, pair.from, pair.to,
+                             pair.data ? LockPurpose::Data : LockPurpose::Space, 0});
 }
 
 void Tokens::use(std::int32_t lock, const AccessPoint& by, bool release, std::int64_t count) {

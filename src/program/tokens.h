@@ -1,5 +1,5 @@
-// Locks from edges: which instructions take and give how many tokens, and what each lock begins
-// with.
+// Locks from edges of one frame (frame_tokens.h: between frames): which instructions take and give
+// how many tokens, and what each lock begins with.
 //
 // A pair of queues that meet in a tile has up to two locks: of *data*, given by who writes and
 // taken by who reads, and of *space*, given by who has read and taken by who writes again. An edge
@@ -30,9 +30,11 @@ struct TokenUse {  // an instruction's, of the lock at `lock`
   std::int64_t count = 1;
 };
 
+enum class LockPurpose { Space, Data, NextFrame };
+
 struct DerivedLock {
   std::int32_t tile = 0, from = 0, to = 0;  // dense numbers of the tile and the queues
-  bool data = false;
+  LockPurpose purpose = LockPurpose::Space;
   std::int64_t initial = 0;
 };
 
@@ -49,6 +51,9 @@ class Tokens {
   // After the last instruction. `tiles`: by number, as they stand.
   void finish(std::span<const TileAccesses> tiles);
   const std::vector<DerivedLock>& locks() const { return locks_; }
+  KnownOrder& order() { return order_; }
+  std::int32_t addLock(const DerivedLock& lock);
+  void use(std::int32_t lock, const AccessPoint& by, bool release, std::int64_t count);
   // Of a queue, unordered.
   std::vector<TokenUse>& usesOf(std::int32_t queue) {
     const auto q = static_cast<std::size_t>(queue);
@@ -84,7 +89,6 @@ class Tokens {
   static void giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
                        std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given);
   std::int32_t addLock(const Pair& pair);
-  void use(std::int32_t lock, const AccessPoint& by, bool release, std::int64_t count);
 
   KnownOrder order_;
   std::unordered_map<std::array<std::int32_t, 4>, std::size_t,

@@ -69,4 +69,8 @@ void verifySections(const Program& program, const Device& device, Faults& faults
 // The untimed run. Needs a program in which the two above found nothing.
 void verifyDrain(const Program& program, const Device& device, Faults& faults);
 
+// Per lock: tokens of those that it begins with that nobody ever takes in any order of the run;
+// none are looked for where that takes too long. Needs a program that verify accepts but for them.
+std::vector<std::int64_t> spareTokens(const Program& program, const Device& device);
+
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "heddle/program/names.h"
+#include "heddle/tiling/plan.h"
 #include "verify_checks.h"
 
 namespace heddle {
@@ -20,6 +21,7 @@ class Declarations {
       : program_(program), device_(device), faults_(faults) {}
 
   void check() {
+    frames();
     ddr();
     shapes();
     records();
@@ -37,6 +39,28 @@ class Declarations {
  private:
   bool known(TensorId t) const { return t.valid() && t.at() < program_.tensors.size(); }
   bool knownOrNone(StepId s) const { return !s.valid() || s.at() < program_.stepCount(); }
+
+  void frames() {
+    if (!within(program_.frames, 1, kMaxFrames))
+      faults_.add("PROG004", "frames", "the number of frames is out of range",
+                  std::to_string(program_.frames), "give 1 to " + std::to_string(kMaxFrames));
+    for (std::size_t i = 0; i < program_.sections.size() && !faults_.full(); ++i) {
+      const Section& section = program_.sections[i];
+      if (section.lastFrame && !waitsOnly(section))
+        faults_.add("PROG003", "section " + std::to_string(i),
+                    "a section of the last frame does more than wait",
+                    "each frame executes the same, but what the sequencer waits for at the end",
+                    "let only WAITs of the sequencer stand there");
+    }
+  }
+
+  static bool waitsOnly(const Section& section) {
+    return section.engines.kind == EngineKind::Sequencer &&
+           std::all_of(section.items.begin(), section.items.end(), [](const Item& item) {
+             const auto* instruction = std::get_if<Instruction>(&item.as);
+             return instruction && std::holds_alternative<Wait<Affine>>(instruction->as);
+           });
+  }
 
   void ddr() {
     const std::int64_t size = program_.ddrBytes;
@@ -118,7 +142,15 @@ class Declarations {
           "PROG006", tensorName(i), "the view is not inside its root",
           "channel block " + std::to_string(t.rootBlock) + " of %" + std::to_string(t.root.index),
           "a view has its root's rows and columns and some of its channel blocks");
-    if (t.ddr && !liesIn(*t.ddr, s.height * s.width * blocks * kBlock, program_.ddrBytes))
+    const std::int64_t bytes = s.height * s.width * blocks * kBlock;
+    if (!within(t.frameStride, 0, kMaxDdrBytes) || t.frameStride % kBlock != 0 ||
+        (t.frameStride > 0 && (!t.ddr || t.frameStride < bytes || program_.frames == 1)))
+      faults_.add("PROG004", tensorName(i), "the distance between frames is out of range",
+                  std::to_string(t.frameStride) + " B; the tensor has " + std::to_string(bytes) +
+                      " B, the program " + std::to_string(program_.frames) + " frames",
+                  "place one frame of it behind the other");
+    else if (t.ddr &&
+             !liesIn(*t.ddr, (program_.frames - 1) * t.frameStride + bytes, program_.ddrBytes))
       faults_.add("PROG005", tensorName(i), "the tensor lies outside of DDR",
                   "at " + std::to_string(*t.ddr), "place it inside");
     for (const Slice& slice : t.slices) this->slice(i, slice);

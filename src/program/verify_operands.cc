@@ -481,8 +481,12 @@ class Sections {
     column.column = 1;
     return column;
   }
-  Memory ddr() const {
-    return {"DDR", TileKind::Ddr, program_.ddrBytes, device_.limits.shimDimensions, {}, {}, false};
+  // As far as an address may lie that later frames move on.
+  Memory ddr(const Part<Affine>& part) const {
+    const std::int64_t last =
+        (program_.frames - 1) * program_.tensors[part.tensor.at()].frameStride;
+    return {"DDR", TileKind::Ddr, program_.ddrBytes - last, device_.limits.shimDimensions, {},
+            {},    false};
   }
   // Weights pass a memtile in places that all layers share: no buffer of one of them.
   Memory memtile(Content content, const Affine& column = ownColumn()) const {
@@ -535,14 +539,14 @@ class Sections {
       return;
     }
     const auto bytes = part(i.part);
-    agree("the source", end("the source", i.source, ddr()), bytes);
+    agree("the source", end("the source", i.source, ddr(i.part)), bytes);
     agree("the destination", end("the destination", i.destination, memtile(i.part.content)), bytes);
   }
   void instruction(const Write<Affine>& i) {
     if (!isFor(EngineKind::DdrOut)) return;
     const auto bytes = part(i.part);
     agree("the source", end("the source", i.source, memtile(i.part.content)), bytes);
-    agree("the destination", end("the destination", i.destination, ddr()), bytes);
+    agree("the destination", end("the destination", i.destination, ddr(i.part)), bytes);
   }
 
   void instruction(const Send<Affine>& i) {

@@ -127,34 +127,45 @@ class SliceCounter {
   std::vector<Resource> bound_ = std::vector<Resource>(layers_.size(), Resource::Sequencer);
 };
 
-// What each step adds to the whole is its layer's.
-void setCompletion(Report& report, const Program& program, const LayerGroups& groups,
-                   const std::vector<Cycles>& stepEnd) {
-  Cycles done;
-  for (std::size_t s = 0; s < stepEnd.size(); ++s) {
-    LayerReport& layer = report.layers[program.layerOf(StepId(s)).at()];
-    layer.end = std::max(layer.end, stepEnd[s]);
-    const Cycles later = std::max(done, stepEnd[s]);
-    layer.cycles += later - done;
-    if (groups.steps[s].group != kNoGroup)
-      layer.steps.push_back({.tile = groups.steps[s].tile,
-                             .cycles = later - done,
-                             .start = stepEnd[s],
-                             .end = stepEnd[s]});
-    done = later;
-  }
-  // What the sequencer does after the last layer belongs to the last layer, so that the layers add
-  // up.
-  if (!report.layers.empty() && report.cycles > done)
-    report.layers.back().cycles += report.cycles - done;
-}
-
 // Of each layer's steps, which are told in order: number of a step among its layer's.
 std::vector<std::size_t> placesInLayers(const Program& program) {
   std::vector<std::size_t> places, count(program.layers.size());
   for (std::size_t s = 0; s < program.stepCount(); ++s)
     places.push_back(count[program.layerOf(StepId(s)).at()]++);
   return places;
+}
+
+LayerNeeds timesFrames(LayerNeeds needs, std::int64_t frames) {
+  for (std::int64_t* count : {&needs.macs, &needs.weightBytes, &needs.denseMacs,
+                              &needs.denseWeightBytes, &needs.inputBytes, &needs.outputBytes})
+    *count *= frames;
+  return needs;
+}
+
+// What each step adds to the whole is its layer's.
+void setCompletion(Report& report, const Program& program, const LayerGroups& groups,
+                   const std::vector<Cycles>& stepEnd) {
+  Cycles done;
+  const std::vector<std::size_t> places = placesInLayers(program);
+  for (std::size_t k = 0; k < stepEnd.size(); ++k) {
+    const std::size_t s = k % program.stepCount();
+    LayerReport& layer = report.layers[program.layerOf(StepId(s)).at()];
+    layer.end = std::max(layer.end, stepEnd[k]);
+    const Cycles later = std::max(done, stepEnd[k]);
+    layer.cycles += later - done;
+    if (groups.steps[s].group != kNoGroup) {
+      if (k == s)  // the first frame
+        layer.steps.push_back({.tile = groups.steps[s].tile, .start = stepEnd[k]});
+      StepReport& step = layer.steps[places[s]];
+      step.cycles += later - done;
+      step.end = stepEnd[k];
+    }
+    done = later;
+  }
+  // What the sequencer does after the last layer belongs to the last layer, so that the layers add
+  // up.
+  if (!report.layers.empty() && report.cycles > done)
+    report.layers.back().cycles += report.cycles - done;
 }
 
 bool isWeightLoad(const LeafFacts& leaf) {
@@ -247,7 +258,8 @@ std::vector<std::string> waysPastBound(const Report& report) {
 }  // namespace
 
 double Report::efficiency() const {
-  return cycles.raw() > 0 ? bounds.layerBoundSeconds / seconds(cycles) : 0;
+  return cycles.raw() > 0 ? static_cast<double>(frames) * bounds.layerBoundSeconds / seconds(cycles)
+                          : 0;
 }
 
 std::optional<double> Report::closedFormError(const LayerReport& layer) const {
@@ -268,7 +280,8 @@ std::optional<double> Report::closedFormWorstLayerError() const {
 Report makeReport(const CanonicalGraph& graph, const Program& program, const Device& device,
                   const SimulateResult& simulated, const std::vector<Cycles>& closedForm) {
   HEDDLE_CHECK(graph.ops.size() == program.layers.size() &&
-               program.stepCount() == simulated.stepEnd.size())
+               static_cast<std::size_t>(program.frames) * program.stepCount() ==
+                   simulated.stepEnd.size())
       << graph.ops.size() << " operators, " << program.layers.size() << " layers, "
       << simulated.stepEnd.size() << " ends of " << program.stepCount() << " steps";
   HEDDLE_CHECK(closedForm.empty() || closedForm.size() == graph.ops.size()) << closedForm.size();
@@ -281,6 +294,8 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   report.macsPerCycle = device.core.macsPerCycle;
   report.clock = device.clock;
   report.cycles = simulated.timeline.makespan;
+  report.frames = program.frames;
+  report.frameTimes = frameTimes(simulated, program);
   report.bounds = computeBounds(graph, device);
   report.traffic = simulated.traffic;
   report.macsExecuted = simulated.macs;
@@ -288,13 +303,13 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   report.notModelled = device.notModelled;
   if (!closedForm.empty()) report.closedForm = Cycles();
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const LayerNeeds needs = layerNeeds(graph, graph.ops[i]);
+    const LayerNeeds needs = timesFrames(layerNeeds(graph, graph.ops[i]), program.frames);
     LayerReport& layer = report.layers.emplace_back();
     layer.name = program.layers[i].name;
     layer.op = program.layers[i].op;
     layer.split = program.layers[i].split;
     layer.start = Cycles(INT64_MAX);
-    layer.boundSeconds = report.bounds.layerSeconds[i];
+    layer.boundSeconds = static_cast<double>(report.frames) * report.bounds.layerSeconds[i];
     layer.macs = needs.macs;
     layer.weightBytes = needs.weightBytes;
     layer.denseMacs = needs.denseMacs;
@@ -304,8 +319,8 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
     report.denseMacs += needs.denseMacs;
     report.denseWeightBytes += needs.denseWeightBytes;
     if (closedForm.empty()) continue;
-    layer.closedForm = closedForm[i];
-    *report.closedForm += closedForm[i];
+    layer.closedForm = Cycles(report.frames * closedForm[i].raw());
+    *report.closedForm += *layer.closedForm;
   }
   const std::vector<LeafFacts> leaves = leafFacts(program);
   const LayerGroups groups = findGroups(program);

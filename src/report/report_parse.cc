@@ -82,7 +82,11 @@ void readRun(EntryReader& read, const Entry& root, Report& report) {
   report.columns = read.count(device, "columns", 1);
   report.clock.raw = read.count(device, "clockHz", 1);
   report.macsPerCycle = read.count(device, "macsPerCycle", 1);
-  report.cycles = Cycles(read.count(read.object(root, "time"), "cycles"));
+  const Entry time = read.object(root, "time");
+  report.cycles = Cycles(read.count(time, "cycles"));
+  report.frames = read.count(time, "frames", 1);
+  report.frameTimes.cold = Cycles(read.count(time, "coldCycles"));
+  report.frameTimes.steady = read.real(time, "steadyCycles");
   report.traffic = readTraffic(read, read.object(root, "traffic"));
   report.memtilePeakBytes = read.count(memory, "memtilePeakBytes");
   report.corePeakBytes = read.count(memory, "corePeakBytes");

@@ -239,6 +239,11 @@ void writeReport(JsonWriter& json, const Report& report) {
       .endObject();
   json.key("time").beginObject();
   json.key("cycles").value(report.cycles.raw()).key("seconds").value(report.seconds(report.cycles));
+  json.key("frames").value(report.frames);
+  json.key("coldCycles").value(report.frameTimes.cold.raw());
+  json.key("coldSeconds").value(report.seconds(report.frameTimes.cold));
+  json.key("steadyCycles").value(report.frameTimes.steady);
+  json.key("steadySeconds").value(report.frameTimes.steady / static_cast<double>(report.clock.raw));
   json.key("closedFormSeconds");
   writeOptional(
       json, report.closedForm ? std::optional(report.seconds(*report.closedForm)) : std::nullopt);
@@ -306,10 +311,17 @@ std::string reportMarkdown(const Report& report) {
   const double seconds = report.seconds(report.cycles);
   out << "# " << cell(report.model) << " on " << cell(report.device) << ' ' << report.rows << 'x'
       << report.columns << "\n\n";
-  out << "**" << milliseconds(seconds) << "** (" << report.cycles.raw()
-      << " cycles) for one inference, " << percent(report.efficiency()) << " of the layer bound of "
+  out << "**" << milliseconds(seconds) << "** (" << report.cycles.raw() << " cycles) for "
+      << (report.frames == 1 ? "one inference" : std::to_string(report.frames) + " inferences")
+      << ", " << percent(report.efficiency()) << " of the layer bound of "
       << milliseconds(report.bounds.layerBoundSeconds)
       << ". This is an estimate: the program was simulated, not run on an array.\n\n";
+  if (report.frames > 1)
+    out << "The first inference ends after **"
+        << milliseconds(report.seconds(report.frameTimes.cold)) << "**, later ones every **"
+        << milliseconds(report.frameTimes.steady / static_cast<double>(report.clock.raw))
+        << "**. All that follows counts the " << report.frames
+        << " together, but the bounds are of one.\n\n";
   for (const std::string& way : report.layerBoundPassedBy)
     out << "Faster than the layer bound by " << cell(way) << ".\n\n";
   writeVerdict(out, report.verification);

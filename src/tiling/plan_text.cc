@@ -27,7 +27,9 @@ class PlanPrinter {
 
   std::string run() {
     out_ << kVersion << "\nmodel " << quotedText(origin_.modelSha256) << "\ndevice "
-         << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging << "\n\n";
+         << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging << "\n";
+    if (plan_.frames > 1) out_ << "frames " << plan_.frames << "\n";
+    out_ << "\n";
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
       if (const View& v = plan_.views[t]; v.root.at() != t)
         out_ << "view " << t << " root " << v.root.index << " block " << v.block << "\n";
@@ -152,13 +154,14 @@ class PlanParser {
  private:
   void line(LineReader& r) {
     static const std::vector<std::string> kWords = {
-        "model", "device",  "staging", "view",  "home",   "at",   "layer", "loops",
-        "part",  "buffers", "ring",    "score", "pixels", "core", "route", "step"};
-    static constexpr std::array<void (PlanParser::*)(LineReader&), 16> kReaders = {
+        "model",   "device", "staging", "view",   "home", "at",    "layer", "loops", "part",
+        "buffers", "ring",   "score",   "pixels", "core", "route", "step",  "frames"};
+    static constexpr std::array<void (PlanParser::*)(LineReader&), 17> kReaders = {
         &PlanParser::model,  &PlanParser::device,  &PlanParser::staging, &PlanParser::view,
         &PlanParser::home,   &PlanParser::at,      &PlanParser::layer,   &PlanParser::loops,
         &PlanParser::part,   &PlanParser::buffers, &PlanParser::ring,    &PlanParser::score,
-        &PlanParser::pixels, &PlanParser::core,    &PlanParser::route,   &PlanParser::step};
+        &PlanParser::pixels, &PlanParser::core,    &PlanParser::route,   &PlanParser::step,
+        &PlanParser::frames};
     (this->*kReaders[r.oneOf(kWords)])(r);
   }
 
@@ -188,6 +191,7 @@ class PlanParser {
   void model(LineReader& r) { origin_.modelSha256 = r.string(); }
   void device(LineReader& r) { origin_.deviceSha256 = r.string(); }
   void staging(LineReader& r) { plan_.weightStaging = number(r); }
+  void frames(LineReader& r) { plan_.frames = r.number(1, kMaxFrames); }
   void view(LineReader& r) {
     View& view = plan_.views[tensor(r)];
     r.expect("root");

@@ -97,6 +97,9 @@ class PlanCheck {
                 std::to_string(plan_.views.size()) + " tensors; the network has " +
                 std::to_string(graph_.ops.size()) + " and " + std::to_string(graph_.tensors.size()),
             "give the plan that was made for this network");
+    if (!within(plan_.frames, 1, kMaxFrames))
+      fault("PLAN008", graph_.name, "a run of so many frames cannot be",
+            std::to_string(plan_.frames) + " frames", "give 1 to " + std::to_string(kMaxFrames));
     if (!within(plan_.weightStaging, 0, device_.memtile.memory.raw()))
       fault("PLAN005", graph_.name, "the memory set aside for weights is not in a memtile",
             std::to_string(plan_.weightStaging) + " B, a memtile has " +

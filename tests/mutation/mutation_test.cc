@@ -99,9 +99,17 @@ void judge(const Subject& subject, Tally& tally) {
   }
 }
 
-Subject compiled(const CanonicalGraph& graph, Device device, std::uint64_t seed) {
+Subject compiled(const CanonicalGraph& graph, Device device, std::uint64_t seed,
+                 std::int64_t frames = 1) {
   Subject s{{}, std::move(device), {}, property::randomInputs(graph, seed)};
+  for (std::int64_t frame = 1; frame < frames; ++frame) {
+    const ProgramInputs more =
+        property::randomInputs(graph, seed + static_cast<std::uint64_t>(frame));
+    for (std::size_t i = 0; i < more.size(); ++i)
+      s.inputs[i].insert(s.inputs[i].end(), more[i].begin(), more[i].end());
+  }
   Result<Plan> plan = makePlan(graph, s.device);
+  plan->frames = frames;
   Result<MemoryPlan> memory = allocateMemory(graph, *plan, s.device);
   Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, s.device);
   s.program = std::move(made->program);
@@ -110,10 +118,11 @@ Subject compiled(const CanonicalGraph& graph, Device device, std::uint64_t seed)
   return s;
 }
 
-Subject generated(std::uint64_t seed, std::int64_t rows, std::int64_t columns) {
+Subject generated(std::uint64_t seed, std::int64_t rows, std::int64_t columns,
+                  std::int64_t frames = 1) {
   const CanonicalGraph graph =
       property::makeRandomGraph({.seed = seed, .ops = 3, .maxElements = 6000, .maxMacs = 500'000});
-  return compiled(graph, testing::paperLike(rows, columns), seed);
+  return compiled(graph, testing::paperLike(rows, columns), seed, frames);
 }
 
 // A bottleneck whose sum its last convolution makes, in several passes and parts of the reduction.
@@ -199,6 +208,8 @@ TEST(Mutation, BrokenProgramsAreNoticed) {
     judge(generated(seed, 1 + static_cast<std::int64_t>(seed % 3), 2), tally);
   judge(withAFusedSum(2, 2), tally);
   judge(withAFusedSum(3, 1), tally);
+  for (std::uint64_t seed = 9; seed <= 12; ++seed)
+    judge(generated(seed, 2, 1 + static_cast<std::int64_t>(seed % 3), 2 + seed % 2), tally);
   print(tally);
   EXPECT_GE(tally.killed() * 100, tally.broken() * 97);
   for (const std::string& kind : kAlwaysNoticed) EXPECT_EQ(tally.byKind[kind].second, 0) << kind;

@@ -46,7 +46,7 @@ std::optional<std::string> difference(const Program& program, TensorId id,
 
 // What the counts of a plan's steps have else than the program that ran.
 std::optional<std::string> otherCounts(const std::vector<StepWork>& steps,
-                                       const SimulateResult& run) {
+                                       const SimulateResult& run, std::int64_t frames) {
   Traffic traffic;
   std::int64_t macs = 0;
   const auto sum = [](Bytes& to, const Transfers& transfers, std::int64_t times) {
@@ -70,6 +70,7 @@ std::optional<std::string> otherCounts(const std::vector<StepWork>& steps,
   }
   std::ostringstream out;
   const auto differs = [&](const char* what, std::int64_t counted, std::int64_t ran) {
+    counted *= frames;
     if (counted != ran) out << what << ": counted " << counted << ", ran " << ran << "\n";
   };
   differs("bytes out of DDR", traffic.ddrRead.raw(), run.traffic.ddrRead.raw());
@@ -79,6 +80,31 @@ std::optional<std::string> otherCounts(const std::vector<StepWork>& steps,
   differs("multiply-accumulates", macs, run.macs);
   if (out.str().empty()) return std::nullopt;
   return out.str();
+}
+
+std::vector<TensorValue> inputsOfFrame(std::vector<TensorValue> inputs, std::int64_t frame) {
+  for (TensorValue& input : inputs)
+    for (std::int8_t& value : input) value = static_cast<std::int8_t>(value + 37 * frame);
+  return inputs;
+}
+
+// A tensor that the cores of the frame wrote otherwise than the interpreter.
+std::optional<std::string> wrongTensor(const CanonicalGraph& graph, const Program& program,
+                                       const SimulateResult& run, std::int64_t frame,
+                                       const std::vector<TensorValue>& expected) {
+  std::vector<bool> given(graph.tensors.size(), false);
+  for (const Port& port : graph.inputs) given[port.tensor.at()] = true;
+  for (const CanonicalOp& op : graph.ops) {
+    const TensorId root = program.tensors[op.output.at()].root;
+    // Channels of an input or a constant lie where those do: no core writes them.
+    if (given[root.at()] || !graph.tensors[root.at()].constant.empty()) continue;
+    const std::vector<std::int8_t>& written =
+        run.tensors[static_cast<std::size_t>(frame) * graph.tensors.size() + root.at()];
+    if (written.empty())
+      return "tensor '" + graph.tensors[op.output.at()].name + "' was never written";
+    if (auto d = difference(program, op.output, expected[op.output.at()], written)) return d;
+  }
+  return std::nullopt;
 }
 
 // Memory of full size, all wires of the paper, and no limits.
@@ -101,7 +127,8 @@ std::optional<std::string> refusal(const Diagnostics& why, const Device& device)
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     std::uint64_t seed) {
   const std::vector<TensorValue> inputs = randomInputs(graph, seed);
-  return disprove(graph, device, inputs, interpret(graph, inputs));
+  return disprove(graph, device, inputs, interpret(graph, inputs), nullptr,
+                  {.frames = framesOfSeed(seed)});
 }
 
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
@@ -113,8 +140,9 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
     for (const TensorId t : tensorsBeforeFusion(*fused, graph)) ofFused.push_back(expected[t.at()]);
     return disprove(*fused, device, inputs, ofFused, makespan, options);
   }
-  const Result<Plan> plan = makePlan(graph, device, options);
+  Result<Plan> plan = makePlan(graph, device, options);
   if (!plan) return refusal(plan.diagnostics(), device);
+  plan->frames = options.frames;
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return refusal(memory.diagnostics(), device);
   return disprove(graph, *plan, *memory, device, inputs, expected, makespan);
@@ -146,20 +174,21 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
   const Result<Program> back = parseAsm(printAsm(program), "program.asm");
   if (!back) return toText(back.diagnostics());
   if (*back != program) return "the program is another once printed and parsed";
-  const Result<SimulateResult> run = simulateWithData(program, device, generated->weights, inputs);
+  std::vector<TensorValue> all = inputs;
+  for (std::int64_t frame = 1; frame < plan.frames; ++frame) {
+    const std::vector<TensorValue> more = inputsOfFrame(inputs, frame);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i].insert(all[i].end(), more[i].begin(), more[i].end());
+  }
+  const Result<SimulateResult> run = simulateWithData(program, device, generated->weights, all);
   if (!run) return refusal(run.diagnostics(), device);
   if (makespan) *makespan = run->timeline.makespan;
-  if (auto d = otherCounts(countWork(graph, plan, memory, device), *run)) return d;
-  std::vector<bool> given(graph.tensors.size(), false);
-  for (const Port& port : graph.inputs) given[port.tensor.at()] = true;
-  for (const CanonicalOp& op : graph.ops) {
-    const TensorId root = program.tensors[op.output.at()].root;
-    // Channels of an input or a constant lie where those do: no core writes them.
-    if (given[root.at()] || !graph.tensors[root.at()].constant.empty()) continue;
-    const std::vector<std::int8_t>& written = run->tensors[root.at()];
-    if (written.empty())
-      return "tensor '" + graph.tensors[op.output.at()].name + "' was never written";
-    if (auto d = difference(program, op.output, expected[op.output.at()], written)) return d;
+  if (auto d = otherCounts(countWork(graph, plan, memory, device), *run, plan.frames)) return d;
+  for (std::int64_t frame = 0; frame < plan.frames; ++frame) {
+    const auto wrong =
+        wrongTensor(graph, program, *run, frame,
+                    frame == 0 ? expected : interpret(graph, inputsOfFrame(inputs, frame)));
+    if (wrong) return "frame " + std::to_string(frame) + ": " + *wrong;
   }
   return std::nullopt;
 } catch (const InternalError& error) {
@@ -228,6 +257,10 @@ void drawWires(Random& random, Device& device) {
 }
 
 }  // namespace
+
+std::int64_t framesOfSeed(std::uint64_t seed) {
+  return seed % 3 == 0 ? 2 + static_cast<std::int64_t>(seed / 3 % 2) : 1;
+}
 
 Device randomDevice(std::uint64_t seed, std::int64_t mostPerSide) {
   Random random(seed ^ 0x6d657368);  // not the graph's numbers

@@ -15,7 +15,8 @@ namespace heddle::property {
 
 // What went wrong, in a few lines; nothing where every tensor that a core writes is equal byte for
 // byte, or where the device is too small or too limited for the graph and heddle says so.
-// `makespan` is set where it ran.
+// `makespan` is set where it ran. Of a run of several frames `inputs` are the first one's; in the
+// others each byte is another.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     std::uint64_t seed);
 // The same for given inputs, with the interpreter's value of every tensor; also says how long the
@@ -24,6 +25,9 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected,
                                     Cycles* makespan = nullptr, const PlanOptions& options = {});
+
+// Frames of a run for a seed: mostly one, else two or three.
+std::int64_t framesOfSeed(std::uint64_t seed);
 
 // The same for a plan and its memory that may be no planner's; faults of either are disproofs.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& plan,

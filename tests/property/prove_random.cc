@@ -22,7 +22,9 @@ int main(int argc, char** argv) try {
     Cycles makespan;
     const auto fails = [&](const CanonicalGraph& g) {
       const std::vector<TensorValue> inputs = property::randomInputs(g, seed);
-      return property::disprove(g, device, inputs, interpret(g, inputs), &makespan).has_value();
+      return property::disprove(g, device, inputs, interpret(g, inputs), &makespan,
+                                {.frames = property::framesOfSeed(seed)})
+          .has_value();
     };
     if (!fails(graph)) {
       refused += makespan == Cycles(0);

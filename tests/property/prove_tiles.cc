@@ -34,8 +34,9 @@ Tried tryTiles(std::uint64_t seed) {
   CanonicalGraph graph = property::makeRandomGraph({.seed = seed, .ops = 8});
   if (auto fused = fuseAdds(graph)) graph = *fused;
   const Device device = property::randomDevice(seed, 4);
-  const Result<Plan> plan = makePlan(graph, device, randomGroups(graph, seed));
+  Result<Plan> plan = makePlan(graph, device, randomGroups(graph, seed));
   if (!plan) return {};  // prove_random says where it must not be refused
+  plan->frames = property::framesOfSeed(seed);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return {toText(memory.diagnostics())};
   const std::vector<TensorValue> inputs = property::randomInputs(graph, seed);

@@ -50,6 +50,8 @@ class Maker {
     if (!roomForRecords()) return std::nullopt;
     sayHomes();
     stretches();
+    if (random_.chance(33)) plan_.frames = random_.between(2, 3);
+    if (plan_.frames > 1) say("several frames");
     return RandomPlan{std::move(plan_), std::move(kinds_)};
   }
 
@@ -569,6 +571,7 @@ std::vector<std::string> planKindNames() {
   return {"concat or split in place",
           "concat or split copied",
           "home in DDR",
+          "several frames",
           "home in one memtile",
           "home cut",
           "home cut by channels",

@@ -25,11 +25,15 @@ struct TensorFormat {
   std::int8_t zeroPoint = 0;
 };
 
-// Stored values in order Y, X, C. `where` names the file. Errors: CLI005 another type or shape than
-// the port's.
+// The port's, of several frames: they are the first axis, in place of a batch of 1 or before all.
+std::vector<std::int64_t> shapeOfFrames(const Port& port, std::int64_t frames);
+
+// Stored values in order frame, Y, X, C. `where` names the file. Errors: CLI005 another type or
+// shape than that of so many frames of the port.
 Result<std::vector<std::int8_t>> storedFromArray(const NpyArray& array, const Port& port,
                                                  const TensorFormat& format,
-                                                 const std::string& where);
+                                                 const std::string& where, std::int64_t frames = 1);
+// `stored`: of one frame or several.
 NpyArray arrayFromStored(std::span<const std::int8_t> stored, const Port& port,
                          const TensorFormat& format);
 
@@ -41,8 +45,10 @@ Result<std::vector<std::optional<std::string>>> filesOfNames(
     const std::string& option);
 std::vector<std::string> namesOf(const std::vector<Port>& ports);
 
-// Reproducible values for a tensor: uniform over int8, by seed and port number.
-std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed, std::uint64_t stream);
+// Reproducible values for a tensor, one frame behind the other: uniform over int8, by seed (of the
+// first frame; one more for each that follows) and port number.
+std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed, std::uint64_t stream,
+                                      std::int64_t frames = 1);
 
 // Between Y, C/8, X, 8 (channels padded to a multiple of 8) and Y, X, C: of a blocked tensor of
 // `blocks` channel blocks, the channels from firstBlock * 8 on, `shape` of them.
@@ -52,7 +58,7 @@ std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const
 // Of program.inputs or program.outputs.
 std::vector<TensorFormat> formatsOf(const Program& program, const std::vector<Port>& ports);
 
-// What an execution with data left in program.outputs, in order Y, X, C.
+// What an execution with data left in program.outputs, in order frame, Y, X, C.
 std::vector<std::vector<std::int8_t>> outputsOf(const Program& program,
                                                 const SimulateResult& executed);
 

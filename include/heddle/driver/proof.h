@@ -24,6 +24,7 @@ struct Proof {
 Proof compareWithInterpreter(const CanonicalGraph& graph, const Program& program,
                              const SimulateResult& executed,
                              std::span<const std::vector<std::int8_t>> expected,
-                             std::span<const std::vector<std::int8_t>> outputs);
+                             std::span<const std::vector<std::int8_t>> outputs,
+                             std::int64_t frame = 0);
 
 }  // namespace heddle

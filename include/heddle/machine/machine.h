@@ -34,17 +34,25 @@ struct Traffic {
 struct SimulateResult {
   Timeline timeline;
   Traffic traffic;
-  std::vector<Cycles> stepEnd;   // per step of the schedule: end of its last instruction
+  std::vector<Cycles> stepEnd;   // per frame and step of the schedule: end of its last instruction
   std::int64_t highestLock = 0;  // of any lock; with data whatever the times are, else in this run
   std::int64_t macs = 0;         // 8x8x... multiply-accumulates that kernels did, padding included
-  // With data: every root tensor as written by the cores, Y, C/8, X, 8 layout; empty where nothing
-  // wrote it (constants, inputs and tensors that exist only inside a core).
+  // With data: per frame, every root tensor as written by the cores, Y, C/8, X, 8 layout; empty
+  // where nothing wrote it (constants, inputs and tensors that exist only inside a core).
   std::vector<std::vector<std::int8_t>> tensors;
   std::vector<std::vector<std::int8_t>>
-      outputs;  // per Program::outputs: the DDR bytes of the tensor (its root's box)
+      outputs;  // per frame and Program::outputs: the DDR bytes of the tensor (its root's box)
 };
 
-// One int8 array per Program::inputs in Y, X, C order (unpadded).
+// How long one inference takes of several in one run.
+struct FrameTimes {
+  Cycles cold;        // until the first has ended, from an idle array
+  double steady = 0;  // cycles from one end to the next, over the latter half of the frames
+  friend bool operator==(const FrameTimes&, const FrameTimes&) = default;
+};
+FrameTimes frameTimes(const SimulateResult& result, const Program& program);
+
+// One int8 array per Program::inputs: frames, then Y, X, C (unpadded).
 using ProgramInputs = std::vector<std::vector<std::int8_t>>;
 
 // Faults (of the program, as diagnostics MACHnnn): deadlock with its cycle of waits, limits

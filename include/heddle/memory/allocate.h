@@ -35,7 +35,10 @@ struct TensorMemory {            // of a root; of a view nothing
   std::vector<Slice> slices;     // at home in the memtiles, a slice for each box; empty: DDR only
   std::vector<StepRange> lives;  // per slice
   std::optional<std::int64_t> ddr;  // address in DDR
-  StepRange life;                   // from the first step that touches any of it to the last
+  // Bytes from the place of one frame's to that of the next: of what the host gives or takes, where
+  // a run has several; 0: all frames use one place.
+  std::int64_t frameStride = 0;
+  StepRange life;  // from the first step that touches any of it to the last
   friend bool operator==(const TensorMemory&, const TensorMemory&) = default;
 };
 

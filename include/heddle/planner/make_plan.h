@@ -39,6 +39,7 @@ struct PlanOptions {
     friend bool operator==(const Group&, const Group&) = default;
   };
   std::vector<Group> groups;
+  std::int64_t frames = 1;  // of the plan's runs; it is made for one
 };
 // Whether the plan is of the network with its additions fused (canon/fuse_adds.h), which the
 // paper's are not.

@@ -134,8 +134,8 @@ struct Start {  // START: lets the next entry (top-level item of a section) of a
   friend bool operator==(const Start&, const Start&) = default;
 };
 template <class V>
-struct Wait {  // WAIT: blocks until entry number `entry` (from 0, as started) of the channel has
-               // ended
+struct Wait {  // WAIT: blocks until entry number `entry` (from 0, as started in this frame) of the
+               // channel has ended
   Engine channel;
   V entry{};
   friend bool operator==(const Wait&, const Wait&) = default;
@@ -293,6 +293,7 @@ struct Section {
   StepId step;
   EngineRange engines;
   std::vector<Item> items;
+  bool lastFrame = false;  // not executed in the frames before the last; of the sequencer only
   friend bool operator==(const Section&, const Section&) = default;
 };
 
@@ -312,6 +313,9 @@ struct ProgramTensor {  // index = TensorId of the CanonicalGraph
   bool fromUint8 = false;
   std::optional<std::int64_t>
       ddr;  // address of the whole tensor in DDR, laid out as rows x blocks x columns x 8
+  // Of an input or output of the network: each frame's lies so many bytes behind the one of the
+  // frame before, and that is where LOAD and WRITE of it find it. 0: all frames use one place.
+  std::int64_t frameStride = 0;
   bool constant = false;      // its DDR bytes come with the WeightImage
   std::vector<Slice> slices;  // empty where it never lies whole in the memtiles
   TensorId root;  // itself, or the tensor of which this one is channels from `rootBlock` on
@@ -390,6 +394,9 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Lock> locks;
   std::int64_t weightsAddress = 0, weightsBytes = 0, ddrBytes = 0;
+  // Inferences in one run: every queue is executed so often from its first section to its last.
+  // Queues go on to the next frame by themselves, so that frames overlap as far as locks allow.
+  std::int64_t frames = 1;
   std::vector<WeightRecord> records;
   std::vector<Section> sections;
   std::vector<std::string>

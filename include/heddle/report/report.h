@@ -99,6 +99,10 @@ struct Report {
   std::int64_t denseMacs = 0, denseWeightBytes = 0;  // if no weight block were left out
   Propagation propagation;
   Cycles cycles;
+  // Inferences in the run. All figures are of all of them together, but `frameTimes` and `bounds`,
+  // which are of one.
+  std::int64_t frames = 1;
+  FrameTimes frameTimes;
   std::optional<Cycles> closedForm;
   Bounds bounds;
   // Why the time may lie below layerBoundSeconds; empty where it does not.
@@ -118,7 +122,7 @@ struct Report {
   double seconds(Cycles c) const {
     return static_cast<double>(c.raw()) / static_cast<double>(clock.raw);
   }
-  // layerBoundSeconds / seconds
+  // layerBoundSeconds / seconds, of as many frames
   double efficiency() const;
   // (closed form - measured) / measured; absent where either is.
   std::optional<double> closedFormError(const LayerReport& layer) const;

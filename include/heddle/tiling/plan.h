@@ -166,12 +166,15 @@ struct ScheduleStep {
   friend bool operator==(const ScheduleStep&, const ScheduleStep&) = default;
 };
 
+inline constexpr std::int64_t kMaxFrames = 1024;  // of one run
+
 struct Plan {
   std::vector<Mapping> layers;  // per operator of the graph
   std::vector<View> views;      // per tensor
   std::vector<Home> homes;      // per tensor; of roots only
   std::vector<ScheduleStep> schedule;
   std::int64_t weightStaging = 0;  // bytes of every memtile set aside for weight records
+  std::int64_t frames = 1;         // inferences in one run
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

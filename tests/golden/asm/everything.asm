@@ -5,13 +5,13 @@ weights @0x1000 size 2304 sha256 "11ee"
 record 0 for 2 @0x0 size 576 kept 4
 record 2 @0x480 size 576 kept 3
 record 3 @0x6c0 size 576 padding 64
-ddr size 8192
+ddr size 8192 frames 2
 input "x" %0 uint8 shape [1, 16, 16, 16] view [1, 16, 16, 16] axes "NCHW"
 output "y" %1 float32 shape [1, 32] view [1, 32] axes "NC"
 output "z" %1 int8 shape [] view [] axes ""
 host "Softmax"
 
-tensor %0 "x" 16x16x16 scale 0.0625 zero 3 uint8 ddr @0x0 constant
+tensor %0 "x" 16x16x16 scale 0.0625 zero 3 uint8 ddr @0x0 per-frame 4096 constant
   slice mem(0) @0x40 [y 0 for 16, x 0 for 8]
   slice mem(1) @0x40 [y 0 for 16, x 8 for 8]
 tensor %1 "café\x01\xff\\" 16x16x32 scale 0.1 root %0 block 2
@@ -61,3 +61,5 @@ on core row 1 columns 0-3, layer 0:
   CALL k99 %1[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 add keep out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
 on core-out rows 1-2 columns 0-3 channel 0, layer 0:
   WRITEFM %1[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> mem(0) @0x1 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 and mem(1) @0x2 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
+on sequencer, layer 0, last frame:
+  WAIT ddr-out(1).0 entry 0

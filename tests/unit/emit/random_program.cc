@@ -202,6 +202,7 @@ ProgramTensor tensor() {
   t.zeroPoint = byte();
   t.fromUint8 = flip();
   if (flip()) t.ddr = integer();
+  t.frameStride = integer();
   t.constant = flip();
   t.slices = some<Slice>([] {
     return Slice{integer(), integer(), integer(), integer(),
@@ -250,9 +251,10 @@ Program randomProgram() {
   p.weightsAddress = integer();
   p.weightsBytes = integer();
   p.ddrBytes = integer();
+  p.frames = integer();
   p.sections = some<Section>([&] {
     const auto kind = static_cast<EngineKind>(*rc::gen::inRange(0, 7));
-    return Section{id<StepId>(), {kind, small(), range()}, items(p.kernels.size(), 0)};
+    return Section{id<StepId>(), {kind, small(), range()}, items(p.kernels.size(), 0), flip()};
   });
   p.hostOperators = some<std::string>(text);
   return p;
@@ -295,6 +297,10 @@ std::vector<Section> sectionsOfEverything() {
                      std::vector<Item> items) {
     return Section{StepId(0), {kind, channel, range}, std::move(items)};
   };
+  const auto atTheEnd = [](Section section) {
+    section.lastFrame = true;
+    return section;
+  };
   const auto item = [](auto instruction) { return Item{Instruction{std::move(instruction)}}; };
   Call<Affine> call;
   call.kernel = KernelId(0);
@@ -332,6 +338,8 @@ std::vector<Section> sectionsOfEverything() {
          {Item{Loop{14, {item(first), Item{Loop{2, {item(call)}}}, item(last)}}}, item(unknown)}),
       on(EngineKind::CoreOut, 0, {1, 0, 2, 4},
          {item(WriteFm<Affine>{endOf(0), {{0, endOf(1)}, {1, endOf(2)}}, boxOf(1)})}),
+      atTheEnd(
+          on(EngineKind::Sequencer, 0, {}, {item(Wait<Affine>{{EngineKind::DdrOut, 0, 1, 0}, 0})})),
   };
 }
 
@@ -384,6 +392,7 @@ Program programOfEverything() {
   p.weightsBytes = 2304;
   p.records = {{0, 576, 4}, {576, 576, 4}, {1152, 576, 3}, {1728, 576, 0, 64}};
   p.ddrBytes = 8192;
+  p.frames = 2;
   p.inputs = {{"x", TensorId(0), ElementType::Uint8, {1, 16, 16, 16}, {1, 16, 16, 16}, "NCHW"}};
   p.outputs = {{"y", TensorId(1), ElementType::Float32, {1, 32}, {1, 32}, "NC"},
                {"z", TensorId(1), ElementType::Int8, {}, {}, ""}};
@@ -393,6 +402,7 @@ Program programOfEverything() {
                 3,
                 true,
                 0,
+                4096,
                 true,
                 {{0, 64, 0, 16, 0, 8, 0, 2}, {1, 64, 0, 16, 8, 8, 0, 2}},
                 TensorId(0),
@@ -403,6 +413,7 @@ Program programOfEverything() {
                 0,
                 false,
                 std::nullopt,
+                0,
                 false,
                 {},
                 TensorId(0),

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "frame_tokens.h"
 #include "known.h"
 
 namespace heddle {
@@ -19,17 +21,29 @@ class TokensTest : public ::testing::Test {
   void at(std::int32_t queue, std::int32_t op, std::int32_t step = 0) {
     by = {queue, op, 0, step};
     const Operation one{queue, op};
-    tokens.begin({&one, 1}, step);
+    if (next)
+      next->begin({&one, 1}, step);
+    else
+      tokens.begin({&one, 1}, step);
+  }
+  void require(const std::vector<Edge>& edges) {
+    for (const Edge& edge : edges) next ? next->require(0, edge) : tokens.require(0, edge);
+  }
+  void end() { next ? next->end() : tokens.end(); }
+  // All that is told from here on is the next frame; its steps and instructions count on.
+  void nextFrame(std::vector<std::int32_t> lengths) {
+    tokens.finish(tile);
+    next.emplace(tokens, std::move(lengths));
   }
   void read(std::int64_t first, std::int64_t end) {
     std::vector<Edge> edges;
     tile[0].read(first, end, by, edges);
-    for (const Edge& edge : edges) tokens.require(0, edge);
+    require(edges);
   }
   void write(std::int64_t first, std::int64_t end) {
     std::vector<Edge> edges;
     tile[0].write(first, end, by, edges);
-    for (const Edge& edge : edges) tokens.require(0, edge);
+    require(edges);
   }
   // "1: take data 0->1, give 2 space 1->0 | ..." of a queue's instructions.
   std::string usesOf(std::int32_t queue) {
@@ -41,13 +55,17 @@ class TokensTest : public ::testing::Test {
     for (const TokenUse& u : uses) {
       const DerivedLock& lock = tokens.locks()[static_cast<std::size_t>(u.lock)];
       out += std::to_string(u.op) + (u.release ? " gives " : " takes ") + std::to_string(u.count) +
-             (lock.data ? " data" : " space") + "; ";
+             (lock.purpose == LockPurpose::Data    ? " data"
+              : lock.purpose == LockPurpose::Space ? " space"
+                                                   : " frame") +
+             "; ";
     }
     return out;
   }
-  std::int64_t initialSpace() const {
+  std::int64_t initialSpace() const { return initialOf(LockPurpose::Space); }
+  std::int64_t initialOf(LockPurpose purpose) const {
     for (const DerivedLock& lock : tokens.locks())
-      if (!lock.data) return lock.initial;
+      if (lock.purpose == purpose) return lock.initial;
     return -1;
   }
   // A ring of `places` rows that queue 0 fills and queue 1 reads, `rows` of them in a step.
@@ -56,14 +74,15 @@ class TokensTest : public ::testing::Test {
       const std::int64_t place = (from + row) % places * 8;
       at(0, from + row, step);
       write(place, place + 8);
-      tokens.end();
+      end();
       at(1, from + row, step);
       read(place, place + 8);
-      tokens.end();
+      end();
     }
   }
 
   Tokens tokens;
+  std::optional<FrameTokens> next;
   std::array<TileAccesses, 1> tile;
   AccessPoint by;
 };
@@ -86,7 +105,7 @@ TEST_F(TokensTest, ARingThatIsFilledOnceNeedsNoSpace) {
   ring(8, 5, 0, 0);
   tokens.finish(tile);
   EXPECT_EQ(tokens.locks().size(), 1u);
-  EXPECT_TRUE(tokens.locks()[0].data);
+  EXPECT_EQ(tokens.locks()[0].purpose, LockPurpose::Data);
 }
 
 // Rows of a window of two: the first call reads two, the last gives two back.
@@ -172,6 +191,66 @@ TEST(KnownOrder, OfLongAgoItKnowsNoMoreThanIsTrue) {
   EXPECT_EQ(order.latest({1, 10}, 0), 10);
   EXPECT_EQ(order.latest({1, 2}, 0), 2);
   EXPECT_LE(order.latest({1, 1}, 0), 1);
+}
+
+// ---- from one frame to the next -----------------------------------------------------------------
+
+// Each row of the next frame waits for who has read this frame's, and may all come before that.
+TEST_F(TokensTest, AFrameWaitsForTheReadersOfTheOneBefore) {
+  ring(8, 3, 0, 0);
+  nextFrame({3, 3});
+  for (std::int32_t row = 0; row < 3; ++row) {
+    at(0, 3 + row, 1);
+    write(row * 8, row * 8 + 8);
+    end();
+    at(1, 3 + row, 1);
+    read(row * 8, row * 8 + 8);
+    end();
+  }
+  next->finish();
+  EXPECT_EQ(initialOf(LockPurpose::NextFrame), 3);
+  EXPECT_EQ(usesOf(0),
+            "0 takes 1 frame; 0 gives 1 data; 1 takes 1 frame; 1 gives 1 data; 2 takes 1 frame; "
+            "2 gives 1 data; ");
+  EXPECT_EQ(usesOf(1),
+            "0 takes 1 data; 0 gives 1 frame; 1 takes 1 data; 1 gives 1 frame; 2 takes 1 data; "
+            "2 gives 1 frame; ");
+}
+
+// What the readers give back at a frame's end is what the next frame begins with.
+TEST_F(TokensTest, ARingThatEndsAsItBeganNeedsNoTokensBetweenFrames) {
+  ring(2, 4, 0, 0);
+  nextFrame({4, 4});
+  ring(2, 4, 1, 4);
+  next->finish();
+  EXPECT_EQ(initialOf(LockPurpose::NextFrame), -1);
+  EXPECT_EQ(initialSpace(), 2);
+}
+
+// Queue 0's second write waits for queue 1's first one in its own frame, and that came after all
+// that queue 1 did in the frame before.
+TEST_F(TokensTest, WhatAFrameOrdersByItselfNeedsNoTokenBetweenFrames) {
+  const auto frame = [&](std::int32_t first, std::int32_t step) {
+    at(0, first, step);
+    write(0, 8);
+    end();
+    at(1, first, step);
+    read(0, 8);
+    write(16, 24);
+    end();
+    at(0, first + 1, step);
+    read(16, 24);
+    write(8, 16);
+    end();
+    at(1, first + 1, step);
+    read(8, 16);
+    end();
+  };
+  frame(0, 0);
+  nextFrame({2, 2});
+  frame(2, 1);
+  next->finish();
+  EXPECT_EQ(initialOf(LockPurpose::NextFrame), -1);
 }
 
 }  // namespace

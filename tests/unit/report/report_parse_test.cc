@@ -83,6 +83,8 @@ std::string pointerTo(std::initializer_list<std::string> keys) {
 // What follows from other entries is not read.
 const std::set<std::string> kDerived = {pointerTo({"time", "seconds"}),
                                         pointerTo({"time", "closedFormSeconds"}),
+                                        pointerTo({"time", "coldSeconds"}),
+                                        pointerTo({"time", "steadySeconds"}),
                                         pointerTo({"time", "closedFormWorstLayerError"}),
                                         pointerTo({"bounds", "efficiency"}),
                                         pointerTo({"work", "macsDense"}),
@@ -120,8 +122,8 @@ TEST(ParseReport, NamesTheEntryThatIsMissingOrWrong) {
       Json broken = whole;
       broken[place] = wrong;
       const std::string faults = faultsOf(broken);
-      const bool real =
-          value.is_number_float() || pointer.ends_with("mbalance") || pointer.ends_with("Seconds");
+      const bool real = value.is_number_float() || pointer.ends_with("mbalance") ||
+                        pointer.ends_with("Seconds") || pointer.ends_with("steadyCycles");
       const double number = wrong.is_number() ? wrong.get<double>() : -1;
       const bool possible = real && number >= 0 && number < 1e30 && !pointer.ends_with("density");
       EXPECT_TRUE(possible || faults.starts_with(at)) << pointer << wrong << '\n' << faults;
