@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "fits.h"
 #include "lowering.h"
@@ -333,8 +334,9 @@ class Canonicalizer {
         if (std::ranges::find(source_.inputs, id) == source_.inputs.end()) continue;
         Dims one = source_[id].shape;
         if (one.size() < 2 || one[0] < 2) continue;
-        one[0] = 1;
-        return "compile it for one image: --shape " + source_[id].name + "=" + toText(one);
+        const std::string frames = std::to_string(std::exchange(one[0], 1));
+        return "compile it for one image, and run as many frames: --shape " + source_[id].name +
+               "=" + toText(one) + " --frames " + frames;
       }
     return "quantize around these nodes, or cut the model there";
   }

@@ -217,7 +217,8 @@ TEST(Canonicalize, ABatchOfImagesIsRefused) {
   m.output(m.requantized(m.op("Conv", {x, m.weights({1, 1, 1, 1}, {1}, 1.F)}), 1.F));
   const Diagnostic refused = refusal(m);
   EXPECT_EQ(refused.code, "CANON002");
-  EXPECT_EQ(refused.mend, "compile it for one image: --shape x=1x1x4x4");
+  EXPECT_EQ(refused.mend,
+            "compile it for one image, and run as many frames: --shape x=1x1x4x4 --frames 2");
   const Result<Graph> graph = m.import({.shapes = {{"x", {1, 1, 4, 4}}}});
   ASSERT_TRUE(graph) << graph.diagnostics();
   EXPECT_TRUE(canonicalize(*graph));
@@ -229,7 +230,8 @@ TEST(Canonicalize, ABatchIsTheReasonEvenWhereOnlyPoolsAreLeft) {
   m.output(m.requantized(m.op("MaxPool", {x}, "kernel_shape", Dims{2, 2}), 1.F));
   const Diagnostic refused = refusal(m);
   EXPECT_EQ(refused.code, "CANON002");
-  EXPECT_EQ(refused.mend, "compile it for one image: --shape x=1x1x4x4");
+  EXPECT_EQ(refused.mend,
+            "compile it for one image, and run as many frames: --shape x=1x1x4x4 --frames 2");
 }
 
 TEST(Canonicalize, WeightsThatAreAnInputAreNoBatch) {

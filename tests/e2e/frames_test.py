@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+"""Runs of several frames, from outside: the times that they say, the arrays that they take and give, and what they cost.
+
+    tests/e2e/frames_test.py --heddle build/ci/heddle
+"""
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+options = None
+
+
+class Frames(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-frames-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def heddle(self, *arguments, status=0):
+        done = subprocess.run([options.heddle, *map(str, arguments)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, (arguments, done.stderr))
+        return done
+
+    def compile(self, model, frames, *more):
+        out = self.folder / f"{model}-{frames}"
+        self.heddle("compile", SOURCE / f"models/{model}.onnx", "--mesh", "2x2", "--frames", frames, "-q", "-o", out, *more)
+        return out, json.loads((out / "report.json").read_text())
+
+    def test_every_frame_is_proved(self):
+        for more in ([], ["--set", "memtile.memory=8KiB"], ["--effort", "0"]):
+            with self.subTest(more):
+                one, three = (self.compile("tiny_inception", n, *more)[1] for n in (1, 3))
+                self.assertTrue(three["verification"]["matches"])
+                for key in ("tensorsCompared", "bytesCompared"):
+                    self.assertEqual(three["verification"][key], 3 * one["verification"][key])
+                for key in ("macsExecuted", "macsNeeded"):
+                    if key in one["work"]:
+                        self.assertEqual(three["work"][key], 3 * one["work"][key])
+                self.assertEqual(three["traffic"], {key: 3 * value for key, value in one["traffic"].items()})
+
+    def test_the_times_of_a_frame(self):
+        out, report = self.compile("tiny_cnn", 8, "--dump", "report")
+        time = report["time"]
+        self.assertEqual(time["frames"], 8)
+        self.assertLess(time["coldSeconds"], time["seconds"] / 4)
+        self.assertLessEqual(time["steadySeconds"], time["coldSeconds"])
+        self.assertEqual(sum(layer["cycles"] for layer in report["layers"]), time["cycles"])
+        simulated = json.loads(self.heddle("simulate", out, "--json").stdout)
+        for key in ("frames", "cycles", "coldSeconds", "steadySeconds"):
+            self.assertEqual(simulated[key], time[key])
+        alone = self.compile("tiny_cnn", 1)[1]["time"]
+        self.assertEqual(alone["coldSeconds"], alone["seconds"])
+        self.assertEqual(alone["steadySeconds"], alone["seconds"])
+        # Later frames may only delay the first where they have begun.
+        self.assertLessEqual(abs(alone["seconds"] - time["coldSeconds"]), 0.05 * alone["seconds"])
+
+    def test_arrays_have_the_frames_as_their_first_axis(self):
+        out, _ = self.compile("tiny_cnn", 3, "--no-verify")
+        extents = self.input_of("tiny_cnn")
+        values = np.random.default_rng(1).normal(size=(3, *extents[1:])).astype(np.float32)
+        np.save(self.folder / "x.npy", values)
+        self.heddle("simulate", out, "--data", "--input", self.folder / "x.npy", "--output", self.folder / "y.npy")
+        got = np.load(self.folder / "y.npy")
+        self.assertEqual(got.shape[0], 3)
+        for frame in range(3):
+            np.save(self.folder / "one.npy", values[frame:frame + 1])
+            self.heddle("interpret", SOURCE / "models/tiny_cnn.onnx", "--input", self.folder / "one.npy", "--output",
+                        self.folder / "expected.npy")
+            np.testing.assert_array_equal(got[frame:frame + 1], np.load(self.folder / "expected.npy"))
+        refused = self.heddle("simulate", out, "--data", "--input", self.folder / "one.npy", status=1).stderr
+        self.assertIn("of 3 frames", refused)
+
+    def input_of(self, model):
+        value = onnx.load(SOURCE / f"models/{model}.onnx").graph.input[0]
+        return [d.dim_value for d in value.type.tensor_type.shape.dim]
+
+    def test_many_frames_are_no_longer_a_program_than_two(self):
+        two, many = (self.compile("tiny_mobile", n, "--no-verify")[0] for n in (2, 32))
+        size = [(out / "program.asm").stat().st_size for out in (two, many)]
+        self.assertLessEqual(size[1], 1.01 * size[0])
+
+    def test_a_plan_keeps_its_frames(self):
+        out, report = self.compile("tiny_cnn", 2, "--dump", "plan")
+        plan = out / "dump/plan.txt"
+        self.assertIn("\nframes 2\n", plan.read_text())
+        again = self.folder / "again"
+        self.heddle("compile", SOURCE / "models/tiny_cnn.onnx", "--mesh", "2x2", "--from", "plan", plan, "-q", "-o",
+                    again)
+        self.assertEqual((again / "program.asm").read_text(), (out / "program.asm").read_text())
+
+    def test_numbers_of_frames_that_cannot_be(self):
+        for frames in ("0", "1025", "many", "-1"):
+            done = self.heddle("compile", SOURCE / "models/tiny_cnn.onnx", "--frames=" + frames, "-o", self.folder / "no",
+                               status=2)
+            self.assertIn("mend:  write it like '--frames", done.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--heddle", required=True)
+    options, rest = parser.parse_known_args()
+    options.heddle = str(pathlib.Path(options.heddle).resolve())
+    unittest.main(argv=sys.argv[:1] + rest)
