@@ -38,6 +38,7 @@ std::vector<Column> makeColumns() {
           "of all channels from and to DDR, or what they share where that is less"),
       key("wireGBps", "GB/s", "rate of one wire from memtiles to cores"),
       key("effort", "", "of the planner: 0 the paper's dataflow, 1 the fastest of a menu"),
+      keyText("fuse", "depth-wise tiling: auto, off, or the groups of layers that were asked for"),
       key("propagate", "", "1 where what no output depends on was taken out"),
       key("proved", "", "1 where the program was executed with data and compared"),
       resultText("status", "ok, estimated, refused, failed, skipped or limit"),

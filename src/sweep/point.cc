@@ -5,6 +5,7 @@
 
 #include "heddle/driver/sha256.h"
 #include "heddle/planner/count_work.h"
+#include "heddle/planner/fuse.h"
 #include "heddle/support/json_fault.h"
 #include "heddle/support/json_writer.h"
 #include "heddle/support/words.h"
@@ -96,7 +97,8 @@ void setMemory(Point& point, const CanonicalGraph& graph, const MemoryPlan& memo
 std::string settingsLine(const PointSettings& settings, const std::string& masks) {
   std::string line = settings.estimate ? "estimate" : settings.verify ? "verify" : "simulate";
   if (settings.verify && !settings.estimate) line += " seed=" + std::to_string(settings.seed);
-  line += " effort=" + std::to_string(settings.effort);
+  line += " effort=" + std::to_string(settings.plan.effort);
+  if (settings.plan.tiling != PlanOptions::Tiling::Auto) line += " fuse=" + fuseText(settings.plan);
   if (!settings.propagate) line += " no-propagate";
   if (settings.maxCycles && !settings.estimate)
     line += " max-cycles=" + std::to_string(settings.maxCycles->raw());
@@ -127,7 +129,8 @@ Point pointOf(const PointNetwork& network, const std::string& deviceText,
   point.values["model"] = network.model;
   point.values["masks"] = network.masks;
   point.values["propagate"] = settings.propagate ? 1.0 : 0.0;
-  point.values["effort"] = static_cast<double>(settings.effort);
+  point.values["effort"] = static_cast<double>(settings.plan.effort);
+  point.values["fuse"] = fuseText(settings.plan);
   point.values["proved"] = settings.verify && !settings.estimate ? 1.0 : 0.0;
   return point;
 }

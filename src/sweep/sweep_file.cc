@@ -61,6 +61,7 @@ class Reader {
         {"verify", [&](const YamlNode& n) { o.verify = truth(n); }},
         {"estimate", [&](const YamlNode& n) { o.estimate = truth(n); }},
         {"effort", [&](const YamlNode& n) { o.effort = word(n); }},
+        {"fuse", [&](const YamlNode& n) { o.fuse = together(n); }},
         {"seed", [&](const YamlNode& n) { o.seed = number(n); }},
         {"max-cycles",
          [&](const YamlNode& n) { o.maxCycles = Cycles(static_cast<std::int64_t>(number(n))); }},
@@ -103,6 +104,13 @@ class Reader {
     std::vector<Argument> all;
     for (const YamlNode& item : node.items) all.push_back(word(item));
     return all;
+  }
+
+  // A list as the command line has it: by commas.
+  Argument together(const YamlNode& node) {
+    std::vector<std::string> texts;
+    for (const Argument& item : words(node)) texts.push_back(item.text);
+    return {joinWords(texts, ","), at(node.line)};
   }
 
   bool truth(const YamlNode& node) {
@@ -203,6 +211,7 @@ SweepOptions together(SweepOptions line, SweepOptions file) {
   fillOptional(line.verify, file.verify);
   fillOptional(line.estimate, file.estimate);
   fillOptional(line.effort, file.effort);
+  fillOptional(line.fuse, file.fuse);
   fillOptional(line.seed, file.seed);
   fillOptional(line.maxCycles, file.maxCycles);
   fillOptional(line.where, file.where);

@@ -27,6 +27,7 @@ TEST(SweepFile, EveryKey) {
       "verify: false\n"
       "estimate: true\n"
       "effort: 0\n"
+      "fuse: [a..b:2, c..d]\n"
       "seed: 7\n"
       "max-cycles: 9\n"
       "where: cores < 3\n"
@@ -53,6 +54,7 @@ TEST(SweepFile, EveryKey) {
   EXPECT_EQ(read->verify, false);
   EXPECT_EQ(read->estimate, true);
   EXPECT_EQ(read->effort->text, "0");
+  EXPECT_EQ(read->fuse->text, "a..b:2,c..d");
   EXPECT_EQ(read->seed, 7U);
   EXPECT_EQ(read->maxCycles, Cycles(9));
   EXPECT_EQ(read->where->text, "cores < 3");
