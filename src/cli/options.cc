@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "heddle/planner/fuse.h"
 #include "heddle/support/words.h"
 #include "version.h"
 
@@ -88,27 +89,10 @@ Stage readStage(const std::string& option, const std::string& text) {
   return *stage;
 }
 
-// auto, off, or FIRST..LAST[:TILES] by commas.
-void readFuse(const std::string& text, PlanOptions& options) {
-  if (text.empty() || text == "auto") return;
-  options.tiling = text == "off" ? PlanOptions::Tiling::Off : PlanOptions::Tiling::Given;
-  if (text == "off") return;
-  std::istringstream all(text);
-  for (std::string group; std::getline(all, group, ',');) {
-    const std::size_t dots = group.find(".."), colon = group.rfind(':');
-    std::int64_t tiles = 0;
-    std::string last = dots == std::string::npos ? "" : group.substr(dots + 2);
-    if (colon != std::string::npos && dots != std::string::npos && colon > dots)
-      if (const auto number = wholeNumber(group.substr(colon + 1)); number && *number >= 1) {
-        tiles = *number;
-        last = group.substr(dots + 2, colon - dots - 2);
-      }
-    if (last.empty() || dots == 0)
-      badValue("--fuse " + text, "'" + group + "' is no group of layers",
-               "auto, off, or FIRST..LAST[:TILES], several by commas",
-               "write it like '--fuse conv1..pool2:8'");
-    options.groups.push_back({group.substr(0, dots), last, tiles});
-  }
+void setFuse(const std::string& text, PlanOptions& options) {
+  if (const auto wrong = readFuse(text, options))
+    badValue("--fuse " + text, "'" + *wrong + "' is no group of layers", kFuseWords,
+             "write it like '--fuse conv1..pool2:8'");
 }
 
 std::uint64_t readNumber(const std::string& option, const std::string& text) {
@@ -467,6 +451,8 @@ void describeSweep(CLI::App& app, Texts& t) {
   c.add_flag("--estimate", t.estimate,
              "the planner's closed form alone: no program, no simulation");
   addEffort(c, t);
+  addFuse(c, t);
+  addFrames(c, t);
   c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   addSeed(c, t, "the inputs that verification uses, and of --samples");
@@ -564,7 +550,8 @@ Result<Command> compileOf(const Texts& t) {
   if (o.plan.effort > kMostPlanEffort)
     badValue("--effort " + t.effort, "'" + t.effort + "' is no effort of the planner",
              "from 0 to " + std::to_string(kMostPlanEffort), "write it like '--effort 0'");
-  readFuse(t.fuse, o.plan);
+
+  setFuse(t.fuse, o.plan);
   o.plan.frames = framesOf(t);
   o.verify = !t.noVerify;
   o.seed = seedOf(t);
@@ -807,6 +794,8 @@ Result<Command> sweepOf(const Texts& t, const CLI::App& command) {
   if (t.noVerify) o.verify = false;
   if (t.estimate) o.estimate = true;
   o.effort = wordOf("--effort", t.effort);
+  o.fuse = wordOf("--fuse", t.fuse);
+  o.frames = wordOf("--frames", t.frames);
   if (!t.seed.empty()) o.seed = seedOf(t);
   o.maxCycles = maxCyclesOf(t);
   o.where = wordOf("--where", t.where);

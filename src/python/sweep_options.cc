@@ -48,6 +48,8 @@ SweepOptions sweepOptions(const py::dict& asked) {
   options.verify = valueOrNone<bool>(asked, "verify");
   options.estimate = valueOrNone<bool>(asked, "estimate");
   options.effort = argumentOrNone(asked, "effort");
+  options.fuse = argumentOrNone(asked, "fuse");
+  options.frames = argumentOrNone(asked, "frames");
   options.seed = valueOrNone<std::uint64_t>(asked, "seed");
   if (const auto cycles = valueOrNone<std::int64_t>(asked, "max_cycles"))
     options.maxCycles = Cycles(*cycles);

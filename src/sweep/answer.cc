@@ -43,7 +43,7 @@ Together inStep(const std::vector<const Point*>& points, const std::vector<std::
 }
 
 // What beside the device parts the points.
-constexpr std::array<const char*, 3> kSettings = {"masks", "effort", "propagate"};
+constexpr std::array<const char*, 5> kSettings = {"masks", "effort", "fuse", "frames", "propagate"};
 
 std::vector<std::string> variedSettings(const std::vector<const Point*>& points) {
   std::vector<std::string> varied;

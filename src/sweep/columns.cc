@@ -38,11 +38,17 @@ std::vector<Column> makeColumns() {
           "of all channels from and to DDR, or what they share where that is less"),
       key("wireGBps", "GB/s", "rate of one wire from memtiles to cores"),
       key("effort", "", "of the planner: 0 the paper's dataflow, 1 the fastest of a menu"),
+      keyText("fuse", "depth-wise tiling: auto, off, or the groups of layers that were asked for"),
+      key("frames", "", "inferences in a run"),
       key("propagate", "", "1 where what no output depends on was taken out"),
       key("proved", "", "1 where the program was executed with data and compared"),
       resultText("status", "ok, estimated, refused, failed, skipped or limit"),
       resultText("reason", "why there is no time: code and sentence"),
-      result("ms", "ms", "time of one inference: simulated, or of an estimate in closed form"),
+      result(
+          "ms", "ms",
+          "time of one inference: simulated, or of an estimate in closed form; of several frames "
+          "from the end of one to the end of the next"),
+      result("coldMs", "ms", "time of the first inference, from an idle array"),
       result("cycles", "cycles", "the same in cycles of the array's clock"),
       result("ips", "1/s", "inferences a second, one after another"),
       result("floorMs", "ms",

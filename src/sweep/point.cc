@@ -5,6 +5,7 @@
 
 #include "heddle/driver/sha256.h"
 #include "heddle/planner/count_work.h"
+#include "heddle/planner/fuse.h"
 #include "heddle/support/json_fault.h"
 #include "heddle/support/json_writer.h"
 #include "heddle/support/words.h"
@@ -17,8 +18,8 @@ constexpr std::size_t kIdDigits = 20;
 
 double milli(double seconds) { return seconds * 1e3; }
 // Multiplied first, so that whole nanoseconds stay short.
-double milliseconds(Cycles cycles, Hertz clock) {
-  return static_cast<double>(cycles.raw()) * 1e3 / static_cast<double>(clock.raw);
+double milliseconds(double cycles, Hertz clock) {
+  return cycles * 1e3 / static_cast<double>(clock.raw);
 }
 double giga(BytesPerSecond rate) { return static_cast<double>(rate.raw) / 1e9; }
 double kibi(std::int64_t bytes) { return static_cast<double>(bytes) / 1024; }
@@ -30,12 +31,14 @@ double totalRate(std::int64_t channels, BytesPerSecond each,
   return shared ? std::min(all, giga(*shared)) : all;
 }
 
-void setTime(Point& point, Cycles cycles, Hertz clock) {
+// `cycles`: from the end of one inference to the end of the next; `cold`: of the first.
+void setTime(Point& point, double cycles, Cycles cold, Hertz clock) {
   const double ms = milliseconds(cycles, clock);
-  point.values["cycles"] = static_cast<double>(cycles.raw());
+  point.values["cycles"] = cycles;
   point.values["ms"] = ms;
-  if (cycles.raw() > 0) {
-    point.values["ips"] = static_cast<double>(clock.raw) / static_cast<double>(cycles.raw());
+  point.values["coldMs"] = milliseconds(static_cast<double>(cold.raw()), clock);
+  if (cycles > 0) {
+    point.values["ips"] = static_cast<double>(clock.raw) / cycles;
     if (const auto bound = numberIn(point.values, "layerBoundMs"))
       point.values["efficiency"] = *bound / ms;
   }
@@ -60,7 +63,7 @@ void setShares(Point& point, const PerResource<std::int64_t>& cycles, std::int64
 }
 
 void setSimulated(Point& point, const Report& report) {
-  setTime(point, report.cycles, report.clock);
+  setTime(point, report.frameTimes.steady, report.frameTimes.cold, report.clock);
   PerResource<std::int64_t> bound{};
   for (const LayerReport& layer : report.layers)
     if (layer.boundBy) bound[static_cast<std::size_t>(*layer.boundBy)] += layer.cycles.raw();
@@ -69,7 +72,7 @@ void setSimulated(Point& point, const Report& report) {
 }
 
 void setEstimated(Point& point, const std::vector<StepTime>& steps, Cycles whole, Hertz clock) {
-  setTime(point, whole, clock);
+  setTime(point, static_cast<double>(whole.raw()), whole, clock);
   PerResource<std::int64_t> bound{};
   for (const StepTime& step : steps)
     bound[static_cast<std::size_t>(step.boundBy)] += step.cycles.raw();
@@ -96,7 +99,10 @@ void setMemory(Point& point, const CanonicalGraph& graph, const MemoryPlan& memo
 std::string settingsLine(const PointSettings& settings, const std::string& masks) {
   std::string line = settings.estimate ? "estimate" : settings.verify ? "verify" : "simulate";
   if (settings.verify && !settings.estimate) line += " seed=" + std::to_string(settings.seed);
-  line += " effort=" + std::to_string(settings.effort);
+  line += " effort=" + std::to_string(settings.plan.effort);
+  if (settings.plan.tiling != PlanOptions::Tiling::Auto) line += " fuse=" + fuseText(settings.plan);
+  if (settings.plan.frames > 1 && !settings.estimate)
+    line += " frames=" + std::to_string(settings.plan.frames);
   if (!settings.propagate) line += " no-propagate";
   if (settings.maxCycles && !settings.estimate)
     line += " max-cycles=" + std::to_string(settings.maxCycles->raw());
@@ -127,7 +133,9 @@ Point pointOf(const PointNetwork& network, const std::string& deviceText,
   point.values["model"] = network.model;
   point.values["masks"] = network.masks;
   point.values["propagate"] = settings.propagate ? 1.0 : 0.0;
-  point.values["effort"] = static_cast<double>(settings.effort);
+  point.values["effort"] = static_cast<double>(settings.plan.effort);
+  point.values["fuse"] = fuseText(settings.plan);
+  point.values["frames"] = settings.estimate ? 1.0 : static_cast<double>(settings.plan.frames);
   point.values["proved"] = settings.verify && !settings.estimate ? 1.0 : 0.0;
   return point;
 }
@@ -175,7 +183,7 @@ void addResults(Point& point, const Compilation& run, const PointSettings& setti
   const Hertz clock = run.device->clock;
   Cycles estimate;
   for (const StepTime& step : run.stepTimes) estimate += step.cycles;
-  point.values["estimateMs"] = milliseconds(estimate, clock);
+  point.values["estimateMs"] = milliseconds(static_cast<double>(estimate.raw()), clock);
   setMemory(point, run.network(), *run.memoryPlan);
   if (settings.estimate) {
     setEstimated(point, run.stepTimes, estimate, clock);

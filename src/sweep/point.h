@@ -12,6 +12,7 @@
 #include "heddle/device/keys.h"
 #include "heddle/driver/compile.h"
 #include "heddle/driver/network.h"
+#include "heddle/planner/make_plan.h"
 #include "heddle/report/bounds.h"
 #include "heddle/support/result.h"
 
@@ -20,7 +21,7 @@ namespace heddle {
 // What is asked of every point.
 struct PointSettings {
   bool propagate = true, verify = true, estimate = false;
-  int effort = kMostPlanEffort;
+  PlanOptions plan{.effort = kMostPlanEffort};
   std::uint64_t seed = 1;
   std::optional<Cycles> maxCycles;
   std::string version;  // of heddle

@@ -9,6 +9,7 @@
 #include "heddle/device/keys.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
+#include "heddle/planner/fuse.h"
 #include "heddle/support/json_fault.h"
 #include "heddle/support/json_writer.h"
 
@@ -153,6 +154,10 @@ Result<CompileOptions> againOf(const fs::path& folder, const Point& point) {
   again.device = description.string();
   again.overrides = overridesOf(point);
   again.plan.effort = static_cast<int>(numberIn(point.values, "effort").value_or(kMostPlanEffort));
+  if (readFuse(textIn(point.values, "fuse"), again.plan))
+    return cannotAgain(point, "'" + textIn(point.values, "fuse") + "' is no group of layers",
+                       "sweep into the folder again");
+  again.plan.frames = static_cast<std::int64_t>(numberIn(point.values, "frames").value_or(1));
   again.verify = numberIn(point.values, "proved") == 1.0;
   again.seed = seedOf(point.settings);
   return again;

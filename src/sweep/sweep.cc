@@ -20,6 +20,7 @@
 #include "grid.h"
 #include "heddle/device/description.h"
 #include "heddle/driver/compile.h"
+#include "heddle/planner/fuse.h"
 #include "heddle/report/bounds.h"
 #include "mask_choices.h"
 #include "questions.h"
@@ -84,7 +85,7 @@ class Sweep {
     settings_ = {.propagate = options_.propagate.value_or(true),
                  .verify = options_.verify.value_or(true),
                  .estimate = options_.estimate.value_or(false),
-                 .effort = kMostPlanEffort,
+                 .plan = {.effort = kMostPlanEffort},
                  .seed = options_.seed.value_or(1),
                  .maxCycles = options_.maxCycles,
                  .version = options_.version};
@@ -116,8 +117,16 @@ class Sweep {
     if (options_.effort) {
       HEDDLE_TRY(const std::int64_t effort,
                  numberOf(*options_.effort, 0, kMostPlanEffort, "effort of the planner"));
-      settings_.effort = static_cast<int>(effort);
+      settings_.plan.effort = static_cast<int>(effort);
     }
+    if (options_.frames) {
+      HEDDLE_TRY(settings_.plan.frames,
+                 numberOf(*options_.frames, 1, kMaxFrames, "number of frames"));
+    }
+    if (options_.fuse)
+      if (const auto wrong = readFuse(options_.fuse->text, settings_.plan))
+        return faultAt(options_.fuse->where, "SWEEP017", "'" + *wrong + "' is no group of layers",
+                       kFuseWords, "write it like 'conv1..pool2:8'");
     if (options_.samples) {
       HEDDLE_TRY(samples_, numberOf(*options_.samples, 1, kMostPoints, "number of samples"));
     }
@@ -293,7 +302,7 @@ class Sweep {
 
   void compileFor(Task& task, const Network& network, const Device& device) const {
     NoProgress quiet;
-    const CompileSettings settings{.plan = {.effort = settings_.effort},
+    const CompileSettings settings{.plan = settings_.plan,
                                    .verify = settings_.verify,
                                    .seed = settings_.seed,
                                    .maxCycles = settings_.maxCycles,

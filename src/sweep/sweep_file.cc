@@ -61,6 +61,8 @@ class Reader {
         {"verify", [&](const YamlNode& n) { o.verify = truth(n); }},
         {"estimate", [&](const YamlNode& n) { o.estimate = truth(n); }},
         {"effort", [&](const YamlNode& n) { o.effort = word(n); }},
+        {"fuse", [&](const YamlNode& n) { o.fuse = together(n); }},
+        {"frames", [&](const YamlNode& n) { o.frames = word(n); }},
         {"seed", [&](const YamlNode& n) { o.seed = number(n); }},
         {"max-cycles",
          [&](const YamlNode& n) { o.maxCycles = Cycles(static_cast<std::int64_t>(number(n))); }},
@@ -103,6 +105,13 @@ class Reader {
     std::vector<Argument> all;
     for (const YamlNode& item : node.items) all.push_back(word(item));
     return all;
+  }
+
+  // A list as the command line has it: by commas.
+  Argument together(const YamlNode& node) {
+    std::vector<std::string> texts;
+    for (const Argument& item : words(node)) texts.push_back(item.text);
+    return {joinWords(texts, ","), at(node.line)};
   }
 
   bool truth(const YamlNode& node) {
@@ -203,6 +212,8 @@ SweepOptions together(SweepOptions line, SweepOptions file) {
   fillOptional(line.verify, file.verify);
   fillOptional(line.estimate, file.estimate);
   fillOptional(line.effort, file.effort);
+  fillOptional(line.fuse, file.fuse);
+  fillOptional(line.frames, file.frames);
   fillOptional(line.seed, file.seed);
   fillOptional(line.maxCycles, file.maxCycles);
   fillOptional(line.where, file.where);

@@ -118,6 +118,32 @@ class Grid(Sweeps):
                                   for effort in (0, 1)})
         self.assertLess(cycles[1], cycles[0])
 
+    def test_several_frames_make_another_point(self):
+        for frames in ("1", "4"):
+            self.sweep("--model", CNN, "--mesh", "2x2", "--frames", frames)
+        self.run_heddle("compile", CNN, "--mesh", "2x2", "--frames", "4", "--no-verify", "-q", "-o", self.folder / "four")
+        time = json.loads((self.folder / "four/report.json").read_text())["time"]
+        of = {p["figures"]["frames"]: p["figures"] for p in self.points()}
+        self.assertEqual(set(of), {1, 4})
+        self.assertAlmostEqual(of[4]["ms"], 1e3 * time["steadySeconds"])
+        self.assertAlmostEqual(of[4]["coldMs"], 1e3 * time["coldSeconds"])
+        self.assertEqual((of[4]["proved"], of[1]["coldMs"]), (1, of[1]["ms"]))
+
+    def test_how_layers_are_tiled_makes_another_point(self):
+        words = ("auto", "off", "conv1..b1_2:3")
+        for fuse in words:
+            self.sweep("--model", CNN, "--mesh", "2x2", "--fuse", fuse, "--no-verify")
+            self.run_heddle("compile", CNN, "--mesh", "2x2", "--fuse", fuse, "--no-verify", "-q", "-o", self.folder / fuse)
+        cycles = {p["figures"]["fuse"]: p["figures"]["cycles"] for p in self.points()}
+        self.assertEqual(cycles, {fuse: json.loads((self.folder / fuse / "report.json").read_text())["time"]["cycles"] for fuse in words})
+        self.assertNotEqual(cycles["off"], cycles["conv1..b1_2:3"])
+        self.sweep("--model", CNN, "--mesh", "2x2", "--fuse", "conv1..b1_2:3", "--estimate")
+        estimated = next(p["figures"] for p in self.points() if p["figures"]["status"] == "estimated")
+        self.assertEqual(estimated["ms"], next(p["figures"]["estimateMs"] for p in self.points() if p["figures"]["fuse"] == words[2]))
+        self.sweep("--model", CNN, "--model", MOBILE, "--mesh", "1x2", "--fuse", "conv1..b1_2", "--estimate")
+        self.assertEqual({p["model"]["name"]: (p["figures"]["status"], p["reason"] and p["reason"]["code"]) for p in self.points()
+                          if p["figures"]["rows"] == 1}, {"tiny_cnn": ("estimated", None), "tiny_mobile": ("failed", "PLAN012")})
+
     def test_what_does_not_fit_fails_or_takes_too_long_is_a_record(self):
         self.sweep("--model", CNN, "--mesh", "1x1", "--vary", "core.memory=64B,64KiB", "--no-verify")
         self.sweep("--model", CNN, "--mesh", "1x1", "--max-cycles", "10", "--no-verify")
@@ -372,9 +398,10 @@ class Timeline(Sweeps):
                  "--mesh", "1..2x2", "--vary", "links.{wire,memtile.read}=2500MB/s,4GB/s", "--set", "core.writeMulticast=true")
         self.sweep(*asked, "--device", description, "--seed", "7")
         self.sweep("--model", self.folder / "tiny_mobile.onnx", "--mesh", "2x2", "--effort", "0", "--no-propagate", "--estimate")
+        self.sweep("--model", self.folder / "tiny_cnn.onnx", "--mesh", "2x2", "--fuse", "conv1..b1_2:3", "--no-verify")
         description.unlink()
         points = self.points()
-        self.assertEqual(len(points), 9)
+        self.assertEqual(len(points), 10)
         for point in points:
             self.run_heddle("sweep", "--timeline", point["point"], "-o", self.out, "-q")
             report = json.loads((self.out / "timelines" / point["point"] / "report.json").read_text())
@@ -382,7 +409,8 @@ class Timeline(Sweeps):
             figures = point["figures"]
             if figures["status"] == "ok":
                 self.assertEqual(report["time"]["cycles"], figures["cycles"])
-                self.assertTrue(report["verification"]["matches"])
+                self.assertEqual(report["verification"]["matches"], figures["proved"] == 1)
+                self.assertEqual(bool(report["groups"]), figures["fuse"] != "auto")
             else:
                 self.assertTrue(math.isclose(report["time"]["closedFormSeconds"] * 1e3, figures["ms"], rel_tol=1e-12))
         self.run_heddle("collect", self.out, "-o", self.folder / "tables")
@@ -463,7 +491,7 @@ class Faults(Sweeps):
                             ("SWEEP002", "--vary", "links.wire"), ("SWEEP002", "--vary", "links.{wire=1GB/s"),
                             ("SWEEP002", "--vary", "a{b,c}" * 40 + "=1"), ("SWEEP003", "--mesh", "1x2", "--square"),
                             ("SWEEP003", "--where", "cores > 100"), ("SWEEP004", "--shard", "0/2"), ("SWEEP004", "--shard", "3/2"),
-                            ("SWEEP004", "--threads", "0"), ("SWEEP004", "--effort", "2"), ("SWEEP004", "--samples", "0"),
+                            ("SWEEP004", "--threads", "0"), ("SWEEP004", "--effort", "2"), ("SWEEP017", "--fuse", "conv1"), ("SWEEP004", "--frames", "0"), ("SWEEP004", "--samples", "0"),
                             ("SWEEP004", "--budget", "5"), ("SWEEP014", "--refine", "1"), ("SWEEP013", "--masks", "none,none"),
                             ("SWEEP014", "--samples", "2", "--refine", "1", "--shard", "1/2"),
                             ("SWEEP005", "--where", "cores +"), ("SWEEP005", "--define", "a=(1"),

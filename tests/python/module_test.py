@@ -78,6 +78,13 @@ class Compile(Module):
         usual = heddle.compile(CNN, mesh="2x2")
         self.assertEqual((usual.report["device"]["rows"], usual.report["device"]["columns"]), (2, 2))
         self.assertNotEqual(heddle.compile(CNN, mesh="2x2", effort=0).cycles, usual.cycles)
+        two = heddle.compile(CNN, mesh="2x2", frames=2)
+        self.assertEqual((two.report["time"]["frames"], two.report["verification"]["matches"]), (2, True))
+        self.assertEqual({a.shape[0] for a in [*two.inputs.values(), *two.outputs.values()]}, {2})
+        again = heddle.simulate(two, two.inputs).outputs
+        self.assertTrue(all(np.array_equal(again[name], array) for name, array in two.outputs.items()))
+        tiled = heddle.compile(CNN, mesh="2x2", fuse="conv1..b1_2:3", verify=False).report["groups"]
+        self.assertEqual([(group["first"], group["tiles"]) for group in tiled], [("conv1", 3)])
         self.assertNotEqual(heddle.compile(CNN, "switched", mesh="2x2").report["device"]["name"], usual.report["device"]["name"])
         unproved = heddle.compile(CNN, mesh="2x2", verify=False, what_if=False)
         self.assertEqual((unproved.proved, unproved.inputs, unproved.outputs), (False, {}, {}))
@@ -196,7 +203,7 @@ class Errors(Module):
     def test_arguments_that_are_none(self):
         network = heddle.Network(CNN)
         for call in (lambda: heddle.compile(CNN, mesh="2by2"), lambda: heddle.compile(CNN, mesh=(1, 2, 3)),
-                     lambda: heddle.compile(CNN, effort=9), lambda: heddle.compile(network, propagate=False),
+                     lambda: heddle.compile(CNN, effort=9), lambda: heddle.compile(CNN, fuse="conv1"), lambda: heddle.compile(CNN, frames=0), lambda: heddle.compile(network, propagate=False),
                      lambda: heddle.Network(CNN, apply_masks=True),
                      lambda: heddle.simulate(heddle.compile(network, mesh="1x1", verify=False), set={"links.wire": "1GB/s"})):
             with self.assertRaises(ValueError):
@@ -263,6 +270,8 @@ class Sweep(Module):
         self.assertEqual([p["figures"]["status"] for p in limit], ["limit"])
         drawn = heddle.sweep(file, mesh="1..8x1..8", samples=5, seed=3, effort=0, budget="1m")
         self.assertEqual([p["figures"]["effort"] for p in drawn], [0] * 5)
+        tiled = heddle.sweep(file, mesh="2x2", fuse=["conv1..b1_2:3"])
+        self.assertEqual([(p["figures"]["fuse"], p["figures"]["status"]) for p in tiled], [("conv1..b1_2:3", "estimated")])
         refined = heddle.sweep(file, mesh="1..8x1..8", samples=5, refine=1, minimize="tiny_cnn.ms")
         self.assertGreater(len(list(refined)), 5)
         self.run_heddle("prune", CNN, "--ratio", "0.5", "-q", "-o", self.folder / "half.onnx")

@@ -40,6 +40,8 @@ struct SweepOptions {
   std::vector<Argument> settings;  // "KEY=VALUE", for all points
   std::optional<bool> propagate, verify, estimate;
   std::optional<Argument> effort;  // of the planner: 0 or 1
+  std::optional<Argument> fuse;    // "auto", "off", "conv1..pool2:8": planner/fuse.h
+  std::optional<Argument> frames;  // inferences in a run
   std::optional<std::uint64_t> seed;
   std::optional<Cycles> maxCycles;
   std::optional<Argument> where;        // which points there are

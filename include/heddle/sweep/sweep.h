@@ -18,10 +18,12 @@
 // | SWEEP013 | masks that are not one file for each network, or choices of one name |
 // | SWEEP014 | `--refine` without `--samples`, or of parts of a sweep |
 // | SWEEP015 | `--timeline` of a point that there is not, or of several |
-// | SWEEP016 | a point that cannot be compiled again: its network or device is gone or has changed
-// | | SWEEP020 | a sweep file that is not YAML, or uses what it has no use for | | SWEEP021 | a key
-// of a sweep file that is given twice | | SWEEP022 | an unknown key of a sweep file | | SWEEP023 |
-// a value in a sweep file that is none of its key |
+// | SWEEP016 | a point that cannot be compiled again: its network or device is not what it was |
+// | SWEEP017 | `--fuse` that is no group of layers |
+// | SWEEP020 | a sweep file that is not YAML, or uses what it has no use for |
+// | SWEEP021 | a key of a sweep file that is given twice |
+// | SWEEP022 | an unknown key of a sweep file |
+// | SWEEP023 | a value in a sweep file that is none of its key |
 #pragma once
 #include <filesystem>
 #include <functional>

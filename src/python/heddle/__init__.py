@@ -201,15 +201,17 @@ def _mesh(mesh: Optional[Mesh]) -> Optional[tuple[int, int]]:
 def compile(model: Union[Path, Network], device: Path = "paper", *, mesh: Optional[Mesh] = None,
             set: Optional[Mapping[str, str]] = None, shapes: Optional[Mapping[str, Sequence[int]]] = None,
             masks: Optional[Path] = None, apply_masks: bool = False, propagate: bool = True, effort: int = 1,
-            verify: bool = True, seed: int = 1, max_cycles: Optional[int] = None, what_if: bool = True,
+            fuse: Words = "auto", frames: int = 1, verify: bool = True, seed: int = 1, max_cycles: Optional[int] = None, what_if: bool = True,
             progress: Optional[Tell] = None) -> Compilation:
     """Compiles a network for a device, as `heddle compile` does.
 
     model: ONNX file, or a Network (then shapes, masks, apply_masks and propagate are said there).
     device: a description (docs/device.md), or 'paper', 'switched'. mesh: (rows, columns) or 'ROWSxCOLUMNS'.
     set: values of the description, with their units: {"links.ddr.read": "2GB/s"}.
-    effort: of the planner, 0 the paper's dataflow, 1 the fastest of a menu. verify: execute the program with data made from
-    `seed` and compare every tensor with the interpreter. max_cycles: give up a simulation that takes longer.
+    effort: of the planner, 0 the paper's dataflow, 1 the fastest of a menu. fuse: depth-wise tiling where it is faster ("auto"), nowhere
+    ("off"), or of groups of layers, "conv1..pool2" or "conv1..pool2:8". frames: inferences in one run; arrays have them as their
+    first axis. verify: execute the program with data made from `seed`
+    and compare every tensor with the interpreter. max_cycles: give up a simulation that takes longer.
     what_if: also simulate each resource for nothing, which the page shows; the report does not depend on it.
     progress: called with the step and its fraction from 0 to 1.
 
@@ -223,8 +225,8 @@ def compile(model: Union[Path, Network], device: Path = "paper", *, mesh: Option
     else:
         network = Network(model, shapes=shapes, masks=masks, apply_masks=apply_masks, propagate=propagate, progress=progress)
     settings = [(key, str(value)) for key, value in (set or {}).items()]
-    return Compilation(_heddle.compile(network._network, os.fspath(device), _mesh(mesh), settings, effort, verify, seed, max_cycles,
-                                       what_if, progress))
+    return Compilation(_heddle.compile(network._network, os.fspath(device), _mesh(mesh), settings, effort, _words(fuse), frames, verify, seed,
+                                       max_cycles, what_if, progress))
 
 
 class Simulation:
@@ -284,6 +286,10 @@ def _list(words: Union[Path, Sequence[Path], None]) -> list[str]:
     return [os.fspath(words)] if isinstance(words, (str, os.PathLike)) else [os.fspath(word) for word in words]
 
 
+def _words(of: Words) -> str:
+    return ",".join(_list(of))
+
+
 def _word(number: Optional[int]) -> Optional[str]:
     return None if number is None else str(number)
 
@@ -298,8 +304,9 @@ def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], Non
           vary: Optional[Mapping[str, Words]] = None, set: Optional[Mapping[str, str]] = None,
           where: Optional[str] = None, define: Optional[Mapping[str, str]] = None, require: Optional[Words] = None,
           maximize: Optional[str] = None, minimize: Optional[str] = None, estimate: Optional[bool] = None,
-          verify: Optional[bool] = None, propagate: Optional[bool] = None, effort: Optional[int] = None, seed: Optional[int] = None,
-          max_cycles: Optional[int] = None, samples: Optional[int] = None, refine: Optional[int] = None,
+          verify: Optional[bool] = None, propagate: Optional[bool] = None, effort: Optional[int] = None, fuse: Optional[Words] = None,
+          frames: Optional[int] = None,
+          seed: Optional[int] = None, max_cycles: Optional[int] = None, samples: Optional[int] = None, refine: Optional[int] = None,
           budget: Optional[str] = None, threads: Optional[int] = None, shard: Optional[str] = None, title: str = "",
           out: Optional[Path] = None) -> Iterator[dict[str, Any]]:
     """The points of a sweep, as `heddle sweep` compiles them; those that `out` holds already first, then each when it is done.
@@ -317,7 +324,7 @@ def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], Non
         "square": square, "vary": _settings(vary), "set": _settings(set), "where": where, "define": dict(define or {}),
         "require": _list(require), "maximize": maximize, "minimize": minimize, "estimate": estimate, "verify": verify,
         "propagate": propagate, "seed": seed, "max_cycles": max_cycles, "masks": _list(masks), "apply_masks": apply_masks,
-        "effort": _word(effort), "samples": _word(samples), "refine": _word(refine), "budget": budget,
+        "effort": _word(effort), "fuse": None if fuse is None else _words(fuse), "frames": _word(frames), "samples": _word(samples), "refine": _word(refine), "budget": budget,
         "threads": _word(threads), "shard": shard, "title": title,
     }
     with contextlib.ExitStack() as stack:

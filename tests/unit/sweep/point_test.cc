@@ -7,6 +7,7 @@
 #include "heddle/device/description.h"
 #include "heddle/device/keys.h"
 #include "heddle/driver/sha256.h"
+#include "heddle/planner/fuse.h"
 
 namespace heddle {
 namespace {
@@ -39,7 +40,11 @@ TEST(Point, WhateverMakesItAnotherPointChangesItsName) {
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.verify = false; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.estimate = true; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.propagate = false; })));
-  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.effort = 0; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.plan.effort = 0; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.plan.frames = 2; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { readFuse("off", s.plan); })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { readFuse("a..b", s.plan); })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { readFuse("a..b:2", s.plan); })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.seed = 2; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.maxCycles = Cycles(5); })));
 }

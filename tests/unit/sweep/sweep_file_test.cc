@@ -27,6 +27,8 @@ TEST(SweepFile, EveryKey) {
       "verify: false\n"
       "estimate: true\n"
       "effort: 0\n"
+      "fuse: [a..b:2, c..d]\n"
+      "frames: 4\n"
       "seed: 7\n"
       "max-cycles: 9\n"
       "where: cores < 3\n"
@@ -53,6 +55,8 @@ TEST(SweepFile, EveryKey) {
   EXPECT_EQ(read->verify, false);
   EXPECT_EQ(read->estimate, true);
   EXPECT_EQ(read->effort->text, "0");
+  EXPECT_EQ(read->fuse->text, "a..b:2,c..d");
+  EXPECT_EQ(read->frames->text, "4");
   EXPECT_EQ(read->seed, 7U);
   EXPECT_EQ(read->maxCycles, Cycles(9));
   EXPECT_EQ(read->where->text, "cores < 3");
