@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Opened, open, pageOf, PAGES, reportOf, settle, useBrowser } from "./tab";
+import { close, open, type Opened, pageOf, PAGES, reportOf, settle, useBrowser } from "./tab";
 
 useBrowser();
 
@@ -28,7 +28,7 @@ describe("of one run", () => {
   });
   afterAll(async () => {
     expect(opened.faults).toEqual([]);
-    await opened.page.close();
+    await close(opened.page);
   });
   /** As whoever opens the page finds it. */
   beforeEach(async () => {
@@ -163,7 +163,7 @@ describe("of one run", () => {
     });
     expect(written).toBe(reportOf("spilling").traffic["ddrWriteBytes"]);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("which cores idle: Mesh, Idle, and a click on a core", async () => {
@@ -308,7 +308,7 @@ describe("of two runs", () => {
     expect(Math.abs(Number(rows[0]![4]))).toBe(largest);
     expect(await page.innerText(".compare-table tbody tr.row:first-child td:first-child")).toBe(rows[0]![0]);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("what sparsity gained: Compare, in the words of heddle compare", async () => {
@@ -325,7 +325,7 @@ describe("of two runs", () => {
     expect(await page.innerText(".compare-table thead tr")).toContain("sparsity");
     expect(await page.innerText(".compare-table table")).toMatch(/density 50\.0 %, imbalance [\d.]+, /);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("bytes and MACs of slices whose weight records differ: each layer's add up to the report's", async () => {
@@ -347,6 +347,6 @@ describe("of two runs", () => {
     expect(own).toBeGreaterThan(0);
     expect(moved).toEqual(reportOf("sparse").layers.map(({ ddrReadBytes, memtileToCoreBytes, macsExecuted }) => ({ ddrReadBytes, memtileToCoreBytes, macsExecuted })));
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });

@@ -1,6 +1,6 @@
 // Layers that are computed tile by tile: found, selected, seen above the timeline, and explained.
 import { describe, expect, it } from "vitest";
-import { addressed, open, pageOf, reportOf, settle, useBrowser } from "./tab";
+import { addressed, close, open, pageOf, reportOf, settle, useBrowser } from "./tab";
 
 useBrowser();
 
@@ -29,7 +29,7 @@ describe("tiles", () => {
     await addressed(page);
     expect(page.url()).toContain(encodeURIComponent("group:0:1:2"));
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("have a band each above the timeline; a click selects the step that runs there", async () => {
@@ -51,7 +51,7 @@ describe("tiles", () => {
     expect(await page.evaluate(() => window.heddle.store.state.selection)).toEqual({ kind: "group", group: 0, tile: 2, layer: 2 });
     expect((await page.innerText("#details h2")).trim()).toBe("b1_1, tile 3");
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("stand in the panel of their layer, and the group's panel and the summary say why", async () => {
@@ -69,7 +69,7 @@ describe("tiles", () => {
     expect(await said()).toContain(`${group.cycles.toLocaleString("en")} cycles`);
     expect(await said()).toMatch(/price \d.* of weights read again, for tiles after the first/);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -91,6 +91,6 @@ describe("how a layer is mapped", () => {
       expect(said).toContain(`${other.losesCycles < 0 ? "−" : "+"}${Math.abs(other.losesCycles).toLocaleString("en")}`);
     }
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
