@@ -162,6 +162,11 @@ describe("of one run", () => {
       return bytes;
     });
     expect(written).toBe(reportOf("spilling").traffic["ddrWriteBytes"]);
+    // Where nothing does, that is said.
+    await press("/");
+    await opened.page.keyboard.type("spill");
+    expect(await opened.page.innerText("#hits")).toBe("Nothing spills in this run");
+    await press("Escape");
     expect(faults).toEqual([]);
     await close(page);
   });
@@ -201,6 +206,11 @@ describe("of one run", () => {
     expect(layers).toEqual([...layers].sort((a, b) => b - a));
     expect(layers.reduce((a, b) => a + b, 0)).toBe(gains.at(-1));
     expect(rows[0]![names.findIndex((name) => name.startsWith("bound by"))]).toBe("compute");
+    // Which layers these are can be read where that column stands.
+    const [pane, name, heading] = await Promise.all([".pane:has(.twin) .view.scrolls", ".twin tbody tr:first-child td.held", '.twin th:has-text("one more row")'].map(async (at) => (await opened.page.locator(at).boundingBox())!));
+    expect(heading!.x + heading!.width).toBeLessThanOrEqual(pane!.x + pane!.width);
+    expect(name!.x).toBeGreaterThanOrEqual(pane!.x - 1);
+    expect(name!.x + name!.width).toBeLessThanOrEqual(heading!.x);
     await opened.page.click('.pane:has(.twin) .pane-bar button:has-text("Table")');
   });
 
