@@ -120,6 +120,19 @@ describe("of one run", () => {
     expect(await said()).toMatch(/waited [\d,]+ cycles.* for (input|weights|DDR|output|compute) .*let go by/);
     await press("c");
     expect(await opened.page.evaluate(() => window.heddle.focus.slice)).toEqual(wait!.cause);
+    // Where the chain ends, the engine was busy: the panel says with what, and leads there.
+    for (let k = 0; k < 50 && !(await said()).includes("the chain of waits (C) ends here"); k++) await press("c");
+    const [since, before] = await opened.page.evaluate(() => {
+      const { run, focus } = window.heddle;
+      const track = run.tracks[focus.slice!.track]!;
+      let first = focus.slice!.index;
+      while (first > 0 && track.start(first) === track.end(first - 1)) first--;
+      return [track.start(first), { track: focus.slice!.track, index: focus.slice!.index - 1 }] as const;
+    });
+    expect(await said()).toContain(`without a break since ${thousands(since)}`);
+    await opened.page.click("#details p .link");
+    await settle(opened.page);
+    expect(await opened.page.evaluate(() => window.heddle.focus.slice)).toEqual(before);
   });
 
   it("which line costs most: Asm, J", async () => {

@@ -228,6 +228,32 @@ describe("pictures", () => {
     await close(page);
   });
 
+  it("tell of the busiest links what they carry in a second", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=mesh&lower=none");
+    const texts: string[] = [];
+    await expect.poll(async () => texts.splice(0, Infinity, ...(await wordsOf(page, "mesh")).map(({ text }) => text)) && texts.includes("Busiest links"), { timeout: 30000 }).toBe(true); // sums come frame by frame
+    const list = texts.slice(texts.indexOf("Busiest links") + 1);
+    const carried = await page.evaluate(() => {
+      const { run } = window.heddle;
+      const rates: Record<string, number> = {};
+      for (const track of run.tracks) {
+        if (track.engine !== "wire") continue;
+        let bytes = 0;
+        for (let i = 0; i < track.size; i++) bytes += run.bytesOf(track, i);
+        rates[`wire ${run.device.wires[track.column]!.name}`] = (bytes * run.device.clockHz) / run.makespan;
+      }
+      return rates;
+    });
+    const told = list.flatMap((text, k) => (carried[text] === undefined ? [] : [{ text, rate: list[k + 2]! }]));
+    expect(told.length).toBeGreaterThan(2);
+    for (const { text, rate } of told) {
+      const [, number, unit] = /^([\d.]+) (MB|GB)\/s$/.exec(rate) ?? [];
+      expect((Number(number) * (unit === "GB" ? 1e9 : 1e6)) / carried[text]!, `${text}: ${rate}`).toBeCloseTo(1, 2);
+    }
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
   it("show all of Compare's table in windows of every size", async () => {
     const { page, faults } = await open(pageOf("compare"), "#view=compare&lower=none");
     for (const [width, height] of [[1366, 768], [1440, 900], [1600, 900], [1920, 1080]] as const) {

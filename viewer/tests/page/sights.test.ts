@@ -34,6 +34,16 @@ describe("words are whole, apart and legible", () => {
     await close(page);
   }, SLOW);
 
+  it.each([false, true])("of a network in each of its colours, dark: %s", async (dark) => {
+    const { page } = await open(pageOf("tiny-2x2"), "#view=graph&lower=none", { dark, width: 1366, height: 768, ...noted });
+    for (const colour of ["time", "bound", "efficiency"]) {
+      await page.evaluate((by) => window.heddle.store.setOption("graph.colour", by), colour);
+      await settle(page);
+      expect(await faultsOf(page), colour).toEqual([]);
+    }
+    await close(page);
+  }, SLOW);
+
   it("of a roofline whose wires are as fast as few cores", async () => {
     const { page } = await open(pageOf("tiny-2x2"), "#view=mesh&lower=layers", { width: 1440, ...noted });
     for (const factor of [0.02, 0.1]) {
