@@ -170,17 +170,28 @@ std::string layersTable(const Explanation& e) {
          std::to_string(e.layers.size()) + "\n" + textOf(table, "  ");
 }
 
+// What nobody writes comes from DDR anyway: it is read there as often as it is needed, and never
+// goes back.
+bool comesFromDdr(const ExplainedSpill& spill) { return spill.writtenBy.empty(); }
+
+std::string spillText(const ExplainedSpill& spill) {
+  return "'" + spill.tensor + "', " + std::to_string(spill.bytes.raw()) + " B: " + spill.why;
+}
+
 std::string spillsText(const Explanation& e) {
-  if (e.spills.empty()) return line("spills", "none");
-  std::vector<std::string> spills;
-  for (std::size_t i = 0; i < std::min(e.spills.size(), kShownSpills); ++i) {
-    const ExplainedSpill& spill = e.spills[i];
-    spills.push_back("'" + spill.tensor + "', " + std::to_string(spill.bytes.raw()) +
-                     " B: " + spill.why);
-  }
-  if (e.spills.size() > kShownSpills)
-    spills.push_back("and " + std::to_string(e.spills.size() - kShownSpills) + " more");
-  return lines("spills", spills);
+  std::vector<std::string> spills, streams;
+  for (const ExplainedSpill& spill : e.spills)
+    (comesFromDdr(spill) ? streams : spills).push_back(spillText(spill));
+  const auto few = [](const std::string& label, std::vector<std::string> all) {
+    if (all.size() > kShownSpills) {
+      const std::size_t more = all.size() - kShownSpills;
+      all.resize(kShownSpills);
+      all.push_back("and " + std::to_string(more) + " more");
+    }
+    return lines(label, all);
+  };
+  return few("spills", spills.empty() ? std::vector<std::string>{"none"} : spills) +
+         few("streams", streams);
 }
 
 // "conv1_1 to pool2, 6 layers in 14 tiles: 8000 cycles in closed form, 12000 layer after layer;
@@ -313,8 +324,7 @@ std::string explanationText(const Explanation& e, const ExplainedLayer& layer) {
   for (const ExplainedSpill& spill : e.spills)
     if (spill.writtenBy == layer.name ||
         std::ranges::find(spill.readBy, layer.name) != spill.readBy.end())
-      text += line("spill", "'" + spill.tensor + "', " + std::to_string(spill.bytes.raw()) +
-                                " B: " + spill.why);
+      text += line(comesFromDdr(spill) ? "streams" : "spill", spillText(spill));
   return text;
 }
 

@@ -91,6 +91,17 @@ TEST(ExplainText, OfTheRunNamesSpills) {
             std::string::npos);
 }
 
+TEST(ExplainText, AnInputOfTheNetworkThatStreamsIsNoSpill) {
+  Explanation e = small();
+  e.spills = {{"image", "", {"conv"}, Bytes(64), "no room"}};
+  EXPECT_NE(explanationText(e, std::vector<RaisedKeys>())
+                .find("spills        none\n"
+                      "streams       'image', 64 B: no room\n"),
+            std::string::npos);
+  EXPECT_NE(explanationText(e, e.layers[0]).find("streams       'image', 64 B: no room\n"),
+            std::string::npos);
+}
+
 TEST(ExplainText, OfALayerSaysWhatItLostAndWhatMoves) {
   Explanation e = small();
   e.spills = {{"x", "other", {"conv"}, Bytes(64), "no room"},

@@ -15,6 +15,40 @@ export interface Band extends Stretch {
   tile: number; // of the group, or -1
 }
 
+const bandsOfLeaves = new WeakMap<Run, Int32Array>();
+
+/** By instruction its place in Run.bands: of a layer in tiles, the step under whose heads it stands in the program; -1 where it has none. */
+export function bandOfLeaf(run: Run): Int32Array {
+  let bands = bandsOfLeaves.get(run);
+  if (!bands) bandsOfLeaves.set(run, (bands = findBands(run)));
+  return bands;
+}
+
+function findBands(run: Run): Int32Array {
+  const own: number[][] = run.layers.map(() => []); // by layer, in the order of the schedule
+  run.bands.forEach(({ layer }, band) => own[layer]?.push(band));
+  const { layer: layerOf, line } = run.instructions;
+  const stepOf = stepOfLines(run);
+  const steps: Set<number>[] = run.layers.map(() => new Set()); // of the program, by layer
+  layerOf.forEach((layer, leaf) => steps[layer]?.add(stepOf[line[leaf] ?? -1] ?? -1));
+  const inOrder = steps.map((all) => [...all].sort((a, b) => a - b));
+  return Int32Array.from(layerOf, (layer, leaf) => {
+    const bands = own[layer] ?? [];
+    const step = inOrder[layer]?.indexOf(stepOf[line[leaf] ?? -1] ?? -1) ?? 0;
+    return bands[bands.length > 1 ? step : 0] ?? -1;
+  });
+}
+
+/** By line of the program the step that the head above it names, or -1. */
+function stepOfLines(run: Run): Int32Array {
+  let step = -1;
+  return Int32Array.from(run.groups.length ? run.asm : [], (text) => {
+    const head = /^on .*, step (\d+):/.exec(text);
+    if (head) step = Number(head[1]);
+    return step;
+  });
+}
+
 /** One step with its layer. */
 export interface LayerStep extends StepJson {
   layer: number;

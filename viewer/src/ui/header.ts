@@ -9,6 +9,7 @@ import { type Hit, search } from "./search";
 import type { Change } from "./state";
 
 const MOST_HITS = 60;
+const SPILL = /^spill(s|ed)?$/i;
 
 export class Header {
   readonly root: HTMLElement;
@@ -104,7 +105,7 @@ export class Header {
     this.hits = query ? search(this.app.run, query, MOST_HITS) : [];
     this.chosen = 0;
     const items = this.hits.map((hit, i) => element("li", { id: `hit${i}`, data: { hit: String(i) }, aria: { role: "option" } }, element("small", { textContent: hit.kind }), element("span", { textContent: hit.text }), element("small", { className: "note", textContent: hit.note })));
-    if (query && !items.length) items.push(element("li", { className: "none", textContent: "Nothing found", aria: { role: "option", disabled: "true" } }));
+    if (query && !items.length) items.push(element("li", { className: "none", textContent: SPILL.test(query) ? "Nothing spills in this run" : "Nothing found", aria: { role: "option", disabled: "true" } }));
     this.list.replaceChildren(...items);
     this.list.hidden = !query;
     this.input.setAttribute("aria-expanded", String(Boolean(query)));

@@ -43,6 +43,15 @@ export function paintBands(p: Painter, app: App, scale: TimeScale, y: number, us
 const isChosen = (focus: Focus, band: Band): boolean =>
   focus.group >= 0 ? band.group === focus.group && (focus.groupTile < 0 || band.tile === focus.groupTile) && (focus.layer < 0 || band.layer === focus.layer) : band.layer === focus.layer;
 
+const brightOf = new WeakMap<Focus, Uint8Array>();
+
+/** By place in Run.bands, 1 for what is selected. */
+export function brightBands({ run, focus }: App): Uint8Array {
+  let bright = brightOf.get(focus);
+  if (!bright) brightOf.set(focus, (bright = Uint8Array.from(run.bands, (band) => Number(isChosen(focus, band)))));
+  return bright;
+}
+
 /** From the first to the last band of what is selected; null where it has none. */
 export function bandsInFocus({ run, focus }: App): Stretch | null {
   const chosen = run.bands.filter((band) => isChosen(focus, band));

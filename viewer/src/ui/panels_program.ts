@@ -45,14 +45,25 @@ function chainBehind(words: Words, at: SliceRef): Node[] {
   const chain: SliceRef[] = [];
   let next = leadsTo(run, at);
   for (; next && chain.length < CHAIN; next = leadsTo(run, next)) chain.push(next);
-  if (!chain.length) return [words.faint("It waited for no other slice: the chain of waits (C) ends here.")];
+  if (!chain.length) return [words.faint("It waited for no other slice: the chain of waits (C) ends here."), ...busyBefore(words, at)];
   const steps = chain.map((step) => {
     const by = run.tracks[step.track] as Track;
     const waited = by.start(step.index) - by.ready(step.index);
     return element("li", {}, words.slice(step, `, ended ${count(by.end(step.index))}${waited > 0 ? `, itself waited ${count(waited)}` : ""}`));
   });
   const end = next ? "The chain goes on behind the last of them." : "The last of them waited for no other slice: there the chain ends.";
-  return [element("h3", { textContent: "What led to it (C)" }), element("ol", {}, ...steps), words.faint(end)];
+  return [element("h3", { textContent: "What led to it (C)" }), element("ol", {}, ...steps), words.faint(end), ...(next ? [] : busyBefore(words, chain[chain.length - 1] as SliceRef))];
+}
+
+/** Where a chain ends its engine was busy: since when, and with what before this slice. */
+function busyBefore(words: Words, { track: index, index: last }: SliceRef): Node[] {
+  const { run } = words.app;
+  const track = run.tracks[index] as Track;
+  let first = last;
+  while (first > 0 && track.start(first) === track.end(first - 1)) first--;
+  if (first === last) return [];
+  const before = { track: index, index: last - 1 };
+  return [element("p", {}, `Its engine had worked without a break since ${count(track.start(first))}, on ${count(last - first)} ${last - first === 1 ? "slice" : "slices"} before it; the last was `, words.slice(before), ".")];
 }
 
 /** `each` is what the instruction says of one iteration; where its weight records differ, that is only the first's. */

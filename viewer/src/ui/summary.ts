@@ -57,7 +57,12 @@ function resources(app: App): HTMLElement {
     return shown;
   });
   const head = element("tr", {}, element("th", { scope: "col", textContent: "resource" }), element("th", { scope: "col", colSpan: 2, textContent: "of the run" }), element("th", { scope: "col", textContent: "if free", title: "How much shorter the run would be" }));
-  return element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows));
+  return element("div", {}, element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows)), keys(run));
+}
+
+/** To find them the program runs again for each key, which the page cannot do. */
+function keys(run: Run): HTMLElement {
+  return element("p", { className: "faint" }, "Which keys of the device hold it back, and what doubling each would gain: ", element("code", { textContent: "heddle explain FOLDER" }), `, with the folder of ${run.model} on ${run.device.rows}x${run.device.columns}.`);
 }
 
 /** As the report counts them: followed back through the chain of their causes. */

@@ -38,12 +38,13 @@ export function twinOf<Chosen>(given: TableOf<Chosen>, sort: Sort | null, select
   const content = sort ? sorted(given, sort) : given;
   const { caption, columns, rows, selections } = content;
   const { shown, note } = rowsInPage(content);
+  const held = nameColumn(content.rows);
   const headings = columns.map((name, k) => {
     const order = sort?.column !== k ? "none" : (typeof rows[0]?.[k] === "number") === sort.descends ? "descending" : "ascending";
-    return element("th", { scope: "col", aria: { sort: order } }, element("button", { type: "button", textContent: name, title: `Sort by ${name}`, onclick: () => sortBy(k) }));
+    return element("th", { scope: "col", className: k === held ? "held" : "", aria: { sort: order } }, element("button", { type: "button", textContent: name, title: `Sort by ${name}`, onclick: () => sortBy(k) }));
   });
   const body = shown.map((n) => {
-    const cells = (rows[n] ?? []).map((cell) => element("td", { className: typeof cell === "number" ? "number" : "text", textContent: textOf(cell) }));
+    const cells = (rows[n] ?? []).map((cell, k) => element("td", { className: `${typeof cell === "number" ? "number" : "text"}${k === held ? " held" : ""}`, textContent: textOf(cell) }));
     const row = element("tr", {}, ...cells);
     const selection = selections?.[n];
     if (selection != null) makeClickable(row, () => select(selection));
@@ -52,6 +53,13 @@ export function twinOf<Chosen>(given: TableOf<Chosen>, sort: Sort | null, select
   const table = element("table", { className: "twin" }, element("caption", { textContent: caption + note }), element("thead", {}, element("tr", {}, ...headings)), element("tbody", {}, ...body));
   return element("div", { className: "view scrolls", tabIndex: 0, aria: { role: "region", label: caption } }, table);
 }
+
+const FIRST_COLUMNS = 3; // further ones hold long texts
+const JUDGED = 20; // rows
+
+/** The column of names, which stays in sight when one scrolls to the side; -1 where there is none. */
+const nameColumn = (rows: readonly (readonly Cell[])[]): number =>
+  Array.from({ length: FIRST_COLUMNS }, (_, k) => k).findIndex((k) => rows.length > 0 && rows.slice(0, JUDGED).every((row) => typeof row[k] === "string" && row[k] !== ""));
 
 const textOf = (cell: Cell): string => (typeof cell === "number" ? cell.toLocaleString("en", { maximumFractionDigits: 6, maximumSignificantDigits: Number.isInteger(cell) ? 15 : 6 }) : cell);
 

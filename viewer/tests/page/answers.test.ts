@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Opened, open, pageOf, PAGES, reportOf, settle, useBrowser } from "./tab";
+import { close, open, type Opened, pageOf, PAGES, reportOf, settle, useBrowser } from "./tab";
 
 useBrowser();
 
@@ -28,7 +28,7 @@ describe("of one run", () => {
   });
   afterAll(async () => {
     expect(opened.faults).toEqual([]);
-    await opened.page.close();
+    await close(opened.page);
   });
   /** As whoever opens the page finds it. */
   beforeEach(async () => {
@@ -120,6 +120,19 @@ describe("of one run", () => {
     expect(await said()).toMatch(/waited [\d,]+ cycles.* for (input|weights|DDR|output|compute) .*let go by/);
     await press("c");
     expect(await opened.page.evaluate(() => window.heddle.focus.slice)).toEqual(wait!.cause);
+    // Where the chain ends, the engine was busy: the panel says with what, and leads there.
+    for (let k = 0; k < 50 && !(await said()).includes("the chain of waits (C) ends here"); k++) await press("c");
+    const [since, before] = await opened.page.evaluate(() => {
+      const { run, focus } = window.heddle;
+      const track = run.tracks[focus.slice!.track]!;
+      let first = focus.slice!.index;
+      while (first > 0 && track.start(first) === track.end(first - 1)) first--;
+      return [track.start(first), { track: focus.slice!.track, index: focus.slice!.index - 1 }] as const;
+    });
+    expect(await said()).toContain(`without a break since ${thousands(since)}`);
+    await opened.page.click("#details p .link");
+    await settle(opened.page);
+    expect(await opened.page.evaluate(() => window.heddle.focus.slice)).toEqual(before);
   });
 
   it("which line costs most: Asm, J", async () => {
@@ -162,8 +175,13 @@ describe("of one run", () => {
       return bytes;
     });
     expect(written).toBe(reportOf("spilling").traffic["ddrWriteBytes"]);
+    // Where nothing does, that is said.
+    await press("/");
+    await opened.page.keyboard.type("spill");
+    expect(await opened.page.innerText("#hits")).toBe("Nothing spills in this run");
+    await press("Escape");
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("which cores idle: Mesh, Idle, and a click on a core", async () => {
@@ -201,6 +219,11 @@ describe("of one run", () => {
     expect(layers).toEqual([...layers].sort((a, b) => b - a));
     expect(layers.reduce((a, b) => a + b, 0)).toBe(gains.at(-1));
     expect(rows[0]![names.findIndex((name) => name.startsWith("bound by"))]).toBe("compute");
+    // Which layers these are can be read where that column stands.
+    const [pane, name, heading] = await Promise.all([".pane:has(.twin) .view.scrolls", ".twin tbody tr:first-child td.held", '.twin th:has-text("one more row")'].map(async (at) => (await opened.page.locator(at).boundingBox())!));
+    expect(heading!.x + heading!.width).toBeLessThanOrEqual(pane!.x + pane!.width);
+    expect(name!.x).toBeGreaterThanOrEqual(pane!.x - 1);
+    expect(name!.x + name!.width).toBeLessThanOrEqual(heading!.x);
     await opened.page.click('.pane:has(.twin) .pane-bar button:has-text("Table")');
   });
 
@@ -308,7 +331,7 @@ describe("of two runs", () => {
     expect(Math.abs(Number(rows[0]![4]))).toBe(largest);
     expect(await page.innerText(".compare-table tbody tr.row:first-child td:first-child")).toBe(rows[0]![0]);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("what sparsity gained: Compare, in the words of heddle compare", async () => {
@@ -325,7 +348,7 @@ describe("of two runs", () => {
     expect(await page.innerText(".compare-table thead tr")).toContain("sparsity");
     expect(await page.innerText(".compare-table table")).toMatch(/density 50\.0 %, imbalance [\d.]+, /);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("bytes and MACs of slices whose weight records differ: each layer's add up to the report's", async () => {
@@ -347,6 +370,6 @@ describe("of two runs", () => {
     expect(own).toBeGreaterThan(0);
     expect(moved).toEqual(reportOf("sparse").layers.map(({ ddrReadBytes, memtileToCoreBytes, macsExecuted }) => ({ ddrReadBytes, memtileToCoreBytes, macsExecuted })));
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { open, pageOf, reportOf, settle, useBrowser } from "./tab";
+import { close, open, pageOf, reportOf, settle, useBrowser } from "./tab";
 
 useBrowser();
 
@@ -34,7 +34,7 @@ describe("what cores wait for", () => {
     await settle(page);
     expect(await shown()).toEqual(root);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -102,7 +102,7 @@ describe("the timeline", () => {
     expect(table.columns).toContain("ran (µs)");
     expect(table.columns.join()).not.toContain("cycles");
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -122,7 +122,7 @@ describe("menus and keys", () => {
     for (const text of does) expect(sheet).toContain(text);
     await page.keyboard.press("Escape");
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("leave the total and what is selected in sight at 900 pixels", async () => {
@@ -136,7 +136,7 @@ describe("menus and keys", () => {
     await page.click("#brief button");
     await settle(page);
     expect(await page.isVisible("#details")).toBe(true);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -171,7 +171,7 @@ describe("asm", () => {
     // The rare lines say something, too.
     expect(await page.evaluate(() => window.heddlePage.viewOf("asm").table().rows.some((row) => Number(row[8]) > 0 && Number(row[8]) < 0.001))).toBe(true);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("names the line that its strip points at", async () => {
@@ -185,7 +185,7 @@ describe("asm", () => {
     await page.mouse.move(box.x + inner - 6, box.y + top + height * 0.5);
     const line = Number(/line ([\d,]+)/.exec(await page.innerText("#tip"))![1]!.replace(/,/g, ""));
     expect(Math.abs(line - lines / 2)).toBeLessThan(lines / 100);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -213,7 +213,7 @@ describe("pictures", () => {
         expect(Math.hypot(a.x - b.x, a.y - b.y), `${bytes} x${factor}`).toBeGreaterThan(18);
       }
     }
-    await page.close();
+    await close(page);
   });
 
   it("give the busiest DDR channel its figure where there is little room", async () => {
@@ -225,28 +225,60 @@ describe("pictures", () => {
     });
     const words = await wordsOf(page, "mesh");
     expect(words.filter(({ y }) => y < 60).some(({ text }) => text.replace(/[^\d]/g, "") === busiest)).toBe(true);
-    await page.close();
+    await close(page);
   });
 
-  it.each([[1366, 768], [1440, 900], [1600, 900], [1920, 1080]])("show all of Compare's table at %s pixels", async (width, height) => {
-    const { page } = await open(pageOf("compare"), "#view=compare&lower=none", { width, height });
-    const cut = await page.evaluate(() => {
-      const scroller = document.querySelector(".compare-scroll")!;
-      const rows = [...scroller.querySelectorAll<HTMLElement>("tbody tr.row")];
-      const cells = rows.flatMap((row) => [...row.querySelectorAll("td")]);
-      const heights = new Set(rows.map((row) => row.offsetHeight));
-      return { beyond: scroller.scrollWidth - scroller.clientWidth, cells: cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length, heights: heights.size, all: rows.length };
+  it("tell of the busiest links what they carry in a second", async () => {
+    const { page, faults } = await open(pageOf("resnet50-4x4"), "#view=mesh&lower=none");
+    const texts: string[] = [];
+    await expect.poll(async () => texts.splice(0, Infinity, ...(await wordsOf(page, "mesh")).map(({ text }) => text)) && texts.includes("Busiest links"), { timeout: 30000 }).toBe(true); // sums come frame by frame
+    const list = texts.slice(texts.indexOf("Busiest links") + 1);
+    const carried = await page.evaluate(() => {
+      const { run } = window.heddle;
+      const rates: Record<string, number> = {};
+      for (const track of run.tracks) {
+        if (track.engine !== "wire") continue;
+        let bytes = 0;
+        for (let i = 0; i < track.size; i++) bytes += run.bytesOf(track, i);
+        rates[`wire ${run.device.wires[track.column]!.name}`] = (bytes * run.device.clockHz) / run.makespan;
+      }
+      return rates;
     });
-    expect(cut.all).toBeGreaterThan(10);
-    expect(cut).toMatchObject({ beyond: 0, cells: 0, heights: 1 });
-    await page.keyboard.press("ArrowUp"); // the first layer, then on to where the table has to scroll
-    for (let k = 0; k < 45; k++) await page.keyboard.press("ArrowDown");
-    await settle(page);
-    const chosen = (await page.locator('.compare-scroll tr[aria-selected="true"]').boundingBox())!;
-    const pane = (await page.locator(".compare-scroll").boundingBox())!;
-    expect(chosen.y).toBeGreaterThan(pane.y);
-    expect(chosen.y + chosen.height).toBeLessThanOrEqual(pane.y + pane.height);
-    await page.close();
+    const told = list.flatMap((text, k) => (carried[text] === undefined ? [] : [{ text, rate: list[k + 2]! }]));
+    expect(told.length).toBeGreaterThan(2);
+    for (const { text, rate } of told) {
+      const [, number, unit] = /^([\d.]+) (MB|GB)\/s$/.exec(rate) ?? [];
+      expect((Number(number) * (unit === "GB" ? 1e9 : 1e6)) / carried[text]!, `${text}: ${rate}`).toBeCloseTo(1, 2);
+    }
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("show all of Compare's table in windows of every size", async () => {
+    const { page, faults } = await open(pageOf("compare"), "#view=compare&lower=none");
+    for (const [width, height] of [[1366, 768], [1440, 900], [1600, 900], [1920, 1080]] as const) {
+      await page.setViewportSize({ width, height });
+      await settle(page);
+      const cut = await page.evaluate(() => {
+        const scroller = document.querySelector(".compare-scroll")!;
+        const rows = [...scroller.querySelectorAll<HTMLElement>("tbody tr.row")];
+        const cells = rows.flatMap((row) => [...row.querySelectorAll("td")]);
+        const heights = new Set(rows.map((row) => row.offsetHeight));
+        return { beyond: scroller.scrollWidth - scroller.clientWidth, cells: cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length, heights: heights.size, all: rows.length };
+      });
+      expect(cut.all).toBeGreaterThan(10);
+      expect(cut, String(width)).toMatchObject({ beyond: 0, cells: 0, heights: 1 });
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("ArrowUp"); // the first layer, then on to where the table has to scroll
+      for (let k = 0; k < 45; k++) await page.keyboard.press("ArrowDown");
+      await settle(page);
+      const chosen = (await page.locator('.compare-scroll tr[aria-selected="true"]').boundingBox())!;
+      const pane = (await page.locator(".compare-scroll").boundingBox())!;
+      expect(chosen.y, String(width)).toBeGreaterThan(pane.y);
+      expect(chosen.y + chosen.height, String(width)).toBeLessThanOrEqual(pane.y + pane.height);
+    }
+    expect(faults).toEqual([]);
+    await close(page);
   });
 });
 
@@ -271,7 +303,7 @@ describe("the browser's Back", () => {
     await settle(page);
     expect(await seen()).toEqual(states[1]);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -292,7 +324,7 @@ describe("search", () => {
     const address = await page.evaluate(() => `0x${window.heddle.run.memory.find((b) => b.kind === "memtile" && b.tiles.columns > 1)!.address.toString(16)}`);
     expect((await found(address)).first).toMatch(/memtile \d/);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
 
     const spilling = await open(pageOf("spilling"), "#view=timeline&lower=none");
     await spilling.page.keyboard.press("/");
@@ -300,7 +332,7 @@ describe("search", () => {
     await settle(spilling.page);
     expect(await spilling.page.innerText("#hits li:first-child")).toContain("cycles of the critical path");
     expect(spilling.faults).toEqual([]);
-    await spilling.page.close();
+    await close(spilling.page);
   });
 });
 
@@ -325,7 +357,7 @@ describe("files", () => {
     const { model, device, makespan } = await page.evaluate(() => ({ model: window.heddle.run.model, device: window.heddle.run.device, makespan: window.heddle.run.makespan }));
     expect(svg).toContain(`${model} on ${device.name} ${device.rows}x${device.columns}, ${makespan.toLocaleString("en")} cycles`);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -366,7 +398,7 @@ describe("rows of the timeline", () => {
     });
     expect(arrows).toBeGreaterThan(0);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -383,7 +415,7 @@ describe("longest waits for a lock", () => {
     expect(when.filter((text) => text.startsWith("no engine"))).toEqual([]);
     expect(new Set(when.map((text) => text.split(":")[0])).size).toBe(items.length);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -396,7 +428,7 @@ describe("the peak of a memory", () => {
     expect(told).toBeTruthy();
     expect(await page.innerText("#details dl")).toContain(`from cycle ${told}`);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -418,6 +450,6 @@ describe("a program whose steps are not the layers in order", () => {
     expect(wrong.sections).toBeGreaterThan(3);
     expect(wrong.none).toBe(0);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });

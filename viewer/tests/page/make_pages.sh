@@ -20,4 +20,6 @@ awk '/^step layer 1 /{held = $0; next} {print} /^step layer 2 /{print held}' "$o
 compile "$here/models/tiny_cnn.onnx" 2x2 paper dense
 compile "$out/tiny_cnn-50.onnx" 2x2 paper sparse
 "$heddle" view "$out/dense" "$out/sparse" -q -o "$out/dense-sparse.html"
+# A network layer by layer, and tiled.
+"$heddle" view "$out/dense" "$out/tiled" -q -o "$out/dense-tiled.html"
 "$heddle" compare "$out/dense" "$out/sparse" --json > "$out/dense-sparse.json"

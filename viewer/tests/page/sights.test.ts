@@ -2,7 +2,7 @@
 import type { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { faultsOf, noteWords } from "./sight";
-import { open, pageOf, settle, useBrowser } from "./tab";
+import { close, open, pageOf, settle, useBrowser } from "./tab";
 
 useBrowser();
 
@@ -31,7 +31,17 @@ describe("words are whole, apart and legible", () => {
       expect(await faultsOf(page), view).toEqual([]);
     }
     expect(faults.filter((text) => !text.includes("willReadFrequently"))).toEqual([]);
-    await page.close();
+    await close(page);
+  }, SLOW);
+
+  it.each([false, true])("of a network in each of its colours, dark: %s", async (dark) => {
+    const { page } = await open(pageOf("tiny-2x2"), "#view=graph&lower=none", { dark, width: 1366, height: 768, ...noted });
+    for (const colour of ["time", "bound", "efficiency"]) {
+      await page.evaluate((by) => window.heddle.store.setOption("graph.colour", by), colour);
+      await settle(page);
+      expect(await faultsOf(page), colour).toEqual([]);
+    }
+    await close(page);
   }, SLOW);
 
   it("of a roofline whose wires are as fast as few cores", async () => {
@@ -44,7 +54,7 @@ describe("words are whole, apart and legible", () => {
       }, factor);
       expect(await faultsOf(page), `x${factor}`).toEqual([]);
     }
-    await page.close();
+    await close(page);
   }, SLOW);
 
   it("and rules find what is wrong", async () => {
@@ -61,7 +71,7 @@ describe("words are whole, apart and legible", () => {
     expect(found).toContain("the field's");
     expect(found).toMatch(/lies on "The run"|"The run" lies on/);
     expect(found).toMatch(/timeline: ".*" at .* has a contrast of/);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -81,6 +91,6 @@ describe("the selected layer's row", () => {
       await page.evaluate(() => window.heddle.select(null));
       await settle(page);
     }
-    await page.close();
+    await close(page);
   });
 });

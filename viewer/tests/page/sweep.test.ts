@@ -10,7 +10,7 @@ import { TITLES, VIEWS } from "../../src/sweep_page/state";
 import type { SweepJson } from "../../src/sweep/document";
 import { LARGE, sampleOf } from "../unit/sweep_sample";
 import { writeSweep } from "./sweep_page";
-import { addressed, coloursOf, open, settle, useBrowser } from "./tab";
+import { addressed, close, coloursOf, open, settle, useBrowser } from "./tab";
 
 const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const BUILT = process.env["HEDDLE_SWEEP_PAGE"] ?? "";
@@ -53,7 +53,7 @@ describe("a sweep", () => {
       expect(svg, view).not.toMatch(/NaN|undefined|Infinity/);
     }
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("gives the rows that are visible as CSV, with every column and figure of the document", async () => {
@@ -68,7 +68,7 @@ describe("a sweep", () => {
     const ms = sample.columns.findIndex(({ name }) => name === "ms");
     const wanted = points.flatMap((k) => (value("ms", k) === null ? [] : [Number(value("ms", k))])).sort((a, b) => b - a);
     expect(figures.map((row) => row[ms]).filter((text) => text !== "").map(Number)).toEqual(wanted);
-    await page.close();
+    await close(page);
   });
 
   it("is refused with a sentence where it is no sweep or a newer one, and shows hostile names as text", async () => {
@@ -77,7 +77,7 @@ describe("a sweep", () => {
       writeSweep(BUILT, file, json);
       const { page } = await open(file);
       expect(await page.innerText("#problem")).toContain(words);
-      await page.close();
+      await close(page);
     }
     const evil = '<img src=x onerror="window.harmed=true"></script><script>window.harmed=true</script>';
     const hostile: SweepJson = { ...sample, title: evil, data: { ...sample.data, model: (sample.data["model"] ?? []).map(() => evil), reason: (sample.data["reason"] ?? []).map(() => evil) } };
@@ -89,7 +89,7 @@ describe("a sweep", () => {
     expect(await page.innerText("#details")).toContain("<img src=x");
     expect(await page.evaluate(() => window.harmed ?? false)).toBe(false);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -136,7 +136,7 @@ describe("filters", () => {
     expect(new URLSearchParams(hash.slice(1)).get("f.rows")).toBe("2..3");
     const again = await open(SMALL, hash);
     expect(await visible(again.page)).toBe(all / 6);
-    await again.page.close();
+    await close(again.page);
     await page.goBack();
     await settle(page);
     expect(await visible(page)).toBe(all / 2);
@@ -150,7 +150,7 @@ describe("filters", () => {
     await settle(page);
     expect([await visible(page), await page.locator(".filter-chip").count()]).toEqual([all, 0]);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("are drawn along an axis of Parallel, and let go by a click on it", async () => {
@@ -170,7 +170,7 @@ describe("filters", () => {
     await page.mouse.click(box.x + x, box.y + box.height / 2);
     await settle(page);
     expect(await visible(page)).toBe(sample.points);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -199,7 +199,7 @@ describe("the keyboard", () => {
     await page.keyboard.press("?");
     expect(await page.innerText("#keys")).toContain("More is slower");
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("walks the cells of the map, and says what they hold or why they hold nothing", async () => {
@@ -213,7 +213,7 @@ describe("the keyboard", () => {
     const best = Math.min(...[2, 4].map((ddr) => Number(value("ms", pointAt("resnet50", 3, 3, ddr)))));
     expect(await page.innerText(".view-heat .said")).toContain(`rows 3, cols 3; ms: ${best.toPrecision(5).replace(/0+$/, "")} ms`);
     expect(value("ms", await selection(page))).toBe(best);
-    await page.close();
+    await close(page);
   });
 
   it("goes along the front, and through the pairs in which more is slower", async () => {
@@ -231,7 +231,7 @@ describe("the keyboard", () => {
     const [point, held] = await page.evaluate(() => [(window as unknown as Window2).heddle.selection, (window as unknown as Window2).heddle.held]);
     expect([value("rows", point!), value("cols", point!)]).toEqual([3, 3]);
     expect(Number(value("ms", point!))).toBeGreaterThan(1.01 * Number(value("ms", held!)));
-    await page.close();
+    await close(page);
   });
 });
 
@@ -246,7 +246,7 @@ describe("20480 points", () => {
     await settle(page);
     expect(await visible(page)).toBe(5 * 64);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -262,6 +262,6 @@ describe("accessibility", () => {
       const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], ...only }), rules);
       expect(violations.map((v) => `${TITLES[view]}: ${v.id} ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")}: ${n.failureSummary}`).join("; ")}`)).toEqual([]);
     }
-    await page.close();
+    await close(page);
   });
 });

@@ -16,7 +16,7 @@ declare global {
     heddle: App;
     heddlePage: Page;
     harmed?: boolean;
-    axe: { run(context: object, options: object): Promise<{ violations: { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[] }> };
+    axe: { run(context: object | string, options: object): Promise<{ violations: { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[] }> };
   }
 }
 
@@ -24,10 +24,20 @@ export const PAGES = process.env["HEDDLE_PAGES"] ?? "";
 
 let browser: Browser;
 
+interface Reused {
+  page: Tab;
+  faults: string[];
+}
+
+/** Tabs that nobody has: to go to another page takes a tab a third of what a new one takes. */
+let idle: Reused[] = [];
+const lent = new Map<Tab, Reused>();
+
 /** For a file of tests: one browser for all of them. */
 export function useBrowser(): void {
   beforeAll(async () => {
     expect(existsSync(PAGES), "HEDDLE_PAGES: the folder of make_pages.sh").toBe(true);
+    idle = [];
     browser = await launch();
   });
   afterAll(() => browser?.close());
@@ -47,18 +57,37 @@ export interface Sight {
   prepare?: (page: Tab) => Promise<void>;
 }
 
+async function newTab(): Promise<Reused> {
+  const tab: Reused = { page: await browser.newPage(), faults: [] };
+  tab.page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") tab.faults.push(`console: ${message.text()}`); });
+  tab.page.on("pageerror", (error) => tab.faults.push(`error: ${error.message}`));
+  tab.page.on("request", (request) => { if (!/^(about|file|data|blob):/.test(request.url())) tab.faults.push(`request: ${request.url()}`); });
+  tab.page.on("dialog", (dialog) => { tab.faults.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  return tab;
+}
+
+/** A page as whoever opens it finds it; close() gives its tab back. */
 export async function open(file: string, hash = "", { dark = false, width = 1600, height = 900, prepare }: Sight = {}): Promise<Opened> {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme: dark ? "dark" : "light" });
-  const faults: string[] = [];
-  page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`); });
-  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
-  page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) faults.push(`request: ${request.url()}`); });
-  page.on("dialog", (dialog) => { faults.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  const tab = (prepare ? undefined : idle.pop()) ?? (await newTab());
+  const { page } = tab;
+  tab.faults = [];
+  if (!prepare) lent.set(page, tab); // what was prepared stays so
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
   await prepare?.(page);
   await page.goto(`file://${file}${hash}`);
   await page.waitForFunction(() => "heddle" in window || document.querySelector("#problem[role=alert]"));
   await settle(page);
-  return { page, faults };
+  return { page, faults: tab.faults };
+}
+
+export async function close(page: Tab): Promise<void> {
+  const tab = lent.get(page);
+  if (!tab) return page.close();
+  lent.delete(page);
+  await page.mouse.move(0, 0);
+  await page.goto("about:blank"); // else an address that differs in its hash alone would load nothing
+  idle.push(tab);
 }
 
 /** Until the address holds the state. */

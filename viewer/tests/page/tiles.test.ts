@@ -1,6 +1,7 @@
 // Layers that are computed tile by tile: found, selected, seen above the timeline, and explained.
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { addressed, open, pageOf, reportOf, settle, useBrowser } from "./tab";
+import { addressed, close, open, pageOf, PAGES, reportOf, settle, useBrowser } from "./tab";
 
 useBrowser();
 
@@ -29,7 +30,7 @@ describe("tiles", () => {
     await addressed(page);
     expect(page.url()).toContain(encodeURIComponent("group:0:1:2"));
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 
   it("have a band each above the timeline; a click selects the step that runs there", async () => {
@@ -51,7 +52,57 @@ describe("tiles", () => {
     expect(await page.evaluate(() => window.heddle.store.state.selection)).toEqual({ kind: "group", group: 0, tile: 2, layer: 2 });
     expect((await page.innerText("#details h2")).trim()).toBe("b1_1, tile 3");
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
+  });
+
+  it("light up their own slices alone", async () => {
+    const { page, faults } = await open(pageOf("tiled"), "#view=timeline&lower=none");
+    const brightness = (of: number) =>
+      page.evaluate(async (tile) => {
+        const { run } = window.heddle;
+        const step = run.layers[2]!.steps![tile]!;
+        const track = run.tracks.find(({ engine }) => engine === "core")!;
+        let i = 0;
+        while (track.layer(i) !== 2 || track.start(i) < (step.start + step.end) / 2) i++;
+        const [start, end] = [track.start(i), track.end(i)];
+        window.heddle.show(start - 20, end + 20);
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        const view = window.heddlePage.viewOf("timeline") as unknown as { lanes: { of(track: object): object; y(row: object): number }; scale: { x(cycle: number): number } };
+        const canvas = document.querySelector<HTMLCanvasElement>(".view-timeline canvas")!;
+        // Near its end, where no word stands.
+        const { data } = canvas.getContext("2d")!.getImageData(view.scale.x(end) - 4, view.lanes.y(view.lanes.of(track)) + 3, 1, 1);
+        return data.slice(0, 3).join();
+      }, of);
+    const plain = await brightness(1);
+    await page.evaluate(() => window.heddle.selectInSight({ kind: "group", group: 0, tile: 1, layer: 2 }));
+    expect(await brightness(1)).toBe(plain);
+    expect(await brightness(0)).not.toBe(plain);
+    await page.evaluate(() => window.heddle.selectInSight({ kind: "layer", layer: 2 }));
+    expect(await brightness(0)).toBe(plain);
+    expect(faults.filter((text) => !text.includes("willReadFrequently"))).toEqual([]);
+    await close(page);
+  });
+
+  it("are counted in the table of layers, and stand in Compare where they ran", async () => {
+    const { page, faults } = await open(join(PAGES, "dense-tiled.html"), "#view=compare&lower=none");
+    const frames = () =>
+      page.evaluate(() => {
+        let times = 0;
+        const nothing = () => {};
+        window.heddlePage.viewOf("compare").picture().paint({ theme: window.heddle.theme, rect: nothing, frame: (_x: number, _y: number, _w: number, _h: number, colour: string) => void (times += Number(colour === window.heddle.theme.text)), line: nothing, polygon: nothing, circle: nothing, hatch: nothing,
+          image: nothing, arc: nothing, text: nothing, shift: nothing, clip: (_x: number, _y: number, _w: number, _h: number, draw: () => void) => draw() } as never);
+        return times;
+      });
+    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 2 }));
+    await settle(page);
+    expect(await frames(), "one in A, three in B").toBe(4);
+    await page.selectOption("header select", "1");
+    await page.click("#tab-upper-layers");
+    await settle(page);
+    const { columns, rows } = await page.evaluate(() => window.heddlePage.viewOf("layers").table());
+    expect(rows.slice(0, 5).map((row) => row[columns.indexOf("tiles")])).toEqual([3, 3, 3, 3, 1]);
+    expect(faults).toEqual([]);
+    await close(page);
   });
 
   it("stand in the panel of their layer, and the group's panel and the summary say why", async () => {
@@ -69,7 +120,7 @@ describe("tiles", () => {
     expect(await said()).toContain(`${group.cycles.toLocaleString("en")} cycles`);
     expect(await said()).toMatch(/price \d.* of weights read again, for tiles after the first/);
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -91,6 +142,6 @@ describe("how a layer is mapped", () => {
       expect(said).toContain(`${other.losesCycles < 0 ? "−" : "+"}${Math.abs(other.losesCycles).toLocaleString("en")}`);
     }
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });

@@ -1,12 +1,12 @@
 // What every view shows, of each of five pages: it opens, is saved, and its figures are those of the report.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { coloursOf, open, pageOf, reportOf, settle, useBrowser, viewsOf } from "./tab";
+import { close, coloursOf, open, pageOf, reportOf, settle, useBrowser, viewsOf } from "./tab";
 
 useBrowser();
 
 describe.each(["tiny-1x1", "tiny-2x2", "resnet50-4x4", "resnet50-8x8", "compare"])("%s", (name) => {
-  it("opens every view, in both panes, without a fault", async () => {
+  it("opens every view, in both panes, without a fault, and saves it as PNG, SVG and CSV", async () => {
     const { page, faults } = await open(pageOf(name));
     for (const view of viewsOf(name)) {
       await page.click(`#tab-upper-${view}`);
@@ -22,27 +22,18 @@ describe.each(["tiny-1x1", "tiny-2x2", "resnet50-4x4", "resnet50-8x8", "compare"
       }, view);
       expect(table.rows, `${view}: the table twin`).toBeGreaterThan(0);
       expect(table.uneven, `${view}: rows that do not fit the columns`).toBe(0);
-    }
-    for (const view of viewsOf(name)) {
-      await page.click(`#tab-lower-${view}`).catch(() => undefined);
-      await settle(page);
-    }
-    expect(faults).toEqual([]);
-    await page.close();
-  });
-
-  it("saves every view as PNG, SVG and CSV", async () => {
-    const { page, faults } = await open(pageOf(name));
-    for (const view of viewsOf(name)) {
-      await page.click(`#tab-upper-${view}`);
       for (const [kind, check] of Object.entries(FILES)) {
         await page.click(".pane-upper .menu summary");
         const [download] = await Promise.all([page.waitForEvent("download"), page.click(`.pane-upper .menu-items button:has-text("${kind}")`)]);
         check(readFileSync(await download.path()), `${view} ${kind}`);
       }
     }
+    for (const view of viewsOf(name)) {
+      await page.click(`#tab-lower-${view}`).catch(() => undefined);
+      await settle(page);
+    }
     expect(faults).toEqual([]);
-    await page.close();
+    await close(page);
   });
 });
 
@@ -81,6 +72,6 @@ describe("figures", () => {
       const own = path.rows.filter((row) => String(row[0]).startsWith(kind));
       expect(own.reduce((total, row) => total + Number(row[cycles]), 0), `${kind}: the critical path fills the run`).toBe(report.time.cycles);
     }
-    await page.close();
+    await close(page);
   });
 });

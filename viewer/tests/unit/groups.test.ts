@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { groupName, rowsText, stepsOf, stretchOfSteps } from "../../src/run/groups";
+import { bandOfLeaf, groupName, rowsText, stepsOf, stretchOfSteps } from "../../src/run/groups";
 import { parseSelection, selectionText } from "../../src/ui/hash";
 import { search } from "../../src/ui/search";
 import { focusOf, type Selection } from "../../src/ui/state";
@@ -33,6 +33,14 @@ describe("layers that are computed tile by tile", () => {
     expect(stretchOfSteps([])).toBeNull();
     expect(groupName(run, 0)).toBe("layer0 … layer1");
     expect(stepsOf(run, 0, -1, 1).map(rowsText)).toEqual(["rows 0–3", "row 4"]);
+  });
+  it("know their instructions by the heads that these stand under", () => {
+    const json = timelineOf([{ slices: [0, 1, 2, 3, 4].map((leaf, i) => ({ start: 10 * i, end: 10 * i + 10, leaf })) }], [0, 1, 0, 1, 2]);
+    json.asm = [0, 1, 2, 3, 4].map((step) => `on core, step ${step}:\n  CONV k${step}`).join("\n");
+    json.instructions.line = [1, 3, 5, 7, 9];
+    json.report.layers.forEach((layer, i) => Object.assign(layer, { steps: run.layers[i]!.steps, cycles: run.layers[i]!.cycles }));
+    json.report.groups = run.report.groups!;
+    expect([...bandOfLeaf(new Run(json))]).toEqual([0, 1, 2, 3, 4]);
   });
   it("are found: the group, a tile of it, and a layer's step in a tile", () => {
     const first = (query: string) => search(run, query, 9)[0]?.selection;

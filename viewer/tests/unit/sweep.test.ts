@@ -256,7 +256,7 @@ describe("the address of a sweep", () => {
 });
 
 describe("a large sweep", () => {
-  it("has 5 networks of 4096 points", () => expect(sampleOf(LARGE).points).toBe(20480));
+  it("has 5 networks of 4096 points", { timeout: 60000 }, () => expect(sampleOf(LARGE).points).toBe(20480));
 });
 
 describe("the way to a timeline", () => {

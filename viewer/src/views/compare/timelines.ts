@@ -5,7 +5,7 @@ import type { Layer, Run, Stretch } from "../../run/run";
 import { percent } from "../../ui/numbers";
 import { ticks } from "../../paint/ticks";
 import { GUTTER } from "./changes";
-import { amountText, boundChanged, type Difference } from "./difference";
+import { amountText, boundChanged, type Difference, type LayerChange } from "./difference";
 import type { Box, Layout } from "./layout";
 import { type Usage, usagesOf } from "./usage";
 
@@ -100,14 +100,13 @@ function paintStretches(p: Painter, difference: Difference, { layout, time, chos
   const change = difference.changes[chosen];
   if (!change) return;
   const { y, height } = layout.lanes;
-  const within = ({ from, to }: Stretch): [number, number] | null => {
-    const [left, right] = [Math.max(time.left, time.x(from)), Math.min(time.right, time.x(to))];
-    return right >= left ? [left, Math.max(1, right - left)] : null;
-  };
-  const a = change.a && within(stretchOf(difference, difference.a, change.a));
-  const b = change.b && within(stretchOf(difference, difference.b, change.b));
-  if (a) p.rect(a[0], y, a[1], height, css([109, 182, 242], 0.35));
-  if (b) for (const x of [b[0], b[0] + b[1]]) p.line([x, y, x, y + height], p.theme.accent, 1.5, [5, 2]);
+  const within = (stretches: readonly Stretch[]): [number, number][] =>
+    stretches.flatMap(({ from, to }) => {
+      const [left, right] = [Math.max(time.left, time.x(from)), Math.min(time.right, time.x(to))];
+      return right >= left ? [[left, Math.max(1, right - left)]] : [];
+    });
+  for (const [left, width] of within(stretchesOf(difference, difference.a, change.a))) p.rect(left, y, width, height, css([109, 182, 242], 0.35));
+  for (const [left, width] of within(stretchesOf(difference, difference.b, change.b))) for (const x of [left, left + width]) p.line([x, y, x, y + height], p.theme.accent, 1.5, [5, 2]);
 }
 
 function paintLane(p: Painter, difference: Difference, box: Box, time: TimeView, usage: Usage, other: Usage | undefined): void {
@@ -144,31 +143,43 @@ function points(difference: Difference, run: Run, usage: Usage, time: TimeView, 
   return out;
 }
 
-const stretchOf = (difference: Difference, run: Run, layer: Layer): Stretch => {
+const bandsOfLayers = new WeakMap<Run, Stretch[][]>();
+
+/** What completes the layer: one stretch, or one for each step where it is computed tile by tile; none of no layer. */
+function stretchesOf(difference: Difference, run: Run, layer: Layer | null): Stretch[] {
+  let bands = bandsOfLayers.get(run);
+  if (!bands) bandsOfLayers.set(run, (bands = run.layers.map(({ index }) => run.bands.filter((band) => band.layer === index))));
   const each = amountPerCycle(difference, run);
-  return { from: layer.from * each, to: layer.to * each };
-};
+  return (bands[layer?.index ?? -1] ?? []).map(({ from, to }) => ({ from: from * each, to: to * each }));
+}
+
+/** The stretches of one layer in both runs that belong together: the steps one by one, and what is whole with each step of the other. */
+function joinsOf(difference: Difference, { a, b }: LayerChange): [Stretch, Stretch][] {
+  const [inA, inB] = [stretchesOf(difference, difference.a, a), stretchesOf(difference, difference.b, b)];
+  if (!inA.length || !inB.length) return [];
+  const one = (all: readonly Stretch[], k: number) => all[Math.min(k, all.length - 1)] as Stretch;
+  return Array.from({ length: Math.max(inA.length, inB.length) }, (_, k) => [one(inA, k), one(inB, k)]);
+}
 
 function paintBands(p: Painter, difference: Difference, box: Box, { time, chosen }: Shown): void {
   const [topA, topB] = bandTops(box);
   p.text(8, topA + BAND / 2, "layers of A", { width: GUTTER - 12 });
   p.text(8, topB + BAND / 2, "layers of B", { width: GUTTER - 12 });
   p.text(8, (topA + topB + BAND) / 2, "dark: bound changed", { size: 10, colour: p.theme.faint, width: GUTTER - 12 });
-  const joined: number[] = []; // outline of what leads from the selected layer of A to that of B
+  const joined: number[][] = []; // outlines of what leads from the selected layer of A to that of B
   p.clip(time.left, box.y, time.right - time.left, box.height, () => {
     for (const pair of difference.changes) {
-      if (!pair.a || !pair.b) continue;
-      const a = stretchOf(difference, difference.a, pair.a);
-      const b = stretchOf(difference, difference.b, pair.b);
-      const corners = [time.x(a.from), topA + BAND, time.x(a.to), topA + BAND, time.x(b.to), topB, time.x(b.from), topB];
-      p.polygon(corners, css([138, 143, 148], boundChanged(pair) ? 0.5 : pair.row % 2 ? 0.12 : 0.2));
-      p.line([time.x(a.from), topA + BAND, time.x(b.from), topB], p.theme.line);
-      if (pair.row === chosen) joined.push(...corners, time.x(a.from), topA + BAND);
+      for (const [a, b] of joinsOf(difference, pair)) {
+        const corners = [time.x(a.from), topA + BAND, time.x(a.to), topA + BAND, time.x(b.to), topB, time.x(b.from), topB];
+        p.polygon(corners, css([138, 143, 148], boundChanged(pair) ? 0.5 : pair.row % 2 ? 0.12 : 0.2));
+        p.line([time.x(a.from), topA + BAND, time.x(b.from), topB], p.theme.line);
+        if (pair.row === chosen) joined.push([...corners, time.x(a.from), topA + BAND]);
+      }
     }
     // Last, for a slanted strip between two short layers is thin.
-    if (joined.length) {
-      p.polygon(joined, p.theme.accent);
-      p.line(joined, p.theme.accent, 2);
+    for (const outline of joined) {
+      p.polygon(outline, p.theme.accent);
+      p.line(outline, p.theme.accent, 2);
     }
     difference.a.layers.forEach((layer) => paintBand(p, difference, 0, layer, time, topA, chosen));
     difference.b.layers.forEach((layer) => paintBand(p, difference, 1, layer, time, topB, chosen));
@@ -179,7 +190,11 @@ const bandTops = (box: Box): [number, number] => [box.y + 6, box.y + box.height 
 
 function paintBand(p: Painter, difference: Difference, side: 0 | 1, layer: Layer, time: TimeView, top: number, chosen: number): void {
   const run = side ? difference.b : difference.a;
-  const { from, to } = stretchOf(difference, run, layer);
+  for (const stretch of stretchesOf(difference, run, layer)) paintStretch(p, difference, side, layer, stretch, time, top, chosen);
+}
+
+function paintStretch(p: Painter, difference: Difference, side: 0 | 1, layer: Layer, { from, to }: Stretch, time: TimeView, top: number, chosen: number): void {
+  const run = side ? difference.b : difference.a;
   const [left, right] = [Math.max(time.left, time.x(from)), Math.min(time.right, time.x(to))];
   if (right < left) return;
   const row = difference.alignment.rowOf[side][layer.index] as number;
@@ -218,12 +233,11 @@ export function timeHit(difference: Difference, { layout, time }: Shown, x: numb
   }
   const [topA, topB] = bandTops(layout.bands);
   const down = Math.max(0, Math.min(1, (y - topA - BAND) / (topB - topA - BAND)));
-  const row = difference.changes.find(({ a, b }) => {
-    const first = a && stretchOf(difference, difference.a, a);
-    const last = b && stretchOf(difference, difference.b, b);
-    if (first && last) return amount >= mixed(first.from, last.from, down) && amount < mixed(first.to, last.to, down);
-    const only = down === 0 ? first : down === 1 ? last : null;
-    return only ? amount >= only.from && amount < only.to : false;
+  const holds = ({ from, to }: Stretch) => amount >= from && amount < to;
+  const row = difference.changes.find((change) => {
+    if (down === 0) return stretchesOf(difference, difference.a, change.a).some(holds);
+    if (down === 1) return stretchesOf(difference, difference.b, change.b).some(holds);
+    return joinsOf(difference, change).some(([a, b]) => holds({ from: mixed(a.from, b.from, down), to: mixed(a.to, b.to, down) }));
   });
   return { row: row?.row ?? -1, usage: "", amount };
 }

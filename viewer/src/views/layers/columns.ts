@@ -69,6 +69,7 @@ function efficiencyColumns(run: Run): Column[] {
 
 function workColumns(run: Run): Column[] {
   return [
+    ...(run.groups.length ? [{ key: "tiles", title: "tiles", unit: "", help: "Steps that it is computed in, by turns with its neighbours; 1 where it is computed whole.", numeric: true, format: plain, value: (l: Layer) => Math.max(1, l.steps?.length ?? 1) }] : []),
     textColumn("split", "split", "How the layer is cut over the cores and over time.", (l) => l.split),
     { key: "cores", title: "cores", unit: "", help: `Cores that computed for it, of ${run.device.rows * run.device.columns}.`, numeric: true, format: plain, value: (l) => l.cores },
     { key: "macs", title: "MMAC", unit: "MAC", help: "Multiply-accumulates that the layer needs, in millions, without padding.", numeric: true, format: (v) => megas(Number(v)), ...summed((l) => l.macs) },

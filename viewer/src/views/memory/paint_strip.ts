@@ -27,6 +27,8 @@ export interface Lit {
 const [DIMMED, DIMMED_IN_THE_DARK] = [0.22, 0.15]; // of a colour, so that faint words on it can be read
 const BRIGHT = 0.82; // of a box's own colour; the rest is the ground's
 const LEAST_LABEL = 20; // pixels
+const LINE = 13; // pixels from one line of words to the next
+const LEAST_DOES = 130; // pixels of width, for words beside a frame
 const LEAST_ABOVE = 30; // pixels over the box that lies on another
 
 /** The name bold, or small or `brief` where there is less room, or nothing where hardly any of it would be seen. */
@@ -46,7 +48,15 @@ export function colourOf(box: Box): Rgb {
   return box.tensor >= 0 ? (TENSOR_COLOURS[box.tensor % TENSOR_COLOURS.length] as Rgb) : GREY;
 }
 
+interface Place {
+  left: number;
+  right: number;
+  y: number;
+}
+
 export class StripPainter {
+  private words: Place[] = []; // of the strip
+
   constructor(
     private readonly p: Painter,
     private readonly run: Run,
@@ -66,7 +76,10 @@ export class StripPainter {
       for (const box of boxes) this.paintBox(strip, box);
       this.paintOverlaps(strip);
       const covers = firstCovers(strip);
-      for (const box of boxes) this.paintLabel(strip, box, covers.get(box));
+      this.words = [];
+      // Where names would lie on each other, that of what is selected is read.
+      for (const box of boxes) if (isLit(this.lit, box)) this.paintLabel(strip, box, covers.get(box));
+      for (const box of boxes) if (!isLit(this.lit, box)) this.paintLabel(strip, box, covers.get(box));
       for (const box of boxes) if (isLit(this.lit, box)) this.paintFrame(strip, box);
     });
     this.paintGutter(strip);
@@ -135,8 +148,16 @@ export class StripPainter {
       if (!isPlain) p.rect(x - 2, y - 6.5, textWidth(text, style) + 4, 13, css(mix(p.theme.laneRgb, colourOf(box), BRIGHT)));
       p.text(x, y, text, { colour, ...style });
     };
-    if (name.text) write(middle, name.text, name.style);
-    if (two) write(middle + 13, size, { size: 10 });
+    if (name.text && this.takes(x, middle, name.text, name.style)) write(middle, name.text, name.style);
+    if (two && this.takes(x, middle + 13, size, { size: 10 })) write(middle + 13, size, { size: 10 });
+  }
+
+  /** Whether no other words stand there; these then do. */
+  private takes(left: number, y: number, text: string, style: TextStyle): boolean {
+    const right = left + textWidth(text, style);
+    const isFree = this.words.every((other) => right + 2 < other.left || left - 2 > other.right || Math.abs(y - other.y) >= LINE);
+    if (isFree) this.words.push({ left, right, y });
+    return isFree;
   }
 
   private paintFrame(strip: Strip, box: Box): void {
@@ -149,7 +170,9 @@ export class StripPainter {
     if (lit.layer < 0 || r.height < 24 || r.width < 60) return;
     const does = lit.writes.has(box.block) ? (lit.reads.has(box.block) ? "written, read" : "written") : lit.reads.has(box.block) ? "read" : "";
     const inSight = within(r, this.time);
-    if (does && inSight.width > 130) p.text(inSight.x + inSight.width - 5, r.y + 9, does, { align: "right", size: 10, colour: p.theme.onColour });
+    const right = inSight.x + inSight.width - 5;
+    const style: TextStyle = { size: 10 };
+    if (does && inSight.width > LEAST_DOES && this.takes(right - textWidth(does, style), r.y + 9, does, style)) p.text(right, r.y + 9, does, { align: "right", ...style, colour: p.theme.onColour });
   }
 
   private paintGutter(strip: Strip): void {

@@ -6,7 +6,7 @@ import type { Track } from "../../run/track";
 import { GUTTER } from "../../ui/time_axis";
 import { GroupRaster } from "./group_raster";
 import type { Lanes, Part } from "./lanes";
-import { LaneRaster, type Palette, paletteOf } from "./raster";
+import { type Bright, LaneRaster, type Palette, paletteOf } from "./raster";
 import type { Row } from "./rows";
 
 const STRIP = 0.62; // of a lane's height, above the strip that shows waits
@@ -32,14 +32,14 @@ export class LaneImage {
     return this.run === run && this.dark === p.theme.dark && this.data.width === width && this.data.height === height;
   }
 
-  /** `layer` >= 0 dims all others. The image's first line stands at `top`. */
-  paint(p: Painter, lanes: Lanes, window: Stretch, layer: number, top: number, waits: Waits): void {
+  /** All bands but the bright ones are dimmed. The image's first line stands at `top`. */
+  paint(p: Painter, lanes: Lanes, window: Stretch, bright: Bright, top: number, waits: Waits): void {
     this.pixels.fill(this.palette.ground);
-    for (const part of lanes.parts) for (const row of part.rows) this.paintRow(row, lanes.y(row) - top, part, top, window, layer, waits);
+    for (const part of lanes.parts) for (const row of part.rows) this.paintRow(row, lanes.y(row) - top, part, top, window, bright, waits);
     p.image(GUTTER, top, this.data.width / this.ratio, this.data.height / this.ratio, this.data);
   }
 
-  private paintRow(row: Row, y: number, part: Part, top: number, window: Stretch, layer: number, waits: Waits): void {
+  private paintRow(row: Row, y: number, part: Part, top: number, window: Stretch, bright: Bright, waits: Waits): void {
     const { ratio, raster, pixels } = this;
     const least = Math.max(0, Math.round((part.top - top) * ratio));
     const most = Math.min(this.data.height, Math.round((part.top - top + part.height) * ratio));
@@ -50,7 +50,7 @@ export class LaneImage {
       this.groups.paint(pixels, row.tracks, window, from + Math.round(2 * ratio), to - Math.round(2 * ratio), least, most);
       return;
     }
-    raster.fill(this.run.tracks[row.track] as Track, window, layer, waits);
+    raster.fill(this.run.tracks[row.track] as Track, window, bright, waits);
     const strip = from + Math.round((to - from) * STRIP);
     for (let line = Math.max(least, from); line < Math.min(most, to); line++) pixels.set(line < strip ? raster.high : raster.low, line * this.data.width);
   }

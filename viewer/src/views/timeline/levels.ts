@@ -1,5 +1,6 @@
 // Level of detail: for every track a pyramid of bins, each with the share of time that its engine was busy, what it was busy
 // with for longest, and what it waited for longest. Drawing then costs as much as there are pixels, not slices.
+import { bandOfLeaf } from "../../run/groups";
 import type { Run } from "../../run/run";
 import { piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -17,8 +18,8 @@ export interface Level {
   busy: Uint8Array;
   /** Index in STALLS, or NOTHING. */
   stall: Uint8Array;
-  /** Layer of what it was busy with for longest, or -1. */
-  layer: Int16Array;
+  /** Band (of Run.bands) of what it was busy with for longest, or -1. */
+  band: Int16Array;
 }
 
 /** "none": nothing of waits, which take most of the time to find. */
@@ -51,7 +52,7 @@ function build(run: Run, track: Track, waits: WaitsOrNone): Level[] {
 }
 
 function empty(bins: number, width: number): Level {
-  return { width, share: new Uint8Array(bins), busy: new Uint8Array(bins).fill(NOTHING), stall: new Uint8Array(bins).fill(NOTHING), layer: new Int16Array(bins).fill(-1) };
+  return { width, share: new Uint8Array(bins), busy: new Uint8Array(bins).fill(NOTHING), stall: new Uint8Array(bins).fill(NOTHING), band: new Int16Array(bins).fill(-1) };
 }
 
 function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level {
@@ -60,6 +61,7 @@ function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level
   const resources = run.instructions.resources.length;
   const sums = new Float64Array(resources + STALLS.length);
   const resourceOf = run.instructions.resource;
+  const bandOf = bandOfLeaf(run);
   let bin = 0;
   let longest = 0;
   const largest = (from: number, to: number) => {
@@ -81,7 +83,7 @@ function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level
     sums.fill(0);
     longest = 0;
   };
-  const add = (kind: number, layer: number, from: number, to: number) => {
+  const add = (kind: number, band: number, from: number, to: number) => {
     while (from < to) {
       const at = Math.min(bins - 1, Math.floor(from / width));
       if (at !== bin) {
@@ -92,7 +94,7 @@ function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level
       sums[kind] = (sums[kind] as number) + until - from;
       if (kind < resources && until - from > longest) {
         longest = until - from;
-        level.layer[at] = layer;
+        level.band[at] = band;
       }
       if (until <= from) break;
       from = until;
@@ -105,7 +107,7 @@ function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level
       const { count, stall, from, to } = piecesOf(run, track, i, waits);
       for (let k = count - 1; k >= 0; k--) add(resources + (stall[k] as number), -1, from[k] as number, to[k] as number);
     }
-    add(resourceOf[track.leaf(i)] ?? 0, track.layer(i), start, track.end(i));
+    add(resourceOf[track.leaf(i)] ?? 0, bandOf[track.leaf(i)] ?? -1, start, track.end(i));
   }
   flush();
   return level;
@@ -120,7 +122,7 @@ function halved(level: Level): Level {
     const fuller = left >= right ? a : b;
     out.share[i] = left + right > 0 ? Math.max(1, (left + right) >> 1) : 0;
     out.busy[i] = level.busy[fuller] as number;
-    out.layer[i] = level.layer[fuller] as number;
+    out.band[i] = level.band[fuller] as number;
     // The emptier half says more about waiting.
     const stall = level.stall[left <= right ? a : b] as number;
     out.stall[i] = stall === NOTHING ? Math.min(level.stall[a] as number, level.stall[b] as number) : stall;

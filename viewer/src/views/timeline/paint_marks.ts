@@ -2,6 +2,7 @@
 // it let go, all slices of an instruction or a lock.
 import { firstThatFits } from "../../paint/labels";
 import type { Painter } from "../../paint/painter";
+import { bandOfLeaf } from "../../run/groups";
 import type { Run, SliceRef } from "../../run/run";
 import { NO_OUTPUT, STALLS, stallOf, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -13,6 +14,7 @@ import { GUTTER, type TimeScale } from "../../ui/time_axis";
 import { linesOf } from "./group_raster";
 import type { Lanes, Part } from "./lanes";
 import { levelsOf } from "./levels";
+import type { Bright } from "./raster";
 import type { Row } from "./rows";
 import { wordingsOf } from "./wording";
 
@@ -32,8 +34,9 @@ export interface Marked {
 const trackOf = (run: Run, at: SliceRef): Track => run.tracks[at.track] as Track;
 const middleOf = (row: Row, y: number): number => y + (row.height - 2) / 2 + 0.5;
 
-/** `layer` >= 0: slices of all others are dimmed, and their words stand on a ground that is nearly the page's. */
-export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, part: Part, layer: number): void {
+/** Slices that are not of a `bright` band are dimmed, and their words stand on a ground that is nearly the page's. */
+export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, part: Part, bright: Bright): void {
+  const bandOf = bandOfLeaf(run);
   for (const row of part.rows) {
     if (row.kind !== "lane") continue;
     const track = run.tracks[row.track] as Track;
@@ -46,7 +49,7 @@ export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, par
       const from = Math.max(GUTTER, scale.x(start));
       const room = Math.min(scale.right, scale.x(track.end(i))) - from - 8;
       if (room < LEAST_WORDS) continue;
-      p.text(from + 4, middle, firstThatFits(wordingsOf(run, track, i), room, SMALL), { ...SMALL, colour: layer < 0 || track.layer(i) === layer ? p.theme.onColour : p.theme.text });
+      p.text(from + 4, middle, firstThatFits(wordingsOf(run, track, i), room, SMALL), { ...SMALL, colour: !bright || bright[bandOf[track.leaf(i)] ?? -1] ? p.theme.onColour : p.theme.text });
     }
   }
 }

@@ -1,5 +1,6 @@
 // Slices as pixels: typed arrays straight into an image, which is what keeps a million of them moving.
 import { mix, packed, type Rgb, resourceColour, stallColour, type Theme } from "../../paint/theme";
+import { bandOfLeaf } from "../../run/groups";
 import type { Run, Stretch } from "../../run/run";
 import { NO_OUTPUT, piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -33,7 +34,10 @@ export function paletteOf(theme: Theme, resources: number): Palette {
   };
 }
 
-/** One lane: `high` is what fills its upper part, `low` the strip below, where waits show. `layer` >= 0 dims all others. */
+/** By place in Run.bands, 1 for those that are selected; null where none is. */
+export type Bright = Uint8Array | null;
+
+/** One lane: `high` is what fills its upper part, `low` the strip below, where waits show. `bright` tells the bands beside which all others are dimmed, if any are. */
 export class LaneRaster {
   readonly high: Uint32Array;
   readonly low: Uint32Array;
@@ -47,16 +51,16 @@ export class LaneRaster {
     this.low = new Uint32Array(width);
   }
 
-  fill(track: Track, window: Stretch, layer: number, waits: Waits): void {
+  fill(track: Track, window: Stretch, bright: Bright, waits: Waits): void {
     this.high.fill(this.palette.lane);
     this.low.fill(this.palette.lane);
     const cycles = (window.to - window.from) / this.width;
     const level = levelFor(this.run, track, cycles, waits);
-    if (level) this.fillBins(level, window, cycles, layer);
-    else this.fillSlices(track, window, layer, waits);
+    if (level) this.fillBins(level, window, cycles, bright);
+    else this.fillSlices(track, window, bright, waits);
   }
 
-  private fillBins(level: Level, window: Stretch, cycles: number, layer: number): void {
+  private fillBins(level: Level, window: Stretch, cycles: number, bright: Bright): void {
     const { high, low, palette, width } = this;
     const { share, busy, stall } = level;
     const last = share.length - 1;
@@ -77,7 +81,7 @@ export class LaneRaster {
         if (s > most && busy[b] !== NOTHING) {
           most = s;
           kind = busy[b] as number;
-          of = level.layer[b] as number;
+          of = level.band[b] as number;
         }
         if (s < least && stall[b] !== NOTHING) {
           least = s;
@@ -85,15 +89,16 @@ export class LaneRaster {
         }
       }
       const shade = Math.ceil((sum / (to - from + 1) / 255) * SHADES);
-      const colours = layer < 0 || of === layer ? palette.busy : palette.dim;
+      const colours = !bright || bright[of] ? palette.busy : palette.dim;
       if (kind !== NOTHING) high[x] = low[x] = (colours[kind] as Uint32Array)[shade] as number;
       if (waits !== NOTHING && shade < SHADES * 0.8) low[x] = palette.stall[waits] as number;
     }
   }
 
-  private fillSlices(track: Track, window: Stretch, layer: number, waits: Waits): void {
+  private fillSlices(track: Track, window: Stretch, bright: Bright, waits: Waits): void {
     const { high, low, palette, width, run } = this;
     const scale = width / (window.to - window.from);
+    const bandOf = bandOfLeaf(run);
     for (let i = track.firstAfter(window.from); i < track.size && track.ready(i) < window.to; i++) {
       const start = track.start(i);
       const x = Math.floor((start - window.from) * scale);
@@ -109,7 +114,7 @@ export class LaneRaster {
       const to = Math.max(x + 1, Math.floor((track.end(i) - window.from) * scale));
       if (to <= 0) continue;
       const kind = run.instructions.resource[track.leaf(i)] ?? 0;
-      const colours = layer < 0 || track.layer(i) === layer ? palette.busy : palette.dim;
+      const colours = !bright || bright[bandOf[track.leaf(i)] ?? -1] ? palette.busy : palette.dim;
       const colour = (colours[kind] as Uint32Array)[SHADES] as number;
       high.fill(colour, Math.max(0, x), to);
       low.fill(colour, Math.max(0, x), to);

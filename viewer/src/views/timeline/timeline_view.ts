@@ -9,7 +9,7 @@ import type { Track } from "../../run/track";
 import { leadsTo } from "../../run/transfers";
 import type { App } from "../../ui/app";
 import { button } from "../../ui/dom";
-import { BAND_HEIGHT, bandAtCycle, bandsInFocus, bandTip, paintBands, selectionOfBand } from "../../ui/layer_bands";
+import { BAND_HEIGHT, bandAtCycle, bandsInFocus, bandTip, brightBands, paintBands, selectionOfBand } from "../../ui/layer_bands";
 import { count, timeNumbers } from "../../ui/numbers";
 import type { Change, Selection } from "../../ui/state";
 import { AXIS_HEIGHT, GUTTER, listenToTime, paintAxis, paintMeasure, TimeScale } from "../../ui/time_axis";
@@ -19,6 +19,7 @@ import { WaitsChoice } from "../../ui/waits_choice";
 import { type Bar, cursorAt, isOnBar, listenToBar } from "../../ui/window_bar";
 import { KEY_HEIGHT, paintKey } from "./key_strip";
 import { LaneImage } from "./lane_image";
+import type { Bright } from "./raster";
 import { Lanes } from "./lanes";
 import { paintMeasureCard } from "./measure_card";
 import { Overview } from "./overview";
@@ -96,7 +97,7 @@ export class TimelineView extends CanvasView {
     const { parts } = lanes;
     for (const part of parts)
       p.clip(0, part.top, this.width, part.height, () => {
-        paintWords(p, marked, part, this.brightLayer);
+        paintWords(p, marked, part, this.bright);
         if (this.showsPath) paintPath(p, run, scale, part.top, part.top + part.height, (track) => this.laneOf(track));
         paintNames(p, { ...marked, load, chosenTrack: focus.track }, part);
       });
@@ -154,10 +155,10 @@ export class TimelineView extends CanvasView {
 
   // ---- places ----
 
-  /** The layer beside which all others are dimmed, or -1. */
-  private get brightLayer(): number {
-    const { slice, leaf, layer } = this.app.focus;
-    return slice || leaf >= 0 ? -1 : layer;
+  /** The bands beside which all others are dimmed: those of the selected layer, group, tile or step. */
+  private get bright(): Bright {
+    const { slice, leaf, layer, group } = this.app.focus;
+    return slice || leaf >= 0 || (layer < 0 && group < 0) ? null : brightBands(this.app);
   }
 
   private get scale(): TimeScale {
@@ -334,6 +335,6 @@ export class TimelineView extends CanvasView {
     const height = Math.round(bottom * ratio) - Math.round(top * ratio);
     if (width <= 0 || height <= 0) return;
     if (!this.image?.fits(run, p, width, height)) this.image = new LaneImage(run, p, ratio, width, height);
-    this.image.paint(p, this.lanes, scale.window, this.brightLayer, top, this.app.waits);
+    this.image.paint(p, this.lanes, scale.window, this.bright, top, this.app.waits);
   }
 }
