@@ -43,7 +43,7 @@ function findBands(run: Run): Int32Array {
 function stepOfLines(run: Run): Int32Array {
   let step = -1;
   return Int32Array.from(run.groups.length ? run.asm : [], (text) => {
-    const head = /^on .*, step (\d+):/.exec(text);
+    const head = text.startsWith("on ") ? /, step (\d+):$/.exec(text.trimEnd()) : null;
     if (head) step = Number(head[1]);
     return step;
   });

@@ -148,7 +148,8 @@ export class StripPainter {
       if (!isPlain) p.rect(x - 2, y - 6.5, textWidth(text, style) + 4, 13, css(mix(p.theme.laneRgb, colourOf(box), BRIGHT)));
       p.text(x, y, text, { colour, ...style });
     };
-    if (name.text && this.takes(x, middle, name.text, name.style)) write(middle, name.text, name.style);
+    if (!name.text || !this.takes(x, middle, name.text, name.style)) return; // a size alone says nothing
+    write(middle, name.text, name.style);
     if (two && this.takes(x, middle + 13, size, { size: 10 })) write(middle + 13, size, { size: 10 });
   }
 
