@@ -23,9 +23,9 @@ struct Operation {  // of a queue, by dense numbers
   std::int32_t op = -1;
 };
 
-// Of a pool of the thread: what is known comes and goes by the million, all of one size. Whole steps
-// are forgotten at once, so that a place is mostly out of the caches when it is used again: the next
-// one is fetched meanwhile.
+// Of a pool of the thread: what is known comes and goes by the million, all of one size. Whole
+// steps are forgotten at once, so that a place is mostly out of the caches when it is used again:
+// the next one is fetched meanwhile.
 template <class T>
 class Pooled {
  public:
