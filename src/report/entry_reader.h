@@ -86,6 +86,11 @@ class EntryReader {
                      std::int64_t high = kMostCount) {
     return countOf(entry(in, key), low, high);
   }
+  std::vector<std::int64_t> counts(const Entry& in, const char* key) {
+    std::vector<std::int64_t> all;
+    for (const Entry& one : list(in, key)) all.push_back(countOf(one, 0, kMostCount));
+    return all;
+  }
   std::optional<std::int64_t> countOrNull(const Entry& in, const char* key, std::int64_t low) {
     const Entry at = entry(in, key);
     if (!at.json || at.json->is_null()) return std::nullopt;

@@ -153,6 +153,11 @@ void setCompletion(Report& report, const Program& program, const LayerGroups& gr
     layer.end = std::max(layer.end, stepEnd[k]);
     const Cycles later = std::max(done, stepEnd[k]);
     layer.cycles += later - done;
+    if (report.frames > 1) {
+      if (s == 0) report.eachFrame.push_back({.start = Cycles(INT64_MAX)});
+      report.eachFrame.back().stepCycles.push_back(later - done);
+      report.eachFrame.back().end = std::max(report.eachFrame.back().end, stepEnd[k]);
+    }
     if (groups.steps[s].group != kNoGroup) {
       if (k == s)  // the first frame
         layer.steps.push_back({.tile = groups.steps[s].tile, .start = stepEnd[k]});
@@ -164,8 +169,11 @@ void setCompletion(Report& report, const Program& program, const LayerGroups& gr
   }
   // What the sequencer does after the last layer belongs to the last layer, so that the layers add
   // up.
-  if (!report.layers.empty() && report.cycles > done)
+  if (!report.layers.empty() && report.cycles > done) {
     report.layers.back().cycles += report.cycles - done;
+    if (!report.eachFrame.empty())
+      report.eachFrame.back().stepCycles.back() += report.cycles - done;
+  }
 }
 
 bool isWeightLoad(const LeafFacts& leaf) {
@@ -234,6 +242,19 @@ void addGroups(Report& report, const CanonicalGraph& graph, const Program& progr
                              .tiles = group.tiles,
                              .start = Cycles(INT64_MAX),
                              .kept = keptBytes(graph, program, group)});
+}
+
+// Every queue has as many slices in one frame as in the next, but the sequencer's.
+void setFrameStarts(Report& report, const Timeline& timeline) {
+  for (const Track& track : timeline.tracks) {
+    if (track.engine.kind == EngineKind::Sequencer) continue;
+    const std::size_t each = track.slices.size() / static_cast<std::size_t>(report.frames);
+    for (std::size_t f = 0; each > 0 && f < report.eachFrame.size(); ++f) {
+      Cycles& start = report.eachFrame[f].start;
+      start = std::min(start, Cycles(track.slices[f * each].start));
+    }
+  }
+  for (FrameReport& frame : report.eachFrame) frame.start = std::min(frame.start, frame.end);
 }
 
 // Needs: the steps of the layers are known.
@@ -329,6 +350,7 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   SliceCounter counter(program, simulated.timeline, leaves, report.layers);
   counter.fillIn();
   StepCounter(program, groups, leaves).fillIn(simulated.timeline, report);
+  setFrameStarts(report, simulated.timeline);
   addUpGroups(report);
   report.weightBytesPadded = counter.paddedBytes();
   if (report.efficiency() > 1) report.layerBoundPassedBy = waysPastBound(report);

@@ -190,6 +190,13 @@ Result<Report> parseReport(const std::string& text, const std::string& name) {
     report.layers.push_back(readLayer(read, read.expect(layer, &Json::is_object, "an object")));
   for (const Entry& group : read.objects(root, "groups"))
     report.groups.push_back(readGroup(read, group, report));
+  for (const Entry& frame : read.objects(root, "frames")) {
+    report.eachFrame.push_back({.start = Cycles(read.count(frame, "start")),
+                                .end = Cycles(read.count(frame, "end")),
+                                .stepCycles = {}});
+    for (const std::int64_t cycles : read.counts(frame, "stepCycles"))
+      report.eachFrame.back().stepCycles.emplace_back(cycles);
+  }
   if (read.faults().empty()) addUp(read, report);
   if (!read.faults().empty()) return read.faults().take();
   return report;

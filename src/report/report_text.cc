@@ -72,6 +72,18 @@ void writeGroups(JsonWriter& json, const Report& report) {
   json.endArray();
 }
 
+void writeFrames(JsonWriter& json, const std::vector<FrameReport>& frames) {
+  json.beginArray();
+  for (const FrameReport& frame : frames) {
+    json.beginObject();
+    json.key("start").value(frame.start.raw()).key("end").value(frame.end.raw());
+    json.key("stepCycles").beginArray();
+    for (const Cycles cycles : frame.stepCycles) json.value(cycles.raw());
+    json.endArray().endObject();
+  }
+  json.endArray();
+}
+
 void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer) {
   json.beginObject();
   json.key("name").value(layer.name).key("op").value(layer.op).key("split").value(layer.split);
@@ -287,6 +299,8 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.endArray();
   json.key("groups");
   writeGroups(json, report);
+  json.key("frames");
+  writeFrames(json, report.eachFrame);
   json.key("hostOperators");
   writeStrings(json, report.hostOperators);
   json.key("notModelled");

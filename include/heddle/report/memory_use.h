@@ -27,8 +27,8 @@ struct MemoryUse {
   friend bool operator==(const MemoryUse&, const MemoryUse&) = default;
 };
 
-// One for each of `blocks`, which are memoryBlocks(program). What lives from the start (to the end)
-// of the run starts at 0 (ends at the makespan).
+// In the first frame of the run. One for each of `blocks`, which are memoryBlocks(program). What
+// lives from the start (to the end) of the run starts at 0 (ends at the makespan).
 std::vector<MemoryUse> memoryUse(const Program& program, const Timeline& timeline,
                                  const std::vector<MemoryBlock>& blocks);
 

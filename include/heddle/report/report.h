@@ -63,6 +63,15 @@ struct GroupReport {
   friend bool operator==(const GroupReport&, const GroupReport&) = default;
 };
 
+// One inference of several in a run.
+struct FrameReport {
+  Cycles start, end;  // of its own slices
+  // By step of the schedule, as LayerReport::cycles: after the steps before it and all of the
+  // frames before. All frames' add up to the makespan.
+  std::vector<Cycles> stepCycles;
+  friend bool operator==(const FrameReport&, const FrameReport&) = default;
+};
+
 struct LayerReport {
   std::string name, op, split;
   // Cycles are differences of completion (how much later the array is done with each of the layer's
@@ -103,6 +112,7 @@ struct Report {
   // which are of one.
   std::int64_t frames = 1;
   FrameTimes frameTimes;
+  std::vector<FrameReport> eachFrame;  // of several; else none
   std::optional<Cycles> closedForm;
   Bounds bounds;
   // Why the time may lie below layerBoundSeconds; empty where it does not.

@@ -55,6 +55,7 @@ Report wholeReport() {
   for (std::size_t i = 0; i < 2; ++i)
     report.layers[i].steps = {
         {static_cast<std::int64_t>(i), 31, 32, Cycles(33), Cycles(34), Cycles(35)}};
+  report.eachFrame = {{Cycles(51), Cycles(52), {Cycles(53), Cycles(54)}}};
   report.groups = {{0, 1, 41, Cycles(42), Cycles(43), Cycles(44), Bytes(45), Bytes(46)}};
   return report;
 }

@@ -51,6 +51,29 @@ TEST(MakeReport, CyclesOfALayerAreWhatItsStepsAdd) {
   EXPECT_EQ(report.layers[1].end, Cycles(62));
 }
 
+TEST(MakeReport, FramesAddUpToTheMakespanAndNeedsAreOfAll) {
+  Program program = twoConvsProgram();
+  program.frames = 2;
+  SimulateResult run = twoConvsRun();
+  run.stepEnd = {Cycles(20), Cycles(30), Cycles(35), Cycles(60)};
+  const Report report = makeReport(twoConvs(), program, paperLike(1, 2), run);
+  const Report one = makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), twoConvsRun());
+  EXPECT_EQ(report.frameTimes.cold, Cycles(30));
+  EXPECT_EQ(report.frameTimes.steady, 30);
+  ASSERT_EQ(report.eachFrame.size(), 2u);
+  EXPECT_EQ(report.eachFrame[0].stepCycles, (std::vector{Cycles(20), Cycles(10)}));
+  EXPECT_EQ(report.eachFrame[1].stepCycles,
+            (std::vector{Cycles(5), Cycles(27)}));  // with 2 cycles of the sequencer at the end
+  EXPECT_EQ(report.eachFrame[1].end, Cycles(60));
+  EXPECT_EQ(report.layers[0].cycles, Cycles(25));
+  EXPECT_EQ(report.layers[1].cycles, Cycles(37));
+  EXPECT_EQ(report.macs, 2 * one.macs);
+  EXPECT_EQ(report.layers[1].weightBytes, 2 * one.layers[1].weightBytes);
+  EXPECT_EQ(report.bounds, one.bounds);
+  EXPECT_TRUE(one.eachFrame.empty());
+  EXPECT_EQ(one.frameTimes.cold, Cycles(60));
+}
+
 TEST(MakeReport, LayersByTurnsAreAGroupWhoseTilesAreTold) {
   Program program = twoConvsProgram();
   program.steps = {LayerId(0u), LayerId(1u), LayerId(0u), LayerId(1u)};

@@ -94,11 +94,18 @@ export interface LayerJson {
   [more: string]: unknown;
 }
 
+export interface FrameJson {
+  start: number;
+  end: number;
+  /** How much later the array is done with each step of the schedule than with all before it, frame after frame. */
+  stepCycles: number[];
+}
+
 export interface ReportJson {
   format: string;
   model: { name: string; sha256: string; macs: number; weightBytes: number };
   device: { name: string; rows: number; columns: number; clockHz: number; macsPerCycle: number };
-  time: { cycles: number; seconds: number; closedFormSeconds: number | null; closedFormWorstLayerError: number | null };
+  time: { cycles: number; seconds: number; frames?: number; coldCycles?: number; steadyCycles?: number; closedFormSeconds: number | null; closedFormWorstLayerError: number | null };
   bounds: Record<string, number>;
   traffic: Record<string, number>;
   memory: { memtilePeakBytes: number; corePeakBytes: number };
@@ -106,6 +113,8 @@ export interface ReportJson {
   verification: { ran: boolean; matches: boolean; tensorsCompared: number; bytesCompared: number; mismatches: number };
   layers: LayerJson[];
   groups?: GroupJson[];
+  /** Of a run of several inferences. */
+  frames?: FrameJson[];
   hostOperators: string[];
   notModelled: string[];
 }

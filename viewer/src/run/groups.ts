@@ -1,7 +1,7 @@
 // Depth-wise tiling: layers that are computed by turns, some rows each, so that what lies between them is never there whole.
 //
 //   group 0 of layers 0 to 2 in 3 tiles      bands  0 1 2 0 1 2 0 1 2 3        a band of its own for each step
-import type { GroupJson, ReportJson, StepJson } from "./format";
+import type { FrameJson, GroupJson, ReportJson, StepJson } from "./format";
 import type { Layer, Run, Stretch } from "./run";
 
 export interface Group extends GroupJson {
@@ -13,11 +13,12 @@ export interface Band extends Stretch {
   layer: number;
   group: number; // or -1
   tile: number; // of the group, or -1
+  frame: number;
 }
 
 const bandsOfLeaves = new WeakMap<Run, Int32Array>();
 
-/** By instruction its place in Run.bands: of a layer in tiles, the step under whose heads it stands in the program; -1 where it has none. */
+/** By instruction its place in Run.bands, in the first frame: of a layer in tiles, the step under whose heads it stands in the program; -1 where it has none. */
 export function bandOfLeaf(run: Run): Int32Array {
   let bands = bandsOfLeaves.get(run);
   if (!bands) bandsOfLeaves.set(run, (bands = findBands(run)));
@@ -26,7 +27,7 @@ export function bandOfLeaf(run: Run): Int32Array {
 
 function findBands(run: Run): Int32Array {
   const own: number[][] = run.layers.map(() => []); // by layer, in the order of the schedule
-  run.bands.forEach(({ layer }, band) => own[layer]?.push(band));
+  run.bands.forEach(({ layer, frame }, band) => frame || own[layer]?.push(band));
   const { layer: layerOf, line } = run.instructions;
   const stepOf = stepOfLines(run);
   const steps: Set<number>[] = run.layers.map(() => new Set()); // of the program, by layer
@@ -65,11 +66,11 @@ function stepsOfGroup(layers: readonly Layer[], { firstLayer, lastLayer }: Group
   return steps.sort((a, b) => a.tile - b.tile || a.layer - b.layer);
 }
 
-export function bandsOf(layers: readonly Layer[], groups: readonly Group[]): Band[] {
+export function bandsOf(layers: readonly Layer[], groups: readonly Group[], frames: readonly FrameJson[] = []): Band[] {
   const bands: Band[] = [];
   let done = 0;
   const add = (layer: number, cycles: number, group = -1, tile = -1) => {
-    bands.push({ layer, group, tile, from: done, to: done + cycles });
+    bands.push({ layer, group, tile, frame: 0, from: done, to: done + cycles });
     done += cycles;
   };
   for (let i = 0; i < layers.length; ) {
@@ -82,11 +83,18 @@ export function bandsOf(layers: readonly Layer[], groups: readonly Group[]): Ban
     for (const { layer, tile, cycles } of stepsOfGroup(layers, group)) add(layer, cycles, group.index, tile);
     i = group.lastLayer + 1;
   }
+  if (frames.length) return bandsOfFrames(bands, frames);
   // What the sequencer does at the end is the last layer's.
   const whole = layers.reduce((sum, { cycles }) => sum + cycles, 0);
   const last = bands[bands.length - 1];
   if (last) last.to = Math.max(last.to, whole);
   return bands;
+}
+
+// The same steps again in each frame, each as long as it is there.
+function bandsOfFrames(steps: readonly Band[], frames: readonly FrameJson[]): Band[] {
+  let done = 0;
+  return frames.flatMap(({ stepCycles }, frame) => steps.map((step, k) => ({ ...step, frame, from: done, to: (done += stepCycles[k] ?? 0) })));
 }
 
 /** Steps of a tile, or of all tiles (-1); of one layer, or of all (-1). */

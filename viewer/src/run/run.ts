@@ -1,5 +1,5 @@
 // One run: everything that the page knows of it. Built from the file once; views only read it.
-import { type BlockJson, type DeviceJson, type ExplanationJson, type GraphJson, type LayerJson, type ReportJson, type TimelineJson, refusal } from "./format";
+import { type BlockJson, type DeviceJson, type ExplanationJson, type FrameJson, type GraphJson, type LayerJson, type ReportJson, type TimelineJson, refusal } from "./format";
 import { bandsOf, type Band, groupsOf, type Group } from "./groups";
 import { Rolled, unrolled, unrolledWide } from "./rolled";
 import { Track } from "./track";
@@ -57,6 +57,8 @@ export class Run {
   readonly layers: Layer[];
   /** Layers that are computed tile by tile. */
   readonly groups: Group[];
+  /** Inferences, where the run has several; else none. */
+  readonly frames: readonly FrameJson[];
   /** What completes the run, stretch by stretch: each layer, or each step of those in groups. */
   readonly bands: Band[];
   /** What explain.json says; null in a file without it. */
@@ -102,7 +104,8 @@ export class Run {
       return { ...layer, index, from, to: done };
     });
     this.groups = groupsOf(json.report);
-    this.bands = bandsOf(this.layers, this.groups);
+    this.frames = json.report.frames ?? [];
+    this.bands = bandsOf(this.layers, this.groups, this.frames);
     this.explanation = json.explanation ?? null;
   }
 

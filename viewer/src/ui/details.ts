@@ -4,6 +4,7 @@ import type { SliceRef } from "../run/run";
 import type { App } from "./app";
 import { element } from "./dom";
 import { Words } from "./panel_parts";
+import { framePanel } from "./panels_frames";
 import { groupPanel } from "./panels_tiles";
 import { blockPanel, layerPanel, momentPanel, placeText as placeOfBlock, tensorPanel } from "./panels_network";
 import { enginePanel, instructionPanel, lockPanel, slicePanel, tilePanel } from "./panels_program";
@@ -47,6 +48,8 @@ export class Details {
         return enginePanel(words, selection.track);
       case "group":
         return groupPanel(words, selection.group, selection.tile, selection.layer);
+      case "frame":
+        return framePanel(words, selection.frame);
       case "moment":
         return momentPanel(words, selection.memory, selection.cycle);
     }

@@ -24,6 +24,8 @@ export function selectionText(selection: Selection): string {
       return `engine:${selection.track}`;
     case "group":
       return ["group", selection.group, ...(selection.tile >= 0 ? [selection.tile, ...(selection.layer >= 0 ? [selection.layer] : [])] : [])].join(":");
+    case "frame":
+      return `frame:${selection.frame}`;
     case "moment":
       return `moment:${selection.memory.kind}:${selection.memory.row}:${selection.memory.column}:${Math.round(selection.cycle)}`;
   }
@@ -64,6 +66,8 @@ export function parseSelection(text: string): Selection | null {
       return { kind, lock: value };
     case "engine":
       return { kind, track: value };
+    case "frame":
+      return { kind, frame: value };
     default:
       return null;
   }

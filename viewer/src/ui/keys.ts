@@ -96,6 +96,8 @@ export function selectedStretch(app: App): { from: number; to: number } | null {
   }
   const { selection } = app.store.state;
   if (focus.group >= 0) return stretchOfSteps(stepsOf(run, focus.group, focus.groupTile, focus.layer));
+  const frame = run.frames[focus.frame];
+  if (frame) return { from: frame.start, to: frame.end };
   if (focus.lock >= 0) return stretchOf(executionsOfLock(run, focus.lock));
   if (selection?.kind === "instruction") return stretchOf(executionsOfLeaf(run, selection.leaf));
   if (selection?.kind === "engine") return stretchOf(executionsOf(run, () => true, [selection.track]));

@@ -41,7 +41,7 @@ export function paintBands(p: Painter, app: App, scale: TimeScale, y: number, us
 }
 
 const isChosen = (focus: Focus, band: Band): boolean =>
-  focus.group >= 0 ? band.group === focus.group && (focus.groupTile < 0 || band.tile === focus.groupTile) && (focus.layer < 0 || band.layer === focus.layer) : band.layer === focus.layer;
+  focus.frame >= 0 ? band.frame === focus.frame : focus.group >= 0 ? band.group === focus.group && (focus.groupTile < 0 || band.tile === focus.groupTile) && (focus.layer < 0 || band.layer === focus.layer) : band.layer === focus.layer;
 
 const brightOf = new WeakMap<Focus, Uint8Array>();
 

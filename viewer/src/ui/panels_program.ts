@@ -1,6 +1,7 @@
 // Panels of what ran: slices, instructions, locks, engines and tiles.
 import { leavesOnPath } from "../run/critical_path";
 import { executionsOf, executionsOfLeaf, tensorMovedBy } from "../run/executions";
+import { frameName, frameOf } from "../run/frames";
 import { laneName, lockText, trackName } from "../run/names";
 import type { Run, SliceRef } from "../run/run";
 import { hadNothing, letGoBy, STALLS, waitParts } from "../run/stalls";
@@ -24,6 +25,8 @@ export function slicePanel(words: Words, at: SliceRef): Node[] | null {
   const list = new List();
   list.add("engine", words.link(trackName(run, track), { kind: "engine", track: at.track }));
   list.add("layer", words.layer(track.layer(i)));
+  const frame = frameOf(run, at);
+  if (frame >= 0) list.add("frame", words.link(frameName(run, frame), { kind: "frame", frame }));
   list.add("ran", `${app.duration(track.end(i) - track.start(i))}, from ${count(track.start(i))} to ${count(track.end(i))}`);
   if (track.start(i) > track.ready(i)) {
     list.add("waited", app.duration(track.start(i) - track.ready(i)));

@@ -1,4 +1,5 @@
 // Finds layers, tensors, locks, memory by address, and instructions, from what one types.
+import { frameName } from "../run/frames";
 import { groupName, rowsText, stepsOf } from "../run/groups";
 import { memtilesOf } from "../run/memtiles";
 import { layerName, lockName, lockText, tensorName, trackName } from "../run/names";
@@ -21,7 +22,7 @@ const lowered = new WeakMap<Run, string[]>();
 /**
  * At most `most` hits. Every word must occur. "lock 3" finds the locks with that number, "0x1a40" the memory that holds the
  * address, "core 2,1", "memtile 2" and "wire row0" tiles and engines, "spill" the tensors that go to DDR for want of room,
- * "group 2", "tile 3" and "conv1_1 tile 3" layers that are computed tile by tile, anything else names: layers first, then tensors, then lines of asm.
+ * "group 2", "tile 3" and "conv1_1 tile 3" layers that are computed tile by tile, "frame 2" one inference of several, anything else names: layers first, then tensors, then lines of asm.
  */
 export function search(run: Run, query: string, most: number): Hit[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -34,6 +35,7 @@ export function search(run: Run, query: string, most: number): Hit[] {
   findSpills(run, words, hits, most);
   findLocks(run, words, hits, most);
   findTiles(run, words, hits, most);
+  findFrames(run, words, hits, most);
   for (const layer of run.layers) {
     if (!room()) return hits;
     if (found(`layer ${layer.name} ${layer.op} ${layer.boundBy ?? ""}`.toLowerCase()))
@@ -120,6 +122,14 @@ function findTiles(run: Run, words: string[], hits: Hit[], most: number) {
     for (let t = tile ? tile - 1 : 0; !names.length && t < (tile || of.tiles) && t < of.tiles; t++)
       put({ selection: { kind: "group", group: of.index, tile: t, layer: -1 }, kind: "tile", text: `tile ${t + 1} of ${of.tiles}`, note: name });
   }
+}
+
+function findFrames(run: Run, words: string[], hits: Hit[], most: number) {
+  if ((words[0] !== "frame" && words[0] !== "frames") || words.length > 2) return;
+  const wanted = numberBehind(words, "frame");
+  run.frames.forEach(({ start, end }, frame) => {
+    if (hits.length < most && (!wanted || frame === wanted - 1)) hits.push({ selection: { kind: "frame", frame }, kind: "frame", text: frameName(run, frame), note: `${count(start)} to ${count(end)}` });
+  });
 }
 
 // Those that were waited for longest first: the many locks of a number differ in nothing else that tells them apart.

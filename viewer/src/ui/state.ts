@@ -27,6 +27,8 @@ export type Selection =
   | { kind: "engine"; track: number }
   /** Layers that are computed tile by tile: all, one tile of them, or one layer's step in it; -1: all. */
   | { kind: "group"; group: number; tile: number; layer: number }
+  /** One inference of several. */
+  | { kind: "frame"; frame: number }
   /** What lies in a memory at a cycle. */
   | { kind: "moment"; memory: Memory; cycle: number };
 
@@ -69,9 +71,10 @@ export interface Focus {
   /** Of layers that are computed tile by tile: which, and which of their tiles. */
   group: number;
   groupTile: number;
+  frame: number;
 }
 
-const NOTHING: Focus = { slice: null, track: -1, leaf: -1, line: -1, layer: -1, tensor: -1, block: -1, lock: -1, tile: null, group: -1, groupTile: -1 };
+const NOTHING: Focus = { slice: null, track: -1, leaf: -1, line: -1, layer: -1, tensor: -1, block: -1, lock: -1, tile: null, group: -1, groupTile: -1, frame: -1 };
 
 /** Layer that makes the tensor, or -1. */
 export const producerOf = (run: Run, tensor: number): number => run.graph.operators.findIndex((op) => op.output === tensor);
@@ -119,6 +122,8 @@ export function focusOf(run: Run, selection: Selection | null): Focus {
       const { group, tile, layer } = selection;
       return stepsOf(run, group, tile, layer).length ? { ...NOTHING, layer, group, groupTile: tile } : NOTHING;
     }
+    case "frame":
+      return run.frames[selection.frame] ? { ...NOTHING, frame: selection.frame } : NOTHING;
     case "moment": {
       const { kind, row, column } = selection.memory;
       return kind === "ddr" ? NOTHING : { ...NOTHING, tile: { kind, row, column } };

@@ -1,5 +1,6 @@
 // The run in short, at the side while nothing is selected: what limits it, where its time goes, what proves it. Each line leads on.
 import { css, resourceColour, stallColour } from "../paint/theme";
+import { frameName } from "../run/frames";
 import { waitsOf } from "../run/layer_waits";
 import { resourcesOnPath } from "../run/resources_on_path";
 import type { Layer, Run } from "../run/run";
@@ -10,7 +11,7 @@ import { STALLS } from "../run/stalls";
 import type { App } from "./app";
 import { button, element } from "./dom";
 import { bytes, count, kibibytes, macs, percent, seconds } from "./numbers";
-import { barRow, barTable } from "./panel_parts";
+import { barRow, barTable, Words } from "./panel_parts";
 import type { ViewId } from "./state";
 
 const LAYERS = 6; // of the largest
@@ -19,7 +20,7 @@ const LEAST_SHARE = 0.005; // of the run, for a resource to be named
 
 export function summary(app: App): Node[] {
   const { run } = app;
-  const parts: Node[] = [element("h2", { textContent: app.runs.length > 1 ? `Run ${"AB"[app.store.state.run]}` : "The run" }), verdict(app)];
+  const parts: Node[] = [element("h2", { textContent: app.runs.length > 1 ? `Run ${"AB"[app.store.state.run]}` : "The run" }), verdict(app), ...framesOf(app)];
   if (run.makespan > 0) {
     parts.push(heading(app, "On the critical path", "path"), resources(app), heading(app, "Cores wait for", "mesh"), coreWaits(app));
     if (run.layers.length > 1) parts.push(heading(app, "Layers that take longest", "layers"), largestLayers(app));
@@ -34,10 +35,24 @@ function verdict(app: App): HTMLElement {
   const { run } = app;
   const { bounds, time } = run.report;
   const text = element("p", {}, `It takes ${app.duration(run.makespan)}. `);
+  const { frames, coldCycles, steadyCycles } = time;
+  const several = frames !== undefined && frames > 1;
+  if (several) text.append(`That is ${frames} inferences: the first ends after ${app.duration(coldCycles ?? 0)}, then one every ${app.duration(steadyCycles ?? 0)}; memory is shown as in the first. `);
   const bound = bounds["layerBoundSeconds"];
-  if (bound) text.append(`On this device it cannot be less than ${seconds(bound)} layer after layer, or ${seconds(bounds["fusedLowerBoundSeconds"] ?? 0)} however layers overlap or are fused. `);
+  if (bound) text.append(`On this device ${several ? "one" : "it"} cannot be less than ${seconds(bound)} layer after layer, or ${seconds(bounds["fusedLowerBoundSeconds"] ?? 0)} however layers overlap or are fused. `);
   if (time.closedFormSeconds && time.seconds) text.append(`The planner's formula said ${seconds(time.closedFormSeconds)}.`);
   return text;
+}
+
+/** One link an inference; none of a run of one. */
+function framesOf(app: App): HTMLElement[] {
+  const words = new Words(app);
+  const links = app.run.frames.map((_, frame) => {
+    const link = words.link(String(frame + 1), { kind: "frame", frame });
+    link.title = `${frameName(app.run, frame)}: its panel, its steps above the timeline; F goes to it`;
+    return link;
+  });
+  return links.length ? [element("p", { id: "frames" }, "Frames ", ...links.flatMap((link) => [link, " "]))] : [];
 }
 
 function heading(app: App, text: string, view: ViewId): HTMLElement {

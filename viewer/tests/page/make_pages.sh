@@ -9,6 +9,7 @@ compile "$here/models/tiny_cnn.onnx" 1x1 paper tiny-1x1
 compile "$here/models/tiny_inception.onnx" 2x2 switched tiny-2x2
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --set memtile.memory=8KiB -q -o "$out/spilling"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --fuse conv1..b1_2:3 -q -o "$out/tiled"
+"$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 3 -q -o "$out/frames"
 compile "$models/resnet50.onnx" 4x4 paper resnet50-4x4
 compile "$models/resnet50.onnx" 8x8 paper resnet50-8x8
 # The same network with two branches in the other order: its steps are not the layers one after another.

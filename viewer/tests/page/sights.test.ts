@@ -21,6 +21,7 @@ const selectLayer = (page: Tab) =>
 describe("words are whole, apart and legible", () => {
   it.each([
     ["compare", 1366, 768, false, ["timeline", "compare"]], ["compare", 900, 700, true, ["memory", "mesh", "layers", "asm"]], ["spilling", 1440, 900, true, ["timeline", "path", "graph"]],
+    ["frames", 1366, 768, false, ["timeline", "memory", "layers"]],
     ["tiled", 1366, 768, true, ["timeline", "memory", "asm"]],
   ] as const)("of %s at %s x %s, dark: %s, in %s", async (name, width, height, dark, views) => {
     const { page, faults } = await open(pageOf(name), "#view=timeline&lower=none", { width, height, dark, ...noted });

@@ -20,9 +20,9 @@ describe("layers that are computed tile by tile", () => {
   const run = tiled();
   it("have a band for each step, in the schedule's order; with the others they fill the run", () => {
     expect(run.bands).toEqual([
-      { layer: 0, group: 0, tile: 0, from: 0, to: 10 }, { layer: 1, group: 0, tile: 0, from: 10, to: 20 },
-      { layer: 0, group: 0, tile: 1, from: 20, to: 30 }, { layer: 1, group: 0, tile: 1, from: 30, to: 40 },
-      { layer: 2, group: -1, tile: -1, from: 40, to: 52 },
+      { layer: 0, group: 0, tile: 0, frame: 0, from: 0, to: 10 }, { layer: 1, group: 0, tile: 0, frame: 0, from: 10, to: 20 },
+      { layer: 0, group: 0, tile: 1, frame: 0, from: 20, to: 30 }, { layer: 1, group: 0, tile: 1, frame: 0, from: 30, to: 40 },
+      { layer: 2, group: -1, tile: -1, frame: 0, from: 40, to: 52 },
     ]);
   });
   it("tell the steps of a tile and of a layer, and where they lie", () => {

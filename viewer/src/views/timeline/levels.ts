@@ -1,6 +1,6 @@
 // Level of detail: for every track a pyramid of bins, each with the share of time that its engine was busy, what it was busy
 // with for longest, and what it waited for longest. Drawing then costs as much as there are pixels, not slices.
-import { bandOfLeaf } from "../../run/groups";
+import { bandOfSlices } from "../../run/frames";
 import type { Run } from "../../run/run";
 import { piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -19,7 +19,7 @@ export interface Level {
   /** Index in STALLS, or NOTHING. */
   stall: Uint8Array;
   /** Band (of Run.bands) of what it was busy with for longest, or -1. */
-  band: Int16Array;
+  band: Int32Array;
 }
 
 /** "none": nothing of waits, which take most of the time to find. */
@@ -52,7 +52,7 @@ function build(run: Run, track: Track, waits: WaitsOrNone): Level[] {
 }
 
 function empty(bins: number, width: number): Level {
-  return { width, share: new Uint8Array(bins), busy: new Uint8Array(bins).fill(NOTHING), stall: new Uint8Array(bins).fill(NOTHING), band: new Int16Array(bins).fill(-1) };
+  return { width, share: new Uint8Array(bins), busy: new Uint8Array(bins).fill(NOTHING), stall: new Uint8Array(bins).fill(NOTHING), band: new Int32Array(bins).fill(-1) };
 }
 
 function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level {
@@ -61,7 +61,7 @@ function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level
   const resources = run.instructions.resources.length;
   const sums = new Float64Array(resources + STALLS.length);
   const resourceOf = run.instructions.resource;
-  const bandOf = bandOfLeaf(run);
+  const bandOf = bandOfSlices(run, track);
   let bin = 0;
   let longest = 0;
   const largest = (from: number, to: number) => {
@@ -107,7 +107,7 @@ function finest(run: Run, track: Track, bins: number, waits: WaitsOrNone): Level
       const { count, stall, from, to } = piecesOf(run, track, i, waits);
       for (let k = count - 1; k >= 0; k--) add(resources + (stall[k] as number), -1, from[k] as number, to[k] as number);
     }
-    add(resourceOf[track.leaf(i)] ?? 0, bandOf[track.leaf(i)] ?? -1, start, track.end(i));
+    add(resourceOf[track.leaf(i)] ?? 0, bandOf(i), start, track.end(i));
   }
   flush();
   return level;

@@ -2,7 +2,7 @@
 // it let go, all slices of an instruction or a lock.
 import { firstThatFits } from "../../paint/labels";
 import type { Painter } from "../../paint/painter";
-import { bandOfLeaf } from "../../run/groups";
+import { bandOfSlices } from "../../run/frames";
 import type { Run, SliceRef } from "../../run/run";
 import { NO_OUTPUT, STALLS, stallOf, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -36,20 +36,20 @@ const middleOf = (row: Row, y: number): number => y + (row.height - 2) / 2 + 0.5
 
 /** Slices that are not of a `bright` band are dimmed, and their words stand on a ground that is nearly the page's. */
 export function paintWords(p: Painter, { run, lanes, scale, waits }: Marked, part: Part, bright: Bright): void {
-  const bandOf = bandOfLeaf(run);
   for (const row of part.rows) {
     if (row.kind !== "lane") continue;
     const track = run.tracks[row.track] as Track;
     const middle = middleOf(row, lanes.y(row));
     if (!track.size) p.text(GUTTER + 8, middle, "has nothing to do in this run", { ...SMALL, colour: p.theme.faint });
     if ((levelsOf(run, track, waits)[0]?.width ?? 0) < scale.perPixel) continue; // too many in a pixel to name any
+    const bandOf = bandOfSlices(run, track);
     for (let i = track.firstAfter(scale.window.from); i < track.size && track.ready(i) < scale.window.to; i++) {
       const [ready, start] = [track.ready(i), track.start(i)];
       if ((start - ready) / scale.perPixel > LEAST_WAIT) paintWait(p, run, track, i, scale, middle, waits);
       const from = Math.max(GUTTER, scale.x(start));
       const room = Math.min(scale.right, scale.x(track.end(i))) - from - 8;
       if (room < LEAST_WORDS) continue;
-      p.text(from + 4, middle, firstThatFits(wordingsOf(run, track, i), room, SMALL), { ...SMALL, colour: !bright || bright[bandOf[track.leaf(i)] ?? -1] ? p.theme.onColour : p.theme.text });
+      p.text(from + 4, middle, firstThatFits(wordingsOf(run, track, i), room, SMALL), { ...SMALL, colour: !bright || bright[bandOf(i)] ? p.theme.onColour : p.theme.text });
     }
   }
 }

@@ -1,6 +1,6 @@
 // Slices as pixels: typed arrays straight into an image, which is what keeps a million of them moving.
 import { mix, packed, type Rgb, resourceColour, stallColour, type Theme } from "../../paint/theme";
-import { bandOfLeaf } from "../../run/groups";
+import { bandOfSlices } from "../../run/frames";
 import type { Run, Stretch } from "../../run/run";
 import { NO_OUTPUT, piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -98,7 +98,7 @@ export class LaneRaster {
   private fillSlices(track: Track, window: Stretch, bright: Bright, waits: Waits): void {
     const { high, low, palette, width, run } = this;
     const scale = width / (window.to - window.from);
-    const bandOf = bandOfLeaf(run);
+    const bandOf = bandOfSlices(run, track);
     for (let i = track.firstAfter(window.from); i < track.size && track.ready(i) < window.to; i++) {
       const start = track.start(i);
       const x = Math.floor((start - window.from) * scale);
@@ -114,7 +114,7 @@ export class LaneRaster {
       const to = Math.max(x + 1, Math.floor((track.end(i) - window.from) * scale));
       if (to <= 0) continue;
       const kind = run.instructions.resource[track.leaf(i)] ?? 0;
-      const colours = !bright || bright[bandOf[track.leaf(i)] ?? -1] ? palette.busy : palette.dim;
+      const colours = !bright || bright[bandOf(i)] ? palette.busy : palette.dim;
       const colour = (colours[kind] as Uint32Array)[SHADES] as number;
       high.fill(colour, Math.max(0, x), to);
       low.fill(colour, Math.max(0, x), to);

@@ -155,10 +155,10 @@ export class TimelineView extends CanvasView {
 
   // ---- places ----
 
-  /** The bands beside which all others are dimmed: those of the selected layer, group, tile or step. */
+  /** The bands beside which all others are dimmed: those of the selected layer, group, tile, step or frame. */
   private get bright(): Bright {
-    const { slice, leaf, layer, group } = this.app.focus;
-    return slice || leaf >= 0 || (layer < 0 && group < 0) ? null : brightBands(this.app);
+    const { slice, leaf, layer, group, frame } = this.app.focus;
+    return slice || leaf >= 0 || (layer < 0 && group < 0 && frame < 0) ? null : brightBands(this.app);
   }
 
   private get scale(): TimeScale {
@@ -310,7 +310,7 @@ export class TimelineView extends CanvasView {
       const track = app.run.tracks[lock >= 0 ? (app.run.locks.consumer[lock] ?? -1) : app.focus.track];
       const row = track && lanes.of(track);
       if (row) lanes.reveal(row);
-    } else if (leaf < 0 && (layer >= 0 || app.focus.group >= 0)) {
+    } else if (leaf < 0 && (layer >= 0 || app.focus.group >= 0 || app.focus.frame >= 0)) {
       const stretch = bandsInFocus(app);
       if (stretch && stretch.to > stretch.from) app.reveal(stretch);
     }
