@@ -191,7 +191,7 @@ std::string spillsText(const Explanation& e) {
     return lines(label, all);
   };
   return few("spills", spills.empty() ? std::vector<std::string>{"none"} : spills) +
-         few("streams", streams);
+         few("from DDR", streams);
 }
 
 // "conv1_1 to pool2, 6 layers in 14 tiles: 8000 cycles in closed form, 12000 layer after layer;
@@ -324,7 +324,7 @@ std::string explanationText(const Explanation& e, const ExplainedLayer& layer) {
   for (const ExplainedSpill& spill : e.spills)
     if (spill.writtenBy == layer.name ||
         std::ranges::find(spill.readBy, layer.name) != spill.readBy.end())
-      text += line(comesFromDdr(spill) ? "streams" : "spill", spillText(spill));
+      text += line(comesFromDdr(spill) ? "from DDR" : "spill", spillText(spill));
   return text;
 }
 

@@ -96,9 +96,9 @@ TEST(ExplainText, AnInputOfTheNetworkThatStreamsIsNoSpill) {
   e.spills = {{"image", "", {"conv"}, Bytes(64), "no room"}};
   EXPECT_NE(explanationText(e, std::vector<RaisedKeys>())
                 .find("spills        none\n"
-                      "streams       'image', 64 B: no room\n"),
+                      "from DDR      'image', 64 B: no room\n"),
             std::string::npos);
-  EXPECT_NE(explanationText(e, e.layers[0]).find("streams       'image', 64 B: no room\n"),
+  EXPECT_NE(explanationText(e, e.layers[0]).find("from DDR      'image', 64 B: no room\n"),
             std::string::npos);
 }
 
