@@ -15,6 +15,7 @@
 #include "mesh_cut.h"
 #include "thrift.h"
 #include "tile_groups.h"
+#include "turn_memtiles.h"
 #include "wires.h"
 
 namespace heddle {
@@ -148,6 +149,7 @@ class MeshPlan {
     std::optional<TilingChoice> tiling;
     if (asked_ && wouldTile) tiling = tilingChoice(*best, tiled, isTaken);
     Timed& chosen = isTaken ? tiled->timed : *best;
+    turnWhereFaster(chosen);
     chosen.choices.tiling = std::move(tiling);
     return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
   }
@@ -207,6 +209,19 @@ class MeshPlan {
       keepFaster(base, withTiles(graph_, whole_, base.timed.plan, groups, kTiledShares[0]), wires,
                  staged, kTiledStagingWorthwhile);
     return staged && !gains(best->timed, staged->timed, kTiledStagingWorthwhile) ? staged : best;
+  }
+
+  void turnWhereFaster(Timed& timed) {
+    Plan turned = timed.plan;
+    turnMemtiles(whole_, count_, turned);
+    if (turned.layers == timed.plan.layers) return;
+    const Result<Allocation> placed = placeInMemory(graph_, turned, whole_);
+    if (!placed || !placed->withoutPlace.empty()) return;
+    setDdrChannels(graph_, placed->memory, whole_, turned);
+    const Cycles end = closedFormEnd(graph_, turned, placed->memory, whole_, count_);
+    if (end >= timed.end) return;
+    timed.plan = std::move(turned);
+    timed.end = end;
   }
 
   // Whether `timed` ends before `other` by more than so many thousandths of that.
