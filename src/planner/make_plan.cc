@@ -13,9 +13,9 @@
 #include "heddle/tiling/lives.h"
 #include "heddle/tiling/views.h"
 #include "mesh_cut.h"
+#include "share_memtiles.h"
 #include "thrift.h"
 #include "tile_groups.h"
-#include "turn_memtiles.h"
 #include "wires.h"
 
 namespace heddle {
@@ -149,7 +149,7 @@ class MeshPlan {
     std::optional<TilingChoice> tiling;
     if (asked_ && wouldTile) tiling = tilingChoice(*best, tiled, isTaken);
     Timed& chosen = isTaken ? tiled->timed : *best;
-    turnWhereFaster(chosen);
+    shareWhereFaster(chosen);
     chosen.choices.tiling = std::move(tiling);
     return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
   }
@@ -211,16 +211,16 @@ class MeshPlan {
     return staged && !gains(best->timed, staged->timed, kTiledStagingWorthwhile) ? staged : best;
   }
 
-  void turnWhereFaster(Timed& timed) {
-    Plan turned = timed.plan;
-    turnMemtiles(whole_, count_, turned);
-    if (turned.layers == timed.plan.layers) return;
-    const Result<Allocation> placed = placeInMemory(graph_, turned, whole_);
+  void shareWhereFaster(Timed& timed) {
+    Plan shared = timed.plan;
+    shareMemtiles(whole_, count_, shared);
+    if (shared.layers == timed.plan.layers) return;
+    const Result<Allocation> placed = placeInMemory(graph_, shared, whole_);
     if (!placed || !placed->withoutPlace.empty()) return;
-    setDdrChannels(graph_, placed->memory, whole_, turned);
-    const Cycles end = closedFormEnd(graph_, turned, placed->memory, whole_, count_);
+    setDdrChannels(graph_, placed->memory, whole_, shared);
+    const Cycles end = closedFormEnd(graph_, shared, placed->memory, whole_, count_);
     if (end >= timed.end) return;
-    timed.plan = std::move(turned);
+    timed.plan = std::move(shared);
     timed.end = end;
   }
 

@@ -1,4 +1,4 @@
-// Which memtiles bring the weights of a layer, where their shares are not equal.
+// Which memtiles bring the weights of a layer, where these don't divide evenly.
 //
 //   64 blocks of channels over 3 rows, two such layers one behind the other, by memtile:
 //     22 21 21,  22 21 21    44 42 42   what memtile 0 brings decides
@@ -10,9 +10,9 @@
 
 namespace heddle {
 
-// Turns the memtiles of each layer's weight routes around by so much that it and the layers before
-// it load their DDR channels as evenly as that can. Cores and wires stay. Layers that some memtile can't
-// feed stay as they are.
-void turnMemtiles(const Device& device, const WorkCounter& count, Plan& plan);
+// Shares each layer's weight routes out over the memtiles so that it and the layers before it load
+// their DDR channels as evenly as may be, no memtile with more routes than an even share. Cores and
+// wires stay; so do layers that some memtile can't feed.
+void shareMemtiles(const Device& device, const WorkCounter& count, Plan& plan);
 
 }  // namespace heddle
