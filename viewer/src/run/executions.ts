@@ -1,4 +1,5 @@
 // What became of an instruction in the run: on which engines it ran, how often, for how long, and what it waited for.
+import { eachSlice } from "./repeat";
 import type { Run, SliceRef } from "./run";
 import { piecesOf, STALLS } from "./stalls";
 
@@ -18,20 +19,21 @@ export interface Executions {
 /** Slices that `matches` picks; `only` names the tracks that may have any. */
 export function executionsOf(run: Run, matches: (track: Run["tracks"][number], i: number) => boolean, only?: readonly number[]): Executions {
   const found: Executions = { tracks: [], slices: 0, busy: 0, bytes: 0, macs: 0, waits: STALLS.map(() => 0), first: null, from: Infinity, to: -Infinity };
+  const cycles = run.repeat?.cycles ?? 0;
   for (const track of only ? only.flatMap((t) => run.tracks[t] ?? []) : run.tracks) {
     const before = found.slices;
-    for (let i = 0; i < track.size; i++) {
-      if (!matches(track, i)) continue;
+    eachSlice(run, track, (i, times) => {
+      if (!matches(track, i)) return;
       if (!found.first || track.start(i) < found.from) found.first = { track: track.index, index: i };
-      found.slices++;
-      found.busy += track.end(i) - track.start(i);
-      found.bytes += run.bytesOf(track, i);
-      found.macs += run.macsOf(track, i);
+      found.slices += times;
+      found.busy += times * (track.end(i) - track.start(i));
+      found.bytes += times * run.bytesOf(track, i);
+      found.macs += times * run.macsOf(track, i);
       found.from = Math.min(found.from, track.start(i));
-      found.to = Math.max(found.to, track.end(i));
+      found.to = Math.max(found.to, track.end(i) + (times - 1) * cycles);
       const { count, stall, from, to } = piecesOf(run, track, i, "root");
-      for (let k = 0; k < count; k++) found.waits[stall[k] as number] = (found.waits[stall[k] as number] as number) + (to[k] as number) - (from[k] as number);
-    }
+      for (let k = 0; k < count; k++) found.waits[stall[k] as number] = (found.waits[stall[k] as number] as number) + times * ((to[k] as number) - (from[k] as number));
+    });
     if (found.slices > before) found.tracks.push(track.index);
   }
   return found;

@@ -1,5 +1,6 @@
 // Which memtile sends over which wire, in the whole run. A wire may have many feeders; its instructions name the one that they read,
 // as `mem(-4 + column)`, where `column` is the wire's number.
+import { eachSlice } from "./repeat";
 import type { Run } from "./run";
 
 /** By wire: share of its bytes that each memtile sent; what cannot be told is in none. */
@@ -18,14 +19,15 @@ function feedsOfWire(run: Run, wire: number): ReadonlyMap<number, number> {
   const track = run.tracks.find((t) => t.engine === "wire" && t.column === wire);
   const from = new Map<number, number | null>(); // memtile by instruction
   let all = 0;
-  for (let i = 0; track && i < track.size; i++) {
+  if (!track) return sent;
+  eachSlice(run, track, (i, times) => {
     const leaf = track.leaf(i);
     let memtile = from.get(leaf);
     if (memtile === undefined) from.set(leaf, (memtile = memtileOf(run.textOf(leaf), wire)));
-    const bytes = run.bytesOf(track, i);
+    const bytes = times * run.bytesOf(track, i);
     all += bytes;
     if (memtile !== null) sent.set(memtile, (sent.get(memtile) ?? 0) + bytes);
-  }
+  });
   return new Map([...sent].filter(([, bytes]) => bytes > 0).map(([memtile, bytes]) => [memtile, bytes / all]));
 }
 

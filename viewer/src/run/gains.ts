@@ -15,6 +15,7 @@ export interface Gain {
   how: "executed" | "at most";
 }
 
+const MOST_SLICES = 8e6; // to replay: each takes some 40 bytes
 const BUDGET = 6; // milliseconds of work between two chances for the page to draw
 
 const known = new WeakMap<Run, Gains>();
@@ -45,6 +46,11 @@ export class Gains {
     }
   }
 
+  /** Whether the run is short enough for its parts to be freed. */
+  get canReplay(): boolean {
+    return this.run.slices <= MOST_SLICES;
+  }
+
   /** Null while it is not known. What takes none of the path's time gains nothing. */
   of(by: FreeBy, { group, cycles }: OnPath): Gain | null {
     return this.found.get(`${by} ${group}`) ?? (cycles > 0 ? null : { cycles: 0, how: "at most" });
@@ -53,7 +59,7 @@ export class Gains {
   /** Computes what is not known yet of these, in this order and before what was wished earlier, while the page has nothing to do. */
   want(by: FreeBy, shares: readonly OnPath[]): void {
     const fresh = shares.filter((share) => share.group >= 0 && !this.of(by, share)).map(({ group }) => ({ by, group }));
-    if (!fresh.length) return;
+    if (!fresh.length || !this.canReplay) return;
     this.wishes = [...fresh, ...this.wishes.filter((wish) => wish.by !== by)];
     if (!this.task) {
       this.task = this.work();

@@ -55,6 +55,18 @@ class Sequence {
     this.loops.push(loop);
   }
 
+  /** The longest stretch, begin to end, in which each element equals the one `period` further on, as far as the outermost loops tell. */
+  repeats(period: number): [number, number] {
+    let longest: [number, number] = [0, 0];
+    this.loops.forEach((loop, k) => {
+      if (!loop || period % loop.body.length) return;
+      const from = this.starts[k] as number;
+      const to = from + loop.times * loop.body.length;
+      if (to - from > longest[1] - longest[0]) longest = [from, to];
+    });
+    return longest;
+  }
+
   /** Copies elements from .. from+count to out[at...]. */
   read(from: number, count: number, out: Numbers, at: number): void {
     const { starts, places, loops } = this;
@@ -116,6 +128,11 @@ export class Rolled {
 
   get length(): number {
     return this.sequence.length;
+  }
+
+  /** The longest stretch, begin to end, in which each element equals the one `period` further on, as far as the outermost loops tell. */
+  repeats(period: number): [number, number] {
+    return this.sequence.repeats(period);
   }
 
   read<T extends Numbers>(from: number, count: number, out: T, at = 0): T {

@@ -1,6 +1,7 @@
 // One run: everything that the page knows of it. Built from the file once; views only read it.
 import { type BlockJson, type DeviceJson, type ExplanationJson, type FrameJson, type GraphJson, type LayerJson, type ReportJson, type TimelineJson, refusal } from "./format";
 import { bandsOf, type Band, groupsOf, type Group } from "./groups";
+import { findRepeat, type Repeat } from "./repeat";
 import { Rolled, unrolled, unrolledWide } from "./rolled";
 import { Track } from "./track";
 
@@ -59,6 +60,8 @@ export class Run {
   readonly groups: Group[];
   /** Inferences, where the run has several; else none. */
   readonly frames: readonly FrameJson[];
+  /** What frames do alike; null where nothing is known of that. */
+  readonly repeat: Repeat | null;
   /** What completes the run, stretch by stretch: each layer, or each step of those in groups. */
   readonly bands: Band[];
   /** What explain.json says; null in a file without it. */
@@ -95,7 +98,7 @@ export class Run {
     };
     const pool: (Rolled | undefined)[] = [];
     const columnAt = (place: number) => (pool[place] ??= new Rolled(json.columns[place] ?? []));
-    this.tracks = json.tracks.map((track, index) => new Track(index, track, columnAt, this.instructions.layer));
+    this.tracks = json.tracks.map((track, index) => new Track(index, track, columnAt, this.instructions.layer, json.report.frames?.length));
     this.slices = this.tracks.reduce((sum, track) => sum + track.size, 0);
     let done = 0;
     this.layers = json.report.layers.map((layer, index) => {
@@ -106,6 +109,7 @@ export class Run {
     this.groups = groupsOf(json.report);
     this.frames = json.report.frames ?? [];
     this.bands = bandsOf(this.layers, this.groups, this.frames);
+    this.repeat = findRepeat(this);
     this.explanation = json.explanation ?? null;
   }
 

@@ -2,6 +2,7 @@
 import { criticalPath } from "./critical_path";
 import { tensorMovedBy } from "./executions";
 import { spilledTensors } from "./memory_map";
+import { eachSlice } from "./repeat";
 import type { Run } from "./run";
 
 export interface Spill {
@@ -38,15 +39,14 @@ function find(run: Run): Spill[] {
   };
   for (const track of run.tracks) {
     if (track.engine !== "ddrIn" && track.engine !== "ddrOut") continue;
-    for (let i = 0; i < track.size; i++) {
-      const leaf = track.leaf(i);
-      const spill = spillOf(leaf);
-      if (!spill) continue;
-      const bytes = run.bytesOf(track, i);
+    eachSlice(run, track, (i, times) => {
+      const spill = spillOf(track.leaf(i));
+      if (!spill) return;
+      const bytes = times * run.bytesOf(track, i);
       if (track.engine === "ddrIn") spill.read += bytes;
       else spill.written += bytes;
-      spill.busy += track.end(i) - track.start(i);
-    }
+      spill.busy += times * (track.end(i) - track.start(i));
+    });
   }
   const path = criticalPath(run);
   for (let k = 0; k < path.steps; k++) {

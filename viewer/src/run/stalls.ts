@@ -83,14 +83,15 @@ export function piecesOf(run: Run, track: Track, i: number, waits: Waits): Piece
     find(run, track, i, waits);
     return pieces;
   }
-  const { first, ends, stall, from } = rootWaitsOf(run, track, i);
+  const [like, moved] = [track.firstTime(i), track.moved(i)];
+  const { first, ends, stall, from } = rootWaitsOf(run, track, like);
   let to = start;
-  for (let k = i === first ? 0 : (ends[i - first - 1] as number); k < (ends[i - first] as number); k++) {
+  for (let k = like === first ? 0 : (ends[like - first - 1] as number); k < (ends[like - first] as number); k++) {
     const n = pieces.count++;
     pieces.stall[n] = stall[k] as number;
-    pieces.from[n] = from[k] as number;
+    pieces.from[n] = (from[k] as number) + moved;
     pieces.to[n] = to;
-    to = from[k] as number; // pieces fill the wait without a gap
+    to = pieces.from[n] as number; // pieces fill the wait without a gap
   }
   return pieces;
 }

@@ -43,12 +43,19 @@ export class Track {
   private readonly endBefore: Float64Array;
   private readonly leafBefore: Int32Array;
   private readonly causeBefore: Int32Array;
+  // Slices again .. once repeat those before them.
+  private again = Infinity;
+  private once = Infinity;
+  private period = 0;
+  private cycles = 0;
+  private periods: Int32Array = new Int32Array(0);
 
   constructor(
     readonly index: number,
     private readonly json: TrackJson,
     private readonly columnAt: (place: number) => Rolled,
     private readonly layerOfLeaf: Int32Array,
+    frames = 1,
   ) {
     this.size = json.slices;
     this.engine = json.engine;
@@ -60,8 +67,8 @@ export class Track {
     this.endBefore = new Float64Array(blocks + 1);
     this.leafBefore = new Int32Array(blocks + 1);
     this.causeBefore = new Int32Array((blocks + 1) * this.causes);
-    this.causeBefore.fill(-1, 0, 1); // place 0 stands for no cause and stays at -1
-    this.walk();
+    this.causeBefore.fill(-1, 0, 1);
+    this.walk(frames > 1 ? Math.floor(this.size / frames) : 0);
   }
 
   /** When its last slice ends; 0 where it has none. */
@@ -70,47 +77,77 @@ export class Track {
   }
 
   start(i: number): number {
+    if (i >= this.again && i < this.once) return this.start(this.firstTime(i)) + this.moved(i);
     return this.block(i).start[i & MASK] as number;
   }
   end(i: number): number {
+    if (i >= this.again && i < this.once) return this.end(this.firstTime(i)) + this.moved(i);
     return this.block(i).end[i & MASK] as number;
   }
   /** When the engine reached the instruction; it waited from then to the start. */
   ready(i: number): number {
+    if (i >= this.again && i < this.once) return this.ready(this.firstTime(i)) + this.moved(i);
     return this.block(i).ready[i & MASK] as number;
   }
   leaf(i: number): number {
-    return this.block(i).leaf[i & MASK] as number;
+    const k = this.firstTime(i);
+    return this.block(k).leaf[k & MASK] as number;
   }
   layer(i: number): number {
-    return this.block(i).layer[i & MASK] as number;
+    const k = this.firstTime(i);
+    return this.block(k).layer[k & MASK] as number;
   }
   /** Index in Run.waitKinds. */
   wait(i: number): number {
-    return this.block(i).wait[i & MASK] as number;
+    const k = this.firstTime(i);
+    return this.block(k).wait[k & MASK] as number;
   }
   lock(i: number): number {
-    return this.block(i).lock[i & MASK] as number;
+    const k = this.firstTime(i);
+    return this.block(k).lock[k & MASK] as number;
   }
   /** Track of the slice that ended the wait, or -1. */
   causeTrack(i: number): number {
-    return this.block(i).causeTrack[i & MASK] as number;
+    const k = this.firstTime(i);
+    return this.block(k).causeTrack[k & MASK] as number;
   }
   causeIndex(i: number): number {
-    return this.block(i).causeIndex[i & MASK] as number;
+    const k = this.firstTime(i);
+    const block = this.block(k);
+    const index = block.causeIndex[k & MASK] as number;
+    return k === i ? index : index + ((i - k) / this.period) * (this.periods[block.causeTrack[k & MASK] as number] ?? 0);
   }
 
   /** MACs that only fill up a block of channels; null where the file does not tell. */
   padded(i: number): number | null {
-    return this.block(i).padded?.[i & MASK] ?? null;
+    const k = this.firstTime(i);
+    return this.block(k).padded?.[k & MASK] ?? null;
   }
 
   /** Bytes and MACs of the slice itself; null where they are its instruction's. */
   bytes(i: number): number | null {
-    return this.block(i).bytes?.[i & MASK] ?? null;
+    const k = this.firstTime(i);
+    return this.block(k).bytes?.[k & MASK] ?? null;
   }
   macs(i: number): number | null {
-    return this.block(i).macs?.[i & MASK] ?? null;
+    const k = this.firstTime(i);
+    return this.block(k).macs?.[k & MASK] ?? null;
+  }
+
+  /** From now on `times` stretches of `period` slices, from slice `first` on, are read as the first of them, each `cycles` after the one before; `periods` by track. */
+  repeat(first: number, times: number, cycles: number, periods: Int32Array): void {
+    this.period = periods[this.index] as number;
+    [this.again, this.once, this.cycles, this.periods] = [first + this.period, first + this.period * times, cycles, periods];
+  }
+
+  /** The slice that it is like, in the first of the stretches that repeat. */
+  firstTime(i: number): number {
+    return i >= this.again && i < this.once ? this.again - this.period + ((i - this.again) % this.period) : i;
+  }
+
+  /** Cycles from that one to this. */
+  moved(i: number): number {
+    return i >= this.again && i < this.once ? (Math.floor((i - this.again) / this.period) + 1) * this.cycles : 0;
   }
 
   /** Index of the first slice that ends after `cycle`; size where there is none. */
@@ -137,6 +174,18 @@ export class Track {
     const i = this.firstAfter(cycle);
     if (i < this.size && (this.ready(i) <= cycle || this.start(i) - cycle <= slack)) return i;
     return i > 0 && cycle - this.end(i - 1) <= slack ? i - 1 : -1;
+  }
+
+  /** The longest stretch of slices, begin to end, in which all that the file says of one it says of the one `period` further on. */
+  repeats(period: number): [number, number] {
+    const { gap, duration, idle, leaf, layer, wait, lock, causeTrack, causeStep, padded, bytes, macs } = this.json;
+    let [first, last] = [0, this.size];
+    for (const place of [gap, duration, idle, leaf, layer, wait, lock, causeTrack, causeStep, padded, bytes, macs]) {
+      if (place === undefined) continue;
+      const [from, to] = this.columnAt(place).repeats(period);
+      [first, last] = [Math.max(first, from), Math.min(last, to)];
+    }
+    return [first, Math.max(first, last)];
   }
 
   /** The slices that are unfolded together with slice i; as long as they are, `key` is the same object and stands for them. */
@@ -210,27 +259,87 @@ export class Track {
     return { first, count: Math.min(BLOCK, this.size - first) };
   }
 
-  // Once through the track, keeping only what each block needs of those before it.
-  private walk() {
-    const causes = this.causeBefore.slice(0, this.causes);
-    let end = 0;
-    let leaf = 0;
-    for (let number = 0; number < this.blocks.length; number++) {
-      const { first, count } = this.extent(number);
-      this.columnAt(this.json.gap).read(first, count, gaps);
-      this.columnAt(this.json.duration).read(first, count, durations);
-      this.columnAt(this.json.leaf).read(first, count, leafSteps);
-      this.columnAt(this.json.causeTrack).read(first, count, places);
-      this.columnAt(this.json.causeStep).read(first, count, steps);
+  // Once through the track, keeping only what each block needs of those before it; of what repeats, once through the first time.
+  private walk(period: number) {
+    const walk = new Walk(this.json, this.columnAt, this.causes);
+    const [begin, end] = period > 0 ? this.repeats(period) : [0, 0];
+    const isOnce = (slice: number) => slice <= begin + period || slice > end || end - begin <= 2 * period;
+    const stops = Array.from(this.blocks, (_, block) => {
+      const slice = Math.min(this.size, (block + 1) << SHIFT);
+      return { block, slice, at: isOnce(slice) ? slice : begin + ((slice - begin) % period) };
+    });
+    const keep = (from: Passed, times: number, step: Passed | null, block: number) => {
+      this.endBefore[block + 1] = from.end + (step ? times * step.end : 0);
+      this.leafBefore[block + 1] = from.leaf + (step ? times * step.leaf : 0);
+      this.causeBefore.set(step ? from.causes.map((at, place) => at + times * (step.causes[place] as number)) : from.causes, (block + 1) * this.causes);
+    };
+    const repeated = stops.filter(({ slice, at }) => slice > at);
+    for (const { block, slice } of stops) if (slice <= begin + period || !repeated.length) keep(walk.to(slice), 0, null, block);
+    if (!repeated.length) return;
+    const again = new Walk(this.json, this.columnAt, this.causes);
+    const [before, after] = [again.to(begin).copy(), walk.to(begin + period).copy()];
+    const step = after.since(before);
+    for (const { block, slice, at } of repeated.sort((a, b) => a.at - b.at || a.slice - b.slice)) keep(again.to(at), (slice - at) / period, step, block);
+    const last = Math.floor((end - begin) / period);
+    walk.resume(begin + last * period, before.plus(step, last));
+    for (const { block, slice } of stops) if (slice > end) keep(walk.to(slice), 0, null, block);
+  }
+}
+
+/** What a slice needs of those before it. */
+class Passed {
+  constructor(
+    public end: number,
+    public leaf: number,
+    readonly causes: Int32Array,
+  ) {}
+
+  copy(): Passed {
+    return new Passed(this.end, this.leaf, this.causes.slice());
+  }
+  since(before: Passed): Passed {
+    return new Passed(this.end - before.end, this.leaf - before.leaf, this.causes.map((at, place) => at - (before.causes[place] as number)));
+  }
+  plus(step: Passed, times: number): Passed {
+    return new Passed(this.end + times * step.end, this.leaf + times * step.leaf, this.causes.map((at, place) => at + times * (step.causes[place] as number)));
+  }
+}
+
+/** Goes along a track, from its first slice on. */
+class Walk {
+  private at = 0;
+  private passed: Passed;
+
+  constructor(
+    private readonly json: TrackJson,
+    private readonly columnAt: (place: number) => Rolled,
+    causes: number,
+  ) {
+    this.passed = new Passed(0, 0, new Int32Array(causes).fill(-1, 0, 1)); // place 0 stands for no cause and stays at -1
+  }
+
+  resume(at: number, passed: Passed): void {
+    [this.at, this.passed] = [at, passed];
+  }
+
+  /** Good until the next call. */
+  to(slice: number): Passed {
+    const { json, passed } = this;
+    while (this.at < slice) {
+      const count = Math.min(BLOCK, slice - this.at);
+      this.columnAt(json.gap).read(this.at, count, gaps);
+      this.columnAt(json.duration).read(this.at, count, durations);
+      this.columnAt(json.leaf).read(this.at, count, leafSteps);
+      this.columnAt(json.causeTrack).read(this.at, count, places);
+      this.columnAt(json.causeStep).read(this.at, count, steps);
       for (let i = 0; i < count; i++) {
-        end += (gaps[i] as number) + (durations[i] as number);
-        leaf += leafSteps[i] as number;
+        passed.end += (gaps[i] as number) + (durations[i] as number);
+        passed.leaf += leafSteps[i] as number;
         const place = places[i] as number;
-        causes[place] = (causes[place] as number) + (steps[i] as number);
+        passed.causes[place] = (passed.causes[place] as number) + (steps[i] as number);
       }
-      this.endBefore[number + 1] = end;
-      this.leafBefore[number + 1] = leaf;
-      this.causeBefore.set(causes, (number + 1) * this.causes);
+      this.at += count;
     }
+    return passed;
   }
 }

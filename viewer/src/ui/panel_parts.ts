@@ -43,7 +43,7 @@ export function addGain(list: List, app: App, by: FreeBy, onPath: OnPath, what: 
   const free = element("span");
   const show = () => {
     const gain = gains.of(by, onPath);
-    free.textContent = gain ? `at most ${app.duration(gain.cycles)} less, replayed` : "…";
+    free.textContent = gain ? `at most ${app.duration(gain.cycles)} less, replayed` : gains.canReplay ? "…" : "not computed: a run of fewer frames tells";
   };
   gains.onNews.set("panel", show);
   gains.want(by, [onPath]);

@@ -3,6 +3,7 @@ import { leavesOnPath } from "../run/critical_path";
 import { executionsOf, executionsOfLeaf, tensorMovedBy } from "../run/executions";
 import { frameName, frameOf } from "../run/frames";
 import { laneName, lockText, trackName } from "../run/names";
+import { eachSlice } from "../run/repeat";
 import type { Run, SliceRef } from "../run/run";
 import { hadNothing, letGoBy, STALLS, waitParts } from "../run/stalls";
 import type { Track } from "../run/track";
@@ -110,14 +111,14 @@ export function lockPanel(words: Words, lock: number): Node[] {
     if (track !== undefined && run.tracks[track]?.size) list.add(role, words.link(trackName(run, run.tracks[track]), { kind: "engine", track }));
   }
   const waits = waitsFor(words, lock);
-  const nothing = waits.reduce((sum, { cycles, isIdle }) => sum + (isIdle ? cycles : 0), 0);
-  const total = waits.reduce((sum, { cycles }) => sum + cycles, -nothing);
+  const nothing = waits.reduce((sum, { cycles, times, isIdle }) => sum + (isIdle ? times * cycles : 0), 0);
+  const total = waits.reduce((sum, { cycles, times }) => sum + times * cycles, -nothing);
   list.add("waited for", `${words.app.duration(total)} in all, by all engines together`);
   if (nothing) list.add("nothing to send", `${words.app.duration(nothing)}: there was no output yet, which holds up nobody`);
   const parts: Node[] = [element("h2", { textContent: `Lock ${run.locks.index[lock]}` }), list.root];
   if (!total && !nothing) return [...parts, words.faint("Nobody ever waited for it.")];
-  const items = together(run, waits.filter(({ cycles, isIdle }) => cycles > 0 && isIdle === !total)).slice(0, LONGEST).map(({ at, cycles, start, engines }) => {
-    const others = engines > 1 ? ` and ${engines - 1} more` : "";
+  const items = together(run, waits.filter(({ cycles, isIdle }) => cycles > 0 && isIdle === !total)).slice(0, LONGEST).map(({ at, cycles, times, start, engines }) => {
+    const others = `${engines > 1 ? ` and ${engines - 1} more` : ""}${times > 1 ? `, and likewise in the ${times - 1} frames after this one` : ""}`;
     return element("li", {}, words.link(`${count(cycles)} cycles at ${count(start)}: ${trackName(run, run.tracks[at.track] as Track)}${others}`, { kind: "slice", ...at }));
   });
   return [...parts, element("h3", { textContent: "Longest waits for it" }), element("ol", {}, ...items)];
@@ -138,13 +139,17 @@ function together(run: Run, waits: readonly Waited[]): (Waited & { start: number
 interface Waited {
   at: SliceRef;
   cycles: number;
+  times: number; // in frames that are alike
   isIdle: boolean;
 }
 
 /** Of all engines that waited for it: the one that acquires it, and those at the other ends of its transfers. */
 function waitsFor({ app }: Words, lock: number): Waited[] {
   const waits: Waited[] = [];
-  for (const track of app.run.tracks) for (let i = 0; i < track.size; i++) if (track.lock(i) === lock) waits.push({ at: { track: track.index, index: i }, cycles: track.start(i) - track.ready(i), isIdle: hadNothing(app.run, track, i) });
+  for (const track of app.run.tracks)
+    eachSlice(app.run, track, (i, times) => {
+      if (track.lock(i) === lock) waits.push({ at: { track: track.index, index: i }, cycles: track.start(i) - track.ready(i), times, isIdle: hadNothing(app.run, track, i) });
+    });
   return waits.sort((a, b) => b.cycles - a.cycles);
 }
 
@@ -170,7 +175,7 @@ export function enginePanel(words: Words, index: number): Node[] | null {
   if (!track.size) return [title, words.faint("It has nothing to do in this run.")];
   const list = new List();
   let moved = 0;
-  for (let i = 0; i < track.size; i++) moved += run.bytesOf(track, i);
+  eachSlice(run, track, (i, times) => void (moved += times * run.bytesOf(track, i)));
   list.add("slices", words.link(`${count(track.size)}: the first`, { kind: "slice", track: index, index: 0 }));
   list.add("works", `from ${count(track.start(0))} to ${count(track.end(track.size - 1))}`);
   if (moved) list.add("moved", bytes(moved));

@@ -3,6 +3,7 @@ import { frameName } from "../run/frames";
 import { groupName, rowsText, stepsOf } from "../run/groups";
 import { memtilesOf } from "../run/memtiles";
 import { layerName, lockName, lockText, tensorName, trackName } from "../run/names";
+import { eachSlice } from "../run/repeat";
 import type { Run } from "../run/run";
 import { spillsOf } from "../run/spills";
 import { hadNothing } from "../run/stalls";
@@ -155,14 +156,14 @@ const waitsOfLocks = new WeakMap<Run, Float64Array>();
 
 /** Cycles that its engines waited for each lock, all together; not while they had nothing to send. */
 export function lockWaits(run: Run): Float64Array {
-  let waits = waitsOfLocks.get(run);
+  const waits = waitsOfLocks.get(run);
   if (waits) return waits;
-  waits = new Float64Array(run.locks.count);
+  const own = new Float64Array(run.locks.count);
   for (const track of run.tracks)
-    for (let i = 0; i < track.size; i++) {
+    eachSlice(run, track, (i, times) => {
       const lock = track.lock(i);
-      if (lock >= 0 && !hadNothing(run, track, i)) waits[lock] = (waits[lock] ?? 0) + track.start(i) - track.ready(i);
-    }
-  waitsOfLocks.set(run, waits);
-  return waits;
+      if (lock >= 0 && !hadNothing(run, track, i)) own[lock] = (own[lock] ?? 0) + times * (track.start(i) - track.ready(i));
+    });
+  waitsOfLocks.set(run, own);
+  return own;
 }

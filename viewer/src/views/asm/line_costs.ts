@@ -2,6 +2,7 @@
 // run's critical path it is. An engine that had nothing to send yet held up nobody, and the sequencer waits for what other lines do:
 // those are no waits here.
 import { leavesOnPath } from "../../run/critical_path";
+import { eachSlice } from "../../run/repeat";
 import type { Run, SliceRef } from "../../run/run";
 import { hadNothing } from "../../run/stalls";
 import type { Track } from "../../run/track";
@@ -67,16 +68,16 @@ function countTrack(run: Run, track: Track, { slices, busy, wait, tracks, lines 
   const lineOf = run.instructions.line;
   const own = new Set<number>();
   let last = -1;
-  for (let i = 0; i < track.size; i++) {
+  eachSlice(run, track, (i, times) => {
     const line = lineOf[track.leaf(i)] ?? -1;
-    if (!(line >= 0 && line < slices.length)) continue;
+    if (!(line >= 0 && line < slices.length)) return;
     const start = track.start(i);
-    slices[line] = (slices[line] as number) + 1;
-    busy[line] = (busy[line] as number) + track.end(i) - start;
-    if (track.engine !== "sequencer" && !hadNothing(run, track, i)) wait[line] = (wait[line] as number) + start - track.ready(i);
+    slices[line] = (slices[line] as number) + times;
+    busy[line] = (busy[line] as number) + times * (track.end(i) - start);
+    if (track.engine !== "sequencer" && !hadNothing(run, track, i)) wait[line] = (wait[line] as number) + times * (start - track.ready(i));
     if (line !== last) own.add(line);
     last = line;
-  }
+  });
   lines[track.index] = [...own];
   for (const line of own) {
     const known = tracks.get(line);

@@ -27,7 +27,7 @@ export class Known {
     let known = shares.get(by);
     if (!known) shares.set(by, (known = sharesOf(run, path, by)));
     const gains = gainsOf(run);
-    return known.map((share) => ({ ...share, name: groupName(run, by, share.group), gain: by === "lock" || share.group < 0 ? undefined : gains.of(by, share) }));
+    return known.map((share) => ({ ...share, name: groupName(run, by, share.group), gain: by === "lock" || share.group < 0 ? undefined : (gains.of(by, share) ?? (gains.canReplay ? null : undefined)) }));
   }
 
   /** The group that `text` names alone, with its part of the strip. */

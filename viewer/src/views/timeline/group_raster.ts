@@ -1,7 +1,7 @@
 // A group that is shut as pixels: a line for each resource that its members work for, the stronger the more of them are busy.
 import type { Run, Stretch } from "../../run/run";
 import type { Track } from "../../run/track";
-import { type Level, levelFor, NOTHING } from "./levels";
+import { type Level, levelFor, NOTHING, placeOf } from "./levels";
 import { type Palette, SHADES } from "./raster";
 
 /** The tracks that work for each resource, in the order of Run.instructions.resources. An engine that does several goes by its first slice. */
@@ -52,15 +52,19 @@ export class GroupRaster {
   }
 }
 
-function addBins(sums: Float32Array, { share, busy, width }: Level, window: Stretch, cycles: number): void {
-  const last = share.length - 1;
+function addBins(sums: Float32Array, level: Level, window: Stretch, cycles: number): void {
+  const { share, busy, width, bins } = level;
+  const last = bins - 1;
   for (let x = 0; x < sums.length; x++) {
     const cycle = window.from + x * cycles;
-    const from = Math.max(0, Math.floor(cycle / width));
-    const to = Math.min(last, Math.floor((cycle + cycles * 0.999) / width));
+    const from = Math.max(0, Math.floor((cycle - level.from) / width));
+    const to = Math.min(last, Math.floor((cycle + cycles * 0.999 - level.from) / width));
     if (cycle + cycles <= 0 || from > to) continue;
     let sum = 0;
-    for (let b = from; b <= to; b++) if (busy[b] !== NOTHING) sum += share[b] as number;
+    for (let bin = from; bin <= to; bin++) {
+      const b = placeOf(level, bin);
+      if (busy[b] !== NOTHING) sum += share[b] as number;
+    }
     sums[x] = (sums[x] as number) + sum / (to - from + 1) / 255;
   }
 }

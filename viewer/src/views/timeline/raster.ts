@@ -4,7 +4,7 @@ import { bandOfSlices } from "../../run/frames";
 import type { Run, Stretch } from "../../run/run";
 import { NO_OUTPUT, piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
-import { type Level, levelFor, NOTHING } from "./levels";
+import { bandOfBin, type Level, levelFor, NOTHING, placeOf } from "./levels";
 
 export const SHADES = 32;
 const NOTHING_TO_DO = 0.16; // of a colour: engines that hold up nobody are hardly seen
@@ -63,11 +63,11 @@ export class LaneRaster {
   private fillBins(level: Level, window: Stretch, cycles: number, bright: Bright): void {
     const { high, low, palette, width } = this;
     const { share, busy, stall } = level;
-    const last = share.length - 1;
+    const last = level.bins - 1;
     for (let x = 0; x < width; x++) {
       const cycle = window.from + x * cycles;
-      const from = Math.max(0, Math.floor(cycle / level.width));
-      const to = Math.min(last, Math.floor((cycle + cycles * 0.999) / level.width));
+      const from = Math.max(0, Math.floor((cycle - level.from) / level.width));
+      const to = Math.min(last, Math.floor((cycle + cycles * 0.999 - level.from) / level.width));
       if (cycle + cycles <= 0 || from > to) continue;
       let sum = 0;
       let most = -1;
@@ -75,13 +75,14 @@ export class LaneRaster {
       let kind = NOTHING;
       let waits = NOTHING;
       let of = -1;
-      for (let b = from; b <= to; b++) {
+      for (let bin = from; bin <= to; bin++) {
+        const b = placeOf(level, bin);
         const s = share[b] as number;
         sum += s;
         if (s > most && busy[b] !== NOTHING) {
           most = s;
           kind = busy[b] as number;
-          of = level.band[b] as number;
+          of = bin;
         }
         if (s < least && stall[b] !== NOTHING) {
           least = s;
@@ -89,7 +90,7 @@ export class LaneRaster {
         }
       }
       const shade = Math.ceil((sum / (to - from + 1) / 255) * SHADES);
-      const colours = !bright || bright[of] ? palette.busy : palette.dim;
+      const colours = !bright || bright[bandOfBin(level, of)] ? palette.busy : palette.dim;
       if (kind !== NOTHING) high[x] = low[x] = (colours[kind] as Uint32Array)[shade] as number;
       if (waits !== NOTHING && shade < SHADES * 0.8) low[x] = palette.stall[waits] as number;
     }
