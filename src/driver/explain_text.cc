@@ -279,6 +279,30 @@ std::string alternativesText(const ExplainedLayer& layer) {
                       (layer.steps > 1 ? ", for the first of its steps" : ""));
 }
 
+void writeKeys(JsonWriter& json, const std::vector<RaisedKeys>& keys, Cycles cycles) {
+  json.beginArray();
+  for (const RaisedKeys& raised : keys) {
+    json.beginObject();
+    json.key("raised").beginArray();
+    for (const RaisedKey& key : raised.keys)
+      json.beginObject()
+          .key("key")
+          .value(key.key)
+          .key("from")
+          .value(key.from)
+          .key("to")
+          .value(key.to)
+          .endObject();
+    json.endArray();
+    json.key("cycles").value(raised.cycles.raw());
+    json.key("gainCycles").value((cycles - raised.cycles).raw());
+    json.key("heldBy").beginArray();
+    for (const std::string& key : raised.heldBy) json.value(key);
+    json.endArray().endObject();
+  }
+  json.endArray();
+}
+
 }  // namespace
 
 std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>& keys) {
@@ -332,27 +356,15 @@ std::string explanationJson(const Explanation& e, const std::vector<RaisedKeys>&
   JsonWriter json(2);
   json.beginObject();
   writeExplanation(json, e);
-  json.key("keys").beginArray();
-  for (const RaisedKeys& raised : keys) {
-    json.beginObject();
-    json.key("raised").beginArray();
-    for (const RaisedKey& key : raised.keys)
-      json.beginObject()
-          .key("key")
-          .value(key.key)
-          .key("from")
-          .value(key.from)
-          .key("to")
-          .value(key.to)
-          .endObject();
-    json.endArray();
-    json.key("cycles").value(raised.cycles.raw());
-    json.key("gainCycles").value((e.cycles - raised.cycles).raw());
-    json.key("heldBy").beginArray();
-    for (const std::string& key : raised.heldBy) json.value(key);
-    json.endArray().endObject();
-  }
-  json.endArray().endObject();
+  json.key("keys");
+  writeKeys(json, keys, e.cycles);
+  json.endObject();
+  return json.take() + "\n";
+}
+
+std::string raisedKeysJson(const std::vector<RaisedKeys>& keys, Cycles cycles) {
+  JsonWriter json(2);
+  writeKeys(json, keys, cycles);
   return json.take() + "\n";
 }
 

@@ -17,4 +17,7 @@ std::string explanationText(const Explanation& explanation, const ExplainedLayer
 std::string explanationJson(const Explanation& explanation, const std::vector<RaisedKeys>& keys);
 std::string explanationJson(const Explanation& explanation, const ExplainedLayer& layer);
 
+// Entry `keys` of that object, alone. `cycles`: of the run as it is.
+std::string raisedKeysJson(const std::vector<RaisedKeys>& keys, Cycles cycles);
+
 }  // namespace heddle

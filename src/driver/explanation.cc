@@ -139,16 +139,19 @@ class LayerExplainer {
 
   // ---- bytes ------------------------------------------------------------------------------------
 
-  static void add(std::vector<ExplainedBytes>& all, const std::string& what, Bytes moved,
-                  Bytes needed, std::vector<std::string> why) {
-    if (moved.raw() > 0 || needed.raw() > 0) all.push_back({what, moved, needed, std::move(why)});
+  // `moved` in all frames, `needed` in each.
+  void add(std::vector<ExplainedBytes>& all, const std::string& what, Bytes moved, Bytes needed,
+           std::vector<std::string> why) const {
+    if (moved.raw() > 0 || needed.raw() > 0)
+      all.push_back({what, moved, needed * run_.report->frames, std::move(why)});
   }
 
-  // What is left when the repeats are taken out.
-  static void addRest(std::vector<std::string>& why, Bytes moved, double expected,
-                      const std::string& more, const std::string& less) {
+  // What is left when the repeats are taken out. `moved` in all frames, `expected` in each.
+  void addRest(std::vector<std::string>& why, Bytes moved, double expected, const std::string& more,
+               const std::string& less) const {
     if (expected <= 0) return;
-    const double rest = static_cast<double>(moved.raw()) / expected - 1;
+    const auto frames = static_cast<double>(run_.report->frames);
+    const double rest = static_cast<double>(moved.raw()) / (frames * expected) - 1;
     if (rest > kExplained) why.push_back(partMore(rest) + ": " + more);
     if (rest < -kExplained) why.push_back(partMore(rest) + ": " + less);
   }

@@ -43,12 +43,12 @@ std::string base64(const std::string& bytes) {
 
 }  // namespace
 
-std::string pageWithData(std::string_view page, std::string_view place, std::string_view css_class,
-                         const std::vector<std::string_view>& texts) {
+std::string pageWithData(std::string_view page, std::string_view place,
+                         const std::vector<PageData>& data) {
   const std::size_t at = page.find(place);
   HEDDLE_CHECK(at != std::string_view::npos) << "the page of viewer/ has no " << place;
   std::string out(page.substr(0, at));
-  for (const std::string_view text : texts) {
+  for (const auto& [css_class, text] : data) {
     out += "<script type=\"application/octet-stream\" class=\"";
     out += css_class;
     out += "\">" + base64(gzip(text)) + "</script>\n";

@@ -10,9 +10,13 @@ namespace heddle {
 extern const std::string_view kTimelinePage;  // @TIMELINES@
 extern const std::string_view kSweepPage;     // @SWEEP@
 
-// `page` with the texts at `place`, each in a script element of that class that nothing runs: gzip
+struct PageData {
+  std::string_view css_class, text;
+};
+
+// `page` with the texts at `place`, each in a script element of its class that nothing runs: gzip
 // in base64, which is small and holds no character that markup could be made of.
-std::string pageWithData(std::string_view page, std::string_view place, std::string_view css_class,
-                         const std::vector<std::string_view>& texts);
+std::string pageWithData(std::string_view page, std::string_view place,
+                         const std::vector<PageData>& data);
 
 }  // namespace heddle

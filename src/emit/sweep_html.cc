@@ -5,7 +5,7 @@
 namespace heddle {
 
 std::string sweepHtml(std::string_view document) {
-  return pageWithData(kSweepPage, "@SWEEP@", "sweep", {document});
+  return pageWithData(kSweepPage, "@SWEEP@", {{"sweep", document}});
 }
 
 }  // namespace heddle

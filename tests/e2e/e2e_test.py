@@ -5,7 +5,9 @@
                                                                                   Terminal]
 """
 import argparse
+import base64
 import filecmp
+import gzip
 import json
 import os
 import pathlib
@@ -455,7 +457,17 @@ class CommandLine(Heddle):
         model, out = SOURCE / "models/tiny_cnn.onnx", self.folder / "out"
         self.compile(model, "2x2")
         written = (out / "timeline.html").read_bytes()
+        self.assertEqual(self.run_heddle("view", out / "timeline.json").stdout, f"{out}/timeline.html\n")
+        self.assertEqual((out / "timeline.html").read_bytes(), written)
+        # A whole folder can be run again: the page then says which keys of the device bind.
         self.assertEqual(self.run_heddle("view", out).stdout, f"{out}/timeline.html\n")
+        page = (out / "timeline.html").read_text()
+        self.assertEqual(page.count('class="keys"'), 1)
+        carried = re.search('class="keys">([^<]*)<', page)[1]
+        explained = json.loads(self.run_heddle("explain", out, "--json").stdout)
+        self.assertEqual(json.loads(gzip.decompress(base64.b64decode(carried))), explained["keys"])
+        (out / "program.asm").unlink()
+        self.run_heddle("view", out)
         self.assertEqual((out / "timeline.html").read_bytes(), written)
         both = self.folder / "both.html"
         self.run_heddle("view", out, out / "timeline.json", "-o", both)

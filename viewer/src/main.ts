@@ -3,7 +3,7 @@ import "./style.css"; // before the views' own
 import "./ui/grid.css";
 import { Page, type ViewMakers } from "./ui/page";
 import { start } from "./ui/start";
-import { refusal, type TimelineJson } from "./run/format";
+import { type RaisedKeysJson, refusal, type TimelineJson } from "./run/format";
 import { Run } from "./run/run";
 import { unpack } from "./run/unpack";
 import { AsmView } from "./views/asm/asm_view";
@@ -32,10 +32,12 @@ start("timeline", async (host) => {
   const runs: Run[] = [];
   for (const node of carried) {
     const json = await unpack((node.textContent ?? "").trim());
-    node.remove(); // its text is some megabytes
     const reason = refusal(json);
     if (reason) throw new Error(reason);
-    runs.push(new Run(json as TimelineJson));
+    const beside = node.nextElementSibling;
+    const keys = beside?.matches("script.keys") ? await unpack((beside.textContent ?? "").trim()) : null;
+    node.remove(); // its text is some megabytes
+    runs.push(new Run(json as TimelineJson, keys as RaisedKeysJson[] | null));
   }
   const page = new Page(runs, VIEWS, host);
   Object.assign(window, { heddle: page.app, heddlePage: page });

@@ -37,7 +37,9 @@ struct TimelineContext {
 std::string timelineJson(const Timeline& timeline, const TimelineContext& context);
 
 // One self-contained page that shows the texts of one or more timelineJson, several beside each
-// other. Names in them can run nothing.
-std::string timelineHtml(const std::vector<std::string>& jsons);
+// other. Names in them can run nothing. `keys`: of each, as far as known, what raising keys of its
+// device would gain, as in docs/explain.md; "" for nothing known.
+std::string timelineHtml(const std::vector<std::string>& jsons,
+                         const std::vector<std::string>& keys = {});
 
 }  // namespace heddle

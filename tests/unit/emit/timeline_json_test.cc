@@ -353,6 +353,17 @@ TEST(TimelinePage, CarriesItsDataSoThatNamesCannotBecomeMarkup) {
   EXPECT_EQ(page.substr(0, from), empty.substr(0, from));
 }
 
+TEST(TimelinePage, CarriesWhatIsKnownOfKeysBesideItsTimeline) {
+  const std::string page = timelineHtml({"{}", "[1]"}, {"", "[2]"});
+  const std::size_t first = page.find("class=\"timeline\">"),
+                    second = page.find("class=\"timeline\">", first + 1),
+                    keys = page.find("class=\"keys\">");
+  EXPECT_TRUE(first < second && second < keys && keys != std::string::npos);
+  EXPECT_EQ(page.find("class=\"keys\">", keys + 1), std::string::npos);
+  EXPECT_EQ(page, timelineHtml({"{}", "[1]"}, {"", "[2]"}));
+  EXPECT_EQ(timelineHtml({"{}"}), timelineHtml({"{}"}, {""}));
+}
+
 TEST(TimelinePage, ShowsNamesAsTextAndAsksForNothing) {
   const std::string page = timelineHtml({"{}"});
   for (const char* parsing : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",

@@ -144,6 +144,14 @@ export interface ExplainedGroupJson {
   tiledCycles: number | null;
 }
 
+/** Keys of the device, raised at the same time, and the run with them. */
+export interface RaisedKeysJson {
+  raised: { key: string; from: string; to: string }[];
+  cycles: number;
+  gainCycles: number;
+  heldBy: string[]; // keys that are as small, so that these alone gain nothing
+}
+
 export interface ExplanationJson {
   tiling: { taken: boolean; aloneCycles: number | null; tiledCycles: number | null; why: string; groups: ExplainedGroupJson[] } | null;
   layers: ExplainedLayerJson[];

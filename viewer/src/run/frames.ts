@@ -6,8 +6,8 @@ import type { Track } from "./track";
 /** "frame 2 of 8", counted from 1. */
 export const frameName = (run: Run, frame: number): string => `frame ${frame + 1} of ${run.frames.length}`;
 
-// The sequencer has some for the last frame only: the run's end.
-const slicesOfFrame = (run: Run, track: Track): number => (run.frames.length && track.engine !== "sequencer" ? Math.max(1, Math.floor(track.size / run.frames.length)) : 0);
+/** 0 in a run of one frame, and for the sequencer: that has some for the last frame only, the run's end. */
+export const slicesOfFrame = (run: Run, track: Track): number => (run.frames.length && track.engine !== "sequencer" ? Math.max(1, Math.floor(track.size / run.frames.length)) : 0);
 
 /** Of a slice; -1 where the run has one frame only, and for the sequencer, whose slices are not the same in each. */
 export function frameOf(run: Run, { track, index }: SliceRef): number {

@@ -1,6 +1,7 @@
 // Why a layer takes as long as it does: over which wires its bytes come, what was there early, and what more cores could save.
 import { criticalPath, pathCyclesBy } from "./critical_path";
 import { memtileOf } from "./feeds";
+import { slicesOfFrame } from "./frames";
 import { memtilesOf } from "./memtiles";
 import type { Layer, Run } from "./run";
 
@@ -12,14 +13,15 @@ export interface Route {
   bytes: number;
 }
 
-/** Over which wires the layer's inputs and weights go, and out of which memtiles. */
+/** Over which wires the layer's inputs and weights go, and out of which memtiles; bytes of one frame. */
 export function routesOf(run: Run, layer: Layer): Route[] {
   const routes = (["inputs", "weights"] as const).map((what): Route & { from: Set<number> } => ({ what, wires: [], memtiles: [], bytes: 0, from: new Set() }));
   const kinds = [run.instructions.resources.indexOf("input wire"), run.instructions.resources.indexOf("weights wire")];
   for (const track of run.tracks) {
     if (track.engine !== "wire") continue;
     const moved = [0, 0];
-    for (let i = track.firstAfter(layer.start); i < track.size && track.start(i) < layer.end; i++) {
+    const last = slicesOfFrame(run, track) || track.size;
+    for (let i = track.firstAfter(layer.start); i < last && track.start(i) < layer.end; i++) {
       const leaf = track.leaf(i);
       const kind = kinds.indexOf(run.instructions.resource[leaf] ?? -1);
       if (track.layer(i) !== layer.index || kind < 0) continue;
@@ -48,21 +50,38 @@ const prefetches = new WeakMap<Run, Prefetch[]>();
 export function prefetchOf(run: Run): readonly Prefetch[] {
   let known = prefetches.get(run);
   if (known) return known;
-  const began = run.layers.map(() => Infinity);
+  const began = beginnings(run);
   const found = (known = run.layers.map((): Prefetch => ({ read: 0, early: 0 })));
-  const each = (engine: string, act: (layer: number, track: Run["tracks"][number], i: number) => void) => {
-    for (const track of run.tracks) if (track.engine === engine) for (let i = 0; i < track.size; i++) act(track.layer(i), track, i);
-  };
-  each("core", (layer, track, i) => (began[layer] = Math.min(began[layer] ?? 0, track.start(i))));
-  each("ddrIn", (layer, track, i) => {
-    const of = found[layer];
-    const bytes = run.bytesOf(track, i);
-    if (!of) return;
-    of.read += bytes;
-    if (track.end(i) <= (began[layer] as number)) of.early += bytes;
-  });
+  for (const track of run.tracks) {
+    if (track.engine !== "ddrIn") continue;
+    const each = slicesOfFrame(run, track) || track.size;
+    for (let i = 0; i < track.size; i++) {
+      const layer = track.layer(i);
+      const of = found[layer];
+      if (!of) continue;
+      const bytes = run.bytesOf(track, i);
+      of.read += bytes;
+      if (track.end(i) <= (began[Math.floor(i / each)]?.[layer] ?? 0)) of.early += bytes;
+    }
+  }
   prefetches.set(run, known);
   return known;
+}
+
+/** By frame and layer: when its first core starts. */
+function beginnings(run: Run): number[][] {
+  const frames = Math.max(1, run.frames.length);
+  const began = Array.from({ length: frames }, () => run.layers.map(() => Infinity));
+  for (const track of run.tracks) {
+    if (track.engine !== "core") continue;
+    const each = slicesOfFrame(run, track) || track.size;
+    const first = new Map<number, number>(); // slice of each layer; the same in each frame
+    for (let i = 0; i < each; i++) if (!first.has(track.layer(i))) first.set(track.layer(i), i);
+    began.forEach((of, frame) => {
+      for (const [layer, i] of first) of[layer] = Math.min(of[layer] ?? 0, track.start(frame * each + i));
+    });
+  }
+  return began;
 }
 
 /** At most so many cycles less would the layer take with one more row of cores to share its computing, all else as it is. */

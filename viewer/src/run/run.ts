@@ -1,5 +1,5 @@
 // One run: everything that the page knows of it. Built from the file once; views only read it.
-import { type BlockJson, type DeviceJson, type ExplanationJson, type FrameJson, type GraphJson, type LayerJson, type ReportJson, type TimelineJson, refusal } from "./format";
+import { type BlockJson, type DeviceJson, type ExplanationJson, type FrameJson, type GraphJson, type LayerJson, type RaisedKeysJson, type ReportJson, type TimelineJson, refusal } from "./format";
 import { bandsOf, type Band, groupsOf, type Group } from "./groups";
 import { findRepeat, type Repeat } from "./repeat";
 import { Rolled, unrolled, unrolledWide } from "./rolled";
@@ -78,7 +78,8 @@ export class Run {
   readonly asm: string[];
   private leavesOfLine: Map<number, number[]> | undefined;
 
-  constructor(json: TimelineJson) {
+  /** `keys`: what keys of the device that are raised would gain; null where nobody found out. */
+  constructor(json: TimelineJson, readonly keys: readonly RaisedKeysJson[] | null = null) {
     const reason = refusal(json);
     if (reason) throw new Error(reason);
     this.model = json.model;

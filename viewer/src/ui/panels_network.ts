@@ -24,7 +24,9 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   if (!layer) return null;
   const list = new List();
   list.add("operator", layer.op);
+  const frames = run.frames.length;
   list.add("takes", `${app.duration(layer.cycles)}, ${percent(layer.cycles / run.makespan)} of the run`);
+  if (frames) list.add("counted", `in all ${frames} frames together, as all that follows; ${app.duration(layer.cycles / frames)} in one on average`);
   list.add("runs", `from ${count(layer.start)} to ${count(layer.end)}`);
   list.add("bound by", layer.boundBy ?? "nothing");
   list.add("efficiency", `${percent(layer.efficiency)}${(layer.efficiency ?? 0) > 1 ? `: ${wayPastBound(run, layer)}` : ""}`);
@@ -42,7 +44,7 @@ export function layerPanel(words: Words, index: number): Node[] | null {
 
 /** The bound is a yardstick, not a wall: it takes each layer alone, and all of its inputs as read. */
 function wayPastBound(run: Run, layer: Layer): string {
-  const skips = Number(layer.inputsToCoresBytes ?? 0) < inputBytesOf(run, layer);
+  const skips = Number(layer.inputsToCoresBytes ?? 0) < Math.max(1, run.frames.length) * inputBytesOf(run, layer);
   return skips ? "the bound counts inputs that the layer skips" : "it overlaps its neighbours or uses the wires in another way than the bound";
 }
 
@@ -78,6 +80,7 @@ function bytesOf(words: Words, layer: Layer): HTMLElement {
   const { run } = words.app;
   const list = new List();
   const operator = run.graph.operators[layer.index];
+  const frames = Math.max(1, run.frames.length);
   const moved = (name: string, amount: number, needed: number, reason: string) => {
     if (!amount && !needed) return;
     const times = needed ? amount / needed : 0;
@@ -85,13 +88,13 @@ function bytesOf(words: Words, layer: Layer): HTMLElement {
   };
   const inputs = operator?.inputs ?? [];
   moved("weights", Number(layer["weightsToCoresBytes"] ?? 0), layer.weightBytes, reasonFor(run, layer, "weights"));
-  moved("inputs", Number(layer["inputsToCoresBytes"] ?? 0), inputBytesOf(run, layer), reasonFor(run, layer, "inputs"));
-  moved("output", layer.coreToMemtileBytes, operator ? sizeOf(run, operator.output) : 0, "");
+  moved("inputs", Number(layer["inputsToCoresBytes"] ?? 0), frames * inputBytesOf(run, layer), reasonFor(run, layer, "inputs"));
+  moved("output", layer.coreToMemtileBytes, operator ? frames * sizeOf(run, operator.output) : 0, "");
   if (layer.ddrReadBytes || layer.ddrWriteBytes) list.add("DDR", `${bytes(layer.ddrReadBytes)} read, ${bytes(layer.ddrWriteBytes)} written`);
   const { read, early } = prefetchOf(run)[layer.index] ?? { read: 0, early: 0 };
-  if (read) list.add("prefetched", `${bytes(early)} (${percent(early / read)}) came before its first core started, ${bytes(read - early)} later`);
+  if (read) list.add("prefetched", `${bytes(early)} (${percent(early / read)}) came before its first core started${frames > 1 ? " on their frame" : ""}, ${bytes(read - early)} later`);
   for (const { what, wires, memtiles, bytes: amount } of routesOf(run, layer)) {
-    list.add(`${what} by`, `${wires.join(", ")}${memtiles.length ? ` from memtile ${memtiles.join(", ")}` : ""}: ${bytes(amount)}`);
+    list.add(`${what} by`, `${wires.join(", ")}${memtiles.length ? ` from memtile ${memtiles.join(", ")}` : ""}: ${bytes(frames * amount)}`);
   }
   const spilled = spilledTensors(run);
   for (const tensor of inputs) list.add("input", element("span", {}, words.tensor(tensor), spilled.has(tensor) ? " ⇅ from DDR" : ""));

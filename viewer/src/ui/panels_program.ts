@@ -90,7 +90,7 @@ export function instructionPanel(words: Words, leaf: number): Node[] {
   else if (moved && /\brecord\[/.test(run.textOf(leaf))) list.add("moves", "weights");
   if (moved) list.add("bytes", amounts(moved, ran.slices, run.instructions.bytes[leaf] ?? 0, bytes));
   if (done) list.add("does", amounts(done, ran.slices, run.instructions.macs[leaf] ?? 0, macs));
-  list.add("ran", `${count(ran.slices)} ${ran.slices === 1 ? "time" : "times"}${ran.slices ? `, from ${count(ran.from)} to ${count(ran.to)}` : ""}`);
+  list.add("ran", `${count(ran.slices)} ${ran.slices === 1 ? "time" : "times"}${ran.slices ? `${run.frames.length ? ` in all ${run.frames.length} frames` : ""}, from ${count(ran.from)} to ${count(ran.to)}` : ""}`);
   if (ran.tracks.length) list.add("on", words.engines(ran.tracks));
   const onPath = leavesOnPath(run)[leaf] ?? 0;
   if (ran.slices) addGain(list, app, "instruction", { group: leaf, cycles: onPath }, `are this line, ${percent(onPath / run.makespan)} of the run`);

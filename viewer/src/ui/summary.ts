@@ -3,6 +3,7 @@ import { css, resourceColour, stallColour } from "../paint/theme";
 import { frameName } from "../run/frames";
 import { waitsOf } from "../run/layer_waits";
 import { resourcesOnPath } from "../run/resources_on_path";
+import { gainingKeys } from "../run/raised_keys";
 import type { Layer, Run } from "../run/run";
 import { tensorName } from "../run/names";
 import { groupName } from "../run/groups";
@@ -16,6 +17,8 @@ import type { ViewId } from "./state";
 
 const LAYERS = 6; // of the largest
 const SPILLS = 6; // of the costliest
+const FRAMES = 12; // that have a link of their own
+const KEYS = 4; // that gain most
 const LEAST_SHARE = 0.005; // of the run, for a resource to be named
 
 export function summary(app: App): Node[] {
@@ -44,15 +47,20 @@ function verdict(app: App): HTMLElement {
   return text;
 }
 
-/** One link an inference; none of a run of one. */
+/** A link for each inference, or for the first ones and the last; none of a run of one. */
 function framesOf(app: App): HTMLElement[] {
   const words = new Words(app);
-  const links = app.run.frames.map((_, frame) => {
+  const all = app.run.frames.map((_, frame) => frame);
+  const shown = all.length > FRAMES ? [...all.slice(0, FRAMES - 1), all.length - 1] : all;
+  const links = shown.map((frame) => {
     const link = words.link(String(frame + 1), { kind: "frame", frame });
     link.title = `${frameName(app.run, frame)}: its panel, its steps above the timeline; F goes to it`;
     return link;
   });
-  return links.length ? [element("p", { id: "frames" }, "Frames ", ...links.flatMap((link) => [link, " "]))] : [];
+  if (!links.length) return [];
+  const nodes = links.flatMap((link, k): (Node | string)[] => [...(k === FRAMES - 1 && all.length > FRAMES ? ["… "] : []), link, " "]);
+  if (all.length > FRAMES) nodes.push(element("span", { className: "faint", textContent: "(/ finds the others: frame 100)" }));
+  return [element("p", { id: "frames" }, "Frames ", ...nodes)];
 }
 
 function heading(app: App, text: string, view: ViewId): HTMLElement {
@@ -72,12 +80,25 @@ function resources(app: App): HTMLElement {
     return shown;
   });
   const head = element("tr", {}, element("th", { scope: "col", textContent: "resource" }), element("th", { scope: "col", colSpan: 2, textContent: "of the run" }), element("th", { scope: "col", textContent: "if free", title: "How much shorter the run would be" }));
-  return element("div", {}, element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows)), keys(run));
+  return element("div", {}, element("table", { className: "figures-table" }, element("thead", {}, head), element("tbody", {}, ...rows)), keys(app));
 }
 
-/** To find them the program runs again for each key, which the page cannot do. */
-function keys(run: Run): HTMLElement {
-  return element("p", { className: "faint" }, "Which keys of the device hold it back, and what doubling each would gain: ", element("code", { textContent: "heddle explain FOLDER" }), `, with the folder of ${run.model} on ${run.device.rows}x${run.device.columns}.`);
+/** Which keys of the device hold the run back. To find them the program runs again for each, which the page cannot do. */
+function keys(app: App): HTMLElement {
+  const { run } = app;
+  if (!run.keys) {
+    const command = run.frames.length ? "heddle explain FOLDER" : "heddle view FOLDER";
+    const says = run.frames.length ? " says, with the folder of this run." : ` writes this page with them, with the folder of ${run.model} on ${run.device.rows}x${run.device.columns}.`;
+    return element("p", { className: "faint" }, "Which keys of the device hold it back, and what doubling each would gain: ", element("code", { textContent: command }), says);
+  }
+  const gaining = gainingKeys(run.keys, run.makespan).slice(0, KEYS);
+  if (!gaining.length) return element("p", { className: "faint", textContent: "No key of the device gains anything where it is doubled." });
+  const list = element("dl", { id: "keys" });
+  for (const { names, change, cycles, gain, isTogether } of gaining) {
+    const title = `${change}: ${app.duration(cycles)}, the same program run again${isTogether ? "; either alone gains nothing" : ""}`;
+    list.append(element("dt", { textContent: percent(gain), title }), element("dd", { textContent: names, title }));
+  }
+  return element("div", {}, element("p", { className: "faint", textContent: "Doubled (a time: halved), these keys of the device make it shorter by:" }), list);
 }
 
 /** As the report counts them: followed back through the chain of their causes. */

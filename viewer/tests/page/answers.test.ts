@@ -81,6 +81,19 @@ describe("of one run", () => {
     expect(await opened.page.evaluate(() => window.heddle.store.state.view)).toBe("path");
   });
 
+  it("which keys of the device hold it back: the command that finds out, or what it found", async () => {
+    await press("Escape");
+    expect(await said()).toContain("Which keys of the device hold it back, and what doubling each would gain: heddle view FOLDER writes this page with them");
+    const { page, faults } = await open(pageOf("with-keys"), "#view=timeline&lower=none");
+    const { keys, cycles } = JSON.parse(readFileSync(join(PAGES, "keys.json"), "utf8")) as { cycles: number; keys: { raised: { key: string }[]; gainCycles: number }[] };
+    const gaining = keys.filter(({ gainCycles }) => gainCycles >= 0.0005 * cycles).slice(0, 4);
+    expect(gaining.length).toBeGreaterThan(0);
+    expect(await page.locator("#keys dd").allInnerTexts()).toEqual(gaining.map(({ raised }) => raised.map(({ key }) => key).join(" and ")));
+    expect((await page.locator("#keys dt").allInnerTexts()).map(parseFloat)[0]).toBeCloseTo((100 * gaining[0]!.gainCycles) / cycles, 1);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
   it("where memory peaks: Memory, M, and the blocks that lie there", async () => {
     await press("3", "m");
     expect(await opened.page.innerText("#details h2")).toMatch(/^Memtile \d$/);

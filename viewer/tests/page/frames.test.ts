@@ -1,10 +1,67 @@
 // Runs of several inferences: each is named, found, selected and zoomed to, and the figures are those of the report.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { addressed, close, open, pageOf, reportOf, settle, useBrowser } from "./tab";
+import { addressed, close, open, pageOf, PAGES, reportOf, settle, useBrowser } from "./tab";
 
 useBrowser();
 
 describe("frames", () => {
+  it("count together in the figures of a layer and of a line, and the page says so", async () => {
+    const report = reportOf("frames");
+    const { page, faults } = await open(pageOf("frames"), "#view=layers&lower=none");
+    const said = async () => (await page.innerText("#details")).replace(/\s+/g, " ");
+    expect(await page.innerText(".view-layers")).toContain(`${report.layers.length} layers, 3 frames together`);
+    const of = report.layers.findIndex(({ weightBytes, cycles }) => weightBytes > 0 && cycles > 0);
+    const layer = report.layers[of]!;
+    await page.evaluate((layer) => window.heddle.select({ kind: "layer", layer }), of);
+    await settle(page);
+    expect(await said()).toContain(`counted in all 3 frames together, as all that follows; ${Math.round(layer.cycles / 3).toLocaleString("en")}`);
+    expect(await said()).toMatch(/came before its first core started on their frame/);
+    // What is needed is needed in each frame, so that nothing goes more often than in a run of one.
+    const bytes = JSON.parse(readFileSync(join(PAGES, "frames", "explain.json"), "utf8")) as { layers: { bytes: { what: string; movedBytes: number; neededBytes: number; why: string[] }[] }[] };
+    const alone = JSON.parse(readFileSync(join(PAGES, "dense", "explain.json"), "utf8")) as typeof bytes;
+    const three = (all: typeof bytes) => all.layers.map((layer) => layer.bytes.map((b) => ({ ...b, movedBytes: 3 * b.movedBytes, neededBytes: 3 * b.neededBytes })));
+    expect(bytes.layers.map((layer) => layer.bytes)).toEqual(three(alone));
+    const inputs = bytes.layers[of]!.bytes.find(({ what }) => what === "inputs over wires")!;
+    const text = await page.evaluate(() => [...document.querySelectorAll("#details dt")].find((term) => term.textContent === "inputs")?.nextElementSibling?.textContent ?? "");
+    const times = inputs.movedBytes / inputs.neededBytes;
+    expect(/([\d.]+) times/.exec(text)?.[1] ?? "").toBe(times >= 1.5 ? times.toFixed(1) : "");
+    const ran = await page.evaluate(() => {
+      const { run } = window.heddle;
+      const core = run.tracks.find(({ engine }) => engine === "core")!;
+      const leaf = core.leaf(0);
+      let times = 0;
+      for (const track of run.tracks) for (let i = 0; i < track.size; i++) times += Number(track.leaf(i) === leaf);
+      window.heddle.select({ kind: "instruction", leaf });
+      return times;
+    });
+    await settle(page);
+    expect(await said()).toContain(`ran ${ran.toLocaleString("en")} times in all 3 frames`);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("that are many have links for the first ones and the last", async () => {
+    const { page, faults } = await open(pageOf("many-frames"), "#view=timeline&lower=none");
+    expect((await page.innerText("#frames")).replace(/\s+/g, " ")).toBe("Frames 1 2 3 4 5 6 7 8 9 10 11 … 40 (/ finds the others: frame 100)");
+    await page.click('#frames button:has-text("40")');
+    await settle(page);
+    const last = reportOf("many-frames").frames![39]!;
+    expect((await page.innerText("#details")).replace(/\s+/g, " ")).toContain(`frame 40 of 40 runs from ${last.start.toLocaleString("en")} to ${last.end.toLocaleString("en")}`);
+    // Those that are alike are kept once; each is counted all the same.
+    const { times, bytes } = await page.evaluate(() => {
+      const { run } = window.heddle;
+      let bytes = 0;
+      for (const track of run.tracks) if (track.engine === "ddrIn") for (let i = 0; i < track.size; i++) bytes += run.bytesOf(track, i);
+      return { times: run.repeat?.times ?? 0, bytes };
+    });
+    expect(times).toBeGreaterThan(30);
+    expect(bytes).toBe(reportOf("many-frames").traffic["ddrReadBytes"]);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
   it("stand in the summary with their time; a click selects one, F goes to it, the address brings it back", async () => {
     const report = reportOf("frames");
     const frames = report.frames!;

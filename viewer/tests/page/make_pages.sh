@@ -10,6 +10,7 @@ compile "$here/models/tiny_inception.onnx" 2x2 switched tiny-2x2
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --set memtile.memory=8KiB -q -o "$out/spilling"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --fuse conv1..b1_2:3 -q -o "$out/tiled"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 3 -q -o "$out/frames"
+"$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 40 -q -o "$out/many-frames"
 compile "$models/resnet50.onnx" 4x4 paper resnet50-4x4
 compile "$models/resnet50.onnx" 8x8 paper resnet50-8x8
 # The same network with two branches in the other order: its steps are not the layers one after another.
@@ -24,3 +25,7 @@ compile "$out/tiny_cnn-50.onnx" 2x2 paper sparse
 # A network layer by layer, and tiled.
 "$heddle" view "$out/dense" "$out/tiled" -q -o "$out/dense-tiled.html"
 "$heddle" compare "$out/dense" "$out/sparse" --json > "$out/dense-sparse.json"
+# The keys of the device that bind, in the page itself.
+cp -r "$out/dense" "$out/with-keys"
+"$heddle" view "$out/with-keys" -q
+"$heddle" explain "$out/with-keys" --json > "$out/keys.json"

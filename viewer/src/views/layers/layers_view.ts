@@ -162,7 +162,8 @@ export class LayersView extends View {
 
   private tallyText(): string {
     const { run } = this.app;
-    return this.layers.length === run.layers.length ? layersText(run.layers.length) : `${count(this.layers.length)} of ${layersText(run.layers.length)}`;
+    const frames = run.frames.length ? `, ${run.frames.length} frames together` : "";
+    return `${this.layers.length === run.layers.length ? "" : `${count(this.layers.length)} of `}${layersText(run.layers.length)}${frames}`;
   }
 
   private fit(): void {
