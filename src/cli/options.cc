@@ -202,7 +202,8 @@ void addDevice(CLI::App& command, Texts& t) {
 void addShape(CLI::App& command, Texts& t) {
   command
       .add_option("--shape", t.shapes,
-                  "sizes of an input that the model leaves open, e.g. input=1x3x224x224")
+                  "sizes of an input, in place of the model's or where it leaves them open, e.g. "
+                  "input=1x3x224x224")
       ->type_name("NAME=SIZES")
       ->allow_extra_args(false);
 }

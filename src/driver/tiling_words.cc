@@ -25,6 +25,13 @@ std::string partText(Cycles part, Cycles whole) {
   return percentText(static_cast<double>(std::abs(part.raw())) / static_cast<double>(whole.raw()));
 }
 
+Cycles inGroups(const TilingChoice& choice) {
+  Cycles cycles;
+  for (const TilingChoice::Group& group : choice.groups)
+    cycles += sumOf(choice.layers, group.first, group.last).value_or(Cycles());
+  return cycles;
+}
+
 std::string whyOf(const ExplainedTiling& tiling, const TilingChoice& choice) {
   if (choice.groups.empty())
     return "tensors spill, but no group of layers promises to be faster in tiles, or fits";
@@ -38,10 +45,11 @@ std::string whyOf(const ExplainedTiling& tiling, const TilingChoice& choice) {
                  "leaves them, and the closed form finds the run " +
                      part + " shorter"
                : "these groups were asked for; the closed form finds the run " + part + " longer";
-  return gain.raw() < 0
-             ? "tried, and the closed form finds the run " + part + " longer"
-             : "tried, and the closed form finds the run " + part + " shorter: less than the " +
-                   std::to_string(kTilingWorthwhile / 10) + " % that it may err";
+  return gain.raw() < 0 ? "tried, and the closed form finds the run " + part + " longer"
+                        : "tried, and the closed form finds the run " + part +
+                              " shorter: " + partText(gain, inGroups(choice)) +
+                              " of the time of these layers, of which it may err " +
+                              std::to_string(kTilingWorthwhile / 10) + " %";
 }
 
 ExplainedGroup groupOf(const Report& report, std::size_t first, std::size_t last,

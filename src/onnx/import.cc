@@ -126,13 +126,11 @@ class Importer {
             "choose one: --shape " + info.name() + "=1x3x224x224");
       return std::nullopt;
     }
-    bool fits = !type.has_shape() || chosen->second.size() == shape.size();
-    for (std::size_t i = 0; fits && i < shape.size(); ++i)
-      fits = shape[i] == -1 || shape[i] == chosen->second[i] || (i == 0 && chosen->second[i] == 1);
-    if (fits) return chosen->second;
+    // Other extents than the file's are welcome: all shapes behind are inferred from this one.
+    if (!type.has_shape() || chosen->second.size() == shape.size()) return chosen->second;
     fault("ONNX008", who, "the chosen shape does not fit",
           "chosen " + toText(chosen->second) + ", the file says " + declared,
-          "keep the extents that the file fixes; only a batch may become 1");
+          "give " + std::to_string(shape.size()) + " sizes");
     return std::nullopt;
   }
 
@@ -263,7 +261,9 @@ class Importer {
       poison(proto);
     } catch (const InferenceFault& found) {
       fault("ONNX009", who, "the node does not fit its inputs", found.what(),
-            "export the model again, or change this node");
+            options_.shapes.empty()
+                ? "export the model again, or change this node"
+                : "choose sizes with --shape that it can take, or change this node");
       poison(proto);
     }
   }

@@ -71,6 +71,15 @@ class StepCounter {
     return std::move(work_);
   }
 
+  std::vector<Bytes> recordBytesOfRoutes() {
+    std::vector<Bytes> bytes;
+    for (const Route& route : m_.weights) {
+      Bytes& sum = bytes.emplace_back();
+      forEachRecord(route, [&](N, Bytes size) { sum += size; });
+    }
+    return bytes;
+  }
+
   StepCounts finish(StepCounts started) {
     work_ = std::move(started);
     countOtherCores();
@@ -168,9 +177,10 @@ class StepCounter {
     }
   }
 
-  void countRecords(const Route& route) {
+  // Calls visit(number, bytes) for each record that comes by the route; returns their number.
+  template <class Visit>
+  N forEachRecord(const Route& route, const Visit& visit) {
     const CoreShare& any = shareAt(route.cores[0]);
-    const auto lanes = static_cast<N>(route.lanes.size());
     N key = -1, records = 0;
     for (const Iteration& i : nest_.iterations()) {
       if (nest_.recordKey(i) == key || m_.passBlocks(any, i.pass).empty()) continue;
@@ -178,16 +188,22 @@ class StepCounter {
               route.cores, [&](const CoreAt& core) { return sweeps_.hasCalls(shareAt(core), i); }))
         continue;
       key = nest_.recordKey(i);
-      const Bytes size(recordBytesOf(any, i));
-      const Lane& lane = route.lanes[static_cast<std::size_t>(records % lanes)];
-      ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
-      add(ddrRead(route, records, &ChannelWork::weights), size);
-      if (records < route.ddrTurns) add(ddrRead(route, records, &ChannelWork::firstWeights), size);
-      add(wire.weights, size);
-      if (records < lanes) add(wire.firstWeights, size);
-      ++records;
-      work_.record = std::max(work_.record, size);
+      visit(records++, Bytes(recordBytesOf(any, i)));
     }
+    return records;
+  }
+
+  void countRecords(const Route& route) {
+    const auto lanes = static_cast<N>(route.lanes.size());
+    const N records = forEachRecord(route, [&](N record, Bytes size) {
+      const Lane& lane = route.lanes[static_cast<std::size_t>(record % lanes)];
+      ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
+      add(ddrRead(route, record, &ChannelWork::weights), size);
+      if (record < route.ddrTurns) add(ddrRead(route, record, &ChannelWork::firstWeights), size);
+      add(wire.weights, size);
+      if (record < lanes) add(wire.firstWeights, size);
+      work_.record = std::max(work_.record, size);
+    });
     work_.records = std::max(work_.records, records);
   }
 
@@ -540,6 +556,12 @@ StepCounts WorkCounter::start(const Plan& plan, std::size_t step) const {
   const std::size_t layer = plan.schedule[step].layer.at();
   if (plan.layers[layer].inPlace()) return {};
   return StepCounter(graph_, plan, device_, step, kept_[layer]).start();
+}
+
+std::vector<Bytes> WorkCounter::recordBytes(const Plan& plan, std::size_t step) const {
+  const std::size_t layer = plan.schedule[step].layer.at();
+  if (plan.layers[layer].weights.empty()) return {};
+  return StepCounter(graph_, plan, device_, step, kept_[layer]).recordBytesOfRoutes();
 }
 
 StepCounts WorkCounter::finish(const Plan& plan, std::size_t step, StepCounts started) const {

@@ -7,11 +7,13 @@
 
 #include "choose.h"
 #include "finalists.h"
+#include "heddle/canon/limits.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/tiling/lives.h"
 #include "heddle/tiling/views.h"
 #include "mesh_cut.h"
+#include "share_memtiles.h"
 #include "thrift.h"
 #include "tile_groups.h"
 #include "wires.h"
@@ -26,6 +28,13 @@ constexpr std::int64_t kStagingWorthwhile = 10;
 
 // Of the memtiles' memory beside the weights, what a group's rows may take: shares to try.
 constexpr std::array<double, 3> kTiledShares{1.0, 0.8, 0.6};
+// How many proposals of groups are timed, with one staging.
+constexpr int kMostProposals = 4;
+// Cycles that a further step of a group is foretold to cost; where this promises too little, fewer,
+// and what a DDR channel takes for so many bytes.
+constexpr std::int64_t kStep = 2000, kBoldStep = 200, kBoldStepBytes = 512;
+// Cycles of a layer in a group that finds no place: more than any layer takes.
+constexpr std::int64_t kWithoutPlace = std::int64_t{1} << 40;
 // Where these rows find no place, in how many larger numbers of tiles they are tried.
 constexpr int kMoreTilings = 4;
 // Of the network's time, in thousandths: what a smaller staging has to gain where layers are tiled.
@@ -135,11 +144,12 @@ class MeshPlan {
     const bool wouldTile = !toTile.empty() && (best->spills || !given_.empty());
     std::optional<Tiled> tiled;
     if (wouldTile) tiled = tile(toTile, wires);
-    const bool isFaster = tiled && gains(tiled->timed, *best, kTilingWorthwhile);
+    const bool isFaster = tiled && isWorthwhile(*tiled, *best);
     const bool isTaken = tiled && (isFaster || !given_.empty());
     std::optional<TilingChoice> tiling;
     if (asked_ && wouldTile) tiling = tilingChoice(*best, tiled, isTaken);
     Timed& chosen = isTaken ? tiled->timed : *best;
+    shareWhereFaster(chosen);
     chosen.choices.tiling = std::move(tiling);
     return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
   }
@@ -201,9 +211,32 @@ class MeshPlan {
     return staged && !gains(best->timed, staged->timed, kTiledStagingWorthwhile) ? staged : best;
   }
 
+  void shareWhereFaster(Timed& timed) {
+    Plan shared = timed.plan;
+    shareMemtiles(whole_, count_, shared);
+    if (shared.layers == timed.plan.layers) return;
+    const Result<Allocation> placed = placeInMemory(graph_, shared, whole_);
+    if (!placed || !placed->withoutPlace.empty()) return;
+    setDdrChannels(graph_, placed->memory, whole_, shared);
+    const Cycles end = closedFormEnd(graph_, shared, placed->memory, whole_, count_);
+    if (end >= timed.end) return;
+    timed.plan = std::move(shared);
+    timed.end = end;
+  }
+
   // Whether `timed` ends before `other` by more than so many thousandths of that.
   static bool gains(const Timed& timed, const Timed& other, std::int64_t worthwhile) {
     return (other.end - timed.end).raw() * 1000 > other.end.raw() * worthwhile;
+  }
+
+  // The closed form errs by a part of what the layers take that were tiled.
+  bool isWorthwhile(const Tiled& tiled, const Timed& alone) {
+    const std::vector<Cycles> layers = cyclesOfLayers(alone.plan);
+    Cycles concerned;
+    for (const TileGroup& group : tiled.timed.groups)
+      for (std::size_t l = group.first; l < std::min(group.end, layers.size()); ++l)
+        concerned += layers[l];
+    return (alone.end - tiled.timed.end).raw() * 1000 > concerned.raw() * kTilingWorthwhile;
   }
 
   void tryGroups(const Base& base, const DataflowWires& wires, std::optional<Tiled>& best) {
@@ -212,23 +245,65 @@ class MeshPlan {
     if (!placed) return;
     const std::vector<StepTime> times =
         timesInClosedForm(graph_, plan, placed->memory, whole_, count_);
+    const std::vector<StepTime> roomy = timesWithRoom(base, times);
     std::vector<std::vector<TileGroup>> tried;
-    for (const double share : kTiledShares) {
-      std::vector<TileGroup> groups = given_.empty()
-                                          ? promisingGroups(graph_, whole_, plan, times, share)
-                                          : withTiles(graph_, whole_, plan, given_, share);
-      if (groups.empty() || std::ranges::find(tried, groups) != tried.end()) continue;
-      tried.push_back(groups);
-      keepFaster(base, std::move(groups), wires, best);
+    KnownGroups known;
+    const auto propose = [&]() -> std::vector<TileGroup> {
+      for (const double share : kTiledShares)
+        for (const bool bold : {false, true}) {
+          const Foretelling foretelling{times, bold ? roomy : times, stepCost(bold), share};
+          std::vector<TileGroup> groups =
+              given_.empty() ? promisingGroups(graph_, whole_, plan, foretelling, known)
+                             : withTiles(graph_, whole_, plan, given_, share);
+          if (!groups.empty() && std::ranges::find(tried, groups) == tried.end()) return groups;
+        }
+      return {};
+    };
+    for (int proposal = 0; proposal < kMostProposals; ++proposal) {
+      tried.push_back(propose());
+      if (tried.back().empty()) return;
+      learn(tried.back(), keepFaster(base, tried.back(), wires, best), known);
     }
   }
 
-  void keepFaster(const Base& base, std::vector<TileGroup> groups, const DataflowWires& wires,
-                  std::optional<Tiled>& best, std::int64_t worthwhile = 0) {
+  // Rows and a record on their way: as measured on VGG16, or no more than on MobileNet v2.
+  Cycles stepCost(bool bold) const {
+    return bold ? Cycles(kBoldStep) + ddrReadTime(Bytes(kBoldStepBytes), whole_) : Cycles(kStep);
+  }
+
+  // What layers would take if no tensor had to spill; `times`, with spills, where that can't be.
+  std::vector<StepTime> timesWithRoom(const Base& base, const std::vector<StepTime>& times) {
+    Device roomy = whole_;
+    roomy.memtile.memory = Bytes(kMaxTensorBytes);
+    Plan plan = base.timed.plan;
+    proposeFor(plan, {});
+    const Result<Allocation> placed = placeInMemory(graph_, plan, roomy);
+    if (!placed || !placed->withoutPlace.empty()) return times;
+    setDdrChannels(graph_, placed->memory, whole_, plan);
+    chooseMappings(graph_, whole_, placed->memory, base.finalists, cycles_, plan, nullptr);
+    return timesInClosedForm(graph_, plan, placed->memory, whole_, count_);
+  }
+
+  // What groups took is better known than foretold: the next proposal goes by it.
+  void learn(const std::vector<TileGroup>& proposed, const std::optional<Timed>& timed,
+             KnownGroups& known) {
+    const std::vector<Cycles> cycles = timed ? cyclesOfLayers(timed->plan) : std::vector<Cycles>();
+    for (const TileGroup& group : proposed) {
+      Cycles took;
+      for (std::size_t layer = group.first; layer < group.end; ++layer)
+        took += cycles.empty() ? Cycles(kWithoutPlace) : cycles[layer];
+      known[group] = took.raw();
+    }
+  }
+
+  // What became of the groups; none where they find no place.
+  std::optional<Timed> keepFaster(const Base& base, std::vector<TileGroup> groups,
+                                  const DataflowWires& wires, std::optional<Tiled>& best,
+                                  std::int64_t worthwhile = 0) {
     giveRoom(base.timed.plan, groups);
     std::optional<Timed> timed = inGroups(base, wires, groups);
-    if (timed && (!best || gains(*timed, best->timed, worthwhile)))
-      best = Tiled{std::move(*timed), &base};
+    if (timed && (!best || gains(*timed, best->timed, worthwhile))) best = Tiled{*timed, &base};
+    return timed;
   }
 
   // None where the device does not allow it.

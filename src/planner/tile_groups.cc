@@ -17,8 +17,6 @@ using N = std::int64_t;
 constexpr std::array<N, 20> kTiles{2,  3,  4,  5,  6,  7,  8,  10, 12, 14,
                                    16, 20, 24, 28, 32, 40, 48, 56, 64, 112};
 constexpr std::size_t kMostLayers = 24;  // of a group
-// Cycles that a further step costs before its first call: rows and a record on their way.
-constexpr N kStepCost = 2000;
 // What spills takes a DDR channel this many times as long as its bytes, shared out evenly, would:
 // channels have more or less of it, tiles read rows of their borders again, and the next layer
 // waits. As measured on VGG16.
@@ -152,15 +150,17 @@ struct LayerCost {
 class GroupSearch {
  public:
   GroupSearch(const CanonicalGraph& graph, const Device& device, const Plan& plan,
-              const std::vector<StepTime>& times, double share)
+              const Foretelling& foretelling)
       : graph_(graph),
         device_(device),
         plan_(plan),
         tiler_(graph, plan),
         uses_(graph.tensors.size()),
         room_(static_cast<N>(static_cast<double>(device.memtile.memory.raw() - plan.weightStaging) *
-                             share)) {
-    for (std::size_t s = 0; s < times.size(); ++s) costs_.push_back(costOf(s, times[s]));
+                             foretelling.share)),
+        stepCost_(foretelling.step.raw()) {
+    for (std::size_t s = 0; s < foretelling.alone.size(); ++s)
+      costs_.push_back(costOf(s, foretelling.alone[s], foretelling.inside[s]));
     for (const CanonicalTensor& tensor : graph.tensors)
       boxes_.push_back(evenBoxes(tensor.shape, device));
     for (std::size_t l = 0; l < graph.ops.size(); ++l) {
@@ -174,8 +174,9 @@ class GroupSearch {
   }
 
   // The cheapest way to go through the layers, alone or in groups.
-  std::vector<TileGroup> run() const {
+  std::vector<TileGroup> run(const KnownGroups& known) const {
     const std::size_t n = graph_.ops.size();
+    const double error = errorOf(known);
     std::vector<N> best(n + 1, INT64_MAX);
     std::vector<std::optional<TileGroup>> last(n + 1);
     best[0] = 0;
@@ -193,10 +194,15 @@ class GroupSearch {
           continue;
         const std::optional<N> tiles = fewestTiles(i, end);
         if (!tiles) break;  // a longer group keeps more
-        const N cost = best[i] + groupCost({i, end, *tiles});
+        const TileGroup group{i, end, *tiles};
+        const auto timed = known.find(group);
+        const N cost =
+            best[i] + (timed == known.end()
+                           ? static_cast<N>(static_cast<double>(groupCost(group)) * error)
+                           : timed->second);
         if (cost >= best[end]) continue;
         best[end] = cost;
-        last[end] = TileGroup{i, end, *tiles};
+        last[end] = group;
       }
     }
     std::vector<TileGroup> groups;
@@ -248,10 +254,10 @@ class GroupSearch {
     return shape.height * shape.width * blocksOf(shape) * kBlock;
   }
 
-  LayerCost costOf(std::size_t layer, const StepTime& time) const {
-    const auto busy = [&](Resource r) { return time.busy[static_cast<std::size_t>(r)].raw(); };
+  LayerCost costOf(std::size_t layer, const StepTime& alone, const StepTime& inside) const {
+    const auto busy = [&](Resource r) { return inside.busy[static_cast<std::size_t>(r)].raw(); };
     LayerCost cost;
-    cost.all = time.cycles.raw();
+    cost.all = alone.cycles.raw();
     for (const Resource r :
          {Resource::Compute, Resource::Output, Resource::WeightsWire, Resource::InputWire})
       cost.inside = std::max(cost.inside, busy(r));
@@ -273,6 +279,16 @@ class GroupSearch {
     return false;
   }
 
+  // How many times as long as foretold groups took; where they were faster, what is foretold holds.
+  double errorOf(const KnownGroups& known) const {
+    double took = 1, foretold = 1;
+    for (const auto& [group, cycles] : known) {
+      took += static_cast<double>(cycles);
+      foretold += static_cast<double>(groupCost(group));
+    }
+    return std::max(1.0, took / foretold);
+  }
+
   // Each layer waits for its busiest resource: what comes or goes by DDR seldom overlaps with
   // another layer's.
   N groupCost(const TileGroup& group) const {
@@ -283,7 +299,7 @@ class GroupSearch {
       const N rowsIn = readsFromBefore(group, l) ? kSpillCost * alone.spilledIn : 0;
       cost += std::max({alone.inside, alone.weights * group.tiles + rowsIn,
                         isReadBehind(group, l) ? kSpillCost * alone.out : 0}) +
-              kStepCost * group.tiles;
+              stepCost_ * group.tiles;
     }
     return cost;
   }
@@ -384,7 +400,7 @@ class GroupSearch {
     }
   };
   std::vector<Use> uses_;
-  N room_;
+  N room_, stepCost_;
   std::vector<LayerCost> costs_;
   std::vector<std::vector<PixelBox>> boxes_;  // per tensor: what each memtile keeps
 };
@@ -432,7 +448,8 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
 
 std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& device,
                                  const Plan& plan, std::vector<TileGroup> groups, double share) {
-  const GroupSearch search(graph, device, plan, {}, share);
+  const GroupSearch search(graph, device, plan,
+                           {.alone = {}, .inside = {}, .step = {}, .share = share});
   for (TileGroup& group : groups)
     if (group.tiles == 0)
       group.tiles = search.fewestTiles(group.first, group.end).value_or(kTiles.back());
@@ -482,9 +499,9 @@ std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
 }
 
 std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
-                                       const Plan& plan, const std::vector<StepTime>& times,
-                                       double share) {
-  return GroupSearch(graph, device, plan, times, share).run();
+                                       const Plan& plan, const Foretelling& foretelling,
+                                       const KnownGroups& known) {
+  return GroupSearch(graph, device, plan, foretelling).run(known);
 }
 
 }  // namespace heddle

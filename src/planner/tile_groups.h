@@ -9,6 +9,7 @@
 // computes them to the last that reads them (tiling/lives.h). Source: paper 004, section on
 // depth-wise tiling, whose tiles compute the overlap again.
 #pragma once
+#include <map>
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
@@ -23,7 +24,7 @@ namespace heddle {
 struct TileGroup {
   std::size_t first = 0, end = 0;  // layers [first, end) of the graph
   std::int64_t tiles = 1;
-  friend bool operator==(const TileGroup&, const TileGroup&) = default;
+  friend auto operator<=>(const TileGroup&, const TileGroup&) = default;
 };
 
 // Errors: PLAN012 a name that no layer has, a group that ends before it begins, or that meets
@@ -52,12 +53,22 @@ std::vector<TileGroup> withMoreTiles(const CanonicalGraph& graph, const Plan& pl
 std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
                                  const std::vector<TileGroup>& groups);
 
-// Groups that promise to be faster than layer after layer, by sums of what `times` says of the
-// plan's steps (one for each layer): within a group activations that spill stay in the memtiles,
-// and weights come once for each tile. `share`: of a memtile's memory beside the weights, what the
-// group's rows may take.
+// What groups took, in cycles, that the closed form has timed.
+using KnownGroups = std::map<TileGroup, std::int64_t>;
+
+// By what the cost of a group is foretold: a sum over its layers.
+struct Foretelling {
+  const std::vector<StepTime>& alone;   // of each layer, in a plan without groups
+  const std::vector<StepTime>& inside;  // of each layer, in a group: its cores and wires
+  Cycles step;                          // what a further step costs before its first call
+  double share = 1;  // of a memtile's memory beside the weights, what the group's rows may take
+};
+
+// Groups that promise to be faster than layer after layer: activations that spill stay in the
+// memtiles, and weights come once for each tile. Those in `known` cost what they took, others so
+// many times what is foretold as these did.
 std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
-                                       const Plan& plan, const std::vector<StepTime>& times,
-                                       double share);
+                                       const Plan& plan, const Foretelling& foretelling,
+                                       const KnownGroups& known);
 
 }  // namespace heddle

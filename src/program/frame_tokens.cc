@@ -5,7 +5,7 @@
 namespace heddle {
 namespace {
 
-std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+std::size_t indexOf(std::int32_t number) { return static_cast<std::size_t>(number); }
 
 }  // namespace
 
@@ -27,7 +27,7 @@ void FrameTokens::readUses() {
     std::map<std::int32_t, std::int64_t> taken;  // by lock, so far
     for (const TokenUse& use : uses) {
       if (use.release) {
-        std::vector<Given>& given = given_[at(use.lock)];
+        std::vector<Given>& given = given_[indexOf(use.lock)];
         given.push_back({use.op, (given.empty() ? 0 : given.back().upTo) + use.count});
       } else {
         taken_[q].push_back({use.op, use.lock, taken[use.lock] += use.count});
@@ -39,11 +39,11 @@ void FrameTokens::readUses() {
 // What an instruction learns by the tokens that it takes in any case. The first ones of a frame, as
 // many as the lock begins with, were given in the frame before.
 void FrameTokens::awaitTokens(const Operation& operation) {
-  const std::vector<Taken>& taken = taken_[at(operation.queue)];
-  std::size_t& next = next_[at(operation.queue)];
+  const std::vector<Taken>& taken = taken_[indexOf(operation.queue)];
+  std::size_t& next = next_[indexOf(operation.queue)];
   for (; next < taken.size() && taken[next].op + length(operation.queue) == operation.op; ++next) {
-    const DerivedLock& lock = tokens_.locks()[at(taken[next].lock)];
-    const std::vector<Given>& given = given_[at(taken[next].lock)];
+    const DerivedLock& lock = tokens_.locks()[indexOf(taken[next].lock)];
+    const std::vector<Given>& given = given_[indexOf(taken[next].lock)];
     const std::int64_t number = taken[next].upTo - lock.initial;  // of this frame's, from 1
     const bool before = number <= 0;
     const auto by =

@@ -67,6 +67,14 @@ class Heddle(unittest.TestCase):
 
 
 class Small(Heddle):
+    def test_other_sizes_of_an_input_than_the_file_says(self):
+        for model, sizes in (("tiny_cnn", (70, 33)), ("tiny_inception", (45, 70)), ("tiny_inception", (17, 200))):
+            with self.subTest((model, sizes)):
+                report = self.compile(SOURCE / f"models/{model}.onnx", "2x2", "--shape", f"input=1x3x{sizes[0]}x{sizes[1]}")
+                self.check_verified(report)
+                first = json.loads((self.folder / "out/timeline.json").read_text())["graph"]["tensors"][0]
+                self.assertEqual((first["height"], first["width"]), sizes)
+
     def test_every_small_model_matches_on_every_shape_of_mesh(self):
         for model in sorted((SOURCE / "models").rglob("*.onnx")):
             for mesh in ("1x1", "2x2", "3x3", "1x4", "4x1", "5x3"):

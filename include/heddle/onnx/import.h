@@ -28,8 +28,7 @@ namespace heddle {
 
 struct ImportOptions {
   std::map<std::string, Dims>
-      shapes;  // of graph inputs, in place of those in the file; needed where they are dynamic. Of
-               // the extents that the file fixes only the first may differ, and be 1: one image.
+      shapes;  // of graph inputs, in place of those in the file; needed where they are dynamic
 };
 
 Result<Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options = {});

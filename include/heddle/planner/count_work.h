@@ -47,6 +47,8 @@ class WorkCounter {
   // The same in two halves: all engines and the first core; the other cores.
   StepCounts start(const Plan& plan, std::size_t step) const;
   StepCounts finish(const Plan& plan, std::size_t step, StepCounts started) const;
+  // By weight route, what all of its records hold.
+  std::vector<Bytes> recordBytes(const Plan& plan, std::size_t step) const;
   // `started`: the first half, where it is known. Ensures: the reference stays valid as long as the
   // counter.
   const StepCycles& cycles(const Plan& plan, std::size_t step,

@@ -91,8 +91,8 @@ struct TilingChoice {
   friend bool operator==(const TilingChoice&, const TilingChoice&) = default;
 };
 
-// Of the network's time, in thousandths: what tiling has to gain to be taken.
-inline constexpr std::int64_t kTilingWorthwhile = 20;
+// Of the time of the layers in groups, in thousandths: what tiling has to gain to be taken.
+inline constexpr std::int64_t kTilingWorthwhile = 30;
 
 // How a plan came about.
 struct PlanChoices {

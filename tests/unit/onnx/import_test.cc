@@ -61,8 +61,25 @@ TEST(ImportOnnx, DynamicShapesNeedAChoice) {
   const Result<Graph> chosen = m.import({.shapes = {{"x", {1, 3}}}});
   ASSERT_TRUE(chosen) << chosen.diagnostics();
   EXPECT_EQ((*chosen)[chosen->outputs[0]].shape, (Dims{1, 3}));
-  EXPECT_EQ(codeOf(m.import({.shapes = {{"x", {1, 4}}}})), "ONNX008");
+  EXPECT_EQ(codeOf(m.import({.shapes = {{"x", {1, 3, 4}}}})), "ONNX008");
   EXPECT_EQ(codeOf(m.import({.shapes = {{"x", {1, 3}}, {"y", {1}}}})), "ONNX008");
+}
+
+TEST(ImportOnnx, AChosenShapeMayDifferFromTheOneThatTheFileFixes) {
+  ModelBuilder m;
+  m.output(m.op("MaxPool", {m.input("x", {1, 8, 6, 6})}, "kernel_shape", Dims{2, 2}));
+  const Result<Graph> larger = m.import({.shapes = {{"x", {1, 8, 10, 12}}}});
+  ASSERT_TRUE(larger) << larger.diagnostics();
+  EXPECT_EQ((*larger)[larger->outputs[0]].shape, (Dims{1, 8, 9, 11}));
+}
+
+TEST(ImportOnnx, WhereAChosenShapeDoesNotFitANodeItSaysSo) {
+  ModelBuilder m;
+  m.output(m.op("MatMul", {m.input("x", {1, 3}), m.floats({3, 2}, {1, 2, 3, 4, 5, 6})}));
+  const Result<Graph> other = m.import({.shapes = {{"x", {1, 4}}}});
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.diagnostics().front().code, "ONNX009");
+  EXPECT_NE(other.diagnostics().front().mend.find("--shape"), std::string::npos);
 }
 
 TEST(ImportOnnx, AllUnsupportedOperatorsStandInOneDiagnostic) {
