@@ -31,7 +31,7 @@ export const barTable = (titles: [string, string], rows: HTMLElement[]): HTMLEle
 
 /** Waits as bars, longest first; `whole` is what 100 % are. */
 export const waitRows = (waits: readonly number[], whole: number, figure: (cycles: number) => string): HTMLElement[] =>
-  waits.map((cycles, stall) => ({ cycles, stall })).filter(({ cycles }) => cycles > 0).sort((a, b) => b.cycles - a.cycles)
+  waits.map((cycles, stall) => ({ cycles, stall })).filter(({ cycles }) => cycles >= 0.5).sort((a, b) => b.cycles - a.cycles)
     .map(({ cycles, stall }) => barRow(`waits for ${STALLS[stall]}`, cycles / Math.max(1, whole), css(stallColour(stall)), figure(cycles), percent(cycles / Math.max(1, whole))));
 
 export const resourceSwatch = (resource: number): string => css(resourceColour(resource));

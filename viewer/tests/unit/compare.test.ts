@@ -6,6 +6,7 @@ import { align, likeness, longestRising, mostAlike, type Sight } from "../../src
 import { differ, isSame, stepsOf } from "../../src/views/compare/difference";
 import { layOut, parseParts, partsFor } from "../../src/views/compare/layout";
 import { summaryOf } from "../../src/views/compare/summary";
+import { endsOf } from "../../src/views/compare/timelines";
 import { usagesOf } from "../../src/views/compare/usage";
 import { timelineOf } from "./sample";
 
@@ -180,5 +181,19 @@ describe("how a split changed", () => {
     expect(splitChange("W/4 x C/4, 1 pass", "W/8 x C/8, 3 passes")).toBe("W/4→8 x C/4→8, 1→3 passes");
     expect(splitChange("W/4 x C/4, 16 passes, reduction cut in 4", "W/7 x C/8, 16 passes")).toBe("W/4→7 x C/4→8, 16 passes, reduction cut in 4 (A)");
     expect(splitChange("H/2", "W/4, 2 passes, input resident")).toBe("H/2 (A), W/4 (B), 2 passes (B), input resident (B)");
+  });
+});
+
+describe("labels of where the runs end", () => {
+  const time = { left: 0, right: 300, x: (amount: number) => amount };
+  const ends = (before: number, after: number) => endsOf({ before, after }, time, (text) => 7 * text.length);
+  it("stand beside each other where there is room", () => {
+    expect(ends(300, 200)).toEqual([["B ends", 154, 200], ["A ends", 254, 300]]);
+    expect(ends(250, 250)).toEqual([["A and B end", 169, 250]]);
+    expect(ends(400, 200)).toEqual([["B ends", 154, 200]]);
+  });
+  it("are one where one would lie on the other", () => {
+    expect(ends(300, 270)).toEqual([["", 270, 270], ["B ends, then A", 198, 300]]);
+    expect(ends(260, 300)).toEqual([["", 260, 260], ["A ends, then B", 198, 300]]);
   });
 });

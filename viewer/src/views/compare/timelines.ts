@@ -206,18 +206,25 @@ function paintStretch(p: Painter, difference: Difference, side: 0 | 1, layer: La
   if (width > Math.min(60, textWidth(layer.name, { size: 10 }) + 8)) p.text(left + 4, top + BAND / 2, layer.name, { size: 10, colour: p.theme.onColour, width: width - 6 });
 }
 
-/** Name of what ends in sight, and where its label stands. */
-function endsOf(difference: Difference, time: TimeView): [string, number, number][] {
-  const names: [string, number][] = difference.before === difference.after ? [["A and B end", difference.before]] : [["A ends", difference.before], ["B ends", difference.after]];
-  return names
-    .map(([text, at]): [string, number, number] => [text, time.x(at) - 4 - textWidth(text, { bold: true }), time.x(at)])
-    .filter(([, , x]) => x > time.left && x <= time.right + 1);
+/** Name of what ends in sight, where its label begins, and where it ends: two that have no room beside each other share the later one's. */
+export function endsOf({ before, after }: Pick<Difference, "before" | "after">, time: Pick<TimeView, "left" | "right" | "x">, widthOf = (text: string) => textWidth(text, { bold: true })): [string, number, number][] {
+  const names: [string, number][] = before === after ? [["A and B end", before]] : [["A ends", before], ["B ends", after]];
+  const ends = names
+    .map(([text, at]): [string, number, number] => [text, time.x(at) - 4 - widthOf(text), time.x(at)])
+    .filter(([, , x]) => x > time.left && x <= time.right + 1)
+    .sort((a, b) => a[2] - b[2]);
+  const [first, last] = ends;
+  if (!first || !last || last[1] > first[2] + 4) return ends;
+  const both = `${first[0]}, then ${last[0].charAt(0)}`;
+  return [["", first[2], first[2]], [both, last[2] - 4 - widthOf(both), last[2]]];
 }
 
 function paintEnds(p: Painter, difference: Difference, layout: Shown["layout"], time: TimeView): void {
   const y = layout.time.y + 31;
-  for (const [text, from, x] of endsOf(difference, time)) {
-    p.line([x, y - 7, x, layout.bands.y + layout.bands.height - 6], p.theme.text, 1, [4, 3]);
+  const ends = endsOf(difference, time);
+  for (const [, , x] of ends) p.line([x, y - 7, x, layout.bands.y + layout.bands.height - 6], p.theme.text, 1, [4, 3]);
+  for (const [text, from, x] of ends) {
+    if (!text) continue;
     p.rect(from - 3, y - 8, x - from + 2, 16, p.theme.ground);
     p.text(x - 4, y, text, { bold: true, align: "right" });
   }
