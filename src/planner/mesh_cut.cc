@@ -50,6 +50,10 @@ class CutMenu {
     add(grid(shape_, 1, rows), columns, rowsCut);
     add(grid(shape_, rows, columns), 1, pixels);
     add(grid(shape_, all, 1), 1, pixels);
+    add(withinColumns(), 1, [&](std::size_t box, std::size_t) {
+      const auto i = static_cast<std::int64_t>(box);
+      return CoreAt{i % rows, i / rows};
+    });
     add(grid(shape_, 1, all), 1, pixels);
     add(grid(shape_, 1, 1), all, channels);
     return std::move(cuts_);
@@ -61,8 +65,27 @@ class CutMenu {
     return {i / device_.columns, i % device_.columns};
   }
 
+  // W over all cores as over mesh columns, and that of each over its rows: no core's pixels lie in
+  // two memtiles. None where that takes more columns of pixels.
+  std::vector<PixelBox> withinColumns() const {
+    const std::int64_t rows = device_.rows, columns = device_.columns;
+    if (shape_.width < rows * columns || divideRoundUp(divideRoundUp(shape_.width, columns), rows) >
+                                             divideRoundUp(shape_.width, rows * columns))
+      return {};
+    std::vector<PixelBox> boxes;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const Interval all = evenPart(shape_.width, columns, c);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const Interval part = evenPart(all.count, rows, r);
+        boxes.push_back({{0, shape_.height}, {all.first + part.first, part.count}});
+      }
+    }
+    return boxes;
+  }
+
   void add(std::vector<PixelBox> boxes, std::int64_t channelParts,
            const std::function<CoreAt(std::size_t, std::size_t)>& core) {
+    if (boxes.empty()) return;
     MeshCut cut{std::move(boxes), blocksIn(shape_, channelParts), {}};
     for (std::size_t b = 0; b < cut.boxes.size(); ++b)
       for (std::size_t k = 0; k < cut.blocks.size(); ++k) cut.cores.push_back(core(b, k));
