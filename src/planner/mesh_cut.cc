@@ -65,19 +65,24 @@ class CutMenu {
     return {i / device_.columns, i % device_.columns};
   }
 
-  // W over all cores as over mesh columns, and that of each over its rows: no core's pixels lie in
-  // two memtiles. None where that takes more columns of pixels.
+  // W over all cores as over mesh columns, and that of each over its rows, so that no core's pixels
+  // lie in two memtiles. None where they don't anyway, or where that takes more columns of pixels.
   std::vector<PixelBox> withinColumns() const {
-    const std::int64_t rows = device_.rows, columns = device_.columns;
-    if (shape_.width < rows * columns || divideRoundUp(divideRoundUp(shape_.width, columns), rows) >
-                                             divideRoundUp(shape_.width, rows * columns))
+    const std::int64_t rows = device_.rows, columns = device_.columns, all = rows * columns;
+    if (shape_.width < all || divideRoundUp(divideRoundUp(shape_.width, columns), rows) >
+                                  divideRoundUp(shape_.width, all))
       return {};
+    bool liesInTwo = false;
+    for (std::int64_t c = 1; c < columns; ++c)
+      liesInTwo = liesInTwo || evenPart(shape_.width, columns, c).first !=
+                                   evenPart(shape_.width, all, c * rows).first;
+    if (!liesInTwo) return {};
     std::vector<PixelBox> boxes;
     for (std::int64_t c = 0; c < columns; ++c) {
-      const Interval all = evenPart(shape_.width, columns, c);
+      const Interval column = evenPart(shape_.width, columns, c);
       for (std::int64_t r = 0; r < rows; ++r) {
-        const Interval part = evenPart(all.count, rows, r);
-        boxes.push_back({{0, shape_.height}, {all.first + part.first, part.count}});
+        const Interval part = evenPart(column.count, rows, r);
+        boxes.push_back({{0, shape_.height}, {column.first + part.first, part.count}});
       }
     }
     return boxes;
