@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Names every include that points the wrong way between the layers of src/.
+"""Names every include that points the wrong way between the layers of src/, and types that are defined twice.
 
     scripts/check_layers.py [ROOT]
 
 The edges are those of the heddle_layer(...) calls in src/*/CMakeLists.txt. A layer sees itself, what it DEPENDS on,
 and what those see. A foreign library's headers may be included only by a layer that lists it as PRIVATE, and only in
 src/. A layer may depend on earlier ones of HEDDLE_LAYERS alone, and its sources are exactly the files of its folder.
+A type of namespace heddle has one definition: two of one name are undefined behaviour once both are linked ([basic.def.odr]),
+of which neither compiler nor linker says a word. Types of unnamed namespaces and inner types are free.
 Prints file:line: what is wrong; exit status 1 if anything is.
 """
 import pathlib
@@ -20,6 +22,11 @@ FOREIGN = {
 }
 # What is no layer: each comes last, sees all of them, and has these foreign libraries.
 PROGRAMS = {"cli": ["CLI11"], "python": ["pybind11"]}
+# Comments and literals, so that braces in them do not count, and code up to the next brace or semicolon.
+TOKEN = re.compile(r"""(?P<skip>//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|^\s*\#(?:[^\n]*\\\n)*[^\n]*)"""
+                   r"""|(?P<code>[{};]|[^{};"'/\#]+|.)""", re.DOTALL | re.MULTILINE)
+NAMESPACE = re.compile(r"\bnamespace\s*([\w:]*)\s*$")
+TYPE = re.compile(r"^\s*(?:template\s*<[^{}]*>\s*)?(?:class|struct|union|enum(?:\s+class|\s+struct)?)\s+(?:\[\[\w+\]\]\s*)?(\w+)\s*(?:final\s*)?(?::[^:].*)?$", re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
@@ -77,15 +84,46 @@ def check_file(path, shown, layer, sees, foreign):
                 yield f"{shown}:{number}: layer {layer} does not list {library} as PRIVATE here ({header})"
 
 
+def types_of(path):
+    """(line, name) of each class, struct and enum that a file defines at the level of a named namespace."""
+    scope = []  # of each brace that stands open: a namespace's words, or None for any other
+    before = ""
+    for token in TOKEN.finditer(path.read_text()):
+        word = token.group()
+        if token.lastgroup != "code":
+            continue
+        if word == "{":
+            namespace = NAMESPACE.search(before)
+            named = TYPE.search(before)
+            if named and all(scope):
+                yield token.string.count("\n", 0, token.start()) + 1, "::".join([*scope, named.group(1)])
+            scope.append((namespace.group(1) or None) if namespace else None)
+        elif word == "}" and scope:
+            scope.pop()
+        before = "" if word in "{};" else before + word
+
+
+def check_types(files):
+    """Types of one name, of whatever layers; files: (path, how it is shown)."""
+    seen = {}
+    for path, shown in files:
+        for number, name in types_of(path):
+            if name in seen:
+                yield f"{shown}:{number}: {name} is defined in {seen[name]} too"
+            seen.setdefault(name, f"{shown}:{number}")
+
+
 def check(root):
     layers = declared_layers(root)
     sees, faults = visible(layers)
     sees.update({program: {*layers, program} for program in PROGRAMS})
+    everything = []
     for name in sees:
         layer = layers.get(name)
         folder = root / "src" / name
         sources = sorted([*folder.rglob("*.cc"), *folder.rglob("*.h")])
         headers = sorted((root / "include/heddle" / name).rglob("*.h"))
+        everything += [(path, path.relative_to(root)) for path in headers + sources]
         for path in sources + headers:
             foreign = PROGRAMS[name] if layer is None else layer["PRIVATE"] if path in sources else []
             faults += check_file(path, path.relative_to(root), name, sees[name], foreign)
@@ -94,7 +132,7 @@ def check(root):
             for path in sources + headers:
                 if path not in listed and not (path.suffix == ".h" and path in sources):
                     faults.append(f"{path.relative_to(root)}:1: not listed in src/{name}/CMakeLists.txt")
-    return faults
+    return faults + list(check_types(everything))
 
 
 if __name__ == "__main__":

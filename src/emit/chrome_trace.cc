@@ -55,7 +55,7 @@ class ChromeWriter {
     json_.endObject().key("traceEvents").beginArray();
     std::map<std::string, int> processes;
     int tid = 0;
-    for (const Lane& lane : lanesOf(document_)) {
+    for (const TrackLane& lane : lanesOf(document_)) {
       std::string process;
       for (const std::string& group : lane.groups) process += (process.empty() ? "" : ", ") + group;
       if (process.empty()) process = lane.name;

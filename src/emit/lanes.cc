@@ -8,7 +8,7 @@
 namespace heddle {
 namespace {
 
-Lane laneOf(const TimelineDocument& document, std::size_t track) {
+TrackLane laneOf(const TimelineDocument& document, std::size_t track) {
   const Engine& e = document.timeline.tracks[track].engine;
   const std::string column = "column " + std::to_string(e.column),
                     core = "core " + std::to_string(e.row),
@@ -38,12 +38,12 @@ Lane laneOf(const TimelineDocument& document, std::size_t track) {
 
 }  // namespace
 
-std::vector<Lane> lanesOf(const TimelineDocument& document) {
-  std::vector<Lane> lanes;
+std::vector<TrackLane> lanesOf(const TimelineDocument& document) {
+  std::vector<TrackLane> lanes;
   for (std::size_t t = 0; t < document.timeline.tracks.size(); ++t)
     lanes.push_back(laneOf(document, t));
   std::stable_sort(lanes.begin(), lanes.end(),
-                   [](const Lane& a, const Lane& b) { return a.order < b.order; });
+                   [](const TrackLane& a, const TrackLane& b) { return a.order < b.order; });
   return lanes;
 }
 

@@ -10,7 +10,7 @@
 
 namespace heddle {
 
-struct Lane {
+struct TrackLane {
   std::size_t track = 0;                // in Timeline::tracks
   std::array<std::int64_t, 4> order{};  // group, column, tile, lane
   std::vector<std::string> groups;      // outermost first; none for the sequencer
@@ -18,7 +18,7 @@ struct Lane {
 };
 
 // Of all tracks, in the order in which they are to be shown.
-std::vector<Lane> lanesOf(const TimelineDocument& document);
+std::vector<TrackLane> lanesOf(const TimelineDocument& document);
 
 // "CONV conv1": mnemonic and layer.
 std::string sliceName(const TimelineDocument& document, const SpanSlice& slice);

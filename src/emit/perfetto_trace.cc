@@ -56,7 +56,7 @@ class PerfettoWriter {
 
   std::string text() {
     track(kRoot, 0, document_.model + " on " + document_.device);
-    for (const Lane& lane : lanesOf(document_)) addLane(lane);
+    for (const TrackLane& lane : lanesOf(document_)) addLane(lane);
     for (std::size_t c = 0; c < document_.counters.size(); ++c) addCounter(c);
     return strings() + tracks_ + events_;  // the events have said which strings there are
   }
@@ -125,7 +125,7 @@ class PerfettoWriter {
 
   // ---- slices ----
 
-  void addLane(const Lane& lane) {
+  void addLane(const TrackLane& lane) {
     std::uint64_t parent = kRoot;
     std::string path;
     for (const std::string& group : lane.groups) {

@@ -236,7 +236,7 @@ class Dump {
   }
 
   const TimelineDocument& document_;
-  const std::vector<Lane> lanes_;
+  const std::vector<TrackLane> lanes_;
   const Unit unit_;
   std::vector<Signals> signals_;  // per lane
   std::priority_queue<Change, std::vector<Change>, std::greater<>> next_;

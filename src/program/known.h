@@ -34,7 +34,7 @@ class Pooled {
     void* place = p.free;
     if (place) {
       p.free = p.free->next;
-      prefetch(p.free);
+      if (p.free) prefetch(p.free);
       return place;
     }
     place = p.places.malloc();

@@ -58,6 +58,14 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(self.faults(files={"src/emit/json.cc": ""}),
                          ["src/emit/json.cc:1: not listed in src/emit/CMakeLists.txt"])
 
+    def test_a_type_that_two_layers_define(self):
+        found = self.faults(files={
+            "include/heddle/support/units.h": "#pragma once\nnamespace heddle {\n// struct Byte {\nenum class Unit : int { Byte };\n}\n",
+            "src/graph/graph.cc": "namespace heddle {\nnamespace {\nstruct Node {};\n}\nstruct Outer {\n  struct Inner {};\n};\n}\n",
+            "src/emit/asm.cc": "namespace heddle {\nstruct Unit;\nnamespace { struct Node {}; }\nstruct Inner {};\n"
+                               "const char* brace = \"}\";\ntemplate <class T>\nstruct Unit final : T {};\n}\n"})
+        self.assertEqual(found, ["src/emit/asm.cc:7: heddle::Unit is defined in include/heddle/support/units.h:4 too"])
+
 
 if __name__ == "__main__":
     unittest.main()
