@@ -257,7 +257,7 @@ class Allocator {
     std::vector<LiveBuffer> buffers;
     for (const Request& p : placed_) buffers.push_back({p.life.first, p.life.last + 1, p.bytes});
     const Packing packing =
-        pack(buffers, memory_.weightStaging, {.work = kPackingWork, .stop = {}});
+        pack(buffers, memory_.weightStaging, {.work = kPackingWork, .stop = {}, .lower = false});
     if (packing.outcome != PackOutcome::Found) {
       placed_.pop_back();
       return false;

@@ -26,8 +26,8 @@ constexpr std::size_t kMostRemembered = std::size_t{1} << 20;  // nodes
 class PartPacker {
  public:
   PartPacker(const Instance& part, bool pairsKnown, std::int64_t capacity, std::int64_t work,
-             const std::function<bool()>& stop)
-      : part_(part), capacity_(capacity), work_(work), stop_(stop) {
+             const PackLimits& limits)
+      : part_(part), capacity_(capacity), work_(work), stop_(limits.stop) {
     if (pairsKnown) neighbours_ = neighboursOf(part);
     placeInOrders(pairsKnown);
     firstFit_ = height_;
@@ -44,7 +44,7 @@ class PartPacker {
     if (outcome_ == PackOutcome::NotFound && end == SearchEnd::Found) outcome_ = PackOutcome::Found;
     if (outcome_ == PackOutcome::NotFound && end == SearchEnd::Nothing)
       outcome_ = PackOutcome::Impossible;
-    if (end != SearchEnd::Found) lower(search, goal);
+    if (end != SearchEnd::Found && limits.lower) lower(search, goal);
     workDone_ = search.workDone();
   }
 
@@ -156,7 +156,7 @@ Packing pack(const std::vector<LiveBuffer>& buffers, std::int64_t capacity,
   for (const Order& members : independentParts(instance)) {
     const Instance part = partOf(instance, members);
     const PartPacker packed(part, pairsKnown, std::min(capacity, total), limits.work - packing.work,
-                            limits.stop);
+                            limits);
     for (std::size_t k = 0; k < members.size(); ++k)
       packing.offsets[origin[members[k]]] = packed.offsets()[k];
     packing.height = std::max(packing.height, packed.height());

@@ -214,10 +214,4 @@ void setDdrChannels(const CanonicalGraph& graph, const MemoryPlan& memory, const
   }
 }
 
-Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
-                     const Device& device, WorkCounter& count) {
-  const std::vector<StepTime> times = timesInClosedForm(graph, plan, memory, device, count);
-  return times.empty() ? Cycles(0) : times.back().end;
-}
-
 }  // namespace heddle

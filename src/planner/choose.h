@@ -70,8 +70,4 @@ void chooseMappings(const CanonicalGraph& graph, const Device& device, const Mem
 void setDdrChannels(const CanonicalGraph& graph, const MemoryPlan& memory, const Device& device,
                     Plan& plan);
 
-// When a plan's last byte is written, in closed form.
-Cycles closedFormEnd(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
-                     const Device& device, WorkCounter& count);
-
 }  // namespace heddle

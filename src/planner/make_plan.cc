@@ -83,6 +83,7 @@ Result<MemoryPlan> giveHomesUp(const CanonicalGraph& graph, const Device& device
 
 struct Timed {
   Plan plan;
+  std::vector<StepTime> times;  // in closed form
   Cycles end;
   bool spills = false;  // some tensor that was to have a home has none
   PlanChoices choices;
@@ -170,6 +171,7 @@ class MeshPlan {
   struct Base {
     Timed timed;
     Finalists finalists;
+    KeptBytes kept = {};  // by groups of the plan
   };
   // The same with layers tiled depth-wise.
   struct Tiled {
@@ -177,18 +179,16 @@ class MeshPlan {
     const Base* base;
   };
 
-  // What each layer adds in closed form; none where the plan has no place in memory.
-  std::vector<Cycles> cyclesOfLayers(const Plan& plan) {
-    const Result<Allocation> placed = placeInMemory(graph_, plan, whole_);
-    if (!placed) return {};
-    return layerCycles(plan, timesInClosedForm(graph_, plan, placed->memory, whole_, count_));
+  // What each layer adds in closed form.
+  static std::vector<Cycles> cyclesOfLayers(const Timed& timed) {
+    return layerCycles(timed.plan, timed.times);
   }
 
   TilingChoice tilingChoice(const Timed& alone, const std::optional<Tiled>& tiled, bool isTaken) {
     TilingChoice choice{
-        .groups = {}, .layers = cyclesOfLayers(alone.plan), .layersTiled = {}, .taken = isTaken};
+        .groups = {}, .layers = cyclesOfLayers(alone), .layersTiled = {}, .taken = isTaken};
     if (!tiled) return choice;
-    choice.layersTiled = cyclesOfLayers(tiled->timed.plan);
+    choice.layersTiled = cyclesOfLayers(tiled->timed);
     for (const TileGroup& group : tiled->timed.groups)
       choice.groups.push_back({group.first, group.end - 1, group.tiles});
     return choice;
@@ -196,7 +196,7 @@ class MeshPlan {
 
   // The one that ends first of what groups promise with the largest staging and the smallest, with
   // fewer of these groups; then these in all sizes of the staging, a smaller one where it gains.
-  std::optional<Tiled> tile(const std::vector<Base>& bases, const DataflowWires& wires) {
+  std::optional<Tiled> tile(std::vector<Base>& bases, const DataflowWires& wires) {
     std::optional<Tiled> best;
     tryGroups(bases.front(), wires, best);
     if (bases.size() > 1) tryGroups(bases.back(), wires, best);
@@ -205,9 +205,10 @@ class MeshPlan {
     std::vector<TileGroup> groups = best->timed.groups;
     for (TileGroup& group : groups) group.tiles = 0;
     std::optional<Tiled> staged;
-    for (const Base& base : bases)
-      keepFaster(base, withTiles(graph_, whole_, base.timed.plan, groups, kTiledShares[0]), wires,
-                 staged, kTiledStagingWorthwhile);
+    for (Base& base : bases)
+      keepFaster(base,
+                 withTiles(graph_, whole_, base.timed.plan, groups, kTiledShares[0], base.kept),
+                 wires, staged, kTiledStagingWorthwhile);
     return staged && !gains(best->timed, staged->timed, kTiledStagingWorthwhile) ? staged : best;
   }
 
@@ -218,10 +219,10 @@ class MeshPlan {
     const Result<Allocation> placed = placeInMemory(graph_, shared, whole_);
     if (!placed || !placed->withoutPlace.empty()) return;
     setDdrChannels(graph_, placed->memory, whole_, shared);
-    const Cycles end = closedFormEnd(graph_, shared, placed->memory, whole_, count_);
-    if (end >= timed.end) return;
-    timed.plan = std::move(shared);
-    timed.end = end;
+    Timed other = timed;
+    other.plan = std::move(shared);
+    time(other, placed->memory);
+    if (other.end < timed.end) timed = std::move(other);
   }
 
   // Whether `timed` ends before `other` by more than so many thousandths of that.
@@ -230,8 +231,8 @@ class MeshPlan {
   }
 
   // The closed form errs by a part of what the layers take that were tiled.
-  bool isWorthwhile(const Tiled& tiled, const Timed& alone) {
-    const std::vector<Cycles> layers = cyclesOfLayers(alone.plan);
+  static bool isWorthwhile(const Tiled& tiled, const Timed& alone) {
+    const std::vector<Cycles> layers = cyclesOfLayers(alone);
     Cycles concerned;
     for (const TileGroup& group : tiled.timed.groups)
       for (std::size_t l = group.first; l < std::min(group.end, layers.size()); ++l)
@@ -239,12 +240,9 @@ class MeshPlan {
     return (alone.end - tiled.timed.end).raw() * 1000 > concerned.raw() * kTilingWorthwhile;
   }
 
-  void tryGroups(const Base& base, const DataflowWires& wires, std::optional<Tiled>& best) {
+  void tryGroups(Base& base, const DataflowWires& wires, std::optional<Tiled>& best) {
     const Plan& plan = base.timed.plan;
-    const Result<Allocation> placed = placeInMemory(graph_, plan, whole_);
-    if (!placed) return;
-    const std::vector<StepTime> times =
-        timesInClosedForm(graph_, plan, placed->memory, whole_, count_);
+    const std::vector<StepTime>& times = base.timed.times;
     const std::vector<StepTime> roomy = timesWithRoom(base, times);
     std::vector<std::vector<TileGroup>> tried;
     KnownGroups known;
@@ -253,8 +251,8 @@ class MeshPlan {
         for (const bool bold : {false, true}) {
           const Foretelling foretelling{times, bold ? roomy : times, stepCost(bold), share};
           std::vector<TileGroup> groups =
-              given_.empty() ? promisingGroups(graph_, whole_, plan, foretelling, known)
-                             : withTiles(graph_, whole_, plan, given_, share);
+              given_.empty() ? promisingGroups(graph_, whole_, plan, foretelling, known, base.kept)
+                             : withTiles(graph_, whole_, plan, given_, share, base.kept);
           if (!groups.empty() && std::ranges::find(tried, groups) == tried.end()) return groups;
         }
       return {};
@@ -287,7 +285,7 @@ class MeshPlan {
   // What groups took is better known than foretold: the next proposal goes by it.
   void learn(const std::vector<TileGroup>& proposed, const std::optional<Timed>& timed,
              KnownGroups& known) {
-    const std::vector<Cycles> cycles = timed ? cyclesOfLayers(timed->plan) : std::vector<Cycles>();
+    const std::vector<Cycles> cycles = timed ? cyclesOfLayers(*timed) : std::vector<Cycles>();
     for (const TileGroup& group : proposed) {
       Cycles took;
       for (std::size_t layer = group.first; layer < group.end; ++layer)
@@ -395,23 +393,30 @@ class MeshPlan {
     const std::vector<Home> proposed = plan.homes;
     HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
     setDdrChannels(graph_, memory, whole_, plan);
-    PlanChoices choices{.layers = {}, .proposed = proposed};
-    if (!thrift_.menu) return Timed{std::move(plan), {}, false, std::move(choices), groups};
-    const bool spills = plan.homes != proposed;
-    Plan chosen = plan;
+    Timed first{.plan = std::move(plan), .groups = groups};
+    first.choices.proposed = proposed;
+    if (!thrift_.menu) return first;
+    first.spills = first.plan.homes != proposed;
+    Timed chosen = first;
     std::vector<LayerChoice> weighed(graph_.ops.size());
-    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen, asked_ ? &weighed : nullptr);
-    const Cycles end = closedFormEnd(graph_, plan, memory, whole_, count_);
-    const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen);
-    if (!placed) return Timed{std::move(plan), end, spills, std::move(choices), groups};
-    setDdrChannels(graph_, *placed, whole_, chosen);
-    const Cycles better = closedFormEnd(graph_, chosen, *placed, whole_, count_);
-    const bool keepsFirst = better >= end;
+    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan,
+                   asked_ ? &weighed : nullptr);
+    time(first, memory);
+    const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen.plan);
+    if (!placed) return first;
+    setDdrChannels(graph_, *placed, whole_, chosen.plan);
+    time(chosen, *placed);
+    const bool keepsFirst = chosen.end >= first.end;
+    Timed& kept = keepsFirst ? first : chosen;
     // Weighed for nothing, but where the first of each layer are what was chosen.
-    if (asked_ && (!keepsFirst || chosen.layers == plan.layers))
-      choices.layers = std::move(weighed);
-    if (keepsFirst) return Timed{std::move(plan), end, spills, std::move(choices), groups};
-    return Timed{std::move(chosen), better, spills, std::move(choices), groups};
+    if (asked_ && (!keepsFirst || chosen.plan.layers == first.plan.layers))
+      kept.choices.layers = std::move(weighed);
+    return std::move(kept);
+  }
+
+  void time(Timed& timed, const MemoryPlan& memory) {
+    timed.times = timesInClosedForm(graph_, timed.plan, memory, whole_, count_);
+    timed.end = timed.times.empty() ? Cycles(0) : timed.times.back().end;
   }
 
   const CanonicalGraph& graph_;

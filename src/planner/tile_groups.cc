@@ -150,10 +150,11 @@ struct LayerCost {
 class GroupSearch {
  public:
   GroupSearch(const CanonicalGraph& graph, const Device& device, const Plan& plan,
-              const Foretelling& foretelling)
+              const Foretelling& foretelling, KeptBytes& kept)
       : graph_(graph),
         device_(device),
         plan_(plan),
+        kept_(kept),
         tiler_(graph, plan),
         uses_(graph.tensors.size()),
         room_(static_cast<N>(static_cast<double>(device.memtile.memory.raw() - plan.weightStaging) *
@@ -220,7 +221,10 @@ class GroupSearch {
     for (std::size_t l = first; l < end; ++l) height = std::max(height, heightOf(graph_, l));
     for (const N tiles : kTiles) {
       if (tiles > height) break;
-      if (bytesKept({first, end, tiles}) <= room_) return tiles;
+      const TileGroup group{first, end, tiles};
+      auto kept = kept_.find(group);
+      if (kept == kept_.end()) kept = kept_.emplace(group, bytesKept(group)).first;
+      if (kept->second <= room_) return tiles;
     }
     return std::nullopt;
   }
@@ -390,6 +394,7 @@ class GroupSearch {
   const CanonicalGraph& graph_;
   const Device& device_;
   const Plan& plan_;
+  KeptBytes& kept_;
   Tiler tiler_;
   struct Use {  // of a root, by layers
     std::size_t first = SIZE_MAX, last = 0;
@@ -447,9 +452,10 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
 }
 
 std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& device,
-                                 const Plan& plan, std::vector<TileGroup> groups, double share) {
+                                 const Plan& plan, std::vector<TileGroup> groups, double share,
+                                 KeptBytes& kept) {
   const GroupSearch search(graph, device, plan,
-                           {.alone = {}, .inside = {}, .step = {}, .share = share});
+                           {.alone = {}, .inside = {}, .step = {}, .share = share}, kept);
   for (TileGroup& group : groups)
     if (group.tiles == 0)
       group.tiles = search.fewestTiles(group.first, group.end).value_or(kTiles.back());
@@ -500,8 +506,8 @@ std::vector<bool> readInOneGroup(const CanonicalGraph& graph, const Plan& plan,
 
 std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
                                        const Plan& plan, const Foretelling& foretelling,
-                                       const KnownGroups& known) {
-  return GroupSearch(graph, device, plan, foretelling).run(known);
+                                       const KnownGroups& known, KeptBytes& kept) {
+  return GroupSearch(graph, device, plan, foretelling, kept).run(known);
 }
 
 }  // namespace heddle

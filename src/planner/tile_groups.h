@@ -38,10 +38,14 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
 std::vector<ScheduleStep> tiledSchedule(const CanonicalGraph& graph, const Plan& plan,
                                         const std::vector<TileGroup>& groups);
 
+// The most bytes of a memtile that groups keep while they run: of one plan, as far as asked.
+using KeptBytes = std::map<TileGroup, std::int64_t>;
+
 // The same groups; those of 0 tiles with as few as need that share of a memtile's memory beside the
 // weights, or with as many as there are rows.
 std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& device,
-                                 const Plan& plan, std::vector<TileGroup> groups, double share);
+                                 const Plan& plan, std::vector<TileGroup> groups, double share,
+                                 KeptBytes& kept);
 
 // The same groups; those that write or read one of `tensors` in the next larger number of tiles, if
 // they have so many rows.
@@ -69,6 +73,6 @@ struct Foretelling {
 // many times what is foretold as these did.
 std::vector<TileGroup> promisingGroups(const CanonicalGraph& graph, const Device& device,
                                        const Plan& plan, const Foretelling& foretelling,
-                                       const KnownGroups& known);
+                                       const KnownGroups& known, KeptBytes& kept);
 
 }  // namespace heddle

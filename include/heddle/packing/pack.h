@@ -28,6 +28,7 @@ struct PackLimits {
   std::int64_t work = kPackWork;  // entries of buffers and of cliques looked at by the search
   // Asked now and then; true: stop with what there is. Only with it does an answer depend on time.
   std::function<bool()> stop;
+  bool lower = true;  // what does not fit is packed as low as the rest of the work allows
 };
 
 enum class PackOutcome {
