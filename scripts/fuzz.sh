@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${1:-host} runs=${2:-1000000}
 [ -d "tests/fuzz/corpus/$target" ] || { echo "fuzz: no such target '$target'; there are: $(cd tests/fuzz/corpus && echo *)" >&2; exit 2; }
-scripts/install_deps.sh fuzz
+scripts/install_deps.sh test
 CC=clang CXX=clang++ cmake -S . -B build/fuzz -G Ninja -DHEDDLE_FUZZ=ON -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build build/fuzz --target "fuzz_$target"
 mkdir -p build/fuzz/new

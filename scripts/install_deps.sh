@@ -3,8 +3,7 @@
 #
 #   scripts/install_deps.sh build     what scripts/build.sh and scripts/make_models.py need
 #   scripts/install_deps.sh python    that, and what the Python module needs
-#   scripts/install_deps.sh test      that, and what scripts/test.sh, scripts/tidy.py and the presets with tests need
-#   scripts/install_deps.sh fuzz      that, and what scripts/fuzz.sh needs
+#   scripts/install_deps.sh test      that, and what scripts/test.sh, scripts/tidy.py, scripts/fuzz.sh and the presets with tests need
 set -euo pipefail
 
 # Debian's CMake files of libzip-dev name the three zip tools: find_package fails where one of them is missing.
@@ -12,7 +11,8 @@ build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev protobuf-compiler libbo
   libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev libzip-dev zipcmp zipmerge ziptool libmuparser-dev
   libsqlite3-dev python3-onnx python3-numpy ca-certificates)
 python=(pybind11-dev python3-dev python3-pip python3-setuptools python3-venv python3-wheel)
-test=("${python[@]}" python3-matplotlib libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata slurmctld slurmd slurm-client munge chromium gtkwave clang-format clang-tidy)
+test=("${python[@]}" python3-matplotlib libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata slurmctld slurmd slurm-client munge chromium gtkwave clang-format clang-tidy
+  clang libclang-rt-14-dev)
 # Node may have come from elsewhere; Debian's npm would clash with it.
 command -v node >/dev/null || build+=(nodejs)
 command -v npm >/dev/null || build+=(npm)
@@ -21,8 +21,7 @@ case "${1:-}" in
   build) wanted=("${build[@]}") ;;
   python) wanted=("${build[@]}" "${python[@]}") ;;
   test) wanted=("${build[@]}" "${test[@]}") ;;
-  fuzz) wanted=("${build[@]}" "${test[@]}" clang libclang-rt-14-dev) ;;
-  *) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then
