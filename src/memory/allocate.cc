@@ -230,7 +230,7 @@ class Allocator {
     // Whatever first fit places keeps a place, so that packing never spills more.
     for (Request& request : left)
       if (std::ranges::find(withoutPlace_, TensorId(request.owner)) == withoutPlace_.end() &&
-          !packWith(request))
+          !place(request, placed_, memory_.weightStaging) && !packWith(request))
         giveUp(request.owner);
     for (const Request& request : placed_) tellAddress(request);
     std::int64_t peak = 0;

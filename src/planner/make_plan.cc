@@ -294,13 +294,16 @@ class MeshPlan {
     }
   }
 
-  // What became of the groups; none where they find no place.
+  // What became of the groups; none where they find no place, or are not legal and seem best.
   std::optional<Timed> keepFaster(const Base& base, std::vector<TileGroup> groups,
                                   const DataflowWires& wires, std::optional<Tiled>& best,
                                   std::int64_t worthwhile = 0) {
     giveRoom(base.timed.plan, groups);
     std::optional<Timed> timed = inGroups(base, wires, groups);
-    if (timed && (!best || gains(*timed, best->timed, worthwhile))) best = Tiled{*timed, &base};
+    if (timed && (!best || gains(*timed, best->timed, worthwhile))) {
+      if (!isLegal(*timed)) return std::nullopt;
+      best = Tiled{*timed, &base};
+    }
     return timed;
   }
 
@@ -314,11 +317,13 @@ class MeshPlan {
     for (std::size_t layer = 0; layer < some.size(); ++layer)
       if (!tilePools_.back().ofLayer[layer].empty()) some[layer] = tilePools_.back().ofLayer[layer];
     Result<Timed> tiled = withStaging(staging, some, groups);
-    // Mappings searched for a tile alone may let more calls wait at the network's borders than a
-    // lock counts.
-    if (!tiled || !verify(tiled->plan, graph_, whole_).empty()) return std::nullopt;
+    if (!tiled) return std::nullopt;
     return std::move(*tiled);
   }
+
+  // Mappings searched for a tile alone may let more calls wait at the network's borders than a lock
+  // counts.
+  bool isLegal(const Timed& tiled) const { return verify(tiled.plan, graph_, whole_).empty(); }
 
   // The sums of layers that proposed the groups err: one after another is left out where the closed
   // form of the whole says that this is faster.
@@ -327,7 +332,7 @@ class MeshPlan {
       std::vector<TileGroup> fewer = best.timed.groups;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(g));
       std::optional<Timed> timed = inGroups(*best.base, wires, fewer);
-      if (timed && timed->end < best.timed.end) best.timed = std::move(*timed);
+      if (timed && timed->end < best.timed.end && isLegal(*timed)) best.timed = std::move(*timed);
     }
   }
 
