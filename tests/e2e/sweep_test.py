@@ -341,6 +341,12 @@ class Questions(Sweeps):
             self.assertEqual(p["figures"]["status"], "skipped" if skipped else "ok")
             self.assertEqual(p["figures"]["floorMs"], times[mesh][p["model"]["name"]]["floorMs"])
         self.assertTrue({"skipped", "ok"} <= {p["figures"]["status"] for p in self.points()})
+        # Of what was skipped only the lower bound is known.
+        for require, line in ((f"tiny_cnn.ms <= {limit * 0.999}", "nearest"), ("tiny_cnn.ms <= 1e-6", "by bound")):
+            text = self.sweep(*self.ASKED, "--require", require, "--require", "1000*tiny_cnn.ms < 1", out=self.folder / line).stdout
+            named = re.search(rf"^{line}  +(\d)x(\d) \((.*)\)$", text, re.M)
+            self.assertTrue(named, text)
+            self.assertEqual("skipped" in named[3], line == "by bound", text)
         self.sweep(*self.ASKED)
         self.assertEqual(self.files(), self.files(self.folder / "plain"))
 
