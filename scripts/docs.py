@@ -73,7 +73,11 @@ def page(meanings):
              "with the code, the place (file:line, or model and node), one sentence, the facts and what you can do. Codes keep",
              "their meaning. The exit status is 1 for bad input (a faulty program given to `simulate` and a full disk, too), 2",
              "for usage, 3 where a network does not fit the device, the memory or --max-cycles, 70 for a bug of heddle, 130 after",
-             "Ctrl-C, SIGTERM, SIGQUIT or SIGHUP.", ""]
+             "Ctrl-C, SIGTERM, SIGQUIT or SIGHUP.", "",
+             "With `--json` a failure is JSON as well: one line on standard output, of the format `heddle.failure/1`",
+             "([schema](failure.schema.json)), with the exit `status` and the `faults`, each with `code`, `where`, `summary`, `what` and",
+             "`mend`. It is the last line of `sweep` and the only one of other commands. `allocate` prints its figures also where the",
+             "buffers do not fit: `fits` is false then. A command that is interrupted prints none.", ""]
     known = [area for area in AREAS if any(re.sub(r"\d", "", code) == area for code in meanings)]
     for area in known + sorted({re.sub(r"\d", "", code) for code in meanings} - set(AREAS)):
         lines += [f"## {area}: {AREAS.get(area, area)}", "", "| code | when |", "|---|---|"]

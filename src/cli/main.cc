@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "heddle/driver/commands.h"
 #include "heddle/driver/interrupt.h"
 #include "heddle/driver/progress.h"
+#include "heddle/support/failure_json.h"
 #include "heddle/support/visible.h"
 #include "heddle/sweep/sweep.h"
 #include "options.h"
@@ -21,10 +23,23 @@
 namespace heddle {
 namespace {
 
-int report(const Diagnostics& faults) {
-  std::cerr << faults;
-  return faults.empty() ? 0 : static_cast<int>(faults.front().severity);
-}
+// For a person, and where a program reads along, for it.
+class Report {
+ public:
+  explicit Report(bool json) : json_(json) {}
+
+  int operator()(const Diagnostics& faults) const {
+    const int status = faults.empty() ? 0 : static_cast<int>(faults.front().severity);
+    std::cerr << faults;
+    if (!json_ || faults.empty()) return status;
+    VisibleBuffer buffer(*std::cout.rdbuf());
+    std::ostream(&buffer) << failureJson(faults, status) << std::flush;
+    return status;
+  }
+
+ private:
+  bool json_;
+};
 
 TerminalProgress::Style progressStyle(const Verbosity& verbosity) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0 && !verbosity.quiet;
@@ -85,78 +100,87 @@ struct Run {
   }
 };
 
-// Whether all that it wrote has gone out.
-std::pair<int, bool> runCommand(const Command& command) {
+// Whether all that it wrote has gone out, too.
+std::pair<Diagnostics, bool> runCommand(const Command& command) {
   VisibleBuffer buffer(*std::cout.rdbuf());
   std::ostream shown(&buffer);
-  const int status = report(std::visit(Run{shown}, command));
+  Diagnostics faults = std::visit(Run{shown}, command);
   shown.flush();
-  return {status, shown.good()};
+  return {std::move(faults), shown.good()};
 }
 
-int run(const std::vector<std::string>& arguments) {
+// Of buffers that do not fit the figures are told all the same, and say so.
+bool hasAnswered(const Command& command, const Diagnostics& faults) {
+  return std::holds_alternative<AllocateOptions>(command) && !faults.empty() &&
+         faults.front().code == "PACK010";
+}
+
+int run(const std::vector<std::string>& arguments, const Report& report) {
   const Result<Command> command = parseCommandLine(arguments);
   if (!command) return report(command.diagnostics());
-  const auto [status, written] = runCommand(*command);
+  const auto [faults, written] = runCommand(*command);
   std::cout.flush();
-  if ((!written || !std::cout) && status == 0)
-    return report({{.code = "FILE002",
-                    .where = "standard output",
-                    .summary = "the output cannot be written",
-                    .what = {},
-                    .mend = "check the space left where it goes"}});
-  return status;
+  if (!faults.empty())
+    return hasAnswered(*command, faults) ? Report(false)(faults) : report(faults);
+  if (written && std::cout) return 0;
+  return Report(false)({{.code = "FILE002",
+                         .where = "standard output",
+                         .summary = "the output cannot be written",
+                         .what = {},
+                         .mend = "check the space left where it goes"}});
 }
 
-int bug(const char* what) {
-  return report({{.code = "BUG001",
-                  .where = "heddle",
-                  .summary = "this is a bug of heddle",
-                  .what = what,
-                  .mend = "please report it, with the command line and the files that it names",
-                  .severity = Severity::Bug}});
+Diagnostics bug(const char* what) {
+  return {{.code = "BUG001",
+           .where = "heddle",
+           .summary = "this is a bug of heddle",
+           .what = what,
+           .mend = "please report it, with the command line and the files that it names",
+           .severity = Severity::Bug}};
 }
 
 // The system's word on a path (too long, links in a ring) is no bug, wherever it comes up.
-int unusablePath(const std::filesystem::filesystem_error& error) {
-  return report({{.code = "FILE001",
-                  .where = error.path1().string(),
-                  .summary = "the path cannot be used",
-                  .what = error.code().message(),
-                  .mend = "check the path and its permissions"}});
+Diagnostics unusablePath(const std::filesystem::filesystem_error& error) {
+  return {{.code = "FILE001",
+           .where = error.path1().string(),
+           .summary = "the path cannot be used",
+           .what = error.code().message(),
+           .mend = "check the path and its permissions"}};
 }
 
 // What was in use is given back by now.
-int outOfMemory() {
+Diagnostics outOfMemory() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   rlimit limit{};
   const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   const auto mebibytes = [](std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
-  return report({{.code = "CLI004",
-                  .where = "heddle",
-                  .summary = "out of memory",
-                  .what = mebibytes(static_cast<std::uint64_t>(usage.ru_maxrss) << 10) +
-                          " were in use at most" +
-                          (limited ? "; this process may have " + mebibytes(limit.rlim_cur) +
-                                         " of address space (ulimit -v)"
-                                   : ""),
-                  .mend = "use a machine with more memory, or a smaller network",
-                  .severity = Severity::DoesNotFit}});
+  return {{.code = "CLI004",
+           .where = "heddle",
+           .summary = "out of memory",
+           .what = mebibytes(static_cast<std::uint64_t>(usage.ru_maxrss) << 10) +
+                   " were in use at most" +
+                   (limited ? "; this process may have " + mebibytes(limit.rlim_cur) +
+                                  " of address space (ulimit -v)"
+                            : ""),
+           .mend = "use a machine with more memory, or a smaller network",
+           .severity = Severity::DoesNotFit}};
 }
 
 }  // namespace
 }  // namespace heddle
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const heddle::Report report(std::ranges::find(arguments, "--json") != arguments.end());
   try {
     heddle::watchForInterrupts();
-    return heddle::run({argv + 1, argv + argc});
+    return heddle::run(arguments, report);
   } catch (const std::bad_alloc&) {
-    return heddle::outOfMemory();
+    return report(heddle::outOfMemory());
   } catch (const std::filesystem::filesystem_error& e) {
-    return heddle::unusablePath(e);
+    return report(heddle::unusablePath(e));
   } catch (const std::exception& e) {
-    return heddle::bug(e.what());
+    return report(heddle::bug(e.what()));
   }
 }

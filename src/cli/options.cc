@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -570,8 +571,9 @@ Result<Command> compileOf(const Texts& t) {
              "--from " + name(o.from.rbegin()->first), "stop after that one or a later one");
   o.maxCycles = maxCyclesOf(t);
   o.verbosity = t.verbosity;
-  if (o.out.empty() && !o.stopAfter)
-    return missing("compile", "the folder for the results is missing", "add '-o OUT'");
+  if (o.out.empty() && !o.stopAfter && !o.verbosity.json)
+    return missing("compile", "the folder for the results is missing",
+                   "add '-o OUT', or '--json' for the report alone");
   if (o.out.empty() && o.dump) return missing("compile", "--dump needs a folder", "add '-o OUT'");
   return Command(std::move(o));
 }
@@ -857,6 +859,28 @@ Result<Command> allocateOf(const Texts& t) {
   return Command(std::move(o));
 }
 
+// "links.ddr.read=2GB/s", "links.{wire,memtile.read}=4GB/s,8GB/s"; a path may have a = behind a /.
+bool isSetting(const std::string& word) {
+  const std::string_view key = std::string_view(word).substr(0, word.find('='));
+  return key.size() < word.size() && !key.empty() && std::ranges::all_of(key, [](unsigned char c) {
+           return std::isalnum(c) || c == '.' || c == ',' || c == '{' || c == '}';
+         });
+}
+
+// --set A=1 B=2 as --set A=1 --set B=2: an option of any number of words would swallow the model.
+std::vector<std::string> withEachSetting(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words;
+  std::string option;  // whose settings may follow
+  for (const std::string& word : arguments) {
+    const bool first = !words.empty() && words.back() == option;
+    if (!option.empty() && !first && isSetting(word)) words.push_back(option);
+    if (!first && !isSetting(word)) option.clear();
+    if (word == "--set" || word == "--vary") option = word;
+    words.push_back(word);
+  }
+  return words;
+}
+
 Diagnostic unknownWord(const CLI::App& app, const std::string& word) {
   const CLI::App* command = chosenCommand(app);
   const bool option = word.starts_with("-");
@@ -903,9 +927,10 @@ Result<Command> parseCommandLine(const std::vector<std::string>& arguments) {
   describeCollect(app, texts);
   app.allow_extras();
   for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
+  std::vector<std::string> words = withEachSetting(arguments);
+  std::ranges::reverse(words);  // CLI11 takes them last first
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(),
-                                       arguments.rend()));  // CLI11 takes them last first
+    app.parse(std::move(words));
     const std::vector<std::string> extras = app.remaining(true);
     if (!extras.empty()) return unknownWord(app, extras.front());
     const CLI::App* command = chosenCommand(app);

@@ -18,6 +18,12 @@ Unit tableUnit(const QuantityKind* kind) {
   return kind == &kTime ? kind->units.back() : kind->units.front();
 }
 
+bool isTime(const Field& field) {
+  constexpr std::array<const QuantityKind*, 5> kTimes = {&kRate, &kClock, &kTime, &kMacRate,
+                                                         &kByteRate};
+  return std::ranges::find(kTimes, field.kind) != kTimes.end();
+}
+
 constexpr double kMostSize = 1e18;  // of a value in its smallest unit: none comes near
 
 }  // namespace
@@ -54,11 +60,15 @@ std::vector<std::pair<std::string, std::string>> settingsOf(
 }
 
 bool saysOnlyTimes(const std::string& key) {
-  constexpr std::array<const QuantityKind*, 5> kTimes = {&kRate, &kClock, &kTime, &kMacRate,
-                                                         &kByteRate};
   const auto& fields = deviceFields();
   const auto field = std::ranges::find(fields, key, &Field::key);
-  return field != fields.end() && std::ranges::find(kTimes, field->kind) != kTimes.end();
+  return field != fields.end() && isTime(*field);
+}
+
+bool differOnlyInTimes(const Device& a, Device b) {
+  for (const Field& field : deviceFields())
+    if (isTime(field)) field.set(b, field.get(a));
+  return a == b;
 }
 
 std::optional<std::string> unitOf(const std::string& key) {

@@ -63,13 +63,18 @@ class Compiler {
   }
 
   Diagnostics takeProgram() {
+    if (given_.made != nullptr) {
+      run_.program = given_.made->find(run_);
+      if (run_.program) return {};
+    }
     if (!given_.program) {
-      Diagnostics faults = makeProgram(run_);
+      Diagnostics faults = makeProgram(run_, given_.made == nullptr);
       if (!faults.empty()) return faults;
+      if (given_.made != nullptr) given_.made->add(run_);
     } else {
       Diagnostics faults = verify(given_.program->program, *run_.device);
       if (!faults.empty()) return faults;
-      run_.program = std::move(given_.program->program);
+      run_.program = std::make_shared<const Program>(std::move(given_.program->program));
       run_.weights = std::move(given_.program->weights);
       run_.programIsGiven = true;
     }
@@ -87,18 +92,35 @@ class Compiler {
     if (!again) return asBugs(again.diagnostics());
     HEDDLE_CHECK(*again == *run_.program)
         << "program.asm does not read back to the program that was printed";
-    run_.program = std::move(*again);
+    run_.program = std::make_shared<const Program>(std::move(*again));
     return {};
   }
 
   Diagnostics takeReport() {
     if (settings_.verify) {
-      Diagnostics faults = prove(run_, settings_.seed, settings_.maxCycles, progress_);
+      Diagnostics faults = takeProof();
       if (!faults.empty()) return faults;
     }
     run_.effort.peakBytes = peakMemoryBytes();
     run_.report->effort = run_.effort;
     return {};
+  }
+
+  Diagnostics takeProof() {
+    MadePrograms* made = given_.made;
+    if (const auto proof = made ? made->proofOf(*run_.program, settings_.seed) : std::nullopt) {
+      run_.report->verification = *proof;
+      return {};
+    }
+    // Of a program that was taken over the first proof has failed, or is under way.
+    if (!run_.weights) {
+      Diagnostics faults = makeProgram(run_, false);
+      if (!faults.empty()) return faults;
+    }
+    Diagnostics faults = prove(run_, settings_.seed, settings_.maxCycles, progress_);
+    if (made && faults.empty())
+      made->addProof(*run_.program, settings_.seed, run_.report->verification);
+    return faults;
   }
 
   Compilation& run_;
@@ -112,6 +134,8 @@ class Compiler {
 Result<Compilation> compile(const Network& network, const Device& device,
                             const CompileSettings& settings, Progress& progress, Given given) {
   HEDDLE_CHECK(settings.last >= Stage::Plan) << "the stages before are the network's";
+  HEDDLE_CHECK(!given.made || (!given.program && !settings.listing))
+      << "a program of several devices names none";
   Compilation run;
   static_cast<Network&>(run) = network;
   run.device = device;

@@ -80,10 +80,10 @@ class CompileCommand {
       nameLeftovers();
     }
     const bool whole = last() == Stage::Report;
-    if (!folder_) {
-      out_ << artefactText(run_, *options_.stopAfter);
-    } else if (whole && options_.verbosity.json) {
+    if (whole && options_.verbosity.json) {
       out_ << reportJson(*run_.report);
+    } else if (!folder_) {
+      out_ << artefactText(run_, *options_.stopAfter);
     } else if (whole && !options_.verbosity.quiet) {
       out_ << summary(*run_.report) << "results   " << options_.out << "\ntimeline  "
            << (folder_->name() / "timeline.html").string() << "\n";

@@ -4,6 +4,8 @@
 #include <ostream>
 
 #include "heddle/device/built_in.h"
+#include "heddle/device/device_json.h"
+#include "heddle/device/keys.h"
 #include "heddle/driver/commands.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/saved.h"
@@ -76,8 +78,8 @@ std::string modelJson(const Network& run, const SparseGraph& sparse, bool hasMas
   const ModelFacts facts = factsOf(graph);
   JsonWriter json(2);
   json.beginObject();
-  json.key("schema")
-      .value("heddle.model/1")
+  json.key("format")
+      .value("heddle.model/2")
       .key("name")
       .value(graph.name)
       .key("sha256")
@@ -125,19 +127,14 @@ Diagnostics inspectModel(const InspectOptions& options, std::ostream& out) {
 std::string deviceJson(const Device& device) {
   JsonWriter json(2);
   json.beginObject();
-  json.key("schema").value("heddle.device/1").key("name").value(device.name);
+  json.key("format").value("heddle.device/2").key("name").value(device.name);
   json.key("rows").value(device.rows).key("columns").value(device.columns);
-  json.key("clockHz")
-      .value(device.clock.raw)
-      .key("macsPerCycle")
-      .value(device.core.macsPerCycle * device.cores());
-  json.key("coreBytes")
-      .value(device.core.memory.raw())
-      .key("memtileBytes")
-      .value(device.memtile.memory.raw());
-  json.key("wires").beginArray();
-  for (const Wire& wire : device.wires) json.value(wire.name);
-  json.endArray().endObject();
+  json.key("clockHz").value(device.clock.raw);
+  json.key("macsPerCycle").value(device.core.macsPerCycle).key("keys");
+  writeKeys(json, numbersOf(device));
+  json.key("wires");
+  writeWires(json, device.wires);
+  json.endObject();
   return json.take() + "\n";
 }
 

@@ -156,7 +156,7 @@ void timeInClosedForm(Compilation& run, const MemoryPlan& memory) {
   run.stepTimes = timesInClosedForm(run.network(), *run.plan, memory, *run.device);
 }
 
-Diagnostics makeProgram(Compilation& run) {
+Diagnostics makeProgram(Compilation& run, bool named) {
   const Timed timed(run.effort.compileSeconds);
   Result<GeneratedProgram> generated =
       generateProgram(run.network(), *run.plan, *run.memoryPlan, *run.device);
@@ -164,11 +164,11 @@ Diagnostics makeProgram(Compilation& run) {
   Program& program = generated->program;
   program.modelSha256 = run.modelSha256;
   program.weightsSha256 = sha256(generated->weights.bytes);
-  program.deviceSha256 = sha256(printDevice(*run.device));
+  if (named) program.deviceSha256 = sha256(printDevice(*run.device));
   program.hostOperators = hostOperators(*run.canonical);
   Diagnostics faults = verify(program, *run.device);
   if (!faults.empty()) return asBugs(std::move(faults));
-  run.program = std::move(program);
+  run.program = std::make_shared<const Program>(std::move(program));
   run.weights = std::move(generated->weights);
   return {};
 }

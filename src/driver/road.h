@@ -33,7 +33,8 @@ void fuseNetwork(Network& run);  // residual additions
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked);
 Diagnostics planMemory(Compilation& run);
 void timeInClosedForm(Compilation& run, const MemoryPlan& memory);  // the plan's steps
-Diagnostics makeProgram(Compilation& run);  // generated, verified, with the hashes of all files
+// Generated, verified, with the hashes of all files; `named`: of the device, too.
+Diagnostics makeProgram(Compilation& run, bool named);
 // And the report of it; `free`: also with each resource for nothing.
 Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bool free,
                            Progress& progress);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "heddle/device/device_json.h"
 #include "heddle/report/groups.h"
 #include "heddle/report/leaves.h"
 #include "heddle/report/memory_blocks.h"
@@ -48,15 +49,9 @@ void writeDevice(JsonWriter& json, const Device& device) {
   json.key("ddrChannelsOut").value(device.memtile.ddrChannelsOut);
   json.key("macsPerCycle").value(device.core.macsPerCycle);
   json.key("depthwiseMacsPerCycle").value(device.core.depthwiseMacsPerCycle);
-  json.key("wires").beginArray();
-  for (const Wire& wire : device.wires) {
-    json.beginObject().key("name").value(wire.name).key("reach");
-    writeRange(json, wire.reach);
-    json.key("feeders").beginArray();
-    for (const std::int64_t memtile : wire.feeders) json.value(memtile);
-    json.endArray().endObject();
-  }
-  json.endArray().endObject();
+  json.key("wires");
+  writeWires(json, device.wires);
+  json.endObject();
 }
 
 void writeGraph(JsonWriter& json, const CanonicalGraph& graph) {

@@ -271,8 +271,13 @@ void Emission::append(std::int32_t number, const Engine& engine, StepId step,
   Queue& queue = queues_[static_cast<std::size_t>(number)];
   queue.engine = engine;
   if (!nextFrame_) {
-    queue.ops.push_back({shape_, step.index, queue.values.size()});
-    queue.values.insert(queue.values.end(), values_.begin(), values_.end());
+    if (queue.steps.empty() || queue.steps.back().step != step.index) {
+      HEDDLE_CHECK(queue.steps.empty() || queue.steps.back().step < step.index)
+          << "a queue goes back to step " << step.index;
+      queue.steps.push_back({step.index, queue.shapes.size()});
+    }
+    queue.shapes.push_back(shape_);
+    queue.values.append(values_);
   }
   synchronize(number, step, accesses);
   if (--missing_ == 0) nextFrame_ ? nextFrame_->end() : tokens_.end();
@@ -384,44 +389,39 @@ void Emission::numberLocks(Program& program, const Limits& limits) {
   });
 }
 
-void Emission::addToRoller(std::int32_t number, LockedShapes& shapes, Roller& roller) {
-  const Queue& queue = queues_[static_cast<std::size_t>(number)];
-  std::vector<TokenUse>& uses = tokens_.usesOf(number);
+void Emission::addToRoller(const Queue& queue, std::vector<TokenUse>& uses, LockedShapes& shapes,
+                           Roller& roller) const {
   for (TokenUse& use : uses) use.lock = lockIndex_[static_cast<std::size_t>(use.lock)];
-  sortUses(uses, queue.ops.size());
-  std::vector<FlatOp> ops;
-  std::vector<std::int64_t> values;
-  ops.reserve(queue.ops.size());
-  values.reserve(queue.values.size() + uses.size());
+  sortUses(uses, queue.shapes.size());
+  std::vector<FlatOp> ops;                   // of a step
+  std::vector<std::int64_t> values;          // likewise
   std::vector<std::int64_t> layout, before;  // of this instruction, of the one before
   const LockedShapes::Entry* entry = nullptr;
-  std::size_t use = 0;
-  for (std::size_t i = 0; i < queue.ops.size(); ++i) {
-    const Op& op = queue.ops[i];
-    layout.assign(1, op.shape);
-    const std::size_t firstUse = use;
-    for (; use < uses.size() && uses[use].op == static_cast<std::int32_t>(i); ++use) {
-      layout.push_back(2 * uses[use].end + uses[use].release);
-      layout.push_back(uses[use].count);
+  std::size_t use = 0, firstValue = 0;
+  for (std::size_t s = 0; s < queue.steps.size(); ++s) {
+    ops.clear();
+    values.clear();
+    const std::size_t end =
+        s + 1 < queue.steps.size() ? queue.steps[s + 1].firstOp : queue.shapes.size();
+    for (std::size_t i = queue.steps[s].firstOp; i < end; ++i) {
+      layout.assign(1, queue.shapes[i]);
+      const std::size_t firstUse = use;
+      for (; use < uses.size() && uses[use].op == static_cast<std::int32_t>(i); ++use) {
+        layout.push_back(2 * uses[use].end + uses[use].release);
+        layout.push_back(uses[use].count);
+      }
+      if (!entry || layout != before) entry = &shapes.entry(layout);
+      before.swap(layout);
+      const std::size_t plain = entry->order.size() - (use - firstUse);
+      ops.push_back({entry->number, values.size()});
+      for (std::int32_t source : entry->order) {
+        const auto k = static_cast<std::size_t>(source);
+        values.push_back(k < plain ? queue.values[firstValue + k]
+                                   : uses[firstUse + k - plain].lock);
+      }
+      firstValue += plain;
     }
-    if (!entry || layout != before) entry = &shapes.entry(layout);
-    before.swap(layout);
-    const std::size_t plain = entry->order.size() - (use - firstUse);
-    ops.push_back({entry->number, values.size()});
-    for (std::int32_t source : entry->order) {
-      const auto k = static_cast<std::size_t>(source);
-      values.push_back(k < plain ? queue.values[op.firstValue + k]
-                                 : uses[firstUse + k - plain].lock);
-    }
-  }
-  for (std::size_t first = 0; first < ops.size();) {
-    HEDDLE_CHECK(first == 0 || queue.ops[first - 1].step < queue.ops[first].step)
-        << "a queue goes back to step " << queue.ops[first].step;
-    std::size_t end = first;
-    while (end < ops.size() && queue.ops[end].step == queue.ops[first].step) ++end;
-    roller.add(StepId(static_cast<std::size_t>(queue.ops[first].step)), queue.engine,
-               std::span(ops).subspan(first, end - first), values);
-    first = end;
+    roller.add(StepId(static_cast<std::size_t>(queue.steps[s].step)), queue.engine, ops, values);
   }
 }
 
@@ -440,10 +440,16 @@ void Emission::finish(Program& program, const Limits& limits) {
   else
     tokens_.finish(tiles_);
   numberLocks(program, limits);
+  tokens_.order() = {};
+  tiles_ = {};
   LockedShapes shapes(shapes_);
   Roller roller(shapes.prototypes());
-  for (std::size_t q = 0; q < queues_.size(); ++q)
-    addToRoller(static_cast<std::int32_t>(q), shapes, roller);
+  // What a queue was told is given up as soon as it is rolled.
+  for (std::size_t q = 0; q < queues_.size(); ++q) {
+    const Queue queue = std::move(queues_[q]);
+    std::vector<TokenUse> uses = std::move(tokens_.usesOf(static_cast<std::int32_t>(q)));
+    addToRoller(queue, uses, shapes, roller);
+  }
   program.sections = roller.sections();
 }
 

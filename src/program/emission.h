@@ -16,6 +16,7 @@
 #include "frame_tokens.h"
 #include "heddle/device/device.h"
 #include "heddle/program/program.h"
+#include "numbers.h"
 #include "sync.h"
 #include "tokens.h"
 
@@ -89,20 +90,21 @@ class Emission {
   void tellAgain(std::int32_t steps);
 
   // Numbers the locks, within `limits` where there is a way, adds them to the instructions, rolls
-  // loops and merges engines.
+  // loops and merges engines. Nothing more can be told.
   void finish(Program& program, const Limits& limits);
 
  private:
-  struct Op {
-    std::int32_t shape = 0, step = 0;
-    std::size_t firstValue = 0;
-  };
   using ShapeNumbers = std::unordered_map<std::vector<std::int64_t>, std::int32_t,
                                           boost::hash<std::vector<std::int64_t>>>;
+  struct StepBegin {
+    std::int32_t step = 0;
+    std::size_t firstOp = 0;
+  };
   struct Queue {
     Engine engine;
-    std::vector<Op> ops;
-    std::vector<std::int64_t> values;
+    std::vector<std::int32_t> shapes;                // by instruction
+    std::vector<StepBegin> steps;                    // in order
+    Numbers values;                                  // of one instruction after the other
     std::int32_t told = 0;                           // instructions, of both tellings
     const ShapeNumbers::value_type* last = nullptr;  // shape of its last instruction
   };
@@ -120,7 +122,8 @@ class Emission {
   Role role(const DerivedLock& lock) const;
   Engine asSeenFrom(const Tile& tile, const Engine& engine) const;
   void numberLocks(Program& program, const Limits& limits);
-  void addToRoller(std::int32_t number, class LockedShapes& shapes, class Roller& roller);
+  void addToRoller(const Queue& queue, std::vector<TokenUse>& uses, class LockedShapes& shapes,
+                   class Roller& roller) const;
 
   std::map<std::int32_t, std::int32_t> columnOfWire_;
   QueueNumbers numbers_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/support/check.h"
+
 namespace heddle {
 namespace {
 
@@ -48,19 +50,32 @@ std::size_t Tokens::pairOf(std::int32_t tile, std::int32_t from, std::int32_t to
   return number;
 }
 
+Tokens::Demand Tokens::demand(const AccessPoint& from, const AccessPoint& to, bool needed) {
+  constexpr std::int32_t kMostEnds = 255;
+  HEDDLE_CHECK(std::max(from.end, to.end) <= kMostEnds)
+      << "a transfer has more than " << kMostEnds << " destinations";
+  return {.fromOp = from.op,
+          .fromStep = from.step,
+          .toOp = to.op,
+          .toStep = to.step,
+          .fromEnd = static_cast<std::uint8_t>(from.end),
+          .toEnd = static_cast<std::uint8_t>(to.end),
+          .needed = needed};
+}
+
 void Tokens::require(std::int32_t tile, const Edge& edge) {
   const Operation ended{edge.from.queue, edge.from.op};
   const bool needed = !order_.knows(ended);
   if (needed) order_.await(ended);
   Pair& pair = pairs_[pairOf(tile, edge.from.queue, edge.to.queue, edge.data)];
   pair.needed = pair.needed || needed;
-  pair.demands.push_back({edge.from, edge.to, needed, -1});
+  pair.demands.push_back(demand(edge.from, edge.to, needed));
   if (!edge.data) return;
   // Whoever reads what was written into a place gives the place back, sooner or later.
   std::vector<Demand>& space = pairs_[pair.back].demands;
-  if (!space.empty() && space.back().from.op < 0 && space.back().to.op == edge.opened.op) return;
-  const std::int32_t known = order_.latest({edge.opened.queue, edge.opened.op}, edge.to.queue);
-  space.push_back({{edge.to.queue, -1, 0, -1}, edge.opened, false, known});
+  if (!space.empty() && space.back().fromOp < 0 && space.back().toOp == edge.opened.op) return;
+  space.push_back(demand({.step = -1}, edge.opened, false));
+  space.back().known = order_.latest({edge.opened.queue, edge.opened.op}, edge.to.queue);
 }
 
 std::int32_t Tokens::addLock(const DerivedLock& lock) {
@@ -74,17 +89,19 @@ std::int32_t Tokens::addLock(const Pair& pair) {
 }
 
 void Tokens::use(std::int32_t lock, const AccessPoint& by, bool release, std::int64_t count) {
-  usesOf(by.queue).push_back({by.op, by.end, lock, release, count});
+  usesOf(by.queue).push_back({.op = by.op,
+                              .lock = lock,
+                              .count = static_cast<std::int32_t>(count),
+                              .end = static_cast<std::int16_t>(by.end),
+                              .release = release});
 }
 
 void Tokens::finish(std::span<const TileAccesses> tiles) {
   std::sort(pairs_.begin(), pairs_.end());
-  for (const Pair& pair : pairs_) {
-    if (!pair.needed) continue;
-    if (pair.data)
-      deriveData(pair);
-    else
-      deriveSpace(pair, tiles[static_cast<std::size_t>(pair.tile)]);
+  for (Pair& pair : pairs_) {
+    if (pair.needed && pair.data) deriveData(pair);
+    if (pair.needed && !pair.data) deriveSpace(pair, tiles[static_cast<std::size_t>(pair.tile)]);
+    pair.demands = {};
   }
 }
 
@@ -92,15 +109,15 @@ void Tokens::finish(std::span<const TileAccesses> tiles) {
 void Tokens::deriveData(const Pair& pair) {
   std::vector<StepPair> needed;
   for (const Demand& d : pair.demands)
-    if (d.needed) add({d.from.step, d.to.step}, needed);
+    if (d.needed) add({d.fromStep, d.toStep}, needed);
   sortOut(needed);
   const auto takes = [&](const Demand& d) {
-    return contains(needed, StepPair{d.from.step, d.to.step});
+    return contains(needed, StepPair{d.fromStep, d.toStep});
   };
   const std::int32_t lock = addLock(pair);
   std::vector<AccessPoint> writes;  // each once, in order
   for (const Demand& d : pair.demands)
-    if (takes(d)) writes.push_back(d.from);
+    if (takes(d)) writes.push_back(pair.fromOf(d));
   const auto byOp = [](const AccessPoint& a, const AccessPoint& b) { return a.op < b.op; };
   const auto sameOp = [](const AccessPoint& a, const AccessPoint& b) { return a.op == b.op; };
   std::stable_sort(writes.begin(), writes.end(), byOp);
@@ -108,11 +125,11 @@ void Tokens::deriveData(const Pair& pair) {
   for (const AccessPoint& write : writes) use(lock, write, true, 1);
   auto next = writes.begin();  // first write whose token is not taken yet
   for (auto d = pair.demands.begin(); d != pair.demands.end();) {
-    const AccessPoint by = d->to;
+    const AccessPoint by = pair.toOf(*d);
     std::int64_t count = 0;
-    for (; d != pair.demands.end() && d->to.op == by.op; ++d)
+    for (; d != pair.demands.end() && d->toOp == by.op; ++d)
       if (takes(*d))
-        for (; next != writes.end() && next->op <= d->from.op; ++next) ++count;
+        for (; next != writes.end() && next->op <= d->fromOp; ++next) ++count;
     if (count > 0) use(lock, by, false, count);
   }
 }
@@ -123,22 +140,26 @@ std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
                                              const std::vector<std::int32_t>& regular) {
   std::vector<Demand> writes;
   for (const Demand& d : pair.demands) {
-    if (!d.needed && !contains(regular, d.to.step)) continue;
+    if (!d.needed && !contains(regular, d.toStep)) continue;
     writes.push_back(d);
     // What is known of steps before asks for nothing; in a regular step all rows wait alike.
-    if (!d.needed && d.from.step != d.to.step) writes.back().from.op = -1;
+    if (!d.needed && d.fromStep != d.toStep) writes.back().fromOp = -1;
   }
   std::stable_sort(writes.begin(), writes.end(),
-                   [](const Demand& a, const Demand& b) { return a.to.op < b.to.op; });
+                   [](const Demand& a, const Demand& b) { return a.toOp < b.toOp; });
   std::size_t count = 0;  // of writes, each once
   for (const Demand& d : writes) {
-    if (count == 0 || writes[count - 1].to.op != d.to.op) {
+    if (count == 0 || writes[count - 1].toOp != d.toOp) {
       writes[count++] = d;
       continue;
     }
     Demand& write = writes[count - 1];
     write.known = std::max(write.known, d.known);
-    if (d.from.op > write.from.op) write.from = d.from;
+    if (d.fromOp > write.fromOp) {
+      write.fromOp = d.fromOp;
+      write.fromStep = d.fromStep;
+      write.fromEnd = d.fromEnd;
+    }
   }
   writes.resize(count);
   return writes;
@@ -148,7 +169,7 @@ std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
 void Tokens::deriveSpace(const Pair& pair, const TileAccesses& tile) {
   std::vector<std::int32_t> regular;  // steps
   for (const Demand& d : pair.demands)
-    if (d.needed && d.from.step == d.to.step) add(d.to.step, regular);
+    if (d.needed && d.fromStep == d.toStep) add(d.toStep, regular);
   sortOut(regular);
   const std::int32_t lock = addLock(pair);
   std::int64_t initial = 0;
@@ -156,18 +177,18 @@ void Tokens::deriveSpace(const Pair& pair, const TileAccesses& tile) {
   std::map<std::int32_t, Given> given;
   AccessPoint last;  // that is waited for
   for (const Demand& write : writesOf(pair, regular)) {
-    const bool later = write.from.op > last.op;
-    if (!later && !contains(regular, write.to.step)) continue;
-    use(lock, write.to, false, 1);
+    const bool later = write.fromOp > last.op;
+    if (!later && !contains(regular, write.toStep)) continue;
+    use(lock, pair.toOf(write), false, 1);
     if (later) {
       // A write that cannot run before this release anyway takes its token from it: the lock begins
       // with no token that is never needed.
       const bool first = last.op < 0;
-      last = write.from;
+      last = pair.fromOf(write);
       given[last.op] = {last, 1};
       if (!first) continue;
       for (const Demand& d : unbound)
-        ++(d.to.step == last.step && d.known < last.op ? initial : given[last.op].count);
+        ++(d.toStep == last.step && d.known < last.op ? initial : given[last.op].count);
     } else if (last.op < 0) {
       unbound.push_back(write);
     } else {

@@ -24,10 +24,9 @@
 namespace heddle {
 
 struct TokenUse {  // an instruction's, of the lock at `lock`
-  std::int32_t op = 0, end = 0;
-  std::int32_t lock = 0;
+  std::int32_t op = 0, lock = 0, count = 1;
+  std::int16_t end = 0;
   bool release = false;
-  std::int64_t count = 1;
 };
 
 enum class LockPurpose { Space, Data, NextFrame };
@@ -48,7 +47,7 @@ class Tokens {
   void require(std::int32_t tile, const Edge& edge);
   void end() { order_.end(); }
 
-  // After the last instruction. `tiles`: by number, as they stand.
+  // After the last instruction. `tiles`: by number, as they stand. What was required is forgotten.
   void finish(std::span<const TileAccesses> tiles);
   const std::vector<DerivedLock>& locks() const { return locks_; }
   KnownOrder& order() { return order_; }
@@ -62,10 +61,13 @@ class Tokens {
   }
 
  private:
+  // Between the queues of its pair; there are more of them than of anything else.
   struct Demand {
-    AccessPoint from, to;     // from.op -1: `to` takes a place that nobody has to give back
-    bool needed = false;      // nothing else makes `to` wait for `from`
+    std::int32_t fromOp = -1, fromStep = -1;  // -1: `to` takes a place nobody has to give back
+    std::int32_t toOp = -1, toStep = -1;
     std::int32_t known = -1;  // without `from`: the latest of its queue that `to` knew of
+    std::uint8_t fromEnd = 0, toEnd = 0;
+    bool needed = false;  // nothing else makes `to` wait for `from`
   };
   struct Pair {
     std::int32_t tile = 0, from = 0, to = 0;
@@ -73,6 +75,8 @@ class Tokens {
     std::size_t back = 0;  // with data: the pair whose tokens give the places back
     bool needed = false;   // a demand is
     std::vector<Demand> demands;
+    AccessPoint fromOf(const Demand& d) const { return {from, d.fromOp, d.fromEnd, d.fromStep}; }
+    AccessPoint toOf(const Demand& d) const { return {to, d.toOp, d.toEnd, d.toStep}; }
     friend bool operator<(const Pair& a, const Pair& b) {
       return std::tie(a.tile, a.from, a.to, a.data) < std::tie(b.tile, b.from, b.to, b.data);
     }
@@ -82,6 +86,7 @@ class Tokens {
     std::int64_t count = 0;
   };
 
+  static Demand demand(const AccessPoint& from, const AccessPoint& to, bool needed);
   std::size_t pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data);
   void deriveData(const Pair& pair);
   void deriveSpace(const Pair& pair, const TileAccesses& tile);

@@ -314,6 +314,8 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   report.columns = device.columns;
   report.macsPerCycle = device.core.macsPerCycle;
   report.clock = device.clock;
+  report.deviceKeys = numbersOf(device);
+  report.wires = device.wires;
   report.cycles = simulated.timeline.makespan;
   report.frames = program.frames;
   report.frameTimes = frameTimes(simulated, program);

@@ -67,6 +67,16 @@ GroupReport readGroup(EntryReader& read, const Entry& in, const Report& report) 
   return group;
 }
 
+Wire readWire(EntryReader& read, const Entry& in) {
+  const Entry reach = read.object(in, "reach");
+  return {.name = read.text(in, "name"),
+          .reach = {.row = read.count(reach, "row"),
+                    .column = read.count(reach, "column"),
+                    .rows = read.count(reach, "rows"),
+                    .columns = read.count(reach, "columns")},
+          .feeders = read.counts(in, "feeders")};
+}
+
 void readRun(EntryReader& read, const Entry& root, Report& report) {
   const Entry model = read.object(root, "model"), device = read.object(root, "device"),
               memory = read.object(root, "memory"), work = read.object(root, "work"),
@@ -82,6 +92,13 @@ void readRun(EntryReader& read, const Entry& root, Report& report) {
   report.columns = read.count(device, "columns", 1);
   report.clock.raw = read.count(device, "clockHz", 1);
   report.macsPerCycle = read.count(device, "macsPerCycle", 1);
+  const Entry keys = read.object(device, "keys");
+  for (DeviceNumber one : numbersOf({})) {
+    one.number = read.realOrNull(keys, one.key.c_str());
+    report.deviceKeys.push_back(std::move(one));
+  }
+  for (const Entry& wire : read.objects(device, "wires"))
+    report.wires.push_back(readWire(read, wire));
   const Entry time = read.object(root, "time");
   report.cycles = Cycles(read.count(time, "cycles"));
   report.frames = read.count(time, "frames", 1);

@@ -1,11 +1,13 @@
 // A Report as JSON, Markdown and CSV.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <functional>
 #include <sstream>
 
+#include "heddle/device/device_json.h"
 #include "heddle/report/report.h"
 #include "heddle/support/csv.h"
 #include "heddle/support/visible.h"
@@ -227,6 +229,17 @@ void writeVerdict(std::ostream& out, const Verification& v) {
       << " differ.\n";
 }
 
+// "DDR read" as part of a name: DdrRead.
+std::string capitalized(std::string_view words) {
+  std::string name;
+  bool first = true;
+  for (const unsigned char c : words) {
+    if (c != ' ') name += static_cast<char>(first ? std::toupper(c) : std::tolower(c));
+    first = c == ' ';
+  }
+  return name;
+}
+
 }  // namespace
 
 void writeReport(JsonWriter& json, const Report& report) {
@@ -248,7 +261,11 @@ void writeReport(JsonWriter& json, const Report& report) {
       .value(report.clock.raw)
       .key("macsPerCycle")
       .value(report.macsPerCycle)
-      .endObject();
+      .key("keys");
+  writeKeys(json, report.deviceKeys);
+  json.key("wires");
+  writeWires(json, report.wires);
+  json.endObject();
   json.key("time").beginObject();
   json.key("cycles").value(report.cycles.raw()).key("seconds").value(report.seconds(report.cycles));
   json.key("frames").value(report.frames);
@@ -391,42 +408,43 @@ std::string layersCsv(const Report& report) {
       {"op", [](const LayerReport& l) { return csvText(l.op); }},
       {"split", [](const LayerReport& l) { return csvText(l.split); }},
       {"cycles", [&](const LayerReport& l) { return count(l.cycles.raw()); }},
-      {"bound_by",
+      {"boundBy",
        [](const LayerReport& l) { return std::string(l.boundBy ? name(*l.boundBy) : "none"); }},
       {"start", [&](const LayerReport& l) { return count(l.start.raw()); }},
       {"end", [&](const LayerReport& l) { return count(l.end.raw()); }},
-      {"closed_form_cycles",
+      {"closedFormCycles",
        [&](const LayerReport& l) {
          return l.closedForm ? count(l.closedForm->raw()) : std::string();
        }},
-      {"closed_form_error",
+      {"closedFormError",
        [&](const LayerReport& l) { return optional(report.closedFormError(l)); }},
-      {"bound_seconds", [](const LayerReport& l) { return number(l.boundSeconds); }},
+      {"boundSeconds", [](const LayerReport& l) { return number(l.boundSeconds); }},
       {"efficiency", [&](const LayerReport& l) { return optional(layerEfficiency(report, l)); }},
       {"cores", [&](const LayerReport& l) { return count(l.cores); }},
       {"steps", [&](const LayerReport& l) { return count(stepsOf(l)); }},
       {"macs", [&](const LayerReport& l) { return count(l.macs); }},
-      {"macs_executed", [&](const LayerReport& l) { return count(l.macsExecuted); }},
-      {"weight_bytes", [&](const LayerReport& l) { return count(l.weightBytes); }},
+      {"macsExecuted", [&](const LayerReport& l) { return count(l.macsExecuted); }},
+      {"weightBytes", [&](const LayerReport& l) { return count(l.weightBytes); }},
+      {"denseMacs", [&](const LayerReport& l) { return count(l.denseMacs); }},
+      {"denseWeightBytes", [&](const LayerReport& l) { return count(l.denseWeightBytes); }},
       {"density", [&](const LayerReport& l) { return optional(l.density); }},
-      {"ddr_read_bytes", [&](const LayerReport& l) { return count(l.traffic.ddrRead.raw()); }},
-      {"ddr_write_bytes", [&](const LayerReport& l) { return count(l.traffic.ddrWrite.raw()); }},
-      {"weights_to_cores_bytes",
-       [&](const LayerReport& l) { return count(l.weightsToCores.raw()); }},
-      {"inputs_to_cores_bytes", [&](const LayerReport& l) { return count(l.inputsToCores.raw()); }},
-      {"core_to_memtile_bytes",
+      {"imbalance", [&](const LayerReport& l) { return optional(l.imbalance); }},
+      {"ddrReadBytes", [&](const LayerReport& l) { return count(l.traffic.ddrRead.raw()); }},
+      {"ddrWriteBytes", [&](const LayerReport& l) { return count(l.traffic.ddrWrite.raw()); }},
+      {"memtileToCoreBytes",
+       [&](const LayerReport& l) { return count(l.traffic.memtileToCore.raw()); }},
+      {"weightsToCoresBytes", [&](const LayerReport& l) { return count(l.weightsToCores.raw()); }},
+      {"inputsToCoresBytes", [&](const LayerReport& l) { return count(l.inputsToCores.raw()); }},
+      {"coreToMemtileBytes",
        [&](const LayerReport& l) { return count(l.traffic.coreToMemtile.raw()); }},
   };
-  for (const char* prefix : {"busy_cycles_", "wait_core_cycles_"}) {
-    const bool busy = prefix[0] == 'b';
-    for (std::size_t r = 0; r < kResources; ++r) {
-      std::string title = prefix + std::string(name(static_cast<Resource>(r)));
-      std::replace(title.begin(), title.end(), ' ', '_');
-      columns.push_back({title, [busy, r, count](const LayerReport& l) {
-                           return count((busy ? l.busy : l.waits)[r].raw());
-                         }});
-    }
-  }
+  for (const bool busy : {true, false})
+    for (std::size_t r = 0; r < kResources; ++r)
+      columns.push_back(
+          {(busy ? "busyCycles" : "waitCoreCycles") + capitalized(name(static_cast<Resource>(r))),
+           [busy, r, count](const LayerReport& l) {
+             return count((busy ? l.busy : l.waits)[r].raw());
+           }});
   std::string out;
   for (std::size_t c = 0; c < columns.size(); ++c) out += (c ? "," : "") + columns[c].title;
   out += "\r\n";

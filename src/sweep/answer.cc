@@ -181,7 +181,7 @@ Answer answer(const Questions& questions, const std::vector<const Point*>& point
   Answer answer;
   const Together varied = inStep(points, variedKeys(points));
   const std::vector<std::string> settings = variedSettings(points);
-  double least = 0;
+  std::pair<bool, double> least;    // of the nearest: at its lower bound, by how much it is missed
   std::vector<JudgedPlace> places;  // of all that miss something
   std::size_t nearest = 0;
   for (const Design& design : designsOf(points, networks)) {
@@ -198,9 +198,12 @@ Answer answer(const Questions& questions, const std::vector<const Point*>& point
       continue;
     }
     places.push_back(placeOf(*design.any(), varied, settings, judgement.worst()));
-    if (!answer.nearest || judgement.worst() < least) {
-      least = judgement.worst();
+    // A lower bound is always near: it says something only where there is nothing else.
+    const std::pair rank{judgement.atFloor, judgement.worst()};
+    if (!answer.nearest || rank < least) {
+      least = rank;
       nearest = places.size() - 1;
+      answer.nearestByBound = judgement.atFloor;
       answer.nearest = std::move(ranked);
       answer.missed = *judgement.missed;
     }
@@ -213,11 +216,12 @@ Answer answer(const Questions& questions, const std::vector<const Point*>& point
 namespace {
 
 std::string nearestText(const Answer& answer) {
-  std::string text =
-      "nearest   " + answer.nearest->device + " (" + timesText(answer.nearest->design) + ")\n";
+  std::string text = (answer.nearestByBound ? "by bound  " : "nearest   ") +
+                     answer.nearest->device + " (" + timesText(answer.nearest->design) + ")\n";
   for (const Missed& one : answer.missed)
     text += "missed    " + one.requirement + ": " + shortNumber(one.left) + " is " +
-            shortNumber(one.share * 100) + " % more than " + shortNumber(one.right) + "\n";
+            (answer.nearestByBound ? "at least " : "") + shortNumber(one.share * 100) +
+            " % more than " + shortNumber(one.right) + "\n";
   for (std::size_t i = 0; i < std::min(answer.relax.size(), kShownKeys); ++i) {
     const RelaxedKey& one = answer.relax[i];
     const bool less = one.last && (!one.before || *one.before > *one.last);
@@ -264,7 +268,7 @@ void answerJson(const Answer& answer, const Questions& questions, JsonWriter& js
     design(answer.best[i], true);
   json.endArray();
   if (!answer.best.empty() || !answer.nearest) return;
-  json.key("nearest");
+  json.key(answer.nearestByBound ? "nearestByBound" : "nearest");
   design(*answer.nearest, false);
   json.key("missed").beginArray();
   for (const Missed& one : answer.missed) {

@@ -46,9 +46,10 @@ struct RelaxedKey {
 struct Answer {
   std::size_t designs = 0, unknown = 0;  // all; of these such that miss figures
   std::vector<RankedDesign> best;        // the best first, all that keep what is required
-  // Where there is none: the design that is nearest, and what it misses. Of points that were
-  // skipped it is counted at the lower bound.
+  // Where there is none: the design that is nearest, and what it misses.
   std::optional<RankedDesign> nearest;
+  // It has points that were skipped, as all have: what is missed is missed by more.
+  bool nearestByBound = false;
   std::vector<Missed> missed;
   std::vector<RelaxedKey> relax;  // keys that bring it nearer, the most useful first
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "heddle/device/device_json.h"
 #include "heddle/driver/sha256.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/planner/fuse.h"
@@ -214,10 +215,8 @@ std::string pointJson(const Point& point) {
   json.key("model").beginObject().key("name").value(point.model);
   json.key("sha256").value(point.modelSha256).endObject();
   json.key("device").beginObject().key("sha256").value(point.deviceSha256).key("keys");
-  json.beginObject();
-  for (const DeviceNumber& number : point.numbers)
-    number.number ? json.key(number.key).value(*number.number) : json.key(number.key).null();
-  json.endObject().endObject().key("reason");
+  writeKeys(json, point.numbers);
+  json.endObject().key("reason");
   if (point.reason) {
     json.beginObject().key("code").value(point.reason->code);
     json.key("where").value(point.reason->where).key("summary").value(point.reason->summary);

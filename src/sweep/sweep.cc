@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "answer.h"
+#include "batches.h"
 #include "explore.h"
 #include "folder.h"
 #include "grid.h"
@@ -35,6 +36,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kMostThreads = 1024, kMostRounds = 1000;
+constexpr std::int64_t kProgramsOfAThread = 2;  // kept, where a rate or time is varied
 
 // What an exception says of a point; bad_alloc is none of its own.
 Diagnostic bugOf(const std::exception& e) {
@@ -235,7 +237,7 @@ class Sweep {
   // Of those that were added since it was called last.
   void lookUp(const SweepFolder& folder) {
     toDo_ = 0;
-    next_ = lookedUp_;
+    std::vector<std::size_t> toDo;
     for (; lookedUp_ < tasks_.size(); ++lookedUp_) {
       Task& task = tasks_[lookedUp_];
       std::optional<Point> known = folder.known(task.point.id);
@@ -247,15 +249,33 @@ class Sweep {
         if (told_) told_(pointJson(task.point));
       } else {
         ++toDo_;
+        toDo.push_back(lookedUp_);
       }
     }
     left_ = toDo_;
+    next_ = 0;
+    batches_.clear();
+    if (settings_.estimate)  // no program to share
+      for (const std::size_t i : toDo) batches_.push_back({{i}});
+    else
+      batches_ = batchesOf(tasks_, toDo, longestBatch());
+    if (deadline_) batches_ = oneByOne(std::move(batches_));
+  }
+
+  // So that no thread waits long for the last ones.
+  std::size_t longestBatch() const {
+    constexpr std::int64_t kBatchesOfAThread = 4;
+    return static_cast<std::size_t>(
+        std::max<std::int64_t>(1, toDo_ / (kBatchesOfAThread * threads_)));
   }
 
   // ---- doing it ----
 
   void compileAll(const SweepFolder& folder) {
     progress_.begin("sweep");
+    std::int64_t programs = kProgramsOfAThread * std::min<std::int64_t>(threads_, toDo_);
+    if (deadline_) programs += static_cast<std::int64_t>(networks_->each());
+    made_.emplace(static_cast<std::size_t>(programs));
     std::vector<std::thread> others;
     try {
       for (std::int64_t i = 1; i < std::min<std::int64_t>(threads_, toDo_); ++i)
@@ -264,35 +284,38 @@ class Sweep {
     }
     work(folder);
     for (std::thread& other : others) other.join();
+    made_.reset();
     progress_.end();
   }
 
   void work(const SweepFolder& folder) {
     bool first = true;  // is done whatever the budget: a sweep that goes on gets on
-    for (std::size_t i = next_++; i < tasks_.size() && !stop_; i = next_++) {
-      Task& task = tasks_[i];
-      if (task.done) continue;
-      if (!first && deadline_ && Clock::now() >= *deadline_) return;
-      first = false;
-      try {
-        compileOne(task);
-        finish(task, folder);
-      } catch (...) {  // the memory does not suffice
-        const std::lock_guard held(mutex_);
-        if (!failure_) failure_ = std::current_exception();
-        stop_ = true;
+    for (std::size_t b = next_++; b < batches_.size() && !stop_; b = next_++) {
+      MadePrograms* made = batches_[b].shared ? &*made_ : nullptr;
+      for (const std::size_t i : batches_[b].tasks) {
+        if (stop_ || (!first && deadline_ && Clock::now() >= *deadline_)) return;
+        first = false;
+        try {
+          compileOne(tasks_[i], made);
+          finish(tasks_[i], folder);
+        } catch (...) {  // the memory does not suffice
+          const std::lock_guard held(mutex_);
+          if (!failure_) failure_ = std::current_exception();
+          stop_ = true;
+        }
       }
     }
   }
 
-  void compileOne(Task& task) {
+  // `made`: where others may have the same program.
+  void compileOne(Task& task, MadePrograms* made) {
     const Network& network = networks_->at(task.network);
     const Result<Device> device = description_->device(grid_->overridesAt(task.place));
     if (!device) return refuse(task.point, device.diagnostics().front());
     addNeeds(task.point, network.network(), computeBounds(network.network(), *device));
     if (task.broken) return skip(task.point, *task.broken);
     try {
-      compileFor(task, network, *device);
+      compileFor(task, network, *device, made);
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& e) {
@@ -300,7 +323,8 @@ class Sweep {
     }
   }
 
-  void compileFor(Task& task, const Network& network, const Device& device) const {
+  void compileFor(Task& task, const Network& network, const Device& device,
+                  MadePrograms* made) const {
     NoProgress quiet;
     const CompileSettings settings{.plan = settings_.plan,
                                    .verify = settings_.verify,
@@ -310,7 +334,9 @@ class Sweep {
                                    .explain = false,
                                    .listing = false,
                                    .last = settings_.estimate ? Stage::MemoryPlan : Stage::Report};
-    const Result<Compilation> run = compile(network, device, settings, quiet);
+    Given given;
+    given.made = made;
+    const Result<Compilation> run = compile(network, device, settings, quiet, std::move(given));
     run ? addResults(task.point, *run, settings_) : refuse(task.point, run.diagnostics().front());
   }
 
@@ -413,10 +439,12 @@ class Sweep {
   std::optional<Questions> questions_;
   std::optional<SweepNetworks> networks_;
   std::optional<TaskMaker> maker_;
-  std::int64_t places_ = 0;   // of the grid, that have points
-  std::vector<Task> tasks_;   // device by device, so that a budget leaves whole devices
-  std::size_t lookedUp_ = 0;  // of them
-  std::atomic<std::size_t> next_{0};
+  std::int64_t places_ = 0;           // of the grid, that have points
+  std::vector<Task> tasks_;           // device by device, so that a budget leaves whole devices
+  std::size_t lookedUp_ = 0;          // of them
+  std::vector<Batch> batches_;        // of this round
+  std::atomic<std::size_t> next_{0};  // of them
+  std::optional<MadePrograms> made_;  // while there are any to compile
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of all below, and of output and progress
   std::map<std::string, std::int64_t> counts_;

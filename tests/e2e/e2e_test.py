@@ -22,6 +22,7 @@ import tempfile
 import time
 import unittest
 
+import jsonschema
 import numpy as np
 import onnx
 import onnx.numpy_helper
@@ -395,6 +396,40 @@ class CommandLine(Heddle):
         self.assertIn("error[MACH014]", done.stderr)
         self.compile(model, "2x2")
         self.run_heddle("simulate", self.folder / "out", "--max-cycles", 10, status=1)
+
+    def test_with_json_a_report_needs_no_folder(self):
+        model = SOURCE / "models/tiny_cnn.onnx"
+        printed = self.run_heddle("compile", model, "--mesh", "2x2", "--json")
+        said, written = json.loads(printed.stdout), self.compile(model, "2x2")
+        for report in (said, written):
+            del report["effort"]
+        self.assertEqual(said, written)
+
+    def test_with_json_a_failure_is_json_with_the_same_status(self):
+        schema = json.loads((SOURCE / "docs/failure.schema.json").read_text())
+        none, cnn, out = self.folder / "none", SOURCE / "models/tiny_cnn.onnx", self.folder / "out"
+        for status, arguments in (
+                (1, ("compile", none)), (2, ("compile", cnn, "--msh", "2x2")), (2, ("compile",)), (1, ("simulate", none)),
+                (3, ("compile", cnn, "--mesh", "2x2", "--set", "limits.core.locks=1")),
+                (3, ("compile", cnn, "--mesh", "2x2", "--max-cycles", 10)), (1, ("interpret", none)), (2, ("inspect", none)),
+                (1, ("explain", none)), (1, ("compare", none, none)), (1, ("prune", none, "--sensitivity")),
+                (1, ("allocate", none, "--capacity", 7)), (1, ("sweep", "--model", none, "-o", out)),
+                (2, ("sweep", "--model", cnn, "--mesh", "0..", "-o", out)), (2, ("view", none))):
+            with self.subTest(arguments=arguments):
+                done = self.run_heddle(*arguments, "--json", status=status)
+                self.assertEqual(done.stdout.count("\n"), 1)
+                failure = json.loads(done.stdout)
+                jsonschema.validate(failure, schema)
+                self.assertEqual(failure["status"], status)
+                self.assertEqual([f"error[{fault['code']}] {fault['where']}: {fault['summary']}" for fault in failure["faults"]],
+                                 [line for line in done.stderr.splitlines() if line.startswith("error[")])
+
+    def test_several_settings_behind_one_set(self):
+        cnn, values = SOURCE / "models/tiny_cnn.onnx", ("links.ddr.read=2GB/s", "links.wire=1GB/s", "core.macsPerCycle=64MAC/cycle")
+        once = self.run_heddle("compile", "--set", *values, cnn, "--stop-after", "plan", "--mesh", "2x2").stdout
+        each = self.run_heddle("compile", cnn, "--mesh", "2x2", "--stop-after", "plan", *(w for v in values for w in ("--set", v))).stdout
+        self.assertEqual(once, each)
+        self.assertNotEqual(once, self.run_heddle("compile", cnn, "--mesh", "2x2", "--stop-after", "plan").stdout)
 
     def test_the_same_input_gives_the_same_bytes(self):
         model = SOURCE / "models/tiny_cnn.onnx"

@@ -93,6 +93,20 @@ class Grid(Sweeps):
                 self.assertTrue(math.isclose(figures[column], expected, rel_tol=1e-12), (column, figures[column], expected))
             self.assertEqual(figures["boundBy"], max(bound, key=bound.get))
 
+    def test_programs_of_several_points_are_made_once_and_nobody_sees_it(self):
+        rates, memories = ("3GB/s", "4GB/s", "8GB/s"), ("64KiB", "512KiB")
+        models, mesh = ("--model", CNN, "--model", MOBILE), ("--mesh", "2x2,2x3")
+        for verify in ([], ["--no-verify"]):
+            for threads in ("1", "3"):
+                shared, alone = (self.folder / f"{how}{len(verify)}{threads}" for how in ("shared", "alone"))
+                self.sweep(*models, *mesh, *verify, "--threads", threads, "--vary", f"links.ddr.read={','.join(rates)}", "--vary",
+                           f"memtile.memory={','.join(memories)}", out=shared)
+                for rate in rates:  # each in a process of its own, where there is nothing to share
+                    self.sweep(*models, *mesh, *verify, "--set", f"links.ddr.read={rate}", "--vary",
+                               f"memtile.memory={','.join(memories)}", out=alone)
+                self.assertEqual(len(self.files(shared)), 24)
+                self.assertEqual(self.files(shared), self.files(alone))
+
     def test_square_meshes_and_a_choice_of_them(self):
         self.sweep("--model", CNN, "--mesh", "1..4x1..4", "--square", "--where", "cores < 16 && rows != 2", "--no-verify")
         self.assertEqual(set(self.by_mesh()), {(1, 1), (3, 3)})
@@ -341,6 +355,12 @@ class Questions(Sweeps):
             self.assertEqual(p["figures"]["status"], "skipped" if skipped else "ok")
             self.assertEqual(p["figures"]["floorMs"], times[mesh][p["model"]["name"]]["floorMs"])
         self.assertTrue({"skipped", "ok"} <= {p["figures"]["status"] for p in self.points()})
+        # Of what was skipped only the lower bound is known.
+        for require, line in ((f"tiny_cnn.ms <= {limit * 0.999}", "nearest"), ("tiny_cnn.ms <= 1e-6", "by bound")):
+            text = self.sweep(*self.ASKED, "--require", require, "--require", "1000*tiny_cnn.ms < 1", out=self.folder / line).stdout
+            named = re.search(rf"^{line}  +(\d)x(\d) \((.*)\)$", text, re.M)
+            self.assertTrue(named, text)
+            self.assertEqual("skipped" in named[3], line == "by bound", text)
         self.sweep(*self.ASKED)
         self.assertEqual(self.files(), self.files(self.folder / "plain"))
 

@@ -30,6 +30,8 @@ std::vector<std::pair<std::string, std::string>> settingsOf(
 // Whether the key says only how long things take: a rate, a clock, a time. Whatever its value, a
 // program stays the same program.
 bool saysOnlyTimes(const std::string& key);
+// Whether all else about them is the same.
+bool differOnlyInTimes(const Device& a, Device b);
 
 // The unit in which numbersOf gives a key: "KiB", "GB/s", "GHz", "cycles", "MAC/cycle", "B/cycle";
 // empty for counts and switches. Nothing where there is no such key.

@@ -3,6 +3,7 @@
 //   HEDDLE_TRY(const Compilation run, compile(network, device, {}, progress));
 //   artefactText(run, Stage::Plan)       // what --dump writes
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ struct Compilation : Network {
   std::optional<PlanChoices> choices;  // none where nobody asked, or the plan was given
   std::optional<MemoryPlan> memoryPlan;
   std::vector<StepTime> stepTimes;  // in closed form, per step of the schedule; empty without plan
-  std::optional<Program> program;
+  std::shared_ptr<const Program> program;
   bool programIsGiven = false;  // read from a file: what is wrong with it is no bug of heddle
   std::optional<WeightImage> weights;
   std::optional<AsmListing> listing;        // program.asm

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "heddle/driver/compilation.h"
+#include "heddle/driver/made_programs.h"
 #include "heddle/driver/progress.h"
 #include "heddle/planner/make_plan.h"
 #include "heddle/support/result.h"
@@ -23,6 +24,9 @@ struct Given {
   std::optional<Plan> plan;
   std::optional<MemoryPlan> memoryPlan;
   std::optional<GivenProgram> program;
+  // Of other runs, which need not be made and proved again; where it is there, the run's program is
+  // added. Goes with neither a program nor a listing.
+  MadePrograms* made = nullptr;
 };
 
 struct CompileSettings {

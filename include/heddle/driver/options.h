@@ -41,7 +41,7 @@ struct CompileOptions {
   ModelSource model;
   std::string device = "paper";  // path of a description, or the name of a built-in one
   DeviceOverrides overrides;
-  std::string out;  // folder; may be empty with stopAfter
+  std::string out;  // folder; may be empty with stopAfter, and with --json
   PlanOptions plan;
   bool verify = true;      // execute with data and compare with the interpreter
   std::uint64_t seed = 1;  // of the input of the verification

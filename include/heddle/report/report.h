@@ -14,6 +14,7 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
+#include "heddle/device/keys.h"
 #include "heddle/machine/machine.h"
 #include "heddle/program/program.h"
 #include "heddle/report/bounds.h"
@@ -102,8 +103,10 @@ struct LayerReport {
 struct Report {
   std::string model, modelSha256;
   std::string device;
-  std::int64_t rows = 0, columns = 0, macsPerCycle = 0;
+  std::int64_t rows = 0, columns = 0, macsPerCycle = 0;  // the last of one core
   Hertz clock;
+  std::vector<DeviceNumber> deviceKeys;  // all of them, in numbersOf's order
+  std::vector<Wire> wires;
   std::int64_t macs = 0, weightBytes = 0;            // of the network, as it is left
   std::int64_t denseMacs = 0, denseWeightBytes = 0;  // if no weight block were left out
   Propagation propagation;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "heddle/report/memory_blocks.h"
 #include "small_run.h"
@@ -236,7 +239,7 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
   EXPECT_EQ(json["layers"][0]["density"], 1.0);
   const std::vector<std::pair<std::string, std::vector<std::string>>> entries = {
       {"model", {"name", "sha256", "macs", "weightBytes"}},
-      {"device", {"name", "rows", "columns", "clockHz", "macsPerCycle"}},
+      {"device", {"name", "rows", "columns", "clockHz", "macsPerCycle", "keys", "wires"}},
       {"time", {"cycles", "seconds", "closedFormSeconds", "closedFormWorstLayerError"}},
       {"bounds",
        {"computeSeconds", "ddrReadSeconds", "ddrWriteSeconds", "memtileToCoreSeconds",
@@ -273,6 +276,35 @@ TEST(ReportMarkdown, NamesOfTheModelCannotBecomeMarkup) {
   report.layers[0].name = "a|b<script>\n# c";
   const std::string text = reportMarkdown(report);
   EXPECT_NE(text.find("a\\|b\\<script\\> # c"), std::string::npos) << text;
+}
+
+TEST(ReportJson, ItsDeviceHasEveryKey) {
+  const nlohmann::json device = nlohmann::json::parse(reportJson(smallReport()))["device"];
+  EXPECT_EQ(device["keys"].size(), numbersOf({}).size());
+  EXPECT_EQ(device["keys"]["memtile.memory"], 512.0);
+  EXPECT_EQ(device["keys"]["links.ddr.read"], 4.0);
+  EXPECT_TRUE(device["keys"]["links.ddr.readTotal"].is_null()) << "unlimited";
+  EXPECT_EQ(device["wires"].size(), 3U);
+  EXPECT_EQ(device["wires"][1]["name"], "column1");
+  EXPECT_EQ(device["wires"][1]["reach"]["column"], 1);
+}
+
+// One name for a figure: what a column is called, report.json calls so too.
+TEST(LayersCsv, ColumnsAreEntriesOfTheReport) {
+  const std::string csv = layersCsv(smallReport());
+  std::istringstream titles(csv.substr(0, csv.find("\r\n")));
+  const nlohmann::json layer = nlohmann::json::parse(reportJson(smallReport()))["layers"][0];
+  std::size_t known = 0, byResource = 0;
+  for (std::string title; std::getline(titles, title, ',');) {
+    if (layer.contains(title)) ++known;
+    for (const char* of : {"busyCycles", "waitCoreCycles"})
+      byResource += title.starts_with(of) ? 1 : 0;
+    EXPECT_TRUE(std::ranges::all_of(title, [](unsigned char c) { return std::isalnum(c); }))
+        << title;
+  }
+  EXPECT_EQ(known, layer.size() - 2) << "busyCycles, waitCoreCycles";
+  EXPECT_EQ(byResource, 2 * kResources);
+  EXPECT_NE(csv.find(",busyCyclesDdrRead,"), std::string::npos);
 }
 
 TEST(LayersCsv, NamesAreQuotedAndNeverAFormula) {

@@ -34,12 +34,12 @@ TEST(Compile, TheSameOnAnyThreadAtAnyTime) {
   for (std::thread& thread : threads) thread.join();
   for (std::size_t i = 0; i < runs.size(); i += 2) {
     ASSERT_TRUE(runs[i] && runs[i + 1]);
-    EXPECT_EQ(runs[i]->program, runs[i + 1]->program);
+    EXPECT_EQ(*runs[i]->program, *runs[i + 1]->program);
     EXPECT_EQ(runs[i]->weights->bytes, runs[i + 1]->weights->bytes);
     EXPECT_EQ(runs[i]->report->cycles, runs[i + 1]->report->cycles);
     EXPECT_TRUE(runs[i]->report->verification.matches);
   }
-  EXPECT_NE(runs[0]->program, runs[2]->program);
+  EXPECT_NE(*runs[0]->program, *runs[2]->program);
 }
 
 TEST(Compile, WithoutTextAndWhatIfsTheTimeIsTheSame) {
@@ -49,10 +49,58 @@ TEST(Compile, WithoutTextAndWhatIfsTheTimeIsTheSame) {
   const auto lean =
       compile(net, device(2, 2), {.verify = false, .whatIf = false, .listing = false}, quiet);
   ASSERT_TRUE(whole && lean);
-  EXPECT_EQ(whole->program, lean->program);
+  EXPECT_EQ(*whole->program, *lean->program);
   EXPECT_EQ(whole->report->cycles, lean->report->cycles);
   EXPECT_TRUE(whole->listing && !lean->listing);
   EXPECT_TRUE(!whole->whatIf.empty() && lean->whatIf.empty());
+}
+
+constexpr CompileSettings kLean{.whatIf = false, .explain = false, .listing = false};
+
+Device withSetting(const std::string& key, const std::string& value) {
+  return *readDevice("paper", {.mesh = std::pair{2, 2}, .settings = {{key, value}}});
+}
+
+TEST(Compile, AProgramThatWasMadeIsTimedAgain) {
+  const Network net = network("tiny_cnn");
+  NoProgress quiet;
+  MadePrograms made(2);
+  const auto run = [&](const Device& device, MadePrograms* programs) {
+    Given given;
+    given.made = programs;
+    Result<Compilation> result = compile(net, device, kLean, quiet, std::move(given));
+    EXPECT_TRUE(result) << toText(result.diagnostics());
+    return std::move(*result);
+  };
+  const Compilation first = run(device(2, 2), &made);
+  const Device slow = withSetting("core.callOverhead", "9cycles");
+  const Compilation again = run(slow, &made), anew = run(slow, nullptr);
+  ASSERT_EQ(again.program, first.program) << "the planner chooses the same";
+  EXPECT_NE(again.report->cycles, first.report->cycles);
+  EXPECT_EQ(again.program->deviceSha256, "") << "it is several devices'";
+  EXPECT_EQ(again.report->cycles, anew.report->cycles);
+  EXPECT_TRUE(again.report->verification.matches);
+  EXPECT_EQ(again.report->verification.bytesCompared, anew.report->verification.bytesCompared);
+  EXPECT_TRUE(again.provenInputs.empty()) << "it is proved once";
+}
+
+TEST(Compile, AProgramIsMadeAnewWhereMoreThanTimesDiffer) {
+  const Network net = network("tiny_cnn"), other = network("tiny_mobile");
+  NoProgress quiet;
+  MadePrograms made(2);
+  const auto run = [&](const Network& of, const Device& device) {
+    Given given;
+    given.made = &made;
+    return compile(of, device, kLean, quiet, std::move(given))->program;
+  };
+  const auto first = run(net, device(2, 2));
+  EXPECT_NE(run(net, withSetting("core.memory", "128KiB")), first);
+  EXPECT_EQ(run(net, device(2, 2)), first);
+  EXPECT_NE(run(other, device(2, 2)), first);
+  EXPECT_EQ(run(net, device(2, 2)), first) << "of two, the one that was used last is kept";
+  EXPECT_NE(run(net, device(2, 1)), first);
+  EXPECT_NE(run(other, device(2, 1)), first);
+  EXPECT_NE(run(net, device(2, 2)), first) << "two others have been made since";
 }
 
 TEST(Compile, StopsWhereItIsTold) {

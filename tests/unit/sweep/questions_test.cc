@@ -173,7 +173,7 @@ TEST(Questions, KeysThatVaryTogetherAreNamedOnce) {
   EXPECT_EQ(found.best.at(1).device, "8x1, links.wire (+1) 4 GB/s, core.memory 4 KiB");
 }
 
-TEST(Questions, WhereNoneDoesTheNearestIsNamedSkippedOnesAtTheirBound) {
+TEST(Questions, WhereNoneDoesTheNearestOfThoseThatWereCompiledIsNamed) {
   SweepOptions options;
   options.required = {said("netb.ms <= 2")};
   const Questions questions = *ask(options);
@@ -183,8 +183,31 @@ TEST(Questions, WhereNoneDoesTheNearestIsNamedSkippedOnesAtTheirBound) {
   const auto found = answer(questions, {&few.a, &few.b, &many.a, &many.b}, {"net-a", "netb"});
   EXPECT_TRUE(found.best.empty());
   ASSERT_TRUE(found.nearest);
+  EXPECT_EQ(found.nearest->device, "2x1") << "what 8x1 would take, nobody knows";
+  EXPECT_FALSE(found.nearestByBound);
+  EXPECT_DOUBLE_EQ(found.missed.at(0).share, 3.5);
+}
+
+TEST(Questions, WhereAllWereSkippedTheNearestBoundIsNamedAsOne) {
+  SweepOptions options;
+  options.required = {said("netb.ms <= 2")};
+  const Questions questions = *ask(options);
+  Pair few(2, 2, 9), many(8, 1, 5);
+  for (Pair* pair : {&few, &many}) {
+    pair->b.values.erase("ms");
+    skip(pair->b, "netb.ms <= 2");
+  }
+  many.b.values["floorMs"] = 2.5;
+  few.b.values["floorMs"] = 3.0;
+  const auto found = answer(questions, {&few.a, &few.b, &many.a, &many.b}, {"net-a", "netb"});
+  ASSERT_TRUE(found.nearest);
+  EXPECT_TRUE(found.nearestByBound);
   EXPECT_EQ(found.nearest->device, "8x1");
   EXPECT_DOUBLE_EQ(found.missed.at(0).share, 0.25);
+  const std::string text = answerText(found, questions);
+  EXPECT_NE(text.find("by bound  8x1"), std::string::npos) << text;
+  EXPECT_NE(text.find("2.5 is at least 25 % more than 2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("nearest"), std::string::npos) << text;
 }
 
 }  // namespace
