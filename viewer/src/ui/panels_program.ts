@@ -5,7 +5,7 @@ import { frameName, frameOf } from "../run/frames";
 import { laneName, lockText, trackName } from "../run/names";
 import { eachSlice } from "../run/repeat";
 import type { Run, SliceRef } from "../run/run";
-import { hadNothing, letGoBy, STALLS, waitParts } from "../run/stalls";
+import { hadNothing, idleText, letGoBy, STALLS, waitParts } from "../run/stalls";
 import type { Track } from "../run/track";
 import { leadsTo, otherEndsOf } from "../run/transfers";
 import { element } from "./dom";
@@ -30,8 +30,9 @@ export function slicePanel(words: Words, at: SliceRef): Node[] | null {
   if (frame >= 0) list.add("frame", words.link(frameName(run, frame), { kind: "frame", frame }));
   list.add("ran", `${app.duration(track.end(i) - track.start(i))}, from ${count(track.start(i))} to ${count(track.end(i))}`);
   if (track.start(i) > track.ready(i)) {
-    list.add("waited", app.duration(track.start(i) - track.ready(i)));
-    for (const { stall, cycles } of waitParts(run, track, i, "root")) list.add(`for ${STALLS[stall]}`, app.duration(cycles));
+    const had = hadNothing(run, track, i);
+    list.add("waited", `${app.duration(track.start(i) - track.ready(i))}${had ? `: ${idleText(track)}` : ""}`);
+    if (!had) for (const { stall, cycles } of waitParts(run, track, i, "root")) list.add(`for ${STALLS[stall]}`, app.duration(cycles));
     list.add("let go by", letGoBy(run, track, i));
   }
   if (track.lock(i) >= 0) list.add("lock", words.link(lockText(run, track.lock(i)), { kind: "lock", lock: track.lock(i) }));

@@ -81,7 +81,10 @@ describe("the timeline", () => {
     expect(said).toContain("a lock: there was no output yet");
     expect(said).not.toContain("output space");
     await page.mouse.move(box.x + 705, box.y + spot);
-    expect(await page.innerText("#tip")).toMatch(/has nothing to send for/);
+    expect(await page.innerText("#tip")).toMatch(/nothing to send yet, for/);
+    // Nor does the sequencer hold up anybody: it has started all, and waits for the run's end.
+    const words = (await wordsOf(page, "timeline")).map(({ text }) => text);
+    expect(words).toContain(`waits ${(await page.evaluate(() => { const { tracks } = window.heddle.run; const t = tracks.find(({ engine }) => engine === "sequencer")!; const i = t.firstAfter(1_500_000); return t.start(i) - t.ready(i); })).toLocaleString("en")} cycles for the run's end`);
     // A memtile whose channels have nothing to send is idle, not stalled for output.
     const stalled = await page.evaluate(() => {
       const { columns, rows } = window.heddlePage.viewOf("mesh").table();
