@@ -257,6 +257,16 @@ describe("pictures", () => {
     await close(page);
   });
 
+  it("write a change's figure at the end of its own bar in Compare", async () => {
+    const { page, faults } = await open(pageOf("compare"), "#view=compare&lower=layers", { width: 1920, height: 1080 });
+    const figures = (await wordsOf(page, "compare")).flatMap(({ text, y, size }) => (size === 10 && /^−[\d,]+$/.test(text) ? [{ size: Number(text.slice(1).replace(/,/g, "")), y }] : []));
+    expect(figures.length).toBeGreaterThan(4);
+    // All lead down from 0: the larger one ends the lower, but for the height of a figure.
+    for (const a of figures) for (const b of figures) if (a.size < b.size) expect(a.y, `${a.size} and ${b.size}`).toBeLessThanOrEqual(b.y + 13);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
   it("show all of Compare's table in windows of every size", async () => {
     const { page, faults } = await open(pageOf("compare"), "#view=compare&lower=none");
     for (const [width, height] of [[1366, 768], [1440, 900], [1600, 900], [1920, 1080]] as const) {

@@ -42,6 +42,25 @@ describe("frames", () => {
     await close(page);
   });
 
+  it("are compared one with one, though the runs have different numbers of them", async () => {
+    const [one, three] = [reportOf("dense"), reportOf("frames")];
+    const { page, faults } = await open(join(PAGES, "dense-frames.html"), "#view=compare&lower=none");
+    const { caption, columns, rows } = await page.evaluate(() => {
+      const { caption, columns, rows } = window.heddlePage.viewOf("compare").table();
+      return { caption, columns, rows };
+    });
+    expect(caption).toMatch(/By inference, (B is .* faster than A|A and B take the same time): /);
+    expect(caption).toContain("A runs 1 in ");
+    // Nothing is sparse: a run of three only has three times the MACs.
+    expect(caption).not.toContain("MACs");
+    expect(columns).not.toContain("density in B");
+    const whole = rows.find(([name]) => name === "whole run")!;
+    expect(whole.slice(2, 4)).toEqual([one.time.cycles, three.time.cycles / 3]);
+    rows.slice(0, one.layers.length).forEach((row, k) => expect(row.slice(2, 4), String(row[0])).toEqual([one.layers[k]!.cycles, three.layers[k]!.cycles / 3]));
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
   it("that are many have links for the first ones and the last", async () => {
     const { page, faults } = await open(pageOf("many-frames"), "#view=timeline&lower=none");
     expect((await page.innerText("#frames")).replace(/\s+/g, " ")).toBe("Frames 1 2 3 4 5 6 7 8 9 10 11 … 40 (/ finds the others: frame 100)");

@@ -27,7 +27,7 @@ export function timeViewOf(difference: Difference, run: Run, window: Stretch, wi
   // A window that was the whole of the other run stays as it is when the run on show changes.
   const whole = window.from <= 0 && [run, difference.a, difference.b].some(({ makespan }, k) => (k ? window.to === makespan : window.to >= makespan));
   const each = amountPerCycle(difference, run);
-  const shown = whole ? { from: 0, to: Math.max(difference.before, difference.after) || 1 } : { from: window.from * each, to: window.to * each };
+  const shown = whole ? { from: 0, to: Math.max(difference.whole.before, difference.whole.after) || 1 } : { from: window.from * each, to: window.to * each };
   const span = shown.to - shown.from || 1;
   const [left, right] = [GUTTER, Math.max(GUTTER + 10, width - RIGHT)];
   return { window: shown, left, right, x: (amount) => left + ((amount - shown.from) / span) * (right - left), amount: (x) => shown.from + ((x - left) / (right - left)) * span };
@@ -74,7 +74,7 @@ function paintTicks(p: Painter, difference: Difference, { layout, time, unit }: 
   const step = difference.unit === "seconds" ? 1e-9 : inTime ? difference.a.device.clockHz * 1e-9 : 1;
   p.text(8, y, inTime ? "time" : "cycles", { colour: theme.faint });
   const end = layout.bands.y + layout.bands.height - 6;
-  const ends = endsOf(difference, time);
+  const ends = endsOf(difference.whole, time);
   for (const tick of ticks(time.window, time.right - time.left, 110, step)) {
     if (tick < 0) continue;
     const x = time.x(tick);
@@ -207,7 +207,7 @@ function paintStretch(p: Painter, difference: Difference, side: 0 | 1, layer: La
 }
 
 /** Name of what ends in sight, where its label begins, and where it ends: two that have no room beside each other share the later one's. */
-export function endsOf({ before, after }: Pick<Difference, "before" | "after">, time: Pick<TimeView, "left" | "right" | "x">, widthOf = (text: string) => textWidth(text, { bold: true })): [string, number, number][] {
+export function endsOf({ before, after }: Difference["whole"], time: Pick<TimeView, "left" | "right" | "x">, widthOf = (text: string) => textWidth(text, { bold: true })): [string, number, number][] {
   const names: [string, number][] = before === after ? [["A and B end", before]] : [["A ends", before], ["B ends", after]];
   const ends = names
     .map(([text, at]): [string, number, number] => [text, time.x(at) - 4 - widthOf(text), time.x(at)])
@@ -221,7 +221,7 @@ export function endsOf({ before, after }: Pick<Difference, "before" | "after">, 
 
 function paintEnds(p: Painter, difference: Difference, layout: Shown["layout"], time: TimeView): void {
   const y = layout.time.y + 31;
-  const ends = endsOf(difference, time);
+  const ends = endsOf(difference.whole, time);
   for (const [, , x] of ends) p.line([x, y - 7, x, layout.bands.y + layout.bands.height - 6], p.theme.text, 1, [4, 3]);
   for (const [text, from, x] of ends) {
     if (!text) continue;
