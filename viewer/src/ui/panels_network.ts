@@ -29,7 +29,7 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   if (frames) list.add("counted", `in all ${frames} frames together, as all that follows; ${app.duration(layer.cycles / frames)} in one on average`);
   list.add("runs", `from ${count(layer.start)} to ${count(layer.end)}`);
   list.add("bound by", layer.boundBy ?? "nothing");
-  list.add("efficiency", `${percent(layer.efficiency)}${(layer.efficiency ?? 0) > 1 ? `: ${wayPastBound(run, layer)}` : ""}`);
+  list.add("efficiency", `${percent(layer.efficiency)}${(layer.efficiency ?? 0) > 1 ? `: ${wayPastBound(run, layer)}` : isHeldByDdr(run, layer) ? ": the bound leaves DDR out, whose bytes may come before" : ""}`);
   if (layer.closedFormError != null) list.add("estimate", `${signed(percent(layer.closedFormError), layer.closedFormError)} off what ran`);
   list.add("split", layer.split);
   list.add("cores", `${layer.cores} of ${run.device.rows * run.device.columns}`);
@@ -46,6 +46,12 @@ export function layerPanel(words: Words, index: number): Node[] | null {
 function wayPastBound(run: Run, layer: Layer): string {
   const skips = Number(layer.inputsToCoresBytes ?? 0) < Math.max(1, run.frames.length) * inputBytesOf(run, layer);
   return skips ? "the bound counts inputs that the layer skips" : "it overlaps its neighbours or uses the wires in another way than the bound";
+}
+
+/** The bound is that of computing, wires and sending. DDR alone may need longer, unless what it brings comes while other layers run. */
+function isHeldByDdr(run: Run, layer: Layer): boolean {
+  const { "DDR read": read = 0, "DDR write": write = 0 } = layer.busyCycles ?? {};
+  return Math.max(read, write) > layer.boundSeconds * run.device.clockHz;
 }
 
 function sizeOf(run: Run, tensor: number): number {
@@ -107,7 +113,7 @@ function gainsOfLayer({ app }: Words, layer: Layer): HTMLElement {
   const list = new List();
   addGain(list, app, "layer", { group: layer.index, cycles: layersOnPath(run)[layer.index] ?? 0 }, "are its instructions");
   const atBound = layer.boundSeconds * run.device.clockHz;
-  if (atBound > 0 && atBound < layer.cycles) list.add("at its bound", `${app.duration(layer.cycles - atBound)} less`);
+  if (atBound > 0 && atBound < layer.cycles) list.add("at its bound", `${app.duration(layer.cycles - atBound)} less${isHeldByDdr(run, layer) ? ", were DDR's bytes there before" : ""}`);
   const row = oneMoreRow(run, layer);
   list.add("one more row", row > 0 ? `of cores: at most ${app.duration(row)} less` : "of cores: nothing, computing does not bound it");
   return list.root;

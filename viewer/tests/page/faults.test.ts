@@ -219,6 +219,27 @@ describe("pictures", () => {
     await close(page);
   });
 
+  it.each([["sparse", "cores"], ["spilling", "ddr"]])("keep the words of the roofs of %s clear of marks, by bytes of %s", async (name, bytes) => {
+    const { page } = await open(pageOf(name), `#view=mesh&lower=layers&o.layers.bytes=${bytes}`, { width: 900, height: 700 });
+    const covered = await page.evaluate(() => {
+      const { roofline } = window.heddlePage.viewOf("layers") as unknown as { roofline: { paint(p: object): void; placed: { x: number; y: number; radius: number; point: { layer: { name: string } } }[] } };
+      const words: { text: string; points: [number, number][] }[] = [];
+      const nothing = () => {};
+      roofline.paint({ theme: window.heddle.theme, rect: nothing, frame: nothing, line: nothing, polygon: nothing, circle: nothing,
+        text: (x: number, y: number, text: string, { turn = 0, align = "left" }: { turn?: number; align?: string } = {}) => {
+          if (!/B\/cycle|^\d.* MAC\/cycle$/.test(text)) return;
+          const width = 5.4 * text.length; // at least
+          const along = Array.from({ length: 21 }, (_, k) => (k / 20 - (align === "center" ? 0.5 : 0)) * width);
+          words.push({ text, points: along.map((step) => [x + Math.cos(turn) * step, y + Math.sin(turn) * step]) });
+        },
+        clip: (_x: number, _y: number, _w: number, _h: number, draw: () => void) => draw() });
+      if (words.length !== 3) return [`${words.length} words`];
+      return words.flatMap(({ text, points }) => roofline.placed.filter((mark) => points.some(([x, y]) => Math.hypot(x - mark.x, y - mark.y) < mark.radius)).map(({ point }) => `${text}: ${point.layer.name}`));
+    });
+    expect(covered).toEqual([]);
+    await close(page);
+  });
+
   it("give the busiest DDR channel its figure where there is little room", async () => {
     const { page } = await open(pageOf("resnet50-8x8"), "#view=mesh&lower=layers", { width: 1440 });
     const busiest = await page.evaluate(() => {

@@ -92,7 +92,7 @@ export class MemoryView extends CanvasView {
     paintBands(p, app, time, BANDS, this.users);
     p.rect(GUTTER - 1, OVERVIEW, 1, this.height - OVERVIEW, p.theme.line);
     paintMeasure(p, app, time, OVERVIEW, this.bottom);
-    paintLegend(p, this.width, this.bottom);
+    paintLegend(p, this.width, this.bottom, spilledTensors(app.run).size > 0);
   }
 
   table(): Table {
