@@ -64,8 +64,10 @@ const inputBytesOf = (run: Run, layer: Layer) => (run.graph.operators[layer.inde
 function busyAndWaits(layer: Layer, { app }: Words): Node[] {
   const { run } = app;
   const busy = Object.entries((layer["busyCycles"] ?? {}) as Record<string, number>).filter(([, cycles]) => cycles > 0).sort((a, b) => b[1] - a[1]);
-  const most = Math.max(1, layer.end - layer.start, ...busy.map(([, cycles]) => cycles));
-  const rows = busy.map(([name, cycles]) => barRow(name, cycles / most, css(resourceColour(run.instructions.resources.indexOf(name))), count(cycles), `${percent(cycles / most)} of the time from its start to its end`));
+  // From its start in the first frame to its end in the last one it mostly has nothing to do.
+  const span = run.frames.length ? layer.cycles : layer.end - layer.start;
+  const most = Math.max(1, span, ...busy.map(([, cycles]) => cycles));
+  const rows = busy.map(([name, cycles]) => barRow(name, cycles / most, css(resourceColour(run.instructions.resources.indexOf(name))), count(cycles), `${percent(cycles / most)} of ${run.frames.length ? "its cycles" : "the time from its start to its end"}`));
   const waits = waitsOf(run, layer).map((cycles) => cycles / Math.max(1, layer.cores));
   const parts: Node[] = [];
   if (rows.length) parts.push(barTable(["busiest engine of", "cycles"], rows));

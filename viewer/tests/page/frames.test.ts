@@ -23,6 +23,10 @@ describe("frames", () => {
     const alone = JSON.parse(readFileSync(join(PAGES, "dense", "explain.json"), "utf8")) as typeof bytes;
     const three = (all: typeof bytes) => all.layers.map((layer) => layer.bytes.map((b) => ({ ...b, movedBytes: 3 * b.movedBytes, neededBytes: 3 * b.neededBytes })));
     expect(bytes.layers.map((layer) => layer.bytes)).toEqual(three(alone));
+    // Bars are of the cycles that it has in all frames, not of the time from the first frame to the last.
+    const busiest = Math.max(...Object.values(layer["busyCycles"] as Record<string, number>));
+    const bar = await page.evaluate(() => parseFloat(document.querySelector<HTMLElement>("#details .figures-table .bar")!.style.width));
+    expect(bar).toBeCloseTo((100 * busiest) / Math.max(busiest, layer.cycles), 1);
     const inputs = bytes.layers[of]!.bytes.find(({ what }) => what === "inputs over wires")!;
     const text = await page.evaluate(() => [...document.querySelectorAll("#details dt")].find((term) => term.textContent === "inputs")?.nextElementSibling?.textContent ?? "");
     const times = inputs.movedBytes / inputs.neededBytes;
@@ -57,6 +61,31 @@ describe("frames", () => {
     const whole = rows.find(([name]) => name === "whole run")!;
     expect(whole.slice(2, 4)).toEqual([one.time.cycles, three.time.cycles / 3]);
     rows.slice(0, one.layers.length).forEach((row, k) => expect(row.slice(2, 4), String(row[0])).toEqual([one.layers[k]!.cycles, three.layers[k]!.cycles / 3]));
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("do not fill the list of a lock's longest waits with the same one", async () => {
+    const { page, faults } = await open(pageOf("many-frames"), "#view=timeline&lower=none");
+    await page.keyboard.press("/");
+    await page.keyboard.type("lock");
+    await page.keyboard.press("Enter");
+    await settle(page);
+    const items = await page.locator("#details ol li").allInnerTexts();
+    expect(items.length).toBeGreaterThan(1);
+    const repeated = await page.evaluate(() => {
+      // Cycles and places of the waits for it in one frame; each should stand there once.
+      const { run, focus } = window.heddle;
+      const places = new Set<string>();
+      for (const track of run.tracks) {
+        const each = Math.floor(track.size / run.frames.length);
+        for (let i = 0; i < track.size; i++) if (track.lock(i) === focus.lock && track.start(i) > track.ready(i)) places.add(`${track.start(i) - track.ready(i)} ${track.index} ${i % each}`);
+      }
+      return places.size;
+    });
+    expect(items.length).toBeLessThanOrEqual(repeated);
+    expect(new Set(items.map((text) => text.replace(/ at [\d,]+:/, ""))).size).toBe(items.length);
+    expect(items.join()).toMatch(/and likewise in \d+ frames after this one/);
     expect(faults).toEqual([]);
     await close(page);
   });
