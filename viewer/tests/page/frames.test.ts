@@ -90,6 +90,32 @@ describe("frames", () => {
     await close(page);
   });
 
+  it("are shown in memory as the first one, which is said where the others run, and M goes there", async () => {
+    const { page, faults } = await open(pageOf("many-frames"), "#view=memory&lower=none");
+    const words = () =>
+      page.evaluate(() => {
+        const texts: string[] = [];
+        const nothing = () => {};
+        window.heddlePage.viewOf("memory").picture().paint({ theme: window.heddle.theme, rect: nothing, frame: nothing, line: nothing, polygon: nothing, arc: nothing, circle: nothing, hatch: nothing, image: nothing,
+          text: (_x: number, _y: number, text: string) => void texts.push(text), shift: (_x: number, _y: number, draw: () => void) => draw(), clip: (_x: number, _y: number, _w: number, _h: number, draw: () => void) => draw() } as never);
+        return texts;
+      });
+    expect(await words()).toContain("frames 2 to 40 lie in the same places as frame 1");
+    const box = (await page.locator(".view-memory canvas").boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + 130);
+    await page.mouse.move(box.x + box.width / 2 + 2, box.y + 130);
+    expect(await page.innerText("#tip")).toContain("As in frame 1");
+    await page.mouse.click(box.x + 5, box.y + 5);
+    await page.keyboard.press("m");
+    await settle(page);
+    const { from, to } = await page.evaluate(() => window.heddle.store.state.window);
+    const [first] = reportOf("many-frames").frames!;
+    expect(to - from).toBeLessThan(3 * (first!.end - first!.start));
+    expect(from).toBeLessThan(first!.end);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
   it("that are many have links for the first ones and the last", async () => {
     const { page, faults } = await open(pageOf("many-frames"), "#view=timeline&lower=none");
     expect((await page.innerText("#frames")).replace(/\s+/g, " ")).toBe("Frames 1 2 3 4 5 6 7 8 9 10 11 … 40 (/ finds the others: frame 100)");
