@@ -278,6 +278,31 @@ describe("pictures", () => {
     await close(page);
   });
 
+  it("sort Compare's table by a click on a heading, and the other way round by another", async () => {
+    const { page, faults } = await open(pageOf("compare"), "#view=compare&lower=none");
+    const column = async (k: number) => (await page.evaluate(() => window.heddlePage.viewOf("compare").table().rows.slice(0, -1))).map((row) => row[k]!);
+    const shown = () => page.locator(".compare-scroll tbody tr.row:first-child td:first-child").innerText();
+    const network = await column(0);
+    for (const [title, k] of [["B", 3], ["difference", 4], ["A / B", 5], ["bound", 6]] as const) {
+      const head = page.locator(".compare-scroll th", { has: page.getByText(title, { exact: true }) });
+      await head.getByRole("button").click();
+      await settle(page);
+      const once = await column(k);
+      const rising = (list: (string | number)[]) => [...list].sort((a, b) => (typeof a === "number" ? a - Number(b) : a.localeCompare(String(b))));
+      expect(once, title).toEqual(k === 6 ? rising(once) : rising(once).reverse());
+      expect(await head.getAttribute("aria-sort")).toBe(k === 6 ? "ascending" : "descending");
+      expect(await shown()).toBe((await column(0))[0]);
+      await page.keyboard.press("Enter"); // it has the focus still
+      await settle(page);
+      expect(await column(k), title).toEqual(k === 6 ? rising(once).reverse() : rising(once));
+    }
+    await page.locator(".compare-scroll th", { has: page.getByText("layer", { exact: true }) }).getByRole("button").click();
+    await settle(page);
+    expect(await column(0)).toEqual(network);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
   it("write a change's figure at the end of its own bar in Compare", async () => {
     const { page, faults } = await open(pageOf("compare"), "#view=compare&lower=layers", { width: 1920, height: 1080 });
     const figures = (await wordsOf(page, "compare")).flatMap(({ text, y, size }) => (size === 10 && /^−[\d,]+$/.test(text) ? [{ size: Number(text.slice(1).replace(/,/g, "")), y }] : []));

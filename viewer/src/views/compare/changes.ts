@@ -46,6 +46,8 @@ export interface Changes {
   names: number; // pixels below for names
 }
 
+const ORDER_WORDS: Partial<Record<Order, string>> = { network: "in network order", size: "largest change first" };
+
 const deltaOf = ({ from, to }: Step) => to - from;
 
 export function changesOf(difference: Difference, order: Order, box: Box): Changes {
@@ -118,7 +120,7 @@ function paintTitle(p: Painter, { box, steps }: Changes, difference: Difference,
     p.text(x + 14, y, text, { colour: p.theme.faint });
     x += 28 + textWidth(text);
   }
-  const order = how.order === "size" ? "largest change first" : "in network order";
+  const order = ORDER_WORDS[how.order] ?? "as the table";
   if (x + textWidth(order) <= box.x + box.width - LEFT) p.text(x, y, order, { colour: p.theme.faint });
 }
 

@@ -74,7 +74,33 @@ export function differenceOf(a: Run, b: Run): Difference {
   return difference;
 }
 
-export type Order = "network" | "size";
+const KEYS = ["network", "size", "before", "after", "delta", "ratio", "bound", "split"] as const;
+export type OrderKey = (typeof KEYS)[number];
+
+/** What layers are ordered by: figures from the largest on, words by the alphabet, and the other way round with a "-" before it. */
+export type Order = OrderKey | `-${OrderKey}`;
+
+export const keyOf = (order: Order): OrderKey => order.replace("-", "") as OrderKey;
+export const isTurned = (order: Order): boolean => order.startsWith("-");
+
+export function parseOrder(text: string): Order {
+  return KEYS.some((key) => text === key || text === `-${key}`) ? (text as Order) : "network";
+}
+
+const ratioOf = ({ before, after }: LayerChange): number => (before > 0 && after > 0 ? before / after : -1);
+const words = ({ a, b }: LayerChange, of: (layer: Layer | null) => string): string => `${of(a)} ${of(b)}`;
+
+/** Rising, as they stand; those that are equal stay in the order of the network. */
+const COMPARED: Readonly<Record<OrderKey, (x: LayerChange, y: LayerChange) => number>> = {
+  network: (x, y) => x.row - y.row,
+  size: (x, y) => Math.abs(y.delta) - Math.abs(x.delta),
+  before: (x, y) => y.before - x.before,
+  after: (x, y) => y.after - x.after,
+  delta: (x, y) => y.delta - x.delta,
+  ratio: (x, y) => ratioOf(y) - ratioOf(x),
+  bound: (x, y) => words(x, boundText).localeCompare(words(y, boundText)),
+  split: (x, y) => words(x, (layer) => layer?.split ?? "").localeCompare(words(y, (layer) => layer?.split ?? "")),
+};
 
 /** One bar: it leads from the amount so far to the amount with this change. */
 export interface Step {
@@ -84,7 +110,8 @@ export interface Step {
 }
 
 export function stepsOf(difference: Difference, order: Order): Step[] {
-  const changes = order === "size" ? [...difference.changes].sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta) || x.row - y.row) : difference.changes;
+  const [compare, sign] = [COMPARED[keyOf(order)], isTurned(order) ? -1 : 1];
+  const changes = order === "network" ? difference.changes : [...difference.changes].sort((x, y) => sign * compare(x, y) || x.row - y.row);
   let at = difference.before;
   const step = (change: LayerChange | null, delta: number): Step => ({ change, from: at, to: (at += delta) });
   const steps = changes.map((change) => step(change, change.delta));

@@ -1,4 +1,5 @@
 // Both runs over one axis of time: how busy each resource is, and the layers of A above those of B, joined where they are the same.
+import { firstThatFits } from "../../paint/labels";
 import { type Painter, textWidth } from "../../paint/painter";
 import { css, resourceColour } from "../../paint/theme";
 import type { Layer, Run, Stretch } from "../../run/run";
@@ -64,7 +65,7 @@ function paintHead(p: Painter, box: Box): void {
   p.line([x, y + 4, x + 6, y - 4, x + 16, y], theme.text, 1.5);
   p.text(x + 21, y, "B, line", { colour: theme.faint });
   x += 37 + textWidth("B, line");
-  p.text(x, y, "share of the resource's engines that are busy, 0 to 100 % in each lane", { colour: theme.faint, width: box.width - x - RIGHT });
+  p.text(x, y, firstThatFits(["share of the resource's engines that are busy, 0 to 100 % in each lane", "share of its engines that are busy", "busy engines"], box.width - x - RIGHT), { colour: theme.faint });
 }
 
 function paintTicks(p: Painter, difference: Difference, { layout, time, unit }: Shown): void {
