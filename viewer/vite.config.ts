@@ -39,6 +39,6 @@ export default defineConfig(({ mode }) => {
     base: "./",
     plugins: [singleFile(page)],
     build: { target: "es2022", modulePreload: false, assetsInlineLimit: 1e6, cssCodeSplit: false, reportCompressedSize: false, rollupOptions: { input: page } },
-    test: { include: ["tests/unit/**/*.test.ts"] },
+    test: { include: ["tests/unit/**/*.test.ts"], testTimeout: 60000 }, // where other work shares the machine
   } as UserConfig;
 });

@@ -31,7 +31,7 @@ export const DARK: Theme = {
 const GREY: Rgb = [138, 143, 148];
 /** In the order of instructions.resources: compute, weights wire, input wire, output, DDR read, DDR write, sequencer. */
 const RESOURCES: readonly Rgb[] = [[27, 158, 119], [230, 161, 0], [74, 168, 224], [196, 108, 160], [213, 94, 0], [98, 128, 214], GREY];
-/** In the order of STALLS: input, weights, output, DDR, compute, order, nothing to send; the hue is that of the resource waited for. */
+/** In the order of STALLS: input, weights, output, DDR, compute, order, nothing to do; the hue is that of the resource waited for. */
 const STALL_COLOURS: readonly Rgb[] = [[74, 168, 224], [230, 161, 0], [196, 108, 160], [213, 94, 0], [27, 158, 119], GREY];
 
 export const resourceColour = (resource: number): Rgb => RESOURCES[resource] ?? GREY;

@@ -3,6 +3,8 @@ import { bandOfLeaf } from "./groups";
 import type { Run, SliceRef } from "./run";
 import type { Track } from "./track";
 
+export const inferencesOf = ({ report }: Run): number => report.time.frames ?? 1;
+
 /** "frame 2 of 8", counted from 1. */
 export const frameName = (run: Run, frame: number): string => `frame ${frame + 1} of ${run.frames.length}`;
 

@@ -97,9 +97,13 @@ export function lifeIn(block: BlockJson, place: Place): { from: number; to: numb
   return from >= 0 && to >= from ? { from, to } : null;
 }
 
+const spilledIn = new WeakMap<Run, ReadonlySet<number>>();
+
 /** Tensors that a layer writes to DDR for another to read back. */
-export function spilledTensors(run: Run): Set<number> {
-  return new Set(run.memory.flatMap((b) => (b.kind === "ddr" && b.tensor >= 0 && b.writtenBy?.length && b.readBy?.length ? [b.tensor] : [])));
+export function spilledTensors(run: Run): ReadonlySet<number> {
+  let spilled = spilledIn.get(run);
+  if (!spilled) spilledIn.set(run, (spilled = new Set(run.memory.flatMap((b) => (b.kind === "ddr" && b.tensor >= 0 && b.writtenBy?.length && b.readBy?.length ? [b.tensor] : [])))));
+  return spilled;
 }
 
 function boxOf(run: Run, block: BlockJson, index: number, life: { from: number; to: number }, spilled: ReadonlySet<number>): Box {

@@ -9,11 +9,11 @@
 import type { Run } from "./run";
 import type { Track } from "./track";
 
-export const STALLS = ["input", "weights", "output", "DDR", "compute", "order", "nothing to send"] as const;
+export const STALLS = ["input", "weights", "output", "DDR", "compute", "order", "nothing to do"] as const;
 export type Stall = (typeof STALLS)[number];
 
-/** Of STALLS: an engine that takes outputs away, and of which there are none yet. It holds up nobody: it has nothing to do. */
-export const NO_OUTPUT = STALLS.indexOf("nothing to send");
+/** Of STALLS: an engine that holds up nobody. There is no output yet for it to take away, or the sequencer has started all that it starts. */
+export const NO_WORK = STALLS.indexOf("nothing to do");
 
 export const WAITS = ["root", "direct"] as const;
 export type Waits = (typeof WAITS)[number];
@@ -57,8 +57,12 @@ export function senseOf(run: Run, lock: number): LockSense | null {
 
 const takesOutputs = ({ engine }: Track): boolean => engine === "ddrOut" || engine === "coreOut";
 
-/** Whether slice i could not start because there was no output to take away yet: such a wait costs nobody anything. */
-export const hadNothing = (run: Run, track: Track, i: number): boolean => takesOutputs(track) && track.lock(i) >= 0 && senseOf(run, track.lock(i)) === "data";
+/** Whether slice i could not start because there was nothing to do yet, no output to take away or the run not at its end: such a wait costs nobody anything. */
+export const hadNothing = (run: Run, track: Track, i: number): boolean =>
+  track.engine === "sequencer" || (takesOutputs(track) && track.lock(i) >= 0 && senseOf(run, track.lock(i)) === "data");
+
+/** What such a wait is, and that it took so long: "nothing to send yet, for 120 cycles". */
+export const idleText = ({ engine }: Track, long = ""): string => (engine === "sequencer" ? `waits ${long && `${long} `}for the run's end` : `nothing to send yet${long && `, for ${long}`}`);
 
 const LONGEST_CHAIN = 64; // as the report follows waits
 
@@ -140,7 +144,7 @@ function findAll(run: Run, track: Track, first: number, count: number): RootWait
 function find(run: Run, track: Track, i: number, waits: Waits): void {
   const [ready, start] = [track.ready(i), track.start(i)];
   if (start <= ready) return;
-  if (hadNothing(run, track, i)) put(NO_OUTPUT, ready, start);
+  if (hadNothing(run, track, i)) put(NO_WORK, ready, start);
   else if (waits === "direct") put(stallOfResource(run, run.waitResource(track, i)), ready, start);
   else followBack(run, track, i, ready, start);
 }
@@ -227,13 +231,13 @@ export function letGoBy(run: Run, track: Track, i: number): string {
 
 /** "waits 120 cycles for DDR (a lock: ...)", or that there is nothing to do; `duration` says how long. */
 export function waitSentence(run: Run, track: Track, i: number, waits: Waits, duration: (cycles: number) => string): string {
-  const text = waitText(run, track, i, waits);
   const long = duration(track.start(i) - track.ready(i));
-  return text.startsWith(STALLS[NO_OUTPUT] as string) ? `has ${STALLS[NO_OUTPUT]} for ${long} (${letGoBy(run, track, i)})` : `waits ${long} for ${text}`;
+  return hadNothing(run, track, i) ? `${idleText(track, long)} (${letGoBy(run, track, i)})` : `waits ${long} for ${waitText(run, track, i, waits)}`;
 }
 
 /** "DDR (a lock: the data was not there yet)"; a wait with several causes names the longest and how many others there were. */
 export function waitText(run: Run, track: Track, i: number, waits: Waits): string {
+  if (track.start(i) > track.ready(i) && hadNothing(run, track, i)) return idleText(track);
   const parts = waitParts(run, track, i, waits);
   const [longest] = parts;
   if (!longest) return "";

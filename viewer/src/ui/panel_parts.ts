@@ -4,7 +4,7 @@ import { gainsOf, type OnPath } from "../run/gains";
 import { layerName, tensorName, trackName } from "../run/names";
 import type { FreeBy } from "../run/replay";
 import type { SliceRef } from "../run/run";
-import { STALLS } from "../run/stalls";
+import { NO_WORK, STALLS } from "../run/stalls";
 import type { Track } from "../run/track";
 import type { App } from "./app";
 import { button, element } from "./dom";
@@ -32,7 +32,7 @@ export const barTable = (titles: [string, string], rows: HTMLElement[]): HTMLEle
 /** Waits as bars, longest first; `whole` is what 100 % are. */
 export const waitRows = (waits: readonly number[], whole: number, figure: (cycles: number) => string): HTMLElement[] =>
   waits.map((cycles, stall) => ({ cycles, stall })).filter(({ cycles }) => cycles >= 0.5).sort((a, b) => b.cycles - a.cycles)
-    .map(({ cycles, stall }) => barRow(`waits for ${STALLS[stall]}`, cycles / Math.max(1, whole), css(stallColour(stall)), figure(cycles), percent(cycles / Math.max(1, whole))));
+    .map(({ cycles, stall }) => barRow(stall === NO_WORK ? (STALLS[stall] as string) : `waits for ${STALLS[stall]}`, cycles / Math.max(1, whole), css(stallColour(stall)), figure(cycles), percent(cycles / Math.max(1, whole))));
 
 export const resourceSwatch = (resource: number): string => css(resourceColour(resource));
 

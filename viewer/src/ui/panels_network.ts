@@ -29,7 +29,7 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   if (frames) list.add("counted", `in all ${frames} frames together, as all that follows; ${app.duration(layer.cycles / frames)} in one on average`);
   list.add("runs", `from ${count(layer.start)} to ${count(layer.end)}`);
   list.add("bound by", layer.boundBy ?? "nothing");
-  list.add("efficiency", `${percent(layer.efficiency)}${(layer.efficiency ?? 0) > 1 ? `: ${wayPastBound(run, layer)}` : ""}`);
+  list.add("efficiency", `${percent(layer.efficiency)}${(layer.efficiency ?? 0) > 1 ? `: ${wayPastBound(run, layer)}` : isHeldByDdr(run, layer) ? ": the bound leaves DDR out, whose bytes may come before" : ""}`);
   if (layer.closedFormError != null) list.add("estimate", `${signed(percent(layer.closedFormError), layer.closedFormError)} off what ran`);
   list.add("split", layer.split);
   list.add("cores", `${layer.cores} of ${run.device.rows * run.device.columns}`);
@@ -48,6 +48,12 @@ function wayPastBound(run: Run, layer: Layer): string {
   return skips ? "the bound counts inputs that the layer skips" : "it overlaps its neighbours or uses the wires in another way than the bound";
 }
 
+/** The bound is that of computing, wires and sending. DDR alone may need longer, unless what it brings comes while other layers run. */
+function isHeldByDdr(run: Run, layer: Layer): boolean {
+  const { "DDR read": read = 0, "DDR write": write = 0 } = layer.busyCycles ?? {};
+  return Math.max(read, write) > layer.boundSeconds * run.device.clockHz;
+}
+
 function sizeOf(run: Run, tensor: number): number {
   const { height, width, channels } = run.graph.tensors[tensor] ?? { height: 0, width: 0, channels: 0 };
   return height * width * channels;
@@ -58,8 +64,10 @@ const inputBytesOf = (run: Run, layer: Layer) => (run.graph.operators[layer.inde
 function busyAndWaits(layer: Layer, { app }: Words): Node[] {
   const { run } = app;
   const busy = Object.entries((layer["busyCycles"] ?? {}) as Record<string, number>).filter(([, cycles]) => cycles > 0).sort((a, b) => b[1] - a[1]);
-  const most = Math.max(1, layer.end - layer.start, ...busy.map(([, cycles]) => cycles));
-  const rows = busy.map(([name, cycles]) => barRow(name, cycles / most, css(resourceColour(run.instructions.resources.indexOf(name))), count(cycles), `${percent(cycles / most)} of the time from its start to its end`));
+  // From its start in the first frame to its end in the last one it mostly has nothing to do.
+  const span = run.frames.length ? layer.cycles : layer.end - layer.start;
+  const most = Math.max(1, span, ...busy.map(([, cycles]) => cycles));
+  const rows = busy.map(([name, cycles]) => barRow(name, cycles / most, css(resourceColour(run.instructions.resources.indexOf(name))), count(cycles), `${percent(cycles / most)} of ${run.frames.length ? "its cycles" : "the time from its start to its end"}`));
   const waits = waitsOf(run, layer).map((cycles) => cycles / Math.max(1, layer.cores));
   const parts: Node[] = [];
   if (rows.length) parts.push(barTable(["busiest engine of", "cycles"], rows));
@@ -107,7 +115,7 @@ function gainsOfLayer({ app }: Words, layer: Layer): HTMLElement {
   const list = new List();
   addGain(list, app, "layer", { group: layer.index, cycles: layersOnPath(run)[layer.index] ?? 0 }, "are its instructions");
   const atBound = layer.boundSeconds * run.device.clockHz;
-  if (atBound > 0 && atBound < layer.cycles) list.add("at its bound", `${app.duration(layer.cycles - atBound)} less`);
+  if (atBound > 0 && atBound < layer.cycles) list.add("at its bound", `${app.duration(layer.cycles - atBound)} less${isHeldByDdr(run, layer) ? ", were DDR's bytes there before" : ""}`);
   const row = oneMoreRow(run, layer);
   list.add("one more row", row > 0 ? `of cores: at most ${app.duration(row)} less` : "of cores: nothing, computing does not bound it");
   return list.root;

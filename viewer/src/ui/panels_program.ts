@@ -1,11 +1,11 @@
 // Panels of what ran: slices, instructions, locks, engines and tiles.
 import { leavesOnPath } from "../run/critical_path";
 import { executionsOf, executionsOfLeaf, tensorMovedBy } from "../run/executions";
-import { frameName, frameOf } from "../run/frames";
+import { frameName, frameOf, slicesOfFrame } from "../run/frames";
 import { laneName, lockText, trackName } from "../run/names";
 import { eachSlice } from "../run/repeat";
 import type { Run, SliceRef } from "../run/run";
-import { hadNothing, letGoBy, STALLS, waitParts } from "../run/stalls";
+import { hadNothing, idleText, letGoBy, STALLS, waitParts } from "../run/stalls";
 import type { Track } from "../run/track";
 import { leadsTo, otherEndsOf } from "../run/transfers";
 import { element } from "./dom";
@@ -30,8 +30,9 @@ export function slicePanel(words: Words, at: SliceRef): Node[] | null {
   if (frame >= 0) list.add("frame", words.link(frameName(run, frame), { kind: "frame", frame }));
   list.add("ran", `${app.duration(track.end(i) - track.start(i))}, from ${count(track.start(i))} to ${count(track.end(i))}`);
   if (track.start(i) > track.ready(i)) {
-    list.add("waited", app.duration(track.start(i) - track.ready(i)));
-    for (const { stall, cycles } of waitParts(run, track, i, "root")) list.add(`for ${STALLS[stall]}`, app.duration(cycles));
+    const had = hadNothing(run, track, i);
+    list.add("waited", `${app.duration(track.start(i) - track.ready(i))}${had ? `: ${idleText(track)}` : ""}`);
+    if (!had) for (const { stall, cycles } of waitParts(run, track, i, "root")) list.add(`for ${STALLS[stall]}`, app.duration(cycles));
     list.add("let go by", letGoBy(run, track, i));
   }
   if (track.lock(i) >= 0) list.add("lock", words.link(lockText(run, track.lock(i)), { kind: "lock", lock: track.lock(i) }));
@@ -117,8 +118,8 @@ export function lockPanel(words: Words, lock: number): Node[] {
   if (nothing) list.add("nothing to send", `${words.app.duration(nothing)}: there was no output yet, which holds up nobody`);
   const parts: Node[] = [element("h2", { textContent: `Lock ${run.locks.index[lock]}` }), list.root];
   if (!total && !nothing) return [...parts, words.faint("Nobody ever waited for it.")];
-  const items = together(run, waits.filter(({ cycles, isIdle }) => cycles > 0 && isIdle === !total)).slice(0, LONGEST).map(({ at, cycles, times, start, engines }) => {
-    const others = `${engines > 1 ? ` and ${engines - 1} more` : ""}${times > 1 ? `, and likewise in the ${times - 1} frames after this one` : ""}`;
+  const items = together(run, inOneFrame(run, waits.filter(({ cycles, isIdle }) => cycles > 0 && isIdle === !total))).slice(0, LONGEST).map(({ at, cycles, times, start, engines }) => {
+    const others = `${engines > 1 ? ` and ${engines - 1} more` : ""}${times > 1 ? `, and likewise in ${times - 1} ${times === 2 ? "frame" : "frames"} after this one` : ""}`;
     return element("li", {}, words.link(`${count(cycles)} cycles at ${count(start)}: ${trackName(run, run.tracks[at.track] as Track)}${others}`, { kind: "slice", ...at }));
   });
   return [...parts, element("h3", { textContent: "Longest waits for it" }), element("ol", {}, ...items)];
@@ -132,6 +133,23 @@ function together(run: Run, waits: readonly Waited[]): (Waited & { start: number
     const known = found.get(`${wait.cycles} ${start}`);
     if (known) known.engines++;
     else found.set(`${wait.cycles} ${start}`, { ...wait, start, engines: 1 });
+  }
+  return [...found.values()];
+}
+
+/** Waits at the same place of several frames, as long each time: the first stands for all. */
+function inOneFrame(run: Run, waits: readonly Waited[]): readonly Waited[] {
+  if (!run.frames.length) return waits;
+  const found = new Map<string, Waited>();
+  for (const wait of waits) {
+    const each = slicesOfFrame(run, run.tracks[wait.at.track] as Track);
+    const key = each ? `${wait.cycles} ${wait.at.track} ${wait.at.index % each}` : `${wait.at.track} ${wait.at.index}`;
+    const known = found.get(key);
+    if (!known) found.set(key, { ...wait });
+    else {
+      known.times += wait.times;
+      if (wait.at.index < known.at.index) known.at = wait.at;
+    }
   }
   return [...found.values()];
 }

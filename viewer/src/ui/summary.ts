@@ -144,9 +144,9 @@ function tiling(app: App): Node[] {
     const name = groupName(run, group.index);
     const link = button(name, name, () => app.select({ kind: "group", group: group.index, tile: -1, layer: -1 }));
     link.className = "link";
-    return barRow(link, group.cycles / run.makespan, "var(--accent)", `${group.tiles} tiles`, `${percent(group.cycles / run.makespan)} of the run; ${bytes(group.keptBytes)} between them are nowhere whole`);
+    return barRow(link, group.cycles / run.makespan, "var(--accent)", `${group.tiles}, ${percent(group.cycles / run.makespan)}`, `${group.tiles} tiles; ${bytes(group.keptBytes)} between the layers are nowhere whole`);
   });
-  if (rows.length) parts.push(barTable(["layers", "of the run"], rows));
+  if (rows.length) parts.push(barTable(["layers", "tiles, of the run"], rows));
   return parts;
 }
 

@@ -81,7 +81,10 @@ describe("the timeline", () => {
     expect(said).toContain("a lock: there was no output yet");
     expect(said).not.toContain("output space");
     await page.mouse.move(box.x + 705, box.y + spot);
-    expect(await page.innerText("#tip")).toMatch(/has nothing to send for/);
+    expect(await page.innerText("#tip")).toMatch(/nothing to send yet, for/);
+    // Nor does the sequencer hold up anybody: it has started all, and waits for the run's end.
+    const words = (await wordsOf(page, "timeline")).map(({ text }) => text);
+    expect(words).toContain(`waits ${(await page.evaluate(() => { const { tracks } = window.heddle.run; const t = tracks.find(({ engine }) => engine === "sequencer")!; const i = t.firstAfter(1_500_000); return t.start(i) - t.ready(i); })).toLocaleString("en")} cycles for the run's end`);
     // A memtile whose channels have nothing to send is idle, not stalled for output.
     const stalled = await page.evaluate(() => {
       const { columns, rows } = window.heddlePage.viewOf("mesh").table();
@@ -216,6 +219,27 @@ describe("pictures", () => {
     await close(page);
   });
 
+  it.each([["sparse", "cores"], ["spilling", "ddr"]])("keep the words of the roofs of %s clear of marks, by bytes of %s", async (name, bytes) => {
+    const { page } = await open(pageOf(name), `#view=mesh&lower=layers&o.layers.bytes=${bytes}`, { width: 900, height: 700 });
+    const covered = await page.evaluate(() => {
+      const { roofline } = window.heddlePage.viewOf("layers") as unknown as { roofline: { paint(p: object): void; placed: { x: number; y: number; radius: number; point: { layer: { name: string } } }[] } };
+      const words: { text: string; points: [number, number][] }[] = [];
+      const nothing = () => {};
+      roofline.paint({ theme: window.heddle.theme, rect: nothing, frame: nothing, line: nothing, polygon: nothing, circle: nothing,
+        text: (x: number, y: number, text: string, { turn = 0, align = "left" }: { turn?: number; align?: string } = {}) => {
+          if (!/B\/cycle|^\d.* MAC\/cycle$/.test(text)) return;
+          const width = 5.4 * text.length; // at least
+          const along = Array.from({ length: 21 }, (_, k) => (k / 20 - (align === "center" ? 0.5 : 0)) * width);
+          words.push({ text, points: along.map((step) => [x + Math.cos(turn) * step, y + Math.sin(turn) * step]) });
+        },
+        clip: (_x: number, _y: number, _w: number, _h: number, draw: () => void) => draw() });
+      if (words.length !== 3) return [`${words.length} words`];
+      return words.flatMap(({ text, points }) => roofline.placed.filter((mark) => points.some(([x, y]) => Math.hypot(x - mark.x, y - mark.y) < mark.radius)).map(({ point }) => `${text}: ${point.layer.name}`));
+    });
+    expect(covered).toEqual([]);
+    await close(page);
+  });
+
   it("give the busiest DDR channel its figure where there is little room", async () => {
     const { page } = await open(pageOf("resnet50-8x8"), "#view=mesh&lower=layers", { width: 1440 });
     const busiest = await page.evaluate(() => {
@@ -250,6 +274,41 @@ describe("pictures", () => {
       const [, number, unit] = /^([\d.]+) (MB|GB)\/s$/.exec(rate) ?? [];
       expect((Number(number) * (unit === "GB" ? 1e9 : 1e6)) / carried[text]!, `${text}: ${rate}`).toBeCloseTo(1, 2);
     }
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("sort Compare's table by a click on a heading, and the other way round by another", async () => {
+    const { page, faults } = await open(pageOf("compare"), "#view=compare&lower=none");
+    const column = async (k: number) => (await page.evaluate(() => window.heddlePage.viewOf("compare").table().rows.slice(0, -1))).map((row) => row[k]!);
+    const shown = () => page.locator(".compare-scroll tbody tr.row:first-child td:first-child").innerText();
+    const network = await column(0);
+    for (const [title, k] of [["B", 3], ["difference", 4], ["A / B", 5], ["bound", 6]] as const) {
+      const head = page.locator(".compare-scroll th", { has: page.getByText(title, { exact: true }) });
+      await head.getByRole("button").click();
+      await settle(page);
+      const once = await column(k);
+      const rising = (list: (string | number)[]) => [...list].sort((a, b) => (typeof a === "number" ? a - Number(b) : a.localeCompare(String(b))));
+      expect(once, title).toEqual(k === 6 ? rising(once) : rising(once).reverse());
+      expect(await head.getAttribute("aria-sort")).toBe(k === 6 ? "ascending" : "descending");
+      expect(await shown()).toBe((await column(0))[0]);
+      await page.keyboard.press("Enter"); // it has the focus still
+      await settle(page);
+      expect(await column(k), title).toEqual(k === 6 ? rising(once).reverse() : rising(once));
+    }
+    await page.locator(".compare-scroll th", { has: page.getByText("layer", { exact: true }) }).getByRole("button").click();
+    await settle(page);
+    expect(await column(0)).toEqual(network);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("write a change's figure at the end of its own bar in Compare", async () => {
+    const { page, faults } = await open(pageOf("compare"), "#view=compare&lower=layers", { width: 1920, height: 1080 });
+    const figures = (await wordsOf(page, "compare")).flatMap(({ text, y, size }) => (size === 10 && /^−[\d,]+$/.test(text) ? [{ size: Number(text.slice(1).replace(/,/g, "")), y }] : []));
+    expect(figures.length).toBeGreaterThan(4);
+    // All lead down from 0: the larger one ends the lower, but for the height of a figure.
+    for (const a of figures) for (const b of figures) if (a.size < b.size) expect(a.y, `${a.size} and ${b.size}`).toBeLessThanOrEqual(b.y + 13);
     expect(faults).toEqual([]);
     await close(page);
   });

@@ -23,6 +23,10 @@ describe("frames", () => {
     const alone = JSON.parse(readFileSync(join(PAGES, "dense", "explain.json"), "utf8")) as typeof bytes;
     const three = (all: typeof bytes) => all.layers.map((layer) => layer.bytes.map((b) => ({ ...b, movedBytes: 3 * b.movedBytes, neededBytes: 3 * b.neededBytes })));
     expect(bytes.layers.map((layer) => layer.bytes)).toEqual(three(alone));
+    // Bars are of the cycles that it has in all frames, not of the time from the first frame to the last.
+    const busiest = Math.max(...Object.values(layer["busyCycles"] as Record<string, number>));
+    const bar = await page.evaluate(() => parseFloat(document.querySelector<HTMLElement>("#details .figures-table .bar")!.style.width));
+    expect(bar).toBeCloseTo((100 * busiest) / Math.max(busiest, layer.cycles), 1);
     const inputs = bytes.layers[of]!.bytes.find(({ what }) => what === "inputs over wires")!;
     const text = await page.evaluate(() => [...document.querySelectorAll("#details dt")].find((term) => term.textContent === "inputs")?.nextElementSibling?.textContent ?? "");
     const times = inputs.movedBytes / inputs.neededBytes;
@@ -38,6 +42,76 @@ describe("frames", () => {
     });
     await settle(page);
     expect(await said()).toContain(`ran ${ran.toLocaleString("en")} times in all 3 frames`);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("are compared one with one, though the runs have different numbers of them", async () => {
+    const [one, three] = [reportOf("dense"), reportOf("frames")];
+    const { page, faults } = await open(join(PAGES, "dense-frames.html"), "#view=compare&lower=none");
+    const { caption, columns, rows } = await page.evaluate(() => {
+      const { caption, columns, rows } = window.heddlePage.viewOf("compare").table();
+      return { caption, columns, rows };
+    });
+    expect(caption).toMatch(/By inference, (B is .* faster than A|A and B take the same time): /);
+    expect(caption).toContain("A runs 1 in ");
+    // Nothing is sparse: a run of three only has three times the MACs.
+    expect(caption).not.toContain("MACs");
+    expect(columns).not.toContain("density in B");
+    const whole = rows.find(([name]) => name === "whole run")!;
+    expect(whole.slice(2, 4)).toEqual([one.time.cycles, three.time.cycles / 3]);
+    rows.slice(0, one.layers.length).forEach((row, k) => expect(row.slice(2, 4), String(row[0])).toEqual([one.layers[k]!.cycles, three.layers[k]!.cycles / 3]));
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("do not fill the list of a lock's longest waits with the same one", async () => {
+    const { page, faults } = await open(pageOf("many-frames"), "#view=timeline&lower=none");
+    await page.keyboard.press("/");
+    await page.keyboard.type("lock");
+    await page.keyboard.press("Enter");
+    await settle(page);
+    const items = await page.locator("#details ol li").allInnerTexts();
+    expect(items.length).toBeGreaterThan(1);
+    const repeated = await page.evaluate(() => {
+      // Cycles and places of the waits for it in one frame; each should stand there once.
+      const { run, focus } = window.heddle;
+      const places = new Set<string>();
+      for (const track of run.tracks) {
+        const each = Math.floor(track.size / run.frames.length);
+        for (let i = 0; i < track.size; i++) if (track.lock(i) === focus.lock && track.start(i) > track.ready(i)) places.add(`${track.start(i) - track.ready(i)} ${track.index} ${i % each}`);
+      }
+      return places.size;
+    });
+    expect(items.length).toBeLessThanOrEqual(repeated);
+    expect(new Set(items.map((text) => text.replace(/ at [\d,]+:/, ""))).size).toBe(items.length);
+    expect(items.join()).toMatch(/and likewise in \d+ frames after this one/);
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("are shown in memory as the first one, which is said where the others run, and M goes there", async () => {
+    const { page, faults } = await open(pageOf("many-frames"), "#view=memory&lower=none");
+    const words = () =>
+      page.evaluate(() => {
+        const texts: string[] = [];
+        const nothing = () => {};
+        window.heddlePage.viewOf("memory").picture().paint({ theme: window.heddle.theme, rect: nothing, frame: nothing, line: nothing, polygon: nothing, arc: nothing, circle: nothing, hatch: nothing, image: nothing,
+          text: (_x: number, _y: number, text: string) => void texts.push(text), shift: (_x: number, _y: number, draw: () => void) => draw(), clip: (_x: number, _y: number, _w: number, _h: number, draw: () => void) => draw() } as never);
+        return texts;
+      });
+    expect(await words()).toContain("frames 2 to 40 lie in the same places as frame 1");
+    const box = (await page.locator(".view-memory canvas").boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + 130);
+    await page.mouse.move(box.x + box.width / 2 + 2, box.y + 130);
+    expect(await page.innerText("#tip")).toContain("As in frame 1");
+    await page.mouse.click(box.x + 5, box.y + 5);
+    await page.keyboard.press("m");
+    await settle(page);
+    const { from, to } = await page.evaluate(() => window.heddle.store.state.window);
+    const [first] = reportOf("many-frames").frames!;
+    expect(to - from).toBeLessThan(3 * (first!.end - first!.start));
+    expect(from).toBeLessThan(first!.end);
     expect(faults).toEqual([]);
     await close(page);
   });

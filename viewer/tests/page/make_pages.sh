@@ -24,6 +24,8 @@ compile "$out/tiny_cnn-50.onnx" 2x2 paper sparse
 "$heddle" view "$out/dense" "$out/sparse" -q -o "$out/dense-sparse.html"
 # A network layer by layer, and tiled.
 "$heddle" view "$out/dense" "$out/tiled" -q -o "$out/dense-tiled.html"
+# One inference, and three.
+"$heddle" view "$out/dense" "$out/frames" -q -o "$out/dense-frames.html"
 "$heddle" compare "$out/dense" "$out/sparse" --json > "$out/dense-sparse.json"
 # The keys of the device that bind, in the page itself.
 cp -r "$out/dense" "$out/with-keys"

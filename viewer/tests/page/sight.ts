@@ -117,7 +117,7 @@ export async function axeFaultsOf(page: Tab): Promise<string[]> {
 function domFaults(): string[] {
   const faults: string[] = [];
   const LEAST = 1.5; // pixels that are no fault
-  const [ARROW, LEAST_NAME] = [16, 60]; // pixels of a choice, for its arrow and for what says something of a name
+  const [ARROW, LEAST_NAME] = [21, 60]; // pixels of a choice, for its arrow with the room around it and for what says something of a name
   const quoted = (text: string) => `"${text.trim().replace(/\s+/g, " ").slice(0, 60)}"`;
   if (document.documentElement.scrollWidth > innerWidth) faults.push(`the page is ${document.documentElement.scrollWidth} pixels wide in a window of ${innerWidth}`);
 

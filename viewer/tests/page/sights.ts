@@ -11,6 +11,8 @@ const SIZES = [[1366, 768], [1440, 900], [1920, 1080], [900, 700]] as const;
 /** Alone with nothing selected; beside another view with a layer selected. */
 const STATES = ["whole", "split"] as const;
 
+const PATIENCE = 300000; // milliseconds, where other work shares the machine
+
 const [folder = "", ...pages] = process.argv.slice(2).filter((name) => !name.endsWith("sights.ts"));
 mkdirSync(folder, { recursive: true });
 const browser = await launch();
@@ -21,6 +23,7 @@ for (const file of pages) {
   for (const [width, height] of SIZES)
     for (const dark of [false, true]) {
       const page = await browser.newPage({ viewport: { width, height }, colorScheme: dark ? "dark" : "light" });
+      page.setDefaultTimeout(PATIENCE);
       const said: string[] = [];
       page.on("console", (message) => { if ((message.type() === "error" || message.type() === "warning") && !message.text().includes("willReadFrequently")) said.push(`console: ${message.text()}`); });
       page.on("pageerror", (error) => said.push(`error: ${error.message}`));

@@ -7,6 +7,7 @@ import { differ, isSame, stepsOf } from "../../src/views/compare/difference";
 import { layOut, parseParts, partsFor } from "../../src/views/compare/layout";
 import { summaryOf } from "../../src/views/compare/summary";
 import { endsOf } from "../../src/views/compare/timelines";
+import { whatElse } from "../../src/views/compare/what_else";
 import { usagesOf } from "../../src/views/compare/usage";
 import { timelineOf } from "./sample";
 
@@ -151,6 +152,37 @@ describe("waterfall", () => {
     expect(isSame(differ(a, a))).toBe(true);
     expect(summaryOf(differ(a, a), "cycles").map(({ head }) => head)).toEqual(["No difference:"]);
     expect(isSame(differ(a, runWith([["c1", "Conv", 100], ["c2", "Conv", 50], ["old", "Pad", 7]])))).toBe(false);
+  });
+
+  it("says what else differs: the device, the model's file, what is tiled", () => {
+    const { device, report } = timelineOf([{ slices: [] }]);
+    const made = (change: Partial<typeof device>, more: Partial<typeof report> = {}) => {
+      const run = runWith([["c1", "Conv", 100], ["c2", "Conv", 50]], { device: { ...device, ddrReadBytesPerSecond: 4e9, ...change } });
+      Object.assign(run.report, more);
+      return run;
+    };
+    expect(whatElse(made({}), made({}))).toEqual([]);
+    expect(whatElse(made({}), made({ ddrReadBytesPerSecond: 250e6, memtileBytes: 1 << 20 }))).toEqual(["DDR read 4.00 GB/s → 250.00 MB/s a channel", "memtile 512 KiB → 1 MiB"]);
+    expect(whatElse(made({}), made({}, { model: { ...report.model, sha256: "1" } }))).toEqual(["the model's file is another one"]);
+    const tiled = made({});
+    Object.assign(tiled, { groups: [{ index: 0, firstLayer: 0, lastLayer: 1, tiles: 3 }] });
+    expect(whatElse(made({}), tiled)).toEqual(["B computes c1 … c2 in 3 tiles"]);
+    expect(whatElse(tiled, tiled)).toEqual([]);
+    expect(summaryOf(differ(made({}), tiled), "cycles").map(({ head }) => head)).toContain("Differs:");
+  });
+
+  it("compares inference by inference where one run has more of them", () => {
+    const one = runWith([["c1", "Conv", 100]]);
+    const four = runWith([["c1", "Conv", 340]]);
+    Object.assign(four.report, { time: { ...four.report.time, frames: 4 } });
+    Object.assign(four.layers[0]!, { macs: 4 * one.layers[0]!.macs, denseMacs: 4 * one.layers[0]!.macs });
+    const difference = differ(one, four);
+    expect(difference).toMatchObject({ before: 100, after: 85, rest: 0, whole: { before: 100, after: 340 }, isThinned: false });
+    expect(stepsOf(difference, "network")).toMatchObject([{ from: 100, to: 85 }]);
+    expect(summaryOf(difference, "cycles")[0]).toEqual({
+      head: "By inference, B is 1.18× faster than A:",
+      text: "85 ns against 100 ns (85 against 100 cycles). A runs 1 in 100 ns, B 4 in 340 ns: figures are those of one, on average; over time, both runs are whole.",
+    });
   });
 
   it("says what changed", () => {

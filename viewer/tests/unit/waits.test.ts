@@ -1,7 +1,7 @@
 // What an engine waits for: by the neighbour that ended the wait, or followed back to what ran meanwhile.
 import { describe, expect, it } from "vitest";
 import type { Run } from "../../src/run/run";
-import { letGoBy, piecesOf, senseOf, STALLS, type Waits, waitParts } from "../../src/run/stalls";
+import { letGoBy, piecesOf, senseOf, STALLS, type Waits, waitParts, waitSentence } from "../../src/run/stalls";
 import { runOf } from "./sample";
 
 // DDR in   |      0..90      |
@@ -87,7 +87,24 @@ describe("a lock", () => {
 
   it("of outputs that are not there yet leaves who takes them away with nothing to do", () => {
     const run = withLock("coreOut", "ddrOut", 1);
-    for (const waits of ["root", "direct"] as const) expect(piecesIn(run, 1, 0, waits)).toEqual([["nothing to send", 0, 50]]);
+    for (const waits of ["root", "direct"] as const) expect(piecesIn(run, 1, 0, waits)).toEqual([["nothing to do", 0, 50]]);
     expect(letGoBy(run, run.tracks[1]!, 0)).toBe("a lock: there was no output yet");
+  });
+});
+
+describe("the sequencer", () => {
+  it("holds up nobody when it waits for what it has started: the run's end is no cause of its own", () => {
+    const run = runOf(
+      [
+        { engine: "core", slices: [{ start: 0, end: 100, leaf: 0 }] },
+        { engine: "sequencer", slices: [{ start: 100, end: 100, ready: 0, leaf: 1, wait: 4, cause: { track: 0, index: 0 } }] },
+      ],
+      [0, 0],
+      [0, 6],
+    );
+    for (const waits of ["root", "direct"] as const) {
+      expect(piecesIn(run, 1, 0, waits)).toEqual([["nothing to do", 0, 100]]);
+      expect(waitSentence(run, run.tracks[1]!, 0, waits, (cycles) => `${cycles} cycles`)).toBe("waits 100 cycles for the run's end (the end of a DDR transfer)");
+    }
   });
 });

@@ -1,6 +1,5 @@
 // What each line of program.asm cost in the run: how often it ran, how long, how long its engines waited for it, and how much of the
-// run's critical path it is. An engine that had nothing to send yet held up nobody, and the sequencer waits for what other lines do:
-// those are no waits here.
+// run's critical path it is. An engine that had nothing to do yet held up nobody: that is no wait here.
 import { leavesOnPath } from "../../run/critical_path";
 import { eachSlice } from "../../run/repeat";
 import type { Run, SliceRef } from "../../run/run";
@@ -74,7 +73,7 @@ function countTrack(run: Run, track: Track, { slices, busy, wait, tracks, lines 
     const start = track.start(i);
     slices[line] = (slices[line] as number) + times;
     busy[line] = (busy[line] as number) + times * (track.end(i) - start);
-    if (track.engine !== "sequencer" && !hadNothing(run, track, i)) wait[line] = (wait[line] as number) + times * (start - track.ready(i));
+    if (!hadNothing(run, track, i)) wait[line] = (wait[line] as number) + times * (start - track.ready(i));
     if (line !== last) own.add(line);
     last = line;
   });

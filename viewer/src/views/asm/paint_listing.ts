@@ -109,7 +109,7 @@ function paintTitles(p: Painter, { columns, width, finder, message }: Look): voi
   const right = width - ROOM;
   const room = right - columns.code;
   p.text(right, y, message, { align: "right", colour: finder.found.problem ? css([196, 69, 28]) : theme.faint, width: room });
-  p.text(columns.code, y, "program.asm", { ...HEAD_STYLE, width: Math.max(0, room - textWidth(message) - GAP) });
+  if (textWidth("program.asm", HEAD_STYLE) <= room - textWidth(message) - GAP) p.text(columns.code, y, "program.asm", HEAD_STYLE);
   p.rect(0, TITLES - 1, width, 1, theme.line);
 }
 

@@ -7,11 +7,14 @@ import { markEdges } from "../../ui/edges";
 import { ROW_HEIGHT, RowWindow } from "../../ui/row_window";
 import { thinnedText } from "./sparsity";
 import { splitChange } from "./split_change";
-import { amountText, boundText, deltaText, type Difference, type LayerChange, ratioText, titleOf } from "./difference";
+import { amountText, boundText, deltaText, type Difference, isTurned, keyOf, type LayerChange, type Order, type OrderKey, ratioText, titleOf } from "./difference";
 
 const COLUMNS = ["layer", "A", "B", "difference", "A / B", "bound", "split"] as const;
 const SPARSITY = "sparsity";
+/** What a click on the heading orders by. */
+const ORDERED: Readonly<Record<string, OrderKey>> = { layer: "network", A: "before", B: "after", difference: "delta", "A / B": "ratio", bound: "bound", split: "split" };
 const HELP: Record<string, string> = {
+  layer: "In the order of the network",
   A: "What the layer adds to run A",
   B: "What the layer adds to run B",
   difference: "B less A",
@@ -70,7 +73,10 @@ export class ChangeTable {
   private foldedWidths: number[] = []; // with words in two lines
   private folded = false;
 
-  constructor(private readonly select: (row: number) => void) {
+  constructor(
+    private readonly select: (row: number) => void,
+    private readonly sort: (key: OrderKey) => void,
+  ) {
     this.table.append(this.columns, element("thead", {}, this.head), ...this.window.parts);
     this.scroller.append(this.table);
     this.root.append(this.scroller);
@@ -90,15 +96,26 @@ export class ChangeTable {
     return folded <= mostFolded ? folded : sum(this.foldedWidths.slice(0, -1)) + SHADE + bar;
   }
 
-  build(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time"): void {
+  build(difference: Difference, changes: readonly LayerChange[], unit: "cycles" | "time", order: Order): void {
     [this.difference, this.changes, this.unit] = [difference, changes, unit];
-    this.head.replaceChildren(...columnsOf(difference).map((title, k) => element("th", { scope: "col", textContent: title, title: HELP[title] ?? "", className: isText(k) ? "text" : "" })));
+    const focused = [...this.head.cells].findIndex((cell) => cell.contains(document.activeElement));
+    this.head.replaceChildren(...columnsOf(difference).map((title, k) => this.headOf(title, k, order)));
+    this.head.cells[focused]?.querySelector("button")?.focus();
     this.longest = changes.reduce((most, { before, after }) => Math.max(most, before, after), 0) || 1;
     this.rows.clear();
     this.widths = widthsOf(difference, changes, unit, false);
     this.foldedWidths = widthsOf(difference, changes, unit, true);
     this.layOut();
     this.holdTabStop();
+  }
+
+  private headOf(title: string, k: number, order: Order): HTMLElement {
+    const key = ORDERED[title];
+    const className = isText(k) ? "text" : "";
+    if (!key) return element("th", { scope: "col", textContent: title, title: HELP[title] ?? "", className });
+    const rises = (key === "network" || isText(k)) !== isTurned(order);
+    const sorted = key !== keyOf(order) ? "none" : rises ? "ascending" : "descending";
+    return element("th", { scope: "col", className, aria: { sort: sorted } }, element("button", { type: "button", textContent: title, title: `${HELP[title] ?? ""}. Click to sort.`, onclick: () => this.sort(key) }));
   }
 
   private fold(folded: boolean): void {

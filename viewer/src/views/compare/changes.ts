@@ -46,6 +46,8 @@ export interface Changes {
   names: number; // pixels below for names
 }
 
+const ORDER_WORDS: Partial<Record<Order, string>> = { network: "in network order", size: "largest change first" };
+
 const deltaOf = ({ from, to }: Step) => to - from;
 
 export function changesOf(difference: Difference, order: Order, box: Box): Changes {
@@ -118,7 +120,8 @@ function paintTitle(p: Painter, { box, steps }: Changes, difference: Difference,
     p.text(x + 14, y, text, { colour: p.theme.faint });
     x += 28 + textWidth(text);
   }
-  p.text(x, y, how.order === "size" ? "largest change first" : "in network order", { colour: p.theme.faint, width: box.x + box.width - LEFT - x });
+  const order = ORDER_WORDS[how.order] ?? "as the table";
+  if (x + textWidth(order) <= box.x + box.width - LEFT) p.text(x, y, order, { colour: p.theme.faint });
 }
 
 function paintScale(p: Painter, { left, right, box }: Changes, scale: Scale, name: string, text: (amount: number) => string, unit: number): void {
@@ -157,8 +160,10 @@ function paintFigures(p: Painter, changes: Changes, difference: Difference, how:
     const width = textWidth(text, size) + 6;
     const x = Math.max(left, Math.min(right - width, left + (k + 0.5) * pitch - width / 2));
     const under = steps.slice(Math.max(0, Math.floor((x - left) / pitch)), Math.ceil((x + width - left) / pitch)).map(deltaOf);
-    // Beyond every bar that it would lie over.
-    const y = delta > 0 ? yOf(each, Math.max(0, ...under)) - LABEL : yOf(each, Math.min(0, ...under)) + 1;
+    // Beyond every bar that it would lie over, but not so far from its own that it seems to be another's.
+    const end = yOf(each, delta > 0 ? Math.max(0, ...under) : Math.min(0, ...under));
+    if (Math.abs(end - yOf(each, delta)) > LABEL && k !== chosen) continue;
+    const y = delta > 0 ? end - LABEL : end + 1;
     const place = { x, y, width, height: LABEL };
     if (taken.some((other) => x < other.x + other.width && other.x < x + width && y < other.y + LABEL && other.y < y + LABEL)) continue;
     taken.push(place);

@@ -9,7 +9,7 @@ import type { Change } from "../../ui/state";
 import { type Picture, type Table, View } from "../../ui/view";
 import { CompareBar } from "./bar";
 import { cellsOf, ChangeTable, columnsOf } from "./change_table";
-import { boundText, type Difference, differenceOf, type LayerChange, type Order, stepsOf, titleOf } from "./difference";
+import { boundText, type Difference, differenceOf, type LayerChange, type Order, type OrderKey, parseOrder, stepsOf, titleOf } from "./difference";
 import { type Part, PARTS, type Parts, parseParts, partsFor } from "./layout";
 import { type Compared, PictureView } from "./picture_view";
 import { THINNED, thinnedNumbers } from "./sparsity";
@@ -28,7 +28,7 @@ const PART_NAMES: Record<Part, [string, string]> = {
 export class CompareView extends View implements Compared {
   private readonly drawing: PictureView;
   private readonly scroller = element("div", { className: "compare-picture" });
-  private readonly list = new ChangeTable((row) => this.select(this.difference.changes[row] as LayerChange));
+  private readonly list = new ChangeTable((row) => this.select(this.difference.changes[row] as LayerChange), (key) => this.sortBy(key));
   private readonly bar: CompareBar;
   private readonly bySize = button("By size", "Layers with the largest difference first, or in the order of the network (O)", () => this.turnOrder());
   private readonly partButtons: [Part, HTMLButtonElement][] = PARTS.map((part) => [part, button(PART_NAMES[part][0], PART_NAMES[part][1], () => this.turnPart(part))]);
@@ -65,7 +65,7 @@ export class CompareView extends View implements Compared {
   }
 
   get order(): Order {
-    return this.app.store.option("compare.order", "network") === "size" ? "size" : "network";
+    return parseOrder(this.app.store.option("compare.order", "network"));
   }
 
   get chosen(): number {
@@ -87,7 +87,7 @@ export class CompareView extends View implements Compared {
     const built = `${unit} ${this.order}`;
     if (built !== this.built) {
       this.built = built;
-      this.list.build(this.difference, this.ordered(), unit);
+      this.list.build(this.difference, this.ordered(), unit, this.order);
     }
     this.bar.show(this.difference, this.difference.changes[this.chosen] ?? null, unit);
     // Not while one pans: it reads the sizes of the page.
@@ -157,6 +157,11 @@ export class CompareView extends View implements Compared {
 
   private turnOrder(): void {
     this.app.store.setOption("compare.order", this.order === "size" ? "network" : "size");
+  }
+
+  /** By another column; or, by the same, the other way round. */
+  private sortBy(key: OrderKey): void {
+    this.app.store.setOption("compare.order", this.order === key ? `-${key}` : key);
   }
 
   private turnPart(part: Part): void {

@@ -1,5 +1,6 @@
 // What each layer contributes to the difference of two runs: the contributions add up to it exactly.
-import type { Run } from "../../run/run";
+import { inferencesOf } from "../../run/frames";
+import type { Layer, Run } from "../../run/run";
 import { count, seconds } from "../../ui/numbers";
 import { align, type Alignment, type Pair } from "./align";
 
@@ -18,9 +19,13 @@ export interface Difference {
   unit: "cycles" | "seconds";
   alignment: Alignment;
   changes: LayerChange[]; // by row
-  /** Of the whole runs. */
+  /** By how many inferences the figures of A and of B are divided: 1 where both run as many, else all that the run has. */
+  shares: readonly [number, number];
+  /** Of what is compared: the whole runs, or one inference of each, on average. */
   before: number;
   after: number;
+  /** Of the whole runs. */
+  whole: { before: number; after: number };
   /** Part of after - before that belongs to no layer: 0 where the layers fill both runs. */
   rest: number;
   /** Whether a layer of both runs leaves out other blocks of weights in B than in A. */
@@ -31,15 +36,33 @@ export function differ(a: Run, b: Run): Difference {
   const unit = a.device.clockHz === b.device.clockHz ? "cycles" : "seconds";
   const amount = (run: Run, cycles: number) => (unit === "cycles" ? cycles : cycles / run.device.clockHz);
   const alignment = align(a, b);
+  const shares = inferencesOf(a) === inferencesOf(b) ? ([1, 1] as const) : ([inferencesOf(a), inferencesOf(b)] as const);
   const changes = alignment.pairs.map((pair): LayerChange => {
-    const before = pair.a ? amount(a, pair.a.cycles) : 0;
-    const after = pair.b ? amount(b, pair.b.cycles) : 0;
-    return { ...pair, before, after, delta: after - before, name: pair.a?.name ?? pair.b?.name ?? "" };
+    const [inA, inB] = [pair.a && ofOne(pair.a, shares[0]), pair.b && ofOne(pair.b, shares[1])];
+    const before = inA ? amount(a, inA.cycles) : 0;
+    const after = inB ? amount(b, inB.cycles) : 0;
+    return { ...pair, a: inA, b: inB, before, after, delta: after - before, name: inA?.name ?? inB?.name ?? "" };
   });
   const layerCycles = (run: Run) => run.layers.reduce((sum, layer) => sum + layer.cycles, 0);
-  const rest = amount(b, b.makespan - layerCycles(b)) - amount(a, a.makespan - layerCycles(a));
-  return { a, b, unit, alignment, changes, before: amount(a, a.makespan), after: amount(b, b.makespan), rest, isThinned: changes.some(isThinned) };
+  const rest = amount(b, b.makespan - layerCycles(b)) / shares[1] - amount(a, a.makespan - layerCycles(a)) / shares[0];
+  const whole = { before: amount(a, a.makespan), after: amount(b, b.makespan) };
+  return { a, b, unit, alignment, changes, shares, before: whole.before / shares[0], after: whole.after / shares[1], whole, rest, isThinned: changes.some(isThinned) };
 }
+
+/** The layer with its amounts divided by `shares`; when it ran stays as it was. */
+function ofOne(layer: Layer, shares: number): Layer {
+  if (shares === 1) return layer;
+  const one: Layer = { ...layer, busyCycles: Object.fromEntries(Object.entries(layer.busyCycles ?? {}).map(([name, cycles]) => [name, cycles / shares])) };
+  for (const key of AMOUNTS) {
+    const amount = layer[key];
+    if (typeof amount === "number") Object.assign(one, { [key]: amount / shares });
+  }
+  return one;
+}
+
+const AMOUNTS = [
+  "cycles", "macs", "macsExecuted", "denseMacs", "weightBytes", "denseWeightBytes", "ddrReadBytes", "ddrWriteBytes", "memtileToCoreBytes", "coreToMemtileBytes", "weightsToCoresBytes", "inputsToCoresBytes",
+] as const;
 
 const known = new WeakMap<Run, WeakMap<Run, Difference>>();
 
@@ -51,7 +74,33 @@ export function differenceOf(a: Run, b: Run): Difference {
   return difference;
 }
 
-export type Order = "network" | "size";
+const KEYS = ["network", "size", "before", "after", "delta", "ratio", "bound", "split"] as const;
+export type OrderKey = (typeof KEYS)[number];
+
+/** What layers are ordered by: figures from the largest on, words by the alphabet, and the other way round with a "-" before it. */
+export type Order = OrderKey | `-${OrderKey}`;
+
+export const keyOf = (order: Order): OrderKey => order.replace("-", "") as OrderKey;
+export const isTurned = (order: Order): boolean => order.startsWith("-");
+
+export function parseOrder(text: string): Order {
+  return KEYS.some((key) => text === key || text === `-${key}`) ? (text as Order) : "network";
+}
+
+const ratioOf = ({ before, after }: LayerChange): number => (before > 0 && after > 0 ? before / after : -1);
+const words = ({ a, b }: LayerChange, of: (layer: Layer | null) => string): string => `${of(a)} ${of(b)}`;
+
+/** Rising, as they stand; those that are equal stay in the order of the network. */
+const COMPARED: Readonly<Record<OrderKey, (x: LayerChange, y: LayerChange) => number>> = {
+  network: (x, y) => x.row - y.row,
+  size: (x, y) => Math.abs(y.delta) - Math.abs(x.delta),
+  before: (x, y) => y.before - x.before,
+  after: (x, y) => y.after - x.after,
+  delta: (x, y) => y.delta - x.delta,
+  ratio: (x, y) => ratioOf(y) - ratioOf(x),
+  bound: (x, y) => words(x, boundText).localeCompare(words(y, boundText)),
+  split: (x, y) => words(x, (layer) => layer?.split ?? "").localeCompare(words(y, (layer) => layer?.split ?? "")),
+};
 
 /** One bar: it leads from the amount so far to the amount with this change. */
 export interface Step {
@@ -61,7 +110,8 @@ export interface Step {
 }
 
 export function stepsOf(difference: Difference, order: Order): Step[] {
-  const changes = order === "size" ? [...difference.changes].sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta) || x.row - y.row) : difference.changes;
+  const [compare, sign] = [COMPARED[keyOf(order)], isTurned(order) ? -1 : 1];
+  const changes = order === "network" ? difference.changes : [...difference.changes].sort((x, y) => sign * compare(x, y) || x.row - y.row);
   let at = difference.before;
   const step = (change: LayerChange | null, delta: number): Step => ({ change, from: at, to: (at += delta) });
   const steps = changes.map((change) => step(change, change.delta));

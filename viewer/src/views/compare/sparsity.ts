@@ -96,10 +96,10 @@ function heldText({ obstacle, boundA, boundB, layers: held }: Held): string {
 const busiest = (layer: Layer) => Object.values(layer.busyCycles ?? {}).reduce((x, y) => Math.max(x, y), 0);
 
 /** Layers of both runs that leave nothing out in B: no blocks, and no channels that A still has. */
-function dense({ b: run }: Difference, both: readonly Both[]): Sentence[] {
+function dense({ b: run, shares: [, inferences] }: Difference, both: readonly Both[]): Sentence[] {
   const whole = both.filter(({ a, b }) => b.macs >= a.macs).map(({ b }) => b).filter((b) => b.macs >= (b.denseMacs ?? b.macs) && b.weightBytes >= (b.denseWeightBytes ?? b.weightBytes));
   const [kept, without] = [whole.filter((b) => b.weightBytes > 0), whole.filter((b) => b.weightBytes === 0)];
-  const timeOf = (some: readonly Layer[]) => share(sum(some, (b) => b.cycles), run.makespan);
+  const timeOf = (some: readonly Layer[]) => share(sum(some, (b) => b.cycles), run.makespan / inferences);
   const parts: string[] = [];
   const add = (some: readonly Layer[], what: [string, string]) => {
     const one = some.length === 1;

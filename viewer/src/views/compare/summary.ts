@@ -1,7 +1,9 @@
 // The difference of two runs in a few sentences.
+import type { Run } from "../../run/run";
 import { bytes, count, percent, seconds, signed } from "../../ui/numbers";
 import { amountText, boundChanged, boundText, type LayerChange, deltaText, type Difference, isSame } from "./difference";
 import { sparsityOf } from "./sparsity";
+import { whatElse } from "./what_else";
 
 const NAMED = 3; // layers of a kind
 const MOST_NAME = 40; // characters of a name in a sentence
@@ -12,8 +14,14 @@ export interface Sentence {
 }
 
 export function summaryOf(difference: Difference, unit: "cycles" | "time"): Sentence[] {
-  if (isSame(difference)) return [{ head: "No difference:", text: `every layer takes as long in B as in A, is split and bound alike, and moves the same bytes; both take ${amountText(difference, difference.before, unit)}${unit === "cycles" && difference.unit === "cycles" ? " cycles" : ""}.` }];
-  return [speed(difference), gains(difference, unit), ...alignment(difference), bounds(difference), traffic(difference), ...sparsityOf(difference)];
+  if (isSame(difference)) return [{ head: "No difference:", text: `every layer takes as long in B as in A, is split and bound alike, and moves the same bytes; both take ${amountText(difference, difference.before, unit)}${unit === "cycles" && difference.unit === "cycles" ? " cycles" : ""}.` }, ...differences(difference)];
+  return [speed(difference), ...differences(difference), gains(difference, unit), ...alignment(difference), bounds(difference), traffic(difference), ...sparsityOf(difference)];
+}
+
+/** What the runs were given, where that differs. */
+function differences({ a, b }: Difference): Sentence[] {
+  const phrases = whatElse(a, b);
+  return phrases.length ? [{ head: "Differs:", text: `${phrases.join("; ")}.` }] : [];
 }
 
 /** How the layers were found in each other, unless names alone did it. */
@@ -26,17 +34,23 @@ function alignment({ a, b, changes }: Difference): Sentence[] {
   return [{ head: "Aligned:", text: `${count(both.length)} of A's ${count(a.layers.length)} and B's ${count(b.layers.length)} layers, ${how}.` }];
 }
 
-function speed({ a, b, unit }: Difference): Sentence {
-  const before = a.makespan / a.device.clockHz;
-  const after = b.makespan / b.device.clockHz;
-  const cycles = `${count(b.makespan)} against ${count(a.makespan)} cycles`;
+function speed({ a, b, unit, shares, before, after }: Difference): Sentence {
+  const [timeA, timeB] = (unit === "seconds" ? [before, after] : [before / a.device.clockHz, after / b.device.clockHz]) as [number, number];
+  const cycles = unit === "seconds" ? `${count(b.makespan / shares[1])} against ${count(a.makespan / shares[0])} cycles` : `${count(after)} against ${count(before)} cycles`;
   const clocks = unit === "seconds" ? `; the clocks differ (${clock(a.device.clockHz)} and ${clock(b.device.clockHz)}), so times are compared, not cycles` : "";
-  const times = `${seconds(after)} against ${seconds(before)} (${cycles})${clocks}.`;
-  if (before === after) return { head: "A and B take the same time:", text: times };
-  if (!(before > 0 && after > 0)) return { head: "One of the runs takes no time:", text: times };
+  const times = `${seconds(timeB)} against ${seconds(timeA)} (${cycles})${clocks}.`;
+  const [framesA, framesB] = shares;
+  if (framesA === framesB) return { head: `${verdict(timeA, timeB)}:`, text: times };
+  const all = ([run, frames]: readonly [Run, number]) => `${count(frames)} in ${seconds(run.makespan / run.device.clockHz)}`;
+  return { head: `By inference, ${verdict(timeA, timeB)}:`, text: `${times} A runs ${all([a, framesA])}, B ${all([b, framesB])}: figures are those of one, on average; over time, both runs are whole.` };
+}
+
+function verdict(before: number, after: number): string {
+  if (before === after) return "A and B take the same time";
+  if (!(before > 0 && after > 0)) return "One of the runs takes no time";
   const factor = Math.max(before / after, after / before);
   const ratio = factor < 1.005 ? `${(100 * (factor - 1)).toPrecision(2)} %` : `${factor.toFixed(2)}×`;
-  return { head: `B is ${ratio} ${after < before ? "faster" : "slower"} than A:`, text: times };
+  return `B is ${ratio} ${after < before ? "faster" : "slower"} than A`;
 }
 
 function gains(difference: Difference, unit: "cycles" | "time"): Sentence {
@@ -71,9 +85,9 @@ function bounds({ changes }: Difference): Sentence {
   return { head: "Bound by:", text: what + lonely };
 }
 
-function traffic({ a, b }: Difference): Sentence {
+function traffic({ a, b, shares }: Difference): Sentence {
   const kinds: [string, string][] = [["ddrReadBytes", "DDR read"], ["ddrWriteBytes", "DDR written"], ["memtileToCoreBytes", "to cores"], ["coreToMemtileBytes", "from cores"]];
-  const moved = kinds.map(([key, what]) => moveText(what, a.report.traffic[key] ?? 0, b.report.traffic[key] ?? 0));
+  const moved = kinds.map(([key, what]) => moveText(what, (a.report.traffic[key] ?? 0) / shares[0], (b.report.traffic[key] ?? 0) / shares[1]));
   const [before, after] = [a.report.bounds["efficiency"], b.report.bounds["efficiency"]];
   return { head: "Traffic:", text: `${moved.join(", ")}. Efficiency (layer bounds / time) ${percent(before)} → ${percent(after)}.` };
 }

@@ -1,4 +1,5 @@
 // Both runs over one axis of time: how busy each resource is, and the layers of A above those of B, joined where they are the same.
+import { firstThatFits } from "../../paint/labels";
 import { type Painter, textWidth } from "../../paint/painter";
 import { css, resourceColour } from "../../paint/theme";
 import type { Layer, Run, Stretch } from "../../run/run";
@@ -27,7 +28,7 @@ export function timeViewOf(difference: Difference, run: Run, window: Stretch, wi
   // A window that was the whole of the other run stays as it is when the run on show changes.
   const whole = window.from <= 0 && [run, difference.a, difference.b].some(({ makespan }, k) => (k ? window.to === makespan : window.to >= makespan));
   const each = amountPerCycle(difference, run);
-  const shown = whole ? { from: 0, to: Math.max(difference.before, difference.after) || 1 } : { from: window.from * each, to: window.to * each };
+  const shown = whole ? { from: 0, to: Math.max(difference.whole.before, difference.whole.after) || 1 } : { from: window.from * each, to: window.to * each };
   const span = shown.to - shown.from || 1;
   const [left, right] = [GUTTER, Math.max(GUTTER + 10, width - RIGHT)];
   return { window: shown, left, right, x: (amount) => left + ((amount - shown.from) / span) * (right - left), amount: (x) => shown.from + ((x - left) / (right - left)) * span };
@@ -64,7 +65,7 @@ function paintHead(p: Painter, box: Box): void {
   p.line([x, y + 4, x + 6, y - 4, x + 16, y], theme.text, 1.5);
   p.text(x + 21, y, "B, line", { colour: theme.faint });
   x += 37 + textWidth("B, line");
-  p.text(x, y, "share of the resource's engines that are busy, 0 to 100 % in each lane", { colour: theme.faint, width: box.width - x - RIGHT });
+  p.text(x, y, firstThatFits(["share of the resource's engines that are busy, 0 to 100 % in each lane", "share of its engines that are busy", "busy engines"], box.width - x - RIGHT), { colour: theme.faint });
 }
 
 function paintTicks(p: Painter, difference: Difference, { layout, time, unit }: Shown): void {
@@ -74,7 +75,7 @@ function paintTicks(p: Painter, difference: Difference, { layout, time, unit }: 
   const step = difference.unit === "seconds" ? 1e-9 : inTime ? difference.a.device.clockHz * 1e-9 : 1;
   p.text(8, y, inTime ? "time" : "cycles", { colour: theme.faint });
   const end = layout.bands.y + layout.bands.height - 6;
-  const ends = endsOf(difference, time);
+  const ends = endsOf(difference.whole, time);
   for (const tick of ticks(time.window, time.right - time.left, 110, step)) {
     if (tick < 0) continue;
     const x = time.x(tick);
@@ -207,7 +208,7 @@ function paintStretch(p: Painter, difference: Difference, side: 0 | 1, layer: La
 }
 
 /** Name of what ends in sight, where its label begins, and where it ends: two that have no room beside each other share the later one's. */
-export function endsOf({ before, after }: Pick<Difference, "before" | "after">, time: Pick<TimeView, "left" | "right" | "x">, widthOf = (text: string) => textWidth(text, { bold: true })): [string, number, number][] {
+export function endsOf({ before, after }: Difference["whole"], time: Pick<TimeView, "left" | "right" | "x">, widthOf = (text: string) => textWidth(text, { bold: true })): [string, number, number][] {
   const names: [string, number][] = before === after ? [["A and B end", before]] : [["A ends", before], ["B ends", after]];
   const ends = names
     .map(([text, at]): [string, number, number] => [text, time.x(at) - 4 - widthOf(text), time.x(at)])
@@ -221,7 +222,7 @@ export function endsOf({ before, after }: Pick<Difference, "before" | "after">, 
 
 function paintEnds(p: Painter, difference: Difference, layout: Shown["layout"], time: TimeView): void {
   const y = layout.time.y + 31;
-  const ends = endsOf(difference, time);
+  const ends = endsOf(difference.whole, time);
   for (const [, , x] of ends) p.line([x, y - 7, x, layout.bands.y + layout.bands.height - 6], p.theme.text, 1, [4, 3]);
   for (const [text, from, x] of ends) {
     if (!text) continue;

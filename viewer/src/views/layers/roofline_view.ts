@@ -18,7 +18,8 @@ const LEGEND_LINE = 18;
 const AXIS = 40;
 const NOTE_LINE = 14;
 const ROOF_LABEL = 24;
-const PLACES = [0.36, 0.3, 0.45, 0.55, 0.65, 0.75, 0.2]; // of a roof's words, on its length
+const PLACES = [0.36, 0.3, 0.45, 0.55, 0.65, 0.75, 0.2, 0.85, 0.92]; // of a roof's words, on its length
+const ASIDE = [10, 24, 38]; // pixels from the roof
 const LABELS = 24; // marks, or clusters of them, that are named at most, the longest first
 const SMALLEST = 3;
 const LARGEST = 15; // radius, of the layer that takes longest
@@ -235,17 +236,16 @@ export class RooflineView extends CanvasView {
       for (let at = 0; at < length; at += 6) taken.push({ x: x0 + Math.cos(turn) * at - 3, y: y0 + Math.sin(turn) * at - 3, width: 6, height: 6 });
       const width = textWidth(names[kind]);
       if (length < width + 16) return;
-      const off = above ? -9 : 10;
-      const placed = (at: number) => {
+      const placed = (at: number, off: number) => {
         const [x, y] = [x0 + Math.cos(turn) * at - Math.sin(turn) * off, y0 + Math.sin(turn) * at + Math.cos(turn) * off];
         const along = Array.from({ length: 11 }, (_, k) => (k / 10 - 0.5) * width);
         return { x, y, boxes: along.map((step): Box => ({ x: x + Math.cos(turn) * step - 7, y: y + Math.sin(turn) * step - 7, width: 14, height: 14 })) };
       };
       const fits = ({ boxes }: { boxes: Box[] }) => boxes.every((box) => contains(plot, box) && !words.some((other) => overlap(box, other)));
-      // In the middle of the line's lower half, where few layers get, or wherever there is room; best where no mark lies on it.
-      const spots = PLACES.map((share) => placed(Math.max(width / 2 + 8, length * share))).filter(fits);
-      const isFree = ({ boxes }: { boxes: Box[] }) => !this.placed.some(({ x, y, radius }) => boxes.some((box) => overlap(box, { x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius })));
-      const spot = spots.find(isFree) ?? spots[0];
+      // In the middle of the line's lower half, where few layers get, or wherever there is room; best where the fewest marks lie on it.
+      const spots = ASIDE.flatMap((aside) => PLACES.map((share) => placed(Math.min(length - width / 2 - 4, Math.max(width / 2 + 8, length * share)), above ? 1 - aside : aside))).filter(fits);
+      const covered = ({ boxes }: { boxes: Box[] }) => this.placed.filter((mark) => boxes.some((box) => overlap(box, boxOf(mark)))).length;
+      const spot = spots.reduce((best: (typeof spots)[0] | undefined, at) => (best && covered(best) <= covered(at) ? best : at), undefined);
       if (!spot) return;
       p.text(spot.x, spot.y, names[kind], { align: "center", turn, colour });
       words.push(...spot.boxes);
@@ -264,15 +264,21 @@ export class RooflineView extends CanvasView {
     return [...taken, ...words];
   }
 
-  /** Above the roof and left of the ridge, where next to no layer gets. */
+  /** Above the roof: left of the ridge, where next to no layer gets, or wherever no mark is in its way. */
   private peakLabel(plot: Plot, roofs: Roofs): { text: string; box: Box } | null {
     if (!(roofs.compute > 0)) return null;
     const { device, report } = this.app.run;
     const cores = device.rows * device.columns;
     const peak = this.app.store.state.unit === "time" ? `${count(roofs.compute * this.perSecond)} GMAC/s` : `${count(roofs.compute)} MAC/cycle`;
-    const text = fitText(`${cores} core${cores === 1 ? "" : "s"} x ${count(report.device.macsPerCycle)}: ${peak}`, plot.width - 8);
-    const width = textWidth(text);
-    return { text, box: { x: Math.min(plot.x + 6, plot.x + plot.width - 4 - width), y: yOf(plot, roofs.compute) - 18, width, height: 18 } };
+    const whole = fitText(`${cores} core${cores === 1 ? "" : "s"} x ${count(report.device.macsPerCycle)}: ${peak}`, plot.width - 8);
+    const y = yOf(plot, roofs.compute) - 18;
+    const places = [whole, peak].flatMap((text) => {
+      const width = textWidth(text);
+      const last = plot.x + plot.width - 4 - width;
+      return [Math.min(plot.x + 6, last), last].map((x) => ({ text, box: { x, y, width, height: 18 } }));
+    });
+    const isFree = ({ box }: { box: Box }) => !this.placed.some((mark) => overlap(box, boxOf(mark)));
+    return places.find(isFree) ?? places[0] ?? null;
   }
 
   private paintPoints(p: Painter): void {
@@ -344,6 +350,7 @@ function othersOf(hits: readonly Placed[], hit: Placed): TipLine[] {
   return [[`Also here: ${others.slice(0, OTHERS).join(", ")}${more}. Click again for the next.`, "faint"]];
 }
 
+const boxOf = ({ x, y, radius }: Placed): Box => ({ x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius });
 const contains = (plot: Box, box: Box): boolean => box.x >= plot.x && box.y >= plot.y && box.x + box.width <= plot.x + plot.width && box.y + box.height <= plot.y + plot.height;
 const round = (value: number | null): number => (value === null ? 0 : Number(value.toPrecision(4)));
 const shareOf = (roofs: Roofs, kind: Bytes, { x, y }: Point) => y / attainable(roofs, kind, x[kind] ?? 0);

@@ -14,7 +14,8 @@ const HEIGHT = 9;
 const tensor = TENSOR_COLOURS[0] ?? [128, 128, 128];
 const plain = (p: Painter, x: number, y: number) => p.rect(x, y, SIGN, HEIGHT, css(tensor, 0.82));
 
-const SIGNS: readonly [string, Paint][] = [
+type Sign = readonly [string, Paint];
+const SIGNS: readonly Sign[] = [
   ["tensor, each with its hue", (p, x, y) => TENSOR_COLOURS.slice(0, 3).forEach((colour, k) => p.rect(x + (k * SIGN) / 3, y, SIGN / 3, HEIGHT, css(colour, 0.82)))],
   ["weights on their way", (p, x, y) => {
     p.rect(x, y, SIGN, HEIGHT, css(resourceColour(1), 0.82));
@@ -38,15 +39,17 @@ const SIGNS: readonly [string, Paint][] = [
     p.rect(x, y, 2, HEIGHT, p.theme.text);
   }],
   ["no tensor: sums, buffers", (p, x, y) => p.rect(x, y, SIGN, HEIGHT, css([150, 155, 160], 0.82))],
-  ["⇅ goes to DDR and comes back", () => {}],
 ];
 
-export function paintLegend(p: Painter, width: number, top: number): void {
+const SPILLED: Sign = ["⇅ goes to DDR and comes back", () => {}];
+
+/** As many as have room; first those that this run has need of. */
+export function paintLegend(p: Painter, width: number, top: number, spills: boolean): void {
   const { theme } = p;
   p.rect(0, top, width, LEGEND, theme.raised);
   p.rect(0, top, width, 1, theme.line);
   let x = 8;
-  for (const [text, paint] of SIGNS) {
+  for (const [text, paint] of spills ? [...SIGNS.slice(0, 1), SPILLED, ...SIGNS.slice(1)] : SIGNS) {
     const sign = text.startsWith("⇅") ? 0 : SIGN + 4;
     const room = sign + textWidth(text, SMALL);
     if (x + room > width) return;

@@ -1,5 +1,7 @@
 // What lies where in each memory, and when: address x time, how full it is, and where it is fullest.
-import type { Painter } from "../../paint/painter";
+import { firstThatFits } from "../../paint/labels";
+import { type Painter, textWidth } from "../../paint/painter";
+import { inferencesOf } from "../../run/frames";
 import { memtilesOf } from "../../run/memtiles";
 import { layerName } from "../../run/names";
 import type { BlockJson } from "../../run/format";
@@ -84,6 +86,7 @@ export class MemoryView extends CanvasView {
     const painter = new StripPainter(p, app.run, time, TOP - this.scroll, this.lit, this.bottom);
     p.clip(0, TOP, this.width, this.bottom - TOP, () => {
       for (const strip of this.strips) painter.paint(strip);
+      this.paintLater(p);
       if (!this.strips.some((strip) => strip.memory.boxes.length)) p.text(GUTTER + 20, TOP + 26, "Nothing lies here at any time.", { colour: p.theme.faint, size: 13 });
     });
     p.rect(0, 0, this.width, TOP, p.theme.ground);
@@ -92,7 +95,32 @@ export class MemoryView extends CanvasView {
     paintBands(p, app, time, BANDS, this.users);
     p.rect(GUTTER - 1, OVERVIEW, 1, this.height - OVERVIEW, p.theme.line);
     paintMeasure(p, app, time, OVERVIEW, this.bottom);
-    paintLegend(p, this.width, this.bottom);
+    paintLegend(p, this.width, this.bottom, spilledTensors(app.run).size > 0);
+  }
+
+  private isLater(x: number): boolean {
+    const [first] = this.app.run.frames;
+    return first !== undefined && x > GUTTER && this.time.cycle(x) >= first.end;
+  }
+
+  /** Where only later frames run, that they lie as the first one does: an empty picture would say that nothing lies there. */
+  private paintLater(p: Painter): void {
+    const { time } = this;
+    const [first, ...later] = this.app.run.frames;
+    const x = Math.max(GUTTER, time.x(first?.end ?? 0));
+    const width = time.right - x;
+    if (!later.length || width < 4) return;
+    const words = firstThatFits([`${later.length > 1 ? `frames 2 to ${later.length + 1} lie` : "frame 2 lies"} in the same places as frame 1`, "as frame 1"], width - 16);
+    for (const { top, curveTop } of this.strips) {
+      const y = TOP - this.scroll + top + 3;
+      const height = curveTop - top - 10;
+      p.rect(x, y, width, height, p.theme.ground);
+      p.hatch(x, y, width, height, p.theme.line);
+      if (!words) continue;
+      const half = textWidth(words) / 2 + 6;
+      p.rect(x + width / 2 - half, y + height / 2 - 10, 2 * half, 20, p.theme.ground);
+      p.text(x + width / 2, y + height / 2, words, { align: "center", colour: p.theme.faint });
+    }
   }
 
   table(): Table {
@@ -124,6 +152,7 @@ export class MemoryView extends CanvasView {
     const band = this.bandAt(x, y);
     this.canvas.style.cursor = isOnBar(this.bar, x, y) ? cursorAt(app, this.bar, x) : box || band || (strip && x < GUTTER) ? "pointer" : y >= OVERVIEW && y < BANDS && x > GUTTER ? "col-resize" : "default";
     if (box && strip) app.tip.show(event, boxTip(app, strip, box));
+    else if (strip && this.isLater(x)) app.tip.show(event, [["As in frame 1", "head"], "Each frame uses the same places; the first one is shown."]);
     else if (strip && x > GUTTER) app.tip.show(event, fillTip(app, strip, this.time, x, y - TOP + this.scroll));
     else if (band) app.tip.show(event, bandTip(app, band));
     else if (y < OVERVIEW && x > GUTTER) app.tip.show(event, this.overviewTip(x));
@@ -201,7 +230,7 @@ export class MemoryView extends CanvasView {
       const box = boxAt(strip, this.time, TOP - this.scroll, x, y);
       this.ownChoice = true; // what is clicked here is in sight already
       const onCurve = y - TOP + this.scroll >= strip.curveTop - PEAK_MARK;
-      app.select(box ? { kind: "block", block: box.block } : onCurve ? this.momentAt(strip, x) : null);
+      app.select(box ? { kind: "block", block: box.block } : onCurve && !this.isLater(x) ? this.momentAt(strip, x) : null);
     }
   }
 
@@ -268,7 +297,7 @@ export class MemoryView extends CanvasView {
     const { app } = this;
     const { peak } = strip.memory.occupancy;
     const layer = layerWhen(app.run, peak.from);
-    const span = Math.max((peak.to - peak.from) * 4, layer ? layer.cycles * 3 : 0, 100);
+    const span = Math.max((peak.to - peak.from) * 4, layer ? (layer.cycles / inferencesOf(app.run)) * 3 : 0, 100);
     const middle = (peak.from + peak.to) / 2;
     app.show(middle - span / 2, middle + span / 2);
     this.scrollToStrip(strip);

@@ -1,7 +1,7 @@
 // The figures of tiles and links in a stretch of the run.
 import { laneName, trackName } from "../../run/names";
 import type { Run, Stretch } from "../../run/run";
-import { NO_OUTPUT, STALLS } from "../../run/stalls";
+import { NO_WORK, STALLS } from "../../run/stalls";
 import type { EngineKind } from "../../run/format";
 import { memtilesOf } from "../../run/memtiles";
 import type { Tile } from "../../ui/state";
@@ -67,7 +67,7 @@ function figuresOf(load: Load, tracks: number[], { from, to }: Stretch): Figures
   const share = (column: number) => Math.max(0, Math.min(1, (sums[column] as number) / time));
   const byResource = Array.from({ length: columns.resources }, (_, r) => share(r));
   // Whoever takes outputs away and finds none holds up nobody: it is idle.
-  const stalls = STALLS.map((_, s) => (s === NO_OUTPUT ? 0 : share(columns.stall + s)));
+  const stalls = STALLS.map((_, s) => (s === NO_WORK ? 0 : share(columns.stall + s)));
   const busy = Math.min(1, total(byResource));
   const stalled = Math.min(1, total(stalls));
   return {

@@ -2,7 +2,7 @@
 import { fitName } from "../../paint/labels";
 import { type Painter, textWidth } from "../../paint/painter";
 import { css, heat, resourceColour, type Rgb, stallColour } from "../../paint/theme";
-import { NO_OUTPUT, STALLS } from "../../run/stalls";
+import { NO_WORK, STALLS } from "../../run/stalls";
 import { bytes, macs, percent } from "../../ui/numbers";
 import type { LinkFigures, MeshFigures, Mode, TileFigures } from "./figures";
 import type { Box } from "./geometry";
@@ -34,7 +34,7 @@ export function paintLegend(p: Painter, mode: Mode, width: number): void {
     p.text(x + 13, middle, name, { size: 10, colour: theme.faint });
     x += 24 + name.length * 6;
   };
-  if (mode === "stalled") STALLS.forEach((name, s) => s !== NO_OUTPUT && key(name, stallColour(s)));
+  if (mode === "stalled") STALLS.forEach((name, s) => s !== NO_WORK && key(name, stallColour(s)));
   else if (x + 420 < width) p.text(x, middle, mode === "busy" && x + textWidth(BUSY_LEGEND, { size: 10 }) + 8 < width ? BUSY_LEGEND : OTHER_LEGEND, { size: 10, colour: theme.faint, width: width - x - 8 });
 }
 

@@ -1,5 +1,5 @@
 // What the mesh says of a tile or a link in words, and its table.
-import { NO_OUTPUT, STALLS } from "../../run/stalls";
+import { NO_WORK, STALLS } from "../../run/stalls";
 import type { App } from "../../ui/app";
 import { bytes, count, macs, percent } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
@@ -9,7 +9,7 @@ import { type Figures, type LinkFigures, type MeshFigures, paddedShare, type Til
 import { linkName, linksOf } from "./panel";
 
 const MOST_FEEDERS = 4;
-const SHOWN = STALLS.map((_, s) => s).filter((s) => s !== NO_OUTPUT);
+const SHOWN = STALLS.map((_, s) => s).filter((s) => s !== NO_WORK);
 
 const cycles = ({ stretch }: MeshFigures): number => stretch.to - stretch.from;
 

@@ -103,9 +103,8 @@ function paintRow(p: Painter, look: TableLook, at: Columns, n: number, most: num
 // Exact gains are solid; upper bounds are hatched, and say "at most".
 function paintGain(p: Painter, run: Run, gain: Gain | null | undefined, { gain: x, gainWidth: width }: Columns, y: number, most: number, colour: string): void {
   const { theme } = p;
-  if (gain === undefined) return;
-  if (gain === null) {
-    p.text(x, y + ROW / 2, "…", { colour: theme.faint });
+  if (!gain) {
+    p.text(x, y + ROW / 2, gain === null ? "…" : "–", { colour: theme.faint });
     return;
   }
   const text = gainText(run, gain);

@@ -1,7 +1,7 @@
 // The foot of the timeline: what height and colour of a lane mean.
 import { type Painter, textWidth } from "../../paint/painter";
 import { css, stallColour } from "../../paint/theme";
-import { NO_OUTPUT, STALLS, type Waits } from "../../run/stalls";
+import { NO_WORK, STALLS, type Waits } from "../../run/stalls";
 import { GUTTER } from "../../ui/time_axis";
 
 export const KEY_HEIGHT = 18;
@@ -25,7 +25,7 @@ export function paintKey(p: Painter, width: number, top: number, waits: Waits): 
     const text = isWide ? (names[stall] as string) : name;
     const room = textWidth(text, SMALL) + SWATCH;
     if (x + room > width) return;
-    p.rect(x, middle + 0.5, 18, 5, css(stallColour(stall), stall === NO_OUTPUT ? 0.2 : 0.7));
+    p.rect(x, middle + 0.5, 18, 5, css(stallColour(stall), stall === NO_WORK ? 0.2 : 0.7));
     p.text(x + 22, middle, text, SMALL);
     x += room;
   });

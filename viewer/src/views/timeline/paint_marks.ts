@@ -4,7 +4,7 @@ import { firstThatFits } from "../../paint/labels";
 import type { Painter } from "../../paint/painter";
 import { bandOfSlices } from "../../run/frames";
 import type { Run, SliceRef } from "../../run/run";
-import { NO_OUTPUT, STALLS, stallOf, type Waits } from "../../run/stalls";
+import { idleText, NO_WORK, STALLS, stallOf, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import { leadsTo } from "../../run/transfers";
 import { waitersOf } from "../../run/waiters";
@@ -59,8 +59,8 @@ function paintWait(p: Painter, run: Run, track: Track, i: number, scale: TimeSca
   const room = Math.min(scale.right, scale.x(track.start(i))) - from - 8;
   const stall = stallOf(run, track, i, waits);
   const cycles = count(track.start(i) - track.ready(i));
-  const words = stall === NO_OUTPUT ? [`${STALLS[stall]} yet, for ${cycles} cycles`, STALLS[stall] as string] : [`waits ${cycles} cycles for ${STALLS[stall]}`, `waits for ${STALLS[stall]}`];
-  p.text(from + 4, middle - 2, firstThatFits(words, room, SMALL), { ...SMALL, colour: stall === NO_OUTPUT ? p.theme.faint : p.theme.text });
+  const words = stall === NO_WORK ? [idleText(track, `${cycles} cycles`), idleText(track)] : [`waits ${cycles} cycles for ${STALLS[stall]}`, `waits for ${STALLS[stall]}`];
+  p.text(from + 4, middle - 2, firstThatFits(words, room, SMALL), { ...SMALL, colour: stall === NO_WORK ? p.theme.faint : p.theme.text });
 }
 
 export function paintSelection(p: Painter, marked: Marked, focus: Focus, top: number, bottom: number): void {

@@ -2,7 +2,7 @@
 import { mix, packed, type Rgb, resourceColour, stallColour, type Theme } from "../../paint/theme";
 import { bandOfSlices } from "../../run/frames";
 import type { Run, Stretch } from "../../run/run";
-import { NO_OUTPUT, piecesOf, STALLS, type Waits } from "../../run/stalls";
+import { NO_WORK, piecesOf, STALLS, type Waits } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import { bandOfBin, type Level, levelFor, NOTHING, placeOf } from "./levels";
 
@@ -30,7 +30,7 @@ export function paletteOf(theme: Theme, resources: number): Palette {
     busy: kinds.map((c) => shades(c, 1)),
     dim: kinds.map((c) => shades(c, DIMMED)),
     edge: Uint32Array.from(kinds, (c) => packed(mix(c, theme.dark ? [0, 0, 0] : [255, 255, 255], 0.45))),
-    stall: Uint32Array.from(STALLS, (_, s) => packed(mix(theme.laneRgb, stallColour(s), s === NO_OUTPUT ? NOTHING_TO_DO : 0.55))),
+    stall: Uint32Array.from(STALLS, (_, s) => packed(mix(theme.laneRgb, stallColour(s), s === NO_WORK ? NOTHING_TO_DO : 0.55))),
   };
 }
 

@@ -1,7 +1,7 @@
 // What a slice, the wait before it, an engine or a group of engines is, in words.
 import { layerName, lockText, trackName } from "../../run/names";
 import type { Run, SliceRef } from "../../run/run";
-import { waitSentence, waitText } from "../../run/stalls";
+import { hadNothing, idleText, waitSentence, waitText } from "../../run/stalls";
 import type { Track } from "../../run/track";
 import type { App } from "../../ui/app";
 import { count } from "../../ui/numbers";
@@ -23,7 +23,7 @@ export function sliceTip(app: App, at: SliceRef, cycle: number): TipLine[] {
     if (track.lock(i) >= 0) lines.push([lockText(run, track.lock(i)), "faint"]);
   } else {
     lines.push(`${app.duration(end - start)} from ${count(start)}`);
-    if (start > ready) lines.push([`after waiting ${count(start - ready)} for ${waitText(run, track, i, app.waits)}`, "faint"]);
+    if (start > ready) lines.push([hadNothing(run, track, i) ? `before: ${idleText(track, `${count(start - ready)} cycles`)}` : `after waiting ${count(start - ready)} for ${waitText(run, track, i, app.waits)}`, "faint"]);
   }
   lines.push([`${trackName(run, track)}, for layer ${layerName(run, track.layer(i))}`, "faint"]);
   const text = run.textOf(track.leaf(i));
