@@ -179,7 +179,7 @@ describe("of one run", () => {
     await settle(page);
     expect(spilled).toContain(await page.innerText("#details h2"));
     const text = await said();
-    expect(text).toMatch(/spilled ⇅ .* to DDR, .* back costs [\d,]+ cycles .* of the critical path/);
+    expect(text).toMatch(/spilled ⇅ .* to DDR, .* back(: [\d.]+ times its size)? costs [\d,]+ cycles .*, [\d.]+ % of the critical path/);
     // What goes out is the spills and the network's output.
     const written = await page.evaluate(() => {
       const { run } = window.heddle;
