@@ -10,6 +10,7 @@
 
 Ends with oracle_check's status, or 77 (skipped) where the data or the Runtime are missing.
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -29,6 +30,30 @@ except ImportError as missing:
 
 # Which inputs of an operator are activations; all others must be constants before a network is compiled.
 ACTIVATIONS = {"QLinearAdd": (0, 3), "QLinearMul": (0, 3), "QLinearConcat": ()}
+
+
+# Products of integers: which inputs are multiplied.
+PRODUCTS = {"QLinearConv": (0, 3), "QLinearMatMul": (0, 3), "QGemm": (0, 3), "ConvInteger": (0, 1), "MatMulInteger": (0, 1)}
+
+
+def is_exact_here():
+    """Without VNNI the Runtime adds two products of 8 bits in 16, saturated, where the second factor is signed
+    (onnxruntime.ai/docs/performance/model-optimizations/quantization.html, "When and why do I need to try U8U8?")."""
+    try:
+        return "vnni" in pathlib.Path("/proc/cpuinfo").read_text() or os.uname().machine != "x86_64"
+    except OSError:
+        return True
+
+
+def may_saturate(model):
+    """Whether a second factor is signed and may be so large that two products exceed 16 bits."""
+    values = {value.name: onnx.numpy_helper.to_array(value) for value in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type in PRODUCTS:
+            factor = values.get(node.input[PRODUCTS[node.op_type][1]])
+            if factor is None or (factor.dtype == numpy.int8 and factor.size and max(-int(factor.min()), int(factor.max())) > 64):
+                return True
+    return False
 
 
 def file_name(tensor):
@@ -109,12 +134,16 @@ def expose(model):
 
 def models(paths, work, may_refuse=False):
     """`may_refuse`: the Runtime lacks some operators for some types; such a model is left out."""
-    jobs, refused = [], []
+    jobs, refused, saturated = [], [], 0
+    exact = is_exact_here()
     for i, path in enumerate(map(pathlib.Path, paths)):
         if not path.exists():
             print(f"skipped: no {path}")
             sys.exit(SKIPPED)
         model = onnx.load(str(path))
+        if not exact and may_saturate(model):
+            saturated += 1
+            continue
         generator = numpy.random.default_rng(1)
         known = {value.name for value in model.graph.initializer}
         folder = work / str(i)  # two models may have one file name
@@ -131,6 +160,8 @@ def models(paths, work, may_refuse=False):
             refused.append(f"{path.stem}: {run.stderr.partition('Error: ')[2].splitlines()[0]}")
             continue
         jobs.append((path, folder))
+    if saturated:
+        print(f"left out {saturated} of {len(paths)} models: this processor has no VNNI, so ONNX Runtime saturates sums of products")
     if refused:
         print(f"ONNX Runtime refuses {len(refused)} of {len(paths)} models:", *refused, sep="\n  ")
     return jobs
