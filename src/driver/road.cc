@@ -191,6 +191,7 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bo
   std::vector<Cycles> closedForm;
   if (run.plan) closedForm = layerCycles(*run.plan, run.stepTimes);
   run.report = makeReport(run.network(), *run.program, *run.device, *run.simulated, closedForm);
+  run.report->whatIf = run.whatIf;
   if (run.plan) setRows(*run.report, *run.plan);
   if (run.propagated) run.report->propagation = savingOf(run.canonical->graph, *run.propagated);
   return {};

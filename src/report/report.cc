@@ -278,6 +278,13 @@ std::vector<std::string> waysPastBound(const Report& report) {
 
 }  // namespace
 
+PerResource<Cycles> Report::boundCycles() const {
+  PerResource<Cycles> bound{};
+  for (const LayerReport& layer : layers)
+    if (layer.boundBy) bound[static_cast<std::size_t>(*layer.boundBy)] += layer.cycles;
+  return bound;
+}
+
 double Report::efficiency() const {
   return cycles.raw() > 0 ? static_cast<double>(frames) * bounds.layerBoundSeconds / seconds(cycles)
                           : 0;

@@ -207,6 +207,9 @@ Result<Report> parseReport(const std::string& text, const std::string& name) {
     report.layers.push_back(readLayer(read, read.expect(layer, &Json::is_object, "an object")));
   for (const Entry& group : read.objects(root, "groups"))
     report.groups.push_back(readGroup(read, group, report));
+  for (const Entry& free : read.objects(root, "whatIf"))
+    report.whatIf.push_back({read.resource(free, "resource").value_or(Resource::Compute),
+                             Cycles(read.count(free, "cycles"))});
   for (const Entry& frame : read.objects(root, "frames")) {
     report.eachFrame.push_back({.start = Cycles(read.count(frame, "start")),
                                 .end = Cycles(read.count(frame, "end")),

@@ -42,6 +42,15 @@ void writePerResource(JsonWriter& json, const PerResource<Cycles>& cycles) {
   json.endObject();
 }
 
+void writeWhatIf(JsonWriter& json, const std::vector<WhatIf>& times) {
+  json.beginArray();
+  for (const WhatIf& free : times) {
+    json.beginObject().key("resource").value(name(free.resource));
+    json.key("cycles").value(free.cycles.raw()).endObject();
+  }
+  json.endArray();
+}
+
 std::optional<double> layerEfficiency(const Report& report, const LayerReport& layer) {
   if (layer.cycles.raw() == 0) return std::nullopt;
   return layer.boundSeconds / report.seconds(layer.cycles);
@@ -295,6 +304,10 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("efficiency").value(report.efficiency()).key("layerBoundPassedBy");
   writeStrings(json, report.layerBoundPassedBy);
   json.endObject();
+  json.key("boundCycles");
+  writePerResource(json, report.boundCycles());
+  json.key("whatIf");
+  writeWhatIf(json, report.whatIf);
   json.key("traffic").beginObject();
   writeTraffic(json, report.traffic);
   json.endObject();

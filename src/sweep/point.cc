@@ -54,30 +54,26 @@ constexpr std::array<std::pair<Resource, const char*>, 6> kShares = {
      {Resource::DdrWrite, "boundDdrWrite"}}};
 
 // Cycles of the layers (or steps) that each resource bounds.
-void setShares(Point& point, const PerResource<std::int64_t>& cycles, std::int64_t whole) {
-  if (whole <= 0) return;
+void setShares(Point& point, const PerResource<Cycles>& cycles, Cycles whole) {
+  if (whole.raw() <= 0) return;
   const auto largest = std::ranges::max_element(cycles) - cycles.begin();
   point.values["boundBy"] = std::string(name(static_cast<Resource>(largest)));
   for (const auto& [resource, column] : kShares)
-    point.values[column] = static_cast<double>(cycles[static_cast<std::size_t>(resource)]) /
-                           static_cast<double>(whole);
+    point.values[column] = static_cast<double>(cycles[static_cast<std::size_t>(resource)].raw()) /
+                           static_cast<double>(whole.raw());
 }
 
 void setSimulated(Point& point, const Report& report) {
   setTime(point, report.frameTimes.steady, report.frameTimes.cold, report.clock);
-  PerResource<std::int64_t> bound{};
-  for (const LayerReport& layer : report.layers)
-    if (layer.boundBy) bound[static_cast<std::size_t>(*layer.boundBy)] += layer.cycles.raw();
-  setShares(point, bound, report.cycles.raw());
+  setShares(point, report.boundCycles(), report.cycles);
   point.values["peakMemtileKiB"] = kibi(report.memtilePeakBytes);
 }
 
 void setEstimated(Point& point, const std::vector<StepTime>& steps, Cycles whole, Hertz clock) {
   setTime(point, static_cast<double>(whole.raw()), whole, clock);
-  PerResource<std::int64_t> bound{};
-  for (const StepTime& step : steps)
-    bound[static_cast<std::size_t>(step.boundBy)] += step.cycles.raw();
-  setShares(point, bound, whole.raw());
+  PerResource<Cycles> bound{};
+  for (const StepTime& step : steps) bound[static_cast<std::size_t>(step.boundBy)] += step.cycles;
+  setShares(point, bound, whole);
 }
 
 // Tensors that layers hand to each other through DDR.

@@ -19,6 +19,7 @@
 #include "heddle/program/program.h"
 #include "heddle/report/bounds.h"
 #include "heddle/report/leaves.h"
+#include "heddle/report/what_if.h"
 #include "heddle/support/json_writer.h"
 #include "heddle/support/result.h"
 
@@ -128,6 +129,7 @@ struct Report {
   Verification verification;
   std::vector<LayerReport> layers;
   std::vector<GroupReport> groups;  // in the order of the schedule; they share no layer
+  std::vector<WhatIf> whatIf;       // filled in by whoever ran it; else none
   Effort effort;
   std::vector<std::string> hostOperators;
   std::vector<std::string> notModelled;
@@ -135,6 +137,8 @@ struct Report {
   double seconds(Cycles c) const {
     return static_cast<double>(c.raw()) / static_cast<double>(clock.raw);
   }
+  // By what they are bound: the cycles of layers; of those that run nothing they count nowhere.
+  PerResource<Cycles> boundCycles() const;
   // layerBoundSeconds / seconds, of as many frames
   double efficiency() const;
   // (closed form - measured) / measured; absent where either is.

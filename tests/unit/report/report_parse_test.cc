@@ -56,6 +56,7 @@ Report wholeReport() {
     report.layers[i].steps = {
         {static_cast<std::int64_t>(i), 31, 32, Cycles(33), Cycles(34), Cycles(35)}};
   report.eachFrame = {{Cycles(51), Cycles(52), {Cycles(53), Cycles(54)}}};
+  report.whatIf = {{Resource::Compute, Cycles(61)}, {Resource::DdrRead, Cycles(62)}};
   report.groups = {{0, 1, 41, Cycles(42), Cycles(43), Cycles(44), Bytes(45), Bytes(46)}};
   return report;
 }
@@ -83,6 +84,13 @@ std::string pointerTo(std::initializer_list<std::string> keys) {
 
 // What follows from other entries is not read.
 const std::set<std::string> kDerived = {pointerTo({"time", "seconds"}),
+                                        pointerTo({"boundCycles", "compute"}),
+                                        pointerTo({"boundCycles", "weights wire"}),
+                                        pointerTo({"boundCycles", "input wire"}),
+                                        pointerTo({"boundCycles", "output"}),
+                                        pointerTo({"boundCycles", "DDR read"}),
+                                        pointerTo({"boundCycles", "DDR write"}),
+                                        pointerTo({"boundCycles", "sequencer"}),
                                         pointerTo({"time", "closedFormSeconds"}),
                                         pointerTo({"time", "coldSeconds"}),
                                         pointerTo({"time", "steadySeconds"}),

@@ -278,6 +278,17 @@ TEST(ReportMarkdown, NamesOfTheModelCannotBecomeMarkup) {
   EXPECT_NE(text.find("a\\|b\\<script\\> # c"), std::string::npos) << text;
 }
 
+TEST(ReportJson, BoundCyclesAreThoseOfTheLayers) {
+  Report report = smallReport();
+  report.whatIf = {{Resource::DdrRead, Cycles(36)}};
+  const nlohmann::json json = nlohmann::json::parse(reportJson(report));
+  std::int64_t all = 0;
+  for (const auto& cycles : json["boundCycles"]) all += cycles.get<std::int64_t>();
+  EXPECT_EQ(all, json["time"]["cycles"]);
+  EXPECT_EQ(json["boundCycles"]["DDR read"], json["layers"][0]["cycles"]);
+  EXPECT_EQ(json["whatIf"], nlohmann::json::parse(R"([{"resource": "DDR read", "cycles": 36}])"));
+}
+
 TEST(ReportJson, ItsDeviceHasEveryKey) {
   const nlohmann::json device = nlohmann::json::parse(reportJson(smallReport()))["device"];
   EXPECT_EQ(device["keys"].size(), numbersOf({}).size());
