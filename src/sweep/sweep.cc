@@ -259,7 +259,7 @@ class Sweep {
       for (const std::size_t i : toDo) batches_.push_back({{i}});
     else
       batches_ = batchesOf(tasks_, toDo, longestBatch());
-    if (deadline_) batches_ = oneByOne(std::move(batches_));
+    if (deadline_) batches_ = oneByOne(batches_);
   }
 
   // So that no thread waits long for the last ones.
