@@ -32,8 +32,8 @@ except ImportError as missing:
 ACTIVATIONS = {"QLinearAdd": (0, 3), "QLinearMul": (0, 3), "QLinearConcat": ()}
 
 
-# Products of integers: which inputs are multiplied.
-PRODUCTS = {"QLinearConv": (0, 3), "QLinearMatMul": (0, 3), "QGemm": (0, 3), "ConvInteger": (0, 1), "MatMulInteger": (0, 1)}
+# Products of integers: which input is the second factor.
+SECOND_FACTOR = {"QLinearConv": 3, "QLinearMatMul": 3, "QGemm": 3, "ConvInteger": 1, "MatMulInteger": 1}
 
 
 def is_exact_here():
@@ -49,8 +49,8 @@ def may_saturate(model):
     """Whether a second factor is signed and may be so large that two products exceed 16 bits."""
     values = {value.name: onnx.numpy_helper.to_array(value) for value in model.graph.initializer}
     for node in model.graph.node:
-        if node.op_type in PRODUCTS:
-            factor = values.get(node.input[PRODUCTS[node.op_type][1]])
+        if node.op_type in SECOND_FACTOR:
+            factor = values.get(node.input[SECOND_FACTOR[node.op_type]])
             if factor is None or (factor.dtype == numpy.int8 and factor.size and max(-int(factor.min()), int(factor.max())) > 64):
                 return True
     return False
