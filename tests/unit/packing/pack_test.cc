@@ -128,6 +128,10 @@ RC_GTEST_PROP(PackProperty, AgreesWithEveryOrderTriedWhereThatIsPossible, ()) {
   const Packing none = pack(buffers, least - 1);
   RC_ASSERT(none.outcome == PackOutcome::Impossible);
   RC_ASSERT(none.height == least);
+  const Packing asked = pack(buffers, least - 1, {.lower = false});
+  RC_ASSERT(asked.outcome == none.outcome);
+  RC_ASSERT(asked.work <= none.work);
+  RC_ASSERT(!findPackingFault(buffers, asked.offsets, asked.height));
 }
 
 TEST(VerifyPacking, NamesWhatIsWrong) {
