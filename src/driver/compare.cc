@@ -24,6 +24,7 @@ Result<ComparedRun> readRun(const std::string& path) {
   }
   ComparedRun run{.path = path};
   HEDDLE_TRY(run.report, parseReport(*text, file.string()));
+  run.frames = run.report.frames;
   const fs::path deviceFile = file.parent_path() / "device.yaml";
   if (!fs::exists(deviceFile, ignored)) return run;
   HEDDLE_TRY(const std::string yaml, readTextFile(deviceFile, kMostDevice));
@@ -45,6 +46,8 @@ Diagnostics compareCommand(const CompareOptions& options, std::ostream& out, Pro
   Result<ComparedRun> b = readRun(options.b);
   if (!b) return b.diagnostics();
   RunComparison comparison{.a = std::move(*a), .b = std::move(*b)};
+  if (comparison.perInference())
+    for (ComparedRun* run : {&comparison.a, &comparison.b}) run->report = meanInference(run->report);
   comparison.match = matchLayers(comparison.a.report, comparison.b.report);
   comparison.gain = sparsityGain(comparison.a.report, comparison.b.report, comparison.match);
   if (options.order == CompareOrder::Gain)

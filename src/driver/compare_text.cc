@@ -180,6 +180,12 @@ std::string deviceText(const RunComparison& c) {
   return text;
 }
 
+std::string framesText(const RunComparison& c) {
+  if (!c.perInference()) return "";
+  return "frames    " + std::to_string(c.a.frames) + " in A, " + std::to_string(c.b.frames) +
+         " in B: all figures are of one inference, on average\n";
+}
+
 std::string totalsText(const RunComparison& c) {
   const Report &a = c.a.report, &b = c.b.report;
   TextTable table{{"", "A", "B", "B of A"}};
@@ -247,7 +253,8 @@ void runJson(JsonWriter& json, const ComparedRun& run) {
   json.beginObject().key("path").value(run.path).key("model").value(r.model);
   json.key("sha256").value(r.modelSha256).key("device").value(r.device);
   json.key("rows").value(r.rows).key("columns").value(r.columns);
-  json.key("clockHz").value(r.clock.raw).key("cycles").value(r.cycles.raw());
+  json.key("clockHz").value(r.clock.raw).key("frames").value(run.frames);
+  json.key("cycles").value(r.cycles.raw());
   json.key("seconds").value(r.seconds(r.cycles));
   json.key("macs").value(r.macs).key("denseMacs").value(r.denseMacs);
   json.key("macsExecuted").value(r.macsExecuted).key("weightBytes").value(r.weightBytes);
@@ -320,7 +327,7 @@ std::vector<std::string> sparsitySentences(const RunComparison& c) {
 
 std::string comparisonText(const RunComparison& c) {
   const Report &a = c.a.report, &b = c.b.report;
-  std::string text = runLine("A", c.a) + runLine("B", c.b) + deviceText(c);
+  std::string text = runLine("A", c.a) + runLine("B", c.b) + deviceText(c) + framesText(c);
   text += "time      " + milliseconds(a.seconds(a.cycles)) + " in A, " +
           milliseconds(b.seconds(b.cycles)) +
           " in B: " + timesText(speedUp(a, a.cycles, b, b.cycles)) + " times as fast\n";
@@ -334,7 +341,8 @@ std::string comparisonText(const RunComparison& c) {
 
 std::string comparisonJson(const RunComparison& c) {
   JsonWriter json(2);
-  json.beginObject().key("schema").value("heddle.comparison/1").key("a");
+  json.beginObject().key("schema").value("heddle.comparison/1");
+  json.key("perInference").value(c.perInference()).key("a");
   runJson(json, c.a);
   json.key("b");
   runJson(json, c.b);

@@ -1,11 +1,42 @@
 #include "heddle/report/compare.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 
 namespace heddle {
 namespace {
+
+struct Mean {
+  std::int64_t frames;
+  std::int64_t of(std::int64_t all) const {
+    return std::llround(static_cast<double>(all) / static_cast<double>(frames));
+  }
+  void take(std::int64_t& all) const { all = of(all); }
+  void take(Cycles& all) const { all = Cycles(of(all.raw())); }
+  void take(Bytes& all) const { all = Bytes(of(all.raw())); }
+  void take(std::optional<Cycles>& all) const {
+    if (all) take(*all);
+  }
+  void take(Traffic& all) const {
+    for (Bytes* bytes : {&all.ddrRead, &all.ddrWrite, &all.memtileToCore, &all.coreToMemtile})
+      take(*bytes);
+  }
+  void take(LayerReport& layer) const {
+    take(layer.cycles);
+    take(layer.closedForm);
+    take(layer.traffic);
+    take(layer.weightsToCores);
+    take(layer.inputsToCores);
+    for (std::int64_t* count : {&layer.macs, &layer.macsExecuted, &layer.weightBytes,
+                                &layer.denseMacs, &layer.denseWeightBytes})
+      take(*count);
+    for (Cycles& busy : layer.busy) take(busy);
+    for (Cycles& waits : layer.waits) take(waits);
+    layer.boundSeconds /= static_cast<double>(frames);
+  }
+};
 
 double secondsOf(const Report& report, std::size_t layer) {
   return report.seconds(report.layers[layer].cycles);
@@ -72,6 +103,20 @@ Bytes bytesOver(Resource resource, const LayerReport& layer) {
 
 Cycles busiest(const LayerReport& layer) {
   return *std::max_element(layer.busy.begin(), layer.busy.end());
+}
+
+Report meanInference(const Report& report) {
+  const Mean mean{report.frames};
+  Report one = report;
+  one.frames = 1;
+  mean.take(one.cycles);
+  mean.take(one.closedForm);
+  mean.take(one.traffic);
+  for (std::int64_t* count : {&one.macs, &one.weightBytes, &one.denseMacs, &one.denseWeightBytes,
+                              &one.macsExecuted, &one.weightBytesPadded})
+    mean.take(*count);
+  for (LayerReport& layer : one.layers) mean.take(layer);
+  return one;
 }
 
 LayerMatch matchLayers(const Report& a, const Report& b) {

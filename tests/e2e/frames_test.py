@@ -56,8 +56,13 @@ class Frames(unittest.TestCase):
         simulated = json.loads(self.heddle("simulate", out, "--json").stdout)
         for key in ("frames", "cycles", "coldSeconds", "steadySeconds"):
             self.assertEqual(simulated[key], time[key])
-        alone = self.compile("tiny_cnn", 1)[1]["time"]
-        self.assertEqual(alone["coldSeconds"], alone["seconds"])
+        alone, report = self.compile("tiny_cnn", 1)
+        self.assertEqual(report["time"]["coldSeconds"], report["time"]["seconds"])
+        both = json.loads(self.heddle("compare", alone, out, "--json").stdout)
+        self.assertTrue(both["perInference"])
+        self.assertAlmostEqual(both["speedUp"], 8 * report["time"]["seconds"] / time["seconds"], delta=0.01)
+        for key in ("macs", "macsExecuted", "weightBytes", "ddrReadBytes", "coreToMemtileBytes"):
+            self.assertEqual(both["a"][key], both["b"][key], key)
         self.assertEqual(alone["steadySeconds"], alone["seconds"])
         # Later frames may only delay the first where they have begun.
         self.assertLessEqual(abs(alone["seconds"] - time["coldSeconds"]), 0.05 * alone["seconds"])

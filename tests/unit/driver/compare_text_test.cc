@@ -126,6 +126,19 @@ TEST(ComparisonText, HasTheRunTheLayersAndThoseOfOneRunOnly) {
             "  Every layer needs the same MACs in A and in B.\n");
 }
 
+TEST(ComparisonText, SaysWhereFiguresAreOfOneInference) {
+  RunComparison c = comparisonOf({{"one", 30, 80}}, {{"one", 20, 80}});
+  c.a.frames = c.b.frames = 8;
+  EXPECT_EQ(comparisonText(c).find("frames"), std::string::npos);
+  c.a.frames = 1;
+  EXPECT_NE(comparisonText(c).find(
+                "frames    1 in A, 8 in B: all figures are of one inference, on average\n"),
+            std::string::npos);
+  const auto json = nlohmann::json::parse(comparisonJson(c));
+  EXPECT_EQ(json["perInference"], true);
+  EXPECT_EQ(json["b"]["frames"], 8);
+}
+
 TEST(ComparisonText, CutsLongNamesBetweenCharacters) {
   std::string name(56, 'x');
   for (int i = 0; i < 40; ++i) name += "\u00f6";  // two bytes each

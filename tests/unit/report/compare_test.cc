@@ -54,6 +54,29 @@ TEST(SpeedUp, IsOfSecondsNotOfCycles) {
   EXPECT_EQ(speedUp(a, Cycles(0), a, Cycles(1)), std::nullopt);
 }
 
+TEST(MeanInference, DividesWhatIsOfAllFrames) {
+  Report run = runOf({layer("x", 301, 3 * 80)});
+  run.frames = 3;
+  run.macs = run.weightBytes = 3 * 80;
+  run.traffic = {Bytes(30), Bytes(60), Bytes(90), Bytes(12)};
+  run.memtilePeakBytes = 7;
+  run.layers[0].busy[0] = Cycles(299);
+  run.layers[0].boundSeconds = 1.5;
+  const Report one = meanInference(run);
+  EXPECT_EQ(one.frames, 1);
+  EXPECT_EQ(one.cycles, Cycles(100));
+  EXPECT_EQ(one.macs, 80);
+  EXPECT_EQ(one.weightBytes, 80);
+  EXPECT_EQ(one.traffic, (Traffic{Bytes(10), Bytes(20), Bytes(30), Bytes(4)}));
+  EXPECT_EQ(one.memtilePeakBytes, 7);
+  EXPECT_EQ(one.layers[0].cycles, Cycles(100));
+  EXPECT_EQ(one.layers[0].macs, 80);
+  EXPECT_EQ(one.layers[0].weightsToCores, Bytes(80));
+  EXPECT_EQ(one.layers[0].busy[0], Cycles(100));
+  EXPECT_DOUBLE_EQ(one.layers[0].boundSeconds, 0.5);
+  EXPECT_EQ(one.layers[0].imbalance, 1);
+}
+
 TEST(SparsityGain, ALayerThatGainsWhatItsMacsAllowIsNotHeldBack) {
   EXPECT_EQ(obstacleOf(layer("l", 50, 40)), std::nullopt);
   EXPECT_EQ(obstacleOf(layer("l", 55, 40)), std::nullopt);  // 91 % of what they allow
