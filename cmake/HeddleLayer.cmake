@@ -20,8 +20,21 @@ function(heddle_layer name)
   install(TARGETS ${target} EXPORT heddle FILE_SET HEADERS)
 endfunction()
 
+# Whether this build has the tests of this kind (HEDDLE_TEST_SET); what it has not is only built where it is named, or where
+# another target needs it.
+function(heddle_has_tests label result)
+  set(sanitized OFF)
+  if(label MATCHES "^(unit|property|fuzz)$")
+    set(sanitized ON)
+  endif()
+  set(${result} ON PARENT_SCOPE)
+  if((HEDDLE_TEST_SET STREQUAL "sanitized" AND NOT sanitized) OR (HEDDLE_TEST_SET STREQUAL "others" AND sanitized))
+    set(${result} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
 # heddle_test(memory SOURCES allocate_test.cc DEPENDS memory) makes the executable test_memory and registers its cases.
-# LABEL says which kind of test it is (default: unit). The kinds unit and property run under sanitizers too.
+# LABEL says which kind of test it is (default: unit).
 function(heddle_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
   if(NOT ARG_LABEL)
@@ -33,9 +46,11 @@ function(heddle_test name)
   target_link_libraries(${target} PRIVATE ${ARG_DEPENDS} ${ARG_PRIVATE} heddle_flags GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEDDLE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${ARG_LABEL})
-  if(ARG_LABEL MATCHES "^(unit|property)$")
-    add_dependencies(sanitized_tests ${target})
+  heddle_has_tests(${ARG_LABEL} here)
+  if(here)
+    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS ${ARG_LABEL})
+  else()
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   if(ARG_LABEL STREQUAL "unit")
     target_compile_options(${target} PRIVATE ${HEDDLE_BRIEF_OPTIONS})

@@ -3,7 +3,8 @@
 #
 #   scripts/install_deps.sh build     what scripts/build.sh and scripts/make_models.py need
 #   scripts/install_deps.sh python    that, and what the Python module needs
-#   scripts/install_deps.sh test      that, and what scripts/test.sh, scripts/tidy.py, scripts/fuzz.sh and the presets with tests need
+#   scripts/install_deps.sh checks    that, and what scripts/tidy.py, scripts/fuzz.sh and building the presets with tests need
+#   scripts/install_deps.sh test      that, and what running the tests needs
 set -euo pipefail
 
 # Debian's CMake files of libzip-dev name the three zip tools: find_package fails where one of them is missing.
@@ -11,8 +12,8 @@ build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev protobuf-compiler libbo
   libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev libzip-dev zipcmp zipmerge ziptool libmuparser-dev
   libsqlite3-dev python3-onnx python3-numpy ca-certificates)
 python=(pybind11-dev python3-dev python3-pip python3-setuptools python3-venv python3-wheel)
-test=("${python[@]}" python3-matplotlib libgtest-dev librapidcheck-dev python3-jsonschema libonnx-testdata slurmctld slurmd slurm-client munge chromium gtkwave clang-format clang-tidy
-  clang libclang-rt-14-dev)
+checks=("${python[@]}" libgtest-dev librapidcheck-dev clang-format clang-tidy clang libclang-rt-14-dev)
+test=("${checks[@]}" python3-matplotlib python3-jsonschema libonnx-testdata slurmctld slurmd slurm-client munge chromium gtkwave)
 # Node may have come from elsewhere; Debian's npm would clash with it.
 command -v node >/dev/null || build+=(nodejs)
 command -v npm >/dev/null || build+=(npm)
@@ -20,8 +21,9 @@ command -v npm >/dev/null || build+=(npm)
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;
   python) wanted=("${build[@]}" "${python[@]}") ;;
+  checks) wanted=("${build[@]}" "${checks[@]}") ;;
   test) wanted=("${build[@]}" "${test[@]}") ;;
-  *) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -19,7 +19,7 @@ def missing(text, light):
     found = []
     for build in BUILD.finditer(text):
         preset = build[1] or build[2] or "release"
-        packages = "(build|test)" if preset in light else "test"
+        packages = "(build|checks|test)" if preset in light else "(checks|test)"
         if not re.search(rf"^scripts/install_deps\.sh {packages}$", text[:build.start()], re.MULTILINE):
             found.append(preset)
     return found
