@@ -47,7 +47,8 @@ Diagnostics compareCommand(const CompareOptions& options, std::ostream& out, Pro
   if (!b) return b.diagnostics();
   RunComparison comparison{.a = std::move(*a), .b = std::move(*b)};
   if (comparison.perInference())
-    for (ComparedRun* run : {&comparison.a, &comparison.b}) run->report = meanInference(run->report);
+    for (ComparedRun* run : {&comparison.a, &comparison.b})
+      run->report = meanInference(run->report);
   comparison.match = matchLayers(comparison.a.report, comparison.b.report);
   comparison.gain = sparsityGain(comparison.a.report, comparison.b.report, comparison.match);
   if (options.order == CompareOrder::Gain)
