@@ -16,14 +16,13 @@ mkdir -p build
   >build/packages.log 2>&1 &
 packages=$!
 
-say "build (preset ci: warnings are errors)"
-scripts/build.sh ci
-say "each public header compiles alone"
-cmake --build --preset ci --target all_verify_interface_header_sets
-say "clang-format and clang-tidy"
+say "build (preset ci: warnings are errors; each public header compiles alone)"
+scripts/build.sh ci all all_verify_interface_header_sets
+say "clang-format and clang-tidy, and the build with the address and undefined-behaviour sanitizers"
+scripts/build.sh asan >build/asan.log 2>&1 &
+sanitized=$!
 scripts/tidy.py || status=1
-say "build with the address and undefined-behaviour sanitizers"
-scripts/build.sh asan
+wait $sanitized || { cat build/asan.log >&2; exit 1; }
 
 say "all tests"
 wait $packages || { cat build/packages.log >&2; exit 1; }
