@@ -170,7 +170,10 @@ const StepCycles& FinalistCycles::of(Plan& plan, std::size_t step, const Asked& 
   Known& known = known_[asked];
   if (known.whole) return *known.whole;
   take(plan, step, asked);
-  known.whole = &count_.cycles(plan, step, known.started);
+  std::optional<StepCounts> started;
+  if (startedWith_ == asked) started = std::move(started_);
+  startedWith_.reset();
+  known.whole = &count_.cycles(plan, step, std::move(started));
   return *known.whole;
 }
 
@@ -179,8 +182,9 @@ const StepCycles& FinalistCycles::leastOf(Plan& plan, std::size_t step, const As
   if (known.whole) return *known.whole;
   if (known.least) return *known.least;
   take(plan, step, asked);
-  known.started = count_.start(plan, step);
-  known.least = StepCycles::ofSomeCores(*known.started, device_);
+  started_ = count_.start(plan, step);
+  startedWith_ = asked;
+  known.least = StepCycles::ofSomeCores(started_, device_);
   return *known.least;
 }
 

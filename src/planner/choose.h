@@ -44,7 +44,6 @@ class FinalistCycles {
     friend bool operator==(const StepHomes&, const StepHomes&) = default;
   };
   struct Known {
-    std::optional<StepCounts> started;
     std::optional<StepCycles> least;
     const StepCycles* whole = nullptr;  // of the counter
   };
@@ -55,6 +54,9 @@ class FinalistCycles {
   WorkCounter& count_;
   std::vector<StepHomes> places_;
   std::map<Asked, Known> known_;
+  // What the last least cycles followed from: few finalists are asked for more, but those at once.
+  std::optional<Asked> startedWith_;
+  StepCounts started_;
 };
 
 // A layer of several steps is mapped as the first of them asks.

@@ -26,12 +26,8 @@ void add(Transfers& to, const Transfers& more, N lanes, N plus, N again = 1) {
   }
 }
 
-// One more transfer, mostly of the size of the one before.
-void add(Transfers& to, Bytes size) {
-  if (to.empty() || to.back().size != size) return heddle::add(to, size, 1);
-  ++to.back().times;
-  ++to.back().acquires;
-}
+// How many of the numbers [0, n) leave `turn` when divided by `turns`.
+N ofTurn(N n, N turn, N turns) { return (n + turns - 1 - turn) / turns; }
 
 // What a step does wherever it stands in the schedule and in memory.
 class StepCounter {
@@ -75,7 +71,7 @@ class StepCounter {
     std::vector<Bytes> bytes;
     for (const Route& route : m_.weights) {
       Bytes& sum = bytes.emplace_back();
-      forEachRecord(route, [&](N, Bytes size) { sum += size; });
+      for (const RecordRun& run : recordsOf(route)) sum += Bytes(run.times * run.size.raw());
     }
     return bytes;
   }
@@ -177,34 +173,65 @@ class StepCounter {
     }
   }
 
-  // Calls visit(number, bytes) for each record that comes by the route; returns their number.
-  template <class Visit>
-  N forEachRecord(const Route& route, const Visit& visit) {
+  struct RecordRun {  // records of one size, one after another
+    Bytes size;
+    N times = 0;
+  };
+
+  // The records that come by a route, in order; the same for routes to cores that compute as many
+  // blocks (of sparse weights: the same), and that have calls at the same times.
+  const std::vector<RecordRun>& recordsOf(const Route& route) {
     const CoreShare& any = shareAt(route.cores[0]);
-    N key = -1, records = 0;
+    std::vector<bool> busy(at(m_.bands, m_.chunks));
+    for (Iteration i; i.band < m_.bands; ++i.band)
+      for (i.chunk = 0; i.chunk < m_.chunks; ++i.chunk)
+        busy[static_cast<std::size_t>(nest_.inputKey(i))] = std::ranges::any_of(
+            route.cores, [&](const CoreAt& core) { return sweeps_.hasCalls(shareAt(core), i); });
+    const N first = isDense_ ? 0 : any.blocks.first;
+    const auto [known, fresh] = records_.try_emplace({first, any.blocks.count, std::move(busy)});
+    if (fresh) known->second = recordsOf(any, std::get<2>(known->first));
+    return known->second;
+  }
+
+  // `busy`: per chunk and band whether some core of the route has calls.
+  std::vector<RecordRun> recordsOf(const CoreShare& share, const std::vector<bool>& busy) const {
+    std::vector<RecordRun> runs;
+    N key = -1;
     for (const Iteration& i : nest_.iterations()) {
-      if (nest_.recordKey(i) == key || m_.passBlocks(any, i.pass).empty()) continue;
-      if (std::ranges::none_of(
-              route.cores, [&](const CoreAt& core) { return sweeps_.hasCalls(shareAt(core), i); }))
+      if (nest_.recordKey(i) == key || !busy[static_cast<std::size_t>(nest_.inputKey(i))] ||
+          m_.passBlocks(share, i.pass).empty())
         continue;
       key = nest_.recordKey(i);
-      visit(records++, Bytes(recordBytesOf(any, i)));
+      const Bytes size(recordBytesOf(share, i));
+      if (runs.empty() || runs.back().size != size) runs.push_back({size});
+      ++runs.back().times;
     }
-    return records;
+    return runs;
   }
 
   void countRecords(const Route& route) {
     const auto lanes = static_cast<N>(route.lanes.size());
-    const N records = forEachRecord(route, [&](N record, Bytes size) {
-      const Lane& lane = route.lanes[static_cast<std::size_t>(record % lanes)];
-      ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
-      add(ddrRead(route, record, &ChannelWork::weights), size);
-      if (record < route.ddrTurns) add(ddrRead(route, record, &ChannelWork::firstWeights), size);
-      add(wire.weights, size);
-      if (record < lanes) add(wire.firstWeights, size);
+    N before = 0;
+    for (const auto& [size, times] : recordsOf(route)) {
+      const N end = before + times;
+      const auto due = [&](N turn, N turns) {
+        return ofTurn(end, turn, turns) - ofTurn(before, turn, turns);
+      };
+      for (N l = 0; l < lanes; ++l) {
+        const Lane& lane = route.lanes[static_cast<std::size_t>(l)];
+        ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
+        heddle::add(wire.weights, size, due(l, lanes));
+        if (before <= l && l < end) heddle::add(wire.firstWeights, size, 1);
+      }
+      for (N turn = 0; turn < route.ddrTurns; ++turn) {
+        heddle::add(ddrRead(route, turn, &ChannelWork::weights), size, due(turn, route.ddrTurns));
+        if (before <= turn && turn < end)
+          heddle::add(ddrRead(route, turn, &ChannelWork::firstWeights), size, 1);
+      }
       work_.record = std::max(work_.record, size);
-    });
-    work_.records = std::max(work_.records, records);
+      before = end;
+    }
+    work_.records = std::max(work_.records, before);
   }
 
   N recordBytesOf(const CoreShare& share, const Iteration& i) const {
@@ -521,6 +548,7 @@ class StepCounter {
   RowSweeps sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
   std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
+  std::map<std::tuple<N, N, std::vector<bool>>, std::vector<RecordRun>> records_;
   bool wholeBlocks_ = false;  // the inputs' memtiles keep all channels of their pixels
   std::vector<std::size_t> partClasses_;
   std::vector<Transfers> wiresOfRows_;  // of addRows: per lane
@@ -575,7 +603,7 @@ StepCounts WorkCounter::counts(const Plan& plan, std::size_t step) const {
 }
 
 const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
-                                      const std::optional<StepCounts>& started) {
+                                      std::optional<StepCounts> started) {
   const std::size_t layer = plan.schedule[step].layer.at();
   const CanonicalOp& op = graph_.ops[layer];
   const Mapping& mapping = plan.layers[layer];
@@ -596,11 +624,12 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
            k.mapping == mapping && samePlaces(k);
   });
   if (same != known.end()) return same->cycles;
-  Known fresh{mapping,
-              plan.schedule[step].rows,
-              {},
-              {},
-              StepCycles(started ? finish(plan, step, *started) : counts(plan, step), device_)};
+  Known fresh{
+      mapping,
+      plan.schedule[step].rows,
+      {},
+      {},
+      StepCycles(started ? finish(plan, step, *std::move(started)) : counts(plan, step), device_)};
   for (const View* view : views) {
     fresh.homes.push_back(homeOf(*view));
     fresh.firstBlocks.push_back(view->block);

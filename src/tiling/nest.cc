@@ -12,6 +12,8 @@ LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mappin
       input_(graph.tensors[op_->inputs[0].at()].shape) {
   for (std::size_t i = 0; i < op_->inputs.size(); ++i) operands_.emplace_back(graph, *op_, i);
   if (const Window* window = windowOf(*op_)) kernelHeight_ = window->kernelY;
+  iterations_.reserve(static_cast<std::size_t>(mapping.passes * mapping.chunks * mapping.bands *
+                                               std::ssize(mapping.parts)));
   std::array<std::int64_t, 4> at{};
   const auto advance = [&] {
     for (std::size_t k = at.size(); k-- > 0;) {

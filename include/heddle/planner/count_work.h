@@ -52,7 +52,7 @@ class WorkCounter {
   // `started`: the first half, where it is known. Ensures: the reference stays valid as long as the
   // counter.
   const StepCycles& cycles(const Plan& plan, std::size_t step,
-                           const std::optional<StepCounts>& started = std::nullopt);
+                           std::optional<StepCounts> started = std::nullopt);
   // Of a layer's weights, the blocks that it keeps.
   const BlockCounts& kept(std::size_t layer) const { return kept_[layer]; }
 
