@@ -52,7 +52,8 @@ class SpillReason {
   Occupancy occupancy(std::size_t step, std::int64_t memtile) const {
     Occupancy o{.step = step, .memtile = memtile, .tenants = {}};
     const StepMemory& places = memory_.steps[step];
-    for (const StreamPlan& input : places.inputs) o.places += bytesOf(input);
+    for (const StreamPlan& input : places.inputs)
+      if (!comesAhead(input)) o.places += bytesOf(input);
     const Mapping& mapping = plan_.layers[plan_.schedule[step].layer.at()];
     if (places.output)
       o.places += bytesOf(*places.output) *
@@ -72,6 +73,11 @@ class SpillReason {
     }
     std::ranges::stable_sort(o.tenants, std::greater<>(), &Occupancy::Tenant::bytes);
     return o;
+  }
+
+  // Rows at the memtile's end have only what nothing else wants.
+  bool comesAhead(const StreamPlan& input) const {
+    return input.address + bytesOf(input) > memory_.weightStaging;
   }
 
   std::string wordsOf(const Occupancy& o) const {

@@ -6,6 +6,7 @@
 #include "heddle/packing/pack.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
+#include "spread_records.h"
 
 namespace heddle {
 namespace {
@@ -79,7 +80,7 @@ class Allocator {
       if (!mapping(s).inPlace()) placeStreams(s);
     if (!errors_.empty()) return std::move(errors_);
     placeHomes();
-    placeRecords();
+    placeAhead();
     placeDdr();
     placeCores();
     return Allocation{std::move(memory_), std::move(withoutPlace_)};
@@ -284,22 +285,65 @@ class Allocator {
     }
   }
 
-  // Weight records wait behind all that lives in their step or the one before it, in which the
-  // first of them come.
-  void placeRecords() {
+  // Above all that lives in a step or the one before it, in which the first of them come: weight
+  // records, and at the memtile's end rows out of DDR.
+  void placeAhead() {
     std::vector<std::int64_t> top(plan_.schedule.size());
     for (const Request& p : placed_)
       for (std::int64_t s = p.life.first; s <= p.life.last; ++s)
         top[static_cast<std::size_t>(s)] =
             std::max(top[static_cast<std::size_t>(s)], p.address + p.bytes);
-    for (std::size_t s = 0; s < plan_.schedule.size(); ++s)
-      if (!mapping(s).inPlace())
-        memory_.steps[s].weights =
-            weightPlaces(std::max(top[s], s > 0 ? top[s - 1] : 0), mapping(s));
+    for (std::size_t s = top.size(); s-- > 1;) top[s] = std::max(top[s], top[s - 1]);
+    std::int64_t free = memtileEnd();  // what the next step leaves below its records
+    for (std::size_t s = top.size(); s-- > 0;) {
+      if (mapping(s).inPlace()) continue;
+      const std::int64_t own = memtileEnd() - top[s] - wantedByRecords(mapping(s));
+      const std::int64_t end = memtileEnd() - placeRows(s, std::min(own, free));
+      memory_.steps[s].weights = weightPlaces(top[s], end, mapping(s));
+      free = own;
+    }
   }
 
-  std::vector<StreamPlan> weightPlaces(std::int64_t address, const Mapping& m) const {
-    const std::int64_t staging = device_.memtile.memory.raw() / kBlock * kBlock - address;
+  std::int64_t memtileEnd() const { return device_.memtile.memory.raw() / kBlock * kBlock; }
+
+  static std::int64_t wantedByRecords(const Mapping& m) {
+    return mostRoutesOfAMemtile(m.weights) * std::min(recordsOf(m), kMostStaged) * m.weightBytes;
+  }
+
+  // Rows that pass through a step come as far ahead as there is room for them at the memtile's end.
+  // Returns the bytes that they take of it.
+  std::int64_t placeRows(std::size_t s, std::int64_t room) {
+    std::int64_t taken = 0;
+    for (std::size_t i = 0; i < memory_.steps[s].inputs.size(); ++i) {
+      StreamPlan& rows = memory_.steps[s].inputs[i];
+      if (rows.slots == 0) continue;
+      const std::int64_t slots =
+          std::min({rowsThrough(s, i), (room - taken) / rows.slotBytes,
+                    mostPlaces(device_) / std::ssize(memory_.steps[s].inputs)});
+      if (slots <= rows.slots) continue;
+      taken += slots * rows.slotBytes;
+      rows = {memtileEnd() - taken, rows.slotBytes, slots};
+    }
+    return taken;
+  }
+
+  // Rows of an operand that pass through a memtile in one sweep.
+  std::int64_t rowsThrough(std::size_t s, std::size_t operand) const {
+    const OperandGeometry geometry(graph_, op(s), operand);
+    const Interval kernelRows{0, windowOf(op(s)) ? windowOf(op(s))->kernelY : 1};
+    std::int64_t first = INT64_MAX, end = 0;
+    for (std::int64_t y = plan_.schedule[s].rows.first; y < plan_.schedule[s].rows.end(); ++y)
+      if (const Interval rows = geometry.rows(y, kernelRows); !rows.empty()) {
+        first = std::min(first, rows.first);
+        end = std::max(end, rows.end());
+      }
+    return std::max<std::int64_t>(end - first, 0) *
+           mostRoutesOfAMemtile(mapping(s).inputs[operand]);
+  }
+
+  std::vector<StreamPlan> weightPlaces(std::int64_t address, std::int64_t end,
+                                       const Mapping& m) const {
+    const std::int64_t staging = end - address;
     std::vector<StreamPlan> places;
     for (std::size_t r = 0; r < m.weights.size(); ++r)
       places.push_back({address + weightRank(m, r) * stagingPerRoute(staging, m), m.weightBytes,
@@ -359,10 +403,11 @@ class Allocator {
 }  // namespace
 
 std::int64_t stagingOf(const MemoryPlan& memory, std::size_t step, const Device& device) {
-  const std::int64_t end = device.memtile.memory.raw() / kBlock * kBlock;
-  std::int64_t first = end;
+  std::int64_t end = device.memtile.memory.raw() / kBlock * kBlock, first = end;
   for (const StreamPlan& records : memory.steps[step].weights)
     first = std::min(first, records.address);
+  for (const StreamPlan& rows : memory.steps[step].inputs)
+    if (rows.slots > 0 && rows.address >= first) end = std::min(end, rows.address);
   return end - first;
 }
 
@@ -412,6 +457,7 @@ Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
                       "memtiles more memory (--set memtile.memory=...)",
                       Severity::DoesNotFit});
   if (!errors.empty()) return errors;
+  spreadRecords(plan, device, allocation.memory);
   return std::move(allocation.memory);
 }
 

@@ -210,18 +210,6 @@ void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t chan
   }
 }
 
-// That each route brings in a step: what the loops inside all that change the record repeat is
-// held.
-std::int64_t recordsOf(const Mapping& mapping) {
-  std::int64_t iterations = 1, records = 1;
-  for (const NestLoop loop : mapping.order) {
-    const std::int64_t extent = mapping.extent(loop);
-    iterations *= extent;
-    if ((loop == NestLoop::Pass || loop == NestLoop::Part) && extent > 1) records = iterations;
-  }
-  return records;
-}
-
 }  // namespace
 
 bool keepDdrChannelsApart(const Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,

@@ -65,6 +65,16 @@ std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes) {
   return most;
 }
 
+std::int64_t recordsOf(const Mapping& mapping) {
+  std::int64_t iterations = 1, records = 1;
+  for (const NestLoop loop : mapping.order) {
+    const std::int64_t extent = mapping.extent(loop);
+    iterations *= extent;
+    if ((loop == NestLoop::Pass || loop == NestLoop::Part) && extent > 1) records = iterations;
+  }
+  return records;
+}
+
 std::int64_t stagingPerRoute(std::int64_t staging, const Mapping& mapping) {
   const std::int64_t parts = std::max<std::int64_t>(1, mostRoutesOfAMemtile(mapping.weights));
   return staging / parts / kBlock * kBlock;

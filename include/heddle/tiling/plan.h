@@ -141,6 +141,10 @@ struct Mapping {
 // Most of the routes that begin at one memtile; 0 without routes.
 std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes);
 
+// Weight records that each route brings in a step: what the loops inside all that change the record
+// repeat is held.
+std::int64_t recordsOf(const Mapping& mapping);
+
 // ---- homes and schedule -------------------------------------------------------------------------
 
 // A tensor that is channels of another, from block `block` of its root on; a root is its own.

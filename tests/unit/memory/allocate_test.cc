@@ -194,7 +194,7 @@ TEST(AllocateMemory, RowsThatNobodyReadsAnyMoreLeaveTheirMemory) {
 TEST(AllocateMemory, WeightRecordsHaveWhatIsFreeInTheirStepAndTheOneBefore) {
   Planned p = planned(chain());
   for (Mapping& mapping : p.plan.layers) mapping.weightBytes = 4096;
-  const auto places = [&] { return allocateMemory(p.graph, p.plan, p.device)->steps; };
+  const auto places = [&] { return placeInMemory(p.graph, p.plan, p.device)->memory.steps; };
   // x and a, then a and b, lie in 4 KiB of each memtile; two routes begin at memtile 0.
   p.plan.weightStaging = 16384;
   EXPECT_EQ(places()[1].weights[0].address, 4096);
@@ -206,6 +206,45 @@ TEST(AllocateMemory, WeightRecordsHaveWhatIsFreeInTheirStepAndTheOneBefore) {
   p.plan.homes[1].clear();
   p.plan.homes[2].clear();
   EXPECT_LT(places()[1].weights[0].address, 4096);
+}
+
+// Rows 0..10, then 8..16 of the input, each by one route of a memtile.
+TEST(AllocateMemory, RowsOutOfDdrComeAheadAtTheMemtilesEnd) {
+  Planned p = tiled();
+  const auto rows = [&] {
+    const Result<MemoryPlan> memory = allocateMemory(p.graph, p.plan, p.device);
+    EXPECT_EQ(verify(*memory, p.graph, p.plan, p.device), Diagnostics{});
+    return std::pair(memory->steps[0].inputs[0], memory->steps[2].inputs[0]);
+  };
+  const std::int64_t end = p.device.memtile.memory.raw();
+  const auto [first, second] = rows();
+  EXPECT_EQ(first.slots, 10);
+  EXPECT_EQ(second.slots, 8);
+  EXPECT_EQ(first.address + first.slots * first.slotBytes, end);
+  EXPECT_EQ(second.address + second.slots * second.slotBytes, end);
+  p.device.limits.lockMaximum = 5;  // which counts them
+  EXPECT_EQ(rows().first.slots, 5);
+}
+
+TEST(AllocateMemory, WeightRecordsLeaveThoseOfTheStepBeforeAlone) {
+  const Planned p = planned(chain());
+  const auto records = [&](std::size_t step) {
+    std::pair<std::int64_t, std::int64_t> bytes{INT64_MAX, 0};
+    for (const StreamPlan& route : p.memory.steps[step].weights)
+      bytes = {std::min(bytes.first, route.address),
+               std::max(bytes.second, route.address + route.slots * route.slotBytes)};
+    return bytes;
+  };
+  EXPECT_EQ(records(0).second, p.device.memtile.memory.raw());  // as high as they can
+  EXPECT_EQ(records(1).second, records(0).first);
+  EXPECT_EQ(records(2).second, p.device.memtile.memory.raw());
+  // Where there is no room for both, they begin where homes end.
+  Planned full = planned(chain());
+  for (Mapping& mapping : full.plan.layers) mapping.weightBytes = 4096;
+  full.plan.weightStaging = 3 * 4096;
+  full.device.memtile.memory = Bytes(4 * 4096);
+  const MemoryPlan memory = *allocateMemory(full.graph, full.plan, full.device);
+  EXPECT_EQ(memory.steps[1].weights[0].address, 4096);
 }
 
 TEST(VerifyMemoryPlan, NoticesRowsThatDieBeforeTheirLastReader) {
