@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "choices.h"
+#include "mesh_cut.h"
 #include "streams.h"
 
 namespace heddle {
@@ -17,6 +18,8 @@ constexpr std::int64_t kWorthwhile = 10;
 constexpr std::int64_t kWorthwhileAmongRows = 60;
 
 std::int64_t worthwhile(const Mapping& mapping) {
+  if (std::ranges::any_of(mapping.shares, [](const CoreShare& s) { return s.boxes.size() > 1; }))
+    return kWorthNumbering;
   const bool amongRows = !mapping.weights.empty() && mapping.weights[0].lead > 0;
   return amongRows ? kWorthwhileAmongRows : kWorthwhile;
 }

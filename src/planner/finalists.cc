@@ -44,6 +44,7 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
 }
 
 constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of a layer
+constexpr std::size_t kMostNumbered = 4;    // beside them, of those whose pixels are numbered
 
 struct MappingOfCut {
   std::size_t cut = 0;
@@ -51,15 +52,25 @@ struct MappingOfCut {
   friend bool operator==(const MappingOfCut&, const MappingOfCut&) = default;
 };
 
+bool isFaster(const MappingOfCut& a, const MappingOfCut& b) {
+  return a.found.mapping.score < b.found.mapping.score;
+}
+
 // Of more mappings than the closed form need look at, those of the best scores; the first stays
 // where it is.
 void keepTheBest(std::vector<MappingOfCut>& candidates) {
   if (candidates.size() <= kMostFinalists) return;
-  std::stable_sort(candidates.begin() + 1, candidates.end(),
-                   [](const MappingOfCut& a, const MappingOfCut& b) {
-                     return a.found.mapping.score < b.found.mapping.score;
-                   });
+  std::stable_sort(candidates.begin() + 1, candidates.end(), isFaster);
   candidates.resize(kMostFinalists);
+}
+
+// Behind the others those of numbered pixels which promise more than all of them.
+void addNumbered(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> numbered) {
+  const auto best = std::ranges::min_element(to, isFaster);
+  std::erase_if(numbered, [&](const MappingOfCut& one) { return !isFaster(one, *best); });
+  std::ranges::stable_sort(numbered, isFaster);
+  if (numbered.size() > kMostNumbered) numbered.resize(kMostNumbered);
+  to.insert(to.end(), numbered.begin(), numbered.end());
 }
 
 void addNew(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> more) {
@@ -86,7 +97,7 @@ class FinalistSearch {
       const CanonicalGraph tile = tileOf(graph_, graph_.ops[i], rows[i]);
       const std::int64_t height = tile.tensors[tile.ops[0].output.at()].shape.height;
       std::vector<MeshCut> cuts = meshCuts(tile.tensors[tile.ops[0].output.at()].shape, device_);
-      std::erase_if(cuts, [&](const MeshCut& cut) { return cut.boxes[0].y.count < height; });
+      std::erase_if(cuts, [&](const MeshCut& cut) { return cut.pixels[0][0].y.count < height; });
       pool.mappings[i] = mappingsOf(tile, tile.ops[0], count_.kept(i), cuts);
       const std::int64_t whole = graph_.tensors[graph_.ops[i].output.at()].shape.height;
       for (Mapping& mapping : pool.mappings[i]) {
@@ -122,23 +133,25 @@ class FinalistSearch {
   std::vector<Mapping> mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op,
                                   const BlockCounts& kept, const std::vector<MeshCut>& cuts) {
     std::vector<FoundMappings> found;
-    std::vector<std::vector<MappingOfCut>> all(limits_.stagings.size());
+    std::vector<std::vector<MappingOfCut>> all(limits_.stagings.size()), numbered(all);
     shortage_.clear();
     for (const MeshCut& cut : cuts) {
       const std::span<const Streams> streams = menus_.of(op, hasWeights(op), cut);
       found.push_back(searchMappings(graph, op, device_, kept, cut,
                                      menu_ ? streams : streams.first(1), limits_));
       if (shortage_.empty()) shortage_ = found.back().shortage;
+      std::vector<std::vector<MappingOfCut>>& kind = cut.isNumbered() ? numbered : all;
       for (std::size_t s = 0; s < all.size(); ++s)
         for (FoundMapping& mapping : found.back().ofStaging[s])
-          all[s].push_back({found.size() - 1, std::move(mapping)});
+          kind[s].push_back({found.size() - 1, std::move(mapping)});
       if (!menu_ && !all[0].empty()) break;
     }
     if (all[0].empty()) return {};
     std::vector<MappingOfCut> best;
-    for (std::vector<MappingOfCut>& ofStaging : all) {
-      keepTheBest(ofStaging);
-      addNew(best, std::move(ofStaging));
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      keepTheBest(all[s]);
+      if (!all[s].empty()) addNumbered(all[s], std::move(numbered[s]));
+      addNew(best, std::move(all[s]));
     }
     std::vector<Mapping> mappings;
     for (const MappingOfCut& candidate : best)

@@ -40,7 +40,12 @@ struct Candidate {
 // overlap transfers.
 struct RingLengths {
   std::int64_t single = 1, doubled = 1, whole = 1, firstWindow = 1;
-  std::int64_t rowsLoaded = 0;  // rows that one sweep over the output box brings in
+  // Rows that one sweep over a part of the pixels brings in, and the box for whose columns.
+  struct Stretch {
+    std::int64_t rows = 0;
+    const PixelBox* box = nullptr;
+  };
+  std::vector<Stretch> loaded;  // of the part that brings most
 };
 
 // 1, 2, 3, 4, 6, 8, 12, ... up to and including n.
@@ -68,6 +73,9 @@ class LayerSearch {
         device_(device),
         limits_(limits),
         cut_(cut),
+        rows_(cut.rows()),
+        columns_(cut.columns()),
+        numbered_(cut.isNumbered()),
         menu_(menu),
         mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
         counts_(kept),
@@ -86,8 +94,8 @@ class LayerSearch {
       for (const std::int64_t staging : limits.stagings)
         ways_.back().rooms.push_back(staging / routes / kBlock * kBlock);
     }
-    chunks_ = steps(cut.boxes[0].x.count);
-    bands_ = steps(cut.boxes[0].y.count);
+    chunks_ = steps(columns_);
+    bands_ = steps(rows_);
     best_.assign(limits.stagings.size(), std::vector<std::vector<Scored>>(menu.size()));
     open_.assign(limits.stagings.size(), true);
   }
@@ -146,6 +154,7 @@ class LayerSearch {
       lengths_.clear();
       waiting_.clear();
       amounts_.clear();
+      mostPixels_.clear();
       for (std::int64_t channelParts : steps(inputBlocks)) {
         for (std::int64_t blocks : steps(mostBlocks_)) tryShapes(blocks, channelParts, kernelParts);
       }
@@ -206,23 +215,35 @@ class LayerSearch {
       }
     }
     n.doubled = std::max(n.doubled, n.single);
-    const Interval all{0, window_.kernelY};
-    for (std::size_t b = 0; b < cut_.boxes.size(); ++b) {
-      const Interval& due = cut_.boxes[b].y;
-      if (b > 0 && cut_.boxes[b - 1].y == due) continue;
-      std::int64_t loaded = 0, next = 0;
-      for (std::int64_t y = due.first; y < due.end(); ++y) {
-        const Interval rows = operands_[operand].rows(y, all);
-        if (rows.empty()) continue;
-        loaded += std::max<std::int64_t>(rows.end() - std::max(next, rows.first), 0);
-        next = std::max(next, rows.end());
-      }
-      n.rowsLoaded = std::max(n.rowsLoaded, loaded);
-    }
     const std::int64_t extent = (window_.kernelY - 1) * window_.dilationY + 1;
-    n.whole = std::min(input_.height, (cut_.boxes[0].y.count - 1) * window_.strideY + extent);
-    entry = n;
+    std::int64_t most = 0;
+    for (const std::vector<PixelBox>& part : cut_.pixels) {
+      std::vector<RingLengths::Stretch> loaded;
+      std::int64_t pixels = 0, whole = 0;
+      for (const PixelBox& box : part) {
+        loaded.push_back({rowsLoaded(operand, box.y), &box});
+        pixels += loaded.back().rows * (numbered_ ? box.x.count : 1);
+        whole += std::min(input_.height, (box.y.count - 1) * window_.strideY + extent);
+      }
+      n.whole = std::max(n.whole, whole);
+      if (pixels <= most) continue;
+      most = pixels;
+      n.loaded = std::move(loaded);
+    }
+    entry = std::move(n);
     return *entry;
+  }
+
+  // Rows of an operand that one sweep over output rows brings in.
+  std::int64_t rowsLoaded(std::size_t operand, const Interval& due) const {
+    std::int64_t loaded = 0, next = 0;
+    for (std::int64_t y = due.first; y < due.end(); ++y) {
+      const Interval rows = operands_[operand].rows(y, {0, window_.kernelY});
+      if (rows.empty()) continue;
+      loaded += std::max<std::int64_t>(rows.end() - std::max(next, rows.first), 0);
+      next = std::max(next, rows.end());
+    }
+    return loaded;
   }
 
   ReductionPart part(std::int64_t channelParts, std::int64_t kernelParts,
@@ -262,10 +283,10 @@ class LayerSearch {
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
     t.outputSlots = std::min(Mapping().outputSlots, mostAhead());
     t.accumulatorBytes = 0;
-    const std::int64_t columns = evenPart(cut_.boxes[0].x.count, c.chunks, 0).count;
+    const std::int64_t columns = evenPart(columns_, c.chunks, 0).count;
     t.outputRowBytes = c.blocksPerPass * columns * kBlock;
     if (t.parts.size() > 1)
-      t.accumulatorBytes = 4 * t.outputRowBytes * evenPart(cut_.boxes[0].y.count, c.bands, 0).count;
+      t.accumulatorBytes = 4 * c.blocksPerPass * mostPixels(c.chunks, c.bands) * kBlock;
     const std::optional<bool> doubled = planRings(t, c, columns);
     if (!doubled) return false;
     const std::int64_t bytes = t.coreBytes();
@@ -286,9 +307,30 @@ class LayerSearch {
     return true;
   }
 
+  // Of a chunk and band of a core.
+  std::int64_t mostPixels(std::int64_t chunks, std::int64_t bands) {
+    if (!numbered_) return evenPart(columns_, chunks, 0).count * evenPart(rows_, bands, 0).count;
+    const auto [known, fresh] = mostPixels_.try_emplace({chunks, bands}, 0);
+    if (!fresh) return known->second;
+    for (const std::vector<PixelBox>& part : cut_.pixels) {
+      std::vector<std::int64_t> columnsOfRow;
+      for (const PixelBox& box : part)
+        columnsOfRow.insert(columnsOfRow.end(), static_cast<std::size_t>(box.y.count),
+                            evenPart(box.x.count, chunks, 0).count);
+      for (std::int64_t b = 0; b < bands; ++b) {
+        const Interval due = evenPart(std::ssize(columnsOfRow), bands, b);
+        std::int64_t pixels = 0;
+        for (std::int64_t row = due.first; row < due.end(); ++row)
+          pixels += columnsOfRow[static_cast<std::size_t>(row)];
+        known->second = std::max(known->second, pixels);
+      }
+    }
+    return known->second;
+  }
+
   // For steps: of two tilings of nearly the same estimate the one with fewer wins.
   std::int64_t penaltyOf(const Mapping& t) const {
-    return kStepPenalty * t.passes * t.chunks * std::ssize(t.parts) * cut_.boxes[0].y.count;
+    return kStepPenalty * t.passes * t.chunks * std::ssize(t.parts) * rows_;
   }
 
   static bool isWanted(const std::vector<Scored>& best, std::int64_t cycles) {
@@ -325,11 +367,11 @@ class LayerSearch {
   }
 
   void setCores(Mapping& m, const Streams& streams) const {
-    for (std::size_t b = 0; b < cut_.boxes.size(); ++b)
+    for (std::size_t p = 0; p < cut_.pixels.size(); ++p)
       for (std::size_t k = 0; k < cut_.blocks.size(); ++k) {
-        const CoreAt& core = cut_.coreOf(b, k);
+        const CoreAt& core = cut_.coreOf(p, k);
         m.shares.push_back({core,
-                            {cut_.boxes[b]},
+                            cut_.pixels[p],
                             cut_.blocks[k],
                             {0, core.column, core.row % device_.memtile.ddrChannelsOut}});
       }
@@ -345,7 +387,7 @@ class LayerSearch {
   void makeRoomForAddends(Mapping& m) const {
     RingPlan& ring = m.rings[1];
     if (mostWaiting_ < INT64_MAX || ring.rowBytes == 0) return;
-    const std::int64_t calls = divideRoundUp(cut_.boxes[0].y.count, m.bands),
+    const std::int64_t calls = divideRoundUp(rows_, m.bands),
                        room = (capacity_ - m.coreBytes()) / ring.rowBytes;
     ring.length += std::max<std::int64_t>(0, std::min(calls + 1 - ring.length, room));
   }
@@ -354,14 +396,14 @@ class LayerSearch {
   // runs: else it would wait until the last of these has found its place. While it is on the wire
   // the core computes from rows that came before, for which its memory may have room.
   void interleave(Mapping& m) const {
-    const std::int64_t calls = divideRoundUp(cut_.boxes[0].y.count, m.bands);
+    const std::int64_t calls = divideRoundUp(rows_, m.bands);
     std::map<std::int64_t, std::int64_t> rank, routes;
     for (const Route& route : m.weights) ++routes[route.lanes[0].wire];
     for (Route& route : m.weights) {
       const std::int64_t wire = route.lanes[0].wire;
       route.lead = std::max<std::int64_t>(1, calls * (routes[wire] - rank[wire]++) / routes[wire]);
     }
-    const std::int64_t columns = evenPart(cut_.boxes[0].x.count, m.chunks, 0).count;
+    const std::int64_t columns = evenPart(columns_, m.chunks, 0).count;
     const RecordTime time = recordTime(m, 0, 0, 0, columns);
     const std::int64_t ahead =
         m.resident
@@ -459,14 +501,25 @@ class LayerSearch {
                                         (window_.kernelX - 1) * window_.dilationX + 1);
     const auto [known, fresh] = widest_.try_emplace({operand, c.chunks}, 0);
     if (!fresh) return known->second;
-    for (const PixelBox& box : cut_.boxes) {
-      for (std::int64_t j = 0; j < c.chunks; ++j) {
-        Interval x = evenPart(box.x.count, c.chunks, j);
-        x.first += box.x.first;
-        known->second = std::max(known->second, operands_[operand].columns(x).count);
-      }
-    }
+    for (const std::vector<PixelBox>& part : cut_.pixels)
+      for (const PixelBox& box : part)
+        for (std::int64_t j = 0; j < c.chunks; ++j) {
+          Interval x = evenPart(box.x.count, c.chunks, j);
+          x.first += box.x.first;
+          known->second = std::max(known->second, operands_[operand].columns(x).count);
+        }
     return known->second;
+  }
+
+  // Columns of an operand for a box of a part, all chunks together.
+  std::int64_t inputColumns(std::size_t operand, const Candidate& c, const PixelBox& box) const {
+    std::int64_t all = 0;
+    for (std::int64_t j = 0; j < c.chunks; ++j) {
+      Interval x = evenPart(box.x.count, c.chunks, j);
+      x.first += box.x.first;
+      if (!x.empty()) all += operands_[operand].columns(x).count;
+    }
+    return all;
   }
 
   // Most blocks of an operand that a core holds in a row.
@@ -532,11 +585,10 @@ class LayerSearch {
 
   Amounts countAmounts(const Mapping& t, const Candidate& c, std::int64_t columns) {
     Amounts a;
-    const std::int64_t rows = cut_.boxes[0].y.count;
     const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
     std::vector<std::int64_t> computing(differentParts()), moving(computing.size()),
         fetching(computing.size());
-    a.calls = rows * t.chunks * t.passes * std::ssize(t.parts);
+    a.calls = rows_ * t.chunks * t.passes * std::ssize(t.parts);
     a.records = sweeps * t.passes * std::ssize(t.parts);
     const std::vector<Alike> passes = alikePasses(t), parts = alikeParts(t);
     for (const Alike& k : passes)
@@ -546,12 +598,15 @@ class LayerSearch {
         for (std::size_t r = 0; r < computing.size(); ++r) {
           const RecordTime time =
               recordTime(t, r, k.first, static_cast<std::size_t>(i.first), columns);
-          computing[r] += times * rows * t.chunks * time.call;
+          const std::int64_t sweep =
+              numbered_ ? sweepTime(t, r, k.first, static_cast<std::size_t>(i.first))
+                        : rows_ * t.chunks * time.call;
+          computing[r] += times * sweep;
           moving[r] += times * sweeps * time.transfer;
           fetching[r] += times * sweeps * time.fetch;
-          slowest = std::max(slowest, time.call);
+          slowest = std::max(slowest, sweep);
         }
-        a.compute += times * rows * t.chunks * slowest;
+        a.compute += times * slowest;
       }
     // Rows go to cores of the same pixels together: these wait for the slowest, each time that
     // rows come.
@@ -560,18 +615,24 @@ class LayerSearch {
     a.fetched = *std::ranges::max_element(fetching);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const RingLengths& n = lengths(i, c.kernelParts);
-      const std::int64_t width = inputColumns(i, c, columns) * t.chunks;
       const bool shared = sharesInput(op_, i);
       const std::int64_t blocks = shared ? blocksOf(input_) : mostBlocks_;
       const std::int64_t again = shared && !t.resident ? t.passes * c.kernelParts : 1;
-      const std::int64_t row = wire_.time(Bytes(blocks * width * kBlock)).raw();
       const std::int64_t overlap = (t.bands - 1) * (n.single - 1);
-      a.inputs.push_back(again * (n.rowsLoaded + overlap) * row);
+      std::int64_t inputs = 0;
+      for (const RingLengths::Stretch& stretch : n.loaded) {
+        const std::int64_t width =
+            numbered_ ? inputColumns(i, c, *stretch.box) : inputColumns(i, c, columns) * t.chunks;
+        const std::int64_t row = wire_.time(Bytes(blocks * width * kBlock)).raw();
+        inputs += (stretch.rows + (&stretch == n.loaded.data() ? overlap : 0)) * row;
+      }
+      a.inputs.push_back(again * inputs);
       a.first.push_back(
           wire_.time(Bytes(t.rings[i].rowBytes * std::min(t.rings[i].length, n.firstWindow)))
               .raw());
     }
-    a.out = rows * out_.time(Bytes(mostBlocks_ * columns * t.chunks * kBlock)).raw();
+    a.out = numbered_ ? out_.time(Bytes(mostBlocks_ * mostPixels(1, 1) * kBlock)).raw()
+                      : rows_ * out_.time(Bytes(mostBlocks_ * columns * t.chunks * kBlock)).raw();
     return a;
   }
 
@@ -623,6 +684,18 @@ class LayerSearch {
     // Cycles of a call with the record; that it is on the wire; that its DDR channel takes.
     std::int64_t call = 0, transfer = 0, fetch = 0;
   };
+  // Cycles of the calls with a record, of the part with most pixels.
+  std::int64_t sweepTime(const Mapping& t, std::size_t channelPart, std::int64_t pass,
+                         std::size_t part) const {
+    std::int64_t cycles = 0;
+    for (const PixelBox& box : cut_.pixels[0])
+      for (std::int64_t j = 0; j < t.chunks; ++j)
+        cycles +=
+            box.y.count *
+            recordTime(t, channelPart, pass, part, evenPart(box.x.count, t.chunks, j).count).call;
+    return cycles;
+  }
+
   RecordTime recordTime(const Mapping& t, std::size_t channelPart, std::int64_t pass,
                         std::size_t part, std::int64_t columns) const {
     const std::int64_t blocks = passBlocks(t, channelPart, pass).count,
@@ -640,6 +713,8 @@ class LayerSearch {
   const Device& device_;
   SearchLimits limits_;
   const MeshCut& cut_;
+  std::int64_t rows_, columns_;  // most of a part, most of a box
+  bool numbered_;                // parts of several boxes
   std::span<const Streams> menu_;
   std::vector<Way> ways_;                     // per entry of the menu
   std::vector<std::int64_t> chunks_, bands_;  // to try
@@ -657,6 +732,7 @@ class LayerSearch {
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
   std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> widest_;  // per operand and chunks
   std::map<std::tuple<std::size_t, std::int64_t, bool>, std::int64_t> waiting_;  // likewise
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> mostPixels_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t>,
            Amounts>
       amounts_;  // likewise

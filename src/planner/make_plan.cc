@@ -26,6 +26,9 @@ constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
 constexpr std::int64_t kStagingWorthwhile = 10;
 
+// Likewise what a network's inputs have to gain that stream through places instead of lying whole.
+constexpr std::int64_t kStreamWorthwhile = 3;
+
 // Of the memtiles' memory beside the weights, what a group's rows may take: shares to try.
 constexpr std::array<double, 3> kTiledShares{1.0, 0.8, 0.6};
 // How many proposals of groups are timed, with one staging.
@@ -70,6 +73,24 @@ void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device)
         plan.homes[root] = std::move(home);
     }
   }
+}
+
+// Inputs of the network that are at home and that one layer alone reads.
+std::vector<TensorId> inputsReadOnce(const CanonicalGraph& graph, const Plan& plan) {
+  std::vector<TensorId> once;
+  for (const Port& port : graph.inputs) {
+    const auto isRoot = [&](TensorId t) { return plan.views[t.at()].root == port.tensor; };
+    std::int64_t readers = 0;
+    bool isWhole = isRoot(port.tensor);  // no part of it comes from elsewhere, none is an output
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+      isWhole = isWhole && !isRoot(graph.ops[i].output);
+      if (!plan.layers[i].inPlace())
+        readers += std::ranges::any_of(graph.ops[i].inputs, isRoot) ? 1 : 0;
+    }
+    if (isWhole && readers == 1 && !plan.homes[port.tensor.at()].empty())
+      once.push_back(port.tensor);
+  }
+  return once;
 }
 
 // What does not fit moves to DDR, and streams through places that need room themselves.
@@ -142,6 +163,7 @@ class MeshPlan {
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
+    streamWhereFaster(finalists, *best);
     const bool wouldTile = !toTile.empty() && (best->spills || !given_.empty());
     std::optional<Tiled> tiled;
     if (wouldTile) tiled = tile(toTile, wires);
@@ -210,6 +232,34 @@ class MeshPlan {
                  withTiles(graph_, whole_, base.timed.plan, groups, kTiledShares[0], base.kept),
                  wires, staged, kTiledStagingWorthwhile);
     return staged && !gains(best->timed, staged->timed, kTiledStagingWorthwhile) ? staged : best;
+  }
+
+  // An input that lies whole comes by one DDR channel of each memtile, for the records of the first
+  // layer to come by another beside it: what streams comes by all. Asked where DDR takes half of
+  // the time of its reader or more; groups of tiles then stream them, too.
+  void streamWhereFaster(const Finalists& finalists, Timed& best) {
+    if (device_.limits.lockMaximum || device_.memtile.ddrChannelsIn < 2) return;
+    const std::vector<TensorId> inputs = inputsReadOnce(graph_, best.plan);
+    const auto reads = [&](std::size_t step) {
+      const CanonicalOp& op = graph_.ops[best.plan.schedule[step].layer.at()];
+      return std::ranges::any_of(inputs, [&](TensorId input) {
+        return std::ranges::any_of(
+            op.inputs, [&](TensorId t) { return best.plan.views[t.at()].root == input; });
+      });
+    };
+    bool waits = false;
+    for (std::size_t step = 0; step < best.times.size() && !waits; ++step)
+      waits = reads(step) &&
+              best.times[step].busy[static_cast<std::size_t>(Resource::DdrRead)].raw() * 2 >=
+                  best.times[step].cycles.raw();
+    if (!waits) return;
+    streamed_ = inputs;
+    const std::int64_t staging = best.plan.weightStaging;
+    Result<Timed> next = withStaging(staging, stagedIn(finalists, staging), {});
+    if (next && (best.spills || !next->spills) && gains(*next, best, kStreamWorthwhile))
+      best = std::move(*next);
+    else
+      streamed_.clear();
   }
 
   void shareWhereFaster(Timed& timed) {
@@ -379,6 +429,7 @@ class MeshPlan {
     plan.schedule = tiledSchedule(graph_, plan, groups);
     plan.homes.assign(graph_.tensors.size(), {});
     if (thrift_.homes) proposeHomes(plan, graph_, device_);
+    for (const TensorId input : streamed_) plan.homes[input.at()].clear();
     if (groups.empty()) return;
     const std::vector<bool> byRows = readInOneGroup(graph_, plan, groups);
     const RowLives lives = rowLives(graph_, plan);
@@ -431,6 +482,7 @@ class MeshPlan {
   const std::vector<TileGroup>& given_;
   WorkCounter& count_;
   bool asked_;                          // what the layers had to choose from
+  std::vector<TensorId> streamed_;      // inputs that get no home
   FinalistCycles cycles_;               // of the pool of make() and these
   std::deque<FinalistPool> tilePools_;  // for groups that were tried
 };

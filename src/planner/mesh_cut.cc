@@ -22,6 +22,29 @@ std::vector<PixelBox> withoutEmpty(std::vector<PixelBox> boxes) {
   return boxes;
 }
 
+// Pixel n lies in row n / width. Part `index` of all pixels: the end of a row, whole rows, the
+// beginning of one.
+std::vector<PixelBox> numberedPart(const Shape& shape, std::int64_t parts, std::int64_t index) {
+  const Interval pixels = evenPart(shape.height * shape.width, parts, index);
+  std::vector<PixelBox> boxes;
+  std::int64_t y = pixels.first / shape.width, x = pixels.first % shape.width, left = pixels.count;
+  while (left > 0) {
+    const std::int64_t rows = x == 0 ? std::max<std::int64_t>(1, left / shape.width) : 1,
+                       columns = std::min(left, shape.width - x);
+    boxes.push_back({{y, rows}, {x, columns}});
+    y += rows;
+    x = 0;
+    left -= rows * columns;
+  }
+  return boxes;
+}
+
+std::int64_t pixelsOf(const std::vector<PixelBox>& boxes) {
+  std::int64_t pixels = 0;
+  for (const PixelBox& box : boxes) pixels += box.y.count * box.x.count;
+  return pixels;
+}
+
 std::vector<Interval> blocksIn(const Shape& shape, std::int64_t parts) {
   std::vector<Interval> blocks;
   for (std::int64_t k = 0; k < std::min(parts, blocksOf(shape)); ++k)
@@ -30,6 +53,8 @@ std::vector<Interval> blocksIn(const Shape& shape, std::int64_t parts) {
 }
 
 class CutMenu {
+  using CoreOf = std::function<CoreAt(std::size_t, std::size_t)>;
+
  public:
   CutMenu(const Shape& shape, const Device& device) : shape_(shape), device_(device) {}
 
@@ -56,6 +81,9 @@ class CutMenu {
     });
     add(grid(shape_, 1, all), 1, pixels);
     add(grid(shape_, 1, 1), all, channels);
+    addNumbered(columns, rows, columnsCut);
+    addNumbered(rows, columns, rowsCut);
+    addNumbered(all, 1, pixels);
     return std::move(cuts_);
   }
 
@@ -88,13 +116,31 @@ class CutMenu {
     return boxes;
   }
 
-  void add(std::vector<PixelBox> boxes, std::int64_t channelParts,
-           const std::function<CoreAt(std::size_t, std::size_t)>& core) {
-    if (boxes.empty()) return;
-    MeshCut cut{std::move(boxes), blocksIn(shape_, channelParts), {}};
-    for (std::size_t b = 0; b < cut.boxes.size(); ++b)
-      for (std::size_t k = 0; k < cut.blocks.size(); ++k) cut.cores.push_back(core(b, k));
+  void add(const std::vector<PixelBox>& boxes, std::int64_t channelParts, const CoreOf& core) {
+    std::vector<std::vector<PixelBox>> pixels;
+    for (const PixelBox& box : boxes) pixels.push_back({box});
+    add(std::move(pixels), channelParts, core);
+  }
+  void add(std::vector<std::vector<PixelBox>> pixels, std::int64_t channelParts,
+           const CoreOf& core) {
+    if (pixels.empty()) return;
+    MeshCut cut{std::move(pixels), blocksIn(shape_, channelParts), {}};
+    for (std::size_t p = 0; p < cut.pixels.size(); ++p)
+      for (std::size_t k = 0; k < cut.blocks.size(); ++k) cut.cores.push_back(core(p, k));
     if (std::find(cuts_.begin(), cuts_.end(), cut) == cuts_.end()) cuts_.push_back(std::move(cut));
+  }
+
+  // Pixels as they are numbered, where rectangles over as many channels leave more to one core.
+  void addNumbered(std::int64_t parts, std::int64_t channelParts, const CoreOf& core) {
+    const std::int64_t all = shape_.height * shape_.width;
+    std::int64_t least = all;
+    const std::size_t ofBlocks = blocksIn(shape_, channelParts).size();
+    for (const MeshCut& cut : cuts_)
+      if (cut.blocks.size() == ofBlocks) least = std::min(least, pixelsOf(cut.pixels[0]));
+    if (parts > all || divideRoundUp(all, parts) * 1000 > least * (1000 - kWorthNumbering)) return;
+    std::vector<std::vector<PixelBox>> pixels;
+    for (std::int64_t p = 0; p < parts; ++p) pixels.push_back(numberedPart(shape_, parts, p));
+    add(std::move(pixels), channelParts, core);
   }
 
   Shape shape_;
@@ -103,6 +149,23 @@ class CutMenu {
 };
 
 }  // namespace
+
+std::int64_t MeshCut::rows() const {
+  std::int64_t most = 0;
+  for (const std::vector<PixelBox>& boxes : pixels) {
+    std::int64_t rows = 0;
+    for (const PixelBox& box : boxes) rows += box.y.count;
+    most = std::max(most, rows);
+  }
+  return most;
+}
+
+std::int64_t MeshCut::columns() const {
+  std::int64_t most = 0;
+  for (const std::vector<PixelBox>& boxes : pixels)
+    for (const PixelBox& box : boxes) most = std::max(most, box.x.count);
+  return most;
+}
 
 std::vector<PixelBox> evenBoxes(const Shape& shape, const Device& device) {
   const bool acrossWidth = shape.width >= device.columns || shape.width >= shape.height;

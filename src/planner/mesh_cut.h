@@ -5,7 +5,13 @@
 //   rows       pixels over mesh rows, channels over columns
 //   pixels     over all cores; every core computes all channels
 //   channels   over all cores; every core computes all pixels
+//
+// Where neither W nor H divides well, pixels are also cut as they are numbered row by row: of 17x17
+// over four columns 5 columns of pixels are 85, a fourth of all is 73.
+//
+//   part 1 of 4     1x12 at the end of row 4, 3x17, 1x9 at the beginning of row 8: 72
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
@@ -14,14 +20,27 @@
 
 namespace heddle {
 
-struct MeshCut {
-  std::vector<PixelBox> boxes;   // none empty; the first is a largest one
-  std::vector<Interval> blocks;  // of output channels, none empty; the first is a longest one
-  std::vector<CoreAt> cores;     // of box b and part k: cores[b * blocks.size() + k]
+// In thousandths, of the pixels of a core what such a cut has to save, and of the layer's time what
+// it has to gain in closed form, which errs more where rows are of several lengths.
+inline constexpr std::int64_t kWorthNumbering = 80;
 
-  const CoreAt& coreOf(std::size_t box, std::size_t part) const {
-    return cores[box * blocks.size() + part];
+struct MeshCut {
+  // Boxes of each part: several of pixels that were cut as numbered. None empty; the first part is
+  // one of most pixels.
+  std::vector<std::vector<PixelBox>> pixels;
+  std::vector<Interval> blocks;  // of output channels, none empty; the first is a longest one
+  std::vector<CoreAt> cores;     // of pixels p and blocks k: cores[p * blocks.size() + k]
+
+  const CoreAt& coreOf(std::size_t part, std::size_t ofBlocks) const {
+    return cores[part * blocks.size() + ofBlocks];
   }
+  // Whether pixels are cut as they are numbered.
+  bool isNumbered() const {
+    return std::ranges::any_of(pixels, [](const auto& boxes) { return boxes.size() > 1; });
+  }
+  // Most output rows of a part, and most columns of a box.
+  std::int64_t rows() const;
+  std::int64_t columns() const;
   friend bool operator==(const MeshCut&, const MeshCut&) = default;
 };
 

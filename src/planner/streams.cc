@@ -27,7 +27,7 @@ class StreamMenu {
     inputWays_.resize(op.inputs.size());
     for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
       weightGroups_.emplace_back();
-      for (std::size_t b = 0; b < cut.boxes.size(); ++b)
+      for (std::size_t b = 0; b < cut.pixels.size(); ++b)
         weightGroups_.back().push_back(cut.coreOf(b, k));
     }
   }
@@ -65,7 +65,7 @@ class StreamMenu {
  private:
   static Groups groupsOf(const MeshCut& cut, bool shared) {
     Groups groups;
-    for (std::size_t b = 0; b < cut.boxes.size(); ++b) {
+    for (std::size_t b = 0; b < cut.pixels.size(); ++b) {
       if (shared) groups.emplace_back();
       for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
         if (!shared) groups.emplace_back();
@@ -236,7 +236,7 @@ const std::vector<Streams>& StreamMenus::of(const CanonicalOp& op, bool hasWeigh
   Asked asked{.sharesInput = {},
               .hasWeights = hasWeights,
               .addsAtItsEnd = fusedAddOf(op) != nullptr,
-              .boxes = cut.boxes.size(),
+              .boxes = cut.pixels.size(),
               .cores = cut.cores};
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     asked.sharesInput.push_back(sharesInput(op, i));

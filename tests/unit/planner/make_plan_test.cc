@@ -259,22 +259,52 @@ TEST(ChoosePlan, WithoutAMenuNothingIsWeighed) {
   EXPECT_EQ(chosen.choices.proposed.size(), graph.tensors.size());
 }
 
+std::int64_t pixelsOf(const std::vector<PixelBox>& boxes) {
+  std::int64_t pixels = 0;
+  for (const PixelBox& box : boxes) pixels += box.y.count * box.x.count;
+  return pixels;
+}
+
+// Of 17x17 pixels four columns compute 85 where W is cut, 73 as they are numbered; 56 divide.
+TEST(MeshCuts, NumberPixelsWhereThatSavesEnough) {
+  const Device device = paper(3, 4);
+  const auto numbered = [&](const Shape& shape) {
+    std::vector<MeshCut> cuts = meshCuts(shape, device);
+    std::erase_if(cuts, [](const MeshCut& cut) { return !cut.isNumbered(); });
+    return cuts;
+  };
+  EXPECT_TRUE(numbered({56, 56, 768}).empty());
+  const std::vector<MeshCut> cuts = numbered({17, 17, 768});
+  ASSERT_FALSE(cuts.empty());
+  ASSERT_EQ(cuts[0].pixels.size(), 4u);
+  EXPECT_EQ(cuts[0].pixels[0], (std::vector<PixelBox>{{{0, 4}, {0, 17}}, {{4, 1}, {0, 5}}}));
+  EXPECT_EQ(cuts[0].pixels[1],
+            (std::vector<PixelBox>{{{4, 1}, {5, 12}}, {{5, 3}, {0, 17}}, {{8, 1}, {0, 9}}}));
+  EXPECT_EQ(cuts[0].rows(), 5);
+  EXPECT_EQ(cuts[0].columns(), 17);
+}
+
 TEST(MeshCuts, AreWholeAndDiffer) {
   const Device device = paper(3, 4);
-  for (const Shape& shape :
-       {Shape{56, 56, 64}, Shape{1, 1, 8}, Shape{2, 9, 40}, Shape{30, 1, 200}}) {
+  for (const Shape& shape : {Shape{56, 56, 64}, Shape{1, 1, 8}, Shape{2, 9, 40}, Shape{30, 1, 200},
+                             Shape{17, 17, 768}}) {
     const std::vector<MeshCut> cuts = meshCuts(shape, device);
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       std::int64_t cells = 0;
-      for (const PixelBox& box : cuts[i].boxes)
-        for (const Interval& blocks : cuts[i].blocks) {
-          cells += box.y.count * box.x.count * blocks.count;
-          EXPECT_LE(box.y.count * box.x.count, cuts[i].boxes[0].y.count * cuts[i].boxes[0].x.count);
-          EXPECT_LE(blocks.count, cuts[i].blocks[0].count);
-        }
+      for (const std::vector<PixelBox>& part : cuts[i].pixels) {
+        EXPECT_LE(part.size(), kMaxBoxes);
+        EXPECT_LE(pixelsOf(part), pixelsOf(cuts[i].pixels[0]));
+        cells += pixelsOf(part) * blocksOf(shape);
+      }
+      std::int64_t blocks = 0;
+      for (const Interval& part : cuts[i].blocks) {
+        EXPECT_LE(part.count, cuts[i].blocks[0].count);
+        blocks += part.count;
+      }
+      EXPECT_EQ(blocks, blocksOf(shape));
       EXPECT_EQ(cells, shape.height * shape.width * blocksOf(shape));
       const std::set<CoreAt> cores(cuts[i].cores.begin(), cuts[i].cores.end());
-      EXPECT_EQ(cores.size(), cuts[i].boxes.size() * cuts[i].blocks.size());
+      EXPECT_EQ(cores.size(), cuts[i].pixels.size() * cuts[i].blocks.size());
       for (std::size_t j = 0; j < i; ++j) EXPECT_NE(cuts[i], cuts[j]);
     }
   }
