@@ -94,22 +94,27 @@ StepCycles StepCycles::ofSomeCores(const StepCounts& counts, const Device& devic
 void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& device) {
   const Clock clock(device);
   for (const CoreWork& core : cores) {
-    N cycles = 0, last = 0, compute = 0, output = 0;
+    N cycles = 0, byWire = 0, last = 0, compute = 0, output = 0;
     for (const CallWork& c : core.calls) {
       last = clock.call(c.pace);
       const N out = clock.out(c.out);
       cycles += c.times * (std::max({last, clock.rows(c.ahead), out}) + clock.rows(c.waited));
+      byWire +=
+          c.times * (std::max({last, clock.wire(c.ahead.wire), out}) + clock.wire(c.waited.wire));
       compute += c.times * last;
       output += c.times * out;
     }
     compute_ = std::max(compute_, compute);
     output_ = std::max(output_, output);
+    N records = clock.wire(core.recordsByTurns) * kLostByTurns / 100;
     for (const TransferCount& record : core.recordsAmongRows)
-      cycles +=
+      records +=
           record.times * std::max<N>(0, clock.wire({record.size, 1, 1}) - core.callsAhead * last);
-    cycles += clock.wire(core.recordsByTurns) * kLostByTurns / 100;
-    span_.first =
-        std::max(span_.first, clock.wire(core.first.wire) + clock.ddrRead(core.first.ddr));
+    cycles += records;
+    const N firstByWire = clock.wire(core.first.wire);
+    span_.firstByWire = std::max(span_.firstByWire, firstByWire);
+    span_.first = std::max(span_.first, firstByWire + clock.ddrRead(core.first.ddr));
+    span_.callsByWire = std::max(span_.callsByWire, byWire + records);
     if (!core.calls.empty())
       span_.lastOut = std::max(span_.lastOut, clock.out(core.calls.back().out));
     if (cycles <= span_.calls) continue;
@@ -169,13 +174,17 @@ N StepClock::roomFree(const CoreBytes& bytes) const {
   return 0;
 }
 
-// When the first place of the staging is free for a record of the next step: all steps' places
-// begin there, and the records before it leave one after another.
-N StepClock::stagingFreeFor(const Engines& engines, Bytes record) {
-  const auto& staged = engines.staged;
-  if (staged.record.raw() == 0) return 0;
-  const N places = divideRoundUp(record.raw(), staged.record.raw());
-  return staged.sent - std::max<N>(0, staged.lastPlace - places + 1) * staged.cycles;
+// When the first place of a step's records is free: those of the last step that lay there leave one
+// after another.
+N StepClock::stagingFreeFor(const StepPlace& place, Bytes record) const {
+  const bool anywhere = place.staging.first == place.staging.end;
+  for (std::size_t before = past_.size(); before-- > 0;) {
+    const Staged& staged = past_[before].staged;
+    if (staged.record.raw() == 0 || !(anywhere || staged.bytes.meets(place.staging))) continue;
+    const N places = divideRoundUp(record.raw(), staged.record.raw());
+    return staged.sent - std::max<N>(0, staged.lastPlace - places + 1) * staged.cycles;
+  }
+  return 0;
 }
 
 // When the first rows that it reads have been written.
@@ -192,10 +201,12 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
                                    const StepPlace& place) const {
   const N before = past_.empty() ? 0 : past_.back().end;
   const N coreFree = past_.empty() ? 0 : past_.back().coreFree;
-  if (!step.executes_) return {{}, 1, before, before, coreFree};
+  if (!step.executes_) return {{}, 1, before, before, coreFree, {}};
   const StepCycles::Span& span = step.span_;
   const N room = roomFree(place.weights);
   const N ready = std::max(roomFree(place.rings), dataReady(place));
+  const N calls = place.rowsAhead ? span.callsByWire : span.calls;
+  const N first = place.rowsAhead ? span.firstByWire : span.first;
   N begin = coreFree, end = 0;
 
   // Records come out of DDR as far ahead as the staging is free, and reach the core as soon as
@@ -203,8 +214,8 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   N record = step.recordWire_;
   // The last ones of all routes of a wire may come out of different memtiles at the same time.
   for (const StepCycles::Engine& wire : step.wires_) record = std::max(record, wire.firstWeights);
-  const N stagingFree = stagingFreeFor(engines, step.record_);
-  N staged = 0, readBytes = 0, written = 0, writtenBytes = 0;
+  const N stagingFree = stagingFreeFor(place, step.record_);
+  N staged = 0, rowsThere = ready, readBytes = 0, written = 0, writtenBytes = 0;
   for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {
     const StepCycles::Engine channel = withWhole(step.ddrRead_[c], c, place.reads, ddrRead_);
     const N weights = channel.weights, cycles = weights + channel.activations;
@@ -213,6 +224,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     N& free = engines.ddrFree[c];
     const N from = std::max(free, weights > 0 ? stagingFree : 0);
     free = from + cycles;
+    if (place.rowsAhead) rowsThere = std::max(rowsThere, from + span.first - span.firstByWire);
     if (weights > 0) staged = std::max(staged, from + step.recordDdr_);
     end = std::max(end, free + (weights > 0 ? record : 0) + span.lastCall);
   }
@@ -221,7 +233,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     engines.sharedFree = std::max(engines.sharedFree, std::min(stagingFree, coreFree)) + shared;
     end = std::max(end, engines.sharedFree + span.lastCall);
   }
-  N firstRows = ready;
+  N firstRows = rowsThere;
   for (std::size_t w = 0; w < step.wires_.size(); ++w) {
     const StepCycles::Engine& wire = step.wires_[w];
     const N weights = wire.weights, inputs = wire.activations, records = wire.firstWeights;
@@ -234,7 +246,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     engines.wireFree[w] = from + weights + inputs;
     end = std::max(end, engines.wireFree[w] + span.lastCall);
   }
-  begin = std::max(begin, firstRows + span.first);
+  begin = std::max(begin, firstRows + first);
   for (std::size_t c = 0; c < step.ddrWrite_.size(); ++c) {
     const StepCycles::Engine channel = withWhole(step.ddrWrite_[c], c, place.writes, ddrWrite_);
     written = std::max(written, channel.activations);
@@ -243,9 +255,9 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   written = std::max(written, sharedTime(writtenBytes, device_->rates.ddrWriteTotal, *device_));
   keepWithinPlaces(engines, step, place, begin);
   for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
-  end = std::max({end, begin + span.calls, begin + written});
-  const Past past{place.all, step.passes_, begin, std::max(before, end + span.lastOut), end};
-  releaseWires(engines, step, place, past);
+  end = std::max({end, begin + calls, begin + written});
+  Past past{place.all, step.passes_, begin, std::max(before, end + span.lastOut), end, {}};
+  past.staged = releaseWires(engines, step, place, past);
   return past;
 }
 
@@ -262,9 +274,10 @@ void StepClock::keepWithinPlaces(Engines& engines, const StepCycles& step, const
   keep(engines.ddrFree, step.ddrRead_, staging);
 }
 
-// A wire is not done with a step before the places of its last pieces were free.
-void StepClock::releaseWires(Engines& engines, const StepCycles& step, const StepPlace& place,
-                             const Past& past) {
+// A wire is not done with a step before the places of its last pieces were free. Returns how the
+// step's records left their memtiles.
+StepClock::Staged StepClock::releaseWires(Engines& engines, const StepCycles& step,
+                                          const StepPlace& place, const Past& past) {
   N sent = -1, first = 0;
   for (std::size_t w = 0; w < step.wires_.size(); ++w) {
     const StepCycles::Engine& wire = step.wires_[w];
@@ -276,9 +289,9 @@ void StepClock::releaseWires(Engines& engines, const StepCycles& step, const Ste
     sent = std::max(sent, free);
     first = std::max(first, wire.firstWeights);
   }
-  if (sent >= 0)
-    engines.staged = {sent, (step.records_ - 1) % std::max<N>(place.recordsStaged, 1), step.record_,
-                      first};
+  if (sent < 0) return {};
+  return {place.staging, sent, (step.records_ - 1) % std::max<N>(place.recordsStaged, 1),
+          step.record_, first};
 }
 
 StepTime StepClock::next(const StepCycles& step, const StepPlace& place) {

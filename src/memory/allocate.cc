@@ -318,27 +318,13 @@ class Allocator {
       StreamPlan& rows = memory_.steps[s].inputs[i];
       if (rows.slots == 0) continue;
       const std::int64_t slots =
-          std::min({rowsThrough(s, i), (room - taken) / rows.slotBytes,
+          std::min({rowsThrough(graph_, plan_, s, i), (room - taken) / rows.slotBytes,
                     mostPlaces(device_) / std::ssize(memory_.steps[s].inputs)});
       if (slots <= rows.slots) continue;
       taken += slots * rows.slotBytes;
       rows = {memtileEnd() - taken, rows.slotBytes, slots};
     }
     return taken;
-  }
-
-  // Rows of an operand that pass through a memtile in one sweep.
-  std::int64_t rowsThrough(std::size_t s, std::size_t operand) const {
-    const OperandGeometry geometry(graph_, op(s), operand);
-    const Interval kernelRows{0, windowOf(op(s)) ? windowOf(op(s))->kernelY : 1};
-    std::int64_t first = INT64_MAX, end = 0;
-    for (std::int64_t y = plan_.schedule[s].rows.first; y < plan_.schedule[s].rows.end(); ++y)
-      if (const Interval rows = geometry.rows(y, kernelRows); !rows.empty()) {
-        first = std::min(first, rows.first);
-        end = std::max(end, rows.end());
-      }
-    return std::max<std::int64_t>(end - first, 0) *
-           mostRoutesOfAMemtile(mapping(s).inputs[operand]);
   }
 
   std::vector<StreamPlan> weightPlaces(std::int64_t address, std::int64_t end,
@@ -409,6 +395,22 @@ std::int64_t stagingOf(const MemoryPlan& memory, std::size_t step, const Device&
   for (const StreamPlan& rows : memory.steps[step].inputs)
     if (rows.slots > 0 && rows.address >= first) end = std::min(end, rows.address);
   return end - first;
+}
+
+std::int64_t rowsThrough(const CanonicalGraph& graph, const Plan& plan, std::size_t step,
+                         std::size_t operand) {
+  const std::size_t layer = plan.schedule[step].layer.at();
+  const CanonicalOp& op = graph.ops[layer];
+  const OperandGeometry geometry(graph, op, operand);
+  const Interval kernelRows{0, windowOf(op) ? windowOf(op)->kernelY : 1};
+  std::int64_t first = INT64_MAX, end = 0;
+  for (std::int64_t y = plan.schedule[step].rows.first; y < plan.schedule[step].rows.end(); ++y)
+    if (const Interval rows = geometry.rows(y, kernelRows); !rows.empty()) {
+      first = std::min(first, rows.first);
+      end = std::max(end, rows.end());
+    }
+  return std::max<std::int64_t>(end - first, 0) *
+         mostRoutesOfAMemtile(plan.layers[layer].inputs[operand]);
 }
 
 std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const Device& device) {

@@ -637,6 +637,37 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
   return known.emplace_back(std::move(fresh)).cycles;
 }
 
+namespace {
+
+// From the first byte of a step's records in the memtiles to the last.
+CoreBytes stagingAt(const StepMemory& step) {
+  if (step.weights.empty()) return {};
+  CoreBytes at{INT64_MAX, 0};
+  for (const StreamPlan& records : step.weights) {
+    at.first = std::min(at.first, records.address);
+    at.end = std::max(at.end, records.address + records.slots * records.slotBytes);
+  }
+  return at;
+}
+
+// Whether rows out of DDR are of the network's inputs alone, with a place for each.
+bool comeAhead(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
+               const WholeTensors& whole, std::size_t step) {
+  const CanonicalOp& op = graph.ops[plan.schedule[step].layer.at()];
+  bool any = false;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const std::size_t root = plan.views[op.inputs[i].at()].root.at();
+    if (!plan.homes[root].empty()) continue;
+    if (!whole.writers[root].empty() ||
+        memory.steps[step].inputs[i].slots < rowsThrough(graph, plan, step, i))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
 StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
                   const WholeTensors& whole, const Device& device, std::size_t step) {
   const std::size_t layer = plan.schedule[step].layer.at();
@@ -645,6 +676,7 @@ StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPla
   N staged = 0;
   for (const StreamPlan& records : memory.steps[step].weights)
     staged = std::max(staged, records.slots);
+  place.staging = stagingAt(memory.steps[step]);
   setBuffers(place, plan.layers[layer], memory.steps[step].coreBase, staged);
   const auto add = [&](std::vector<StepPlace::Whole>& to, N ofEach, std::size_t tensor) {
     for (const Slice& s : memory.tensors[tensor].slices)
@@ -654,6 +686,7 @@ StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPla
   for (const std::size_t t : whole.loads[step]) add(place.reads, device.memtile.ddrChannelsIn, t);
   for (const std::size_t t : whole.stores[step])
     add(place.writes, device.memtile.ddrChannelsOut, t);
+  place.rowsAhead = comeAhead(graph, plan, memory, whole, step);
   for (const TensorId input : graph.ops[layer].inputs) {
     const std::size_t root = plan.views[input.at()].root.at();
     for (const N writer : whole.writers[root])

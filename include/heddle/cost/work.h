@@ -75,7 +75,7 @@ struct Producer {
   friend bool operator==(const Producer&, const Producer&) = default;
 };
 
-struct CoreBytes {  // [first, end) of core memory
+struct CoreBytes {  // [first, end) of core memory, or of the memtiles'
   std::int64_t first = 0, end = 0;
   bool meets(const CoreBytes& o) const { return first < o.end && o.first < end; }
   friend bool operator==(const CoreBytes&, const CoreBytes&) = default;
@@ -100,6 +100,8 @@ struct StepPlace {
     friend bool operator==(const Whole&, const Whole&) = default;
   };
   std::int64_t recordsStaged = 0;   // places for weight records in a memtile
+  CoreBytes staging;                // where these lie; empty: where those of the step before do
+  bool rowsAhead = false;           // all rows out of DDR can come before the step begins
   CoreBytes weights, rings, all;    // where its buffers lie in the cores
   std::vector<Producer> producers;  // steps whose outputs it reads
   std::vector<Whole> reads, writes;
@@ -143,6 +145,7 @@ class StepCycles {
   friend class StepClock;
   struct Span {  // of the busiest core
     std::int64_t calls = 0, first = 0, lastCall = 0, lastOut = 0;
+    std::int64_t callsByWire = 0, firstByWire = 0;  // where rows wait in the memtile
   };
   struct Engine {  // cycles with each, and bytes of both together
     std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0;
@@ -170,25 +173,27 @@ class StepClock {
   Cycles endOf(const StepCycles& step, const StepPlace& place) const;
 
  private:
+  struct Staged {  // a step's weight records
+    CoreBytes bytes;
+    std::int64_t sent = 0, lastPlace = 0;  // when the wires were done with the last, where it lay
+    Bytes record;
+    std::int64_t cycles = 0;  // of a record of each of its routes
+  };
   struct Past {  // a step before, in cycles
     CoreBytes cores;
     std::int64_t passes = 1, begin = 0, end = 0, coreFree = 0;
+    Staged staged;
   };
   struct Engines {
     std::vector<std::int64_t> wireFree, ddrFree;  // per wire, per DDR channel
     std::int64_t sharedFree = 0;
-    struct {
-      std::int64_t sent = 0, lastPlace = 0;  // when the wires were done with the last record, where
-      Bytes record;                          // it lay
-      std::int64_t cycles = 0;               // of a record of each of its routes
-    } staged;                                // of the last step with weights
   };
   Past advance(Engines& engines, const StepCycles& step, const StepPlace& place) const;
   static void keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
                                std::int64_t begin);
-  static void releaseWires(Engines& engines, const StepCycles& step, const StepPlace& place,
-                           const Past& past);
-  static std::int64_t stagingFreeFor(const Engines& engines, Bytes record);
+  static Staged releaseWires(Engines& engines, const StepCycles& step, const StepPlace& place,
+                             const Past& past);
+  std::int64_t stagingFreeFor(const StepPlace& place, Bytes record) const;
   StepCycles::Engine withWhole(StepCycles::Engine channel, std::size_t number,
                                const std::vector<StepPlace::Whole>& all,
                                const TransferRate& rate) const;

@@ -82,6 +82,10 @@ std::int64_t stagingOf(const MemoryPlan& memory, std::size_t step, const Device&
 // How many records of each of a mapping's routes wait in so many bytes; 0 where there are none.
 std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const Device& device);
 
+// Rows of an operand that come through a memtile in one sweep over a step.
+std::int64_t rowsThrough(const CanonicalGraph& graph, const Plan& plan, std::size_t step,
+                         std::size_t operand);
+
 // Where the buffers of a step begin in core memory, where those before it end at `end`: behind
 // them, around the circle, so that its first transfers overlap the end of that step.
 std::int64_t coreBaseAfter(std::int64_t end, const Mapping& mapping, const Device& device);
