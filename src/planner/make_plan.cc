@@ -169,11 +169,10 @@ class MeshPlan {
     if (wouldTile) tiled = tile(toTile, wires);
     const bool isFaster = tiled && isWorthwhile(*tiled, *best);
     const bool isTaken = tiled && (isFaster || !given_.empty());
-    std::optional<TilingChoice> tiling;
-    if (asked_ && wouldTile) tiling = tilingChoice(*best, tiled, isTaken);
     Timed& chosen = isTaken ? tiled->timed : *best;
     shareWhereFaster(chosen);
-    chosen.choices.tiling = std::move(tiling);
+    // After sharing, so that its cycles are those of the plan.
+    if (asked_ && wouldTile) chosen.choices.tiling = tilingChoice(*best, tiled, isTaken);
     return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
   }
 
@@ -206,11 +205,18 @@ class MeshPlan {
     return layerCycles(timed.plan, timed.times);
   }
 
+  // The same with all records where they will lie: the figure that the report shows.
+  std::vector<Cycles> cyclesOnceSpread(const Timed& timed) {
+    const Result<MemoryPlan> memory = allocateMemory(graph_, timed.plan, whole_);
+    if (!memory) return cyclesOfLayers(timed);
+    return layerCycles(timed.plan, timesInClosedForm(graph_, timed.plan, *memory, whole_, count_));
+  }
+
   TilingChoice tilingChoice(const Timed& alone, const std::optional<Tiled>& tiled, bool isTaken) {
     TilingChoice choice{
-        .groups = {}, .layers = cyclesOfLayers(alone), .layersTiled = {}, .taken = isTaken};
+        .groups = {}, .layers = cyclesOnceSpread(alone), .layersTiled = {}, .taken = isTaken};
     if (!tiled) return choice;
-    choice.layersTiled = cyclesOfLayers(tiled->timed);
+    choice.layersTiled = cyclesOnceSpread(tiled->timed);
     for (const TileGroup& group : tiled->timed.groups)
       choice.groups.push_back({group.first, group.end - 1, group.tiles});
     return choice;
