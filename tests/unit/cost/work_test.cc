@@ -124,6 +124,37 @@ TEST(StepTimes, RowsFollowTheFirstRecordOfTheirWireNotAll) {
   EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 1000 + 300));
 }
 
+TEST(StepTimes, RecordsComeAheadOfThoseThatLieElsewhere) {
+  const auto begin = [](const std::vector<CoreBytes>& stagings) {
+    std::vector<StepWork> steps;
+    for (const CoreBytes& staging : stagings) {
+      steps.push_back(withRecords(4));
+      steps.back().recordsStaged = 1;
+      steps.back().staging = staging;
+    }
+    return stepTimes(steps, small()).back().begin;
+  };
+  EXPECT_EQ(begin({{0, 80}, {40, 120}}), begin({{}, {}}));
+  EXPECT_LT(begin({{0, 80}, {80, 160}}), begin({{0, 80}, {40, 120}}));
+  // Of a step before the one before.
+  EXPECT_LT(begin({{0, 80}, {80, 160}, {0, 80}}), begin({{0, 80}, {80, 160}, {80, 160}}));
+}
+
+// Rows out of DDR: four for the first call and four for each further one, 400 cycles.
+TEST(StepTimes, RowsThatComeAheadNoLongerKeepTheirCallsWaiting) {
+  const auto times = [](bool ahead) {
+    StepWork rows = tenCalls();
+    rows.cores[0].first.ddr = rows.cores[0].calls[1].ahead.ddr = transfers(400, 4);
+    rows.ddrRead[0].activations = transfers(400, 40);
+    rows.rowsAhead = ahead;
+    return stepTimes({tenCalls(), tenCalls(), rows}, small()).back();
+  };
+  const StepTime late = times(false), ahead = times(true);
+  EXPECT_EQ(ahead.begin, Cycles(300 + 2 * 2520));  // as soon as the core is free
+  EXPECT_GT(late.begin, ahead.begin);
+  EXPECT_EQ(late.end - late.begin, ahead.end - ahead.begin + Cycles(9 * (400 - 252)));
+}
+
 TEST(StepClock, TriesAStepBeforeItIsTaken) {
   const Device device = small();
   const StepWork records = withRecords(4);
