@@ -168,7 +168,7 @@ StepTerms StepClock::termsOf(const StepCycles& step, const StepPlace& place) con
 }
 
 // When core memory that a step needs is no longer that of one before it.
-N StepClock::roomFree(const CoreBytes& bytes) const {
+N StepClock::roomFree(const ByteRange& bytes) const {
   for (std::size_t before = past_.size(); before-- > 0;)
     if (past_[before].cores.meets(bytes)) return past_[before].coreFree;
   return 0;
@@ -177,7 +177,7 @@ N StepClock::roomFree(const CoreBytes& bytes) const {
 // When the first place of a step's records is free: those of the last step that lay there leave one
 // after another.
 N StepClock::stagingFreeFor(const StepPlace& place, Bytes record) const {
-  const bool anywhere = place.staging.first == place.staging.end;
+  const bool anywhere = place.staging.empty();
   for (std::size_t before = past_.size(); before-- > 0;) {
     const Staged& staged = past_[before].staged;
     if (staged.record.raw() == 0 || !(anywhere || staged.bytes.meets(place.staging))) continue;

@@ -6,7 +6,6 @@
 #include "heddle/packing/pack.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
-#include "spread_records.h"
 
 namespace heddle {
 namespace {
@@ -81,9 +80,10 @@ class Allocator {
     if (!errors_.empty()) return std::move(errors_);
     placeHomes();
     placeAhead();
+    placeRecords();
     placeDdr();
     placeCores();
-    return Allocation{std::move(memory_), std::move(withoutPlace_)};
+    return Allocation{std::move(memory_), std::move(withoutPlace_), std::move(recordRooms_)};
   }
 
  private:
@@ -285,9 +285,10 @@ class Allocator {
     }
   }
 
-  // Above all that lives in a step or the one before it, in which the first of them come: weight
-  // records, and at the memtile's end rows out of DDR.
+  // Above all that lives in a step or the one before it, in which the first of them come: room for
+  // weight records, and at the memtile's end rows out of DDR.
   void placeAhead() {
+    recordRooms_.resize(plan_.schedule.size());
     std::vector<std::int64_t> top(plan_.schedule.size());
     for (const Request& p : placed_)
       for (std::int64_t s = p.life.first; s <= p.life.last; ++s)
@@ -299,7 +300,7 @@ class Allocator {
       if (mapping(s).inPlace()) continue;
       const std::int64_t own = memtileEnd() - top[s] - wantedByRecords(mapping(s));
       const std::int64_t end = memtileEnd() - placeRows(s, std::min(own, free));
-      memory_.steps[s].weights = weightPlaces(top[s], end, mapping(s));
+      if (!mapping(s).weights.empty()) recordRooms_[s] = {top[s], end};
       free = own;
     }
   }
@@ -307,7 +308,7 @@ class Allocator {
   std::int64_t memtileEnd() const { return device_.memtile.memory.raw() / kBlock * kBlock; }
 
   static std::int64_t wantedByRecords(const Mapping& m) {
-    return mostRoutesOfAMemtile(m.weights) * std::min(recordsOf(m), kMostStaged) * m.weightBytes;
+    return recordBytes(m, std::min(recordsOf(m), kMostStaged));
   }
 
   // Rows that pass through a step come as far ahead as there is room for them at the memtile's end.
@@ -327,14 +328,18 @@ class Allocator {
     return taken;
   }
 
-  std::vector<StreamPlan> weightPlaces(std::int64_t address, std::int64_t end,
-                                       const Mapping& m) const {
-    const std::int64_t staging = end - address;
-    std::vector<StreamPlan> places;
-    for (std::size_t r = 0; r < m.weights.size(); ++r)
-      places.push_back({address + weightRank(m, r) * stagingPerRoute(staging, m), m.weightBytes,
-                        recordPlaces(staging, m, device_)});
-    return places;
+  void placeRecords() {
+    RecordSpread spread(recordRooms_);
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
+      const Mapping& m = mapping(s);
+      if (m.inPlace() || m.weights.empty()) continue;
+      const std::int64_t places = recordPlaces(recordRooms_[s].bytes(), m, device_);
+      const ByteRange at = spread.placeOf(s, recordBytes(m, places));
+      spread.take(at);
+      for (std::size_t r = 0; r < m.weights.size(); ++r)
+        memory_.steps[s].weights.push_back(
+            {at.first + weightRank(m, r) * places * m.weightBytes, m.weightBytes, places});
+    }
   }
 
   // Ports and constants are in DDR, and what lives and has no home.
@@ -383,19 +388,11 @@ class Allocator {
   MemoryPlan memory_;
   std::vector<Request> placed_;
   std::vector<TensorId> withoutPlace_;
+  std::vector<ByteRange> recordRooms_;
   Diagnostics errors_;
 };
 
 }  // namespace
-
-std::int64_t stagingOf(const MemoryPlan& memory, std::size_t step, const Device& device) {
-  std::int64_t end = device.memtile.memory.raw() / kBlock * kBlock, first = end;
-  for (const StreamPlan& records : memory.steps[step].weights)
-    first = std::min(first, records.address);
-  for (const StreamPlan& rows : memory.steps[step].inputs)
-    if (rows.slots > 0 && rows.address >= first) end = std::min(end, rows.address);
-  return end - first;
-}
 
 std::int64_t rowsThrough(const CanonicalGraph& graph, const Plan& plan, std::size_t step,
                          std::size_t operand) {
@@ -418,6 +415,25 @@ std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const De
   return std::min(
       {stagingPerRoute(staging, mapping) / mapping.weightBytes, kMostStaged, mostPlaces(device)});
 }
+
+std::int64_t recordBytes(const Mapping& mapping, std::int64_t places) {
+  return mostRoutesOfAMemtile(mapping.weights) * places * mapping.weightBytes;
+}
+
+ByteRange RecordSpread::placeOf(std::size_t step, std::int64_t bytes) const {
+  const ByteRange& room = rooms_[step];
+  // Rows of the next step come while this one's records do.
+  const auto next = std::find_if(rooms_.begin() + static_cast<std::ptrdiff_t>(step) + 1,
+                                 rooms_.end(), [](const ByteRange& of) { return !of.empty(); });
+  const std::int64_t belowRows = next == rooms_.end() ? room.end : std::min(room.end, next->end);
+  for (const std::int64_t end : {belowRows, before_.first, room.end}) {
+    const ByteRange higher{end - bytes, end};
+    if (room.holds(higher) && !higher.meets(before_)) return higher;
+  }
+  return {room.first, room.first + bytes};
+}
+
+void RecordSpread::take(const ByteRange& place) { before_ = place; }
 
 std::int64_t coreBaseAfter(std::int64_t end, const Mapping& mapping, const Device& device) {
   return end + mapping.coreBytes() > device.core.operandMemory().raw() ? 0 : end;
@@ -459,7 +475,6 @@ Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
                       "memtiles more memory (--set memtile.memory=...)",
                       Severity::DoesNotFit});
   if (!errors.empty()) return errors;
-  spreadRecords(plan, device, allocation.memory);
   return std::move(allocation.memory);
 }
 

@@ -41,31 +41,29 @@ DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t l
 // Goes through the schedule and leaves the best mapping of each layer behind.
 class Choice {
  public:
-  Choice(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
+  Choice(const CanonicalGraph& graph, const Device& device, const Allocation& memory,
          FinalistCycles& cycles, Plan& plan, std::vector<LayerChoice>* choices)
       : graph_(graph),
         device_(device),
         memory_(memory),
         plan_(plan),
         cycles_(cycles),
-        whole_(graph, plan, memory),
+        whole_(graph, plan, memory.memory),
         choices_(choices),
-        clock_(device) {}
+        clock_(device),
+        records_(memory.recordRooms) {}
 
   void skip() { clock_.next({}); }
 
   // A further step of a layer whose mapping is taken.
   void follow(std::size_t step, const Mapping& taken) {
     const std::size_t layer = plan_.schedule[step].layer.at();
-    const std::int64_t staged = recordPlaces(stagingOf(memory_, step, device_), taken, device_);
-    const bool apart =
-        keepDdrChannelsApart(taken, ddrInputs(graph_, plan_, layer), staged, device_);
-    StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
-    setBuffers(place, taken, coreBaseAfter(coresEnd_, taken, device_), staged);
+    StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
+    const bool apart = putAt(place, step, taken, ddrInputs(graph_, plan_, layer));
     now_ =
         clock_.next(cycles_.of(plan_, step, {&taken, cycles_.placesOf(plan_, step), apart}), place)
             .end;
-    coresEnd_ = place.all.end;
+    leave(place);
   }
 
   // Returns the one that is taken.
@@ -73,7 +71,7 @@ class Choice {
     const std::size_t layer = plan_.schedule[step].layer.at();
     const DdrInputs inputs = ddrInputs(graph_, plan_, layer);
     const std::size_t places = cycles_.placesOf(plan_, step);
-    StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
+    StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
     std::optional<Trial> best;
     // Whether one that ends then is better than the best so far.
     const auto isBetter = [&](const Mapping& mapping, Cycles end) {
@@ -81,12 +79,9 @@ class Choice {
              (best->end - end).raw() * 1000 > (best->end - now_).raw() * worthwhile(mapping);
     };
     std::vector<TriedMapping> tried;
-    const std::int64_t staging = stagingOf(memory_, step, device_);
     for (const Mapping* mapping : finalists) {
-      const std::int64_t staged = recordPlaces(staging, *mapping, device_);
-      const bool apart = keepDdrChannelsApart(*mapping, inputs, staged, device_);
+      const bool apart = putAt(place, step, *mapping, inputs);
       const FinalistCycles::Asked asked{mapping, places, apart};
-      setBuffers(place, *mapping, coreBaseAfter(coresEnd_, *mapping, device_), staged);
       if (best) {
         const Cycles least = clock_.endOf(cycles_.leastOf(plan_, step, asked), place);
         if (!isBetter(*mapping, least)) {
@@ -107,7 +102,7 @@ class Choice {
     now_ = best->end;
     plan_.layers[layer] = *best->mapping;
     shareDdrChannels(plan_.layers[layer], best->apart, device_);
-    coresEnd_ = best->place.all.end;
+    leave(best->place);
     return *best->mapping;
   }
 
@@ -120,13 +115,27 @@ class Choice {
     Cycles end;
   };
 
+  // Where the step's buffers and records lie with a mapping; whether its DDR channels are apart.
+  bool putAt(StepPlace& place, std::size_t step, const Mapping& mapping,
+             const DdrInputs& inputs) const {
+    const std::int64_t staged = recordPlaces(memory_.recordRooms[step].bytes(), mapping, device_);
+    setBuffers(place, mapping, coreBaseAfter(coresEnd_, mapping, device_), staged);
+    place.staging = mapping.weights.empty() ? ByteRange{}
+                                            : records_.placeOf(step, recordBytes(mapping, staged));
+    return keepDdrChannelsApart(mapping, inputs, staged, device_);
+  }
+
+  // The step is taken as it stands there.
+  void leave(const StepPlace& place) {
+    coresEnd_ = place.all.end;
+    if (!place.staging.empty()) records_.take(place.staging);
+  }
+
   // What the step would add with a mapping. The plan holds that afterwards.
   MappingTime timeOf(std::size_t step, const Mapping& mapping, const DdrInputs& inputs,
                      std::size_t places) {
-    const std::int64_t staged = recordPlaces(stagingOf(memory_, step, device_), mapping, device_);
-    const bool apart = keepDdrChannelsApart(mapping, inputs, staged, device_);
-    StepPlace place = placeOf(graph_, plan_, memory_, whole_, device_, step);
-    setBuffers(place, mapping, coreBaseAfter(coresEnd_, mapping, device_), staged);
+    StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
+    const bool apart = putAt(place, step, mapping, inputs);
     StepClock clock = clock_;
     const StepTime time = clock.next(cycles_.of(plan_, step, {&mapping, places, apart}), place);
     return {time.end - now_, time.boundBy};
@@ -134,7 +143,7 @@ class Choice {
 
   const CanonicalGraph& graph_;
   const Device& device_;
-  const MemoryPlan& memory_;
+  const Allocation& memory_;
   Plan& plan_;
   FinalistCycles& cycles_;
   WholeTensors whole_;
@@ -142,6 +151,7 @@ class Choice {
   StepClock clock_;
   Cycles now_{0};              // the end of the steps before
   std::int64_t coresEnd_ = 0;  // of the buffers of the step before
+  RecordSpread records_;
 };
 
 }  // namespace
@@ -191,7 +201,7 @@ const StepCycles& FinalistCycles::leastOf(Plan& plan, std::size_t step, const As
   return *known.least;
 }
 
-void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
+void chooseMappings(const CanonicalGraph& graph, const Device& device, const Allocation& memory,
                     const Finalists& finalists, FinalistCycles& cycles, Plan& plan,
                     std::vector<LayerChoice>* choices) {
   Choice choice(graph, device, memory, cycles, plan, choices);
@@ -207,7 +217,7 @@ void chooseMappings(const CanonicalGraph& graph, const Device& device, const Mem
   }
 }
 
-void setDdrChannels(const CanonicalGraph& graph, const MemoryPlan& memory, const Device& device,
+void setDdrChannels(const CanonicalGraph& graph, const Allocation& memory, const Device& device,
                     Plan& plan) {
   std::vector<bool> done(plan.layers.size());
   for (std::size_t step = 0; step < plan.schedule.size(); ++step) {
@@ -215,7 +225,7 @@ void setDdrChannels(const CanonicalGraph& graph, const MemoryPlan& memory, const
     Mapping& mapping = plan.layers[layer];
     if (done[layer] || mapping.inPlace()) continue;
     done[layer] = true;
-    const std::int64_t staged = recordPlaces(stagingOf(memory, step, device), mapping, device);
+    const std::int64_t staged = recordPlaces(memory.recordRooms[step].bytes(), mapping, device);
     const bool apart = keepDdrChannelsApart(mapping, ddrInputs(graph, plan, layer), staged, device);
     shareDdrChannels(mapping, apart, device);
   }

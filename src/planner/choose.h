@@ -64,12 +64,12 @@ class FinalistCycles {
 // Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
 // longer true. `choices`, where given, has a place for each layer, and gets what these had to
 // choose from.
-void chooseMappings(const CanonicalGraph& graph, const Device& device, const MemoryPlan& memory,
+void chooseMappings(const CanonicalGraph& graph, const Device& device, const Allocation& memory,
                     const Finalists& finalists, FinalistCycles& cycles, Plan& plan,
                     std::vector<LayerChoice>* choices = nullptr);
 
 // Which DDR channels bring what, now that it is known which tensors live in DDR.
-void setDdrChannels(const CanonicalGraph& graph, const MemoryPlan& memory, const Device& device,
+void setDdrChannels(const CanonicalGraph& graph, const Allocation& memory, const Device& device,
                     Plan& plan);
 
 }  // namespace heddle

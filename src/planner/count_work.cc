@@ -640,9 +640,9 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
 namespace {
 
 // From the first byte of a step's records in the memtiles to the last.
-CoreBytes stagingAt(const StepMemory& step) {
+ByteRange stagingAt(const StepMemory& step) {
   if (step.weights.empty()) return {};
-  CoreBytes at{INT64_MAX, 0};
+  ByteRange at{INT64_MAX, 0};
   for (const StreamPlan& records : step.weights) {
     at.first = std::min(at.first, records.address);
     at.end = std::max(at.end, records.address + records.slots * records.slotBytes);

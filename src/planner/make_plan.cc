@@ -94,10 +94,10 @@ std::vector<TensorId> inputsReadOnce(const CanonicalGraph& graph, const Plan& pl
 }
 
 // What does not fit moves to DDR, and streams through places that need room themselves.
-Result<MemoryPlan> giveHomesUp(const CanonicalGraph& graph, const Device& device, Plan& plan) {
+Result<Allocation> giveHomesUp(const CanonicalGraph& graph, const Device& device, Plan& plan) {
   for (;;) {
     HEDDLE_TRY(Allocation allocation, placeInMemory(graph, plan, device));
-    if (allocation.withoutPlace.empty()) return std::move(allocation.memory);
+    if (allocation.withoutPlace.empty()) return allocation;
     for (const TensorId tensor : allocation.withoutPlace) plan.homes[tensor.at()].clear();
   }
 }
@@ -205,18 +205,12 @@ class MeshPlan {
     return layerCycles(timed.plan, timed.times);
   }
 
-  // The same with all records where they will lie: the figure that the report shows.
-  std::vector<Cycles> cyclesOnceSpread(const Timed& timed) {
-    const Result<MemoryPlan> memory = allocateMemory(graph_, timed.plan, whole_);
-    if (!memory) return cyclesOfLayers(timed);
-    return layerCycles(timed.plan, timesInClosedForm(graph_, timed.plan, *memory, whole_, count_));
-  }
-
-  TilingChoice tilingChoice(const Timed& alone, const std::optional<Tiled>& tiled, bool isTaken) {
+  static TilingChoice tilingChoice(const Timed& alone, const std::optional<Tiled>& tiled,
+                                   bool isTaken) {
     TilingChoice choice{
-        .groups = {}, .layers = cyclesOnceSpread(alone), .layersTiled = {}, .taken = isTaken};
+        .groups = {}, .layers = cyclesOfLayers(alone), .layersTiled = {}, .taken = isTaken};
     if (!tiled) return choice;
-    choice.layersTiled = cyclesOnceSpread(tiled->timed);
+    choice.layersTiled = cyclesOfLayers(tiled->timed);
     for (const TileGroup& group : tiled->timed.groups)
       choice.groups.push_back({group.first, group.end - 1, group.tiles});
     return choice;
@@ -274,7 +268,7 @@ class MeshPlan {
     if (shared.layers == timed.plan.layers) return;
     const Result<Allocation> placed = placeInMemory(graph_, shared, whole_);
     if (!placed || !placed->withoutPlace.empty()) return;
-    setDdrChannels(graph_, placed->memory, whole_, shared);
+    setDdrChannels(graph_, *placed, whole_, shared);
     Timed other = timed;
     other.plan = std::move(shared);
     time(other, placed->memory);
@@ -333,8 +327,8 @@ class MeshPlan {
     proposeFor(plan, {});
     const Result<Allocation> placed = placeInMemory(graph_, plan, roomy);
     if (!placed || !placed->withoutPlace.empty()) return times;
-    setDdrChannels(graph_, placed->memory, whole_, plan);
-    chooseMappings(graph_, whole_, placed->memory, base.finalists, cycles_, plan, nullptr);
+    setDdrChannels(graph_, *placed, whole_, plan);
+    chooseMappings(graph_, whole_, *placed, base.finalists, cycles_, plan, nullptr);
     return timesInClosedForm(graph_, plan, placed->memory, whole_, count_);
   }
 
@@ -453,7 +447,7 @@ class MeshPlan {
       if (!finalists[i].empty()) plan.layers[i] = *finalists[i][0];
     proposeFor(plan, groups);
     const std::vector<Home> proposed = plan.homes;
-    HEDDLE_TRY(const MemoryPlan memory, giveHomesUp(graph_, whole_, plan));
+    HEDDLE_TRY(const Allocation memory, giveHomesUp(graph_, whole_, plan));
     setDdrChannels(graph_, memory, whole_, plan);
     Timed first{.plan = std::move(plan), .groups = groups};
     first.choices.proposed = proposed;
@@ -463,11 +457,11 @@ class MeshPlan {
     std::vector<LayerChoice> weighed(graph_.ops.size());
     chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan,
                    asked_ ? &weighed : nullptr);
-    time(first, memory);
-    const Result<MemoryPlan> placed = giveHomesUp(graph_, whole_, chosen.plan);
+    time(first, memory.memory);
+    const Result<Allocation> placed = giveHomesUp(graph_, whole_, chosen.plan);
     if (!placed) return first;
     setDdrChannels(graph_, *placed, whole_, chosen.plan);
-    time(chosen, *placed);
+    time(chosen, placed->memory);
     const bool keepsFirst = chosen.end >= first.end;
     Timed& kept = keepsFirst ? first : chosen;
     // Weighed for nothing, but where the first of each layer are what was chosen.

@@ -17,6 +17,7 @@
 
 #include "heddle/cost/cost.h"
 #include "heddle/cost/resource.h"
+#include "heddle/support/byte_range.h"
 
 namespace heddle {
 
@@ -75,12 +76,6 @@ struct Producer {
   friend bool operator==(const Producer&, const Producer&) = default;
 };
 
-struct CoreBytes {  // [first, end) of core memory, or of the memtiles'
-  std::int64_t first = 0, end = 0;
-  bool meets(const CoreBytes& o) const { return first < o.end && o.first < end; }
-  friend bool operator==(const CoreBytes&, const CoreBytes&) = default;
-};
-
 // What a step does wherever it stands in a schedule and in memory.
 struct StepCounts {
   std::vector<CoreWork> cores;                 // none: the step executes nothing
@@ -100,9 +95,9 @@ struct StepPlace {
     friend bool operator==(const Whole&, const Whole&) = default;
   };
   std::int64_t recordsStaged = 0;   // places for weight records in a memtile
-  CoreBytes staging;                // where these lie; empty: where those of the step before do
+  ByteRange staging;                // where these lie; empty: where those of the step before do
   bool rowsAhead = false;           // all rows out of DDR can come before the step begins
-  CoreBytes weights, rings, all;    // where its buffers lie in the cores
+  ByteRange weights, rings, all;    // where its buffers lie in the cores
   std::vector<Producer> producers;  // steps whose outputs it reads
   std::vector<Whole> reads, writes;
 };
@@ -174,13 +169,13 @@ class StepClock {
 
  private:
   struct Staged {  // a step's weight records
-    CoreBytes bytes;
+    ByteRange bytes;
     std::int64_t sent = 0, lastPlace = 0;  // when the wires were done with the last, where it lay
     Bytes record;
     std::int64_t cycles = 0;  // of a record of each of its routes
   };
   struct Past {  // a step before, in cycles
-    CoreBytes cores;
+    ByteRange cores;
     std::int64_t passes = 1, begin = 0, end = 0, coreFree = 0;
     Staged staged;
   };
@@ -197,7 +192,7 @@ class StepClock {
   StepCycles::Engine withWhole(StepCycles::Engine channel, std::size_t number,
                                const std::vector<StepPlace::Whole>& all,
                                const TransferRate& rate) const;
-  std::int64_t roomFree(const CoreBytes& bytes) const;
+  std::int64_t roomFree(const ByteRange& bytes) const;
   std::int64_t dataReady(const StepPlace& place) const;
   void countBusy(const StepCycles& step, const StepPlace& place, StepTime& time) const;
 

@@ -19,6 +19,7 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
+#include "heddle/support/byte_range.h"
 #include "heddle/tiling/lives.h"
 #include "heddle/tiling/plan.h"
 #include "heddle/tiling/slice.h"
@@ -48,7 +49,7 @@ struct StepMemory {
                                      // operand is at home
   std::optional<StreamPlan> output;  // of the first core that writes through a memtile; the n-th
                                      // one's is n * slots * slotBytes further
-  std::vector<StreamPlan> weights;   // per weight route of the layer, up to the memtiles' end
+  std::vector<StreamPlan> weights;   // per weight route of the layer
   friend bool operator==(const StepMemory&, const StepMemory&) = default;
 };
 
@@ -71,16 +72,43 @@ Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
 struct Allocation {
   MemoryPlan memory;
   std::vector<TensorId> withoutPlace;
+  // Per step the bytes of every memtile in which its weight records may wait: those that the plan
+  // sets aside, and above the homes what is free in the step and the one before it; below rows that
+  // come ahead. Empty where it has none.
+  std::vector<ByteRange> recordRooms;
 };
 Result<Allocation> placeInMemory(const CanonicalGraph& graph, const Plan& plan,
                                  const Device& device);
 
-// Bytes of every memtile in which weight records of a step wait: those that the plan sets aside,
-// and above the homes what is free in the step and the one before it. 0 where it has no records.
-std::int64_t stagingOf(const MemoryPlan& memory, std::size_t step, const Device& device);
-
 // How many records of each of a mapping's routes wait in so many bytes; 0 where there are none.
 std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const Device& device);
+
+// Bytes of the memtile that takes most, with so many records of each route.
+std::int64_t recordBytes(const Mapping& mapping, std::int64_t places);
+
+// Where the records of one step after another wait: in the highest bytes of their room that those
+// of the step before leave free. Homes of earlier steps seldom reach up there, so that records come
+// further ahead.
+//
+//   step              0    1    2          0    1    2
+//   end of memtile  [    |    | rows ]   [ r0 |    | rows ]
+//                   [    |    | r2   ]   [    | r1 |      ]
+//                   [ r0 | r1 | home ]   [    |    | r2   ]
+//                   [ home    | home ]   [ home    | home ]
+class RecordSpread {
+ public:
+  // Of Allocation::recordRooms, which outlive it.
+  explicit RecordSpread(const std::vector<ByteRange>& rooms) : rooms_(rooms) {}
+  explicit RecordSpread(const std::vector<ByteRange>&& rooms) = delete;
+  // Needs: `bytes` fit the step's room.
+  ByteRange placeOf(std::size_t step, std::int64_t bytes) const;
+  // Those of a step lie there; the next that is asked for comes after it.
+  void take(const ByteRange& place);
+
+ private:
+  const std::vector<ByteRange>& rooms_;
+  ByteRange before_;
+};
 
 // Rows of an operand that come through a memtile in one sweep over a step.
 std::int64_t rowsThrough(const CanonicalGraph& graph, const Plan& plan, std::size_t step,

@@ -125,9 +125,9 @@ TEST(StepTimes, RowsFollowTheFirstRecordOfTheirWireNotAll) {
 }
 
 TEST(StepTimes, RecordsComeAheadOfThoseThatLieElsewhere) {
-  const auto begin = [](const std::vector<CoreBytes>& stagings) {
+  const auto begin = [](const std::vector<ByteRange>& stagings) {
     std::vector<StepWork> steps;
-    for (const CoreBytes& staging : stagings) {
+    for (const ByteRange& staging : stagings) {
       steps.push_back(withRecords(4));
       steps.back().recordsStaged = 1;
       steps.back().staging = staging;
