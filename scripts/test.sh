@@ -28,7 +28,7 @@ say "all tests"
 wait $packages || { cat build/packages.log >&2; exit 1; }
 mkdir -p build/tests
 printf 'subdirs("%s")\n' "$PWD/build/asan" "$PWD/build/ci" >build/tests/CTestTestfile.cmake
-export ASAN_OPTIONS=allow_addr2line=1 UBSAN_OPTIONS=allow_addr2line=1:print_stacktrace=1
+export ASAN_OPTIONS=allow_addr2line=1:malloc_context_size=4 UBSAN_OPTIONS=allow_addr2line=1:print_stacktrace=1
 ctest --test-dir build/tests --parallel 2 --output-on-failure --no-tests=error \
   --output-junit "$PWD/build/tests/junit.xml" || status=1
 
