@@ -194,18 +194,19 @@ TEST(AllocateMemory, RowsThatNobodyReadsAnyMoreLeaveTheirMemory) {
 TEST(AllocateMemory, WeightRecordsHaveWhatIsFreeInTheirStepAndTheOneBefore) {
   Planned p = planned(chain());
   for (Mapping& mapping : p.plan.layers) mapping.weightBytes = 4096;
-  const auto places = [&] { return placeInMemory(p.graph, p.plan, p.device)->memory.steps; };
+  const auto placed = [&] { return *placeInMemory(p.graph, p.plan, p.device); };
+  const auto slots = [&] { return placed().memory.steps[1].weights[0].slots; };
   // x and a, then a and b, lie in 4 KiB of each memtile; two routes begin at memtile 0.
   p.plan.weightStaging = 16384;
-  EXPECT_EQ(places()[1].weights[0].address, 4096);
-  EXPECT_EQ(places()[1].weights[0].slots, 8);
+  EXPECT_EQ(placed().recordRooms[1], (ByteRange{4096, p.device.memtile.memory.raw()}));
+  EXPECT_EQ(slots(), 8);
   p.device.memtile.memory = Bytes(4096 + 3 * 4096);
   p.plan.weightStaging = 4096;
-  EXPECT_EQ(places()[1].weights[0].slots * mostRoutesOfAMemtile(p.plan.layers[1].weights), 3);
+  EXPECT_EQ(slots() * mostRoutesOfAMemtile(p.plan.layers[1].weights), 3);
   p.plan.homes[0].clear();
   p.plan.homes[1].clear();
   p.plan.homes[2].clear();
-  EXPECT_LT(places()[1].weights[0].address, 4096);
+  EXPECT_LT(placed().recordRooms[1].first, 4096);
 }
 
 // Rows 0..10, then 8..16 of the input, each by one route of a memtile.
