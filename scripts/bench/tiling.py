@@ -2,7 +2,7 @@
 """What tiling depth-wise gains: each network on each mesh with `--fuse auto` against `--fuse off`, in cycles of the simulation
 and in CPU time of the compile. Cells in which the planner tiles nothing have one program either way and are counted alone.
 
-    scripts/bench/tiling.py --heddle build/ci/heddle                                    the meshes of MESHES: 15 CPU minutes
+    scripts/bench/tiling.py --heddle build/ci/heddle                                    the meshes of MESHES: 6 CPU minutes
     scripts/bench/tiling.py --heddle build/ci/heddle --mesh 4x4 --set memtile.memory=128KiB
 
 The networks are those of scripts/make_models.py --all -o build/models. Exit status 1 if a cell is more than 1 % slower tiled.
