@@ -3,7 +3,8 @@
 #
 #   scripts/install_deps.sh build     what scripts/build.sh and scripts/make_models.py need
 #   scripts/install_deps.sh python    that, and what the Python module needs
-#   scripts/install_deps.sh checks    that, and what scripts/tidy.py, scripts/fuzz.sh and building the presets with tests need
+#   scripts/install_deps.sh ci        that, and what building the presets with tests needs, asan apart
+#   scripts/install_deps.sh checks    that, and what building asan, scripts/tidy.py and scripts/fuzz.sh need
 #   scripts/install_deps.sh test      that, and what running the tests needs
 set -euo pipefail
 
@@ -12,7 +13,8 @@ build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev protobuf-compiler libbo
   libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev libzip-dev zipcmp zipmerge ziptool libmuparser-dev
   libsqlite3-dev python3-onnx python3-numpy ca-certificates)
 python=(pybind11-dev python3-dev python3-pip python3-setuptools python3-venv python3-wheel)
-checks=("${python[@]}" libgtest-dev librapidcheck-dev clang-format clang-tidy clang libclang-rt-14-dev)
+ci=("${python[@]}" libgtest-dev librapidcheck-dev)
+checks=("${ci[@]}" clang-format clang-tidy clang libclang-rt-14-dev)
 test=("${checks[@]}" python3-matplotlib python3-jsonschema libonnx-testdata slurmctld slurmd slurm-client munge chromium gtkwave)
 # Node may have come from elsewhere; Debian's npm would clash with it.
 command -v node >/dev/null || build+=(nodejs)
@@ -21,9 +23,10 @@ command -v npm >/dev/null || build+=(npm)
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;
   python) wanted=("${build[@]}" "${python[@]}") ;;
+  ci) wanted=("${build[@]}" "${ci[@]}") ;;
   checks) wanted=("${build[@]}" "${checks[@]}") ;;
   test) wanted=("${build[@]}" "${test[@]}") ;;
-  *) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

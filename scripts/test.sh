@@ -8,16 +8,20 @@ say() { printf '\n== %s (%d:%02d since the start)\n' "$*" $((SECONDS / 60)) $((S
 status=0
 
 say "packages"
-scripts/install_deps.sh checks
-# What only running the tests needs comes while the tree is built. Without its install scripts ONNX Runtime's package downloads
-# nothing but itself.
+scripts/install_deps.sh ci
+# clang comes while g++ builds, and while clang does, what only running the tests needs.
 mkdir -p build
-{ scripts/install_deps.sh test && npm ci --prefix tests/differential --ignore-scripts --no-audit --no-fund --loglevel=error; } \
-  >build/packages.log 2>&1 &
+scripts/install_deps.sh checks >build/packages.log 2>&1 &
 packages=$!
 
 say "build (preset ci: warnings are errors; each public header compiles alone)"
 scripts/build.sh ci all all_verify_interface_header_sets
+wait $packages || { cat build/packages.log >&2; exit 1; }
+# Without its install scripts ONNX Runtime's package downloads nothing but itself.
+{ scripts/install_deps.sh test && npm ci --prefix tests/differential --ignore-scripts --no-audit --no-fund --loglevel=error; } \
+  >build/packages.log 2>&1 &
+packages=$!
+
 say "clang-format and clang-tidy, and the build with the address and undefined-behaviour sanitizers"
 scripts/build.sh asan >build/asan.log 2>&1 &
 sanitized=$!

@@ -19,8 +19,9 @@ def missing(text, light):
     found = []
     for build in BUILD.finditer(text):
         preset = build[1] or build[2] or "release"
-        packages = "(build|checks|test)" if preset in light else "(checks|test)"
-        if not re.search(rf"^scripts/install_deps\.sh {packages}$", text[:build.start()], re.MULTILINE):
+        packages = "build|ci|checks|test" if preset in light else "checks|test" if preset == "asan" else "ci|checks|test"
+        # In the background only where it is waited for.
+        if not re.search(rf"^scripts/install_deps\.sh ({packages})($|.* &$[\s\S]*^wait )", text[:build.start()], re.MULTILINE):
             found.append(preset)
     return found
 
@@ -38,6 +39,12 @@ class Scripts(unittest.TestCase):
         self.assertEqual(missing("scripts/install_deps.sh build\nscripts/build.sh dev x\n", {"release"}), ["dev"])
         self.assertEqual(missing("scripts/build.sh\nscripts/install_deps.sh build\n", {"release"}), ["release"])
         self.assertEqual(missing("scripts/install_deps.sh test\nscripts/build.sh\nscripts/build.sh ci\n", {"release"}), [])
+        self.assertEqual(missing("scripts/install_deps.sh ci\nscripts/build.sh ci\nscripts/build.sh asan\n", set()), ["asan"])
+
+    def test_packages_in_the_background_are_waited_for(self):
+        text = "scripts/install_deps.sh checks >log 2>&1 &\njob=$!\n{}scripts/build.sh asan\n"
+        self.assertEqual(missing(text.format(""), set()), ["asan"])
+        self.assertEqual(missing(text.format("wait $job\n"), set()), [])
 
 
 if __name__ == "__main__":
