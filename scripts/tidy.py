@@ -5,10 +5,10 @@
     scripts/tidy.py src/emit tests/unit  only what lies below these
     scripts/tidy.py --format             clang-format alone: seconds
 
-Needs scripts/install_deps.sh test. Most of clang-tidy's time is that of parsing the same headers again, so the sources of a
-folder that are compiled with the same options are checked as one that includes them; where their private names clash, one by
-one. In a layer such a clash is a finding: for the sanitizers it is compiled as one source. What CMake or protoc made is not
-checked. Exit status 1 if anything was found.
+Needs scripts/install_deps.sh checks. Most of clang-tidy's time is that of parsing the same headers again, so the sources of a
+layer that are compiled with the same options are checked as one that includes them, and so are all tests of a kind (tests/unit);
+where their private names clash, folder by folder and then one by one. In a layer such a clash is a finding: for the sanitizers
+it is compiled as one source. What CMake or protoc made is not checked. Exit status 1 if anything was found.
 """
 import argparse
 import concurrent.futures
@@ -24,6 +24,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build/ci"
 UNITS = ROOT / "build/tidy"
+TESTS = ROOT / "tests"
 
 
 def sources(below):
@@ -37,11 +38,11 @@ def formatted(files):
 
 
 def options_of(entry):
-    """The options of a compiler's command line, without the launcher, the compiler, the source and the output."""
-    words = shlex.split(entry["command"])
+    """The options of a compiler's command line, one word each, without the launcher, the compiler, the source and the output."""
+    words = shlex.split(entry["command"].replace(" -isystem ", " -isystem"))
     words = words[next(i for i, word in enumerate(words) if word.startswith("-")):]
     at = words.index("-o")
-    return [word for word in words[:at] + words[at + 2:] if word not in ("-c", entry["file"])]
+    return tuple(word for word in words[:at] + words[at + 2:] if word not in ("-c", entry["file"]))
 
 
 def configured():
@@ -58,34 +59,59 @@ def sources_of(entry):
     return re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE) if file.parent.name == "Unity" else [entry["file"]]
 
 
-def groups_of(commands, files):
-    """Sources by their folder and options."""
-    groups = {}
+def is_test(source):
+    return pathlib.Path(source).is_relative_to(TESTS)
+
+
+def units_of(commands, files):
+    """What is checked at once: groups of a folder's sources with the same options, one of a layer or all of a kind of tests.
+    Those of tests may differ in where they look for headers and in what they define."""
+    units = {}
     for entry in commands:
+        options = options_of(entry)
         for source in sources_of(entry):
-            if pathlib.Path(source) in files:
-                groups.setdefault((pathlib.Path(source).parent, *options_of(entry)), []).append(source)
-    return [(options, sources) for (_, *options), sources in groups.items()]
+            folder = pathlib.Path(source).parent
+            if pathlib.Path(source) not in files:
+                continue
+            unit = (folder, options)
+            if is_test(source):
+                unit = (folder.relative_to(TESTS).parts[0], *(word for word in options if not word.startswith(("-I", "-isystem", "-D"))))
+            units.setdefault(unit, {}).setdefault((folder, options), []).append(source)
+    return [[(options, sources) for (_, options), sources in groups.items()] for groups in units.values()]
 
 
-def run_tidy(source, options, in_tests):
-    # The sizes in tests are small.
-    fewer = ["--checks=-bugprone-implicit-widening-of-multiplication-result"] if in_tests else []
-    command = ["clang-tidy", "--quiet", *fewer, str(source), "--", *options, "-Wno-unknown-warning-option"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-
-
-def findings(options, sources):
+def one_of(sources):
+    """A source that includes them. Programs, and fuzz targets, have a function of the same name each; a `main` in a namespace
+    is one to clang-tidy, too."""
+    if len(sources) == 1:
+        return sources[0]
+    text = ""
+    for number, source in enumerate(sources):
+        own = (f"namespace program_{number} {{ int main(); int main(int, char**); }}\n#define main program_{number}::main\n"
+               f"#define LLVMFuzzerTestOneInput fuzz_{number}\n")
+        include = f'#include "{source}"\n'
+        text += own + include + "#undef main\n#undef LLVMFuzzerTestOneInput\n" if is_test(source) else include
     name = hashlib.sha256(" ".join(sources).encode()).hexdigest()[:16]
     unit = UNITS / f"{pathlib.Path(sources[0]).parent.name}-{name}.cc"
-    unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-    in_tests = pathlib.Path(sources[0]).is_relative_to(ROOT / "tests")
-    done = run_tidy(unit, options, in_tests)
-    if "[clang-diagnostic-error" not in done.stdout or len(sources) == 1:
+    unit.write_text(text)
+    return unit
+
+
+def findings(groups):
+    """Of groups, a group or a source: as one, or where names clash, of each of its parts."""
+    options = dict.fromkeys(option for options, _ in groups for option in options)
+    sources = [source for _, sources in groups for source in sources]
+    # The sizes in tests are small.
+    fewer = ["--checks=-bugprone-implicit-widening-of-multiplication-result"] if is_test(sources[0]) else []
+    command = ["clang-tidy", "--quiet", *fewer, one_of(sources), "--", *options, "-Wno-unknown-warning-option"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    # Names of tests may clash in other ways, too: one hides another.
+    clash = "[clang-diagnostic-" if is_test(sources[0]) else "[clang-diagnostic-error"
+    if not done.returncode or clash not in done.stdout or len(sources) == 1:
         return done.stdout if done.returncode else ""
-    each = [run_tidy(source, options, in_tests) for source in sources]
-    alone = "".join(one.stdout for one in each if one.returncode)
-    if alone or in_tests:  # a folder of tests may hold several programs
+    parts = [[group] for group in groups] if len(groups) > 1 else [[(options, [source])] for source in sources]
+    alone = "".join(map(findings, parts))
+    if alone or is_test(sources[0]):  # a kind of tests may hold several programs
         return alone
     return "".join(line + "\n" for line in done.stdout.splitlines() if ": error: " in line)
 
@@ -104,11 +130,11 @@ def main():
     good = formatted(files)
     if not arguments.format:
         UNITS.mkdir(parents=True, exist_ok=True)
-        groups = groups_of(configured(), set(files))
+        units = units_of(configured(), set(files))
         # The longest first, so that no core is left with one of them at the end.
-        largest_first = sorted(groups, key=lambda group: -len(group[1]))
+        largest_first = sorted(units, key=lambda groups: -sum(len(sources) for _, sources in groups))
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            found = set(filter(None, pool.map(lambda group: findings(*group), largest_first)))
+            found = set(filter(None, pool.map(findings, largest_first)))
         good = good and not found
         print("".join(sorted(found)), end="")
     return 0 if good else 1

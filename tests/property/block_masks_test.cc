@@ -25,8 +25,6 @@ Device deviceOf(const Case& c) {
   return *device;
 }
 
-constexpr std::int64_t kMostPermille = 1030;  // of the cycles of a mask with more blocks
-
 bool isCut(const Case& c) { return std::string(c.coreMemory) != "64 KiB"; }
 
 class BlockMasks : public ::testing::TestWithParam<Case> {};

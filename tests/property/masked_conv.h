@@ -54,6 +54,8 @@ std::optional<std::string> disprove(const MaskedConv& conv, const MaskChain& cha
 // The same without data, quicker. Needs a device that suffices.
 std::vector<Cycles> cyclesOf(const MaskedConv& conv, const MaskChain& chain, const Device& device);
 
+constexpr std::int64_t kMostPermille = 1030;  // of the cycles of a mask with more blocks
+
 // The program that takes longest, compared with one that keeps more blocks.
 struct Slowdown {
   std::int64_t permille = 1000;  // of the other's cycles; 1000 or less: none

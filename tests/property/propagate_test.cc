@@ -15,7 +15,7 @@
 namespace heddle::property {
 namespace {
 
-constexpr std::uint64_t kSeeds = 1500;
+constexpr std::uint64_t kPropagatedSeeds = 1500;
 
 CanonicalGraph graphOf(std::uint64_t seed) {
   Random random(seed ^ 0x7a65726f);
@@ -61,7 +61,7 @@ std::vector<TensorValue> interpretWithNoise(const CanonicalGraph& graph, const P
 
 TEST(Propagate, KeepsEveryOutputAndItsPromises) {
   int changed = 0, cut = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPropagatedSeeds; ++seed) {
     const CanonicalGraph graph = graphOf(seed);
     const Propagated found = propagate(graph);
     EXPECT_EQ(toText(verify(found.graph)), "") << seed;
@@ -69,7 +69,7 @@ TEST(Propagate, KeepsEveryOutputAndItsPromises) {
     cut += found.removedChannels() > 0;
     EXPECT_EQ(found.changed(), found.graph != graph) << seed;
     for (std::uint64_t again = 0; again < 2; ++again) {
-      const std::vector<TensorValue> inputs = randomInputs(graph, seed + again * kSeeds);
+      const std::vector<TensorValue> inputs = randomInputs(graph, seed + again * kPropagatedSeeds);
       EXPECT_EQ(outputsOf(graph, interpret(graph, inputs)),
                 outputsOf(found.graph, interpret(found.graph, inputs)))
           << seed << "\n"
@@ -82,7 +82,7 @@ TEST(Propagate, KeepsEveryOutputAndItsPromises) {
 
 TEST(Propagate, WhatItCallsConstantIs) {
   int constants = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPropagatedSeeds; ++seed) {
     const CanonicalGraph graph = graphOf(seed);
     const Propagated found = propagate(graph);
     const std::vector<TensorValue> values = interpret(graph, randomInputs(graph, seed));
@@ -98,7 +98,7 @@ TEST(Propagate, WhatItCallsConstantIs) {
 }
 
 TEST(Propagate, NoOutputDependsOnWhatItCallsUnneeded) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPropagatedSeeds; ++seed) {
     const CanonicalGraph graph = graphOf(seed);
     const Propagated found = propagate(graph);
     const std::vector<TensorValue> inputs = randomInputs(graph, seed);
@@ -113,18 +113,18 @@ TEST(Propagate, NoOutputDependsOnWhatItCallsUnneeded) {
 // But that once in a while other blocks are the cheaper ones to take out.
 TEST(Propagate, ASecondTimeFindsNothingMore) {
   int again = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPropagatedSeeds; ++seed) {
     const CanonicalGraph once = propagate(graphOf(seed)).graph;
     const Propagated twice = propagate(once);
     again += twice.changed();
     EXPECT_EQ(std::ranges::count(twice.weightsZeroed, 0), std::ssize(once.ops)) << seed;
   }
-  EXPECT_LT(again, kSeeds / 100);
+  EXPECT_LT(again, kPropagatedSeeds / 100);
 }
 
 TEST(Propagate, GraphsWithoutZerosStayAsTheyAre) {
   int dense = 0, same = 0, nothing = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPropagatedSeeds; ++seed) {
     const CanonicalGraph graph = makeRandomGraph({.seed = seed, .maxElements = 2000});
     const bool hasEmptyBlocks = std::ranges::any_of(graph.ops, [](const CanonicalOp& op) {
       const auto* conv = std::get_if<Conv>(&op.attributes);
@@ -138,7 +138,7 @@ TEST(Propagate, GraphsWithoutZerosStayAsTheyAre) {
     EXPECT_FALSE(nothingFollows(graph) && found.changed()) << seed;
     EXPECT_EQ(found.graph == graph, !found.changed()) << seed;
   }
-  EXPECT_GT(dense, kSeeds / 10);
+  EXPECT_GT(dense, kPropagatedSeeds / 10);
   EXPECT_GT(same, dense * 8 / 10);
   EXPECT_GT(nothing, dense / 2);
 }

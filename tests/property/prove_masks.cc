@@ -13,8 +13,6 @@
 namespace heddle::property {
 namespace {
 
-constexpr std::int64_t kMostPermille = 1030;  // of the cycles of a mask with more blocks
-
 struct Drawn {
   ConvShape shape;
   std::int64_t rows, columns;
@@ -39,7 +37,7 @@ Drawn draw(std::uint64_t seed, bool large) {
   return d;
 }
 
-std::string describe(const Drawn& d) {
+std::string describeConv(const Drawn& d) {
   const auto number = [](std::int64_t n) { return std::to_string(n); };
   const ConvShape& s = d.shape;
   return number(s.height) + "x" + number(s.width) + "x" + number(s.inputs) + " to " +
@@ -66,14 +64,14 @@ bool prove(std::uint64_t seed, bool large, Tally& tally) {
     if (large) {
       cycles = cyclesOf(conv, chain, *device);
     } else if (const auto fault = disprove(conv, chain, *device, seed, cycles)) {
-      std::cout << "seed " << seed << ", " << describe(d) << ": " << *fault << std::endl;
+      std::cout << "seed " << seed << ", " << describeConv(d) << ": " << *fault << std::endl;
       return false;
     }
     const Slowdown slowdown = worstSlowdown(chain, cycles);
     if (slowdown.permille > worst.permille) worst = slowdown;
   }
   if (worst.permille > kMostPermille) {
-    std::cout << "seed " << seed << ", " << describe(d) << ": " << worst.what << std::endl;
+    std::cout << "seed " << seed << ", " << describeConv(d) << ": " << worst.what << std::endl;
     ++tally.slower;
     tally.worst = std::max(tally.worst, worst.permille);
   }

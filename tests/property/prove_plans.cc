@@ -16,13 +16,13 @@ namespace {
 
 using namespace heddle;
 
-struct Tried {
+struct TriedPlan {
   std::optional<std::string> fault;
   property::PlanKinds kinds;
   bool accepted = false;
 };
 
-Tried tryPlan(std::uint64_t seed) {
+TriedPlan tryPlan(std::uint64_t seed) {
   const CanonicalGraph grown = property::makeRandomGraph({.seed = seed,
                                                           .ops = 4,
                                                           .maxExtent = 24,
@@ -65,7 +65,7 @@ int main(int argc, char** argv) try {
   std::int64_t accepted = 0;
   property::PlanKinds kinds;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const Tried tried = tryPlan(seed);
+    const TriedPlan tried = tryPlan(seed);
     if (tried.fault) {
       std::cout << "seed " << seed << " fails\n" << *tried.fault << "\n";
       return 1;

@@ -12,7 +12,7 @@
 namespace heddle {
 namespace {
 
-struct Tried {
+struct TriedTiles {
   std::optional<std::string> fault;
   bool tiled = false, reused = false;
 };
@@ -30,7 +30,7 @@ PlanOptions randomGroups(const CanonicalGraph& graph, std::uint64_t seed) {
   return options;
 }
 
-Tried tryTiles(std::uint64_t seed) {
+TriedTiles tryTiles(std::uint64_t seed) {
   CanonicalGraph graph = property::makeRandomGraph({.seed = seed, .ops = 8});
   if (auto fused = fuseAdds(graph)) graph = *fused;
   const Device device = property::randomDevice(seed, 4);
@@ -40,7 +40,7 @@ Tried tryTiles(std::uint64_t seed) {
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return {toText(memory.diagnostics())};
   const std::vector<TensorValue> inputs = property::randomInputs(graph, seed);
-  Tried tried;
+  TriedTiles tried;
   tried.fault = property::disprove(graph, *plan, *memory, device, inputs, interpret(graph, inputs));
   tried.tiled = plan->schedule.size() > graph.ops.size();
   for (const TensorMemory& tensor : memory->tensors)
@@ -61,7 +61,7 @@ int main(int argc, char** argv) try {
                       count = std::strtoull(argv[2], nullptr, 10);
   std::int64_t tiled = 0, reused = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const Tried tried = tryTiles(seed);
+    const TriedTiles tried = tryTiles(seed);
     if (tried.fault) {
       std::cout << "seed " << seed << " fails\n" << *tried.fault << "\n";
       return 1;

@@ -36,7 +36,7 @@ AxisMap randomSlice(Random& random, std::int64_t extent, bool mayReverse) {
   return {{.from = first, .fromStep = step, .count = count}};
 }
 
-Movement slice(Random& random, const Shape& shape) {
+Movement slicing(Random& random, const Shape& shape) {
   const auto axis = [&](std::int64_t extent, bool mayReverse) {
     return random.chance(40) ? identityMap(extent) : randomSlice(random, extent, mayReverse);
   };
@@ -45,7 +45,7 @@ Movement slice(Random& random, const Shape& shape) {
   return single("Slice", {y[0].count, x[0].count, c[0].count}, y, x, c);
 }
 
-Movement pad(Random& random, const Shape& shape) {
+Movement padding(Random& random, const Shape& shape) {
   const bool channels = random.chance(30);
   const auto amount = [&](bool wanted) { return wanted ? random.between(0, 3) : 0; };
   const std::int64_t top = amount(true), left = amount(true), front = amount(channels);
@@ -73,7 +73,7 @@ AxisMap nearest(std::int64_t input, std::int64_t output) {
   return mapOf(from);
 }
 
-Movement resize(Random& random, const Shape& shape) {
+Movement resizing(Random& random, const Shape& shape) {
   const auto extent = [&](std::int64_t input) {
     return random.chance(60) ? input * random.between(1, 3) : random.between(1, 2 * input);
   };
@@ -93,7 +93,7 @@ Movement broadcast(Random& random, const Shape& shape) {
   return single("Expand", {y[0].count, x[0].count, c[0].count}, y, x, c);
 }
 
-Movement shuffle(Random& random, const Shape& shape) {
+Movement shuffling(Random& random, const Shape& shape) {
   std::vector<std::int64_t> divisors;
   for (std::int64_t g = 1; g <= shape.channels; ++g)
     if (shape.channels % g == 0) divisors.push_back(g);
@@ -107,7 +107,7 @@ Movement shuffle(Random& random, const Shape& shape) {
 // Every block position is one part; DCR orders depth blockY, blockX, channel, CRD channel first.
 Movement depthToSpace(Random& random, const Shape& shape) {
   const std::int64_t block = shape.channels % 9 == 0 && random.chance(50) ? 3 : 2;
-  if (shape.channels % (block * block) != 0) return slice(random, shape);
+  if (shape.channels % (block * block) != 0) return slicing(random, shape);
   const std::int64_t channels = shape.channels / (block * block);
   const bool channelFirst = random.chance(50);
   Movement movement{"DepthToSpace", {}, {}, {shape.height * block, shape.width * block, channels}};
@@ -124,7 +124,7 @@ Movement depthToSpace(Random& random, const Shape& shape) {
 }
 
 Movement spaceToDepth(Random& random, const Shape& shape) {
-  if (shape.height % 2 != 0 || shape.width % 2 != 0) return slice(random, shape);
+  if (shape.height % 2 != 0 || shape.width % 2 != 0) return slicing(random, shape);
   const Shape output{shape.height / 2, shape.width / 2, shape.channels * 4};
   Movement movement{"SpaceToDepth", {}, {}, output};
   for (std::int64_t by = 0; by < 2; ++by)
@@ -144,7 +144,8 @@ Movement spaceToDepth(Random& random, const Shape& shape) {
 AxisMap identityMap(std::int64_t count) { return {{.count = count}}; }
 
 Movement randomMovement(Random& random, const Shape& shape) {
-  const std::array makers{slice, pad, resize, broadcast, shuffle, depthToSpace, spaceToDepth};
+  const std::array makers{slicing,   padding,      resizing,    broadcast,
+                          shuffling, depthToSpace, spaceToDepth};
   return makers[static_cast<std::size_t>(random.between(0, std::ssize(makers) - 1))](random, shape);
 }
 

@@ -26,9 +26,9 @@ Interval part(const Interval& whole, std::int64_t parts, std::int64_t index) {
   return i;
 }
 
-class Maker {
+class PlanMaker {
  public:
-  Maker(const CanonicalGraph& graph, const Device& device, std::uint64_t seed)
+  PlanMaker(const CanonicalGraph& graph, const Device& device, std::uint64_t seed)
       : graph_(graph), device_(device), random_(seed ^ 0x706c616e) {}
 
   std::optional<RandomPlan> run() {
@@ -644,7 +644,7 @@ Device randomArray(std::uint64_t seed) {
 
 std::optional<RandomPlan> randomPlan(const CanonicalGraph& graph, const Device& device,
                                      std::uint64_t seed) {
-  return Maker(graph, device, seed).run();
+  return PlanMaker(graph, device, seed).run();
 }
 
 }  // namespace heddle::property

@@ -88,4 +88,12 @@ inline Window square(std::int64_t kernel, std::int64_t stride = 1, std::int64_t 
   return {kernel, kernel, stride, stride, 1, 1, pad, pad, pad, pad};
 }
 
+// first 3x3, second 3x3, pool 2x2, of as many channels as the input.
+inline CanonicalGraph twoConvsAndPool(Shape input) {
+  GraphBuilder b("chain");
+  const TensorId first = b.conv("first", b.input("x", input), input.channels, square(3, 1, 1));
+  const TensorId second = b.conv("second", first, input.channels, square(3, 1, 1));
+  return b.finish(b.maxPool("pool", second, square(2, 2)));
+}
+
 }  // namespace heddle::testing

@@ -119,10 +119,10 @@ struct Transposition {
   Dims image;        // C, H, W
   Dims permutation;  // of N, C, H, W
   friend void PrintTo(const Transposition& t, std::ostream* out) {
-    *out << testing::PrintToString(t.image) << " by " << testing::PrintToString(t.permutation);
+    *out << ::testing::PrintToString(t.image) << " by " << ::testing::PrintToString(t.permutation);
   }
 };
-class LargeTranspositions : public testing::TestWithParam<Transposition> {};
+class LargeTranspositions : public ::testing::TestWithParam<Transposition> {};
 
 // By one Assemble it would take a part for each pair of a row and a column.
 TEST_P(LargeTranspositions, GoTwoStepsOfFewParts) {
@@ -164,12 +164,12 @@ TEST_P(LargeTranspositions, GoTwoStepsOfFewParts) {
 
 INSTANTIATE_TEST_SUITE_P(
     Canonicalize, LargeTranspositions,
-    testing::Values(Transposition{{3, 48, 64}, {0, 1, 3, 2}},   // rows and columns
-                    Transposition{{3, 37, 41}, {0, 1, 3, 2}},   // of prime extents
-                    Transposition{{40, 2, 33}, {0, 3, 2, 1}},   // columns and channels
-                    Transposition{{36, 64, 2}, {0, 2, 1, 3}},   // rows and channels
-                    Transposition{{12, 12, 12}, {0, 2, 3, 1}},  // all three around
-                    Transposition{{2, 200, 200}, {0, 1, 3, 2}}));
+    ::testing::Values(Transposition{{3, 48, 64}, {0, 1, 3, 2}},   // rows and columns
+                      Transposition{{3, 37, 41}, {0, 1, 3, 2}},   // of prime extents
+                      Transposition{{40, 2, 33}, {0, 3, 2, 1}},   // columns and channels
+                      Transposition{{36, 64, 2}, {0, 2, 1, 3}},   // rows and channels
+                      Transposition{{12, 12, 12}, {0, 2, 3, 1}},  // all three around
+                      Transposition{{2, 200, 200}, {0, 1, 3, 2}}));
 
 TEST(Canonicalize, FunctionsOfOneTensorAreOneTable) {
   ModelBuilder m;

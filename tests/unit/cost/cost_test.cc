@@ -5,7 +5,7 @@
 namespace heddle {
 namespace {
 
-Device paper() {
+Device deviceOfEqualRates() {
   Device d;
   d.clock = {1'000'000'000};
   const BytesPerSecond rate{4'000'000'000};
@@ -15,18 +15,18 @@ Device paper() {
 
 TEST(Cost, ConvIsItsBlockPixelsAt256MacsACycle) {
   // 3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256.
-  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 8, 9, 14), paper()), Cycles(252));
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 8, 9, 14), deviceOfEqualRates()), Cycles(252));
   EXPECT_EQ(kernelMacs(kernelWork(OpKind::Conv, 8, 9, 14)), 8 * 9 * 14 * 64);
 }
 
 TEST(Cost, ConvIsRoundedUpOnceACall) {
-  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 1), paper()), Cycles(1));
-  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 4), paper()), Cycles(1));
-  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 5), paper()), Cycles(2));
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 1), deviceOfEqualRates()), Cycles(1));
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 4), deviceOfEqualRates()), Cycles(1));
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 1, 1, 5), deviceOfEqualRates()), Cycles(2));
 }
 
 TEST(Cost, AStepOfPixelsIsPaidWhole) {
-  Device d = paper();
+  Device d = deviceOfEqualRates();
   d.core.pixelStep = 4;
   EXPECT_EQ(kernelTime(kernelWork(OpKind::Conv, 8, 9, 7), d),
             kernelTime(kernelWork(OpKind::Conv, 8, 9, 8), d));
@@ -34,31 +34,32 @@ TEST(Cost, AStepOfPixelsIsPaidWhole) {
 }
 
 TEST(Cost, DepthwiseConvIs64MacsACycle) {
-  EXPECT_EQ(kernelTime(kernelWork(OpKind::DepthwiseConv, 3, 9, 14), paper()),
+  EXPECT_EQ(kernelTime(kernelWork(OpKind::DepthwiseConv, 3, 9, 14), deviceOfEqualRates()),
             Cycles(divideRoundUp(3 * 9 * 14 * 8, 64)));
 }
 
 TEST(Cost, TheOthersAre64BytesOfOperandACycle) {
   for (const OpKind op : {OpKind::MaxPool, OpKind::AveragePool})
-    EXPECT_EQ(kernelTime(kernelWork(op, 2, 9, 10), paper()),
+    EXPECT_EQ(kernelTime(kernelWork(op, 2, 9, 10), deviceOfEqualRates()),
               Cycles(divideRoundUp(9 * 2 * 10 * 8, 64)));
   for (const OpKind op : {OpKind::Add, OpKind::Mul})
-    EXPECT_EQ(kernelTime(kernelWork(op, 2, 1, 10), paper()),
+    EXPECT_EQ(kernelTime(kernelWork(op, 2, 1, 10), deviceOfEqualRates()),
               Cycles(divideRoundUp(2 * 2 * 10 * 8, 64)));
   for (const OpKind op : {OpKind::Table, OpKind::Assemble})
-    EXPECT_EQ(kernelTime(kernelWork(op, 2, 1, 10), paper()), Cycles(divideRoundUp(2 * 10 * 8, 64)));
+    EXPECT_EQ(kernelTime(kernelWork(op, 2, 1, 10), deviceOfEqualRates()),
+              Cycles(divideRoundUp(2 * 10 * 8, 64)));
 }
 
 TEST(Cost, EveryCallPaysItsOverhead) {
-  Device d = paper();
+  Device d = deviceOfEqualRates();
   d.core.callOverhead = Cycles(30);
   for (const OpKind op : {OpKind::Conv, OpKind::DepthwiseConv, OpKind::Table})
     EXPECT_EQ(kernelTime(kernelWork(op, 2, 9, 10), d),
-              kernelTime(kernelWork(op, 2, 9, 10), paper()) + Cycles(30));
+              kernelTime(kernelWork(op, 2, 9, 10), deviceOfEqualRates()) + Cycles(30));
 }
 
 TEST(Cost, ATransferHasTheRateOfItsSlowerEnd) {
-  Device d = paper();
+  Device d = deviceOfEqualRates();
   d.rates = {{1'000'000'000},
              {2'000'000'000},
              {3'000'000'000},

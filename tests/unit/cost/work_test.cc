@@ -6,7 +6,7 @@ namespace heddle {
 namespace {
 
 // One core, one memtile, two wires and two DDR channels, 4 B a cycle each.
-Device small() {
+Device oneCore() {
   Device d;
   d.clock = {1'000'000'000};
   const BytesPerSecond rate{4'000'000'000};
@@ -59,7 +59,7 @@ StepWork withRecords(std::int64_t records) {
   return step;
 }
 
-StepTime timeOf(const StepWork& step, const Device& device = small()) {
+StepTime timeOf(const StepWork& step, const Device& device = oneCore()) {
   return stepTimes({step}, device).at(0);
 }
 
@@ -78,7 +78,7 @@ TEST(Terms, EachIsAsIfItStoodAlone) {
   StepWork step = withRecords(4);
   step.ddrRead[0].activations = transfers(400, 3);
   step.ddrWrite[1].activations = transfers(80, 2);
-  const Device device = small();
+  const Device device = oneCore();
   const StepTerms terms = StepClock(device).termsOf(StepCycles(step, device), step);
   EXPECT_EQ(terms.compute, Cycles(10 * 252));
   EXPECT_EQ(terms.output, Cycles(10 * 200));
@@ -132,7 +132,7 @@ TEST(StepTimes, RecordsComeAheadOfThoseThatLieElsewhere) {
       steps.back().recordsStaged = 1;
       steps.back().staging = staging;
     }
-    return stepTimes(steps, small()).back().begin;
+    return stepTimes(steps, oneCore()).back().begin;
   };
   EXPECT_EQ(begin({{0, 80}, {40, 120}}), begin({{}, {}}));
   EXPECT_LT(begin({{0, 80}, {80, 160}}), begin({{0, 80}, {40, 120}}));
@@ -147,7 +147,7 @@ TEST(StepTimes, RowsThatComeAheadNoLongerKeepTheirCallsWaiting) {
     rows.cores[0].first.ddr = rows.cores[0].calls[1].ahead.ddr = transfers(400, 4);
     rows.ddrRead[0].activations = transfers(400, 40);
     rows.rowsAhead = ahead;
-    return stepTimes({tenCalls(), tenCalls(), rows}, small()).back();
+    return stepTimes({tenCalls(), tenCalls(), rows}, oneCore()).back();
   };
   const StepTime late = times(false), ahead = times(true);
   EXPECT_EQ(ahead.begin, Cycles(300 + 2 * 2520));  // as soon as the core is free
@@ -156,7 +156,7 @@ TEST(StepTimes, RowsThatComeAheadNoLongerKeepTheirCallsWaiting) {
 }
 
 TEST(StepClock, TriesAStepBeforeItIsTaken) {
-  const Device device = small();
+  const Device device = oneCore();
   const StepWork records = withRecords(4);
   StepClock clock(device);
   clock.next(tenCalls());
@@ -166,7 +166,7 @@ TEST(StepClock, TriesAStepBeforeItIsTaken) {
 }
 
 TEST(StepClock, SomeOfTheCoresEndNoLaterThanAll) {
-  const Device device = small();
+  const Device device = oneCore();
   StepWork all = tenCalls();
   all.cores.push_back(all.cores[0]);
   all.cores[1].calls = {all.cores[1].calls[0]};
@@ -189,7 +189,7 @@ TEST(StepTimes, WhatGoesWholeTakesTheChannelsBesideTheStepsOwn) {
   add(own.ddrWrite[0].activations, 800_B, 30);
   beside.reads = {{1, {400_B, 90, 90}}};
   beside.writes = {{0, {800_B, 30, 30}}};
-  Device device = small();
+  Device device = oneCore();
   device.lockAcquire = Cycles(20);
   device.rates.ddrReadTotal = BytesPerSecond{4'000'000'000};
   EXPECT_EQ(timeOf(beside, device).end, timeOf(own, device).end);
@@ -201,11 +201,11 @@ TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {
   StepWork first = withRecords(1), second = withRecords(1);
   first.all = first.weights = {0, 100};
   second.all = second.weights = {100, 200};
-  const std::vector<StepTime> beside = stepTimes({first, second}, small());
+  const std::vector<StepTime> beside = stepTimes({first, second}, oneCore());
   EXPECT_EQ(beside[0].end, Cycles(2000 + 2520 + 200));
   EXPECT_EQ(beside[1].cycles, Cycles(2520));
   second.all = second.weights = {50, 150};
-  EXPECT_EQ(stepTimes({first, second}, small())[1].cycles, Cycles(1000 + 2520));
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].cycles, Cycles(1000 + 2520));
 }
 
 TEST(StepTimes, RecordsAreStagedWhileThoseOfTheStepBeforeAreOnTheirWay) {
@@ -214,18 +214,18 @@ TEST(StepTimes, RecordsAreStagedWhileThoseOfTheStepBeforeAreOnTheirWay) {
   second.all = second.weights = {100, 200};
   // Four of eight places are taken, the first of them free again after one record: the wire goes
   // on.
-  EXPECT_EQ(stepTimes({first, second}, small())[1].cycles, Cycles(4 * 1000));
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].cycles, Cycles(4 * 1000));
   // With a single place the next record waits in DDR until the last one has left.
   first.recordsStaged = 1;
-  EXPECT_EQ(stepTimes({first, second}, small())[1].cycles, Cycles(1000 + 4 * 1000));
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].cycles, Cycles(1000 + 4 * 1000));
 }
 
 TEST(StepTimes, WhatComesBackOutOfDdrMustBeThereWhole) {
   StepWork second = tenCalls();
   second.producers = {{.step = 0, .whole = false}};
-  const std::vector<StepTime> row = stepTimes({tenCalls(), second}, small());
+  const std::vector<StepTime> row = stepTimes({tenCalls(), second}, oneCore());
   second.producers = {{.step = 0, .whole = true}};
-  const std::vector<StepTime> whole = stepTimes({tenCalls(), second}, small());
+  const std::vector<StepTime> whole = stepTimes({tenCalls(), second}, oneCore());
   EXPECT_LT(row[1].cycles, whole[1].cycles);
   EXPECT_EQ(whole[1].begin, whole[0].end + Cycles(300));
 }
@@ -234,7 +234,7 @@ TEST(StepTimes, ChannelsShareATotalRate) {
   StepWork step = tenCalls();
   step.ddrRead[0].activations = step.ddrRead[1].activations = transfers(4000, 10);
   EXPECT_EQ(timeOf(step).end, Cycles(10'000 + 252 + 200));
-  Device shared = small();
+  Device shared = oneCore();
   shared.rates.ddrReadTotal = BytesPerSecond{4'000'000'000};
   EXPECT_EQ(timeOf(step, shared).end, Cycles(20'000 + 252 + 200));
   step = tenCalls();
@@ -244,7 +244,7 @@ TEST(StepTimes, ChannelsShareATotalRate) {
 }
 
 TEST(StepTimes, LocksTakeTheirTimeOnceARowAndCall) {
-  Device slow = small();
+  Device slow = oneCore();
   slow.lockAcquire = Cycles(20);
   EXPECT_EQ(timeOf(tenCalls(), slow).end, Cycles(3 * 120 + 10 * 272 + 220));
   StepWork pieces = tenCalls();  // of one row
@@ -253,10 +253,10 @@ TEST(StepTimes, LocksTakeTheirTimeOnceARowAndCall) {
 }
 
 TEST(StepTimes, AStepThatExecutesNothingTakesNothing) {
-  const std::vector<StepTime> times = stepTimes({tenCalls(), {}, tenCalls()}, small());
+  const std::vector<StepTime> times = stepTimes({tenCalls(), {}, tenCalls()}, oneCore());
   EXPECT_EQ(times[1].cycles, Cycles(0));
   EXPECT_EQ(times[1].end, times[0].end);
-  EXPECT_EQ(times[2].cycles, stepTimes({tenCalls(), tenCalls()}, small())[1].cycles);
+  EXPECT_EQ(times[2].cycles, stepTimes({tenCalls(), tenCalls()}, oneCore())[1].cycles);
 }
 
 TEST(StepTimes, TransfersOfOneSizeAreOneEntry) {

@@ -2,16 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "../devices.h"
+
 namespace heddle {
 namespace {
 
-const std::string kPaper = HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml";
-
-Device paper(const DeviceOverrides& overrides = {}) {
-  const Result<Device> device = readDevice(kPaper, overrides);
-  EXPECT_TRUE(device) << device.diagnostics();
-  return *device;
-}
+using testing::paper;
 
 TEST(DeviceDifferences, AreKeysWithBothValues) {
   EXPECT_TRUE(differences(paper(), paper()).empty());

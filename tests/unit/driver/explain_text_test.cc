@@ -5,7 +5,7 @@
 namespace heddle {
 namespace {
 
-Explanation small() {
+Explanation smallExplanation() {
   Explanation e{
       .model = "net",
       .device = "paper",
@@ -57,7 +57,7 @@ const std::vector<RaisedKeys> kKeys{
     {{{"links.ddr.write", "2 GB/s", "4 GB/s"}}, Cycles(100'000), {}}};
 
 TEST(ExplainText, OfTheRunNamesTheKeysThatBind) {
-  Explanation e = small();
+  Explanation e = smallExplanation();
   EXPECT_EQ(
       explanationText(e, kKeys),
       "net on paper 2x3\n"
@@ -77,7 +77,7 @@ TEST(ExplainText, OfTheRunNamesTheKeysThatBind) {
 }
 
 TEST(ExplainText, OfTheRunNamesSpills) {
-  Explanation e = small();
+  Explanation e = smallExplanation();
   for (const char* tensor : {"a", "b", "c", "d", "e", "f"})
     e.spills.push_back({tensor, "conv", {"next"}, Bytes(64), "no room"});
   const std::string text = explanationText(e, std::vector<RaisedKeys>());
@@ -92,7 +92,7 @@ TEST(ExplainText, OfTheRunNamesSpills) {
 }
 
 TEST(ExplainText, AnInputOfTheNetworkThatStreamsIsNoSpill) {
-  Explanation e = small();
+  Explanation e = smallExplanation();
   e.spills = {{"image", "", {"conv"}, Bytes(64), "no room"}};
   EXPECT_NE(explanationText(e, std::vector<RaisedKeys>())
                 .find("spills        none\n"
@@ -103,7 +103,7 @@ TEST(ExplainText, AnInputOfTheNetworkThatStreamsIsNoSpill) {
 }
 
 TEST(ExplainText, OfALayerSaysWhatItLostAndWhatMoves) {
-  Explanation e = small();
+  Explanation e = smallExplanation();
   e.spills = {{"x", "other", {"conv"}, Bytes(64), "no room"},
               {"y", "other", {"another"}, Bytes(64), "no room"}};
   EXPECT_EQ(explanationText(e, e.layers[0]),

@@ -11,9 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
-  Files() : folder_(fs::path(testing::TempDir()) / ("heddle_files_" + std::to_string(::getpid()))) {
+  Files()
+      : folder_(fs::path(::testing::TempDir()) / ("heddle_files_" + std::to_string(::getpid()))) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -16,7 +16,7 @@ NpyArray floats(std::vector<std::int64_t> shape, const std::vector<float>& value
 
 // x -> Neg on the host -> n -> the array (which here does nothing) -> m -> Neg on the host -> y,
 // all 1x2.
-Canonicalized network() {
+Canonicalized hostOnBothSides() {
   const auto negation = [](const char* from, const char* to) {
     Graph graph{.name = "model"};
     graph.values = {{from, DataType::Float32, {1, 2}, {}}, {to, DataType::Float32, {1, 2}, {}}};
@@ -40,17 +40,17 @@ Canonicalized network() {
 
 TEST(HostParts, TheHostRunsBeforeTheFirstQuantizeAndAfterTheLastDequantize) {
   const NamedArrays inputs{{"x", floats({1, 2}, {-3, 1.5})}};
-  const auto values = enterArray(network(), inputs);
+  const auto values = enterArray(hostOnBothSides(), inputs);
   ASSERT_TRUE(values) << values.diagnostics();
   EXPECT_EQ(*values, (std::vector<std::vector<std::int8_t>>{{6, -3}}));  // (3, -1.5) / 0.5
-  const auto outputs = leaveArray(network(), *values, inputs);
+  const auto outputs = leaveArray(hostOnBothSides(), *values, inputs);
   ASSERT_TRUE(outputs) << outputs.diagnostics();
   EXPECT_EQ(outputs->at("y"), floats({1, 2}, {-3, 1.5}));
 }
 
 TEST(HostParts, WhatTheHostReadsMayBeAnOutputOfTheModelToo) {
   const NamedArrays inputs{{"x", floats({1, 2}, {-3, 1.5})}};
-  const auto outputs = leaveArray(network(), {{{6, -3}}}, inputs);
+  const auto outputs = leaveArray(hostOnBothSides(), {{{6, -3}}}, inputs);
   ASSERT_TRUE(outputs) << outputs.diagnostics();
   EXPECT_EQ(outputs->at("n"), floats({1, 2}, {3, -1.5}));  // of the host before the array
   EXPECT_EQ(outputs->at("m"), floats({1, 2}, {3, -1.5}));  // of the array
@@ -58,7 +58,7 @@ TEST(HostParts, WhatTheHostReadsMayBeAnOutputOfTheModelToo) {
 }
 
 TEST(HostParts, WithoutHostOperatorsThePortsAreTheModels) {
-  Canonicalized canonical = network();
+  Canonicalized canonical = hostOnBothSides();
   canonical.hostBefore = canonical.hostAfter = {};
   const auto values = enterArray(canonical, {{"n", floats({1, 2}, {3, 0})}});
   ASSERT_TRUE(values) << values.diagnostics();
@@ -68,8 +68,9 @@ TEST(HostParts, WithoutHostOperatorsThePortsAreTheModels) {
 }
 
 TEST(HostParts, RefusesWhatDoesNotFitTheModel) {
-  EXPECT_EQ(enterArray(network(), {}).diagnostics().at(0).code, "CLI006");
-  EXPECT_EQ(enterArray(network(), {{"x", floats({2}, {1, 2})}}).diagnostics().at(0).code, "CLI005");
+  EXPECT_EQ(enterArray(hostOnBothSides(), {}).diagnostics().at(0).code, "CLI006");
+  EXPECT_EQ(enterArray(hostOnBothSides(), {{"x", floats({2}, {1, 2})}}).diagnostics().at(0).code,
+            "CLI005");
 }
 
 }  // namespace

@@ -11,15 +11,15 @@ namespace {
 using testing::GraphBuilder;
 using testing::square;
 
-struct Planned {
+struct PlannedConv {
   CanonicalGraph graph;
   Device device;
   Plan plan;
   MappingWords words() const { return wordsOf(graph, graph.ops[0], plan.layers[0], plan, device); }
 };
 
-Planned planned(Shape input, std::int64_t channels, Window window, const std::string& memory,
-                std::int64_t columns = 2) {
+PlannedConv planned(Shape input, std::int64_t channels, Window window, const std::string& memory,
+                    std::int64_t columns = 2) {
   GraphBuilder b("net");
   CanonicalGraph graph = b.finish(b.conv("conv", b.input("x", input), channels, window));
   Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
@@ -43,7 +43,7 @@ TEST(MappingWords, SayThePapersDataflow) {
 TEST(MappingWords, SayLoopsAndRecordsThatGoAgain) {
   // 2048 x 9 x 8 weights do not fit the core: the reduction is cut, and rows in bands, for their
   // sums.
-  Planned p = planned({28, 28, 2048}, 32, square(3, 1, 1), "64 KiB");
+  PlannedConv p = planned({28, 28, 2048}, 32, square(3, 1, 1), "64 KiB");
   Mapping& m = p.plan.layers[0];
   ASSERT_GT(m.parts.size(), 1u);
   m.bands = 7;
@@ -67,7 +67,7 @@ TEST(MappingWords, SayLoopsAndRecordsThatGoAgain) {
 }
 
 TEST(MappingWords, SayWiresOfBothKindsAndWhatIsSentTwice) {
-  Planned p = planned({8, 8, 16}, 32, square(3, 1, 1), "64 KiB");
+  PlannedConv p = planned({8, 8, 16}, 32, square(3, 1, 1), "64 KiB");
   Mapping& m = p.plan.layers[0];
   // Each core's weights by turns down its column and along its row.
   m.weights.clear();

@@ -3,18 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
+
+#include "../arrays.h"
 
 namespace heddle {
 namespace {
 
-template <class T>
-NpyArray arrayOf(NpyType type, std::vector<std::int64_t> shape, const std::vector<T>& values) {
-  NpyArray array{.type = type, .shape = std::move(shape), .data = {}};
-  array.data.resize(values.size() * sizeof(T));
-  std::memcpy(array.data.data(), values.data(), array.data.size());
-  return array;
-}
+using testing::arrayOf;
 
 // Two channels of one row of three pixels, as NCHW.
 const Port kImage{.name = "image",

@@ -52,25 +52,25 @@ class RowBuilder {
   }
 };
 
-struct Answer {
+struct Collected {
   std::map<std::string, std::vector<int>> bytes;
   std::vector<std::string> unknown;
 };
 
 // With every canonical tensor holding {3, 5}.
-Answer collected(const Graph& graph, const NamedArrays& given) {
+Collected collected(const Graph& graph, const NamedArrays& given) {
   const Result<Canonicalized> canonical = canonicalize(graph);
   EXPECT_TRUE(canonical) << canonical.diagnostics();
   const std::vector<std::vector<std::int8_t>> values(canonical->graph.tensors.size(), {3, 5});
   const auto tensors = quantizedTensors(graph, *canonical, values, given);
   EXPECT_TRUE(tensors) << tensors.diagnostics();
-  Answer answer{{}, tensors->unknown};
+  Collected found{{}, tensors->unknown};
   for (const auto& [name, array] : tensors->arrays) {
     EXPECT_EQ(array.type, NpyType::Int8) << name;
     EXPECT_EQ(array.shape, (std::vector<std::int64_t>{1, 2})) << name;
-    for (const std::byte b : array.data) answer.bytes[name].push_back(static_cast<std::int8_t>(b));
+    for (const std::byte b : array.data) found.bytes[name].push_back(static_cast<std::int8_t>(b));
   }
-  return answer;
+  return found;
 }
 
 NpyArray row(float a, float b) {
@@ -98,13 +98,13 @@ Graph sourceNetwork() {
 }
 
 TEST(QuantizedTensors, HoldWhatTheArrayTheHostAndNobodyNeeds) {
-  const Answer answer = collected(sourceNetwork(), {{"x", row(0, 0)}});
-  EXPECT_EQ(answer.bytes, (std::map<std::string, std::vector<int>>{{"entry_q", {3, 5}},
-                                                                   {"relu_q", {3, 5}},
-                                                                   {"weights_q", {7, -7}},
-                                                                   {"unread_q", {10, -2}},
-                                                                   {"top_q", {0, 1}}}));
-  EXPECT_TRUE(answer.unknown.empty());
+  const Collected found = collected(sourceNetwork(), {{"x", row(0, 0)}});
+  EXPECT_EQ(found.bytes, (std::map<std::string, std::vector<int>>{{"entry_q", {3, 5}},
+                                                                  {"relu_q", {3, 5}},
+                                                                  {"weights_q", {7, -7}},
+                                                                  {"unread_q", {10, -2}},
+                                                                  {"top_q", {0, 1}}}));
+  EXPECT_TRUE(found.unknown.empty());
 }
 
 TEST(QuantizedTensors, NameThoseThatHangOnAnInputThatIsNotGiven) {
@@ -118,9 +118,9 @@ TEST(QuantizedTensors, NameThoseThatHangOnAnInputThatIsNotGiven) {
   const ValueId scaled = m.op("scaled", DataType::Float32, NodeKind::Mul, {top, x}, {});
   m.graph.outputs = {m.dequantized("y", m.quantized("scaled_q", scaled))};
   EXPECT_EQ(collected(m.graph, {}).unknown, std::vector<std::string>{"scaled_q"});
-  const Answer answer = collected(m.graph, {{"x", row(100, 10)}});
-  EXPECT_TRUE(answer.unknown.empty());
-  EXPECT_EQ(answer.bytes.at("scaled_q"), (std::vector<int>{12, 9}));  // 100 / (1 + e^2), 10 - ...
+  const Collected found = collected(m.graph, {{"x", row(100, 10)}});
+  EXPECT_TRUE(found.unknown.empty());
+  EXPECT_EQ(found.bytes.at("scaled_q"), (std::vector<int>{12, 9}));  // 100 / (1 + e^2), 10 - ...
 }
 
 }  // namespace

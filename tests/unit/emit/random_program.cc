@@ -16,11 +16,11 @@ std::int64_t integer() {
        {1, rc::gen::element<std::int64_t>(INT64_MIN, INT64_MAX, INT64_MIN + 1, 0x7fffffff)},
        {1, rc::gen::arbitrary<std::int64_t>()}});
 }
-std::int32_t small() { return *rc::gen::inRange(0, 70); }
+std::int32_t smallNumber() { return *rc::gen::inRange(0, 70); }
 std::int64_t many() { return *rc::gen::inRange<std::int64_t>(1, 9); }
 bool flip() { return *rc::gen::arbitrary<bool>(); }
 std::int8_t byte() { return *rc::gen::arbitrary<std::int8_t>(); }
-std::string text() { return *rc::gen::arbitrary<std::string>(); }
+std::string anyText() { return *rc::gen::arbitrary<std::string>(); }
 
 template <class T, class F>
 std::vector<T> some(F&& make) {
@@ -50,7 +50,9 @@ Address<Affine> address() {
   if (flip()) a = {a.base, affine(), integer(), integer()};
   return a;
 }
-LockUse<Affine> lockUse() { return {flip() ? Affine(small()) : affine(), flip() ? 1 : integer()}; }
+LockUse<Affine> lockUse() {
+  return {flip() ? Affine(smallNumber()) : affine(), flip() ? 1 : integer()};
+}
 End<Affine> end() {
   return {address(),
           {some<Dimension>([] {
@@ -81,14 +83,14 @@ Engine engine() {
       return {kind};
     case EngineKind::DdrIn:
     case EngineKind::DdrOut:
-      return {kind, 0, small(), small()};
+      return {kind, 0, smallNumber(), smallNumber()};
     case EngineKind::Wire:
-      return {kind, 0, small()};
+      return {kind, 0, smallNumber()};
     case EngineKind::Core:
-      return {kind, small(), small()};
+      return {kind, smallNumber(), smallNumber()};
     case EngineKind::CoreIn:
     case EngineKind::CoreOut:
-      return {kind, small(), small(), small()};
+      return {kind, smallNumber(), smallNumber(), smallNumber()};
   }
   return {};
 }
@@ -149,7 +151,7 @@ std::vector<Item> items(std::size_t kernels, std::size_t depth) {
   });
 }
 
-CoreRange range() { return {small(), small(), many(), many()}; }
+CoreRange range() { return {smallNumber(), smallNumber(), many(), many()}; }
 AxisMap axisMap() {
   return some<AxisRun>([] {
     return AxisRun{integer(), integer(), integer(), integer(), integer()};
@@ -159,7 +161,7 @@ AxisMap axisMap() {
 Kernel kernel() {
   Kernel k;
   k.op = static_cast<OpKind>(*rc::gen::inRange(0, 8));
-  k.name = text();
+  k.name = anyText();
   k.window = {integer(), integer(), integer(), integer(), integer(),
               integer(), integer(), integer(), integer(), integer()};
   k.tensorHeight = integer();
@@ -176,7 +178,7 @@ Kernel kernel() {
   k.rescale = *rc::gen::arbitrary<bool>() ? Multiplier{1 << 30, 31} : Multiplier{};
   k.multiplierA = integer();
   k.multiplierB = integer();
-  k.shift = small();
+  k.shift = smallNumber();
   k.negativeScale = flip();
   k.tablePerChannel = flip();
   k.moves = some<Kernel::Move>([] { return Kernel::Move{axisMap(), axisMap(), integer()}; });
@@ -185,17 +187,17 @@ Kernel kernel() {
 }
 
 Port port() {
-  return {text(),
+  return {anyText(),
           id<TensorId>(),
           static_cast<ElementType>(*rc::gen::inRange(0, 3)),
           some<std::int64_t>(integer),
           some<std::int64_t>(integer),
-          text()};
+          anyText()};
 }
 
-ProgramTensor tensor() {
+ProgramTensor anyTensor() {
   ProgramTensor t;
-  t.name = text();
+  t.name = anyText();
   t.shape = {integer(), integer(), integer()};
   t.scale =
       *rc::gen::suchThat(rc::gen::arbitrary<double>(), [](double d) { return std::isfinite(d); });
@@ -218,9 +220,9 @@ Tile tile() {
     case 0:
       return {TileKind::Ddr};
     case 1:
-      return {TileKind::Memtile, 0, small()};
+      return {TileKind::Memtile, 0, smallNumber()};
     default:
-      return {TileKind::Core, small(), small()};
+      return {TileKind::Core, smallNumber(), smallNumber()};
   }
 }
 
@@ -228,35 +230,36 @@ Tile tile() {
 
 Program randomProgram() {
   Program p;
-  p.model = text();
-  p.modelSha256 = text();
-  p.weightsSha256 = text();
-  p.deviceSha256 = text();
+  p.model = anyText();
+  p.modelSha256 = anyText();
+  p.weightsSha256 = anyText();
+  p.deviceSha256 = anyText();
   p.inputs = some<Port>(port);
   p.outputs = some<Port>(port);
-  p.tensors = some<ProgramTensor>(tensor);
-  p.layers = some<Layer>([] { return Layer{text(), text(), id<TensorId>(), text()}; });
+  p.tensors = some<ProgramTensor>(anyTensor);
+  p.layers = some<Layer>([] { return Layer{anyText(), anyText(), id<TensorId>(), anyText()}; });
   p.steps = some<LayerId>([] { return id<LayerId>(); });
   p.kernels = some<Kernel>(kernel);
   p.records = some<WeightRecord>([] {
     return WeightRecord{integer(), integer(), integer(), integer()};
   });
   p.buffers = some<Buffer>([] {
-    return Buffer{text(),       static_cast<TileKind>(*rc::gen::inRange(0, 3)),
+    return Buffer{anyText(),    static_cast<TileKind>(*rc::gen::inRange(0, 3)),
                   range(),      integer(),
                   integer(),    id<StepId>(),
                   id<StepId>(), id<TensorId>()};
   });
-  p.locks = some<Lock>([] { return Lock{tile(), small(), integer(), engine(), engine()}; });
+  p.locks = some<Lock>([] { return Lock{tile(), smallNumber(), integer(), engine(), engine()}; });
   p.weightsAddress = integer();
   p.weightsBytes = integer();
   p.ddrBytes = integer();
   p.frames = integer();
   p.sections = some<Section>([&] {
     const auto kind = static_cast<EngineKind>(*rc::gen::inRange(0, 7));
-    return Section{id<StepId>(), {kind, small(), range()}, items(p.kernels.size(), 0), flip()};
+    return Section{
+        id<StepId>(), {kind, smallNumber(), range()}, items(p.kernels.size(), 0), flip()};
   });
-  p.hostOperators = some<std::string>(text);
+  p.hostOperators = some<std::string>(anyText);
   return p;
 }
 

@@ -12,7 +12,7 @@ inline TimelineDocument smallDocument(Hertz clock = {1'000'000'000}, std::string
   Program program = twoConvsProgram();
   program.model = std::move(model);
   program.locks.push_back({{TileKind::Core, 0, 1}, 3, 0, {}, {}});
-  Device device = paperLike(1, 2);
+  Device device = reportedPaper(1, 2);
   device.clock = clock;
   SimulateResult run = twoConvsRun();
   for (Track& track : run.timeline.tracks)

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
 #include "../../../src/emit/rolled_sequence.h"
+#include "../command.h"
 #include "../report/small_run.h"
 #include "heddle/emit/timeline_document.h"
 
@@ -24,30 +23,30 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::vector<std::int64_t> unroll(const Json& rolled, std::size_t first = 0) {
+std::vector<std::int64_t> unrolledNumbers(const Json& rolled, std::size_t first = 0) {
   std::vector<std::int64_t> out;
   for (std::size_t i = first; i < rolled.size(); ++i) {
     if (rolled[i].is_number()) {
       out.push_back(rolled[i]);
       continue;
     }
-    const std::vector<std::int64_t> body = unroll(rolled[i], 1);
+    const std::vector<std::int64_t> body = unrolledNumbers(rolled[i], 1);
     for (int k = 0; k < rolled[i][0]; ++k) out.insert(out.end(), body.begin(), body.end());
   }
   return out;
 }
 
-std::string rolled(std::vector<std::int64_t> values) { return SequenceRoller().roll(values); }
+std::string rolledText(std::vector<std::int64_t> values) { return SequenceRoller().roll(values); }
 
 TEST(RolledSequence, WritesWhatRepeatsOnceWithItsCount) {
-  EXPECT_EQ(rolled({}), "[]");
-  EXPECT_EQ(rolled({7, 7, 7, 7, 7}), "[[5,7]]");
-  EXPECT_EQ(rolled({3, 1, 2, 1, 2, 1, 2, 9}), "[3,[3,1,2],9]");
-  EXPECT_EQ(rolled({1, 2, 3, 4}), "[1,2,3,4]");
+  EXPECT_EQ(rolledText({}), "[]");
+  EXPECT_EQ(rolledText({7, 7, 7, 7, 7}), "[[5,7]]");
+  EXPECT_EQ(rolledText({3, 1, 2, 1, 2, 1, 2, 9}), "[3,[3,1,2],9]");
+  EXPECT_EQ(rolledText({1, 2, 3, 4}), "[1,2,3,4]");
 }
 
 TEST(RolledSequence, FindsNestedLoops) {
-  EXPECT_EQ(rolled({0, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 8}), "[0,[3,[4,5],1],8]");
+  EXPECT_EQ(rolledText({0, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 8}), "[0,[3,[4,5],1],8]");
 }
 
 TEST(RolledSequence, UnrollingGivesEveryNumberBack) {
@@ -62,7 +61,7 @@ TEST(RolledSequence, UnrollingGivesEveryNumberBack) {
       for (std::size_t k = 0; k < count; ++k) values.insert(values.end(), body.begin(), body.end());
       if (random() % 3 == 0) values.push_back(INT64_MIN + static_cast<std::int64_t>(random() % 3));
     }
-    EXPECT_EQ(unroll(Json::parse(rolled(values))), values) << "round " << round;
+    EXPECT_EQ(unrolledNumbers(Json::parse(rolledText(values))), values) << "round " << round;
   }
 }
 
@@ -72,7 +71,8 @@ TEST(RolledSequence, LongRepeatsWithOneChangeTakeLinearTime) {
     for (int k = 0; k < 200'000; ++k) values.push_back(k * std::int64_t{7919} % 200'003);
     values.push_back(-1 - half);
   }
-  EXPECT_EQ(unroll(Json::parse(rolled(values))), values);  // quadratic would take minutes
+  EXPECT_EQ(unrolledNumbers(Json::parse(rolledText(values))),
+            values);  // quadratic would take minutes
 }
 
 Program programWithLock() {
@@ -83,7 +83,7 @@ Program programWithLock() {
 
 std::string jsonOf(const Timeline& timeline, const Program& program = programWithLock(),
                    const CanonicalGraph& graph = testing::twoConvs(),
-                   const Device& device = testing::paperLike(1, 2)) {
+                   const Device& device = testing::reportedPaper(1, 2)) {
   SimulateResult run = testing::twoConvsRun();
   const Report report = makeReport(graph, program, device, run);
   const std::vector<WhatIf> whatIf = {{Resource::DdrRead, Cycles(36)}};
@@ -173,7 +173,7 @@ TEST(TimelineJson, IterationsAreKeptAsLoops) {
 }
 
 TEST(TimelineJson, SaysWhatRateTheDdrChannelsShare) {
-  Device device = testing::paperLike(1, 2);
+  Device device = testing::reportedPaper(1, 2);
   const auto deviceJson = [&] {
     return Json::parse(jsonOf({}, programWithLock(), testing::twoConvs(), device))["device"];
   };
@@ -193,14 +193,14 @@ TEST(TimelineJson, HasWhatAPageNeedsToStandAlone) {
   EXPECT_EQ(json["device"]["wires"][2]["name"], "row0");
   EXPECT_EQ(json["whatIf"][0]["resource"], "DDR read");
   EXPECT_EQ(json["whatIf"][0]["cycles"], 36);
-  EXPECT_EQ(json["instructions"]["mnemonics"][unroll(json["instructions"]["mnemonic"])[3]],
+  EXPECT_EQ(json["instructions"]["mnemonics"][unrolledNumbers(json["instructions"]["mnemonic"])[3]],
             "LOADWM");
   EXPECT_EQ(json["memory"][2]["name"], "x");
   EXPECT_EQ(json["memory"][2]["end"], 30);
   EXPECT_EQ(json["memory"][2]["readBy"], Json::array({0}));
   std::istringstream asmText(json["asm"].get<std::string>());
   std::string line;
-  for (std::int64_t n = unroll(json["instructions"]["line"])[4]; n >= 0; --n)
+  for (std::int64_t n = unrolledNumbers(json["instructions"]["line"])[4]; n >= 0; --n)
     std::getline(asmText, line);
   EXPECT_EQ(line.find("  CONV k0 %1["), 0u) << line;
 }
@@ -209,7 +209,8 @@ TEST(TimelineJson, CountersAddUpToTheBusyCyclesOfTheEngines) {
   const Json json = Json::parse(jsonOf(testing::twoConvsRun().timeline));
   std::map<std::string, std::int64_t> sums;
   for (const Json& series : json["counters"]["series"])
-    for (const std::int64_t value : unroll(series["values"])) sums[series["name"]] += value;
+    for (const std::int64_t value : unrolledNumbers(series["values"]))
+      sums[series["name"]] += value;
   const std::map<std::string, std::int64_t> expected = {
       {"compute", 16 + 12}, {"weights wire", 4}, {"input wire", 10}, {"DDR read", 28}};
   EXPECT_EQ(sums, expected);
@@ -220,20 +221,20 @@ TEST(TimelineJson, SameArgumentsGiveTheSameBytes) {
   EXPECT_TRUE(jsonOf(timeline) == jsonOf(timeline));
 }
 
-std::string codeOf(const std::string& json) {
+std::string timelineCodeOf(const std::string& json) {
   const Result<TimelineDocument> result = parseTimelineJson(json, "t");
   return result ? "none" : result.diagnostics()[0].code;
 }
 
 TEST(ParseTimelineJson, SaysWhatIsWrong) {
-  EXPECT_EQ(codeOf("{"), "TIME001");
-  EXPECT_EQ(codeOf("[1]"), "TIME001");
-  EXPECT_EQ(codeOf(R"({"format":"heddle.timeline/2"})"), "TIME002");
-  EXPECT_EQ(codeOf(R"({"format":"heddle.timeline/1"})"), "TIME003");
+  EXPECT_EQ(timelineCodeOf("{"), "TIME001");
+  EXPECT_EQ(timelineCodeOf("[1]"), "TIME001");
+  EXPECT_EQ(timelineCodeOf(R"({"format":"heddle.timeline/2"})"), "TIME002");
+  EXPECT_EQ(timelineCodeOf(R"({"format":"heddle.timeline/1"})"), "TIME003");
   const auto edited = [](auto&& edit) {
     Json json = Json::parse(jsonOf(testing::twoConvsRun().timeline));
     edit(json);
-    return codeOf(json.dump());
+    return timelineCodeOf(json.dump());
   };
   EXPECT_EQ(edited([](Json&) {}), "none");
   EXPECT_EQ(edited([](Json& j) { j["tracks"][0]["slices"] = -1; }), "TIME003");
@@ -300,15 +301,6 @@ TEST(TimelineJson, FollowsItsSchema) {
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
-std::string outputOf(const std::string& command) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string text;
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
-    text.append(buffer.data(), n);
-  return text;
-}
-
 TEST(TimelinePage, DecodesEverySliceAsItWas) {
   if (std::system("node --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no node";
   constexpr std::array kKinds = {"sequencer", "ddrIn", "ddrOut", "wire",
@@ -328,11 +320,11 @@ TEST(TimelinePage, DecodesEverySliceAsItWas) {
                << s.cause.track << ' ' << s.cause.index << '\n';
   }
   const TemporaryFile file("heddle_timeline_decode.json", jsonOf(timeline));
-  EXPECT_EQ(
-      outputOf("cd '" HEDDLE_SOURCE_DIR "/viewer' && node node_modules/vite-node/vite-node.mjs "
-               "tests/unit/decode_check.ts '" +
-               std::filesystem::absolute(file.path()).string() + "'"),
-      expected.str());
+  EXPECT_EQ(testing::outputOf("cd '" HEDDLE_SOURCE_DIR
+                              "/viewer' && node node_modules/vite-node/vite-node.mjs "
+                              "tests/unit/decode_check.ts '" +
+                              std::filesystem::absolute(file.path()).string() + "'"),
+            expected.str());
 }
 
 TEST(TimelinePage, CarriesItsDataSoThatNamesCannotBecomeMarkup) {

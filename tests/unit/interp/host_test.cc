@@ -12,14 +12,14 @@ namespace {
 
 using Values = std::vector<double>;
 
-HostTensor tensor(Dims shape, Values values, DataType type = DataType::Float32) {
+HostTensor hostTensor(Dims shape, Values values, DataType type = DataType::Float32) {
   return {type, std::move(shape), std::move(values)};
 }
 
 // The outputs of a graph of one node.
-std::vector<HostTensor> run(NodeKind kind, const std::vector<HostTensor>& inputs,
-                            const std::vector<HostTensor>& outputs,
-                            NodeAttributes attributes = {}) {
+std::vector<HostTensor> runNode(NodeKind kind, const std::vector<HostTensor>& inputs,
+                                const std::vector<HostTensor>& outputs,
+                                NodeAttributes attributes = {}) {
   Graph graph{.name = "one"};
   Node node{
       .name = "node", .opType = toText(kind), .kind = kind, .attributes = std::move(attributes)};
@@ -39,11 +39,12 @@ std::vector<HostTensor> run(NodeKind kind, const std::vector<HostTensor>& inputs
 
 Values valuesOf(NodeKind kind, const std::vector<HostTensor>& inputs, Dims shape,
                 NodeAttributes attributes = {}, DataType type = DataType::Float32) {
-  return run(kind, inputs, {tensor(std::move(shape), {}, type)}, std::move(attributes))[0].values;
+  return runNode(kind, inputs, {hostTensor(std::move(shape), {}, type)}, std::move(attributes))[0]
+      .values;
 }
 
 TEST(Host, SoftmaxAndArgMaxRunAlongTheirAxis) {
-  const HostTensor x = tensor({2, 2}, {0, std::log(3.0), 1, 1});
+  const HostTensor x = hostTensor({2, 2}, {0, std::log(3.0), 1, 1});
   const Values y = valuesOf(NodeKind::Softmax, {x}, {2, 2}, AxisAttributes{.axis = 1});
   EXPECT_FLOAT_EQ(static_cast<float>(y[0]), 0.25F);
   EXPECT_FLOAT_EQ(static_cast<float>(y[1]), 0.75F);
@@ -58,55 +59,56 @@ TEST(Host, SoftmaxAndArgMaxRunAlongTheirAxis) {
 }
 
 TEST(Host, OldSoftmaxTakesAllAxesFromItsOwnOn) {
-  const HostTensor x = tensor({1, 2, 2}, {0, 0, 0, 0});
+  const HostTensor x = hostTensor({1, 2, 2}, {0, 0, 0, 0});
   EXPECT_EQ(
       valuesOf(NodeKind::Softmax, {x}, {1, 2, 2}, AxisAttributes{.axis = 1, .flattened = true}),
       (Values{0.25, 0.25, 0.25, 0.25}));
 }
 
 TEST(Host, QuantizesHalfToEvenAndSaturates) {
-  const HostTensor x = tensor({5}, {2.5, 3.5, -2.5, 1000, -1000}), one = tensor({}, {1});
-  const HostTensor zero = tensor({}, {3}, DataType::Int8);
+  const HostTensor x = hostTensor({5}, {2.5, 3.5, -2.5, 1000, -1000}), one = hostTensor({}, {1});
+  const HostTensor zero = hostTensor({}, {3}, DataType::Int8);
   EXPECT_EQ(valuesOf(NodeKind::QuantizeLinear, {x, one, zero}, {5}, {}, DataType::Int8),
             (Values{5, 7, 1, 127, -128}));
-  const HostTensor byteZero = tensor({}, {3}, DataType::Uint8);
+  const HostTensor byteZero = hostTensor({}, {3}, DataType::Uint8);
   EXPECT_EQ(valuesOf(NodeKind::QuantizeLinear, {x, one, byteZero}, {5}, {}, DataType::Uint8),
             (Values{5, 7, 1, 255, 0}));
 }
 
 TEST(Host, WhatIsNoNumberBecomesTheLowest) {
-  const HostTensor x = tensor({1}, {std::nan("")}), one = tensor({}, {1});
-  const HostTensor zero = tensor({}, {3}, DataType::Uint8);
+  const HostTensor x = hostTensor({1}, {std::nan("")}), one = hostTensor({}, {1});
+  const HostTensor zero = hostTensor({}, {3}, DataType::Uint8);
   EXPECT_EQ(valuesOf(NodeKind::QuantizeLinear, {x, one, zero}, {1}, {}, DataType::Uint8),
             Values{0});
 }
 
 TEST(Host, WhatIsNoNumberReducesToNone) {
-  const HostTensor x = tensor({3}, {1, std::nan(""), 3});
+  const HostTensor x = hostTensor({3}, {1, std::nan(""), 3});
   for (const NodeKind kind : {NodeKind::ReduceMax, NodeKind::ReduceMin})
     EXPECT_TRUE(std::isnan(valuesOf(kind, {x}, {1}, ReduceAttributes{.axes = {0}}).at(0)));
 }
 
 TEST(Host, DequantizesEachChannelWithItsScale) {
-  const HostTensor x = tensor({1, 2, 2}, {1, 2, 3, 4}, DataType::Int8);
+  const HostTensor x = hostTensor({1, 2, 2}, {1, 2, 3, 4}, DataType::Int8);
   EXPECT_EQ(valuesOf(NodeKind::DequantizeLinear,
-                     {x, tensor({2}, {0.5, 2}), tensor({2}, {1, -1}, DataType::Int8)}, {1, 2, 2},
-                     AxisAttributes{.axis = 1}),
+                     {x, hostTensor({2}, {0.5, 2}), hostTensor({2}, {1, -1}, DataType::Int8)},
+                     {1, 2, 2}, AxisAttributes{.axis = 1}),
             (Values{0, 0.5, 8, 10}));
 }
 
 TEST(Host, BinaryOperatorsBroadcast) {
-  const HostTensor column = tensor({2, 1}, {1, 2}), row = tensor({3}, {10, 20, 30});
+  const HostTensor column = hostTensor({2, 1}, {1, 2}), row = hostTensor({3}, {10, 20, 30});
   EXPECT_EQ(valuesOf(NodeKind::Add, {column, row}, {2, 3}), (Values{11, 21, 31, 12, 22, 32}));
   EXPECT_EQ(valuesOf(NodeKind::Sub, {row, column}, {2, 3}), (Values{9, 19, 29, 8, 18, 28}));
-  EXPECT_EQ(valuesOf(NodeKind::Max, {row, tensor({1}, {25}), column}, {2, 3}),
+  EXPECT_EQ(valuesOf(NodeKind::Max, {row, hostTensor({1}, {25}), column}, {2, 3}),
             (Values{25, 25, 30, 25, 25, 30}));
-  EXPECT_EQ(valuesOf(NodeKind::PRelu, {tensor({2}, {-2, 2}), tensor({1}, {0.5})}, {2}),
+  EXPECT_EQ(valuesOf(NodeKind::PRelu, {hostTensor({2}, {-2, 2}), hostTensor({1}, {0.5})}, {2}),
             (Values{-1, 2}));
 }
 
 TEST(Host, IntegersWrapInTheirType) {
-  const HostTensor a = tensor({1}, {200}, DataType::Uint8), b = tensor({1}, {100}, DataType::Uint8);
+  const HostTensor a = hostTensor({1}, {200}, DataType::Uint8),
+                   b = hostTensor({1}, {100}, DataType::Uint8);
   EXPECT_EQ(valuesOf(NodeKind::Add, {a, b}, {1}, {}, DataType::Uint8), Values{44});
   EXPECT_EQ(valuesOf(NodeKind::Div, {a, b}, {1}, {}, DataType::Uint8), Values{2});
 }
@@ -115,8 +117,8 @@ TEST(Host, BatchNormalizationFollowsItsChannel) {
   // (x - mean) / sqrt(variance + 0) * gamma + beta
   const BatchNormalizationAttributes exact{.epsilon = 0};
   EXPECT_EQ(valuesOf(NodeKind::BatchNormalization,
-                     {tensor({1, 2, 2}, {1, 2, 3, 4}), tensor({2}, {1, 10}), tensor({2}, {0, 5}),
-                      tensor({2}, {1, 3}), tensor({2}, {4, 1})},
+                     {hostTensor({1, 2, 2}, {1, 2, 3, 4}), hostTensor({2}, {1, 10}),
+                      hostTensor({2}, {0, 5}), hostTensor({2}, {1, 3}), hostTensor({2}, {4, 1})},
                      {1, 2, 2}, exact),
             (Values{0, 0.5, 5, 15}));
 }
@@ -127,29 +129,31 @@ TEST(Host, ConvolvesInGroups) {
   // rows (1 2) and (3 4), one column of padding on the left; kernels (1 10) and (2 -1), biases 0.5
   // and 0
   EXPECT_EQ(valuesOf(NodeKind::Conv,
-                     {tensor({1, 2, 1, 2}, {1, 2, 3, 4}), tensor({2, 1, 1, 2}, {1, 10, 2, -1}),
-                      tensor({2}, {0.5, 0})},
+                     {hostTensor({1, 2, 1, 2}, {1, 2, 3, 4}),
+                      hostTensor({2, 1, 1, 2}, {1, 10, 2, -1}), hostTensor({2}, {0.5, 0})},
                      {1, 2, 1, 2}, op),
             (Values{10.5, 21.5, -3, 2}));
 }
 
 TEST(Host, MultipliesMatrices) {
-  const HostTensor a = tensor({2, 3}, {1, 2, 3, 4, 5, 6}), b = tensor({3, 1}, {1, 10, 100});
+  const HostTensor a = hostTensor({2, 3}, {1, 2, 3, 4, 5, 6}), b = hostTensor({3, 1}, {1, 10, 100});
   EXPECT_EQ(valuesOf(NodeKind::MatMul, {a, b}, {2, 1}), (Values{321, 654}));
-  EXPECT_EQ(valuesOf(NodeKind::MatMul, {tensor({3}, {1, 10, 100}), tensor({3}, {1, 2, 3})}, {}),
-            Values{321});
-  const HostTensor two = tensor({2, 1, 1}, {2, 3});
-  EXPECT_EQ(valuesOf(NodeKind::MatMul, {two, tensor({1, 2}, {1, 5})}, {2, 1, 2}),
+  EXPECT_EQ(
+      valuesOf(NodeKind::MatMul, {hostTensor({3}, {1, 10, 100}), hostTensor({3}, {1, 2, 3})}, {}),
+      Values{321});
+  const HostTensor two = hostTensor({2, 1, 1}, {2, 3});
+  EXPECT_EQ(valuesOf(NodeKind::MatMul, {two, hostTensor({1, 2}, {1, 5})}, {2, 1, 2}),
             (Values{2, 10, 3, 15}));
   const GemmAttributes gemm{.alpha = 2, .beta = 3, .transA = true, .transB = true};
   // a' is 3x2, b' is 2x1
-  EXPECT_EQ(valuesOf(NodeKind::Gemm, {a, tensor({1, 2}, {1, 10}), tensor({1}, {1})}, {3, 1}, gemm),
+  EXPECT_EQ(valuesOf(NodeKind::Gemm, {a, hostTensor({1, 2}, {1, 10}), hostTensor({1}, {1})}, {3, 1},
+                     gemm),
             (Values{85, 107, 129}));
 }
 
 TEST(Host, PoolsCountPaddingWhenTold) {
   PoolAttributes op{.kernel = {2}, .strides = {2}, .dilations = {1}, .pads = {1, 1}};
-  const HostTensor x = tensor({1, 1, 2}, {-4, 8});
+  const HostTensor x = hostTensor({1, 1, 2}, {-4, 8});
   EXPECT_EQ(valuesOf(NodeKind::MaxPool, {x}, {1, 1, 2}, op), (Values{-4, 8}));
   EXPECT_EQ(valuesOf(NodeKind::AveragePool, {x}, {1, 1, 2}, op), (Values{-4, 8}));
   op.countIncludePad = true;
@@ -157,7 +161,7 @@ TEST(Host, PoolsCountPaddingWhenTold) {
 }
 
 TEST(Host, ReducesOverItsAxes) {
-  const HostTensor x = tensor({2, 3}, {1, 2, 3, 5, 7, 9});
+  const HostTensor x = hostTensor({2, 3}, {1, 2, 3, 5, 7, 9});
   EXPECT_EQ(valuesOf(NodeKind::ReduceMean, {x}, {2, 1}, ReduceAttributes{.axes = {1}}),
             (Values{2, 7}));
   EXPECT_EQ(
@@ -170,28 +174,28 @@ TEST(Host, ReducesOverItsAxes) {
 }
 
 TEST(Host, MovesElements) {
-  const HostTensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
+  const HostTensor x = hostTensor({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(valuesOf(NodeKind::Transpose, {x}, {3, 2}, TransposeAttributes{{1, 0}}),
             (Values{1, 4, 2, 5, 3, 6}));
-  EXPECT_EQ(
-      valuesOf(NodeKind::Concat, {x, tensor({2, 1}, {7, 8})}, {2, 4}, AxisAttributes{.axis = 1}),
-      (Values{1, 2, 3, 7, 4, 5, 6, 8}));
+  EXPECT_EQ(valuesOf(NodeKind::Concat, {x, hostTensor({2, 1}, {7, 8})}, {2, 4},
+                     AxisAttributes{.axis = 1}),
+            (Values{1, 2, 3, 7, 4, 5, 6, 8}));
   EXPECT_EQ(valuesOf(NodeKind::Slice, {x}, {1, 2}, SliceAttributes{{1, 2}, {1, -2}}),
             (Values{6, 4}));
   EXPECT_EQ(valuesOf(NodeKind::Tile, {x}, {2, 6}), (Values{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
-  EXPECT_EQ(valuesOf(NodeKind::Expand, {tensor({2, 1}, {1, 2})}, {2, 2}), (Values{1, 1, 2, 2}));
+  EXPECT_EQ(valuesOf(NodeKind::Expand, {hostTensor({2, 1}, {1, 2})}, {2, 2}), (Values{1, 1, 2, 2}));
   EXPECT_EQ(valuesOf(NodeKind::Reshape, {x}, {3, 2}), x.values);
-  EXPECT_EQ(valuesOf(NodeKind::Gather, {x, tensor({2}, {-1, 0}, DataType::Int64)}, {2, 2},
+  EXPECT_EQ(valuesOf(NodeKind::Gather, {x, hostTensor({2}, {-1, 0}, DataType::Int64)}, {2, 2},
                      AxisAttributes{.axis = 1}),
             (Values{3, 1, 6, 4}));
-  const auto parts = run(NodeKind::Split, {x}, {tensor({2, 1}, {}), tensor({2, 2}, {})},
-                         SplitAttributes{.axis = 1, .sizes = {1, 2}});
+  const auto parts = runNode(NodeKind::Split, {x}, {hostTensor({2, 1}, {}), hostTensor({2, 2}, {})},
+                             SplitAttributes{.axis = 1, .sizes = {1, 2}});
   EXPECT_EQ(parts[0].values, (Values{1, 4}));
   EXPECT_EQ(parts[1].values, (Values{2, 3, 5, 6}));
 }
 
 TEST(Host, PadsInEveryMode) {
-  const HostTensor x = tensor({3}, {1, 2, 3});
+  const HostTensor x = hostTensor({3}, {1, 2, 3});
   const auto padded = [&](PadMode mode) {
     return valuesOf(NodeKind::Pad, {x}, {7},
                     PadAttributes{.begins = {2}, .ends = {2}, .mode = mode, .value = 9});
@@ -205,24 +209,25 @@ TEST(Host, PadsInEveryMode) {
 }
 
 TEST(Host, DepthAndSpaceAreInverse) {
-  const HostTensor x = tensor({1, 4, 1, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
+  const HostTensor x = hostTensor({1, 4, 1, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
   const BlockAttributes block{.blockSize = 2};
   const Values space = valuesOf(NodeKind::DepthToSpace, {x}, {1, 1, 2, 4}, block);
   EXPECT_EQ(space, (Values{0, 2, 1, 3, 4, 6, 5, 7}));
-  EXPECT_EQ(valuesOf(NodeKind::SpaceToDepth, {tensor({1, 1, 2, 4}, space)}, {1, 4, 1, 2}, block),
-            x.values);
+  EXPECT_EQ(
+      valuesOf(NodeKind::SpaceToDepth, {hostTensor({1, 1, 2, 4}, space)}, {1, 4, 1, 2}, block),
+      x.values);
 }
 
 TEST(Host, ResizesLinearly) {
   const ResizeAttributes op{.mode = ResizeMode::Linear, .scales = {2}};
-  EXPECT_EQ(valuesOf(NodeKind::Resize, {tensor({2}, {0, 4})}, {4}, op), (Values{0, 1, 3, 4}));
+  EXPECT_EQ(valuesOf(NodeKind::Resize, {hostTensor({2}, {0, 4})}, {4}, op), (Values{0, 1, 3, 4}));
 }
 
 TEST(Host, TakesAndGivesArrays) {
   for (const HostTensor& t :
-       {tensor({2}, {0.5, -1}), tensor({1, 1}, {-128}, DataType::Int8),
-        tensor({2}, {0, 255}, DataType::Uint8), tensor({}, {-7}, DataType::Int64),
-        tensor({2}, {1, 0}, DataType::Bool), tensor({0}, {}, DataType::Int32)}) {
+       {hostTensor({2}, {0.5, -1}), hostTensor({1, 1}, {-128}, DataType::Int8),
+        hostTensor({2}, {0, 255}, DataType::Uint8), hostTensor({}, {-7}, DataType::Int64),
+        hostTensor({2}, {1, 0}, DataType::Bool), hostTensor({0}, {}, DataType::Int32)}) {
     const NpyArray array = arrayFrom(t);
     EXPECT_EQ(array.data.size(), t.values.size() * elementSize(array.type));
     EXPECT_EQ(hostTensorFrom(array), t);
@@ -233,9 +238,9 @@ TEST(Host, TakesAndGivesArrays) {
 TEST(Host, RunsQuantizedOperatorsOnRealNumbers) {
   const auto bytes = [](Values values) {
     const auto count = static_cast<std::int64_t>(values.size());
-    return tensor({count}, std::move(values), DataType::Int8);
+    return hostTensor({count}, std::move(values), DataType::Int8);
   };
-  const auto scale = [](double value) { return tensor({}, {value}); };
+  const auto scale = [](double value) { return hostTensor({}, {value}); };
   // (3 - 1) * 0.5 + 4 * 2 - 1 = 8;  (5 - 1) * 0.5 - 1 * 2 - 1 = -1
   EXPECT_EQ(valuesOf(NodeKind::QLinearAdd,
                      {bytes({3, 5}), scale(0.5), bytes({1}), bytes({4, -1}), scale(2), bytes({0}),
@@ -252,13 +257,13 @@ TEST(Host, RunsQuantizedOperatorsOnRealNumbers) {
 
 // ONNX Runtime gives the same: ((x * w) + c) * alpha * scale of x * scale of the column.
 TEST(Host, BiasOfAQGemmCountsInUnitsOfEachColumn) {
-  const HostTensor x = tensor({2, 1}, {4, 6}, DataType::Int8),
-                   w = tensor({1, 2}, {1, 2}, DataType::Int8);
+  const HostTensor x = hostTensor({2, 1}, {4, 6}, DataType::Int8),
+                   w = hostTensor({1, 2}, {1, 2}, DataType::Int8);
   const auto result = [&](Dims shape, Values c, float alpha) {
     return valuesOf(NodeKind::QGemm,
-                    {x, tensor({}, {0.5}), tensor({}, {0}, DataType::Int8), w, tensor({2}, {1, 4}),
-                     tensor({2}, {0, 0}, DataType::Int8),
-                     tensor(std::move(shape), std::move(c), DataType::Int32)},
+                    {x, hostTensor({}, {0.5}), hostTensor({}, {0}, DataType::Int8), w,
+                     hostTensor({2}, {1, 4}), hostTensor({2}, {0, 0}, DataType::Int8),
+                     hostTensor(std::move(shape), std::move(c), DataType::Int32)},
                     {2, 2}, GemmAttributes{.alpha = alpha});
   };
   // (4 + 10) * 0.5 * 1, (8 + 10) * 0.5 * 4, (6 + 20) * 0.5 * 1, (12 + 20) * 0.5 * 4
@@ -269,20 +274,21 @@ TEST(Host, BiasOfAQGemmCountsInUnitsOfEachColumn) {
 }
 
 TEST(Host, IntegerProductsAreSumsAboveTheZeroPoints) {
-  const HostTensor a = tensor({1, 2}, {3, 4}, DataType::Uint8),
-                   b = tensor({2, 2}, {1, 2, 3, 4}, DataType::Int8);
+  const HostTensor a = hostTensor({1, 2}, {3, 4}, DataType::Uint8),
+                   b = hostTensor({2, 2}, {1, 2, 3, 4}, DataType::Int8);
   // (3-1, 4-1) * ((1-1, 2-2), (3-1, 4-2)) = (6, 6)
   EXPECT_EQ(valuesOf(NodeKind::MatMulInteger,
-                     {a, b, tensor({}, {1}, DataType::Uint8), tensor({2}, {1, 2}, DataType::Int8)},
+                     {a, b, hostTensor({}, {1}, DataType::Uint8),
+                      hostTensor({2}, {1, 2}, DataType::Int8)},
                      {1, 2}, {}, DataType::Int32),
             (Values{6, 6}));
 }
 
 TEST(Host, QuantizesDynamically) {
   // range -1 .. 254: step 1, zero point 1
-  const auto outputs =
-      run(NodeKind::DynamicQuantizeLinear, {tensor({3}, {-1, 254, 2.5})},
-          {tensor({3}, {}, DataType::Uint8), tensor({}, {}), tensor({}, {}, DataType::Uint8)});
+  const auto outputs = runNode(NodeKind::DynamicQuantizeLinear, {hostTensor({3}, {-1, 254, 2.5})},
+                               {hostTensor({3}, {}, DataType::Uint8), hostTensor({}, {}),
+                                hostTensor({}, {}, DataType::Uint8)});
   EXPECT_EQ(outputs[0].values, (Values{0, 255, 3}));
   EXPECT_EQ(outputs[1].values, Values{1});
   EXPECT_EQ(outputs[2].values, Values{1});
@@ -297,7 +303,7 @@ TEST(Host, NamesEveryOperatorWithoutADefinition) {
       {"a", "com.microsoft.NhwcMaxPool", NodeKind::MaxPool, {ValueId(0)}, {ValueId(1)}, last}};
   graph.inputs = {ValueId(0)};
   graph.outputs = {ValueId(1)};
-  const auto result = runHost(graph, std::vector{tensor({1, 1, 1}, {0})});
+  const auto result = runHost(graph, std::vector{hostTensor({1, 1, 1}, {0})});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.diagnostics().at(0).code, "HOST001");
   EXPECT_EQ(result.diagnostics().at(0).what, "a (com.microsoft.NhwcMaxPool)");
@@ -322,9 +328,9 @@ Diagnostics faultsOf(NodeKind kind, const std::vector<HostTensor>& inputs, const
 }
 
 TEST(Host, IndicesOutOfRangeAreTheUsersFault) {
-  const HostTensor x = tensor({3}, {1, 2, 3}), y = tensor({1}, {});
+  const HostTensor x = hostTensor({3}, {1, 2, 3}), y = hostTensor({1}, {});
   const auto faults = [&](double index, const HostTensor& data) {
-    return faultsOf(NodeKind::Gather, {data, tensor({1}, {index}, DataType::Int64)}, y,
+    return faultsOf(NodeKind::Gather, {data, hostTensor({1}, {index}, DataType::Int64)}, y,
                     AxisAttributes{.axis = 0});
   };
   EXPECT_TRUE(faults(-3, x).empty());
@@ -335,11 +341,11 @@ TEST(Host, IndicesOutOfRangeAreTheUsersFault) {
     EXPECT_EQ(found[0].severity, Severity::BadInput);
   }
   EXPECT_EQ(faults(3, x)[0].what, "index 3 of 3 along axis 0");
-  EXPECT_EQ(faults(0, tensor({0}, {}))[0].what, "index 0 of 0 along axis 0");
+  EXPECT_EQ(faults(0, hostTensor({0}, {}))[0].what, "index 0 of 0 along axis 0");
 }
 
 TEST(Host, WhatIsTooLargeIsSaidBeforeTheWork) {
-  const HostTensor x = tensor({1, 1, 4, 4}, Values(16, 1)), y = tensor({1, 1, 2, 2}, {});
+  const HostTensor x = hostTensor({1, 1, 4, 4}, Values(16, 1)), y = hostTensor({1, 1, 2, 2}, {});
   const PoolAttributes pool{
       .kernel = {3, 3}, .strides = {1, 1}, .dilations = {1, 1}, .pads = {0, 0, 0, 0}};
   EXPECT_TRUE(
@@ -359,7 +365,7 @@ TEST(Host, WhatIsTooLargeIsSaidBeforeTheWork) {
 // One look for each of 2^31 rows of nothing, twenty times, took minutes.
 TEST(Host, RowsWithoutElementsCostNothing) {
   constexpr std::int64_t kRows = std::int64_t{1} << 31;
-  const HostTensor none = tensor({kRows, 0}, {});
+  const HostTensor none = hostTensor({kRows, 0}, {});
   const std::vector<HostTensor> parts(20, none);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_TRUE(faultsOf(NodeKind::Concat, parts, none, AxisAttributes{.axis = 1}).empty());
@@ -369,7 +375,7 @@ TEST(Host, RowsWithoutElementsCostNothing) {
 }
 
 TEST(Host, WindowsOfFourAxesHaveNoDefinition) {
-  const HostTensor x = tensor({1, 1, 1, 1, 1, 1}, {1});
+  const HostTensor x = hostTensor({1, 1, 1, 1, 1, 1}, {1});
   const PoolAttributes pool{.kernel = {1, 1, 1, 1},
                             .strides = {1, 1, 1, 1},
                             .dilations = {1, 1, 1, 1},
@@ -381,12 +387,13 @@ TEST(Host, WindowsOfFourAxesHaveNoDefinition) {
 
 TEST(Host, IntegersHoldNeitherNanNorInfinity) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const HostTensor x = tensor({3}, {std::nan(""), infinity, -infinity});
+  const HostTensor x = hostTensor({3}, {std::nan(""), infinity, -infinity});
   EXPECT_EQ(valuesOf(NodeKind::Cast, {x}, {3}, {}, DataType::Int8), (Values{0, 127, -128}));
   EXPECT_EQ(valuesOf(NodeKind::Cast, {x}, {3}, {}, DataType::Uint8), (Values{0, 255, 0}));
   const std::vector<HostTensor> quantized =
-      run(NodeKind::DynamicQuantizeLinear, {x},
-          {tensor({3}, {}, DataType::Uint8), tensor({}, {}), tensor({}, {}, DataType::Uint8)});
+      runNode(NodeKind::DynamicQuantizeLinear, {x},
+              {hostTensor({3}, {}, DataType::Uint8), hostTensor({}, {}),
+               hostTensor({}, {}, DataType::Uint8)});
   for (const double value : quantized[0].values) EXPECT_TRUE(value >= 0 && value <= 255) << value;
   EXPECT_TRUE(quantized[2].values[0] >= 0 && quantized[2].values[0] <= 255);
 }
@@ -394,7 +401,7 @@ TEST(Host, IntegersHoldNeitherNanNorInfinity) {
 // Growing first would make 2^40 elements between ends of 2^20.
 TEST(Host, ResizeShrinksBeforeItGrows) {
   constexpr std::int64_t kLong = std::int64_t{1} << 20;
-  const HostTensor x = tensor({1, kLong}, Values(static_cast<std::size_t>(kLong), 3));
+  const HostTensor x = hostTensor({1, kLong}, Values(static_cast<std::size_t>(kLong), 3));
   const double scale = static_cast<double>(kLong);
   const Values y =
       valuesOf(NodeKind::Resize, {x}, {kLong, 1}, ResizeAttributes{.scales = {scale, 1 / scale}});

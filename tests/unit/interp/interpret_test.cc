@@ -16,8 +16,8 @@ CanonicalTensor tensor(const char* name, Shape shape, std::int8_t zeroPoint = 0)
 }
 
 // The output of a graph of one operator.
-TensorValue run(OpAttributes attributes, std::vector<CanonicalTensor> operands,
-                const std::vector<TensorValue>& values, CanonicalTensor output) {
+TensorValue runOp(OpAttributes attributes, std::vector<CanonicalTensor> operands,
+                  const std::vector<TensorValue>& values, CanonicalTensor output) {
   CanonicalGraph graph{.name = "one"};
   std::vector<TensorId> ids;
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -49,7 +49,7 @@ TEST(Conv, IsTheDotProductOfWhatLiesAboveTheZeroPoints) {
   op.weightZero = {1, -1};
   // (7-1)*(2-1) + (-2-1)*(3-1) + 5 = 5,   (7-1)*(-1+1) + (-2-1)*(4+1) - 6 = -21;  plus the output's
   // 10
-  EXPECT_EQ(run(op, {tensor("x", {1, 1, 2}, 1)}, {{7, -2}}, tensor("y", {1, 1, 2}, 10)),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 1, 2}, 1)}, {{7, -2}}, tensor("y", {1, 1, 2}, 10)),
             (TensorValue{15, -11}));
 }
 
@@ -58,7 +58,7 @@ TEST(Conv, TheBorderIsTheZeroPointOfTheInput) {
   // above zero.
   const Conv op =
       conv({.kernelY = 3, .kernelX = 3, .padTop = 1, .padLeft = 1}, TensorValue(9, 1), {0});
-  EXPECT_EQ(run(op, {tensor("x", {2, 2, 1}, 3)}, {{4, 4, 4, 4}}, tensor("y", {2, 2, 1})),
+  EXPECT_EQ(runOp(op, {tensor("x", {2, 2, 1}, 3)}, {{4, 4, 4, 4}}, tensor("y", {2, 2, 1})),
             (TensorValue{4, 4, 4, 4}));
 }
 
@@ -68,8 +68,8 @@ TEST(Conv, WeightsLieKernelRowKernelColumnInputChannel) {
   for (int tap = 0; tap < 8; ++tap) {
     TensorValue weights(8, 0);
     weights[static_cast<std::size_t>(tap)] = 1;
-    EXPECT_EQ(run(conv({.kernelY = 2, .kernelX = 2}, weights, {0}), {tensor("x", {2, 2, 2})},
-                  {{1, 2, 3, 4, 5, 6, 7, 8}}, tensor("y", {1, 1, 1})),
+    EXPECT_EQ(runOp(conv({.kernelY = 2, .kernelX = 2}, weights, {0}), {tensor("x", {2, 2, 2})},
+                    {{1, 2, 3, 4, 5, 6, 7, 8}}, tensor("y", {1, 1, 1})),
               TensorValue{static_cast<std::int8_t>(tap + 1)});
   }
 }
@@ -78,7 +78,7 @@ TEST(Conv, StrideAndDilationPickTheTaps) {
   // Row 0 .. 8, kernel 1x2, dilation 3, stride 2, pad left 1: taps (2x-1) and (2x+2), 0 outside.
   const Conv op = conv({.kernelX = 2, .strideX = 2, .dilationX = 3, .padLeft = 1}, {1, 10}, {0});
   EXPECT_EQ(
-      run(op, {tensor("x", {1, 9, 1})}, {{0, 1, 2, 3, 4, 5, 6, 7, 8}}, tensor("y", {1, 4, 1})),
+      runOp(op, {tensor("x", {1, 9, 1})}, {{0, 1, 2, 3, 4, 5, 6, 7, 8}}, tensor("y", {1, 4, 1})),
       (TensorValue{20, 41, 63, 85}));
 }
 
@@ -86,16 +86,16 @@ TEST(Conv, EachChannelHasItsScaleAndTiesGoToEven) {
   Conv op = conv({}, {1, 1, 1}, {0, 0, 0});
   op.requantize = {makeMultiplier(0.5), makeMultiplier(1.5), makeMultiplier(0.25)};
   // 5 / 2 = 2.5 -> 2,  7.5 -> 8,  1.25 -> 1;   -5: -2.5 -> -2, -7.5 -> -8, -1.25 -> -1
-  EXPECT_EQ(run(op, {tensor("x", {1, 2, 1})}, {{5, -5}}, tensor("y", {1, 2, 3})),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 2, 1})}, {{5, -5}}, tensor("y", {1, 2, 3})),
             (TensorValue{2, 8, 1, -2, -8, -1}));
 }
 
 TEST(Conv, SaturatesThenClamps) {
   Conv op = conv({}, {100}, {0});
-  EXPECT_EQ(run(op, {tensor("x", {1, 2, 1})}, {{2, -2}}, tensor("y", {1, 2, 1})),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 2, 1})}, {{2, -2}}, tensor("y", {1, 2, 1})),
             (TensorValue{127, -128}));
   op.clamp = {-7, 20};
-  EXPECT_EQ(run(op, {tensor("x", {1, 2, 1})}, {{2, -2}}, tensor("y", {1, 2, 1})),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 2, 1})}, {{2, -2}}, tensor("y", {1, 2, 1})),
             (TensorValue{20, -7}));
 }
 
@@ -103,7 +103,7 @@ TEST(Conv, ANegativeSumMayHaveAScaleOfItsOwn) {
   Conv op = conv({}, {1, 1}, {3, -3}, 2);
   op.requantizeNegative = {makeMultiplier(0.5), makeMultiplier(0.25)};
   // -8 + 3 = -5: -2.5 -> -2,  -8 - 3 = -11: -2.75 -> -3;   4 + 3: 14,  4 - 3: 2
-  EXPECT_EQ(run(op, {tensor("x", {1, 2, 1})}, {{-8, 4}}, tensor("y", {1, 2, 2})),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 2, 1})}, {{-8, 4}}, tensor("y", {1, 2, 2})),
             (TensorValue{-2, -3, 14, 2}));
 }
 
@@ -111,8 +111,8 @@ TEST(Conv, TheSumWrapsAtThirtyTwoBits) {
   // 40000 products of 255 * 255 = 2601000000 = 2^32 - 1693967296; scale 2^-25 makes that -50.48.
   Conv op = conv({}, TensorValue(40000, 127), {0}, std::ldexp(1.0, -25));
   op.weightZero = {-128};
-  EXPECT_EQ(run(op, {tensor("x", {1, 1, 40000}, -128)}, {TensorValue(40000, 127)},
-                tensor("y", {1, 1, 1})),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 1, 40000}, -128)}, {TensorValue(40000, 127)},
+                  tensor("y", {1, 1, 1})),
             TensorValue{-50});
 }
 
@@ -123,7 +123,7 @@ TEST(Conv, BlocksOfPixelsDoNotShowInTheResult) {
     input[i] = static_cast<std::int8_t>(static_cast<int>(i % 120) - 60);
     expected[i] = saturate(2 * input[i] + 1);
   }
-  EXPECT_EQ(run(conv({}, {2}, {1}), {tensor("x", {71, 3, 1})}, {input}, tensor("y", {71, 3, 1})),
+  EXPECT_EQ(runOp(conv({}, {2}, {1}), {tensor("x", {71, 3, 1})}, {input}, tensor("y", {71, 3, 1})),
             expected);
 }
 
@@ -136,7 +136,7 @@ TEST(DepthwiseConv, EachChannelSeesOnlyItself) {
                          .clamp = {}};
   // pixels (3, 6), (4, 8), zero 2: 1*1 + 2*10 + 1 = 22;  (4*1 + 6*-4 + 2) / 2 = -9;  plus the
   // output's -1
-  EXPECT_EQ(run(op, {tensor("x", {1, 2, 2}, 2)}, {{3, 6, 4, 8}}, tensor("y", {1, 1, 2}, -1)),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 2, 2}, 2)}, {{3, 6, 4, 8}}, tensor("y", {1, 1, 2}, -1)),
             (TensorValue{21, -10}));
 }
 
@@ -148,20 +148,20 @@ TEST(DepthwiseConv, TheBorderIsTheZeroPointOfTheInput) {
                          .requantize = {makeMultiplier(1)},
                          .clamp = {}};
   // 1 and 0 above the zero -5: row 0 sees (-, 1, 0), row 1 sees (1, 0, -)
-  EXPECT_EQ(run(op, {tensor("x", {2, 1, 1}, -5)}, {{-4, -5}}, tensor("y", {2, 1, 1})),
+  EXPECT_EQ(runOp(op, {tensor("x", {2, 1, 1}, -5)}, {{-4, -5}}, tensor("y", {2, 1, 1})),
             (TensorValue{10, 1}));
 }
 
 TEST(MaxPool, TheBorderNeverWins) {
   const MaxPool op{{.kernelY = 2, .kernelX = 2, .padTop = 1, .padLeft = 1}};
   EXPECT_EQ(
-      run(op, {tensor("x", {2, 2, 1}, 5)}, {{-100, -90, -120, -128}}, tensor("y", {2, 2, 1}, 5)),
+      runOp(op, {tensor("x", {2, 2, 1}, 5)}, {{-100, -90, -120, -128}}, tensor("y", {2, 2, 1}, 5)),
       (TensorValue{-100, -90, -100, -90}));
 }
 
 TEST(MaxPool, KeepsChannelsApart) {
   const MaxPool op{{.kernelX = 2, .strideX = 2}};
-  EXPECT_EQ(run(op, {tensor("x", {1, 4, 2})}, {{1, 8, 2, 7, 3, 6, 4, 5}}, tensor("y", {1, 2, 2})),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 4, 2})}, {{1, 8, 2, 7, 3, 6, 4, 5}}, tensor("y", {1, 2, 2})),
             (TensorValue{2, 8, 4, 6}));
 }
 
@@ -169,11 +169,11 @@ TEST(AveragePool, RoundsTheExactRationalHalfToEven) {
   const AveragePool pair{.window = {.kernelX = 2, .strideX = 2}, .rescale = {1, 0}};
   // 1.5 -> 2, 2.5 -> 2, -0.5 -> 0, -1.5 -> -2
   EXPECT_EQ(
-      run(pair, {tensor("x", {1, 8, 1})}, {{1, 2, 2, 3, 0, -1, -1, -2}}, tensor("y", {1, 4, 1})),
+      runOp(pair, {tensor("x", {1, 8, 1})}, {{1, 2, 2, 3, 0, -1, -1, -2}}, tensor("y", {1, 4, 1})),
       (TensorValue{2, 2, 0, -2}));
   const AveragePool six{.window = {.kernelX = 6}, .rescale = {1, 0}};
   // 15 / 6 = 2.5 -> 2, where a rounded 1/6 would give 3
-  EXPECT_EQ(run(six, {tensor("x", {1, 6, 1})}, {{0, 1, 2, 3, 4, 5}}, tensor("y", {1, 1, 1})),
+  EXPECT_EQ(runOp(six, {tensor("x", {1, 6, 1})}, {{0, 1, 2, 3, 4, 5}}, tensor("y", {1, 1, 1})),
             TensorValue{2});
 }
 
@@ -183,13 +183,13 @@ TEST(AveragePool, CountsThePaddingOnlyWhenTold) {
                  .rescale = {1, 0}};
   // zero 10; windows over 2, 4, 6 above it: (-,-,2,4), (2,4,6,-)
   const TensorValue input{12, 14, 16};
-  EXPECT_EQ(run(op, {tensor("x", {1, 3, 1}, 10)}, {input}, tensor("y", {1, 2, 1}, 1)),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 3, 1}, 10)}, {input}, tensor("y", {1, 2, 1}, 1)),
             (TensorValue{4, 5}));
   op.countIncludesPad = true;  // 6 / 4 = 1.5 -> 2, 12 / 4 = 3
-  EXPECT_EQ(run(op, {tensor("x", {1, 3, 1}, 10)}, {input}, tensor("y", {1, 2, 1}, 1)),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 3, 1}, 10)}, {input}, tensor("y", {1, 2, 1}, 1)),
             (TensorValue{3, 4}));
   op.window.padRight = 0;  // the last tap of the second window is beyond even the padding: 12 / 3
-  EXPECT_EQ(run(op, {tensor("x", {1, 3, 1}, 10)}, {input}, tensor("y", {1, 2, 1}, 1)),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 3, 1}, 10)}, {input}, tensor("y", {1, 2, 1}, 1)),
             (TensorValue{3, 5}));
 }
 
@@ -197,23 +197,23 @@ TEST(AveragePool, RescalesBeforeTheOneRounding) {
   const AveragePool op{
       .window = {.kernelX = 2, .strideX = 2}, .rescale = makeMultiplier(2), .clamp = {-2, 127}};
   // 2 * 1.5 = 3, 2 * -2.5 = -5 clamped to -2
-  EXPECT_EQ(run(op, {tensor("x", {1, 4, 1})}, {{1, 2, -2, -3}}, tensor("y", {1, 2, 1})),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 4, 1})}, {{1, 2, -2, -3}}, tensor("y", {1, 2, 1})),
             (TensorValue{3, -2}));
 }
 
 TEST(Add, RoundsTheSumOnce) {
   const Add op{.multiplierA = 1, .multiplierB = 1, .shift = 1};
   // (1 + 2) / 2 = 1.5 -> 2, where rounding each half first would give 0 + 1
-  EXPECT_EQ(run(op, {tensor("a", {1, 2, 1}), tensor("b", {1, 2, 1})}, {{1, 3}, {2, 2}},
-                tensor("y", {1, 2, 1})),
+  EXPECT_EQ(runOp(op, {tensor("a", {1, 2, 1}), tensor("b", {1, 2, 1})}, {{1, 3}, {2, 2}},
+                  tensor("y", {1, 2, 1})),
             (TensorValue{2, 2}));
 }
 
 TEST(Add, SubtractsWithANegativeMultiplierAndHonoursZeros) {
   const Add op{.multiplierA = 3, .multiplierB = -2, .shift = 0, .clamp = {-20, 100}};
   // 3 * (5-1) - 2 * (4+2) + 7 = 7;  3 * (-9-1) - 2 * (2+2) + 7 = -31 -> -20
-  EXPECT_EQ(run(op, {tensor("a", {1, 2, 1}, 1), tensor("b", {1, 2, 1}, -2)}, {{5, -9}, {4, 2}},
-                tensor("y", {1, 2, 1}, 7)),
+  EXPECT_EQ(runOp(op, {tensor("a", {1, 2, 1}, 1), tensor("b", {1, 2, 1}, -2)}, {{5, -9}, {4, 2}},
+                  tensor("y", {1, 2, 1}, 7)),
             (TensorValue{7, -20}));
 }
 
@@ -222,16 +222,16 @@ TEST(Add, SumsInSixtyFourBits) {
   // 128.
   const Add op{
       .multiplierA = std::int64_t{1} << 45, .multiplierB = std::int64_t{1} << 45, .shift = 46};
-  EXPECT_EQ(run(op, {tensor("a", {1, 1, 1}, -128), tensor("b", {1, 1, 1}, -128)}, {{127}, {127}},
-                tensor("y", {1, 1, 1}, -128)),
+  EXPECT_EQ(runOp(op, {tensor("a", {1, 1, 1}, -128), tensor("b", {1, 1, 1}, -128)}, {{127}, {127}},
+                  tensor("y", {1, 1, 1}, -128)),
             TensorValue{127});
 }
 
 TEST(Mul, RequantizesTheProduct) {
   const Mul op{.requantize = makeMultiplier(0.125), .clamp = {-9, 127}};
   // 4 * 5 / 8 = 2.5 -> 2 plus 1;  -10 * 10 / 8 = -12.5 -> -12 plus 1, clamped to -9
-  EXPECT_EQ(run(op, {tensor("a", {1, 2, 1}, 1), tensor("b", {1, 2, 1}, -1)}, {{5, -9}, {4, 9}},
-                tensor("y", {1, 2, 1}, 1)),
+  EXPECT_EQ(runOp(op, {tensor("a", {1, 2, 1}, 1), tensor("b", {1, 2, 1}, -1)}, {{5, -9}, {4, 9}},
+                  tensor("y", {1, 2, 1}, 1)),
             (TensorValue{3, -9}));
 }
 
@@ -242,10 +242,10 @@ TEST(Table, LooksUpTheStoredValuePlus128) {
     half[static_cast<std::size_t>(x + 128)] = saturate(x / 2);
   }
   EXPECT_EQ(
-      run(Table{{negate}}, {tensor("x", {1, 2, 2})}, {{-128, 127, 0, 5}}, tensor("y", {1, 2, 2})),
+      runOp(Table{{negate}}, {tensor("x", {1, 2, 2})}, {{-128, 127, 0, 5}}, tensor("y", {1, 2, 2})),
       (TensorValue{127, -127, 0, -5}));
-  EXPECT_EQ(run(Table{{negate, half}}, {tensor("x", {1, 2, 2})}, {{-128, 127, 0, 5}},
-                tensor("y", {1, 2, 2})),
+  EXPECT_EQ(runOp(Table{{negate, half}}, {tensor("x", {1, 2, 2})}, {{-128, 127, 0, 5}},
+                  tensor("y", {1, 2, 2})),
             (TensorValue{127, 63, 0, 2}));
 }
 
@@ -255,8 +255,8 @@ TEST(Assemble, ConcatenatesAndRequantizesAPart) {
   const AxisMap one{{.count = 1}}, two{{.count = 2}};
   const Assemble op{.parts = {{one, two, {{.to = 0, .count = 1}}, {}},
                               {one, two, {{.to = 1, .count = 2}}, plusOne}}};
-  EXPECT_EQ(run(op, {tensor("a", {1, 2, 1}), tensor("b", {1, 2, 2})}, {{1, 2}, {10, 20, 30, 40}},
-                tensor("y", {1, 2, 3})),
+  EXPECT_EQ(runOp(op, {tensor("a", {1, 2, 1}), tensor("b", {1, 2, 2})}, {{1, 2}, {10, 20, 30, 40}},
+                  tensor("y", {1, 2, 3})),
             (TensorValue{1, 11, 21, 2, 31, 41}));
 }
 
@@ -264,7 +264,7 @@ TEST(Assemble, FillsWhatNoPartCovers) {
   // A 1x2 image in the middle of 3x3, border 7: Pad.
   const Assemble op{
       .parts = {{{{.to = 1, .count = 1}}, {{.to = 1, .count = 2}}, {{.count = 1}}, {}}}, .fill = 7};
-  EXPECT_EQ(run(op, {tensor("x", {1, 2, 1})}, {{1, 2}}, tensor("y", {3, 3, 1})),
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 2, 1})}, {{1, 2}}, tensor("y", {3, 3, 1})),
             (TensorValue{7, 7, 7, 7, 1, 2, 7, 7, 7}));
 }
 
@@ -275,7 +275,7 @@ TEST(Assemble, RepeatsAndStepsAlongEachAxis) {
                  {{.to = 0, .toStep = 2, .count = 2}, {.to = 1, .toStep = 2, .count = 2}},
                  {{.count = 1}},
                  {}}}};
-  EXPECT_EQ(run(twice, {tensor("x", {1, 2, 1})}, {{1, 2}}, tensor("y", {1, 4, 1})),
+  EXPECT_EQ(runOp(twice, {tensor("x", {1, 2, 1})}, {{1, 2}}, tensor("y", {1, 4, 1})),
             (TensorValue{1, 1, 2, 2}));
   // Channel shuffle of 2 groups of 2: 0 2 1 3.
   const Assemble shuffle{.parts = {{{{.count = 1}},
@@ -283,12 +283,12 @@ TEST(Assemble, RepeatsAndStepsAlongEachAxis) {
                                     {{.to = 0, .toStep = 2, .count = 2},
                                      {.to = 1, .toStep = 2, .from = 2, .count = 2}},
                                     {}}}};
-  EXPECT_EQ(run(shuffle, {tensor("x", {1, 1, 4})}, {{0, 1, 2, 3}}, tensor("y", {1, 1, 4})),
+  EXPECT_EQ(runOp(shuffle, {tensor("x", {1, 1, 4})}, {{0, 1, 2, 3}}, tensor("y", {1, 1, 4})),
             (TensorValue{0, 2, 1, 3}));
   // Every second column, backwards: Slice with a negative step.
   const Assemble back{
       .parts = {{{{.count = 1}}, {{.from = 4, .fromStep = -2, .count = 3}}, {{.count = 1}}, {}}}};
-  EXPECT_EQ(run(back, {tensor("x", {1, 5, 1})}, {{0, 1, 2, 3, 4}}, tensor("y", {1, 3, 1})),
+  EXPECT_EQ(runOp(back, {tensor("x", {1, 5, 1})}, {{0, 1, 2, 3, 4}}, tensor("y", {1, 3, 1})),
             (TensorValue{4, 2, 0}));
 }
 
@@ -306,7 +306,7 @@ TEST(Interpret, GivesEveryTensorAndReadsConstants) {
 }
 
 TEST(Interpret, RefusesAnInputOfAnotherSize) {
-  EXPECT_THROW(run(MaxPool{}, {tensor("x", {1, 1, 2})}, {{1}}, tensor("y", {1, 1, 2})),
+  EXPECT_THROW(runOp(MaxPool{}, {tensor("x", {1, 1, 2})}, {{1}}, tensor("y", {1, 1, 2})),
                InternalError);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using namespace heddle::testing;
 using W = WorkedConvolution;
-using Conv = Call<Affine>;
+using ConvCall = Call<Affine>;
 
 Diagnostic faultOf(const Result<SimulateResult>& result) {
   if (result) return {};
@@ -115,11 +115,12 @@ TEST_P(MachineFaults, IsReported) {
 
 const Breakage kBreakages[] = {
     // The program is malformed.
-    {"KernelThatIsNotThere", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).kernel = KernelId(1); }},
+    {"KernelThatIsNotThere", "MACH001",
+     [](W& w) { w.leaf<ConvCall>(W::Body).kernel = KernelId(1); }},
     {"TensorThatIsNotThere", "MACH001",
-     [](W& w) { w.leaf<Conv>(W::Body).part.tensor = TensorId(7); }},
+     [](W& w) { w.leaf<ConvCall>(W::Body).part.tensor = TensorId(7); }},
     {"RingOfATensorThatIsNotThere", "MACH001",
-     [](W& w) { w.leaf<Conv>(W::Body).inputs[0].tensor = TensorId{}; }},
+     [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].tensor = TensorId{}; }},
     {"LoopWithoutIterations", "MACH001",
      [](W& w) { std::get<Loop>(w.b.program.sections[1].items[0].as).count = 0; }},
     {"LoopWithoutABody", "MACH001",
@@ -134,22 +135,24 @@ const Breakage kBreakages[] = {
      [](W& w) { w.b.program.sections[3].engines.kind = EngineKind::DdrIn; }},
     {"StrideOfZero", "MACH001", [](W& w) { w.b.program.kernels[0].window.strideX = 0; }},
     {"DilationBelowZero", "MACH001", [](W& w) { w.b.program.kernels[0].window.dilationY = -1; }},
-    {"RingWithoutRows", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).inputs[0].length = 0; }},
-    {"RowsThatOverlap", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).inputs[0].rowBytes = 136; }},
-    {"CallWithoutARecord", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).weights.reset(); }},
+    {"RingWithoutRows", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].length = 0; }},
+    {"RowsThatOverlap", "MACH001",
+     [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].rowBytes = 136; }},
+    {"CallWithoutARecord", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).weights.reset(); }},
     {"RecordWithAPattern", "MACH001",
      [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).destination.pattern.run = 8; }},
     {"RecordFromAnotherPlace", "MACH001",
      [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).source.address.base = 8; }},
-    {"CallWithoutAnOutput", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).output.reset(); }},
-    {"ReductionWithoutAnAccumulator", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).init = false; }},
+    {"CallWithoutAnOutput", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).output.reset(); }},
+    {"ReductionWithoutAnAccumulator", "MACH001",
+     [](W& w) { w.leaf<ConvCall>(W::Body).init = false; }},
     {"EmptyClamp", "MACH001",
      [](W& w) {
        w.b.program.kernels[0].clamp = {5, 4};
      }},
     {"SlotsOfZero", "MACH001",
      [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).destination.address.slots = 0; }},
-    {"LockUsedZeroTimes", "MACH001", [](W& w) { w.leaf<Conv>(W::Body).acquire[0].count = 0; }},
+    {"LockUsedZeroTimes", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).acquire[0].count = 0; }},
     {"LockDeclaredTwice", "MACH001",
      [](W& w) { w.b.program.locks.push_back(w.b.program.locks[0]); }},
     {"ReceiverNamedTwice", "MACH001",
@@ -200,9 +203,9 @@ const Breakage kBreakages[] = {
     {"SlotBelowZero", "MACH003",
      [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).destination.address.slot.base = -1; }},
     {"OutputBeyondTheCore", "MACH003",
-     [](W& w) { w.leaf<Conv>(W::Tail).output->base = Affine(48 * 1024); }},
+     [](W& w) { w.leaf<ConvCall>(W::Tail).output->base = Affine(48 * 1024); }},
     {"AddressThatOverflows", "MACH003",
-     [](W& w) { w.leaf<Conv>(W::Body).output->base.loop[0] = std::int64_t{1} << 62; }},
+     [](W& w) { w.leaf<ConvCall>(W::Body).output->base.loop[0] = std::int64_t{1} << 62; }},
 
     // Deadlock and locks.
     {"ChannelNeverStarted", "MACH004",
@@ -212,13 +215,13 @@ const Breakage kBreakages[] = {
     {"TokenMissing", "MACH004", [](W& w) { lockOf(w, core(1, 0), 0).initial = 0; }},
     {"SenderThatSendsOnceTooOften", "MACH004",
      [](W& w) { std::get<Loop>(w.b.program.sections[5].items[0].as).count = 17; }},
-    {"OneReleaseTooMany", "MACH005", [](W& w) { w.leaf<Conv>(W::Tail).release[1].count = 3; }},
+    {"OneReleaseTooMany", "MACH005", [](W& w) { w.leaf<ConvCall>(W::Tail).release[1].count = 3; }},
     {"ProducerIsAnotherQueue", "MACH006",
      [](W& w) { lockOf(w, memtile(0), 0).producer.channel = 1; }},
     {"ConsumerIsAnotherQueue", "MACH006",
      [](W& w) { lockOf(w, core(0, 0), 1).consumer = engine(EngineKind::CoreOut); }},
     {"LockNeverDeclared", "MACH006",
-     [](W& w) { w.leaf<Conv>(W::Body).acquire[0].lock = Affine(8); }},
+     [](W& w) { w.leaf<ConvCall>(W::Body).acquire[0].lock = Affine(8); }},
     {"LockAboveItsMaximum", "MACH006", [](W& w) { w.device.limits.lockMaximum = 4; }},
 
     {"LockOfAQueueThatIsNotThere", "MACH002",
@@ -249,16 +252,16 @@ const Breakage kBreakages[] = {
     // Bytes.
     {"RowReadBeforeItIsWritten", "MACH008",
      [](W& w) { w.leaf<Send<Affine>>(W::SendMain).source.address.base.base = 6144; }, false},
-    {"RingOnePixelOff", "MACH009", [](W& w) { w.leaf<Conv>(W::Head).inputs[0].base = Affine(8); },
-     false},
+    {"RingOnePixelOff", "MACH009",
+     [](W& w) { w.leaf<ConvCall>(W::Head).inputs[0].base = Affine(8); }, false},
     {"RingOneRowOff", "MACH009",
-     [](W& w) { w.leaf<Conv>(W::Body).inputs[0].ringOffset = Affine(1); }, false},
-    {"RecordOfTheOtherRow", "MACH009", [](W& w) { w.leaf<Conv>(W::Body).record = Affine(0); },
+     [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].ringOffset = Affine(1); }, false},
+    {"RecordOfTheOtherRow", "MACH009", [](W& w) { w.leaf<ConvCall>(W::Body).record = Affine(0); },
      false},
     {"RowsOfTheOtherSlice", "MACH009",
      [](W& w) { w.leaf<Load<Affine>>(W::LoadRow).source.address.base.column = 0; }, false},
     {"WindowWiderThanTheRing", "MACH009",
-     [](W& w) { w.leaf<Conv>(W::Body).inputs[0].column.base = -2; }, false},
+     [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].column.base = -2; }, false},
     {"RingOverwrittenBeforeItIsRead", "MACH010",
      [](W& w) {
        for (Lock& lock : w.b.program.locks)

@@ -1,36 +1,15 @@
-// Programs by hand for the Machine's tests: a device like paper.yaml of any size, and short words
-// for what a Program spells out. Time on this device: transfers 4 B a cycle, CONV 256 MAC a cycle,
-// vectors 64 B a cycle.
+// Programs by hand for the Machine's tests, on paperLike devices: short words for what a Program
+// spells out.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../devices.h"
 #include "heddle/machine/machine.h"
 
 namespace heddle::testing {
-
-inline Device paperLike(std::int64_t rows, std::int64_t columns) {
-  Device d;
-  d.name = "test";
-  d.rows = rows;
-  d.columns = columns;
-  d.clock = {1'000'000'000};
-  d.core.memory = 64_KiB;
-  d.core.banks = 8;
-  d.core.operandBanks = 6;
-  d.memtile.memory = 512_KiB;
-  const BytesPerSecond rate{4'000'000'000};
-  d.rates = {rate, rate, rate, rate, rate, rate, {}, {}};
-  std::vector<std::int64_t> memtiles;
-  for (std::int64_t c = 0; c < columns; ++c) memtiles.push_back(c);
-  for (std::int64_t c = 0; c < columns; ++c)
-    d.wires.push_back({"column" + std::to_string(c), {0, c, rows, 1}, memtiles});
-  for (std::int64_t r = 0; r < rows; ++r)
-    d.wires.push_back({"row" + std::to_string(r), {r, 0, 1, columns}, memtiles});
-  return d;
-}
 
 // base + the named coefficients.
 struct Terms {

@@ -11,14 +11,14 @@ namespace {
 using testing::GraphBuilder;
 using testing::square;
 
-struct Planned {
+struct PlannedMemory {
   CanonicalGraph graph;
   Device device;
   Plan plan;
   MemoryPlan memory;
 };
 
-Planned planned(CanonicalGraph graph, const std::string& memtile = "512 KiB") {
+PlannedMemory planned(CanonicalGraph graph, const std::string& memtile = "512 KiB") {
   Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
                                      {.mesh = {{2, 2}}, .settings = {{"memtile.memory", memtile}}});
   EXPECT_TRUE(device) << device.diagnostics();
@@ -37,7 +37,7 @@ Device paperSized(Device device) {
 }
 
 //   x -> a -> b -> c -> d: x and b never meet, nor do a and c
-CanonicalGraph chain() {
+CanonicalGraph fourConvs() {
   GraphBuilder b("chain");
   TensorId t = b.input("x", {16, 16, 16});
   for (const char* name : {"a", "b", "c", "d"}) t = b.conv(name, t, 16, square(1));
@@ -45,13 +45,13 @@ CanonicalGraph chain() {
 }
 
 TEST(AllocateMemory, TensorsThatNeverMeetShareTheFloor) {
-  const Planned p = planned(chain());
+  const PlannedMemory p = planned(fourConvs());
   EXPECT_EQ(p.memory.tensors[0].slices[0].address, p.memory.tensors[2].slices[0].address);
   EXPECT_NE(p.memory.tensors[0].slices[0].address, p.memory.tensors[1].slices[0].address);
 }
 
 TEST(AllocateMemory, EachMemtileKeepsThePixelsOfItsColumn) {
-  const Planned p = planned(chain());
+  const PlannedMemory p = planned(fourConvs());
   EXPECT_EQ(p.memory.tensors[1].slices[1], (Slice{.memtile = 1,
                                                   .address = p.memory.tensors[1].slices[0].address,
                                                   .y = 0,
@@ -63,16 +63,16 @@ TEST(AllocateMemory, EachMemtileKeepsThePixelsOfItsColumn) {
 }
 
 TEST(AllocateMemory, AnOutputThatNobodyReadsStreamsToDdr) {
-  const Planned p = planned(chain());
+  const PlannedMemory p = planned(fourConvs());
   EXPECT_TRUE(p.memory.tensors[4].slices.empty());
   EXPECT_TRUE(p.memory.tensors[4].ddr.has_value());
   EXPECT_TRUE(p.memory.steps[3].output.has_value());
 }
 
 TEST(AllocateMemory, WhatDoesNotFitLivesInDdr) {
-  const Planned p =
-      planned(chain(), "16 KiB");  // a tensor is 2 KiB a memtile, and a quarter is for weights
-  const Planned q = planned(chain(), "3 KiB");
+  const PlannedMemory p =
+      planned(fourConvs(), "16 KiB");  // a tensor is 2 KiB a memtile, and a quarter is for weights
+  const PlannedMemory q = planned(fourConvs(), "3 KiB");
   EXPECT_FALSE(p.memory.tensors[1].ddr.has_value());
   EXPECT_TRUE(q.memory.tensors[1].ddr.has_value());
   EXPECT_GT(q.memory.steps[1].inputs[0].slots, 1);
@@ -83,7 +83,7 @@ TEST(AllocateMemory, AConcatOfWholeBlocksIsInPlace) {
   const TensorId x = b.input("x", {8, 8, 8});
   const TensorId both =
       b.concat("concat", {b.conv("left", x, 16, square(1)), b.conv("right", x, 24, square(1))});
-  const Planned p = planned(b.finish(b.conv("after", both, 8, square(1))));
+  const PlannedMemory p = planned(b.finish(b.conv("after", both, 8, square(1))));
   EXPECT_TRUE(p.plan.layers[2].inPlace());
   EXPECT_EQ(p.plan.views[2].root, both);
   EXPECT_EQ(p.plan.views[2].block, 2);
@@ -162,7 +162,7 @@ TEST(AllocateMemory, HomesThatFirstFitLeavesWithoutAPlaceArePackedAnew) {
 }
 
 // Two tiles of a's rows; those that only the first tile of b reads leave their memory.
-Planned tiled() {
+PlannedMemory tiled() {
   GraphBuilder b("tiled");
   const TensorId a = b.conv("a", b.input("x", {16, 16, 8}), 8, square(3, 1, 1));
   const CanonicalGraph graph = b.finish(b.conv("b", a, 8, square(3, 1, 1)));
@@ -180,7 +180,7 @@ Planned tiled() {
 }
 
 TEST(AllocateMemory, RowsThatNobodyReadsAnyMoreLeaveTheirMemory) {
-  const Planned p = tiled();
+  const PlannedMemory p = tiled();
   EXPECT_EQ(verify(p.memory, p.graph, p.plan, p.device), Diagnostics{});
   const TensorMemory& a = p.memory.tensors[1];
   ASSERT_EQ(a.slices.size(), 6u);  // rows 0..7, 7..9, 9..16 in each of two memtiles
@@ -192,7 +192,7 @@ TEST(AllocateMemory, RowsThatNobodyReadsAnyMoreLeaveTheirMemory) {
 }
 
 TEST(AllocateMemory, WeightRecordsHaveWhatIsFreeInTheirStepAndTheOneBefore) {
-  Planned p = planned(chain());
+  PlannedMemory p = planned(fourConvs());
   for (Mapping& mapping : p.plan.layers) mapping.weightBytes = 4096;
   const auto placed = [&] { return *placeInMemory(p.graph, p.plan, p.device); };
   const auto slots = [&] { return placed().memory.steps[1].weights[0].slots; };
@@ -211,7 +211,7 @@ TEST(AllocateMemory, WeightRecordsHaveWhatIsFreeInTheirStepAndTheOneBefore) {
 
 // Rows 0..10, then 8..16 of the input, each by one route of a memtile.
 TEST(AllocateMemory, RowsOutOfDdrComeAheadAtTheMemtilesEnd) {
-  Planned p = tiled();
+  PlannedMemory p = tiled();
   const auto rows = [&] {
     const Result<MemoryPlan> memory = allocateMemory(p.graph, p.plan, p.device);
     EXPECT_EQ(verify(*memory, p.graph, p.plan, p.device), Diagnostics{});
@@ -228,7 +228,7 @@ TEST(AllocateMemory, RowsOutOfDdrComeAheadAtTheMemtilesEnd) {
 }
 
 TEST(AllocateMemory, WeightRecordsLeaveThoseOfTheStepBeforeAlone) {
-  const Planned p = planned(chain());
+  const PlannedMemory p = planned(fourConvs());
   const auto records = [&](std::size_t step) {
     std::pair<std::int64_t, std::int64_t> bytes{INT64_MAX, 0};
     for (const StreamPlan& route : p.memory.steps[step].weights)
@@ -240,7 +240,7 @@ TEST(AllocateMemory, WeightRecordsLeaveThoseOfTheStepBeforeAlone) {
   EXPECT_EQ(records(1).second, records(0).first);
   EXPECT_EQ(records(2).second, p.device.memtile.memory.raw());
   // Where there is no room for both, they begin where homes end.
-  Planned full = planned(chain());
+  PlannedMemory full = planned(fourConvs());
   for (Mapping& mapping : full.plan.layers) mapping.weightBytes = 4096;
   full.plan.weightStaging = 3 * 4096;
   full.device.memtile.memory = Bytes(4 * 4096);
@@ -249,7 +249,7 @@ TEST(AllocateMemory, WeightRecordsLeaveThoseOfTheStepBeforeAlone) {
 }
 
 TEST(VerifyMemoryPlan, NoticesRowsThatDieBeforeTheirLastReader) {
-  Planned p = tiled();
+  PlannedMemory p = tiled();
   p.memory.tensors[1].lives[1].last = 2;
   const Diagnostics faults = verify(p.memory, p.graph, p.plan, p.device);
   ASSERT_EQ(faults.size(), 2u);
@@ -258,7 +258,7 @@ TEST(VerifyMemoryPlan, NoticesRowsThatDieBeforeTheirLastReader) {
 }
 
 TEST(VerifyMemoryPlan, NoticesTensorsThatMeet) {
-  Planned p = planned(chain());
+  PlannedMemory p = planned(fourConvs());
   for (Slice& s : p.memory.tensors[1].slices) s.address = p.memory.tensors[0].slices[0].address;
   const Diagnostics faults = verify(p.memory, p.graph, p.plan, p.device);
   ASSERT_EQ(faults.size(), 4u);  // a with x and with b, in each of two memtiles

@@ -2,18 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <span>
+#include "../arrays.h"
 
 namespace heddle {
 namespace {
 
-template <class T>
-NpyArray arrayOf(NpyType type, std::vector<std::int64_t> shape, std::vector<T> values) {
-  NpyArray array{type, std::move(shape), {}};
-  const auto bytes = std::as_bytes(std::span(values));
-  array.data.assign(bytes.begin(), bytes.end());
-  return array;
-}
+using testing::arrayOf;
 
 // A version 1.0 file with `header` as it stands and `data` zero bytes.
 std::string fileWith(const std::string& header, std::size_t data) {
@@ -23,7 +17,7 @@ std::string fileWith(const std::string& header, std::size_t data) {
   return file + header + std::string(data, '\0');
 }
 
-std::string codeOf(const std::string& file) {
+std::string npyCodeOf(const std::string& file) {
   const Result<NpyArray> array = parseNpy(file, "x.npy");
   return array ? "" : array.diagnostics().at(0).code;
 }
@@ -72,28 +66,29 @@ TEST(Npy, SaysWhatIsWrong) {
     return std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': " + shape +
            "}";
   };
-  EXPECT_EQ(codeOf(fileWith(header("<f4", "(2,)"), 8)), "");
-  EXPECT_EQ(codeOf(""), "NPY002");
-  EXPECT_EQ(codeOf("PK\x03\x04 a zip file"), "NPY002");
-  EXPECT_EQ(codeOf(std::string("\x93NUMPY\x04\x00\x00\x00", 10)), "NPY002");
-  EXPECT_EQ(codeOf(std::string("\x93NUMPY\x01\x00\x70", 9)), "NPY003");
-  EXPECT_EQ(codeOf(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)), "NPY003");
-  EXPECT_EQ(codeOf(fileWith("{'descr': '<f4'}", 0)), "NPY003");
-  EXPECT_EQ(codeOf(fileWith(header("<f4", "(2,)") + "x", 8)), "NPY003");
-  EXPECT_EQ(codeOf(fileWith(header("<f4", "(-2,)"), 8)), "NPY003");
-  EXPECT_EQ(codeOf(fileWith(header("<f4", "(99999999999999999999,)"), 8)), "NPY003");
-  EXPECT_EQ(codeOf(fileWith(header(">f4", "(2,)"), 8)), "NPY004");
-  EXPECT_EQ(codeOf(fileWith(header("<c8", "(1,)"), 8)), "NPY004");
-  EXPECT_EQ(codeOf(fileWith(header("<f4", "(3,)"), 8)), "NPY005");
-  EXPECT_EQ(codeOf(fileWith(header("<f4", "(1,)"), 8)), "NPY005");
-  EXPECT_EQ(codeOf(fileWith(header("<f4", "(2,)"), 9)), "NPY005");
+  EXPECT_EQ(npyCodeOf(fileWith(header("<f4", "(2,)"), 8)), "");
+  EXPECT_EQ(npyCodeOf(""), "NPY002");
+  EXPECT_EQ(npyCodeOf("PK\x03\x04 a zip file"), "NPY002");
+  EXPECT_EQ(npyCodeOf(std::string("\x93NUMPY\x04\x00\x00\x00", 10)), "NPY002");
+  EXPECT_EQ(npyCodeOf(std::string("\x93NUMPY\x01\x00\x70", 9)), "NPY003");
+  EXPECT_EQ(npyCodeOf(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)), "NPY003");
+  EXPECT_EQ(npyCodeOf(fileWith("{'descr': '<f4'}", 0)), "NPY003");
+  EXPECT_EQ(npyCodeOf(fileWith(header("<f4", "(2,)") + "x", 8)), "NPY003");
+  EXPECT_EQ(npyCodeOf(fileWith(header("<f4", "(-2,)"), 8)), "NPY003");
+  EXPECT_EQ(npyCodeOf(fileWith(header("<f4", "(99999999999999999999,)"), 8)), "NPY003");
+  EXPECT_EQ(npyCodeOf(fileWith(header(">f4", "(2,)"), 8)), "NPY004");
+  EXPECT_EQ(npyCodeOf(fileWith(header("<c8", "(1,)"), 8)), "NPY004");
+  EXPECT_EQ(npyCodeOf(fileWith(header("<f4", "(3,)"), 8)), "NPY005");
+  EXPECT_EQ(npyCodeOf(fileWith(header("<f4", "(1,)"), 8)), "NPY005");
+  EXPECT_EQ(npyCodeOf(fileWith(header("<f4", "(2,)"), 9)), "NPY005");
 }
 
 TEST(Npy, AHugeShapeTakesNoMemory) {
   const std::string shape = "(4294967296, 4294967296, 4294967296)";
-  EXPECT_EQ(codeOf(fileWith("{'descr': '<f4', 'fortran_order': True, 'shape': " + shape + "}", 4)),
-            "NPY005");
-  EXPECT_EQ(codeOf(fileWith(
+  EXPECT_EQ(
+      npyCodeOf(fileWith("{'descr': '<f4', 'fortran_order': True, 'shape': " + shape + "}", 4)),
+      "NPY005");
+  EXPECT_EQ(npyCodeOf(fileWith(
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 4611686018427387905)}", 4)),
             "NPY005");
 }

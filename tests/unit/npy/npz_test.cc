@@ -7,7 +7,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::int64_t kMost = 1 << 20;
+constexpr std::int64_t kMostUnpacked = 1 << 20;
 
 NpyArray arrayOf(std::vector<std::uint8_t> values) {
   NpyArray array{NpyType::Uint8, {std::ssize(values)}, {}};
@@ -18,7 +18,7 @@ NpyArray arrayOf(std::vector<std::uint8_t> values) {
 
 NamedNpyArrays two() { return {{"a", arrayOf({1, 2, 3})}, {"b", arrayOf({0, 1})}}; }
 
-std::string archiveCodeOf(const std::string& file, std::int64_t most = kMost) {
+std::string archiveCodeOf(const std::string& file, std::int64_t most = kMostUnpacked) {
   const Result<NamedNpyArrays> arrays = parseNpz(file, "m.npz", most);
   return arrays ? "" : arrays.diagnostics().at(0).code;
 }
@@ -37,7 +37,7 @@ TEST(Npz, WhatIsPrintedParsesBack) {
        {NamedNpyArrays{}, two(), NamedNpyArrays{{"layer/0:w", arrayOf({7})}}}) {
     const Result<std::string> file = printNpz(arrays);
     ASSERT_TRUE(file) << file.diagnostics();
-    const Result<NamedNpyArrays> again = parseNpz(*file, "m.npz", kMost);
+    const Result<NamedNpyArrays> again = parseNpz(*file, "m.npz", kMostUnpacked);
     ASSERT_TRUE(again) << again.diagnostics();
     EXPECT_EQ(*again, arrays);
   }
@@ -113,7 +113,7 @@ TEST(Npz, SaysWhatIsWrongWithAnArray) {
 
 TEST(Npz, PathsAreNamesAndNothingElse) {
   const NamedNpyArrays arrays{{"../../etc/passwd", arrayOf({1})}, {"/dev/null", arrayOf({2})}};
-  const Result<NamedNpyArrays> again = parseNpz(*printNpz(arrays), "m.npz", kMost);
+  const Result<NamedNpyArrays> again = parseNpz(*printNpz(arrays), "m.npz", kMostUnpacked);
   ASSERT_TRUE(again) << again.diagnostics();
   EXPECT_EQ(*again, arrays);
 }

@@ -217,7 +217,7 @@ TEST(ImportOnnx, TensorsMustFillTheirShapes) {
   EXPECT_EQ(codeOf(m.import()), "ONNX005");
 }
 
-class ExternalData : public testing::Test {
+class ExternalData : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("heddle_external_" + std::to_string(getpid()));

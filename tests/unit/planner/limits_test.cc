@@ -2,6 +2,7 @@
 // limits exceeds them, what it chooses keeps them.
 #include <gtest/gtest.h>
 
+#include "../devices.h"
 #include "../graphs.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
@@ -13,15 +14,8 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::paper;
 using testing::square;
-
-Device device(std::int64_t rows, std::int64_t columns,
-              std::vector<std::pair<std::string, std::string>> settings = {}) {
-  Result<Device> read = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
-                                   {.mesh = {{rows, columns}}, .settings = std::move(settings)});
-  EXPECT_TRUE(read) << read.diagnostics();
-  return *read;
-}
 
 // Three convolutions and a residual add, 24x24.
 CanonicalGraph residual() {
@@ -56,7 +50,7 @@ class TightLimits : public ::testing::TestWithParam<TightLimit> {};
 TEST_P(TightLimits, HaveAPlanThatKeepsThem) {
   const auto [name, key, value] = GetParam();
   const CanonicalGraph graph = residual();
-  const Device wide = device(2, 3), tight = device(2, 3, {{key, value}});
+  const Device wide = paper(2, 3), tight = paper(2, 3, {{key, value}});
   const Diagnostics before = faultsOf(programOf(graph, *makePlan(graph, wide), tight), tight);
   ASSERT_FALSE(before.empty());
   EXPECT_NE(before[0].what.find(key), std::string::npos) << before;
@@ -81,11 +75,11 @@ INSTANTIATE_TEST_SUITE_P(Planner, TightLimits, ::testing::ValuesIn(kTightLimits)
 
 TEST(DeviceLimits, ThatDoNotBindChangeNoPlan) {
   const CanonicalGraph graph = residual();
-  EXPECT_EQ(*makePlan(graph, device(2, 3)),
-            *makePlan(graph, device(2, 3,
-                                    {{"limits.core.locks", "64"},
-                                     {"limits.lockMaximum", "1000"},
-                                     {"limits.shim.descriptors", "1000"}})));
+  EXPECT_EQ(*makePlan(graph, paper(2, 3)),
+            *makePlan(graph, paper(2, 3,
+                                   {{"limits.core.locks", "64"},
+                                    {"limits.lockMaximum", "1000"},
+                                    {"limits.shim.descriptors", "1000"}})));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "../../../src/planner/mesh_cut.h"
+#include "../devices.h"
 #include "../graphs.h"
 #include "heddle/device/built_in.h"
 #include "heddle/planner/count_work.h"
@@ -15,16 +16,8 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::paper;
 using testing::square;
-
-Device paper(std::int64_t rows, std::int64_t columns,
-             std::vector<std::pair<std::string, std::string>> settings = {}) {
-  const Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
-                 {.mesh = {{rows, columns}}, .settings = std::move(settings)});
-  EXPECT_TRUE(device) << device.diagnostics();
-  return *device;
-}
 
 CanonicalGraph oneConv(Shape shape, std::int64_t channels, Window window) {
   GraphBuilder b("net");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../devices.h"
 #include "../graphs.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
@@ -11,22 +12,9 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::paper;
 using testing::square;
-
-// 3x3, 3x3, pool 2x2 of 16 rows.
-CanonicalGraph chain() {
-  GraphBuilder b("chain");
-  const TensorId first = b.conv("first", b.input("x", {16, 16, 16}), 16, square(3, 1, 1));
-  const TensorId second = b.conv("second", first, 16, square(3, 1, 1));
-  return b.finish(b.maxPool("pool", second, square(2, 2)));
-}
-
-Device paper(std::vector<std::pair<std::string, std::string>> settings) {
-  const Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
-                                           {.mesh = {{2, 2}}, .settings = std::move(settings)});
-  EXPECT_TRUE(device) << device.diagnostics();
-  return *device;
-}
+using testing::twoConvsAndPool;
 
 Plan planOf(const CanonicalGraph& graph, const Device& device, const PlanOptions& options = {}) {
   const Result<Plan> plan = makePlan(graph, device, options);
@@ -38,8 +26,8 @@ Plan planOf(const CanonicalGraph& graph, const Device& device, const PlanOptions
 using Steps = std::vector<ScheduleStep>;
 
 TEST(TileGroups, FollowRowsBackThroughKernelsAndPools) {
-  const CanonicalGraph graph = chain();
-  const Plan plan = planOf(graph, paper({}));
+  const CanonicalGraph graph = twoConvsAndPool({16, 16, 16});
+  const Plan plan = planOf(graph, paper(2, 2));
   const LayerId first(0), second(1), pool(2);
   EXPECT_EQ(tiledSchedule(graph, plan, {{0, 3, 2}}), (Steps{{first, {0, 9}},
                                                             {second, {0, 8}},
@@ -50,8 +38,8 @@ TEST(TileGroups, FollowRowsBackThroughKernelsAndPools) {
 }
 
 TEST(TileGroups, LeaveOtherLayersInTheirOrder) {
-  const CanonicalGraph graph = chain();
-  const Plan plan = planOf(graph, paper({}));
+  const CanonicalGraph graph = twoConvsAndPool({16, 16, 16});
+  const Plan plan = planOf(graph, paper(2, 2));
   const LayerId first(0), second(1), pool(2);
   EXPECT_EQ(
       tiledSchedule(graph, plan, {{1, 3, 2}}),
@@ -60,8 +48,9 @@ TEST(TileGroups, LeaveOtherLayersInTheirOrder) {
 }
 
 // Memtiles that hold some rows of each tensor, and a slow DDR.
-Device small() {
-  return paper({{"memtile.memory", "8 KiB"},
+Device smallMemtiles() {
+  return paper(2, 2,
+               {{"memtile.memory", "8 KiB"},
                 {"links.ddr.read", "0.1 GB/s"},
                 {"links.ddr.write", "0.1 GB/s"}});
 }
@@ -82,7 +71,7 @@ std::int64_t cyclesOf(const CanonicalGraph& graph, const Plan& plan, const Devic
 
 TEST(MakePlan, TilesLayersDepthWiseWhereTheirTensorsSpill) {
   const CanonicalGraph graph = wide();
-  const Device device = small();
+  const Device device = smallMemtiles();
   const Plan tiled = planOf(graph, device);
   const Plan whole = planOf(graph, device, {.tiling = PlanOptions::Tiling::Off});
   EXPECT_EQ(whole.schedule.size(), graph.ops.size());
@@ -96,12 +85,12 @@ TEST(MakePlan, TilesLayersDepthWiseWhereTheirTensorsSpill) {
 
 TEST(MakePlan, TilesNothingThatDoesNotSpill) {
   const CanonicalGraph graph = wide();
-  EXPECT_EQ(planOf(graph, paper({})).schedule.size(), graph.ops.size());
+  EXPECT_EQ(planOf(graph, paper(2, 2)).schedule.size(), graph.ops.size());
 }
 
 TEST(MakePlan, TilesTheGroupsThatAreNamed) {
   const CanonicalGraph graph = wide();
-  const Plan plan = planOf(graph, paper({}),
+  const Plan plan = planOf(graph, paper(2, 2),
                            {.tiling = PlanOptions::Tiling::Given,
                             .groups = {{.first = "second", .last = "pool", .tiles = 3}}});
   EXPECT_EQ(plan.schedule.size(), 1 + 3 * 4u);
@@ -110,14 +99,14 @@ TEST(MakePlan, TilesTheGroupsThatAreNamed) {
 
 TEST(MakePlan, TilesNoMoreThanThereAreRows) {
   const CanonicalGraph graph = wide();
-  const Plan plan = planOf(graph, paper({}),
+  const Plan plan = planOf(graph, paper(2, 2),
                            {.tiling = PlanOptions::Tiling::Given,
                             .groups = {{.first = "pool", .last = "pool", .tiles = INT64_MAX}}});
   EXPECT_EQ(plan.schedule.size(), 4 + 32u);
 }
 
 TEST(MakePlan, SaysSoWhereNamedGroupsCannotBeTiled) {
-  const Result<Plan> plan = makePlan(wide(), paper({}),
+  const Result<Plan> plan = makePlan(wide(), paper(2, 2),
                                      {.effort = 0,
                                       .tiling = PlanOptions::Tiling::Given,
                                       .groups = {{.first = "first", .last = "pool", .tiles = 4}}});
@@ -135,7 +124,7 @@ class RefusedGroups : public ::testing::TestWithParam<BadGroups> {};
 
 TEST_P(RefusedGroups, AreNamed) {
   const Result<Plan> plan = makePlan(
-      wide(), paper({}), {.tiling = PlanOptions::Tiling::Given, .groups = GetParam().groups});
+      wide(), paper(2, 2), {.tiling = PlanOptions::Tiling::Given, .groups = GetParam().groups});
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.diagnostics()[0].code, "PLAN012");
   EXPECT_EQ(plan.diagnostics()[0].summary, GetParam().summary);

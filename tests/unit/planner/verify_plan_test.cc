@@ -15,7 +15,7 @@ using testing::square;
 
 //   x -> left, right
 //   left, right -> both (in place) -> after, twin -> sum
-CanonicalGraph network() {
+CanonicalGraph joinedBranches() {
   GraphBuilder b("net");
   const TensorId x = b.input("x", {8, 8, 16});
   const TensorId both =
@@ -24,12 +24,12 @@ CanonicalGraph network() {
   return b.finish(b.add("sum", after, b.conv("twin", both, 32, square(1))));
 }
 
-struct Planned {
-  CanonicalGraph graph = network();
+struct PlannedNetwork {
+  CanonicalGraph graph = joinedBranches();
   Device device;
   Plan plan;
   MemoryPlan memory;
-  Planned() {
+  PlannedNetwork() {
     const Result<Device> paper =
         readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}, .settings = {}});
     EXPECT_TRUE(paper) << paper.diagnostics();
@@ -55,7 +55,7 @@ struct Broken {
   const char* name;
   const char* code;
   const char* summary;
-  std::function<void(Planned&)> breakIt;
+  std::function<void(PlannedNetwork&)> breakIt;
   friend void PrintTo(const Broken& b, std::ostream* out) { *out << b.name; }
 };
 
@@ -69,167 +69,171 @@ void expectFault(const Diagnostics& faults, const Broken& broken) {
 class BrokenPlan : public ::testing::TestWithParam<Broken> {};
 
 TEST(VerifyPlan, FindsNothingInThePlannersPlan) {
-  const Planned p;
+  const PlannedNetwork p;
   EXPECT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
   EXPECT_EQ(verify(p.memory, p.graph, p.plan, p.device), Diagnostics{});
 }
 
 TEST_P(BrokenPlan, IsNoticed) {
-  Planned p;
+  PlannedNetwork p;
   GetParam().breakIt(p);
   expectFault(verify(p.plan, p.graph, p.device), GetParam());
 }
 
 const Broken kBrokenPlans[] = {
     {"OfAnotherNetwork", "PLAN003", "the plan is of another network",
-     [](Planned& p) { p.plan.layers.pop_back(); }},
+     [](PlannedNetwork& p) { p.plan.layers.pop_back(); }},
     {"StagingOutsideTheMemtile", "PLAN005", "the memory set aside for weights is not in a memtile",
-     [](Planned& p) { p.plan.weightStaging = 1 << 20; }},
+     [](PlannedNetwork& p) { p.plan.weightStaging = 1 << 20; }},
     {"BlocksThatNobodyComputes", "PLAN003", "the cores do not compute every output exactly once",
-     [](Planned& p) { --p.layer("after").shares[1].blocks.count; }},
+     [](PlannedNetwork& p) { --p.layer("after").shares[1].blocks.count; }},
     {"PixelsComputedTwice", "PLAN003", "the cores do not compute every output exactly once",
-     [](Planned& p) { ++p.layer("after").shares[0].boxes[0].x.count; }},
+     [](PlannedNetwork& p) { ++p.layer("after").shares[0].boxes[0].x.count; }},
     {"SumsAcrossCores", "PLAN003", "the cores do not compute every output exactly once",
-     [](Planned& p) { p.layer("after").shares[1].blocks = p.layer("after").shares[0].blocks; }},
+     [](PlannedNetwork& p) {
+       p.layer("after").shares[1].blocks = p.layer("after").shares[0].blocks;
+     }},
     {"CoreThatIsNotThere", "PLAN003", "a core is not in the array, or is named twice",
-     [](Planned& p) { p.layer("after").shares[0].core.row = 2; }},
+     [](PlannedNetwork& p) { p.layer("after").shares[0].core.row = 2; }},
     {"CoreNamedTwice", "PLAN003", "a core is not in the array, or is named twice",
-     [](Planned& p) { p.layer("after").shares[0].core = p.layer("after").shares[1].core; }},
+     [](PlannedNetwork& p) { p.layer("after").shares[0].core = p.layer("after").shares[1].core; }},
     {"TooManyBoxes", "PLAN003", "a core has no box of pixels, or too many",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        CoreShare& s = p.layer("after").shares[0];
        const PixelBox b = s.boxes[0];
        s.boxes.clear();
        for (std::int64_t y = 0; y < b.y.count; ++y) s.boxes.push_back({{y, 1}, b.x});
      }},
     {"PassesThatEndEarly", "PLAN003", "a core's passes do not reach all of its blocks",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.layer("after").passes = 1;
        p.layer("after").blocksPerPass = 1;
      }},
     {"LoopNamedTwice", "PLAN004", "the order of the loops does not name each once",
-     [](Planned& p) { p.layer("after").order[0] = NestLoop::Part; }},
+     [](PlannedNetwork& p) { p.layer("after").order[0] = NestLoop::Part; }},
     {"LoopThatNeverRuns", "PLAN004", "a loop over time runs too often or never",
-     [](Planned& p) { p.layer("after").chunks = 0; }},
+     [](PlannedNetwork& p) { p.layer("after").chunks = 0; }},
     {"RingsOfAnotherOperator", "PLAN004", "the mapping is of another operator",
-     [](Planned& p) { p.layer("after").rings.emplace_back(); }},
+     [](PlannedNetwork& p) { p.layer("after").rings.emplace_back(); }},
     {"ResidentSum", "PLAN004", "only the input of a convolution can stay over passes",
-     [](Planned& p) { p.layer("sum").resident = true; }},
+     [](PlannedNetwork& p) { p.layer("sum").resident = true; }},
     {"ReductionWithAHole", "PLAN004",
      "the parts of the reduction are not the whole of it, each once",
-     [](Planned& p) { --p.layer("after").parts[0].kernelRows.count; }},
+     [](PlannedNetwork& p) { --p.layer("after").parts[0].kernelRows.count; }},
     {"WeightsWithoutPlaces", "PLAN005",
      "weights have places but no routes, or routes but no places",
-     [](Planned& p) { p.layer("after").weightSlots = 0; }},
+     [](PlannedNetwork& p) { p.layer("after").weightSlots = 0; }},
     {"RingTooShort", "PLAN005", "a buffer is too small for what passes through it",
-     [](Planned& p) { p.layer("after").rings[0].length = 2; }},
+     [](PlannedNetwork& p) { p.layer("after").rings[0].length = 2; }},
     {"RingTooNarrow", "PLAN005", "a buffer is too small for what passes through it",
-     [](Planned& p) { p.layer("sum").rings[0].rowBytes -= 8; }},
+     [](PlannedNetwork& p) { p.layer("sum").rings[0].rowBytes -= 8; }},
     {"RecordTooLarge", "PLAN005", "a buffer is too small for what passes through it",
-     [](Planned& p) { p.layer("after").weightBytes -= 8; }},
+     [](PlannedNetwork& p) { p.layer("after").weightBytes -= 8; }},
     {"OutputRowTooNarrow", "PLAN005", "a buffer is too small for what passes through it",
-     [](Planned& p) { p.layer("after").outputRowBytes -= 8; }},
+     [](PlannedNetwork& p) { p.layer("after").outputRowBytes -= 8; }},
     {"NoPlaceForSums", "PLAN005", "a buffer is too small for what passes through it",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        Mapping& m = p.layer("after");
        m.parts = {{m.parts[0].inputBlocks, {0, 1}}, {m.parts[0].inputBlocks, {1, 2}}};
        m.accumulatorBytes = 0;
      }},
     {"RingWithMoreCallsThanALockCounts", "PLAN005", "more waits in a buffer than a lock can count",
-     [](Planned& p) { p.device.limits.lockMaximum = p.layer("left").rings[0].length - 1; }},
+     [](PlannedNetwork& p) { p.device.limits.lockMaximum = p.layer("left").rings[0].length - 1; }},
     {"MoreOutputRowsThanALockCounts", "PLAN005", "more waits in a buffer than a lock can count",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.device.limits.lockMaximum = 4;
        p.layer("left").outputSlots = 5;
      }},
     {"MoreRecordsThanALockCounts", "PLAN005", "more waits in a buffer than a lock can count",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.device.limits.lockMaximum = 4;
        p.layer("left").weightSlots = 5;
      }},
     {"NoOutputPlace", "PLAN005", "the places of a buffer are none, or no multiples of 8 bytes",
-     [](Planned& p) { p.layer("after").outputSlots = 0; }},
+     [](PlannedNetwork& p) { p.layer("after").outputSlots = 0; }},
     {"RingOfOddRows", "PLAN005", "a ring's rows are no multiples of 8 bytes",
-     [](Planned& p) { p.layer("after").rings[0].rowBytes += 4; }},
+     [](PlannedNetwork& p) { p.layer("after").rings[0].rowBytes += 4; }},
     {"MoreThanACoreHolds", "PLAN005", "the buffers do not fit a core",
-     [](Planned& p) { p.layer("after").rings[0].length = 1000; }},
+     [](PlannedNetwork& p) { p.layer("after").rings[0].length = 1000; }},
     {"StagingForFewerRoutes", "PLAN005", "a buffer is too small for what passes through it",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.plan.weightStaging = p.layer("after").weightBytes;
        p.layer("after").weights[1].memtile = p.layer("after").weights[0].memtile;
      }},
     {"RecordLargerThanItsStaging", "PLAN005", "a buffer is too small for what passes through it",
-     [](Planned& p) { p.plan.weightStaging = 64; }},
+     [](PlannedNetwork& p) { p.plan.weightStaging = 64; }},
     {"CoreWithoutItsInput", "PLAN006", "a core is not on exactly one route of a stream",
-     [](Planned& p) { p.layer("after").inputs[0][0].cores.pop_back(); }},
+     [](PlannedNetwork& p) { p.layer("after").inputs[0][0].cores.pop_back(); }},
     {"CoreWithTwoInputs", "PLAN006", "a core is not on exactly one route of a stream",
-     [](Planned& p) { p.layer("after").inputs[0].push_back(p.layer("after").inputs[0][0]); }},
+     [](PlannedNetwork& p) {
+       p.layer("after").inputs[0].push_back(p.layer("after").inputs[0][0]);
+     }},
     {"CoreWithoutItsWeights", "PLAN006", "a core is not on exactly one route of a stream",
-     [](Planned& p) { p.layer("after").weights[0].cores.pop_back(); }},
+     [](PlannedNetwork& p) { p.layer("after").weights[0].cores.pop_back(); }},
     {"RouteWithoutWire", "PLAN006",
      "a route names no core that computes, no wire, or what is not there",
-     [](Planned& p) { p.layer("after").inputs[0][0].lanes.clear(); }},
+     [](PlannedNetwork& p) { p.layer("after").inputs[0][0].lanes.clear(); }},
     {"RouteOfNegativeLead", "PLAN006",
      "a route names no core that computes, no wire, or what is not there",
-     [](Planned& p) { p.layer("after").weights[0].lead = -1; }},
+     [](PlannedNetwork& p) { p.layer("after").weights[0].lead = -1; }},
     {"CoresThatNeedDifferentRows", "PLAN006", "cores of one route need different rows",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        std::vector<Route>& routes = p.layer("after").inputs[0];
        routes[0].cores.insert(routes[0].cores.end(), routes[1].cores.begin(),
                               routes[1].cores.end());
        routes.pop_back();
      }},
     {"CoresThatNeedDifferentWeights", "PLAN006", "cores of one route need different weights",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        std::swap(p.layer("after").weights[0].cores[0], p.layer("after").weights[1].cores[0]);
      }},
     {"WireThatIsNotThere", "PLAN006", "a route takes a wire or a channel that is not there",
-     [](Planned& p) { p.layer("after").inputs[0][0].lanes[0].wire = 99; }},
+     [](PlannedNetwork& p) { p.layer("after").inputs[0][0].lanes[0].wire = 99; }},
     {"ChannelThatIsNotThere", "PLAN006", "a route takes a wire or a channel that is not there",
-     [](Planned& p) { p.layer("after").inputs[0][0].lanes[0].channel = 2; }},
+     [](PlannedNetwork& p) { p.layer("after").inputs[0][0].lanes[0].channel = 2; }},
     {"WireThatDoesNotReach", "PLAN006", "a wire does not reach a core of its route",
-     [](Planned& p) { p.layer("after").inputs[0][0].lanes[0].wire = 1; }},
+     [](PlannedNetwork& p) { p.layer("after").inputs[0][0].lanes[0].wire = 1; }},
     {"MemtileThatCannotFeed", "PLAN006", "a memtile cannot feed the wire of a route",
-     [](Planned& p) { p.device.wires[0].feeders = {1}; }},
+     [](PlannedNetwork& p) { p.device.wires[0].feeders = {1}; }},
     {"WireOfTwoChannels", "PLAN006", "a wire leads to two receiving channels of a core",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        std::vector<Lane>& lanes = p.layer("after").inputs[0][0].lanes;
        lanes.push_back({lanes[0].wire, 1});
      }},
     {"OutputToNowhere", "PLAN006",
      "an output leaves through a channel or memtile that is not there",
-     [](Planned& p) { p.layer("after").shares[0].output.memtile = 2; }},
+     [](PlannedNetwork& p) { p.layer("after").shares[0].output.memtile = 2; }},
     {"HomeWithAHole", "PLAN007",
      "the parts of the tensor's home are not the whole of it, each once",
-     [](Planned& p) { p.plan.homes[p.tensor("after_out")].pop_back(); }},
+     [](PlannedNetwork& p) { p.plan.homes[p.tensor("after_out")].pop_back(); }},
     {"HomeInNoMemtile", "PLAN007", "a part of the tensor is at home in a memtile that is not there",
-     [](Planned& p) { p.plan.homes[p.tensor("after_out")][0].memtile = 7; }},
+     [](PlannedNetwork& p) { p.plan.homes[p.tensor("after_out")][0].memtile = 7; }},
     {"HomeOfAView", "PLAN007", "a tensor that is channels of another has a home of its own",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.plan.homes[p.tensor("left_out")] = {{0, {0, 8}, {0, 8}, {0, 2}}};
      }},
     {"TurnsOverMoreDdrChannels", "PLAN006",
      "a route names no core that computes, no wire, or what is not there",
-     [](Planned& p) { p.layer("after").weights[0].ddrTurns = 3; }},
+     [](PlannedNetwork& p) { p.layer("after").weights[0].ddrTurns = 3; }},
     {"StepBeforeItsOperands", "PLAN008", "the step reads what no earlier step has computed",
-     [](Planned& p) { std::swap(p.plan.schedule[0], p.plan.schedule[3]); }},
+     [](PlannedNetwork& p) { std::swap(p.plan.schedule[0], p.plan.schedule[3]); }},
     {"StepTwice", "PLAN008", "the step computes what an earlier one has computed",
-     [](Planned& p) { p.plan.schedule.push_back(p.plan.schedule[0]); }},
+     [](PlannedNetwork& p) { p.plan.schedule.push_back(p.plan.schedule[0]); }},
     {"StepMissing", "PLAN008", "the schedule does not compute all of a layer",
-     [](Planned& p) { p.plan.schedule.pop_back(); }},
+     [](PlannedNetwork& p) { p.plan.schedule.pop_back(); }},
     {"StepOfRowsThatAreNotThere", "PLAN008",
      "the step is of no layer, or of rows that it does not have",
-     [](Planned& p) { p.plan.schedule[0].rows.count = 9; }},
+     [](PlannedNetwork& p) { p.plan.schedule[0].rows.count = 9; }},
     {"ViewElsewhere", "PLAN009", "an operator that computes has no core to do it",
-     [](Planned& p) { p.plan.views[p.tensor("left_out")].block = 1; }},
+     [](PlannedNetwork& p) { p.plan.views[p.tensor("left_out")].block = 1; }},
     {"ConvolutionWithoutCores", "PLAN009", "an operator that computes has no core to do it",
-     [](Planned& p) { p.layer("after").shares.clear(); }},
+     [](PlannedNetwork& p) { p.layer("after").shares.clear(); }},
     {"ViewOfAViewsRoot", "PLAN009", "the tensor cannot be channels of another",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.plan.views[p.tensor("after_out")] = {TensorId(p.tensor("left_out")), 0};
      }},
     {"InputThatIsAView", "PLAN009", "the tensor cannot be channels of another",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.plan.views[p.tensor("x")] = {TensorId(p.tensor("both_out")), 0};
      }},
 };
@@ -239,44 +243,46 @@ INSTANTIATE_TEST_SUITE_P(Rules, BrokenPlan, ::testing::ValuesIn(kBrokenPlans),
 class BrokenMemoryPlan : public ::testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenMemoryPlan, IsNoticed) {
-  Planned p;
+  PlannedNetwork p;
   GetParam().breakIt(p);
   expectFault(verify(p.memory, p.graph, p.plan, p.device), GetParam());
 }
 
 const Broken kBrokenMemoryPlans[] = {
     {"OfAnotherPlan", "MEM004", "the memory plan is of another plan",
-     [](Planned& p) { p.memory.steps.pop_back(); }},
+     [](PlannedNetwork& p) { p.memory.steps.pop_back(); }},
     {"OfAnotherLayer", "MEM004", "the memory plan is of another layer",
-     [](Planned& p) { p.memory.steps[0].inputs.pop_back(); }},
+     [](PlannedNetwork& p) { p.memory.steps[0].inputs.pop_back(); }},
     {"SliceThatIsNoBoxOfTheHome", "MEM004", "the tensor's slices are not the boxes of its home",
-     [](Planned& p) { ++p.memory.tensors[p.tensor("after_out")].slices[0].x; }},
+     [](PlannedNetwork& p) { ++p.memory.tensors[p.tensor("after_out")].slices[0].x; }},
     {"SliceMissing", "MEM004", "the tensor's slices are not the boxes of its home",
-     [](Planned& p) { p.memory.tensors[p.tensor("after_out")].slices.pop_back(); }},
+     [](PlannedNetwork& p) { p.memory.tensors[p.tensor("after_out")].slices.pop_back(); }},
     {"LifeTooShort", "MEM004", "the tensor is used in steps in which it does not live",
-     [](Planned& p) { --p.memory.tensors[p.tensor("after_out")].life.last; }},
+     [](PlannedNetwork& p) { --p.memory.tensors[p.tensor("after_out")].life.last; }},
     {"NoPlaceForRecords", "MEM005", "the places of weight route 0 are too few or too small",
-     [](Planned& p) { p.memory.steps[0].weights[0].slots = 0; }},
+     [](PlannedNetwork& p) { p.memory.steps[0].weights[0].slots = 0; }},
     {"NoPlaceForTheOutput", "MEM005", "the places of the output are too few or too small",
-     [](Planned& p) { p.memory.steps.back().output.reset(); }},
+     [](PlannedNetwork& p) { p.memory.steps.back().output.reset(); }},
     {"CoreBuffersOutside", "MEM002", "the step's buffers lie outside core memory",
-     [](Planned& p) { p.memory.steps[0].coreBase = 60000; }},
+     [](PlannedNetwork& p) { p.memory.steps[0].coreBase = 60000; }},
     {"TensorOutsideItsMemtile", "MEM002", "tensor 'after_out' lies outside its memtile",
-     [](Planned& p) { p.memory.tensors[p.tensor("after_out")].slices[0].address = 1 << 19; }},
+     [](PlannedNetwork& p) {
+       p.memory.tensors[p.tensor("after_out")].slices[0].address = 1 << 19;
+     }},
     {"TensorsThatMeet", "MEM002", "tensor 'both_out' and tensor 'after_out' meet in time and space",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.memory.tensors[p.tensor("after_out")].slices[0].address =
            p.memory.tensors[p.tensor("both_out")].slices[0].address + 8;
      }},
     {"MorePlacesThanALockCounts", "MEM005",
      "the places of weight route 0 are more than a lock can count",
-     [](Planned& p) { p.device.limits.lockMaximum = 7; }},
+     [](PlannedNetwork& p) { p.device.limits.lockMaximum = 7; }},
     {"OutputWithoutDdr", "MEM006", "the tensor has no place in DDR",
-     [](Planned& p) { p.memory.tensors[p.tensor("sum_out")].ddr.reset(); }},
+     [](PlannedNetwork& p) { p.memory.tensors[p.tensor("sum_out")].ddr.reset(); }},
     {"TensorAmongTheWeights", "MEM006", "the tensor lies on the wrong side of the weights in DDR",
-     [](Planned& p) { p.memory.tensors[p.tensor("x")].ddr = p.memory.weightsAddress; }},
+     [](PlannedNetwork& p) { p.memory.tensors[p.tensor("x")].ddr = p.memory.weightsAddress; }},
     {"TensorsThatMeetInDdr", "MEM006", "tensors 'x' and 'sum_out' meet in DDR",
-     [](Planned& p) {
+     [](PlannedNetwork& p) {
        p.memory.tensors[p.tensor("sum_out")].ddr = *p.memory.tensors[p.tensor("x")].ddr + 8;
      }},
 };
@@ -286,7 +292,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, BrokenMemoryPlan, ::testing::ValuesIn(kBrokenMem
 // ---- text ---------------------------------------------------------------------------------------
 
 TEST(PlanText, ReadsBackToTheSamePlan) {
-  const Planned p;
+  const PlannedNetwork p;
   const Result<PlanText> again =
       parsePlan(print(p.plan, p.graph, {"ab", "cd"}), "plan.txt", p.graph);
   ASSERT_TRUE(again) << again.diagnostics();
@@ -295,7 +301,7 @@ TEST(PlanText, ReadsBackToTheSamePlan) {
 }
 
 TEST(MemoryPlanText, ReadsBackToTheSamePlan) {
-  const Planned p;
+  const PlannedNetwork p;
   const Result<MemoryPlanText> again =
       parseMemoryPlan(print(p.memory, p.graph, {"ab", "cd"}), "memory-plan.txt");
   ASSERT_TRUE(again) << again.diagnostics();
@@ -304,7 +310,7 @@ TEST(MemoryPlanText, ReadsBackToTheSamePlan) {
 }
 
 TEST(PlanText, SaysWhereALineIsWrong) {
-  const Planned p;
+  const PlannedNetwork p;
   const Result<PlanText> read = parsePlan(
       "heddle.plan/2\nmodel \"\"\nhome 0\n  at memtile 0 y 0..8 x 8..0 blocks 0..2\nlayer 0 "
       "\"me\"\n"
@@ -320,7 +326,7 @@ TEST(PlanText, SaysWhereALineIsWrong) {
 }
 
 TEST(PlanText, RefusesAnotherVersion) {
-  const Planned p;
+  const PlannedNetwork p;
   EXPECT_EQ(parsePlan("heddle.plan/0\n", "p", p.graph).diagnostics()[0].summary,
             "not a plan of this version");
   EXPECT_EQ(parsePlan("", "p", p.graph).diagnostics()[0].summary, "not a plan of this version");

@@ -16,8 +16,8 @@ std::int32_t int32At(const std::vector<std::uint8_t>& bytes, std::size_t at) {
 }
 
 // 1x1, 3 -> 2 channels, weights 10 * cout + cin, weight zero point 1 for channel 0.
-CanonicalGraph small() {
-  testing::GraphBuilder b("small");
+CanonicalGraph pointwiseConv() {
+  testing::GraphBuilder b("pointwise");
   CanonicalGraph graph = b.finish(b.conv("conv", b.input("x", {4, 4, 3}), 2, testing::square(1)));
   graph.tensors[0].zeroPoint = 5;
   Conv& conv = std::get<Conv>(graph.ops[0].attributes);
@@ -28,7 +28,7 @@ CanonicalGraph small() {
 }
 
 TEST(AppendRecord, LaysOutZerosGammaBlocksAndEpilogue) {
-  const CanonicalGraph graph = small();
+  const CanonicalGraph graph = pointwiseConv();
   std::vector<std::uint8_t> image;
   appendRecord(graph, graph.ops[0], {0, 1}, {{0, 1}, {0, 1}}, true, image);
   ASSERT_EQ(image.size(), 8u + 8 + 64 + 96);
@@ -41,7 +41,7 @@ TEST(AppendRecord, LaysOutZerosGammaBlocksAndEpilogue) {
 }
 
 TEST(AppendRecord, OnlyTheLastPartHasTheEpilogue) {
-  const CanonicalGraph graph = small();
+  const CanonicalGraph graph = pointwiseConv();
   std::vector<std::uint8_t> image;
   appendRecord(graph, graph.ops[0], {0, 1}, {{0, 1}, {0, 1}}, false, image);
   EXPECT_EQ(image.size(), 8u + 8 + 64);

@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "../command.h"
 #include "../graphs.h"
 #include "heddle/canon/fuse_adds.h"
 #include "small_run.h"
@@ -18,22 +16,13 @@
 namespace heddle {
 namespace {
 
-using testing::paperLike;
+using testing::reportedPaper;
 
 // The independent computation of the same limits; skipped where it is not at hand.
 std::string rooflineScript() {
   const char* shared = std::getenv("HEDDLE_SHARED");
   const std::string folder = shared ? shared : HEDDLE_SOURCE_DIR "/../shared";
   return folder + "/benchmarks/roofline.py";
-}
-
-std::string outputOf(const std::string& command) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string text;
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
-    text.append(buffer.data(), n);
-  return text;
 }
 
 // One line a layer: op name inputs height width channels cin kh kw stride.
@@ -83,7 +72,7 @@ CanonicalGraph graphOf(const std::string& lines) {
 
 // Every wire reaches every core.
 Device switched(std::int64_t rows, std::int64_t columns) {
-  Device device = paperLike(rows, columns);
+  Device device = reportedPaper(rows, columns);
   for (Wire& wire : device.wires) wire.reach = {0, 0, rows, columns};
   return device;
 }
@@ -98,16 +87,16 @@ TEST(Bounds, AgreeWithTheRooflineComputedIndependently) {
       {"ResNet-50", "ResNet"}, {"Inception v3", "Inception"}, {"VGG16 (no FC)", "VGG16"}};
   std::vector<CanonicalGraph> graphs;
   for (const auto& [network, word] : networks)
-    graphs.push_back(graphOf(outputOf(python + "--layers " + word)));
+    graphs.push_back(graphOf(testing::outputOf(python + "--layers " + word)));
   for (const std::string mesh :
        {"1x1", "2x2", "3x3", "4x4", "5x3", "3x5", "8x8", "8x1", "1x8", "8x4"}) {
     const nlohmann::json theirs =
-        nlohmann::json::parse(outputOf(python + "--mesh " + mesh + " --json"));
+        nlohmann::json::parse(testing::outputOf(python + "--mesh " + mesh + " --json"));
     const std::int64_t rows = mesh[0] - '0', columns = mesh[2] - '0';
     for (std::size_t n = 0; n < networks.size(); ++n) {
       const std::string& network = networks[n].first;
       const nlohmann::json& limit = theirs[network]["dense256"];
-      const Bounds paper = computeBounds(graphs[n], paperLike(rows, columns));
+      const Bounds paper = computeBounds(graphs[n], reportedPaper(rows, columns));
       EXPECT_WITHIN_ONE_PERCENT(paper.computeSeconds, limit["compute"].get<double>());
       EXPECT_WITHIN_ONE_PERCENT(paper.ddrReadSeconds, limit["ddr_r"].get<double>());
       EXPECT_WITHIN_ONE_PERCENT(paper.ddrWriteSeconds, limit["ddr_out"].get<double>());
@@ -130,7 +119,7 @@ TEST(Bounds, OfAFusedAddAreThoseOfBothLayersButForTheLayerBound) {
                  inner = b.conv("inner", x, 16, testing::square(3, 1, 1)),
                  outer = b.conv("outer", inner, 32, testing::square(1));
   const CanonicalGraph graph = b.finish(b.add("sum", outer, x));
-  for (const Device& device : {paperLike(3, 2), switched(2, 2)}) {
+  for (const Device& device : {reportedPaper(3, 2), switched(2, 2)}) {
     const Bounds apart = computeBounds(graph, device),
                  fused = computeBounds(*fuseAdds(graph), device);
     EXPECT_DOUBLE_EQ(fused.memtileToCoreSeconds, apart.memtileToCoreSeconds);
@@ -151,11 +140,11 @@ TEST(Bounds, DepthwiseMacsTakeTheRateOfTheirKernel) {
   graph.ops = {{"dw", "Conv", {TensorId(0)}, TensorId(1), depthwise}};
   EXPECT_EQ(layerNeeds(graph, graph.ops[0]),
             (LayerNeeds{8 * 8 * 16 * 9, 16 * 9, 1024, 1024, 8 * 8 * 16 * 9, 16 * 9, false}));
-  EXPECT_DOUBLE_EQ(computeBounds(graph, paperLike(1, 1)).computeSeconds, 9216 / 64.0 * 1e-9);
+  EXPECT_DOUBLE_EQ(computeBounds(graph, reportedPaper(1, 1)).computeSeconds, 9216 / 64.0 * 1e-9);
 }
 
 TEST(Bounds, SharedDdrCapsTheChannels) {
-  Device device = paperLike(1, 4);
+  Device device = reportedPaper(1, 4);
   device.rates.ddrReadTotal = BytesPerSecond{8'000'000'000};
   const CanonicalGraph graph = testing::twoConvs();
   EXPECT_DOUBLE_EQ(computeBounds(graph, device).ddrReadSeconds, (128 + 128) / 8e9);

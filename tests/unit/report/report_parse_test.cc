@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 // Every entry has a value of its own, so that one that is read as another shows.
 Report wholeReport() {
   Report report =
-      makeReport(testing::twoConvs(), testing::twoConvsProgram(), testing::paperLike(1, 2),
+      makeReport(testing::twoConvs(), testing::twoConvsProgram(), testing::reportedPaper(1, 2),
                  testing::twoConvsRun(), {Cycles(36), Cycles(14)});
   report.verification = {true, false, 3, 500, 1, {"y"}};
   report.effort = {0.25, 0.5, 0.75, 1.25, 1.5, 1 << 20};

@@ -13,13 +13,13 @@
 namespace heddle {
 namespace {
 
-using testing::paperLike;
+using testing::reportedPaper;
 using testing::twoConvs;
 using testing::twoConvsProgram;
 using testing::twoConvsRun;
 
 Report smallReport(const std::vector<Cycles>& closedForm = {}) {
-  return makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), twoConvsRun(), closedForm);
+  return makeReport(twoConvs(), twoConvsProgram(), reportedPaper(1, 2), twoConvsRun(), closedForm);
 }
 
 Cycles of(const PerResource<Cycles>& cycles, Resource resource) {
@@ -37,7 +37,7 @@ TEST(MakeReport, LayerCyclesAreDifferencesOfCompletionAndAddUpToTheMakespan) {
 TEST(MakeReport, ALayerThatEndsBeforeAnEarlierOneTakesNoCyclesOfTheWhole) {
   SimulateResult run = twoConvsRun();
   run.stepEnd = {Cycles(62), Cycles(60)};
-  const Report report = makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), run);
+  const Report report = makeReport(twoConvs(), twoConvsProgram(), reportedPaper(1, 2), run);
   EXPECT_EQ(report.layers[0].cycles, Cycles(62));
   EXPECT_EQ(report.layers[1].cycles, Cycles(0));
 }
@@ -47,7 +47,7 @@ TEST(MakeReport, CyclesOfALayerAreWhatItsStepsAdd) {
   program.steps = {LayerId(0u), LayerId(1u), LayerId(0u), LayerId(1u)};
   SimulateResult run = twoConvsRun();
   run.stepEnd = {Cycles(20), Cycles(30), Cycles(25), Cycles(62)};
-  const Report report = makeReport(twoConvs(), program, paperLike(1, 2), run);
+  const Report report = makeReport(twoConvs(), program, reportedPaper(1, 2), run);
   EXPECT_EQ(report.layers[0].cycles, Cycles(20));
   EXPECT_EQ(report.layers[0].end, Cycles(25));
   EXPECT_EQ(report.layers[1].cycles, Cycles(42));
@@ -59,8 +59,8 @@ TEST(MakeReport, FramesAddUpToTheMakespanAndNeedsAreOfAll) {
   program.frames = 2;
   SimulateResult run = twoConvsRun();
   run.stepEnd = {Cycles(20), Cycles(30), Cycles(35), Cycles(60)};
-  const Report report = makeReport(twoConvs(), program, paperLike(1, 2), run);
-  const Report one = makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), twoConvsRun());
+  const Report report = makeReport(twoConvs(), program, reportedPaper(1, 2), run);
+  const Report one = makeReport(twoConvs(), twoConvsProgram(), reportedPaper(1, 2), twoConvsRun());
   EXPECT_EQ(report.frameTimes.cold, Cycles(30));
   EXPECT_EQ(report.frameTimes.steady, 30);
   ASSERT_EQ(report.eachFrame.size(), 2u);
@@ -92,7 +92,7 @@ TEST(MakeReport, LayersByTurnsAreAGroupWhoseTilesAreTold) {
                                TensorId(1u)});
   SimulateResult run = twoConvsRun();
   run.stepEnd = {Cycles(20), Cycles(30), Cycles(25), Cycles(60)};
-  const Report report = makeReport(twoConvs(), program, paperLike(1, 2), run);
+  const Report report = makeReport(twoConvs(), program, reportedPaper(1, 2), run);
   ASSERT_EQ(report.groups.size(), 1u);
   const GroupReport& group = report.groups[0];
   EXPECT_EQ(group.tiles, 2);
@@ -137,12 +137,12 @@ TEST(MakeReport, BytesAndMacsOfALayerAreThoseOfItsSlices) {
 TEST(MakeReport, DensityIsTheShareOfWeightBlocksThatAreKept) {
   Program program = twoConvsProgram();
   program.kernels[0].inputBlocks = 4;  // of which the calls keep one
-  const Report report = makeReport(twoConvs(), program, paperLike(1, 2), twoConvsRun());
+  const Report report = makeReport(twoConvs(), program, reportedPaper(1, 2), twoConvsRun());
   EXPECT_EQ(report.layers[0].density, 0.25);
   EXPECT_EQ(smallReport().layers[0].density, 1.0);
   SimulateResult nothing = twoConvsRun();
   nothing.timeline.tracks.pop_back();  // no call
-  const Report empty = makeReport(twoConvs(), twoConvsProgram(), paperLike(1, 2), nothing);
+  const Report empty = makeReport(twoConvs(), twoConvsProgram(), reportedPaper(1, 2), nothing);
   EXPECT_EQ(empty.layers[0].density, std::nullopt);
 }
 

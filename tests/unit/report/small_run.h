@@ -6,27 +6,15 @@
 //   column wire       .......[x ]  (waits for the load)
 //   core 0,0                 ....[ conv    ][ conv   ]
 #pragma once
+#include "../devices.h"
 #include "heddle/machine/machine.h"
 #include "heddle/program/program.h"
 
 namespace heddle::testing {
 
-inline Device paperLike(std::int64_t rows, std::int64_t columns) {
-  Device d;
+inline Device reportedPaper(std::int64_t rows, std::int64_t columns) {
+  Device d = paperLike(rows, columns);
   d.name = "paper";
-  d.rows = rows;
-  d.columns = columns;
-  d.clock = {1'000'000'000};
-  d.core = {.memory = 64_KiB, .banks = 8, .operandBanks = 6};
-  d.memtile = {.memory = 512_KiB};
-  const BytesPerSecond channel{4'000'000'000};
-  d.rates = {channel, channel, channel, channel, channel, channel, {}, {}};
-  std::vector<std::int64_t> all;
-  for (std::int64_t c = 0; c < columns; ++c) all.push_back(c);
-  for (std::int64_t c = 0; c < columns; ++c)
-    d.wires.push_back({"column" + std::to_string(c), {0, c, rows, 1}, all});
-  for (std::int64_t r = 0; r < rows; ++r)
-    d.wires.push_back({"row" + std::to_string(r), {r, 0, 1, columns}, all});
   d.notModelled = {"fabric reprogramming"};
   return d;
 }

@@ -9,7 +9,7 @@ namespace {
 
 // 3x3, 20 channels to 12: blocks 2 x 3, those at the edges partial. Weights are 1, their zero point
 // 0.
-CanonicalGraph network() {
+CanonicalGraph convOfPartialBlocks() {
   testing::GraphBuilder b("n");
   const TensorId x = b.input("x", {6, 6, 20});
   return b.finish(b.conv("conv", x, 12, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}));
@@ -24,7 +24,7 @@ void empty(Conv& conv, std::int64_t b, std::int64_t a) {
 }
 
 TEST(FindKeptBlocks, ADenseNetworkStaysAsItIs) {
-  const CanonicalGraph before = network();
+  const CanonicalGraph before = convOfPartialBlocks();
   CanonicalGraph graph = before;
   findKeptBlocks(graph);
   EXPECT_EQ(graph, before);
@@ -32,7 +32,7 @@ TEST(FindKeptBlocks, ADenseNetworkStaysAsItIs) {
 }
 
 TEST(FindKeptBlocks, LeavesOutBlocksAtTheirZeroPoint) {
-  CanonicalGraph graph = network();
+  CanonicalGraph graph = convOfPartialBlocks();
   Conv& conv = convOf(graph);
   conv.weightZero.assign(12, 5);
   conv.weightZero[9] = -3;
@@ -47,7 +47,7 @@ TEST(FindKeptBlocks, LeavesOutBlocksAtTheirZeroPoint) {
 }
 
 TEST(FindKeptBlocks, OneWeightKeepsItsBlock) {
-  CanonicalGraph graph = network();
+  CanonicalGraph graph = convOfPartialBlocks();
   Conv& conv = convOf(graph);
   for (const std::int64_t a : {0, 1, 2})
     for (const std::int64_t b : {0, 1}) empty(conv, b, a);
@@ -58,7 +58,7 @@ TEST(FindKeptBlocks, OneWeightKeepsItsBlock) {
 }
 
 TEST(FindKeptBlocks, AllMayGo) {
-  CanonicalGraph graph = network();
+  CanonicalGraph graph = convOfPartialBlocks();
   Conv& conv = convOf(graph);
   std::fill(conv.weights.begin(), conv.weights.end(), std::int8_t{0});
   findKeptBlocks(graph);

@@ -8,15 +8,7 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
-using testing::square;
-
-// 3x3, 3x3, pool 2x2 of 8 rows.
-CanonicalGraph chain() {
-  GraphBuilder b("chain");
-  const TensorId first = b.conv("first", b.input("x", {8, 4, 8}), 8, square(3, 1, 1));
-  const TensorId second = b.conv("second", first, 8, square(3, 1, 1));
-  return b.finish(b.maxPool("pool", second, square(2, 2)));
-}
+using testing::twoConvsAndPool;
 
 Plan planOf(const CanonicalGraph& graph, std::vector<ScheduleStep> schedule) {
   Plan plan;
@@ -31,7 +23,7 @@ Plan planOf(const CanonicalGraph& graph, std::vector<ScheduleStep> schedule) {
 using Lives = std::vector<StepRange>;
 
 TEST(RowLives, AreOneWhereLayersAreWhole) {
-  const CanonicalGraph graph = chain();
+  const CanonicalGraph graph = twoConvsAndPool({8, 4, 8});
   const RowLives lives = rowLives(
       graph, planOf(graph, {{LayerId(0u), {0, 8}}, {LayerId(1u), {0, 8}}, {LayerId(2u), {0, 4}}}));
   EXPECT_EQ(lives[0], Lives(8, {0, 0}));
@@ -41,7 +33,7 @@ TEST(RowLives, AreOneWhereLayersAreWhole) {
 }
 
 TEST(RowLives, EndWithTheLastTileThatReadsThem) {
-  const CanonicalGraph graph = chain();
+  const CanonicalGraph graph = twoConvsAndPool({8, 4, 8});
   const RowLives lives = rowLives(graph, planOf(graph, {{LayerId(0u), {0, 5}},
                                                         {LayerId(1u), {0, 4}},
                                                         {LayerId(2u), {0, 2}},
