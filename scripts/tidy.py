@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs clang-format in check mode and clang-tidy (.clang-tidy) over the whole tree; prints what they find.
 
-    scripts/tidy.py                      all of it: some 6 minutes on two cores
+    scripts/tidy.py                      all of it: some 6 minutes of processor time
     scripts/tidy.py src/emit tests/unit  only what lies below these
     scripts/tidy.py --format             clang-format alone: seconds
 
