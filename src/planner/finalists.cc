@@ -89,23 +89,18 @@ class FinalistSearch {
         count_(count),
         menus_(wires, device) {}
 
-  FinalistPool runTiles(const std::vector<std::int64_t>& rows) {
-    FinalistPool pool{std::vector<std::vector<Mapping>>(graph_.ops.size()),
-                      Finalists(graph_.ops.size())};
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      if (rows[i] == 0 || graph_.ops[i].kind() == OpKind::Assemble) continue;
-      const CanonicalGraph tile = tileOf(graph_, graph_.ops[i], rows[i]);
-      const std::int64_t height = tile.tensors[tile.ops[0].output.at()].shape.height;
-      std::vector<MeshCut> cuts = meshCuts(tile.tensors[tile.ops[0].output.at()].shape, device_);
-      std::erase_if(cuts, [&](const MeshCut& cut) { return cut.pixels[0][0].y.count < height; });
-      pool.mappings[i] = mappingsOf(tile, tile.ops[0], count_.kept(i), cuts);
-      const std::int64_t whole = graph_.tensors[graph_.ops[i].output.at()].shape.height;
-      for (Mapping& mapping : pool.mappings[i]) {
-        for (CoreShare& share : mapping.shares) share.boxes[0].y = {0, whole};
-        pool.ofLayer[i].push_back(&mapping);
-      }
-    }
-    return pool;
+  // With the only staging of the limits.
+  std::vector<Mapping> ofTile(std::size_t layer, std::int64_t rows) {
+    const CanonicalGraph tile = tileOf(graph_, graph_.ops[layer], rows);
+    const Shape& shape = tile.tensors[tile.ops[0].output.at()].shape;
+    std::vector<MeshCut> cuts = meshCuts(shape, device_);
+    std::erase_if(cuts,
+                  [&](const MeshCut& cut) { return cut.pixels[0][0].y.count < shape.height; });
+    std::vector<Mapping> mappings = mappingsOf(tile, tile.ops[0], count_.kept(layer), cuts);
+    const std::int64_t whole = graph_.tensors[graph_.ops[layer].output.at()].shape.height;
+    for (Mapping& mapping : mappings)
+      for (CoreShare& share : mapping.shares) share.boxes[0].y = {0, whole};
+    return mappings;
   }
 
   Result<FinalistPool> run() {
@@ -189,10 +184,21 @@ Result<FinalistPool> findFinalists(const CanonicalGraph& graph, const Device& de
   return FinalistSearch(graph, device, wires, limits, menu, count).run();
 }
 
-FinalistPool findTileFinalists(const CanonicalGraph& graph, const Device& device,
-                               const DataflowWires& wires, const SearchLimits& limits,
-                               const std::vector<std::int64_t>& rows, const WorkCounter& count) {
-  return FinalistSearch(graph, device, wires, limits, true, count).runTiles(rows);
+Finalists findTileFinalists(const CanonicalGraph& graph, const Device& device,
+                            const DataflowWires& wires, const SearchLimits& limits,
+                            const std::vector<std::int64_t>& rows, const WorkCounter& count,
+                            TilePool& pool) {
+  FinalistSearch search(graph, device, wires, limits, true, count);
+  if (pool.alike.empty()) pool.alike = firstAlike(graph);
+  Finalists ofLayer(graph.ops.size());
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    if (rows[i] == 0 || graph.ops[i].kind() == OpKind::Assemble) continue;
+    const auto [known, fresh] =
+        pool.mappings.try_emplace({pool.alike[i], limits.stagings[0], rows[i]});
+    if (fresh) known->second = search.ofTile(i, rows[i]);
+    for (const Mapping& mapping : known->second) ofLayer[i].push_back(&mapping);
+  }
+  return ofLayer;
 }
 
 Finalists stagedIn(const Finalists& finalists, std::int64_t staging) {

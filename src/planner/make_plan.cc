@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <optional>
 
 #include "choose.h"
@@ -361,11 +360,11 @@ class MeshPlan {
   std::optional<Timed> inGroups(const Base& base, const DataflowWires& wires,
                                 const std::vector<TileGroup>& groups) {
     const std::int64_t staging = base.timed.plan.weightStaging;
-    tilePools_.push_back(findTileFinalists(graph_, device_, wires, {{staging}, thrift_.ahead},
-                                           rowsOfTiles(base.timed.plan, groups), count_));
     Finalists some = base.finalists;
+    Finalists tiles = findTileFinalists(graph_, device_, wires, {{staging}, thrift_.ahead},
+                                        rowsOfTiles(base.timed.plan, groups), count_, tilePool_);
     for (std::size_t layer = 0; layer < some.size(); ++layer)
-      if (!tilePools_.back().ofLayer[layer].empty()) some[layer] = tilePools_.back().ofLayer[layer];
+      if (!tiles[layer].empty()) some[layer] = std::move(tiles[layer]);
     Result<Timed> tiled = withStaging(staging, some, groups);
     if (!tiled) return std::nullopt;
     return std::move(*tiled);
@@ -481,10 +480,10 @@ class MeshPlan {
   Thrift thrift_;
   const std::vector<TileGroup>& given_;
   WorkCounter& count_;
-  bool asked_;                          // what the layers had to choose from
-  std::vector<TensorId> streamed_;      // inputs that get no home
-  FinalistCycles cycles_;               // of the pool of make() and these
-  std::deque<FinalistPool> tilePools_;  // for groups that were tried
+  bool asked_;                      // what the layers had to choose from
+  std::vector<TensorId> streamed_;  // inputs that get no home
+  FinalistCycles cycles_;           // of the pool of make() and this one
+  TilePool tilePool_;               // for groups that were tried
 };
 
 // The first plan that keeps the device's limits, else the one that exceeds them least. Gives up one
