@@ -31,7 +31,8 @@ Result<FinalistPool> findFinalists(const CanonicalGraph& graph, const Device& de
                                    const DataflowWires& wires, const SearchLimits& limits,
                                    bool menu, const WorkCounter& count);
 
-// Of layers that are alike, with one staging, what was found for tiles of so many rows.
+// Of layers that are alike, with one staging, what was found for tiles of so many rows. For one
+// graph, device, choice of wires and `ahead`.
 struct TilePool {
   std::vector<std::size_t> alike;  // per layer the first like it
   std::map<std::tuple<std::size_t, std::int64_t, std::int64_t>, std::vector<Mapping>>
