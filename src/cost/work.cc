@@ -87,6 +87,7 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
 
 StepCycles StepCycles::ofSomeCores(const StepCounts& counts, const Device& device) {
   StepCycles cycles(counts, device);
+  cycles.executes_ = true;
   cycles.span_.lastCall = 0;  // that of the busiest core may be a short one
   return cycles;
 }

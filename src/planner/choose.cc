@@ -72,7 +72,7 @@ class Choice {
     const DdrInputs inputs = ddrInputs(graph_, plan_, layer);
     const std::size_t places = cycles_.placesOf(plan_, step);
     StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
-    std::optional<Trial> best;
+    std::optional<Best> best;
     // Whether one that ends then is better than the best so far.
     const auto isBetter = [&](const Mapping& mapping, Cycles end) {
       return !best ||
@@ -81,18 +81,16 @@ class Choice {
     std::vector<TriedMapping> tried;
     for (const Mapping* mapping : finalists) {
       const bool apart = putAt(place, step, *mapping, inputs);
-      const FinalistCycles::Asked asked{mapping, places, apart};
-      if (best) {
-        const Cycles least = clock_.endOf(cycles_.leastOf(plan_, step, asked), place);
-        if (!isBetter(*mapping, least)) {
-          tried.push_back({mapping, least - now_, false});
-          continue;
-        }
+      FinalistCycles::Trial trial = cycles_.trial(plan_, step, {mapping, places, apart});
+      if (const std::optional<Cycles> least =
+              best ? tooLate(*mapping, trial, place, isBetter) : std::nullopt) {
+        tried.push_back({mapping, *least - now_, false});
+        continue;
       }
-      const StepCycles& cycles = cycles_.of(plan_, step, asked);
+      const StepCycles& cycles = trial.whole();
       const Cycles end = clock_.endOf(cycles, place);
       tried.push_back({mapping, end - now_, true});
-      if (isBetter(*mapping, end)) best = Trial{mapping, apart, &cycles, place, end};
+      if (isBetter(*mapping, end)) best = Best{mapping, apart, &cycles, place, end};
     }
     if (choices_) {
       const auto time = [&](const Mapping& m) { return timeOf(step, m, inputs, places); };
@@ -107,13 +105,26 @@ class Choice {
   }
 
  private:
-  struct Trial {
+  struct Best {
     const Mapping* mapping;
     bool apart;  // its DDR channels
     const StepCycles* cycles;
     StepPlace place;
     Cycles end;
   };
+
+  // Before which the step does not end with a mapping, as soon as a part of its counts says that it
+  // is not better; none where it may be.
+  template <class IsBetter>
+  std::optional<Cycles> tooLate(const Mapping& mapping, FinalistCycles::Trial& trial,
+                                const StepPlace& place, const IsBetter& isBetter) const {
+    for (const auto part : {StepCounting::Part::Engines, StepCounting::Part::FirstCore}) {
+      if (trial.counted() > part) continue;
+      const Cycles least = clock_.endOf(trial.least(part), place);
+      if (!isBetter(mapping, least)) return least;
+    }
+    return std::nullopt;
+  }
 
   // Where the step's buffers and records lie with a mapping; whether its DDR channels are apart.
   bool putAt(StepPlace& place, std::size_t step, const Mapping& mapping,
@@ -173,32 +184,29 @@ std::size_t FinalistCycles::placesOf(const Plan& plan, std::size_t step) {
   return places_.size() - 1;
 }
 
-void FinalistCycles::take(Plan& plan, std::size_t step, const Asked& asked) const {
-  Mapping& mapping = plan.layers[plan.schedule[step].layer.at()];
-  mapping = *asked.finalist;
-  shareDdrChannels(mapping, asked.apart, device_);
+void FinalistCycles::Trial::take() {
+  Mapping& mapping = plan_.layers[plan_.schedule[step_].layer.at()];
+  mapping = *asked_.finalist;
+  shareDdrChannels(mapping, asked_.apart, of_.device_);
 }
 
-const StepCycles& FinalistCycles::of(Plan& plan, std::size_t step, const Asked& asked) {
-  Known& known = known_[asked];
-  if (known.whole) return *known.whole;
-  take(plan, step, asked);
-  std::optional<StepCounts> started;
-  if (startedWith_ == asked) started = std::move(started_);
-  startedWith_.reset();
-  known.whole = &count_.cycles(plan, step, std::move(started));
-  return *known.whole;
+const StepCycles& FinalistCycles::Trial::least(StepCounting::Part part) {
+  if (known_.whole) return *known_.whole;
+  if (known_.least && known_.counted >= part) return *known_.least;
+  if (!counting_) {
+    take();
+    counting_ = of_.count_.begin(plan_, step_);
+  }
+  known_.least = StepCycles::ofSomeCores(counting_->upTo(part), of_.device_);
+  known_.counted = part;
+  return *known_.least;
 }
 
-const StepCycles& FinalistCycles::leastOf(Plan& plan, std::size_t step, const Asked& asked) {
-  Known& known = known_[asked];
-  if (known.whole) return *known.whole;
-  if (known.least) return *known.least;
-  take(plan, step, asked);
-  started_ = count_.start(plan, step);
-  startedWith_ = asked;
-  known.least = StepCycles::ofSomeCores(started_, device_);
-  return *known.least;
+const StepCycles& FinalistCycles::Trial::whole() {
+  if (known_.whole) return *known_.whole;
+  if (!counting_) take();
+  known_.whole = &of_.count_.cycles(plan_, step_, counting_ ? &*counting_ : nullptr);
+  return *known_.whole;
 }
 
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const Allocation& memory,

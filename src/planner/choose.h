@@ -32,9 +32,42 @@ class FinalistCycles {
     bool apart;
     friend auto operator<=>(const Asked&, const Asked&) = default;
   };
-  const StepCycles& of(Plan& plan, std::size_t step, const Asked& asked);
-  // With which the step ends no later, from a part of its counts.
-  const StepCycles& leastOf(Plan& plan, std::size_t step, const Asked& asked);
+  // One finalist in the place of its layer: the plan holds it as soon as its counts are asked for,
+  // and keeps it meanwhile.
+  class Trial {
+   public:
+    // With which the step ends no later: of its engines alone, or with its first core.
+    const StepCycles& least(StepCounting::Part part);
+    const StepCycles& whole();
+    // What `least` would not count again.
+    StepCounting::Part counted() const {
+      return known_.whole ? StepCounting::Part::AllCores : known_.counted;
+    }
+
+   private:
+    friend class FinalistCycles;
+    struct Known {
+      std::optional<StepCycles> least;
+      StepCounting::Part counted = StepCounting::Part::Engines;  // for `least`
+      const StepCycles* whole = nullptr;                         // of the counter
+    };
+    Trial(const FinalistCycles& of, Plan& plan, std::size_t step, const Asked& asked, Known& known)
+        : of_(of), plan_(plan), step_(step), asked_(asked), known_(known) {}
+    void take();
+
+    const FinalistCycles& of_;
+    Plan& plan_;
+    std::size_t step_;
+    Asked asked_;
+    Known& known_;
+    std::optional<StepCounting> counting_;
+  };
+  Trial trial(Plan& plan, std::size_t step, const Asked& asked) {
+    return {*this, plan, step, asked, known_[asked]};
+  }
+  const StepCycles& of(Plan& plan, std::size_t step, const Asked& asked) {
+    return trial(plan, step, asked).whole();
+  }
 
  private:
   struct StepHomes {
@@ -43,20 +76,11 @@ class FinalistCycles {
     std::vector<std::int64_t> firstBlocks;
     friend bool operator==(const StepHomes&, const StepHomes&) = default;
   };
-  struct Known {
-    std::optional<StepCycles> least;
-    const StepCycles* whole = nullptr;  // of the counter
-  };
-  void take(Plan& plan, std::size_t step, const Asked& asked) const;
-
   const CanonicalGraph& graph_;
   const Device& device_;
   WorkCounter& count_;
   std::vector<StepHomes> places_;
-  std::map<Asked, Known> known_;
-  // What the last least cycles followed from: few finalists are asked for more, but those at once.
-  std::optional<Asked> startedWith_;
-  StepCounts started_;
+  std::map<Asked, Trial::Known> known_;
 };
 
 // A layer of several steps is mapped as the first of them asks.

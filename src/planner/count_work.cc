@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "alike.h"
@@ -29,6 +30,8 @@ void add(Transfers& to, const Transfers& more, N lanes, N plus, N again = 1) {
 // How many of the numbers [0, n) leave `turn` when divided by `turns`.
 N ofTurn(N n, N turn, N turns) { return (n + turns - 1 - turn) / turns; }
 
+}  // namespace
+
 // What a step does wherever it stands in the schedule and in memory.
 class StepCounter {
  public:
@@ -52,19 +55,13 @@ class StepCounter {
           &share;
   }
 
-  StepCounts start() {
-    work_.wires.resize(device_.wires.size());
-    work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
-    work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
-    work_.weightSlots = m_.weightSlots;
-    work_.passes = m_.order[0] == NestLoop::Pass ? m_.passes : 1;
-    for (std::size_t i = 0; i < op_.inputs.size(); ++i)
-      for (const Route& route : m_.inputs[i]) countRows(i, route);
-    for (const Route& route : m_.weights) countRecords(route);
-    if (home(op_.output).empty())
-      for (const CoreShare& share : m_.shares) countSpill(share);
-    countCalls(m_.shares[0]);
-    return std::move(work_);
+  const StepCounts& upTo(StepCounting::Part part) {
+    using enum StepCounting::Part;
+    if (!counted_) countEngines();
+    if (part > Engines && *counted_ < FirstCore) countCalls(m_.shares[0]);
+    if (part > FirstCore && *counted_ < AllCores) countOtherCores();
+    counted_ = std::max(counted_.value_or(Engines), part);
+    return work_;
   }
 
   std::vector<Bytes> recordBytesOfRoutes() {
@@ -76,13 +73,21 @@ class StepCounter {
     return bytes;
   }
 
-  StepCounts finish(StepCounts started) {
-    work_ = std::move(started);
-    countOtherCores();
-    return std::move(work_);
+ private:
+  void countEngines() {
+    work_.wires.resize(device_.wires.size());
+    work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
+    work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
+    work_.weightSlots = m_.weightSlots;
+    work_.passes = m_.order[0] == NestLoop::Pass ? m_.passes : 1;
+    for (std::size_t i = 0; i < op_.inputs.size(); ++i)
+      for (const Route& route : m_.inputs[i]) countRows(i, route);
+    for (const Route& route : m_.weights) countRecords(route);
+    if (home(op_.output).empty())
+      for (const CoreShare& share : m_.shares) countSpill(share);
+    counted_ = StepCounting::Part::Engines;
   }
 
- private:
   static std::size_t at(N a, N b) { return static_cast<std::size_t>(a * b); }
 
   std::vector<RowCuts> cutsOf() const {
@@ -554,9 +559,18 @@ class StepCounter {
   std::vector<Transfers> wiresOfRows_;  // of addRows: per lane
   Transfers piecesOfRows_;              // of addRows
   StepCounts work_;
+  std::optional<StepCounting::Part> counted_;
 };
 
-}  // namespace
+StepCounting::StepCounting(std::unique_ptr<StepCounter> counter) : counter_(std::move(counter)) {}
+StepCounting::StepCounting(StepCounting&&) noexcept = default;
+StepCounting& StepCounting::operator=(StepCounting&&) noexcept = default;
+StepCounting::~StepCounting() = default;
+
+const StepCounts& StepCounting::upTo(Part part) {
+  static const StepCounts nothing;
+  return counter_ ? counter_->upTo(part) : nothing;
+}
 
 WholeTensors::WholeTensors(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory)
     : writers(graph.tensors.size()), loads(plan.schedule.size()), stores(plan.schedule.size()) {
@@ -580,10 +594,10 @@ WorkCounter::WorkCounter(const CanonicalGraph& graph, const Device& device)
   for (const CanonicalOp& op : graph.ops) kept_.emplace_back(op);
 }
 
-StepCounts WorkCounter::start(const Plan& plan, std::size_t step) const {
+StepCounting WorkCounter::begin(const Plan& plan, std::size_t step) const {
   const std::size_t layer = plan.schedule[step].layer.at();
-  if (plan.layers[layer].inPlace()) return {};
-  return StepCounter(graph_, plan, device_, step, kept_[layer]).start();
+  if (plan.layers[layer].inPlace()) return StepCounting(nullptr);
+  return StepCounting(std::make_unique<StepCounter>(graph_, plan, device_, step, kept_[layer]));
 }
 
 std::vector<Bytes> WorkCounter::recordBytes(const Plan& plan, std::size_t step) const {
@@ -592,18 +606,11 @@ std::vector<Bytes> WorkCounter::recordBytes(const Plan& plan, std::size_t step) 
   return StepCounter(graph_, plan, device_, step, kept_[layer]).recordBytesOfRoutes();
 }
 
-StepCounts WorkCounter::finish(const Plan& plan, std::size_t step, StepCounts started) const {
-  const std::size_t layer = plan.schedule[step].layer.at();
-  if (plan.layers[layer].inPlace()) return started;
-  return StepCounter(graph_, plan, device_, step, kept_[layer]).finish(std::move(started));
-}
-
 StepCounts WorkCounter::counts(const Plan& plan, std::size_t step) const {
-  return finish(plan, step, start(plan, step));
+  return begin(plan, step).upTo(StepCounting::Part::AllCores);
 }
 
-const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
-                                      std::optional<StepCounts> started) {
+const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step, StepCounting* begun) {
   const std::size_t layer = plan.schedule[step].layer.at();
   const CanonicalOp& op = graph_.ops[layer];
   const Mapping& mapping = plan.layers[layer];
@@ -624,12 +631,15 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step,
            k.mapping == mapping && samePlaces(k);
   });
   if (same != known.end()) return same->cycles;
+  std::optional<StepCounting> own;
   Known fresh{
       mapping,
       plan.schedule[step].rows,
       {},
       {},
-      StepCycles(started ? finish(plan, step, *std::move(started)) : counts(plan, step), device_)};
+      StepCycles(
+          (begun ? *begun : own.emplace(begin(plan, step))).upTo(StepCounting::Part::AllCores),
+          device_)};
   for (const View* view : views) {
     fresh.homes.push_back(homeOf(*view));
     fresh.firstBlocks.push_back(view->block);

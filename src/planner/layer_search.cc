@@ -541,13 +541,16 @@ class LayerSearch {
   struct Alike {
     std::int64_t first = 0, times = 1;
   };
-  std::vector<Alike> alikePasses(const Mapping& t) const {
-    if (counts_.whole() && t.passes > 1) return {{0, t.passes - 1}, {t.passes - 1, 1}};
-    return each(t.passes);
+  void findAlikePasses(const Mapping& t) {
+    if (counts_.whole() && t.passes > 1)
+      alikePasses_.assign({{0, t.passes - 1}, {t.passes - 1, 1}});
+    else
+      takeEach(alikePasses_, t.passes);
   }
-  std::vector<Alike> alikeParts(const Mapping& t) const {
-    if (!counts_.whole()) return each(std::ssize(t.parts));
-    std::vector<Alike> alike;
+  void findAlikeParts(const Mapping& t) {
+    std::vector<Alike>& alike = alikeParts_;
+    if (!counts_.whole()) return takeEach(alike, std::ssize(t.parts));
+    alike.clear();
     for (std::int64_t i = 0; i < std::ssize(t.parts); ++i) {
       const ReductionPart& part = t.parts[static_cast<std::size_t>(i)];
       const auto same = std::ranges::find_if(alike, [&](const Alike& other) {
@@ -560,12 +563,10 @@ class LayerSearch {
       else
         ++same->times;
     }
-    return alike;
   }
-  static std::vector<Alike> each(std::int64_t count) {
-    std::vector<Alike> all;
+  static void takeEach(std::vector<Alike>& all, std::int64_t count) {
+    all.clear();
     for (std::int64_t i = 0; i < count; ++i) all.push_back({i, 1});
-    return all;
   }
 
   // Cycles of the busiest core, and of each stream over one wire of its own.
@@ -586,13 +587,15 @@ class LayerSearch {
   Amounts countAmounts(const Mapping& t, const Candidate& c, std::int64_t columns) {
     Amounts a;
     const std::int64_t sweeps = t.parts.size() > 1 ? t.chunks * t.bands : 1;
-    std::vector<std::int64_t> computing(differentParts()), moving(computing.size()),
-        fetching(computing.size());
+    std::vector<std::int64_t>&computing = computing_, &moving = moving_, &fetching = fetching_;
+    for (std::vector<std::int64_t>* ofParts : {&computing, &moving, &fetching})
+      ofParts->assign(differentParts(), 0);
     a.calls = rows_ * t.chunks * t.passes * std::ssize(t.parts);
     a.records = sweeps * t.passes * std::ssize(t.parts);
-    const std::vector<Alike> passes = alikePasses(t), parts = alikeParts(t);
-    for (const Alike& k : passes)
-      for (const Alike& i : parts) {
+    findAlikePasses(t);
+    findAlikeParts(t);
+    for (const Alike& k : alikePasses_)
+      for (const Alike& i : alikeParts_) {
         const std::int64_t times = k.times * i.times;
         std::int64_t slowest = 0;
         for (std::size_t r = 0; r < computing.size(); ++r) {
@@ -728,6 +731,9 @@ class LayerSearch {
   std::int64_t mostBlocks_ = 1;  // of output channels that a core computes
   Mapping tried_;                // the candidate that is considered
   std::vector<RingPlan> triedRings_;
+  // Of countAmounts, which is asked often: by part of the channels; passes and parts.
+  std::vector<std::int64_t> computing_, moving_, fetching_;
+  std::vector<Alike> alikePasses_, alikeParts_;
   std::vector<std::int64_t> ownBlocks_;  // of its blocks: most of each operand that is not reduced
   std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
   std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> widest_;  // per operand and chunks

@@ -1,6 +1,7 @@
 #include "heddle/tiling/plan.h"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <map>
 #include <set>
 #include <sstream>
@@ -54,9 +55,10 @@ std::int64_t Mapping::extent(NestLoop loop) const {
 }
 
 std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes) {
-  std::vector<std::int64_t> memtiles;
+  // Asked for each mapping that is tried: without memory from the heap for arrays of usual size.
+  boost::container::small_vector<std::int64_t, 64> memtiles;
   for (const Route& route : routes) memtiles.push_back(route.memtile);
-  std::ranges::sort(memtiles);
+  if (!std::ranges::is_sorted(memtiles)) std::ranges::sort(memtiles);
   std::int64_t most = 0, same = 0;
   for (std::size_t r = 0; r < memtiles.size(); ++r) {
     same = r > 0 && memtiles[r] == memtiles[r - 1] ? same + 1 : 1;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "heddle/tiling/nest.h"
 #include "heddle/tiling/views.h"
@@ -326,12 +328,14 @@ class PlanCheck {
 
   // ---- buffers ----------------------------------------------------------------------------------
 
-  void tooSmall(const std::string& thing, std::int64_t needed, std::int64_t there) {
+  // `operand`, where given, is named behind the thing.
+  void tooSmall(std::string_view thing, std::int64_t needed, std::int64_t there,
+                std::optional<std::size_t> operand = std::nullopt) {
     if (needed <= there) return;
-    faultHere(
-        "PLAN005", "a buffer is too small for what passes through it",
-        thing + ": " + std::to_string(needed) + " needed, " + std::to_string(there) + " planned",
-        "make it larger, or the pieces smaller");
+    faultHere("PLAN005", "a buffer is too small for what passes through it",
+              std::string(thing) + (operand ? " " + std::to_string(*operand) : "") + ": " +
+                  std::to_string(needed) + " needed, " + std::to_string(there) + " planned",
+              "make it larger, or the pieces smaller");
   }
 
   // Of pieces that may wait in a buffer for the one engine that takes them; a lock counts them.
@@ -430,8 +434,8 @@ class PlanCheck {
             for (at.part = 0; at.part < std::ssize(m.parts); ++at.part) {
               const Held h = nest.held(share, i, at, x);
               if (h.blocks.empty()) continue;
-              tooSmall("bytes of a row of operand " + std::to_string(i),
-                       h.blocks.count * h.columns.count * kBlock, m.rings[i].rowBytes);
+              tooSmall("bytes of a row of operand", h.blocks.count * h.columns.count * kBlock,
+                       m.rings[i].rowBytes, i);
             }
         }
       at.part = 0;
@@ -452,8 +456,15 @@ class PlanCheck {
           tooSmall("bytes of sums",
                    columns * std::min(m.blocksPerPass, share.blocks.count) * kBlock * 4,
                    m.accumulatorBytes / nest.accumulatorBands());
-        for (std::size_t i = 0; i < op().inputs.size(); ++i)
-          for (at.part = 0; at.part < std::ssize(m.parts); ++at.part) ring(nest, i, at, calls);
+        for (std::size_t i = 0; i < op().inputs.size(); ++i) {
+          Interval before;
+          for (at.part = 0; at.part < std::ssize(m.parts); ++at.part) {
+            const Interval kernelRows = nest.loadedKernelRows(at);
+            if (at.part > 0 && kernelRows == before) continue;  // asks for the same rows
+            before = kernelRows;
+            ring(nest, i, at, calls);
+          }
+        }
         at.part = 0;
       }
   }
@@ -461,27 +472,28 @@ class PlanCheck {
   void ring(const LayerNest& nest, std::size_t operand, const Iteration& at,
             const std::vector<RowCall>& calls) {
     const Mapping& m = mapping();
-    std::int64_t most = calls.empty() ? 0 : 1;
-    std::map<std::size_t, Interval> whole;  // per box
+    std::int64_t most = calls.empty() ? 0 : 1, all = 0;
+    Interval ofBox;  // rows of the calls of one box, which follow each other
+    std::size_t box = 0;
     for (const RowCall& call : calls) {
       const Interval rows = nest.operand(operand).rows(call.y, nest.loadedKernelRows(at));
       if (rows.empty()) continue;
       most = std::max(most, rows.count);
-      Interval& all = whole.try_emplace(call.box, rows).first->second;
-      all.count = std::max(all.end(), rows.end()) - all.first;
+      if (ofBox.empty() || box != call.box) {
+        all += ofBox.count;
+        ofBox = rows;
+        box = call.box;
+      }
+      ofBox.count = std::max(ofBox.end(), rows.end()) - ofBox.first;
     }
-    if (nest.stays(operand)) {
-      std::int64_t all = 0;
-      for (const auto& [box, rows] : whole) all += rows.count;
-      most = std::max(most, all);
-    }
-    const std::string name = "operand " + std::to_string(operand);
-    tooSmall("rows of the ring of " + name, most, m.rings[operand].length);
+    if (nest.stays(operand)) most = std::max(most, all + ofBox.count);
+    tooSmall("rows of the ring of operand", most, m.rings[operand].length, operand);
     if (!device_.limits.lockMaximum) return;
     std::vector<Interval> rows;
     for (const RowCall& call : calls)
       rows.push_back(nest.operand(operand).rows(call.y, nest.loadedKernelRows(at)));
-    countable("calls of " + name, mostCallsAhead(rows, m.rings[operand].length));
+    countable("calls of operand " + std::to_string(operand),
+              mostCallsAhead(rows, m.rings[operand].length));
   }
 
   // ---- routes -----------------------------------------------------------------------------------

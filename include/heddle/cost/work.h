@@ -133,7 +133,7 @@ struct StepTerms {
 class StepCycles {
  public:
   StepCycles(const StepCounts& counts, const Device& device);
-  // Of counts that lack some of the cores: with them no step ends earlier.
+  // Of counts that lack some of the cores, or all: with them no step ends earlier.
   static StepCycles ofSomeCores(const StepCounts& counts, const Device& device);
 
  private:

@@ -5,7 +5,7 @@
 //   for (const StepTime& step : timesInClosedForm(graph, plan, memory, device)) ...
 #pragma once
 #include <deque>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
@@ -36,6 +36,26 @@ StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPla
 void setBuffers(StepPlace& place, const Mapping& mapping, std::int64_t coreBase,
                 std::int64_t staged);
 
+class StepCounter;
+
+// The counts of one step, a part at a time: who only asks whether a mapping can be fast need not
+// count all of it.
+class StepCounting {
+ public:
+  // Engines: wires, DDR channels and weight records, no core; then the first core; all others.
+  enum class Part { Engines, FirstCore, AllCores };
+
+  explicit StepCounting(std::unique_ptr<StepCounter> counter);  // none: of a layer in place
+  StepCounting(StepCounting&&) noexcept;
+  StepCounting& operator=(StepCounting&&) noexcept;
+  ~StepCounting();
+  // Counts what is missing of `part`. Ensures: the reference is valid as long as this lives.
+  const StepCounts& upTo(Part part);
+
+ private:
+  std::unique_ptr<StepCounter> counter_;
+};
+
 // Counts step by step, so that a planner can ask for one with another mapping. Remembers the cycles
 // of what it counted: of layers that are alike, and of plans that place the same elsewhere, once.
 class WorkCounter {
@@ -44,15 +64,13 @@ class WorkCounter {
   WorkCounter(const CanonicalGraph& graph, const Device& device);
   WorkCounter(const CanonicalGraph& graph, const Device&& device) = delete;
   StepCounts counts(const Plan& plan, std::size_t step) const;
-  // The same in two halves: all engines and the first core; the other cores.
-  StepCounts start(const Plan& plan, std::size_t step) const;
-  StepCounts finish(const Plan& plan, std::size_t step, StepCounts started) const;
+  // Needs: the plan outlives it and stays as it is.
+  StepCounting begin(const Plan& plan, std::size_t step) const;
   // By weight route, what all of its records hold.
   std::vector<Bytes> recordBytes(const Plan& plan, std::size_t step) const;
-  // `started`: the first half, where it is known. Ensures: the reference stays valid as long as the
-  // counter.
-  const StepCycles& cycles(const Plan& plan, std::size_t step,
-                           std::optional<StepCounts> started = std::nullopt);
+  // `begun`: counts of the step, where there are some. Ensures: the reference stays valid as long
+  // as the counter.
+  const StepCycles& cycles(const Plan& plan, std::size_t step, StepCounting* begun = nullptr);
   // Of a layer's weights, the blocks that it keeps.
   const BlockCounts& kept(std::size_t layer) const { return kept_[layer]; }
 

@@ -181,6 +181,11 @@ TEST(StepClock, SomeOfTheCoresEndNoLaterThanAll) {
   all.cores[1].calls[0].pace.taps = 1;
   EXPECT_LE(clock.endOf(StepCycles::ofSomeCores(some, device), some),
             clock.endOf(StepCycles(all, device), all));
+  // Of engines alone: what the wire brings takes its time.
+  some.cores.clear();
+  const Cycles ofEngines = clock.endOf(StepCycles::ofSomeCores(some, device), some);
+  EXPECT_GE(ofEngines, wireTime(400_B, device) * 200);
+  EXPECT_LE(ofEngines, clock.endOf(StepCycles(all, device), all));
 }
 
 TEST(StepTimes, WhatGoesWholeTakesTheChannelsBesideTheStepsOwn) {
