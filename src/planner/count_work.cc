@@ -49,6 +49,8 @@ class StepCounter {
         sweeps_(nest_, rows_, cutsOf()) {
     wholeBlocks_ = std::ranges::all_of(op_.inputs, [&](TensorId t) { return keepsAllChannels(t); });
     partClasses_ = classesOfParts();
+    partsAlike_.resize(m_.parts.size());
+    for (const std::size_t first : partClasses_) ++partsAlike_[first];
     shareAt_.resize(at(device.rows, device.columns));
     for (const CoreShare& share : m_.shares)
       shareAt_[at(share.core.row, device.columns) + static_cast<std::size_t>(share.core.column)] =
@@ -154,10 +156,13 @@ class StepCounter {
   void countRows(std::size_t operand, const Route& route) {
     N key = -1;
     Transfers pieces;
-    const N alike = alikePasses(operand, route), again = std::max<N>(1, alike);
+    const N alike = alikePasses(operand, route), passes = std::max<N>(1, alike);
+    const bool stays = nest_.stays(operand), partly = !stays && sharesInput(op_, operand);
     for (const Iteration& i : nest_.iterations()) {
       if (alike > 0 && i.pass > 0) break;
-      if (nest_.stays(operand) && nest_.inputKey(i) == key) continue;
+      if (stays && nest_.inputKey(i) == key) continue;
+      const N again = passes * (partly ? partsAlike_[static_cast<std::size_t>(i.part)] : 1);
+      if (again == 0) continue;
       const CoreShare* share = taker(operand, route, i);
       if (!share) continue;
       key = nest_.inputKey(i);
@@ -556,6 +561,7 @@ class StepCounter {
   std::map<std::tuple<N, N, std::vector<bool>>, std::vector<RecordRun>> records_;
   bool wholeBlocks_ = false;  // the inputs' memtiles keep all channels of their pixels
   std::vector<std::size_t> partClasses_;
+  std::vector<N> partsAlike_;           // of the first of a class, how many; 0 of the others
   std::vector<Transfers> wiresOfRows_;  // of addRows: per lane
   Transfers piecesOfRows_;              // of addRows
   StepCounts work_;

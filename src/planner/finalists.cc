@@ -64,6 +64,22 @@ void keepTheBest(std::vector<MappingOfCut>& candidates) {
   candidates.resize(kMostFinalists);
 }
 
+// The score that a mapping has to beat to be kept of these; none where there is room.
+std::int64_t lastScore(const std::vector<MappingOfCut>& known) {
+  if (known.size() < kMostFinalists) return INT64_MAX;
+  std::vector<std::int64_t> scores;
+  for (auto one = known.begin() + 1; one != known.end(); ++one)
+    scores.push_back(one->found.mapping.score.raw());
+  const auto last = scores.begin() + (kMostFinalists - 2);
+  std::ranges::nth_element(scores, last);
+  return *last;
+}
+
+std::int64_t leastScore(const std::vector<MappingOfCut>& known) {
+  if (known.empty()) return INT64_MAX;
+  return std::ranges::min_element(known, isFaster)->found.mapping.score.raw();
+}
+
 // Behind the others those of numbered pixels which promise more than all of them.
 void addNumbered(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> numbered) {
   const auto best = std::ranges::min_element(to, isFaster);
@@ -132,10 +148,14 @@ class FinalistSearch {
     shortage_.clear();
     for (const MeshCut& cut : cuts) {
       const std::span<const Streams> streams = menus_.of(op, hasWeights(op), cut);
+      const bool isNumbered = cut.isNumbered();
+      std::vector<std::int64_t> worthless;
+      for (const std::vector<MappingOfCut>& known : all)
+        worthless.push_back(isNumbered ? leastScore(known) : lastScore(known));
       found.push_back(searchMappings(graph, op, device_, kept, cut,
-                                     menu_ ? streams : streams.first(1), limits_));
+                                     menu_ ? streams : streams.first(1), limits_, worthless));
       if (shortage_.empty()) shortage_ = found.back().shortage;
-      std::vector<std::vector<MappingOfCut>>& kind = cut.isNumbered() ? numbered : all;
+      std::vector<std::vector<MappingOfCut>>& kind = isNumbered ? numbered : all;
       for (std::size_t s = 0; s < all.size(); ++s)
         for (FoundMapping& mapping : found.back().ofStaging[s])
           kind[s].push_back({found.size() - 1, std::move(mapping)});

@@ -28,6 +28,8 @@ constexpr std::int64_t kStepPenalty = 16;
 
 constexpr std::size_t kKept = 2;  // mappings of each way of the streams
 
+constexpr std::int64_t kOutputSlots = 2;  // one is written while the other leaves
+
 constexpr std::int64_t kFewestRounds = 4;  // of the places of records that take turns
 
 struct Candidate {
@@ -98,10 +100,17 @@ class LayerSearch {
     bands_ = steps(rows_);
     best_.assign(limits.stagings.size(), std::vector<std::vector<Scored>>(menu.size()));
     open_.assign(limits.stagings.size(), true);
+    found_.assign(limits.stagings.size(), false);
+    hopeless_.assign(limits.stagings.size(), std::vector<bool>(menu.size()));
   }
 
-  std::vector<std::vector<FoundMapping>> best() {
-    search();
+  // `worthless`: per staging, a score with which nobody wants a mapping.
+  std::vector<std::vector<FoundMapping>> best(const std::vector<std::int64_t>& worthless) {
+    findHopeless(worthless);
+    const bool hasHope = std::ranges::any_of(hopeless_, [](const std::vector<bool>& ofWays) {
+      return std::ranges::find(ofWays, false) != ofWays.end();
+    });
+    if (hasHope) search();
     std::vector<std::vector<FoundMapping>> all;
     for (auto& ofStaging : best_) all.push_back(inOrder(ofStaging));
     return all;
@@ -158,9 +167,29 @@ class LayerSearch {
       for (std::int64_t channelParts : steps(inputBlocks)) {
         for (std::int64_t blocks : steps(mostBlocks_)) tryShapes(blocks, channelParts, kernelParts);
       }
-      for (std::size_t s = 0; s < best_.size(); ++s)
-        open_[s] = std::ranges::all_of(best_[s], [](const auto& some) { return some.empty(); });
+      for (std::size_t s = 0; s < best_.size(); ++s) open_[s] = !found_[s];
       if (std::ranges::none_of(open_, std::identity())) return;
+    }
+  }
+
+  // Ways whose streams alone take too long: as they do with the whole of a core's work in one call,
+  // since whatever cuts it over time moves and computes as much or more.
+  void findHopeless(const std::vector<std::int64_t>& worthless) {
+    if (std::ranges::all_of(worthless, [](std::int64_t score) { return score == INT64_MAX; }))
+      return;
+    takeShape(mostBlocks_, 1, 1);
+    Mapping& t = tried_;
+    t.chunks = t.bands = 1;
+    t.resident = true;
+    t.weightSlots = t.outputSlots = t.outputRowBytes = t.accumulatorBytes = 0;
+    t.rings.assign(operands_.size(), RingPlan());
+    Amounts amounts = countAmounts(
+        t, {.blocksPerPass = mostBlocks_, .weightSlots = 0, .resident = true}, columns_);
+    // A chunk may ask for fewer columns of an operand than the stretch around all.
+    if (op_.kind() == OpKind::Assemble) amounts.inputs.assign(operands_.size(), 0);
+    for (std::size_t i = 0; i < menu_.size(); ++i) {
+      const std::int64_t least = score(t, menu_[i], amounts, true).cycles;
+      for (std::size_t s = 0; s < worthless.size(); ++s) hopeless_[s][i] = least >= worthless[s];
     }
   }
 
@@ -281,7 +310,7 @@ class LayerSearch {
     t.bands = c.bands;
     t.resident = c.resident;
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
-    t.outputSlots = std::min(Mapping().outputSlots, mostAhead());
+    t.outputSlots = std::min(kOutputSlots, mostAhead());
     t.accumulatorBytes = 0;
     const std::int64_t columns = evenPart(columns_, c.chunks, 0).count;
     t.outputRowBytes = c.blocksPerPass * columns * kBlock;
@@ -300,6 +329,8 @@ class LayerSearch {
       std::optional<Score> reached;
       for (std::size_t s = 0; s < best_.size(); ++s) {
         if (!open_[s] || !isWanted(best_[s][i], least) || !canStage(t, ways_[i], s)) continue;
+        found_[s] = true;
+        if (hopeless_[s][i]) continue;
         if (!reached) reached = score(t, menu_[i], amounts, *doubled);
         offer(best_[s][i], i, t, *reached, penalty);
       }
@@ -743,8 +774,9 @@ class LayerSearch {
            Amounts>
       amounts_;  // likewise
   std::vector<std::vector<std::vector<Scored>>>
-      best_;                // per staging and way of the streams, best first
-  std::vector<bool> open_;  // per staging: none was found with fewer kernel parts
+      best_;                        // per staging and way of the streams, best first
+  std::vector<bool> open_, found_;  // per staging: none was found with fewer kernel parts; some was
+  std::vector<std::vector<bool>> hopeless_;  // per staging and way: no mapping is wanted
   std::int64_t smallest_ = INT64_MAX, smallestRecord_ = INT64_MAX;
   bool tooManyWait_ = false;  // in the rings of some candidate
 };
@@ -753,9 +785,10 @@ class LayerSearch {
 
 FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,
                              const Device& device, const BlockCounts& kept, const MeshCut& cut,
-                             std::span<const Streams> menu, const SearchLimits& limits) {
+                             std::span<const Streams> menu, const SearchLimits& limits,
+                             const std::vector<std::int64_t>& worthless) {
   const auto search = std::make_shared<LayerSearch>(graph, op, device, kept, cut, menu, limits);
-  std::vector<std::vector<FoundMapping>> best = search->best();
+  std::vector<std::vector<FoundMapping>> best = search->best(worthless);
   const bool none = best[0].empty();
   return {std::move(best), [search](const FoundMapping& found) { return search->whole(found); },
           none ? search->shortage() : std::string()};

@@ -37,10 +37,12 @@ struct FoundMappings {
   std::function<Mapping(const FoundMapping&)> whole;
   std::string shortage;
 };
-// Needs: all that is given outlives the answer's `whole`.
+// Ways of the streams with which no mapping can have a score below `worthless` are left out: one
+// number for each staging. Needs: all that is given outlives the answer's `whole`.
 FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,
                              const Device& device, const BlockCounts& kept, const MeshCut& cut,
-                             std::span<const Streams> menu, const SearchLimits& limits);
+                             std::span<const Streams> menu, const SearchLimits& limits,
+                             const std::vector<std::int64_t>& worthless);
 
 // Whether a record of weights goes with each pass.
 bool hasWeights(const CanonicalOp& op);

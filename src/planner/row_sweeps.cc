@@ -48,10 +48,14 @@ const RowSweep& RowSweeps::of(const CoreShare& share, const Iteration& i) {
   for (std::size_t b = 0; b < share.boxes.size(); ++b)
     if (!columns(share, b, i).empty()) busy |= N{1} << b;
   const Interval kernelRows = nest_.loadedKernelRows(i);
-  const auto [known, fresh] =
-      known_.try_emplace({static_cast<N>(rows), busy, i.band, kernelRows.first, kernelRows.count});
-  if (fresh) known->second = sweepOf(nest_.calls(share, rows_, i), kernelRows);
-  return known->second;
+  const std::size_t place =
+      rows * static_cast<std::size_t>(m_.bands) + static_cast<std::size_t>(i.band);
+  if (place >= known_.size()) known_.resize(place + 1);
+  for (const std::unique_ptr<Known>& known : known_[place])
+    if (known->busy == busy && known->kernelRows == kernelRows) return known->sweep;
+  known_[place].push_back(std::make_unique<Known>(
+      Known{busy, kernelRows, sweepOf(nest_.calls(share, rows_, i), kernelRows)}));
+  return known_[place].back()->sweep;
 }
 
 bool RowSweeps::hasCalls(const CoreShare& share, const Iteration& i) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -87,8 +88,13 @@ class RowSweeps {
   std::vector<RowCuts> cuts_;
   std::map<std::vector<std::int64_t>, std::size_t> rowsAlike_;
   std::vector<std::size_t> shareRows_;  // per share: which of these
-  std::map<std::array<std::int64_t, 5>, RowSweep> known_;
-  std::vector<std::optional<bool>> hasCalls_;  // per band, chunk and share
+  struct Known {
+    std::int64_t busy = 0;  // bit by bit, boxes with columns in the chunk
+    Interval kernelRows;
+    RowSweep sweep;
+  };
+  std::vector<std::vector<std::unique_ptr<Known>>> known_;  // per rows that are alike and band
+  std::vector<std::optional<bool>> hasCalls_;               // per band, chunk and share
 };
 
 }  // namespace heddle
