@@ -106,7 +106,10 @@ class LayerSearch {
 
   // `worthless`: per staging, a score with which nobody wants a mapping.
   std::vector<std::vector<FoundMapping>> best(const std::vector<std::int64_t>& worthless) {
-    findHopeless(worthless);
+    findLeast();
+    for (std::size_t s = 0; s < worthless.size(); ++s)
+      for (std::size_t i = 0; i < menu_.size(); ++i)
+        hopeless_[s][i] = leastOfWay_[i] >= worthless[s];
     const bool hasHope = std::ranges::any_of(hopeless_, [](const std::vector<bool>& ofWays) {
       return std::ranges::find(ofWays, false) != ofWays.end();
     });
@@ -172,11 +175,9 @@ class LayerSearch {
     }
   }
 
-  // Ways whose streams alone take too long: as they do with the whole of a core's work in one call,
-  // since whatever cuts it over time moves and computes as much or more.
-  void findHopeless(const std::vector<std::int64_t>& worthless) {
-    if (std::ranges::all_of(worthless, [](std::int64_t score) { return score == INT64_MAX; }))
-      return;
+  // The least that a way of the streams can take, whatever is cut over time: that moves and
+  // computes no less than the whole of a core's work in one call.
+  void findLeast() {
     takeShape(mostBlocks_, 1, 1);
     Mapping& t = tried_;
     t.chunks = t.bands = 1;
@@ -187,10 +188,8 @@ class LayerSearch {
         t, {.blocksPerPass = mostBlocks_, .weightSlots = 0, .resident = true}, columns_);
     // A chunk may ask for fewer columns of an operand than the stretch around all.
     if (op_.kind() == OpKind::Assemble) amounts.inputs.assign(operands_.size(), 0);
-    for (std::size_t i = 0; i < menu_.size(); ++i) {
-      const std::int64_t least = score(t, menu_[i], amounts, true).cycles;
-      for (std::size_t s = 0; s < worthless.size(); ++s) hopeless_[s][i] = least >= worthless[s];
-    }
+    for (const Streams& streams : menu_)
+      leastOfWay_.push_back(score(t, streams, amounts, true).cycles);
   }
 
   std::int64_t mostAhead() const { return limits_.ahead ? mostWaiting_ : 1; }
@@ -321,17 +320,25 @@ class LayerSearch {
     const std::int64_t bytes = t.coreBytes();
     smallest_ = std::min(smallest_, bytes);
     if (bytes > capacity_) return false;
-    const Amounts& amounts = amountsOf(t, c, columns);
-    const std::int64_t penalty = penaltyOf(t);
-    const std::int64_t least = penalty + amounts.compute + out_.time(Bytes(t.outputRowBytes)).raw();
+    const std::int64_t penalty = penaltyOf(t),
+                       beside = penalty + out_.time(Bytes(t.outputRowBytes)).raw();
+    const Amounts* amounts = nullptr;  // of which few candidates need be counted
     for (std::size_t i = 0; i < menu_.size(); ++i) {
       if (!takesPlaces(ways_[i], t)) continue;
       std::optional<Score> reached;
+      const auto isHopeful = [&](std::size_t s) {
+        const std::int64_t least = std::max(leastOfWay_[i], amounts ? amounts->compute : 0);
+        return isWanted(best_[s][i], beside + least);
+      };
       for (std::size_t s = 0; s < best_.size(); ++s) {
-        if (!open_[s] || !isWanted(best_[s][i], least) || !canStage(t, ways_[i], s)) continue;
+        if (!open_[s] || !isHopeful(s) || !canStage(t, ways_[i], s)) continue;
         found_[s] = true;
         if (hopeless_[s][i]) continue;
-        if (!reached) reached = score(t, menu_[i], amounts, *doubled);
+        if (!amounts) {
+          amounts = &amountsOf(t, c, columns);
+          if (!isHopeful(s)) continue;
+        }
+        if (!reached) reached = score(t, menu_[i], *amounts, *doubled);
         offer(best_[s][i], i, t, *reached, penalty);
       }
     }
@@ -777,6 +784,7 @@ class LayerSearch {
       best_;                        // per staging and way of the streams, best first
   std::vector<bool> open_, found_;  // per staging: none was found with fewer kernel parts; some was
   std::vector<std::vector<bool>> hopeless_;  // per staging and way: no mapping is wanted
+  std::vector<std::int64_t> leastOfWay_;     // a score that none is below
   std::int64_t smallest_ = INT64_MAX, smallestRecord_ = INT64_MAX;
   bool tooManyWait_ = false;  // in the rings of some candidate
 };

@@ -155,10 +155,15 @@ class MeshPlan {
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
-      if (thrift_.tiles && (spills || !given_.empty())) toTile.push_back({*next, some});
+      const bool mayTile = thrift_.tiles && (spills || !given_.empty());
       // The closed form errs more where rows wait for DDR, to the side of too little.
       const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
-      if (!best || gains(*next, *best, worthwhile)) best = std::move(*next);
+      const bool isBest = !best || gains(*next, *best, worthwhile);
+      if (isBest && mayTile)
+        best = *next;
+      else if (isBest)
+        best = std::move(*next);
+      if (mayTile) toTile.push_back({std::move(*next), some});
       if (!spills) break;  // what a smaller staging leaves room for is there already
     }
     if (!best) return errors;
@@ -332,28 +337,30 @@ class MeshPlan {
   }
 
   // What groups took is better known than foretold: the next proposal goes by it.
-  void learn(const std::vector<TileGroup>& proposed, const std::optional<Timed>& timed,
-             KnownGroups& known) {
-    const std::vector<Cycles> cycles = timed ? cyclesOfLayers(*timed) : std::vector<Cycles>();
+  static void learn(const std::vector<TileGroup>& proposed, const std::vector<Cycles>& ofLayers,
+                    KnownGroups& known) {
     for (const TileGroup& group : proposed) {
       Cycles took;
       for (std::size_t layer = group.first; layer < group.end; ++layer)
-        took += cycles.empty() ? Cycles(kWithoutPlace) : cycles[layer];
+        took += ofLayers.empty() ? Cycles(kWithoutPlace) : ofLayers[layer];
       known[group] = took.raw();
     }
   }
 
-  // What became of the groups; none where they find no place, or are not legal and seem best.
-  std::optional<Timed> keepFaster(const Base& base, std::vector<TileGroup> groups,
-                                  const DataflowWires& wires, std::optional<Tiled>& best,
-                                  std::int64_t worthwhile = 0) {
+  // What the layers take with the groups; none where they find no place, or are not legal and seem
+  // best.
+  std::vector<Cycles> keepFaster(const Base& base, std::vector<TileGroup> groups,
+                                 const DataflowWires& wires, std::optional<Tiled>& best,
+                                 std::int64_t worthwhile = 0) {
     giveRoom(base.timed.plan, groups);
     std::optional<Timed> timed = inGroups(base, wires, groups);
-    if (timed && (!best || gains(*timed, best->timed, worthwhile))) {
-      if (!isLegal(*timed)) return std::nullopt;
-      best = Tiled{*timed, &base};
+    if (!timed) return {};
+    std::vector<Cycles> ofLayers = cyclesOfLayers(*timed);
+    if (!best || gains(*timed, best->timed, worthwhile)) {
+      if (!isLegal(*timed)) return {};
+      best = Tiled{std::move(*timed), &base};
     }
-    return timed;
+    return ofLayers;
   }
 
   // None where the device does not allow it.
@@ -371,8 +378,10 @@ class MeshPlan {
   }
 
   // Mappings searched for a tile alone may let more calls wait at the network's borders than a lock
-  // counts.
-  bool isLegal(const Timed& tiled) const { return verify(tiled.plan, graph_, whole_).empty(); }
+  // counts; where it counts any number, there is nothing to look for.
+  bool isLegal(const Timed& tiled) const {
+    return !whole_.limits.lockMaximum || verify(tiled.plan, graph_, whole_).empty();
+  }
 
   // The sums of layers that proposed the groups err: one after another is left out where the closed
   // form of the whole says that this is faster.
@@ -388,8 +397,8 @@ class MeshPlan {
   // Cuts groups whose rows find no place into some more tiles.
   void giveRoom(const Plan& base, std::vector<TileGroup>& groups) const {
     std::vector<TileGroup> cut = groups;
+    Plan plan = base;
     for (int more = 0; more < kMoreTilings; ++more) {
-      Plan plan = base;
       proposeFor(plan, cut);
       const Result<Allocation> placed = placeInMemory(graph_, plan, whole_);
       if (!placed) return;
