@@ -74,6 +74,7 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
   const Clock clock(device);
   addCores(counts.cores, device);
   const auto addAll = [](std::vector<Engine>& to, const std::vector<ChannelWork>& from, auto time) {
+    to.reserve(from.size());
     for (const ChannelWork& c : from)
       to.push_back({time(c.weights), time(c.activations), time(c.firstWeights),
                     (bytesOf(c.weights) + bytesOf(c.activations)).raw()});

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <tuple>
 
@@ -288,8 +290,10 @@ class StepCounter {
     // All whole passes behind the first do what the second does.
     const Interval second = m_.passBlocks(share, 1);
     const bool grouped = alike_ && m_.order[0] == NestLoop::Pass;
-    std::map<std::tuple<N, std::size_t, N, bool, bool, N>, KnownCalls> known;
-    std::map<std::tuple<N, N, N, bool, bool>, KnownCalls*> ofPart;
+    // Both for the length of this function: their nodes come out of one stretch of memory.
+    std::pmr::monotonic_buffer_resource memory;
+    std::pmr::map<std::tuple<N, std::size_t, N, bool, bool, N>, KnownCalls> known(&memory);
+    std::pmr::map<std::tuple<N, N, N, bool, bool>, KnownCalls*> ofPart(&memory);
     for (const Iteration& i : nest_.iterations()) {
       const Interval blocks = m_.passBlocks(share, i.pass);
       if (blocks.empty()) continue;
@@ -452,7 +456,7 @@ class StepCounter {
   struct Neighbour {
     const CoreShare* share = nullptr;  // of its first core
     N lanes = 1;
-    std::vector<std::size_t> shared;  // lanes of the other that it takes
+    boost::container::small_vector<std::size_t, 4> shared;  // lanes of the other that it takes
     bool sameChannel = false;
     N ddrTurns = 1;
   };

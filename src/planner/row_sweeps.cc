@@ -124,6 +124,8 @@ bool RowSweeps::areAlike(const std::vector<RowCall>& calls, const RowSweep& swee
 SweepRows RowSweeps::operandRows(const std::vector<RowCall>& calls, std::size_t operand,
                                  const Interval& kernelRows) const {
   SweepRows out;
+  out.window.reserve(calls.size());
+  out.fresh.reserve(calls.size());
   N next = 0;
   std::optional<std::size_t> box;
   for (const RowCall& call : calls) {

@@ -1,6 +1,7 @@
 #include "streams.h"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <map>
 
 #include "heddle/canon/fuse_adds.h"
@@ -200,13 +201,18 @@ constexpr std::int64_t kFewestRoundsOfDdr = 2;  // of records that take turns ov
 // The routes of each memtile take the first, or the last, `count` of `channels` by turns. Where
 // that gives some channels more records than others, these take turns themselves; rows do not, as
 // they would wait in each other's queues.
-void takeTurns(std::vector<Route>& routes, std::int64_t count, std::int64_t channels, bool last) {
-  std::map<std::int64_t, std::int64_t> before, all;
-  for (const Route& route : routes) ++all[route.memtile];
+void takeTurns(std::vector<Route>& routes, std::int64_t count, const Device& device, bool last) {
+  const std::int64_t channels = device.memtile.ddrChannelsIn;
+  // Asked for each mapping that is tried: without memory from the heap for arrays of usual size.
+  const boost::container::small_vector<std::int64_t, 32> none(
+      static_cast<std::size_t>(device.memtiles()), 0);
+  auto before = none, all = none;
+  for (const Route& route : routes) ++all[static_cast<std::size_t>(route.memtile)];
   for (Route& route : routes) {
-    const std::int64_t turn = before[route.memtile]++ % count;
+    const auto memtile = static_cast<std::size_t>(route.memtile);
+    const std::int64_t turn = before[memtile]++ % count;
     route.ddrChannel = last ? channels - 1 - turn : turn;
-    route.ddrTurns = last && count == channels && all[route.memtile] % count != 0 ? channels : 1;
+    route.ddrTurns = last && count == channels && all[memtile] % count != 0 ? channels : 1;
   }
 }
 
@@ -224,8 +230,8 @@ bool keepDdrChannelsApart(const Mapping& mapping, const DdrInputs& inputs, std::
 void shareDdrChannels(Mapping& mapping, bool apart, const Device& device) {
   const std::int64_t channels = device.memtile.ddrChannelsIn;
   for (std::vector<Route>& routes : mapping.inputs)
-    takeTurns(routes, apart ? 1 : channels, channels, false);
-  takeTurns(mapping.weights, apart ? channels - 1 : channels, channels, true);
+    takeTurns(routes, apart ? 1 : channels, device, false);
+  takeTurns(mapping.weights, apart ? channels - 1 : channels, device, true);
   // Of few records the last would wait for one that another channel brings later.
   if (recordsOf(mapping) < kFewestRoundsOfDdr * channels)
     for (Route& route : mapping.weights) route.ddrTurns = 1;

@@ -42,6 +42,8 @@ class RowNeeds {
         Operand& operand = operands.emplace_back();
         operand.root = rootOf(plan, op.inputs[i]);
         const OperandGeometry geometry(graph, op, i);
+        operand.rows.reserve(static_cast<std::size_t>(heightOf(graph, l)));
+        operand.end.reserve(operand.rows.capacity());
         N end = 0;
         for (N y = 0; y < heightOf(graph, l); ++y) {
           operand.rows.push_back(geometry.rows(y, kernelRows));
