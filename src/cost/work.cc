@@ -70,7 +70,7 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
       record_(counts.record),
       records_(counts.records),
       weightSlots_(counts.weightSlots),
-      passes_(counts.passes) {
+      writing_(counts.writing) {
   const Clock clock(device);
   addCores(counts.cores, device);
   const auto addAll = [](std::vector<Engine>& to, const std::vector<ChannelWork>& from, auto time) {
@@ -194,7 +194,7 @@ N StepClock::dataReady(const StepPlace& place) const {
   N ready = 0;
   for (const Producer& from : place.producers) {
     const Past& p = past_[static_cast<std::size_t>(from.step)];
-    ready = std::max(ready, from.whole ? p.end : p.coreFree - (p.coreFree - p.begin) / p.passes);
+    ready = std::max(ready, from.whole ? p.end : p.firstRows);
   }
   return ready;
 }
@@ -203,7 +203,13 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
                                    const StepPlace& place) const {
   const N before = past_.empty() ? 0 : past_.back().end;
   const N coreFree = past_.empty() ? 0 : past_.back().coreFree;
-  if (!step.executes_) return {{}, 1, before, before, coreFree, {}};
+  if (!step.executes_)
+    return {.cores = {},
+            .begin = before,
+            .end = before,
+            .coreFree = coreFree,
+            .firstRows = coreFree,
+            .staged = {}};
   const StepCycles::Span& span = step.span_;
   const N room = roomFree(place.weights);
   const N ready = std::max(roomFree(place.rings), dataReady(place));
@@ -257,10 +263,25 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   written = std::max(written, sharedTime(writtenBytes, device_->rates.ddrWriteTotal, *device_));
   keepWithinPlaces(engines, step, place, begin);
   for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
-  end = std::max({end, begin + calls, begin + written});
-  Past past{place.all, step.passes_, begin, std::max(before, end + span.lastOut), end, {}};
+  end = std::max({end, begin + calls, writtenBy(step, begin, calls, written)});
+  const StepCounts::Writing& writing = step.writing_;
+  Past past{
+      .cores = place.all,
+      .begin = begin,
+      .end = std::max(before, end + span.lastOut),
+      .coreFree = end,
+      .firstRows = end - (end - begin) * (writing.iterations - writing.last) / writing.iterations,
+      .staged = {}};
   past.staged = releaseWires(engines, step, place, past);
   return past;
+}
+
+// When rows that leave for DDR have gone that way: they do as they are written, where the reduction
+// is cut over time at the end of each pass.
+N StepClock::writtenBy(const StepCycles& step, N begin, N calls, N written) {
+  const StepCounts::Writing& of = step.writing_;
+  return begin + std::max(calls * of.first / of.iterations + written,
+                          calls * of.last / of.iterations + written * of.ofLastPass / of.all);
 }
 
 // Records go no further ahead than there are places for.

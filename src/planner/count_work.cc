@@ -83,13 +83,26 @@ class StepCounter {
     work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
     work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
     work_.weightSlots = m_.weightSlots;
-    work_.passes = m_.order[0] == NestLoop::Pass ? m_.passes : 1;
+    work_.writing = writing();
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       for (const Route& route : m_.inputs[i]) countRows(i, route);
     for (const Route& route : m_.weights) countRecords(route);
     if (home(op_.output).empty())
       for (const CoreShare& share : m_.shares) countSpill(share);
     counted_ = StepCounting::Part::Engines;
+  }
+
+  StepCounts::Writing writing() const {
+    const std::vector<Iteration>& iterations = nest_.iterations();
+    const N lastPass = m_.order[0] == NestLoop::Pass ? m_.passes - 1 : 0;
+    StepCounts::Writing w{.iterations = std::ssize(iterations), .all = 0, .ofLastPass = 0};
+    for (N i = 0; i < w.iterations; ++i) {
+      const Iteration& at = iterations[static_cast<std::size_t>(i)];
+      if (!nest_.last(at)) continue;
+      if (w.all++ == 0) w.first = i;
+      if (at.pass >= lastPass && w.ofLastPass++ == 0) w.last = i;
+    }
+    return w;
   }
 
   static std::size_t at(N a, N b) { return static_cast<std::size_t>(a * b); }

@@ -84,7 +84,14 @@ struct StepCounts {
   Bytes record;                                // the largest weight record
   std::int64_t records = 0;                    // that a core receives
   std::int64_t weightSlots = 0;                // places for them in a core
-  std::int64_t passes = 1;                     // sweeps over all rows of the output
+  // When its output is written, by iterations of the loops over time.
+  struct Writing {
+    std::int64_t iterations = 1;
+    // The first that writes rows; the first that writes rows of the last pass.
+    std::int64_t first = 0, last = 0;
+    std::int64_t all = 1, ofLastPass = 1;  // how many write
+    friend bool operator==(const Writing&, const Writing&) = default;
+  } writing;
 };
 
 // Where it stands.
@@ -152,7 +159,8 @@ class StepCycles {
   std::vector<Engine> wires_, ddrRead_, ddrWrite_;
   Bytes record_;
   std::int64_t recordWire_ = 0, recordDdr_ = 0;  // the largest record by wire, out of DDR
-  std::int64_t records_ = 0, weightSlots_ = 0, passes_ = 1;
+  std::int64_t records_ = 0, weightSlots_ = 0;
+  StepCounts::Writing writing_;
 };
 
 // Follows the engines from step to step, from an idle array.
@@ -176,7 +184,8 @@ class StepClock {
   };
   struct Past {  // a step before, in cycles
     ByteRange cores;
-    std::int64_t passes = 1, begin = 0, end = 0, coreFree = 0;
+    std::int64_t begin = 0, end = 0, coreFree = 0;
+    std::int64_t firstRows = 0;  // when the cores have the first rows of all its outputs
     Staged staged;
   };
   struct Engines {
@@ -184,6 +193,8 @@ class StepClock {
     std::int64_t sharedFree = 0;
   };
   Past advance(Engines& engines, const StepCycles& step, const StepPlace& place) const;
+  static std::int64_t writtenBy(const StepCycles& step, std::int64_t begin, std::int64_t calls,
+                                std::int64_t written);
   static void keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
                                std::int64_t begin);
   static Staged releaseWires(Engines& engines, const StepCycles& step, const StepPlace& place,

@@ -97,6 +97,35 @@ TEST(StepTimes, RowsWithoutRoomAreWaitedFor) {
   EXPECT_EQ(timeOf(step).end, timeOf(tenCalls()).end + Cycles(9 * 100));
 }
 
+TEST(StepTimes, WhatPartsOfAReductionWriteGoesBehindTheLast) {
+  StepWork step = tenCalls();
+  step.ddrWrite[1].activations = transfers(800, 5);
+  const Cycles spread = timeOf(step).end;
+  EXPECT_EQ(spread, Cycles(300 + 10 * 252 + 200));  // while the calls go on
+  // One pass in five parts: only the last two calls of the ten write.
+  step.writing = {.iterations = 5, .first = 4, .last = 4};
+  EXPECT_EQ(timeOf(step).end, Cycles(300 + 8 * 252 + 5 * 200 + 200));
+  // Two passes in five parts: two of five rows with the first, the others with the last.
+  step.writing = {.iterations = 10, .first = 4, .last = 9, .all = 2, .ofLastPass = 1};
+  EXPECT_EQ(timeOf(step).end, Cycles(300 + 9 * 252 + 5 * 200 / 2 + 200));
+}
+
+TEST(StepTimes, ReadersBeginWithTheFirstRowsThatAreWritten) {
+  StepWork from = tenCalls(), to = tenCalls();
+  from.writing = {.iterations = 5, .first = 4, .last = 4};
+  from.all = {0, 100};
+  to.all = to.rings = {100, 200};
+  to.producers = {{0, false}};
+  const std::vector<StepTime> times = stepTimes({from, to}, oneCore());
+  // Rows are there when four of five parts are done, before the core is free.
+  EXPECT_EQ(times[1].begin, Cycles(300 + 10 * 252));
+  // One call: its rows are half written when the wire may bring them.
+  from.cores[0].calls.pop_back();
+  from.wires[0].activations = transfers(400, 3);
+  from.writing = {.iterations = 2, .first = 1, .last = 1};
+  EXPECT_EQ(stepTimes({from, to}, oneCore())[1].begin, Cycles(300 + 252 / 2 + 300));
+}
+
 TEST(StepTimes, TheHeaviestCoreDecides) {
   StepWork step = tenCalls();
   step.cores.push_back(step.cores[0]);

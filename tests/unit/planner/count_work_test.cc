@@ -57,6 +57,30 @@ TEST(CountWork, CountsCallsAndWhatMustComeBeforeThem) {
   EXPECT_EQ(step.cores[0].first.wire, (Transfers{{64_B, 2, 2}, {16_B, 2, 0}}));
 }
 
+TEST(CountWork, SaysWhenOutputIsWritten) {
+  const CanonicalGraph graph = bordered();
+  const Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{1, 2}}, .settings = {}});
+  Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
+  ASSERT_TRUE(plan) << plan.diagnostics();
+  const auto writing = [&](const Mapping& mapping) {
+    plan->layers[0] = mapping;
+    return WorkCounter(graph, *device).counts(*plan, 0).writing;
+  };
+  Mapping mapping = plan->layers[0];
+  EXPECT_EQ(writing(mapping), StepCounts::Writing{});
+  mapping.blocksPerPass = 1;
+  mapping.passes = 2;
+  EXPECT_EQ(writing(mapping), (StepCounts::Writing{2, 0, 1, 2, 1}));
+  mapping.resident = false;
+  mapping.parts = {{{0, 1}, {0, 3}}, {{1, 1}, {0, 3}}};
+  EXPECT_EQ(writing(mapping), (StepCounts::Writing{4, 1, 3, 2, 1}));
+  mapping.bands = 2;  // each band in both parts
+  EXPECT_EQ(writing(mapping), (StepCounts::Writing{8, 1, 5, 4, 2}));
+  mapping.order = {NestLoop::Chunk, NestLoop::Band, NestLoop::Pass, NestLoop::Part};
+  EXPECT_EQ(writing(mapping), (StepCounts::Writing{8, 1, 1, 4, 4}));
+}
+
 TEST(CountWork, CountsEveryTransferOfEveryEngine) {
   const Counted counted = count(bordered(), 1, 2);
   const StepWork& step = counted.steps.at(0);
