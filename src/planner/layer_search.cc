@@ -428,6 +428,9 @@ class LayerSearch {
     const std::int64_t calls = divideRoundUp(rows_, m.bands),
                        room = (capacity_ - m.coreBytes()) / ring.rowBytes;
     ring.length += std::max<std::int64_t>(0, std::min(calls + 1 - ring.length, room));
+    // Where nothing else comes for each pass, what it adds goes ahead of the next record.
+    if (m.resident && m.passes > 1 && m.weights[0].lead > 0)
+      for (Route& route : m.inputs[1]) route.lead = std::min(calls, ring.length - 1);
   }
 
   // Where records share a wire with rows, the next record goes among the rows of the sweep that

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "generation.h"
+#include "heddle/canon/fuse_adds.h"
 #include "heddle/program/visit.h"
 #include "heddle/support/check.h"
 #include "records.h"
@@ -192,6 +193,7 @@ class StepTeller {
           compute(share, due, k, at);
         }
       }
+      tellAddendsAhead(at, k);
       // After the rows of all cores: on a wire that carries both, none waits behind a record that
       // is for later.
       for (const CoreShare& share : m_.shares)
@@ -340,15 +342,37 @@ class StepTeller {
     return cores;
   }
 
-  // Tells the rows that call k of a core needs of an operand, and those of up to `lead` calls after
-  // it in the same box, as far as places of the rings are free.
+  // Tells the rows that call k of a core needs of an operand, and of an input those of up to `lead`
+  // calls after it.
   void tellRows(const CoreShare& share, std::size_t operand, const Iteration& at,
                 const std::vector<RowCall>& due, std::size_t k) {
-    const std::size_t r = rowRoute_[operand][index(share.core)];
-    const Route& route = m_.inputs[operand][r];
-    RowStream& stream = rows_[operand][r];
+    const Route& route = m_.inputs[operand][rowRoute_[operand][index(share.core)]];
+    const N lead = isAddend(op_, operand) ? 0 : route.lead;
+    tellRowsUpTo(share, operand, at, due, k, k + static_cast<std::size_t>(lead));
+  }
+
+  // What calls after call k add, call by call: no core's rows wait behind those of another that are
+  // for later. Not in the sweep that brings an input which stays: its rows would come behind.
+  void tellAddendsAhead(const Iteration& at, std::size_t k) {
+    if (op_.inputs.size() < 2 || !isAddend(op_, 1)) return;
+    N most = 0;
+    for (const Route& route : m_.inputs[1]) most = std::max(most, route.lead);
+    for (N ahead = 1; ahead <= most; ++ahead)
+      for (const CoreShare& share : m_.shares) {
+        const std::vector<RowCall>& due = calls(share, at);
+        const std::size_t core = index(share.core);
+        const bool staysAndComes = nest_.stays(0) && rows_[0][rowRoute_[0][core]].telling;
+        if (k < due.size() && !staysAndComes && ahead <= m_.inputs[1][rowRoute_[1][core]].lead)
+          tellRowsUpTo(share, 1, at, due, k, k + static_cast<std::size_t>(ahead));
+      }
+  }
+
+  // Of the calls from k to `last` in the same box, as far as places of the rings are free.
+  void tellRowsUpTo(const CoreShare& share, std::size_t operand, const Iteration& at,
+                    const std::vector<RowCall>& due, std::size_t k, std::size_t last) {
+    RowStream& stream = rows_[operand][rowRoute_[operand][index(share.core)]];
     if (!stream.telling) return;
-    const std::size_t last = std::min(due.size() - 1, k + static_cast<std::size_t>(route.lead));
+    last = std::min(due.size() - 1, last);
     for (; stream.calls <= last && due[stream.calls].box == due[k].box; ++stream.calls)
       if (!tellRowsOf(share, operand, at, due, k, stream.calls)) return;
   }
