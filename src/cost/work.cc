@@ -213,7 +213,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   const StepCycles::Span& span = step.span_;
   const N room = roomFree(place.weights);
   const N ready = std::max(roomFree(place.rings), dataReady(place));
-  const N calls = place.rowsAhead ? span.callsByWire : span.calls;
+  N calls = place.rowsAhead ? span.callsByWire : span.calls;
   const N first = place.rowsAhead ? span.firstByWire : span.first;
   N begin = coreFree, end = 0;
 
@@ -222,6 +222,9 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   N record = step.recordWire_;
   // The last ones of all routes of a wire may come out of different memtiles at the same time.
   for (const StepCycles::Engine& wire : step.wires_) record = std::max(record, wire.firstWeights);
+  // With one place for records a core computes nothing while the next one comes.
+  if (step.weightSlots_ == 1)
+    calls = std::max(calls, step.compute_ + std::max<N>(0, step.records_ - 1) * record);
   const N stagingFree = stagingFreeFor(place, step.record_);
   N staged = 0, rowsThere = ready, readBytes = 0, written = 0, writtenBytes = 0;
   for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {

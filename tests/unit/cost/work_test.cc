@@ -110,6 +110,15 @@ TEST(StepTimes, WhatPartsOfAReductionWriteGoesBehindTheLast) {
   EXPECT_EQ(timeOf(step).end, Cycles(300 + 9 * 252 + 5 * 200 / 2 + 200));
 }
 
+TEST(StepTimes, WithOnePlaceForRecordsTheCoreWaitsForEach) {
+  StepWork step = withRecords(4);
+  const Cycles two = timeOf(step).end;
+  step.weightSlots = 1;
+  const Cycles begin = timeOf(step).begin;
+  EXPECT_EQ(timeOf(step).end, begin + Cycles(10 * 252 + 3 * 1000 + 200));
+  EXPECT_LT(two, timeOf(step).end);
+}
+
 TEST(StepTimes, ReadersBeginWithTheFirstRowsThatAreWritten) {
   StepWork from = tenCalls(), to = tenCalls();
   from.writing = {.iterations = 5, .first = 4, .last = 4};
