@@ -26,6 +26,8 @@ constexpr int kAttempts = 3 * kOrders;  // of one length; then comes twice the l
 // Behind these, of what may leave nothing empty: a perfect packing, if there is one, is often found
 // sooner than one that is nearly so, for a wrong placement fails at once.
 constexpr int kPerfectAttempts = kOrders;
+constexpr int kLowered = 5;  // heights tried take each such a part of the work that is left
+constexpr int kRepairs = 4;  // at the end of a round, each half as long as all of its attempts
 constexpr std::size_t kMostRemembered = std::size_t{1} << 20;  // nodes
 
 class PartPacker {
@@ -47,7 +49,7 @@ class PartPacker {
         Repair(part, neighbours_)};
     // No packing is lower than what lives at one time.
     const std::int64_t goal = std::max(capacity, part.mostLive());
-    const SearchEnd end = find(solvers, goal);
+    const SearchEnd end = tryRounds(solvers, goal, work_ - work_ / 4);
     if (outcome_ == PackOutcome::NotFound && end == SearchEnd::Found) outcome_ = PackOutcome::Found;
     if (outcome_ == PackOutcome::NotFound && end == SearchEnd::Nothing)
       outcome_ = PackOutcome::Impossible;
@@ -101,7 +103,7 @@ class PartPacker {
     return end;
   }
 
-  // Attempts of the search, and then repair for as long. The other styles ask now and then for less
+  // Attempts of the search, and then repair. The other styles ask now and then for less
   // than `goal`: where little may stay empty, a wrong placement fails sooner.
   SearchEnd tryRound(Solvers& solvers, int round, std::int64_t goal, std::int64_t most) {
     const std::int64_t before = solvers.workDone();
@@ -118,20 +120,24 @@ class PartPacker {
     for (int k = 0; k < kPerfectAttempts && round > 0 && !over(solvers, most); ++k)
       if (attempt(solvers, round, kFirstStyle, k, part_.mostLive(), most) == SearchEnd::Found)
         return SearchEnd::Found;
-    if (over(solvers, most)) return SearchEnd::Stopped;
-    const std::int64_t work = std::min(solvers.workDone() - before, most - solvers.workDone());
-    const Offsets start = firstFit(part_, neighbours_, orderBy(part_, round % kOrders));
-    if (!solvers.repair.run(goal, start, static_cast<std::uint64_t>(round), work, stop_))
-      return SearchEnd::Stopped;
-    keep(solvers.repair.offsets());
-    return SearchEnd::Found;
+    const std::int64_t work = (solvers.workDone() - before) / 2;
+    for (int k = 0; k < kRepairs && !over(solvers, most); ++k)
+      if (repair(solvers, kRepairs * round + k, goal, std::min(work, most - solvers.workDone())))
+        return SearchEnd::Found;
+    return SearchEnd::Stopped;
   }
 
-  SearchEnd find(Solvers& solvers, std::int64_t goal) {
-    const std::int64_t share = work_ - work_ / 4;
+  bool repair(Solvers& solvers, int seed, std::int64_t goal, std::int64_t work) {
+    const Offsets start = firstFit(part_, neighbours_, orderBy(part_, seed % kOrders));
+    const bool found = solvers.repair.run(goal, start, seed, work, stop_);
+    if (found) keep(solvers.repair.offsets());
+    return found;
+  }
+
+  SearchEnd tryRounds(Solvers& solvers, std::int64_t goal, std::int64_t most) {
     SearchEnd end = SearchEnd::Stopped;
-    for (int round = 0; end == SearchEnd::Stopped && !over(solvers, share); ++round)
-      end = tryRound(solvers, round, goal, share);
+    for (int round = 0; end == SearchEnd::Stopped && !over(solvers, most); ++round)
+      end = tryRound(solvers, round, goal, most);
     return end;
   }
 
@@ -139,7 +145,9 @@ class PartPacker {
   void lower(Solvers& solvers, std::int64_t low) {
     while (height_ - low > 1 && !over(solvers, work_)) {  // nothing is expected at `low`
       const std::int64_t goal = low + (height_ - low) / 2;
-      if (tryRound(solvers, 0, goal, work_) != SearchEnd::Found) low = goal;
+      const std::int64_t done = solvers.workDone();
+      const std::int64_t share = done + (work_ - done) / kLowered;
+      if (tryRounds(solvers, goal, std::max(share, done + 1)) != SearchEnd::Found) low = goal;
     }
   }
 

@@ -1,6 +1,7 @@
 #include "repair.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace heddle::packing {
@@ -9,6 +10,7 @@ namespace {
 constexpr std::int64_t kMixPeriod = 10;    // insertions between new orders
 constexpr std::int64_t kStopPeriod = 256;  // insertions between questions to `stop`
 constexpr std::size_t kMostCuts = 24;      // looked at for one that fits nowhere
+constexpr std::int64_t kStep = 16;         // of a weight
 constexpr std::int64_t kMostWeight = std::int64_t{1} << 40;
 
 }  // namespace
@@ -20,12 +22,13 @@ std::uint64_t Repair::draw() {  // splitmix64
   return x ^ (x >> 31);
 }
 
-bool Repair::run(std::int64_t capacity, const Offsets& start, std::uint64_t seed, std::int64_t work,
+bool Repair::run(std::int64_t capacity, const Offsets& start, int seed, std::int64_t work,
                  const std::function<bool()>& stop) {
   capacity_ = capacity;
   workLeft_ = work;
-  random_ = seed;
+  random_ = static_cast<std::uint64_t>(seed);
   begin(start);
+  if (seed % 2 == 1) weigh();
   settle();
   for (std::int64_t k = 1; !out_.empty() && workLeft_ > 0; ++k) {
     if (k % kStopPeriod == 0 && stop && stop()) break;
@@ -46,7 +49,7 @@ void Repair::begin(const Offsets& start) {
   const std::size_t count = instance_.count();
   sunk_ = start;
   risen_.assign(count, 0);
-  weights_.assign(count, 1);
+  weights_.assign(count, kStep);
   rank_.assign(count, -1);
   floor_.resize(instance_.cliques);
   order_.clear();
@@ -55,6 +58,23 @@ void Repair::begin(const Offsets& start) {
     (start[i] + instance_.sizes[i] > capacity_ ? out_ : order_)
         .push_back(static_cast<std::int32_t>(i));
   std::ranges::stable_sort(order_, {}, [&](std::int32_t i) { return start[i]; });
+}
+
+// By bytes and time: what is small in both finds another place.
+void Repair::weigh() {
+  const auto bitsOf = [](std::int64_t n) {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
+  };
+  std::int64_t largest = 0, sum = 0;
+  for (const std::int64_t size : instance_.sizes) largest = std::max(largest, size);
+  const int shift = std::max(0, bitsOf(largest) - 20);  // sums stay within 64 bits
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    weights_[i] = (instance_.sizes[i] >> shift) * instance_.spans[i].length();
+    sum += weights_[i];
+  }
+  const std::int64_t mean = std::max<std::int64_t>(sum / std::ssize(weights_), 1);
+  for (std::int64_t& weight : weights_)
+    weight = std::max<std::int64_t>(2 * kStep * weight / mean, 1);
 }
 
 // Lets all sink, and all rise, in their order.
@@ -153,7 +173,7 @@ Repair::Place Repair::cheapestPlace(std::int32_t buffer) {
       raise(bottom);
     }
   }
-  weights_[buffer] = std::min(weights_[buffer] + 1, kMostWeight);
+  weights_[buffer] = std::min(weights_[buffer] + kStep, kMostWeight);
   return best;
 }
 

@@ -30,9 +30,9 @@ class Repair {
       : instance_(instance), neighbours_(neighbours) {}
 
   // Begins with what lies below `capacity` in `start`. True: all buffers do, at offsets(). `seed`
-  // draws whose turn it is; `work` is spent; `stop` as in PackLimits.
-  // Needs: no buffer is larger than the capacity.
-  bool run(std::int64_t capacity, const Offsets& start, std::uint64_t seed, std::int64_t work,
+  // draws whose turn it is, and odd ones begin with heavy large buffers; `work` is spent; `stop` as
+  // in PackLimits. Needs: no buffer is larger than the capacity.
+  bool run(std::int64_t capacity, const Offsets& start, int seed, std::int64_t work,
            const std::function<bool()>& stop);
 
   const Offsets& offsets() const { return sunk_; }  // after run() gave true
@@ -47,6 +47,7 @@ class Repair {
   };
 
   void begin(const Offsets& start);
+  void weigh();
   void settle();
   void mixOrder();
   void gatherAround(std::int32_t buffer);
