@@ -7,11 +7,11 @@
 namespace heddle::packing {
 namespace {
 
-constexpr std::int64_t kMixPeriod = 10;    // insertions between new orders
-constexpr std::int64_t kStopPeriod = 256;  // insertions between questions to `stop`
-constexpr std::size_t kMostCuts = 24;      // looked at for one that fits nowhere
-constexpr std::int64_t kStep = 16;         // of a weight
-constexpr std::int64_t kMostWeight = std::int64_t{1} << 40;
+constexpr std::int64_t kMixPeriod = 10;         // insertions between new orders
+constexpr std::int64_t kInsertionsAStop = 256;  // insertions between questions to `stop`
+constexpr std::size_t kMostCuts = 24;           // looked at for one that fits nowhere
+constexpr std::int64_t kWeightStep = 16;        // of a weight
+constexpr std::int64_t kHeaviest = std::int64_t{1} << 40;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ bool Repair::run(std::int64_t capacity, const Offsets& start, int seed, std::int
   if (seed % 2 == 1) weigh();
   settle();
   for (std::int64_t k = 1; !out_.empty() && workLeft_ > 0; ++k) {
-    if (k % kStopPeriod == 0 && stop && stop()) break;
+    if (k % kInsertionsAStop == 0 && stop && stop()) break;
     if (k % kMixPeriod == 0) mixOrder();
     std::swap(out_[draw() % out_.size()], out_.back());
     const std::int32_t buffer = out_.back();
@@ -49,7 +49,7 @@ void Repair::begin(const Offsets& start) {
   const std::size_t count = instance_.count();
   sunk_ = start;
   risen_.assign(count, 0);
-  weights_.assign(count, kStep);
+  weights_.assign(count, kWeightStep);
   rank_.assign(count, -1);
   floor_.resize(instance_.cliques);
   order_.clear();
@@ -74,7 +74,7 @@ void Repair::weigh() {
   }
   const std::int64_t mean = std::max<std::int64_t>(sum / std::ssize(weights_), 1);
   for (std::int64_t& weight : weights_)
-    weight = std::max<std::int64_t>(2 * kStep * weight / mean, 1);
+    weight = std::max<std::int64_t>(2 * kWeightStep * weight / mean, 1);
 }
 
 // Lets all sink, and all rise, in their order.
@@ -173,7 +173,7 @@ Repair::Place Repair::cheapestPlace(std::int32_t buffer) {
       raise(bottom);
     }
   }
-  weights_[buffer] = std::min(weights_[buffer] + kStep, kMostWeight);
+  weights_[buffer] = std::min(weights_[buffer] + kWeightStep, kHeaviest);
   return best;
 }
 
