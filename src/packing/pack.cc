@@ -1,5 +1,6 @@
 // Parts of time that share no buffer are packed alone. Each is tried by first fit in some orders,
-// and then by many short searches, each taught by the failures of those before it.
+// and then by many short searches, each taught by the failures of those before it, and by repair of
+// what first fit leaves, by turns.
 #include "heddle/packing/pack.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "first_fit.h"
 #include "heddle/support/check.h"
 #include "instance.h"
+#include "repair.h"
 #include "search.h"
 
 namespace heddle {
@@ -21,6 +23,11 @@ constexpr SearchStyle kFirstStyle{.lowestFirst = true, .leastWaste = false};
 constexpr SearchStyle kOtherStyles[] = {{false, false}, {true, true}, {false, true}};
 constexpr int kFirstAttempts = 2 * kOrders;
 constexpr int kAttempts = 3 * kOrders;  // of one length; then comes twice the length
+// Behind these, of what may leave nothing empty: a perfect packing, if there is one, is often found
+// sooner than one that is nearly so, for a wrong placement fails at once.
+constexpr int kPerfectAttempts = kOrders;
+constexpr int kLowered = 5;  // heights tried take each such a part of the work that is left
+constexpr int kRepairs = 4;  // at the end of a round, each half as long as all of its attempts
 constexpr std::size_t kMostRemembered = std::size_t{1} << 20;  // nodes
 
 class PartPacker {
@@ -36,16 +43,18 @@ class PartPacker {
                                             : PackOutcome::NotFound;
     if (outcome_ == PackOutcome::Found || !pairsKnown || part.count() > kMostSearched) return;
     const std::int64_t node = 4 * static_cast<std::int64_t>(part.count());
-    Search search(part, neighbours_,
-                  std::min<std::size_t>(kMostRemembered, static_cast<std::size_t>(work / node)));
+    Solvers solvers{
+        Search(part, neighbours_,
+               std::min<std::size_t>(kMostRemembered, static_cast<std::size_t>(work / node))),
+        Repair(part, neighbours_)};
     // No packing is lower than what lives at one time.
     const std::int64_t goal = std::max(capacity, part.mostLive());
-    const SearchEnd end = find(search, goal);
+    const SearchEnd end = tryRounds(solvers, goal, work_ - work_ / 4);
     if (outcome_ == PackOutcome::NotFound && end == SearchEnd::Found) outcome_ = PackOutcome::Found;
     if (outcome_ == PackOutcome::NotFound && end == SearchEnd::Nothing)
       outcome_ = PackOutcome::Impossible;
-    if (end != SearchEnd::Found && limits.lower) lower(search, goal);
-    workDone_ = search.workDone();
+    if (end != SearchEnd::Found && limits.lower) lower(solvers, goal);
+    workDone_ = solvers.workDone();
   }
 
   const Offsets& offsets() const { return offsets_; }
@@ -55,6 +64,12 @@ class PartPacker {
   PackOutcome outcome() const { return outcome_; }
 
  private:
+  struct Solvers {
+    Search search;
+    Repair repair;
+    std::int64_t workDone() const { return search.workDone() + repair.workDone(); }
+  };
+
   void placeInOrders(bool pairsKnown) {
     for (int kind = 0; kind < kOrders; ++kind) {
       const Order order = orderBy(part_, kind);
@@ -70,47 +85,69 @@ class PartPacker {
     height_ = height;
   }
 
-  // Attempt `k` of a series, below `goal`.
-  SearchEnd attempt(Search& search, int k, std::int64_t goal, std::int64_t most) {
+  bool over(const Solvers& solvers, std::int64_t work) const {
+    return solvers.workDone() >= work || (stop_ && stop_());
+  }
+
+  // Each attempt of a round is twice as long as one of the round before.
+  SearchEnd attempt(Solvers& solvers, int round, SearchStyle style, int order, std::int64_t goal,
+                    std::int64_t most) {
     // Enough to place every buffer, for a node costs less the fewer are left, and to turn back.
     const std::int64_t nodes = std::max(kLeastNodes, static_cast<std::int64_t>(part_.count()));
-    const std::int64_t first = nodes * search.workOfANode();
-    const int round = std::min(k / kAttempts, 20);
-    SearchStyle style = k % kAttempts < kFirstAttempts ? kFirstStyle : kOtherStyles[round % 3];
-    style.order = k % kOrders;
-    const std::int64_t left = most - search.workDone();
-    const SearchEnd end = search.run(goal, style, std::min(first << round, left), stop_);
-    if (end == SearchEnd::Found) keep(search.offsets());
+    const std::int64_t first = nodes * solvers.search.workOfANode();
+    const std::int64_t left = most - solvers.workDone();
+    style.order = order % kOrders;
+    const SearchEnd end =
+        solvers.search.run(goal, style, std::min(first << std::min(round, 20), left), stop_);
+    if (end == SearchEnd::Found) keep(solvers.search.offsets());
     return end;
   }
 
-  bool over(const Search& search, std::int64_t work) const {
-    return search.workDone() >= work || (stop_ && stop_());
-  }
-
-  // The other styles ask now and then for less than `goal`: where little may stay empty, a wrong
-  // placement fails sooner.
-  SearchEnd find(Search& search, std::int64_t goal) {
-    const std::int64_t share = work_ - work_ / 4;
+  // Attempts of the search, and then repair. The other styles ask now and then for less
+  // than `goal`: where little may stay empty, a wrong placement fails sooner.
+  SearchEnd tryRound(Solvers& solvers, int round, std::int64_t goal, std::int64_t most) {
+    const std::int64_t before = solvers.workDone();
     const std::int64_t slack = goal - part_.mostLive();
-    for (int k = 0; !over(search, share); ++k) {
-      const int round = k / kAttempts;
-      const bool less = k % kAttempts >= kFirstAttempts && round % 2 == 1;
+    for (int k = 0; k < kAttempts && !over(solvers, most); ++k) {
+      const bool other = k >= kFirstAttempts;
+      const bool less = other && round % 2 == 1;
       const std::int64_t below = less ? part_.mostLive() + slack / 4 * (round / 2 % 3) : goal;
-      const SearchEnd end = attempt(search, k, below, share);
+      const SearchEnd end =
+          attempt(solvers, round, other ? kOtherStyles[round % 3] : kFirstStyle, k, below, most);
       if (end == SearchEnd::Found || (end == SearchEnd::Nothing && below == goal)) return end;
     }
+    if (slack == 0) return SearchEnd::Stopped;
+    for (int k = 0; k < kPerfectAttempts && round > 0 && !over(solvers, most); ++k)
+      if (attempt(solvers, round, kFirstStyle, k, part_.mostLive(), most) == SearchEnd::Found)
+        return SearchEnd::Found;
+    const std::int64_t work = (solvers.workDone() - before) / 2;
+    for (int k = 0; k < kRepairs && !over(solvers, most); ++k)
+      if (repair(solvers, kRepairs * round + k, goal, std::min(work, most - solvers.workDone())))
+        return SearchEnd::Found;
     return SearchEnd::Stopped;
   }
 
+  bool repair(Solvers& solvers, int seed, std::int64_t goal, std::int64_t work) {
+    const Offsets start = firstFit(part_, neighbours_, orderBy(part_, seed % kOrders));
+    const bool found = solvers.repair.run(goal, start, seed, work, stop_);
+    if (found) keep(solvers.repair.offsets());
+    return found;
+  }
+
+  SearchEnd tryRounds(Solvers& solvers, std::int64_t goal, std::int64_t most) {
+    SearchEnd end = SearchEnd::Stopped;
+    for (int round = 0; end == SearchEnd::Stopped && !over(solvers, most); ++round)
+      end = tryRound(solvers, round, goal, most);
+    return end;
+  }
+
   // What does not fit is packed as low as the rest of the work allows.
-  void lower(Search& search, std::int64_t low) {
-    while (height_ - low > 1 && !over(search, work_)) {  // nothing is expected at `low`
+  void lower(Solvers& solvers, std::int64_t low) {
+    while (height_ - low > 1 && !over(solvers, work_)) {  // nothing is expected at `low`
       const std::int64_t goal = low + (height_ - low) / 2;
-      SearchEnd end = SearchEnd::Stopped;
-      for (int k = 0; k < kAttempts && end == SearchEnd::Stopped && !over(search, work_); ++k)
-        end = attempt(search, k, goal, work_);
-      if (end != SearchEnd::Found) low = goal;
+      const std::int64_t done = solvers.workDone();
+      const std::int64_t share = done + (work_ - done) / kLowered;
+      if (tryRounds(solvers, goal, std::max(share, done + 1)) != SearchEnd::Found) low = goal;
     }
   }
 

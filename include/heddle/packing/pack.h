@@ -21,8 +21,8 @@ struct LiveBuffer {
 
 // Of all sizes together: sums of two heights stay within 64 bits.
 inline constexpr std::int64_t kMostPackedBytes = std::int64_t{1} << 62;
-// Of work by default: some eight seconds of a core.
-inline constexpr std::int64_t kPackWork = 1'800'000'000;
+// Of work by default: some five seconds of a core.
+inline constexpr std::int64_t kPackWork = 3'000'000'000;
 
 struct PackLimits {
   std::int64_t work = kPackWork;  // entries of buffers and of cliques looked at by the search
