@@ -511,7 +511,7 @@ class Faults(Sweeps):
                             ("SWEEP002", "--vary", "links.wire"), ("SWEEP002", "--vary", "links.{wire=1GB/s"),
                             ("SWEEP002", "--vary", "a{b,c}" * 40 + "=1"), ("SWEEP003", "--mesh", "1x2", "--square"),
                             ("SWEEP003", "--where", "cores > 100"), ("SWEEP004", "--shard", "0/2"), ("SWEEP004", "--shard", "3/2"),
-                            ("SWEEP004", "--threads", "0"), ("SWEEP004", "--effort", "2"), ("SWEEP017", "--fuse", "conv1"), ("SWEEP004", "--frames", "0"), ("SWEEP004", "--samples", "0"),
+                            ("SWEEP004", "--threads", "0"), ("SWEEP004", "--effort", "4"), ("SWEEP017", "--fuse", "conv1"), ("SWEEP004", "--frames", "0"), ("SWEEP004", "--samples", "0"),
                             ("SWEEP004", "--budget", "5"), ("SWEEP014", "--refine", "1"), ("SWEEP013", "--masks", "none,none"),
                             ("SWEEP014", "--samples", "2", "--refine", "1", "--shard", "1/2"),
                             ("SWEEP005", "--where", "cores +"), ("SWEEP005", "--define", "a=(1"),
