@@ -24,6 +24,8 @@ namespace {
 
 // Parts of a memtile's memory that may be set aside for weight records, largest first.
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
+// Of a layer, where many are asked for.
+constexpr std::size_t kWideFinalists = 54;
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
 constexpr std::int64_t kStagingWorthwhile = 10;
 
@@ -117,6 +119,8 @@ struct Timed {
 struct Asked {
   bool choices = false;     // what people ask of
   std::size_t options = 0;  // of each layer, for a search, and the other plans that were timed
+  // More mappings to choose from: in all sizes of the staging, of each searched for it.
+  bool wide = false;
 };
 
 // The plan for the first rows and columns of `whole`.
@@ -135,6 +139,7 @@ class MeshPlan {
         cycles_(graph, whole, count) {
     device_.rows = thrift.rows;
     device_.columns = thrift.columns;
+    device_.memtile.memory = thrift.memory;
     device_.limits.lockMaximum = thrift.waiting;
   }
 
@@ -145,11 +150,9 @@ class MeshPlan {
   Result<std::vector<Proposal>> make() {
     HEDDLE_TRY(DataflowWires wires, chooseWires(device_));
     if (!thrift_.ownChannel) wires.rowChannel = 0;
-    std::vector<std::int64_t> stagings{stagingOf(kStagingParts.front())};
-    if (thrift_.menu) stagings.push_back(stagingOf(kStagingParts.back()));
     HEDDLE_TRY(const FinalistPool pool,
-               findFinalists(graph_, device_, wires, {std::move(stagings), thrift_.ahead},
-                             thrift_.menu, count_));
+               findFinalists(graph_, device_, wires, searchLimits(searchedStagings()), thrift_.menu,
+                             count_));
     const Finalists& finalists = pool.ofLayer;
     if (!thrift_.menu) {
       HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
@@ -168,14 +171,17 @@ class MeshPlan {
       keepBeside(*next);
       const bool mayTile = thrift_.tiles && (spills || !given_.empty());
       // The closed form errs more where rows wait for DDR, to the side of too little.
-      const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
+      const std::int64_t worthwhile = spills                  ? kStagingWorthwhile
+                                      : best && !best->spills ? 0
+                                                              : -kStagingWorthwhile;
       const bool isBest = !best || gains(*next, *best, worthwhile);
       if (isBest && mayTile)
         best = *next;
       else if (isBest)
         best = std::move(*next);
       if (mayTile) toTile.push_back({std::move(*next), some});
-      if (!spills) break;  // what a smaller staging leaves room for is there already
+      // What a smaller staging leaves room for is there already.
+      if (!spills && !asked_.wide) break;
     }
     if (!best) return errors;
     streamWhereFaster(finalists, *best);
@@ -202,6 +208,21 @@ class MeshPlan {
  private:
   std::int64_t stagingOf(std::int64_t part) const {
     return device_.memtile.memory.raw() / part / kBlock * kBlock;
+  }
+
+  SearchLimits searchLimits(std::vector<std::int64_t> stagings) const {
+    SearchLimits limits{.stagings = std::move(stagings), .ahead = thrift_.ahead};
+    if (asked_.wide) limits.finalists = kWideFinalists;
+    return limits;
+  }
+
+  std::vector<std::int64_t> searchedStagings() const {
+    std::vector<std::int64_t> stagings;
+    for (const std::int64_t part : kStagingParts)
+      if (part == kStagingParts.front() || (thrift_.menu && part == kStagingParts.back()) ||
+          (thrift_.menu && asked_.wide))
+        stagings.push_back(stagingOf(part));
+    return stagings;
   }
 
   // Whether each layer that had a mapping to choose from still has one.
@@ -398,7 +419,7 @@ class MeshPlan {
                                 const std::vector<TileGroup>& groups) {
     const std::int64_t staging = base.timed.plan.weightStaging;
     Finalists some = base.finalists;
-    Finalists tiles = findTileFinalists(graph_, device_, wires, {{staging}, thrift_.ahead},
+    Finalists tiles = findTileFinalists(graph_, device_, wires, searchLimits({staging}),
                                         rowsOfTiles(base.timed.plan, groups), count_, tilePool_);
     for (std::size_t layer = 0; layer < some.size(); ++layer)
       if (!tiles[layer].empty()) some[layer] = std::move(tiles[layer]);
@@ -552,7 +573,7 @@ class ThriftyPlan {
     if (options_.effort > kUsualPlanEffort) asked_.options = improveBounds(options_.effort).options;
     HEDDLE_TRY(Tried tried, withinLimits());
     const ChosenPlan& chosen = tried.proposals[0].chosen;
-    if (asksForTiles() && chosen.plan.schedule.size() <= graph_.ops.size())
+    if (asksForTiles() && !isTiled(chosen.plan))
       return Diagnostics{{"PLAN012", graph_.name, "the named groups cannot be tiled",
                           "at effort " + std::to_string(options_.effort) + " on a device '" +
                               device_.name + "' with its memories and limits",
@@ -560,7 +581,7 @@ class ThriftyPlan {
                           Severity::DoesNotFit}};
     if (options_.effort <= kUsualPlanEffort || tried.excess != Excess{})
       return std::move(tried.proposals[0].chosen);
-    if (!asksForTiles()) addFewerCores(tried);
+    addProposals(tried);
     return improvePlan(graph_, device_, std::move(tried.proposals), options_.effort, progress);
   }
 
@@ -589,15 +610,20 @@ class ThriftyPlan {
     return best;
   }
 
-  // More of them may be slower, where they don't divide a layer as well.
-  void addFewerCores(Tried& tried) {
-    for (std::int64_t Thrift::*side : {&Thrift::rows, &Thrift::columns}) {
-      Thrift fewer = tried.thrift;
-      if (--(fewer.*side) == 0) continue;
-      Result<Tried> next = tryOut(fewer);
-      if (next) std::ranges::move(next->proposals, std::back_inserter(tried.proposals));
+  // What the planner makes of more mappings to choose from, and of lesser devices.
+  void addProposals(Tried& tried) {
+    asked_.wide = true;
+    for (const Thrift& thrift : slightlyLess(tried.thrift)) {
+      Result<std::vector<Proposal>> more =
+          MeshPlan(graph_, device_, thrift, given_, count_, asked_).make();
+      if (!more) continue;
+      if (asksForTiles())
+        std::erase_if(*more, [&](const Proposal& p) { return !isTiled(p.chosen.plan); });
+      std::ranges::move(*more, std::back_inserter(tried.proposals));
     }
   }
+
+  bool isTiled(const Plan& plan) const { return plan.schedule.size() > graph_.ops.size(); }
 
   Thrift all() const {
     Thrift thrift = noThrift(device_);
