@@ -193,13 +193,8 @@ class MeshPlan {
     Timed& chosen = isTaken ? tiled->timed : *best;
     shareWhereFaster(chosen);
     // After sharing, so that its cycles are those of the plan.
-    if (asked_.choices && wouldTile) {
-      const Timed* const inTiles = tiled ? &tiled->timed : nullptr;
-      chosen.choices.tiling = tilingChoice(*best, inTiles, isTaken);
-      for (Timed& other : beside_)
-        other.choices.tiling = other.groups.empty() ? tilingChoice(other, inTiles, false)
-                                                    : tilingChoice(*best, &other, true);
-    }
+    if (asked_.choices && wouldTile)
+      noteTiling(*best, tiled ? &tiled->timed : nullptr, isTaken, chosen);
     std::vector<Proposal> proposals{proposalOf(std::move(chosen))};
     for (Timed& other : beside_) proposals.push_back(proposalOf(std::move(other)));
     return proposals;
@@ -256,6 +251,14 @@ class MeshPlan {
   // A plan that is timed, and may be passed over.
   void keepBeside(const Timed& timed) {
     if (asked_.options > 0 && (given_.empty() || !timed.groups.empty())) beside_.push_back(timed);
+  }
+
+  // Of the chosen plan and of those beside, each as if it were taken.
+  void noteTiling(const Timed& alone, const Timed* tiled, bool isTaken, Timed& chosen) {
+    chosen.choices.tiling = tilingChoice(alone, tiled, isTaken);
+    for (Timed& other : beside_)
+      other.choices.tiling = other.groups.empty() ? tilingChoice(other, tiled, false)
+                                                  : tilingChoice(alone, &other, true);
   }
 
   // `tiled`: null where none was timed.
