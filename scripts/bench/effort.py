@@ -2,7 +2,7 @@
 """What the planner's higher efforts gain: cycles of the simulation at effort 1, 2 and, with --most, 3; how many plans were timed for
 that, and CPU time of the compile.
 
-    scripts/bench/effort.py --heddle build/ci/heddle                            the networks and meshes below: CPU_MINUTES CPU minutes
+    scripts/bench/effort.py --heddle build/ci/heddle                            the networks and meshes below: 5 CPU minutes
     scripts/bench/effort.py --network mobilenet_v2 --mesh 4x4 --most            one network, effort 3 too
     scripts/bench/effort.py --monotone --network mobilenet_v1 --mesh 3x3        that more hardware is no slower
 

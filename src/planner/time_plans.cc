@@ -19,23 +19,23 @@ std::optional<PlanTime> PlanTimer::time(const Plan& plan) {
   if (device_.limits != Limits{} && !shortages(generated->program, device_).empty())
     return std::nullopt;
   const Result<SimulateResult> run =
-      simulateTime(generated->program, device_,
-                   {.recordTimeline = false, .progress = [&](double part) { tell(part - 1); }});
+      simulateTime(generated->program, device_, {.recordTimeline = false});
   if (!run) return std::nullopt;
   instructions_ += run->instructions;
+  tellProgress();
   PlanTime time{.cycles = run->timeline.makespan, .endOfSteps = run->stepEnd};
   for (std::size_t s = 1; s < time.endOfSteps.size(); ++s)
     time.endOfSteps[s] = std::max(time.endOfSteps[s], time.endOfSteps[s - 1]);
   return time;
 }
 
-void PlanTimer::tell(double ofThisPlan) const {
+void PlanTimer::tellProgress() const {
   if (!progress_) return;
-  const auto part = [](double spent, std::int64_t whole) {
-    return spent / static_cast<double>(whole);
+  const auto part = [](std::int64_t spent, std::int64_t whole) {
+    return static_cast<double>(spent) / static_cast<double>(whole);
   };
-  progress_(std::max(part(static_cast<double>(plans_) + ofThisPlan, whole_.plans),
-                     part(static_cast<double>(instructions_), whole_.instructions)));
+  progress_(std::min(
+      1.0, std::max(part(plans_, whole_.plans), part(instructions_, whole_.instructions))));
 }
 
 }  // namespace heddle

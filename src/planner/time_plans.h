@@ -24,8 +24,8 @@ struct TimingBudget {
 
 class PlanTimer {
  public:
-  // `progress`, where given, is told what part of `whole` is spent. Needs: graph and device outlive
-  // it.
+  // `progress`, where given, is told after each plan what part of `whole` is spent. Needs: graph
+  // and device outlive it.
   PlanTimer(const CanonicalGraph& graph, const Device& device, const TimingBudget& whole,
             std::function<void(double)> progress)
       : graph_(graph),
@@ -47,7 +47,7 @@ class PlanTimer {
   std::int64_t plans() const { return plans_; }  // that were timed
 
  private:
-  void tell(double ofThisPlan) const;
+  void tellProgress() const;
 
   const CanonicalGraph& graph_;
   const Device& device_;

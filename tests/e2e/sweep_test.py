@@ -124,13 +124,14 @@ class Grid(Sweeps):
         self.assertEqual(figures["estimated"]["ms"], figures["ok"]["estimateMs"])
 
     def test_the_effort_of_the_planner_makes_another_point(self):
-        for effort in (0, 1):
+        for effort in (0, 1, 2):
             self.sweep("--model", MOBILE, "--mesh", "2x2", "--effort", effort, "--no-verify")
             self.run_heddle("compile", MOBILE, "--mesh", "2x2", "--effort", effort, "--no-verify", "-q", "-o", self.folder / str(effort))
         cycles = {p["figures"]["effort"]: p["figures"]["cycles"] for p in self.points()}
         self.assertEqual(cycles, {effort: json.loads((self.folder / f"{effort}/report.json").read_text())["time"]["cycles"]
-                                  for effort in (0, 1)})
+                                  for effort in (0, 1, 2)})
         self.assertLess(cycles[1], cycles[0])
+        self.assertLessEqual(cycles[2], cycles[1])
 
     def test_several_frames_make_another_point(self):
         for frames in ("1", "4"):
