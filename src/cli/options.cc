@@ -223,7 +223,8 @@ void addMasks(CLI::App& command, Texts& t, const char* type = "FILE.npz") {
 void addEffort(CLI::App& command, Texts& t) {
   command
       .add_option("--effort", t.effort,
-                  "of the planner: 0 the paper's dataflow, 1 the fastest of a menu (default)")
+                  "of the planner: 0 the paper's dataflow, 1 the fastest of a menu by estimate "
+                  "(default), 2 and 3 by simulation of some plans, of many")
       ->type_name("N");
 }
 void addFuse(CLI::App& command, Texts& t) {

@@ -40,7 +40,7 @@ class Compiler {
       faults = verify(*given_.plan, run_.network(), *run_.device);
       run_.plan = std::move(given_.plan);
     } else {
-      faults = planNetwork(run_, settings_.plan, settings_.explain);
+      faults = planNetwork(run_, settings_.plan, settings_.explain, progress_);
     }
     // The memory plan that follows brings the times; a plan alone is shown with them, too.
     if (!faults.empty() || settings_.last > Stage::Plan) return faults;

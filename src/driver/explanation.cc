@@ -294,6 +294,8 @@ Explanation explanationOf(const Compilation& run) {
     e.spills = spillsOf(run.network(), *run.plan, *run.memoryPlan, *run.device,
                         run.choices ? run.choices->proposed : std::vector<Home>());
   e.tiling = explainTiling(run);
+  if (run.choices && run.choices->timed)
+    e.timed = {run.choices->timed->plans, run.choices->timed->first, run.choices->timed->best};
   const std::vector<StepTerms> steps = termsOfSteps(run);
   for (std::size_t i = 0; i < run.network().ops.size(); ++i)
     e.layers.push_back(LayerExplainer(run, steps, i).explain());

@@ -125,15 +125,17 @@ void fuseNetwork(Network& run) {
   run.fused = fuseAdds(run.unfused());
 }
 
-Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked) {
+Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,
+                        Progress& progress) {
   const Timed timed(run.effort.compileSeconds);
   if (asked) {
-    Result<ChosenPlan> chosen = choosePlan(run.network(), *run.device, options);
+    Result<ChosenPlan> chosen =
+        choosePlan(run.network(), *run.device, options, progressOf(progress));
     if (!chosen) return chosen.diagnostics();
     run.plan = std::move(chosen->plan);
     run.choices = std::move(chosen->choices);
   } else {
-    Result<Plan> plan = makePlan(run.network(), *run.device, options);
+    Result<Plan> plan = makePlan(run.network(), *run.device, options, progressOf(progress));
     if (!plan) return plan.diagnostics();
     run.plan = std::move(*plan);
   }

@@ -30,7 +30,8 @@ Diagnostics canonicalizeModel(Network& run);            // the same, into its pl
 Diagnostics propagateZeros(Network& run);
 void fuseNetwork(Network& run);  // residual additions
 // `asked`: also what the plan was chosen among.
-Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked);
+Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,
+                        Progress& progress);
 Diagnostics planMemory(Compilation& run);
 void timeInClosedForm(Compilation& run, const MemoryPlan& memory);  // the plan's steps
 // Generated, verified, with the hashes of all files; `named`: of the device, too.

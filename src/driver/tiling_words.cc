@@ -37,6 +37,10 @@ std::string whyOf(const ExplainedTiling& tiling, const TilingChoice& choice) {
     return "tensors spill, but no group of layers promises to be faster in tiles, or fits";
   if (!tiling.alone || !tiling.tiled || tiling.alone->raw() <= 0)
     return "tensors spill; the closed form timed no plan to compare with";
+  if (choice.byMachine)
+    return choice.taken ? "what lies between these layers does not fit the memtiles; of the plans "
+                          "that were simulated one with these groups in tiles takes least"
+                        : "tried; of the plans that were simulated one without tiles takes least";
   const Cycles gain = *tiling.alone - *tiling.tiled;
   const std::string part = partText(gain, *tiling.alone);
   if (choice.taken)

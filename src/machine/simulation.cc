@@ -99,6 +99,7 @@ SimulateResult Simulation::run() {
     deadlock();
   checkFullestLock();
   result_.highestLock = fullest_.value;
+  result_.instructions = instructions_;
   checkLocksAtEnd();
   if (data_ != nullptr) data_->complete(result_, happensBefore_->known(x_.sequencer()));
   return std::move(result_);

@@ -39,20 +39,16 @@ struct Kind {
   bool resident, reductionCut;
 };
 
-}  // namespace
-
-LayerChoice choiceAmong(const std::vector<TriedMapping>& tried, const Mapping* chosen,
-                        const std::function<MappingTime(const Mapping&)>& timeOf) {
-  LayerChoice choice{.tried = std::ssize(tried), .cycles = {}, .others = {}};
-  std::vector<TriedMapping> open = tried;
-  choice.cycles = std::ranges::find(open, chosen, &TriedMapping::mapping)->cycles;
-  std::vector<Kind> kinds{Kind(*chosen)};
-  // What is timed in part only may be slower than that: it is timed once it comes first. Of equals
-  // the first of the list.
-  while (!open.empty() && choice.others.size() < kMostAlternatives) {
+// The best of `open`, best first, with the kinds that are not wanted; null: any is wanted. What is
+// timed in part only may be slower than that: it is timed once it comes first. Of equals the first
+// of the list.
+std::vector<Alternative> bestOf(std::vector<TriedMapping> open, std::size_t most,
+                                const std::function<MappingTime(const Mapping&)>& timeOf,
+                                std::vector<Kind>* kinds) {
+  std::vector<Alternative> best;
+  while (!open.empty() && best.size() < most) {
     const auto next = std::ranges::min_element(open, {}, &TriedMapping::cycles);
-    Kind kind(*next->mapping);
-    if (std::ranges::find(kinds, kind) != kinds.end()) {
+    if (kinds && std::ranges::find(*kinds, Kind(*next->mapping)) != kinds->end()) {
       open.erase(next);
       continue;
     }
@@ -62,11 +58,45 @@ LayerChoice choiceAmong(const std::vector<TriedMapping>& tried, const Mapping* c
       next->whole = true;
       continue;
     }
-    kinds.push_back(std::move(kind));
-    choice.others.push_back({*next->mapping, time.cycles, time.boundBy});
+    if (kinds) kinds->emplace_back(*next->mapping);
+    best.push_back({*next->mapping, time.cycles, time.boundBy});
     open.erase(next);
   }
-  return choice;
+  return best;
+}
+
+}  // namespace
+
+LayerChoice choiceAmong(const std::vector<TriedMapping>& tried, const Mapping* chosen,
+                        const std::function<MappingTime(const Mapping&)>& timeOf) {
+  std::vector<Kind> kinds{Kind(*chosen)};
+  return {.tried = std::ssize(tried),
+          .cycles = std::ranges::find(tried, chosen, &TriedMapping::mapping)->cycles,
+          .others = bestOf(tried, kMostAlternatives, timeOf, &kinds)};
+}
+
+MappingOptions optionsAmong(const std::vector<TriedMapping>& tried, const Mapping* chosen,
+                            std::size_t most,
+                            const std::function<MappingTime(const Mapping&)>& timeOf) {
+  std::vector<TriedMapping> others = tried;
+  std::erase_if(others, [&](const TriedMapping& one) { return one.mapping == chosen; });
+  const MappingTime time = timeOf(*chosen);
+  return {.taken = {*chosen, time.cycles, time.boundBy},
+          .next = bestOf(std::move(others), most, timeOf, nullptr)};
+}
+
+void takeInstead(LayerChoice& choice, const Alternative& before, const Alternative& taken) {
+  choice.cycles = taken.cycles;
+  choice.others.push_back(before);
+  std::ranges::stable_sort(choice.others, {}, &Alternative::cycles);
+  std::vector<Kind> kinds{Kind(taken.mapping)};
+  std::erase_if(choice.others, [&](const Alternative& other) {
+    Kind kind(other.mapping);
+    const bool isKnown = std::ranges::find(kinds, kind) != kinds.end();
+    if (!isKnown) kinds.push_back(std::move(kind));
+    return isKnown;
+  });
+  if (choice.others.size() > kMostAlternatives) choice.others.pop_back();
 }
 
 }  // namespace heddle

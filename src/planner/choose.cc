@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "choices.h"
 #include "mesh_cut.h"
 #include "streams.h"
 
@@ -42,14 +41,14 @@ DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t l
 class Choice {
  public:
   Choice(const CanonicalGraph& graph, const Device& device, const Allocation& memory,
-         FinalistCycles& cycles, Plan& plan, std::vector<LayerChoice>* choices)
+         FinalistCycles& cycles, Plan& plan, Weighed* weighed)
       : graph_(graph),
         device_(device),
         memory_(memory),
         plan_(plan),
         cycles_(cycles),
         whole_(graph, plan, memory.memory),
-        choices_(choices),
+        weighed_(weighed),
         clock_(device),
         records_(memory.recordRooms) {}
 
@@ -92,9 +91,11 @@ class Choice {
       tried.push_back({mapping, end - now_, true});
       if (isBetter(*mapping, end)) best = Best{mapping, apart, &cycles, place, end};
     }
-    if (choices_) {
+    if (weighed_) {
       const auto time = [&](const Mapping& m) { return timeOf(step, m, inputs, places); };
-      (*choices_)[layer] = choiceAmong(tried, best->mapping, time);
+      weighed_->choices[layer] = choiceAmong(tried, best->mapping, time);
+      if (!weighed_->options.empty())
+        weighed_->options[layer] = optionsAmong(tried, best->mapping, weighed_->mostOptions, time);
     }
     clock_.next(*best->cycles, best->place);
     now_ = best->end;
@@ -159,7 +160,7 @@ class Choice {
   Plan& plan_;
   FinalistCycles& cycles_;
   WholeTensors whole_;
-  std::vector<LayerChoice>* choices_;  // null: nobody asks
+  Weighed* weighed_;  // null: nobody asks
   StepClock clock_;
   Cycles now_{0};              // the end of the steps before
   std::int64_t coresEnd_ = 0;  // of the buffers of the step before
@@ -212,8 +213,8 @@ const StepCycles& FinalistCycles::Trial::whole() {
 
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const Allocation& memory,
                     const Finalists& finalists, FinalistCycles& cycles, Plan& plan,
-                    std::vector<LayerChoice>* choices) {
-  Choice choice(graph, device, memory, cycles, plan, choices);
+                    Weighed* weighed) {
+  Choice choice(graph, device, memory, cycles, plan, weighed);
   std::vector<const Mapping*> taken(plan.layers.size());
   for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
     const std::size_t layer = plan.schedule[s].layer.at();

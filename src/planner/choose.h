@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "choices.h"
 #include "finalists.h"
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
@@ -86,11 +87,15 @@ class FinalistCycles {
 // A layer of several steps is mapped as the first of them asks.
 // Needs: plan.layers holds one of each layer's finalists; `memory` is the plan's.
 // Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
-// longer true. `choices`, where given, has a place for each layer, and gets what these had to
-// choose from.
+// longer true. `weighed`, where given, gets what the layers had to choose from.
+struct Weighed {
+  std::vector<LayerChoice> choices;     // of as many layers as the graph has
+  std::vector<MappingOptions> options;  // likewise, where a search wants them, else none
+  std::size_t mostOptions = 0;          // of a layer
+};
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const Allocation& memory,
                     const Finalists& finalists, FinalistCycles& cycles, Plan& plan,
-                    std::vector<LayerChoice>* choices = nullptr);
+                    Weighed* weighed = nullptr);
 
 // Which DDR channels bring what, now that it is known which tensors live in DDR.
 void setDdrChannels(const CanonicalGraph& graph, const Allocation& memory, const Device& device,

@@ -43,8 +43,7 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
   return tile;
 }
 
-constexpr std::size_t kMostFinalists = 18;  // that the closed form looks at, of a layer
-constexpr std::size_t kMostNumbered = 4;    // beside them, of those whose pixels are numbered
+constexpr std::size_t kMostNumbered = 4;  // beside the others, of those whose pixels are numbered
 
 struct MappingOfCut {
   std::size_t cut = 0;
@@ -58,19 +57,20 @@ bool isFaster(const MappingOfCut& a, const MappingOfCut& b) {
 
 // Of more mappings than the closed form need look at, those of the best scores; the first stays
 // where it is.
-void keepTheBest(std::vector<MappingOfCut>& candidates) {
-  if (candidates.size() <= kMostFinalists) return;
+void keepTheBest(std::vector<MappingOfCut>& candidates, std::size_t most) {
+  if (candidates.size() <= most) return;
   std::stable_sort(candidates.begin() + 1, candidates.end(), isFaster);
-  candidates.resize(kMostFinalists);
+  candidates.resize(most);
 }
 
-// The score that a mapping has to beat to be kept of these; none where there is room.
-std::int64_t lastScore(const std::vector<MappingOfCut>& known) {
-  if (known.size() < kMostFinalists) return INT64_MAX;
+// The score that a mapping has to beat to be one of the `most` that are kept; none where there is
+// room.
+std::int64_t lastScore(const std::vector<MappingOfCut>& known, std::size_t most) {
+  if (known.size() < most) return INT64_MAX;
   std::vector<std::int64_t> scores;
   for (auto one = known.begin() + 1; one != known.end(); ++one)
     scores.push_back(one->found.mapping.score.raw());
-  const auto last = scores.begin() + (kMostFinalists - 2);
+  const auto last = scores.begin() + (static_cast<std::ptrdiff_t>(most) - 2);
   std::ranges::nth_element(scores, last);
   return *last;
 }
@@ -151,7 +151,7 @@ class FinalistSearch {
       const bool isNumbered = cut.isNumbered();
       std::vector<std::int64_t> worthless;
       for (const std::vector<MappingOfCut>& known : all)
-        worthless.push_back(isNumbered ? leastScore(known) : lastScore(known));
+        worthless.push_back(isNumbered ? leastScore(known) : lastScore(known, limits_.finalists));
       found.push_back(searchMappings(graph, op, device_, kept, cut,
                                      menu_ ? streams : streams.first(1), limits_, worthless));
       if (shortage_.empty()) shortage_ = found.back().shortage;
@@ -164,7 +164,7 @@ class FinalistSearch {
     if (all[0].empty()) return {};
     std::vector<MappingOfCut> best;
     for (std::size_t s = 0; s < all.size(); ++s) {
-      keepTheBest(all[s]);
+      keepTheBest(all[s], limits_.finalists);
       if (!all[s].empty()) addNumbered(all[s], std::move(numbered[s]));
       addNew(best, std::move(all[s]));
     }

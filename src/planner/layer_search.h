@@ -19,7 +19,8 @@ namespace heddle {
 struct SearchLimits {
   // Bytes of a memtile for weight records: one or more choices, largest first.
   std::vector<std::int64_t> stagings;
-  bool ahead = true;  // second places for what comes next
+  bool ahead = true;           // second places for what comes next
+  std::size_t finalists = 18;  // of a layer and staging, that the closed form looks at
 };
 
 struct FoundMapping {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 #include "choose.h"
@@ -11,6 +12,7 @@
 #include "heddle/planner/count_work.h"
 #include "heddle/tiling/lives.h"
 #include "heddle/tiling/views.h"
+#include "improve_plan.h"
 #include "mesh_cut.h"
 #include "share_memtiles.h"
 #include "thrift.h"
@@ -22,6 +24,8 @@ namespace {
 
 // Parts of a memtile's memory that may be set aside for weight records, largest first.
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
+// Of a layer, where many are asked for.
+constexpr std::size_t kWideFinalists = 54;
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
 constexpr std::int64_t kStagingWorthwhile = 10;
 
@@ -107,7 +111,16 @@ struct Timed {
   Cycles end;
   bool spills = false;  // some tensor that was to have a home has none
   PlanChoices choices;
+  std::vector<MappingOptions> options;  // per layer, where they were asked for
   std::vector<TileGroup> groups;
+};
+
+// What is wanted beside the plan.
+struct Asked {
+  bool choices = false;     // what people ask of
+  std::size_t options = 0;  // of each layer, for a search, and the other plans that were timed
+  // More mappings to choose from: in all sizes of the staging, of each searched for it.
+  bool wide = false;
 };
 
 // The plan for the first rows and columns of `whole`.
@@ -115,7 +128,7 @@ class MeshPlan {
  public:
   // `given`: groups that are tiled in any case; none: those that promise to be faster.
   MeshPlan(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift,
-           const std::vector<TileGroup>& given, WorkCounter& count, bool asked)
+           const std::vector<TileGroup>& given, WorkCounter& count, const Asked& asked)
       : graph_(graph),
         whole_(whole),
         device_(whole),
@@ -126,24 +139,24 @@ class MeshPlan {
         cycles_(graph, whole, count) {
     device_.rows = thrift.rows;
     device_.columns = thrift.columns;
+    device_.memtile.memory = thrift.memory;
     device_.limits.lockMaximum = thrift.waiting;
   }
 
   // Of several sizes of the staging the one whose plan ends first: a small one leaves room for
   // activations, a large one lets weights come further ahead. Small records are among the finalists
   // of each.
-  Result<ChosenPlan> make() {
+  // The plan first, then what else was asked for.
+  Result<std::vector<Proposal>> make() {
     HEDDLE_TRY(DataflowWires wires, chooseWires(device_));
     if (!thrift_.ownChannel) wires.rowChannel = 0;
-    std::vector<std::int64_t> stagings{stagingOf(kStagingParts.front())};
-    if (thrift_.menu) stagings.push_back(stagingOf(kStagingParts.back()));
     HEDDLE_TRY(const FinalistPool pool,
-               findFinalists(graph_, device_, wires, {std::move(stagings), thrift_.ahead},
-                             thrift_.menu, count_));
+               findFinalists(graph_, device_, wires, searchLimits(searchedStagings()), thrift_.menu,
+                             count_));
     const Finalists& finalists = pool.ofLayer;
     if (!thrift_.menu) {
       HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
-      return ChosenPlan{std::move(only.plan), std::move(only.choices)};
+      return std::vector{proposalOf(std::move(only))};
     }
     std::optional<Timed> best;
     std::vector<Base> toTile;
@@ -155,16 +168,20 @@ class MeshPlan {
       if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
+      keepBeside(*next);
       const bool mayTile = thrift_.tiles && (spills || !given_.empty());
       // The closed form errs more where rows wait for DDR, to the side of too little.
-      const std::int64_t worthwhile = spills ? kStagingWorthwhile : -kStagingWorthwhile;
+      const std::int64_t worthwhile = spills                  ? kStagingWorthwhile
+                                      : best && !best->spills ? 0
+                                                              : -kStagingWorthwhile;
       const bool isBest = !best || gains(*next, *best, worthwhile);
       if (isBest && mayTile)
         best = *next;
       else if (isBest)
         best = std::move(*next);
       if (mayTile) toTile.push_back({std::move(*next), some});
-      if (!spills) break;  // what a smaller staging leaves room for is there already
+      // What a smaller staging leaves room for is there already.
+      if (!spills && !asked_.wide) break;
     }
     if (!best) return errors;
     streamWhereFaster(finalists, *best);
@@ -176,13 +193,31 @@ class MeshPlan {
     Timed& chosen = isTaken ? tiled->timed : *best;
     shareWhereFaster(chosen);
     // After sharing, so that its cycles are those of the plan.
-    if (asked_ && wouldTile) chosen.choices.tiling = tilingChoice(*best, tiled, isTaken);
-    return ChosenPlan{std::move(chosen.plan), std::move(chosen.choices)};
+    if (asked_.choices && wouldTile)
+      noteTiling(*best, tiled ? &tiled->timed : nullptr, isTaken, chosen);
+    std::vector<Proposal> proposals{proposalOf(std::move(chosen))};
+    for (Timed& other : beside_) proposals.push_back(proposalOf(std::move(other)));
+    return proposals;
   }
 
  private:
   std::int64_t stagingOf(std::int64_t part) const {
     return device_.memtile.memory.raw() / part / kBlock * kBlock;
+  }
+
+  SearchLimits searchLimits(std::vector<std::int64_t> stagings) const {
+    SearchLimits limits{.stagings = std::move(stagings), .ahead = thrift_.ahead};
+    if (asked_.wide) limits.finalists = kWideFinalists;
+    return limits;
+  }
+
+  std::vector<std::int64_t> searchedStagings() const {
+    std::vector<std::int64_t> stagings;
+    for (const std::int64_t part : kStagingParts)
+      if (part == kStagingParts.front() || (thrift_.menu && part == kStagingParts.back()) ||
+          (thrift_.menu && asked_.wide))
+        stagings.push_back(stagingOf(part));
+    return stagings;
   }
 
   // Whether each layer that had a mapping to choose from still has one.
@@ -209,13 +244,30 @@ class MeshPlan {
     return layerCycles(timed.plan, timed.times);
   }
 
-  static TilingChoice tilingChoice(const Timed& alone, const std::optional<Tiled>& tiled,
-                                   bool isTaken) {
+  static Proposal proposalOf(Timed timed) {
+    return {{std::move(timed.plan), std::move(timed.choices)}, std::move(timed.options), timed.end};
+  }
+
+  // A plan that is timed, and may be passed over.
+  void keepBeside(const Timed& timed) {
+    if (asked_.options > 0 && (given_.empty() || !timed.groups.empty())) beside_.push_back(timed);
+  }
+
+  // Of the chosen plan and of those beside, each as if it were taken.
+  void noteTiling(const Timed& alone, const Timed* tiled, bool isTaken, Timed& chosen) {
+    chosen.choices.tiling = tilingChoice(alone, tiled, isTaken);
+    for (Timed& other : beside_)
+      other.choices.tiling = other.groups.empty() ? tilingChoice(other, tiled, false)
+                                                  : tilingChoice(alone, &other, true);
+  }
+
+  // `tiled`: null where none was timed.
+  static TilingChoice tilingChoice(const Timed& alone, const Timed* tiled, bool isTaken) {
     TilingChoice choice{
         .groups = {}, .layers = cyclesOfLayers(alone), .layersTiled = {}, .taken = isTaken};
-    if (!tiled) return choice;
-    choice.layersTiled = cyclesOfLayers(tiled->timed);
-    for (const TileGroup& group : tiled->timed.groups)
+    if (tiled == nullptr) return choice;
+    choice.layersTiled = cyclesOfLayers(*tiled);
+    for (const TileGroup& group : tiled->groups)
       choice.groups.push_back({group.first, group.end - 1, group.tiles});
     return choice;
   }
@@ -260,6 +312,7 @@ class MeshPlan {
     streamed_ = inputs;
     const std::int64_t staging = best.plan.weightStaging;
     Result<Timed> next = withStaging(staging, stagedIn(finalists, staging), {});
+    if (next) keepBeside(*next);
     if (next && (best.spills || !next->spills) && gains(*next, best, kStreamWorthwhile))
       best = std::move(*next);
     else
@@ -276,6 +329,7 @@ class MeshPlan {
     Timed other = timed;
     other.plan = std::move(shared);
     time(other, placed->memory);
+    keepBeside(other.end < timed.end ? timed : other);
     if (other.end < timed.end) timed = std::move(other);
   }
 
@@ -368,12 +422,13 @@ class MeshPlan {
                                 const std::vector<TileGroup>& groups) {
     const std::int64_t staging = base.timed.plan.weightStaging;
     Finalists some = base.finalists;
-    Finalists tiles = findTileFinalists(graph_, device_, wires, {{staging}, thrift_.ahead},
+    Finalists tiles = findTileFinalists(graph_, device_, wires, searchLimits({staging}),
                                         rowsOfTiles(base.timed.plan, groups), count_, tilePool_);
     for (std::size_t layer = 0; layer < some.size(); ++layer)
       if (!tiles[layer].empty()) some[layer] = std::move(tiles[layer]);
     Result<Timed> tiled = withStaging(staging, some, groups);
     if (!tiled) return std::nullopt;
+    keepBeside(*tiled);
     return std::move(*tiled);
   }
 
@@ -462,9 +517,12 @@ class MeshPlan {
     if (!thrift_.menu) return first;
     first.spills = first.plan.homes != proposed;
     Timed chosen = first;
-    std::vector<LayerChoice> weighed(graph_.ops.size());
+    Weighed weighed{.choices = std::vector<LayerChoice>(graph_.ops.size()),
+                    .options = {},
+                    .mostOptions = asked_.options};
+    if (asked_.options > 0) weighed.options.resize(graph_.ops.size());
     chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan,
-                   asked_ ? &weighed : nullptr);
+                   asked_.choices || asked_.options > 0 ? &weighed : nullptr);
     time(first, memory.memory);
     const Result<Allocation> placed = giveHomesUp(graph_, whole_, chosen.plan);
     if (!placed) return first;
@@ -473,8 +531,10 @@ class MeshPlan {
     const bool keepsFirst = chosen.end >= first.end;
     Timed& kept = keepsFirst ? first : chosen;
     // Weighed for nothing, but where the first of each layer are what was chosen.
-    if (asked_ && (!keepsFirst || chosen.plan.layers == first.plan.layers))
-      kept.choices.layers = std::move(weighed);
+    if (!keepsFirst || chosen.plan.layers == first.plan.layers) {
+      if (asked_.choices) kept.choices.layers = std::move(weighed.choices);
+      kept.options = std::move(weighed.options);
+    }
     return std::move(kept);
   }
 
@@ -489,7 +549,8 @@ class MeshPlan {
   Thrift thrift_;
   const std::vector<TileGroup>& given_;
   WorkCounter& count_;
-  bool asked_;                      // what the layers had to choose from
+  Asked asked_;
+  std::vector<Timed> beside_;       // other plans, where they were asked for
   std::vector<TensorId> streamed_;  // inputs that get no home
   FinalistCycles cycles_;           // of the pool of make() and this one
   TilePool tilePool_;               // for groups that were tried
@@ -499,22 +560,32 @@ class MeshPlan {
 // thing after another and keeps what helps; then the same on fewer and fewer cores.
 class ThriftyPlan {
  public:
+  // `asked`: what the plan was chosen among.
   ThriftyPlan(const CanonicalGraph& graph, const Device& device, const PlanOptions& options,
               bool asked)
-      : graph_(graph), device_(device), options_(options), count_(graph, device), asked_(asked) {}
+      : graph_(graph),
+        device_(device),
+        options_(options),
+        count_(graph, device),
+        asked_{.choices = asked} {}
 
-  Result<ChosenPlan> make() {
+  Result<ChosenPlan> make(const std::function<void(double)>& progress) {
     if (options_.tiling == PlanOptions::Tiling::Given) {
       HEDDLE_TRY(given_, namedGroups(graph_, options_.groups));
     }
-    HEDDLE_TRY(ChosenPlan chosen, withinLimits());
-    if (asksForTiles() && chosen.plan.schedule.size() <= graph_.ops.size())
+    if (options_.effort > kUsualPlanEffort) asked_.options = improveBounds(options_.effort).options;
+    HEDDLE_TRY(Tried tried, withinLimits());
+    const ChosenPlan& chosen = tried.proposals[0].chosen;
+    if (asksForTiles() && !isTiled(chosen.plan))
       return Diagnostics{{"PLAN012", graph_.name, "the named groups cannot be tiled",
                           "at effort " + std::to_string(options_.effort) + " on a device '" +
                               device_.name + "' with its memories and limits",
                           "leave '--fuse' and '--effort 0' out, or name fewer layers",
                           Severity::DoesNotFit}};
-    return chosen;
+    if (options_.effort <= kUsualPlanEffort || tried.excess != Excess{})
+      return std::move(tried.proposals[0].chosen);
+    addProposals(tried);
+    return improvePlan(graph_, device_, std::move(tried.proposals), options_.effort, progress);
   }
 
  private:
@@ -522,9 +593,15 @@ class ThriftyPlan {
     return std::ranges::any_of(given_, [](const TileGroup& group) { return group.tiles != 1; });
   }
 
-  Result<ChosenPlan> withinLimits() {
+  struct Tried {
+    Thrift thrift;
+    std::vector<Proposal> proposals;  // the first is the plan, and the one that exceeds so much
+    Excess excess;
+  };
+
+  Result<Tried> withinLimits() {
     HEDDLE_TRY(Tried best, tryOut(all()));
-    if (device_.limits == Limits{}) return std::move(best.chosen);
+    if (device_.limits == Limits{}) return best;
     giveUpWhatHelps(best);
     std::optional<Thrift> mesh = onFewerCores(all());
     for (; mesh && best.excess != Excess{}; mesh = onFewerCores(*mesh)) {
@@ -533,8 +610,23 @@ class ThriftyPlan {
       giveUpWhatHelps(*next);
       if (next->excess < best.excess) best = std::move(*next);
     }
-    return std::move(best.chosen);
+    return best;
   }
+
+  // What the planner makes of more mappings to choose from, and of lesser devices.
+  void addProposals(Tried& tried) {
+    asked_.wide = true;
+    for (const Thrift& thrift : slightlyLess(tried.thrift)) {
+      Result<std::vector<Proposal>> more =
+          MeshPlan(graph_, device_, thrift, given_, count_, asked_).make();
+      if (!more) continue;
+      if (asksForTiles())
+        std::erase_if(*more, [&](const Proposal& p) { return !isTiled(p.chosen.plan); });
+      std::ranges::move(*more, std::back_inserter(tried.proposals));
+    }
+  }
+
+  bool isTiled(const Plan& plan) const { return plan.schedule.size() > graph_.ops.size(); }
 
   Thrift all() const {
     Thrift thrift = noThrift(device_);
@@ -543,17 +635,12 @@ class ThriftyPlan {
     return thrift;
   }
 
-  struct Tried {
-    Thrift thrift;
-    ChosenPlan chosen;
-    Excess excess;
-  };
-
   Result<Tried> tryOut(const Thrift& thrift) {
-    HEDDLE_TRY(ChosenPlan chosen, MeshPlan(graph_, device_, thrift, given_, count_, asked_).make());
+    HEDDLE_TRY(std::vector<Proposal> proposals,
+               MeshPlan(graph_, device_, thrift, given_, count_, asked_).make());
     const Excess excess =
-        device_.limits == Limits{} ? Excess{} : excessOf(graph_, chosen.plan, device_);
-    return Tried{thrift, std::move(chosen), excess};
+        device_.limits == Limits{} ? Excess{} : excessOf(graph_, proposals[0].chosen.plan, device_);
+    return Tried{thrift, std::move(proposals), excess};
   }
 
   void giveUpWhatHelps(Tried& best) {
@@ -574,20 +661,21 @@ class ThriftyPlan {
   PlanOptions options_;
   std::vector<TileGroup> given_;
   WorkCounter count_;
-  bool asked_;
+  Asked asked_;
 };
 
 }  // namespace
 
-Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
-                      const PlanOptions& options) {
-  HEDDLE_TRY(ChosenPlan chosen, ThriftyPlan(graph, device, options, false).make());
+Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device, const PlanOptions& options,
+                      const std::function<void(double)>& progress) {
+  HEDDLE_TRY(ChosenPlan chosen, ThriftyPlan(graph, device, options, false).make(progress));
   return std::move(chosen.plan);
 }
 
 Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
-                              const PlanOptions& options) {
-  return ThriftyPlan(graph, device, options, true).make();
+                              const PlanOptions& options,
+                              const std::function<void(double)>& progress) {
+  return ThriftyPlan(graph, device, options, true).make(progress);
 }
 
 }  // namespace heddle

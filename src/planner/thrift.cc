@@ -11,7 +11,10 @@
 namespace heddle {
 
 Thrift noThrift(const Device& device) {
-  return {.rows = device.rows, .columns = device.columns, .waiting = device.limits.lockMaximum};
+  return {.rows = device.rows,
+          .columns = device.columns,
+          .memory = device.memtile.memory,
+          .waiting = device.limits.lockMaximum};
 }
 
 std::vector<Thrift> thriftierThan(const Thrift& thrift) {
@@ -31,6 +34,16 @@ std::optional<Thrift> onFewerCores(Thrift thrift) {
   std::int64_t& longer = thrift.rows > thrift.columns ? thrift.rows : thrift.columns;
   longer = divideRoundUp(longer, 2);
   return thrift;
+}
+
+std::vector<Thrift> slightlyLess(const Thrift& thrift) {
+  std::vector<Thrift> out(5, thrift);
+  out[1].memory = Bytes(thrift.memory.raw() * 4 / 5);
+  out[2].memory = Bytes(thrift.memory.raw() / 2);
+  --out[3].rows;
+  --out[4].columns;
+  std::erase_if(out, [](const Thrift& less) { return less.rows == 0 || less.columns == 0; });
+  return out;
 }
 
 Excess excessOf(const CanonicalGraph& graph, const Plan& plan, const Device& device) {

@@ -16,6 +16,7 @@ namespace heddle {
 
 struct Thrift {
   std::int64_t rows = 1, columns = 1;  // of cores that compute, from core(0, 0) on
+  Bytes memory;  // of a memtile, of which parts are set aside for weight records
   // Pieces that may wait in one buffer, where limits.lockMaximum is given: it, or less where one
   // lock counts those of several.
   std::optional<std::int64_t> waiting;
@@ -32,6 +33,10 @@ Thrift noThrift(const Device& device);
 std::vector<Thrift> thriftierThan(const Thrift& thrift);
 // The same on half of the mesh, cut along its longer side; nothing of one core.
 std::optional<Thrift> onFewerCores(Thrift thrift);
+
+// The same, a row or a column of cores less, and with less memory: more of these may be slower,
+// where cores don't divide a layer as well, or larger records are not better ones.
+std::vector<Thrift> slightlyLess(const Thrift& thrift);
 
 // By how much a plan exceeds the device's limits; less is better, and none where it keeps them.
 struct Excess {

@@ -92,6 +92,16 @@ void writeTiling(JsonWriter& json, const std::optional<ExplainedTiling>& tiling)
   json.endArray().endObject();
 }
 
+void writeTiming(JsonWriter& json, const std::optional<ExplainedTiming>& timed) {
+  if (!timed) {
+    json.null();
+    return;
+  }
+  json.beginObject().key("plans").value(timed->plans);
+  json.key("firstCycles").value(timed->first.raw());
+  json.key("bestCycles").value(timed->best.raw()).endObject();
+}
+
 }  // namespace
 
 void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
@@ -154,6 +164,8 @@ void writeExplanation(JsonWriter& json, const Explanation& e) {
   json.endArray();
   json.key("tiling");
   writeTiling(json, e.tiling);
+  json.key("timed");
+  writeTiming(json, e.timed);
   json.key("layers").beginArray();
   for (const ExplainedLayer& layer : e.layers) {
     json.beginObject();

@@ -109,6 +109,10 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
   for (const Entry& spill : read.objects(root, "spills"))
     e.spills.push_back(readSpill(read, spill));
   if (const auto tiling = read.objectOrNull(root, "tiling")) e.tiling = readTiling(read, *tiling);
+  if (const auto timed = read.objectOrNull(root, "timed"))
+    e.timed = {.plans = read.count(*timed, "plans"),
+               .first = Cycles(read.count(*timed, "firstCycles")),
+               .best = Cycles(read.count(*timed, "bestCycles"))};
   for (const Entry& layer : read.objects(root, "layers"))
     e.layers.push_back(readExplainedLayer(read, layer));
 }

@@ -37,7 +37,9 @@ std::vector<Column> makeColumns() {
       key("ddrTotalGBps", "GB/s",
           "of all channels from and to DDR, or what they share where that is less"),
       key("wireGBps", "GB/s", "rate of one wire from memtiles to cores"),
-      key("effort", "", "of the planner: 0 the paper's dataflow, 1 the fastest of a menu"),
+      key("effort", "",
+          "of the planner: 0 the paper's dataflow, 1 the fastest of a menu by estimate, 2 and 3 by "
+          "simulation"),
       keyText("fuse", "depth-wise tiling: auto, off, or the groups of layers that were asked for"),
       key("frames", "", "inferences in a run"),
       key("propagate", "", "1 where what no output depends on was taken out"),

@@ -21,7 +21,7 @@ namespace heddle {
 // What is asked of every point.
 struct PointSettings {
   bool propagate = true, verify = true, estimate = false;
-  PlanOptions plan{.effort = kMostPlanEffort};
+  PlanOptions plan;
   std::uint64_t seed = 1;
   std::optional<Cycles> maxCycles;
   std::string version;  // of heddle

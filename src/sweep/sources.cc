@@ -153,7 +153,7 @@ Result<CompileOptions> againOf(const fs::path& folder, const Point& point) {
   HEDDLE_TRY(const fs::path description, descriptionOf(folder, point));
   again.device = description.string();
   again.overrides = overridesOf(point);
-  again.plan.effort = static_cast<int>(numberIn(point.values, "effort").value_or(kMostPlanEffort));
+  again.plan.effort = static_cast<int>(numberIn(point.values, "effort").value_or(kUsualPlanEffort));
   if (readFuse(textIn(point.values, "fuse"), again.plan))
     return cannotAgain(point, "'" + textIn(point.values, "fuse") + "' is no group of layers",
                        "sweep into the folder again");

@@ -124,13 +124,14 @@ class Grid(Sweeps):
         self.assertEqual(figures["estimated"]["ms"], figures["ok"]["estimateMs"])
 
     def test_the_effort_of_the_planner_makes_another_point(self):
-        for effort in (0, 1):
+        for effort in (0, 1, 2):
             self.sweep("--model", MOBILE, "--mesh", "2x2", "--effort", effort, "--no-verify")
             self.run_heddle("compile", MOBILE, "--mesh", "2x2", "--effort", effort, "--no-verify", "-q", "-o", self.folder / str(effort))
         cycles = {p["figures"]["effort"]: p["figures"]["cycles"] for p in self.points()}
         self.assertEqual(cycles, {effort: json.loads((self.folder / f"{effort}/report.json").read_text())["time"]["cycles"]
-                                  for effort in (0, 1)})
+                                  for effort in (0, 1, 2)})
         self.assertLess(cycles[1], cycles[0])
+        self.assertLessEqual(cycles[2], cycles[1])
 
     def test_several_frames_make_another_point(self):
         for frames in ("1", "4"):
@@ -511,7 +512,7 @@ class Faults(Sweeps):
                             ("SWEEP002", "--vary", "links.wire"), ("SWEEP002", "--vary", "links.{wire=1GB/s"),
                             ("SWEEP002", "--vary", "a{b,c}" * 40 + "=1"), ("SWEEP003", "--mesh", "1x2", "--square"),
                             ("SWEEP003", "--where", "cores > 100"), ("SWEEP004", "--shard", "0/2"), ("SWEEP004", "--shard", "3/2"),
-                            ("SWEEP004", "--threads", "0"), ("SWEEP004", "--effort", "2"), ("SWEEP017", "--fuse", "conv1"), ("SWEEP004", "--frames", "0"), ("SWEEP004", "--samples", "0"),
+                            ("SWEEP004", "--threads", "0"), ("SWEEP004", "--effort", "4"), ("SWEEP017", "--fuse", "conv1"), ("SWEEP004", "--frames", "0"), ("SWEEP004", "--samples", "0"),
                             ("SWEEP004", "--budget", "5"), ("SWEEP014", "--refine", "1"), ("SWEEP013", "--masks", "none,none"),
                             ("SWEEP014", "--samples", "2", "--refine", "1", "--shard", "1/2"),
                             ("SWEEP005", "--where", "cores +"), ("SWEEP005", "--define", "a=(1"),

@@ -128,7 +128,7 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     std::uint64_t seed) {
   const std::vector<TensorValue> inputs = randomInputs(graph, seed);
   return disprove(graph, device, inputs, interpret(graph, inputs), nullptr,
-                  {.frames = framesOfSeed(seed)});
+                  {.effort = effortOfSeed(seed), .frames = framesOfSeed(seed)});
 }
 
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
@@ -260,6 +260,11 @@ void drawWires(Random& random, Device& device) {
 
 std::int64_t framesOfSeed(std::uint64_t seed) {
   return seed % 3 == 0 ? 2 + static_cast<std::int64_t>(seed / 3 % 2) : 1;
+}
+
+int effortOfSeed(std::uint64_t seed) {
+  if (seed % 100 == 7) return 3;
+  return seed % 10 == 7 ? 2 : kUsualPlanEffort;
 }
 
 Device randomDevice(std::uint64_t seed, std::int64_t mostPerSide) {

@@ -29,6 +29,9 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
 // Frames of a run for a seed: mostly one, else two or three.
 std::int64_t framesOfSeed(std::uint64_t seed);
 
+// Effort of the planner for a seed: mostly the usual, seldom one that simulates plans.
+int effortOfSeed(std::uint64_t seed);
+
 // The same for a plan and its memory that may be no planner's; faults of either are disproofs.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& plan,
                                     const MemoryPlan& memory, const Device& device,

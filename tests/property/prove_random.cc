@@ -22,8 +22,9 @@ int main(int argc, char** argv) try {
     Cycles makespan;
     const auto fails = [&](const CanonicalGraph& g) {
       const std::vector<TensorValue> inputs = property::randomInputs(g, seed);
-      return property::disprove(g, device, inputs, interpret(g, inputs), &makespan,
-                                {.frames = property::framesOfSeed(seed)})
+      return property::disprove(
+                 g, device, inputs, interpret(g, inputs), &makespan,
+                 {.effort = property::effortOfSeed(seed), .frames = property::framesOfSeed(seed)})
           .has_value();
     };
     if (!fails(graph)) {

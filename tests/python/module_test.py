@@ -78,6 +78,7 @@ class Compile(Module):
         usual = heddle.compile(CNN, mesh="2x2")
         self.assertEqual((usual.report["device"]["rows"], usual.report["device"]["columns"]), (2, 2))
         self.assertNotEqual(heddle.compile(CNN, mesh="2x2", effort=0).cycles, usual.cycles)
+        self.assertLessEqual(heddle.compile(CNN, mesh="2x2", effort=2).cycles, usual.cycles)
         two = heddle.compile(CNN, mesh="2x2", frames=2)
         self.assertEqual((two.report["time"]["frames"], two.report["verification"]["matches"]), (2, True))
         self.assertEqual({a.shape[0] for a in [*two.inputs.values(), *two.outputs.values()]}, {2})

@@ -34,9 +34,10 @@ struct Traffic {
 struct SimulateResult {
   Timeline timeline;
   Traffic traffic;
-  std::vector<Cycles> stepEnd;   // per frame and step of the schedule: end of its last instruction
-  std::int64_t highestLock = 0;  // of any lock; with data whatever the times are, else in this run
-  std::int64_t macs = 0;         // 8x8x... multiply-accumulates that kernels did, padding included
+  std::vector<Cycles> stepEnd;    // per frame and step of the schedule: end of its last instruction
+  std::int64_t highestLock = 0;   // of any lock; with data whatever the times are, else in this run
+  std::int64_t instructions = 0;  // executed, on all engines
+  std::int64_t macs = 0;          // 8x8x... multiply-accumulates that kernels did, padding included
   // With data: per frame, every root tensor as written by the cores, Y, C/8, X, 8 layout; empty
   // where nothing wrote it (constants, inputs and tensors that exist only inside a core).
   std::vector<std::vector<std::int8_t>> tensors;

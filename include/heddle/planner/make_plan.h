@@ -12,6 +12,7 @@
 // Source: paper 004, sections on subvolumes and on the mapping to the mesh; docs/plan.md.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,11 +25,11 @@
 
 namespace heddle {
 
-inline constexpr int kMostPlanEffort = 1;
+inline constexpr int kUsualPlanEffort = 1, kMostPlanEffort = 3;
 struct PlanOptions {
   // 0: the paper's dataflow, its cut over time by a first estimate. 1: what the closed form finds
-  // fastest.
-  int effort = 1;
+  // fastest. 2: from there on the Machine judges, a few dozen plans. 3: the same, some hundreds.
+  int effort = kUsualPlanEffort;
   // Depth-wise tiling, never at effort 0: groups of layers whose tensors spill, where the closed
   // form finds that faster; nowhere; or the given groups alone, in any case.
   enum class Tiling { Auto, Off, Given };
@@ -52,8 +53,10 @@ constexpr bool fusesAdds(const PlanOptions& options) { return options.effort > 0
 //         it needs cannot feed; PLAN012 a group of options.groups that names no layers, or some
 //         twice, or that effort or device let nobody tile; MEM001 a layer's streams alone do not
 //         fit a memtile.
+// `progress` is told what part of the plans the Machine has timed, at efforts 2 and 3.
 Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
-                      const PlanOptions& options = {});
+                      const PlanOptions& options = {},
+                      const std::function<void(double)>& progress = {});
 
 // What a layer's time would have been with another mapping, where it stands in the schedule: after
 // the steps before it as they were chosen. In closed form.
@@ -88,17 +91,26 @@ struct TilingChoice {
   std::vector<Group> groups;                // none: no group promised to be faster
   std::vector<Cycles> layers, layersTiled;  // what each layer adds; the latter none without groups
   bool taken = false;
+  bool byMachine = false;  // what is faster: the closed form did not decide
   friend bool operator==(const TilingChoice&, const TilingChoice&) = default;
 };
 
 // Of the time of the layers in groups, in thousandths: what tiling has to gain to be taken.
 inline constexpr std::int64_t kTilingWorthwhile = 30;
 
+// Plans that the Machine timed to find one, at efforts 2 and 3.
+struct TimedPlans {
+  std::int64_t plans = 0;
+  Cycles first, best;  // the plan of the usual effort; the one that was taken
+  friend bool operator==(const TimedPlans&, const TimedPlans&) = default;
+};
+
 // How a plan came about.
 struct PlanChoices {
   std::vector<LayerChoice> layers;     // per operator; empty: the layers' mappings were not weighed
   std::vector<Home> proposed;          // per tensor: its home if there were room for all
   std::optional<TilingChoice> tiling;  // none where nothing spills, or nobody was to tile
+  std::optional<TimedPlans> timed;     // none where the closed form alone decided
   friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
 };
 
@@ -109,6 +121,7 @@ struct ChosenPlan {
 
 // The plan of makePlan, with what it was chosen among. Errors: those of makePlan.
 Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
-                              const PlanOptions& options = {});
+                              const PlanOptions& options = {},
+                              const std::function<void(double)>& progress = {});
 
 }  // namespace heddle

@@ -33,7 +33,7 @@ struct ExplainedTerm {
 struct ExplainedAlternative {
   MappingWords mapping;
   Cycles cycles;  // that the layer would add in closed form
-  // Negative where the closed form finds it faster, by less than it errs.
+  // Negative where the closed form finds it faster: by less than it errs, or the Machine decided.
   Cycles loses;
   Resource boundBy = Resource::Compute;
   friend bool operator==(const ExplainedAlternative&, const ExplainedAlternative&) = default;
@@ -95,6 +95,13 @@ struct ExplainedTiling {
   friend bool operator==(const ExplainedTiling&, const ExplainedTiling&) = default;
 };
 
+// Plans that the Machine timed to find this one.
+struct ExplainedTiming {
+  std::int64_t plans = 0;
+  Cycles first, best;  // of effort 1's plan, and of the one that was taken; of one frame
+  friend bool operator==(const ExplainedTiming&, const ExplainedTiming&) = default;
+};
+
 struct Explanation {
   std::string model, device;
   std::int64_t rows = 0, columns = 0;
@@ -105,6 +112,7 @@ struct Explanation {
   std::vector<WhatIf> whatIf;  // empty where the run is too long for it
   std::vector<ExplainedSpill> spills;
   std::optional<ExplainedTiling> tiling;  // none where nothing spills and nothing is tiled
+  std::optional<ExplainedTiming> timed;   // none where the closed form alone decided
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 

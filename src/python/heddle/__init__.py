@@ -208,8 +208,8 @@ def compile(model: Union[Path, Network], device: Path = "paper", *, mesh: Option
     model: ONNX file, or a Network (then shapes, masks, apply_masks and propagate are said there).
     device: a description (docs/device.md), or 'paper', 'switched'. mesh: (rows, columns) or 'ROWSxCOLUMNS'.
     set: values of the description, with their units: {"links.ddr.read": "2GB/s"}.
-    effort: of the planner, 0 the paper's dataflow, 1 the fastest of a menu. fuse: depth-wise tiling where it is faster ("auto"), nowhere
-    ("off"), or of groups of layers, "conv1..pool2" or "conv1..pool2:8". frames: inferences in one run; arrays have them as their
+    effort: of the planner, 0 the paper's dataflow, 1 the fastest of a menu by estimate, 2 and 3 by simulation of some plans, of many
+    (docs/plan.md). fuse: depth-wise tiling where it is faster ("auto"), nowhere ("off"), or of groups of layers, "conv1..pool2" or "conv1..pool2:8". frames: inferences in one run; arrays have them as their
     first axis. verify: execute the program with data made from `seed`
     and compare every tensor with the interpreter. max_cycles: give up a simulation that takes longer.
     what_if: also simulate each resource for nothing, which the page shows; the report does not depend on it.
