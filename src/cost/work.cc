@@ -332,9 +332,9 @@ StepTime StepClock::next(const StepCycles& step, const StepPlace& place) {
   return time;
 }
 
-Cycles StepClock::endOf(const StepCycles& step, const StepPlace& place) const {
-  Engines engines = engines_;
-  return Cycles(advance(engines, step, place).end);
+Cycles StepClock::endOf(const StepCycles& step, const StepPlace& place) {
+  tried_ = engines_;
+  return Cycles(advance(tried_, step, place).end);
 }
 
 void StepClock::countBusy(const StepCycles& step, const StepPlace& place, StepTime& time) const {
@@ -367,7 +367,11 @@ void StepClock::countBusy(const StepCycles& step, const StepPlace& place, StepTi
 void add(Transfers& to, Bytes size, std::int64_t times, bool acquires) {
   if (size.raw() == 0 || times == 0) return;
   auto same = std::ranges::find(to, size, &TransferCount::size);
-  if (same == to.end()) same = to.insert(to.end(), {size});
+  if (same == to.end()) {
+    // Few sizes, but seldom one: together they cost one piece of the heap.
+    if (to.capacity() == 0) to.reserve(4);
+    same = to.insert(to.end(), {size});
+  }
   same->times += times;
   same->acquires += acquires ? times : 0;
 }

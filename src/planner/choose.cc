@@ -118,7 +118,7 @@ class Choice {
   // is not better; none where it may be.
   template <class IsBetter>
   std::optional<Cycles> tooLate(const Mapping& mapping, FinalistCycles::Trial& trial,
-                                const StepPlace& place, const IsBetter& isBetter) const {
+                                const StepPlace& place, const IsBetter& isBetter) {
     for (const auto part : {StepCounting::Part::Engines, StepCounting::Part::FirstCore}) {
       if (trial.counted() > part) continue;
       const Cycles least = clock_.endOf(trial.least(part), place);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/container/small_vector.hpp>
 #include <map>
 #include <memory_resource>
 #include <optional>
@@ -415,6 +414,7 @@ class StepCounter {
     const N computed = computedOf(blocks, part), most = telling ? mostComputed(share, i) : computed;
     const N added = fusedAddOf(op_) && nest_.last(i) ? blocks.count : 0;
     std::vector<CallWork> out;
+    out.reserve(due.runs.size());
     for (const CallRun& run : due.runs) {
       CallWork call;
       call.times = run.times;
@@ -469,7 +469,7 @@ class StepCounter {
   struct Neighbour {
     const CoreShare* share = nullptr;  // of its first core
     N lanes = 1;
-    boost::container::small_vector<std::size_t, 4> shared;  // lanes of the other that it takes
+    std::vector<std::size_t> shared;  // lanes of the other that it takes
     bool sameChannel = false;
     N ddrTurns = 1;
   };
@@ -484,6 +484,7 @@ class StepCounter {
           spilled && route.memtile == own.memtile &&
           (route.ddrTurns > 1 || own.ddrTurns > 1 || route.ddrChannel == own.ddrChannel);
       other.ddrTurns = route.ddrTurns;
+      other.shared.reserve(own.lanes.size());
       for (std::size_t l = 0; l < own.lanes.size(); ++l)
         if (std::ranges::find(route.lanes, own.lanes[l].wire, &Lane::wire) != route.lanes.end())
           other.shared.push_back(l);

@@ -381,16 +381,23 @@ class GroupSearch {
   // Adds up by how much the bytes in each memtile change with each step of a group.
   void addRows(std::size_t t, const std::vector<StepRange>& lives, bool isReadBehind,
                std::vector<std::vector<N>>& changes) const {
-    const Shape& shape = graph_.tensors[t].shape;
     const std::vector<PixelBox>& boxes = boxes_[t];
-    for (std::size_t c = 0; c < boxes.size(); ++c)
-      for (N y = boxes[c].y.first; y < boxes[c].y.end(); ++y) {
-        const StepRange& life = lives[static_cast<std::size_t>(y)];
-        if (life.empty()) continue;
-        const N bytes = boxes[c].x.count * blocksOf(shape) * kBlock;
-        changes[c][static_cast<std::size_t>(life.first)] += bytes;
-        if (!isReadBehind) changes[c][static_cast<std::size_t>(life.last) + 1] -= bytes;
+    std::vector<N> rows;  // that come, or go, with each step, of those of a box
+    for (std::size_t c = 0; c < boxes.size(); ++c) {
+      const PixelBox& box = boxes[c];
+      if (box.empty()) continue;
+      if (c == 0 || box.y != boxes[c - 1].y) {
+        rows.assign(changes[c].size(), 0);
+        for (N y = box.y.first; y < box.y.end(); ++y) {
+          const StepRange& life = lives[static_cast<std::size_t>(y)];
+          if (life.empty()) continue;
+          ++rows[static_cast<std::size_t>(life.first)];
+          if (!isReadBehind) --rows[static_cast<std::size_t>(life.last) + 1];
+        }
       }
+      const N bytes = box.x.count * blocksOf(graph_.tensors[t].shape) * kBlock;
+      for (std::size_t s = 0; s < rows.size(); ++s) changes[c][s] += bytes * rows[s];
+    }
   }
 
   const CanonicalGraph& graph_;

@@ -179,7 +179,7 @@ class StepClock {
   // Wherever the step stands.
   StepTerms termsOf(const StepCycles& step, const StepPlace& place) const;
   // When it would end if it were next.
-  Cycles endOf(const StepCycles& step, const StepPlace& place) const;
+  Cycles endOf(const StepCycles& step, const StepPlace& place);
 
  private:
   struct Staged {  // a step's weight records
@@ -215,8 +215,8 @@ class StepClock {
 
   const Device* device_;
   TransferRate ddrRead_, ddrWrite_;
-  Engines engines_;
-  std::vector<Past> past_;  // per step
+  Engines engines_, tried_;  // tried_: of endOf, which is asked often
+  std::vector<Past> past_;   // per step
 };
 
 // Work of a schedule's steps, in order, from an idle array.

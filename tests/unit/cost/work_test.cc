@@ -211,7 +211,7 @@ TEST(StepClock, SomeOfTheCoresEndNoLaterThanAll) {
   all.cores[1].calls[0].waited = {transfers(400, 100), {}};
   StepWork some = all;
   some.cores.pop_back();
-  const StepClock clock(device);
+  StepClock clock(device);
   EXPECT_LT(clock.endOf(StepCycles::ofSomeCores(some, device), some),
             clock.endOf(StepCycles(all, device), all));
   // A wire that is done last waits for the call of the busiest core, which may be another's.
