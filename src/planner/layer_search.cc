@@ -113,7 +113,10 @@ class LayerSearch {
     const bool hasHope = std::ranges::any_of(hopeless_, [](const std::vector<bool>& ofWays) {
       return std::ranges::find(ofWays, false) != ofWays.end();
     });
-    if (hasHope) search();
+    if (hasHope) {
+      search();
+      searched_ = true;
+    }
     std::vector<std::vector<FoundMapping>> all;
     for (auto& ofStaging : best_) all.push_back(inOrder(ofStaging));
     return all;
@@ -125,8 +128,9 @@ class LayerSearch {
     return mapping;
   }
 
-  // What the smallest tiling needs and there is not.
+  // What the smallest tiling needs and there is not; nothing where nobody looked for one.
   std::string shortage() const {
+    if (!searched_) return {};
     std::ostringstream out;
     if (smallest_ == INT64_MAX)
       out << "two of its smallest weight records need " << 2 * smallestRecord_ << " B of the "
@@ -790,6 +794,7 @@ class LayerSearch {
   std::vector<std::int64_t> leastOfWay_;     // a score that none is below
   std::int64_t smallest_ = INT64_MAX, smallestRecord_ = INT64_MAX;
   bool tooManyWait_ = false;  // in the rings of some candidate
+  bool searched_ = false;
 };
 
 }  // namespace
