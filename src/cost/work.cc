@@ -235,8 +235,6 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     N& free = engines.ddrFree[c];
     const N from = std::max(free, weights > 0 ? stagingFree : 0);
     free = from + cycles;
-    const N whole = channel.activations - step.ddrRead_[c].activations;
-    rowsThere = std::max(rowsThere, from + whole * place.before.rows / place.before.of);
     if (place.rowsAhead) rowsThere = std::max(rowsThere, from + span.first - span.firstByWire);
     if (weights > 0) staged = std::max(staged, from + step.recordDdr_);
     end = std::max(end, free + (weights > 0 ? record : 0) + span.lastCall);

@@ -132,7 +132,6 @@ class Choice {
              const DdrInputs& inputs) const {
     const std::int64_t staged = recordPlaces(memory_.recordRooms[step].bytes(), mapping, device_);
     setBuffers(place, mapping, coreBaseAfter(coresEnd_, mapping, device_), staged);
-    place.before = rowsBefore(graph_, plan_, whole_, mapping, step);
     place.staging = mapping.weights.empty() ? ByteRange{}
                                             : records_.placeOf(step, recordBytes(mapping, staged));
     return keepDdrChannelsApart(mapping, inputs, staged, device_);

@@ -702,28 +702,6 @@ bool comeAhead(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& 
 
 }  // namespace
 
-StepPlace::Share rowsBefore(const CanonicalGraph& graph, const Plan& plan,
-                            const WholeTensors& whole, const Mapping& mapping, std::size_t step) {
-  StepPlace::Share before;
-  if (whole.loads[step].empty()) return before;
-  const ScheduleStep& at = plan.schedule[step];
-  const CanonicalOp& op = graph.ops[at.layer.at()];
-  const Window* window = windowOf(op);
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    const std::size_t root = plan.views[op.inputs[i].at()].root.at();
-    if (std::ranges::find(whole.loads[step], root) == whole.loads[step].end()) continue;
-    const OperandGeometry geometry(graph, op, i);
-    for (const CoreShare& share : mapping.shares) {
-      const Interval due = common(share.boxes[0].y, at.rows);
-      if (due.empty()) continue;
-      const Interval rows = geometry.rows(due.first, {0, window ? window->kernelY : 1});
-      const N height = graph.tensors[root].shape.height;
-      if (rows.first * before.of > before.rows * height) before = {rows.first, height};
-    }
-  }
-  return before;
-}
-
 StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
                   const WholeTensors& whole, const Device& device, std::size_t step) {
   const std::size_t layer = plan.schedule[step].layer.at();
@@ -734,7 +712,6 @@ StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPla
     staged = std::max(staged, records.slots);
   place.staging = stagingAt(memory.steps[step]);
   setBuffers(place, plan.layers[layer], memory.steps[step].coreBase, staged);
-  place.before = rowsBefore(graph, plan, whole, plan.layers[layer], step);
   const auto add = [&](std::vector<StepPlace::Whole>& to, N ofEach, std::size_t tensor) {
     for (const Slice& s : memory.tensors[tensor].slices)
       to.push_back({static_cast<std::size_t>(s.memtile * ofEach),

@@ -107,12 +107,6 @@ struct StepPlace {
   ByteRange weights, rings, all;    // where its buffers lie in the cores
   std::vector<Producer> producers;  // steps whose outputs it reads
   std::vector<Whole> reads, writes;
-  // Of `reads`, which come row by row: the share of their rows before those with which the last of
-  // the cores begins.
-  struct Share {
-    std::int64_t rows = 0, of = 1;
-    friend bool operator==(const Share&, const Share&) = default;
-  } before;
 };
 
 // One step of a schedule.

@@ -31,10 +31,6 @@ struct WholeTensors {
 // views and homes.
 StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPlan& memory,
                   const WholeTensors& whole, const Device& device, std::size_t step);
-// Where rows are that come whole before the step, when the last core of a mapping begins with them.
-// Needs: `whole` as for placeOf.
-StepPlace::Share rowsBefore(const CanonicalGraph& graph, const Plan& plan,
-                            const WholeTensors& whole, const Mapping& mapping, std::size_t step);
 // The same for another mapping of its layer, whose buffers begin at `coreBase` of the cores and
 // which has `staged` places for each route's weight records.
 void setBuffers(StepPlace& place, const Mapping& mapping, std::int64_t coreBase,

@@ -240,18 +240,6 @@ TEST(StepTimes, WhatGoesWholeTakesTheChannelsBesideTheStepsOwn) {
   EXPECT_GT(timeOf(beside, device).end, timeOf(withRecords(4), device).end);
 }
 
-TEST(StepTimes, TheLastCoreWaitsForWhatComesWholeBeforeItsFirstRows) {
-  StepWork step = tenCalls();
-  step.reads = {{1, {400_B, 90, 90}}};  // 9000 cycles
-  const StepTime first = timeOf(step);
-  EXPECT_EQ(first.begin, Cycles(300));
-  step.before = {60, 90};
-  EXPECT_EQ(timeOf(step).begin, Cycles(6000 + 300));
-  EXPECT_EQ(timeOf(step).end, std::max(first.end, Cycles(6300 + 10 * 252 + 200)));
-  step.before = {80, 90};
-  EXPECT_EQ(timeOf(step).end, Cycles(8300 + 10 * 252 + 200));
-}
-
 TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {
   StepWork first = withRecords(1), second = withRecords(1);
   first.all = first.weights = {0, 100};

@@ -100,23 +100,6 @@ TEST(CountWork, CountsEveryTransferOfEveryEngine) {
   EXPECT_EQ(step.ddrRead.at(1).weights, (Transfers{{step.record, 1, 1}}));
 }
 
-// A core that computes rows 4..8 of a 3x3 begins with row 3 of 8.
-TEST(CountWork, SaysHowMuchComesWholeBeforeTheLastCoreBegins) {
-  const CanonicalGraph graph = bordered();
-  Counted counted = count(graph, 1, 2);
-  EXPECT_EQ(counted.steps.at(0).before, (StepPlace::Share{0, 1}));
-  Mapping lower = counted.plan.layers[0];
-  ASSERT_EQ(lower.shares.size(), 2u);
-  lower.shares[0].boxes = {{{0, 4}, {0, 8}}};
-  lower.shares[1].boxes = {{{4, 4}, {0, 8}}};
-  const Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{1, 2}}, .settings = {}});
-  const Result<MemoryPlan> memory = allocateMemory(graph, counted.plan, *device);
-  ASSERT_TRUE(memory) << memory.diagnostics();
-  const WholeTensors whole(graph, counted.plan, *memory);
-  EXPECT_EQ(rowsBefore(graph, counted.plan, whole, lower, 0), (StepPlace::Share{3, 8}));
-}
-
 TEST(CountWork, CountsSpilledRowsThroughDdr) {
   GraphBuilder b("net");
   const TensorId x = b.conv("first", b.input("x", {32, 32, 16}), 16, square(1));
