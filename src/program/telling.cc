@@ -355,8 +355,11 @@ class StepTeller {
   // for later. Not in the sweep that brings an input which stays: its rows would come behind.
   void tellAddendsAhead(const Iteration& at, std::size_t k) {
     if (op_.inputs.size() < 2 || !isAddend(op_, 1)) return;
-    N most = 0;
-    for (const Route& route : m_.inputs[1]) most = std::max(most, route.lead);
+    N lead = 0, longest = 0;
+    for (const Route& route : m_.inputs[1]) lead = std::max(lead, route.lead);
+    for (const CoreShare& share : m_.shares)
+      longest = std::max<N>(longest, std::ssize(calls(share, at)));
+    const N most = std::min(lead, longest);  // a plan may name any lead
     for (N ahead = 1; ahead <= most; ++ahead)
       for (const CoreShare& share : m_.shares) {
         const std::vector<RowCall>& due = calls(share, at);
