@@ -95,9 +95,14 @@ class Printer {
   }
   void printAttributes(const Conv& conv) {
     printWeighted(conv);
-    if (!conv.fusedAdd) return;
-    out_ << " zero " << int{conv.fusedAdd->zero} << " then add";
-    printAttributes(conv.fusedAdd->add);
+    if (conv.fusedAdd) {
+      out_ << " zero " << int{conv.fusedAdd->zero} << " then add";
+      printAttributes(conv.fusedAdd->add);
+    }
+    if (conv.fusedPool) {
+      out_ << " then max pool of %" << conv.fusedPool->before.index;
+      printWindow(conv.fusedPool->window);
+    }
   }
   void printAttributes(const DepthwiseConv& conv) {
     out_ << " depth-wise";

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "heddle/canon/canonicalize.h"
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 
 namespace heddle {
 
@@ -31,7 +31,13 @@ class Checker {
       for (const TensorId id : op.inputs)
         if (!written[id.at()])
           fault(op.name, "it reads '" + graph_.tensors[id.at()].name + "' before that is written");
-      if (written[op.output.at()]) fault(op.name, "its output is written twice");
+      const TensorId computed = computedTensor(op);
+      if (computed != op.output && !known(computed)) {
+        fault(op.name, "the tensor that it pools is out of range");
+        continue;
+      }
+      if (written[op.output.at()] || written[computed.at()])
+        fault(op.name, "its output is written twice");
       written[op.output.at()] = true;
       checkOp(op);
     }
@@ -98,7 +104,10 @@ class Checker {
   const Shape& shape(TensorId id) const { return graph_.tensors[id.at()].shape; }
 
   void checkWindow(const CanonicalOp& op, const Window& w) {
-    const Shape &in = shape(op.inputs[0]), &out = shape(op.output);
+    checkWindow(op, w, shape(op.inputs[0]), shape(computedTensor(op)));
+  }
+
+  void checkWindow(const CanonicalOp& op, const Window& w, const Shape& in, const Shape& out) {
     const bool positive = w.kernelY > 0 && w.kernelX > 0 && w.strideY > 0 && w.strideX > 0 &&
                           w.dilationY > 0 && w.dilationX > 0 && w.padTop >= 0 && w.padLeft >= 0 &&
                           w.padBottom >= 0 && w.padRight >= 0;
@@ -129,6 +138,21 @@ class Checker {
     require(std::abs(add.multiplierA) < kMost && std::abs(add.multiplierB) < kMost &&
                 add.shift >= 0 && add.shift < 63,
             op, "its multipliers are out of range");
+  }
+
+  void checkFusedPool(const CanonicalOp& op) {
+    const FusedPool& pool = *fusedPoolOf(op);
+    const CanonicalTensor &before = graph_.tensors[pool.before.at()],
+                          &result = graph_.tensors[op.output.at()];
+    const Window& w = pool.window;
+    checkWindow(op, w, before.shape, result.shape);
+    require(w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX,
+            op, "a window of its pool has gaps, or none of its tensor");
+    require(before.scale == result.scale && before.zeroPoint == result.zeroPoint, op,
+            "its pool changes scale or zero point");
+    require(before.shape.channels == result.shape.channels, op,
+            "its pool changes the number of channels");
+    require(!fusedAddOf(op), op, "it adds and pools at its end");
   }
 
   void checkAxis(const CanonicalOp& op, const AxisMap& map, std::int64_t to, std::int64_t from,
@@ -166,6 +190,7 @@ class Checker {
     switch (op.kind()) {
       case OpKind::Conv:
         checkProduct(op, std::get<Conv>(op.attributes), shape(op.inputs[0]).channels);
+        if (fusedPoolOf(op)) checkFusedPool(op);
         if (const FusedAdd* fused = fusedAddOf(op)) {
           checkAdd(op, fused->add);
           require(shape(op.inputs[1]) == out, op, "what is added to it has another shape");

@@ -38,7 +38,7 @@ KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::in
 std::int64_t kernelMacs(const KernelWork& work) {
   switch (work.op) {
     case OpKind::Conv:
-      return work.blocks * work.taps * work.columns * kBlockMacs;
+      return work.rows * work.blocks * work.taps * work.columns * kBlockMacs;
     case OpKind::DepthwiseConv:
       return work.blocks * work.taps * work.columns * kBlock;
     case OpKind::MaxPool:
@@ -58,9 +58,11 @@ Cycles kernelTime(const KernelWork& work, const Device& device) {
     case OpKind::Conv: {
       KernelWork stepped = work;
       stepped.columns = roundUpTo(work.columns, core.pixelStep);
-      return Cycles(divideRoundUp(kernelMacs(stepped), macsPerCycle(work.op, core)) +
-                    divideRoundUp(work.operandBytes, core.vectorBytesPerCycle)) +
-             core.callOverhead;
+      stepped.rows = 1;
+      const std::int64_t row = divideRoundUp(kernelMacs(stepped), macsPerCycle(work.op, core)) +
+                               divideRoundUp(work.operandBytes, core.vectorBytesPerCycle);
+      return Cycles(work.rows * row + divideRoundUp(work.pooledBytes, core.vectorBytesPerCycle) +
+                    work.calls() * core.callOverhead.raw());
     }
     case OpKind::DepthwiseConv:
       return Cycles(divideRoundUp(kernelMacs(work), macsPerCycle(work.op, core))) +

@@ -30,7 +30,7 @@ class Clock {
         ddrWrite_(ddrWriteRate(device), device.clock) {}
 
   N call(const KernelWork& work) const {
-    return (kernelTime(work, device_) + device_.lockAcquire).raw();
+    return kernelTime(work, device_).raw() + work.calls() * device_.lockAcquire.raw();
   }
   N wire(const Transfers& t) const { return sum(t, wire_); }
   N out(const Transfers& t) const { return sum(t, out_); }

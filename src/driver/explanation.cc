@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/report/bounds.h"
 #include "heddle/support/words.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/support/words.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/nest.h"
@@ -178,6 +178,8 @@ std::string kindOfWire(const Wire& wire) {
 }
 
 std::string fusedWords(const CanonicalGraph& graph, const CanonicalOp& op) {
+  if (const FusedPool* pool = fusedPoolOf(op))
+    return "pools '" + graph.tensors[pool->before.at()].name + "' at its end";
   if (!fusedAddOf(op)) return "";
   return "adds '" + graph.tensors[op.inputs.back().at()].name + "' at its end";
 }

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/driver/port_values.h"
 #include "heddle/driver/proof.h"
 #include "heddle/driver/sha256.h"
@@ -122,7 +122,7 @@ Diagnostics propagateZeros(Network& run) {
 
 void fuseNetwork(Network& run) {
   const Timed timed(run.effort.compileSeconds);
-  run.fused = fuseAdds(run.unfused());
+  run.fused = fuseOperators(run.unfused());
 }
 
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,

@@ -112,7 +112,8 @@ std::vector<ExplainedSpill> spillsOf(const CanonicalGraph& graph, const Plan& pl
   std::vector<ExplainedSpill> spills;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const auto isRoot = [&](TensorId tensor) { return plan.views[tensor.at()].root.at() == t; };
-    if (!isRoot(TensorId(t)) || !plan.homes[t].empty()) continue;
+    const bool staysInCores = !memory.tensors[t].ddr && memory.tensors[t].life.empty();
+    if (!isRoot(TensorId(t)) || !plan.homes[t].empty() || staysInCores) continue;
     ExplainedSpill spill{.tensor = graph.tensors[t].name,
                          .writtenBy = {},
                          .readBy = {},

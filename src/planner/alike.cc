@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/geometry.h"
 
 namespace heddle {
@@ -14,10 +15,16 @@ std::optional<std::vector<std::int64_t>> keyOf(const CanonicalGraph& graph, cons
   if (op.kind() == OpKind::Assemble || leavesBlocksOut(op)) return std::nullopt;
   std::vector<std::int64_t> key{static_cast<std::int64_t>(op.kind())};
   ReductionPart whole;
-  if (const Window* w = windowOf(op)) {
+  if (const auto w = windowOf(op)) {
     key.insert(key.end(), {w->kernelY, w->kernelX, w->strideY, w->strideX, w->dilationY,
                            w->dilationX, w->padTop, w->padLeft, w->padBottom, w->padRight});
     whole.kernelRows = {0, w->kernelY};
+  }
+  if (const FusedPool* pool = fusedPoolOf(op)) {
+    const Window &own = *kernelWindowOf(op), &w = pool->window;
+    key.insert(key.end(), {own.kernelY, own.kernelX, own.strideY, own.strideX, own.dilationY,
+                           own.dilationX, own.padTop, own.padLeft, w.kernelY, w.kernelX, w.strideY,
+                           w.strideX, w.padTop, w.padLeft});
   }
   key.push_back(recordBytes(op, 1, whole, true, 1));
   for (const TensorId tensor : op.inputs) {

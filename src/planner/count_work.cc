@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "alike.h"
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/nest.h"
 #include "row_sweeps.h"
 
@@ -410,7 +410,6 @@ class StepCounter {
     const RowSweep& due = sweeps_.of(share, i);
     const ReductionPart& part = nest_.part(i);
     const Interval blocks = m_.passBlocks(share, i.pass);
-    const N taps = part.kernelRows.count * (windowOf(op_) ? windowOf(op_)->kernelX : 1);
     const N computed = computedOf(blocks, part), most = telling ? mostComputed(share, i) : computed;
     const N added = fusedAddOf(op_) && nest_.last(i) ? blocks.count : 0;
     std::vector<CallWork> out;
@@ -419,8 +418,14 @@ class StepCounter {
       CallWork call;
       call.times = run.times;
       const Interval x = sweeps_.columns(share, run.box, i);
-      call.kernel = kernelWork(op_.kind(), computed, taps, x.count, added);
-      call.pace = kernelWork(op_.kind(), most, taps, x.count, added);
+      call.kernel = kernelWork(op_.kind(), computed, tapsOf(op_, part),
+                               nest_.pooled().columns(x).count, added);
+      call.kernel.rows = run.computed;
+      if (const FusedPool* pool = fusedPoolOf(op_); pool && nest_.last(i))
+        call.kernel.pooledBytes =
+            pool->window.kernelY * pool->window.kernelX * blocks.count * x.count * kBlock;
+      call.pace = call.kernel;
+      call.pace.blocks = most;
       if (run.first > 0) window = due.operands[0].window[run.first - 1].count;
       for (std::size_t operand = 0; operand < due.operands.size(); ++operand) {
         if (isAddend(op_, operand) ? !nest_.last(i) : !telling) continue;

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "alike.h"
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
 #include "mesh_cut.h"
@@ -13,6 +13,11 @@
 
 namespace heddle {
 namespace {
+
+FusedPool* poolOf(CanonicalOp& op) {
+  Conv* conv = std::get_if<Conv>(&op.attributes);
+  return conv && conv->fusedPool ? &*conv->fusedPool : nullptr;
+}
 
 // A layer of a few of its output rows, as a network of its own: its tensors as high as these rows
 // need, no row of border.
@@ -26,7 +31,9 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
         }
       },
       only.attributes);
-  const Window* window = windowOf(only);
+  const std::int64_t pooled = PooledGeometry(graph, op).mostRows(rows);
+  if (FusedPool* pool = poolOf(only)) pool->window.padTop = 0;
+  const auto window = windowOf(only);
   const auto add = [&](TensorId& tensor, std::int64_t height) {
     CanonicalTensor part = graph.tensors[tensor.at()];
     part.shape.height = std::min(part.shape.height, height);
@@ -40,6 +47,7 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
                : rows);
   }
   add(only.output, rows);
+  if (FusedPool* pool = poolOf(only)) add(pool->before, pooled);
   return tile;
 }
 

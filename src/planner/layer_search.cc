@@ -10,7 +10,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/cost/cost.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
@@ -83,12 +83,15 @@ class LayerSearch {
         counts_(kept),
         output_(graph.tensors[op.output.at()].shape),
         input_(graph.tensors[op.inputs[0].at()].shape),
+        pooled_(graph, op),
         capacity_(device.core.operandMemory().raw()),
         wire_(wireRate(device), device.clock),
         out_(coreWriteRate(device), device.clock),
         ddr_(ddrReadRate(device), device.clock) {
-    if (const Window* window = windowOf(op)) window_ = *window;
+    if (const auto window = windowOf(op)) window_ = *window;
+    if (const FusedPool* pool = fusedPoolOf(op)) pool_ = pool->window;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
+    if (pool_) kernelOperand_ = OperandGeometry::ofKernel(graph, op, 0);
     mostBlocks_ = cut.blocks[0].count;
     for (const Streams& streams : menu) {
       ways_.push_back({turnsOfRecords(streams), {}});
@@ -166,7 +169,7 @@ class LayerSearch {
 
   void search() {
     const std::int64_t inputBlocks = reducesChannels(op_) ? blocksOf(input_) : 1;
-    for (std::int64_t kernelParts : steps(window_.kernelY)) {
+    for (std::int64_t kernelParts : steps(pool_ ? 1 : window_.kernelY)) {
       lengths_.clear();
       waiting_.clear();
       amounts_.clear();
@@ -187,6 +190,7 @@ class LayerSearch {
     t.chunks = t.bands = 1;
     t.resident = true;
     t.weightSlots = t.outputSlots = t.outputRowBytes = t.accumulatorBytes = 0;
+    t.pooled = {};
     t.rings.assign(operands_.size(), RingPlan());
     Amounts amounts = countAmounts(
         t, {.blocksPerPass = mostBlocks_, .weightSlots = 0, .resident = true}, columns_);
@@ -317,8 +321,10 @@ class LayerSearch {
     t.accumulatorBytes = 0;
     const std::int64_t columns = evenPart(columns_, c.chunks, 0).count;
     t.outputRowBytes = c.blocksPerPass * columns * kBlock;
+    if (pool_)
+      t.pooled = {pooled_.mostRows(), c.blocksPerPass * pooled_.mostColumns(columns) * kBlock};
     if (t.parts.size() > 1)
-      t.accumulatorBytes = 4 * c.blocksPerPass * mostPixels(c.chunks, c.bands) * kBlock;
+      t.accumulatorBytes = 4 * c.blocksPerPass * mostComputed(c.chunks, c.bands) * kBlock;
     const std::optional<bool> doubled = planRings(t, c, columns);
     if (!doubled) return false;
     const std::int64_t bytes = t.coreBytes();
@@ -368,6 +374,23 @@ class LayerSearch {
       }
     }
     return known->second;
+  }
+
+  // Pixels that its kernel writes for these, which a layer that pools at its end has more of.
+  std::int64_t mostComputed(std::int64_t chunks, std::int64_t bands) {
+    if (!pool_) return mostPixels(chunks, bands);
+    if (!numbered_)
+      return pooled_.mostColumns(evenPart(columns_, chunks, 0).count) *
+             pooled_.mostRows(evenPart(rows_, bands, 0).count);
+    std::int64_t most = 0;  // however the bands cut the boxes
+    for (const std::vector<PixelBox>& part : cut_.pixels) {
+      std::int64_t pixels = 0;
+      for (const PixelBox& box : part)
+        pixels += pooled_.mostColumns(evenPart(box.x.count, chunks, 0).count) *
+                  pooled_.mostRows(std::min(box.y.count, evenPart(rows_, bands, 0).count));
+      most = std::max(most, pixels);
+    }
+    return most;
   }
 
   // For steps: of two tilings of nearly the same estimate the one with fewer wins.
@@ -500,7 +523,8 @@ class LayerSearch {
       std::vector<RingPlan>& rings = triedRings_;
       rings.clear();
       std::int64_t waiting = 0, bytes = t.weightSlots * t.weightBytes +
-                                        t.outputSlots * t.outputRowBytes + t.accumulatorBytes;
+                                        t.outputSlots * t.outputRowBytes + t.accumulatorBytes +
+                                        t.pooled.length * t.pooled.rowBytes;
       for (std::size_t i = 0; i < operands_.size(); ++i) {
         const RingLengths& n = lengths(i, c.kernelParts);
         RingPlan ring;
@@ -532,8 +556,13 @@ class LayerSearch {
     for (std::int64_t k = 0; k < (c.resident ? 1 : c.kernelParts); ++k) {
       const Interval kernelRows = evenPart(window_.kernelY, c.resident ? 1 : c.kernelParts, k);
       std::vector<Interval> rows;
-      for (std::int64_t y = 0; y < output_.height; ++y)
-        rows.push_back(operands_[operand].rows(y, kernelRows));
+      for (std::int64_t y = 0; y < output_.height; ++y) {
+        if (!pool_) rows.push_back(operands_[operand].rows(y, kernelRows));
+        // A pool waits for no row, and lets its kernel's runs wait for fewer each.
+        const Interval computed = pool_ ? pooled_.freshRows(y, y > 0) : Interval();
+        for (std::int64_t row = computed.first; row < computed.end(); ++row)
+          rows.push_back(kernelOperand_->rows(row, {0, kernelWindowOf(op_)->kernelY}));
+      }
       known->second = std::max(known->second, mostCallsAhead(rows, length));
     }
     return known->second;
@@ -648,7 +677,7 @@ class LayerSearch {
               recordTime(t, r, k.first, static_cast<std::size_t>(i.first), columns);
           const std::int64_t sweep =
               numbered_ ? sweepTime(t, r, k.first, static_cast<std::size_t>(i.first))
-                        : rows_ * t.chunks * time.call;
+                        : t.chunks * (rows_ * time.call + t.bands * time.first);
           computing[r] += times * sweep;
           moving[r] += times * sweeps * time.transfer;
           fetching[r] += times * sweeps * time.fetch;
@@ -731,16 +760,18 @@ class LayerSearch {
   struct RecordTime {
     // Cycles of a call with the record; that it is on the wire; that its DDR channel takes.
     std::int64_t call = 0, transfer = 0, fetch = 0;
+    std::int64_t first = 0;  // what the first call of a sweep takes longer
   };
   // Cycles of the calls with a record, of the part with most pixels.
   std::int64_t sweepTime(const Mapping& t, std::size_t channelPart, std::int64_t pass,
                          std::size_t part) const {
     std::int64_t cycles = 0;
     for (const PixelBox& box : cut_.pixels[0])
-      for (std::int64_t j = 0; j < t.chunks; ++j)
-        cycles +=
-            box.y.count *
-            recordTime(t, channelPart, pass, part, evenPart(box.x.count, t.chunks, j).count).call;
+      for (std::int64_t j = 0; j < t.chunks; ++j) {
+        const RecordTime time =
+            recordTime(t, channelPart, pass, part, evenPart(box.x.count, t.chunks, j).count);
+        cycles += box.y.count * time.call + time.first;
+      }
     return cycles;
   }
 
@@ -748,13 +779,20 @@ class LayerSearch {
                         std::size_t part, std::int64_t columns) const {
     const std::int64_t blocks = passBlocks(t, channelPart, pass).count,
                        kept = computed(t, channelPart, pass, part);
-    const KernelWork call =
-        kernelWork(op_.kind(), kept, t.parts[part].kernelRows.count * window_.kernelX, columns,
-                   fusedAddOf(op_) && part + 1 == t.parts.size() ? blocks : 0);
-    const Bytes bytes(
-        t.equalRecords ? t.weightBytes
-                       : recordBytes(op_, blocks, t.parts[part], part + 1 == t.parts.size(), kept));
-    return {kernelTime(call, device_).raw(), wire_.time(bytes).raw(), ddr_.time(bytes).raw()};
+    const bool ends = part + 1 == t.parts.size();
+    KernelWork call = kernelWork(op_.kind(), kept, tapsOf(op_, t.parts[part]),
+                                 pooled_.mostColumns(columns), fusedAddOf(op_) && ends ? blocks : 0);
+    const Bytes bytes(t.equalRecords ? t.weightBytes
+                                     : recordBytes(op_, blocks, t.parts[part], ends, kept));
+    RecordTime time{0, wire_.time(bytes).raw(), ddr_.time(bytes).raw()};
+    if (pool_) {
+      const std::int64_t row = kernelTime(call, device_).raw();
+      call.rows = std::min(pool_->kernelY, pool_->strideY);
+      if (ends) call.pooledBytes = pool_->kernelY * pool_->kernelX * blocks * columns * kBlock;
+      time.first = (pool_->kernelY - call.rows) * row;
+    }
+    time.call = kernelTime(call, device_).raw();
+    return time;
   }
 
   const CanonicalOp& op_;
@@ -769,10 +807,13 @@ class LayerSearch {
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
   const BlockCounts& counts_;
   Shape output_, input_;
+  PooledGeometry pooled_;
   std::int64_t capacity_;
   TransferRate wire_, out_, ddr_;
   Window window_;
+  std::optional<Window> pool_;  // at its end
   std::vector<OperandGeometry> operands_;
+  std::optional<OperandGeometry> kernelOperand_;  // where it pools at its end
   std::int64_t mostBlocks_ = 1;  // of output channels that a core computes
   Mapping tried_;                // the candidate that is considered
   std::vector<RingPlan> triedRings_;
@@ -812,7 +853,7 @@ FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,
 
 bool hasWeights(const CanonicalOp& op) {
   ReductionPart part;
-  if (const Window* window = windowOf(op)) part.kernelRows = {0, window->kernelY};
+  if (const auto window = windowOf(op)) part.kernelRows = {0, window->kernelY};
   return recordBytes(op, 1, part, true, 1) > 0;
 }
 

@@ -98,7 +98,8 @@ RowSweep RowSweeps::sweepOf(const std::vector<RowCall>& calls, const Interval& k
     if (k > 1 && areAlike(calls, sweep, k))
       ++sweep.runs.back().times;
     else
-      sweep.runs.push_back({k, calls[k].y, calls[k].box, 1});
+      sweep.runs.push_back(
+          {k, calls[k].y, calls[k].box, nest_.rowsComputed(calls, k).count, 1});
   return sweep;
 }
 
@@ -110,6 +111,7 @@ bool RowSweeps::areAlike(const std::vector<RowCall>& calls, const RowSweep& swee
     return false;
   const std::vector<Interval>& window = sweep.operands[0].window;
   if (window[k - 1].count != window[k - 2].count) return false;
+  if (nest_.rowsComputed(calls, k).count != sweep.runs.back().computed) return false;
   for (std::size_t operand = 0; operand < sweep.operands.size(); ++operand) {
     const SweepRows& rows = sweep.operands[operand];
     const auto fresh = [&](std::size_t call) {

@@ -37,6 +37,7 @@ struct CallRun {
   std::size_t first = 0;  // of the sweep
   std::int64_t y = 0;     // of the first
   std::size_t box = 0;
+  std::int64_t computed = 1;  // rows that the kernel writes for each
   std::int64_t times = 1;
 };
 

@@ -4,7 +4,7 @@
 #include <boost/container/small_vector.hpp>
 #include <map>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/geometry.h"
 
 namespace heddle {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "generation.h"
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 
 namespace heddle {
 namespace {
@@ -96,6 +96,17 @@ std::vector<Kernel::Move> movesOf(const LayerNest& nest, const CoreShare& share,
   return moves;
 }
 
+KernelId numberOf(Generation& g, std::size_t layer, Kernel kernel) {
+  std::vector<Kernel>& kernels = g.out.program.kernels;
+  std::vector<KernelId>& known = g.kernels[layer];
+  const auto same = std::find_if(known.begin(), known.end(),
+                                 [&](KernelId id) { return kernels[id.at()] == kernel; });
+  if (same != known.end()) return *same;
+  known.emplace_back(kernels.size());
+  kernels.push_back(std::move(kernel));
+  return known.back();
+}
+
 }  // namespace
 
 KernelId kernelFor(Generation& g, const LayerNest& nest, std::size_t layer, const CoreShare& share,
@@ -106,28 +117,40 @@ KernelId kernelFor(Generation& g, const LayerNest& nest, std::size_t layer, cons
   Kernel k;
   describeOperator(op, k);
   const CanonicalTensor& input = g.graph.tensors[op.inputs[0].at()];
-  if (const Window* window = windowOf(op)) {
+  if (const Window* window = kernelWindowOf(op)) {
     k.window = *window;
     k.kernelYWhole = window->kernelY;
-    k.window.kernelY = part.kernelRows.count;
+    k.window.kernelY = kernelRowsOf(op, part).count;
   }
   k.tensorHeight = input.shape.height;
   k.tensorWidth = input.shape.width;
   k.inputBlocks = part.inputBlocks.empty() ? blocks.count : part.inputBlocks.count;
   k.outputBlocks = blocks.count;
-  k.outputColumns = x.count;
+  k.outputColumns = nest.pooled().columns(x).count;
   k.inputZero = input.zeroPoint;
   if (op.inputs.size() > 1) k.inputZeroB = g.graph.tensors[op.inputs[1].at()].zeroPoint;
   k.outputZero = g.graph.tensors[op.output.at()].zeroPoint;
   k.moves = movesOf(nest, share, at, x);
-  std::vector<Kernel>& kernels = g.out.program.kernels;
-  std::vector<KernelId>& known = g.kernels[layer];
-  const auto same =
-      std::find_if(known.begin(), known.end(), [&](KernelId id) { return kernels[id.at()] == k; });
-  if (same != known.end()) return *same;
-  known.emplace_back(kernels.size());
-  kernels.push_back(std::move(k));
-  return known.back();
+  return numberOf(g, layer, std::move(k));
+}
+
+KernelId poolKernelFor(Generation& g, const LayerNest& nest, std::size_t layer,
+                       const CoreShare& share, const Iteration& at, const Interval& x) {
+  const CanonicalOp& op = nest.op();
+  const FusedPool& pool = *fusedPoolOf(op);
+  const CanonicalTensor& input = g.graph.tensors[pool.before.at()];
+  const std::int64_t blocks = nest.mapping().passBlocks(share, at.pass).count;
+  Kernel k;
+  k.op = OpKind::MaxPool;
+  k.name = op.name;
+  k.window = pool.window;
+  k.kernelYWhole = pool.window.kernelY;
+  k.tensorHeight = input.shape.height;
+  k.tensorWidth = input.shape.width;
+  k.inputBlocks = k.outputBlocks = blocks;
+  k.outputColumns = x.count;
+  k.inputZero = k.outputZero = input.zeroPoint;
+  return numberOf(g, layer, std::move(k));
 }
 
 }  // namespace heddle

@@ -141,7 +141,8 @@ void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Inte
   const std::size_t before = image.size();
   const CanonicalTensor& input = graph.tensors[op.inputs[0].at()];
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
-    appendConv(*conv, input.zeroPoint, input.shape.channels, blocks, part, lastPart, image);
+    appendConv(*conv, input.zeroPoint, input.shape.channels, blocks,
+               {part.inputBlocks, kernelRowsOf(op, part)}, lastPart, image);
   } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes)) {
     appendDepthwise(*depthwise, input.zeroPoint, blocks, part, image);
   } else if (const Table* table = std::get_if<Table>(&op.attributes)) {

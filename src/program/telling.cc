@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "generation.h"
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/program/visit.h"
 #include "heddle/support/check.h"
 #include "records.h"
@@ -144,6 +144,7 @@ class StepTeller {
           reserve("input " + std::to_string(i), m_.rings[i].length * m_.rings[i].rowBytes));
     outputAt_ = reserve("output", m_.outputSlots * m_.outputRowBytes);
     accumulatorsAt_ = reserve("accumulators", m_.accumulatorBytes);
+    pooledAt_ = reserve("rows to pool", m_.pooled.length * m_.pooled.rowBytes);
     for (std::size_t i = 0; i < where_.inputs.size(); ++i)
       if (const StreamPlan& s = where_.inputs[i]; s.slots > 0)
         declare("input " + std::to_string(i) + " stream", TileKind::Memtile,
@@ -507,15 +508,51 @@ class StepTeller {
   KernelId kernel(const CoreShare& share, const Iteration& at, const Interval& x) {
     if (op_.kind() == OpKind::Assemble) return kernelFor(g_, nest_, layer_, share, at, x);
     const auto [entry, fresh] =
-        kernels_.try_emplace({m_.passBlocks(share, at.pass).count, at.part, x.count});
+        kernels_.try_emplace({m_.passBlocks(share, at.pass).count, at.part,
+                              nest_.pooled().columns(x).count});
     if (fresh) entry->second = kernelFor(g_, nest_, layer_, share, at, x);
     return entry->second;
   }
 
+  // What a core does for one output row: its kernel, for each row that is pooled then.
   void compute(const CoreShare& share, const std::vector<RowCall>& due, std::size_t k,
                const Iteration& at) {
-    const RowCall& row = due[k];
     const Interval blocks = m_.passBlocks(share, at.pass);
+    const TensorId root = g_.root(op_.output);
+    const Piece piece{
+        root, due[k].y, due[k].x, {g_.rootBlock(op_.output) + blocks.first, blocks.count}};
+    if (!fusedPoolOf(op_)) {
+      const Address<N> output = outputOf(share);
+      computeRow(share, due, k, at, piece, output);
+      if (nest_.last(at)) finish(share, output, piece);
+      return;
+    }
+    const Interval rows = nest_.rowsComputed(due, k), x = nest_.pooled().columns(due[k].x);
+    for (N y = rows.first; y < rows.end(); ++y)
+      computeRow(share, due, k, at, {computedTensor(op_), y, x, blocks}, pooledRow(y));
+    if (!nest_.last(at)) return;
+    const Address<N> output = outputOf(share);
+    pool(share, due[k], at, piece, output);
+    finish(share, output, piece);
+  }
+
+  // Where a core's next output row goes.
+  Address<N> outputOf(const CoreShare& share) const {
+    return {outputAt_, outputCount_[index(share.core)], m_.outputRowBytes, m_.outputSlots};
+  }
+  void finish(const CoreShare& share, const Address<N>& output, const Piece& piece) {
+    ++outputCount_[index(share.core)];
+    writeBack(share, output, piece);
+  }
+
+  Address<N> pooledRow(N y) const {
+    return {pooledAt_, y, m_.pooled.rowBytes, m_.pooled.length};
+  }
+
+  // One run of the kernel: row `piece` of what it writes, to `output` if the reduction ends here.
+  void computeRow(const CoreShare& share, const std::vector<RowCall>& due, std::size_t k,
+                  const Iteration& at, const Piece& piece, const Address<N>& output) {
+    const RowCall& row = due[k];
     const Tile tile{TileKind::Core, small(share.core.row), small(share.core.column)};
     const bool first = nest_.first(at), last = nest_.last(at);
     std::vector<Access>& accesses = accesses_;
@@ -523,7 +560,7 @@ class StepTeller {
     Call<N> call;
     call.kernel = kernel(share, at, row.x);
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
-      addInput(call, accesses, tile, share, i, row, at);
+      addInput(call, accesses, tile, share, i, row, {piece.row, piece.x}, at);
     if (!m_.weights.empty() && readsRecord(call.kernel)) {
       const RecordStream& stream = records_[recordRoute_[index(share.core)]];
       call.weights = Address<N>{weightsAt_, stream.current, m_.weightBytes, m_.weightSlots};
@@ -533,29 +570,67 @@ class StepTeller {
     }
     call.init = first;
     call.finish = last;
-    const N rowBytes = blocks.count * row.x.count * kBlock;
+    const N rowBytes = piece.blocks.count * piece.x.count * kBlock;
     if (m_.parts.size() > 1) {
-      const N band = m_.accumulatorBytes / nest_.accumulatorBands();
-      N before = 0;  // columns of the band's rows before
-      for (std::size_t i = 0; i < k; ++i) before += due[i].x.count;
-      const N place =
-          accumulatorsAt_ + nest_.accumulatorBand(at) * band + before * blocks.count * kBlock * 4;
+      const N place = sumsOf(due, k, piece, at);
       call.accumulator = place;
       if (first || last) accesses.push_back({tile, place, place + 4 * rowBytes, true, 0});
     }
-    const TensorId root = g_.root(op_.output);
-    const Piece piece{root, row.y, row.x, {g_.rootBlock(op_.output) + blocks.first, blocks.count}};
     call.part = partOf(piece);
     if (last) {
-      call.output = Address<N>{outputAt_, outputCount_[index(share.core)]++, m_.outputRowBytes,
-                               m_.outputSlots};
-      accesses.push_back(
-          {tile, byteAddress(*call.output), byteAddress(*call.output) + rowBytes, true, 0});
+      call.output = output;
+      accesses.push_back({tile, byteAddress(output), byteAddress(output) + rowBytes, true, 0});
     }
-    const std::optional<Address<N>> written = call.output;
     g_.emission.push({EngineKind::Core, tile.row, tile.column, 0}, step_, Flat{std::move(call)},
                      accesses);
-    if (written) writeBack(share, *written, piece);
+  }
+
+  // Where the sums of a row of call k lie, behind those of the rows before it in its band.
+  N sumsOf(const std::vector<RowCall>& due, std::size_t k, const Piece& piece,
+           const Iteration& at) const {
+    const N band = m_.accumulatorBytes / nest_.accumulatorBands();
+    N before = (piece.row - nest_.rowsComputed(due, k).first) * piece.x.count;
+    for (std::size_t i = 0; i < k; ++i)
+      before += nest_.rowsComputed(due, i).count * nest_.pooled().columns(due[i].x).count;
+    return accumulatorsAt_ + nest_.accumulatorBand(at) * band +
+           before * piece.blocks.count * kBlock * 4;
+  }
+
+  // The largest of the rows that a core has computed for an output row.
+  void pool(const CoreShare& share, const RowCall& row, const Iteration& at, const Piece& piece,
+            const Address<N>& output) {
+    const Interval blocks = m_.passBlocks(share, at.pass), x = nest_.pooled().columns(row.x),
+                   rows = nest_.pooled().rows(row.y);
+    const Window& window = fusedPoolOf(op_)->window;
+    const Tile tile{TileKind::Core, small(share.core.row), small(share.core.column)};
+    std::vector<Access>& accesses = accesses_;
+    accesses.clear();
+    Call<N> call;
+    const auto [known, fresh] = poolKernels_.try_emplace({blocks.count, row.x.count});
+    if (fresh) known->second = poolKernelFor(g_, nest_, layer_, share, at, row.x);
+    call.kernel = known->second;
+    RowRing<N> in;
+    in.tensor = computedTensor(op_);
+    in.base = pooledAt_;
+    in.rowBytes = m_.pooled.rowBytes;
+    in.length = m_.pooled.length;
+    in.columns = x.count;
+    in.blocks = blocks.count;
+    in.block = blocks.first;
+    in.row = row.y * window.strideY - window.padTop;
+    in.origin = x.first;
+    in.column = row.x.first * window.strideX - window.padLeft;
+    call.inputs.push_back(in);
+    for (N y = rows.first; y < rows.end(); ++y) {
+      const N place = byteAddress(pooledRow(y));
+      accesses.push_back({tile, place, place + in.rowBytes, false, 0});
+    }
+    const N bytes = blocks.count * row.x.count * kBlock;
+    accesses.push_back({tile, byteAddress(output), byteAddress(output) + bytes, true, 0});
+    call.part = partOf(piece);
+    call.output = output;
+    g_.emission.push({EngineKind::Core, tile.row, tile.column, 0}, step_, Flat{std::move(call)},
+                     accesses);
   }
 
   // A CONCAT whose operands here have no tables reads none.
@@ -566,14 +641,20 @@ class StepTeller {
                        [](const Kernel::Move& move) { return move.table >= 0; });
   }
 
+  struct Computed {  // a row of what the kernel writes
+    N y = 0;
+    Interval x;
+  };
+
   void addInput(Call<N>& call, std::vector<Access>& accesses, const Tile& tile,
                 const CoreShare& share, std::size_t operand, const RowCall& row,
-                const Iteration& at) const {
-    const OperandGeometry& g = nest_.operand(operand);
+                const Computed& computed, const Iteration& at) const {
+    const OperandGeometry& g = nest_.kernelOperand(operand);
     const Held h = nest_.held(share, operand, at, row.x);
     if (h.blocks.empty()) return;
     const RowStream& stream = rows_[operand][rowRoute_[operand][index(share.core)]];
     const ReductionPart& part = nest_.part(at);
+    const Interval kernelRows = kernelRowsOf(op_, part);
     const TensorId tensor = op_.inputs[operand];
     RowRing<N> in;
     in.tensor = g_.root(tensor);
@@ -589,11 +670,11 @@ class StepTeller {
       in.blocks = part.inputBlocks.count;
     }
     in.ringOffset = stream.offset[row.box];
-    in.row = g.firstRow(row.y, part.kernelRows);
+    in.row = g.firstRow(computed.y, kernelRows);
     in.origin = h.columns.first;
-    in.column = g.hasWindow() ? g.firstColumn(row.x.first) : h.columns.first;
-    in.absent = g.absent(row.y);
-    const Interval rows = g.rows(row.y, part.kernelRows);
+    in.column = g.hasWindow() ? g.firstColumn(computed.x.first) : h.columns.first;
+    in.absent = g.absent(computed.y);
+    const Interval rows = g.rows(computed.y, kernelRows);
     for (N a = rows.first; a < rows.end(); ++a) {
       const N place =
           byteAddress(Address<N>{ringsAt_[operand], a + in.ringOffset, in.rowBytes, in.length});
@@ -683,12 +764,13 @@ class StepTeller {
   std::vector<std::pair<std::size_t, std::size_t>> runs_;  // of shares, [first, end)
   std::vector<N> outputCount_, outputRank_;                // per core
   std::map<std::pair<N, std::size_t>, N> inputCount_;      // memtile, operand: rows streamed
-  N weightsAt_ = 0, outputAt_ = 0, accumulatorsAt_ = 0;
+  N weightsAt_ = 0, outputAt_ = 0, accumulatorsAt_ = 0, pooledAt_ = 0;
   std::vector<N> ringsAt_;
   std::vector<Engine> receivers_;  // of the transfer that is being told
   std::vector<Access> accesses_;   // of the call
   std::map<std::vector<CoreAt>, std::vector<CoreRange>> rectangles_;
   std::map<std::array<N, 3>, KernelId> kernels_;  // by blocks, part of the reduction, columns
+  std::map<std::pair<N, N>, KernelId> poolKernels_;  // by blocks, columns
   // Per set of boxes: the calls of each LayerNest::inputKey.
   std::vector<std::pair<const std::vector<PixelBox>*, std::map<N, std::vector<RowCall>>>> calls_;
 };

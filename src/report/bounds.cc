@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/cost/cost.h"
 
 namespace heddle {
@@ -96,8 +96,8 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
     needs.free = isConcat(graph, op, *assemble);
   }
-  const Shape& out = graph.tensors[op.output.at()].shape;
-  const std::int64_t pixels = out.height * out.width;  // each meets each weight once
+  const Shape& computed = graph.tensors[computedTensor(op).at()].shape;
+  const std::int64_t pixels = computed.height * computed.width;  // each meets each weight once
   needs.macs = pixels * needs.weightBytes;
   needs.denseMacs = pixels * needs.denseWeightBytes;
   return needs;
@@ -135,15 +135,19 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
                  ? std::max(onWires(weightBytes, wires.row), onWires(inputBytes, wires.column))
                  : onWires(weightBytes + inputBytes, std::ssize(device.wires));
     };
-    // Nothing is fused in the paper, nor in the sums over all layers: what a convolution adds at
-    // its end is a layer of its own, which reads what the convolution wrote.
-    const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0;
-    paperSum += std::max({compute, twoKinds(needs.weightBytes, needs.inputBytes - added), output});
-    if (added > 0) paperSum += std::max(twoKinds(0, 2 * added), output);
+    // Nothing is fused in the paper, nor in the sums over all layers: what a convolution adds or
+    // pools at its end is a layer of its own, which reads what the convolution wrote.
+    const bool isFused = fusedAddOf(op) || fusedPoolOf(op);
+    const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0,
+                       between = isFused ? elements(graph, computedTensor(op)) : 0;
+    const double written =
+        isFused ? static_cast<double>(between) / coreWrite : output;  // by the convolution
+    paperSum += std::max({compute, twoKinds(needs.weightBytes, needs.inputBytes - added), written});
+    if (isFused) paperSum += std::max(twoKinds(0, between + added), output);
     weights += needs.weightBytes;
     bounds.computeSeconds += compute;
-    bounds.memtileToCoreSeconds += anyWire + onWires(added, std::ssize(device.wires));
-    bounds.coreToMemtileSeconds += added > 0 ? 2 * output : output;
+    bounds.memtileToCoreSeconds += anyWire + onWires(between, std::ssize(device.wires));
+    bounds.coreToMemtileSeconds += isFused ? written + output : output;
   }
   std::int64_t networkIn = 0, networkOut = 0;
   for (const Port& port : graph.inputs) networkIn += elements(graph, port.tensor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/program/visit.h"
 #include "heddle/support/requantize.h"
 
@@ -25,7 +26,8 @@ struct Blocks {  // of a root tensor
 std::int64_t realMacs(const Program& program, const CanonicalOp& op, const Conv& conv,
                       const Blocks& outputs, const Blocks& inputs, std::int64_t macs) {
   const TensorId in = op.inputs.front();
-  const std::int64_t b0 = outputs.first - program.tensors[op.output.at()].rootBlock,
+  const TensorId out = computedTensor(op);
+  const std::int64_t b0 = outputs.first - program.tensors[out.at()].rootBlock,
                      a0 = inputs.first - program.tensors[in.at()].rootBlock;
   const std::int64_t inputBlocks = blocksOf(program.tensors[in.at()].shape);
   std::int64_t real = 0, kept = 0;
@@ -34,7 +36,7 @@ std::int64_t realMacs(const Program& program, const CanonicalOp& op, const Conv&
       const std::int64_t bit = (b0 + b) * inputBlocks + a0 + a;
       if (bit < 0 || bit >= conv.kept.size() || !conv.kept[bit]) continue;
       ++kept;
-      real += realChannels(program, op.output, outputs.first + b, 1) *
+      real += realChannels(program, out, outputs.first + b, 1) *
               realChannels(program, in, inputs.first + a, 1);
     }
   return kept > 0
@@ -48,7 +50,8 @@ std::int64_t paddedMacs(const CanonicalOp& op, const Program& program, const Que
   const auto number = [&](const Affine& a) {
     return evaluate(a, at.counters(), engine.row, engine.column);
   };
-  std::int64_t real = realChannels(program, op.output, number(call.part.block), call.part.blocks);
+  std::int64_t real =
+      realChannels(program, computedTensor(op), number(call.part.block), call.part.blocks);
   std::int64_t whole = call.part.blocks * kBlock;
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
     const RowRing<Affine>& in = call.inputs.front();

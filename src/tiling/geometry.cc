@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/support/check.h"
 
 namespace heddle {
@@ -37,7 +37,7 @@ Interval clip(std::int64_t first, std::int64_t end, std::int64_t size) {
 
 }  // namespace
 
-const Window* windowOf(const CanonicalOp& op) {
+const Window* kernelWindowOf(const CanonicalOp& op) {
   return std::visit(
       [](const auto& a) -> const Window* {
         if constexpr (requires { a.window; })
@@ -48,6 +48,64 @@ const Window* windowOf(const CanonicalOp& op) {
       op.attributes);
 }
 
+std::optional<Window> windowOf(const CanonicalOp& op) {
+  const Window* own = kernelWindowOf(op);
+  if (!own) return std::nullopt;
+  const FusedPool* pool = fusedPoolOf(op);
+  if (!pool) return *own;
+  const Window& p = pool->window;
+  return Window{.kernelY = (p.kernelY - 1) * own->strideY + (own->kernelY - 1) * own->dilationY + 1,
+                .kernelX = (p.kernelX - 1) * own->strideX + (own->kernelX - 1) * own->dilationX + 1,
+                .strideY = p.strideY * own->strideY,
+                .strideX = p.strideX * own->strideX,
+                .padTop = p.padTop * own->strideY + own->padTop,
+                .padLeft = p.padLeft * own->strideX + own->padLeft};
+}
+
+Interval kernelRowsOf(const CanonicalOp& op, const ReductionPart& part) {
+  return fusedPoolOf(op) ? Interval{0, kernelWindowOf(op)->kernelY} : part.kernelRows;
+}
+
+std::int64_t tapsOf(const CanonicalOp& op, const ReductionPart& part) {
+  const Window* own = kernelWindowOf(op);
+  return kernelRowsOf(op, part).count * (own ? own->kernelX : 1);
+}
+
+PooledGeometry::PooledGeometry(const CanonicalGraph& graph, const CanonicalOp& op)
+    : computed_(graph.tensors[computedTensor(op).at()].shape) {
+  if (const FusedPool* pool = fusedPoolOf(op)) window_ = pool->window;
+}
+
+Interval PooledGeometry::rows(std::int64_t y) const {
+  if (!window_) return {y, 1};
+  const std::int64_t first = y * window_->strideY - window_->padTop;
+  return clip(first, first + window_->kernelY, computed_.height);
+}
+
+Interval PooledGeometry::freshRows(std::int64_t y, bool follows) const {
+  Interval fresh = rows(y);
+  if (!follows) return fresh;
+  const std::int64_t first = std::max(fresh.first, rows(y - 1).end());
+  return {first, std::max<std::int64_t>(fresh.end() - first, 0)};
+}
+
+Interval PooledGeometry::columns(const Interval& x) const {
+  if (!window_) return x;
+  const std::int64_t first = x.first * window_->strideX - window_->padLeft;
+  return clip(first, first + (x.count - 1) * window_->strideX + window_->kernelX, computed_.width);
+}
+
+std::int64_t PooledGeometry::mostRows(std::int64_t rows) const {
+  if (!window_) return rows;
+  const std::int64_t shared = std::max<std::int64_t>(window_->kernelY - window_->strideY, 0);
+  return std::min(rows * (window_->kernelY - shared) + shared, computed_.height);
+}
+
+std::int64_t PooledGeometry::mostColumns(std::int64_t columns) const {
+  if (!window_) return columns;
+  return std::min((columns - 1) * window_->strideX + window_->kernelX, computed_.width);
+}
+
 bool reducesChannels(const CanonicalOp& op) { return op.kind() == OpKind::Conv; }
 
 bool sharesInput(const CanonicalOp& op, std::size_t operand) {
@@ -56,11 +114,23 @@ bool sharesInput(const CanonicalOp& op, std::size_t operand) {
 
 OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op,
                                  std::size_t operand)
+    : OperandGeometry(graph, op, operand, graph.tensors[op.output.at()].shape, windowOf(op)) {}
+
+OperandGeometry OperandGeometry::ofKernel(const CanonicalGraph& graph, const CanonicalOp& op,
+                                          std::size_t operand) {
+  const Window* own = kernelWindowOf(op);
+  return {graph, op, operand, graph.tensors[computedTensor(op).at()].shape,
+          own ? std::optional(*own) : std::nullopt};
+}
+
+OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op,
+                                 std::size_t operand, const Shape& output,
+                                 const std::optional<Window>& window)
     : input_(graph.tensors[op.inputs[operand].at()].shape),
-      output_(graph.tensors[op.output.at()].shape),
+      output_(output),
       shared_(sharesInput(op, operand)) {
   if (isAddend(op, operand)) return;
-  if (const Window* window = windowOf(op)) {
+  if (window) {
     window_ = *window;
     windowed_ = true;
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
@@ -180,15 +250,12 @@ std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
   switch (op.kind()) {
     case OpKind::Conv: {
       const std::int64_t pairs = part.inputBlocks.count * outputBlocks;
-      const std::int64_t taps =
-          part.kernelRows.count * std::get<Conv>(op.attributes).window.kernelX;
+      const std::int64_t taps = tapsOf(op, part);
       return kBlock * outputBlocks + divideRoundUp(pairs, 64) * 8 + kept * taps * kBlock * kBlock +
              (lastPart ? epilogue : 0);
     }
     case OpKind::DepthwiseConv: {
-      const std::int64_t taps =
-          part.kernelRows.count * std::get<DepthwiseConv>(op.attributes).window.kernelX;
-      return kBlock * outputBlocks + outputBlocks * taps * kBlock + epilogue;
+      return kBlock * outputBlocks + outputBlocks * tapsOf(op, part) * kBlock + epilogue;
     }
     case OpKind::Table:
       return 256 * (std::get<Table>(op.attributes).tables.size() == 1 ? 1 : outputBlocks * kBlock);

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 
 namespace heddle {
 
 LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mapping)
     : op_(&graph.ops[op.at()]),
       mapping_(&mapping),
-      input_(graph.tensors[op_->inputs[0].at()].shape) {
-  for (std::size_t i = 0; i < op_->inputs.size(); ++i) operands_.emplace_back(graph, *op_, i);
-  if (const Window* window = windowOf(*op_)) kernelHeight_ = window->kernelY;
+      input_(graph.tensors[op_->inputs[0].at()].shape),
+      pooled_(graph, *op_) {
+  for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
+    operands_.emplace_back(graph, *op_, i);
+    kernelOperands_.push_back(OperandGeometry::ofKernel(graph, *op_, i));
+  }
+  if (const auto window = windowOf(*op_)) kernelHeight_ = window->kernelY;
   iterations_.reserve(static_cast<std::size_t>(mapping.passes * mapping.chunks * mapping.bands *
                                                std::ssize(mapping.parts)));
   std::array<std::int64_t, 4> at{};
@@ -77,6 +81,36 @@ std::vector<RowCall> LayerNest::calls(const CoreShare& share, const Interval& ro
     before += y.count;
   }
   return out;
+}
+
+Interval LayerNest::rowsComputed(const std::vector<RowCall>& calls, std::size_t k) const {
+  const bool follows =
+      k > 0 && calls[k - 1].box == calls[k].box && calls[k - 1].y + 1 == calls[k].y;
+  return pooled_.freshRows(calls[k].y, follows);
+}
+
+std::int64_t LayerNest::cellsComputed(const std::vector<RowCall>& calls) const {
+  std::int64_t cells = 0;
+  for (std::size_t k = 0; k < calls.size(); ++k)
+    cells += rowsComputed(calls, k).count * pooled_.columns(calls[k].x).count;
+  return cells;
+}
+
+std::vector<Interval> LayerNest::rowsOfKernel(std::size_t operand,
+                                              const std::vector<RowCall>& calls,
+                                              const Interval& kernelRows) const {
+  std::vector<Interval> rows;
+  if (!fusedPoolOf(*op_)) {
+    for (const RowCall& call : calls) rows.push_back(operands_[operand].rows(call.y, kernelRows));
+    return rows;
+  }
+  const ReductionPart whole{{}, kernelRows};
+  for (std::size_t k = 0; k < calls.size(); ++k) {
+    const Interval computed = rowsComputed(calls, k);
+    for (std::int64_t y = computed.first; y < computed.end(); ++y)
+      rows.push_back(kernelOperands_[operand].rows(y, kernelRowsOf(*op_, whole)));
+  }
+  return rows;
 }
 
 bool LayerNest::stays(std::size_t operand) const {

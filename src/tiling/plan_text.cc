@@ -69,6 +69,8 @@ class PlanPrinter {
          << " B\n";
     for (const RingPlan& ring : m.rings)
       out_ << "  ring " << ring.length << " by " << ring.rowBytes << "\n";
+    if (m.pooled.length > 0)
+      out_ << "  pooled " << m.pooled.length << " by " << m.pooled.rowBytes << "\n";
     out_ << "  score " << m.score.raw() << " bound " << quotedText(m.boundBy) << "\n";
     for (std::size_t s = 0; s < m.shares.size(); ++s) {
       const CoreShare& share = m.shares[s];
@@ -155,13 +157,14 @@ class PlanParser {
   void line(LineReader& r) {
     static const std::vector<std::string> kWords = {
         "model",   "device", "staging", "view",   "home", "at",    "layer", "loops", "part",
-        "buffers", "ring",   "score",   "pixels", "core", "route", "step",  "frames"};
-    static constexpr std::array<void (PlanParser::*)(LineReader&), 17> kReaders = {
+        "buffers", "ring",   "score",   "pixels", "core", "route", "step",  "frames",
+        "pooled"};
+    static constexpr std::array<void (PlanParser::*)(LineReader&), 18> kReaders = {
         &PlanParser::model,  &PlanParser::device,  &PlanParser::staging, &PlanParser::view,
         &PlanParser::home,   &PlanParser::at,      &PlanParser::layer,   &PlanParser::loops,
         &PlanParser::part,   &PlanParser::buffers, &PlanParser::ring,    &PlanParser::score,
         &PlanParser::pixels, &PlanParser::core,    &PlanParser::route,   &PlanParser::step,
-        &PlanParser::frames};
+        &PlanParser::frames, &PlanParser::pooled};
     (this->*kReaders[r.oneOf(kWords)])(r);
   }
 
@@ -241,11 +244,13 @@ class PlanParser {
     m.outputRowBytes = named(r, "by");
     m.accumulatorBytes = named(r, "sums");
   }
-  void ring(LineReader& r) {
+  void ring(LineReader& r) { mapping(r).rings.push_back(ringPlan(r)); }
+  void pooled(LineReader& r) { mapping(r).pooled = ringPlan(r); }
+  RingPlan ringPlan(LineReader& r) {
     RingPlan ring;
     ring.length = number(r);
     ring.rowBytes = named(r, "by");
-    mapping(r).rings.push_back(ring);
+    return ring;
   }
   void score(LineReader& r) {
     Mapping& m = mapping(r);

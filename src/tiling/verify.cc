@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/nest.h"
 #include "heddle/tiling/views.h"
 
@@ -308,7 +309,7 @@ class PlanCheck {
   }
 
   void reduction() {
-    const Window* window = windowOf(op());
+    const auto window = windowOf(op());
     const bool shared = reducesChannels(op());
     const std::int64_t rows = window ? window->kernelY : 1;
     const std::int64_t blocks = shared ? blocksOf(shapeOf(op().inputs[0])) : 1;
@@ -324,6 +325,14 @@ class PlanCheck {
     // and windows cut by kernel rows keep them.
     if (mapping().parts.size() > 1 && !window)
       faultHere("PLAN004", "an operator without a reduction is cut over it", "", "keep one part");
+    // Its windows are those of the pool and of the kernel together.
+    if (fusedPoolOf(op()))
+      for (const ReductionPart& part : mapping().parts)
+        if (part.kernelRows != Interval{0, rows})
+          faultHere("PLAN004", "a layer that pools at its end is cut by kernel rows",
+                    "rows " + std::to_string(part.kernelRows.first) + " + " +
+                        std::to_string(part.kernelRows.count) + " of " + std::to_string(rows),
+                    "cut the input's channels");
   }
 
   // ---- buffers ----------------------------------------------------------------------------------
@@ -370,14 +379,21 @@ class PlanCheck {
                     std::to_string(m.outputRowBytes) + " B, records of " +
                     std::to_string(m.weightBytes) + " B",
                 "plan whole places");
-    for (const RingPlan& ring : m.rings)
+    if (!fusedPoolOf(op()) && m.pooled != RingPlan())
+      faultHere("PLAN005", "rows to be pooled have places, but nothing pools them",
+                std::to_string(m.pooled.length) + " rows of " + std::to_string(m.pooled.rowBytes) +
+                    " B",
+                "leave 'pooled' out");
+    std::vector<RingPlan> rings = m.rings;
+    rings.push_back(m.pooled);
+    for (const RingPlan& ring : rings)
       if (ring.length < 0 || ring.rowBytes < 0 || ring.rowBytes % kBlock != 0)
         faultHere("PLAN005", "a ring's rows are no multiples of 8 bytes",
                   std::to_string(ring.length) + " rows of " + std::to_string(ring.rowBytes) + " B",
                   "plan whole rows");
     std::vector<std::int64_t> sizes{m.weightSlots, m.weightBytes, m.outputSlots, m.outputRowBytes,
                                     m.accumulatorBytes};
-    for (const RingPlan& ring : m.rings) sizes.insert(sizes.end(), {ring.length, ring.rowBytes});
+    for (const RingPlan& ring : rings) sizes.insert(sizes.end(), {ring.length, ring.rowBytes});
     const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
     if (largest > device_.core.memory.raw()) {
       tooSmall("a core", largest, device_.core.memory.raw());
@@ -430,6 +446,9 @@ class PlanCheck {
           if (x.empty()) continue;
           x.first += box.x.first;
           tooSmall("bytes of an output row", blocks.count * x.count * kBlock, m.outputRowBytes);
+          if (fusedPoolOf(op()))
+            tooSmall("bytes of a row to be pooled",
+                     blocks.count * nest.pooled().columns(x).count * kBlock, m.pooled.rowBytes);
           for (std::size_t i = 0; i < op().inputs.size(); ++i)
             for (at.part = 0; at.part < std::ssize(m.parts); ++at.part) {
               const Held h = nest.held(share, i, at, x);
@@ -450,12 +469,14 @@ class PlanCheck {
     for (at.chunk = 0; at.chunk < m.chunks; ++at.chunk)
       for (at.band = 0; at.band < m.bands; ++at.band) {
         const std::vector<RowCall> calls = nest.calls(share, rows, at);
-        std::int64_t columns = 0;
-        for (const RowCall& call : calls) columns += call.x.count;
         if (m.parts.size() > 1)
           tooSmall("bytes of sums",
-                   columns * std::min(m.blocksPerPass, share.blocks.count) * kBlock * 4,
+                   nest.cellsComputed(calls) * std::min(m.blocksPerPass, share.blocks.count) *
+                       kBlock * 4,
                    m.accumulatorBytes / nest.accumulatorBands());
+        if (fusedPoolOf(op()))
+          for (const RowCall& call : calls)
+            tooSmall("rows to be pooled", nest.pooled().rows(call.y).count, m.pooled.length);
         for (std::size_t i = 0; i < op().inputs.size(); ++i) {
           Interval before;
           for (at.part = 0; at.part < std::ssize(m.parts); ++at.part) {
@@ -489,11 +510,9 @@ class PlanCheck {
     if (nest.stays(operand)) most = std::max(most, all + ofBox.count);
     tooSmall("rows of the ring of operand", most, m.rings[operand].length, operand);
     if (!device_.limits.lockMaximum) return;
-    std::vector<Interval> rows;
-    for (const RowCall& call : calls)
-      rows.push_back(nest.operand(operand).rows(call.y, nest.loadedKernelRows(at)));
     countable("calls of operand " + std::to_string(operand),
-              mostCallsAhead(rows, m.rings[operand].length));
+              mostCallsAhead(nest.rowsOfKernel(operand, calls, nest.loadedKernelRows(at)),
+                             m.rings[operand].length));
   }
 
   // ---- routes -----------------------------------------------------------------------------------

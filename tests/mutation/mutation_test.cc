@@ -10,7 +10,7 @@
 #include <set>
 
 #include "graphs.h"
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/make_plan.h"
@@ -131,7 +131,7 @@ Subject withAFusedSum(std::int64_t rows, std::int64_t columns) {
   const TensorId x = b.input("x", {9, 10, 40}),
                  inner = b.conv("inner", x, 24, testing::square(3, 1, 1)),
                  outer = b.conv("outer", inner, 40, testing::square(1));
-  const auto fused = fuseAdds(b.finish(b.add("sum", x, outer)));
+  const auto fused = fuseOperators(b.finish(b.add("sum", x, outer)));
   Device device = testing::paperLike(rows, columns);
   device.core.memory = 8_KiB;
   return compiled(*fused, device, 1);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/emit/asm.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/machine/machine.h"
@@ -135,7 +135,7 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected, Cycles* makespan,
                                     const PlanOptions& options) try {
-  if (const auto fused = fusesAdds(options) ? fuseAdds(graph) : nullptr) {
+  if (const auto fused = fusesOperators(options) ? fuseOperators(graph) : nullptr) {
     std::vector<TensorValue> ofFused;
     for (const TensorId t : tensorsBeforeFusion(*fused, graph)) ofFused.push_back(expected[t.at()]);
     return disprove(*fused, device, inputs, ofFused, makespan, options);

@@ -6,7 +6,7 @@
 #include <exception>
 #include <iostream>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/plan.h"
 #include "prove.h"
 #include "random_graph.h"
@@ -29,7 +29,7 @@ TriedPlan tryPlan(std::uint64_t seed) {
                                                           .maxChannels = 60,
                                                           .maxElements = 4'000,
                                                           .maxMacs = 300'000});
-  const auto fused = fuseAdds(grown);
+  const auto fused = fuseOperators(grown);
   const CanonicalGraph& graph = fused ? *fused : grown;
   const Device device = property::randomArray(seed);
   const std::optional<property::RandomPlan> made = property::randomPlan(graph, device, seed);

@@ -4,7 +4,7 @@
 #include <exception>
 #include <iostream>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "prove.h"
 #include "random.h"
 #include "random_graph.h"
@@ -32,7 +32,7 @@ PlanOptions randomGroups(const CanonicalGraph& graph, std::uint64_t seed) {
 
 TriedTiles tryTiles(std::uint64_t seed) {
   CanonicalGraph graph = property::makeRandomGraph({.seed = seed, .ops = 8});
-  if (auto fused = fuseAdds(graph)) graph = *fused;
+  if (auto fused = fuseOperators(graph)) graph = *fused;
   const Device device = property::randomDevice(seed, 4);
   Result<Plan> plan = makePlan(graph, device, randomGroups(graph, seed));
   if (!plan) return {};  // prove_random says where it must not be refused

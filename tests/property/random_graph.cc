@@ -282,7 +282,10 @@ class Generator {
     fillConvolution(op, shape.channels, taps, tensor(y).zeroPoint);
     if (random_.chance(40)) emptyBlocks(op, shape.channels, input.channels);
     add("Conv", {x}, y, std::move(op));
-    if (random_.chance(25)) addAdd(y);  // a sum that the convolution can make itself
+    if (random_.chance(25))
+      addAdd(y);  // a sum that the convolution can make itself
+    else if (random_.chance(25))
+      addMaxPool(y);  // likewise, a pool
   }
 
   void addDepthwise(TensorId x) {

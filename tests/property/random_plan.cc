@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/lives.h"
 #include "heddle/tiling/nest.h"
@@ -333,11 +333,12 @@ class PlanMaker {
     const std::int64_t fine = 1 + tries / 2;
     m().chunks = random_.between(1, std::min<std::int64_t>(2 + fine, shape.width));
     m().bands = random_.between(1, std::min<std::int64_t>(2 + fine, shape.height));
-    const Window* window = windowOf(op());
+    const auto window = windowOf(op());
     const std::int64_t kernel = window ? window->kernelY : 1;
     const std::int64_t blocks = reducesChannels(op()) ? blocksOf(shapeOf(op().inputs[0])) : 1;
     const bool cut = window && random_.chance(50);
-    const std::int64_t k = cut ? random_.between(1, std::min<std::int64_t>(3, kernel)) : 1;
+    const bool byRows = cut && !fusedPoolOf(op());
+    const std::int64_t k = byRows ? random_.between(1, std::min<std::int64_t>(3, kernel)) : 1;
     const std::int64_t c = cut ? random_.between(1, std::min<std::int64_t>(2 + fine, blocks)) : 1;
     for (std::int64_t i = 0; i < c * k; ++i)
       m().parts.push_back({reducesChannels(op()) ? evenPart(blocks, c, i / k) : Interval{},
@@ -357,6 +358,12 @@ class PlanMaker {
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
     if (fusedAddOf(op()) && parts) say("an addition after the last part of a reduction");
+    if (const FusedPool* pool = fusedPoolOf(op())) {
+      say("a pool at the end of a convolution");
+      if (pool->window.kernelY > pool->window.strideY) say("a pool of rows that are kept");
+      if (parts) say("a pool after the last part of a reduction");
+      if (map.bands > 1) say("a pool in bands");
+    }
     if (map.resident && map.passes > 1) say("inputs kept over passes");
     if (map.passes > 1 && map.chunks * map.bands > 1 &&
         place(NestLoop::Pass) > place(NestLoop::Band) && map.bands > 1)
@@ -386,16 +393,16 @@ class PlanMaker {
           const Interval blocks = map.passBlocks(share, at.pass);
           if (blocks.empty() && !map.resident) continue;
           map.weightBytes = std::max(map.weightBytes, nest.usedBytes(share, at));
-          std::int64_t columns = 0;
           for (const RowCall& call : calls) {
-            columns += call.x.count;
             map.outputRowBytes = std::max(map.outputRowBytes, blocks.count * call.x.count * kBlock);
+            if (fusedPoolOf(op())) pooledRow(nest, blocks, call);
           }
-          sums = std::max(sums, columns * blocks.count * kBlock * 4);
+          sums = std::max(sums, nest.cellsComputed(calls) * blocks.count * kBlock * 4);
           for (std::size_t i = 0; i < op().inputs.size(); ++i)
             ring(nest, share, i, at, calls, map.rings[i]);
         }
       }
+    if (map.pooled.length > 0 && random_.chance(50)) map.pooled.length += random_.between(0, 2);
     for (RingPlan& ring : map.rings) {
       if (random_.chance(50) && ring.length < kMostRings) ring.length += random_.between(0, 3);
     }
@@ -405,6 +412,13 @@ class PlanMaker {
     map.outputSlots = random_.between(1, 3);
     if (map.parts.size() > 1) map.accumulatorBytes = sums * nest.accumulatorBands();
     return map.coreBytes() <= device_.core.operandMemory().raw();
+  }
+
+  void pooledRow(const LayerNest& nest, const Interval& blocks, const RowCall& call) {
+    RingPlan& pooled = m().pooled;
+    pooled.length = std::max(pooled.length, nest.pooled().rows(call.y).count);
+    pooled.rowBytes = std::max(pooled.rowBytes,
+                               blocks.count * nest.pooled().columns(call.x).count * kBlock);
   }
 
   void ring(const LayerNest& nest, const CoreShare& share, std::size_t operand, const Iteration& at,
@@ -589,6 +603,10 @@ std::vector<std::string> planKindNames() {
           "an addition at the end of a convolution",
           "an addition over several passes of kept inputs",
           "an addition after the last part of a reduction",
+          "a pool at the end of a convolution",
+          "a pool of rows that are kept",
+          "a pool after the last part of a reduction",
+          "a pool in bands",
           "inputs kept over passes",
           "passes inside bands",
           "weights kept over bands",

@@ -76,6 +76,15 @@ struct FusedAdd {
   friend bool operator==(const FusedAdd&, const FusedAdd&) = default;
 };
 
+// A MaxPool that a convolution does at its end, of rows that its core has computed. `before` is what
+// the convolution writes by itself: a tensor of the graph that no operator has as output, for it
+// lives in the cores alone. Its scale and zero point are those of the output. No dilation.
+struct FusedPool {
+  Window window;
+  TensorId before;
+  friend bool operator==(const FusedPool&, const FusedPool&) = default;
+};
+
 // y = clamp(zero(y) + applyMultiplier(bias + sum (x - zero(x)) * (w - weightZero), requantize)),
 // int32 sum that wraps. The border counts as zero(x). Gemm and MatMul with constant weights are 1x1
 // convolutions; a grouped convolution that is not depth-wise is widened to a dense one with zero
@@ -94,7 +103,9 @@ struct Conv {
   // than its zero point, in order output block, input block. Empty: all are taken to (applySparsity
   // fills it in).
   Bits kept;
-  std::optional<FusedAdd> fusedAdd;  // fuseAdds() puts it there
+  // At most one of them; fuseOperators() puts it there.
+  std::optional<FusedAdd> fusedAdd;
+  std::optional<FusedPool> fusedPool;
   friend bool operator==(const Conv&, const Conv&) = default;
 };
 

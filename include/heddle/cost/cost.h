@@ -9,13 +9,17 @@
 
 namespace heddle {
 
-// What one kernel call does, as plain counts.
+// What one kernel call does, as plain counts; where a CONV pools at its end, what it and the pool do
+// for one pooled row.
 struct KernelWork {
   OpKind op = OpKind::Conv;
   std::int64_t blocks = 1;        // CONV: kept 8x8 weight blocks; DWCONV: channel blocks
   std::int64_t taps = 1;          // KY * KX of the part
   std::int64_t columns = 1;       // output pixels of the row
   std::int64_t operandBytes = 0;  // that the vector unit reads: of CONV what a fused Add adds
+  std::int64_t rows = 1;          // CONV: calls one after another
+  std::int64_t pooledBytes = 0;   // that a call reads after these, to pool their rows; 0: no call
+  std::int64_t calls() const { return rows + (pooledBytes > 0 ? 1 : 0); }
   friend bool operator==(const KernelWork&, const KernelWork&) = default;
 };
 

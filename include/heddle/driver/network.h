@@ -25,7 +25,7 @@ struct Network {
   // Frozen, and so shared by all that is compiled from it: copies of a Network are cheap.
   std::shared_ptr<const Canonicalized> canonical;
   std::shared_ptr<const Propagated> propagated;  // none where it changes nothing, or may not
-  std::shared_ptr<const CanonicalGraph> fused;   // fuseAdds() of these; none likewise
+  std::shared_ptr<const CanonicalGraph> fused;   // fuseOperators() of these; none likewise
   Effort effort;
 
   // What is planned, executed and reported on. Needs: canonicalize is done.

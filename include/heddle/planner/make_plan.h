@@ -42,9 +42,9 @@ struct PlanOptions {
   std::vector<Group> groups;
   std::int64_t frames = 1;  // of the plan's runs; it is made for one
 };
-// Whether the plan is of the network with its additions fused (canon/fuse_adds.h), which the
+// Whether the plan is of the network with its additions fused (canon/fuse_operators.h), which the
 // paper's are not.
-constexpr bool fusesAdds(const PlanOptions& options) { return options.effort > 0; }
+constexpr bool fusesOperators(const PlanOptions& options) { return options.effort > 0; }
 
 // Ensures: verify(plan, graph, device) is empty, and allocateMemory places it. Its program
 //          keeps the device's limits where a plan was found that does; else it exceeds them least.

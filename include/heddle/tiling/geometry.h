@@ -5,6 +5,7 @@
 //   [1, 4), row 27 [53, 56)
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
@@ -14,7 +15,10 @@ namespace heddle {
 
 class OperandGeometry {
  public:
+  // Of the operator's output; `ofKernel`: of what its kernel writes (computedTensor).
   OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand);
+  static OperandGeometry ofKernel(const CanonicalGraph& graph, const CanonicalOp& op,
+                                  std::size_t operand);
 
   // Input rows of output row y with the kernel rows of `part`, inside the tensor; empty where all
   // taps are border.
@@ -33,6 +37,9 @@ class OperandGeometry {
   bool absent(std::int64_t y) const;
 
  private:
+  OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand,
+                  const Shape& output, const std::optional<Window>& window);
+
   Shape input_, output_;
   bool shared_ = false;
   Window window_;
@@ -41,8 +48,36 @@ class OperandGeometry {
       channelOf_;  // Assemble: input index per output index, or -1
 };
 
-// The window of an operator that has one.
-const Window* windowOf(const CanonicalOp& op);
+// What a pixel of the output sees of the input, of an operator that has a window: its kernel's own,
+// or, where it pools at its end, all that the pooled pixels see.
+//
+//   3x3, pad 1, then the largest of 2x2, stride 2: 4x4, stride 2, pad 1
+std::optional<Window> windowOf(const CanonicalOp& op);
+// That of the kernel alone.
+const Window* kernelWindowOf(const CanonicalOp& op);
+// Rows of the kernel that a part of the reduction holds, and its taps. An operator that pools at
+// its end is not cut by them.
+Interval kernelRowsOf(const CanonicalOp& op, const ReductionPart& part);
+std::int64_t tapsOf(const CanonicalOp& op, const ReductionPart& part);
+
+// Which rows and columns of what its kernel writes (computedTensor) an operator needs for its
+// output: the same but where it pools at its end.
+class PooledGeometry {
+ public:
+  PooledGeometry(const CanonicalGraph& graph, const CanonicalOp& op);
+  Interval rows(std::int64_t y) const;
+  // Those that are not among the rows of output row y - 1, which the core still has if `follows`.
+  Interval freshRows(std::int64_t y, bool follows) const;
+  Interval columns(const Interval& x) const;
+  // The most rows of an output row, and of `rows` that follow each other; columns likewise.
+  std::int64_t mostRows(std::int64_t rows = 1) const;
+  std::int64_t mostColumns(std::int64_t columns) const;
+
+ private:
+  std::optional<Window> window_;
+  Shape computed_;
+};
+
 // Channels are reduced (CONV).
 bool reducesChannels(const CanonicalOp& op);
 // Whether the operand is what is reduced, so that cores with the same pixels need the same of it.

@@ -38,12 +38,23 @@ class LayerNest {
   const CanonicalOp& op() const { return *op_; }
   const Mapping& mapping() const { return *mapping_; }
   const OperandGeometry& operand(std::size_t i) const { return operands_[i]; }
+  // The same of what its kernel writes.
+  const OperandGeometry& kernelOperand(std::size_t i) const { return kernelOperands_[i]; }
+  const PooledGeometry& pooled() const { return pooled_; }
 
   // All iterations, in the mapping's order.
   const std::vector<Iteration>& iterations() const { return iterations_; }
   // The calls of a core in one iteration, of the output rows `rows` of a step.
   std::vector<RowCall> calls(const CoreShare& share, const Interval& rows,
                              const Iteration& at) const;
+  // Rows that the kernel writes for one of these calls, and not for the one before it: a core that
+  // pools at its end still has those.
+  Interval rowsComputed(const std::vector<RowCall>& calls, std::size_t k) const;
+  // Cells of what the kernel writes for all of them, of one block of channels.
+  std::int64_t cellsComputed(const std::vector<RowCall>& calls) const;
+  // Rows of an operand that each run of the kernel needs for these calls, in order.
+  std::vector<Interval> rowsOfKernel(std::size_t operand, const std::vector<RowCall>& calls,
+                                     const Interval& kernelRows) const;
   Held held(const CoreShare& share, std::size_t operand, const Iteration& at,
             const Interval& x) const;
   // Whether an operand stays in the core over passes and parts.
@@ -76,7 +87,8 @@ class LayerNest {
   const Mapping* mapping_;
   Shape input_;
   std::int64_t kernelHeight_ = 1;
-  std::vector<OperandGeometry> operands_;
+  std::vector<OperandGeometry> operands_, kernelOperands_;
+  PooledGeometry pooled_;
   std::vector<Iteration> iterations_;
 };
 

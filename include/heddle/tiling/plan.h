@@ -120,6 +120,7 @@ struct Mapping {
   std::vector<ReductionPart> parts;
   bool resident = false;  // all input of a chunk and band stays in the core over passes and parts
   std::vector<RingPlan> rings;                    // per operand
+  RingPlan pooled;                                // rows that are pooled at the end; else none
   std::int64_t weightSlots = 0, weightBytes = 0;  // largest record of a pass
   bool equalRecords = false;                      // all are padded to weightBytes
   std::int64_t outputSlots = 2, outputRowBytes = 0, accumulatorBytes = 0;

@@ -33,6 +33,17 @@ TEST(Cost, AStepOfPixelsIsPaidWhole) {
   EXPECT_EQ(kernelMacs(kernelWork(OpKind::Conv, 8, 9, 7)), 8 * 9 * 7 * 64);  // work, not time
 }
 
+TEST(Cost, APooledRowIsItsConvolutionsOneByOneAndTheirPool) {
+  Device d = deviceOfEqualRates();
+  d.core.callOverhead = Cycles(5);
+  KernelWork work = kernelWork(OpKind::Conv, 1, 1, 5);
+  work.rows = 2;
+  EXPECT_EQ(kernelTime(work, d), Cycles(2 * (2 + 5)));  // each is rounded up by itself
+  work.pooledBytes = 100;
+  EXPECT_EQ(kernelTime(work, d), Cycles(2 * (2 + 5) + 2 + 5));
+  EXPECT_EQ(kernelMacs(work), 2 * 5 * 64);
+}
+
 TEST(Cost, DepthwiseConvIs64MacsACycle) {
   EXPECT_EQ(kernelTime(kernelWork(OpKind::DepthwiseConv, 3, 9, 14), deviceOfEqualRates()),
             Cycles(divideRoundUp(3 * 9 * 14 * 8, 64)));

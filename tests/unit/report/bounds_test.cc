@@ -10,7 +10,7 @@
 
 #include "../command.h"
 #include "../graphs.h"
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 #include "small_run.h"
 
 namespace heddle {
@@ -121,7 +121,7 @@ TEST(Bounds, OfAFusedAddAreThoseOfBothLayersButForTheLayerBound) {
   const CanonicalGraph graph = b.finish(b.add("sum", outer, x));
   for (const Device& device : {reportedPaper(3, 2), switched(2, 2)}) {
     const Bounds apart = computeBounds(graph, device),
-                 fused = computeBounds(*fuseAdds(graph), device);
+                 fused = computeBounds(*fuseOperators(graph), device);
     EXPECT_DOUBLE_EQ(fused.memtileToCoreSeconds, apart.memtileToCoreSeconds);
     EXPECT_DOUBLE_EQ(fused.coreToMemtileSeconds, apart.coreToMemtileSeconds);
     EXPECT_DOUBLE_EQ(fused.lowerBoundSeconds, apart.lowerBoundSeconds);
@@ -129,6 +129,24 @@ TEST(Bounds, OfAFusedAddAreThoseOfBothLayersButForTheLayerBound) {
     EXPECT_DOUBLE_EQ(fused.fusedLowerBoundSeconds, apart.fusedLowerBoundSeconds);
     EXPECT_LT(fused.layerBoundSeconds, apart.layerBoundSeconds);
     EXPECT_LT(fused.fusedLowerBoundSeconds, fused.layerBoundSeconds);
+  }
+}
+
+TEST(Bounds, OfAFusedPoolAreThoseOfBothLayersButForTheLayerBound) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {12, 20, 32});
+  const CanonicalGraph graph = b.finish(b.maxPool(
+      "pool", b.conv("conv", x, 16, testing::square(3, 1, 1)), testing::square(3, 2, 1)));
+  for (const Device& device : {reportedPaper(3, 2), switched(2, 2)}) {
+    const Bounds apart = computeBounds(graph, device),
+                 fused = computeBounds(*fuseOperators(graph), device);
+    EXPECT_DOUBLE_EQ(fused.computeSeconds, apart.computeSeconds);
+    EXPECT_DOUBLE_EQ(fused.memtileToCoreSeconds, apart.memtileToCoreSeconds);
+    EXPECT_DOUBLE_EQ(fused.coreToMemtileSeconds, apart.coreToMemtileSeconds);
+    EXPECT_DOUBLE_EQ(fused.lowerBoundSeconds, apart.lowerBoundSeconds);
+    EXPECT_DOUBLE_EQ(fused.paperBoundSeconds, apart.paperBoundSeconds);
+    EXPECT_DOUBLE_EQ(fused.fusedLowerBoundSeconds, apart.fusedLowerBoundSeconds);
+    EXPECT_LT(fused.layerBoundSeconds, apart.layerBoundSeconds);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../graphs.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/nest.h"
 
 namespace heddle {
@@ -54,6 +55,74 @@ TEST(OperandGeometry, AConcatOperandServesOnlyItsOwnChannels) {
   EXPECT_EQ(first.blocks({0, 3}, {}), (Interval{0, 2}));
   EXPECT_EQ(second.blocks({0, 3}, {}), (Interval{0, 1}));
   EXPECT_TRUE(first.blocks({3, 2}, {}).empty());
+}
+
+// 3x3, pad 1, on 9 rows, then the largest of 3x3, stride 2, pad 1.
+CanonicalGraph pooledAtItsEnd() {
+  GraphBuilder b("pooled");
+  const TensorId c = b.conv("conv", b.input("x", {9, 9, 8}), 8, square(3, 1, 1));
+  return *fuseOperators(b.finish(b.maxPool("pool", c, square(3, 2, 1))));
+}
+
+TEST(PooledGeometry, RowsAndColumnsAreThoseThatThePoolSees) {
+  const CanonicalGraph graph = pooledAtItsEnd();
+  const PooledGeometry g(graph, graph.ops[0]);
+  EXPECT_EQ(g.rows(0), (Interval{0, 2}));
+  EXPECT_EQ(g.rows(1), (Interval{1, 3}));
+  EXPECT_EQ(g.rows(4), (Interval{7, 2}));
+  EXPECT_EQ(g.freshRows(1, false), (Interval{1, 3}));
+  EXPECT_EQ(g.freshRows(1, true), (Interval{2, 2}));  // row 1 is there already
+  EXPECT_EQ(g.columns({0, 2}), (Interval{0, 4}));
+  EXPECT_EQ(g.columns({2, 3}), (Interval{3, 6}));
+  EXPECT_EQ(g.mostRows(), 3);
+  EXPECT_EQ(g.mostRows(2), 5);
+  EXPECT_EQ(g.mostRows(5), 9);
+  EXPECT_EQ(g.mostColumns(2), 5);
+}
+
+TEST(PooledGeometry, AnOutputThatIsNotPooledIsItsKernels) {
+  const CanonicalGraph graph = strided();
+  const PooledGeometry g(graph, graph.ops[0]);
+  EXPECT_EQ(g.rows(3), (Interval{3, 1}));
+  EXPECT_EQ(g.freshRows(3, true), (Interval{3, 1}));
+  EXPECT_EQ(g.columns({2, 5}), (Interval{2, 5}));
+}
+
+TEST(PooledGeometry, AWideStrideLeavesRowsOut) {
+  GraphBuilder b("gaps");
+  const TensorId c = b.conv("conv", b.input("x", {9, 9, 8}), 8, square(1));
+  const CanonicalGraph graph = *fuseOperators(b.finish(b.maxPool("pool", c, square(2, 3))));
+  const PooledGeometry g(graph, graph.ops[0]);
+  EXPECT_EQ(g.freshRows(1, true), (Interval{3, 2}));
+  EXPECT_EQ(g.mostRows(3), 6);
+}
+
+TEST(OperandGeometry, WhatAPoolSeesOfTheInputIsItsWindowsTogether) {
+  const CanonicalGraph graph = pooledAtItsEnd();
+  const CanonicalOp& op = graph.ops[0];
+  EXPECT_EQ(windowOf(op)->kernelY, 5);
+  EXPECT_EQ(windowOf(op)->strideX, 2);
+  EXPECT_EQ(kernelWindowOf(op)->kernelY, 3);
+  EXPECT_EQ(tapsOf(op, {{0, 1}, {0, 5}}), 9);
+  const OperandGeometry all(graph, op, 0), kernel = OperandGeometry::ofKernel(graph, op, 0);
+  EXPECT_EQ(all.rows(1, {0, 5}), (Interval{0, 5}));  // of rows 1 to 3
+  EXPECT_EQ(kernel.rows(3, {0, 3}), (Interval{2, 3}));
+  EXPECT_EQ(all.columns({0, 2}), (Interval{0, 5}));
+}
+
+TEST(LayerNest, ACallComputesTheRowsThatTheOneBeforeHasNot) {
+  const CanonicalGraph graph = pooledAtItsEnd();
+  Mapping m;
+  m.parts = {{{0, 1}, {0, 5}}};
+  const LayerNest nest(graph, OpId(0), m);
+  const std::vector<RowCall> calls{{1, {0, 3}, 0}, {2, {0, 3}, 0}, {3, {0, 3}, 1}, {0, {0, 3}, 1}};
+  EXPECT_EQ(nest.rowsComputed(calls, 0), (Interval{1, 3}));
+  EXPECT_EQ(nest.rowsComputed(calls, 1), (Interval{4, 2}));
+  EXPECT_EQ(nest.rowsComputed(calls, 2), (Interval{5, 3}));  // of another box
+  EXPECT_EQ(nest.rowsComputed(calls, 3), (Interval{0, 2}));
+  EXPECT_EQ(nest.cellsComputed(calls), (3 + 2 + 3 + 2) * 6);
+  EXPECT_EQ(nest.rowsOfKernel(0, {calls[0], calls[1]}, {0, 5}),
+            (std::vector<Interval>{{0, 3}, {1, 3}, {2, 3}, {3, 3}, {4, 3}}));
 }
 
 TEST(RecordBytes, CountsZerosGammaBlocksAndEpilogue) {

@@ -1,6 +1,8 @@
-#include "heddle/canon/fuse_adds.h"
+#include "heddle/canon/fuse_operators.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "../graphs.h"
 #include "heddle/canon/canonicalize.h"
@@ -20,7 +22,7 @@ TensorValue ramp(const Shape& shape) {
   return values;
 }
 
-// Every tensor that stays has the values that it had.
+// Every tensor that stays, but for those that only cores see, has the values that it had.
 void expectSameValues(const CanonicalGraph& graph, const CanonicalGraph& fused) {
   EXPECT_EQ(verify(fused), Diagnostics{});
   std::vector<TensorValue> inputs;
@@ -29,8 +31,14 @@ void expectSameValues(const CanonicalGraph& graph, const CanonicalGraph& fused) 
   const std::vector<TensorValue> before = interpret(graph, inputs),
                                  after = interpret(fused, inputs);
   const std::vector<TensorId> was = tensorsBeforeFusion(fused, graph);
+  const auto staysInCores = [&](std::size_t t) {
+    return std::ranges::any_of(fused.ops, [&](const CanonicalOp& op) {
+      return fusedPoolOf(op) && fusedPoolOf(op)->before.at() == t;
+    });
+  };
   for (std::size_t t = 0; t < after.size(); ++t)
-    EXPECT_EQ(after[t], before[was[t].at()]) << fused.tensors[t].name;
+    EXPECT_EQ(after[t], staysInCores(t) ? TensorValue() : before[was[t].at()])
+        << fused.tensors[t].name;
 }
 
 // A convolution of its own numbers, so that order and zero points count.
@@ -48,13 +56,13 @@ void colour(CanonicalGraph& graph) {
   }
 }
 
-TEST(FuseAdds, PutsAResidualAtTheEndOfTheConvolutionBeforeIt) {
+TEST(FuseOperators, PutsAResidualAtTheEndOfTheConvolutionBeforeIt) {
   for (const bool second : {false, true}) {
     GraphBuilder b("net");
     const TensorId x = b.input("x", {5, 6, 8}), c = b.conv("conv", x, 8, square(3, 1, 1));
     CanonicalGraph graph = b.finish(second ? b.add("sum", x, c) : b.add("sum", c, x));
     colour(graph);
-    const auto fused = fuseAdds(graph);
+    const auto fused = fuseOperators(graph);
     ASSERT_TRUE(fused);
     ASSERT_EQ(fused->ops.size(), 1u);
     EXPECT_EQ(fused->ops[0].name, "conv");
@@ -68,7 +76,7 @@ TEST(FuseAdds, PutsAResidualAtTheEndOfTheConvolutionBeforeIt) {
   }
 }
 
-TEST(FuseAdds, TakesTheLaterOfTwoConvolutionsAndMovesItToTheSum) {
+TEST(FuseOperators, TakesTheLaterOfTwoConvolutionsAndMovesItToTheSum) {
   GraphBuilder b("net");
   const TensorId x = b.input("x", {4, 4, 8}), first = b.conv("first", x, 16, square(1)),
                  later = b.conv("later", x, 16, square(3, 1, 1)),
@@ -76,7 +84,7 @@ TEST(FuseAdds, TakesTheLaterOfTwoConvolutionsAndMovesItToTheSum) {
   CanonicalGraph graph = b.finish(b.add("sum", between, b.conv("last", later, 16, square(1))));
   colour(graph);
   graph.tensors[between.at()].zeroPoint = graph.tensors[first.at()].zeroPoint;
-  const auto fused = fuseAdds(graph);
+  const auto fused = fuseOperators(graph);
   ASSERT_TRUE(fused);
   EXPECT_EQ(fused->ops.back().name, "last");
   expectSameValues(graph, *fused);
@@ -88,7 +96,7 @@ TEST(FuseAdds, TakesTheLaterOfTwoConvolutionsAndMovesItToTheSum) {
   CanonicalGraph joined = two.finish(two.add("outer", pooled, two.add("sum", c, a)));
   colour(joined);
   joined.tensors[pooled.at()].zeroPoint = joined.tensors[in.at()].zeroPoint;
-  const auto both = fuseAdds(joined);
+  const auto both = fuseOperators(joined);
   ASSERT_TRUE(both);
   std::vector<std::string> names;
   for (const CanonicalOp& op : both->ops) names.push_back(op.name);
@@ -96,27 +104,89 @@ TEST(FuseAdds, TakesTheLaterOfTwoConvolutionsAndMovesItToTheSum) {
   expectSameValues(joined, *both);
 }
 
-TEST(FuseAdds, LeavesWhatOthersReadToo) {
+TEST(FuseOperators, LeavesWhatOthersReadToo) {
   GraphBuilder read("read");
   const TensorId x = read.input("x", {4, 4, 8}), c = read.conv("conv", x, 8, square(1)),
                  sum = read.add("sum", c, x);
-  EXPECT_FALSE(fuseAdds(read.finish(read.add("again", sum, c))));
+  EXPECT_FALSE(fuseOperators(read.finish(read.add("again", sum, c))));
 
   GraphBuilder doubled("doubled");
   const TensorId y = doubled.conv("conv", doubled.input("x", {4, 4, 8}), 8, square(1));
-  EXPECT_FALSE(fuseAdds(doubled.finish(doubled.add("sum", y, y))));
+  EXPECT_FALSE(fuseOperators(doubled.finish(doubled.add("sum", y, y))));
 
   GraphBuilder given("given");
   const TensorId in = given.input("x", {4, 4, 8}), out = given.conv("conv", in, 8, square(1)),
                  last = given.add("sum", out, in);
   static_cast<void>(last);
-  EXPECT_FALSE(fuseAdds(given.finish(out)));  // the host reads it
+  EXPECT_FALSE(fuseOperators(given.finish(out)));  // the host reads it
 }
 
-TEST(FuseAdds, AWrongAddendIsAFault) {
+TEST(FuseOperators, PutsAPoolAtTheEndOfTheConvolutionBeforeIt) {
+  for (const Window& window : {square(2, 2), square(3, 2, 1), square(2, 3), square(3)}) {
+    GraphBuilder b("net");
+    const TensorId c = b.conv("conv", b.input("x", {9, 7, 8}), 16, square(3, 2, 1));
+    CanonicalGraph graph = b.finish(b.maxPool("pool", c, window));
+    colour(graph);
+    graph.tensors.back().zeroPoint = graph.tensors[c.at()].zeroPoint;
+    const auto fused = fuseOperators(graph);
+    ASSERT_TRUE(fused);
+    ASSERT_EQ(fused->ops.size(), 1u);
+    EXPECT_EQ(fused->ops[0].name, "conv");
+    EXPECT_EQ(fused->ops[0].onnxOp, "Conv + MaxPool");
+    EXPECT_EQ(fusedPoolOf(fused->ops[0])->window, window);
+    EXPECT_EQ(fused->tensors[computedTensor(fused->ops[0]).at()].name, "conv_out");
+    EXPECT_NE(print(*fused).find("then max pool of %1"), std::string::npos);
+    expectSameValues(graph, *fused);
+  }
+}
+
+TEST(FuseOperators, LeavesPoolsThatNoConvolutionCanMake) {
+  Window dilated = square(2);
+  dilated.dilationY = 2;
+  GraphBuilder gaps("gaps");
+  const TensorId x = gaps.input("x", {9, 9, 8});
+  EXPECT_FALSE(fuseOperators(
+      gaps.finish(gaps.maxPool("pool", gaps.conv("conv", x, 8, square(1)), dilated))));
+
+  GraphBuilder read("read");
+  const TensorId c = read.conv("conv", read.input("x", {4, 4, 8}), 8, square(1)),
+                 pooled = read.maxPool("pool", c, square(1));
+  EXPECT_FALSE(fuseOperators(read.finish(read.concat("both", {c, pooled}))));
+
+  GraphBuilder twice("twice");  // the second pool follows no convolution any more
+  const TensorId first =
+      twice.maxPool("first", twice.conv("conv", twice.input("x", {8, 8, 8}), 8, square(1)),
+                    square(2, 2));
+  const auto once = fuseOperators(twice.finish(twice.maxPool("second", first, square(2, 2))));
+  ASSERT_TRUE(once);
+  EXPECT_EQ(once->ops.size(), 2u);
+}
+
+TEST(FuseOperators, AWrongPoolIsAFault) {
+  GraphBuilder b("net");
+  const TensorId c = b.conv("conv", b.input("x", {8, 8, 8}), 8, square(1));
+  const CanonicalGraph fused = *fuseOperators(b.finish(b.maxPool("pool", c, square(2, 2))));
+  ASSERT_EQ(verify(fused), Diagnostics{});
+  const auto withPool = [&](const FusedPool& pool) {
+    CanonicalGraph other = fused;
+    std::get<Conv>(other.ops[0].attributes).fusedPool = pool;
+    return verify(other);
+  };
+  const TensorId before = computedTensor(fused.ops[0]);
+  EXPECT_FALSE(withPool({square(2, 2), TensorId(99)}).empty());
+  EXPECT_FALSE(withPool({square(2, 2), fused.ops[0].output}).empty());
+  EXPECT_FALSE(withPool({square(2, 2), fused.ops[0].inputs[0]}).empty());
+  EXPECT_FALSE(withPool({square(2, 2, 2), before}).empty());  // its first window is all border
+  EXPECT_FALSE(withPool({square(2, 4), before}).empty());     // its last one begins behind it
+  CanonicalGraph recoloured = fused;
+  recoloured.tensors[before.at()].zeroPoint = 5;
+  EXPECT_FALSE(verify(recoloured).empty());
+}
+
+TEST(FuseOperators, AWrongAddendIsAFault) {
   GraphBuilder b("net");
   const TensorId x = b.input("x", {5, 6, 8});
-  CanonicalGraph fused = *fuseAdds(b.finish(b.add("sum", b.conv("conv", x, 8, square(1)), x)));
+  CanonicalGraph fused = *fuseOperators(b.finish(b.add("sum", b.conv("conv", x, 8, square(1)), x)));
   CanonicalGraph lacking = fused;
   lacking.ops[0].inputs.pop_back();
   EXPECT_FALSE(verify(lacking).empty());
