@@ -16,11 +16,30 @@ constexpr std::int64_t kWorthwhile = 10;
 // Where records and rows share wires, the closed form errs more.
 constexpr std::int64_t kWorthwhileAmongRows = 60;
 
+// Whether some core gets records and rows over one wire.
+bool sharesWires(const Mapping& mapping) {
+  if (mapping.weights.empty() || mapping.weights[0].lead == 0) return false;
+  std::vector<std::pair<CoreAt, std::int64_t>> ofRecords;  // a core, a wire
+  for (const Route& route : mapping.weights)
+    for (const CoreAt& core : route.cores)
+      for (const Lane& lane : route.lanes) ofRecords.emplace_back(core, lane.wire);
+  std::ranges::sort(ofRecords);
+  const auto shares = [&](const Route& route) {
+    return std::ranges::any_of(route.lanes, [&](const Lane& lane) {
+      return std::ranges::any_of(route.cores, [&](const CoreAt& core) {
+        return std::ranges::binary_search(ofRecords, std::pair(core, lane.wire));
+      });
+    });
+  };
+  return std::ranges::any_of(mapping.inputs, [&](const std::vector<Route>& routes) {
+    return std::ranges::any_of(routes, shares);
+  });
+}
+
 std::int64_t worthwhile(const Mapping& mapping) {
   if (std::ranges::any_of(mapping.shares, [](const CoreShare& s) { return s.boxes.size() > 1; }))
     return kWorthNumbering;
-  const bool amongRows = !mapping.weights.empty() && mapping.weights[0].lead > 0;
-  return amongRows ? kWorthwhileAmongRows : kWorthwhile;
+  return sharesWires(mapping) ? kWorthwhileAmongRows : kWorthwhile;
 }
 
 DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t layer) {

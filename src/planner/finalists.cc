@@ -111,6 +111,7 @@ class FinalistSearch {
         limits_(limits),
         menu_(menu),
         count_(count),
+        wires_(wires),
         menus_(wires, device) {}
 
   // With the only staging of the limits.
@@ -155,6 +156,7 @@ class FinalistSearch {
     std::vector<std::vector<MappingOfCut>> all(limits_.stagings.size()), numbered(all);
     shortage_.clear();
     for (const MeshCut& cut : cuts) {
+      if (cut.isQuartered() && !(wires_.rowsTakeAll && reducesChannels(op))) continue;
       const std::span<const Streams> streams = menus_.of(op, hasWeights(op), cut);
       const bool isNumbered = cut.isNumbered();
       std::vector<std::int64_t> worthless;
@@ -200,6 +202,7 @@ class FinalistSearch {
   const SearchLimits& limits_;
   bool menu_;
   const WorkCounter& count_;
+  const DataflowWires& wires_;
   StreamMenus menus_;
   std::string shortage_;  // of the layer that was looked at last
 };

@@ -432,14 +432,12 @@ class LayerSearch {
   }
 
   void setCores(Mapping& m, const Streams& streams) const {
-    for (std::size_t p = 0; p < cut_.pixels.size(); ++p)
-      for (std::size_t k = 0; k < cut_.blocks.size(); ++k) {
-        const CoreAt& core = cut_.coreOf(p, k);
-        m.shares.push_back({core,
-                            cut_.pixels[p],
-                            cut_.blocks[k],
-                            {0, core.column, core.row % device_.memtile.ddrChannelsOut}});
-      }
+    for (const MeshCut::Share& share : cut_.shares)
+      m.shares.push_back(
+          {share.core,
+           cut_.pixels[share.pixels],
+           cut_.blocks[share.blocks],
+           {0, share.core.column, share.core.row % device_.memtile.ddrChannelsOut}});
     for (const Routes& routes : streams.inputs) m.inputs.push_back(*routes);
     if (m.weightSlots == 0) return;
     m.weights = *streams.weights;

@@ -1,7 +1,11 @@
 #include "mesh_cut.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <map>
+#include <numeric>
+#include <tuple>
 
 namespace heddle {
 namespace {
@@ -81,6 +85,7 @@ class CutMenu {
     });
     add(grid(shape_, 1, all), 1, pixels);
     add(grid(shape_, 1, 1), all, channels);
+    addQuarters();
     addNumbered(columns, rows, columnsCut);
     addNumbered(rows, columns, rowsCut);
     addNumbered(all, 1, pixels);
@@ -126,8 +131,77 @@ class CutMenu {
     if (pixels.empty()) return;
     MeshCut cut{std::move(pixels), blocksIn(shape_, channelParts), {}};
     for (std::size_t p = 0; p < cut.pixels.size(); ++p)
-      for (std::size_t k = 0; k < cut.blocks.size(); ++k) cut.cores.push_back(core(p, k));
+      for (std::size_t k = 0; k < cut.blocks.size(); ++k)
+        cut.shares.push_back({core(p, k), p, k, false});
     if (std::find(cuts_.begin(), cuts_.end(), cut) == cuts_.end()) cuts_.push_back(std::move(cut));
+  }
+
+  // Each quarter of the mesh computes all pixels of channels in proportion to its cores.
+  void addQuarters() {
+    const std::array<Interval, 2> down{evenPart(device_.rows, 2, 0), evenPart(device_.rows, 2, 1)},
+        across{evenPart(device_.columns, 2, 0), evenPart(device_.columns, 2, 1)};
+    if (down[1].empty() || across[1].empty() || down[0].count * across[0].count == 1) return;
+    const bool byWidth = shape_.width >= shape_.height;
+    MeshCut cut;
+    // Fewer parts have more pixels each: these go first.
+    std::map<std::int64_t, std::size_t> firstOf;  // by number of parts
+    for (const std::int64_t parts :
+         {down[1].count, across[1].count, down[0].count, across[0].count})
+      firstOf.try_emplace(parts);
+    for (auto& [parts, first] : firstOf) {
+      if (parts > (byWidth ? shape_.width : shape_.height)) return;
+      first = cut.pixels.size();
+      for (const PixelBox& box : byWidth ? grid(shape_, 1, parts) : grid(shape_, parts, 1))
+        cut.pixels.push_back({box});
+    }
+    const std::int64_t blocks = blocksOf(shape_), cores = device_.cores();
+    std::int64_t before = 0;  // cores of the quarters before
+    for (std::size_t quarter = 0; quarter < 4; ++quarter) {
+      const Interval &rows = down[quarter / 2], &columns = across[quarter % 2];
+      const bool turned = quarter == 1 || quarter == 2;
+      const std::int64_t first = blocks * before / cores;
+      before += rows.count * columns.count;
+      const std::int64_t count = blocks * before / cores - first,
+                         groups = turned ? columns.count : rows.count;
+      if (count < groups) return;
+      for (const std::int64_t r : numbersOf(rows))
+        for (const std::int64_t c : numbersOf(columns)) {
+          const std::int64_t pixels = turned ? r - rows.first : c - columns.first,
+                             group = turned ? c - columns.first : r - rows.first;
+          Interval share = evenPart(count, groups, group);
+          share.first += first;
+          cut.shares.push_back(
+              {{r, c},
+               firstOf.at(turned ? rows.count : columns.count) + static_cast<std::size_t>(pixels),
+               numberIn(cut.blocks, share),
+               turned});
+        }
+    }
+    putLongestFirst(cut);
+    std::ranges::sort(cut.shares, {}, [](const MeshCut::Share& share) {
+      return std::tuple(share.pixels, share.blocks);
+    });
+    cuts_.push_back(std::move(cut));
+  }
+
+  static std::size_t numberIn(std::vector<Interval>& all, const Interval& one) {
+    const auto known = std::ranges::find(all, one);
+    if (known == all.end()) all.push_back(one);
+    return static_cast<std::size_t>(std::ranges::find(all, one) - all.begin());
+  }
+
+  static void putLongestFirst(MeshCut& cut) {
+    const auto longest = static_cast<std::size_t>(
+        std::ranges::max_element(cut.blocks, {}, &Interval::count) - cut.blocks.begin());
+    std::swap(cut.blocks[0], cut.blocks[longest]);
+    for (MeshCut::Share& share : cut.shares)
+      share.blocks = share.blocks == 0 ? longest : share.blocks == longest ? 0 : share.blocks;
+  }
+
+  static std::vector<std::int64_t> numbersOf(const Interval& interval) {
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(interval.count));
+    std::iota(numbers.begin(), numbers.end(), interval.first);
+    return numbers;
   }
 
   // Pixels as they are numbered, where rectangles over as many channels leave more to one core.

@@ -5,6 +5,12 @@
 //   rows       pixels over mesh rows, channels over columns
 //   pixels     over all cores; every core computes all channels
 //   channels   over all cores; every core computes all pixels
+//   quarters   the mesh in four; pixels over columns and channels over rows in two that lie across
+//              from each other, in the other two pixels over rows and channels over columns, so that
+//              records and rows go half over each kind of wire
+//
+//     UL UR    4x4: 2 parts of the pixels for each quarter, a quarter of the channels in 2 groups
+//     LL LR    UL and LR: records along rows; UR and LL: records down columns
 //
 // Where neither W nor H divides well, pixels are also cut as they are numbered row by row: of 17x17
 // over four columns 5 columns of pixels are 85, a fourth of all is 73.
@@ -25,14 +31,21 @@ namespace heddle {
 inline constexpr std::int64_t kWorthNumbering = 80;
 
 struct MeshCut {
+  struct Share {  // what a core computes
+    CoreAt core;
+    std::size_t pixels = 0, blocks = 0;  // numbers of a part and of an interval of channels
+    bool turned = false;                 // those of the same pixels lie in a mesh row
+    friend auto operator<=>(const Share&, const Share&) = default;
+  };
+
   // Boxes of each part: several of pixels that were cut as numbered. None empty; the first part is
   // one of most pixels.
   std::vector<std::vector<PixelBox>> pixels;
   std::vector<Interval> blocks;  // of output channels, none empty; the first is a longest one
-  std::vector<CoreAt> cores;     // of pixels p and blocks k: cores[p * blocks.size() + k]
+  std::vector<Share> shares;     // by pixels, those by blocks
 
-  const CoreAt& coreOf(std::size_t part, std::size_t ofBlocks) const {
-    return cores[part * blocks.size() + ofBlocks];
+  bool isQuartered() const {
+    return std::ranges::any_of(shares, &Share::turned);
   }
   // Whether pixels are cut as they are numbered.
   bool isNumbered() const {

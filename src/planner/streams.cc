@@ -14,28 +14,42 @@ namespace {
 // kind, for what shares the other with much else. Quarters: one of the two for each core, the same
 // in two quarters of the mesh that lie across from each other, so that each wire serves half of its
 // cores; the next record is on its way with two places in the core, where by turns it takes more.
-enum class Way { Columns, Rows, Turns, Quarters, MostlyRows, MostlyColumns };
+// Lines: where the mesh is cut in quarters, the kind of wire that reaches those of a quarter which
+// need the same.
+enum class Way { Columns, Rows, Turns, Quarters, MostlyRows, MostlyColumns, Lines };
 
-using Groups = std::vector<std::vector<CoreAt>>;  // cores that need the same
+struct Receiver {
+  CoreAt core;
+  bool inRow = false;  // those of its quarter that need the same lie in its mesh row
+};
+using Groups = std::vector<std::vector<Receiver>>;  // cores that need the same
 
 class StreamMenu {
  public:
   StreamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut, const DataflowWires& wires,
              const Device& device)
-      : op_(op), hasWeights_(hasWeights), wires_(wires), device_(device) {
+      : op_(op),
+        hasWeights_(hasWeights),
+        isQuartered_(cut.isQuartered()),
+        wires_(wires),
+        device_(device) {
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
       inputGroups_.push_back(groupsOf(cut, sharesInput(op, i)));
     inputWays_.resize(op.inputs.size());
-    for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
-      weightGroups_.emplace_back();
-      for (std::size_t b = 0; b < cut.pixels.size(); ++b)
-        weightGroups_.back().push_back(cut.coreOf(b, k));
-    }
+    weightGroups_.resize(cut.blocks.size());
+    for (const MeshCut::Share& share : cut.shares)
+      weightGroups_[share.blocks].push_back({share.core, !share.turned});
   }
 
   std::vector<Streams> run() {
     const std::size_t operands = op_.inputs.size();
     std::vector<std::vector<Way>> inputs;
+    if (isQuartered_) {
+      inputs.push_back({Way::Lines});
+      if (fusedAddOf(op_)) inputs = {{Way::Lines, Way::Columns}, {Way::Lines, Way::Turns}};
+      for (const std::vector<Way>& in : inputs) add(in, Way::Lines);
+      return std::move(menu_);
+    }
     if (fusedAddOf(op_)) {
       for (const Way way : waysOf(inputGroups_[0]))
         for (const Way added : waysOf(inputGroups_[1])) inputs.push_back({way, added});
@@ -65,13 +79,10 @@ class StreamMenu {
 
  private:
   static Groups groupsOf(const MeshCut& cut, bool shared) {
-    Groups groups;
-    for (std::size_t b = 0; b < cut.pixels.size(); ++b) {
-      if (shared) groups.emplace_back();
-      for (std::size_t k = 0; k < cut.blocks.size(); ++k) {
-        if (!shared) groups.emplace_back();
-        groups.back().push_back(cut.coreOf(b, k));
-      }
+    Groups groups(shared ? cut.pixels.size() : 0);
+    for (const MeshCut::Share& share : cut.shares) {
+      if (!shared) groups.emplace_back();
+      (shared ? groups[share.pixels] : groups.back()).push_back({share.core, share.turned});
     }
     return groups;
   }
@@ -113,6 +124,8 @@ class StreamMenu {
         return {row, row, column};
       case Way::MostlyColumns:
         return {column, column, row};
+      case Way::Lines:  // each of its routes is of one kind
+        break;
     }
     return {};
   }
@@ -120,14 +133,17 @@ class StreamMenu {
   // A route for each column, or row, in which a group has cores.
   std::vector<Route> routesOf(const Groups& groups, Way way) const {
     std::vector<Route> routes;
-    for (const std::vector<CoreAt>& group : groups) {
-      std::map<std::int64_t, std::vector<CoreAt>> lines;
-      for (const CoreAt& core : group)
-        lines[way == Way::Rows ? core.row : core.column].push_back(core);
-      for (auto& [line, cores] : lines) {
+    for (const std::vector<Receiver>& group : groups) {
+      std::map<std::pair<Way, std::int64_t>, std::vector<CoreAt>> lines;
+      for (const Receiver& to : group) {
+        const Way kind = way != Way::Lines ? way : to.inRow ? Way::Rows : Way::Columns;
+        lines[{kind, kind == Way::Rows ? to.core.row : to.core.column}].push_back(to.core);
+      }
+      for (auto& [along, cores] : lines) {
+        const auto& [kind, line] = along;
         Route route{.cores = {},
-                    .lanes = lanesTo(cores[0], way),
-                    .memtile = way == Way::Rows ? weightMemtile(device_, line) : line};
+                    .lanes = lanesTo(cores[0], kind),
+                    .memtile = kind == Way::Rows ? weightMemtile(device_, line) : line};
         route.cores = std::move(cores);
         routes.push_back(std::move(route));
       }
@@ -186,7 +202,7 @@ class StreamMenu {
   }
 
   const CanonicalOp& op_;
-  bool hasWeights_;
+  bool hasWeights_, isQuartered_;
   const DataflowWires& wires_;
   const Device& device_;
   std::vector<Groups> inputGroups_;  // per operand
@@ -242,8 +258,7 @@ const std::vector<Streams>& StreamMenus::of(const CanonicalOp& op, bool hasWeigh
   Asked asked{.sharesInput = {},
               .hasWeights = hasWeights,
               .addsAtItsEnd = fusedAddOf(op) != nullptr,
-              .boxes = cut.pixels.size(),
-              .cores = cut.cores};
+              .shares = cut.shares};
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     asked.sharesInput.push_back(sharesInput(op, i));
   const auto [known, fresh] = known_.try_emplace(std::move(asked));

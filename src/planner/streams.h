@@ -69,8 +69,7 @@ class StreamMenus {
   struct Asked {
     std::vector<bool> sharesInput;  // per operand
     bool hasWeights = false, addsAtItsEnd = false;
-    std::size_t boxes = 0;
-    std::vector<CoreAt> cores;
+    std::vector<MeshCut::Share> shares;
     friend auto operator<=>(const Asked&, const Asked&) = default;
   };
   const DataflowWires& wires_;
