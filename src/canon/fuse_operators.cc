@@ -11,8 +11,8 @@ namespace {
 
 class Fusion {
  public:
-  explicit Fusion(const CanonicalGraph& graph)
-      : graph_(graph), writer_(graph.tensors.size()), readers_(graph.tensors.size()) {
+  Fusion(const CanonicalGraph& graph, bool pools)
+      : graph_(graph), pools_(pools), writer_(graph.tensors.size()), readers_(graph.tensors.size()) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
       writer_[graph.ops[i].output.at()] = i;
       for (const TensorId input : graph.ops[i].inputs) ++readers_[input.at()];
@@ -49,7 +49,7 @@ class Fusion {
   // Each of its windows has rows and columns of the tensor, next to each other.
   bool isPoolOfRows(const CanonicalOp& op) const {
     const MaxPool* pool = std::get_if<MaxPool>(&op.attributes);
-    if (!pool) return false;
+    if (!pool || !pools_) return false;
     const Window& w = pool->window;
     return w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX;
   }
@@ -106,6 +106,7 @@ class Fusion {
   }
 
   const CanonicalGraph& graph_;
+  bool pools_;
   std::vector<std::optional<std::size_t>> writer_;     // per tensor
   std::vector<std::int64_t> readers_;                  // operands and ports
   std::vector<std::optional<std::size_t>> fusedInto_;  // per operator: what it does at its end
@@ -144,8 +145,8 @@ std::vector<TensorId> tensorsBeforeFusion(const CanonicalGraph& fused,
   return before;
 }
 
-std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph) {
-  return Fusion(graph).run();
+std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool pools) {
+  return Fusion(graph, pools).run();
 }
 
 }  // namespace heddle

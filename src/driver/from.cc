@@ -1,8 +1,10 @@
 #include "from.h"
 
+#include <array>
 #include <filesystem>
-#include <utility>
+#include <memory>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
 
@@ -76,17 +78,22 @@ Result<GivenProgram> readProgram(const Network& network, const Device& device,
   return GivenProgram{std::move(program), {std::move(bytes)}};
 }
 
-// Of the network as it is, or else of the one without what is fused; the first's faults where it is
-// of neither.
+// Of the network as it is, or else of the one without pools that are fused, or without anything
+// fused; the first's faults where it is of none.
 template <class Artefact>
 Result<Artefact> readEither(Result<Artefact> (*read)(const Network&, const Device&,
                                                      const std::string&),
                             Network& network, const Device& device, const std::string& path) {
   Result<Artefact> asItIs = read(network, device, path);
   if (asItIs || !network.fused) return asItIs;
-  const auto fused = std::exchange(network.fused, nullptr);
-  Result<Artefact> unfused = read(network, device, path);
-  if (unfused) return unfused;
+  const auto fused = network.fused;
+  const std::array<std::shared_ptr<const CanonicalGraph>, 2> others{
+      fuseOperators(network.unfused(), false), nullptr};
+  for (const auto& other : others) {
+    network.fused = other;
+    Result<Artefact> given = read(network, device, path);
+    if (given) return given;
+  }
   network.fused = fused;
   return asItIs;
 }

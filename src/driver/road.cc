@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -125,9 +126,15 @@ void fuseNetwork(Network& run) {
   run.fused = fuseOperators(run.unfused());
 }
 
-Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,
-                        Progress& progress) {
-  const Timed timed(run.effort.compileSeconds);
+namespace {
+
+bool hasFusedPools(const Network& run) {
+  return run.fused && std::ranges::any_of(run.fused->ops, [](const CanonicalOp& op) {
+           return fusedPoolOf(op) != nullptr;
+         });
+}
+
+Diagnostics choose(Compilation& run, const PlanOptions& options, bool asked, Progress& progress) {
   if (asked) {
     Result<ChosenPlan> chosen =
         choosePlan(run.network(), *run.device, options, progressOf(progress));
@@ -139,6 +146,20 @@ Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked
     if (!plan) return plan.diagnostics();
     run.plan = std::move(*plan);
   }
+  return {};
+}
+
+}  // namespace
+
+Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,
+                        Progress& progress) {
+  const Timed timed(run.effort.compileSeconds);
+  Diagnostics faults = choose(run, options, asked, progress);
+  if (!faults.empty() && faults[0].severity == Severity::DoesNotFit && hasFusedPools(run)) {
+    run.fused = fuseOperators(run.unfused(), false);
+    faults = choose(run, options, asked, progress);
+  }
+  if (!faults.empty()) return faults;
   run.plan->frames = options.frames;
   return asBugs(verify(*run.plan, run.network(), *run.device));
 }

@@ -135,7 +135,9 @@ class LayerSearch {
   std::string shortage() const {
     if (!searched_) return {};
     std::ostringstream out;
-    if (smallest_ == INT64_MAX)
+    if (smallest_ == INT64_MAX && smallestRecord_ == INT64_MAX)
+      out << "more rows of its smallest subvolume wait than a core can count";
+    else if (smallest_ == INT64_MAX)
       out << "two of its smallest weight records need " << 2 * smallestRecord_ << " B of the "
           << limits_.stagings[0] << " B that a memtile sets aside for weights";
     else
@@ -490,7 +492,10 @@ class LayerSearch {
   std::int64_t computed(const Mapping& t, std::size_t channelPart, std::int64_t pass,
                         std::size_t part) const {
     const Interval blocks = passBlocks(t, channelPart, pass);
-    return reducesChannels(op_) ? counts_.count(blocks, t.parts[part].inputBlocks) : blocks.count;
+    // A part that has none in this pass may end before where they would begin.
+    return reducesChannels(op_) && !blocks.empty()
+               ? counts_.count(blocks, t.parts[part].inputBlocks)
+               : blocks.count;
   }
 
   // How many parts of the channels need be looked at: of dense weights the first has most.

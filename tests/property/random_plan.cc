@@ -547,6 +547,7 @@ class PlanMaker {
     if (random_.chance(30)) route.ddrTurns = random_.between(1, device_.memtile.ddrChannelsIn);
     if (route.ddrTurns > 1) say("DDR channels by turns");
     route.lead = random_.chance(40) ? random_.between(1, 9) : 0;
+    if (random_.chance(3)) route.lead = INT32_MAX;  // as far as there are places, or a sweep goes
     const std::size_t most = random_.chance(40) ? 3 : 1;
     for (const std::int64_t wire : wires) {
       const std::vector<std::int64_t>& feeders =

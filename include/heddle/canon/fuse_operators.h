@@ -25,9 +25,9 @@ TensorId computedTensor(const CanonicalOp& op);
 // reads; where both are, into the later one. The convolution keeps its name and moves to where the
 // Add was; the tensor between the two is gone. Likewise every MaxPool without dilation that alone
 // reads the output of a Conv which adds nothing; there the tensor between the two stays, as what is
-// pooled. Ids of tensors change. Outputs have the same values, bit for bit. Null where there is
-// nothing to fuse.
-std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph);
+// pooled; not without `pools`, for a core holds more rows then. Ids of tensors change. Outputs have
+// the same values, bit for bit. Null where there is nothing to fuse.
+std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool pools = true);
 
 // Per tensor of the fused graph: which of `graph` it is.
 std::vector<TensorId> tensorsBeforeFusion(const CanonicalGraph& fused, const CanonicalGraph& graph);

@@ -144,7 +144,7 @@ TEST(MakePlan, SendsTheOperandsOfAnAddOverWiresOfBothKinds) {
 }
 
 TEST(MakePlan, GivesEachCoreItsOwnChannelsWhereWeightsAreMostOfTheTraffic) {
-  const CanonicalGraph graph = oneConv({7, 7, 1024}, 1024, square(1));
+  const CanonicalGraph graph = oneConv({1, 1, 1024}, 1024, square(1));
   const Mapping m = mappingOf(graph, paper(4, 4), 1);
   EXPECT_EQ(splitText(m).substr(0, 12), "W/1 x C/16, ");
   EXPECT_EQ(wiresOf(m.weights).size(), 8u);  // columns and rows
@@ -277,27 +277,91 @@ TEST(MeshCuts, NumberPixelsWhereThatSavesEnough) {
   EXPECT_EQ(cuts[0].columns(), 17);
 }
 
+// In each quarter of the mesh cores of the same pixels lie in a line, and those of the same channels
+// in lines across: in the quarters beside it the other way.
+TEST(MeshCuts, QuartersAreTurnedAgainstTheirNeighbours) {
+  const Device device = paper(5, 4);
+  std::vector<MeshCut> cuts = meshCuts({14, 14, 256}, device);
+  std::erase_if(cuts, [](const MeshCut& cut) { return !cut.isQuartered(); });
+  ASSERT_EQ(cuts.size(), 1u);
+  const MeshCut& cut = cuts[0];
+  EXPECT_EQ(cut.shares.size(), 20u);
+  const auto quarter = [](const CoreAt& core) { return std::pair(core.row < 3, core.column < 2); };
+  for (const MeshCut::Share& a : cut.shares) {
+    const auto [upper, left] = quarter(a.core);
+    EXPECT_EQ(a.turned, upper != left);
+    for (const MeshCut::Share& b : cut.shares) {
+      if (quarter(a.core) != quarter(b.core)) {
+        EXPECT_NE(a.blocks, b.blocks);
+        continue;
+      }
+      EXPECT_EQ(a.pixels == b.pixels,
+                a.turned ? a.core.row == b.core.row : a.core.column == b.core.column);
+      EXPECT_EQ(a.blocks == b.blocks,
+                a.turned ? a.core.column == b.core.column : a.core.row == b.core.row);
+    }
+  }
+  // Of 32 blocks 6 of 20 go to the first quarter.
+  EXPECT_EQ(cut.blocks[cut.shares[0].blocks].count, 3);
+}
+
+TEST(MeshCuts, OnlyMeshesOfMoreThanOneCoreAQuarterAreQuartered) {
+  const auto quartered = [](const Shape& shape, const Device& device) {
+    return std::ranges::any_of(meshCuts(shape, device), &MeshCut::isQuartered);
+  };
+  EXPECT_FALSE(quartered({14, 14, 256}, paper(2, 2)));
+  EXPECT_FALSE(quartered({14, 14, 256}, paper(1, 8)));
+  EXPECT_TRUE(quartered({14, 14, 256}, paper(3, 2)));
+  EXPECT_FALSE(quartered({14, 14, 32}, paper(8, 8)));  // too few channels
+  EXPECT_FALSE(quartered({3, 3, 512}, paper(8, 8)));   // too few pixels
+}
+
+// Records and rows of a quartered layer take both kinds of wire, and no core gets both over one.
+TEST(MakePlan, ALayerOfManyWeightsIsCutInQuarters) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {14, 14, 256});
+  const CanonicalGraph graph = b.finish(b.conv("conv", x, 256, square(3, 1, 1)));
+  const Device device = paper(8, 8);
+  const Result<Plan> plan = makePlan(graph, device);
+  ASSERT_TRUE(plan);
+  const Mapping& m = plan->layers[0];
+  EXPECT_EQ(splitText(m).substr(0, 10), "W/4 x C/16");
+  const auto wireTo = [](const CoreAt& core, const std::vector<Route>& routes) {
+    const auto route = std::ranges::find_if(routes, [&](const Route& one) {
+      return std::ranges::find(one.cores, core) != one.cores.end();
+    });
+    return route->lanes[0].wire;
+  };
+  std::set<std::int64_t> ofRecords, ofRows;
+  for (const CoreShare& share : m.shares) {
+    const std::int64_t records = wireTo(share.core, m.weights),
+                       rows = wireTo(share.core, m.inputs[0]);
+    EXPECT_NE(records, rows);
+    ofRecords.insert(records);
+    ofRows.insert(rows);
+  }
+  EXPECT_EQ(ofRecords.size(), device.wires.size());
+  EXPECT_EQ(ofRows, ofRecords);
+}
+
 TEST(MeshCuts, AreWholeAndDiffer) {
   const Device device = paper(3, 4);
   for (const Shape& shape : {Shape{56, 56, 64}, Shape{1, 1, 8}, Shape{2, 9, 40}, Shape{30, 1, 200},
                              Shape{17, 17, 768}}) {
     const std::vector<MeshCut> cuts = meshCuts(shape, device);
     for (std::size_t i = 0; i < cuts.size(); ++i) {
-      std::int64_t cells = 0;
       for (const std::vector<PixelBox>& part : cuts[i].pixels) {
         EXPECT_LE(part.size(), kMaxBoxes);
         EXPECT_LE(pixelsOf(part), pixelsOf(cuts[i].pixels[0]));
-        cells += pixelsOf(part) * blocksOf(shape);
       }
-      std::int64_t blocks = 0;
-      for (const Interval& part : cuts[i].blocks) {
-        EXPECT_LE(part.count, cuts[i].blocks[0].count);
-        blocks += part.count;
+      for (const Interval& part : cuts[i].blocks) EXPECT_LE(part.count, cuts[i].blocks[0].count);
+      std::int64_t cells = 0;
+      std::set<CoreAt> cores;
+      for (const MeshCut::Share& share : cuts[i].shares) {
+        cells += pixelsOf(cuts[i].pixels[share.pixels]) * cuts[i].blocks[share.blocks].count;
+        EXPECT_TRUE(cores.insert(share.core).second);
       }
-      EXPECT_EQ(blocks, blocksOf(shape));
       EXPECT_EQ(cells, shape.height * shape.width * blocksOf(shape));
-      const std::set<CoreAt> cores(cuts[i].cores.begin(), cuts[i].cores.end());
-      EXPECT_EQ(cores.size(), cuts[i].pixels.size() * cuts[i].blocks.size());
       for (std::size_t j = 0; j < i; ++j) EXPECT_NE(cuts[i], cuts[j]);
     }
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "../graphs.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/planner/make_plan.h"
 #include "heddle/program/verify.h"
 #include "heddle/program/visit.h"
@@ -44,6 +45,40 @@ std::int64_t countOf(const Program& program, const Engine& engine) {
   for (QueueCursor c(program, engine); !c.done(); c.next())
     n += std::holds_alternative<Op>(c.instruction().as);
   return n;
+}
+
+// A plan may name any lead: what it asks for more than places or a sweep's calls changes nothing.
+TEST(GenerateProgram, ALeadGoesNoFurtherThanThereIsRoomForIt) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {8, 8, 16});
+  const CanonicalGraph graph =
+      *fuseOperators(b.finish(b.add("sum", b.conv("conv", x, 16, square(3, 1, 1)), x)));
+  const Device device =
+      *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}});
+  const auto withLead = [&](std::int64_t lead) {
+    Plan plan = *makePlan(graph, device);
+    for (std::vector<Route>& routes : plan.layers[0].inputs)
+      for (Route& route : routes) route.lead = lead;
+    for (Route& route : plan.layers[0].weights) route.lead = lead;
+    EXPECT_EQ(verify(plan, graph, device), Diagnostics{});
+    const MemoryPlan memory = *allocateMemory(graph, plan, device);
+    return generateProgram(graph, plan, memory, device)->program;
+  };
+  EXPECT_EQ(withLead(INT32_MAX), withLead(1000));
+}
+
+// A core computes two rows for each pooled one, of 2x2, and pools them.
+TEST(GenerateProgram, ACoreThatPoolsWritesPooledRowsAlone) {
+  GraphBuilder b("net");
+  const TensorId c = b.conv("conv", b.input("x", {16, 16, 16}), 32, square(3, 1, 1));
+  const CanonicalGraph graph = *fuseOperators(b.finish(b.maxPool("pool", c, square(2, 2))));
+  const Made m = made(graph, 2, 2);
+  for (std::int32_t row : {0, 1})
+    for (std::int32_t column : {0, 1}) {
+      EXPECT_EQ(countOf<Call<Affine>>(m.program, {EngineKind::Core, row, column, 0}), 16 + 8);
+      EXPECT_EQ(countOf<WriteFm<Affine>>(m.program, {EngineKind::CoreOut, row, column, 0}), 8);
+    }
+  EXPECT_EQ(m.program.kernels.size(), 2u);
 }
 
 TEST(GenerateProgram, SendsEachInputRowToACoreOnce) {

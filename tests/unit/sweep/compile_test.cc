@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <thread>
+
+#include "../graphs.h"
+#include "heddle/canon/fuse_operators.h"
 
 namespace heddle {
 namespace {
@@ -53,6 +57,29 @@ TEST(Compile, WithoutTextAndWhatIfsTheTimeIsTheSame) {
   EXPECT_EQ(whole->report->cycles, lean->report->cycles);
   EXPECT_TRUE(whole->listing && !lean->listing);
   EXPECT_TRUE(!whole->whatIf.empty() && lean->whatIf.empty());
+}
+
+// A pool of 4x4 behind a convolution of 5x5 sees 8 rows, and its records cannot be cut by kernel
+// rows: where that does not fit, the two are layers of their own.
+TEST(Compile, APoolIsALayerOfItsOwnWhereACoreHasNoRoomForItsRows) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {12, 12, 8});
+  const CanonicalGraph graph = b.finish(
+      b.maxPool("pool", b.conv("conv", x, 8, testing::square(5, 1, 2)), testing::square(4, 4)));
+  Network net;
+  net.modelName = "net";
+  net.canonical = std::make_shared<const Canonicalized>(Canonicalized{.graph = graph});
+  net.fused = fuseOperators(graph);
+  NoProgress quiet;
+  for (const bool small : {false, true}) {
+    const Device device =
+        *readDevice("paper", {.mesh = std::pair{1, 1},
+                              .settings = {{"core.memory", small ? "2KiB" : "64KiB"}}});
+    const Result<Compilation> run = compile(net, device, {}, quiet);
+    ASSERT_TRUE(run) << toText(run.diagnostics());
+    EXPECT_EQ(run->report->layers.size(), small ? 2u : 1u);
+    EXPECT_TRUE(run->report->verification.matches);
+  }
 }
 
 constexpr CompileSettings kLean{.whatIf = false, .explain = false, .listing = false};
