@@ -100,7 +100,8 @@ class Printer {
       printAttributes(conv.fusedAdd->add);
     }
     if (conv.fusedPool) {
-      out_ << " then max pool of %" << conv.fusedPool->before.index;
+      out_ << " then max pool of ";
+      printTensor(conv.fusedPool->before);
       printWindow(conv.fusedPool->window);
     }
   }

@@ -84,7 +84,16 @@ describe("frames", () => {
       return places.size;
     });
     expect(items.length).toBeLessThanOrEqual(repeated);
-    expect(new Set(items.map((text) => text.replace(/ at [\d,]+:/, ""))).size).toBe(items.length);
+    // Of equal words each is another instruction of the frame.
+    const places = await page.evaluate((starts) => {
+      const { run, focus } = window.heddle;
+      return starts.map((start) => run.tracks.flatMap((track) => {
+        const each = Math.floor(track.size / run.frames.length);
+        return Array.from({ length: track.size }, (_, i) => i).filter((i) => track.lock(i) === focus.lock && track.start(i) === start).map((i) => `${track.index} ${i % each}`);
+      }).join());
+    }, items.map((text) => Number(/ at ([\d,]+):/.exec(text)![1]!.replaceAll(",", ""))));
+    expect(places.every((place) => place !== "")).toBe(true);
+    expect(new Set(items.map((text, k) => text.replace(/ at [\d,]+:/, "") + places[k])).size).toBe(items.length);
     expect(items.join()).toMatch(/and likewise in \d+ frames after this one/);
     expect(faults).toEqual([]);
     await close(page);

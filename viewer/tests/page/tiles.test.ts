@@ -28,7 +28,7 @@ describe("tiles", () => {
     expect(window_.to - window_.from).toBeLessThan(2 * (step.end - step.start));
     // The address brings back the same selection.
     await addressed(page);
-    expect(page.url()).toContain(encodeURIComponent("group:0:1:2"));
+    expect(page.url()).toContain(encodeURIComponent("group:0:1:1"));
     expect(faults).toEqual([]);
     await close(page);
   });
@@ -39,7 +39,7 @@ describe("tiles", () => {
     const at = await page.evaluate(() => {
       const { run } = window.heddle;
       const canvas = document.querySelector(".view-timeline canvas")!.getBoundingClientRect();
-      const bands = window.heddle.run.bands.filter(({ group, layer }) => group === 0 && layer === 2);
+      const bands = window.heddle.run.bands.filter(({ group, layer }) => group === 0 && layer === 1);
       const x = (cycle: number) => canvas.left + 176 + ((cycle - window.heddle.store.state.window.from) / (window.heddle.store.state.window.to - window.heddle.store.state.window.from)) * (canvas.width - 176);
       return { end: run.bands[run.bands.length - 1]!.to, x: x((bands[2]!.from + bands[2]!.to) / 2), top: canvas.top };
     });
@@ -49,7 +49,7 @@ describe("tiles", () => {
       await settle(page);
       if ((await page.evaluate(() => window.heddle.store.state.selection?.kind)) === "group") break;
     }
-    expect(await page.evaluate(() => window.heddle.store.state.selection)).toEqual({ kind: "group", group: 0, tile: 2, layer: 2 });
+    expect(await page.evaluate(() => window.heddle.store.state.selection)).toEqual({ kind: "group", group: 0, tile: 2, layer: 1 });
     expect((await page.innerText("#details h2")).trim()).toBe("b1_1, tile 3");
     expect(faults).toEqual([]);
     await close(page);
@@ -60,10 +60,10 @@ describe("tiles", () => {
     const brightness = (of: number) =>
       page.evaluate(async (tile) => {
         const { run } = window.heddle;
-        const step = run.layers[2]!.steps![tile]!;
+        const step = run.layers[1]!.steps![tile]!;
         const track = run.tracks.find(({ engine }) => engine === "core")!;
         let i = 0;
-        while (track.layer(i) !== 2 || track.start(i) < (step.start + step.end) / 2) i++;
+        while (track.layer(i) !== 1 || track.start(i) < (step.start + step.end) / 2) i++;
         const [start, end] = [track.start(i), track.end(i)];
         window.heddle.show(start - 20, end + 20);
         await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -74,10 +74,10 @@ describe("tiles", () => {
         return data.slice(0, 3).join();
       }, of);
     const plain = await brightness(1);
-    await page.evaluate(() => window.heddle.selectInSight({ kind: "group", group: 0, tile: 1, layer: 2 }));
+    await page.evaluate(() => window.heddle.selectInSight({ kind: "group", group: 0, tile: 1, layer: 1 }));
     expect(await brightness(1)).toBe(plain);
     expect(await brightness(0)).not.toBe(plain);
-    await page.evaluate(() => window.heddle.selectInSight({ kind: "layer", layer: 2 }));
+    await page.evaluate(() => window.heddle.selectInSight({ kind: "layer", layer: 1 }));
     expect(await brightness(0)).toBe(plain);
     expect(faults.filter((text) => !text.includes("willReadFrequently"))).toEqual([]);
     await close(page);
@@ -93,14 +93,14 @@ describe("tiles", () => {
           image: nothing, arc: nothing, text: nothing, shift: nothing, clip: (_x: number, _y: number, _w: number, _h: number, draw: () => void) => draw() } as never);
         return times;
       });
-    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 2 }));
+    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 1 }));
     await settle(page);
     expect(await frames(), "one in A, three in B").toBe(4);
     await page.selectOption("header select", "1");
     await page.click("#tab-upper-layers");
     await settle(page);
     const { columns, rows } = await page.evaluate(() => window.heddlePage.viewOf("layers").table());
-    expect(rows.slice(0, 5).map((row) => row[columns.indexOf("tiles")])).toEqual([3, 3, 3, 3, 1]);
+    expect(rows.slice(0, 5).map((row) => row[columns.indexOf("tiles")])).toEqual([3, 3, 3, 1, 1]);
     expect(faults).toEqual([]);
     await close(page);
   });
@@ -110,9 +110,9 @@ describe("tiles", () => {
     const { page, faults } = await open(pageOf("tiled"));
     const said = async () => (await page.innerText("#details")).replace(/\s+/g, " ");
     expect(await said()).toContain("Computed tile by tile These groups were asked for");
-    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 2 }));
+    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 1 }));
     await settle(page);
-    expect(await said()).toContain("in 3 tiles by turns with conv1, pool1, b1_2");
+    expect(await said()).toContain("in 3 tiles by turns with conv1, b1_2");
     expect(await said()).toContain("3 times: once for each tile");
     await page.click('#details button:has-text("in 3 tiles")');
     await settle(page);
