@@ -9,10 +9,16 @@
 namespace heddle {
 namespace {
 
+// Rows or columns of a window. A pool of more leaves too few outputs to cut over the cores.
+constexpr std::int64_t kMostPooled = 4;
+
 class Fusion {
  public:
   Fusion(const CanonicalGraph& graph, bool pools)
-      : graph_(graph), pools_(pools), writer_(graph.tensors.size()), readers_(graph.tensors.size()) {
+      : graph_(graph),
+        pools_(pools),
+        writer_(graph.tensors.size()),
+        readers_(graph.tensors.size()) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
       writer_[graph.ops[i].output.at()] = i;
       for (const TensorId input : graph.ops[i].inputs) ++readers_[input.at()];
@@ -46,12 +52,15 @@ class Fusion {
     return latest;
   }
 
-  // Each of its windows has rows and columns of the tensor, next to each other.
+  // Each of its windows has rows and columns of the tensor, next to each other, and few of them are
+  // its neighbour's: those are computed again where the output is cut.
   bool isPoolOfRows(const CanonicalOp& op) const {
     const MaxPool* pool = std::get_if<MaxPool>(&op.attributes);
     if (!pool || !pools_) return false;
     const Window& w = pool->window;
-    return w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX;
+    return w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX &&
+           w.kernelY <= 2 * w.strideY && w.kernelX <= 2 * w.strideX && w.kernelY <= kMostPooled &&
+           w.kernelX <= kMostPooled;
   }
 
   void renumber() {
@@ -91,7 +100,7 @@ class Fusion {
     op.onnxOp += " + " + end.onnxOp;
     op.output = end.output;
     if (const MaxPool* pool = std::get_if<MaxPool>(&end.attributes))
-      std::get<Conv>(op.attributes).fusedPool = FusedPool{pool->window, conv.output};
+      std::get<Conv>(op.attributes).fusedPool = FusedPool{end.name, pool->window, conv.output};
     else
       addAtItsEnd(op, conv, end);
     return op;

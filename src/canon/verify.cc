@@ -16,6 +16,7 @@ class Checker {
   Diagnostics run() {
     checkTensors();
     std::vector<bool> written(graph_.tensors.size());
+    std::vector<bool> pooled(graph_.tensors.size());  // where it is written: nobody reads it
     for (std::size_t i = 0; i < written.size(); ++i)
       written[i] = !graph_.tensors[i].constant.empty();
     for (const Port& port : graph_.inputs)
@@ -36,9 +37,11 @@ class Checker {
         fault(op.name, "the tensor that it pools is out of range");
         continue;
       }
-      if (written[op.output.at()] || written[computed.at()])
+      if (written[op.output.at()] || written[computed.at()] || pooled[op.output.at()] ||
+          pooled[computed.at()])
         fault(op.name, "its output is written twice");
       written[op.output.at()] = true;
+      pooled[computed.at()] = computed != op.output;
       checkOp(op);
     }
     for (const Port& port : graph_.outputs)

@@ -179,7 +179,8 @@ std::string kindOfWire(const Wire& wire) {
 
 std::string fusedWords(const CanonicalGraph& graph, const CanonicalOp& op) {
   if (const FusedPool* pool = fusedPoolOf(op))
-    return "pools '" + graph.tensors[pool->before.at()].name + "' at its end";
+    return "pools '" + graph.tensors[pool->before.at()].name + "' at its end, as '" + pool->name +
+           "'";
   if (!fusedAddOf(op)) return "";
   return "adds '" + graph.tensors[op.inputs.back().at()].name + "' at its end";
 }

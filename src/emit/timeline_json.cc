@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/device/device_json.h"
 #include "heddle/report/groups.h"
 #include "heddle/report/leaves.h"
@@ -74,7 +75,9 @@ void writeGraph(JsonWriter& json, const CanonicalGraph& graph) {
         .key("inputs")
         .beginArray();
     for (const TensorId input : op.inputs) json.value(input.index);
-    json.endArray().key("output").value(op.output.index).endObject();
+    json.endArray().key("output").value(op.output.index);
+    if (const FusedPool* pool = fusedPoolOf(op)) json.key("pools").value(pool->before.index);
+    json.endObject();
   }
   json.endArray();
   const auto ports = [&](const char* key, const std::vector<Port>& list) {

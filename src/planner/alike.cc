@@ -25,6 +25,8 @@ std::optional<std::vector<std::int64_t>> keyOf(const CanonicalGraph& graph, cons
     key.insert(key.end(), {own.kernelY, own.kernelX, own.strideY, own.strideX, own.dilationY,
                            own.dilationX, own.padTop, own.padLeft, w.kernelY, w.kernelX, w.strideY,
                            w.strideX, w.padTop, w.padLeft});
+    const Shape& computed = graph.tensors[pool->before.at()].shape;
+    key.insert(key.end(), {computed.height, computed.width});
   }
   key.push_back(recordBytes(op, 1, whole, true, 1));
   for (const TensorId tensor : op.inputs) {

@@ -31,8 +31,8 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
         }
       },
       only.attributes);
-  const std::int64_t pooled = PooledGeometry(graph, op).mostRows(rows);
-  if (FusedPool* pool = poolOf(only)) pool->window.padTop = 0;
+  FusedPool* pool = poolOf(only);
+  if (pool) pool->window.padTop = 0;
   const auto window = windowOf(only);
   const auto add = [&](TensorId& tensor, std::int64_t height) {
     CanonicalTensor part = graph.tensors[tensor.at()];
@@ -47,7 +47,7 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
                : rows);
   }
   add(only.output, rows);
-  if (FusedPool* pool = poolOf(only)) add(pool->before, pooled);
+  if (pool) add(pool->before, (rows - 1) * pool->window.strideY + pool->window.kernelY);
   return tile;
 }
 
@@ -119,8 +119,11 @@ class FinalistSearch {
     const CanonicalGraph tile = tileOf(graph_, graph_.ops[layer], rows);
     const Shape& shape = tile.tensors[tile.ops[0].output.at()].shape;
     std::vector<MeshCut> cuts = meshCuts(shape, device_);
-    std::erase_if(cuts,
-                  [&](const MeshCut& cut) { return cut.pixels[0][0].y.count < shape.height; });
+    std::erase_if(cuts, [&](const MeshCut& cut) {
+      return std::ranges::any_of(cut.pixels, [&](const std::vector<PixelBox>& boxes) {
+        return boxes[0].y.count < shape.height;
+      });
+    });
     std::vector<Mapping> mappings = mappingsOf(tile, tile.ops[0], count_.kept(layer), cuts);
     const std::int64_t whole = graph_.tensors[graph_.ops[layer].output.at()].shape.height;
     for (Mapping& mapping : mappings)

@@ -435,11 +435,10 @@ class LayerSearch {
 
   void setCores(Mapping& m, const Streams& streams) const {
     for (const MeshCut::Share& share : cut_.shares)
-      m.shares.push_back(
-          {share.core,
-           cut_.pixels[share.pixels],
-           cut_.blocks[share.blocks],
-           {0, share.core.column, share.core.row % device_.memtile.ddrChannelsOut}});
+      m.shares.push_back({share.core,
+                          cut_.pixels[share.pixels],
+                          cut_.blocks[share.blocks],
+                          {0, share.core.column, share.core.row % device_.memtile.ddrChannelsOut}});
     for (const Routes& routes : streams.inputs) m.inputs.push_back(*routes);
     if (m.weightSlots == 0) return;
     m.weights = *streams.weights;
@@ -492,10 +491,7 @@ class LayerSearch {
   std::int64_t computed(const Mapping& t, std::size_t channelPart, std::int64_t pass,
                         std::size_t part) const {
     const Interval blocks = passBlocks(t, channelPart, pass);
-    // A part that has none in this pass may end before where they would begin.
-    return reducesChannels(op_) && !blocks.empty()
-               ? counts_.count(blocks, t.parts[part].inputBlocks)
-               : blocks.count;
+    return reducesChannels(op_) ? counts_.count(blocks, t.parts[part].inputBlocks) : blocks.count;
   }
 
   // How many parts of the channels need be looked at: of dense weights the first has most.
@@ -783,8 +779,9 @@ class LayerSearch {
     const std::int64_t blocks = passBlocks(t, channelPart, pass).count,
                        kept = computed(t, channelPart, pass, part);
     const bool ends = part + 1 == t.parts.size();
-    KernelWork call = kernelWork(op_.kind(), kept, tapsOf(op_, t.parts[part]),
-                                 pooled_.mostColumns(columns), fusedAddOf(op_) && ends ? blocks : 0);
+    KernelWork call =
+        kernelWork(op_.kind(), kept, tapsOf(op_, t.parts[part]), pooled_.mostColumns(columns),
+                   fusedAddOf(op_) && ends ? blocks : 0);
     const Bytes bytes(t.equalRecords ? t.weightBytes
                                      : recordBytes(op_, blocks, t.parts[part], ends, kept));
     RecordTime time{0, wire_.time(bytes).raw(), ddr_.time(bytes).raw()};
@@ -817,8 +814,8 @@ class LayerSearch {
   std::optional<Window> pool_;  // at its end
   std::vector<OperandGeometry> operands_;
   std::optional<OperandGeometry> kernelOperand_;  // where it pools at its end
-  std::int64_t mostBlocks_ = 1;  // of output channels that a core computes
-  Mapping tried_;                // the candidate that is considered
+  std::int64_t mostBlocks_ = 1;                   // of output channels that a core computes
+  Mapping tried_;                                 // the candidate that is considered
   std::vector<RingPlan> triedRings_;
   // Of countAmounts, which is asked often: by part of the channels; passes and parts.
   std::vector<std::int64_t> computing_, moving_, fetching_;

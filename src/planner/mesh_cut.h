@@ -6,8 +6,8 @@
 //   pixels     over all cores; every core computes all channels
 //   channels   over all cores; every core computes all pixels
 //   quarters   the mesh in four; pixels over columns and channels over rows in two that lie across
-//              from each other, in the other two pixels over rows and channels over columns, so that
-//              records and rows go half over each kind of wire
+//              from each other, in the other two pixels over rows and channels over columns, so
+//              that records and rows go half over each kind of wire
 //
 //     UL UR    4x4: 2 parts of the pixels for each quarter, a quarter of the channels in 2 groups
 //     LL LR    UL and LR: records along rows; UR and LL: records down columns
@@ -44,9 +44,7 @@ struct MeshCut {
   std::vector<Interval> blocks;  // of output channels, none empty; the first is a longest one
   std::vector<Share> shares;     // by pixels, those by blocks
 
-  bool isQuartered() const {
-    return std::ranges::any_of(shares, &Share::turned);
-  }
+  bool isQuartered() const { return std::ranges::any_of(shares, &Share::turned); }
   // Whether pixels are cut as they are numbered.
   bool isNumbered() const {
     return std::ranges::any_of(pixels, [](const auto& boxes) { return boxes.size() > 1; });

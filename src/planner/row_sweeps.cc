@@ -98,8 +98,7 @@ RowSweep RowSweeps::sweepOf(const std::vector<RowCall>& calls, const Interval& k
     if (k > 1 && areAlike(calls, sweep, k))
       ++sweep.runs.back().times;
     else
-      sweep.runs.push_back(
-          {k, calls[k].y, calls[k].box, nest_.rowsComputed(calls, k).count, 1});
+      sweep.runs.push_back({k, calls[k].y, calls[k].box, nest_.rowsComputed(calls, k).count, 1});
   return sweep;
 }
 

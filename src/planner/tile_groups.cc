@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/support/words.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/lives.h"
@@ -428,6 +429,10 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
   Diagnostics errors;
   const auto layerOf = [&](const std::string& name, const std::string& where) {
     const auto found = std::ranges::find(names, name);
+    const auto pools = std::ranges::find_if(graph.ops, [&](const CanonicalOp& op) {
+      return fusedPoolOf(op) && fusedPoolOf(op)->name == name;
+    });
+    if (pools != graph.ops.end()) return static_cast<std::size_t>(pools - graph.ops.begin());
     if (found == names.end()) {
       const std::optional<std::string> near = nearestWord(name, names);
       errors.push_back({"PLAN012", where, "no layer has the name '" + name + "'",

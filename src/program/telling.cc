@@ -507,9 +507,8 @@ class StepTeller {
   // Kernels differ with these alone, but for what the parts of an Assemble move.
   KernelId kernel(const CoreShare& share, const Iteration& at, const Interval& x) {
     if (op_.kind() == OpKind::Assemble) return kernelFor(g_, nest_, layer_, share, at, x);
-    const auto [entry, fresh] =
-        kernels_.try_emplace({m_.passBlocks(share, at.pass).count, at.part,
-                              nest_.pooled().columns(x).count});
+    const auto [entry, fresh] = kernels_.try_emplace(
+        {m_.passBlocks(share, at.pass).count, at.part, nest_.pooled().columns(x).count});
     if (fresh) entry->second = kernelFor(g_, nest_, layer_, share, at, x);
     return entry->second;
   }
@@ -545,9 +544,7 @@ class StepTeller {
     writeBack(share, output, piece);
   }
 
-  Address<N> pooledRow(N y) const {
-    return {pooledAt_, y, m_.pooled.rowBytes, m_.pooled.length};
-  }
+  Address<N> pooledRow(N y) const { return {pooledAt_, y, m_.pooled.rowBytes, m_.pooled.length}; }
 
   // One run of the kernel: row `piece` of what it writes, to `output` if the reduction ends here.
   void computeRow(const CoreShare& share, const std::vector<RowCall>& due, std::size_t k,
@@ -769,7 +766,7 @@ class StepTeller {
   std::vector<Engine> receivers_;  // of the transfer that is being told
   std::vector<Access> accesses_;   // of the call
   std::map<std::vector<CoreAt>, std::vector<CoreRange>> rectangles_;
-  std::map<std::array<N, 3>, KernelId> kernels_;  // by blocks, part of the reduction, columns
+  std::map<std::array<N, 3>, KernelId> kernels_;     // by blocks, part of the reduction, columns
   std::map<std::pair<N, N>, KernelId> poolKernels_;  // by blocks, columns
   // Per set of boxes: the calls of each LayerNest::inputKey.
   std::vector<std::pair<const std::vector<PixelBox>*, std::map<N, std::vector<RowCall>>>> calls_;

@@ -219,7 +219,8 @@ BlockCounts::BlockCounts(const CanonicalOp& op) {
 }
 
 std::int64_t BlockCounts::count(const Interval& outputBlocks, const Interval& inputBlocks) const {
-  if (inputBlocks_ == 0) return outputBlocks.count * inputBlocks.count;
+  // A pass in which a core sits out may begin behind the last block.
+  if (inputBlocks_ == 0 || outputBlocks.empty()) return outputBlocks.count * inputBlocks.count;
   const auto corner = [&](std::int64_t b, std::int64_t a) {
     return std::int64_t{before_[static_cast<std::size_t>(b * (inputBlocks_ + 1) + a)]};
   };

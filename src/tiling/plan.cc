@@ -23,8 +23,8 @@ std::string cutAxes(const std::vector<std::vector<PixelBox>>& pixels) {
 }  // namespace
 
 std::int64_t Mapping::coreBytes() const {
-  std::int64_t bytes = weightSlots * weightBytes + outputSlots * outputRowBytes +
-                       accumulatorBytes + pooled.length * pooled.rowBytes;
+  std::int64_t bytes = weightSlots * weightBytes + outputSlots * outputRowBytes + accumulatorBytes +
+                       pooled.length * pooled.rowBytes;
   for (const RingPlan& ring : rings) bytes += ring.length * ring.rowBytes;
   return bytes;
 }

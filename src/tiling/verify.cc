@@ -112,6 +112,17 @@ class PlanCheck {
 
   // ---- views ------------------------------------------------------------------------------------
 
+  // What is pooled where it is computed is neither a part of another tensor nor the whole of one,
+  // and has no home.
+  void livesInCores(TensorId tensor) {
+    for (std::size_t t = 0; t < plan_.views.size(); ++t)
+      if ((plan_.views[t].root == tensor) != (TensorId(t) == tensor))
+        viewFault(TensorId(t), "only cores hold '" + graph_.tensors[tensor.at()].name + "'");
+    if (!plan_.homes[tensor.at()].empty())
+      fault("PLAN007", "tensor '" + graph_.tensors[tensor.at()].name + "'",
+            "a tensor that only cores hold has a home", "", "leave it out");
+  }
+
   void views() {
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
       if (!viewFits(TensorId(t))) return;
@@ -120,6 +131,8 @@ class PlanCheck {
     for (const Port& p : graph_.outputs) pinned.insert(p.tensor.at());
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
       if (!graph_.tensors[t].constant.empty()) pinned.insert(t);
+    for (const CanonicalOp& op : graph_.ops)
+      if (fusedPoolOf(op)) livesInCores(computedTensor(op));
     for (const std::size_t t : pinned)
       if (plan_.views[t].root.at() != t)
         viewFault(TensorId(t), "the host reads or writes it whole");
@@ -380,10 +393,10 @@ class PlanCheck {
                     std::to_string(m.weightBytes) + " B",
                 "plan whole places");
     if (!fusedPoolOf(op()) && m.pooled != RingPlan())
-      faultHere("PLAN005", "rows to be pooled have places, but nothing pools them",
-                std::to_string(m.pooled.length) + " rows of " + std::to_string(m.pooled.rowBytes) +
-                    " B",
-                "leave 'pooled' out");
+      faultHere(
+          "PLAN005", "rows to be pooled have places, but nothing pools them",
+          std::to_string(m.pooled.length) + " rows of " + std::to_string(m.pooled.rowBytes) + " B",
+          "leave 'pooled' out");
     std::vector<RingPlan> rings = m.rings;
     rings.push_back(m.pooled);
     for (const RingPlan& ring : rings)

@@ -417,8 +417,8 @@ class PlanMaker {
   void pooledRow(const LayerNest& nest, const Interval& blocks, const RowCall& call) {
     RingPlan& pooled = m().pooled;
     pooled.length = std::max(pooled.length, nest.pooled().rows(call.y).count);
-    pooled.rowBytes = std::max(pooled.rowBytes,
-                               blocks.count * nest.pooled().columns(call.x).count * kBlock);
+    pooled.rowBytes =
+        std::max(pooled.rowBytes, blocks.count * nest.pooled().columns(call.x).count * kBlock);
   }
 
   void ring(const LayerNest& nest, const CoreShare& share, std::size_t operand, const Iteration& at,

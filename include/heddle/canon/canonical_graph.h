@@ -76,10 +76,11 @@ struct FusedAdd {
   friend bool operator==(const FusedAdd&, const FusedAdd&) = default;
 };
 
-// A MaxPool that a convolution does at its end, of rows that its core has computed. `before` is what
-// the convolution writes by itself: a tensor of the graph that no operator has as output, for it
-// lives in the cores alone. Its scale and zero point are those of the output. No dilation.
+// A MaxPool that a convolution does at its end, of rows that its core has computed. `before` is
+// what the convolution writes by itself: a tensor of the graph that no operator has as output, for
+// it lives in the cores alone. Its scale and zero point are those of the output. No dilation.
 struct FusedPool {
+  std::string name;  // of the ONNX node
   Window window;
   TensorId before;
   friend bool operator==(const FusedPool&, const FusedPool&) = default;

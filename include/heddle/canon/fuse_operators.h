@@ -23,9 +23,10 @@ TensorId computedTensor(const CanonicalOp& op);
 
 // The graph with every Add fused of which one operand is the output of a Conv that nobody else
 // reads; where both are, into the later one. The convolution keeps its name and moves to where the
-// Add was; the tensor between the two is gone. Likewise every MaxPool without dilation that alone
-// reads the output of a Conv which adds nothing; there the tensor between the two stays, as what is
-// pooled; not without `pools`, for a core holds more rows then. Ids of tensors change. Outputs have
+// Add was; the tensor between the two is gone. Likewise every MaxPool that alone reads the output
+// of a Conv which adds nothing, has no dilation, and windows of at most 4 x 4 of which no more than
+// half is the next one's; there the tensor between the two stays, as what is pooled. Not without
+// `pools`, for a core holds more rows then. Ids of tensors change. Outputs have
 // the same values, bit for bit. Null where there is nothing to fuse.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool pools = true);
 

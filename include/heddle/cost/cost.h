@@ -9,8 +9,8 @@
 
 namespace heddle {
 
-// What one kernel call does, as plain counts; where a CONV pools at its end, what it and the pool do
-// for one pooled row.
+// What one kernel call does, as plain counts; where a CONV pools at its end, what it and the pool
+// do for one pooled row.
 struct KernelWork {
   OpKind op = OpKind::Conv;
   std::int64_t blocks = 1;        // CONV: kept 8x8 weight blocks; DWCONV: channel blocks

@@ -122,7 +122,7 @@ TEST(FuseOperators, LeavesWhatOthersReadToo) {
 }
 
 TEST(FuseOperators, PutsAPoolAtTheEndOfTheConvolutionBeforeIt) {
-  for (const Window& window : {square(2, 2), square(3, 2, 1), square(2, 3), square(3)}) {
+  for (const Window& window : {square(2, 2), square(3, 2, 1), square(2, 3), square(2)}) {
     GraphBuilder b("net");
     const TensorId c = b.conv("conv", b.input("x", {9, 7, 8}), 16, square(3, 2, 1));
     CanonicalGraph graph = b.finish(b.maxPool("pool", c, window));
@@ -148,15 +148,21 @@ TEST(FuseOperators, LeavesPoolsThatNoConvolutionCanMake) {
   EXPECT_FALSE(fuseOperators(
       gaps.finish(gaps.maxPool("pool", gaps.conv("conv", x, 8, square(1)), dilated))));
 
+  for (const Window& window : {square(3), square(5, 4), square(9)}) {
+    GraphBuilder wide("wide");
+    const TensorId in = wide.input("x", {9, 9, 8});
+    EXPECT_FALSE(fuseOperators(
+        wide.finish(wide.maxPool("pool", wide.conv("conv", in, 8, square(1)), window))));
+  }
+
   GraphBuilder read("read");
   const TensorId c = read.conv("conv", read.input("x", {4, 4, 8}), 8, square(1)),
                  pooled = read.maxPool("pool", c, square(1));
   EXPECT_FALSE(fuseOperators(read.finish(read.concat("both", {c, pooled}))));
 
   GraphBuilder twice("twice");  // the second pool follows no convolution any more
-  const TensorId first =
-      twice.maxPool("first", twice.conv("conv", twice.input("x", {8, 8, 8}), 8, square(1)),
-                    square(2, 2));
+  const TensorId first = twice.maxPool(
+      "first", twice.conv("conv", twice.input("x", {8, 8, 8}), 8, square(1)), square(2, 2));
   const auto once = fuseOperators(twice.finish(twice.maxPool("second", first, square(2, 2))));
   ASSERT_TRUE(once);
   EXPECT_EQ(once->ops.size(), 2u);
@@ -173,11 +179,12 @@ TEST(FuseOperators, AWrongPoolIsAFault) {
     return verify(other);
   };
   const TensorId before = computedTensor(fused.ops[0]);
-  EXPECT_FALSE(withPool({square(2, 2), TensorId(99)}).empty());
-  EXPECT_FALSE(withPool({square(2, 2), fused.ops[0].output}).empty());
-  EXPECT_FALSE(withPool({square(2, 2), fused.ops[0].inputs[0]}).empty());
-  EXPECT_FALSE(withPool({square(2, 2, 2), before}).empty());  // its first window is all border
-  EXPECT_FALSE(withPool({square(2, 4), before}).empty());     // its last one begins behind it
+  EXPECT_FALSE(withPool({"pool", square(2, 2), TensorId(99)}).empty());
+  EXPECT_FALSE(withPool({"pool", square(2, 2), fused.ops[0].output}).empty());
+  EXPECT_FALSE(withPool({"pool", square(2, 2), fused.ops[0].inputs[0]}).empty());
+  EXPECT_FALSE(
+      withPool({"pool", square(2, 2, 2), before}).empty());        // its first window is all border
+  EXPECT_FALSE(withPool({"pool", square(2, 4), before}).empty());  // its last one begins behind it
   CanonicalGraph recoloured = fused;
   recoloured.tensors[before.at()].zeroPoint = 5;
   EXPECT_FALSE(verify(recoloured).empty());

@@ -9,6 +9,8 @@
 #include "../../../src/planner/mesh_cut.h"
 #include "../devices.h"
 #include "../graphs.h"
+#include "heddle/canon/canonicalize.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/device/built_in.h"
 #include "heddle/planner/count_work.h"
 
@@ -277,8 +279,8 @@ TEST(MeshCuts, NumberPixelsWhereThatSavesEnough) {
   EXPECT_EQ(cuts[0].columns(), 17);
 }
 
-// In each quarter of the mesh cores of the same pixels lie in a line, and those of the same channels
-// in lines across: in the quarters beside it the other way.
+// In each quarter of the mesh cores of the same pixels lie in a line, and those of the same
+// channels in lines across: in the quarters beside it the other way.
 TEST(MeshCuts, QuartersAreTurnedAgainstTheirNeighbours) {
   const Device device = paper(5, 4);
   std::vector<MeshCut> cuts = meshCuts({14, 14, 256}, device);
@@ -342,6 +344,51 @@ TEST(MakePlan, ALayerOfManyWeightsIsCutInQuarters) {
   }
   EXPECT_EQ(ofRecords.size(), device.wires.size());
   EXPECT_EQ(ofRows, ofRecords);
+}
+
+// Both give 4x4 of the same windows and shapes, but pool 7x7 and 8x8: a plan for one is none for
+// the other.
+TEST(MakePlan, LayersThatPoolTensorsOfOtherSizesAreNotAlike) {
+  const auto chain = [](bool smaller) {
+    GraphBuilder b("net");
+    TensorId x = b.input("x", {8, 8, 8});
+    Window conv = square(3, 1, 1), pool = square(2, 2);
+    if (smaller) {
+      conv.padBottom = conv.padRight = 0;
+      pool.padBottom = pool.padRight = 1;
+    }
+    return *fuseOperators(b.finish(b.maxPool("pool", b.conv("conv", x, 8, conv), pool)));
+  };
+  CanonicalGraph both = chain(true);
+  const CanonicalGraph larger = chain(false);
+  // The second, behind the first, with an input of its own.
+  const std::size_t shift = both.tensors.size();
+  for (CanonicalTensor tensor : larger.tensors) {
+    tensor.name += "_2";
+    both.tensors.push_back(tensor);
+  }
+  const auto moved = [&](TensorId t) { return TensorId(t.at() + shift); };
+  CanonicalOp op = larger.ops[0];
+  op.name += "_2";
+  op.inputs[0] = moved(op.inputs[0]);
+  op.output = moved(op.output);
+  FusedPool& pool = *std::get<Conv>(op.attributes).fusedPool;
+  pool.before = moved(pool.before);
+  both.ops.push_back(op);
+  for (std::vector<Port>* ports : {&both.inputs, &both.outputs}) {
+    const std::vector<Port>& from = ports == &both.inputs ? larger.inputs : larger.outputs;
+    for (Port port : from) {
+      port.name += "_2";
+      port.tensor = moved(port.tensor);
+      ports->push_back(port);
+    }
+  }
+  ASSERT_EQ(verify(both), Diagnostics{});
+  const Device device = paper(1, 1);
+  const Result<Plan> plan = makePlan(both, device);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(verify(*plan, both, device), Diagnostics{});
+  EXPECT_NE(plan->layers[0].pooled.rowBytes, plan->layers[1].pooled.rowBytes);
 }
 
 TEST(MeshCuts, AreWholeAndDiffer) {

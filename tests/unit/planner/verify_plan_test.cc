@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "../graphs.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/make_plan.h"
 
@@ -24,12 +25,20 @@ CanonicalGraph joinedBranches() {
   return b.finish(b.add("sum", after, b.conv("twin", both, 32, square(1))));
 }
 
+// A convolution that pools at its end, and one that reads what it pools.
+CanonicalGraph pooledConvolution() {
+  GraphBuilder b("pooled");
+  const TensorId x = b.input("x", {16, 16, 16}),
+                 pooled = b.maxPool("pool", b.conv("conv", x, 32, square(3, 1, 1)), square(3, 2));
+  return *fuseOperators(b.finish(b.conv("after", pooled, 16, square(1))));
+}
+
 struct PlannedNetwork {
-  CanonicalGraph graph = joinedBranches();
+  CanonicalGraph graph;
   Device device;
   Plan plan;
   MemoryPlan memory;
-  PlannedNetwork() {
+  explicit PlannedNetwork(CanonicalGraph given = joinedBranches()) : graph(std::move(given)) {
     const Result<Device> paper =
         readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}, .settings = {}});
     EXPECT_TRUE(paper) << paper.diagnostics();
@@ -240,6 +249,43 @@ const Broken kBrokenPlans[] = {
 INSTANTIATE_TEST_SUITE_P(Rules, BrokenPlan, ::testing::ValuesIn(kBrokenPlans),
                          [](const auto& broken) { return broken.param.name; });
 
+class BrokenPooledPlan : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenPooledPlan, IsNoticed) {
+  PlannedNetwork p(pooledConvolution());
+  ASSERT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
+  GetParam().breakIt(p);
+  expectFault(verify(p.plan, p.graph, p.device), GetParam());
+}
+
+const Broken kBrokenPooledPlans[] = {
+    {"CutByKernelRows", "PLAN004", "a layer that pools at its end is cut by kernel rows",
+     [](PlannedNetwork& p) {
+       std::vector<ReductionPart>& parts = p.layer("conv").parts;
+       parts = {parts[0], parts[0]};
+       parts[0].kernelRows = {0, 2};
+       parts[1].kernelRows = {2, 3};
+     }},
+    {"FewerRowsThanAWindow", "PLAN005", "a buffer is too small for what passes through it",
+     [](PlannedNetwork& p) { --p.layer("conv").pooled.length; }},
+    {"ShortRows", "PLAN005", "a buffer is too small for what passes through it",
+     [](PlannedNetwork& p) { p.layer("conv").pooled.rowBytes -= kBlock; }},
+    {"PlacesWithoutAPool", "PLAN005", "rows to be pooled have places, but nothing pools them",
+     [](PlannedNetwork& p) {
+       p.layer("after").pooled = {2, 64};
+     }},
+    {"HomeOfWhatOnlyCoresHold", "PLAN007", "a tensor that only cores hold has a home",
+     [](PlannedNetwork& p) {
+       p.plan.homes[p.tensor("conv_out")] = {{0, {0, 16}, {0, 16}, {0, 4}}};
+     }},
+    {"PartOfWhatOnlyCoresHold", "PLAN009", "the tensor cannot be channels of another",
+     [](PlannedNetwork& p) {
+       p.plan.views[p.tensor("x")] = {TensorId(p.tensor("conv_out")), 0};
+     }},
+};
+INSTANTIATE_TEST_SUITE_P(Rules, BrokenPooledPlan, ::testing::ValuesIn(kBrokenPooledPlans),
+                         [](const auto& broken) { return broken.param.name; });
+
 class BrokenMemoryPlan : public ::testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenMemoryPlan, IsNoticed) {
@@ -290,6 +336,14 @@ INSTANTIATE_TEST_SUITE_P(Rules, BrokenMemoryPlan, ::testing::ValuesIn(kBrokenMem
                          [](const auto& broken) { return broken.param.name; });
 
 // ---- text ---------------------------------------------------------------------------------------
+
+TEST(PlanText, ReadsBackPlacesOfRowsThatArePooled) {
+  const PlannedNetwork p(pooledConvolution());
+  EXPECT_GT(p.plan.layers[0].pooled.length, 0);
+  const Result<PlanText> again = parsePlan(print(p.plan, p.graph), "plan.txt", p.graph);
+  ASSERT_TRUE(again) << again.diagnostics();
+  EXPECT_EQ(again->plan, p.plan);
+}
 
 TEST(PlanText, ReadsBackToTheSamePlan) {
   const PlannedNetwork p;

@@ -53,8 +53,7 @@ TEST(GenerateProgram, ALeadGoesNoFurtherThanThereIsRoomForIt) {
   const TensorId x = b.input("x", {8, 8, 16});
   const CanonicalGraph graph =
       *fuseOperators(b.finish(b.add("sum", b.conv("conv", x, 16, square(3, 1, 1)), x)));
-  const Device device =
-      *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}});
+  const Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}});
   const auto withLead = [&](std::int64_t lead) {
     Plan plan = *makePlan(graph, device);
     for (std::vector<Route>& routes : plan.layers[0].inputs)

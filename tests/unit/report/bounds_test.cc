@@ -135,8 +135,8 @@ TEST(Bounds, OfAFusedAddAreThoseOfBothLayersButForTheLayerBound) {
 TEST(Bounds, OfAFusedPoolAreThoseOfBothLayersButForTheLayerBound) {
   testing::GraphBuilder b("net");
   const TensorId x = b.input("x", {12, 20, 32});
-  const CanonicalGraph graph = b.finish(b.maxPool(
-      "pool", b.conv("conv", x, 16, testing::square(3, 1, 1)), testing::square(3, 2, 1)));
+  const CanonicalGraph graph = b.finish(
+      b.maxPool("pool", b.conv("conv", x, 16, testing::square(3, 1, 1)), testing::square(3, 2, 1)));
   for (const Device& device : {reportedPaper(3, 2), switched(2, 2)}) {
     const Bounds apart = computeBounds(graph, device),
                  fused = computeBounds(*fuseOperators(graph), device);

@@ -72,9 +72,9 @@ TEST(Compile, APoolIsALayerOfItsOwnWhereACoreHasNoRoomForItsRows) {
   net.fused = fuseOperators(graph);
   NoProgress quiet;
   for (const bool small : {false, true}) {
-    const Device device =
-        *readDevice("paper", {.mesh = std::pair{1, 1},
-                              .settings = {{"core.memory", small ? "2KiB" : "64KiB"}}});
+    const Device device = *readDevice(
+        "paper",
+        {.mesh = std::pair{1, 1}, .settings = {{"core.memory", small ? "2KiB" : "64KiB"}}});
     const Result<Compilation> run = compile(net, device, {}, quiet);
     ASSERT_TRUE(run) << toText(run.diagnostics());
     EXPECT_EQ(run->report->layers.size(), small ? 2u : 1u);

@@ -133,7 +133,8 @@ export function tensorPanel(words: Words, index: number): Node[] | null {
   const producer = producerOf(run, index);
   list.add("made by", producer >= 0 ? words.layer(producer) : "the network's input");
   const consumers = run.graph.operators.flatMap((op, i) => (op.inputs.includes(index) ? [i] : []));
-  if (consumers.length) consumers.forEach((i) => list.add("read by", words.layer(i)));
+  if (run.graph.operators[producer]?.pools === index) list.add("read by", "its own pool, in the cores: it never leaves them");
+  else if (consumers.length) consumers.forEach((i) => list.add("read by", words.layer(i)));
   else list.add("read by", "nobody on the array: an output of the network");
   const spill = spillsOf(run).find((at) => at.tensor === index);
   if (spill) {

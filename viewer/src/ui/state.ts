@@ -77,7 +77,7 @@ export interface Focus {
 const NOTHING: Focus = { slice: null, track: -1, leaf: -1, line: -1, layer: -1, tensor: -1, block: -1, lock: -1, tile: null, group: -1, groupTile: -1, frame: -1 };
 
 /** Layer that makes the tensor, or -1. */
-export const producerOf = (run: Run, tensor: number): number => run.graph.operators.findIndex((op) => op.output === tensor);
+export const producerOf = (run: Run, tensor: number): number => run.graph.operators.findIndex((op) => op.output === tensor || op.pools === tensor);
 
 export function tileOfTrack(run: Run, track: number): Tile | null {
   const t = run.tracks[track];
