@@ -285,7 +285,30 @@ class Generator {
     if (random_.chance(25))
       addAdd(y);  // a sum that the convolution can make itself
     else if (random_.chance(25))
-      addMaxPool(y);  // likewise, a pool
+      addSmallPool(y);  // likewise, a pool
+  }
+
+  // Of windows that a convolution can pool at its end.
+  void addSmallPool(TensorId x) {
+    struct Side {
+      std::int64_t kernel, stride, before, after, output;
+    };
+    const auto side = [&](std::int64_t extent) {
+      Side s{};
+      s.kernel = random_.between(1, std::min<std::int64_t>(4, extent));
+      s.stride = random_.between((s.kernel + 1) / 2, s.kernel + 1);
+      s.before = random_.chance(40) ? random_.between(0, s.kernel - 1) : 0;
+      s.after = random_.chance(40) ? random_.between(0, s.kernel - 1) : 0;
+      s.output = (extent + s.before + s.after - s.kernel) / s.stride + 1;
+      while ((s.output - 1) * s.stride - s.before >= extent) --s.output;
+      return s;
+    };
+    const Shape shape = tensor(x).shape;
+    const Side y = side(shape.height), w = side(shape.width);
+    MaxPool op;
+    op.window = {y.kernel, w.kernel, y.stride, w.stride, 1,
+                 1,        y.before, w.before, y.after,  w.after};
+    add("MaxPool", {x}, addTensor({y.output, w.output, shape.channels}, tensor(x)), op);
   }
 
   void addDepthwise(TensorId x) {

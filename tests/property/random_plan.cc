@@ -89,8 +89,11 @@ class PlanMaker {
 
   void homes() {
     plan_.homes.resize(graph_.tensors.size());
+    std::set<std::size_t> inCores;  // alone
+    for (const CanonicalOp& op : graph_.ops)
+      if (fusedPoolOf(op)) inCores.insert(computedTensor(op).at());
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
-      if (plan_.views[t].root.at() != t || random_.chance(30)) continue;
+      if (plan_.views[t].root.at() != t || inCores.contains(t) || random_.chance(30)) continue;
       for (const Cuboid& c : guillotine(graph_.tensors[t].shape, random_.between(1, 5)))
         plan_.homes[t].push_back({random_.between(0, device_.memtiles() - 1), c.y, c.x, c.blocks});
     }
