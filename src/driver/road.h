@@ -28,7 +28,7 @@ Diagnostics importModel(Network& run, const std::string& path, const ShapeSettin
 Result<Canonicalized> canonicalizeGraph(Network& run);  // of the graph, under the model's name
 Diagnostics canonicalizeModel(Network& run);            // the same, into its place
 Diagnostics propagateZeros(Network& run);
-void fuseNetwork(Network& run);  // residual additions
+void fuseNetwork(Network& run);  // residual additions, pools
 // `asked`: also what the plan was chosen among.
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,
                         Progress& progress);

@@ -42,8 +42,8 @@ struct PlanOptions {
   std::vector<Group> groups;
   std::int64_t frames = 1;  // of the plan's runs; it is made for one
 };
-// Whether the plan is of the network with its additions fused (canon/fuse_operators.h), which the
-// paper's are not.
+// Whether the plan is of the network with its additions and pools fused (canon/fuse_operators.h),
+// which the paper's are not.
 constexpr bool fusesOperators(const PlanOptions& options) { return options.effort > 0; }
 
 // Ensures: verify(plan, graph, device) is empty, and allocateMemory places it. Its program

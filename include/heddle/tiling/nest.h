@@ -17,7 +17,9 @@ struct Iteration {
   friend bool operator==(const Iteration&, const Iteration&) = default;
 };
 
-struct RowCall {  // one kernel call: columns x of output row y
+// One kernel call: columns x of output row y. Where rows are pooled at the end: those that compute
+// what it pools, and the one that does.
+struct RowCall {
   std::int64_t y = 0;
   Interval x;
   std::size_t box = 0;  // of CoreShare::boxes

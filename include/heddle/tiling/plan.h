@@ -97,7 +97,9 @@ struct Route {
   friend bool operator==(const Route&, const Route&) = default;
 };
 
-// The loops over time of one core, around the rows of its boxes (one kernel call is one row).
+// The loops over time of one core, around the rows of its boxes (one kernel call is one row,
+// but where rows are pooled at the end: then it is as many calls as that takes, and one that
+// pools).
 enum class NestLoop { Pass, Chunk, Band, Part };
 
 struct ReductionPart {
