@@ -60,6 +60,9 @@ class Printer {
     out_ << "%" << id.index << " '" << visible(t.name) << "' " << t.shape.height << "x"
          << t.shape.width << "x" << t.shape.channels << " scale " << t.scale << " zero "
          << int{t.zeroPoint} << (t.fromUint8 ? " from uint8" : "");
+    if (t.blockOrder.empty()) return;
+    out_ << " order ";
+    printExtents(t.blockOrder);
   }
 
   void printOp(const CanonicalOp& op) {

@@ -7,6 +7,7 @@
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
+#include "road.h"
 
 namespace heddle {
 namespace {
@@ -47,11 +48,10 @@ Result<void> checkNetwork(const Network& network, const std::string& path, const
   return notFromThis(path, "model", "its layers, tensors or ports are not those of the network");
 }
 
-Result<Plan> readPlan(const Network& network, const Device& device, const std::string& path) {
+Result<PlanText> readPlan(const Network& network, const Device& device, const std::string& path) {
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_DO(checkOrigin(network, device, path, readOrigin(text)));
-  HEDDLE_TRY(PlanText read, parsePlan(text, path, network.network()));
-  return std::move(read.plan);
+  return parsePlan(text, path, network.network());
 }
 
 Result<MemoryPlan> readMemoryPlan(const Network& network, const Device& device,
@@ -76,6 +76,12 @@ Result<GivenProgram> readProgram(const Network& network, const Device& device,
                        std::to_string(bytes.size()) + " B; the program declares " +
                            std::to_string(program.weightsBytes));
   return GivenProgram{std::move(program), {std::move(bytes)}};
+}
+
+BlockOrders ordersOf(const Program& program) {
+  BlockOrders orders;
+  for (const ProgramTensor& tensor : program.tensors) orders.push_back(tensor.blockOrder);
+  return orders;
 }
 
 // Of the network as it is, or else of the one without pools that are fused, or without anything
@@ -105,11 +111,15 @@ Result<Given> readGiven(const std::map<Stage, std::string>& files, Network& netw
   Given given;
   for (const auto& [stage, path] : files) {
     if (stage == Stage::Plan) {
-      HEDDLE_TRY(given.plan, readEither(readPlan, network, device, path));
+      HEDDLE_TRY(PlanText read, readEither(readPlan, network, device, path));
+      if (Diagnostics faults = reorder(network, read.orders); !faults.empty()) return faults;
+      given.plan = std::move(read.plan);
     } else if (stage == Stage::MemoryPlan) {
       HEDDLE_TRY(given.memoryPlan, readMemoryPlan(network, device, path));
     } else {
       HEDDLE_TRY(given.program, readEither(readProgram, network, device, path));
+      if (Diagnostics faults = reorder(network, ordersOf(given.program->program)); !faults.empty())
+        return faults;
     }
   }
   return given;

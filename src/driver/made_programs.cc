@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/canon/block_orders.h"
 #include "heddle/device/keys.h"
 
 namespace heddle {
@@ -20,10 +21,11 @@ Plan whatItDoes(Plan plan) {
 
 std::shared_ptr<const Program> MadePrograms::find(const Compilation& run) {
   const Plan plan = whatItDoes(*run.plan);
+  const BlockOrders orders = ordersOf(run.network());
   const std::lock_guard held(mutex_);
   const auto found = std::ranges::find_if(made_, [&](const Made& made) {
     return made.canonical == run.canonical && made.propagated == run.propagated &&
-           made.fused == run.fused && differOnlyInTimes(made.device, *run.device) &&
+           made.fused == run.fused && made.orders == orders && differOnlyInTimes(made.device, *run.device) &&
            made.plan == plan && made.memoryPlan == *run.memoryPlan;
   });
   if (found == made_.end()) return nullptr;
@@ -36,6 +38,7 @@ void MadePrograms::add(const Compilation& run) {
   made_.push_front({.canonical = run.canonical,
                     .propagated = run.propagated,
                     .fused = run.fused,
+                    .orders = ordersOf(run.network()),
                     .device = *run.device,
                     .plan = whatItDoes(*run.plan),
                     .memoryPlan = *run.memoryPlan,

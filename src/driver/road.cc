@@ -14,6 +14,7 @@
 #include "heddle/onnx/import.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/planner/make_plan.h"
+#include "heddle/planner/order_blocks.h"
 #include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
 
@@ -121,6 +122,15 @@ Diagnostics propagateZeros(Network& run) {
   return {};
 }
 
+Diagnostics reorder(Network& run, const BlockOrders& orders) {
+  run.reordered.reset();
+  if (orders.empty()) return {};
+  Diagnostics faults = verify(orders, run.inModelsOrder());
+  if (faults.empty())
+    run.reordered = std::make_shared<const CanonicalGraph>(inOrder(run.inModelsOrder(), orders));
+  return faults;
+}
+
 void fuseNetwork(Network& run) {
   const Timed timed(run.effort.compileSeconds);
   run.fused = fuseOperators(run.unfused());
@@ -135,18 +145,12 @@ bool hasFusedPools(const Network& run) {
 }
 
 Diagnostics choose(Compilation& run, const PlanOptions& options, bool asked, Progress& progress) {
-  if (asked) {
-    Result<ChosenPlan> chosen =
-        choosePlan(run.network(), *run.device, options, progressOf(progress));
-    if (!chosen) return chosen.diagnostics();
-    run.plan = std::move(chosen->plan);
-    run.choices = std::move(chosen->choices);
-  } else {
-    Result<Plan> plan = makePlan(run.network(), *run.device, options, progressOf(progress));
-    if (!plan) return plan.diagnostics();
-    run.plan = std::move(*plan);
-  }
-  return {};
+  Result<OrderedPlan> chosen =
+      planInOrder(run.inModelsOrder(), *run.device, options, asked, progressOf(progress));
+  if (!chosen) return chosen.diagnostics();
+  run.plan = std::move(chosen->plan);
+  run.choices = std::move(chosen->choices);
+  return asBugs(reorder(run, chosen->orders));
 }
 
 }  // namespace
@@ -235,11 +239,16 @@ Expected expect(const Compilation& run, const std::vector<std::vector<std::int8_
   if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
   for (const Port& port : run.canonical->graph.outputs)
     expected.outputs.push_back((run.propagated ? asGiven : expected.tensors)[port.tensor.at()]);
-  if (!run.fused) return expected;
-  std::vector<std::vector<std::int8_t>> ofFused;
-  for (const TensorId t : tensorsBeforeFusion(run.network(), run.unfused()))
-    ofFused.push_back(std::move(expected.tensors[t.at()]));
-  expected.tensors = std::move(ofFused);
+  if (run.fused) {
+    std::vector<std::vector<std::int8_t>> ofFused;
+    for (const TensorId t : tensorsBeforeFusion(run.network(), run.unfused()))
+      ofFused.push_back(std::move(expected.tensors[t.at()]));
+    expected.tensors = std::move(ofFused);
+  }
+  for (std::size_t t = 0; t < expected.tensors.size(); ++t) {
+    const CanonicalTensor& tensor = run.network().tensors[t];
+    expected.tensors[t] = inOrder(expected.tensors[t], tensor.shape, tensor.blockOrder);
+  }
   return expected;
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "heddle/canon/block_orders.h"
 #include "heddle/driver/compilation.h"
 #include "heddle/driver/port_values.h"
 #include "heddle/driver/progress.h"
@@ -29,6 +30,8 @@ Result<Canonicalized> canonicalizeGraph(Network& run);  // of the graph, under t
 Diagnostics canonicalizeModel(Network& run);            // the same, into its place
 Diagnostics propagateZeros(Network& run);
 void fuseNetwork(Network& run);  // residual additions, pools
+// Its channel blocks in these orders from now on. Errors: CANON011.
+Diagnostics reorder(Network& run, const BlockOrders& orders);
 // `asked`: also what the plan was chosen among.
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,
                         Progress& progress);

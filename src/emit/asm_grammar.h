@@ -168,7 +168,9 @@ struct TensorLine
              opt<IfMust<Word<"ddr">, Word<"@">, NumberInto<&Draft::tensor, &ProgramTensor::ddr>>>,
              OptionalNumber<"per-frame", &Draft::tensor, &ProgramTensor::frameStride>,
              opt<Set<Word<"constant">, true, &Draft::tensor, &ProgramTensor::constant>>,
-             opt<RootText>, OptionalNumber<"block", &Draft::tensor, &ProgramTensor::rootBlock>> {};
+             opt<RootText>, OptionalNumber<"block", &Draft::tensor, &ProgramTensor::rootBlock>,
+             opt<IfMust<Word<"order">,
+                        Into<Integers, &Draft::tensor, &ProgramTensor::blockOrder>>>> {};
 
 // `y 0 for 56` with plain numbers.
 template <Literal name, auto start, auto count>

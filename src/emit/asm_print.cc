@@ -363,7 +363,9 @@ void Printer::tensor(std::size_t index) {
   field("per-frame", t.frameStride, 0);
   flag("constant", t.constant);
   if (t.root != id) word(" root ").Printer::id("%", t.root);
-  field("block", t.rootBlock, 0).line();
+  field("block", t.rootBlock, 0);
+  if (!t.blockOrder.empty()) word(" order ").integers(t.blockOrder);
+  line();
   for (const Slice& s : t.slices) {
     word("  slice mem(")
         .number(s.memtile)

@@ -84,7 +84,7 @@ class Generator {
       const TensorMemory& memory = g_.memory.tensors[t];
       p.tensors.push_back({from.name, from.shape, from.scale, from.zeroPoint, from.fromUint8,
                            memory.ddr, memory.frameStride, !from.constant.empty(), memory.slices,
-                           g_.root(TensorId(t)), g_.rootBlock(TensorId(t))});
+                           g_.root(TensorId(t)), g_.rootBlock(TensorId(t)), from.blockOrder});
       for (std::size_t i = 0; i < memory.slices.size(); ++i)
         p.buffers.push_back({"tensor " + from.name,
                              TileKind::Memtile,

@@ -153,7 +153,22 @@ class Declarations {
              !liesIn(*t.ddr, (program_.frames - 1) * t.frameStride + bytes, program_.ddrBytes))
       faults_.add("PROG005", tensorName(i), "the tensor lies outside of DDR",
                   "at " + std::to_string(*t.ddr), "place it inside");
+    if (!t.blockOrder.empty()) blockOrder(i);
     for (const Slice& slice : t.slices) this->slice(i, slice);
+  }
+
+  void blockOrder(std::size_t i) {
+    const ProgramTensor& t = program_.tensors[i];
+    std::vector<std::int64_t> blocks = t.blockOrder;
+    std::ranges::sort(blocks);
+    bool each = std::ssize(blocks) == blocksOf(t.shape);
+    for (std::int64_t b = 0; each && b < std::ssize(blocks); ++b)
+      each = blocks[static_cast<std::size_t>(b)] == b;
+    if (!each)
+      faults_.add("PROG004", tensorName(i), "the order of its channel blocks is none",
+                  std::to_string(t.blockOrder.size()) + " numbers; the tensor has blocks 0 to " +
+                      std::to_string(blocksOf(t.shape) - 1),
+                  "name each block once");
   }
 
   void slice(std::size_t i, const Slice& slice) {

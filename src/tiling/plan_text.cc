@@ -30,6 +30,13 @@ class PlanPrinter {
          << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging << "\n";
     if (plan_.frames > 1) out_ << "frames " << plan_.frames << "\n";
     out_ << "\n";
+    for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
+      const CanonicalTensor& tensor = graph_.tensors[t];
+      if (tensor.blockOrder.empty()) continue;
+      out_ << "order " << t;
+      for (const std::int64_t block : tensor.blockOrder) out_ << " " << block;
+      out_ << "  # " << quotedText(tensor.name) << "\n";
+    }
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
       if (const View& v = plan_.views[t]; v.root.at() != t)
         out_ << "view " << t << " root " << v.root.index << " block " << v.block << "\n";
@@ -150,20 +157,21 @@ class PlanParser {
     if (!faults.empty()) return faults;
     for (std::size_t i = 0; i < plan_.layers.size(); ++i)
       if (plan_.layers[i].inPlace()) plan_.layers[i].inputs.clear();
-    return PlanText{std::move(plan_), std::move(origin_)};
+    return PlanText{std::move(plan_), std::move(origin_), std::move(orders_)};
   }
 
  private:
   void line(LineReader& r) {
     static const std::vector<std::string> kWords = {
         "model",   "device", "staging", "view",   "home", "at",    "layer", "loops",  "part",
-        "buffers", "ring",   "score",   "pixels", "core", "route", "step",  "frames", "pooled"};
-    static constexpr std::array<void (PlanParser::*)(LineReader&), 18> kReaders = {
+        "buffers", "ring",   "score",   "pixels", "core", "route", "step",  "frames", "pooled",
+        "order"};
+    static constexpr std::array<void (PlanParser::*)(LineReader&), 19> kReaders = {
         &PlanParser::model,  &PlanParser::device,  &PlanParser::staging, &PlanParser::view,
         &PlanParser::home,   &PlanParser::at,      &PlanParser::layer,   &PlanParser::loops,
         &PlanParser::part,   &PlanParser::buffers, &PlanParser::ring,    &PlanParser::score,
         &PlanParser::pixels, &PlanParser::core,    &PlanParser::route,   &PlanParser::step,
-        &PlanParser::frames, &PlanParser::pooled};
+        &PlanParser::frames, &PlanParser::pooled,  &PlanParser::order};
     (this->*kReaders[r.oneOf(kWords)])(r);
   }
 
@@ -194,6 +202,13 @@ class PlanParser {
   void device(LineReader& r) { origin_.deviceSha256 = r.string(); }
   void staging(LineReader& r) { plan_.weightStaging = number(r); }
   void frames(LineReader& r) { plan_.frames = r.number(1, kMaxFrames); }
+  void order(LineReader& r) {
+    orders_.resize(graph_.tensors.size());
+    const std::size_t t = tensor(r);
+    const std::int64_t blocks = blocksOf(graph_.tensors[t].shape);
+    orders_[t].clear();
+    for (std::int64_t b = 0; b < blocks; ++b) orders_[t].push_back(r.number(0, blocks - 1));
+  }
   void view(LineReader& r) {
     View& view = plan_.views[tensor(r)];
     r.expect("root");
@@ -318,6 +333,7 @@ class PlanParser {
   const CanonicalGraph& graph_;
   Plan plan_;
   PlanOrigin origin_;
+  BlockOrders orders_;
   std::optional<std::size_t> layer_, home_;
   std::vector<PixelBox> pixels_;
 };

@@ -32,6 +32,10 @@ constexpr std::int64_t blocksOf(const Shape& shape) {
   return divideRoundUp(shape.channels, kBlock);
 }
 
+// Per block of channels: which of the network's blocks, as the model orders them, stands there.
+// Empty: each where it was.
+using BlockOrder = std::vector<std::int64_t>;
+
 struct CanonicalTensor {
   std::string name;  // of the ONNX tensor whose quantized value this is; unique
   Shape shape;
@@ -41,6 +45,7 @@ struct CanonicalTensor {
   // A constant activation (an Add with a whole tensor, say): values in order Y, X, C. Nothing
   // produces it.
   std::vector<std::int8_t> constant;
+  BlockOrder blockOrder;  // canon/block_orders.h
   friend bool operator==(const CanonicalTensor&, const CanonicalTensor&) = default;
 };
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "heddle/canon/block_orders.h"
 #include "heddle/driver/compilation.h"
 #include "heddle/report/report.h"
 
@@ -35,9 +36,10 @@ class MadePrograms {
 
  private:
   struct Made {
-    std::shared_ptr<const Canonicalized> canonical;  // with the next two: of which network
+    std::shared_ptr<const Canonicalized> canonical;  // with the next three: of which network
     std::shared_ptr<const Propagated> propagated;
     std::shared_ptr<const CanonicalGraph> fused;
+    BlockOrders orders;
     Device device;
     Plan plan;
     MemoryPlan memoryPlan;

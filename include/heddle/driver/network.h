@@ -26,10 +26,13 @@ struct Network {
   std::shared_ptr<const Canonicalized> canonical;
   std::shared_ptr<const Propagated> propagated;  // none where it changes nothing, or may not
   std::shared_ptr<const CanonicalGraph> fused;   // fuseOperators() of these; none likewise
+  // The same with its channel blocks in the order that the plan is of; none likewise.
+  std::shared_ptr<const CanonicalGraph> reordered;
   Effort effort;
 
   // What is planned, executed and reported on. Needs: canonicalize is done.
-  const CanonicalGraph& network() const { return fused ? *fused : unfused(); }
+  const CanonicalGraph& network() const { return reordered ? *reordered : inModelsOrder(); }
+  const CanonicalGraph& inModelsOrder() const { return fused ? *fused : unfused(); }
   const CanonicalGraph& unfused() const {
     return propagated ? propagated->graph : canonical->graph;
   }

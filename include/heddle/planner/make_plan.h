@@ -41,6 +41,9 @@ struct PlanOptions {
   };
   std::vector<Group> groups;
   std::int64_t frames = 1;  // of the plan's runs; it is made for one
+  // Channel blocks may stand in another order where weights have empty blocks: planInOrder
+  // (planner/order_blocks.h), from effort 1 on.
+  bool reorder = true;
 };
 // Whether the plan is of the network with its additions and pools fused (canon/fuse_operators.h),
 // which the paper's are not.
@@ -105,12 +108,21 @@ struct TimedPlans {
   friend bool operator==(const TimedPlans&, const TimedPlans&) = default;
 };
 
+// Another order of the network's channel blocks that was tried. In closed form.
+struct OrderChoice {
+  std::int64_t tensors = 0;  // whose blocks stand in another order
+  Cycles cycles, reordered;  // of the network as it is, and in the other order
+  bool taken = false;
+  friend bool operator==(const OrderChoice&, const OrderChoice&) = default;
+};
+
 // How a plan came about.
 struct PlanChoices {
   std::vector<LayerChoice> layers;     // per operator; empty: the layers' mappings were not weighed
   std::vector<Home> proposed;          // per tensor: its home if there were room for all
   std::optional<TilingChoice> tiling;  // none where nothing spills, or nobody was to tile
   std::optional<TimedPlans> timed;     // none where the closed form alone decided
+  std::optional<OrderChoice> order;    // none where no other order was of use
   friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
 };
 

@@ -320,6 +320,7 @@ struct ProgramTensor {  // index = TensorId of the CanonicalGraph
   std::vector<Slice> slices;  // empty where it never lies whole in the memtiles
   TensorId root;  // itself, or the tensor of which this one is channels from `rootBlock` on
   std::int64_t rootBlock = 0;
+  BlockOrder blockOrder;  // which of the network's blocks lie there; the host's are in order
   friend bool operator==(const ProgramTensor&, const ProgramTensor&) = default;
 };
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/canon/block_orders.h"
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/cost/work.h"
 #include "heddle/device/device.h"
@@ -222,6 +223,7 @@ PlanOrigin readOrigin(const std::string& text);
 struct PlanText {
   Plan plan;
   PlanOrigin origin;
+  BlockOrders orders;  // of the network's tensors that the plan is of; none at all: as they are
 };
 // Reads what print writes. `name` stands for the file in messages.
 // Errors: PLAN010 a line of a plan that is none, with its place.
