@@ -177,7 +177,7 @@ struct Texts {
       dumpTensors;
   std::vector<std::string> settings, shapes, inputs, outputs;
   std::vector<std::pair<std::string, std::string>> from;
-  bool noPropagate = false, noVerify = false, data = false, quantized = false;
+  bool noPropagate = false, noReorder = false, noVerify = false, data = false, quantized = false;
   std::string masks, block = "8x8", ratio, importance = "l2", scope = "layer", balance = "none",
                      steps;
   std::string capacity, seconds;
@@ -260,6 +260,7 @@ void describeCompile(CLI::App& app, Texts& t) {
   addFuse(c, t);
   addFrames(c, t);
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
+  c.add_flag("--no-reorder", t.noReorder, "keep channel blocks in the order of the model");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
   addSeed(c, t, "the input that verification uses");
   c.add_option("--stop-after", t.stopAfter, "stop after a stage: " + joinWords(stageNames()))
@@ -458,6 +459,7 @@ void describeSweep(CLI::App& app, Texts& t) {
   addFrames(c, t);
   c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
+  c.add_flag("--no-reorder", t.noReorder, "keep channel blocks in the order of the model");
   addSeed(c, t, "the inputs that verification uses, and of --samples");
   c.add_option("--max-cycles", t.maxCycles, "give up a simulation that takes longer")
       ->type_name("N");
@@ -556,6 +558,7 @@ Result<Command> compileOf(const Texts& t) {
 
   setFuse(t.fuse, o.plan);
   o.plan.frames = framesOf(t);
+  o.plan.reorder = !t.noReorder;
   o.verify = !t.noVerify;
   o.seed = seedOf(t);
   if (!t.stopAfter.empty()) o.stopAfter = readStage("--stop-after", t.stopAfter);
@@ -795,6 +798,7 @@ Result<Command> sweepOf(const Texts& t, const CLI::App& command) {
   o.settings = wordsOf("--set", t.settings);
   if (t.square) o.square = true;
   if (t.noPropagate) o.propagate = false;
+  if (t.noReorder) o.reorder = false;
   if (t.noVerify) o.verify = false;
   if (t.estimate) o.estimate = true;
   o.effort = wordOf("--effort", t.effort);

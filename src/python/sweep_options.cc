@@ -45,6 +45,7 @@ SweepOptions sweepOptions(const py::dict& asked) {
   options.varied = arguments(asked, "vary");
   options.settings = arguments(asked, "set");
   options.propagate = valueOrNone<bool>(asked, "propagate");
+  options.reorder = valueOrNone<bool>(asked, "reorder");
   options.verify = valueOrNone<bool>(asked, "verify");
   options.estimate = valueOrNone<bool>(asked, "estimate");
   options.effort = argumentOrNone(asked, "effort");

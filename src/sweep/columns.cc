@@ -43,6 +43,7 @@ std::vector<Column> makeColumns() {
       keyText("fuse", "depth-wise tiling: auto, off, or the groups of layers that were asked for"),
       key("frames", "", "inferences in a run"),
       key("propagate", "", "1 where what no output depends on was taken out"),
+      key("reorder", "", "1 where channel blocks might stand in another order"),
       key("proved", "", "1 where the program was executed with data and compared"),
       resultText("status", "ok, estimated, refused, failed, skipped or limit"),
       resultText("reason", "why there is no time: code and sentence"),

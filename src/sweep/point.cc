@@ -101,6 +101,7 @@ std::string settingsLine(const PointSettings& settings, const std::string& masks
   if (settings.plan.frames > 1 && !settings.estimate)
     line += " frames=" + std::to_string(settings.plan.frames);
   if (!settings.propagate) line += " no-propagate";
+  if (!settings.plan.reorder) line += " no-reorder";
   if (settings.maxCycles && !settings.estimate)
     line += " max-cycles=" + std::to_string(settings.maxCycles->raw());
   if (masks != PointNetwork().masks) line += " masks=" + masks;
@@ -130,6 +131,7 @@ Point pointOf(const PointNetwork& network, const std::string& deviceText,
   point.values["model"] = network.model;
   point.values["masks"] = network.masks;
   point.values["propagate"] = settings.propagate ? 1.0 : 0.0;
+  point.values["reorder"] = settings.plan.reorder ? 1.0 : 0.0;
   point.values["effort"] = static_cast<double>(settings.plan.effort);
   point.values["fuse"] = fuseText(settings.plan);
   point.values["frames"] = settings.estimate ? 1.0 : static_cast<double>(settings.plan.frames);

@@ -154,6 +154,7 @@ Result<CompileOptions> againOf(const fs::path& folder, const Point& point) {
   again.device = description.string();
   again.overrides = overridesOf(point);
   again.plan.effort = static_cast<int>(numberIn(point.values, "effort").value_or(kUsualPlanEffort));
+  again.plan.reorder = numberIn(point.values, "reorder") != 0.0;
   if (readFuse(textIn(point.values, "fuse"), again.plan))
     return cannotAgain(point, "'" + textIn(point.values, "fuse") + "' is no group of layers",
                        "sweep into the folder again");

@@ -87,7 +87,7 @@ class Sweep {
     settings_ = {.propagate = options_.propagate.value_or(true),
                  .verify = options_.verify.value_or(true),
                  .estimate = options_.estimate.value_or(false),
-                 .plan = {},
+                 .plan = {.reorder = options_.reorder.value_or(true)},
                  .seed = options_.seed.value_or(1),
                  .maxCycles = options_.maxCycles,
                  .version = options_.version};

@@ -58,6 +58,7 @@ class Reader {
         {"vary", [&](const YamlNode& n) { o.varied = settings(n); }},
         {"set", [&](const YamlNode& n) { o.settings = settings(n); }},
         {"propagate", [&](const YamlNode& n) { o.propagate = truth(n); }},
+        {"reorder", [&](const YamlNode& n) { o.reorder = truth(n); }},
         {"verify", [&](const YamlNode& n) { o.verify = truth(n); }},
         {"estimate", [&](const YamlNode& n) { o.estimate = truth(n); }},
         {"effort", [&](const YamlNode& n) { o.effort = word(n); }},
@@ -209,6 +210,7 @@ SweepOptions together(SweepOptions line, SweepOptions file) {
   fillList(line.varied, file.varied);
   fillList(line.settings, file.settings);
   fillOptional(line.propagate, file.propagate);
+  fillOptional(line.reorder, file.reorder);
   fillOptional(line.verify, file.verify);
   fillOptional(line.estimate, file.estimate);
   fillOptional(line.effort, file.effort);

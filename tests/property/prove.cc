@@ -1,6 +1,7 @@
 #include "prove.h"
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include "heddle/canon/fuse_operators.h"
@@ -10,6 +11,7 @@
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/planner/make_plan.h"
+#include "heddle/planner/order_blocks.h"
 #include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
 #include "heddle/support/check.h"
@@ -113,6 +115,20 @@ bool suffices(const Device& device) {
          device.limits == Limits{} && device.name != kOddWires;
 }
 
+// Those that balance the plan; where that needs none, all blocks that may trade places backwards.
+BlockOrders otherOrders(const CanonicalGraph& graph, const Plan& plan) {
+  BlockOrders orders = balancedOrders(graph, plan);
+  if (!orders.empty()) return orders;
+  const SharedBlocks shared = sharedBlocks(graph);
+  if (shared.exchangeable.empty()) return {};
+  std::vector<std::size_t> content(shared.count);
+  std::iota(content.begin(), content.end(), 0);
+  for (const std::vector<std::size_t>& numbers : shared.exchangeable)
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      content[numbers[i]] = numbers[numbers.size() - 1 - i];
+  return ordersOf(shared, content);
+}
+
 // Where the device suffices, no graph may be refused.
 std::optional<std::string> refusal(const Diagnostics& why, const Device& device) {
   const bool doesNotFit = std::all_of(why.begin(), why.end(), [](const Diagnostic& d) {
@@ -143,6 +159,16 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
   Result<Plan> plan = makePlan(graph, device, options);
   if (!plan) return refusal(plan.diagnostics(), device);
   plan->frames = options.frames;
+  if (const BlockOrders orders = otherOrders(graph, *plan);
+      options.reorder && options.effort > 0 && !orders.empty()) {
+    if (const Diagnostics faults = verify(orders, graph); !faults.empty()) return toText(faults);
+    std::vector<TensorValue> inThatOrder;
+    for (std::size_t t = 0; t < expected.size(); ++t)
+      inThatOrder.push_back(inOrder(expected[t], graph.tensors[t].shape, orders[t]));
+    PlanOptions again = options;
+    again.reorder = false;
+    return disprove(inOrder(graph, orders), device, inputs, inThatOrder, makespan, again);
+  }
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return refusal(memory.diagnostics(), device);
   return disprove(graph, *plan, *memory, device, inputs, expected, makespan);

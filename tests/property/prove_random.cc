@@ -17,7 +17,10 @@ int main(int argc, char** argv) try {
                       count = std::strtoull(argv[2], nullptr, 10);
   std::uint64_t refused = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const CanonicalGraph graph = property::makeRandomGraph({.seed = seed});
+    const CanonicalGraph graph =
+        seed % 4 == 0 ? property::makeRandomGraph(
+                            {.seed = seed, .ops = 10, .maxExtent = 16, .wholeBlocks = true})
+                      : property::makeRandomGraph({.seed = seed});
     const Device device = property::randomDevice(seed);
     Cycles makespan;
     const auto fails = [&](const CanonicalGraph& g) {

@@ -24,6 +24,9 @@ struct RandomGraphOptions {
   std::int64_t maxChannels = 100;     // of a tensor
   std::int64_t maxElements = 20'000;  // of a tensor: bounds the time of a test
   std::int64_t maxMacs = 2'000'000;   // of a convolution
+  // Convolutions write whole blocks of channels, two at least where they may be so large, and most
+  // have empty blocks of weights: so that blocks may trade places (canon/block_orders.h).
+  bool wholeBlocks = false;
 };
 
 CanonicalGraph makeRandomGraph(const RandomGraphOptions& options);

@@ -38,7 +38,7 @@ struct SweepOptions {
   std::optional<bool> square;      // only meshes with as many rows as columns
   std::vector<Argument> varied;    // "links.{wire,memtile.read}=4GB/s,8GB/s"
   std::vector<Argument> settings;  // "KEY=VALUE", for all points
-  std::optional<bool> propagate, verify, estimate;
+  std::optional<bool> propagate, reorder, verify, estimate;
   std::optional<Argument> effort;  // of the planner: 0 to 3
   std::optional<Argument> fuse;    // "auto", "off", "conv1..pool2:8": planner/fuse.h
   std::optional<Argument> frames;  // inferences in a run
