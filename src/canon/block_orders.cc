@@ -144,7 +144,8 @@ class Sharing {
   const CanonicalGraph& graph_;
   std::vector<std::size_t> first_, same_;  // of a tensor's places; a forest over all places
   std::vector<bool> pinned_;               // by place
-  std::vector<std::pair<std::size_t, std::size_t>> treated_;  // a place, by what part of an Assemble
+  std::vector<std::pair<std::size_t, std::size_t>>
+      treated_;  // a place, by what part of an Assemble
   std::size_t treatments_ = 0;
 };
 
@@ -180,8 +181,8 @@ class Checker {
   const BlockOrder& order(TensorId tensor) const { return orders_[tensor.at()]; }
   const std::string& name(TensorId tensor) const { return graph_.tensors[tensor.at()].name; }
   void fault(const std::string& where, std::string cause) {
-    faults_.push_back({"CANON011", where, "the order of its channel blocks changes what is computed",
-                       std::move(cause),
+    faults_.push_back({"CANON011", where,
+                       "the order of its channel blocks changes what is computed", std::move(cause),
                        "leave out the order of this tensor, and of those that go with it"});
   }
 
@@ -197,8 +198,8 @@ class Checker {
       if (permutes) seen[static_cast<std::size_t>(blocks[b])] = true;
     }
     if (!permutes)
-      fault(name(tensor), "it does not name each of the " + std::to_string(blocksOf(shape)) +
-                              " blocks once");
+      fault(name(tensor),
+            "it does not name each of the " + std::to_string(blocksOf(shape)) + " blocks once");
     else if (shape.channels % kBlock != 0)
       stays(tensor, blocksOf(shape) - 1, "which is not full");
   }
@@ -233,8 +234,7 @@ class Checker {
       const std::int64_t source = from[static_cast<std::size_t>(b)],
                          wanted = from[static_cast<std::size_t>(blockAt(order(op.output), b))];
       if ((source == kNone ? kNone : blockAt(order(input), source)) == wanted) continue;
-      fault(name(op.output),
-            "'" + op.name + "' moves other blocks of '" + name(input) + "' there");
+      fault(name(op.output), "'" + op.name + "' moves other blocks of '" + name(input) + "' there");
       return;
     }
   }

@@ -139,6 +139,17 @@ std::string timedText(const Explanation& e) {
                            lessOrMore(partOf(timed.best - timed.first, timed.first)));
 }
 
+// "taken: channel blocks of 23 tensors in another order; 1722000 cycles in closed form, 4.2 % less"
+std::string orderText(const Explanation& e) {
+  if (!e.order) return "";
+  const ExplainedOrder& order = *e.order;
+  return line("order", std::string(order.taken ? "taken: " : "not taken: ") + "channel blocks of " +
+                           std::to_string(order.tensors) +
+                           " tensors in another, so that cores wait less for each other; " +
+                           std::to_string(order.reordered.raw()) + " cycles in closed form, " +
+                           lessOrMore(partOf(order.reordered - order.asItIs, order.asItIs)));
+}
+
 double aboveBound(const Explanation& e, const ExplainedLayer& layer) {
   return e.seconds(layer.cycles) - layer.boundSeconds;
 }
@@ -321,7 +332,7 @@ std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>&
   text += line("time", milliseconds(e.seconds(e.cycles)) + " (" + std::to_string(e.cycles.raw()) +
                            " cycles); " + estimateText(e.closedForm, e.cycles) + "; layer bound " +
                            milliseconds(e.layerBoundSeconds));
-  text += timedText(e);
+  text += timedText(e) + orderText(e);
   return text + keysText(e, keys) + freeText(e) + spillsText(e) + tilingText(e) + layersTable(e);
 }
 

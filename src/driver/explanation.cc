@@ -296,6 +296,10 @@ Explanation explanationOf(const Compilation& run) {
   e.tiling = explainTiling(run);
   if (run.choices && run.choices->timed)
     e.timed = {run.choices->timed->plans, run.choices->timed->first, run.choices->timed->best};
+  if (run.choices && run.choices->order) {
+    const OrderChoice& order = *run.choices->order;
+    e.order = {order.taken, order.tensors, order.cycles, order.reordered};
+  }
   const std::vector<StepTerms> steps = termsOfSteps(run);
   for (std::size_t i = 0; i < run.network().ops.size(); ++i)
     e.layers.push_back(LayerExplainer(run, steps, i).explain());

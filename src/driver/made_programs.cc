@@ -25,8 +25,9 @@ std::shared_ptr<const Program> MadePrograms::find(const Compilation& run) {
   const std::lock_guard held(mutex_);
   const auto found = std::ranges::find_if(made_, [&](const Made& made) {
     return made.canonical == run.canonical && made.propagated == run.propagated &&
-           made.fused == run.fused && made.orders == orders && differOnlyInTimes(made.device, *run.device) &&
-           made.plan == plan && made.memoryPlan == *run.memoryPlan;
+           made.fused == run.fused && made.orders == orders &&
+           differOnlyInTimes(made.device, *run.device) && made.plan == plan &&
+           made.memoryPlan == *run.memoryPlan;
   });
   if (found == made_.end()) return nullptr;
   made_.splice(made_.begin(), made_, found);

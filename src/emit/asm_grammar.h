@@ -159,18 +159,19 @@ struct DeclaredTensor : seq<TensorName> {
   static std::string expected() { return TensorName::expected(); }
 };
 struct TensorLine
-    : IfMust<Word<"tensor">, DeclaredTensor, Into<String, &Draft::tensor, &ProgramTensor::name>,
-             Into<Extent, &Draft::tensor, &ProgramTensor::shape, &Shape::height>, Times,
-             Into<Extent, &Draft::tensor, &ProgramTensor::shape, &Shape::width>, Times,
-             ShapeNumber<&Shape::channels>, Word<"scale">, Real,
-             OptionalNumber<"zero", &Draft::tensor, &ProgramTensor::zeroPoint>,
-             opt<Set<Word<"uint8">, true, &Draft::tensor, &ProgramTensor::fromUint8>>,
-             opt<IfMust<Word<"ddr">, Word<"@">, NumberInto<&Draft::tensor, &ProgramTensor::ddr>>>,
-             OptionalNumber<"per-frame", &Draft::tensor, &ProgramTensor::frameStride>,
-             opt<Set<Word<"constant">, true, &Draft::tensor, &ProgramTensor::constant>>,
-             opt<RootText>, OptionalNumber<"block", &Draft::tensor, &ProgramTensor::rootBlock>,
-             opt<IfMust<Word<"order">,
-                        Into<Integers, &Draft::tensor, &ProgramTensor::blockOrder>>>> {};
+    : IfMust<
+          Word<"tensor">, DeclaredTensor, Into<String, &Draft::tensor, &ProgramTensor::name>,
+          Into<Extent, &Draft::tensor, &ProgramTensor::shape, &Shape::height>, Times,
+          Into<Extent, &Draft::tensor, &ProgramTensor::shape, &Shape::width>, Times,
+          ShapeNumber<&Shape::channels>, Word<"scale">, Real,
+          OptionalNumber<"zero", &Draft::tensor, &ProgramTensor::zeroPoint>,
+          opt<Set<Word<"uint8">, true, &Draft::tensor, &ProgramTensor::fromUint8>>,
+          opt<IfMust<Word<"ddr">, Word<"@">, NumberInto<&Draft::tensor, &ProgramTensor::ddr>>>,
+          OptionalNumber<"per-frame", &Draft::tensor, &ProgramTensor::frameStride>,
+          opt<Set<Word<"constant">, true, &Draft::tensor, &ProgramTensor::constant>>, opt<RootText>,
+          OptionalNumber<"block", &Draft::tensor, &ProgramTensor::rootBlock>,
+          opt<IfMust<Word<"order">, Into<Integers, &Draft::tensor, &ProgramTensor::blockOrder>>>> {
+};
 
 // `y 0 for 56` with plain numbers.
 template <Literal name, auto start, auto count>

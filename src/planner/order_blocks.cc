@@ -24,8 +24,8 @@ constexpr int kTriesPerBlock = 4, kMostRounds = 32;
 // What the heaviest core does more counts for so many times the variance of all: where no single
 // trade makes the heaviest lighter, what makes the others more alike leads there.
 constexpr N kHeaviestCounts = 20;
-constexpr N kFine = 16;                   // parts of one in which a variance is counted
-constexpr N kMostWeight = N{1} << 15;     // of one block of a layer: products stay in 64 bits
+constexpr N kFine = 16;                // parts of one in which a variance is counted
+constexpr N kMostWeight = N{1} << 15;  // of one block of a layer: products stay in 64 bits
 
 // Disjoint intervals of output blocks that different cores compute at a time.
 using Family = std::vector<Interval>;
@@ -151,8 +151,8 @@ class Dealing {
 
   void moveColumns(std::size_t pass, std::size_t a, std::size_t b, N sign) {
     for (std::size_t tile = pass * cores_; tile < (pass + 1) * cores_; ++tile) {
-      const N more =
-          sign * (inTile_[tile * columns_ + columnAt_[b]] - inTile_[tile * columns_ + columnAt_[a]]);
+      const N more = sign * (inTile_[tile * columns_ + columnAt_[b]] -
+                             inTile_[tile * columns_ + columnAt_[a]]);
       if (partOf_[a] != kNowhere) sums_[tile * parts_ + partOf_[a]] += more;
       if (partOf_[b] != kNowhere) sums_[tile * parts_ + partOf_[b]] -= more;
     }
@@ -198,8 +198,8 @@ class Balancing {
     if (weights.empty()) return;
     const double most = std::ranges::max(weights);
     for (std::size_t d = 0; d < dealings_.size(); ++d)
-      dealings_[d].weigh(std::max<N>(
-          1, static_cast<N>(weights[d] / most * static_cast<double>(kMostWeight))));
+      dealings_[d].weigh(
+          std::max<N>(1, static_cast<N>(weights[d] / most * static_cast<double>(kMostWeight))));
   }
 
   BlockOrders run() {
@@ -334,7 +334,8 @@ Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& devic
         other ? closedForm(reordered, other->plan, device) : Result<Cycles>(other.diagnostics());
     if (before && after) {
       choice = {.cycles = *before, .reordered = *after, .taken = *after < *before};
-      choice.tensors = std::ranges::count_if(orders, [](const BlockOrder& o) { return !o.empty(); });
+      choice.tensors =
+          std::ranges::count_if(orders, [](const BlockOrder& o) { return !o.empty(); });
     }
     if (choice.taken) {
       best = std::move(*other);

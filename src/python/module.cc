@@ -262,26 +262,25 @@ void defineCompilation(py::module_& m) {
       .def("write", [](const Compilation& run, const std::string& out) {
         raiseIfAny(writeFolder(run, out));
       });
-  m.def(
-      "compile",
-      [](const std::shared_ptr<Network>& network, const std::string& device,
-         const std::optional<std::pair<std::int64_t, std::int64_t>>& mesh, const Settings& settings,
-         int effort, const std::string& fuse, bool reorder, std::int64_t frames, bool verify,
-         std::uint64_t seed, std::optional<std::int64_t> maxCycles, bool whatIf,
-         const py::object& progress) {
-        CompileSettings how{.plan = {.effort = effort, .reorder = reorder},
-                            .verify = verify,
-                            .seed = seed,
-                            .whatIf = whatIf};
-        if (const auto wrong = readFuse(fuse, how.plan))
-          throw py::value_error("fuse '" + *wrong + "' is no group of layers: " + kFuseWords);
-        if (frames < 1 || frames > kMaxFrames)
-          throw py::value_error("frames " + std::to_string(frames) + " is not 1 to " +
-                                std::to_string(kMaxFrames));
-        how.plan.frames = frames;
-        if (maxCycles) how.maxCycles = Cycles(*maxCycles);
-        return compileShared(network, device, {mesh, settings}, how, progress);
-      });
+  m.def("compile",
+        [](const std::shared_ptr<Network>& network, const std::string& device,
+           const std::optional<std::pair<std::int64_t, std::int64_t>>& mesh,
+           const Settings& settings, int effort, const std::string& fuse, bool reorder,
+           std::int64_t frames, bool verify, std::uint64_t seed,
+           std::optional<std::int64_t> maxCycles, bool whatIf, const py::object& progress) {
+          CompileSettings how{.plan = {.effort = effort, .reorder = reorder},
+                              .verify = verify,
+                              .seed = seed,
+                              .whatIf = whatIf};
+          if (const auto wrong = readFuse(fuse, how.plan))
+            throw py::value_error("fuse '" + *wrong + "' is no group of layers: " + kFuseWords);
+          if (frames < 1 || frames > kMaxFrames)
+            throw py::value_error("frames " + std::to_string(frames) + " is not 1 to " +
+                                  std::to_string(kMaxFrames));
+          how.plan.frames = frames;
+          if (maxCycles) how.maxCycles = Cycles(*maxCycles);
+          return compileShared(network, device, {mesh, settings}, how, progress);
+        });
   m.attr("MOST_EFFORT") = kMostPlanEffort;
 }
 

@@ -102,6 +102,16 @@ void writeTiming(JsonWriter& json, const std::optional<ExplainedTiming>& timed) 
   json.key("bestCycles").value(timed->best.raw()).endObject();
 }
 
+void writeOrder(JsonWriter& json, const std::optional<ExplainedOrder>& order) {
+  if (!order) {
+    json.null();
+    return;
+  }
+  json.beginObject().key("taken").value(order->taken).key("tensors").value(order->tensors);
+  json.key("asItIsCycles").value(order->asItIs.raw());
+  json.key("reorderedCycles").value(order->reordered.raw()).endObject();
+}
+
 }  // namespace
 
 void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
@@ -166,6 +176,8 @@ void writeExplanation(JsonWriter& json, const Explanation& e) {
   writeTiling(json, e.tiling);
   json.key("timed");
   writeTiming(json, e.timed);
+  json.key("order");
+  writeOrder(json, e.order);
   json.key("layers").beginArray();
   for (const ExplainedLayer& layer : e.layers) {
     json.beginObject();

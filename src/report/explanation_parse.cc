@@ -113,6 +113,11 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
     e.timed = {.plans = read.count(*timed, "plans"),
                .first = Cycles(read.count(*timed, "firstCycles")),
                .best = Cycles(read.count(*timed, "bestCycles"))};
+  if (const auto order = read.objectOrNull(root, "order"))
+    e.order = {.taken = read.truth(*order, "taken"),
+               .tensors = read.count(*order, "tensors"),
+               .asItIs = Cycles(read.count(*order, "asItIsCycles")),
+               .reordered = Cycles(read.count(*order, "reorderedCycles"))};
   for (const Entry& layer : read.objects(root, "layers"))
     e.layers.push_back(readExplainedLayer(read, layer));
 }

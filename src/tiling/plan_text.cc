@@ -162,10 +162,10 @@ class PlanParser {
 
  private:
   void line(LineReader& r) {
-    static const std::vector<std::string> kWords = {
-        "model",   "device", "staging", "view",   "home", "at",    "layer", "loops",  "part",
-        "buffers", "ring",   "score",   "pixels", "core", "route", "step",  "frames", "pooled",
-        "order"};
+    static const std::vector<std::string> kWords = {"model", "device", "staging", "view", "home",
+                                                    "at",    "layer",  "loops",   "part", "buffers",
+                                                    "ring",  "score",  "pixels",  "core", "route",
+                                                    "step",  "frames", "pooled",  "order"};
     static constexpr std::array<void (PlanParser::*)(LineReader&), 19> kReaders = {
         &PlanParser::model,  &PlanParser::device,  &PlanParser::staging, &PlanParser::view,
         &PlanParser::home,   &PlanParser::at,      &PlanParser::layer,   &PlanParser::loops,

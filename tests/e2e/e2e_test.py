@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The executable as a user runs it: every result is verified, and the report holds what it promises.
 
-    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Prune | Propagate | Resnet50 | Roofline | Real | CommandLine |
+    tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Prune | Propagate | Reorder | Resnet50 | Roofline | Real | CommandLine |
                                                                                   Terminal]
 """
 import argparse
@@ -309,6 +309,73 @@ class Propagate(Heddle):
         refused = self.run_heddle("compile", model, "--mesh", "2x2", "-o", self.folder / "no", "--no-propagate",
                                   "--from", "program", made / "program.asm", status=1)
         self.assertIn("PLAN011", refused.stderr)
+
+
+class Reorder(Heddle):
+    def setUp(self):
+        super().setUp()
+        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "-o", self.folder / "mobile.onnx", "--ratio", "0.7", "--keep", "first")
+        self.model = self.folder / "mobile.onnx"
+
+    def explained(self, name="out"):
+        return json.loads((self.folder / name / "explain.json").read_text())["order"]
+
+    def test_what_the_closed_form_finds_faster_is_taken_and_proved(self):
+        self.check_verified(self.compile(self.model, "2x2"))
+        order = self.explained()
+        self.assertTrue(order["taken"])
+        self.assertGreater(order["tensors"], 0)
+        self.assertLess(order["reorderedCycles"], order["asItIsCycles"])
+        self.assertEqual(len(re.findall("^order ", (self.folder / "out/plan.txt").read_text(), re.M)), order["tensors"])
+        self.assertEqual(len(re.findall("^tensor .* order ", (self.folder / "out/program.asm").read_text(), re.M)), order["tensors"])
+        self.assertIn("order         taken: channel blocks of", self.run_heddle("explain", self.folder / "out").stdout)
+        as_it_is = self.compile(self.model, "2x2", "--no-reorder", name="as-it-is")
+        self.check_verified(as_it_is)
+        self.assertIsNone(self.explained("as-it-is"))
+        self.assertEqual(round(as_it_is["time"]["closedFormSeconds"] * 1e9), order["asItIsCycles"])
+        self.assertNotIn("order ", (self.folder / "as-it-is/plan.txt").read_text())
+
+    def test_the_outputs_are_those_of_the_model(self):
+        self.run_heddle("interpret", self.model, "--quantized", "--output", self.folder / "reference.npy")
+        self.compile(self.model, "2x2", "--no-verify")
+        self.run_heddle("simulate", self.folder / "out", "--data", "--output", self.folder / "y.npy", "-q")
+        np.testing.assert_array_equal(np.load(self.folder / "y.npy"), np.load(self.folder / "reference.npy"))
+
+    def test_later_stages_begin_with_files_in_that_order(self):
+        made = self.folder / "made"
+        self.compile(self.model, "2x2", "--no-verify", "--dump", "memory-plan", name="made")
+        for stages in (["plan", made / "plan.txt"], ["program", made / "program.asm"],
+                       ["plan", made / "plan.txt", "--from", "memory-plan", made / "dump/memory-plan.txt"]):
+            with self.subTest(stages):
+                self.check_verified(self.compile(self.model, "2x2", "--from", *stages))
+                for same in ("program.asm", "weights.bin"):
+                    self.assertTrue(filecmp.cmp(made / same, self.folder / "out" / same, shallow=False))
+
+    def refused(self, stage, file, line, other):
+        text = (self.folder / "out" / file).read_text()
+        made = re.search(line, text, re.M)
+        (self.folder / "out" / file).write_text(text[:made.start()] + other(made) + text[made.end():])
+        return self.run_heddle("compile", self.model, "--mesh", "2x2", "--from", stage, self.folder / "out" / file, "-o", self.folder / "no",
+                               status=1).stderr
+
+    def test_orders_that_change_what_is_computed_are_refused(self):
+        cases = (("plan", "plan.txt", r"^order .*\n", lambda m: "", "CANON011"),
+                 ("plan", "plan.txt", r"^(order \d+) \d+ (\d+)", lambda m: f"{m[1]} {m[2]} {m[2]}", "CANON011"),
+                 ("plan", "plan.txt", r"^(order \d+) \d+", lambda m: f"{m[1]} 99", "PLAN010"),
+                 ("program", "program.asm", r"^(tensor .*) order .*$", lambda m: m[1], "CANON011"),
+                 ("program", "program.asm", r" order \[\d+, (\d+)", lambda m: f" order [{m[1]}, {m[1]}", "CANON011"))
+        for stage, file, line, other, code in cases:
+            with self.subTest(line=line, code=code):
+                self.compile(self.model, "2x2", "--no-verify")
+                told = self.refused(stage, file, line, other)
+                self.assertIn(code, told)
+                self.assertNotIn("bug", told)
+
+    def test_a_network_without_empty_blocks_gives_the_same_program(self):
+        for out, arguments in (("a", []), ("b", ["--no-reorder"])):
+            self.compile(SOURCE / "models/tiny_mobile.onnx", "2x2", "--no-verify", *arguments, name=out)
+        for file in ("plan.txt", "program.asm", "weights.bin", "report.md"):
+            self.assertTrue(filecmp.cmp(self.folder / "a" / file, self.folder / "b" / file, shallow=False), file)
 
 
 class Resnet50(Heddle):

@@ -33,8 +33,7 @@ CanonicalGraph graphOf(std::uint64_t seed) {
 }
 
 // What differs where the network is interpreted in these orders; every tensor counts.
-std::string difference(const CanonicalGraph& graph, const BlockOrders& orders,
-                       std::uint64_t seed) {
+std::string difference(const CanonicalGraph& graph, const BlockOrders& orders, std::uint64_t seed) {
   const CanonicalGraph other = inOrder(graph, orders);
   if (const Diagnostics faults = verify(other); !faults.empty()) return toText(faults);
   const std::vector<TensorValue> inputs = randomInputs(graph, seed);
@@ -48,9 +47,8 @@ std::string difference(const CanonicalGraph& graph, const BlockOrders& orders,
 
 void shuffle(std::vector<std::size_t>& places, std::vector<std::size_t>& content, Random& random) {
   for (std::size_t i = places.size(); i > 1; --i)
-    std::swap(content[places[i - 1]],
-              content[places[static_cast<std::size_t>(
-                  random.between(0, static_cast<std::int64_t>(i) - 1))]]);
+    std::swap(content[places[i - 1]], content[places[static_cast<std::size_t>(
+                                          random.between(0, static_cast<std::int64_t>(i) - 1))]]);
 }
 
 TEST(BlockOrders, TradesOfExchangeableBlocksKeepEveryValue) {
@@ -61,8 +59,7 @@ TEST(BlockOrders, TradesOfExchangeableBlocksKeepEveryValue) {
     Random random(seed);
     std::vector<std::size_t> content(shared.count);
     std::iota(content.begin(), content.end(), 0);
-    for (std::vector<std::size_t>& numbers : shared.exchangeable)
-      shuffle(numbers, content, random);
+    for (std::vector<std::size_t>& numbers : shared.exchangeable) shuffle(numbers, content, random);
     const BlockOrders orders = ordersOf(shared, content);
     EXPECT_EQ(toText(verify(orders, graph)), "") << seed << "\n" << describe(graph);
     EXPECT_EQ(difference(graph, orders, seed), "") << seed;
@@ -82,8 +79,7 @@ TEST(BlockOrders, WhatVerifyLetsPassKeepsEveryValue) {
     for (int attempt = 0; attempt < 6; ++attempt) {
       BlockOrders orders(graph.tensors.size());
       // The same two blocks of one tensor, or of all that have as many.
-      const auto drawn = static_cast<std::size_t>(
-          random.between(0, std::ssize(graph.tensors) - 1));
+      const auto drawn = static_cast<std::size_t>(random.between(0, std::ssize(graph.tensors) - 1));
       const std::int64_t blocks = blocksOf(graph.tensors[drawn].shape);
       if (blocks < 2) continue;
       BlockOrder order(static_cast<std::size_t>(blocks));

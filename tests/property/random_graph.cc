@@ -279,12 +279,13 @@ class Generator {
     shape.channels = std::clamp<std::int64_t>(randomExtent(options_.maxChannels), 1,
                                               std::max<std::int64_t>(1, most));
     if (options_.wholeBlocks && most >= 2 * kBlock)
-      shape.channels = std::clamp(divideRoundUp(shape.channels, kBlock), std::int64_t{2},
-                                  most / kBlock) *
-                       kBlock;
+      shape.channels =
+          std::clamp(divideRoundUp(shape.channels, kBlock), std::int64_t{2}, most / kBlock) *
+          kBlock;
     const TensorId y = addTensor(shape, randomQuantization());
     fillConvolution(op, shape.channels, taps, tensor(y).zeroPoint);
-    if (random_.chance(options_.wholeBlocks ? 80 : 40)) emptyBlocks(op, shape.channels, input.channels);
+    if (random_.chance(options_.wholeBlocks ? 80 : 40))
+      emptyBlocks(op, shape.channels, input.channels);
     add("Conv", {x}, y, std::move(op));
     if (random_.chance(25))
       addAdd(y);  // a sum that the convolution can make itself

@@ -5,10 +5,10 @@
 //   b = Relu(a)   blocks 0 1 2 3   ->   b'   blocks 2 0 3 1
 //   y = Conv(b)                         y    the same            columns of weights in that order
 //
-// So work can be dealt out more evenly where blocks of weights are empty (planner/balance_blocks.h).
-// Channels stay in their block of eight, and a block that the host sees, or that is not full, stays
-// where it is. Source: the same freedom serves N:M sparsity in Pool and Yu, Channel Permutations
-// for N:M Sparsity (NeurIPS 2021).
+// So work can be dealt out more evenly where blocks of weights are empty
+// (planner/balance_blocks.h). Channels stay in their block of eight, and a block that the host
+// sees, or that is not full, stays where it is. Source: the same freedom serves N:M sparsity in
+// Pool and Yu, Channel Permutations for N:M Sparsity (NeurIPS 2021).
 #pragma once
 #include <cstdint>
 #include <vector>

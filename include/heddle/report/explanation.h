@@ -102,6 +102,14 @@ struct ExplainedTiming {
   friend bool operator==(const ExplainedTiming&, const ExplainedTiming&) = default;
 };
 
+// Another order of channel blocks that was tried, for cores to wait less for each other.
+struct ExplainedOrder {
+  bool taken = false;
+  std::int64_t tensors = 0;  // whose blocks it moves
+  Cycles asItIs, reordered;  // in closed form, of one frame
+  friend bool operator==(const ExplainedOrder&, const ExplainedOrder&) = default;
+};
+
 struct Explanation {
   std::string model, device;
   std::int64_t rows = 0, columns = 0;
@@ -113,6 +121,7 @@ struct Explanation {
   std::vector<ExplainedSpill> spills;
   std::optional<ExplainedTiling> tiling;  // none where nothing spills and nothing is tiled
   std::optional<ExplainedTiming> timed;   // none where the closed form alone decided
+  std::optional<ExplainedOrder> order;    // none where no block of weights is empty, or none helps
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 

@@ -49,12 +49,12 @@ AxisMap whole(std::int64_t to, std::int64_t count) { return {{to, 1, 0, 1, count
 
 // a (16) and b (24) of two convolutions, side by side.
 CanonicalGraph concat() {
-  CanonicalGraph g{"concat",
-                   {tensor("x", 8), tensor("a", 16), tensor("b", 24), tensor("ab", 40),
-                    tensor("y", 8)},
-                   {},
-                   {},
-                   {}};
+  CanonicalGraph g{
+      "concat",
+      {tensor("x", 8), tensor("a", 16), tensor("b", 24), tensor("ab", 40), tensor("y", 8)},
+      {},
+      {},
+      {}};
   g.ops.push_back(op("convA", {TensorId(0)}, TensorId(1), conv(16, 8)));
   g.ops.push_back(op("convB", {TensorId(0)}, TensorId(2), conv(24, 8)));
   Assemble side;
@@ -85,8 +85,7 @@ TEST(BlockOrders, WhatTheHostSeesAndBlocksThatAreNotFullStay) {
   ASSERT_TRUE(verify(g).empty());
   const SharedBlocks shared = sharedBlocks(g);
   ASSERT_EQ(shared.exchangeable.size(), 1);
-  EXPECT_EQ(shared.exchangeable[0],
-            (Numbers{shared.of[1][0], shared.of[1][1], shared.of[1][2]}));
+  EXPECT_EQ(shared.exchangeable[0], (Numbers{shared.of[1][0], shared.of[1][1], shared.of[1][2]}));
   g.outputs.push_back(port(TensorId(1), 28));
   EXPECT_TRUE(sharedBlocks(g).exchangeable.empty());
 }
@@ -108,8 +107,7 @@ TEST(BlockOrders, PartsThatOneTableRequantizesAndOthersNotDoNotTradePlaces) {
   halves.parts.push_back({whole(0, 1), whole(0, 1), {{0, 1, 0, 1, 16}}, Table256{}});
   halves.parts.push_back({whole(0, 1), whole(0, 1), {{16, 1, 16, 1, 16}}, {}});
   g.tensors.push_back(tensor("c", 32));
-  g.ops.insert(g.ops.begin() + 1,
-               op("halves", {TensorId(1), TensorId(1)}, TensorId(3), halves));
+  g.ops.insert(g.ops.begin() + 1, op("halves", {TensorId(1), TensorId(1)}, TensorId(3), halves));
   g.ops[2].inputs = {TensorId(3)};
   ASSERT_TRUE(verify(g).empty());
   const SharedBlocks shared = sharedBlocks(g);
@@ -151,7 +149,7 @@ TEST(BlockOrders, RowsAndColumnsOfWeightsFollow) {
   EXPECT_EQ(first.weights[0], (16 * 7) % 100);
   EXPECT_EQ(first.bias[31], 15);
   const Conv& after = std::get<Conv>(other.ops[1].attributes);
-  EXPECT_EQ(after.weights[0], 16);      // the first row, at its 17th column
+  EXPECT_EQ(after.weights[0], 16);       // the first row, at its 17th column
   EXPECT_EQ(after.weights[32], 7 + 16);  // the second row
   EXPECT_FALSE(after.kept[0]);
   EXPECT_TRUE(after.kept[3]);

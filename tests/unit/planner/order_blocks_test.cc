@@ -49,9 +49,8 @@ CanonicalGraph lopsided() {
                    {}};
   const auto all = [](std::int64_t, std::int64_t) { return true; };
   g.ops.push_back(conv("first", 0, 1, 256, 64, all));
-  g.ops.push_back(conv("middle", 1, 2, 256, 256, [](std::int64_t o, std::int64_t i) {
-    return o < 16 || (o + i) % 8 == 0;
-  }));
+  g.ops.push_back(conv("middle", 1, 2, 256, 256,
+                       [](std::int64_t o, std::int64_t i) { return o < 16 || (o + i) % 8 == 0; }));
   g.ops.push_back(conv("last", 2, 3, 64, 256, all));
   const std::vector<std::int64_t> shape{1, 64, 8, 8};
   g.inputs.push_back({"x", TensorId(0), ElementType::Int8, shape, shape, "NCHW"});
@@ -116,8 +115,7 @@ TEST(OrderBlocks, NetworksWithoutEmptyBlocksKeepTheirOrder) {
 TEST(OrderBlocks, NotAtEffortZeroAndNotWhereItIsNotWanted) {
   const CanonicalGraph g = lopsided();
   const Device device = paper(4, 1);
-  for (const PlanOptions& options :
-       {PlanOptions{.effort = 0}, PlanOptions{.reorder = false}}) {
+  for (const PlanOptions& options : {PlanOptions{.effort = 0}, PlanOptions{.reorder = false}}) {
     const Result<OrderedPlan> plan = planInOrder(g, device, options, false);
     ASSERT_TRUE(plan);
     EXPECT_TRUE(plan->orders.empty());

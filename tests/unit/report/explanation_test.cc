@@ -42,6 +42,7 @@ Explanation whole() {
                                                       .kept = Bytes(66),
                                                       .weightsAgain = Bytes(67)}}},
                 .timed = ExplainedTiming{24, Cycles(1010), Cycles(1001)},
+                .order = ExplainedOrder{true, 5, Cycles(1200), Cycles(1100)},
                 .layers = {}};
   ExplainedLayer layer;
   layer.name = "conv";
@@ -85,8 +86,8 @@ TEST(ParseExplanation, EveryEntryIsNeeded) {
   for (const std::string path :
        {"/model", "/clockHz", "/layers", "/spills/0/why", "/spills/1/writtenBy",
         "/layers/0/mapping", "/layers/0/mapping/streams", "/layers/0/alternatives/0/losesCycles",
-        "/layers/0/bytes/0/why", "/timed", "/timed/bestCycles", "/layers/0/terms/1/cycles",
-        "/whatIf/0/free"}) {
+        "/layers/0/bytes/0/why", "/timed", "/timed/bestCycles", "/order", "/order/reorderedCycles",
+        "/layers/0/terms/1/cycles", "/whatIf/0/free"}) {
     const Json::json_pointer at(path);
     Json less = json;
     less[at.parent_pointer()].erase(at.back());
