@@ -34,7 +34,8 @@ SharedBlocks sharedBlocks(const CanonicalGraph& graph);
 // keeps to the exchangeable ones.
 BlockOrders ordersOf(const SharedBlocks& shared, const std::vector<std::size_t>& content);
 
-// What is wrong with such orders of the network: CANON011. Checked operator by operator.
+// Checked operator by operator. Errors: CANON011 an order of channel blocks changes what is
+// computed, or does not name each of a tensor's blocks once.
 Diagnostics verify(const BlockOrders& orders, const CanonicalGraph& graph);
 
 // The network in these orders: its outputs are the same bytes for every input, and each tensor says

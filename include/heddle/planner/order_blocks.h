@@ -1,12 +1,12 @@
 // Deals the channel blocks of a network out so that cores which wait for each other have equally
 // many blocks of weights to multiply.
 //
-//   16 of 32 blocks are empty, two rows of cores, two passes over 4 x 4 blocks of weights each
+//   8 output blocks with 4 3 1 2 1 2 4 3 full input blocks, two rows of cores, two passes of two
 //
-//     as the model orders them           core row 0  7 | 2     heaviest 7 + 5 = 12
-//                                        core row 1  2 | 5
-//     with output blocks in another      core row 0  4 | 4     heaviest 4 + 4 =  8
-//                                        core row 1  4 | 4
+//     as the model orders them          core row 0  7 | 3     heaviest 7 + 7 = 14
+//                                       core row 1  3 | 7
+//     1 and 4, 3 and 6 trade places     core row 0  5 | 5     heaviest 5 + 5 = 10
+//                                       core row 1  5 | 5
 //
 // Rows of an input go to all cores of a column at once, so these keep step pass by pass, and within
 // a pass part by part of the reduction: that is where the heaviest counts. The producer of a tensor
