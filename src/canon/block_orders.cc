@@ -151,9 +151,9 @@ class Sharing {
 
 // ---- what may not be ------------------------------------------------------------------------
 
-class Checker {
+class OrderChecker {
  public:
-  Checker(const BlockOrders& orders, const CanonicalGraph& graph)
+  OrderChecker(const BlockOrders& orders, const CanonicalGraph& graph)
       : orders_(orders), graph_(graph) {}
 
   Diagnostics run() {
@@ -355,7 +355,7 @@ BlockOrders ordersOf(const SharedBlocks& shared, const std::vector<std::size_t>&
 }
 
 Diagnostics verify(const BlockOrders& orders, const CanonicalGraph& graph) {
-  return Checker(orders, graph).run();
+  return OrderChecker(orders, graph).run();
 }
 
 CanonicalGraph inOrder(CanonicalGraph graph, const BlockOrders& orders) {
