@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../devices.h"
 #include "heddle/canon/canonicalize.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
@@ -13,10 +14,6 @@ namespace {
 
 CanonicalTensor pixels(const std::string& name, std::int64_t channels) {
   return {.name = name, .shape = {8, 8, channels}, .constant = {}, .blockOrder = {}};
-}
-
-Device paper(std::int64_t rows, std::int64_t columns) {
-  return *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{rows, columns}}});
 }
 
 // A 1x1 convolution of which `isFull` says what blocks are not zero.
