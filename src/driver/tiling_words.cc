@@ -53,7 +53,7 @@ std::string whyOf(const ExplainedTiling& tiling, const TilingChoice& choice) {
                         : "tried, and the closed form finds the run " + part +
                               " shorter: " + partText(gain, inGroups(choice)) +
                               " of the time of these layers, of which it may err " +
-                              std::to_string(kTilingWorthwhile / 10) + " %";
+                              percentText(static_cast<double>(kTilingWorthwhile) / 1000);
 }
 
 ExplainedGroup groupOf(const Report& report, std::size_t first, std::size_t last,

@@ -99,7 +99,7 @@ struct TilingChoice {
 };
 
 // Of the time of the layers in groups, in thousandths: what tiling has to gain to be taken.
-inline constexpr std::int64_t kTilingWorthwhile = 30;
+inline constexpr std::int64_t kTilingWorthwhile = 42;
 
 // Plans that the Machine timed to find one, at efforts 2 and 3.
 struct TimedPlans {
