@@ -139,7 +139,8 @@ std::string timedText(const Explanation& e) {
                            lessOrMore(partOf(timed.best - timed.first, timed.first)));
 }
 
-// "taken: channel blocks of 23 tensors in another order; 1722000 cycles in closed form, 4.2 % less"
+// "taken: channel blocks of 13 tensors in another, so that cores wait less for each other; 2128261
+// cycles in closed form, 6.3 % less"
 std::string orderText(const Explanation& e) {
   if (!e.order) return "";
   const ExplainedOrder& order = *e.order;

@@ -90,6 +90,7 @@ template <class Artefact>
 Result<Artefact> readEither(Result<Artefact> (*read)(const Network&, const Device&,
                                                      const std::string&),
                             Network& network, const Device& device, const std::string& path) {
+  network.reordered.reset();  // by a file before
   Result<Artefact> asItIs = read(network, device, path);
   if (asItIs || !network.fused) return asItIs;
   const auto fused = network.fused;

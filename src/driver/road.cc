@@ -124,7 +124,7 @@ Diagnostics propagateZeros(Network& run) {
 
 Diagnostics reorder(Network& run, const BlockOrders& orders) {
   run.reordered.reset();
-  if (orders.empty()) return {};
+  if (std::ranges::all_of(orders, [](const BlockOrder& order) { return order.empty(); })) return {};
   Diagnostics faults = verify(orders, run.inModelsOrder());
   if (faults.empty())
     run.reordered = std::make_shared<const CanonicalGraph>(inOrder(run.inModelsOrder(), orders));

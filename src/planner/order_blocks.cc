@@ -27,10 +27,6 @@ constexpr N kHeaviestCounts = 20;
 constexpr N kFine = 16;                // parts of one in which a variance is counted
 constexpr N kMostWeight = N{1} << 15;  // of one block of a layer: products stay in 64 bits
 
-// Orders that follow one another, each from the plan in the one before, at effort 1 and beyond: a
-// second and third gain 0.4 % in the mean of the 21 sparse cells of Table II, for as many plans.
-constexpr int kOrders = 1, kMostOrders = 3;
-
 // Disjoint intervals of output blocks that different cores compute at a time.
 using Family = std::vector<Interval>;
 
@@ -227,7 +223,10 @@ class Balancing {
       if (!traded) break;
       any = true;
     }
-    return any ? ordersOf(shared_, content) : BlockOrders{};
+    // Where a block is a row and a column of the same weights, trades may undo one another.
+    BlockOrders orders = any ? ordersOf(shared_, content) : BlockOrders{};
+    const bool none = std::ranges::all_of(orders, [](const BlockOrder& o) { return o.empty(); });
+    return none ? BlockOrders{} : orders;
   }
 
  private:
@@ -326,38 +325,31 @@ Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& devic
                                 const std::function<void(double)>& progress) {
   if (!options.reorder || options.effort == 0 || !leavesBlocksOut(graph))
     return planned(graph, device, options, asked, progress);
-  // What the Machine would say of more plans is asked once, of the network that is best.
+  // What the Machine would say of more plans is asked once, of the network that is better.
   const bool judgedByMachine = options.effort > kUsualPlanEffort;
   PlanOptions usual = options;
   usual.effort = kUsualPlanEffort;
   const bool askNow = asked && !judgedByMachine;
   HEDDLE_TRY(OrderedPlan best, planned(graph, device, usual, askNow, progress));
   std::optional<OrderChoice> choice;
-  CanonicalGraph ordered = graph;
-  for (int round = 0; round < (judgedByMachine ? kMostOrders : kOrders); ++round) {
-    BlockOrders orders = balancedOrders(ordered, best.plan);
-    if (orders.empty()) break;
-    CanonicalGraph other = inOrder(ordered, orders);
+  if (BlockOrders orders = balancedOrders(graph, best.plan); !orders.empty()) {
+    const CanonicalGraph other = inOrder(graph, orders);
     Result<OrderedPlan> plan = planned(other, device, usual, askNow, progress);
-    const Result<Cycles> before = closedForm(ordered, best.plan, device);
+    const Result<Cycles> before = closedForm(graph, best.plan, device);
     const Result<Cycles> after =
         plan ? closedForm(other, plan->plan, device) : Result<Cycles>(plan.diagnostics());
-    if (!before || !after) break;
-    if (!choice) choice = OrderChoice{.cycles = *before};
-    const bool isFaster = *after < *before;
-    if (isFaster || !choice->taken) {
-      choice->reordered = *after;
-      choice->taken = isFaster;
-      choice->tensors = reorderedTensors(other);
+    if (before && after)
+      choice = OrderChoice{reorderedTensors(other), *before, *after, *after < *before};
+    if (choice && choice->taken) {
+      best = std::move(*plan);
+      best.orders = std::move(orders);
     }
-    if (!isFaster) break;
-    ordered = std::move(other);
-    best = std::move(*plan);
   }
   if (judgedByMachine) {
-    HEDDLE_TRY(best, planned(ordered, device, options, asked, progress));
+    BlockOrders orders = std::move(best.orders);
+    HEDDLE_TRY(best, planned(inOrder(graph, orders), device, options, asked, progress));
+    best.orders = std::move(orders);
   }
-  best.orders = ordersOf(ordered);
   if (best.choices) best.choices->order = choice;
   return best;
 }

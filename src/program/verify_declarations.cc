@@ -164,6 +164,14 @@ class Declarations {
     bool each = std::ssize(blocks) == blocksOf(t.shape);
     for (std::int64_t b = 0; each && b < std::ssize(blocks); ++b)
       each = blocks[static_cast<std::size_t>(b)] == b;
+    const bool isLastMoved = t.shape.channels % kBlock != 0 && each &&
+                             t.blockOrder.back() != std::ssize(t.blockOrder) - 1;
+    const auto isThis = [&](const Port& port) { return port.tensor == TensorId(i); };
+    if (isLastMoved || std::ranges::any_of(program_.inputs, isThis) ||
+        std::ranges::any_of(program_.outputs, isThis))
+      faults_.add("PROG004", tensorName(i), "its channel blocks may not stand in another order",
+                  isLastMoved ? "the last block is not full" : "the host sees them",
+                  "leave the order out");
     if (!each)
       faults_.add("PROG004", tensorName(i), "the order of its channel blocks is none",
                   std::to_string(t.blockOrder.size()) + " numbers; the tensor has blocks 0 to " +

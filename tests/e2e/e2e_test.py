@@ -371,6 +371,22 @@ class Reorder(Heddle):
                 self.assertIn(code, told)
                 self.assertNotIn("bug", told)
 
+    def test_what_the_host_sees_has_no_order(self):
+        self.compile(self.model, "2x2", "--no-verify")
+        asm = self.folder / "out/program.asm"
+        ports = re.findall(r'^(?:input|output) "[^"]*" (%\d+) ', asm.read_text(), re.M)
+        self.assertEqual(len(ports), 2)
+        text = asm.read_text()
+        for port in ports:
+            asm.write_text(re.sub(rf"^(tensor {port} .*)$", r"\1 order [1, 0]", text, flags=re.M))
+            self.assertIn("PROG004", self.run_heddle("simulate", self.folder / "out", status=1).stderr)
+
+    def test_a_program_of_another_fusion_takes_the_place_of_an_ordered_plan(self):
+        self.compile(self.model, "2x2", "--no-verify", name="ordered")
+        self.compile(self.model, "2x2", "--no-verify", "--effort", "0", name="unfused")
+        self.check_verified(self.compile(self.model, "2x2", "--from", "plan", self.folder / "ordered/plan.txt",
+                                         "--from", "program", self.folder / "unfused/program.asm"))
+
     def test_a_network_without_empty_blocks_gives_the_same_program(self):
         for out, arguments in (("a", []), ("b", ["--no-reorder"])):
             self.compile(SOURCE / "models/tiny_mobile.onnx", "2x2", "--no-verify", *arguments, name=out)

@@ -6,7 +6,7 @@
 //   y = Conv(b)                         y    the same            columns of weights in that order
 //
 // So work can be dealt out more evenly where blocks of weights are empty
-// (planner/balance_blocks.h). Channels stay in their block of eight, and a block that the host
+// (planner/order_blocks.h). Channels stay in their block of eight, and a block that the host
 // sees, or that is not full, stays where it is. Source: the same freedom serves N:M sparsity in
 // Pool and Yu, Channel Permutations for N:M Sparsity (NeurIPS 2021).
 #pragma once
