@@ -185,7 +185,7 @@ class Dealing {
 class Balancing {
  public:
   Balancing(const CanonicalGraph& graph, const Plan& plan)
-      : graph_(graph), shared_(sharedBlocks(graph)), uses_(shared_.count) {
+      : shared_(sharedBlocks(graph)), uses_(shared_.count) {
     std::vector<double> weights;
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
       const Conv* conv = std::get_if<Conv>(&graph.ops[i].attributes);
@@ -279,7 +279,6 @@ class Balancing {
     }
   }
 
-  const CanonicalGraph& graph_;
   SharedBlocks shared_;
   std::vector<std::vector<Use>> uses_;  // by number of a block
   std::vector<Dealing> dealings_;

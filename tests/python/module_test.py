@@ -95,6 +95,9 @@ class Compile(Module):
         pruned = SOURCE / "models/tiny_pruned.onnx"
         self.assertNotEqual(heddle.compile(pruned, mesh="2x2", propagate=False, verify=False).cycles,
                             heddle.compile(pruned, mesh="2x2", verify=False).cycles)
+        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "--ratio", "0.7", "--keep", "first", "-q", "-o", self.folder / "less.onnx")
+        orders = ["\norder " in heddle.compile(self.folder / "less.onnx", mesh="2x2", reorder=reorder, verify=False).plan for reorder in (True, False)]
+        self.assertEqual(orders, [True, False])
 
     def test_what_the_proof_computed_is_what_the_interpreter_computes(self):
         run = heddle.compile(CNN, mesh=(1, 2), seed=3)
@@ -267,8 +270,8 @@ class Sweep(Module):
                          [(2, "refused", "PLAN001"), (1, "refused", "PLAN001")])
         some = heddle.sweep(file, square=True, where="cores > 1", mesh="1..3x1..3", shard="2/2", threads=1)
         self.assertEqual([p["figures"]["cores"] for p in some], [9])
-        limit = heddle.sweep(file, mesh="1x1", estimate=False, verify=False, max_cycles=10, seed=2, propagate=False)
-        self.assertEqual([p["figures"]["status"] for p in limit], ["limit"])
+        limit = heddle.sweep(file, mesh="1x1", estimate=False, verify=False, max_cycles=10, seed=2, propagate=False, reorder=False)
+        self.assertEqual([(p["figures"]["status"], p["figures"]["reorder"]) for p in limit], [("limit", 0)])
         drawn = heddle.sweep(file, mesh="1..8x1..8", samples=5, seed=3, effort=0, budget="1m")
         self.assertEqual([p["figures"]["effort"] for p in drawn], [0] * 5)
         tiled = heddle.sweep(file, mesh="2x2", fuse=["conv1..b1_2:3"])

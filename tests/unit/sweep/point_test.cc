@@ -40,6 +40,7 @@ TEST(Point, WhateverMakesItAnotherPointChangesItsName) {
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.verify = false; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.estimate = true; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.propagate = false; })));
+  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.plan.reorder = false; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.plan.effort = 0; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.plan.frames = 2; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { readFuse("off", s.plan); })));

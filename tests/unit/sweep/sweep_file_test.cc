@@ -24,6 +24,7 @@ TEST(SweepFile, EveryKey) {
       "vary: {links.wire: [2GB/s, 4 GB/s], 'core.{a,b}': 1}\n"
       "set: {core.banks: 8}\n"
       "propagate: false\n"
+      "reorder: false\n"
       "verify: false\n"
       "estimate: true\n"
       "effort: 0\n"
@@ -52,6 +53,7 @@ TEST(SweepFile, EveryKey) {
   EXPECT_EQ(read->settings.front().where, "studies/s.yaml:9");
   EXPECT_EQ(read->square, true);
   EXPECT_EQ(read->propagate, false);
+  EXPECT_EQ(read->reorder, false);
   EXPECT_EQ(read->verify, false);
   EXPECT_EQ(read->estimate, true);
   EXPECT_EQ(read->effort->text, "0");
