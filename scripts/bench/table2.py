@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Table II of the paper beside ours: ResNet-50, Inception v3 and VGG16 on 2x2 to 8x8 of paper.yaml, dense and sparse.
+"""Table II of the paper beside ours: ResNet-50, Inception v3 and VGG16 on 2x2 to 8x8 of paper.yaml and switched.yaml, dense and sparse.
 
-    scripts/bench/table2.sh                              builds, makes the networks, then all of it (4 CPU minutes)
+    scripts/bench/table2.sh                              builds, makes the networks, then all of it (8 CPU minutes)
     scripts/bench/table2.py --heddle build/ci/heddle     of another build
     scripts/bench/table2.py --mesh 4x4 --model vgg16     a part
     scripts/bench/table2.py --verify                     every program executed with data and compared (an hour)
@@ -44,8 +44,11 @@ RATES = (256, 128)  # MAC a cycle
 WEIGHTS = {"dense": None, "sparse": "none", "balanced": "cout:8"}  # the --balance of prune
 PAPER_COLUMN = {"dense": 0, "sparse": 1}
 RATIOS = ("bound/t", "floor/t")
-# Of each cell, and their geometric mean: by ratio, rate and weights.
-GOALS = {(0, 256, "sparse"): (0.60, 0.75), (1, 256, "dense"): (0.57, 0.75), (1, 256, "sparse"): (0.55, 0.70)}
+DEVICES = ("paper", "switched")
+# Of each cell, and their geometric mean: by device, ratio, rate and weights.
+GOALS = {("paper", 0, 256, "sparse"): (0.60, 0.75), ("paper", 1, 256, "dense"): (0.57, 0.75), ("paper", 1, 256, "sparse"): (0.55, 0.70),
+         ("switched", 1, 256, "dense"): (0.62, 0.80), ("switched", 1, 256, "sparse"): (0.60, 0.75)}
+SLOWER_SWITCHED = 1.01  # than on paper.yaml no cell may be
 LEAST_SPEED_UP = 1.7  # of a layer that compute bounds dense and sparse
 
 
@@ -55,13 +58,14 @@ class Cell:
     mesh: str
     weights: str
     rate: int
+    device: str = "paper"
 
     def paper(self):
         column = PAPER_COLUMN.get(self.weights)
         return None if column is None else PAPER[self.model][self.mesh][column]
 
     def __str__(self):
-        return f"{self.model}-{self.weights} {self.mesh} at {self.rate}"
+        return f"{self.model}-{self.weights} {self.mesh} at {self.rate} on {self.device}"
 
 
 def model_file(arguments, model, weights):
@@ -78,14 +82,14 @@ def compiled(arguments, cell):
     """The report of a cell; None, and the message on stderr, where heddle refuses it or the program is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         command = [arguments.heddle, "compile", model_file(arguments, cell.model, cell.weights), "--device",
-                   ROOT / "hw_configs/paper.yaml", "--mesh", cell.mesh, "--set", f"core.macsPerCycle={cell.rate}MAC/cycle",
+                   ROOT / f"hw_configs/{cell.device}.yaml", "--mesh", cell.mesh, "--set", f"core.macsPerCycle={cell.rate}MAC/cycle",
                    "-q", "-o", pathlib.Path(folder) / "out", *([] if arguments.verify else ["--no-verify"])]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             print(f"{cell}: status {done.returncode}\n{done.stderr}", file=sys.stderr, flush=True)
             return None
         text = (pathlib.Path(folder) / "out/report.json").read_text()
-    (arguments.out / f"reports/{cell.model}-{cell.weights}-{cell.mesh}-{cell.rate}.json").write_text(text)
+    (arguments.out / f"reports/{cell.model}-{cell.weights}-{cell.mesh}-{cell.rate}-{cell.device}.json").write_text(text)
     return json.loads(text)
 
 
@@ -111,15 +115,15 @@ def columns(cell, report):
     return [*mine, milliseconds(cell.paper()), faster]
 
 
-def print_table(rate, cells, reports):
+def print_table(device, rate, cells, reports):
     heads = {"dense": ["dense ms", "bound/t", "floor/t", "paper ms", "paper/ours"],
              "sparse": ["sparse ms", "bound/t", "floor/t", "paper ms", "paper/ours"], "balanced": ["balanced ms", "bound/t", "floor/t"]}
     rows = [["network", "mesh", *sum(heads.values(), [])]]
     for model, mesh in dict.fromkeys((cell.model, cell.mesh) for cell in cells):
-        parts = (Cell(model, mesh, weights, rate) for weights in WEIGHTS)
+        parts = (Cell(model, mesh, weights, rate, device) for weights in WEIGHTS)
         rows.append([model, mesh, *sum((columns(part, reports[part]) for part in parts), [])])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    print(f"\n{rate} MAC a cycle\n")
+    print(f"\n{device}.yaml, {rate} MAC a cycle\n")
     for number, row in enumerate(rows):
         aligned = (text.ljust(width) if i < 2 else text.rjust(width) for i, (text, width) in enumerate(zip(row, widths)))
         print("| " + " | ".join(aligned) + " |")
@@ -131,14 +135,14 @@ def geometric_mean(numbers):
     return math.exp(sum(map(math.log, numbers)) / len(numbers))
 
 
-def summary(which, rate, weights, reports):
+def summary(device, which, rate, weights, reports):
     """(worst, geometric mean) of layer bound / time (0) or floor / time (1), and one line that says them."""
     found = {cell: ratios(report)[which] for cell, report in reports.items()
-             if report and (cell.rate, cell.weights) == (rate, weights)}
+             if report and (cell.device, cell.rate, cell.weights) == (device, rate, weights)}
     if not found:
-        return None, f"{rate} MAC a cycle, {weights:8}: every cell refused"
+        return None, f"{device}, {rate} MAC a cycle, {weights:8}: every cell refused"
     worst, mean = min(found, key=found.get), geometric_mean(list(found.values()))
-    return (found[worst], mean), (f"{rate} MAC a cycle, {weights:8}: {RATIOS[which]} at least {found[worst]:.3f} ({worst.model} {worst.mesh}), "
+    return (found[worst], mean), (f"{device}, {rate} MAC a cycle, {weights:8}: {RATIOS[which]} at least {found[worst]:.3f} ({worst.model} {worst.mesh}), "
                                   f"geometric mean {mean:.3f}")
 
 
@@ -158,7 +162,7 @@ def speed_ups_of(reports):
     found = []
     for cell, sparse in reports.items():
         dense = reports.get(dataclasses.replace(cell, weights="dense"))
-        if cell.weights == "dense" or not sparse or not dense:
+        if cell.weights == "dense" or cell.device != "paper" or not sparse or not dense:
             continue
         before = {layer["name"]: layer for layer in dense["layers"]}
         for layer in sparse["layers"]:
@@ -173,7 +177,7 @@ def print_speed_ups(speed_ups, each_layer):
     groups = collections.defaultdict(list)
     for one in speed_ups:
         groups[one.cell.weights, one.cell.model, one.layer if each_layer else "all"].append(one)
-    print("\nLayers that compute bounds dense and sparse: dense / sparse cycles\n")
+    print("\nLayers that compute bounds dense and sparse, on paper.yaml: dense / sparse cycles\n")
     print(f"| weights | network | layer | cells | below {LEAST_SPEED_UP} | least | mean |\n|---|---|---|--:|--:|---|--:|")
     for key, group in groups.items():
         least = min(group, key=lambda one: one.factor)
@@ -182,18 +186,35 @@ def print_speed_ups(speed_ups, each_layer):
         print(f"| {' | '.join(key)} | {len(group)} | {below} | {least} | {mean:.2f} |")
 
 
+def compare_devices(reports):
+    """Prints what switched wires gain over the paper's; returns the cells that are slower on them by more than is allowed."""
+    ratios_of = collections.defaultdict(dict)
+    for cell, report in reports.items():
+        other = reports.get(dataclasses.replace(cell, device="paper"))
+        if cell.device == "switched" and report and other:
+            ratios_of[cell.rate, cell.weights][cell] = report["time"]["cycles"] / other["time"]["cycles"]
+    for (rate, weights), of in ratios_of.items():
+        worst, best = max(of, key=of.get), min(of, key=of.get)
+        print(f"switched / paper, {rate} MAC a cycle, {weights:8}: cycles x{geometric_mean(list(of.values())):.3f}, from {of[best]:.3f} "
+              f"({best.model} {best.mesh}) to {of[worst]:.3f} ({worst.model} {worst.mesh})")
+    return [f"no slower on switched wires: {cell}, {ratio:.3f} times" for of in ratios_of.values() for cell, ratio in of.items()
+            if ratio > SLOWER_SWITCHED and cell.rate == 256]
+
+
 def summarize(reports):
     """Prints what the cells say in all; returns the goals that they miss, each in a line."""
     missed = []
     print()
-    for which, rate, weights in itertools.product(range(len(RATIOS)), RATES, WEIGHTS):
-        found, text = summary(which, rate, weights, reports)
+    devices = dict.fromkeys(cell.device for cell in reports)
+    for device, which, rate, weights in itertools.product(devices, range(len(RATIOS)), RATES, WEIGHTS):
+        found, text = summary(device, which, rate, weights, reports)
         print(text)
-        least, mean = GOALS.get((which, rate, weights), (0, 0))
+        least, mean = GOALS.get((device, which, rate, weights), (0, 0))
         if found and found[0] < least:
-            missed.append(f"{weights} {RATIOS[which]} of each cell at least {least}: {found[0]:.3f}")
+            missed.append(f"{device}, {weights} {RATIOS[which]} of each cell at least {least}: {found[0]:.3f}")
         if found and found[1] < mean:
-            missed.append(f"mean {weights} {RATIOS[which]} at least {mean}: {found[1]:.3f}")
+            missed.append(f"{device}, mean {weights} {RATIOS[which]} at least {mean}: {found[1]:.3f}")
+    missed += compare_devices(reports)
     refused = [cell for cell, report in reports.items() if not report]
     compared = [cell for cell, report in reports.items() if report and cell.paper()]
     slower = [cell for cell in compared if reports[cell]["time"]["seconds"] >= cell.paper()]
@@ -218,6 +239,7 @@ def parsed():
     parser.add_argument("--heddle", type=pathlib.Path, default=ROOT / "build/heddle")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/models", help="where the networks lie")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/bench", help="where the pruned networks go")
+    parser.add_argument("--device", nargs="+", choices=DEVICES, default=DEVICES, metavar="NAME", help=", ".join(DEVICES))
     parser.add_argument("--mesh", nargs="+", choices=MESHES, default=MESHES, metavar="NxN", help="2x2 to 8x8")
     parser.add_argument("--model", nargs="+", choices=list(PAPER), default=list(PAPER), metavar="NAME", help=", ".join(PAPER))
     parser.add_argument("--verify", action="store_true", help="execute each program with data")
@@ -233,12 +255,12 @@ def main():
         for weights in WEIGHTS:
             if weights != "dense":
                 prune(arguments, model, weights)
-    cells = [Cell(model, mesh, weights, rate) for rate in RATES for model in arguments.model for mesh in arguments.mesh
-             for weights in WEIGHTS]
+    cells = [Cell(model, mesh, weights, rate, device) for device in arguments.device for rate in RATES for model in arguments.model
+             for mesh in arguments.mesh for weights in WEIGHTS]
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         reports = dict(zip(cells, pool.map(lambda cell: compiled(arguments, cell), cells)))
-    for rate in RATES:
-        print_table(rate, cells, reports)
+    for device, rate in itertools.product(arguments.device, RATES):
+        print_table(device, rate, cells, reports)
     print_speed_ups(speed_ups_of(reports), arguments.layers)
     missed = summarize(reports)
     print("every program that was made was executed and is exact" if arguments.verify else "programs not executed with data (--verify does)")

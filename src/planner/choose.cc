@@ -1,6 +1,7 @@
 #include "choose.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "mesh_cut.h"
@@ -15,6 +16,9 @@ constexpr std::int64_t kWorthwhile = 10;
 
 // Where records and rows share wires, the closed form errs more.
 constexpr std::int64_t kWorthwhileAmongRows = 60;
+
+// Where one wire serves cores all over the mesh; as above where these also add.
+constexpr std::int64_t kWorthwhileAnywhere = 25;
 
 // Whether some core gets records and rows over one wire.
 bool sharesWires(const Mapping& mapping) {
@@ -36,10 +40,37 @@ bool sharesWires(const Mapping& mapping) {
   });
 }
 
+// Whether a wire leads to cores that lie in no line.
+bool leadsAnywhere(const Mapping& mapping) {
+  struct Cores {
+    CoreAt least{INT64_MAX, INT64_MAX}, most{0, 0};
+  };
+  std::map<std::int64_t, Cores> byWire;
+  const auto look = [&](const std::vector<Route>& routes) {
+    for (const Route& route : routes)
+      for (const Lane& lane : route.lanes) {
+        Cores& of = byWire[lane.wire];
+        for (const CoreAt& core : route.cores) {
+          of.least = {std::min(of.least.row, core.row), std::min(of.least.column, core.column)};
+          of.most = {std::max(of.most.row, core.row), std::max(of.most.column, core.column)};
+        }
+      }
+  };
+  for (const std::vector<Route>& routes : mapping.inputs) look(routes);
+  look(mapping.weights);
+  return std::ranges::any_of(byWire, [](const auto& wire) {
+    const Cores& of = wire.second;
+    return of.least.row < of.most.row && of.least.column < of.most.column;
+  });
+}
+
 std::int64_t worthwhile(const Mapping& mapping) {
   if (std::ranges::any_of(mapping.shares, [](const CoreShare& s) { return s.boxes.size() > 1; }))
     return kWorthNumbering;
-  return sharesWires(mapping) ? kWorthwhileAmongRows : kWorthwhile;
+  if (sharesWires(mapping)) return kWorthwhileAmongRows;
+  if (!leadsAnywhere(mapping)) return kWorthwhile;
+  const bool adds = mapping.inputs.size() > 1 && !mapping.weights.empty();
+  return adds ? kWorthwhileAmongRows : kWorthwhileAnywhere;
 }
 
 DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t layer) {

@@ -383,7 +383,11 @@ class StepCounter {
     const N stride = windowOf(op_) ? windowOf(op_)->strideY : 1;
     core.callsAhead = std::max<N>(0, m_.rings[0].length - window) / stride;
     for (const Route& route : m_.weights) {
-      if (route.lanes.size() < 2 || std::ranges::find(route.cores, share.core) == route.cores.end())
+      const auto carriesRows = [&](const Lane& lane) {
+        return !work_.wires[static_cast<std::size_t>(lane.wire)].activations.empty();
+      };
+      if (route.lanes.size() < 2 || std::ranges::none_of(route.lanes, carriesRows) ||
+          std::ranges::find(route.cores, share.core) == route.cores.end())
         continue;
       for (const Lane& lane : route.lanes)
         if (bytesOf(records(lane)) > bytesOf(core.recordsByTurns))

@@ -88,6 +88,27 @@ std::int64_t leastScore(const std::vector<MappingOfCut>& known) {
   return std::ranges::min_element(known, isFaster)->found.mapping.score.raw();
 }
 
+using OfStagings = std::vector<std::vector<MappingOfCut>>;
+
+std::vector<std::int64_t> lastScores(const OfStagings& known, std::size_t most) {
+  std::vector<std::int64_t> scores;
+  for (const std::vector<MappingOfCut>& ofStaging : known)
+    scores.push_back(lastScore(ofStaging, most));
+  return scores;
+}
+
+std::vector<std::int64_t> leastScores(const OfStagings& known) {
+  std::vector<std::int64_t> scores;
+  for (const std::vector<MappingOfCut>& ofStaging : known) scores.push_back(leastScore(ofStaging));
+  return scores;
+}
+
+// How many ways of a menu keep to lines of the mesh: they stand before those that don't.
+std::size_t wiresAlongLines(std::span<const Streams> streams) {
+  return static_cast<std::size_t>(std::ranges::find(streams, true, &Streams::anywhere) -
+                                  streams.begin());
+}
+
 // Behind the others those of numbered pixels which promise more than all of them.
 void addNumbered(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> numbered) {
   const auto best = std::ranges::min_element(to, isFaster);
@@ -118,7 +139,7 @@ class FinalistSearch {
   std::vector<Mapping> ofTile(std::size_t layer, std::int64_t rows) {
     const CanonicalGraph tile = tileOf(graph_, graph_.ops[layer], rows);
     const Shape& shape = tile.tensors[tile.ops[0].output.at()].shape;
-    std::vector<MeshCut> cuts = meshCuts(shape, device_);
+    std::vector<MeshCut> cuts = cutsOf(shape);
     std::erase_if(cuts, [&](const MeshCut& cut) {
       return std::ranges::any_of(cut.pixels, [&](const std::vector<PixelBox>& boxes) {
         return boxes[0].y.count < shape.height;
@@ -142,7 +163,7 @@ class FinalistSearch {
       std::vector<Mapping>& mappings = pool.mappings[alike[i]];
       const Shape& shape = graph_.tensors[graph_.ops[i].output.at()].shape;
       if (mappings.empty())
-        mappings = mappingsOf(graph_, graph_.ops[i], count_.kept(i), meshCuts(shape, device_));
+        mappings = mappingsOf(graph_, graph_.ops[i], count_.kept(i), cutsOf(shape));
       if (mappings.empty()) errors.push_back(doesNotFit(graph_.ops[i]));
       for (const Mapping& mapping : mappings) pool.ofLayer[i].push_back(&mapping);
     }
@@ -151,40 +172,69 @@ class FinalistSearch {
   }
 
  private:
+  std::vector<MeshCut> cutsOf(const Shape& shape) const {
+    return meshCuts(shape, device_, menu_ ? std::ssize(wires_.anywhere) : 0);
+  }
+
+  // What is found for one layer. Kinds that the closed form errs more about stand behind the
+  // others.
+  struct Candidates {
+    explicit Candidates(std::size_t stagings) : lines(stagings), numbered(lines), anywhere(lines) {}
+    OfStagings lines, numbered, anywhere;  // wires along lines, numbered pixels, wires anywhere
+    std::vector<FoundMappings> found;      // that they are numbers of
+  };
+
+  // Wires anywhere: half as many, which gain as much as more do.
+  std::size_t mostAnywhere() const { return (limits_.finalists + 1) / 2; }
+
   // Over all cuts: the best of the largest staging, then the others' that are new; none where there
   // are none of the largest.
   std::vector<Mapping> mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op,
                                   const BlockCounts& kept, const std::vector<MeshCut>& cuts) {
-    std::vector<FoundMappings> found;
-    std::vector<std::vector<MappingOfCut>> all(limits_.stagings.size()), numbered(all);
+    Candidates all(limits_.stagings.size());
     shortage_.clear();
+    const auto search = [&](const MeshCut& cut, std::span<const Streams> streams, OfStagings& to,
+                            const std::vector<std::int64_t>& worthless) {
+      all.found.push_back(
+          searchMappings(graph, op, device_, kept, cut, streams, limits_, worthless));
+      if (shortage_.empty()) shortage_ = all.found.back().shortage;
+      for (std::size_t s = 0; s < to.size(); ++s)
+        for (FoundMapping& mapping : all.found.back().ofStaging[s])
+          to[s].push_back({all.found.size() - 1, std::move(mapping)});
+    };
     for (const MeshCut& cut : cuts) {
       if (cut.isQuartered() && !(wires_.rowsTakeAll && reducesChannels(op))) continue;
       const std::span<const Streams> streams = menus_.of(op, hasWeights(op), cut);
-      const bool isNumbered = cut.isNumbered();
-      std::vector<std::int64_t> worthless;
-      for (const std::vector<MappingOfCut>& known : all)
-        worthless.push_back(isNumbered ? leastScore(known) : lastScore(known, limits_.finalists));
-      found.push_back(searchMappings(graph, op, device_, kept, cut,
-                                     menu_ ? streams : streams.first(1), limits_, worthless));
-      if (shortage_.empty()) shortage_ = found.back().shortage;
-      std::vector<std::vector<MappingOfCut>>& kind = isNumbered ? numbered : all;
-      for (std::size_t s = 0; s < all.size(); ++s)
-        for (FoundMapping& mapping : found.back().ofStaging[s])
-          kind[s].push_back({found.size() - 1, std::move(mapping)});
-      if (!menu_ && !all[0].empty()) break;
+      const std::size_t alongLines = wiresAlongLines(streams);
+      if (!menu_)
+        search(cut, streams.first(1), all.lines, lastScores(all.lines, limits_.finalists));
+      else if (cut.isNumbered() && alongLines > 0)
+        search(cut, streams.first(alongLines), all.numbered, leastScores(all.lines));
+      else if (alongLines > 0)
+        search(cut, streams.first(alongLines), all.lines, lastScores(all.lines, limits_.finalists));
+      if (!menu_ && !all.lines[0].empty()) break;
+      if (menu_ && alongLines < streams.size())
+        search(cut, streams.subspan(alongLines), all.anywhere,
+               lastScores(all.anywhere, mostAnywhere()));
     }
-    if (all[0].empty()) return {};
-    std::vector<MappingOfCut> best;
-    for (std::size_t s = 0; s < all.size(); ++s) {
-      keepTheBest(all[s], limits_.finalists);
-      if (!all[s].empty()) addNumbered(all[s], std::move(numbered[s]));
-      addNew(best, std::move(all[s]));
-    }
+    if (all.lines[0].empty()) return {};
     std::vector<Mapping> mappings;
-    for (const MappingOfCut& candidate : best)
-      mappings.push_back(found[candidate.cut].whole(candidate.found));
+    for (const MappingOfCut& candidate : best(all))
+      mappings.push_back(all.found[candidate.cut].whole(candidate.found));
     return mappings;
+  }
+
+  // Of all stagings, each once.
+  std::vector<MappingOfCut> best(Candidates& of) const {
+    std::vector<MappingOfCut> all;
+    for (std::size_t s = 0; s < of.lines.size(); ++s) {
+      keepTheBest(of.lines[s], limits_.finalists);
+      keepTheBest(of.anywhere[s], mostAnywhere());
+      if (!of.lines[s].empty()) addNumbered(of.lines[s], std::move(of.numbered[s]));
+      addNew(all, std::move(of.lines[s]));
+      addNew(all, std::move(of.anywhere[s]));
+    }
+    return all;
   }
 
   Diagnostic doesNotFit(const CanonicalOp& op) const {

@@ -405,7 +405,11 @@ class LayerSearch {
   }
 
   static std::int64_t turnsOfRecords(const Streams& streams) {
-    return streams.weights->empty() ? 1 : std::ssize((*streams.weights)[0].lanes);
+    if (streams.weights->empty()) return 1;
+    const std::vector<Lane>& lanes = (*streams.weights)[0].lanes;
+    const bool oneChannel = std::ranges::all_of(
+        lanes, [&](const Lane& lane) { return lane.channel == lanes[0].channel; });
+    return oneChannel ? 1 : std::ssize(lanes);
   }
 
   // Records that take turns need a place in the core for each turn and one to compute from, and pay

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 namespace heddle {
@@ -60,7 +61,8 @@ class CutMenu {
   using CoreOf = std::function<CoreAt(std::size_t, std::size_t)>;
 
  public:
-  CutMenu(const Shape& shape, const Device& device) : shape_(shape), device_(device) {}
+  CutMenu(const Shape& shape, const Device& device, std::int64_t anywhere)
+      : shape_(shape), device_(device), anywhere_(anywhere) {}
 
   std::vector<MeshCut> run() {
     const std::int64_t rows = device_.rows, columns = device_.columns, all = rows * columns;
@@ -89,6 +91,7 @@ class CutMenu {
     addNumbered(columns, rows, columnsCut);
     addNumbered(rows, columns, rowsCut);
     addNumbered(all, 1, pixels);
+    if (anywhere_ > 0) addScattered();
     return std::move(cuts_);
   }
 
@@ -129,7 +132,7 @@ class CutMenu {
   void add(std::vector<std::vector<PixelBox>> pixels, std::int64_t channelParts,
            const CoreOf& core) {
     if (pixels.empty()) return;
-    MeshCut cut{std::move(pixels), blocksIn(shape_, channelParts), {}};
+    MeshCut cut{std::move(pixels), blocksIn(shape_, channelParts), {}, false};
     for (std::size_t p = 0; p < cut.pixels.size(); ++p)
       for (std::size_t k = 0; k < cut.blocks.size(); ++k)
         cut.shares.push_back({core(p, k), p, k, false});
@@ -217,8 +220,77 @@ class CutMenu {
     add(std::move(pixels), channelParts, core);
   }
 
+  void addScattered() {
+    const std::int64_t blocks = blocksOf(shape_);
+    for (const auto& [pixels, channels] : countsOfParts()) {
+      if (channels > blocks) continue;
+      for (std::vector<std::vector<PixelBox>>& parts : partsOf(pixels)) {
+        MeshCut cut{std::move(parts), blocksIn(shape_, channels), {}, true};
+        const bool isKnown = std::ranges::any_of(cuts_, [&](const MeshCut& other) {
+          return !other.isQuartered() && other.pixels == cut.pixels && other.blocks == cut.blocks;
+        });
+        if (isKnown) continue;
+        for (std::size_t p = 0; p < cut.pixels.size(); ++p)
+          for (std::size_t k = 0; k < cut.blocks.size(); ++k)
+            cut.shares.push_back({coreNumber(p * cut.blocks.size() + k), p, k, false});
+        cuts_.push_back(std::move(cut));
+      }
+    }
+  }
+
+  // Parts of the pixels and of the channels: for each number of channel parts as many of the pixels
+  // as there are cores, and what divides by the wires, some of which bring rows to parts of the
+  // pixels and the others records to parts of the channels:
+  //
+  //   4x4, 8 wires: 16x1 8x2 5x3 4x4 3x5 2x8 1x16;  1 wire and 7: 2x7 1x14, 2 and 6: 2x6, ...
+  std::set<std::pair<std::int64_t, std::int64_t>> countsOfParts() const {
+    const std::int64_t cores = device_.cores(), blocks = blocksOf(shape_);
+    std::set<std::pair<std::int64_t, std::int64_t>> counts;
+    for (std::int64_t channels = 1; channels <= std::min(cores, blocks); ++channels)
+      if (const std::int64_t pixels = cores / channels;
+          channels == std::min(cores / pixels, blocks))
+        counts.emplace(pixels, channels);
+    for (std::int64_t rows = 1; rows < anywhere_; ++rows) {
+      const std::int64_t records = anywhere_ - rows;
+      for (std::int64_t pixels = rows; pixels * records <= cores; pixels += rows)
+        if (const std::int64_t channels = cores / pixels / records * records;
+            channels * (pixels + rows) > cores)
+          counts.emplace(pixels, channels);
+    }
+    return counts;
+  }
+
+  // The ways to cut all pixels in `count` parts that leave fewest to one core: by width, by height,
+  // by both, or as they are numbered.
+  std::vector<std::vector<std::vector<PixelBox>>> partsOf(std::int64_t count) const {
+    std::vector<std::vector<std::vector<PixelBox>>> all;
+    std::int64_t least = INT64_MAX;
+    const auto add = [&](std::vector<std::vector<PixelBox>> parts) {
+      least = std::min(least, pixelsOf(parts[0]));
+      if (std::ranges::find(all, parts) == all.end()) all.push_back(std::move(parts));
+    };
+    std::int64_t squarest = 1;
+    for (std::int64_t down = 2; down * down <= count; ++down)
+      if (count % down == 0) squarest = down;
+    for (const std::int64_t down : {std::int64_t{1}, count, squarest, count / squarest}) {
+      std::vector<std::vector<PixelBox>> parts;
+      for (const PixelBox& box : grid(shape_, down, count / down)) parts.push_back({box});
+      add(std::move(parts));
+    }
+    std::erase_if(all, [&](const auto& parts) { return pixelsOf(parts[0]) > least; });
+    const std::int64_t pixels = shape_.height * shape_.width;
+    if (count <= pixels &&
+        divideRoundUp(pixels, count) * 1000 <= least * (1000 - kWorthNumbering)) {
+      std::vector<std::vector<PixelBox>> parts;
+      for (std::int64_t p = 0; p < count; ++p) parts.push_back(numberedPart(shape_, count, p));
+      add(std::move(parts));
+    }
+    return all;
+  }
+
   Shape shape_;
   const Device& device_;
+  std::int64_t anywhere_;  // wires that reach every core
   std::vector<MeshCut> cuts_;
 };
 
@@ -253,8 +325,8 @@ std::vector<PixelBox> evenBoxes(const Shape& shape, const Device& device) {
   return boxes;
 }
 
-std::vector<MeshCut> meshCuts(const Shape& output, const Device& device) {
-  return CutMenu(output, device).run();
+std::vector<MeshCut> meshCuts(const Shape& output, const Device& device, std::int64_t anywhere) {
+  return CutMenu(output, device, anywhere).run();
 }
 
 }  // namespace heddle

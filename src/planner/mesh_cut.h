@@ -9,6 +9,10 @@
 //              from each other, in the other two pixels over rows and channels over columns, so
 //              that records and rows go half over each kind of wire
 //
+//   anywhere   as many parts of the pixels as leave cores for so many of the channels, on any of
+//   them:
+//              for wires that reach every core
+//
 //     UL UR    4x4: 2 parts of the pixels for each quarter, a quarter of the channels in 2 groups
 //     LL LR    UL and LR: records along rows; UR and LL: records down columns
 //
@@ -44,6 +48,8 @@ struct MeshCut {
   std::vector<Interval> blocks;  // of output channels, none empty; the first is a longest one
   std::vector<Share> shares;     // by pixels, those by blocks
 
+  bool isScattered = false;  // cores with the same pixels or channels lie in no line
+
   bool isQuartered() const { return std::ranges::any_of(shares, &Share::turned); }
   // Whether pixels are cut as they are numbered.
   bool isNumbered() const {
@@ -55,8 +61,9 @@ struct MeshCut {
   friend bool operator==(const MeshCut&, const MeshCut&) = default;
 };
 
-// All that differ, the paper's first.
-std::vector<MeshCut> meshCuts(const Shape& output, const Device& device);
+// All that differ, the paper's first. With `anywhere` wires that reach every core those, too, whose
+// cores need lie in no line.
+std::vector<MeshCut> meshCuts(const Shape& output, const Device& device, std::int64_t anywhere = 0);
 
 // The pixels that each mesh column computes by the paper's cut, and that its memtile keeps: W over
 // columns where there are enough of them. Empty ones last.

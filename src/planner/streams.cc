@@ -16,7 +16,8 @@ namespace {
 // cores; the next record is on its way with two places in the core, where by turns it takes more.
 // Lines: where the mesh is cut in quarters, the kind of wire that reaches those of a quarter which
 // need the same.
-enum class Way { Columns, Rows, Turns, Quarters, MostlyRows, MostlyColumns, Lines };
+// Anywhere: over some of the wires that reach every core, all of them into one receiving channel.
+enum class Way { Columns, Rows, Turns, Quarters, MostlyRows, MostlyColumns, Lines, Anywhere };
 
 struct Receiver {
   CoreAt core;
@@ -31,6 +32,7 @@ class StreamMenu {
       : op_(op),
         hasWeights_(hasWeights),
         isQuartered_(cut.isQuartered()),
+        isScattered_(cut.isScattered),
         wires_(wires),
         device_(device) {
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
@@ -42,13 +44,21 @@ class StreamMenu {
   }
 
   std::vector<Streams> run() {
+    if (!isScattered_) addLines();
+    if (!isQuartered_ && !wires_.anywhere.empty()) addAnywhere();
+    return std::move(menu_);
+  }
+
+ private:
+  // By wires of mesh columns and rows.
+  void addLines() {
     const std::size_t operands = op_.inputs.size();
     std::vector<std::vector<Way>> inputs;
     if (isQuartered_) {
       inputs.push_back({Way::Lines});
       if (fusedAddOf(op_)) inputs = {{Way::Lines, Way::Columns}, {Way::Lines, Way::Turns}};
       for (const std::vector<Way>& in : inputs) add(in, Way::Lines);
-      return std::move(menu_);
+      return;
     }
     if (fusedAddOf(op_)) {
       for (const Way way : waysOf(inputGroups_[0]))
@@ -74,10 +84,30 @@ class StreamMenu {
     }
     for (const std::vector<Way>& in : inputs)
       for (const Way way : weights) add(in, way);
-    return std::move(menu_);
   }
 
- private:
+  // Rows over some of the wires, records over the others: neither waits for the other, and as many
+  // wires for each as their bytes ask for. Two operands without weights take half of them each.
+  void addAnywhere() {
+    const std::size_t all = wires_.anywhere.size(), operands = op_.inputs.size();
+    const auto over = [&](std::size_t first, std::size_t end, std::int64_t channel) {
+      return StreamWay{Way::Anywhere, first, end - first, channel};
+    };
+    if (!hasWeights_ && operands == 1) return add({over(0, all, 0)}, over(0, all, 0));
+    if (!hasWeights_) {
+      std::vector<StreamWay> inputs;
+      for (std::size_t i = 0; i < operands; ++i)
+        inputs.push_back(i % 2 == 0 ? over(0, all / 2, 0) : over(all / 2, all, wires_.rowChannel));
+      return add(inputs, over(0, all, 0));
+    }
+    const std::size_t most = std::min(all - 1, inputGroups_[0].size());
+    for (std::size_t rows = 1; rows <= most; ++rows) {
+      std::vector<StreamWay> inputs(operands, over(0, rows, 0));
+      for (std::size_t i = 1; i < operands; ++i) inputs[i].besideFirst = true;
+      add(inputs, over(rows, all, wires_.rowChannel));
+    }
+  }
+
   static Groups groupsOf(const MeshCut& cut, bool shared) {
     Groups groups(shared ? cut.pixels.size() : 0);
     for (const MeshCut::Share& share : cut.shares) {
@@ -125,13 +155,50 @@ class StreamMenu {
       case Way::MostlyColumns:
         return {column, column, row};
       case Way::Lines:  // each of its routes is of one kind
+      case Way::Anywhere:
         break;
     }
     return {};
   }
 
+  // A way, and of Anywhere the wires and the channel of a core that they lead to; besideFirst: each
+  // core's over the wire of its rows of the first operand.
+  struct StreamWay {
+    Way way = Way::Columns;
+    std::size_t firstWire = 0, wires = 0;
+    std::int64_t channel = 0;
+    bool besideFirst = false;
+    friend auto operator<=>(const StreamWay&, const StreamWay&) = default;
+  };
+
+  // A route for each group, over one wire. A channel of a core stays behind one wire, too: one that
+  // takes turns between wires would let each wait for the others.
+  std::vector<Route> routesAnywhere(const Groups& groups, const StreamWay& way) const {
+    std::vector<Route> routes;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const std::size_t turn = way.besideFirst ? groupOf(groups[g][0].core) : g;
+      Route route{.cores = {},
+                  .lanes = {{wires_.anywhere[way.firstWire + turn % way.wires], way.channel}},
+                  .memtile = weightMemtile(device_, static_cast<std::int64_t>(g))};
+      for (const Receiver& to : groups[g]) route.cores.push_back(to.core);
+      routes.push_back(std::move(route));
+    }
+    return routes;
+  }
+
+  // Of the first operand.
+  std::size_t groupOf(const CoreAt& core) const {
+    const auto has = [&](const std::vector<Receiver>& group) {
+      return std::ranges::find(group, core, &Receiver::core) != group.end();
+    };
+    return static_cast<std::size_t>(std::ranges::find_if(inputGroups_[0], has) -
+                                    inputGroups_[0].begin());
+  }
+
   // A route for each column, or row, in which a group has cores.
-  std::vector<Route> routesOf(const Groups& groups, Way way) const {
+  std::vector<Route> routesOf(const Groups& groups, const StreamWay& streamWay) const {
+    if (streamWay.way == Way::Anywhere) return routesAnywhere(groups, streamWay);
+    const Way way = streamWay.way;
     std::vector<Route> routes;
     for (const std::vector<Receiver>& group : groups) {
       std::map<std::pair<Way, std::int64_t>, std::vector<CoreAt>> lines;
@@ -157,9 +224,9 @@ class StreamMenu {
     Routes routes;
     std::vector<double> load;  // per wire of the device
   };
-  using Known = std::map<Way, Stream>;
+  using Known = std::map<StreamWay, Stream>;
 
-  const Stream& streamOf(Known& known, const Groups& groups, Way way) const {
+  const Stream& streamOf(Known& known, const Groups& groups, const StreamWay& way) const {
     const auto [entry, fresh] = known.try_emplace(way);
     Stream& stream = entry->second;
     if (!fresh) return stream;
@@ -176,6 +243,11 @@ class StreamMenu {
   }
 
   void add(const std::vector<Way>& inputs, Way weights) {
+    std::vector<StreamWay> ways;
+    for (const Way way : inputs) ways.push_back({way});
+    add(ways, {weights});
+  }
+  void add(const std::vector<StreamWay>& inputs, const StreamWay& weights) {
     std::vector<const Stream*> of;
     Streams streams;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -188,6 +260,7 @@ class StreamMenu {
       return other.inputs == streams.inputs && other.weights == streams.weights;
     };
     if (std::ranges::any_of(menu_, same)) return;
+    streams.anywhere = weights.way == Way::Anywhere;
     streams.routesOfAMemtile = mostRoutesOfAMemtile(*streams.weights);
     streams.routesOfAChannel =
         divideRoundUp(streams.routesOfAMemtile, device_.memtile.ddrChannelsIn);
@@ -202,7 +275,7 @@ class StreamMenu {
   }
 
   const CanonicalOp& op_;
-  bool hasWeights_, isQuartered_;
+  bool hasWeights_, isQuartered_, isScattered_;
   const DataflowWires& wires_;
   const Device& device_;
   std::vector<Groups> inputGroups_;  // per operand
@@ -258,6 +331,7 @@ const std::vector<Streams>& StreamMenus::of(const CanonicalOp& op, bool hasWeigh
   Asked asked{.sharesInput = {},
               .hasWeights = hasWeights,
               .addsAtItsEnd = fusedAddOf(op) != nullptr,
+              .isScattered = cut.isScattered,
               .shares = cut.shares};
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     asked.sharesInput.push_back(sharesInput(op, i));

@@ -5,6 +5,7 @@
 //                                the columns
 //   an Add of the same cut:      one operand down the columns, the other along the rows
 //   pixels over all cores:       rows of the input by turns down the column and along the row
+//   wires that reach all cores:  rows over some of them, records over the others
 #pragma once
 #include <algorithm>
 #include <map>
@@ -37,6 +38,7 @@ struct Streams {
   Routes weights;                                           // empty where the operator has none
   std::vector<WireLoad> wires;                              // those that differ
   std::int64_t routesOfAMemtile = 0, routesOfAChannel = 0;  // most weight routes of each in DDR
+  bool anywhere = false;                                    // over wires that reach every core
 };
 
 // What of a layer's inputs comes out of DDR: rows as the cores take them; bytes that a memtile gets
@@ -55,7 +57,8 @@ void shareDdrChannels(Mapping& mapping, bool apart, const Device& device);
 bool keepDdrChannelsApart(const Mapping& mapping, const DdrInputs& inputs, std::int64_t staged,
                           const Device& device);
 
-// The menus of a device's wires. All ways that differ, the paper's first; layers that ask the same
+// The menus of a device's wires. All ways that differ, the paper's first, those over wires that
+// reach every core last; layers that ask the same
 // of the same cores share one.
 class StreamMenus {
  public:
@@ -68,7 +71,7 @@ class StreamMenus {
  private:
   struct Asked {
     std::vector<bool> sharesInput;  // per operand
-    bool hasWeights = false, addsAtItsEnd = false;
+    bool hasWeights = false, addsAtItsEnd = false, isScattered = false;
     std::vector<MeshCut::Share> shares;
     friend auto operator<=>(const Asked&, const Asked&) = default;
   };

@@ -30,26 +30,38 @@ class WireChoice {
                 feeds(m, wires.columns[static_cast<std::size_t>(c)], "column " + std::to_string(c)))
           return *fault;
     wires.rowChannel = std::min<std::int64_t>(1, device_.core.channelsIn - 1);
-    wires.rowsTakeAll = std::ranges::all_of(wires.rows, [&](std::int64_t wire) {
-      const std::vector<std::int64_t>& feeders =
-          device_.wires[static_cast<std::size_t>(wire)].feeders;
-      for (std::int64_t m = 0; m < device_.memtiles(); ++m)
-        if (std::ranges::find(feeders, m) == feeders.end()) return false;
-      return true;
-    });
+    wires.rowsTakeAll =
+        std::ranges::all_of(wires.rows, [&](std::int64_t wire) { return takesAll(wire); });
+    for (std::int64_t w = 0; w < std::ssize(device_.wires); ++w)
+      if (reaches(w, {0, 0, device_.rows, device_.columns}) && takesAll(w))
+        wires.anywhere.push_back(w);
+    if (wires.anywhere.size() < 2) wires.anywhere.clear();
     return wires;
   }
 
  private:
+  bool reaches(std::int64_t wire, const CoreRange& cores) const {
+    const CoreRange& r = device_.wires[static_cast<std::size_t>(wire)].reach;
+    return r.contains(cores.row, cores.column) &&
+           r.contains(cores.row + cores.rows - 1, cores.column + cores.columns - 1);
+  }
+
+  // Whether every memtile feeds it.
+  bool takesAll(std::int64_t wire) const {
+    const std::vector<std::int64_t>& feeders =
+        device_.wires[static_cast<std::size_t>(wire)].feeders;
+    for (std::int64_t m = 0; m < device_.memtiles(); ++m)
+      if (std::ranges::find(feeders, m) == feeders.end()) return false;
+    return true;
+  }
+
   // The narrowest wire that reaches all of `cores` and that nothing else uses yet, else the
   // narrowest of all.
   Result<std::int64_t> take(const CoreRange& cores, const std::string& what) {
     std::optional<std::pair<std::pair<bool, std::int64_t>, std::int64_t>> best;
     for (std::size_t w = 0; w < device_.wires.size(); ++w) {
       const CoreRange& r = device_.wires[w].reach;
-      if (!r.contains(cores.row, cores.column) ||
-          !r.contains(cores.row + cores.rows - 1, cores.column + cores.columns - 1))
-        continue;
+      if (!reaches(static_cast<std::int64_t>(w), cores)) continue;
       const std::pair<std::pair<bool, std::int64_t>, std::int64_t> candidate{
           {used_[w], r.rows * r.columns}, static_cast<std::int64_t>(w)};
       if (!best || candidate < *best) best = candidate;

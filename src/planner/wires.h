@@ -1,5 +1,5 @@
 // Which wires the paper's dataflow takes: one for the inputs of each column of cores, one for the
-// weights of each row.
+// weights of each row. And those of stream switches, which lead anywhere.
 #pragma once
 #include <vector>
 
@@ -12,6 +12,8 @@ struct DataflowWires {
   std::vector<std::int64_t> columns, rows;
   std::int64_t rowChannel = 0;  // of a core, that the rows' wires lead to; the columns' lead to 0
   bool rowsTakeAll = false;     // every memtile feeds each of the rows' wires
+  // Those that reach every core and that every memtile feeds; none where there is but one.
+  std::vector<std::int64_t> anywhere;
 };
 
 // The memtile in which the weights of a row of cores wait.

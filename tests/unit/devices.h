@@ -22,6 +22,15 @@ inline Device paper(std::int64_t rows, std::int64_t columns,
   return paper({.mesh = {{rows, columns}}, .settings = std::move(settings)});
 }
 
+// hw_configs/switched.yaml: each wire reaches every core.
+inline Device switched(std::int64_t rows, std::int64_t columns,
+                       std::vector<std::pair<std::string, std::string>> settings = {}) {
+  Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/switched.yaml",
+                                     {.mesh = {{rows, columns}}, .settings = std::move(settings)});
+  EXPECT_TRUE(device) << device.diagnostics();
+  return *device;
+}
+
 // The like of it by hand: transfers 4 B a cycle, CONV 256 MAC a cycle, vectors 64 B a cycle.
 inline Device paperLike(std::int64_t rows, std::int64_t columns) {
   Device d;

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "../../../src/planner/mesh_cut.h"
+#include "../../../src/planner/streams.h"
 #include "../devices.h"
 #include "../graphs.h"
 #include "heddle/canon/canonicalize.h"
@@ -20,6 +23,7 @@ namespace {
 using testing::GraphBuilder;
 using testing::paper;
 using testing::square;
+using testing::switched;
 
 CanonicalGraph oneConv(Shape shape, std::int64_t channels, Window window) {
   GraphBuilder b("net");
@@ -391,27 +395,92 @@ TEST(MakePlan, LayersThatPoolTensorsOfOtherSizesAreNotAlike) {
   EXPECT_NE(plan->layers[0].pooled.rowBytes, plan->layers[1].pooled.rowBytes);
 }
 
-TEST(MeshCuts, AreWholeAndDiffer) {
-  const Device device = paper(3, 4);
-  for (const Shape& shape : {Shape{56, 56, 64}, Shape{1, 1, 8}, Shape{2, 9, 40}, Shape{30, 1, 200},
-                             Shape{17, 17, 768}}) {
-    const std::vector<MeshCut> cuts = meshCuts(shape, device);
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-      for (const std::vector<PixelBox>& part : cuts[i].pixels) {
-        EXPECT_LE(part.size(), kMaxBoxes);
-        EXPECT_LE(pixelsOf(part), pixelsOf(cuts[i].pixels[0]));
-      }
-      for (const Interval& part : cuts[i].blocks) EXPECT_LE(part.count, cuts[i].blocks[0].count);
-      std::int64_t cells = 0;
-      std::set<CoreAt> cores;
-      for (const MeshCut::Share& share : cuts[i].shares) {
-        cells += pixelsOf(cuts[i].pixels[share.pixels]) * cuts[i].blocks[share.blocks].count;
-        EXPECT_TRUE(cores.insert(share.core).second);
-      }
-      EXPECT_EQ(cells, shape.height * shape.width * blocksOf(shape));
-      for (std::size_t j = 0; j < i; ++j) EXPECT_NE(cuts[i], cuts[j]);
+void expectWholeAndDifferent(const std::vector<MeshCut>& cuts, const Shape& shape) {
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    for (const std::vector<PixelBox>& part : cuts[i].pixels) {
+      EXPECT_LE(part.size(), kMaxBoxes);
+      EXPECT_TRUE(std::ranges::none_of(part, &PixelBox::empty));
+      EXPECT_LE(pixelsOf(part), pixelsOf(cuts[i].pixels[0]));
     }
+    for (const Interval& part : cuts[i].blocks) EXPECT_LE(part.count, cuts[i].blocks[0].count);
+    std::int64_t cells = 0;
+    std::set<CoreAt> cores;
+    for (const MeshCut::Share& share : cuts[i].shares) {
+      cells += pixelsOf(cuts[i].pixels[share.pixels]) * cuts[i].blocks[share.blocks].count;
+      EXPECT_TRUE(cores.insert(share.core).second);
+    }
+    EXPECT_EQ(cells, shape.height * shape.width * blocksOf(shape));
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(cuts[i], cuts[j]);
   }
+}
+
+TEST(MeshCuts, AreWholeAndDiffer) {
+  for (const Device& device : {paper(3, 4), paper(7, 1)})
+    for (const Shape& shape : {Shape{56, 56, 64}, Shape{1, 1, 8}, Shape{2, 3, 8}, Shape{2, 9, 40},
+                               Shape{30, 1, 200}, Shape{17, 17, 768}}) {
+      expectWholeAndDifferent(meshCuts(shape, device), shape);
+      expectWholeAndDifferent(meshCuts(shape, device, 7), shape);
+    }
+}
+
+// Where seven of eight wires bring records, seven parts of the channels load all alike.
+TEST(MeshCuts, ScatteredOnesDivideByTheWires) {
+  const Device device = switched(4, 4);
+  const auto counts = [&](std::int64_t wires) {
+    std::set<std::pair<std::size_t, std::size_t>> all;
+    for (const MeshCut& cut : meshCuts({56, 56, 256}, device, wires))
+      if (cut.isScattered) all.emplace(cut.pixels.size(), cut.blocks.size());
+    return all;
+  };
+  EXPECT_TRUE(counts(0).empty());
+  const auto scattered = counts(8);
+  for (const auto& [pixels, blocks] : scattered) EXPECT_LE(pixels * blocks, 16u);
+  EXPECT_TRUE(scattered.contains({2, 7}));
+  EXPECT_TRUE(scattered.contains({8, 2}));
+  EXPECT_TRUE(scattered.contains({5, 3}));
+}
+
+// Rows over some of the wires and records over the others, and each channel of a core behind one
+// wire: what a convolution adds comes with its other rows.
+TEST(StreamMenus, WiresThatReachAllCoresBringRowsOrRecords) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {14, 14, 64}), y = b.input("y", {14, 14, 448});
+  const CanonicalGraph graph =
+      *fuseOperators(b.finish(b.add("add", b.conv("conv", x, 448, square(1)), y)));
+  const CanonicalOp& op = graph.ops[0];
+  ASSERT_EQ(op.inputs.size(), 2u);
+  const Device device = switched(4, 4);
+  const DataflowWires wires = *chooseWires(device);
+  EXPECT_EQ(wires.anywhere.size(), device.wires.size());
+  EXPECT_TRUE(chooseWires(paper(4, 4))->anywhere.empty());
+  std::vector<MeshCut> cuts = meshCuts({14, 14, 448}, device, 8);
+  std::erase_if(cuts, [](const MeshCut& cut) {
+    return !cut.isScattered || cut.pixels.size() != 2 || cut.blocks.size() != 7;
+  });
+  ASSERT_FALSE(cuts.empty());
+  StreamMenus menus(wires, device);
+  const std::vector<Streams>& menu = menus.of(op, true, cuts[0]);
+  ASSERT_EQ(menu.size(), 2u);  // rows over one wire, or one for each of the parts
+  for (const Streams& streams : menu) {
+    EXPECT_TRUE(streams.anywhere);
+    std::set<std::int64_t> ofRows, ofRecords;
+    std::map<std::pair<CoreAt, std::int64_t>, std::set<std::int64_t>> behind;
+    const auto look = [&](const std::vector<Route>& routes, std::set<std::int64_t>& to) {
+      for (const Route& route : routes)
+        for (const Lane& lane : route.lanes) {
+          to.insert(lane.wire);
+          for (const CoreAt& core : route.cores) behind[{core, lane.channel}].insert(lane.wire);
+        }
+    };
+    for (const Routes& routes : streams.inputs) look(*routes, ofRows);
+    look(*streams.weights, ofRecords);
+    for (const std::int64_t wire : ofRows) EXPECT_FALSE(ofRecords.contains(wire));
+    for (const auto& [channel, one] : behind) EXPECT_EQ(one.size(), 1u);
+  }
+  // Of the first: both parts of the pixels over one wire, each of seven wires a part of the
+  // records.
+  EXPECT_EQ(menu[0].wires[0].inputs, (std::vector<double>{2, 14}));
+  EXPECT_EQ(menu[0].wires[1].weights, 1);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace heddle {
 namespace {
 
+using testing::paper;
+
 CanonicalTensor pixels(const std::string& name, std::int64_t channels) {
   return {.name = name, .shape = {8, 8, channels}, .constant = {}, .blockOrder = {}};
 }
