@@ -108,6 +108,11 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
     }
     compute_ = std::max(compute_, compute);
     output_ = std::max(output_, output);
+    N loading = 0;
+    for (const CallWork& c : core.loading)
+      loading += c.times * (std::max({clock.call(c.pace), clock.rows(c.ahead), clock.out(c.out)}) +
+                            clock.rows(c.waited));
+    span_.loading = std::max(span_.loading, loading);
     N records = clock.wire(core.recordsByTurns) * kLostByTurns / 100;
     for (const TransferCount& record : core.recordsAmongRows)
       records +=
@@ -287,14 +292,16 @@ N StepClock::writtenBy(const StepCycles& step, N begin, N calls, N written) {
                           calls * of.last / of.iterations + written * of.ofLastPass / of.all);
 }
 
-// Records go no further ahead than there are places for.
+// Records go no further ahead than there are places for. Where the rows stay in the core the first
+// is needed until all of them are there.
 void StepClock::keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
                                  N begin) {
   const N slots = step.weightSlots_, staging = slots + place.recordsStaged;
   const auto keep = [&](std::vector<N>& free, const std::vector<StepCycles::Engine>& of, N places) {
+    const N first = step.records_ > places ? begin + step.span_.loading : begin;
     for (std::size_t i = 0; i < of.size(); ++i)
       if (of[i].weights > 0)
-        free[i] = std::max(free[i], begin + of[i].weights - places * of[i].firstWeights);
+        free[i] = std::max(free[i], first + of[i].weights - places * of[i].firstWeights);
   };
   keep(engines.wireFree, step.wires_, slots);
   keep(engines.ddrFree, step.ddrRead_, staging);

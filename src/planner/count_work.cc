@@ -292,6 +292,7 @@ class StepCounter {
     std::vector<CallWork> calls;
     N window = 0;  // rows of the last call's
     N uses = 0, lastUse = 0;
+    bool loads = false;  // what stays in the core
   };
 
   void countCalls(const CoreShare& share) {
@@ -320,6 +321,7 @@ class StepCounter {
         entry = &alike->second;
         if (fresh) {
           entry->calls = callsOf(share, i, telling, first, window, core);
+          entry->loads = m_.resident && telling;
           entry->window = window;
         }
         window = entry->window;
@@ -335,6 +337,7 @@ class StepCounter {
     for (KnownCalls* calls : inOrder)
       for (CallWork& call : calls->calls) {
         call.times *= calls->uses;
+        if (calls->loads) core.loading.push_back(call);
         addCall(core, std::move(call));
       }
     if (!m_.weights.empty() && !m_.resident) addRecordsAmongRows(core, share, window);

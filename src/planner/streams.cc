@@ -285,8 +285,6 @@ class StreamMenu {
   std::vector<Streams> menu_;
 };
 
-constexpr std::int64_t kFewestRoundsOfDdr = 2;  // of records that take turns over DDR channels
-
 // The routes of each memtile take the first, or the last, `count` of `channels` by turns. Where
 // that gives some channels more records than others, these take turns themselves; rows do not, as
 // they would wait in each other's queues.

@@ -48,6 +48,8 @@ struct DdrInputs {
   std::int64_t wholeBytes = 0;
 };
 
+inline constexpr std::int64_t kFewestRoundsOfDdr = 2;  // of records that take turns over channels
+
 // Which DDR channel of its memtile brings what each route sends: all by turns, or, `apart`, rows
 // keep to the first and records to the others.
 void shareDdrChannels(Mapping& mapping, bool apart, const Device& device);

@@ -1,6 +1,7 @@
 #include "heddle/program/generate.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "generation.h"
@@ -135,9 +136,42 @@ class Generator {
   }
 
   void moveTensor(bool in, std::size_t step, TensorId tensor) {
-    for (std::int64_t y = 0; y < g_.shape(tensor).height; ++y)
+    for (const std::int64_t y : in ? rowsAsAskedFor(step, tensor) : rowsFromTheTop(tensor))
       for (const Slice& s : g_.memory.tensors[tensor.at()].slices)
         if (y >= s.y && y < s.y + s.rows) moveRow(in, StepId(step), tensor, s, y);
+  }
+
+  std::vector<std::int64_t> rowsFromTheTop(TensorId tensor) const {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(g_.shape(tensor).height));
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+  }
+
+  // Rows of what a step reads in the order in which its cores do: where they share the height out,
+  // the first of each, the second of each, ...
+  std::vector<std::int64_t> rowsAsAskedFor(std::size_t step, TensorId tensor) const {
+    std::vector<std::int64_t> rows = rowsFromTheTop(tensor), before = rows;
+    if (mapping(step).inPlace()) return rows;
+    const CanonicalOp& op = g_.graph.ops[layerOf(step)];
+    const LayerNest nest(g_.graph, OpId(layerOf(step)), mapping(step));
+    const Interval kernelRows{0, windowOf(op) ? windowOf(op)->kernelY : 1};
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      if (g_.root(op.inputs[i]) != tensor) continue;
+      for (const CoreShare& share : mapping(step).shares) {
+        std::int64_t asked = 0, next = 0;  // rows for the boxes so far; the first not asked for
+        for (const PixelBox& box : share.boxes)
+          for (std::int64_t y = box.y.first; y < box.y.end(); ++y) {
+            const Interval need = nest.operand(i).rows(y, kernelRows);
+            for (std::int64_t row = std::max(need.first, next); row < need.end(); ++row)
+              before[static_cast<std::size_t>(row)] =
+                  std::min(before[static_cast<std::size_t>(row)], asked++);
+            next = std::max(next, need.end());
+          }
+      }
+    }
+    std::ranges::stable_sort(rows, {},
+                             [&](std::int64_t y) { return before[static_cast<std::size_t>(y)]; });
+    return rows;
   }
 
   // Inputs and constants that live in the memtiles arrive before their first reader.

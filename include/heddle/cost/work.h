@@ -54,6 +54,7 @@ struct CallWork {
 
 struct CoreWork {  // of cores that do the same
   std::vector<CallWork> calls;
+  std::vector<CallWork> loading;  // of them those that bring what stays in the core
   RowTransfers first;  // rows of the first call
   // Records on the wires of its rows, for which these wait, and calls for which it has rows while
   // they do.
@@ -148,6 +149,7 @@ class StepCycles {
   struct Span {  // of the busiest core
     std::int64_t calls = 0, first = 0, lastCall = 0, lastOut = 0;
     std::int64_t callsByWire = 0, firstByWire = 0;  // where rows wait in the memtile
+    std::int64_t loading = 0;                       // until what stays in the core is there
   };
   struct Engine {  // cycles with each, and bytes of both together
     std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0;

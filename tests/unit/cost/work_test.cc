@@ -119,6 +119,20 @@ TEST(StepTimes, WithOnePlaceForRecordsTheCoreWaitsForEach) {
   EXPECT_LT(two, timeOf(step).end);
 }
 
+// The third record has no place before all rows are there that the first is needed for.
+TEST(StepTimes, RecordsWaitUntilWhatStaysInTheCoreIsThere) {
+  StepWork step = withRecords(6);
+  const Cycles ring = timeOf(step).end;
+  step.cores[0].loading = step.cores[0].calls;
+  const StepTime stays = timeOf(step);
+  EXPECT_EQ(stays.end, stays.begin + Cycles(10 * 252 + (6 - 2) * 1000 + 252 + 200));
+  EXPECT_LT(ring, stays.end);
+  step = withRecords(2);  // both have one
+  const Cycles few = timeOf(step).end;
+  step.cores[0].loading = step.cores[0].calls;
+  EXPECT_EQ(timeOf(step).end, few);
+}
+
 TEST(StepTimes, ReadersBeginWithTheFirstRowsThatAreWritten) {
   StepWork from = tenCalls(), to = tenCalls();
   from.writing = {.iterations = 5, .first = 4, .last = 4};

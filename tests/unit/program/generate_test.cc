@@ -92,6 +92,27 @@ TEST(GenerateProgram, SendsEachInputRowToACoreOnce) {
     }
 }
 
+// Two cores begin at the top and in the middle: the rows of both come out of DDR by turns.
+TEST(GenerateProgram, RowsOfAnInputComeAsItsReadersAskForThem) {
+  const CanonicalGraph graph = worked();
+  const Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}});
+  Plan plan = *makePlan(graph, device, {.effort = 0});
+  Mapping& m = plan.layers[0];
+  for (CoreShare& share : m.shares) share.boxes = {{{8 * share.core.column, 8}, {0, 16}}};
+  m.rings[0].rowBytes *= 2;
+  m.outputRowBytes *= 2;
+  ASSERT_EQ(verify(plan, graph, device), Diagnostics{});
+  const MemoryPlan memory = *allocateMemory(graph, plan, device);
+  const Program program = generateProgram(graph, plan, memory, device)->program;
+  std::vector<std::int64_t> rows;
+  for (QueueCursor c(program, {EngineKind::DdrIn, 0, 0, 0}); !c.done(); c.next())
+    if (const FlatInstruction instruction = c.evaluated();
+        const auto* load = std::get_if<Load<std::int64_t>>(&instruction.as))
+      if (load->part.content == Content::Activation) rows.push_back(load->part.y);
+  EXPECT_EQ(rows,
+            (std::vector<std::int64_t>{0, 7, 1, 8, 2, 9, 3, 10, 4, 11, 5, 12, 6, 13, 14, 15}));
+}
+
 // Which queues release and acquire each lock in the instructions themselves.
 struct LockUsers {
   std::set<Engine> released, acquired;
