@@ -55,7 +55,7 @@ struct CallWork {
 struct CoreWork {  // of cores that do the same
   std::vector<CallWork> calls;
   std::vector<CallWork> loading;  // of them those that bring what stays in the core
-  RowTransfers first;  // rows of the first call
+  RowTransfers first;             // rows of the first call
   // Records on the wires of its rows, for which these wait, and calls for which it has rows while
   // they do.
   Transfers recordsAmongRows;
