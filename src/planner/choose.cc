@@ -17,7 +17,8 @@ constexpr std::int64_t kWorthwhile = 10;
 // Where records and rows share wires, the closed form errs more.
 constexpr std::int64_t kWorthwhileAmongRows = 60;
 
-// Where one wire serves cores all over the mesh; as above where these also add.
+// Where one wire serves cores all over the mesh, the closed form errs more than along lines, and as
+// much as among rows where these cores also add.
 constexpr std::int64_t kWorthwhileAnywhere = 25;
 
 // Whether some core gets records and rows over one wire.

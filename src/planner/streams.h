@@ -60,8 +60,7 @@ bool keepDdrChannelsApart(const Mapping& mapping, const DdrInputs& inputs, std::
                           const Device& device);
 
 // The menus of a device's wires. All ways that differ, the paper's first, those over wires that
-// reach every core last; layers that ask the same
-// of the same cores share one.
+// reach every core last; layers that ask the same of the same cores share one.
 class StreamMenus {
  public:
   // Needs: both outlive it.
