@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "generation.h"
@@ -5,41 +6,40 @@
 namespace heddle {
 namespace {
 
-struct Entry {  // items of one section in a DDR channel's queue
-  Engine channel;
+struct Entry {  // one item of a section in a DDR channel's queue
   std::size_t step;
-  std::int64_t count;
+  std::set<TensorId> brings;  // roots of activations out of DDR
 };
 
-bool loadsActivations(const std::vector<Item>& items) {
-  for (const Item& item : items) {
-    if (const Loop* loop = std::get_if<Loop>(&item.as)) {
-      if (loadsActivations(loop->body)) return true;
-      continue;
-    }
-    const auto* load = std::get_if<Load<Affine>>(&std::get<Instruction>(item.as).as);
-    if (load && load->part.content == Content::Activation) return true;
-  }
-  return false;
+void addBrought(const std::vector<Item>& items, std::set<TensorId>& brings);
+
+void addBrought(const Item& item, std::set<TensorId>& brings) {
+  if (const Loop* loop = std::get_if<Loop>(&item.as)) return addBrought(loop->body, brings);
+  const auto* load = std::get_if<Load<Affine>>(&std::get<Instruction>(item.as).as);
+  if (load && load->part.content == Content::Activation) brings.insert(load->part.tensor);
+}
+
+void addBrought(const std::vector<Item>& items, std::set<TensorId>& brings) {
+  for (const Item& item : items) addBrought(item, brings);
 }
 
 class Sequencer {
  public:
   explicit Sequencer(Generation& g) : g_(g) { collect(); }
 
-  // Weights do not depend on anything in DDR: all entries of channels that bring nothing else start
-  // first. The others start step by step, each step after those whose spilled tensors it reads.
+  // An entry of a channel starts as soon as those before it have and what it brings has been
+  // written, so that weights come as far ahead as their places are free. Writes start step by step.
   void tell() {
-    for (const Entry& e : entries_)
-      if (onlyWeights(e.channel)) start(e);
-    std::size_t next = 0;
     for (std::size_t s = 0; s < g_.plan.schedule.size(); ++s) {
+      startLoads();
       awaitOperands(s);
-      for (; next < entries_.size() && entries_[next].step <= s; ++next) {
-        const Entry& e = entries_[next];
-        if (onlyWeights(e.channel)) continue;
-        start(e);
-        if (e.channel.kind == EngineKind::DdrOut) writes_[s][e.channel] = started_[e.channel];
+      startLoads();
+      for (auto& [channel, entries] : entries_) {
+        if (channel.kind != EngineKind::DdrOut) continue;
+        std::size_t& next = started_[channel];
+        const std::size_t before = next;
+        while (next < entries.size() && entries[next].step <= s) start(channel, entries[next]);
+        if (next > before) writes_[s][channel] = next;
       }
     }
     awaitEnd();
@@ -51,12 +51,12 @@ class Sequencer {
     for (const Section& s : g_.out.program.sections) {
       const EngineKind kind = s.engines.kind;
       if (kind != EngineKind::DdrIn && kind != EngineKind::DdrOut) continue;
-      const bool activations = loadsActivations(s.items);
       const CoreRange& range = s.engines.range;
-      for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
-        const Engine channel{kind, 0, small(c), s.engines.channel};
-        entries_.push_back({channel, s.step.at(), std::ssize(s.items)});
-        if (activations) bringsActivations_.insert(channel);
+      for (const Item& item : s.items) {
+        Entry entry{s.step.at(), {}};
+        addBrought(item, entry.brings);
+        for (std::int64_t c = range.column; c < range.column + range.columns; ++c)
+          entries_[{kind, 0, small(c), s.engines.channel}].push_back(entry);
       }
     }
     for (std::size_t s = 0; s < g_.plan.schedule.size(); ++s) {
@@ -67,13 +67,33 @@ class Sequencer {
   }
 
   bool onlyWeights(const Engine& channel) const {
-    return channel.kind == EngineKind::DdrIn && !bringsActivations_.contains(channel);
+    return channel.kind == EngineKind::DdrIn &&
+           std::ranges::all_of(entries_.at(channel),
+                               [](const Entry& entry) { return entry.brings.empty(); });
   }
 
-  void start(const Entry& e) {
-    for (std::int64_t k = 0; k < e.count; ++k)
-      order_.push_back({StepId(e.step), false, Instruction{Start{e.channel}}});
-    started_[e.channel] += e.count;
+  // Whether some of what it brings is still to be written, or awaited.
+  bool isEarly(const Entry& entry) const {
+    return std::ranges::any_of(entry.brings, [&](TensorId root) {
+      const auto producers = producers_.find(root.at());
+      if (producers == producers_.end()) return false;
+      return std::ranges::any_of(producers->second, [&](std::size_t step) {
+        return step < entry.step && !awaitedSteps_.contains(step);
+      });
+    });
+  }
+
+  void startLoads() {
+    for (auto& [channel, entries] : entries_) {
+      if (channel.kind != EngineKind::DdrIn) continue;
+      std::size_t& next = started_[channel];
+      while (next < entries.size() && !isEarly(entries[next])) start(channel, entries[next]);
+    }
+  }
+
+  void start(const Engine& channel, const Entry& entry) {
+    order_.push_back({StepId(entry.step), false, Instruction{Start{channel}}});
+    ++started_[channel];
   }
 
   // The host takes the outputs when the sequencer has ended. Before that a frame need not wait for
@@ -95,11 +115,12 @@ class Sequencer {
     return false;
   }
 
-  void await(std::size_t step, const Engine& channel, std::int64_t count) {
+  // The first `count` entries.
+  void await(std::size_t step, const Engine& channel, std::size_t count) {
     if (awaited_[channel] >= count) return;
     awaited_[channel] = count;
-    order_.push_back(
-        {StepId(step), lastFrame_, Instruction{Wait<Affine>{channel, Affine(count - 1)}}});
+    order_.push_back({StepId(step), lastFrame_,
+                      Instruction{Wait<Affine>{channel, Affine(std::int64_t(count) - 1)}}});
   }
 
   void awaitOperands(std::size_t step) {
@@ -107,8 +128,11 @@ class Sequencer {
     if (g_.plan.layers[layer].inPlace()) return;
     for (const TensorId t : g_.graph.ops[layer].inputs) {
       if (!g_.home(t).slices.empty()) continue;
-      for (const std::size_t producer : producers_[g_.root(t).at()])
+      for (const std::size_t producer : producers_[g_.root(t).at()]) {
+        if (producer >= step) continue;
         for (const auto& [channel, count] : writes_[producer]) await(step, channel, count);
+        awaitedSteps_.insert(producer);
+      }
     }
   }
 
@@ -124,12 +148,12 @@ class Sequencer {
   }
 
   Generation& g_;
-  std::vector<Entry> entries_;  // by step
-  std::set<Engine> bringsActivations_;
+  std::map<Engine, std::vector<Entry>> entries_;               // of each channel, in order
   std::map<std::size_t, std::vector<std::size_t>> producers_;  // root tensor -> steps that write it
-  std::map<std::size_t, std::map<Engine, std::int64_t>> writes_;  // per step: entries of each
-                                                                  // channel that end its writes
-  std::map<Engine, std::int64_t> started_, awaited_;
+  // Per step: of each channel, how many entries end its writes.
+  std::map<std::size_t, std::map<Engine, std::size_t>> writes_;
+  std::set<std::size_t> awaitedSteps_;
+  std::map<Engine, std::size_t> started_, awaited_;
   struct Told {
     StepId step;
     bool lastFrame = false;

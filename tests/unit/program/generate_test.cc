@@ -22,9 +22,10 @@ struct Made {
   Program program;
 };
 
-Made made(const CanonicalGraph& graph, std::int64_t rows, std::int64_t columns) {
-  Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{rows, columns}}});
+Made made(const CanonicalGraph& graph, std::int64_t rows, std::int64_t columns,
+          std::vector<std::pair<std::string, std::string>> settings = {}) {
+  Result<Device> device = readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml",
+                                     {.mesh = {{rows, columns}}, .settings = std::move(settings)});
   EXPECT_TRUE(device) << device.diagnostics();
   const Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
@@ -204,6 +205,29 @@ TEST(GenerateProgram, MulticastsWeightsAlongARow) {
     }
     EXPECT_EQ(sent, (std::vector<SendTo<std::int64_t>>{{row, 0, 1, 2, 1}}));
   }
+}
+
+// One channel brings rows of 'x', which the first layer writes to DDR, and records of both layers.
+TEST(GenerateProgram, WeightsComeBeforeWhatTheirLayerReadsHasBeenWritten) {
+  GraphBuilder b("net");
+  const TensorId x = b.conv("first", b.input("in", {32, 32, 16}), 16, square(1));
+  const Made m = made(b.finish(b.conv("second", x, 16, square(1))), 1, 1,
+                      {{"memtile.memory", "16 KiB"}, {"memtile.ddrChannelsIn", "1"}});
+  const Engine channel{EngineKind::DdrIn, 0, 0, 0};
+  std::optional<std::int64_t> firstRow, record;  // their entries
+  for (QueueCursor c(m.program, channel); !c.done(); c.next()) {
+    const auto& part = std::get<Load<Affine>>(c.instruction().as).part;
+    if (part.content == Content::Activation && part.tensor == x && !firstRow) firstRow = c.entry();
+    if (part.content == Content::Weights) record = c.entry();
+  }
+  ASSERT_TRUE(firstRow && record && *record < *firstRow);
+  std::int64_t started = 0;
+  for (QueueCursor c(m.program, {EngineKind::Sequencer, 0, 0, 0}); !c.done(); c.next()) {
+    if (std::holds_alternative<Wait<Affine>>(c.instruction().as)) break;
+    const auto* start = std::get_if<Start>(&c.instruction().as);
+    started += start && start->channel == channel;
+  }
+  EXPECT_EQ(started, *firstRow);
 }
 
 TEST(GenerateProgram, StartsEveryEntryOfEveryDdrChannelOnce) {
