@@ -7,10 +7,15 @@ namespace {
 
 using N = std::int64_t;
 
-// Per cent of a wire's time with records that take turns among rows: what a core loses that
-// computes as long as its wires are busy, since these wait for each other's pieces. As measured on
-// convolutions of ResNet-50 and VGG16.
-constexpr N kLostByTurns = 30;
+// Per cent of a wire's time with records: what a core loses that computes as long as its wires are
+// busy, where these wait for each other's pieces since the records take turns over several, or rows
+// do that share one with records. As measured on convolutions of ResNet-50 and VGG16.
+constexpr N kLostByTurns = 30, kLostAmongTurns = 28;
+// Per cent of a core's calls: a wire among turns that is busy for less keeps up with the others,
+// and one that is for more does not at all.
+constexpr N kKeepsUp = 85, kFallsBehind = 93;
+// Per cent of its time with records: what such a wire loses itself.
+constexpr N kLostOfWire = 6;
 
 std::size_t index(Resource resource) { return static_cast<std::size_t>(resource); }
 
@@ -72,7 +77,6 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
       weightSlots_(counts.weightSlots),
       writing_(counts.writing) {
   const Clock clock(device);
-  addCores(counts.cores, device);
   const auto addAll = [](std::vector<Engine>& to, const std::vector<ChannelWork>& from, auto time) {
     to.reserve(from.size());
     for (const ChannelWork& c : from)
@@ -80,6 +84,7 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
                     (bytesOf(c.weights) + bytesOf(c.activations)).raw()});
   };
   addAll(wires_, counts.wires, [&](const Transfers& t) { return clock.wire(t); });
+  addCores(counts.cores, device);
   addAll(ddrRead_, counts.ddrRead, [&](const Transfers& t) { return clock.ddrRead(t); });
   addAll(ddrWrite_, counts.ddrWrite, [&](const Transfers& t) { return clock.ddrWrite(t); });
   recordWire_ = clock.wire({counts.record, 1, 1});
@@ -91,6 +96,17 @@ StepCycles StepCycles::ofSomeCores(const StepCounts& counts, const Device& devic
   cycles.executes_ = true;
   cycles.span_.lastCall = 0;  // that of the busiest core may be a short one
   return cycles;
+}
+
+// Of a core whose calls take `calls`.
+StepCycles::Lost StepCycles::lostByTurns(const CoreWork& core, N calls) const {
+  if (core.turnsWire < 0) return {};
+  const Engine& wire = wires_[static_cast<std::size_t>(core.turnsWire)];
+  if (core.recordsByTurns) return {wire.weights * kLostByTurns / 100, 0};
+  const N busy = 100 * (wire.weights + wire.activations) / std::max<N>(calls, 1);
+  const N behind = std::clamp(busy, kKeepsUp, kFallsBehind) - kKeepsUp;
+  return {wire.weights * behind / (kFallsBehind - kKeepsUp) * kLostAmongTurns / 100,
+          busy > kFallsBehind ? wire.weights * kLostOfWire / 100 : 0};
 }
 
 void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& device) {
@@ -113,10 +129,15 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
       loading += c.times * (std::max({clock.call(c.pace), clock.rows(c.ahead), clock.out(c.out)}) +
                             clock.rows(c.waited));
     span_.loading = std::max(span_.loading, loading);
-    N records = clock.wire(core.recordsByTurns) * kLostByTurns / 100;
+    span_.stays = std::max(span_.stays, core.stays);
+    const Lost lost = lostByTurns(core, cycles);
+    span_.lostOfWires = std::max(span_.lostOfWires, lost.ofWire);
+    N records = lost.ofCore;
     for (const TransferCount& record : core.recordsAmongRows)
       records +=
           record.times * std::max<N>(0, clock.wire({record.size, 1, 1}) - core.callsAhead * last);
+    span_.rows = core.rows;
+    span_.places = core.places;
     cycles += records;
     const N firstByWire = clock.wire(core.first.wire);
     span_.firstByWire = std::max(span_.firstByWire, firstByWire);
@@ -259,7 +280,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     if (inputs > 0) from = std::max(from, ready);
     if (weights > 0) begin = std::max(begin, from + records);
     if (inputs > 0) firstRows = std::max(firstRows, from + records);
-    engines.wireFree[w] = from + weights + inputs;
+    engines.wireFree[w] = from + weights + inputs + (weights > 0 ? span.lostOfWires : 0);
     end = std::max(end, engines.wireFree[w] + span.lastCall);
   }
   begin = std::max(begin, firstRows + first);
@@ -280,7 +301,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
       .coreFree = end,
       .firstRows = end - (end - begin) * (writing.iterations - writing.last) / writing.iterations,
       .staged = {}};
-  past.staged = releaseWires(engines, step, place, past);
+  past.staged = release(engines, step, place, past);
   return past;
 }
 
@@ -307,15 +328,32 @@ void StepClock::keepWithinPlaces(Engines& engines, const StepCycles& step, const
   keep(engines.ddrFree, step.ddrRead_, staging);
 }
 
-// A wire is not done with a step before the places of its last pieces were free. Returns how the
-// step's records left their memtiles.
-StepClock::Staged StepClock::releaseWires(Engines& engines, const StepCycles& step,
-                                          const StepPlace& place, const Past& past) {
+// When the rows of an engine that has them go into places of the cores are all there: of what stays
+// each time as soon as it can, else as far ahead of the last call as there are places, of which
+// half are taken as often as not.
+N StepClock::rowsThere(const StepCycles::Engine& engine, const StepCycles::Span& span,
+                       const Past& past) {
+  const N calls = past.coreFree - past.begin;
+  if (engine.activations == 0) return 0;
+  if (span.stays > 0) return past.coreFree - (calls - engine.activations) / span.stays;
+  const N ahead = span.rows > 0 ? calls * std::min(span.places, span.rows) / span.rows / 2 : 0;
+  return past.coreFree - std::max(2 * span.lastCall, ahead);
+}
+
+// A wire is not done with a step before the places of its last pieces were free, nor a DDR channel
+// whose rows go on to the cores as they come. Returns how the step's records left their memtiles.
+StepClock::Staged StepClock::release(Engines& engines, const StepCycles& step,
+                                     const StepPlace& place, const Past& past) {
+  const auto rowsDone = [&](const StepCycles::Engine& engine) {
+    return rowsThere(engine, step.span_, past);
+  };
+  for (std::size_t c = 0; c < step.ddrRead_.size() && !place.rowsAhead; ++c)
+    engines.ddrFree[c] = std::max(engines.ddrFree[c], rowsDone(step.ddrRead_[c]));
   N sent = -1, first = 0;
   for (std::size_t w = 0; w < step.wires_.size(); ++w) {
     const StepCycles::Engine& wire = step.wires_[w];
     N& free = engines.wireFree[w];
-    if (wire.activations > 0) free = std::max(free, past.coreFree - 2 * step.span_.lastCall);
+    free = std::max(free, rowsDone(wire));
     if (wire.weights == 0) continue;
     if (step.records_ > step.weightSlots_)
       free = std::max(free, past.coreFree - (past.coreFree - past.begin) / step.records_);
@@ -340,6 +378,12 @@ StepTime StepClock::next(const StepCycles& step, const StepPlace& place) {
 Cycles StepClock::endOf(const StepCycles& step, const StepPlace& place) {
   tried_ = engines_;
   return Cycles(advance(tried_, step, place).end);
+}
+
+Cycles StepCycles::busiest() const {
+  N most = std::max(compute_, output_);
+  for (const Engine& wire : wires_) most = std::max(most, wire.weights + wire.activations);
+  return Cycles(most);
 }
 
 void StepClock::countBusy(const StepCycles& step, const StepPlace& place, StepTime& time) const {

@@ -293,6 +293,7 @@ class StepCounter {
     N window = 0;  // rows of the last call's
     N uses = 0, lastUse = 0;
     bool loads = false;  // what stays in the core
+    N rows = 0;          // of the first operand that come
   };
 
   void countCalls(const CoreShare& share) {
@@ -322,12 +323,16 @@ class StepCounter {
         if (fresh) {
           entry->calls = callsOf(share, i, telling, first, window, core);
           entry->loads = m_.resident && telling;
+          if (telling) entry->rows = rowsTold(share, i);
           entry->window = window;
         }
         window = entry->window;
       }
       KnownCalls& calls = *entry;
-      calls.uses += grouped && i.pass == 1 ? wholePasses(share, second) : 1;
+      core.stays += m_.resident && telling;
+      const N uses = grouped && i.pass == 1 ? wholePasses(share, second) : 1;
+      core.rows += uses * calls.rows;
+      calls.uses += uses;
       calls.lastUse = use++;
       first = first && calls.calls.empty();
     }
@@ -340,7 +345,17 @@ class StepCounter {
         if (calls->loads) core.loading.push_back(call);
         addCall(core, std::move(call));
       }
-    if (!m_.weights.empty() && !m_.resident) addRecordsAmongRows(core, share, window);
+    core.places = m_.rings[0].length;
+    if (m_.weights.empty()) return;
+    if (!m_.resident) addRecordsAmongRows(core, share, window);
+    findTurnsWire(core, share);
+  }
+
+  N rowsTold(const CoreShare& share, const Iteration& i) {
+    const RowSweep& due = sweeps_.of(share, i);
+    N rows = 0;
+    for (const CallRun& run : due.runs) rows += run.times * due.operands[0].fresh[run.first];
+    return rows;
   }
 
   // Passes behind the first with as many blocks as the second.
@@ -385,16 +400,30 @@ class StepCounter {
       add(core.recordsAmongRows, records(lane), 1, 0);
     const N stride = windowOf(op_) ? windowOf(op_)->strideY : 1;
     core.callsAhead = std::max<N>(0, m_.rings[0].length - window) / stride;
+  }
+
+  void findTurnsWire(CoreWork& core, const CoreShare& share) const {
+    const auto isHis = [&](const Route& route) {
+      return std::ranges::find(route.cores, share.core) != route.cores.end();
+    };
+    const auto isByTurns = [&](const Route& route) {
+      return route.lanes.size() > 1 && isHis(route);
+    };
+    const bool rowsByTurns = std::ranges::any_of(m_.inputs, [&](const std::vector<Route>& routes) {
+      return std::ranges::any_of(routes, isByTurns);
+    });
+    core.recordsByTurns = std::ranges::any_of(m_.weights, isByTurns);
+    if (core.recordsByTurns ? m_.resident : !rowsByTurns) return;
+    Bytes most;
     for (const Route& route : m_.weights) {
-      const auto carriesRows = [&](const Lane& lane) {
-        return !work_.wires[static_cast<std::size_t>(lane.wire)].activations.empty();
-      };
-      if (route.lanes.size() < 2 || std::ranges::none_of(route.lanes, carriesRows) ||
-          std::ranges::find(route.cores, share.core) == route.cores.end())
-        continue;
-      for (const Lane& lane : route.lanes)
-        if (bytesOf(records(lane)) > bytesOf(core.recordsByTurns))
-          core.recordsByTurns = records(lane);
+      if (!isHis(route)) continue;
+      for (const Lane& lane : route.lanes) {
+        const ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
+        const Bytes bytes = bytesOf(wire.weights) + bytesOf(wire.activations);
+        if ((wire.activations.empty() && !core.recordsByTurns) || bytes <= most) continue;
+        most = bytes;
+        core.turnsWire = lane.wire;
+      }
     }
   }
 
@@ -434,19 +463,24 @@ class StepCounter {
       call.pace = call.kernel;
       call.pace.blocks = most;
       if (run.first > 0) window = due.operands[0].window[run.first - 1].count;
+      BusiestWire firstRows, ahead, waited;
       for (std::size_t operand = 0; operand < due.operands.size(); ++operand) {
         if (isAddend(op_, operand) ? !nest_.last(i) : !telling) continue;
         const N fresh = due.operands[operand].fresh[run.first];
         const N before = isAddend(op_, operand) ? 1 : window;
-        const N ahead = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
+        const N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
         const Interval& all = due.operands[operand].window[run.first];
         if (first && run.first == 0) {
-          addRows(core.first, share, operand, i, x, {all.first, all.count});
+          addRows(core.first, firstRows, share, operand, i, x, {all.first, all.count});
           continue;
         }
-        addRows(call.ahead, share, operand, i, x, {all.end() - fresh, ahead});
-        addRows(call.waited, share, operand, i, x, {all.end() - fresh + ahead, fresh - ahead});
+        addRows(call.ahead, ahead, share, operand, i, x, {all.end() - fresh, early});
+        addRows(call.waited, waited, share, operand, i, x,
+                {all.end() - fresh + early, fresh - early});
       }
+      if (first && run.first == 0) core.first.wire = firstRows.transfers();
+      call.ahead.wire = ahead.transfers();
+      call.waited.wire = waited.transfers();
       if (nest_.last(i)) addOutput(call.out, blocks, run.y, x);
       addMerged(out, std::move(call));
     }
@@ -477,6 +511,25 @@ class StepCounter {
       calls.push_back(std::move(call));
   }
 
+  // What rows of all operands of a call take of each wire.
+  class BusiestWire {
+   public:
+    Transfers& of(N wire) {
+      const auto known = std::ranges::find(wires_, wire, &std::pair<N, Transfers>::first);
+      return known != wires_.end() ? known->second : wires_.emplace_back(wire, Transfers()).second;
+    }
+    // Of the one with most bytes.
+    Transfers transfers() {
+      if (wires_.empty()) return {};
+      return std::move(std::ranges::max_element(wires_, {}, [](const auto& wire) {
+                         return bytesOf(wire.second);
+                       })->second);
+    }
+
+   private:
+    std::vector<std::pair<N, Transfers>> wires_;  // few
+  };
+
   // A route whose rows go over a wire, or out of a DDR channel, that another's rows take, too.
   struct Neighbour {
     const CoreShare* share = nullptr;  // of its first core
@@ -506,30 +559,28 @@ class StepCounter {
   }
 
   // Rows for a core, and those of other cores that come over the same wire or DDR channel, as if
-  // these asked for the same rows and columns.
-  void addRows(RowTransfers& to, const CoreShare& share, std::size_t operand, const Iteration& i,
-               const Interval& x, const Interval& y) {
+  // these asked for the same rows; where cores have boxes of several widths, for the same columns.
+  void addRows(RowTransfers& to, BusiestWire& wires, const CoreShare& share, std::size_t operand,
+               const Iteration& i, const Interval& x, const Interval& y) {
     if (y.empty()) return;
     const Route& own = routeOf(operand, share.core);
-    std::vector<Transfers>& wires = wiresOfRows_;
-    if (wires.size() < own.lanes.size()) wires.resize(own.lanes.size());
-    for (Transfers& wire : wires) wire.clear();
     Held last;
     Transfers& pieces = piecesOfRows_;
     pieces.clear();
     for (const Neighbour& other : neighboursOf(operand, own)) {
-      const Held h = nest_.held(*other.share, operand, i, x);
+      const bool oneBox = share.boxes.size() == 1 && other.share->boxes.size() == 1;
+      const Held h =
+          nest_.held(*other.share, operand, i, oneBox ? sweeps_.columns(*other.share, 0, i) : x);
       if (h.blocks.empty()) continue;
       if (pieces.empty() || h != last) {
         pieces.clear();
         addPieces(pieces, operand, h, y);
         last = h;
       }
-      for (const std::size_t l : other.shared) addShares(wires[l], pieces, other.lanes);
+      for (const std::size_t l : other.shared)
+        addShares(wires.of(own.lanes[l].wire), pieces, other.lanes);
       if (other.sameChannel) addShares(to.ddr, pieces, other.ddrTurns);
     }
-    const auto longest = std::ranges::max_element(wires, {}, bytesOf);
-    add(to.wire, *longest, 1, 0);
   }
 
   // A lane's share of pieces that take turns on several, as if each went in parts over all.
@@ -591,9 +642,8 @@ class StepCounter {
   std::map<std::tuple<N, N, std::vector<bool>>, std::vector<RecordRun>> records_;
   bool wholeBlocks_ = false;  // the inputs' memtiles keep all channels of their pixels
   std::vector<std::size_t> partClasses_;
-  std::vector<N> partsAlike_;           // of the first of a class, how many; 0 of the others
-  std::vector<Transfers> wiresOfRows_;  // of addRows: per lane
-  Transfers piecesOfRows_;              // of addRows
+  std::vector<N> partsAlike_;  // of the first of a class, how many; 0 of the others
+  Transfers piecesOfRows_;     // of addRows
   StepCounts work_;
   std::optional<StepCounting::Part> counted_;
 };

@@ -55,13 +55,18 @@ struct CallWork {
 struct CoreWork {  // of cores that do the same
   std::vector<CallWork> calls;
   std::vector<CallWork> loading;  // of them those that bring what stays in the core
+  std::int64_t stays = 0;         // how often such rows begin to come; 0: none stay
   RowTransfers first;             // rows of the first call
   // Records on the wires of its rows, for which these wait, and calls for which it has rows while
   // they do.
   Transfers recordsAmongRows;
-  // Records that take turns over wires which carry rows, too: those of the busiest.
-  Transfers recordsByTurns;
   std::int64_t callsAhead = 0;
+  // Where its records take turns over several wires, or share one with rows that do: of these wires
+  // the one with most to do; else -1.
+  std::int64_t turnsWire = -1;
+  bool recordsByTurns = false;
+  // Rows of the first operand that come in all, and that it has place for.
+  std::int64_t rows = 0, places = 0;
   std::int64_t cores = 0;
 };
 
@@ -143,6 +148,9 @@ class StepCycles {
   StepCycles(const StepCounts& counts, const Device& device);
   // Of counts that lack some of the cores, or all: with them no step ends earlier.
   static StepCycles ofSomeCores(const StepCounts& counts, const Device& device);
+  // Of the core, wire or sending channel that has most to do: the step alone takes no less, however
+  // early its bytes come out of DDR.
+  Cycles busiest() const;
 
  private:
   friend class StepClock;
@@ -150,11 +158,18 @@ class StepCycles {
     std::int64_t calls = 0, first = 0, lastCall = 0, lastOut = 0;
     std::int64_t callsByWire = 0, firstByWire = 0;  // where rows wait in the memtile
     std::int64_t loading = 0;                       // until what stays in the core is there
+    std::int64_t stays = 0;                         // of CoreWork
+    std::int64_t rows = 1, places = 1;              // likewise
+    std::int64_t lostOfWires = 0;                   // by each that brings records
   };
   struct Engine {  // cycles with each, and bytes of both together
     std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0;
   };
   void addCores(const std::vector<CoreWork>& cores, const Device& device);
+  struct Lost {
+    std::int64_t ofCore = 0, ofWire = 0;
+  };
+  Lost lostByTurns(const CoreWork& core, std::int64_t calls) const;
   bool executes_ = false;
   Span span_;
   std::int64_t compute_ = 0, output_ = 0;  // of the core that is busy longest with each
@@ -199,8 +214,10 @@ class StepClock {
                                 std::int64_t written);
   static void keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
                                std::int64_t begin);
-  static Staged releaseWires(Engines& engines, const StepCycles& step, const StepPlace& place,
-                             const Past& past);
+  static std::int64_t rowsThere(const StepCycles::Engine& engine, const StepCycles::Span& span,
+                                const Past& past);
+  static Staged release(Engines& engines, const StepCycles& step, const StepPlace& place,
+                        const Past& past);
   std::int64_t stagingFreeFor(const StepPlace& place, Bytes record) const;
   StepCycles::Engine withWhole(StepCycles::Engine channel, std::size_t number,
                                const std::vector<StepPlace::Whole>& all,

@@ -133,6 +133,69 @@ TEST(StepTimes, RecordsWaitUntilWhatStaysInTheCoreIsThere) {
   EXPECT_EQ(timeOf(step).end, few);
 }
 
+// When the second step begins, whose first rows take 1000 cycles: the first one's calls end after
+// 300 + 2520.
+Cycles beginAfter(const StepWork& first) {
+  StepWork second = tenCalls();
+  second.cores[0].first.wire = transfers(400, 10);
+  return stepTimes({first, second}, oneCore())[1].begin;
+}
+
+TEST(StepTimes, AWireIsFreeAsSoonAsTheLastRowsHavePlaces) {
+  StepWork step = tenCalls();
+  EXPECT_EQ(beginAfter(step), Cycles(2820 - 2 * 252 + 1000));
+  step.cores[0].rows = 20;
+  step.cores[0].places = 10;
+  EXPECT_EQ(beginAfter(step), Cycles(2820 - 2520 / 4 + 1000));
+  step.cores[0].places = 1000;  // no wire goes further ahead than half of all
+  EXPECT_EQ(beginAfter(step), Cycles(2820));
+}
+
+TEST(StepTimes, AWireIsFreeAsSoonAsWhatStaysIsThere) {
+  StepWork step = tenCalls();
+  step.cores[0].stays = 1;
+  EXPECT_EQ(beginAfter(step), Cycles(2820));
+  step.cores[0].stays = 2;  // the second time after half of the calls
+  EXPECT_EQ(beginAfter(step), Cycles(2820 - (2520 - 1200) / 2 + 1000));
+}
+
+TEST(StepTimes, ADdrChannelIsBusyAsLongAsItsRowsGoOnAsTheyCome) {
+  const auto begin = [](bool rowsAhead) {
+    StepWork rows = tenCalls(), records = tenCalls();
+    rows.ddrRead[0].activations = transfers(400, 12);
+    rows.rowsAhead = rowsAhead;
+    records.wires[1].weights = records.ddrRead[0].weights = transfers(4000, 1);
+    records.record = Bytes(4000);
+    records.records = 1;
+    return stepTimes({rows, records}, oneCore())[1].begin;
+  };
+  EXPECT_EQ(begin(false), Cycles(2820 - 2 * 252 + 1000));
+  EXPECT_EQ(begin(true), Cycles(2820));
+}
+
+TEST(StepTimes, ACoreLosesByTurnsOfItsWires) {
+  StepWork step = tenCalls();
+  step.wires[0].weights = transfers(4000, 1);
+  const Cycles alone = timeOf(step).end;
+  step.cores[0].turnsWire = 0;  // with which it is busy for 2200 of 2520 cycles: 87 %
+  EXPECT_EQ(timeOf(step).end, alone + Cycles(1000 * 2 / 8 * 28 / 100));
+  step.wires[0].activations = transfers(400, 15);  // 99 %
+  EXPECT_EQ(timeOf(step).end, alone + Cycles(280));
+  step.wires[0].activations = transfers(400, 2);
+  EXPECT_EQ(timeOf(step).end, alone);  // it keeps up
+  step.cores[0].recordsByTurns = true;
+  EXPECT_EQ(timeOf(step).end, alone + Cycles(300));
+}
+
+TEST(StepCycles, ItsBusiestEngineIsThatOfACoreOrAWire) {
+  const Device device = oneCore();
+  EXPECT_EQ(StepCycles(tenCalls(), device).busiest(), Cycles(10 * 252));
+  EXPECT_EQ(StepCycles(withRecords(4), device).busiest(), Cycles(4 * 1000));
+  StepWork ddr = tenCalls();
+  ddr.ddrRead[0].weights = transfers(4000, 20);  // which may come while layers before compute
+  EXPECT_EQ(StepCycles(ddr, device).busiest(), Cycles(10 * 252));
+}
+
 TEST(StepTimes, ReadersBeginWithTheFirstRowsThatAreWritten) {
   StepWork from = tenCalls(), to = tenCalls();
   from.writing = {.iterations = 5, .first = 4, .last = 4};
