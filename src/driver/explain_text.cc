@@ -330,9 +330,12 @@ void writeKeys(JsonWriter& json, const std::vector<RaisedKeys>& keys, Cycles cyc
 
 std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>& keys) {
   std::string text = visible(headText(e)) + "\n";
-  text += line("time", milliseconds(e.seconds(e.cycles)) + " (" + std::to_string(e.cycles.raw()) +
-                           " cycles); " + estimateText(e.closedForm, e.cycles) + "; layer bound " +
-                           milliseconds(e.layerBoundSeconds));
+  text += line(
+      "time",
+      milliseconds(e.seconds(e.cycles)) + " (" + std::to_string(e.cycles.raw()) + " cycles); " +
+          estimateText(e.closedForm, e.cycles) + "; layer bound " +
+          milliseconds(e.layerBoundSeconds) +
+          (e.mappingBoundSeconds ? ", mapping bound " + milliseconds(*e.mappingBoundSeconds) : ""));
   text += timedText(e) + orderText(e);
   return text + keysText(e, keys) + freeText(e) + spillsText(e) + tilingText(e) + layersTable(e);
 }
@@ -345,10 +348,14 @@ std::string explanationText(const Explanation& e, const ExplainedLayer& layer) {
   text += line("time", std::to_string(layer.cycles.raw()) + " cycles, " +
                            percentText(partOf(layer.cycles, e.cycles)) + " of the run; " +
                            estimateText(layer.closedForm, layer.cycles) + "; its bound " +
-                           std::to_string(bound));
+                           std::to_string(bound) +
+                           (layer.mappingBound ? ", its best mapping alone " +
+                                                     std::to_string(layer.mappingBound->raw())
+                                               : ""));
   std::string boundBy = boundText(layer.boundBy);
   if (layer.boundBy)
-    boundBy += ": its busiest engine works for " +
+    boundBy += (layer.boundEngine.empty() ? "" : " of " + layer.boundEngine) +
+               ": its busiest engine works for " +
                std::to_string(layer.busy[static_cast<std::size_t>(*layer.boundBy)].raw()) +
                " cycles, the layer runs from " + std::to_string(layer.start.raw()) + " to " +
                std::to_string(layer.end.raw());

@@ -68,6 +68,8 @@ class LayerExplainer {
     layer.end = report_.end;
     layer.closedForm = report_.closedForm;
     layer.boundSeconds = report_.boundSeconds;
+    layer.mappingBound = report_.mappingBound;
+    layer.boundEngine = report_.boundEngine;
     layer.boundBy = report_.boundBy;
     layer.busy = report_.busy;
     if (mapping_ && !mapping_->inPlace()) {
@@ -289,6 +291,7 @@ Explanation explanationOf(const Compilation& run) {
   e.cycles = report.cycles;
   e.closedForm = report.closedForm;
   e.layerBoundSeconds = report.bounds.layerBoundSeconds;
+  e.mappingBoundSeconds = report.bounds.mappingBoundSeconds;
   e.whatIf = run.whatIf;
   if (run.plan && run.memoryPlan)
     e.spills = spillsOf(run.network(), *run.plan, *run.memoryPlan, *run.device,

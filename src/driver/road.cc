@@ -218,6 +218,11 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bo
   std::vector<Cycles> closedForm;
   if (run.plan) closedForm = layerCycles(*run.plan, run.stepTimes);
   run.report = makeReport(run.network(), *run.program, *run.device, *run.simulated, closedForm);
+  if (run.choices && !run.choices->layers.empty()) {
+    std::vector<Cycles> alone;
+    for (const LayerChoice& layer : run.choices->layers) alone.push_back(layer.alone);
+    setMappingBound(*run.report, alone);
+  }
   run.report->whatIf = run.whatIf;
   if (run.plan) setRows(*run.report, *run.plan);
   if (run.propagated) run.report->propagation = savingOf(run.canonical->graph, *run.propagated);

@@ -1,6 +1,7 @@
 #include "choose.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -110,9 +111,10 @@ class Choice {
     const std::size_t layer = plan_.schedule[step].layer.at();
     StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
     const bool apart = putAt(place, step, taken, ddrInputs(graph_, plan_, layer));
-    now_ =
-        clock_.next(cycles_.of(plan_, step, {&taken, cycles_.placesOf(plan_, step), apart}), place)
-            .end;
+    const StepCycles& cycles =
+        cycles_.of(plan_, step, {&taken, cycles_.placesOf(plan_, step), apart});
+    now_ = clock_.next(cycles, place).end;
+    if (weighed_) weighed_->choices[layer].alone += cycles.busiest();
     leave(place);
   }
 
@@ -145,6 +147,7 @@ class Choice {
     if (weighed_) {
       const auto time = [&](const Mapping& m) { return timeOf(step, m, inputs, places); };
       weighed_->choices[layer] = choiceAmong(tried, best->mapping, time);
+      weighed_->choices[layer].alone = leastAlone(step, finalists, inputs, places);
       if (!weighed_->options.empty())
         weighed_->options[layer] = optionsAmong(tried, best->mapping, weighed_->mostOptions, time);
     }
@@ -176,6 +179,22 @@ class Choice {
       if (!isBetter(mapping, least)) return least;
     }
     return std::nullopt;
+  }
+
+  // Of the step's busiest core, wire or sending channel, with the mapping for which that is least.
+  Cycles leastAlone(std::size_t step, const std::vector<const Mapping*>& finalists,
+                    const DdrInputs& inputs, std::size_t places) {
+    StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
+    Cycles least(INT64_MAX);
+    for (const Mapping* mapping : finalists) {
+      const bool apart = putAt(place, step, *mapping, inputs);
+      FinalistCycles::Trial trial = cycles_.trial(plan_, step, {mapping, places, apart});
+      const bool isMore = std::ranges::any_of(
+          std::array{StepCounting::Part::Engines, StepCounting::Part::FirstCore},
+          [&](auto part) { return trial.least(part).busiest() >= least; });
+      if (!isMore) least = std::min(least, trial.whole().busiest());
+    }
+    return least;
   }
 
   // Where the step's buffers and records lie with a mapping; whether its DDR channels are apart.

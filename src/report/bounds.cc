@@ -47,18 +47,27 @@ bool isConcat(const CanonicalGraph& graph, const CanonicalOp& op, const Assemble
   return !assemble.parts.empty();
 }
 
-// Weights in the blocks that a convolution keeps; those at the edges are partial.
-std::int64_t keptWeights(const CanonicalGraph& graph, const CanonicalOp& op, const Conv& conv) {
-  if (conv.kept.size() == 0) return std::ssize(conv.weights);
-  const std::int64_t outputs = std::ssize(conv.bias),
+// Weights in the blocks that a convolution keeps: those at the edges are partial, `inBlocks` has
+// all of them whole.
+struct KeptWeights {
+  std::int64_t weights = 0, inBlocks = 0;
+};
+KeptWeights keptWeights(const CanonicalGraph& graph, const CanonicalOp& op, const Conv& conv) {
+  const std::int64_t taps = conv.window.kernelY * conv.window.kernelX,
+                     outputs = graph.tensors[computedTensor(op).at()].shape.channels,
                      inputs = graph.tensors[op.inputs[0].at()].shape.channels,
                      columns = divideRoundUp(inputs, kBlock);
-  std::int64_t pairs = 0;
+  if (conv.kept.size() == 0)
+    return {std::ssize(conv.weights),
+            divideRoundUp(outputs, kBlock) * columns * kBlock * kBlock * taps};
+  std::int64_t pairs = 0, blocks = 0;
   for (std::int64_t i = 0; i < conv.kept.size(); ++i)
-    if (conv.kept[i])
+    if (conv.kept[i]) {
       pairs += std::min(kBlock, outputs - i / columns * kBlock) *
                std::min(kBlock, inputs - i % columns * kBlock);
-  return pairs * conv.window.kernelY * conv.window.kernelX;
+      ++blocks;
+    }
+  return {pairs * taps, blocks * kBlock * kBlock * taps};
 }
 
 struct WireCounts {
@@ -88,11 +97,16 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   LayerNeeds needs;
   for (const TensorId input : op.inputs) needs.inputBytes += elements(graph, input);
   needs.outputBytes = elements(graph, op.output);
+  std::int64_t weightsInBlocks = 0;
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
-    needs.weightBytes = keptWeights(graph, op, *conv);
+    const KeptWeights kept = keptWeights(graph, op, *conv);
+    needs.weightBytes = kept.weights;
+    weightsInBlocks = kept.inBlocks;
     needs.denseWeightBytes = std::ssize(conv->weights);
   } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes)) {
     needs.weightBytes = needs.denseWeightBytes = std::ssize(depthwise->weights);
+    weightsInBlocks = depthwise->window.kernelY * depthwise->window.kernelX *
+                      blocksOf(graph.tensors[op.output.at()].shape) * kBlock;
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
     needs.free = isConcat(graph, op, *assemble);
   }
@@ -100,6 +114,7 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   const std::int64_t pixels = computed.height * computed.width;  // each meets each weight once
   needs.macs = pixels * needs.weightBytes;
   needs.denseMacs = pixels * needs.denseWeightBytes;
+  needs.blockMacs = pixels * weightsInBlocks;
   return needs;
 }
 

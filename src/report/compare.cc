@@ -29,9 +29,15 @@ struct Mean {
     take(layer.traffic);
     take(layer.weightsToCores);
     take(layer.inputsToCores);
-    for (std::int64_t* count : {&layer.macs, &layer.macsExecuted, &layer.weightBytes,
-                                &layer.denseMacs, &layer.denseWeightBytes})
+    take(layer.weightBytesPadded);
+    for (std::int64_t* count : {&layer.macs, &layer.macsExecuted, &layer.macsOnPaddedChannels,
+                                &layer.weightBytes, &layer.denseMacs, &layer.denseWeightBytes})
       take(*count);
+    for (RouteReport& route : layer.routes)
+      for (RouteReport::Part& part : route.parts) {
+        take(part.bytes);
+        take(part.busy);
+      }
     for (Cycles& busy : layer.busy) take(busy);
     for (Cycles& waits : layer.waits) take(waits);
     layer.boundSeconds /= static_cast<double>(frames);
@@ -113,7 +119,7 @@ Report meanInference(const Report& report) {
   mean.take(one.closedForm);
   mean.take(one.traffic);
   for (std::int64_t* count : {&one.macs, &one.weightBytes, &one.denseMacs, &one.denseWeightBytes,
-                              &one.macsExecuted, &one.weightBytesPadded})
+                              &one.macsExecuted, &one.macsOnPaddedChannels, &one.weightBytesPadded})
     mean.take(*count);
   for (LayerReport& layer : one.layers) mean.take(layer);
   return one;

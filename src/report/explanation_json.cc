@@ -129,6 +129,9 @@ void writeLayer(JsonWriter& json, const Explanation& explanation, const Explaine
   json.key("closedFormCycles");
   writeCycles(json, layer.closedForm);
   json.key("boundSeconds").value(layer.boundSeconds);
+  json.key("mappingBoundCycles");
+  writeCycles(json, layer.mappingBound);
+  json.key("boundEngine").value(layer.boundEngine);
   json.key("boundBy").value(layer.boundBy ? name(*layer.boundBy) : "none");
   json.key("busyCycles").beginObject();
   for (std::size_t r = 0; r < kResources; ++r)
@@ -160,6 +163,11 @@ void writeExplanation(JsonWriter& json, const Explanation& e) {
   json.key("closedFormCycles");
   writeCycles(json, e.closedForm);
   json.key("layerBoundSeconds").value(e.layerBoundSeconds);
+  json.key("mappingBoundSeconds");
+  if (e.mappingBoundSeconds)
+    json.value(*e.mappingBoundSeconds);
+  else
+    json.null();
   json.key("whatIf").beginArray();
   for (const WhatIf& free : e.whatIf)
     json.beginObject()

@@ -45,6 +45,9 @@ ExplainedLayer readExplainedLayer(EntryReader& read, const Entry& in) {
   if (const auto closedForm = read.countOrNull(in, "closedFormCycles", -kMostCount))
     layer.closedForm = Cycles(*closedForm);
   layer.boundSeconds = read.real(in, "boundSeconds");
+  if (const auto bound = read.countOrNull(in, "mappingBoundCycles", 0))
+    layer.mappingBound = Cycles(*bound);
+  layer.boundEngine = read.text(in, "boundEngine");
   layer.boundBy = read.resource(in, "boundBy");
   layer.busy = read.cyclesByResource(in, "busyCycles");
   for (const Entry& term : read.objects(in, "terms"))
@@ -103,6 +106,7 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
   if (const auto closedForm = read.countOrNull(root, "closedFormCycles", -kMostCount))
     e.closedForm = Cycles(*closedForm);
   e.layerBoundSeconds = read.real(root, "layerBoundSeconds");
+  e.mappingBoundSeconds = read.realOrNull(root, "mappingBoundSeconds");
   for (const Entry& free : read.objects(root, "whatIf"))
     e.whatIf.push_back({read.resource(free, "free").value_or(Resource::Compute),
                         Cycles(read.count(free, "cycles"))});

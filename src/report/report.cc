@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heddle/program/names.h"
 #include "heddle/report/groups.h"
 #include "heddle/report/memory_blocks.h"
 #include "stalls.h"
@@ -54,9 +55,6 @@ class SliceCounter {
         macsDense_(layers.size()),
         mostMacs_(layers.size()) {}
 
-  // Bytes of padding that left DDR.
-  std::int64_t paddedBytes() const { return paddedBytes_; }
-
   void fillIn() {
     for (const Track& track : timeline_.tracks) count(track);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -75,6 +73,7 @@ class SliceCounter {
  private:
   void count(const Track& track) {
     std::vector<PerResource<Cycles>> busy(layers_.size());
+    std::vector<PerResource<Bytes>> moved(layers_.size());
     std::vector<bool> computed(layers_.size());
     std::vector<std::int64_t> macs(layers_.size());
     for (const SpanSlice& slice : track.slices) {
@@ -82,8 +81,11 @@ class SliceCounter {
       LayerReport& layer = layers_[slice.layer.at()];
       busy[slice.layer.at()][at(leaf.resource)] += Cycles(slice.end - slice.start);
       addTraffic(layer, macsDense_[slice.layer.at()], leaf, slice, program_);
+      if (track.engine.kind == EngineKind::Wire)
+        moved[slice.layer.at()][at(leaf.resource)] += Bytes(bytesOf(leaf, slice, program_));
       if (track.engine.kind == EngineKind::DdrIn && slice.record >= 0)
-        paddedBytes_ += program_.records[static_cast<std::size_t>(slice.record)].padding;
+        layer.weightBytesPadded +=
+            Bytes(program_.records[static_cast<std::size_t>(slice.record)].padding);
       if (track.engine.kind == EngineKind::Sequencer) continue;
       layer.start = std::min(layer.start, Cycles(slice.start));
       if (track.engine.kind != EngineKind::Core) continue;
@@ -97,12 +99,28 @@ class SliceCounter {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       layers_[i].cores += computed[i];
       mostMacs_[i] = std::max(mostMacs_[i], macs[i]);
-      if (track.engine.kind != EngineKind::Sequencer) keepBusiest(i, busy[i]);
+      if (track.engine.kind != EngineKind::Sequencer) keepBusiest(i, busy[i], track.engine);
+      if (track.engine.kind == EngineKind::Wire)
+        addRoutes(layers_[i], busy[i], moved[i], track.engine.column);
+    }
+  }
+
+  // Tracks of wires come one after another, by number.
+  static void addRoutes(LayerReport& layer, const PerResource<Cycles>& busy,
+                        const PerResource<Bytes>& moved, std::int64_t wire) {
+    for (const Resource stream : {Resource::WeightsWire, Resource::InputWire}) {
+      if (moved[at(stream)].raw() == 0) continue;
+      auto route = std::ranges::find(layer.routes, stream, &RouteReport::stream);
+      if (route == layer.routes.end())
+        route = layer.routes.insert(
+            stream == Resource::WeightsWire ? layer.routes.begin() : layer.routes.end(),
+            {stream, {}});
+      route->parts.push_back({wire, moved[at(stream)], busy[at(stream)]});
     }
   }
 
   // A wire that carries weights and inputs binds by their sum, and is named after the larger.
-  void keepBusiest(std::size_t i, const PerResource<Cycles>& busy) {
+  void keepBusiest(std::size_t i, const PerResource<Cycles>& busy, const Engine& engine) {
     Cycles sum;
     std::size_t largest = 0;
     for (std::size_t r = 0; r < kResources; ++r) {
@@ -113,6 +131,7 @@ class SliceCounter {
     if (sum > busyEngine_[i] || (sum == busyEngine_[i] && largest < at(bound_[i]))) {
       busyEngine_[i] = sum;
       bound_[i] = static_cast<Resource>(largest);
+      if (sum.raw() > 0) layers_[i].boundEngine = toText(engine);
     }
   }
 
@@ -123,7 +142,6 @@ class SliceCounter {
   std::vector<Cycles> busyEngine_;
   std::vector<std::int64_t> macsDense_;  // as LeafFacts::macsDense, per layer
   std::vector<std::int64_t> mostMacs_;   // of one core, per layer
-  std::int64_t paddedBytes_ = 0;
   std::vector<Resource> bound_ = std::vector<Resource>(layers_.size(), Resource::Sequencer);
 };
 
@@ -136,8 +154,9 @@ std::vector<std::size_t> placesInLayers(const Program& program) {
 }
 
 LayerNeeds timesFrames(LayerNeeds needs, std::int64_t frames) {
-  for (std::int64_t* count : {&needs.macs, &needs.weightBytes, &needs.denseMacs,
-                              &needs.denseWeightBytes, &needs.inputBytes, &needs.outputBytes})
+  for (std::int64_t* count :
+       {&needs.macs, &needs.weightBytes, &needs.denseMacs, &needs.denseWeightBytes,
+        &needs.blockMacs, &needs.inputBytes, &needs.outputBytes})
     *count *= frames;
   return needs;
 }
@@ -344,7 +363,9 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
     layer.weightBytes = needs.weightBytes;
     layer.denseMacs = needs.denseMacs;
     layer.denseWeightBytes = needs.denseWeightBytes;
+    layer.macsOnPaddedChannels = needs.blockMacs - needs.macs;
     report.macs += needs.macs;
+    report.macsOnPaddedChannels += layer.macsOnPaddedChannels;
     report.weightBytes += needs.weightBytes;
     report.denseMacs += needs.denseMacs;
     report.denseWeightBytes += needs.denseWeightBytes;
@@ -356,17 +377,29 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   const LayerGroups groups = findGroups(program);
   setCompletion(report, program, groups, simulated.stepEnd);
   addGroups(report, graph, program, groups);
-  SliceCounter counter(program, simulated.timeline, leaves, report.layers);
-  counter.fillIn();
+  SliceCounter(program, simulated.timeline, leaves, report.layers).fillIn();
   StepCounter(program, groups, leaves).fillIn(simulated.timeline, report);
   setFrameStarts(report, simulated.timeline);
   addUpGroups(report);
-  report.weightBytesPadded = counter.paddedBytes();
+  for (const LayerReport& layer : report.layers)
+    report.weightBytesPadded += layer.weightBytesPadded.raw();
   if (report.efficiency() > 1) report.layerBoundPassedBy = waysPastBound(report);
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);
   report.memtilePeakBytes = peakBytes(blocks, TileKind::Memtile, program.stepCount());
   report.corePeakBytes = peakBytes(blocks, TileKind::Core, program.stepCount());
   return report;
+}
+
+void setMappingBound(Report& report, const std::vector<Cycles>& alone) {
+  HEDDLE_CHECK(alone.size() == report.layers.size()) << alone.size();
+  Cycles sum;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    report.layers[i].mappingBound = alone[i];
+    sum += alone[i];
+  }
+  Bounds& bounds = report.bounds;
+  bounds.mappingBoundSeconds =
+      std::max({report.seconds(sum), bounds.ddrReadSeconds, bounds.ddrWriteSeconds});
 }
 
 }  // namespace heddle

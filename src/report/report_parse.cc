@@ -16,6 +16,28 @@ Traffic readTraffic(EntryReader& read, const Entry& in) {
   return traffic;
 }
 
+RouteReport readRoute(EntryReader& read, const Entry& in) {
+  RouteReport route;
+  const std::string stream = read.text(in, "stream");
+  if (stream == "weights")
+    route.stream = Resource::WeightsWire;
+  else if (stream != "inputs")
+    read.fault(in.place + ".stream", "an entry of the report is not what it can be",
+               "expected 'weights' or 'inputs', found '" + stream + "'");
+  const std::vector<std::int64_t> wires = read.counts(in, "wires"),
+                                  bytes = read.counts(in, "bytes"),
+                                  busy = read.counts(in, "busyCycles");
+  if (bytes.size() != wires.size() || busy.size() != wires.size()) {
+    read.fault(in.place, "entries of the report contradict each other",
+               std::to_string(wires.size()) + " wires, " + std::to_string(bytes.size()) +
+                   " numbers of bytes, " + std::to_string(busy.size()) + " of cycles");
+    return route;
+  }
+  for (std::size_t i = 0; i < wires.size(); ++i)
+    route.parts.push_back({wires[i], Bytes(bytes[i]), Cycles(busy[i])});
+  return route;
+}
+
 LayerReport readLayer(EntryReader& read, const Entry& in) {
   LayerReport layer;
   layer.name = read.text(in, "name");
@@ -23,14 +45,19 @@ LayerReport readLayer(EntryReader& read, const Entry& in) {
   layer.split = read.text(in, "split");
   layer.cycles = Cycles(read.count(in, "cycles"));
   layer.boundBy = read.resource(in, "boundBy");
+  layer.boundEngine = read.text(in, "boundEngine");
   layer.start = Cycles(read.count(in, "start"));
   layer.end = Cycles(read.count(in, "end"));
   if (const auto closedForm = read.countOrNull(in, "closedFormCycles", -kMostCount))
     layer.closedForm = Cycles(*closedForm);
   layer.boundSeconds = read.real(in, "boundSeconds");
+  if (const auto bound = read.countOrNull(in, "mappingBoundCycles", 0))
+    layer.mappingBound = Cycles(*bound);
   layer.macs = read.count(in, "macs");
   layer.macsExecuted = read.count(in, "macsExecuted");
+  layer.macsOnPaddedChannels = read.count(in, "macsOnPaddedChannels");
   layer.weightBytes = read.count(in, "weightBytes");
+  layer.weightBytesPadded = Bytes(read.count(in, "weightBytesPadded"));
   layer.denseMacs = read.count(in, "denseMacs");
   layer.denseWeightBytes = read.count(in, "denseWeightBytes");
   layer.density = read.realOrNull(in, "density", 1);
@@ -38,6 +65,8 @@ LayerReport readLayer(EntryReader& read, const Entry& in) {
   layer.traffic = readTraffic(read, in);
   layer.weightsToCores = Bytes(read.count(in, "weightsToCoresBytes"));
   layer.inputsToCores = Bytes(read.count(in, "inputsToCoresBytes"));
+  for (const Entry& route : read.objects(in, "routes"))
+    layer.routes.push_back(readRoute(read, route));
   layer.cores = read.count(in, "cores");
   layer.busy = read.cyclesByResource(in, "busyCycles");
   layer.waits = read.cyclesByResource(in, "waitCoreCycles");
@@ -108,6 +137,7 @@ void readRun(EntryReader& read, const Entry& root, Report& report) {
   report.memtilePeakBytes = read.count(memory, "memtilePeakBytes");
   report.corePeakBytes = read.count(memory, "corePeakBytes");
   report.macsExecuted = read.count(work, "macsExecuted");
+  report.macsOnPaddedChannels = read.count(work, "macsOnPaddedChannels");
   report.weightBytesPadded = read.count(work, "weightBytesPadded");
   report.propagation.channelsRemoved = read.count(propagation, "channelsRemoved");
   report.propagation.weightsZeroed = read.count(propagation, "weightsZeroed");
@@ -127,6 +157,7 @@ void readBounds(EntryReader& read, const Entry& in, Report& report) {
   bounds.fusedLowerBoundSeconds = read.real(in, "fusedLowerBoundSeconds");
   bounds.layerBoundSeconds = read.real(in, "layerBoundSeconds");
   bounds.paperBoundSeconds = read.real(in, "paperBoundSeconds");
+  bounds.mappingBoundSeconds = read.realOrNull(in, "mappingBoundSeconds");
   report.layerBoundPassedBy = read.texts(in, "layerBoundPassedBy");
 }
 

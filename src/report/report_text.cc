@@ -67,6 +67,24 @@ void writeSteps(JsonWriter& json, const std::vector<StepReport>& steps) {
   json.endArray();
 }
 
+void writeRoutes(JsonWriter& json, const std::vector<RouteReport>& routes) {
+  json.beginArray();
+  for (const RouteReport& route : routes) {
+    json.beginObject();
+    json.key("stream").value(route.stream == Resource::WeightsWire ? "weights" : "inputs");
+    const auto list = [&](const char* key, const auto& of) {
+      json.key(key).beginArray();
+      for (const RouteReport::Part& part : route.parts) json.value(of(part));
+      json.endArray();
+    };
+    list("wires", [](const RouteReport::Part& part) { return part.wire; });
+    list("bytes", [](const RouteReport::Part& part) { return part.bytes.raw(); });
+    list("busyCycles", [](const RouteReport::Part& part) { return part.busy.raw(); });
+    json.endObject();
+  }
+  json.endArray();
+}
+
 void writeGroups(JsonWriter& json, const Report& report) {
   json.beginArray();
   for (const GroupReport& group : report.groups) {
@@ -100,6 +118,7 @@ void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer
   json.key("name").value(layer.name).key("op").value(layer.op).key("split").value(layer.split);
   json.key("cycles").value(layer.cycles.raw());
   json.key("boundBy").value(layer.boundBy ? name(*layer.boundBy) : "none");
+  json.key("boundEngine").value(layer.boundEngine);
   json.key("start").value(layer.start.raw()).key("end").value(layer.end.raw());
   json.key("closedFormCycles");
   if (layer.closedForm)
@@ -109,10 +128,17 @@ void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer
   json.key("closedFormError");
   writeOptional(json, report.closedFormError(layer));
   json.key("boundSeconds").value(layer.boundSeconds);
+  json.key("mappingBoundCycles");
+  if (layer.mappingBound)
+    json.value(layer.mappingBound->raw());
+  else
+    json.null();
   json.key("efficiency");
   writeOptional(json, layerEfficiency(report, layer));
   json.key("macs").value(layer.macs).key("macsExecuted").value(layer.macsExecuted);
+  json.key("macsOnPaddedChannels").value(layer.macsOnPaddedChannels);
   json.key("weightBytes").value(layer.weightBytes);
+  json.key("weightBytesPadded").value(layer.weightBytesPadded.raw());
   json.key("denseMacs").value(layer.denseMacs);
   json.key("denseWeightBytes").value(layer.denseWeightBytes).key("density");
   writeOptional(json, layer.density);
@@ -121,6 +147,8 @@ void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer
   writeTraffic(json, layer.traffic);
   json.key("weightsToCoresBytes").value(layer.weightsToCores.raw());
   json.key("inputsToCoresBytes").value(layer.inputsToCores.raw());
+  json.key("routes");
+  writeRoutes(json, layer.routes);
   json.key("cores").value(layer.cores);
   json.key("busyCycles");
   writePerResource(json, layer.busy);
@@ -193,6 +221,8 @@ void writeBoundsTable(std::ostream& out, const Report& report) {
   row("lower bound, everything fused", report.bounds.fusedLowerBoundSeconds);
   row("layer bound: one layer after another", report.bounds.layerBoundSeconds);
   row("the same with the paper's use of the wires", report.bounds.paperBoundSeconds);
+  if (report.bounds.mappingBoundSeconds)
+    row("mapping bound: the best mapping of each layer alone", *report.bounds.mappingBoundSeconds);
 }
 
 void writeSlowest(std::ostream& out, const Report& report) {
@@ -301,6 +331,8 @@ void writeReport(JsonWriter& json, const Report& report) {
       .value(b.layerBoundSeconds)
       .key("paperBoundSeconds")
       .value(b.paperBoundSeconds);
+  json.key("mappingBoundSeconds");
+  writeOptional(json, b.mappingBoundSeconds);
   json.key("efficiency").value(report.efficiency()).key("layerBoundPassedBy");
   writeStrings(json, report.layerBoundPassedBy);
   json.endObject();
@@ -317,6 +349,8 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("work").beginObject();
   json.key("macsDense").value(report.denseMacs).key("macsExecuted").value(report.macsExecuted);
   json.key("macsPadded").value(report.macsExecuted - report.macs);
+  json.key("macsOnPaddedChannels").value(report.macsOnPaddedChannels);
+  json.key("macsTwice").value(report.macsExecuted - report.macs - report.macsOnPaddedChannels);
   json.key("weightBytesPadded").value(report.weightBytesPadded).endObject();
   json.key("propagation").beginObject();
   json.key("channelsRemoved").value(report.propagation.channelsRemoved);
@@ -423,6 +457,7 @@ std::string layersCsv(const Report& report) {
       {"cycles", [&](const LayerReport& l) { return count(l.cycles.raw()); }},
       {"boundBy",
        [](const LayerReport& l) { return std::string(l.boundBy ? name(*l.boundBy) : "none"); }},
+      {"boundEngine", [](const LayerReport& l) { return csvText(l.boundEngine); }},
       {"start", [&](const LayerReport& l) { return count(l.start.raw()); }},
       {"end", [&](const LayerReport& l) { return count(l.end.raw()); }},
       {"closedFormCycles",
@@ -432,12 +467,18 @@ std::string layersCsv(const Report& report) {
       {"closedFormError",
        [&](const LayerReport& l) { return optional(report.closedFormError(l)); }},
       {"boundSeconds", [](const LayerReport& l) { return number(l.boundSeconds); }},
+      {"mappingBoundCycles",
+       [&](const LayerReport& l) {
+         return l.mappingBound ? count(l.mappingBound->raw()) : std::string();
+       }},
       {"efficiency", [&](const LayerReport& l) { return optional(layerEfficiency(report, l)); }},
       {"cores", [&](const LayerReport& l) { return count(l.cores); }},
       {"steps", [&](const LayerReport& l) { return count(stepsOf(l)); }},
       {"macs", [&](const LayerReport& l) { return count(l.macs); }},
       {"macsExecuted", [&](const LayerReport& l) { return count(l.macsExecuted); }},
+      {"macsOnPaddedChannels", [&](const LayerReport& l) { return count(l.macsOnPaddedChannels); }},
       {"weightBytes", [&](const LayerReport& l) { return count(l.weightBytes); }},
+      {"weightBytesPadded", [&](const LayerReport& l) { return count(l.weightBytesPadded.raw()); }},
       {"denseMacs", [&](const LayerReport& l) { return count(l.denseMacs); }},
       {"denseWeightBytes", [&](const LayerReport& l) { return count(l.denseWeightBytes); }},
       {"density", [&](const LayerReport& l) { return optional(l.density); }},

@@ -75,6 +75,9 @@ inline constexpr std::size_t kMostAlternatives = 3;
 struct LayerChoice {
   std::int64_t tried = 0;  // mappings that the closed form timed; 0: the layer had no choice
   Cycles cycles;           // that the layer adds with the one that it got
+  // Of its busiest core, wire or sending channel, with the mapping for which that is least; of
+  // steps after the first, with the one that it got.
+  Cycles alone;
   // Mappings of other kinds than the one that it got and than each other, the best of each kind,
   // fastest first; at most kMostAlternatives. Of one kind are mappings that cut pixels and channels
   // alike, take as many wires for each stream, and keep the input, and sums of a reduction in

@@ -7,6 +7,7 @@
 // Source: docs/report.md.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "heddle/canon/canonical_graph.h"
@@ -19,6 +20,7 @@ namespace heddle {
 struct LayerNeeds {
   std::int64_t macs = 0, weightBytes = 0, inputBytes = 0, outputBytes = 0;
   std::int64_t denseMacs = 0, denseWeightBytes = 0;
+  std::int64_t blockMacs = 0;  // macs, channels that fill a block up to eight included
   bool free = false;  // a Concat whose parts can be written in place: needs nothing of the array
   friend bool operator==(const LayerNeeds&, const LayerNeeds&) = default;
 };
@@ -39,6 +41,9 @@ struct Bounds {
   // are not of its two kinds.
   double paperBoundSeconds = 0;
   std::vector<double> layerSeconds;  // per operator: its largest resource, any wire for any stream
+  // Of the mappings that the planner weighed the best for each layer alone: sum over layers, and
+  // never below what DDR needs in all; none where it weighed none.
+  std::optional<double> mappingBoundSeconds;
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 

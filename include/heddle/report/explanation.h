@@ -54,7 +54,9 @@ struct ExplainedLayer {
   Cycles cycles, start, end;            // simulated, as in LayerReport
   std::optional<Cycles> closedForm;
   double boundSeconds = 0;
+  std::optional<Cycles> mappingBound;  // as in LayerReport
   std::optional<Resource> boundBy;
+  std::string boundEngine;           // as in LayerReport
   PerResource<Cycles> busy{};        // simulated
   std::vector<ExplainedTerm> terms;  // in closed form; empty without a mapping
   std::int64_t tried = 0;            // mappings that the closed form timed
@@ -117,6 +119,7 @@ struct Explanation {
   Cycles cycles;
   std::optional<Cycles> closedForm;
   double layerBoundSeconds = 0;
+  std::optional<double> mappingBoundSeconds;
   std::vector<WhatIf> whatIf;  // empty where the run is too long for it
   std::vector<ExplainedSpill> spills;
   std::optional<ExplainedTiling> tiling;  // none where nothing spills and nothing is tiled

@@ -74,6 +74,19 @@ struct FrameReport {
   friend bool operator==(const FrameReport&, const FrameReport&) = default;
 };
 
+// One of a layer's streams, and the wires that it takes.
+struct RouteReport {
+  struct Part {
+    std::int64_t wire = 0;  // of Report::wires
+    Bytes bytes;            // a multicast counts once
+    Cycles busy;            // of the wire with them
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  Resource stream = Resource::InputWire;  // or WeightsWire
+  std::vector<Part> parts;                // by wire, rising
+  friend bool operator==(const RouteReport&, const RouteReport&) = default;
+};
+
 struct LayerReport {
   std::string name, op, split;
   // Cycles are differences of completion (how much later the array is done with each of the layer's
@@ -81,11 +94,17 @@ struct LayerReport {
   // the layer's own slices, and layers overlap.
   Cycles cycles, start, end;
   std::optional<Cycles> closedForm;
-  std::optional<Resource> boundBy;  // none where the layer runs nothing
-  double boundSeconds = 0;          // its part of layerBoundSeconds
-  std::int64_t macs = 0;            // needed, of the weight blocks that are kept
-  std::int64_t macsExecuted = 0;    // padding included
-  std::int64_t weightBytes = 0;     // needed, likewise
+  std::optional<Resource> boundBy;     // none where the layer runs nothing
+  std::string boundEngine;             // the engine that works longest, as in asm; likewise
+  double boundSeconds = 0;             // its part of layerBoundSeconds
+  std::optional<Cycles> mappingBound;  // of one frame; the busiest engine with its best mapping
+  std::int64_t macs = 0;               // needed, of the weight blocks that are kept
+  std::int64_t macsExecuted = 0;       // padding included
+  // Of these: on channels that fill a block up to eight. The rest that is not needed is computed
+  // twice.
+  std::int64_t macsOnPaddedChannels = 0;
+  std::int64_t weightBytes = 0;  // needed, as macs
+  Bytes weightBytesPadded;       // of those that left DDR, as in Report
   // The same if no weight block were left out.
   std::int64_t denseMacs = 0, denseWeightBytes = 0;
   // Of the cores that compute for it: MACs of the one with most, over their mean; 1 where all do
@@ -94,6 +113,7 @@ struct LayerReport {
   std::optional<double> density;        // 8x8 weight blocks kept, of all; none without weights
   Traffic traffic;                      // moved on behalf of this layer
   Bytes weightsToCores, inputsToCores;  // the two parts of traffic.memtileToCore
+  std::vector<RouteReport> routes;      // weights, inputs; of these those that there are
   PerResource<Cycles> busy{};           // of the busiest engine of each resource
   PerResource<Cycles>
       waits{};  // cycles that its cores waited, summed over cores, by what they waited for
@@ -124,6 +144,7 @@ struct Report {
   Traffic traffic;
   std::int64_t memtilePeakBytes = 0, corePeakBytes = 0;
   std::int64_t macsExecuted = 0;
+  std::int64_t macsOnPaddedChannels = 0;  // of the layers together
   // Of the weights that left DDR: bytes that make short records as long as the longest.
   std::int64_t weightBytesPadded = 0;
   Verification verification;
@@ -150,6 +171,10 @@ struct Report {
 // `cycles`, `bounds` and `work`.
 Report makeReport(const CanonicalGraph& graph, const Program& program, const Device& device,
                   const SimulateResult& simulated, const std::vector<Cycles>& closedForm = {});
+
+// Fills in what the planner weighed: the best mapping of each layer alone. `alone`: per layer, of
+// one frame.
+void setMappingBound(Report& report, const std::vector<Cycles>& alone);
 
 std::string reportJson(const Report& report);      // heddle.report/2
 std::string reportMarkdown(const Report& report);  // for people

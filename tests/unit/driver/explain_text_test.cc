@@ -15,6 +15,7 @@ Explanation smallExplanation() {
       .cycles = Cycles(100'000),
       .closedForm = Cycles(98'000),
       .layerBoundSeconds = 7e-5,
+      .mappingBoundSeconds = 8e-5,
       .whatIf = {{Resource::Compute, Cycles(100'000)}, {Resource::DdrRead, Cycles(60'000)}},
       .spills = {},
       .layers = {}};
@@ -26,7 +27,9 @@ Explanation smallExplanation() {
   layer.end = Cycles(80'000);
   layer.closedForm = Cycles(80'800);
   layer.boundSeconds = 6e-5;
+  layer.mappingBound = Cycles(66'000);
   layer.boundBy = Resource::DdrRead;
+  layer.boundEngine = "ddr-in(1).0";
   layer.busy[static_cast<std::size_t>(Resource::DdrRead)] = Cycles(70'000);
   layer.terms = {{"compute", Cycles(400)}, {"DDR read: weights", Cycles(70'000)}};
   layer.tried = 19;
@@ -62,7 +65,7 @@ TEST(ExplainText, OfTheRunNamesTheKeysThatBind) {
       explanationText(e, kKeys),
       "net on paper 2x3\n"
       "time          0.100 ms (100000 cycles); closed form 98000, 2.0 % less; layer bound "
-      "0.070 ms\n"
+      "0.070 ms, mapping bound 0.080 ms\n"
       "binds         links.ddr.read and links.memtile.write 4 GB/s -> 8 GB/s: 70000 cycles, 30.0 % "
       "less; either alone: nothing\n"
       "then          core.macsPerCycle 256 MAC/cycle -> 512 MAC/cycle: 99000 cycles, 1.0 % less\n"
@@ -109,9 +112,9 @@ TEST(ExplainText, OfALayerSaysWhatItLostAndWhatMoves) {
   EXPECT_EQ(explanationText(e, e.layers[0]),
             "layer 'conv' (Conv) of net on paper 2x3\n"
             "time          80000 cycles, 80.0 % of the run; closed form 80800, 1.0 % more; its "
-            "bound 60000\n"
-            "bound by      DDR read: its busiest engine works for 70000 cycles, the layer runs "
-            "from 0 to 80000\n"
+            "bound 60000, its best mapping alone\n                66000\n"
+            "bound by      DDR read of ddr-in(1).0: its busiest engine works for 70000 cycles, the "
+            "layer runs from 0 to 80000\n"
             "cut           W in 2\n"
             "streams       inputs over 2 wires\n"
             "loops         1 pass\n"

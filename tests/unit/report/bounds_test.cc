@@ -152,10 +152,11 @@ TEST(Bounds, DepthwiseMacsTakeTheRateOfTheirKernel) {
   CanonicalGraph graph;
   graph.tensors = {{.name = "x", .shape = {8, 8, 16}}, {.name = "y", .shape = {8, 8, 16}}};
   DepthwiseConv depthwise;
+  depthwise.window = testing::square(3, 1, 1);
   depthwise.weights.resize(16 * 9);
   graph.ops = {{"dw", "Conv", {TensorId(0)}, TensorId(1), depthwise}};
   EXPECT_EQ(layerNeeds(graph, graph.ops[0]),
-            (LayerNeeds{8 * 8 * 16 * 9, 16 * 9, 1024, 1024, 8 * 8 * 16 * 9, 16 * 9, false}));
+            (LayerNeeds{9216, 16 * 9, 1024, 1024, 9216, 16 * 9, 9216, false}));
   EXPECT_DOUBLE_EQ(computeBounds(graph, reportedPaper(1, 1)).computeSeconds, 9216 / 64.0 * 1e-9);
 }
 

@@ -26,6 +26,7 @@ Explanation whole() {
                 .cycles = Cycles(1000),
                 .closedForm = Cycles(990),
                 .layerBoundSeconds = 7e-7,
+                .mappingBoundSeconds = 8e-7,
                 .whatIf = {{Resource::DdrRead, Cycles(900)}, {Resource::Compute, Cycles(910)}},
                 .spills = {{"x", "conv", {"sum", "pool"}, Bytes(64), "no room"},
                            {"y", "", {"pool"}, Bytes(65), "no rows"}},
@@ -55,7 +56,9 @@ Explanation whole() {
   layer.end = Cycles(604);
   layer.closedForm = Cycles(-1);
   layer.boundSeconds = 5e-7;
+  layer.mappingBound = Cycles(501);
   layer.boundBy = Resource::InputWire;
+  layer.boundEngine = "wire(3)";
   for (std::size_t r = 0; r < kResources; ++r)
     layer.busy[r] = Cycles(100 + static_cast<std::int64_t>(r));
   layer.terms = {{"compute", Cycles(400)}, {"column wires: inputs", Cycles(500)}};

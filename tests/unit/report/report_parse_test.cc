@@ -28,11 +28,13 @@ Report wholeReport() {
                    .fusedLowerBoundSeconds = 5e-9,
                    .layerBoundSeconds = 7e-9,
                    .paperBoundSeconds = 8e-9,
-                   .layerSeconds = report.bounds.layerSeconds};
+                   .layerSeconds = report.bounds.layerSeconds,
+                   .mappingBoundSeconds = 9e-9};
   report.layerBoundPassedBy = {"overlap across layers"};
   report.traffic.ddrWrite = Bytes(11);
   report.propagation = {21, 22, 23};
   report.weightBytesPadded = 24;
+  report.macsOnPaddedChannels = 25;
   report.macs = 1001;
   report.denseMacs = 2002;
   report.weightBytes = 303;
@@ -42,6 +44,9 @@ Report wholeReport() {
   layer.denseWeightBytes = 128;
   layer.density = 0.5;
   layer.imbalance = 1.25;
+  layer.mappingBound = Cycles(26);
+  layer.macsOnPaddedChannels = 27;
+  layer.weightBytesPadded = Bytes(28);
   layer.traffic.ddrWrite = Bytes(12);
   layer.inputsToCores = Bytes(13);
   std::int64_t next = 100;
@@ -49,9 +54,11 @@ Report wholeReport() {
     layer.busy[r] = Cycles(++next);
     layer.waits[r] = Cycles(++next);
   }
+  report.layers[1].routes = {{Resource::InputWire, {{1, Bytes(29), Cycles(30)}}}};
   report.layers[1].boundBy.reset();
   report.layers[1].density.reset();
   report.layers[1].imbalance.reset();
+  report.layers[1].mappingBound = Cycles(36);
   for (std::size_t i = 0; i < 2; ++i)
     report.layers[i].steps = {
         {static_cast<std::int64_t>(i), 31, 32, Cycles(33), Cycles(34), Cycles(35)}};
@@ -76,6 +83,20 @@ TEST(ParseReport, ReadsBackWhatWasWritten) {
   EXPECT_EQ(report->bounds.layerSeconds, wholeReport().bounds.layerSeconds);
 }
 
+TEST(ParseReport, ARouteHasAsManyNumbersAsWires) {
+  Json json = Json::parse(reportJson(wholeReport()));
+  Json& route = json["layers"][0]["routes"][0];
+  route["bytes"].push_back(7);
+  EXPECT_TRUE(faultsOf(json).starts_with(
+      "error[REPORT003] r.json, layers[0].routes[0]: entries of the report contradict each other\n"
+      "  what:  1 wires, 2 numbers of bytes, 1 of cycles"))
+      << faultsOf(json);
+  route["bytes"].erase(1);
+  route["stream"] = "rows";
+  EXPECT_TRUE(faultsOf(json).starts_with("error[REPORT003] r.json, layers[0].routes[0].stream: "))
+      << faultsOf(json);
+}
+
 std::string pointerTo(std::initializer_list<std::string> keys) {
   Json::json_pointer pointer;
   for (const std::string& key : keys) pointer /= key;
@@ -98,6 +119,7 @@ const std::set<std::string> kDerived = {pointerTo({"time", "seconds"}),
                                         pointerTo({"bounds", "efficiency"}),
                                         pointerTo({"work", "macsDense"}),
                                         pointerTo({"work", "macsPadded"}),
+                                        pointerTo({"work", "macsTwice"}),
                                         pointerTo({"groups", "0", "first"}),
                                         pointerTo({"groups", "0", "last"}),
                                         pointerTo({"layers", "0", "closedFormError"}),

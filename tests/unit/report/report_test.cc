@@ -134,6 +134,37 @@ TEST(MakeReport, BytesAndMacsOfALayerAreThoseOfItsSlices) {
   EXPECT_EQ(report.layers[0].macs, 4 * 4 * 64);
 }
 
+TEST(MakeReport, SaysWhichEngineBindsALayerAndOverWhichWiresItsStreamsGo) {
+  const Report report = smallReport();
+  EXPECT_EQ(report.layers[0].boundEngine, "ddr-in(0).0");
+  EXPECT_EQ(report.layers[1].boundEngine, "core(0,0)");
+  EXPECT_EQ(report.layers[0].routes,
+            (std::vector<RouteReport>{{Resource::WeightsWire, {{2, Bytes(64), Cycles(4)}}},
+                                      {Resource::InputWire, {{0, Bytes(128), Cycles(10)}}}}));
+  EXPECT_TRUE(report.layers[1].routes.empty());
+}
+
+TEST(MakeReport, PaddingIsOfChannelsWhereNothingIsComputedTwice) {
+  CanonicalGraph graph = twoConvs();
+  graph.tensors[1].shape.channels = 5;
+  std::get<Conv>(graph.ops[0].attributes).weights.resize(5 * 8);
+  const Report report = makeReport(graph, twoConvsProgram(), reportedPaper(1, 2), twoConvsRun());
+  EXPECT_EQ(report.layers[0].macs, 16 * 5 * 8);
+  EXPECT_EQ(report.layers[0].macsOnPaddedChannels, 16 * 3 * 8);
+  EXPECT_EQ(report.layers[1].macsOnPaddedChannels, 0);
+  EXPECT_EQ(report.macsOnPaddedChannels, 16 * 3 * 8);
+}
+
+TEST(MakeReport, TheMappingBoundIsTheBestMappingsSumOrWhatDdrNeeds) {
+  Report report = smallReport();
+  EXPECT_EQ(report.bounds.mappingBoundSeconds, std::nullopt);
+  setMappingBound(report, {Cycles(30), Cycles(12)});
+  EXPECT_EQ(report.layers[1].mappingBound, Cycles(12));
+  EXPECT_DOUBLE_EQ(*report.bounds.mappingBoundSeconds, 42e-9);
+  setMappingBound(report, {Cycles(0), Cycles(1)});
+  EXPECT_DOUBLE_EQ(*report.bounds.mappingBoundSeconds, report.bounds.ddrReadSeconds);
+}
+
 TEST(MakeReport, DensityIsTheShareOfWeightBlocksThatAreKept) {
   Program program = twoConvsProgram();
   program.kernels[0].inputBlocks = 4;  // of which the calls keep one
@@ -244,10 +275,12 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
       {"bounds",
        {"computeSeconds", "ddrReadSeconds", "ddrWriteSeconds", "memtileToCoreSeconds",
         "coreToMemtileSeconds", "lowerBoundSeconds", "fusedLowerBoundSeconds", "layerBoundSeconds",
-        "paperBoundSeconds", "efficiency"}},
+        "paperBoundSeconds", "mappingBoundSeconds", "efficiency"}},
       {"traffic", {"ddrReadBytes", "ddrWriteBytes", "memtileToCoreBytes", "coreToMemtileBytes"}},
       {"memory", {"memtilePeakBytes", "corePeakBytes"}},
-      {"work", {"macsDense", "macsExecuted", "macsPadded", "weightBytesPadded"}},
+      {"work",
+       {"macsDense", "macsExecuted", "macsPadded", "macsOnPaddedChannels", "macsTwice",
+        "weightBytesPadded"}},
       {"verification", {"ran", "matches", "tensorsCompared", "bytesCompared", "mismatches"}},
       {"effort",
        {"importSeconds", "compileSeconds", "simulateSeconds", "whatIfSeconds", "verifySeconds",
@@ -255,7 +288,8 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
   for (const auto& [object, keys] : entries)
     for (const std::string& key : keys)
       EXPECT_TRUE(json[object].contains(key)) << object << '.' << key;
-  for (const char* key : {"name", "op", "split", "cycles", "boundBy"})
+  for (const char* key : {"name", "op", "split", "cycles", "boundBy", "boundEngine", "routes",
+                          "mappingBoundCycles", "macsOnPaddedChannels", "weightBytesPadded"})
     EXPECT_TRUE(json["layers"][1].contains(key)) << key;
 }
 
@@ -313,7 +347,7 @@ TEST(LayersCsv, ColumnsAreEntriesOfTheReport) {
     EXPECT_TRUE(std::ranges::all_of(title, [](unsigned char c) { return std::isalnum(c); }))
         << title;
   }
-  EXPECT_EQ(known, layer.size() - 2) << "busyCycles, waitCoreCycles";
+  EXPECT_EQ(known, layer.size() - 3) << "routes, busyCycles, waitCoreCycles";
   EXPECT_EQ(byResource, 2 * kResources);
   EXPECT_NE(csv.find(",busyCyclesDdrRead,"), std::string::npos);
 }
@@ -322,7 +356,8 @@ TEST(LayersCsv, NamesAreQuotedAndNeverAFormula) {
   Report report = smallReport();
   report.layers[0].name = "=1+\"1\"";
   const std::string csv = layersCsv(report);
-  EXPECT_NE(csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",48,DDR read,0,48,"), std::string::npos)
+  EXPECT_NE(csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",48,DDR read,\"ddr-in(0).0\",0,48,"),
+            std::string::npos)
       << csv;
 }
 

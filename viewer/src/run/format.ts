@@ -69,7 +69,11 @@ export interface LayerJson {
   start: number;
   end: number;
   boundBy: string | null;
+  /** The engine that works longest, as in asm: "wire(3)". */
+  boundEngine?: string;
   boundSeconds: number;
+  /** Its busiest engine with its best mapping, of one inference; null where the planner weighed none. */
+  mappingBoundCycles?: number | null;
   efficiency: number | null;
   closedFormError: number | null;
   /** 8x8 blocks of weights that are kept, of all; null where there are none. */
@@ -81,6 +85,8 @@ export interface LayerJson {
   denseWeightBytes?: number;
   macs: number;
   macsExecuted: number;
+  /** Of these: on channels that fill a block up to eight. */
+  macsOnPaddedChannels?: number;
   weightBytes: number;
   ddrReadBytes: number;
   ddrWriteBytes: number;

@@ -29,18 +29,24 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   list.add("takes", `${app.duration(layer.cycles)}, ${percent(layer.cycles / run.makespan)} of the run`);
   if (frames) list.add("counted", `in all ${frames} frames together, as all that follows; ${app.duration(layer.cycles / frames)} in one on average`);
   list.add("runs", `from ${count(layer.start)} to ${count(layer.end)}`);
-  list.add("bound by", layer.boundBy ?? "nothing");
+  list.add("bound by", `${layer.boundBy ?? "nothing"}${layer.boundEngine ? `: ${layer.boundEngine}` : ""}`);
   list.add("efficiency", `${percent(layer.efficiency)}${(layer.efficiency ?? 0) > 1 ? `: ${wayPastBound(run, layer)}` : isHeldByDdr(run, layer) ? ": the bound leaves DDR out, whose bytes may come before" : ""}`);
   if (layer.closedFormError != null) list.add("estimate", `${signed(percent(layer.closedFormError), layer.closedFormError)} off what ran`);
   list.add("split", layer.split);
   list.add("cores", `${layer.cores} of ${run.device.rows * run.device.columns}`);
-  if (layer.macs > 0) list.add("work", `${macs(layer.macs)} needed${layer.macsExecuted > layer.macs ? `, ${percent(layer.macsExecuted / layer.macs - 1)} more for padding` : ""}`);
+  if (layer.macs > 0) list.add("work", [`${macs(layer.macs)} needed`, ...paddingOf(layer)].join(", "));
+  if (layer.mappingBoundCycles != null) list.add("best mapping", `${app.duration(Math.max(1, frames) * layer.mappingBoundCycles)} of its busiest engine, alone`);
   if (layer.density != null && layer.density < 1) list.add("weights", `${percent(layer.density)} of the blocks kept`);
   const steps = stepsOfLayer(words, layer, list);
   return [
     element("h2", { textContent: layer.name }), list.root, ...busyAndWaits(layer, words), element("h3", { textContent: "Bytes: moved against needed" }), bytesOf(words, layer),
     element("h3", { textContent: "What it would gain" }), gainsOfLayer(words, layer), ...mappingOf(words, layer), ...steps, words.views(["timeline", "path", "memory", "graph", "layers", "asm"]),
   ];
+}
+
+function paddingOf({ macs: needed, macsExecuted, macsOnPaddedChannels: filling = 0 }: Layer): string[] {
+  const more = (part: number, why: string) => (part > 0 ? [`${percent(part / needed)} more ${why}`] : []);
+  return [...more(filling, "to fill blocks of 8 channels"), ...more(macsExecuted - needed - filling, "computed twice")];
 }
 
 /** The bound is a yardstick, not a wall: it takes each layer alone, and all of its inputs as read. */
