@@ -335,7 +335,8 @@ N StepClock::rowsThere(const StepCycles::Engine& engine, const StepCycles::Span&
                        const Past& past) {
   const N calls = past.coreFree - past.begin;
   if (engine.activations == 0) return 0;
-  if (span.stays > 0) return past.coreFree - (calls - engine.activations) / span.stays;
+  if (span.stays > 0)
+    return past.coreFree - std::max<N>(calls - engine.activations, 0) / span.stays;
   const N ahead = span.rows > 0 ? calls * std::min(span.places, span.rows) / span.rows / 2 : 0;
   return past.coreFree - std::max(2 * span.lastCall, ahead);
 }
