@@ -22,6 +22,10 @@
 namespace heddle {
 namespace {
 
+// A network of so few layers is planned for up to so many rows or columns less, too, which has to
+// gain so many thousandths of its time.
+constexpr std::int64_t kFewLayers = 6, kFewerCores = 2, kFewerCoresWorthwhile = 10;
+
 // Parts of a memtile's memory that may be set aside for weight records, largest first.
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
 // Of a layer, where many are asked for.
@@ -582,6 +586,8 @@ class ThriftyPlan {
                               device_.name + "' with its memories and limits",
                           "leave '--fuse' and '--effort 0' out, or name fewer layers",
                           Severity::DoesNotFit}};
+    if (options_.effort == kUsualPlanEffort && std::ssize(graph_.ops) <= kFewLayers)
+      takeFewerCores(tried);
     if (options_.effort <= kUsualPlanEffort || tried.excess != Excess{})
       return std::move(tried.proposals[0].chosen);
     addProposals(tried);
@@ -613,6 +619,23 @@ class ThriftyPlan {
     return best;
   }
 
+  // All rows and columns of a mesh may divide a small network's layers worse than fewer do. In a
+  // large one layers make up for each other, and planning it so many times would take its time.
+  void takeFewerCores(Tried& tried) {
+    const Thrift all = tried.thrift;
+    for (std::int64_t less = 1; less <= kFewerCores; ++less)
+      for (std::int64_t Thrift::*side : {&Thrift::rows, &Thrift::columns}) {
+        Thrift fewer = all;
+        fewer.*side -= less;
+        if (fewer.*side < 1) continue;
+        Result<Tried> next = tryOut(fewer);
+        if (!next || next->excess > tried.excess || (asksForTiles() && !isTiled(*next))) continue;
+        const Cycles best = tried.proposals[0].end;
+        if ((best - next->proposals[0].end).raw() * 1000 > best.raw() * kFewerCoresWorthwhile)
+          tried = std::move(*next);
+      }
+  }
+
   // What the planner makes of more mappings to choose from, and of lesser devices.
   void addProposals(Tried& tried) {
     asked_.wide = true;
@@ -627,6 +650,7 @@ class ThriftyPlan {
   }
 
   bool isTiled(const Plan& plan) const { return plan.schedule.size() > graph_.ops.size(); }
+  bool isTiled(const Tried& tried) const { return isTiled(tried.proposals[0].chosen.plan); }
 
   Thrift all() const {
     Thrift thrift = noThrift(device_);

@@ -182,6 +182,18 @@ Cycles closedForm(const CanonicalGraph& graph, const Device& device, int effort)
   return timesInClosedForm(graph, plan, memory, device).back().end;
 }
 
+// A row or column more divides these layers worse.
+TEST(MakePlan, ASmallNetworkIsNoSlowerOnMoreCores) {
+  GraphBuilder b("mlp");
+  const TensorId first = b.conv("fc1", b.input("x", {1, 1, 784}), 512, square(1));
+  const CanonicalGraph graph =
+      b.finish(b.conv("fc3", b.conv("fc2", first, 512, square(1)), 10, square(1)));
+  const Cycles few = closedForm(graph, paper(4, 4), 1);
+  for (const auto& [rows, columns] : {std::pair(5, 4), std::pair(4, 5), std::pair(6, 4)})
+    EXPECT_LE(closedForm(graph, paper(rows, columns), 1).raw(), few.raw() * 1.01)
+        << rows << "x" << columns;
+}
+
 TEST(MakePlan, IsNeverSlowerInClosedFormThanThePapersDataflow) {
   for (const Shape& shape :
        {Shape{56, 56, 64}, Shape{7, 7, 512}, Shape{3, 40, 24}, Shape{1, 1, 96}})
