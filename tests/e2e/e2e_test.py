@@ -429,7 +429,7 @@ class Roofline(Heddle):
                             self.check_fused(bounds, self.compile(*arguments)["bounds"])
 
     def check_fused(self, bounds, fused):
-        for bound in set(bounds) - {"efficiency", "layerBoundPassedBy", "layerBoundSeconds"}:
+        for bound in set(bounds) - {"efficiency", "layerBoundPassedBy", "layerBoundSeconds", "mappingBoundSeconds"}:
             self.assertAlmostEqual(bounds[bound] / fused[bound], 1, delta=1e-9, msg=bound)
         self.assertLess(fused["layerBoundSeconds"], 0.9 * bounds["layerBoundSeconds"])
         self.assertLess(fused["fusedLowerBoundSeconds"], fused["lowerBoundSeconds"])
@@ -697,7 +697,7 @@ class Explain(Heddle):
         self.assertEqual(of_group["keptBytes"], group["keptBytes"])
         self.assertIn("these groups were asked for", self.run_heddle("explain", self.folder / "out", "b1_1").stdout)
         # What nobody asked for says why not, where something spills; else there is nothing to say.
-        self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2", "--set", "memtile.memory=8KiB")
+        self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2", "--set", "memtile.memory=6KiB")
         tiling = self.explained()["tiling"]
         self.assertFalse(tiling["taken"])
         self.assertIn("no group of layers promises to be faster", tiling["why"])
