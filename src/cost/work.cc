@@ -81,7 +81,7 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
     to.reserve(from.size());
     for (const ChannelWork& c : from)
       to.push_back({time(c.weights), time(c.activations), time(c.firstWeights),
-                    (bytesOf(c.weights) + bytesOf(c.activations)).raw()});
+                    (bytesOf(c.weights) + bytesOf(c.activations)).raw(), c.passes});
   };
   addAll(wires_, counts.wires, [&](const Transfers& t) { return clock.wire(t); });
   addCores(counts.cores, device);
@@ -136,8 +136,6 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
     for (const TransferCount& record : core.recordsAmongRows)
       records +=
           record.times * std::max<N>(0, clock.wire({record.size, 1, 1}) - core.callsAhead * last);
-    span_.rows = core.rows;
-    span_.places = core.places;
     cycles += records;
     const N firstByWire = clock.wire(core.first.wire);
     span_.firstByWire = std::max(span_.firstByWire, firstByWire);
@@ -148,6 +146,8 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
     if (cycles <= span_.calls) continue;
     span_.calls = cycles;
     span_.lastCall = last;
+    span_.rows = core.rows;
+    span_.places = core.places;
   }
 }
 
@@ -335,9 +335,11 @@ N StepClock::rowsThere(const StepCycles::Engine& engine, const StepCycles::Span&
                        const Past& past) {
   const N calls = past.coreFree - past.begin;
   if (engine.activations == 0) return 0;
-  if (span.stays > 0)
+  if (span.stays > 0 && !engine.passes)
     return past.coreFree - std::max<N>(calls - engine.activations, 0) / span.stays;
-  const N ahead = span.rows > 0 ? calls * std::min(span.places, span.rows) / span.rows / 2 : 0;
+  const N ahead = span.stays == 0 && span.rows > 0
+                      ? calls * std::min(span.places, span.rows) / span.rows / 2
+                      : 0;
   return past.coreFree - std::max(2 * span.lastCall, ahead);
 }
 

@@ -354,11 +354,9 @@ std::string explanationText(const Explanation& e, const ExplainedLayer& layer) {
                                                : ""));
   std::string boundBy = boundText(layer.boundBy);
   if (layer.boundBy)
-    boundBy += (layer.boundEngine.empty() ? "" : " of " + layer.boundEngine) +
-               ": its busiest engine works for " +
-               std::to_string(layer.busy[static_cast<std::size_t>(*layer.boundBy)].raw()) +
-               " cycles, the layer runs from " + std::to_string(layer.start.raw()) + " to " +
-               std::to_string(layer.end.raw());
+    boundBy += ": " + layer.boundEngine + " works for " +
+               std::to_string(layer.boundEngineBusy.raw()) + " cycles, the layer runs from " +
+               std::to_string(layer.start.raw()) + " to " + std::to_string(layer.end.raw());
   text += line("bound by", boundBy);
   if (layer.mapping) {
     text += line("cut", layer.mapping->cut) + lines("streams", layer.mapping->streams) +

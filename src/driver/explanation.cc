@@ -70,6 +70,7 @@ class LayerExplainer {
     layer.boundSeconds = report_.boundSeconds;
     layer.mappingBound = report_.mappingBound;
     layer.boundEngine = report_.boundEngine;
+    layer.boundEngineBusy = report_.boundEngineBusy;
     layer.boundBy = report_.boundBy;
     layer.busy = report_.busy;
     if (mapping_ && !mapping_->inPlace()) {

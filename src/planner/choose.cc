@@ -147,7 +147,8 @@ class Choice {
     if (weighed_) {
       const auto time = [&](const Mapping& m) { return timeOf(step, m, inputs, places); };
       weighed_->choices[layer] = choiceAmong(tried, best->mapping, time);
-      weighed_->choices[layer].alone = leastAlone(step, finalists, inputs, places);
+      if (weighed_->alone)
+        weighed_->choices[layer].alone = leastAlone(step, finalists, inputs, places);
       if (!weighed_->options.empty())
         weighed_->options[layer] = optionsAmong(tried, best->mapping, weighed_->mostOptions, time);
     }

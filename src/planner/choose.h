@@ -92,6 +92,7 @@ struct Weighed {
   std::vector<LayerChoice> choices;     // of as many layers as the graph has
   std::vector<MappingOptions> options;  // likewise, where a search wants them, else none
   std::size_t mostOptions = 0;          // of a layer
+  bool alone = false;                   // whether LayerChoice::alone is wanted
 };
 void chooseMappings(const CanonicalGraph& graph, const Device& device, const Allocation& memory,
                     const Finalists& finalists, FinalistCycles& cycles, Plan& plan,

@@ -18,13 +18,10 @@ namespace {
 
 using N = std::int64_t;
 
-// A lane's share of what takes turns on several, `again` times; `plus` less than `lanes` rounds.
-void add(Transfers& to, const Transfers& more, N lanes, N plus, N again = 1) {
+void addAll(Transfers& to, const Transfers& more, N again = 1) {
   for (const TransferCount& t : more) {
-    const N times = (t.times + plus) / lanes,
-            acquires = std::min(times, (t.acquires + plus) / lanes);
-    heddle::add(to, t.size, again * acquires, true);
-    heddle::add(to, t.size, again * (times - acquires), false);
+    heddle::add(to, t.size, again * t.acquires, true);
+    heddle::add(to, t.size, again * (t.times - t.acquires), false);
   }
 }
 
@@ -120,10 +117,9 @@ class StepCounter {
   TensorId root(TensorId t) const { return plan_.views[t.at()].root; }
   const Home& home(TensorId t) const { return plan_.homes[root(t).at()]; }
 
-  Transfers& ddrRead(const Route& route, N piece, Transfers ChannelWork::*what) {
+  ChannelWork& ddrRead(const Route& route, N piece) {
     return work_.ddrRead[static_cast<std::size_t>(route.memtile * device_.memtile.ddrChannelsIn +
-                                                  route.ddrChannelOf(piece, device_))].*
-           what;
+                                                  route.ddrChannelOf(piece, device_))];
   }
   Transfers& ddrWrite(N memtile, N channel) {
     return work_
@@ -169,7 +165,7 @@ class StepCounter {
 
   void countRows(std::size_t operand, const Route& route) {
     N key = -1;
-    Transfers pieces;
+    Transfers pieces, all;
     const N alike = alikePasses(operand, route), passes = std::max<N>(1, alike);
     const bool stays = nest_.stays(operand), partly = !stays && sharesInput(op_, operand);
     for (const Iteration& i : nest_.iterations()) {
@@ -185,16 +181,28 @@ class StepCounter {
         if (const Held h = nest_.held(*share, operand, i, sweeps_.columns(*share, box, i));
             !h.blocks.empty())
           addPieces(pieces, operand, h, y);
-      const auto lanes = static_cast<N>(route.lanes.size());
-      if (home(op_.inputs[operand]).empty())
-        for (N turn = 0; turn < route.ddrTurns; ++turn)
-          add(ddrRead(route, turn, &ChannelWork::activations), pieces, route.ddrTurns,
-              route.ddrTurns - 1 - turn, again);
-      for (N l = 0; l < lanes; ++l)
-        add(work_.wires[static_cast<std::size_t>(route.lanes[static_cast<std::size_t>(l)].wire)]
-                .activations,
-            pieces, lanes, lanes - 1 - l, again);
+      addAll(all, pieces, again);
     }
+    if (home(op_.inputs[operand]).empty())
+      for (N turn = 0; turn < route.ddrTurns; ++turn)
+        addTurn(ddrRead(route, turn), all, turn, route.ddrTurns, stays);
+    const auto lanes = static_cast<N>(route.lanes.size());
+    for (N l = 0; l < lanes; ++l)
+      addTurn(work_.wires[static_cast<std::size_t>(route.lanes[static_cast<std::size_t>(l)].wire)],
+              all, l, lanes, stays);
+  }
+
+  // Of rows that take turns, piece by piece, those of one turn.
+  static void addTurn(ChannelWork& to, const Transfers& all, N turn, N turns, bool stays) {
+    N before = 0;
+    for (const TransferCount& t : all) {
+      const N times = ofTurn(before + t.times, turn, turns) - ofTurn(before, turn, turns),
+              acquires = t.acquires * times / t.times;
+      heddle::add(to.activations, t.size, acquires, true);
+      heddle::add(to.activations, t.size, times - acquires, false);
+      before += t.times;
+    }
+    to.passes = to.passes || (!stays && !all.empty());
   }
 
   struct RecordRun {  // records of one size, one after another
@@ -248,9 +256,8 @@ class StepCounter {
         if (before <= l && l < end) heddle::add(wire.firstWeights, size, 1);
       }
       for (N turn = 0; turn < route.ddrTurns; ++turn) {
-        heddle::add(ddrRead(route, turn, &ChannelWork::weights), size, due(turn, route.ddrTurns));
-        if (before <= turn && turn < end)
-          heddle::add(ddrRead(route, turn, &ChannelWork::firstWeights), size, 1);
+        heddle::add(ddrRead(route, turn).weights, size, due(turn, route.ddrTurns));
+        if (before <= turn && turn < end) heddle::add(ddrRead(route, turn).firstWeights, size, 1);
       }
       work_.record = std::max(work_.record, size);
       before = end;
@@ -329,8 +336,8 @@ class StepCounter {
         window = entry->window;
       }
       KnownCalls& calls = *entry;
-      core.stays += m_.resident && telling;
       const N uses = grouped && i.pass == 1 ? wholePasses(share, second) : 1;
+      if (m_.resident && telling) core.stays += uses;
       core.rows += uses * calls.rows;
       calls.uses += uses;
       calls.lastUse = use++;
@@ -397,7 +404,7 @@ class StepCounter {
       return work_.wires[static_cast<std::size_t>(lane.wire)].weights;
     };
     for (const Lane& lane : routeOf(0, share.core).lanes)
-      add(core.recordsAmongRows, records(lane), 1, 0);
+      addAll(core.recordsAmongRows, records(lane));
     const N stride = windowOf(op_) ? windowOf(op_)->strideY : 1;
     core.callsAhead = std::max<N>(0, m_.rings[0].length - window) / stride;
   }
@@ -559,7 +566,7 @@ class StepCounter {
   }
 
   // Rows for a core, and those of other cores that come over the same wire or DDR channel, as if
-  // these asked for the same rows; where cores have boxes of several widths, for the same columns.
+  // these asked for the same rows; where cores have several boxes, for the same columns.
   void addRows(RowTransfers& to, BusiestWire& wires, const CoreShare& share, std::size_t operand,
                const Iteration& i, const Interval& x, const Interval& y) {
     if (y.empty()) return;

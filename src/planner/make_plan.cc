@@ -523,7 +523,8 @@ class MeshPlan {
     Timed chosen = first;
     Weighed weighed{.choices = std::vector<LayerChoice>(graph_.ops.size()),
                     .options = {},
-                    .mostOptions = asked_.options};
+                    .mostOptions = asked_.options,
+                    .alone = asked_.choices};
     if (asked_.options > 0) weighed.options.resize(graph_.ops.size());
     chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan,
                    asked_.choices || asked_.options > 0 ? &weighed : nullptr);
@@ -586,7 +587,7 @@ class ThriftyPlan {
                               device_.name + "' with its memories and limits",
                           "leave '--fuse' and '--effort 0' out, or name fewer layers",
                           Severity::DoesNotFit}};
-    if (options_.effort == kUsualPlanEffort && std::ssize(graph_.ops) <= kFewLayers)
+    if (options_.effort >= kUsualPlanEffort && std::ssize(graph_.ops) <= kFewLayers)
       takeFewerCores(tried);
     if (options_.effort <= kUsualPlanEffort || tried.excess != Excess{})
       return std::move(tried.proposals[0].chosen);
@@ -631,8 +632,11 @@ class ThriftyPlan {
         Result<Tried> next = tryOut(fewer);
         if (!next || next->excess > tried.excess || (asksForTiles() && !isTiled(*next))) continue;
         const Cycles best = tried.proposals[0].end;
-        if ((best - next->proposals[0].end).raw() * 1000 > best.raw() * kFewerCoresWorthwhile)
-          tried = std::move(*next);
+        const bool gains =
+            (best - next->proposals[0].end).raw() * 1000 > best.raw() * kFewerCoresWorthwhile;
+        if (next->excess == tried.excess && !gains) continue;
+        std::ranges::move(tried.proposals, std::back_inserter(next->proposals));
+        tried = std::move(*next);
       }
   }
 

@@ -70,6 +70,31 @@ KeptWeights keptWeights(const CanonicalGraph& graph, const CanonicalOp& op, cons
   return {pairs * taps, blocks * kBlock * kBlock * taps};
 }
 
+// Of `size` numbers those that some window of a pool sees, which has `windows` of `kernel`.
+std::int64_t seen(std::int64_t size, std::int64_t windows, std::int64_t kernel, std::int64_t stride,
+                  std::int64_t padding) {
+  std::int64_t count = 0, next = 0;
+  for (std::int64_t w = 0; w < windows; ++w) {
+    const std::int64_t first = std::max(next, w * stride - padding),
+                       end = std::min(size, w * stride - padding + kernel);
+    count += std::max<std::int64_t>(end - first, 0);
+    next = std::max(next, end);
+  }
+  return count;
+}
+
+// Output pixels of what an operator computes; of a convolution that pools at its end those that the
+// pool sees.
+std::int64_t neededPixels(const CanonicalGraph& graph, const CanonicalOp& op) {
+  const Shape& computed = graph.tensors[computedTensor(op).at()].shape;
+  const FusedPool* pool = fusedPoolOf(op);
+  if (!pool) return computed.height * computed.width;
+  const Shape& pooled = graph.tensors[op.output.at()].shape;
+  const Window& w = pool->window;
+  return seen(computed.height, pooled.height, w.kernelY, w.strideY, w.padTop) *
+         seen(computed.width, pooled.width, w.kernelX, w.strideX, w.padLeft);
+}
+
 struct WireCounts {
   std::int64_t column = 0, row = 0;
   bool all = false;  // every wire is one or the other
@@ -110,8 +135,7 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
     needs.free = isConcat(graph, op, *assemble);
   }
-  const Shape& computed = graph.tensors[computedTensor(op).at()].shape;
-  const std::int64_t pixels = computed.height * computed.width;  // each meets each weight once
+  const std::int64_t pixels = neededPixels(graph, op);  // each meets each weight once
   needs.macs = pixels * needs.weightBytes;
   needs.denseMacs = pixels * needs.denseWeightBytes;
   needs.blockMacs = pixels * weightsInBlocks;

@@ -26,6 +26,8 @@ struct Mean {
   void take(LayerReport& layer) const {
     take(layer.cycles);
     take(layer.closedForm);
+    take(layer.boundEngineBusy);
+    take(layer.mappingBound);
     take(layer.traffic);
     take(layer.weightsToCores);
     take(layer.inputsToCores);

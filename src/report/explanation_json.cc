@@ -132,6 +132,7 @@ void writeLayer(JsonWriter& json, const Explanation& explanation, const Explaine
   json.key("mappingBoundCycles");
   writeCycles(json, layer.mappingBound);
   json.key("boundEngine").value(layer.boundEngine);
+  json.key("boundEngineCycles").value(layer.boundEngineBusy.raw());
   json.key("boundBy").value(layer.boundBy ? name(*layer.boundBy) : "none");
   json.key("busyCycles").beginObject();
   for (std::size_t r = 0; r < kResources; ++r)

@@ -48,6 +48,7 @@ ExplainedLayer readExplainedLayer(EntryReader& read, const Entry& in) {
   if (const auto bound = read.countOrNull(in, "mappingBoundCycles", 0))
     layer.mappingBound = Cycles(*bound);
   layer.boundEngine = read.text(in, "boundEngine");
+  layer.boundEngineBusy = Cycles(read.count(in, "boundEngineCycles"));
   layer.boundBy = read.resource(in, "boundBy");
   layer.busy = read.cyclesByResource(in, "busyCycles");
   for (const Entry& term : read.objects(in, "terms"))

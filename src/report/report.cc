@@ -131,6 +131,7 @@ class SliceCounter {
     if (sum > busyEngine_[i] || (sum == busyEngine_[i] && largest < at(bound_[i]))) {
       busyEngine_[i] = sum;
       bound_[i] = static_cast<Resource>(largest);
+      layers_[i].boundEngineBusy = sum;
       if (sum.raw() > 0) layers_[i].boundEngine = toText(engine);
     }
   }
@@ -394,7 +395,7 @@ void setMappingBound(Report& report, const std::vector<Cycles>& alone) {
   HEDDLE_CHECK(alone.size() == report.layers.size()) << alone.size();
   Cycles sum;
   for (std::size_t i = 0; i < alone.size(); ++i) {
-    report.layers[i].mappingBound = alone[i];
+    report.layers[i].mappingBound = Cycles(report.frames * alone[i].raw());
     sum += alone[i];
   }
   Bounds& bounds = report.bounds;

@@ -46,6 +46,7 @@ LayerReport readLayer(EntryReader& read, const Entry& in) {
   layer.cycles = Cycles(read.count(in, "cycles"));
   layer.boundBy = read.resource(in, "boundBy");
   layer.boundEngine = read.text(in, "boundEngine");
+  layer.boundEngineBusy = Cycles(read.count(in, "boundEngineCycles"));
   layer.start = Cycles(read.count(in, "start"));
   layer.end = Cycles(read.count(in, "end"));
   if (const auto closedForm = read.countOrNull(in, "closedFormCycles", -kMostCount))

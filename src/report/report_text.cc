@@ -119,6 +119,7 @@ void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer
   json.key("cycles").value(layer.cycles.raw());
   json.key("boundBy").value(layer.boundBy ? name(*layer.boundBy) : "none");
   json.key("boundEngine").value(layer.boundEngine);
+  json.key("boundEngineCycles").value(layer.boundEngineBusy.raw());
   json.key("start").value(layer.start.raw()).key("end").value(layer.end.raw());
   json.key("closedFormCycles");
   if (layer.closedForm)
@@ -458,6 +459,7 @@ std::string layersCsv(const Report& report) {
       {"boundBy",
        [](const LayerReport& l) { return std::string(l.boundBy ? name(*l.boundBy) : "none"); }},
       {"boundEngine", [](const LayerReport& l) { return csvText(l.boundEngine); }},
+      {"boundEngineCycles", [&](const LayerReport& l) { return count(l.boundEngineBusy.raw()); }},
       {"start", [&](const LayerReport& l) { return count(l.start.raw()); }},
       {"end", [&](const LayerReport& l) { return count(l.end.raw()); }},
       {"closedFormCycles",

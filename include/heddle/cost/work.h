@@ -73,6 +73,7 @@ struct CoreWork {  // of cores that do the same
 struct ChannelWork {  // of a wire or a DDR channel
   Transfers weights, activations;
   Transfers firstWeights;  // of `weights`, the first record of each route
+  bool passes = false;     // some of `activations` go through the cores instead of staying there
   friend bool operator==(const ChannelWork&, const ChannelWork&) = default;
 };
 
@@ -164,6 +165,7 @@ class StepCycles {
   };
   struct Engine {  // cycles with each, and bytes of both together
     std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0;
+    bool passes = true;  // of ChannelWork
   };
   void addCores(const std::vector<CoreWork>& cores, const Device& device);
   struct Lost {

@@ -57,6 +57,7 @@ struct ExplainedLayer {
   std::optional<Cycles> mappingBound;  // as in LayerReport
   std::optional<Resource> boundBy;
   std::string boundEngine;           // as in LayerReport
+  Cycles boundEngineBusy;            // likewise
   PerResource<Cycles> busy{};        // simulated
   std::vector<ExplainedTerm> terms;  // in closed form; empty without a mapping
   std::int64_t tried = 0;            // mappings that the closed form timed

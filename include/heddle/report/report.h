@@ -96,8 +96,9 @@ struct LayerReport {
   std::optional<Cycles> closedForm;
   std::optional<Resource> boundBy;     // none where the layer runs nothing
   std::string boundEngine;             // the engine that works longest, as in asm; likewise
+  Cycles boundEngineBusy;              // all that it does for the layer
   double boundSeconds = 0;             // its part of layerBoundSeconds
-  std::optional<Cycles> mappingBound;  // of one frame; the busiest engine with its best mapping
+  std::optional<Cycles> mappingBound;  // the busiest engine with its best mapping
   std::int64_t macs = 0;               // needed, of the weight blocks that are kept
   std::int64_t macsExecuted = 0;       // padding included
   // Of these: on channels that fill a block up to eight. The rest that is not needed is computed

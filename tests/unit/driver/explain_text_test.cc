@@ -30,6 +30,7 @@ Explanation smallExplanation() {
   layer.mappingBound = Cycles(66'000);
   layer.boundBy = Resource::DdrRead;
   layer.boundEngine = "ddr-in(1).0";
+  layer.boundEngineBusy = Cycles(70'001);
   layer.busy[static_cast<std::size_t>(Resource::DdrRead)] = Cycles(70'000);
   layer.terms = {{"compute", Cycles(400)}, {"DDR read: weights", Cycles(70'000)}};
   layer.tried = 19;
@@ -113,8 +114,8 @@ TEST(ExplainText, OfALayerSaysWhatItLostAndWhatMoves) {
             "layer 'conv' (Conv) of net on paper 2x3\n"
             "time          80000 cycles, 80.0 % of the run; closed form 80800, 1.0 % more; its "
             "bound 60000, its best mapping alone\n                66000\n"
-            "bound by      DDR read of ddr-in(1).0: its busiest engine works for 70000 cycles, the "
-            "layer runs from 0 to 80000\n"
+            "bound by      DDR read: ddr-in(1).0 works for 70001 cycles, the layer runs from 0 to "
+            "80000\n"
             "cut           W in 2\n"
             "streams       inputs over 2 wires\n"
             "loops         1 pass\n"

@@ -32,8 +32,8 @@ Cycles simulated(const CanonicalGraph& graph, const Device& device, const Plan& 
   return time ? time->cycles : Cycles();
 }
 
-void expectNoSlowerAt(const std::vector<int>& efforts, const Device& device) {
-  const CanonicalGraph graph = mixedNet();
+void expectNoSlowerAt(const std::vector<int>& efforts, const Device& device,
+                      const CanonicalGraph& graph = mixedNet()) {
   Cycles below(INT64_MAX);
   for (const int effort : efforts) {
     const Result<Plan> plan = makePlan(graph, device, {.effort = effort});
@@ -48,6 +48,16 @@ void expectNoSlowerAt(const std::vector<int>& efforts, const Device& device) {
 TEST(ImprovePlan, NoEffortIsSlowerThanTheOneBelowIt) {
   expectNoSlowerAt({1, 2, 3}, paper(1, 2));
   expectNoSlowerAt({1, 2}, paper(3, 3, {{"links.ddr.read", "1 GB/s"}}));
+}
+
+// Of such a network effort 1 leaves cores out.
+TEST(ImprovePlan, NorIsItWhereFewerCoresDivideTheLayersBetter) {
+  GraphBuilder b("mlp");
+  const TensorId first = b.conv("fc1", b.input("x", {1, 1, 784}), 512, square(1));
+  const CanonicalGraph graph =
+      b.finish(b.conv("fc3", b.conv("fc2", first, 512, square(1)), 10, square(1)));
+  expectNoSlowerAt({1, 2}, paper(6, 8), graph);
+  expectNoSlowerAt({1, 2}, paper(5, 4), graph);
 }
 
 TEST(ImprovePlan, NorIsItWhereTensorsSpill) {

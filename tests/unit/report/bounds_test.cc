@@ -148,6 +148,21 @@ TEST(Bounds, OfAFusedPoolAreThoseOfBothLayersButForTheLayerBound) {
       "pool", b.conv("conv", x, 16, testing::square(3, 1, 1)), testing::square(3, 2, 1))));
 }
 
+// Windows of 2x2 see 14 of 15 rows and columns, those of 3x3 with a border all.
+TEST(Bounds, ThePixelsThatAFusedPoolDoesNotSeeAreNotNeeded) {
+  for (const auto& [window, pixels] :
+       {std::pair(testing::square(2, 2), 14 * 14), std::pair(testing::square(3, 2, 1), 15 * 15)}) {
+    testing::GraphBuilder b("net");
+    const TensorId x = b.input("x", {15, 15, 8});
+    const CanonicalGraph fused = *fuseOperators(
+        b.finish(b.maxPool("pool", b.conv("conv", x, 12, testing::square(3, 1, 1)), window)));
+    ASSERT_EQ(fused.ops.size(), 1u);
+    const LayerNeeds needs = layerNeeds(fused, fused.ops[0]);
+    EXPECT_EQ(needs.macs, pixels * 9 * 8 * 12);
+    EXPECT_EQ(needs.blockMacs, pixels * 9 * 8 * 16);
+  }
+}
+
 TEST(Bounds, DepthwiseMacsTakeTheRateOfTheirKernel) {
   CanonicalGraph graph;
   graph.tensors = {{.name = "x", .shape = {8, 8, 16}}, {.name = "y", .shape = {8, 8, 16}}};

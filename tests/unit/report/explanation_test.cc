@@ -59,6 +59,7 @@ Explanation whole() {
   layer.mappingBound = Cycles(501);
   layer.boundBy = Resource::InputWire;
   layer.boundEngine = "wire(3)";
+  layer.boundEngineBusy = Cycles(502);
   for (std::size_t r = 0; r < kResources; ++r)
     layer.busy[r] = Cycles(100 + static_cast<std::int64_t>(r));
   layer.terms = {{"compute", Cycles(400)}, {"column wires: inputs", Cycles(500)}};

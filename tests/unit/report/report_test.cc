@@ -137,6 +137,7 @@ TEST(MakeReport, BytesAndMacsOfALayerAreThoseOfItsSlices) {
 TEST(MakeReport, SaysWhichEngineBindsALayerAndOverWhichWiresItsStreamsGo) {
   const Report report = smallReport();
   EXPECT_EQ(report.layers[0].boundEngine, "ddr-in(0).0");
+  EXPECT_EQ(report.layers[0].boundEngineBusy, Cycles(28));
   EXPECT_EQ(report.layers[1].boundEngine, "core(0,0)");
   EXPECT_EQ(report.layers[0].routes,
             (std::vector<RouteReport>{{Resource::WeightsWire, {{2, Bytes(64), Cycles(4)}}},
@@ -163,6 +164,10 @@ TEST(MakeReport, TheMappingBoundIsTheBestMappingsSumOrWhatDdrNeeds) {
   EXPECT_DOUBLE_EQ(*report.bounds.mappingBoundSeconds, 42e-9);
   setMappingBound(report, {Cycles(0), Cycles(1)});
   EXPECT_DOUBLE_EQ(*report.bounds.mappingBoundSeconds, report.bounds.ddrReadSeconds);
+  report.frames = 3;
+  setMappingBound(report, {Cycles(30), Cycles(12)});
+  EXPECT_EQ(report.layers[1].mappingBound, Cycles(36));
+  EXPECT_DOUBLE_EQ(*report.bounds.mappingBoundSeconds, 42e-9);
 }
 
 TEST(MakeReport, DensityIsTheShareOfWeightBlocksThatAreKept) {
@@ -356,7 +361,7 @@ TEST(LayersCsv, NamesAreQuotedAndNeverAFormula) {
   Report report = smallReport();
   report.layers[0].name = "=1+\"1\"";
   const std::string csv = layersCsv(report);
-  EXPECT_NE(csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",48,DDR read,\"ddr-in(0).0\",0,48,"),
+  EXPECT_NE(csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",48,DDR read,\"ddr-in(0).0\",28,0,48,"),
             std::string::npos)
       << csv;
 }

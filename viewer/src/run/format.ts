@@ -72,7 +72,7 @@ export interface LayerJson {
   /** The engine that works longest, as in asm: "wire(3)". */
   boundEngine?: string;
   boundSeconds: number;
-  /** Its busiest engine with its best mapping, of one inference; null where the planner weighed none. */
+  /** Its busiest engine with its best mapping; null where the planner weighed none. */
   mappingBoundCycles?: number | null;
   efficiency: number | null;
   closedFormError: number | null;

@@ -35,7 +35,7 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   list.add("split", layer.split);
   list.add("cores", `${layer.cores} of ${run.device.rows * run.device.columns}`);
   if (layer.macs > 0) list.add("work", [`${macs(layer.macs)} needed`, ...paddingOf(layer)].join(", "));
-  if (layer.mappingBoundCycles != null) list.add("best mapping", `${app.duration(Math.max(1, frames) * layer.mappingBoundCycles)} of its busiest engine, alone`);
+  if (layer.mappingBoundCycles != null) list.add("best mapping", `${app.duration(layer.mappingBoundCycles)} of its busiest engine, alone`);
   if (layer.density != null && layer.density < 1) list.add("weights", `${percent(layer.density)} of the blocks kept`);
   const steps = stepsOfLayer(words, layer, list);
   return [
