@@ -114,7 +114,7 @@ class Choice {
     const StepCycles& cycles =
         cycles_.of(plan_, step, {&taken, cycles_.placesOf(plan_, step), apart});
     now_ = clock_.next(cycles, place).end;
-    if (weighed_) weighed_->choices[layer].alone += cycles.busiest();
+    if (weighed_ && weighed_->alone) weighed_->choices[layer].alone += cycles.busiest();
     leave(place);
   }
 

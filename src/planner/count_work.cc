@@ -576,8 +576,9 @@ class StepCounter {
     pieces.clear();
     for (const Neighbour& other : neighboursOf(operand, own)) {
       const bool oneBox = share.boxes.size() == 1 && other.share->boxes.size() == 1;
-      const Held h =
-          nest_.held(*other.share, operand, i, oneBox ? sweeps_.columns(*other.share, 0, i) : x);
+      const Interval columns = oneBox ? sweeps_.columns(*other.share, 0, i) : x;
+      if (columns.empty()) continue;  // the chunk has none of its
+      const Held h = nest_.held(*other.share, operand, i, columns);
       if (h.blocks.empty()) continue;
       if (pieces.empty() || h != last) {
         pieces.clear();

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "generation.h"
 
@@ -11,16 +12,15 @@ struct Entry {  // one item of a section in a DDR channel's queue
   std::set<TensorId> brings;  // roots of activations out of DDR
 };
 
-void addBrought(const std::vector<Item>& items, std::set<TensorId>& brings);
-
-void addBrought(const Item& item, std::set<TensorId>& brings) {
-  if (const Loop* loop = std::get_if<Loop>(&item.as)) return addBrought(loop->body, brings);
-  const auto* load = std::get_if<Load<Affine>>(&std::get<Instruction>(item.as).as);
-  if (load && load->part.content == Content::Activation) brings.insert(load->part.tensor);
-}
-
-void addBrought(const std::vector<Item>& items, std::set<TensorId>& brings) {
-  for (const Item& item : items) addBrought(item, brings);
+void addBrought(std::span<const Item> items, std::set<TensorId>& brings) {
+  for (const Item& item : items) {
+    if (const Loop* loop = std::get_if<Loop>(&item.as)) {
+      addBrought(loop->body, brings);
+      continue;
+    }
+    const auto* load = std::get_if<Load<Affine>>(&std::get<Instruction>(item.as).as);
+    if (load && load->part.content == Content::Activation) brings.insert(load->part.tensor);
+  }
 }
 
 class Sequencer {
@@ -54,7 +54,7 @@ class Sequencer {
       const CoreRange& range = s.engines.range;
       for (const Item& item : s.items) {
         Entry entry{s.step.at(), {}};
-        addBrought(item, entry.brings);
+        addBrought({&item, 1}, entry.brings);
         for (std::int64_t c = range.column; c < range.column + range.columns; ++c)
           entries_[{kind, 0, small(c), s.engines.channel}].push_back(entry);
       }

@@ -165,7 +165,7 @@ class StepCycles {
   };
   struct Engine {  // cycles with each, and bytes of both together
     std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0;
-    bool passes = true;  // of ChannelWork
+    bool passes = false;  // of ChannelWork
   };
   void addCores(const std::vector<CoreWork>& cores, const Device& device);
   struct Lost {
