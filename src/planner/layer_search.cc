@@ -32,10 +32,6 @@ constexpr std::int64_t kOutputSlots = 2;  // one is written while the other leav
 
 constexpr std::int64_t kFewestRounds = 4;  // of the places of records that take turns
 
-// Per cent of the time of a layer's records on their DDR channels by which these may hold it up.
-// With all of it MobileNet v1 on 8x3 took 8 % longer.
-constexpr std::int64_t kHeldUpByDdr = 50;
-
 struct Candidate {
   std::int64_t blocksPerPass = 1, chunks = 1, bands = 1, channelParts = 1, kernelParts = 1;
   std::int64_t weightSlots = 2;
@@ -736,12 +732,11 @@ class LayerSearch {
       if (wire.carriesBoth()) stalls = std::max(stalls, wire.weights * stallsOf(t, a));
     }
     const auto whole = [](double cycles) { return static_cast<std::int64_t>(cycles); };
-    // A DDR channel fetches ahead while layers before compute: of what it takes a part is theirs.
     const std::array<std::pair<std::int64_t, const char*>, 5> terms{
         {{a.compute, "compute"},
          {whole(inputs), "inputs"},
          {whole(weights), "weights"},
-         {ddrTime(streams, a) * kHeldUpByDdr / 100, "ddr"},
+         {ddrTime(streams, a) * limits_.heldUpByDdr / 100, "ddr"},
          {a.out, "outputs"}}};
     const auto largest = std::ranges::max_element(terms, {}, [](auto& term) { return term.first; });
     std::int64_t total = std::max({largest->first, whole(both), a.compute + whole(stalls)});
