@@ -187,14 +187,15 @@ class StepTeller {
         const std::vector<RowCall>& due = calls(m_.shares[first], at);
         if (k >= due.size()) continue;
         for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
-          for (std::size_t s = first; s < end; ++s) tellRows(m_.shares[s], operand, at, due, k);
+          for (std::size_t s = first; s < end; ++s)
+            tellRowsUpTo(m_.shares[s], operand, at, due, k, k);
         for (std::size_t s = first; s < end; ++s) {
           const CoreShare& share = m_.shares[s];
           if (m_.passBlocks(share, at.pass).empty()) continue;
           compute(share, due, k, at);
         }
       }
-      tellAddendsAhead(at, k);
+      tellRowsAhead(at, k);
       // After the rows of all cores: on a wire that carries both, none waits behind a record that
       // is for later.
       for (const CoreShare& share : m_.shares)
@@ -343,32 +344,30 @@ class StepTeller {
     return cores;
   }
 
-  // Tells the rows that call k of a core needs of an operand, and of an input those of up to `lead`
-  // calls after it.
-  void tellRows(const CoreShare& share, std::size_t operand, const Iteration& at,
-                const std::vector<RowCall>& due, std::size_t k) {
-    const Route& route = m_.inputs[operand][rowRoute_[operand][index(share.core)]];
-    const N lead = isAddend(op_, operand) ? 0 : route.lead;
-    tellRowsUpTo(share, operand, at, due, k, k + static_cast<std::size_t>(lead));
-  }
-
-  // What calls after call k add, call by call: no core's rows wait behind those of another that are
-  // for later. Not in the sweep that brings an input which stays: its rows would come behind.
-  void tellAddendsAhead(const Iteration& at, std::size_t k) {
-    if (op_.inputs.size() < 2 || !isAddend(op_, 1)) return;
-    N lead = 0, longest = 0;
-    for (const Route& route : m_.inputs[1]) lead = std::max(lead, route.lead);
+  // What up to `lead` calls after call k need, call by call: no core's rows wait behind those of
+  // another that are for later.
+  void tellRowsAhead(const Iteration& at, std::size_t k) {
+    N most = 0, longest = 0;
+    for (const std::vector<Route>& routes : m_.inputs)
+      for (const Route& route : routes) most = std::max(most, route.lead);
     for (const CoreShare& share : m_.shares)
       longest = std::max<N>(longest, std::ssize(calls(share, at)));
-    const N most = std::min(lead, longest);  // a plan may name any lead
+    most = std::min(most, longest);  // a plan may name any lead
     for (N ahead = 1; ahead <= most; ++ahead)
-      for (const CoreShare& share : m_.shares) {
-        const std::vector<RowCall>& due = calls(share, at);
-        const std::size_t core = index(share.core);
-        const bool staysAndComes = nest_.stays(0) && rows_[0][rowRoute_[0][core]].telling;
-        if (k < due.size() && !staysAndComes && ahead <= m_.inputs[1][rowRoute_[1][core]].lead)
-          tellRowsUpTo(share, 1, at, due, k, k + static_cast<std::size_t>(ahead));
-      }
+      for (std::size_t operand = 0; operand < m_.inputs.size(); ++operand)
+        for (const CoreShare& share : m_.shares) {
+          const std::vector<RowCall>& due = calls(share, at);
+          if (k < due.size() && ahead <= leadOf(share, operand))
+            tellRowsUpTo(share, operand, at, due, k, k + static_cast<std::size_t>(ahead));
+        }
+  }
+
+  // None of what is added in the sweep that brings an input which stays: its rows would come
+  // behind.
+  N leadOf(const CoreShare& share, std::size_t operand) const {
+    const std::size_t core = index(share.core);
+    if (isAddend(op_, operand) && nest_.stays(0) && rows_[0][rowRoute_[0][core]].telling) return 0;
+    return m_.inputs[operand][rowRoute_[operand][core]].lead;
   }
 
   // Of the calls from k to `last` in the same box, as far as places of the rings are free.

@@ -67,6 +67,29 @@ TEST(GenerateProgram, ALeadGoesNoFurtherThanThereIsRoomForIt) {
   EXPECT_EQ(withLead(INT32_MAX), withLead(1000));
 }
 
+// Sixteen cores get rows of their own channels over wires that take turns: where each was told all
+// of its rows at once, the last began when the others had theirs.
+TEST(GenerateProgram, RowsAheadAreToldCallByCallOverAllCores) {
+  GraphBuilder b("net");
+  const CanonicalGraph graph =
+      b.finish(b.maxPool("pool", b.input("x", {7, 7, 128}), square(3, 1, 1)));
+  const Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{4, 4}}});
+  Plan plan = *makePlan(graph, device);
+  ASSERT_EQ(plan.layers[0].inputs[0].size(), 16u);
+  for (Route& route : plan.layers[0].inputs[0]) route.lead = 6;
+  plan.layers[0].rings[0].length = 7;
+  ASSERT_EQ(verify(plan, graph, device), Diagnostics{});
+  const MemoryPlan memory = *allocateMemory(graph, plan, device);
+  const Program program = generateProgram(graph, plan, memory, device)->program;
+  for (std::int32_t wire = 0; wire < 8; ++wire) {
+    std::vector<std::int64_t> rows;
+    for (QueueCursor c(program, {EngineKind::Wire, 0, wire, 0}); !c.done(); c.next())
+      rows.push_back(std::get<Send<std::int64_t>>(c.evaluated().as).part.y);
+    EXPECT_EQ(rows.size(), 4u * (wire < 4 ? 4 : 3)) << "wire " << wire;  // of 7 by turns
+    EXPECT_TRUE(std::ranges::is_sorted(rows)) << "wire " << wire;
+  }
+}
+
 // A core computes two rows for each pooled one, of 2x2, and pools them.
 TEST(GenerateProgram, ACoreThatPoolsWritesPooledRowsAlone) {
   GraphBuilder b("net");
