@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace heddle {
@@ -142,16 +140,6 @@ const FusedPool* fusedPoolOf(const CanonicalOp& op) {
 TensorId computedTensor(const CanonicalOp& op) {
   const FusedPool* pool = fusedPoolOf(op);
   return pool ? pool->before : op.output;
-}
-
-std::vector<TensorId> tensorsBeforeFusion(const CanonicalGraph& fused,
-                                          const CanonicalGraph& graph) {
-  std::unordered_map<std::string_view, TensorId> named;
-  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
-    named.emplace(graph.tensors[t].name, TensorId(t));
-  std::vector<TensorId> before;
-  for (const CanonicalTensor& tensor : fused.tensors) before.push_back(named.at(tensor.name));
-  return before;
 }
 
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool pools) {

@@ -139,7 +139,10 @@ Result<Compilation> compile(const Network& network, const Device& device,
   Compilation run;
   static_cast<Network&>(run) = network;
   run.device = device;
-  if (!fusesOperators(settings.plan) && !given.plan && !given.program) run.fused.reset();
+  if (!fusesOperators(settings.plan) && !given.plan && !given.program) {
+    run.fused.reset();
+    run.joined.reset();
+  }
   Compiler compiler(run, settings, progress, std::move(given));
   for (const std::string& stageName : stageNames()) {
     const Stage stage = *stageNamed(stageName);

@@ -151,6 +151,18 @@ std::string orderText(const Explanation& e) {
                            lessOrMore(partOf(order.reordered - order.asItIs, order.asItIs)));
 }
 
+// "taken: 35 convolutions that read one tensor with others, as one each; 2062935 cycles in closed
+// form, 7.2 % less"
+std::string joinText(const Explanation& e) {
+  if (!e.join) return "";
+  const ExplainedJoin& join = *e.join;
+  return line("join", std::string(join.taken ? "taken: " : "not taken: ") +
+                          std::to_string(join.convolutions) +
+                          " convolutions that read one tensor with others, as one each; " +
+                          std::to_string(join.joined.raw()) + " cycles in closed form, " +
+                          lessOrMore(partOf(join.joined - join.apart, join.apart)));
+}
+
 double aboveBound(const Explanation& e, const ExplainedLayer& layer) {
   return e.seconds(layer.cycles) - layer.boundSeconds;
 }
@@ -336,7 +348,7 @@ std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>&
           estimateText(e.closedForm, e.cycles) + "; layer bound " +
           milliseconds(e.layerBoundSeconds) +
           (e.mappingBoundSeconds ? ", mapping bound " + milliseconds(*e.mappingBoundSeconds) : ""));
-  text += timedText(e) + orderText(e);
+  text += timedText(e) + orderText(e) + joinText(e);
   return text + keysText(e, keys) + freeText(e) + spillsText(e) + tilingText(e) + layersTable(e);
 }
 

@@ -304,6 +304,10 @@ Explanation explanationOf(const Compilation& run) {
     const OrderChoice& order = *run.choices->order;
     e.order = {order.taken, order.tensors, order.cycles, order.reordered};
   }
+  if (run.choices && run.choices->join) {
+    const JoinChoice& join = *run.choices->join;
+    e.join = {join.taken, join.convolutions, join.apart, join.joined};
+  }
   const std::vector<StepTerms> steps = termsOfSteps(run);
   for (std::size_t i = 0; i < run.network().ops.size(); ++i)
     e.layers.push_back(LayerExplainer(run, steps, i).explain());

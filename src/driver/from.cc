@@ -84,19 +84,20 @@ BlockOrders ordersOf(const Program& program) {
   return orders;
 }
 
-// Of the network as it is, or else of the one without pools that are fused, or without anything
-// fused; the first's faults where it is of none.
+// Of the network as it is, or else of the one with convolutions joined, without pools that are
+// fused, or without anything fused; the first's faults where it is of none.
 template <class Artefact>
 Result<Artefact> readEither(Result<Artefact> (*read)(const Network&, const Device&,
                                                      const std::string&),
                             Network& network, const Device& device, const std::string& path) {
   network.reordered.reset();  // by a file before
   Result<Artefact> asItIs = read(network, device, path);
-  if (asItIs || !network.fused) return asItIs;
+  if (asItIs || (!network.fused && !network.joined)) return asItIs;
   const auto fused = network.fused;
-  const std::array<std::shared_ptr<const CanonicalGraph>, 2> others{
-      fuseOperators(network.unfused(), false), nullptr};
+  const std::array<std::shared_ptr<const CanonicalGraph>, 3> others{
+      network.joined, fuseOperators(network.unfused(), false), nullptr};
   for (const auto& other : others) {
+    if (other == fused) continue;
     network.fused = other;
     Result<Artefact> given = read(network, device, path);
     if (given) return given;

@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/join_siblings.h"
+#include "heddle/canon/planned_values.h"
 #include "heddle/driver/port_values.h"
 #include "heddle/driver/proof.h"
 #include "heddle/driver/sha256.h"
@@ -14,7 +16,7 @@
 #include "heddle/onnx/import.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/planner/make_plan.h"
-#include "heddle/planner/order_blocks.h"
+#include "heddle/planner/plan_joined.h"
 #include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
 
@@ -134,6 +136,7 @@ Diagnostics reorder(Network& run, const BlockOrders& orders) {
 void fuseNetwork(Network& run) {
   const Timed timed(run.effort.compileSeconds);
   run.fused = fuseOperators(run.unfused());
+  run.joined = joinSiblings(run.inModelsOrder());
 }
 
 namespace {
@@ -145,12 +148,13 @@ bool hasFusedPools(const Network& run) {
 }
 
 Diagnostics choose(Compilation& run, const PlanOptions& options, bool asked, Progress& progress) {
-  Result<OrderedPlan> chosen =
-      planInOrder(run.inModelsOrder(), *run.device, options, asked, progressOf(progress));
+  Result<JoinedPlan> chosen = planJoined(run.inModelsOrder(), run.joined.get(), *run.device,
+                                         options, asked, progressOf(progress));
   if (!chosen) return chosen.diagnostics();
-  run.plan = std::move(chosen->plan);
-  run.choices = std::move(chosen->choices);
-  return asBugs(reorder(run, chosen->orders));
+  if (chosen->isJoined) run.fused = run.joined;
+  run.plan = std::move(chosen->ordered.plan);
+  run.choices = std::move(chosen->ordered.choices);
+  return asBugs(reorder(run, chosen->ordered.orders));
 }
 
 }  // namespace
@@ -161,6 +165,7 @@ Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked
   Diagnostics faults = choose(run, options, asked, progress);
   if (!faults.empty() && faults[0].severity == Severity::DoesNotFit && hasFusedPools(run)) {
     run.fused = fuseOperators(run.unfused(), false);
+    run.joined.reset();
     faults = choose(run, options, asked, progress);
   }
   if (!faults.empty()) return faults;
@@ -244,12 +249,8 @@ Expected expect(const Compilation& run, const std::vector<std::vector<std::int8_
   if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
   for (const Port& port : run.canonical->graph.outputs)
     expected.outputs.push_back((run.propagated ? asGiven : expected.tensors)[port.tensor.at()]);
-  if (run.fused) {
-    std::vector<std::vector<std::int8_t>> ofFused;
-    for (const TensorId t : tensorsBeforeFusion(run.network(), run.unfused()))
-      ofFused.push_back(std::move(expected.tensors[t.at()]));
-    expected.tensors = std::move(ofFused);
-  }
+  if (run.fused)
+    expected.tensors = valuesAsPlanned(run.network(), run.unfused(), expected.tensors);
   for (std::size_t t = 0; t < expected.tensors.size(); ++t) {
     const CanonicalTensor& tensor = run.network().tensors[t];
     expected.tensors[t] = inOrder(expected.tensors[t], tensor.shape, tensor.blockOrder);

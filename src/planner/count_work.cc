@@ -838,6 +838,13 @@ std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan&
   return times;
 }
 
+Result<Cycles> endInClosedForm(const CanonicalGraph& graph, const Plan& plan,
+                               const Device& device) {
+  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, device));
+  const std::vector<StepTime> times = timesInClosedForm(graph, plan, memory, device);
+  return times.empty() ? Cycles() : times.back().end;
+}
+
 std::vector<Cycles> layerCycles(const Plan& plan, const std::vector<StepTime>& steps) {
   std::vector<Cycles> cycles(plan.layers.size());
   for (std::size_t s = 0; s < steps.size(); ++s)

@@ -48,8 +48,8 @@ constexpr std::int64_t kWithoutPlace = std::int64_t{1} << 40;
 // Where these rows find no place, in how many larger numbers of tiles they are tried.
 constexpr int kMoreTilings = 4;
 // SearchLimits::heldUpByDdr of tiles: each brings its layer's records again, so that no channel has
-// time of others to fetch them in. With the half VGG16 on 3x3 with a sixteenth of the bandwidth took
-// 7 % longer.
+// time of others to fetch them in. With the half VGG16 on 3x3 with a sixteenth of the bandwidth
+// took 7 % longer.
 constexpr std::int64_t kTilesHeldUpByDdr = 100;
 // Of the network's time, in thousandths: what a smaller staging has to gain where layers are tiled.
 constexpr std::int64_t kTiledStagingWorthwhile = 3;

@@ -307,12 +307,6 @@ std::int64_t reorderedTensors(const CanonicalGraph& graph) {
                                [](const CanonicalTensor& t) { return !t.blockOrder.empty(); });
 }
 
-Result<Cycles> closedForm(const CanonicalGraph& graph, const Plan& plan, const Device& device) {
-  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, device));
-  const std::vector<StepTime> times = timesInClosedForm(graph, plan, memory, device);
-  return times.empty() ? Cycles() : times.back().end;
-}
-
 }  // namespace
 
 BlockOrders balancedOrders(const CanonicalGraph& graph, const Plan& plan) {
@@ -334,9 +328,9 @@ Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& devic
   if (BlockOrders orders = balancedOrders(graph, best.plan); !orders.empty()) {
     const CanonicalGraph other = inOrder(graph, orders);
     Result<OrderedPlan> plan = planned(other, device, usual, askNow, progress);
-    const Result<Cycles> before = closedForm(graph, best.plan, device);
+    const Result<Cycles> before = endInClosedForm(graph, best.plan, device);
     const Result<Cycles> after =
-        plan ? closedForm(other, plan->plan, device) : Result<Cycles>(plan.diagnostics());
+        plan ? endInClosedForm(other, plan->plan, device) : Result<Cycles>(plan.diagnostics());
     if (before && after)
       choice = OrderChoice{reorderedTensors(other), *before, *after, *after < *before};
     if (choice && choice->taken) {

@@ -112,6 +112,17 @@ void writeOrder(JsonWriter& json, const std::optional<ExplainedOrder>& order) {
   json.key("reorderedCycles").value(order->reordered.raw()).endObject();
 }
 
+void writeJoin(JsonWriter& json, const std::optional<ExplainedJoin>& join) {
+  if (!join) {
+    json.null();
+    return;
+  }
+  json.beginObject().key("taken").value(join->taken);
+  json.key("convolutions").value(join->convolutions);
+  json.key("apartCycles").value(join->apart.raw());
+  json.key("joinedCycles").value(join->joined.raw()).endObject();
+}
+
 }  // namespace
 
 void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
@@ -187,6 +198,8 @@ void writeExplanation(JsonWriter& json, const Explanation& e) {
   writeTiming(json, e.timed);
   json.key("order");
   writeOrder(json, e.order);
+  json.key("join");
+  writeJoin(json, e.join);
   json.key("layers").beginArray();
   for (const ExplainedLayer& layer : e.layers) {
     json.beginObject();

@@ -123,6 +123,11 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
                .tensors = read.count(*order, "tensors"),
                .asItIs = Cycles(read.count(*order, "asItIsCycles")),
                .reordered = Cycles(read.count(*order, "reorderedCycles"))};
+  if (const auto join = read.objectOrNull(root, "join"))
+    e.join = {.taken = read.truth(*join, "taken"),
+              .convolutions = read.count(*join, "convolutions"),
+              .apart = Cycles(read.count(*join, "apartCycles")),
+              .joined = Cycles(read.count(*join, "joinedCycles"))};
   for (const Entry& layer : read.objects(root, "layers"))
     e.layers.push_back(readExplainedLayer(read, layer));
 }

@@ -39,7 +39,10 @@ Result<SweepNetworks> SweepNetworks::read(const SweepOptions& options,
                                .propagate = settings.propagate};
       HEDDLE_TRY(Network network, readNetwork(source, std::nullopt, quiet));
       network.graph.reset();
-      if (!fusesOperators(settings.plan)) network.fused.reset();
+      if (!fusesOperators(settings.plan)) {
+        network.fused.reset();
+        network.joined.reset();
+      }
       all.networks_.push_back(std::make_shared<const Network>(std::move(network)));
     }
   return all;

@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/join_siblings.h"
+#include "heddle/canon/planned_values.h"
 #include "heddle/emit/asm.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/machine/machine.h"
@@ -151,10 +153,12 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected, Cycles* makespan,
                                     const PlanOptions& options) try {
-  if (const auto fused = fusesOperators(options) ? fuseOperators(graph) : nullptr) {
-    std::vector<TensorValue> ofFused;
-    for (const TensorId t : tensorsBeforeFusion(*fused, graph)) ofFused.push_back(expected[t.at()]);
-    return disprove(*fused, device, inputs, ofFused, makespan, options);
+  if (fusesOperators(options)) {
+    auto planned = fuseOperators(graph);
+    if (!planned) planned = joinSiblings(graph);
+    if (planned)
+      return disprove(*planned, device, inputs, valuesAsPlanned(*planned, graph, expected),
+                      makespan, options);
   }
   Result<Plan> plan = makePlan(graph, device, options);
   if (!plan) return refusal(plan.diagnostics(), device);

@@ -125,8 +125,11 @@ class Generator {
       if (id != of && tensor(id).shape == shape) same.push_back(id);
     if (!same.empty() && random_.chance(75)) return random_.pick(same);
     if (random_.chance(20)) return of;
-    if (random_.chance(40)) return addConstant(shape);
-    addTable(of);
+    return random_.chance(40) ? addConstant(shape) : tableOf(of);
+  }
+
+  TensorId tableOf(TensorId x) {
+    addTable(x);
     return graph_.ops.back().output;
   }
 
@@ -278,7 +281,8 @@ class Generator {
         std::min(options_.maxMacs / (pixels * taps), options_.maxElements / pixels);
     shape.channels = std::clamp<std::int64_t>(randomExtent(options_.maxChannels), 1,
                                               std::max<std::int64_t>(1, most));
-    if (options_.wholeBlocks && most >= 2 * kBlock)
+    const bool hasSiblings = options_.maxChannels >= 2 * kBlock && random_.chance(20);
+    if ((options_.wholeBlocks || hasSiblings) && most >= 2 * kBlock)
       shape.channels =
           std::clamp(divideRoundUp(shape.channels, kBlock), std::int64_t{2}, most / kBlock) *
           kBlock;
@@ -286,11 +290,43 @@ class Generator {
     fillConvolution(op, shape.channels, taps, tensor(y).zeroPoint);
     if (random_.chance(options_.wholeBlocks ? 80 : 40))
       emptyBlocks(op, shape.channels, input.channels);
-    add("Conv", {x}, y, std::move(op));
-    if (random_.chance(25))
+    add("Conv", {x}, y, op);
+    if (hasSiblings)
+      addSiblings(x, y, std::move(op));
+    else if (random_.chance(25))
       addAdd(y);  // a sum that the convolution can make itself
     else if (random_.chance(25))
       addSmallPool(y);  // likewise, a pool
+  }
+
+  // More convolutions that read what one does, alike but for their weights; maybe a Concat that
+  // begins with what one of them writes. All of these are read in turn: they are no outputs.
+  void addSiblings(TensorId x, TensorId y, Conv op) {
+    std::vector<TensorId> all{y};
+    for (std::int64_t n = random_.between(1, 3); n > 0; --n) {
+      std::ranges::reverse(op.weights);
+      std::ranges::rotate(op.weights, op.weights.begin() + std::ssize(op.weights) / 3);
+      std::ranges::reverse(op.bias);
+      all.push_back(addTensor(tensor(y).shape, tensor(y)));
+      add("Conv", {x}, all.back(), op);
+    }
+    const TensorId first = random_.pick(all);
+    const bool isConcatenated = addTwo(first);
+    for (const TensorId id : all)
+      if (id != first || !isConcatenated) addTable(id);
+  }
+
+  // A Concat that begins with a tensor.
+  bool addTwo(TensorId first) {
+    const TensorId second = random_.chance(60) ? tableOf(first) : operand();
+    const Shape shape = tensor(first).shape, more = tensor(second).shape;
+    if (first == second || more.height != shape.height || more.width != shape.width) return false;
+    Movement concat = concatenation({shape, more}, 'C');
+    if (tooLarge(concat.output)) return false;
+    const TensorId both = addTensor(concat.output, tensor(first));
+    add("Concat", {first, second}, both, std::move(concat.assemble));
+    addTable(both);
+    return true;
   }
 
   // Of windows that a convolution can pool at its end.

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "heddle/canon/join_siblings.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/support/check.h"
 
@@ -95,6 +96,20 @@ TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
     EXPECT_GE(kinds[kind], 5) << kind;
   EXPECT_GE(branches, 100);
   EXPECT_GE(oddChannels, 100);
+}
+
+TEST(RandomGraph, ManyHaveConvolutionsToJoinSomeBeforeAConcat) {
+  int joined = 0, concats = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const CanonicalGraph graph = makeRandomGraph({.seed = seed});
+    const auto other = joinSiblings(graph);
+    if (!other) continue;
+    ++joined;
+    for (const CanonicalOp& op : other->ops)
+      concats += op.onnxOp == "Concat" && op.output.at() >= graph.tensors.size() ? 1 : 0;
+  }
+  EXPECT_GE(joined, 30);
+  EXPECT_GE(concats, 5);
 }
 
 TEST(RandomGraph, TensorsAreWrittenOnceAndBeforeTheyAreRead) {

@@ -6,7 +6,6 @@
 #pragma once
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "heddle/canon/canonical_graph.h"
 
@@ -29,8 +28,5 @@ TensorId computedTensor(const CanonicalOp& op);
 // `pools`, for a core holds more rows then. Ids of tensors change. Outputs have
 // the same values, bit for bit. Null where there is nothing to fuse.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool pools = true);
-
-// Per tensor of the fused graph: which of `graph` it is.
-std::vector<TensorId> tensorsBeforeFusion(const CanonicalGraph& fused, const CanonicalGraph& graph);
 
 }  // namespace heddle

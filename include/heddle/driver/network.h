@@ -26,6 +26,7 @@ struct Network {
   std::shared_ptr<const Canonicalized> canonical;
   std::shared_ptr<const Propagated> propagated;  // none where it changes nothing, or may not
   std::shared_ptr<const CanonicalGraph> fused;   // fuseOperators() of these; none likewise
+  std::shared_ptr<const CanonicalGraph> joined;  // joinSiblings() of that; likewise
   // The same with its channel blocks in the order that the plan is of; none likewise.
   std::shared_ptr<const CanonicalGraph> reordered;
   Effort effort;

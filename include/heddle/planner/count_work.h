@@ -11,6 +11,7 @@
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/cost/work.h"
 #include "heddle/memory/allocate.h"
+#include "heddle/support/result.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/plan.h"
 
@@ -96,6 +97,8 @@ std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan&
 std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan& plan,
                                         const MemoryPlan& memory, const Device& device,
                                         WorkCounter& count);
+// When the last of them is, with memory allocated for it. Errors: those of allocateMemory.
+Result<Cycles> endInClosedForm(const CanonicalGraph& graph, const Plan& plan, const Device& device);
 
 // The time of each layer in closed form: what its steps add to the whole.
 std::vector<Cycles> layerCycles(const Plan& plan, const std::vector<StepTime>& steps);

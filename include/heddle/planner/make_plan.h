@@ -119,6 +119,14 @@ struct OrderChoice {
   friend bool operator==(const OrderChoice&, const OrderChoice&) = default;
 };
 
+// Convolutions that were joined for a try (canon/join_siblings.h). In closed form.
+struct JoinChoice {
+  std::int64_t convolutions = 0;  // that read one tensor with others, in all
+  Cycles apart, joined;
+  bool taken = false;
+  friend bool operator==(const JoinChoice&, const JoinChoice&) = default;
+};
+
 // How a plan came about.
 struct PlanChoices {
   std::vector<LayerChoice> layers;     // per operator; empty: the layers' mappings were not weighed
@@ -126,6 +134,7 @@ struct PlanChoices {
   std::optional<TilingChoice> tiling;  // none where nothing spills, or nobody was to tile
   std::optional<TimedPlans> timed;     // none where the closed form alone decided
   std::optional<OrderChoice> order;    // none where no other order was of use
+  std::optional<JoinChoice> join;      // none where there was nothing to join
   friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
 };
 

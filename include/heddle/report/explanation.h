@@ -113,6 +113,14 @@ struct ExplainedOrder {
   friend bool operator==(const ExplainedOrder&, const ExplainedOrder&) = default;
 };
 
+// Convolutions that read one tensor, joined for a try (canon/join_siblings.h).
+struct ExplainedJoin {
+  bool taken = false;
+  std::int64_t convolutions = 0;
+  Cycles apart, joined;  // in closed form, of one frame
+  friend bool operator==(const ExplainedJoin&, const ExplainedJoin&) = default;
+};
+
 struct Explanation {
   std::string model, device;
   std::int64_t rows = 0, columns = 0;
@@ -126,6 +134,7 @@ struct Explanation {
   std::optional<ExplainedTiling> tiling;  // none where nothing spills and nothing is tiled
   std::optional<ExplainedTiming> timed;   // none where the closed form alone decided
   std::optional<ExplainedOrder> order;    // none where no block of weights is empty, or none helps
+  std::optional<ExplainedJoin> join;    // none where nothing was to be joined
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 

@@ -44,6 +44,7 @@ Explanation whole() {
                                                       .weightsAgain = Bytes(67)}}},
                 .timed = ExplainedTiming{24, Cycles(1010), Cycles(1001)},
                 .order = ExplainedOrder{true, 5, Cycles(1200), Cycles(1100)},
+                .join = ExplainedJoin{true, 3, Cycles(1300), Cycles(1200)},
                 .layers = {}};
   ExplainedLayer layer;
   layer.name = "conv";

@@ -1,0 +1,63 @@
+#include "heddle/canon/planned_values.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <unordered_map>
+
+namespace heddle {
+namespace {
+
+// Per tensor of the planned graph: which of `graph` it is, or of which, one behind the other, it
+// has the channels.
+std::vector<std::vector<TensorId>> tensorsBefore(const CanonicalGraph& planned,
+                                                 const CanonicalGraph& graph) {
+  std::unordered_map<std::string_view, TensorId> named;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    named.emplace(graph.tensors[t].name, TensorId(t));
+  std::vector<std::vector<TensorId>> before(planned.tensors.size());
+  for (std::size_t t = 0; t < before.size(); ++t)
+    if (const auto same = named.find(planned.tensors[t].name); same != named.end())
+      before[t] = {same->second};
+  // Of joined tensors a Concat has its operands' channels, and a convolution its parts', which
+  // follow it in their order.
+  std::vector<bool> isConcat(planned.tensors.size());
+  for (const CanonicalOp& op : planned.ops) {
+    if (op.kind() != OpKind::Assemble) continue;
+    const std::size_t from = op.inputs[0].at(), to = op.output.at();
+    const bool isPart = !named.contains(planned.tensors[from].name) && !isConcat[from];
+    isConcat[to] = !named.contains(planned.tensors[to].name);
+    for (const TensorId input : op.inputs)
+      if (isConcat[to]) std::ranges::copy(before[input.at()], std::back_inserter(before[to]));
+    if (isPart && !isConcat[to]) before[from].push_back(before[to].at(0));
+  }
+  return before;
+}
+
+std::vector<std::int8_t> oneBehindTheOther(const std::vector<TensorId>& parts,
+                                           const CanonicalGraph& graph,
+                                           const std::vector<std::vector<std::int8_t>>& values) {
+  if (parts.size() == 1) return values[parts[0].at()];
+  const Shape& pixels = graph.tensors[parts[0].at()].shape;
+  std::vector<std::int8_t> whole;
+  for (std::int64_t i = 0; i < pixels.height * pixels.width; ++i)
+    for (const TensorId part : parts) {
+      const std::int64_t channels = graph.tensors[part.at()].shape.channels;
+      const auto first = values[part.at()].begin() + i * channels;
+      whole.insert(whole.end(), first, first + channels);
+    }
+  return whole;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int8_t>> valuesAsPlanned(
+    const CanonicalGraph& planned, const CanonicalGraph& graph,
+    const std::vector<std::vector<std::int8_t>>& values) {
+  std::vector<std::vector<std::int8_t>> all;
+  for (const std::vector<TensorId>& parts : tensorsBefore(planned, graph))
+    all.push_back(oneBehindTheOther(parts, graph, values));
+  return all;
+}
+
+}  // namespace heddle

@@ -1,0 +1,59 @@
+#include "heddle/planner/plan_joined.h"
+
+#include <optional>
+#include <utility>
+
+#include "heddle/planner/count_work.h"
+
+namespace heddle {
+namespace {
+
+// Thousandths of the network's time: what joining has to gain, as the closed form errs.
+constexpr std::int64_t kJoinWorthwhile = 10;
+
+Result<Cycles> endOf(const CanonicalGraph& graph, const OrderedPlan& of, const Device& device) {
+  return endInClosedForm(inOrder(graph, of.orders), of.plan, device);
+}
+
+// Joining n convolutions puts one and n Splits where n were.
+std::int64_t joinedConvolutions(const CanonicalGraph& graph, const CanonicalGraph& joined) {
+  std::int64_t parts = 0;
+  for (const CanonicalOp& op : joined.ops)
+    if (op.kind() == OpKind::Assemble && op.inputs[0].at() >= graph.tensors.size()) ++parts;
+  return parts;
+}
+
+}  // namespace
+
+Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph* joined,
+                              const Device& device, const PlanOptions& options, bool asked,
+                              const std::function<void(double)>& progress) {
+  JoinedPlan best;
+  if (!joined || options.effort == 0 || options.tiling == PlanOptions::Tiling::Given) {
+    HEDDLE_TRY(best.ordered, planInOrder(graph, device, options, asked, progress));
+    return best;
+  }
+  // What the Machine would say of more plans is asked once, of the network that is better.
+  const bool judgedByMachine = options.effort > kUsualPlanEffort;
+  PlanOptions usual = options;
+  usual.effort = kUsualPlanEffort;
+  const bool askNow = asked && !judgedByMachine;
+  HEDDLE_TRY(best.ordered, planInOrder(graph, device, usual, askNow, progress));
+  std::optional<JoinChoice> choice;
+  if (Result<OrderedPlan> other = planInOrder(*joined, device, usual, askNow, progress)) {
+    const Result<Cycles> apart = endOf(graph, best.ordered, device);
+    const Result<Cycles> together = endOf(*joined, *other, device);
+    if (apart && together)
+      choice = JoinChoice{joinedConvolutions(graph, *joined), *apart, *together,
+                          together->raw() * 1000 <= apart->raw() * (1000 - kJoinWorthwhile)};
+    if (choice && choice->taken) best = {true, std::move(*other)};
+  }
+  if (judgedByMachine) {
+    const CanonicalGraph& better = best.isJoined ? *joined : graph;
+    HEDDLE_TRY(best.ordered, planInOrder(better, device, options, asked, progress));
+  }
+  if (best.ordered.choices) best.ordered.choices->join = choice;
+  return best;
+}
+
+}  // namespace heddle

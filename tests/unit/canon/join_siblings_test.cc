@@ -1,0 +1,141 @@
+#include "heddle/canon/join_siblings.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "../graphs.h"
+#include "heddle/canon/canonicalize.h"
+#include "heddle/canon/planned_values.h"
+#include "heddle/interp/interpret.h"
+
+namespace heddle {
+namespace {
+
+using testing::GraphBuilder;
+using testing::square;
+
+// Convolutions of numbers of their own.
+void tellApart(CanonicalGraph& graph) {
+  std::int64_t n = 0;
+  for (CanonicalOp& op : graph.ops) {
+    Conv* conv = std::get_if<Conv>(&op.attributes);
+    if (!conv) continue;
+    for (std::int8_t& weight : conv->weights) weight = static_cast<std::int8_t>(n++ * 11 % 17 - 8);
+    for (std::int32_t& bias : conv->bias) bias = static_cast<std::int32_t>(n++ * 97 % 5000);
+    conv->clamp = {-60, 110};
+  }
+}
+
+// What a joined graph's tensors hold is what was to be expected of the graph before.
+void expectJoinedValues(const CanonicalGraph& graph, const CanonicalGraph& joined) {
+  EXPECT_EQ(verify(joined), Diagnostics{});
+  std::vector<TensorValue> inputs(1);
+  const Shape& shape = graph.tensors[graph.inputs[0].tensor.at()].shape;
+  for (std::int64_t i = 0; i < shape.elements(); ++i)
+    inputs[0].push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
+  EXPECT_EQ(interpret(joined, inputs), valuesAsPlanned(joined, graph, interpret(graph, inputs)));
+}
+
+// A block of Inception: three convolutions read x, the first goes to the Concat.
+CanonicalGraph block() {
+  GraphBuilder b("block");
+  const TensorId x = b.input("x", {6, 6, 16});
+  const TensorId one = b.conv("one", x, 8, {}), five = b.conv("five", x, 24, {}),
+                 three = b.conv("three", x, 16, {});
+  const TensorId both = b.concat("both", {one, b.conv("five_b", five, 8, square(5, 1, 2)),
+                                          b.conv("three_b", three, 16, square(3, 1, 1))});
+  CanonicalGraph graph = b.finish(b.maxPool("pool", both, square(2, 2)));
+  tellApart(graph);
+  return graph;
+}
+
+TEST(JoinSiblings, PutsWhatGoesToAConcatLastAndTheOthersBehindIt) {
+  const CanonicalGraph graph = block();
+  const auto joined = joinSiblings(graph);
+  ASSERT_TRUE(joined);
+  expectJoinedValues(graph, *joined);
+  std::vector<std::string> names;
+  for (const CanonicalOp& op : joined->ops) names.push_back(op.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"five + three + one", "five part", "three part", "one part",
+                                      "five_b", "three_b", "both", "both part", "pool"}));
+  EXPECT_EQ(joined->tensors[joined->ops[0].output.at()].shape, (Shape{6, 6, 48}));
+  EXPECT_EQ(joined->ops[6].inputs[0], joined->ops[0].output);
+  EXPECT_EQ(joined->tensors[joined->ops[6].output.at()].shape, (Shape{6, 6, 72}));
+  EXPECT_FALSE(joinSiblings(*joined));
+}
+
+TEST(JoinSiblings, KeepsWhichBlocksOfWeightsThereAre) {
+  CanonicalGraph graph = block();
+  for (CanonicalOp& op : graph.ops)
+    if (Conv* conv = std::get_if<Conv>(&op.attributes); conv && op.inputs[0].at() == 0) {
+      conv->kept = Bits(std::ssize(conv->bias) / kBlock * 2, true);
+      conv->kept.reset(0);
+    }
+  const auto joined = joinSiblings(graph);
+  ASSERT_TRUE(joined);
+  const Bits& kept = std::get<Conv>(joined->ops[0].attributes).kept;
+  ASSERT_EQ(kept.size(), 6 * 2);
+  for (std::int64_t i = 0; i < kept.size(); ++i)  // each one's first block
+    EXPECT_EQ(kept[i], i != 0 && i != 3 * 2 && i != 5 * 2) << i;
+}
+
+// What must be as it is in block() for "three" to be joined with "five".
+struct Reason {
+  const char* name;
+  std::function<void(CanonicalGraph&, CanonicalOp& three, Conv&)> change;
+};
+
+class NotJoined : public ::testing::TestWithParam<Reason> {};
+
+TEST_P(NotJoined, WhereItDiffers) {
+  CanonicalGraph graph = block();
+  CanonicalOp& three = graph.ops[2];
+  GetParam().change(graph, three, std::get<Conv>(three.attributes));
+  const auto joined = joinSiblings(graph);
+  ASSERT_TRUE(joined);  // the two others are
+  EXPECT_EQ(joined->ops[0].name, "five + one");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Siblings, NotJoined,
+    ::testing::Values(
+        Reason{"Clamp", [](CanonicalGraph&, CanonicalOp&, Conv& conv) { conv.clamp.low = 0; }},
+        Reason{"Window",
+               [](CanonicalGraph&, CanonicalOp&, Conv& conv) { conv.window.strideX = 2; }},
+        Reason{"NegativeScale", [](CanonicalGraph&, CanonicalOp&,
+                                   Conv& conv) { conv.requantizeNegative = conv.requantize; }},
+        Reason{"KnownBlocks",
+               [](CanonicalGraph&, CanonicalOp&, Conv& conv) { conv.kept = Bits(4, true); }},
+        Reason{"Sum", [](CanonicalGraph&, CanonicalOp&, Conv& conv) { conv.fusedAdd.emplace(); }},
+        Reason{"Pool", [](CanonicalGraph&, CanonicalOp&, Conv& conv) { conv.fusedPool.emplace(); }},
+        Reason{"ZeroPoint", [](CanonicalGraph& graph, CanonicalOp& op,
+                               Conv&) { graph.tensors[op.output.at()].zeroPoint = 5; }},
+        Reason{"PartOfABlock", [](CanonicalGraph& graph, CanonicalOp& op,
+                                  Conv&) { graph.tensors[op.output.at()].shape.channels = 12; }},
+        Reason{"Operand", [](CanonicalGraph& graph, CanonicalOp& op,
+                             Conv&) { op.inputs[0] = graph.ops[0].output; }},
+        Reason{"Output",
+               [](CanonicalGraph& graph, CanonicalOp& op, Conv&) {
+                 graph.outputs.push_back(graph.outputs[0]);
+                 graph.outputs.back().tensor = op.output;
+               }},
+        Reason{"LaterInAConcat", [](CanonicalGraph& graph, CanonicalOp& op,
+                                    Conv&) { graph.ops[5].inputs[2] = op.output; }}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(JoinSiblings, LeavesAConcatThatIsAnOutputOrAPartOfAnother) {
+  for (const bool isOutput : {false, true}) {
+    GraphBuilder b("net");
+    const TensorId x = b.input("x", {6, 6, 16});
+    const TensorId one = b.conv("one", x, 8, {}), two = b.conv("two", x, 16, {});
+    const TensorId other = b.conv("other", two, 8, square(3, 1, 1));
+    TensorId both = b.concat("both", {one, other});
+    if (!isOutput) both = b.concat("all", {b.conv("more", two, 8, square(3, 1, 1)), both});
+    EXPECT_FALSE(joinSiblings(b.finish(both))) << isOutput;
+  }
+}
+
+}  // namespace
+}  // namespace heddle
