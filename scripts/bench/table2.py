@@ -166,8 +166,8 @@ def speed_ups_of(reports):
             continue
         before = {layer["name"]: layer for layer in dense["layers"]}
         for layer in sparse["layers"]:
-            was = before[layer["name"]]
-            if (layer["density"] or 1) < 1 and layer["boundBy"] == was["boundBy"] == "compute" and layer["cycles"]:
+            was = before.get(layer["name"])  # none: convolutions were joined in one of the two alone
+            if was and (layer["density"] or 1) < 1 and layer["boundBy"] == was["boundBy"] == "compute" and layer["cycles"]:
                 found.append(SpeedUp(cell, layer["name"], was["cycles"] / layer["cycles"], layer["imbalance"]))
     return found
 
