@@ -134,7 +134,7 @@ struct Explanation {
   std::optional<ExplainedTiling> tiling;  // none where nothing spills and nothing is tiled
   std::optional<ExplainedTiming> timed;   // none where the closed form alone decided
   std::optional<ExplainedOrder> order;    // none where no block of weights is empty, or none helps
-  std::optional<ExplainedJoin> join;    // none where nothing was to be joined
+  std::optional<ExplainedJoin> join;      // none where nothing was to be joined
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 
