@@ -119,8 +119,8 @@ class Joining {
     if (!isJoinable(first)) return {first};
     std::vector<std::size_t> all;
     std::optional<std::size_t> concatenated;
-    for (std::size_t i = first; i < graph_.ops.size(); ++i) {
-      if (isJoined_[i] || !isJoinable(i) || !areAlike(first, i)) continue;
+    for (const std::size_t i : readers_[graph_.ops[first].inputs[0].at()]) {
+      if (i < first || isJoined_[i] || !isJoinable(i) || !areAlike(first, i)) continue;
       if (movedBy(graph_.ops[i].output).empty())
         all.push_back(i);
       else if (!concatenated)
@@ -131,9 +131,9 @@ class Joining {
     return all;
   }
 
+  // Of two that read the same.
   bool areAlike(std::size_t a, std::size_t b) const {
-    return graph_.ops[a].inputs == graph_.ops[b].inputs && convOf(a).window == convOf(b).window &&
-           convOf(a).clamp == convOf(b).clamp &&
+    return convOf(a).window == convOf(b).window && convOf(a).clamp == convOf(b).clamp &&
            (convOf(a).kept.size() == 0) == (convOf(b).kept.size() == 0) &&
            outputOf(a).zeroPoint == outputOf(b).zeroPoint;
   }
