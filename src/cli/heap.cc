@@ -15,9 +15,9 @@ namespace heddle {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr int kHeap = 1 << 30;      // bytes that are asked for at once; taken as they are used
-constexpr int kGrowth = 64 << 20;   // at a time, beyond these
-constexpr int kLargest = 32 << 20;  // of the heap; larger pieces are mapped by themselves
+constexpr int kHeap = 1 << 30;           // bytes that are asked for at once; taken as they are used
+constexpr int kGrowth = 64 << 20;        // at a time, beyond these
+constexpr int kLargestPiece = 32 << 20;  // of the heap; larger pieces are mapped by themselves
 
 bool isLimited() {
   for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
@@ -35,7 +35,7 @@ struct Free {
 
 void growInHugePages() {
   if (isLimited()) return;
-  ::mallopt(M_MMAP_THRESHOLD, kLargest);
+  ::mallopt(M_MMAP_THRESHOLD, kLargestPiece);
   ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   ::mallopt(M_TOP_PAD, kHeap);
   const std::unique_ptr<void, Free> first(std::malloc(kHugePage / 2));

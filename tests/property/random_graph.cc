@@ -305,7 +305,8 @@ class Generator {
     std::vector<TensorId> all{y};
     for (std::int64_t n = random_.between(1, 3); n > 0; --n) {
       std::ranges::reverse(op.weights);
-      std::ranges::rotate(op.weights, op.weights.begin() + std::ssize(op.weights) / 3);
+      std::rotate(op.weights.begin(), op.weights.begin() + std::ssize(op.weights) / 3,
+                  op.weights.end());
       std::ranges::reverse(op.bias);
       all.push_back(addTensor(tensor(y).shape, tensor(y)));
       add("Conv", {x}, all.back(), op);
