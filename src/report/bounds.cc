@@ -31,17 +31,18 @@ bool isIdentity(const AxisMap& map, std::int64_t extent) {
   return map.size() == 1 && map[0] == AxisRun{.count = extent};
 }
 
-// Every part moves a whole input, unchanged, to a stretch of the output's channels.
-bool isConcat(const CanonicalGraph& graph, const CanonicalOp& op, const Assemble& assemble) {
+// Every part moves a stretch of an input's channels, all rows and columns unchanged, to one of the
+// output's: Concat and Split, which need no instruction where the stretches are whole blocks.
+bool movesChannelsAlone(const CanonicalGraph& graph, const CanonicalOp& op,
+                        const Assemble& assemble) {
   const Shape& out = graph.tensors[op.output.at()].shape;
   for (std::size_t i = 0; i < assemble.parts.size(); ++i) {
     const AssemblePart& part = assemble.parts[i];
     const Shape& in = graph.tensors[op.inputs[i].at()].shape;
-    const bool channels = part.mapC.size() == 1 && part.mapC[0].from == 0 &&
-                          part.mapC[0].fromStep == 1 && part.mapC[0].toStep == 1 &&
-                          part.mapC[0].count == in.channels;
-    if (part.table || !channels || !isIdentity(part.mapY, out.height) ||
-        !isIdentity(part.mapX, out.width))
+    const bool channels =
+        part.mapC.size() == 1 && part.mapC[0].fromStep == 1 && part.mapC[0].toStep == 1;
+    if (part.table || !channels || in.height != out.height || in.width != out.width ||
+        !isIdentity(part.mapY, out.height) || !isIdentity(part.mapX, out.width))
       return false;
   }
   return !assemble.parts.empty();
@@ -133,7 +134,7 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
     weightsInBlocks = depthwise->window.kernelY * depthwise->window.kernelX *
                       blocksOf(graph.tensors[op.output.at()].shape) * kBlock;
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
-    needs.free = isConcat(graph, op, *assemble);
+    needs.free = movesChannelsAlone(graph, op, *assemble);
   }
   const std::int64_t pixels = neededPixels(graph, op);  // each meets each weight once
   needs.macs = pixels * needs.weightBytes;
