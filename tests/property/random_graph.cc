@@ -281,7 +281,8 @@ class Generator {
         std::min(options_.maxMacs / (pixels * taps), options_.maxElements / pixels);
     shape.channels = std::clamp<std::int64_t>(randomExtent(options_.maxChannels), 1,
                                               std::max<std::int64_t>(1, most));
-    const bool hasSiblings = options_.maxChannels >= 2 * kBlock && random_.chance(20);
+    const bool hasSiblings =
+        !options_.wholeBlocks && options_.maxChannels >= 2 * kBlock && random_.chance(20);
     if ((options_.wholeBlocks || hasSiblings) && most >= 2 * kBlock)
       shape.channels =
           std::clamp(divideRoundUp(shape.channels, kBlock), std::int64_t{2}, most / kBlock) *
