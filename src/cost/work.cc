@@ -252,19 +252,17 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   if (step.weightSlots_ == 1)
     calls = std::max(calls, step.compute_ + std::max<N>(0, step.records_ - 1) * record);
   const N stagingFree = stagingFreeFor(place, step.record_);
-  N staged = 0, rowsThere = ready, wholeThere = 0, readBytes = 0, written = 0, writtenBytes = 0;
+  N staged = 0, rowsThere = ready, readBytes = 0, written = 0, writtenBytes = 0;
   for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {
     const StepCycles::Engine channel = withWhole(step.ddrRead_[c], c, place.reads, ddrRead_);
     const N weights = channel.weights, cycles = weights + channel.activations;
-    const N whole = channel.activations - step.ddrRead_[c].activations;
     readBytes += channel.bytes;
     if (cycles == 0) continue;
     N& free = engines.ddrFree[c];
     const N from = std::max(free, weights > 0 ? stagingFree : 0);
-    if (whole > 0) wholeThere = std::max(wholeThere, free + whole);
     free = from + cycles;
     if (place.rowsAhead) rowsThere = std::max(rowsThere, from + span.first - span.firstByWire);
-    if (weights > 0) staged = std::max(staged, from + whole + step.recordDdr_);
+    if (weights > 0) staged = std::max(staged, from + step.recordDdr_);
     end = std::max(end, free + (weights > 0 ? record : 0) + span.lastCall);
   }
   const N shared = sharedTime(readBytes, device_->rates.ddrReadTotal, *device_);
@@ -294,11 +292,8 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   written = std::max(written, sharedTime(writtenBytes, device_->rates.ddrWriteTotal, *device_));
   keepWithinPlaces(engines, step, place, begin);
   for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
+  end = std::max({end, begin + calls, writtenBy(step, begin, calls, written)});
   const StepCounts::Writing& writing = step.writing_;
-  // The first iteration goes at the pace at which whole tensors come out of DDR.
-  end = std::max(
-      {end, begin + calls, wholeThere + calls * (writing.iterations - 1) / writing.iterations});
-  end = std::max(end, writtenBy(step, begin, end - begin, written));
   Past past{
       .cores = place.all,
       .begin = begin,

@@ -20,7 +20,7 @@ int main(int argc, char** argv) try {
     const CanonicalGraph graph =
         seed % 4 == 0 ? property::makeRandomGraph(
                             {.seed = seed, .ops = 10, .maxExtent = 16, .wholeBlocks = true})
-                      : property::makeRandomGraph({.seed = seed});
+                      : property::makeRandomGraph({.seed = seed, .siblings = seed % 4 == 1});
     const Device device = property::randomDevice(seed);
     Cycles makespan;
     const auto fails = [&](const CanonicalGraph& g) {

@@ -282,7 +282,7 @@ class Generator {
     shape.channels = std::clamp<std::int64_t>(randomExtent(options_.maxChannels), 1,
                                               std::max<std::int64_t>(1, most));
     const bool hasSiblings =
-        !options_.wholeBlocks && options_.maxChannels >= 2 * kBlock && random_.chance(20);
+        options_.siblings && options_.maxChannels >= 2 * kBlock && random_.chance(30);
     if ((options_.wholeBlocks || hasSiblings) && most >= 2 * kBlock)
       shape.channels =
           std::clamp(divideRoundUp(shape.channels, kBlock), std::int64_t{2}, most / kBlock) *

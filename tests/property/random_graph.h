@@ -27,6 +27,8 @@ struct RandomGraphOptions {
   // Convolutions write whole blocks of channels, two at least where they may be so large, and most
   // have empty blocks of weights: so that blocks may trade places (canon/block_orders.h).
   bool wholeBlocks = false;
+  // Some convolutions have others beside them that can be joined with them (canon/join_siblings.h).
+  bool siblings = false;
 };
 
 CanonicalGraph makeRandomGraph(const RandomGraphOptions& options);

@@ -101,7 +101,7 @@ TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
 TEST(RandomGraph, ManyHaveConvolutionsToJoinSomeBeforeAConcat) {
   int joined = 0, concats = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const CanonicalGraph graph = makeRandomGraph({.seed = seed});
+    const CanonicalGraph graph = makeRandomGraph({.seed = seed, .siblings = true});
     const auto other = joinSiblings(graph);
     if (!other) continue;
     ++joined;

@@ -312,33 +312,9 @@ TEST(StepTimes, WhatGoesWholeTakesTheChannelsBesideTheStepsOwn) {
   Device device = oneCore();
   device.lockAcquire = Cycles(20);
   device.rates.ddrReadTotal = BytesPerSecond{4'000'000'000};
+  EXPECT_EQ(timeOf(beside, device).end, timeOf(own, device).end);
   EXPECT_EQ(timeOf(beside, device).busy, timeOf(own, device).busy);
   EXPECT_GT(timeOf(beside, device).end, timeOf(withRecords(4), device).end);
-}
-
-TEST(StepTimes, RecordsComeBehindWhatGoesWholeOverTheirChannel) {
-  StepWork step = withRecords(2);
-  step.reads = {{0, {400_B, 50, 50}}};
-  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 1000));
-  step.reads = {{1, {400_B, 50, 50}}};
-  EXPECT_EQ(timeOf(step).begin, Cycles(5000 + 1000 + 1000));
-}
-
-// Of five passes over ten calls the first needs the last row.
-TEST(StepTimes, OnlyTheFirstIterationWaitsForWhatGoesWhole) {
-  StepWork step = tenCalls();
-  step.writing.iterations = 5;
-  step.reads = {{0, {400_B, 50, 50}}};
-  EXPECT_EQ(timeOf(step).end, Cycles(5000 + 2520 * 4 / 5 + 200));
-}
-
-TEST(StepTimes, WhatWiresHoldUpIsWrittenLater) {
-  StepWork step = withRecords(5);  // the last begins at 5000, 1000 later than out of DDR
-  step.writing = {.iterations = 5, .first = 4, .last = 4};
-  step.ddrWrite[1].activations = transfers(800, 5);
-  const StepTime time = timeOf(step);
-  EXPECT_EQ(time.begin, Cycles(2000));
-  EXPECT_EQ(time.end, Cycles(2000 + (4000 + 252) * 4 / 5 + 5 * 200 + 200));
 }
 
 TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {
