@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace heddle {
 namespace {
@@ -37,7 +38,6 @@ std::vector<std::vector<TensorId>> tensorsBefore(const CanonicalGraph& planned,
 std::vector<std::int8_t> oneBehindTheOther(const std::vector<TensorId>& parts,
                                            const CanonicalGraph& graph,
                                            const std::vector<std::vector<std::int8_t>>& values) {
-  if (parts.size() == 1) return values[parts[0].at()];
   const Shape& pixels = graph.tensors[parts[0].at()].shape;
   std::vector<std::int8_t> whole;
   for (std::int64_t i = 0; i < pixels.height * pixels.width; ++i)
@@ -53,10 +53,13 @@ std::vector<std::int8_t> oneBehindTheOther(const std::vector<TensorId>& parts,
 
 std::vector<std::vector<std::int8_t>> valuesAsPlanned(
     const CanonicalGraph& planned, const CanonicalGraph& graph,
-    const std::vector<std::vector<std::int8_t>>& values) {
-  std::vector<std::vector<std::int8_t>> all;
-  for (const std::vector<TensorId>& parts : tensorsBefore(planned, graph))
-    all.push_back(oneBehindTheOther(parts, graph, values));
+    std::vector<std::vector<std::int8_t>> values) {
+  const std::vector<std::vector<TensorId>> before = tensorsBefore(planned, graph);
+  std::vector<std::vector<std::int8_t>> all(before.size());
+  for (std::size_t t = 0; t < before.size(); ++t)
+    if (before[t].size() > 1) all[t] = oneBehindTheOther(before[t], graph, values);
+  for (std::size_t t = 0; t < before.size(); ++t)
+    if (before[t].size() == 1) all[t] = std::move(values[before[t][0].at()]);
   return all;
 }
 

@@ -151,14 +151,14 @@ std::string orderText(const Explanation& e) {
                            lessOrMore(partOf(order.reordered - order.asItIs, order.asItIs)));
 }
 
-// "taken: 35 convolutions that read one tensor with others, as one each; 2062935 cycles in closed
-// form, 7.2 % less"
+// "taken: 35 convolutions, those that read one tensor as one; 2062935 cycles in closed form, 7.2 %
+// less"
 std::string joinText(const Explanation& e) {
   if (!e.join) return "";
   const ExplainedJoin& join = *e.join;
   return line("join", std::string(join.taken ? "taken: " : "not taken: ") +
                           std::to_string(join.convolutions) +
-                          " convolutions that read one tensor with others, as one each; " +
+                          " convolutions, those that read one tensor as one; " +
                           std::to_string(join.joined.raw()) + " cycles in closed form, " +
                           lessOrMore(partOf(join.joined - join.apart, join.apart)));
 }

@@ -249,7 +249,8 @@ Expected expect(const Compilation& run, const std::vector<std::vector<std::int8_
   if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
   for (const Port& port : run.canonical->graph.outputs)
     expected.outputs.push_back((run.propagated ? asGiven : expected.tensors)[port.tensor.at()]);
-  if (run.fused) expected.tensors = valuesAsPlanned(run.network(), run.unfused(), expected.tensors);
+  if (run.fused)
+    expected.tensors = valuesAsPlanned(run.network(), run.unfused(), std::move(expected.tensors));
   for (std::size_t t = 0; t < expected.tensors.size(); ++t) {
     const CanonicalTensor& tensor = run.network().tensors[t];
     expected.tensors[t] = inOrder(expected.tensors[t], tensor.shape, tensor.blockOrder);

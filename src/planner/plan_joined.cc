@@ -1,6 +1,8 @@
 #include "heddle/planner/plan_joined.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "heddle/planner/count_work.h"
@@ -15,12 +17,14 @@ Result<Cycles> endOf(const CanonicalGraph& graph, const OrderedPlan& of, const D
   return endInClosedForm(inOrder(graph, of.orders), of.plan, device);
 }
 
-// Joining n convolutions puts one and n Splits where n were.
+// Where a convolution was joined, a Split writes what it wrote.
 std::int64_t joinedConvolutions(const CanonicalGraph& graph, const CanonicalGraph& joined) {
-  std::int64_t parts = 0;
-  for (const CanonicalOp& op : joined.ops)
-    if (op.kind() == OpKind::Assemble && op.inputs[0].at() >= graph.tensors.size()) ++parts;
-  return parts;
+  std::set<TensorId> written;
+  for (const CanonicalOp& op : graph.ops)
+    if (op.kind() == OpKind::Conv) written.insert(op.output);
+  return std::ranges::count_if(joined.ops, [&](const CanonicalOp& op) {
+    return op.kind() == OpKind::Assemble && written.contains(op.output);
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/cost/cost.h"
+#include "heddle/tiling/views.h"
 
 namespace heddle {
 namespace {
@@ -27,22 +28,14 @@ std::int64_t elements(const CanonicalGraph& graph, TensorId tensor) {
   return graph.tensors[tensor.at()].shape.elements();
 }
 
-bool isIdentity(const AxisMap& map, std::int64_t extent) {
-  return map.size() == 1 && map[0] == AxisRun{.count = extent};
-}
-
-// Every part moves a stretch of an input's channels, all rows and columns unchanged, to one of the
-// output's: Concat and Split, which need no instruction where the stretches are whole blocks.
+// Concat and Split of channels, values unchanged: they need no instruction where the stretches are
+// whole blocks.
 bool movesChannelsAlone(const CanonicalGraph& graph, const CanonicalOp& op,
                         const Assemble& assemble) {
   const Shape& out = graph.tensors[op.output.at()].shape;
   for (std::size_t i = 0; i < assemble.parts.size(); ++i) {
-    const AssemblePart& part = assemble.parts[i];
     const Shape& in = graph.tensors[op.inputs[i].at()].shape;
-    const bool channels =
-        part.mapC.size() == 1 && part.mapC[0].fromStep == 1 && part.mapC[0].toStep == 1;
-    if (part.table || !channels || in.height != out.height || in.width != out.width ||
-        !isIdentity(part.mapY, out.height) || !isIdentity(part.mapX, out.width))
+    if (in.height != out.height || in.width != out.width || !channelStretch(assemble.parts[i], out))
       return false;
   }
   return !assemble.parts.empty();

@@ -10,8 +10,8 @@ namespace heddle {
 
 // Per tensor of `planned` its values in order Y, X, C, by those of each tensor of the graph that it
 // was made from. Tensors are known by their names; a joined one has the channels of several.
-std::vector<std::vector<std::int8_t>> valuesAsPlanned(
-    const CanonicalGraph& planned, const CanonicalGraph& graph,
-    const std::vector<std::vector<std::int8_t>>& values);
+std::vector<std::vector<std::int8_t>> valuesAsPlanned(const CanonicalGraph& planned,
+                                                      const CanonicalGraph& graph,
+                                                      std::vector<std::vector<std::int8_t>> values);
 
 }  // namespace heddle

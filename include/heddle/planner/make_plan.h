@@ -121,7 +121,7 @@ struct OrderChoice {
 
 // Convolutions that were joined for a try (canon/join_siblings.h). In closed form.
 struct JoinChoice {
-  std::int64_t convolutions = 0;  // that read one tensor with others, in all
+  std::int64_t convolutions = 0;  // that became part of another, in all
   Cycles apart, joined;
   bool taken = false;
   friend bool operator==(const JoinChoice&, const JoinChoice&) = default;

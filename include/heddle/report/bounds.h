@@ -21,7 +21,7 @@ struct LayerNeeds {
   std::int64_t macs = 0, weightBytes = 0, inputBytes = 0, outputBytes = 0;
   std::int64_t denseMacs = 0, denseWeightBytes = 0;
   std::int64_t blockMacs = 0;  // macs, channels that fill a block up to eight included
-  bool free = false;  // a Concat or Split that can be in place: needs nothing of the array
+  bool free = false;           // a Concat or Split that can be in place: needs nothing of the array
   friend bool operator==(const LayerNeeds&, const LayerNeeds&) = default;
 };
 LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op);
