@@ -75,13 +75,15 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
       record_(counts.record),
       records_(counts.records),
       weightSlots_(counts.weightSlots),
+      height_(counts.height),
       writing_(counts.writing) {
   const Clock clock(device);
   const auto addAll = [](std::vector<Engine>& to, const std::vector<ChannelWork>& from, auto time) {
     to.reserve(from.size());
     for (const ChannelWork& c : from)
       to.push_back({time(c.weights), time(c.activations), time(c.firstWeights),
-                    (bytesOf(c.weights) + bytesOf(c.activations)).raw(), c.passes});
+                    (bytesOf(c.weights) + bytesOf(c.activations)).raw(), c.turns, c.firstRecord,
+                    c.passes});
   };
   addAll(wires_, counts.wires, [&](const Transfers& t) { return clock.wire(t); });
   addCores(counts.cores, device);
@@ -112,7 +114,7 @@ StepCycles::Lost StepCycles::lostByTurns(const CoreWork& core, N calls) const {
 void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& device) {
   const Clock clock(device);
   for (const CoreWork& core : cores) {
-    N cycles = 0, byWire = 0, last = 0, compute = 0, output = 0;
+    N cycles = 0, byWire = 0, last = 0, compute = 0, output = 0, withRows = 0;
     for (const CallWork& c : core.calls) {
       last = clock.call(c.pace);
       const N out = clock.out(c.out);
@@ -121,14 +123,18 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
           c.times * (std::max({last, clock.wire(c.ahead.wire), out}) + clock.wire(c.waited.wire));
       compute += c.times * last;
       output += c.times * out;
+      withRows += c.times * std::max(last, out);
     }
     compute_ = std::max(compute_, compute);
     output_ = std::max(output_, output);
-    N loading = 0;
-    for (const CallWork& c : core.loading)
+    N loading = 0, loadingWithRows = 0;
+    for (const CallWork& c : core.loading) {
+      loadingWithRows += c.times * std::max(clock.call(c.pace), clock.out(c.out));
       loading += c.times * (std::max({clock.call(c.pace), clock.rows(c.ahead), clock.out(c.out)}) +
                             clock.rows(c.waited));
+    }
     span_.loading = std::max(span_.loading, loading);
+    span_.loadingWithRows = std::max(span_.loadingWithRows, loadingWithRows);
     span_.stays = std::max(span_.stays, core.stays);
     const Lost lost = lostByTurns(core, cycles);
     span_.lostOfWires = std::max(span_.lostOfWires, lost.ofWire);
@@ -141,8 +147,12 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
     span_.firstByWire = std::max(span_.firstByWire, firstByWire);
     span_.first = std::max(span_.first, firstByWire + clock.ddrRead(core.first.ddr));
     span_.callsByWire = std::max(span_.callsByWire, byWire + records);
+    const N spared =
+        core.rows == 0 ? 0 : (byWire - withRows) * std::min(core.places, core.rows) / core.rows;
+    span_.callsWithRows = std::max(span_.callsWithRows, byWire + records - spared);
     if (!core.calls.empty())
       span_.lastOut = std::max(span_.lastOut, clock.out(core.calls.back().out));
+    span_.rowsBefore = std::max(span_.rowsBefore, core.rowsBefore);
     if (cycles <= span_.calls) continue;
     span_.calls = cycles;
     span_.lastCall = last;
@@ -225,6 +235,46 @@ N StepClock::dataReady(const StepPlace& place) const {
   return ready;
 }
 
+// `calls`: cycles of the busiest core; `record`: of one on its wire.
+StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
+                                    const StepPlace& place, N calls, N record) const {
+  const StepCycles::Span& span = step.span_;
+  const N stagingFree = stagingFreeFor(place, step.record_);
+  Brought brought;
+  N bytes = 0;
+  for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {
+    const StepCycles::Engine channel = withWhole(step.ddrRead_[c], c, place.reads, ddrRead_);
+    const N weights = channel.weights, cycles = weights + channel.activations;
+    const N streamed = step.ddrRead_[c].activations, whole = channel.activations - streamed;
+    bytes += channel.bytes;
+    if (cycles == 0) continue;
+    N& free = engines.ddrFree[c];
+    const N from = std::max(free, weights > 0 ? stagingFree : 0);
+    if (whole > 0) {
+      brought.whole = std::max(brought.whole, free + whole + span.firstByWire + span.lastCall);
+      brought.lastCoresRows =
+          std::max(brought.lastCoresRows, free + whole * span.rowsBefore / step.height_);
+    }
+    free = from + cycles;
+    if (place.rowsAhead) {
+      const bool recordFirst = weights > 0 && streamed > 0 && channel.firstRecord == 0;
+      brought.rows = std::max(
+          brought.rows, from + (recordFirst ? step.recordDdr_ : 0) + span.first - span.firstByWire);
+    }
+    if (weights > 0)  // of those that take turns each is needed that much later
+      brought.record =
+          std::max(brought.record, from + whole + step.recordDdr_ -
+                                       channel.firstRecord * calls / std::max<N>(step.records_, 1));
+    brought.end = std::max(brought.end, free + (weights > 0 ? record : 0) + span.lastCall);
+  }
+  const N shared = sharedTime(bytes, device_->rates.ddrReadTotal, *device_);
+  if (shared == 0) return brought;
+  const N coreFree = past_.empty() ? 0 : past_.back().coreFree;
+  engines.sharedFree = std::max(engines.sharedFree, std::min(stagingFree, coreFree)) + shared;
+  brought.end = std::max(brought.end, engines.sharedFree + span.lastCall);
+  return brought;
+}
+
 StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
                                    const StepPlace& place) const {
   const N before = past_.empty() ? 0 : past_.back().end;
@@ -249,35 +299,22 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   // The last ones of all routes of a wire may come out of different memtiles at the same time.
   for (const StepCycles::Engine& wire : step.wires_) record = std::max(record, wire.firstWeights);
   // With one place for records a core computes nothing while the next one comes.
+  N callsWithRows = std::min(calls, span.callsWithRows);
   if (step.weightSlots_ == 1)
-    calls = std::max(calls, step.compute_ + std::max<N>(0, step.records_ - 1) * record);
-  const N stagingFree = stagingFreeFor(place, step.record_);
-  N staged = 0, rowsThere = ready, readBytes = 0, written = 0, writtenBytes = 0;
-  for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {
-    const StepCycles::Engine channel = withWhole(step.ddrRead_[c], c, place.reads, ddrRead_);
-    const N weights = channel.weights, cycles = weights + channel.activations;
-    readBytes += channel.bytes;
-    if (cycles == 0) continue;
-    N& free = engines.ddrFree[c];
-    const N from = std::max(free, weights > 0 ? stagingFree : 0);
-    free = from + cycles;
-    if (place.rowsAhead) rowsThere = std::max(rowsThere, from + span.first - span.firstByWire);
-    if (weights > 0) staged = std::max(staged, from + step.recordDdr_);
-    end = std::max(end, free + (weights > 0 ? record : 0) + span.lastCall);
-  }
-  const N shared = sharedTime(readBytes, device_->rates.ddrReadTotal, *device_);
-  if (shared > 0) {
-    engines.sharedFree = std::max(engines.sharedFree, std::min(stagingFree, coreFree)) + shared;
-    end = std::max(end, engines.sharedFree + span.lastCall);
-  }
-  N firstRows = rowsThere;
+    callsWithRows =
+        std::max(callsWithRows, step.compute_ + std::max<N>(0, step.records_ - 1) * record);
+  calls = std::max(calls, callsWithRows);
+  Brought brought = bring(engines, step, place, calls, record);
+  brought.rows = std::max(brought.rows, ready);
+  end = std::max(end, brought.end);
+  N firstRows = brought.rows, written = 0, writtenBytes = 0;
   for (std::size_t w = 0; w < step.wires_.size(); ++w) {
     const StepCycles::Engine& wire = step.wires_[w];
     const N weights = wire.weights, inputs = wire.activations, records = wire.firstWeights;
     if (weights + inputs == 0) continue;
     N from = engines.wireFree[w];
-    if (weights > 0) from = std::max({from, room, staged});
-    if (inputs > 0) from = std::max(from, ready);
+    if (weights > 0) from = std::max({from, room, brought.record});
+    if (inputs > 0) from = std::max(from, brought.rows);
     if (weights > 0) begin = std::max(begin, from + records);
     if (inputs > 0) firstRows = std::max(firstRows, from + records);
     engines.wireFree[w] = from + weights + inputs + (weights > 0 ? span.lostOfWires : 0);
@@ -290,10 +327,18 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     writtenBytes += channel.bytes;
   }
   written = std::max(written, sharedTime(writtenBytes, device_->rates.ddrWriteTotal, *device_));
+  // While it waits for a record, rows come as far as they have places.
+  const N gap = std::max<N>(begin - std::max(coreFree, firstRows + first), 0);
+  calls = std::max(calls - gap, callsWithRows);
+  const N loading = std::max(span.loading - gap, std::min(span.loading, span.loadingWithRows));
   keepWithinPlaces(engines, step, place, begin);
   for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
-  end = std::max({end, begin + calls, writtenBy(step, begin, calls, written)});
   const StepCounts::Writing& writing = step.writing_;
+  // The first iteration goes at the pace at which whole tensors come out of DDR.
+  end = std::max(
+      {end, begin + calls, brought.whole + calls * (writing.iterations - 1) / writing.iterations});
+  if (brought.lastCoresRows > 0) end = std::max(end, brought.lastCoresRows + calls);
+  end = std::max(end, writtenBy(step, begin, end - begin, loading, written));
   Past past{
       .cores = place.all,
       .begin = begin,
@@ -307,10 +352,15 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
 
 // When rows that leave for DDR have gone that way: they do as they are written, where the reduction
 // is cut over time at the end of each pass.
-N StepClock::writtenBy(const StepCycles& step, N begin, N calls, N written) {
+N StepClock::writtenBy(const StepCycles& step, N begin, N calls, N loading, N written) {
   const StepCounts::Writing& of = step.writing_;
-  return begin + std::max(calls * of.first / of.iterations + written,
-                          calls * of.last / of.iterations + written * of.ofLastPass / of.all);
+  N by = std::max({calls * of.first / of.iterations + written,
+                   calls * of.last / of.iterations + written * of.ofLastPass / of.all,
+                   calls * (of.iterations - 1) / of.iterations + written / of.all});
+  // What is written while an input comes that stays goes at its pace; the rest comes behind it.
+  if (step.span_.stays == 1)
+    by = std::max(by, loading + written * (of.all - (of.first == 0 ? 1 : 0)) / of.all);
+  return begin + by;
 }
 
 // Records go no further ahead than there are places for. Where the rows stay in the core the first
@@ -322,7 +372,8 @@ void StepClock::keepWithinPlaces(Engines& engines, const StepCycles& step, const
     const N first = step.records_ > places ? begin + step.span_.loading : begin;
     for (std::size_t i = 0; i < of.size(); ++i)
       if (of[i].weights > 0)
-        free[i] = std::max(free[i], first + of[i].weights - places * of[i].firstWeights);
+        free[i] =
+            std::max(free[i], first + of[i].weights - places * of[i].firstWeights / of[i].turns);
   };
   keep(engines.wireFree, step.wires_, slots);
   keep(engines.ddrFree, step.ddrRead_, staging);

@@ -62,9 +62,10 @@ std::int64_t weightStagingAddress(const Plan& plan, const Device& device) {
   return (device.memtile.memory.raw() - plan.weightStaging) / kBlock * kBlock;
 }
 
-// Of one stream: each may be full, and a lock counts them.
+// Of one stream: each may be full, and a lock counts them; one that leaves may give back, beside
+// its own place, all those that nobody fills any more.
 std::int64_t mostPlaces(const Device& device) {
-  return device.limits.lockMaximum.value_or(INT64_MAX);
+  return std::max<std::int64_t>(1, device.limits.lockMaximum.value_or(INT64_MAX) - 1);
 }
 
 class Allocator {
@@ -170,9 +171,8 @@ class Allocator {
       fits = fits && input.address >= 0;
     }
     if (!atHome(rootIndex(op(s).output))) {
-      std::int64_t copies = 0;
-      for (const CoreShare& share : m.shares) copies = std::max(copies, outputRank(m, share) + 1);
-      memory.output = stream(op(s).inputs.size(), m.outputRowBytes, m.outputSlots, copies);
+      memory.output =
+          stream(op(s).inputs.size(), m.outputRowBytes, m.outputSlots, outputsOfAMemtile(m));
       fits = fits && memory.output->address >= 0;
     }
     return fits;
@@ -325,7 +325,33 @@ class Allocator {
       taken += slots * rows.slotBytes;
       rows = {memtileEnd() - taken, rows.slotBytes, slots};
     }
+    if (std::optional<StreamPlan>& rows = memory_.steps[s].output) {
+      const std::int64_t copies = outputsOfAMemtile(mapping(s));
+      const std::int64_t slots = std::min(
+          {rowsWritten(s), (room - taken) / (rows->slotBytes * copies), mostPlaces(device_)});
+      if (slots > rows->slots) {
+        taken += slots * rows->slotBytes * copies;
+        rows = {memtileEnd() - taken, rows->slotBytes, slots};
+      }
+    }
     return taken;
+  }
+
+  static std::int64_t outputsOfAMemtile(const Mapping& m) {
+    std::int64_t most = 0;
+    for (const CoreShare& share : m.shares) most = std::max(most, outputRank(m, share) + 1);
+    return most;
+  }
+
+  // Rows that a core writes in a step, at most.
+  std::int64_t rowsWritten(std::size_t s) const {
+    std::int64_t most = 0;
+    for (const CoreShare& share : mapping(s).shares) {
+      std::int64_t rows = 0;
+      for (const PixelBox& box : share.boxes) rows += common(box.y, plan_.schedule[s].rows).count;
+      most = std::max(most, rows);
+    }
+    return most * mapping(s).passes;
   }
 
   void placeRecords() {

@@ -146,7 +146,9 @@ class Choice {
     }
     if (weighed_) {
       const auto time = [&](const Mapping& m) { return timeOf(step, m, inputs, places); };
-      weighed_->choices[layer] = choiceAmong(tried, best->mapping, time);
+      LayerChoice& choice = weighed_->choices[layer] = choiceAmong(tried, best->mapping, time);
+      for (Alternative& other : choice.others)
+        shareDdrChannels(other.mapping, putAt(place, step, other.mapping, inputs), device_);
       if (weighed_->alone)
         weighed_->choices[layer].alone = leastAlone(step, finalists, inputs, places);
       if (!weighed_->options.empty())

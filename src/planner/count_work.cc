@@ -42,6 +42,7 @@ class StepCounter {
         m_(plan.layers[plan.schedule[step].layer.at()]),
         nest_(graph, OpId(plan.schedule[step].layer.at()), m_),
         kept_(kept),
+        inputHeight_(graph.tensors[op_.inputs[0].at()].shape.height),
         isDense_(!leavesBlocksOut(op_)),
         alike_(reducesChannels(op_) && isDense_),
         sweeps_(nest_, rows_, cutsOf()) {
@@ -79,6 +80,7 @@ class StepCounter {
     work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
     work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
     work_.weightSlots = m_.weightSlots;
+    work_.height = inputHeight_;
     work_.writing = writing();
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       for (const Route& route : m_.inputs[i]) countRows(i, route);
@@ -253,11 +255,18 @@ class StepCounter {
         const Lane& lane = route.lanes[static_cast<std::size_t>(l)];
         ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
         heddle::add(wire.weights, size, due(l, lanes));
+        wire.turns = std::max(wire.turns, lanes);
         if (before <= l && l < end) heddle::add(wire.firstWeights, size, 1);
       }
       for (N turn = 0; turn < route.ddrTurns; ++turn) {
-        heddle::add(ddrRead(route, turn).weights, size, due(turn, route.ddrTurns));
-        if (before <= turn && turn < end) heddle::add(ddrRead(route, turn).firstWeights, size, 1);
+        ChannelWork& channel = ddrRead(route, turn);
+        if (before <= turn && turn < end) {
+          channel.firstRecord =
+              channel.weights.empty() ? turn : std::min(channel.firstRecord, turn);
+          heddle::add(channel.firstWeights, size, 1);
+        }
+        heddle::add(channel.weights, size, due(turn, route.ddrTurns));
+        channel.turns = std::max(channel.turns, route.ddrTurns);
       }
       work_.record = std::max(work_.record, size);
       before = end;
@@ -478,6 +487,7 @@ class StepCounter {
         const N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
         const Interval& all = due.operands[operand].window[run.first];
         if (first && run.first == 0) {
+          if (operand == 0) core.rowsBefore = all.end() - 1;
           addRows(core.first, firstRows, share, operand, i, x, {all.first, all.count});
           continue;
         }
@@ -641,6 +651,7 @@ class StepCounter {
   const Mapping& m_;
   LayerNest nest_;
   const BlockCounts& kept_;
+  N inputHeight_ = 1;
   bool isDense_;
   bool alike_;                             // passes of equally many blocks ask for the same
   std::vector<const CoreShare*> shareAt_;  // per core

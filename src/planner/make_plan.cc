@@ -299,8 +299,8 @@ class MeshPlan {
   }
 
   // An input that lies whole comes by one DDR channel of each memtile, for the records of the first
-  // layer to come by another beside it: what streams comes by all. Asked where DDR takes half of
-  // the time of its reader or more; groups of tiles then stream them, too.
+  // layer to come by another beside it: what streams comes by all. Asked where DDR takes a quarter
+  // of the time of its reader or more; groups of tiles then stream them, too.
   void streamWhereFaster(const Finalists& finalists, Timed& best) {
     if (device_.limits.lockMaximum || device_.memtile.ddrChannelsIn < 2) return;
     const std::vector<TensorId> inputs = inputsReadOnce(graph_, best.plan);
@@ -314,7 +314,7 @@ class MeshPlan {
     bool waits = false;
     for (std::size_t step = 0; step < best.times.size() && !waits; ++step)
       waits = reads(step) &&
-              best.times[step].busy[static_cast<std::size_t>(Resource::DdrRead)].raw() * 2 >=
+              best.times[step].busy[static_cast<std::size_t>(Resource::DdrRead)].raw() * 4 >=
                   best.times[step].cycles.raw();
     if (!waits) return;
     streamed_ = inputs;

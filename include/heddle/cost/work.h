@@ -57,6 +57,7 @@ struct CoreWork {  // of cores that do the same
   std::vector<CallWork> loading;  // of them those that bring what stays in the core
   std::int64_t stays = 0;         // how often such rows begin to come; 0: none stay
   RowTransfers first;             // rows of the first call
+  std::int64_t rowsBefore = 0;    // of the first operand, before the last one that it asks for
   // Records on the wires of its rows, for which these wait, and calls for which it has rows while
   // they do.
   Transfers recordsAmongRows;
@@ -72,8 +73,10 @@ struct CoreWork {  // of cores that do the same
 
 struct ChannelWork {  // of a wire or a DDR channel
   Transfers weights, activations;
-  Transfers firstWeights;  // of `weights`, the first record of each route
-  bool passes = false;     // some of `activations` go through the cores instead of staying there
+  Transfers firstWeights;        // of `weights`, the first record of each turn of each route
+  std::int64_t turns = 1;        // of a route among whose records these are
+  std::int64_t firstRecord = 0;  // the number, among its route's, of the first record it brings
+  bool passes = false;  // some of `activations` go through the cores instead of staying there
   friend bool operator==(const ChannelWork&, const ChannelWork&) = default;
 };
 
@@ -91,6 +94,7 @@ struct StepCounts {
   Bytes record;                                // the largest weight record
   std::int64_t records = 0;                    // that a core receives
   std::int64_t weightSlots = 0;                // places for them in a core
+  std::int64_t height = 1;                     // rows of the first operand
   // When its output is written, by iterations of the loops over time.
   struct Writing {
     std::int64_t iterations = 1;
@@ -159,12 +163,16 @@ class StepCycles {
     std::int64_t calls = 0, first = 0, lastCall = 0, lastOut = 0;
     std::int64_t callsByWire = 0, firstByWire = 0;  // where rows wait in the memtile
     std::int64_t loading = 0;                       // until what stays in the core is there
-    std::int64_t stays = 0;                         // of CoreWork
-    std::int64_t rows = 1, places = 1;              // likewise
-    std::int64_t lostOfWires = 0;                   // by each that brings records
+    // The same where all rows for which there are places have come before.
+    std::int64_t callsWithRows = 0, loadingWithRows = 0;
+    std::int64_t stays = 0;             // of CoreWork
+    std::int64_t rows = 1, places = 1;  // likewise
+    std::int64_t lostOfWires = 0;       // by each that brings records
+    std::int64_t rowsBefore = 0;        // of the core whose first rows come last
   };
   struct Engine {  // cycles with each, and bytes of both together
-    std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0;
+    std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0, turns = 1,
+                 firstRecord = 0;
     bool passes = false;  // of ChannelWork
   };
   void addCores(const std::vector<CoreWork>& cores, const Device& device);
@@ -178,7 +186,7 @@ class StepCycles {
   std::vector<Engine> wires_, ddrRead_, ddrWrite_;
   Bytes record_;
   std::int64_t recordWire_ = 0, recordDdr_ = 0;  // the largest record by wire, out of DDR
-  std::int64_t records_ = 0, weightSlots_ = 0;
+  std::int64_t records_ = 0, weightSlots_ = 0, height_ = 1;
   StepCounts::Writing writing_;
 };
 
@@ -211,9 +219,18 @@ class StepClock {
     std::vector<std::int64_t> wireFree, ddrFree;  // per wire, per DDR channel
     std::int64_t sharedFree = 0;
   };
+  // When the DDR channels have brought what a step reads.
+  struct Brought {
+    std::int64_t record = 0, rows = 0;  // the first of each
+    // Of what goes whole: all of it, and the first rows of the core that begins last.
+    std::int64_t whole = 0, lastCoresRows = 0;
+    std::int64_t end = 0;  // of calls with the last of all
+  };
   Past advance(Engines& engines, const StepCycles& step, const StepPlace& place) const;
+  Brought bring(Engines& engines, const StepCycles& step, const StepPlace& place,
+                std::int64_t calls, std::int64_t record) const;
   static std::int64_t writtenBy(const StepCycles& step, std::int64_t begin, std::int64_t calls,
-                                std::int64_t written);
+                                std::int64_t loading, std::int64_t written);
   static void keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
                                std::int64_t begin);
   static std::int64_t rowsThere(const StepCycles::Engine& engine, const StepCycles::Span& span,

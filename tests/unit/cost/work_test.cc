@@ -312,9 +312,99 @@ TEST(StepTimes, WhatGoesWholeTakesTheChannelsBesideTheStepsOwn) {
   Device device = oneCore();
   device.lockAcquire = Cycles(20);
   device.rates.ddrReadTotal = BytesPerSecond{4'000'000'000};
-  EXPECT_EQ(timeOf(beside, device).end, timeOf(own, device).end);
   EXPECT_EQ(timeOf(beside, device).busy, timeOf(own, device).busy);
   EXPECT_GT(timeOf(beside, device).end, timeOf(withRecords(4), device).end);
+}
+
+TEST(StepTimes, RecordsComeBehindWhatGoesWholeOverTheirChannel) {
+  StepWork step = withRecords(2);
+  step.reads = {{0, {400_B, 50, 50}}};
+  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 1000));
+  step.reads = {{1, {400_B, 50, 50}}};
+  EXPECT_EQ(timeOf(step).begin, Cycles(5000 + 1000 + 1000));
+}
+
+TEST(StepTimes, ARecordOfALaterTurnIsNeededLater) {
+  StepWork step = withRecords(4);
+  step.ddrRead[0].weights = step.ddrRead[1].weights = transfers(4000, 2);
+  step.reads = {{0, {400_B, 50, 50}}};
+  EXPECT_EQ(timeOf(step).begin, Cycles(5000 + 1000 + 1000));
+  step.ddrRead[0].firstRecord = 1;
+  EXPECT_EQ(timeOf(step).begin, Cycles(5000 + 1000 - 2520 / 4 + 1000));
+}
+
+// Of the places for records those of one turn of two get half.
+TEST(StepTimes, RecordsByTurnsSharePlaces) {
+  StepWork step = withRecords(8);
+  step.cores[0].first.wire = transfers(4000, 3);  // they are waited for at 3000
+  const Cycles alone = timeOf(step).end;
+  step.wires[1].turns = 2;
+  EXPECT_EQ(timeOf(step).end, alone + Cycles(1000));
+}
+
+// Of five passes over ten calls the first needs the last row.
+TEST(StepTimes, OnlyTheFirstIterationWaitsForWhatGoesWhole) {
+  StepWork step = tenCalls();
+  step.writing.iterations = 5;
+  step.reads = {{0, {400_B, 50, 50}}};
+  EXPECT_EQ(timeOf(step).end, Cycles(5000 + 300 + 252 + 2520 * 4 / 5 + 200));
+}
+
+TEST(StepTimes, ACoreBeginsWhenItsFirstRowsOfWhatGoesWholeAreThere) {
+  StepWork step = tenCalls();
+  step.height = 10;
+  step.reads = {{0, {400_B, 50, 50}}};
+  EXPECT_EQ(timeOf(step).end, Cycles(5000 + 300 + 252 + 200));
+  step.cores[0].rowsBefore = 8;
+  EXPECT_EQ(timeOf(step).end, Cycles(5000 * 8 / 10 + 2520 + 200));
+}
+
+TEST(StepTimes, RowsComeWhileARecordIsAwaited) {
+  StepWork step = withRecords(1);  // the first call begins at 2000, with rows at 300
+  CoreWork& core = step.cores[0];
+  core.calls[1].ahead.wire = transfers(1600, 1);
+  const std::int64_t calls = 252 + 9 * 400;
+  EXPECT_EQ(timeOf(step).end, Cycles(2000 + calls + 200));
+  core.rows = core.places = 12;
+  EXPECT_EQ(timeOf(step).end, Cycles(2000 + 2520 + 200));
+  core.places = 6;  // for half of what is waited for
+  EXPECT_EQ(timeOf(step).end, Cycles(2000 + calls - (calls - 2520) / 2 + 200));
+  core.places = 12;
+  step.wires[1].weights = step.wires[1].firstWeights = {};  // nothing to wait for but its rows
+  EXPECT_EQ(timeOf(step).end, Cycles(300 + calls + 200));
+}
+
+TEST(StepTimes, ARecordComesBeforeTheRowsOfItsChannel) {
+  StepWork step = withRecords(1);
+  step.wires[1].weights = step.wires[1].firstWeights = {};
+  step.rowsAhead = true;
+  step.cores[0].first.ddr = transfers(400, 3);
+  step.ddrRead[0].activations = transfers(400, 12);
+  EXPECT_EQ(timeOf(step).begin, Cycles(300 + 300));
+  std::swap(step.ddrRead[0].activations, step.ddrRead[1].activations);
+  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 300 + 300));
+}
+
+// Half of the rows are written while the input comes, the others as fast as DDR takes them.
+TEST(StepTimes, WhatIsWrittenBehindAnInputThatStaysComesBehindIt) {
+  StepWork step = tenCalls();
+  CoreWork& core = step.cores[0];
+  core.stays = 1;
+  core.loading = core.calls;
+  core.loading[1].ahead.wire = transfers(4000, 1);
+  core.calls.insert(core.calls.begin(), core.loading.begin(), core.loading.end());
+  step.writing = {.iterations = 2, .first = 0, .last = 1, .all = 2, .ofLastPass = 1};
+  step.ddrWrite[1].activations = transfers(800, 50);
+  EXPECT_EQ(timeOf(step).end, Cycles(300 + 252 + 9 * 1000 + 50 * 200 / 2 + 200));
+}
+
+TEST(StepTimes, WhatWiresHoldUpIsWrittenLater) {
+  StepWork step = withRecords(5);  // the last begins at 5000, 1000 later than out of DDR
+  step.writing = {.iterations = 5, .first = 4, .last = 4};
+  step.ddrWrite[1].activations = transfers(800, 5);
+  const StepTime time = timeOf(step);
+  EXPECT_EQ(time.begin, Cycles(2000));
+  EXPECT_EQ(time.end, Cycles(2000 + (4000 + 252) * 4 / 5 + 5 * 200 + 200));
 }
 
 TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {
