@@ -316,7 +316,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     if (weights > 0) from = std::max({from, room, brought.record});
     if (inputs > 0) from = std::max(from, brought.rows);
     if (weights > 0) begin = std::max(begin, from + records);
-    if (inputs > 0) firstRows = std::max(firstRows, from + records);
+    if (inputs > 0) firstRows = std::max(firstRows, wire.firstRecord == 0 ? from + records : from);
     engines.wireFree[w] = from + weights + inputs + (weights > 0 ? span.lostOfWires : 0);
     end = std::max(end, engines.wireFree[w] + span.lastCall);
   }
@@ -331,7 +331,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   const N gap = std::max<N>(begin - std::max(coreFree, firstRows + first), 0);
   calls = std::max(calls - gap, callsWithRows);
   const N loading = std::max(span.loading - gap, std::min(span.loading, span.loadingWithRows));
-  keepWithinPlaces(engines, step, place, begin);
+  keepWithinPlaces(engines, step, place, begin, begin + loading);
   for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
   const StepCounts::Writing& writing = step.writing_;
   // The first iteration goes at the pace at which whole tensors come out of DDR.
@@ -366,10 +366,10 @@ N StepClock::writtenBy(const StepCycles& step, N begin, N calls, N loading, N wr
 // Records go no further ahead than there are places for. Where the rows stay in the core the first
 // is needed until all of them are there.
 void StepClock::keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
-                                 N begin) {
+                                 N begin, N loaded) {
   const N slots = step.weightSlots_, staging = slots + place.recordsStaged;
   const auto keep = [&](std::vector<N>& free, const std::vector<StepCycles::Engine>& of, N places) {
-    const N first = step.records_ > places ? begin + step.span_.loading : begin;
+    const N first = step.records_ > places ? loaded : begin;
     for (std::size_t i = 0; i < of.size(); ++i)
       if (of[i].weights > 0)
         free[i] =

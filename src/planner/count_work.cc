@@ -256,7 +256,10 @@ class StepCounter {
         ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
         heddle::add(wire.weights, size, due(l, lanes));
         wire.turns = std::max(wire.turns, lanes);
-        if (before <= l && l < end) heddle::add(wire.firstWeights, size, 1);
+        if (before <= l && l < end) {
+          wire.firstRecord = wire.firstWeights.empty() ? l : std::min(wire.firstRecord, l);
+          heddle::add(wire.firstWeights, size, 1);
+        }
       }
       for (N turn = 0; turn < route.ddrTurns; ++turn) {
         ChannelWork& channel = ddrRead(route, turn);

@@ -232,7 +232,7 @@ class StepClock {
   static std::int64_t writtenBy(const StepCycles& step, std::int64_t begin, std::int64_t calls,
                                 std::int64_t loading, std::int64_t written);
   static void keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
-                               std::int64_t begin);
+                               std::int64_t begin, std::int64_t loaded);
   static std::int64_t rowsThere(const StepCycles::Engine& engine, const StepCycles::Span& span,
                                 const Past& past);
   static Staged release(Engines& engines, const StepCycles& step, const StepPlace& place,
