@@ -325,15 +325,6 @@ class Allocator {
       taken += slots * rows.slotBytes;
       rows = {memtileEnd() - taken, rows.slotBytes, slots};
     }
-    if (std::optional<StreamPlan>& rows = memory_.steps[s].output) {
-      const std::int64_t copies = outputsOfAMemtile(mapping(s));
-      const std::int64_t slots = std::min(
-          {rowsWritten(s), (room - taken) / (rows->slotBytes * copies), mostPlaces(device_)});
-      if (slots > rows->slots) {
-        taken += slots * rows->slotBytes * copies;
-        rows = {memtileEnd() - taken, rows->slotBytes, slots};
-      }
-    }
     return taken;
   }
 
@@ -341,17 +332,6 @@ class Allocator {
     std::int64_t most = 0;
     for (const CoreShare& share : m.shares) most = std::max(most, outputRank(m, share) + 1);
     return most;
-  }
-
-  // Rows that a core writes in a step, at most.
-  std::int64_t rowsWritten(std::size_t s) const {
-    std::int64_t most = 0;
-    for (const CoreShare& share : mapping(s).shares) {
-      std::int64_t rows = 0;
-      for (const PixelBox& box : share.boxes) rows += common(box.y, plan_.schedule[s].rows).count;
-      most = std::max(most, rows);
-    }
-    return most * mapping(s).passes;
   }
 
   void placeRecords() {
