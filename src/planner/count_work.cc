@@ -247,34 +247,27 @@ class StepCounter {
     const auto lanes = static_cast<N>(route.lanes.size());
     N before = 0;
     for (const auto& [size, times] : recordsOf(route)) {
-      const N end = before + times;
-      const auto due = [&](N turn, N turns) {
-        return ofTurn(end, turn, turns) - ofTurn(before, turn, turns);
-      };
-      for (N l = 0; l < lanes; ++l) {
-        const Lane& lane = route.lanes[static_cast<std::size_t>(l)];
-        ChannelWork& wire = work_.wires[static_cast<std::size_t>(lane.wire)];
-        heddle::add(wire.weights, size, due(l, lanes));
-        wire.turns = std::max(wire.turns, lanes);
-        if (before <= l && l < end) {
-          wire.firstRecord = wire.firstWeights.empty() ? l : std::min(wire.firstRecord, l);
-          heddle::add(wire.firstWeights, size, 1);
-        }
-      }
-      for (N turn = 0; turn < route.ddrTurns; ++turn) {
-        ChannelWork& channel = ddrRead(route, turn);
-        if (before <= turn && turn < end) {
-          channel.firstRecord =
-              channel.weights.empty() ? turn : std::min(channel.firstRecord, turn);
-          heddle::add(channel.firstWeights, size, 1);
-        }
-        heddle::add(channel.weights, size, due(turn, route.ddrTurns));
-        channel.turns = std::max(channel.turns, route.ddrTurns);
-      }
+      for (N l = 0; l < lanes; ++l)
+        addRecords(
+            work_.wires[static_cast<std::size_t>(route.lanes[static_cast<std::size_t>(l)].wire)],
+            size, {before, times}, l, lanes);
+      for (N turn = 0; turn < route.ddrTurns; ++turn)
+        addRecords(ddrRead(route, turn), size, {before, times}, turn, route.ddrTurns);
       work_.record = std::max(work_.record, size);
-      before = end;
+      before += times;
     }
     work_.records = std::max(work_.records, before);
+  }
+
+  // Of records of one size, which are those `numbers` of a route, the ones of a turn.
+  static void addRecords(ChannelWork& to, Bytes size, const Interval& numbers, N turn, N turns) {
+    if (numbers.first <= turn && turn < numbers.end()) {
+      to.firstRecord = to.firstWeights.empty() ? turn : std::min(to.firstRecord, turn);
+      heddle::add(to.firstWeights, size, 1);
+    }
+    heddle::add(to.weights, size,
+                ofTurn(numbers.end(), turn, turns) - ofTurn(numbers.first, turn, turns));
+    to.turns = std::max(to.turns, turns);
   }
 
   N recordBytesOf(const CoreShare& share, const Iteration& i) const {
