@@ -1,5 +1,6 @@
 #include "rolled_sequence.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -11,6 +12,10 @@ constexpr std::int64_t kSmallNumbers = 4096;
 constexpr std::size_t kLeastSaving = 3;
 // Loops nest as deep as those of a program, and a little for chance.
 constexpr int kPasses = 8;
+// Symbols by which a period is looked for. One is quick and finds most; where a symbol stands
+// several times in what repeats, as 1 1 0 1 0 0 0, only several in a row tell how far apart the
+// times are.
+constexpr std::array<std::size_t, 3> kStretches{1, 8, 64};
 
 }  // namespace
 
@@ -41,17 +46,48 @@ std::int32_t SequenceRoller::loop(std::int64_t count, std::span<const std::int32
   return at->second;
 }
 
-// Replaces each run of equal neighbours by a loop, left to right. The distance to the last equal
-// symbol proposes the period; the run is then extended both ways as far as it holds.
-std::vector<std::int32_t> SequenceRoller::pass(const std::vector<std::int32_t>& sequence) {
+// Per element a number that two elements share where the `stretch` elements from them on are equal;
+// -1 where fewer are left. `stretch` is a power of two.
+std::vector<std::int32_t> SequenceRoller::stretches(std::vector<std::int32_t> sequence,
+                                                    std::size_t stretch) {
   const std::size_t n = sequence.size();
-  last_.assign(symbols_.size(), -1);
+  for (std::size_t half = 1; half < stretch; half *= 2) {
+    std::unordered_map<std::uint64_t, std::int32_t> pairs;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t behind = i + half < n ? sequence[i + half] : -1;
+      if (behind < 0) {
+        sequence[i] = -1;
+        continue;
+      }
+      const std::uint64_t pair =
+          static_cast<std::uint64_t>(sequence[i]) << 32 | static_cast<std::uint64_t>(behind);
+      sequence[i] = pairs.try_emplace(pair, static_cast<std::int32_t>(pairs.size())).first->second;
+    }
+  }
+  return sequence;
+}
+
+// Replaces each run of equal neighbours by a loop, left to right. The distance to where the same
+// `stretch` symbols last began proposes the period; the run is then extended both ways as far as it
+// holds.
+std::vector<std::int32_t> SequenceRoller::pass(const std::vector<std::int32_t>& sequence,
+                                               std::size_t stretch) {
+  const std::size_t n = sequence.size();
+  const std::vector<std::int32_t> longer =
+      stretch > 1 ? stretches(sequence, stretch) : std::vector<std::int32_t>{};
+  const std::vector<std::int32_t>& begins = stretch > 1 ? longer : sequence;
+  last_.assign(std::max(symbols_.size(), n), -1);
   std::vector<std::int32_t> out;
   out.reserve(n);
   std::size_t open = 0;  // sequence[open .. i) stands in `out` symbol by symbol
   std::size_t failedPeriod = 0, failedEnd = 0;  // the last run that was too short
   for (std::size_t i = 0; i < n;) {
-    const std::int32_t before = last_[static_cast<std::size_t>(sequence[i])];
+    if (begins[i] < 0) {
+      out.push_back(sequence[i++]);
+      continue;
+    }
+    std::int32_t& last = last_[static_cast<std::size_t>(begins[i])];
+    const std::int32_t before = last;
     const std::size_t period = i - static_cast<std::size_t>(before);
     const bool sameFailure = period == failedPeriod && i < failedEnd;
     if (before >= static_cast<std::int32_t>(open) && !sameFailure) {
@@ -69,7 +105,7 @@ std::vector<std::int32_t> SequenceRoller::pass(const std::vector<std::int32_t>& 
       failedPeriod = period;
       failedEnd = end;
     }
-    last_[static_cast<std::size_t>(sequence[i])] = static_cast<std::int32_t>(i);
+    last = static_cast<std::int32_t>(i);
     out.push_back(sequence[i++]);
   }
   return out;
@@ -96,10 +132,12 @@ std::string SequenceRoller::roll(std::span<const std::int64_t> values) {
   std::vector<std::int32_t> sequence;
   sequence.reserve(values.size());
   for (const std::int64_t value : values) sequence.push_back(number(value));
-  for (int k = 0; k < kPasses; ++k) {
-    std::vector<std::int32_t> shorter = pass(sequence);
-    if (shorter.size() == sequence.size()) break;
-    sequence = std::move(shorter);
+  for (const std::size_t stretch : kStretches) {
+    for (int k = 0; k < kPasses; ++k) {
+      std::vector<std::int32_t> shorter = pass(sequence, stretch);
+      if (shorter.size() == sequence.size()) break;
+      sequence = std::move(shorter);
+    }
   }
   std::string out = "[";
   for (const std::int32_t symbol : sequence) {

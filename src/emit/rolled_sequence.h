@@ -24,7 +24,9 @@ class SequenceRoller {
   };
   std::int32_t number(std::int64_t value);
   std::int32_t loop(std::int64_t count, std::span<const std::int32_t> body);
-  std::vector<std::int32_t> pass(const std::vector<std::int32_t>& sequence);
+  static std::vector<std::int32_t> stretches(std::vector<std::int32_t> sequence,
+                                             std::size_t stretch);
+  std::vector<std::int32_t> pass(const std::vector<std::int32_t>& sequence, std::size_t stretch);
   void append(std::string& out, std::int32_t symbol) const;
 
   std::vector<Symbol> symbols_;
@@ -32,7 +34,7 @@ class SequenceRoller {
   std::unordered_map<std::int64_t, std::int32_t> numbers_;
   std::map<std::vector<std::int64_t>, std::int32_t> loops_;
   std::vector<std::int32_t>
-      last_;  // per symbol: where it last stood in the sequence at hand, or -1
+      last_;  // per symbol, or stretch of them: where it last began in the sequence at hand, or -1
 };
 
 }  // namespace heddle

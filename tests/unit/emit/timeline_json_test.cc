@@ -49,6 +49,21 @@ TEST(RolledSequence, FindsNestedLoops) {
   EXPECT_EQ(rolledText({0, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 5, 5, 5, 5, 1, 8}), "[0,[3,[4,5],1],8]");
 }
 
+// The last equal number stands nearer than where it all began again.
+TEST(RolledSequence, FindsWhatRepeatsWhereItsNumbersRepeatToo) {
+  EXPECT_EQ(rolledText({1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 2}),
+            "[[3,1,1,0,1,0,0,0],2]");
+  std::mt19937 random(2);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::int64_t> body(8 + random() % 200), values;
+    for (std::int64_t& value : body) value = static_cast<std::int64_t>(random() % 2);
+    for (int k = 0; k < 40; ++k) values.insert(values.end(), body.begin(), body.end());
+    const std::string text = rolledText(values);
+    EXPECT_LT(text.size(), 4 * body.size() + 80) << "round " << round << ": " << text;
+    EXPECT_EQ(unrolledNumbers(Json::parse(text)), values) << "round " << round;
+  }
+}
+
 TEST(RolledSequence, UnrollingGivesEveryNumberBack) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
