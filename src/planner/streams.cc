@@ -286,9 +286,10 @@ class StreamMenu {
 };
 
 // The routes of each memtile take the first, or the last, `count` of `channels` by turns. Where
-// that gives some channels more records than others, these take turns themselves; rows do not, as
-// they would wait in each other's queues.
-void takeTurns(std::vector<Route>& routes, std::int64_t count, const Device& device, bool last) {
+// that gives some channels more than others, they take turns themselves if they `mayRotate`: rows
+// that share the channels with records do not, as they would wait in each other's queues.
+void takeTurns(std::vector<Route>& routes, std::int64_t count, const Device& device, bool last,
+               bool mayRotate) {
   const std::int64_t channels = device.memtile.ddrChannelsIn;
   // Asked for each mapping that is tried: without memory from the heap for arrays of usual size.
   const boost::container::small_vector<std::int64_t, 32> none(
@@ -299,7 +300,7 @@ void takeTurns(std::vector<Route>& routes, std::int64_t count, const Device& dev
     const auto memtile = static_cast<std::size_t>(route.memtile);
     const std::int64_t turn = before[memtile]++ % count;
     route.ddrChannel = last ? channels - 1 - turn : turn;
-    route.ddrTurns = last && count == channels && all[memtile] % count != 0 ? channels : 1;
+    route.ddrTurns = mayRotate && count == channels && all[memtile] % count != 0 ? channels : 1;
   }
 }
 
@@ -316,9 +317,10 @@ bool keepDdrChannelsApart(const Mapping& mapping, const DdrInputs& inputs, std::
 
 void shareDdrChannels(Mapping& mapping, bool apart, const Device& device) {
   const std::int64_t channels = device.memtile.ddrChannelsIn;
+  const bool hasRecords = !mapping.weights.empty();
   for (std::vector<Route>& routes : mapping.inputs)
-    takeTurns(routes, apart ? 1 : channels, device, false);
-  takeTurns(mapping.weights, apart ? channels - 1 : channels, device, true);
+    takeTurns(routes, apart && hasRecords ? 1 : channels, device, false, !hasRecords);
+  takeTurns(mapping.weights, apart ? channels - 1 : channels, device, true, true);
   // Of few records the last would wait for one that another channel brings later.
   if (recordsOf(mapping) < kFewestRoundsOfDdr * channels)
     for (Route& route : mapping.weights) route.ddrTurns = 1;

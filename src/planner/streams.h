@@ -51,7 +51,7 @@ struct DdrInputs {
 inline constexpr std::int64_t kFewestRoundsOfDdr = 2;  // of records that take turns over channels
 
 // Which DDR channel of its memtile brings what each route sends: all by turns, or, `apart`, rows
-// keep to the first and records to the others.
+// keep to the first and records to the others. Rows of a layer without records have all channels.
 void shareDdrChannels(Mapping& mapping, bool apart, const Device& device);
 
 // Whether records are less than what they would wait behind, or rows would wait behind records that

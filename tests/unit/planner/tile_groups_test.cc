@@ -80,7 +80,7 @@ TEST(MakePlan, TilesLayersDepthWiseWhereTheirTensorsSpill) {
     const Home& home = tiled.homes[graph.ops[op].output.at()];
     EXPECT_GT(home.size(), 2u) << graph.ops[op].name;  // in stretches of rows
   }
-  EXPECT_LT(cyclesOf(graph, tiled, device) * 2, cyclesOf(graph, whole, device));
+  EXPECT_LT(cyclesOf(graph, tiled, device) * 3, cyclesOf(graph, whole, device) * 2);
 }
 
 TEST(MakePlan, TilesNothingThatDoesNotSpill) {
