@@ -25,6 +25,7 @@ class Printer {
 
   std::string print() {
     out_ << "canonical '" << visible(graph_.name) << "'\n";
+    if (graph_.batch > 1) out_ << "batch " << graph_.batch << "\n";
     for (const Port& port : graph_.inputs) printPort("input", port);
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
       if (graph_.tensors[i].constant.empty()) continue;

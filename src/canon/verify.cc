@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "heddle/canon/batch.h"
 #include "heddle/canon/canonicalize.h"
 #include "heddle/canon/fuse_operators.h"
 
@@ -14,6 +15,7 @@ class Checker {
   explicit Checker(const CanonicalGraph& graph) : graph_(graph) {}
 
   Diagnostics run() {
+    if (!checkBatch()) return std::move(found_);
     checkTensors();
     std::vector<bool> written(graph_.tensors.size());
     std::vector<bool> pooled(graph_.tensors.size());  // where it is written: nobody reads it
@@ -63,6 +65,17 @@ class Checker {
     if (!holds) fault(op.name, what);
   }
 
+  bool checkBatch() {
+    if (graph_.batch < 1) {
+      fault(graph_.name, "its batch is not positive");
+      return false;
+    }
+    for (const CanonicalTensor& tensor : graph_.tensors)
+      if (tensor.shape.height % graph_.batch != 0)
+        fault(tensor.name, "its rows are not those of whole images");
+    return found_.empty();
+  }
+
   void checkTensors() {
     std::unordered_set<std::string> names;
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
@@ -85,7 +98,7 @@ class Checker {
       fault(port.name, "its tensor is out of range");
       return false;
     }
-    const Shape& s = graph_.tensors[port.tensor.at()].shape;
+    const Shape s = imageShape(graph_, port.tensor);
     std::int64_t elements = 1;
     bool fits = port.axes.size() == port.view.size();
     for (std::size_t i = 0; fits && i < port.view.size(); ++i) {
@@ -107,7 +120,7 @@ class Checker {
   const Shape& shape(TensorId id) const { return graph_.tensors[id.at()].shape; }
 
   void checkWindow(const CanonicalOp& op, const Window& w) {
-    checkWindow(op, w, shape(op.inputs[0]), shape(computedTensor(op)));
+    checkWindow(op, w, imageShape(graph_, op.inputs[0]), imageShape(graph_, computedTensor(op)));
   }
 
   void checkWindow(const CanonicalOp& op, const Window& w, const Shape& in, const Shape& out) {
@@ -148,7 +161,7 @@ class Checker {
     const CanonicalTensor &before = graph_.tensors[pool.before.at()],
                           &result = graph_.tensors[op.output.at()];
     const Window& w = pool.window;
-    checkWindow(op, w, before.shape, result.shape);
+    checkWindow(op, w, imageShape(graph_, pool.before), imageShape(graph_, op.output));
     require(w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX,
             op, "a window of its pool has gaps, or none of its tensor");
     require(before.scale == result.scale && before.zeroPoint == result.zeroPoint, op,

@@ -173,8 +173,8 @@ struct Texts {
   bool square = false, estimate = false;
   std::string format;
   bool cycles = false, open = false;
-  std::string path, device, mesh, out, seed, effort, fuse, frames, stopAfter, dump, maxCycles,
-      dumpTensors;
+  std::string path, device, mesh, out, seed, effort, fuse, frames, batch, stopAfter, dump,
+      maxCycles, dumpTensors;
   std::vector<std::string> settings, shapes, inputs, outputs;
   std::vector<std::pair<std::string, std::string>> from;
   bool noPropagate = false, noReorder = false, noVerify = false, data = false, quantized = false;
@@ -237,8 +237,16 @@ void addFuse(CLI::App& command, Texts& t) {
 void addFrames(CLI::App& command, Texts& t) {
   command
       .add_option("--frames", t.frames,
-                  "inferences in one run, one right behind the other (default 1)")
+                  "how often one run goes through the program, one frame right behind the other "
+                  "(default 1)")
       ->type_name("N");
+}
+void addBatch(CLI::App& command, Texts& t, const std::string& values) {
+  command
+      .add_option("--batch", t.batch,
+                  "inferences of a frame, which go through the array together: weights come once "
+                  "for all of them (default 1)")
+      ->type_name(values);
 }
 void addSeed(CLI::App& command, Texts& t, const std::string& of) {
   command.add_option("--seed", t.seed, "seed of " + of + " (default 1)")->type_name("N");
@@ -259,6 +267,7 @@ void describeCompile(CLI::App& app, Texts& t) {
   addEffort(c, t);
   addFuse(c, t);
   addFrames(c, t);
+  addBatch(c, t, "N|auto");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-reorder", t.noReorder, "keep channel blocks in the order of the model");
   c.add_flag("--no-verify", t.noVerify, "do not execute the program with data");
@@ -457,6 +466,7 @@ void describeSweep(CLI::App& app, Texts& t) {
   addEffort(c, t);
   addFuse(c, t);
   addFrames(c, t);
+  addBatch(c, t, "N");
   c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-reorder", t.noReorder, "keep channel blocks in the order of the model");
@@ -524,6 +534,16 @@ ShapeSettings shapesOf(const Texts& t) {
   return shapes;
 }
 std::uint64_t seedOf(const Texts& t) { return t.seed.empty() ? 1 : readNumber("--seed", t.seed); }
+std::int64_t batchOf(const Texts& t) {
+  if (t.batch.empty()) return 1;
+  const std::uint64_t batch = readNumber("--batch", t.batch);
+  if (batch < 1 || batch > static_cast<std::uint64_t>(kMaxBatch))
+    badValue("--batch " + t.batch, "a frame cannot have so many inferences",
+             "from 1 to " + std::to_string(kMaxBatch),
+             "write it like '--batch 4', or '--batch auto'");
+  return static_cast<std::int64_t>(batch);
+}
+
 std::int64_t framesOf(const Texts& t) {
   if (t.frames.empty()) return 1;
   const std::uint64_t frames = readNumber("--frames", t.frames);
@@ -558,6 +578,8 @@ Result<Command> compileOf(const Texts& t) {
 
   setFuse(t.fuse, o.plan);
   o.plan.frames = framesOf(t);
+  o.choosesBatch = t.batch == "auto";
+  if (!o.choosesBatch) o.model.batch = batchOf(t);
   o.plan.reorder = !t.noReorder;
   o.verify = !t.noVerify;
   o.seed = seedOf(t);
@@ -804,6 +826,7 @@ Result<Command> sweepOf(const Texts& t, const CLI::App& command) {
   o.effort = wordOf("--effort", t.effort);
   o.fuse = wordOf("--fuse", t.fuse);
   o.frames = wordOf("--frames", t.frames);
+  o.batch = wordOf("--batch", t.batch);
   if (!t.seed.empty()) o.seed = seedOf(t);
   o.maxCycles = maxCyclesOf(t);
   o.where = wordOf("--where", t.where);

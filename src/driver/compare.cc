@@ -24,7 +24,7 @@ Result<ComparedRun> readRun(const std::string& path) {
   }
   ComparedRun run{.path = path};
   HEDDLE_TRY(run.report, parseReport(*text, file.string()));
-  run.frames = run.report.frames;
+  run.inferences = run.report.inferences();
   const fs::path deviceFile = file.parent_path() / "device.yaml";
   if (!fs::exists(deviceFile, ignored)) return run;
   HEDDLE_TRY(const std::string yaml, readTextFile(deviceFile, kMostDevice));

@@ -182,8 +182,8 @@ std::string deviceText(const RunComparison& c) {
 
 std::string framesText(const RunComparison& c) {
   if (!c.perInference()) return "";
-  return "frames    " + std::to_string(c.a.frames) + " in A, " + std::to_string(c.b.frames) +
-         " in B: all figures are of one inference, on average\n";
+  return "frames    " + std::to_string(c.a.inferences) + " in A, " +
+         std::to_string(c.b.inferences) + " in B: all figures are of one inference, on average\n";
 }
 
 std::string totalsText(const RunComparison& c) {
@@ -253,7 +253,7 @@ void runJson(JsonWriter& json, const ComparedRun& run) {
   json.beginObject().key("path").value(run.path).key("model").value(r.model);
   json.key("sha256").value(r.modelSha256).key("device").value(r.device);
   json.key("rows").value(r.rows).key("columns").value(r.columns);
-  json.key("clockHz").value(r.clock.raw).key("frames").value(run.frames);
+  json.key("clockHz").value(r.clock.raw).key("frames").value(run.inferences);
   json.key("cycles").value(r.cycles.raw());
   json.key("seconds").value(r.seconds(r.cycles));
   json.key("macs").value(r.macs).key("denseMacs").value(r.denseMacs);

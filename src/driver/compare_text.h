@@ -14,13 +14,13 @@ struct ComparedRun {
   std::string path;  // as the user wrote it
   Report report;     // of one inference, on average, where the runs are of different numbers
   std::optional<Device> device;  // where a device.yaml lies beside the report
-  std::int64_t frames = 1;       // inferences in the run
+  std::int64_t inferences = 1;   // in the run
 };
 
 struct RunComparison {
   ComparedRun a, b;
   // Figures are of one inference, on average.
-  bool perInference() const { return a.frames != b.frames; }
+  bool perInference() const { return a.inferences != b.inferences; }
   LayerMatch match;  // `both` in the order in which they are shown
   SparsityGain gain;
 };

@@ -139,10 +139,7 @@ Result<Compilation> compile(const Network& network, const Device& device,
   Compilation run;
   static_cast<Network&>(run) = network;
   run.device = device;
-  if (!fusesOperators(settings.plan) && !given.plan && !given.program) {
-    run.fused.reset();
-    run.joined.reset();
-  }
+  if (!fusesOperators(settings.plan) && !given.plan && !given.program) leaveUnfused(run);
   Compiler compiler(run, settings, progress, std::move(given));
   for (const std::string& stageName : stageNames()) {
     const Stage stage = *stageNamed(stageName);

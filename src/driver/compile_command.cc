@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "from.h"
+#include "heddle/driver/choose_batch.h"
 #include "heddle/driver/commands.h"
 #include "heddle/driver/compile.h"
 #include "heddle/driver/files.h"
@@ -38,6 +39,10 @@ class CompileCommand {
 
   Diagnostics compileFor(const Device& device) {
     run_.graph.reset();  // its weights are no longer needed
+    if (options_.choosesBatch && options_.from.empty()) {
+      HEDDLE_TRY(Network chosen, inBestBatch(run_, device, options_.plan, progress_));
+      static_cast<Network&>(run_) = std::move(chosen);
+    }
     Result<Given> given = readGiven(options_.from, run_, device);
     if (!given) return given.diagnostics();
     const CompileSettings settings{.plan = options_.plan,

@@ -1,8 +1,10 @@
 #include "from.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/driver/files.h"
@@ -48,10 +50,30 @@ Result<void> checkNetwork(const Network& network, const std::string& path, const
   return notFromThis(path, "model", "its layers, tensors or ports are not those of the network");
 }
 
-Result<PlanText> readPlan(const Network& network, const Device& device, const std::string& path) {
+// The network as it is fused, of so many images.
+Network inBatch(std::int64_t batch, Network one) {
+  if (batch == 1) return one;
+  one.batch = batch;
+  one.joined.reset();
+  setFused(one, std::move(one.fused));
+  return one;
+}
+
+// What was read, and the network of as many inferences a frame as it is of.
+template <class Artefact>
+struct OfNetwork {
+  Artefact artefact;
+  Network network;
+};
+
+Result<OfNetwork<PlanText>> readPlan(const Network& network, const Device& device,
+                                     const std::string& path) {
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
-  HEDDLE_DO(checkOrigin(network, device, path, readOrigin(text)));
-  return parsePlan(text, path, network.network());
+  const PlanOrigin origin = readOrigin(text);
+  HEDDLE_DO(checkOrigin(network, device, path, origin));
+  Network ofBatch = inBatch(origin.batch, network);
+  HEDDLE_TRY(PlanText read, parsePlan(text, path, ofBatch.network()));
+  return OfNetwork<PlanText>{std::move(read), std::move(ofBatch)};
 }
 
 Result<MemoryPlan> readMemoryPlan(const Network& network, const Device& device,
@@ -62,12 +84,13 @@ Result<MemoryPlan> readMemoryPlan(const Network& network, const Device& device,
   return std::move(read.memory);
 }
 
-Result<GivenProgram> readProgram(const Network& network, const Device& device,
-                                 const std::string& path) {
+Result<OfNetwork<GivenProgram>> readProgram(const Network& network, const Device& device,
+                                            const std::string& path) {
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_TRY(Program program, parseAsm(text, path));
   HEDDLE_DO(checkOrigin(network, device, path, {program.modelSha256, program.deviceSha256}));
-  HEDDLE_DO(checkNetwork(network, path, program));
+  Network ofBatch = inBatch(std::clamp<std::int64_t>(program.batch, 1, kMaxBatch), network);
+  HEDDLE_DO(checkNetwork(ofBatch, path, program));
   const std::filesystem::path weights = std::filesystem::path(path).parent_path() / "weights.bin";
   HEDDLE_TRY(std::vector<std::uint8_t> bytes, readBytes(weights, kMostImage));
   HEDDLE_DO(checkHash(weights.string(), "program", program.weightsSha256, sha256(bytes)));
@@ -75,7 +98,7 @@ Result<GivenProgram> readProgram(const Network& network, const Device& device,
     return notFromThis(weights.string(), "program",
                        std::to_string(bytes.size()) + " B; the program declares " +
                            std::to_string(program.weightsBytes));
-  return GivenProgram{std::move(program), {std::move(bytes)}};
+  return OfNetwork<GivenProgram>{{std::move(program), {std::move(bytes)}}, std::move(ofBatch)};
 }
 
 BlockOrders ordersOf(const Program& program) {
@@ -87,23 +110,26 @@ BlockOrders ordersOf(const Program& program) {
 // Of the network as it is, or else of the one with convolutions joined, without pools that are
 // fused, or without anything fused; the first's faults where it is of none.
 template <class Artefact>
-Result<Artefact> readEither(Result<Artefact> (*read)(const Network&, const Device&,
-                                                     const std::string&),
+Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, const Device&,
+                                                                const std::string&),
                             Network& network, const Device& device, const std::string& path) {
   network.reordered.reset();  // by a file before
-  Result<Artefact> asItIs = read(network, device, path);
-  if (asItIs || (!network.fused && !network.joined)) return asItIs;
-  const auto fused = network.fused;
-  const std::array<std::shared_ptr<const CanonicalGraph>, 3> others{
-      network.joined, fuseOperators(network.unfused(), false), nullptr};
-  for (const auto& other : others) {
-    if (other == fused) continue;
-    network.fused = other;
-    Result<Artefact> given = read(network, device, path);
-    if (given) return given;
+  const Network one = inBatchesOf(1, network);
+  std::array<std::shared_ptr<const CanonicalGraph>, 4> all{
+      one.fused, one.joined, fuseOperators(one.unfused(), false), nullptr};
+  std::optional<Diagnostics> faults;  // of the first
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (std::find(all.begin(), all.begin() + i, all[i]) != all.begin() + i) continue;
+    Network other = one;
+    other.fused = all[i];
+    Result<OfNetwork<Artefact>> given = read(other, device, path);
+    if (given) {
+      network = std::move(given->network);
+      return std::move(given->artefact);
+    }
+    if (!faults) faults = given.diagnostics();
   }
-  network.fused = fused;
-  return asItIs;
+  return *faults;
 }
 
 }  // namespace

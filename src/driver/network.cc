@@ -29,9 +29,23 @@ Diagnostics take(Stage stage, Network& run, const ModelSource& source) {
 
 }  // namespace
 
+Network inBatchesOf(std::int64_t batch, Network network) {
+  if (network.batch == batch) return network;
+  network.batch = batch;
+  network.reordered.reset();
+  fuseNetwork(network);
+  return network;
+}
+
+void leaveUnfused(Network& network) {
+  setFused(network, nullptr);
+  network.joined.reset();
+}
+
 Result<Network> readNetwork(const ModelSource& source, std::optional<Stage> last,
                             Progress& progress) {
   Network run;
+  run.batch = source.batch;
   for (const Stage stage : {Stage::Graph, Stage::Canonical, Stage::Propagated}) {
     if (last && stage > *last) break;
     progress.begin(name(stage));

@@ -245,8 +245,9 @@ std::vector<TensorFormat> formatsOf(const Program& program, const std::vector<Po
   std::vector<TensorFormat> formats;
   for (const Port& port : ports) {
     const ProgramTensor& tensor = program.tensors[port.tensor.at()];
-    formats.push_back(
-        {.shape = tensor.shape, .scale = tensor.scale, .zeroPoint = tensor.zeroPoint});
+    Shape image = tensor.shape;
+    image.height /= program.batch;
+    formats.push_back({.shape = image, .scale = tensor.scale, .zeroPoint = tensor.zeroPoint});
   }
   return formats;
 }

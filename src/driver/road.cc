@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/canon/join_siblings.h"
 #include "heddle/canon/planned_values.h"
@@ -133,10 +134,24 @@ Diagnostics reorder(Network& run, const BlockOrders& orders) {
   return faults;
 }
 
+namespace {
+
+std::shared_ptr<const CanonicalGraph> inBatch(const Network& run, const CanonicalGraph& graph) {
+  return std::make_shared<const CanonicalGraph>(withBatch(graph, run.batch));
+}
+
+}  // namespace
+
 void fuseNetwork(Network& run) {
   const Timed timed(run.effort.compileSeconds);
   run.fused = fuseOperators(run.unfused());
   run.joined = joinSiblings(run.inModelsOrder());
+  if (run.joined && run.batch > 1) run.joined = inBatch(run, *run.joined);
+  setFused(run, std::move(run.fused));
+}
+
+void setFused(Network& run, std::shared_ptr<const CanonicalGraph> fused) {
+  run.fused = run.batch == 1 ? std::move(fused) : inBatch(run, fused ? *fused : run.unfused());
 }
 
 namespace {
@@ -164,7 +179,7 @@ Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked
   const Timed timed(run.effort.compileSeconds);
   Diagnostics faults = choose(run, options, asked, progress);
   if (!faults.empty() && faults[0].severity == Severity::DoesNotFit && hasFusedPools(run)) {
-    run.fused = fuseOperators(run.unfused(), false);
+    setFused(run, fuseOperators(run.unfused(), false));
     run.joined.reset();
     faults = choose(run, options, asked, progress);
   }
@@ -236,14 +251,26 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bo
 
 namespace {
 
+// Part `number` of `count` equal ones of each array.
+std::vector<std::vector<std::int8_t>> partOf(const std::vector<std::vector<std::int8_t>>& arrays,
+                                             std::int64_t number, std::int64_t count) {
+  std::vector<std::vector<std::int8_t>> part;
+  for (const std::vector<std::int8_t>& array : arrays) {
+    const auto size = std::ssize(array) / count;
+    part.emplace_back(array.begin() + number * size, array.begin() + (number + 1) * size);
+  }
+  return part;
+}
+
 // What the network makes of these inputs: every tensor of the graph that was compiled, and the
 // outputs as those of the network as the model has it.
 struct Expected {
   std::vector<std::vector<std::int8_t>> tensors, outputs;
 };
 
-Expected expect(const Compilation& run, const std::vector<std::vector<std::int8_t>>& inputs,
-                Progress& progress) {
+// Of one image, its channel blocks in the model's order.
+Expected expectImage(const Compilation& run, const std::vector<std::vector<std::int8_t>>& inputs,
+                     Progress& progress) {
   Expected expected{interpretAll(run.unfused(), inputs, progress), {}};
   std::vector<std::vector<std::int8_t>> asGiven;
   if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
@@ -251,6 +278,26 @@ Expected expect(const Compilation& run, const std::vector<std::vector<std::int8_
     expected.outputs.push_back((run.propagated ? asGiven : expected.tensors)[port.tensor.at()]);
   if (run.fused)
     expected.tensors = valuesAsPlanned(run.network(), run.unfused(), std::move(expected.tensors));
+  return expected;
+}
+
+void append(std::vector<std::vector<std::int8_t>>& all,
+            const std::vector<std::vector<std::int8_t>>& more) {
+  all.resize(more.size());
+  for (std::size_t i = 0; i < more.size(); ++i)
+    all[i].insert(all[i].end(), more[i].begin(), more[i].end());
+}
+
+// Of a frame: the values of its images follow each other, as do the rows of their tensors.
+Expected expect(const Compilation& run, const std::vector<std::vector<std::int8_t>>& inputs,
+                Progress& progress) {
+  const std::int64_t batch = run.program->batch;
+  Expected expected = expectImage(run, partOf(inputs, 0, batch), progress);
+  for (std::int64_t image = 1; image < batch; ++image) {
+    const Expected one = expectImage(run, partOf(inputs, image, batch), progress);
+    append(expected.tensors, one.tensors);
+    append(expected.outputs, one.outputs);
+  }
   for (std::size_t t = 0; t < expected.tensors.size(); ++t) {
     const CanonicalTensor& tensor = run.network().tensors[t];
     expected.tensors[t] = inOrder(expected.tensors[t], tensor.shape, tensor.blockOrder);
@@ -278,8 +325,8 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
   const std::int64_t frames = run.program->frames;
   std::vector<std::vector<std::int8_t>> inputs;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
-    inputs.push_back(
-        randomValues(graph.tensors[graph.inputs[i].tensor.at()].shape, seed, i, frames));
+    inputs.push_back(randomValues(imageShape(graph, graph.inputs[i].tensor), seed, i,
+                                  run.program->inferences()));
 
   progress.begin("execute with data");
   const Result<SimulateResult> executed = simulateWithData(
@@ -289,16 +336,10 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
   Proof proof;
   std::vector<std::vector<std::int8_t>> outputs(graph.outputs.size());
   for (std::int64_t frame = 0; frame < frames; ++frame) {
-    std::vector<std::vector<std::int8_t>> ofFrame;
-    for (const std::vector<std::int8_t>& input : inputs) {
-      const auto size = std::ssize(input) / frames;
-      ofFrame.emplace_back(input.begin() + frame * size, input.begin() + (frame + 1) * size);
-    }
-    const Expected expected = expect(run, ofFrame, progress);
+    const Expected expected = expect(run, partOf(inputs, frame, frames), progress);
     add(proof, compareWithInterpreter(graph, *run.program, *executed, expected.tensors,
                                       expected.outputs, frame));
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      outputs[i].insert(outputs[i].end(), expected.outputs[i].begin(), expected.outputs[i].end());
+    append(outputs, expected.outputs);
   }
   run.report->verification = std::move(proof.verification);
   run.provenInputs = std::move(inputs);

@@ -30,6 +30,8 @@ Result<Canonicalized> canonicalizeGraph(Network& run);  // of the graph, under t
 Diagnostics canonicalizeModel(Network& run);            // the same, into its place
 Diagnostics propagateZeros(Network& run);
 void fuseNetwork(Network& run);  // residual additions, pools
+// What is planned is this network, or with null the unfused one, of as many images as a frame has.
+void setFused(Network& run, std::shared_ptr<const CanonicalGraph> fused);
 // Its channel blocks in these orders from now on. Errors: CANON011.
 Diagnostics reorder(Network& run, const BlockOrders& orders);
 // `asked`: also what the plan was chosen among.

@@ -28,7 +28,7 @@ std::string resultJson(const Saved& saved, const SimulateResult& result, bool da
   const auto seconds = [&](double c) { return c / static_cast<double>(saved.device.clock.raw); };
   json.key("seconds").value(seconds(static_cast<double>(cycles)));
   const FrameTimes frames = frameTimes(result, saved.program);
-  json.key("frames").value(saved.program.frames);
+  json.key("frames").value(saved.program.frames).key("batch").value(saved.program.batch);
   json.key("coldSeconds").value(seconds(static_cast<double>(frames.cold.raw())));
   json.key("steadySeconds").value(seconds(frames.steady));
   json.key("ddrReadBytes").value(result.traffic.ddrRead.raw());
@@ -47,7 +47,8 @@ std::string resultText(const Saved& saved, const SimulateResult& result, bool da
          "\ntime      " + milliseconds(seconds) + " (" + std::to_string(cycles) + " cycles at " +
          clockText(saved.device.clock) + ")" + (data ? ", executed with data" : ", time only") +
          "\n" +
-         framesLine(saved.program.frames, frameTimes(result, saved.program), saved.device.clock);
+         framesLine(saved.program.frames, saved.program.batch, frameTimes(result, saved.program),
+                    saved.device.clock);
 }
 
 Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, Progress& progress) {
@@ -62,7 +63,7 @@ Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, P
   if (options.data) {
     const auto inputs =
         readInputs(options.inputs, program.inputs, formatsOf(program, program.inputs), options.seed,
-                   program.frames);
+                   program.inferences());
     if (!inputs) return inputs.diagnostics();
     progress.begin("execute with data");
     Result<SimulateResult> executed =

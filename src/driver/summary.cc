@@ -31,13 +31,18 @@ std::string clockText(Hertz clock) {
   return formatted("%g GHz", static_cast<double>(clock.raw) / 1e9);
 }
 
-std::string framesLine(std::int64_t frames, const FrameTimes& times, Hertz clock) {
-  if (frames == 1) return {};
+std::string framesLine(std::int64_t frames, std::int64_t batch, const FrameTimes& times,
+                       Hertz clock) {
+  if (frames == 1 && batch == 1) return {};
   const auto seconds = [&](double cycles) { return cycles / static_cast<double>(clock.raw); };
-  return "frames    " + std::to_string(frames) + ": the first after " +
-         milliseconds(seconds(static_cast<double>(times.cold.raw()))) + ", then one every " +
-         milliseconds(seconds(times.steady)) + ", " +
-         formatted("%.1f a second", 1 / seconds(times.steady)) + "\n";
+  const std::string every = milliseconds(seconds(times.steady)) + ", " +
+                            formatted("%.1f a second", 1 / seconds(times.steady)) + "\n";
+  if (frames == 1)
+    return "batch     " + std::to_string(batch) + " inferences together, one every " + every;
+  return "frames    " + std::to_string(frames) +
+         (batch > 1 ? " of " + std::to_string(batch) + " inferences" : "") + ": the first after " +
+         milliseconds(seconds(static_cast<double>(times.cold.raw()))) + ", then one " +
+         (batch > 1 ? "inference " : "") + "every " + every;
 }
 
 std::string summary(const Report& report) {
@@ -47,7 +52,7 @@ std::string summary(const Report& report) {
           std::to_string(report.cycles.raw()) + " cycles at " + clockText(report.clock) +
           "); layer bound " + milliseconds(report.bounds.layerBoundSeconds) + ", efficiency " +
           formatted("%.0f %%", report.efficiency() * 100) + "\n";
-  text += framesLine(report.frames, report.frameTimes, report.clock);
+  text += framesLine(report.frames, report.batch, report.frameTimes, report.clock);
   const Propagation& out = report.propagation;
   if (out.channelsRemoved > 0 || out.weightsZeroed > 0) {
     const auto macs = static_cast<double>(std::max<std::int64_t>(

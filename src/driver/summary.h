@@ -13,7 +13,11 @@ std::string summary(const Report& report);
 
 //   frames    32: the first after 4.831 ms, then one every 4.102 ms, 243.8 a second
 // Nothing where there is one.
-std::string framesLine(std::int64_t frames, const FrameTimes& times, Hertz clock);
+//   batch     4 inferences together, one every 1.384 ms, 722.5 a second
+//   frames    8 of 4 inferences: the first after 5.536 ms, then one inference every 1.384 ms, 722.5
+//   a second
+std::string framesLine(std::int64_t frames, std::int64_t batch, const FrameTimes& times,
+                       Hertz clock);
 
 std::string milliseconds(double seconds);  // "4.831 ms"
 std::string clockText(Hertz clock);        // "1 GHz"

@@ -58,7 +58,7 @@ struct Draft {
   StepId step;
   bool wholeSlice = true;  // all channel blocks of its tensor
   bool saysStep = false;   // rather than the layer that is one
-  std::int64_t loopCount = 1, recordCount = 1, frames = 1, ddrBytes = 0;
+  std::int64_t loopCount = 1, recordCount = 1, frames = 1, batch = 1, ddrBytes = 0;
   bool lastFrame = false;
   WeightRecord record;
   Port port;

@@ -125,7 +125,8 @@ struct RecordsLine
              opt<IfMust<Word<"kept">, NumberInto<&Draft::record, &WeightRecord::kept>>>,
              opt<IfMust<Word<"padding">, NumberInto<&Draft::record, &WeightRecord::padding>>>> {};
 struct DdrLine : IfMust<Word<"ddr">, Word<"size">, NumberInto<&Draft::ddrBytes>,
-                        opt<IfMust<Word<"frames">, NumberInto<&Draft::frames>>>> {};
+                        opt<IfMust<Word<"frames">, NumberInto<&Draft::frames>>>,
+                        opt<IfMust<Word<"batch">, NumberInto<&Draft::batch>>>> {};
 struct HostLine : IfMust<Word<"host">, String> {};
 
 template <Literal name, ElementType type>

@@ -87,6 +87,7 @@ struct Action<DdrLine> {
     sayOnce(r, in, Once::Ddr, "ddr");
     r.program.ddrBytes = r.draft.ddrBytes;
     r.program.frames = r.draft.frames;
+    r.program.batch = r.draft.batch;
   }
 };
 template <>

@@ -502,7 +502,8 @@ void Printer::header() {
   quoted(p.weightsSha256).line();
   records();
   word("ddr size ").number(p.ddrBytes);
-  field("frames", p.frames, 1).line();
+  field("frames", p.frames, 1);
+  field("batch", p.batch, 1).line();
   for (const Port& port : p.inputs) this->port("input", port);
   for (const Port& port : p.outputs) this->port("output", port);
   for (const std::string& op : p.hostOperators) word("host ").quoted(op).line();

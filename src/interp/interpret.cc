@@ -53,7 +53,7 @@ TensorValue interpretOp(const CanonicalGraph& graph, const CanonicalOp& op,
 
 std::vector<TensorValue> interpret(const CanonicalGraph& graph,
                                    std::span<const TensorValue> inputs) {
-  HEDDLE_CHECK(inputs.size() == graph.inputs.size()) << graph.name;
+  HEDDLE_CHECK(graph.batch == 1 && inputs.size() == graph.inputs.size()) << graph.name;
   std::vector<TensorValue> values(graph.tensors.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = graph.tensors[i].constant;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

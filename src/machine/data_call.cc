@@ -31,6 +31,7 @@ void DataPath::call(const Call<std::int64_t>& call, std::size_t memory, std::uin
   const Kernel& kernel = x_.program->kernels[call.kernel.at()];
   windows_.resize(call.inputs.size());
   assembled_.assign(call.inputs.size(), {});
+  const std::int64_t image = imageOf(call.part, operation);
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.inputs[i].absent) {
       if (kernel.op != OpKind::Assemble) misread(operation, "an input is absent");
@@ -39,7 +40,7 @@ void DataPath::call(const Call<std::int64_t>& call, std::size_t memory, std::uin
     if (kernel.op == OpKind::Assemble)
       assembled_[i] = readMoved(call.inputs[i], kernel.moves[i], memory, operation);
     else
-      readWindow(call.inputs[i], kernel, kernel.addsInput && i == 1, memory, operation,
+      readWindow(call.inputs[i], kernel, kernel.addsInput && i == 1, image, memory, operation,
                  windows_[i]);
   }
   const std::int8_t* record = readRecord(call, kernel, memory, operation);
@@ -55,7 +56,7 @@ void DataPath::call(const Call<std::int64_t>& call, std::size_t memory, std::uin
       cell += run.count;
     }
   }
-  compute(call, kernel, reduction, record, output);
+  compute(call, kernel, reduction, record, image, output);
 }
 
 void DataPath::misread(std::uint32_t operation, const std::string& what) const {
@@ -93,8 +94,16 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
   return memories_[memory].bytes.get() + address;
 }
 
+std::int64_t DataPath::imageOf(const Part<std::int64_t>& part, std::uint32_t operation) {
+  const Program& p = *x_.program;
+  if (p.batch == 1) return 0;
+  setPart(part, operation);  // checks it
+  return part.y / (p.tensors[part.tensor.at()].shape.height / p.batch);
+}
+
 void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, bool isAdded,
-                          std::size_t memory, std::uint32_t operation, WindowRows& window) {
+                          std::int64_t image, std::size_t memory, std::uint32_t operation,
+                          WindowRows& window) {
   const ProgramTensor& tensor = x_.program->tensors[ring.tensor.at()];
   const Window w = isAdded ? Window{} : kernel.window;
   const std::int64_t span =
@@ -106,6 +115,7 @@ void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kerne
       !inRange(ring.origin, -kMaxExtent, kMaxExtent))
     misread(operation,
             "row " + std::to_string(ring.row) + ", column " + std::to_string(ring.column));
+  const std::int64_t height = tensor.shape.height / x_.program->batch;
   const std::int64_t first = std::max<std::int64_t>(0, ring.column);
   const std::int64_t last = std::min(tensor.shape.width, ring.column + span) - 1;
   window.ringColumns = ring.columns;
@@ -115,7 +125,7 @@ void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kerne
   window.rows.assign(static_cast<std::size_t>(w.kernelY), nullptr);
   for (std::int64_t ky = 0; ky < w.kernelY; ++ky) {
     const std::int64_t row = ring.row + ky * w.dilationY;
-    if (row < 0 || row >= tensor.shape.height || first > last) continue;
+    if (row < image * height || row >= (image + 1) * height || first > last) continue;
     window.rows[static_cast<std::size_t>(ky)] =
         readRow(ring, row, 0, blocks, first, last, memory, operation);
   }
@@ -191,7 +201,8 @@ Reduction DataPath::useAccumulator(const Call<std::int64_t>& call, std::size_t m
 }
 
 void DataPath::compute(const Call<std::int64_t>& call, const Kernel& kernel,
-                       const Reduction& reduction, const std::int8_t* record, std::int8_t* output) {
+                       const Reduction& reduction, const std::int8_t* record, std::int64_t image,
+                       std::int8_t* output) {
   switch (kernel.op) {
     case OpKind::Conv:
       runConv(kernel, windows_[0], record, reduction, output, scratch_);
@@ -204,8 +215,11 @@ void DataPath::compute(const Call<std::int64_t>& call, const Kernel& kernel,
       runMaxPool(kernel, windows_[0], reduction, output, scratch_);
       break;
     case OpKind::AveragePool: {
-      const std::int64_t height = x_.program->tensors[call.inputs[0].tensor.at()].shape.height;
-      runAveragePool(kernel, windows_[0], call.inputs[0].row, height, reduction, output, scratch_);
+      const RowRing<std::int64_t>& ring = call.inputs[0];
+      const std::int64_t height =
+          x_.program->tensors[ring.tensor.at()].shape.height / x_.program->batch;
+      runAveragePool(kernel, windows_[0], ring.row - image * height, height, reduction, output,
+                     scratch_);
       break;
     }
     case OpKind::Add:

@@ -103,8 +103,11 @@ class DataPath {
 
   void call(const Call<std::int64_t>& call, std::size_t memory, std::uint32_t operation);
   [[noreturn]] void misread(std::uint32_t operation, const std::string& what) const;
+  // Which image of a batch the part is of.
+  std::int64_t imageOf(const Part<std::int64_t>& part, std::uint32_t operation);
   void readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, bool isAdded,
-                  std::size_t memory, std::uint32_t operation, WindowRows& rows);
+                  std::int64_t image, std::size_t memory, std::uint32_t operation,
+                  WindowRows& rows);
   const std::int8_t* readRow(const RowRing<std::int64_t>& ring, std::int64_t row,
                              std::int64_t firstBlock, std::int64_t blocks, std::int64_t first,
                              std::int64_t last, std::size_t memory, std::uint32_t operation);
@@ -115,7 +118,7 @@ class DataPath {
   Reduction useAccumulator(const Call<std::int64_t>& call, std::size_t memory,
                            std::uint32_t operation);
   void compute(const Call<std::int64_t>& call, const Kernel& kernel, const Reduction& reduction,
-               const std::int8_t* record, std::int8_t* output);
+               const std::int8_t* record, std::int64_t image, std::int8_t* output);
 
   const Executable& x_;
   Memories memories_;

@@ -232,6 +232,10 @@ void checkTensors(const Program& program) {
     failTooLarge(
         "MACH016", "program '" + program.model + "'", "the program has too many frames, or none",
         std::to_string(program.frames) + "; at most " + std::to_string(kMaxFrames), "choose fewer");
+  if (!inRange(program.batch, 1, kMaxBatch))
+    fail("MACH001", "program '" + program.model + "'", "the batch cannot be",
+         std::to_string(program.batch) + " inferences; at most " + std::to_string(kMaxBatch),
+         "compile the program again");
   if (program.tensors.size() >= kMaxTensors)
     failTooLarge("MACH016", "program '" + program.model + "'", "the program has too many tensors",
                  std::to_string(program.tensors.size()), "simulate fewer layers");
@@ -241,7 +245,7 @@ void checkTensors(const Program& program) {
                            program.tensors[t.root.at()].root == t.root;
     const Shape& s = t.shape;
     if (rootKnown && inRange(s.height, 1, kMaxExtent) && inRange(s.width, 1, kMaxExtent) &&
-        inRange(s.channels, 1, kMaxExtent) &&
+        inRange(s.channels, 1, kMaxExtent) && s.height % program.batch == 0 &&
         Int128{s.height} * s.width * roundUpTo(s.channels, kBlock) < kMaxTensorElements &&
         inRange(t.rootBlock, 0, kMaxExtent) &&
         inRange(t.frameStride, 0, program.ddrBytes / program.frames) && t.frameStride % kBlock == 0)

@@ -44,7 +44,7 @@ FrameTimes frameTimes(const SimulateResult& result, const Program& program) {
   const std::int64_t half = program.frames / 2;
   return {.cold = end(0),
           .steady = static_cast<double>((end(program.frames - 1) - end(half - 1)).raw()) /
-                    static_cast<double>(program.frames - half)};
+                    static_cast<double>((program.frames - half) * program.batch)};
 }
 
 Result<SimulateResult> simulateWithData(const Program& program, const Device& device,

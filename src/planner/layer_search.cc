@@ -261,7 +261,8 @@ class LayerSearch {
       for (const PixelBox& box : part) {
         loaded.push_back({rowsLoaded(operand, box.y), &box});
         pixels += loaded.back().rows * (numbered_ ? box.x.count : 1);
-        whole += std::min(input_.height, (box.y.count - 1) * window_.strideY + extent);
+        whole += std::max(std::min(input_.height, (box.y.count - 1) * window_.strideY + extent),
+                          rowsSpanned(operand, box.y));
       }
       n.whole = std::max(n.whole, whole);
       if (pixels <= most) continue;
@@ -270,6 +271,19 @@ class LayerSearch {
     }
     entry = std::move(n);
     return *entry;
+  }
+
+  // From the first row of an operand that output rows see to the last: of several images, whose
+  // first rows may lie further apart than the others, too.
+  std::int64_t rowsSpanned(std::size_t operand, const Interval& due) const {
+    std::int64_t first = INT64_MAX, end = 0;
+    for (std::int64_t y = due.first; y < due.end(); ++y) {
+      const Interval rows = operands_[operand].rows(y, {0, window_.kernelY});
+      if (rows.empty()) continue;
+      first = std::min(first, rows.first);
+      end = std::max(end, rows.end());
+    }
+    return std::max<std::int64_t>(end - first, 0);
   }
 
   // Rows of an operand that one sweep over output rows brings in.

@@ -270,13 +270,13 @@ class MeshPlan {
   }
 
   // `tiled`: null where none was timed.
-  static TilingChoice tilingChoice(const Timed& alone, const Timed* tiled, bool isTaken) {
+  TilingChoice tilingChoice(const Timed& alone, const Timed* tiled, bool isTaken) const {
     TilingChoice choice{
         .groups = {}, .layers = cyclesOfLayers(alone), .layersTiled = {}, .taken = isTaken};
     if (tiled == nullptr) return choice;
     choice.layersTiled = cyclesOfLayers(*tiled);
     for (const TileGroup& group : tiled->groups)
-      choice.groups.push_back({group.first, group.end - 1, group.tiles});
+      choice.groups.push_back({group.first, group.end - 1, tilesOf(graph_, group)});
     return choice;
   }
 
@@ -603,7 +603,8 @@ class ThriftyPlan {
 
  private:
   bool asksForTiles() const {
-    return std::ranges::any_of(given_, [](const TileGroup& group) { return group.tiles != 1; });
+    return std::ranges::any_of(
+        given_, [&](const TileGroup& group) { return group.tiles != 1 || graph_.batch > 1; });
   }
 
   struct Tried {

@@ -15,7 +15,8 @@ namespace {
 
 using N = std::int64_t;
 
-constexpr std::array<N, 20> kTiles{2,  3,  4,  5,  6,  7,  8,  10, 12, 14,
+// One is a tile only where it is an image of several.
+constexpr std::array<N, 21> kTiles{1,  2,  3,  4,  5,  6,  7,  8,  10, 12, 14,
                                    16, 20, 24, 28, 32, 40, 48, 56, 64, 112};
 constexpr std::size_t kMostLayers = 24;  // of a group
 // What spills takes a DDR channel this many times as long as its bytes, shared out evenly, would:
@@ -27,6 +28,10 @@ std::size_t rootOf(const Plan& plan, TensorId t) { return plan.views[t.at()].roo
 
 N heightOf(const CanonicalGraph& graph, std::size_t layer) {
   return graph.tensors[graph.ops[layer].output.at()].shape.height;
+}
+
+N imageHeightOf(const CanonicalGraph& graph, std::size_t layer) {
+  return heightOf(graph, layer) / graph.batch;
 }
 
 // Which rows of its operands a layer's rows need: kernels, strides, dilation and padding followed
@@ -79,7 +84,7 @@ class Tiler {
 
   void append(const TileGroup& group, std::vector<ScheduleStep>& schedule) const {
     std::vector<N> done(group.end - group.first, 0);
-    for (N tile = 1; tile <= group.tiles; ++tile) {
+    for (N tile = 1; tile <= tilesOf(graph_, group); ++tile) {
       const std::vector<N> due = dueAfter(group, tile);
       for (std::size_t i = 0; i < due.size(); ++i) {
         const N rows = std::max(due[i], done[i]) - done[i];
@@ -95,9 +100,11 @@ class Tiler {
     std::vector<N> due(group.end - group.first, 0);
     for (std::size_t l = group.end; l-- > group.first;) {
       N& own = due[l - group.first];
-      const N height = heightOf(graph_, l);
-      if (tile == group.tiles || plan_.layers[l].inPlace())
-        own = height;
+      const N height = imageHeightOf(graph_, l);
+      if (plan_.layers[l].inPlace())
+        own = height * graph_.batch;
+      else if (tile % group.tiles == 0)  // the end of an image, with rows that nobody reads
+        own = height * (tile / group.tiles);
       else if (!isReadWithin(group, l))
         own = divideRoundUp(height * tile, group.tiles);
       if (own == 0) continue;
@@ -221,8 +228,9 @@ class GroupSearch {
   // So many that the rows to keep fit beside the homes of other tensors.
   std::optional<N> fewestTiles(std::size_t first, std::size_t end) const {
     N height = 1;
-    for (std::size_t l = first; l < end; ++l) height = std::max(height, heightOf(graph_, l));
+    for (std::size_t l = first; l < end; ++l) height = std::max(height, imageHeightOf(graph_, l));
     for (const N tiles : kTiles) {
+      if (tiles == 1 && graph_.batch == 1) continue;
       if (tiles > height) break;
       const TileGroup group{first, end, tiles};
       auto kept = kept_.find(group);
@@ -304,9 +312,9 @@ class GroupSearch {
       if (plan_.layers[l].inPlace()) continue;
       const LayerCost& alone = costs_[l];
       const N rowsIn = readsFromBefore(group, l) ? kSpillCost * alone.spilledIn : 0;
-      cost += std::max({alone.inside, alone.weights * group.tiles + rowsIn,
+      cost += std::max({alone.inside, alone.weights * tilesOf(graph_, group) + rowsIn,
                         isReadBehind(group, l) ? kSpillCost * alone.out : 0}) +
-              stepCost_ * group.tiles;
+              stepCost_ * tilesOf(graph_, group);
     }
     return cost;
   }
@@ -422,6 +430,10 @@ class GroupSearch {
 
 }  // namespace
 
+std::int64_t tilesOf(const CanonicalGraph& graph, const TileGroup& group) {
+  return group.tiles * graph.batch;
+}
+
 Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
                                            const std::vector<PlanOptions::Group>& named) {
   std::vector<std::string> names;
@@ -452,7 +464,7 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
     // More tiles than rows would leave some without any.
     std::int64_t rows = 1;
     for (std::size_t l = first; l < std::min(last + 1, names.size()); ++l)
-      rows = std::max(rows, heightOf(graph, l));
+      rows = std::max(rows, imageHeightOf(graph, l));
     groups.push_back({first, last + 1, std::min(group.tiles, rows)});
   }
   std::ranges::sort(groups, {}, &TileGroup::first);
@@ -486,7 +498,7 @@ std::vector<TileGroup> withMoreTiles(const CanonicalGraph& graph, const Plan& pl
     N height = 1;
     bool touches = false;
     for (std::size_t l = group.first; l < group.end; ++l) {
-      height = std::max(height, heightOf(graph, l));
+      height = std::max(height, imageHeightOf(graph, l));
       touches =
           touches || isOne(graph.ops[l].output) || std::ranges::any_of(graph.ops[l].inputs, isOne);
     }

@@ -23,9 +23,12 @@ namespace heddle {
 
 struct TileGroup {
   std::size_t first = 0, end = 0;  // layers [first, end) of the graph
-  std::int64_t tiles = 1;
+  std::int64_t tiles = 1;          // of each image of a batch: none lies in two
   friend auto operator<=>(const TileGroup&, const TileGroup&) = default;
 };
+
+// Those of all images of the batch together.
+std::int64_t tilesOf(const CanonicalGraph& graph, const TileGroup& group);
 
 // Errors: PLAN012 a name that no layer has, a group that ends before it begins, or that meets
 //         another.

@@ -80,6 +80,7 @@ class Generator {
     p.outputs = g_.graph.outputs;
     p.weightsAddress = g_.memory.weightsAddress;
     p.frames = g_.plan.frames;
+    p.batch = g_.graph.batch;
     for (std::size_t t = 0; t < g_.graph.tensors.size(); ++t) {
       const CanonicalTensor& from = g_.graph.tensors[t];
       const TensorMemory& memory = g_.memory.tensors[t];

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "generation.h"
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 
 namespace heddle {
@@ -122,7 +123,7 @@ KernelId kernelFor(Generation& g, const LayerNest& nest, std::size_t layer, cons
     k.kernelYWhole = window->kernelY;
     k.window.kernelY = kernelRowsOf(op, part).count;
   }
-  k.tensorHeight = input.shape.height;
+  k.tensorHeight = imageShape(g.graph, op.inputs[0]).height;
   k.tensorWidth = input.shape.width;
   k.inputBlocks = part.inputBlocks.empty() ? blocks.count : part.inputBlocks.count;
   k.outputBlocks = blocks.count;
@@ -145,7 +146,7 @@ KernelId poolKernelFor(Generation& g, const LayerNest& nest, std::size_t layer,
   k.name = op.name;
   k.window = pool.window;
   k.kernelYWhole = pool.window.kernelY;
-  k.tensorHeight = input.shape.height;
+  k.tensorHeight = imageShape(g.graph, pool.before).height;
   k.tensorWidth = input.shape.width;
   k.inputBlocks = k.outputBlocks = blocks;
   k.outputColumns = x.count;

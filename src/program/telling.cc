@@ -613,7 +613,7 @@ class StepTeller {
     in.columns = x.count;
     in.blocks = blocks.count;
     in.block = blocks.first;
-    in.row = row.y * window.strideY - window.padTop;
+    in.row = nest_.pooled().firstRow(row.y);
     in.origin = x.first;
     in.column = row.x.first * window.strideX - window.padLeft;
     call.inputs.push_back(in);

@@ -44,6 +44,9 @@ class Declarations {
     if (!within(program_.frames, 1, kMaxFrames))
       faults_.add("PROG004", "frames", "the number of frames is out of range",
                   std::to_string(program_.frames), "give 1 to " + std::to_string(kMaxFrames));
+    if (!within(program_.batch, 1, kMaxBatch))
+      faults_.add("PROG004", "batch", "the number of inferences of a frame is out of range",
+                  std::to_string(program_.batch), "give 1 to " + std::to_string(kMaxBatch));
     for (std::size_t i = 0; i < program_.sections.size() && !faults_.full(); ++i) {
       const Section& section = program_.sections[i];
       if (section.lastFrame && !waitsOnly(section))
@@ -114,6 +117,11 @@ class Declarations {
         total +=
             std::min(s.height * s.width * blocksOf(program_.tensors[i].shape), kMaxTensorBytes) *
             kBlock;
+      if (axes && program_.batch > 0 && s.height % program_.batch != 0)
+        faults_.add(
+            "PROG004", tensorName(i), "the rows are not those of whole images",
+            std::to_string(s.height) + " rows, a batch of " + std::to_string(program_.batch),
+            "give each image of the batch as many rows");
       if (axes && total <= kMaxTensorBytes) continue;
       faults_.add("PROG004", tensorName(i), "the shape of the tensor is out of range",
                   "axes of 1 to " + std::to_string(kMaxExtent) + ", " +
@@ -230,7 +238,8 @@ class Declarations {
                   "name a tensor");
       return;
     }
-    const Shape& shape = program_.tensors[p.tensor.at()].shape;
+    Shape shape = program_.tensors[p.tensor.at()].shape;
+    shape.height /= std::max<std::int64_t>(program_.batch, 1);  // that of one image
     const std::optional<std::int64_t> n = elements(p.shape);
     bool agree =
         n && n == shape.elements() && elements(p.view) == n && p.axes.size() == p.view.size();

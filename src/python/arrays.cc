@@ -104,12 +104,12 @@ Result<std::vector<std::vector<std::int8_t>>> storedInputs(const Program& progra
   std::vector<std::vector<std::int8_t>> inputs;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!given.contains(names[i])) {
-      inputs.push_back(randomValues(formats[i].shape, seed, i, program.frames));
+      inputs.push_back(randomValues(formats[i].shape, seed, i, program.inferences()));
       continue;
     }
     HEDDLE_TRY(const NpyArray array, npyOf(given[py::str(names[i])], names[i]));
-    HEDDLE_TRY(auto stored,
-               storedFromArray(array, program.inputs[i], formats[i], names[i], program.frames));
+    HEDDLE_TRY(auto stored, storedFromArray(array, program.inputs[i], formats[i], names[i],
+                                            program.inferences()));
     inputs.push_back(std::move(stored));
   }
   return inputs;

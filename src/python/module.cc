@@ -73,13 +73,14 @@ SharedNetwork readShared(const ModelSource& source, const py::object& progress) 
       progress);
 }
 
-SharedRun compileShared(const SharedNetwork& network, const std::string& device,
+SharedRun compileShared(const SharedNetwork& network, std::int64_t batch, const std::string& device,
                         const DeviceOverrides& overrides, const CompileSettings& settings,
                         const py::object& progress) {
   return aside<SharedRun>(
       [=](Progress& told) -> Result<SharedRun> {
         HEDDLE_TRY(const Device resolved, readDevice(device, overrides));
-        HEDDLE_TRY(Compilation run, compile(*network, resolved, settings, told));
+        HEDDLE_TRY(Compilation run,
+                   compile(inBatchesOf(batch, *network), resolved, settings, told));
         return std::make_shared<Compilation>(std::move(run));
       },
       progress);
@@ -266,7 +267,7 @@ void defineCompilation(py::module_& m) {
         [](const std::shared_ptr<Network>& network, const std::string& device,
            const std::optional<std::pair<std::int64_t, std::int64_t>>& mesh,
            const Settings& settings, int effort, const std::string& fuse, bool reorder,
-           std::int64_t frames, bool verify, std::uint64_t seed,
+           std::int64_t frames, std::int64_t batch, bool verify, std::uint64_t seed,
            std::optional<std::int64_t> maxCycles, bool whatIf, const py::object& progress) {
           CompileSettings how{.plan = {.effort = effort, .reorder = reorder},
                               .verify = verify,
@@ -277,9 +278,12 @@ void defineCompilation(py::module_& m) {
           if (frames < 1 || frames > kMaxFrames)
             throw py::value_error("frames " + std::to_string(frames) + " is not 1 to " +
                                   std::to_string(kMaxFrames));
+          if (batch < 1 || batch > kMaxBatch)
+            throw py::value_error("batch " + std::to_string(batch) + " is not 1 to " +
+                                  std::to_string(kMaxBatch));
           how.plan.frames = frames;
           if (maxCycles) how.maxCycles = Cycles(*maxCycles);
-          return compileShared(network, device, {mesh, settings}, how, progress);
+          return compileShared(network, batch, device, {mesh, settings}, how, progress);
         });
   m.attr("MOST_EFFORT") = kMostPlanEffort;
 }

@@ -51,6 +51,7 @@ SweepOptions sweepOptions(const py::dict& asked) {
   options.effort = argumentOrNone(asked, "effort");
   options.fuse = argumentOrNone(asked, "fuse");
   options.frames = argumentOrNone(asked, "frames");
+  options.batch = argumentOrNone(asked, "batch");
   options.seed = valueOrNone<std::uint64_t>(asked, "seed");
   if (const auto cycles = valueOrNone<std::int64_t>(asked, "max_cycles"))
     options.maxCycles = Cycles(*cycles);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/cost/cost.h"
 #include "heddle/tiling/views.h"
@@ -80,12 +81,12 @@ std::int64_t seen(std::int64_t size, std::int64_t windows, std::int64_t kernel, 
 // Output pixels of what an operator computes; of a convolution that pools at its end those that the
 // pool sees.
 std::int64_t neededPixels(const CanonicalGraph& graph, const CanonicalOp& op) {
-  const Shape& computed = graph.tensors[computedTensor(op).at()].shape;
+  const Shape computed = imageShape(graph, computedTensor(op));
   const FusedPool* pool = fusedPoolOf(op);
-  if (!pool) return computed.height * computed.width;
-  const Shape& pooled = graph.tensors[op.output.at()].shape;
+  if (!pool) return graph.batch * computed.height * computed.width;
+  const Shape pooled = imageShape(graph, op.output);
   const Window& w = pool->window;
-  return seen(computed.height, pooled.height, w.kernelY, w.strideY, w.padTop) *
+  return graph.batch * seen(computed.height, pooled.height, w.kernelY, w.strideY, w.padTop) *
          seen(computed.width, pooled.width, w.kernelX, w.strideX, w.padLeft);
 }
 

@@ -9,9 +9,9 @@ namespace heddle {
 namespace {
 
 struct Mean {
-  std::int64_t frames;
+  std::int64_t inferences;
   std::int64_t of(std::int64_t all) const {
-    return std::llround(static_cast<double>(all) / static_cast<double>(frames));
+    return std::llround(static_cast<double>(all) / static_cast<double>(inferences));
   }
   void take(std::int64_t& all) const { all = of(all); }
   void take(Cycles& all) const { all = Cycles(of(all.raw())); }
@@ -42,7 +42,7 @@ struct Mean {
       }
     for (Cycles& busy : layer.busy) take(busy);
     for (Cycles& waits : layer.waits) take(waits);
-    layer.boundSeconds /= static_cast<double>(frames);
+    layer.boundSeconds /= static_cast<double>(inferences);
   }
 };
 
@@ -114,9 +114,9 @@ Cycles busiest(const LayerReport& layer) {
 }
 
 Report meanInference(const Report& report) {
-  const Mean mean{report.frames};
+  const Mean mean{report.inferences()};
   Report one = report;
-  one.frames = 1;
+  one.frames = one.batch = 1;
   mean.take(one.cycles);
   mean.take(one.closedForm);
   mean.take(one.traffic);

@@ -345,6 +345,7 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   report.wires = device.wires;
   report.cycles = simulated.timeline.makespan;
   report.frames = program.frames;
+  report.batch = program.batch;
   report.frameTimes = frameTimes(simulated, program);
   report.bounds = computeBounds(graph, device);
   report.traffic = simulated.traffic;

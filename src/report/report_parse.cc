@@ -132,6 +132,7 @@ void readRun(EntryReader& read, const Entry& root, Report& report) {
   const Entry time = read.object(root, "time");
   report.cycles = Cycles(read.count(time, "cycles"));
   report.frames = read.count(time, "frames", 1);
+  report.batch = read.count(time, "batch", 1);
   report.frameTimes.cold = Cycles(read.count(time, "coldCycles"));
   report.frameTimes.steady = read.real(time, "steadyCycles");
   report.traffic = readTraffic(read, read.object(root, "traffic"));

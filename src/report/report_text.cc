@@ -308,7 +308,7 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.endObject();
   json.key("time").beginObject();
   json.key("cycles").value(report.cycles.raw()).key("seconds").value(report.seconds(report.cycles));
-  json.key("frames").value(report.frames);
+  json.key("frames").value(report.frames).key("batch").value(report.batch);
   json.key("coldCycles").value(report.frameTimes.cold.raw());
   json.key("coldSeconds").value(report.seconds(report.frameTimes.cold));
   json.key("steadyCycles").value(report.frameTimes.steady);
@@ -391,15 +391,24 @@ std::string reportMarkdown(const Report& report) {
   out << "# " << cell(report.model) << " on " << cell(report.device) << ' ' << report.rows << 'x'
       << report.columns << "\n\n";
   out << "**" << milliseconds(seconds) << "** (" << report.cycles.raw() << " cycles) for "
-      << (report.frames == 1 ? "one inference" : std::to_string(report.frames) + " inferences")
+      << (report.inferences() == 1 ? "one inference"
+                                   : std::to_string(report.inferences()) + " inferences")
       << ", " << percent(report.efficiency()) << " of the layer bound of "
       << milliseconds(report.bounds.layerBoundSeconds)
       << ". This is an estimate: the program was simulated, not run on an array.\n\n";
-  if (report.frames > 1)
+  const std::string steady =
+      milliseconds(report.frameTimes.steady / static_cast<double>(report.clock.raw));
+  if (report.batch > 1)
+    out << "Frames are of " << report.batch
+        << " inferences, which go through the array together: the "
+        << "first ends after **" << milliseconds(report.seconds(report.frameTimes.cold))
+        << "**, and " << (report.frames > 1 ? "later on " : "") << "an inference takes **" << steady
+        << "**. All that follows counts the " << report.inferences()
+        << " together, but the bounds are of a frame.\n\n";
+  else if (report.frames > 1)
     out << "The first inference ends after **"
         << milliseconds(report.seconds(report.frameTimes.cold)) << "**, later ones every **"
-        << milliseconds(report.frameTimes.steady / static_cast<double>(report.clock.raw))
-        << "**. All that follows counts the " << report.frames
+        << steady << "**. All that follows counts the " << report.frames
         << " together, but the bounds are of one.\n\n";
   for (const std::string& way : report.layerBoundPassedBy)
     out << "Faster than the layer bound by " << cell(way) << ".\n\n";

@@ -43,8 +43,8 @@ Together inStep(const std::vector<const Point*>& points, const std::vector<std::
 }
 
 // What beside the device parts the points.
-constexpr std::array<const char*, 6> kSettings = {"masks",  "effort",    "fuse",
-                                                  "frames", "propagate", "reorder"};
+constexpr std::array<const char*, 7> kSettings = {"masks", "effort",    "fuse",   "frames",
+                                                  "batch", "propagate", "reorder"};
 
 std::vector<std::string> variedSettings(const std::vector<const Point*>& points) {
   std::vector<std::string> varied;

@@ -41,7 +41,8 @@ std::vector<Column> makeColumns() {
           "of the planner: 0 the paper's dataflow, 1 the fastest of a menu by estimate, 2 and 3 by "
           "simulation"),
       keyText("fuse", "depth-wise tiling: auto, off, or the groups of layers that were asked for"),
-      key("frames", "", "inferences in a run"),
+      key("frames", "", "how often a run goes through the program"),
+      key("batch", "", "inferences of a frame, which go through the array together"),
       key("propagate", "", "1 where what no output depends on was taken out"),
       key("reorder", "", "1 where channel blocks might stand in another order"),
       key("proved", "", "1 where the program was executed with data and compared"),
@@ -50,8 +51,8 @@ std::vector<Column> makeColumns() {
       result(
           "ms", "ms",
           "time of one inference: simulated, or of an estimate in closed form; of several frames "
-          "from the end of one to the end of the next"),
-      result("coldMs", "ms", "time of the first inference, from an idle array"),
+          "from the end of one to the end of the next, shared out over a frame's inferences"),
+      result("coldMs", "ms", "time of the first frame, from an idle array"),
       result("cycles", "cycles", "the same in cycles of the array's clock"),
       result("ips", "1/s", "inferences a second, one after another"),
       result("floorMs", "ms",

@@ -69,8 +69,9 @@ void setSimulated(Point& point, const Report& report) {
   point.values["peakMemtileKiB"] = kibi(report.memtilePeakBytes);
 }
 
-void setEstimated(Point& point, const std::vector<StepTime>& steps, Cycles whole, Hertz clock) {
-  setTime(point, static_cast<double>(whole.raw()), whole, clock);
+void setEstimated(Point& point, const std::vector<StepTime>& steps, Cycles whole,
+                  std::int64_t batch, Hertz clock) {
+  setTime(point, static_cast<double>(whole.raw()) / static_cast<double>(batch), whole, clock);
   PerResource<Cycles> bound{};
   for (const StepTime& step : steps) bound[static_cast<std::size_t>(step.boundBy)] += step.cycles;
   setShares(point, bound, whole);
@@ -100,6 +101,7 @@ std::string settingsLine(const PointSettings& settings, const std::string& masks
   if (settings.plan.tiling != PlanOptions::Tiling::Auto) line += " fuse=" + fuseText(settings.plan);
   if (settings.plan.frames > 1 && !settings.estimate)
     line += " frames=" + std::to_string(settings.plan.frames);
+  if (settings.batch > 1) line += " batch=" + std::to_string(settings.batch);
   if (!settings.propagate) line += " no-propagate";
   if (!settings.plan.reorder) line += " no-reorder";
   if (settings.maxCycles && !settings.estimate)
@@ -135,6 +137,7 @@ Point pointOf(const PointNetwork& network, const std::string& deviceText,
   point.values["effort"] = static_cast<double>(settings.plan.effort);
   point.values["fuse"] = fuseText(settings.plan);
   point.values["frames"] = settings.estimate ? 1.0 : static_cast<double>(settings.plan.frames);
+  point.values["batch"] = static_cast<double>(settings.batch);
   point.values["proved"] = settings.verify && !settings.estimate ? 1.0 : 0.0;
   return point;
 }
@@ -169,9 +172,10 @@ void addNeeds(Point& point, const CanonicalGraph& graph, const Bounds& bounds) {
     all.weightBytes += needs.weightBytes;
     all.denseWeightBytes += needs.denseWeightBytes;
   }
-  point.values["floorMs"] = milli(bounds.fusedLowerBoundSeconds);
-  point.values["layerBoundMs"] = milli(bounds.layerBoundSeconds);
-  point.values["macs"] = static_cast<double>(all.macs);
+  const auto batch = static_cast<double>(graph.batch);  // bounds and MACs are of a frame
+  point.values["floorMs"] = milli(bounds.fusedLowerBoundSeconds / batch);
+  point.values["layerBoundMs"] = milli(bounds.layerBoundSeconds / batch);
+  point.values["macs"] = static_cast<double>(all.macs) / batch;
   point.values["weightMB"] = mega(all.weightBytes);
   if (all.denseWeightBytes > 0)
     point.values["density"] =
@@ -182,10 +186,12 @@ void addResults(Point& point, const Compilation& run, const PointSettings& setti
   const Hertz clock = run.device->clock;
   Cycles estimate;
   for (const StepTime& step : run.stepTimes) estimate += step.cycles;
-  point.values["estimateMs"] = milliseconds(static_cast<double>(estimate.raw()), clock);
+  const std::int64_t batch = run.network().batch;
+  point.values["estimateMs"] =
+      milliseconds(static_cast<double>(estimate.raw()) / static_cast<double>(batch), clock);
   setMemory(point, run.network(), *run.memoryPlan);
   if (settings.estimate) {
-    setEstimated(point, run.stepTimes, estimate, clock);
+    setEstimated(point, run.stepTimes, estimate, batch, clock);
   } else {
     setSimulated(point, *run.report);
   }

@@ -22,6 +22,7 @@ namespace heddle {
 struct PointSettings {
   bool propagate = true, verify = true, estimate = false;
   PlanOptions plan;
+  std::int64_t batch = 1;  // ModelSource::batch
   std::uint64_t seed = 1;
   std::optional<Cycles> maxCycles;
   std::string version;  // of heddle

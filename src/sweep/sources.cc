@@ -148,7 +148,8 @@ Result<CompileOptions> againOf(const fs::path& folder, const Point& point) {
                  .shapes = {},
                  .masks = fromFolder(source->second.masks),
                  .applyMasks = source->second.applyMasks,
-                 .propagate = numberIn(point.values, "propagate") != 0.0};
+                 .propagate = numberIn(point.values, "propagate") != 0.0,
+                 .batch = static_cast<std::int64_t>(numberIn(point.values, "batch").value_or(1))};
   HEDDLE_DO(checkSource(point, again.model.path, again.model.masks));
   HEDDLE_TRY(const fs::path description, descriptionOf(folder, point));
   again.device = description.string();

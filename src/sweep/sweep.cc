@@ -125,6 +125,10 @@ class Sweep {
       HEDDLE_TRY(settings_.plan.frames,
                  numberOf(*options_.frames, 1, kMaxFrames, "number of frames"));
     }
+    if (options_.batch) {
+      HEDDLE_TRY(settings_.batch,
+                 numberOf(*options_.batch, 1, kMaxBatch, "number of inferences of a frame"));
+    }
     if (options_.fuse)
       if (const auto wrong = readFuse(options_.fuse->text, settings_.plan))
         return faultAt(options_.fuse->where, "SWEEP017", "'" + *wrong + "' is no group of layers",

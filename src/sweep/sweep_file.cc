@@ -64,6 +64,7 @@ class Reader {
         {"effort", [&](const YamlNode& n) { o.effort = word(n); }},
         {"fuse", [&](const YamlNode& n) { o.fuse = together(n); }},
         {"frames", [&](const YamlNode& n) { o.frames = word(n); }},
+        {"batch", [&](const YamlNode& n) { o.batch = word(n); }},
         {"seed", [&](const YamlNode& n) { o.seed = number(n); }},
         {"max-cycles",
          [&](const YamlNode& n) { o.maxCycles = Cycles(static_cast<std::int64_t>(number(n))); }},
@@ -216,6 +217,7 @@ SweepOptions together(SweepOptions line, SweepOptions file) {
   fillOptional(line.effort, file.effort);
   fillOptional(line.fuse, file.fuse);
   fillOptional(line.frames, file.frames);
+  fillOptional(line.batch, file.batch);
   fillOptional(line.seed, file.seed);
   fillOptional(line.maxCycles, file.maxCycles);
   fillOptional(line.where, file.where);

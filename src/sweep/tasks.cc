@@ -36,13 +36,11 @@ Result<SweepNetworks> SweepNetworks::read(const SweepOptions& options,
                                .shapes = {},
                                .masks = choice.fileOf(all.names_[i]),
                                .applyMasks = options.applyMasks.value_or(false),
-                               .propagate = settings.propagate};
+                               .propagate = settings.propagate,
+                               .batch = settings.batch};
       HEDDLE_TRY(Network network, readNetwork(source, std::nullopt, quiet));
       network.graph.reset();
-      if (!fusesOperators(settings.plan)) {
-        network.fused.reset();
-        network.joined.reset();
-      }
+      if (!fusesOperators(settings.plan)) leaveUnfused(network);
       all.networks_.push_back(std::make_shared<const Network>(std::move(network)));
     }
   return all;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/support/check.h"
 
@@ -29,9 +30,9 @@ Interval around(const std::vector<std::int64_t>& from, std::int64_t first, std::
   return high < 0 ? Interval{} : Interval{low, high - low + 1};
 }
 
-Interval clip(std::int64_t first, std::int64_t end, std::int64_t size) {
-  first = std::max<std::int64_t>(first, 0);
-  end = std::min(end, size);
+Interval clip(std::int64_t first, std::int64_t end, const Interval& inside) {
+  first = std::max(first, inside.first);
+  end = std::min(end, inside.end());
   return {first, std::max<std::int64_t>(end - first, 0)};
 }
 
@@ -72,14 +73,21 @@ std::int64_t tapsOf(const CanonicalOp& op, const ReductionPart& part) {
 }
 
 PooledGeometry::PooledGeometry(const CanonicalGraph& graph, const CanonicalOp& op)
-    : computed_(graph.tensors[computedTensor(op).at()].shape) {
+    : computed_(graph.tensors[computedTensor(op).at()].shape),
+      images_{graph.batch, imageShape(graph, op.output).height, computed_.height / graph.batch} {
   if (const FusedPool* pool = fusedPoolOf(op)) window_ = pool->window;
 }
 
 Interval PooledGeometry::rows(std::int64_t y) const {
   if (!window_) return {y, 1};
-  const std::int64_t first = y * window_->strideY - window_->padTop;
-  return clip(first, first + window_->kernelY, computed_.height);
+  const std::int64_t first = firstRow(y);
+  return clip(first, first + window_->kernelY, {images_.at(y) * images_.input, images_.input});
+}
+
+std::int64_t PooledGeometry::firstRow(std::int64_t y) const {
+  if (!window_) return y;
+  const std::int64_t image = images_.at(y);
+  return image * images_.input + (y - image * images_.output) * window_->strideY - window_->padTop;
 }
 
 Interval PooledGeometry::freshRows(std::int64_t y, bool follows) const {
@@ -92,13 +100,17 @@ Interval PooledGeometry::freshRows(std::int64_t y, bool follows) const {
 Interval PooledGeometry::columns(const Interval& x) const {
   if (!window_) return x;
   const std::int64_t first = x.first * window_->strideX - window_->padLeft;
-  return clip(first, first + (x.count - 1) * window_->strideX + window_->kernelX, computed_.width);
+  return clip(first, first + (x.count - 1) * window_->strideX + window_->kernelX,
+              {0, computed_.width});
 }
 
 std::int64_t PooledGeometry::mostRows(std::int64_t rows) const {
   if (!window_) return rows;
   const std::int64_t shared = std::max<std::int64_t>(window_->kernelY - window_->strideY, 0);
-  return std::min(rows * (window_->kernelY - shared) + shared, computed_.height);
+  // The first row of an image shares none with the one before it.
+  const std::int64_t images =
+      1 + std::min(divideRoundUp(rows - 1, images_.output), images_.batch - 1);
+  return std::min(rows * (window_->kernelY - shared) + images * shared, computed_.height);
 }
 
 std::int64_t PooledGeometry::mostColumns(std::int64_t columns) const {
@@ -128,6 +140,7 @@ OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp&
                                  const std::optional<Window>& window)
     : input_(graph.tensors[op.inputs[operand].at()].shape),
       output_(output),
+      images_{graph.batch, output.height / graph.batch, input_.height / graph.batch},
       shared_(sharesInput(op, operand)) {
   if (isAddend(op, operand)) return;
   if (window) {
@@ -143,8 +156,10 @@ OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp&
 
 std::int64_t OperandGeometry::firstRow(std::int64_t y, const Interval& kernelRows) const {
   if (!rowOf_.empty()) return std::max<std::int64_t>(rowOf_[static_cast<std::size_t>(y)], 0);
-  return windowed_ ? y * window_.strideY - window_.padTop + kernelRows.first * window_.dilationY
-                   : y;
+  if (!windowed_) return y;
+  const std::int64_t image = images_.at(y);
+  return image * images_.input + (y - image * images_.output) * window_.strideY - window_.padTop +
+         kernelRows.first * window_.dilationY;
 }
 
 std::int64_t OperandGeometry::firstColumn(std::int64_t x) const {
@@ -155,8 +170,9 @@ Interval OperandGeometry::rows(std::int64_t y, const Interval& kernelRows) const
   if (!rowOf_.empty())
     return absent(y) ? Interval{} : Interval{rowOf_[static_cast<std::size_t>(y)], 1};
   const std::int64_t first = firstRow(y, kernelRows);
-  const std::int64_t extent = windowed_ ? (kernelRows.count - 1) * window_.dilationY + 1 : 1;
-  return clip(first, first + extent, input_.height);
+  if (!windowed_) return {first, 1};
+  const std::int64_t extent = (kernelRows.count - 1) * window_.dilationY + 1;
+  return clip(first, first + extent, {images_.at(y) * images_.input, images_.input});
 }
 
 Interval OperandGeometry::columns(const Interval& x) const {
@@ -164,7 +180,7 @@ Interval OperandGeometry::columns(const Interval& x) const {
   if (!windowed_) return x;
   const std::int64_t extent = (window_.kernelX - 1) * window_.dilationX + 1;
   const Interval inside =
-      clip(firstColumn(x.first), firstColumn(x.end() - 1) + extent, input_.width);
+      clip(firstColumn(x.first), firstColumn(x.end() - 1) + extent, {0, input_.width});
   if (!inside.empty()) return inside;
   return {std::clamp<std::int64_t>(firstColumn(x.first), 0, input_.width - 1), 1};
 }

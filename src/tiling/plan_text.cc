@@ -27,7 +27,9 @@ class PlanPrinter {
 
   std::string run() {
     out_ << kVersion << "\nmodel " << quotedText(origin_.modelSha256) << "\ndevice "
-         << quotedText(origin_.deviceSha256) << "\nstaging " << plan_.weightStaging << "\n";
+         << quotedText(origin_.deviceSha256) << "\n";
+    if (graph_.batch > 1) out_ << "batch " << graph_.batch << "\n";
+    out_ << "staging " << plan_.weightStaging << "\n";
     if (plan_.frames > 1) out_ << "frames " << plan_.frames << "\n";
     out_ << "\n";
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
@@ -162,16 +164,16 @@ class PlanParser {
 
  private:
   void line(LineReader& r) {
-    static const std::vector<std::string> kWords = {"model", "device", "staging", "view", "home",
-                                                    "at",    "layer",  "loops",   "part", "buffers",
-                                                    "ring",  "score",  "pixels",  "core", "route",
-                                                    "step",  "frames", "pooled",  "order"};
-    static constexpr std::array<void (PlanParser::*)(LineReader&), 19> kReaders = {
+    static const std::vector<std::string> kWords = {
+        "model", "device", "staging", "view",   "home",  "at",     "layer",
+        "loops", "part",   "buffers", "ring",   "score", "pixels", "core",
+        "route", "step",   "frames",  "pooled", "order", "batch"};
+    static constexpr std::array<void (PlanParser::*)(LineReader&), 20> kReaders = {
         &PlanParser::model,  &PlanParser::device,  &PlanParser::staging, &PlanParser::view,
         &PlanParser::home,   &PlanParser::at,      &PlanParser::layer,   &PlanParser::loops,
         &PlanParser::part,   &PlanParser::buffers, &PlanParser::ring,    &PlanParser::score,
         &PlanParser::pixels, &PlanParser::core,    &PlanParser::route,   &PlanParser::step,
-        &PlanParser::frames, &PlanParser::pooled,  &PlanParser::order};
+        &PlanParser::frames, &PlanParser::pooled,  &PlanParser::order,   &PlanParser::batch};
     (this->*kReaders[r.oneOf(kWords)])(r);
   }
 
@@ -202,6 +204,13 @@ class PlanParser {
   void device(LineReader& r) { origin_.deviceSha256 = r.string(); }
   void staging(LineReader& r) { plan_.weightStaging = number(r); }
   void frames(LineReader& r) { plan_.frames = r.number(1, kMaxFrames); }
+  void batch(LineReader& r) {
+    origin_.batch = r.number(1, kMaxBatch);
+    if (origin_.batch != graph_.batch)
+      r.fail("a batch of " + std::to_string(origin_.batch) + ", the network's is " +
+                 std::to_string(graph_.batch),
+             "let the line stand behind that of the device");
+  }
   void order(LineReader& r) {
     orders_.resize(graph_.tensors.size());
     const std::size_t t = tensor(r);
@@ -346,13 +355,16 @@ std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigi
 }
 
 PlanOrigin readOrigin(const std::string& text) {
-  std::size_t end = 0;  // of the first three lines
-  for (int line = 0; line < 3 && end != std::string::npos; ++line) end = text.find('\n', end + 1);
+  std::size_t end = 0;  // of the first four lines
+  for (int line = 0; line < 4 && end != std::string::npos; ++line) end = text.find('\n', end + 1);
   PlanOrigin origin;
   const Result<std::vector<TextLine>> lines = readTextLines(text.substr(0, end), "", kCode);
   if (!lines) return origin;
   for (const TextLine& line : *lines) {
-    if (line.tokens.size() != 2 || line.tokens[1].kind != TextToken::Kind::String) continue;
+    if (line.tokens.size() != 2) continue;
+    if (line.tokens[0].text == "batch" && line.tokens[1].kind == TextToken::Kind::Number)
+      origin.batch = std::clamp<std::int64_t>(line.tokens[1].first, 1, kMaxBatch);
+    if (line.tokens[1].kind != TextToken::Kind::String) continue;
     if (line.tokens[0].text == "model") origin.modelSha256 = line.tokens[1].text;
     if (line.tokens[0].text == "device") origin.deviceSha256 = line.tokens[1].text;
   }

@@ -84,6 +84,45 @@ class Frames(unittest.TestCase):
         refused = self.heddle("simulate", out, "--data", "--input", self.folder / "one.npy", status=1).stderr
         self.assertIn("of 3 frames", refused)
 
+    def test_a_frame_of_several_inferences(self):
+        """They are proved, take arrays as frames do, and an inference takes less than alone."""
+        out, report = self.compile("tiny_inception", 2, "--batch", 3)
+        one = self.compile("tiny_inception", 1)[1]
+        time = report["time"]
+        self.assertEqual((time["frames"], time["batch"]), (2, 3))
+        self.assertTrue(report["verification"]["matches"])
+        self.assertEqual(report["verification"]["bytesCompared"], 6 * one["verification"]["bytesCompared"])
+        self.assertEqual(report["work"]["macsDense"], 6 * one["work"]["macsDense"])
+        self.assertLess(time["steadySeconds"], one["time"]["seconds"])
+        self.assertEqual(json.loads(self.heddle("simulate", out, "--json").stdout)["steadySeconds"], time["steadySeconds"])
+        extents = self.input_of("tiny_inception")
+        values = np.random.default_rng(1).normal(size=(6, *extents[1:])).astype(np.float32)
+        np.save(self.folder / "x.npy", values)
+        self.heddle("simulate", out, "--data", "--input", self.folder / "x.npy", "--output", self.folder / "y.npy")
+        got = np.load(self.folder / "y.npy")
+        for image in range(6):
+            np.save(self.folder / "one.npy", values[image:image + 1])
+            self.heddle("interpret", SOURCE / "models/tiny_inception.onnx", "--input", self.folder / "one.npy", "--output",
+                        self.folder / "expected.npy")
+            np.testing.assert_array_equal(got[image:image + 1], np.load(self.folder / "expected.npy"))
+        again = self.heddle("compare", self.folder / "tiny_inception-1", out).stdout
+        self.assertIn("frames    1 in A, 6 in B: all figures are of one inference", again)
+
+    def test_a_file_keeps_its_batch(self):
+        out, report = self.compile("tiny_mobile", 2, "--batch", 2, "--dump", "report")
+        for stage, file in (("plan", "plan.txt"), ("program", "../program.asm")):
+            with self.subTest(stage):
+                again = self.folder / stage
+                self.heddle("compile", SOURCE / "models/tiny_mobile.onnx", "--mesh", "2x2", "--from", stage, out / "dump" / file,
+                            "-q", "-o", again)
+                self.assertEqual((again / "program.asm").read_text(), (out / "program.asm").read_text())
+                self.assertTrue(json.loads((again / "report.json").read_text())["verification"]["matches"])
+
+    def test_a_batch_is_chosen_as_it_gains(self):
+        chosen = self.compile("tiny_cnn", 1, "--batch", "auto")[1]["time"]
+        self.assertGreater(chosen["batch"], 1)
+        self.assertLess(chosen["steadySeconds"], self.compile("tiny_cnn", 1)[1]["time"]["steadySeconds"])
+
     def input_of(self, model):
         value = onnx.load(SOURCE / f"models/{model}.onnx").graph.input[0]
         return [d.dim_value for d in value.type.tensor_type.shape.dim]
@@ -107,6 +146,10 @@ class Frames(unittest.TestCase):
             done = self.heddle("compile", SOURCE / "models/tiny_cnn.onnx", "--frames=" + frames, "-o", self.folder / "no",
                                status=2)
             self.assertIn("mend:  write it like '--frames", done.stderr)
+        for batch in ("0", "65", "many", "-1"):
+            done = self.heddle("compile", SOURCE / "models/tiny_cnn.onnx", "--batch=" + batch, "-o", self.folder / "no",
+                               status=2)
+            self.assertIn("mend:  write it like '--", done.stderr)
 
 
 if __name__ == "__main__":

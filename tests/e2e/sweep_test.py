@@ -144,6 +144,21 @@ class Grid(Sweeps):
         self.assertAlmostEqual(of[4]["coldMs"], 1e3 * time["coldSeconds"])
         self.assertEqual((of[4]["proved"], of[1]["coldMs"]), (1, of[1]["ms"]))
 
+    def test_a_batch_makes_another_point_and_figures_are_of_one_inference(self):
+        for more in (("--batch", "1"), ("--batch", "4"), ("--batch", "4", "--estimate")):
+            self.sweep("--model", CNN, "--mesh", "2x2", *more)
+        self.run_heddle("compile", CNN, "--mesh", "2x2", "--batch", "4", "--no-verify", "-q", "-o", self.folder / "four")
+        time = json.loads((self.folder / "four/report.json").read_text())["time"]
+        of = {(p["figures"]["batch"], p["figures"]["status"]): p["figures"] for p in self.points()}
+        self.assertEqual(set(of), {(1, "ok"), (4, "ok"), (4, "estimated")})
+        one, four, estimated = of[1, "ok"], of[4, "ok"], of[4, "estimated"]
+        self.assertAlmostEqual(four["ms"], 1e3 * time["seconds"] / 4)
+        self.assertAlmostEqual(four["coldMs"], 1e3 * time["seconds"])
+        self.assertLess(four["ms"], one["ms"])
+        self.assertEqual((four["macs"], four["proved"]), (one["macs"], 1))
+        self.assertAlmostEqual(estimated["ms"], four["estimateMs"])
+        self.assertLess(four["floorMs"], four["ms"])
+
     def test_how_layers_are_tiled_makes_another_point(self):
         words = ("auto", "off", "conv1..b1_2:3")
         for fuse in words:

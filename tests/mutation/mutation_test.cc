@@ -10,6 +10,7 @@
 #include <set>
 
 #include "graphs.h"
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/machine/machine.h"
 #include "heddle/memory/allocate.h"
@@ -99,15 +100,16 @@ void judge(const Subject& subject, Tally& tally) {
   }
 }
 
-Subject compiled(const CanonicalGraph& graph, Device device, std::uint64_t seed,
-                 std::int64_t frames = 1) {
+Subject compiled(CanonicalGraph graph, Device device, std::uint64_t seed, std::int64_t frames = 1,
+                 std::int64_t batch = 1) {
   Subject s{{}, std::move(device), {}, property::randomInputs(graph, seed)};
-  for (std::int64_t frame = 1; frame < frames; ++frame) {
+  for (std::int64_t inference = 1; inference < frames * batch; ++inference) {
     const ProgramInputs more =
-        property::randomInputs(graph, seed + static_cast<std::uint64_t>(frame));
+        property::randomInputs(graph, seed + static_cast<std::uint64_t>(inference));
     for (std::size_t i = 0; i < more.size(); ++i)
       s.inputs[i].insert(s.inputs[i].end(), more[i].begin(), more[i].end());
   }
+  graph = withBatch(std::move(graph), batch);
   Result<Plan> plan = makePlan(graph, s.device);
   plan->frames = frames;
   Result<MemoryPlan> memory = allocateMemory(graph, *plan, s.device);
@@ -119,10 +121,10 @@ Subject compiled(const CanonicalGraph& graph, Device device, std::uint64_t seed,
 }
 
 Subject generated(std::uint64_t seed, std::int64_t rows, std::int64_t columns,
-                  std::int64_t frames = 1) {
+                  std::int64_t frames = 1, std::int64_t batch = 1) {
   const CanonicalGraph graph =
       property::makeRandomGraph({.seed = seed, .ops = 3, .maxElements = 6000, .maxMacs = 500'000});
-  return compiled(graph, testing::paperLike(rows, columns), seed, frames);
+  return compiled(graph, testing::paperLike(rows, columns), seed, frames, batch);
 }
 
 // A bottleneck whose sum its last convolution makes, in several passes and parts of the reduction.
@@ -210,11 +212,32 @@ TEST(Mutation, BrokenProgramsAreNoticed) {
   judge(withAFusedSum(3, 1), tally);
   for (std::uint64_t seed = 9; seed <= 12; ++seed)
     judge(generated(seed, 2, 1 + static_cast<std::int64_t>(seed % 3), 2 + seed % 2), tally);
+  for (std::uint64_t seed = 13; seed <= 15; ++seed)
+    judge(generated(seed, 2, 2, 1 + seed % 2, 2 + seed % 2), tally);
   print(tally);
   EXPECT_GE(tally.killed() * 100, tally.broken() * 97);
   for (const std::string& kind : kAlwaysNoticed) EXPECT_EQ(tally.byKind[kind].second, 0) << kind;
   // In generated programs a token more is a hole in the order, or nobody ever takes it.
   EXPECT_EQ(tally.byKind["lock initial"].second, tally.slower + byHand);
+}
+
+// Where an image ends, its border begins: a program of another batch computes something else.
+TEST(Mutation, AnotherBatchIsNoticed) {
+  testing::GraphBuilder b("images");
+  const CanonicalGraph graph =
+      b.finish(b.conv("conv", b.input("x", {4, 6, 16}), 16, testing::square(3, 1, 1)));
+  const Subject right = compiled(graph, testing::paperLike(2, 2), 1, 1, 4);
+  const Result<SimulateResult> is =
+      simulateWithData(right.program, right.device, right.weights, right.inputs);
+  ASSERT_TRUE(is) << is.diagnostics();
+  for (const std::int64_t batch : {1, 2, 8}) {
+    Program other = right.program;
+    other.batch = batch;
+    EXPECT_FALSE(verify(other, right.device).empty());  // its ports are of another image
+    const Result<SimulateResult> wrong =
+        simulateWithData(other, right.device, right.weights, right.inputs);
+    EXPECT_TRUE(!wrong || wrong->outputs != is->outputs) << batch;
+  }
 }
 
 TEST(Mutation, BrokenSparseProgramsAreNoticed) {

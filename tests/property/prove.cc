@@ -4,6 +4,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "heddle/canon/batch.h"
+#include "heddle/canon/canonicalize.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/canon/join_siblings.h"
 #include "heddle/canon/planned_values.h"
@@ -86,10 +88,40 @@ std::optional<std::string> otherCounts(const std::vector<StepWork>& steps,
   return out.str();
 }
 
-std::vector<TensorValue> inputsOfFrame(std::vector<TensorValue> inputs, std::int64_t frame) {
+std::vector<TensorValue> shifted(std::vector<TensorValue> inputs, std::int64_t by) {
   for (TensorValue& input : inputs)
-    for (std::int8_t& value : input) value = static_cast<std::int8_t>(value + 37 * frame);
+    for (std::int8_t& value : input) value = static_cast<std::int8_t>(value + by);
   return inputs;
+}
+std::vector<TensorValue> inputsOfFrame(std::vector<TensorValue> inputs, std::int64_t frame) {
+  return shifted(std::move(inputs), 37 * frame);
+}
+
+void append(std::vector<TensorValue>& all, const std::vector<TensorValue>& more) {
+  all.resize(more.size());
+  for (std::size_t i = 0; i < more.size(); ++i)
+    all[i].insert(all[i].end(), more[i].begin(), more[i].end());
+}
+
+// The graph of which `graph` is withBatch, made from its first image alone.
+CanonicalGraph firstImage(CanonicalGraph graph) {
+  for (CanonicalTensor& tensor : graph.tensors) {
+    tensor.shape.height /= graph.batch;
+    if (!tensor.constant.empty())
+      tensor.constant.resize(static_cast<std::size_t>(tensor.shape.elements()));
+  }
+  for (CanonicalOp& op : graph.ops) {
+    auto* assemble = std::get_if<Assemble>(&op.attributes);
+    if (!assemble) continue;
+    const std::int64_t height = graph.tensors[op.output.at()].shape.height;
+    for (AssemblePart& part : assemble->parts) {
+      std::erase_if(part.mapY, [&](const AxisRun& run) { return run.to >= height; });
+      for (AxisRun& run : part.mapY)
+        run.count = std::min(run.count, divideRoundUp(height - run.to, run.toStep));
+    }
+  }
+  graph.batch = 1;
+  return graph;
 }
 
 // A tensor that the cores of the frame wrote otherwise than the interpreter.
@@ -142,23 +174,52 @@ std::optional<std::string> refusal(const Diagnostics& why, const Device& device)
 
 }  // namespace
 
+std::vector<TensorValue> inputsOfBatch(const std::vector<TensorValue>& first, std::int64_t batch) {
+  std::vector<TensorValue> all;
+  for (std::int64_t image = 0; image < batch; ++image) append(all, shifted(first, 101 * image));
+  return all;
+}
+
+std::vector<TensorValue> interpretImages(const CanonicalGraph& graph,
+                                         const std::vector<TensorValue>& inputs) {
+  if (graph.batch == 1) return interpret(graph, inputs);
+  const CanonicalGraph one = firstImage(graph);
+  std::vector<TensorValue> all;
+  for (std::int64_t image = 0; image < graph.batch; ++image) {
+    std::vector<TensorValue> ofImage;
+    for (const TensorValue& input : inputs) {
+      const auto size = std::ssize(input) / graph.batch;
+      ofImage.emplace_back(input.begin() + image * size, input.begin() + (image + 1) * size);
+    }
+    append(all, interpret(one, ofImage));
+  }
+  return all;
+}
+
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     std::uint64_t seed) {
   const std::vector<TensorValue> inputs = randomInputs(graph, seed);
   return disprove(graph, device, inputs, interpret(graph, inputs), nullptr,
-                  {.effort = effortOfSeed(seed), .frames = framesOfSeed(seed)});
+                  {.effort = effortOfSeed(seed), .frames = framesOfSeed(seed)}, batchOfSeed(seed));
 }
 
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected, Cycles* makespan,
-                                    const PlanOptions& options) try {
-  if (fusesOperators(options)) {
+                                    const PlanOptions& options, std::int64_t batch) try {
+  if (fusesOperators(options) && graph.batch == 1) {
     auto planned = fuseOperators(graph);
     if (!planned) planned = joinSiblings(graph);
     if (planned)
       return disprove(*planned, device, inputs, valuesAsPlanned(*planned, graph, expected),
-                      makespan, options);
+                      makespan, options, batch);
+  }
+  if (batch > 1) {
+    const CanonicalGraph together = withBatch(graph, batch);
+    if (const Diagnostics faults = verify(together); !faults.empty()) return toText(faults);
+    if (firstImage(together) != graph) return "the first image of the batch is another network";
+    const std::vector<TensorValue> all = inputsOfBatch(inputs, batch);
+    return disprove(together, device, all, interpretImages(together, all), makespan, options);
   }
   Result<Plan> plan = makePlan(graph, device, options);
   if (!plan) return refusal(plan.diagnostics(), device);
@@ -217,7 +278,7 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
   for (std::int64_t frame = 0; frame < plan.frames; ++frame) {
     const auto wrong =
         wrongTensor(graph, program, *run, frame,
-                    frame == 0 ? expected : interpret(graph, inputsOfFrame(inputs, frame)));
+                    frame == 0 ? expected : interpretImages(graph, inputsOfFrame(inputs, frame)));
     if (wrong) return "frame " + std::to_string(frame) + ": " + *wrong;
   }
   return std::nullopt;
@@ -290,6 +351,10 @@ void drawWires(Random& random, Device& device) {
 
 std::int64_t framesOfSeed(std::uint64_t seed) {
   return seed % 3 == 0 ? 2 + static_cast<std::int64_t>(seed / 3 % 2) : 1;
+}
+
+std::int64_t batchOfSeed(std::uint64_t seed) {
+  return seed % 4 == 2 ? 2 + static_cast<std::int64_t>(seed / 4 % 4) : 1;
 }
 
 int effortOfSeed(std::uint64_t seed) {

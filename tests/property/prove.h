@@ -20,11 +20,23 @@ namespace heddle::property {
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     std::uint64_t seed);
 // The same for given inputs, with the interpreter's value of every tensor; also says how long the
-// program takes.
+// program takes. `batch`: inferences of a frame; `inputs` and `expected` are the first one's.
 std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& device,
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected,
-                                    Cycles* makespan = nullptr, const PlanOptions& options = {});
+                                    Cycles* makespan = nullptr, const PlanOptions& options = {},
+                                    std::int64_t batch = 1);
+
+// A batch's inputs from those of its first image: in the others each byte is another.
+std::vector<TensorValue> inputsOfBatch(const std::vector<TensorValue>& first, std::int64_t batch);
+
+// Every tensor by the interpreter, which knows no batch: image by image of what withBatch came
+// from.
+std::vector<TensorValue> interpretImages(const CanonicalGraph& graph,
+                                         const std::vector<TensorValue>& inputs);
+
+// Inferences of a frame for a seed: mostly one, else two to five.
+std::int64_t batchOfSeed(std::uint64_t seed);
 
 // Frames of a run for a seed: mostly one, else two or three.
 std::int64_t framesOfSeed(std::uint64_t seed);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <iostream>
 
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/plan.h"
 #include "prove.h"
@@ -30,7 +31,7 @@ TriedPlan tryPlan(std::uint64_t seed) {
                                                           .maxElements = 4'000,
                                                           .maxMacs = 300'000});
   const auto fused = fuseOperators(grown);
-  const CanonicalGraph& graph = fused ? *fused : grown;
+  const CanonicalGraph graph = withBatch(fused ? *fused : grown, property::batchOfSeed(seed / 5));
   const Device device = property::randomArray(seed);
   const std::optional<property::RandomPlan> made = property::randomPlan(graph, device, seed);
   if (!made) return {};
@@ -45,10 +46,12 @@ TriedPlan tryPlan(std::uint64_t seed) {
     const bool room = memory.diagnostics()[0].severity != Severity::DoesNotFit;
     return {room ? std::optional(toText(memory.diagnostics())) : std::nullopt, {}, false};
   }
-  const std::vector<TensorValue> inputs = property::randomInputs(graph, seed);
+  const std::vector<TensorValue> inputs =
+      property::inputsOfBatch(property::randomInputs(fused ? *fused : grown, seed), graph.batch);
   Cycles makespan{-1};  // stays so where a limit of the device refuses the program
-  const std::optional<std::string> fault = property::disprove(
-      graph, made->plan, *memory, device, inputs, interpret(graph, inputs), &makespan);
+  const std::optional<std::string> fault =
+      property::disprove(graph, made->plan, *memory, device, inputs,
+                         property::interpretImages(graph, inputs), &makespan);
   if (fault || makespan >= Cycles{}) return {fault, made->kinds, !fault};
   return {};
 }

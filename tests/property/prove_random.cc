@@ -27,7 +27,8 @@ int main(int argc, char** argv) try {
       const std::vector<TensorValue> inputs = property::randomInputs(g, seed);
       return property::disprove(
                  g, device, inputs, interpret(g, inputs), &makespan,
-                 {.effort = property::effortOfSeed(seed), .frames = property::framesOfSeed(seed)})
+                 {.effort = property::effortOfSeed(seed), .frames = property::framesOfSeed(seed)},
+                 property::batchOfSeed(seed))
           .has_value();
     };
     if (!fails(graph)) {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 #include "prove.h"
 #include "random.h"
@@ -33,15 +34,18 @@ PlanOptions randomGroups(const CanonicalGraph& graph, std::uint64_t seed) {
 TriedTiles tryTiles(std::uint64_t seed) {
   CanonicalGraph graph = property::makeRandomGraph({.seed = seed, .ops = 8});
   if (auto fused = fuseOperators(graph)) graph = *fused;
+  const std::vector<TensorValue> first = property::randomInputs(graph, seed);
+  graph = withBatch(std::move(graph), property::batchOfSeed(seed / 3));
   const Device device = property::randomDevice(seed, 4);
   Result<Plan> plan = makePlan(graph, device, randomGroups(graph, seed));
   if (!plan) return {};  // prove_random says where it must not be refused
   plan->frames = property::framesOfSeed(seed);
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
   if (!memory) return {toText(memory.diagnostics())};
-  const std::vector<TensorValue> inputs = property::randomInputs(graph, seed);
+  const std::vector<TensorValue> inputs = property::inputsOfBatch(first, graph.batch);
   TriedTiles tried;
-  tried.fault = property::disprove(graph, *plan, *memory, device, inputs, interpret(graph, inputs));
+  tried.fault = property::disprove(graph, *plan, *memory, device, inputs,
+                                   property::interpretImages(graph, inputs));
   tried.tiled = plan->schedule.size() > graph.ops.size();
   for (const TensorMemory& tensor : memory->tensors)
     for (const StepRange& life : tensor.lives) tried.reused = tried.reused || life != tensor.life;

@@ -1,5 +1,5 @@
-// The network as integer operators on NHWC int8 tensors of batch 1: what interp/ defines, and what
-// every target computes.
+// The network as integer operators on NHWC int8 tensors: what interp/ defines, of one image, and
+// what every target computes.
 //
 //   %0 input   : 16x16x16 int8 scale 0.0625 zero 0
 //   %1 = Conv(%0) 3x3 pad 1 -> 16x16x32
@@ -21,7 +21,7 @@
 
 namespace heddle {
 
-struct Shape {  // of one image, in elements
+struct Shape {  // of all images of a batch, one below the other, in elements
   std::int64_t height = 1, width = 1, channels = 1;
   std::int64_t elements() const { return height * width * channels; }
   friend bool operator==(const Shape&, const Shape&) = default;
@@ -49,9 +49,9 @@ struct CanonicalTensor {
   friend bool operator==(const CanonicalTensor&, const CanonicalTensor&) = default;
 };
 
-// Sliding window. Input row of output row y, kernel row k: y * strideY - padTop + k * dilationY;
-// outside is border. padBottom and padRight matter only to AveragePool's count (the output's shape
-// is the tensor's).
+// Sliding window. Input row of output row y, kernel row k, both counted in their image: y * strideY
+// - padTop + k * dilationY; outside is border. padBottom and padRight matter only to AveragePool's
+// count (the output's shape is the tensor's).
 struct Window {
   std::int64_t kernelY = 1, kernelX = 1, strideY = 1, strideX = 1, dilationY = 1, dilationX = 1;
   std::int64_t padTop = 0, padLeft = 0, padBottom = 0, padRight = 0;
@@ -233,7 +233,10 @@ struct CanonicalGraph {
   std::string name;
   std::vector<CanonicalTensor> tensors;
   std::vector<CanonicalOp> ops;
-  std::vector<Port> inputs, outputs;
+  std::vector<Port> inputs, outputs;  // of one image
+  // Every tensor holds so many images of equal height, one below the other, and windows end at an
+  // image's border; canon/batch.h makes such a graph, and only what plans and generates reads it.
+  std::int64_t batch = 1;
   friend bool operator==(const CanonicalGraph&, const CanonicalGraph&) = default;
 };
 

@@ -25,6 +25,9 @@ struct Network {
   // Frozen, and so shared by all that is compiled from it: copies of a Network are cheap.
   std::shared_ptr<const Canonicalized> canonical;
   std::shared_ptr<const Propagated> propagated;  // none where it changes nothing, or may not
+  // Inferences of a frame. Where they are several, `fused` and `joined` are of so many images
+  // (canon/batch.h), and `fused` is there also where nothing was.
+  std::int64_t batch = 1;
   std::shared_ptr<const CanonicalGraph> fused;   // fuseOperators() of these; none likewise
   std::shared_ptr<const CanonicalGraph> joined;  // joinSiblings() of that; likewise
   // The same with its channel blocks in the order that the plan is of; none likewise.
@@ -38,6 +41,11 @@ struct Network {
     return propagated ? propagated->graph : canonical->graph;
   }
 };
+
+// The same for another number of inferences of a frame.
+Network inBatchesOf(std::int64_t batch, Network network);
+// Nothing is fused, nothing joined.
+void leaveUnfused(Network& network);
 
 // The stages up to Propagated, or up to `last` where that is earlier; each begins and ends on
 // `progress`. Errors: those of importOnnx, canonicalize and of the masks; FILE001.

@@ -35,6 +35,7 @@ struct ModelSource {
   std::string masks;        // .npz file with masks of the weights; may be empty
   bool applyMasks = false;  // where they drop weights that are not zero
   bool propagate = true;    // take out what follows from zeros in weights
+  std::int64_t batch = 1;   // inferences of a frame, which go through the array together
 };
 
 struct CompileOptions {
@@ -43,8 +44,9 @@ struct CompileOptions {
   DeviceOverrides overrides;
   std::string out;  // folder; may be empty with stopAfter, and with --json
   PlanOptions plan;
-  bool verify = true;      // execute with data and compare with the interpreter
-  std::uint64_t seed = 1;  // of the input of the verification
+  bool choosesBatch = false;  // as gains (choose_batch.h), in place of model.batch
+  bool verify = true;         // execute with data and compare with the interpreter
+  std::uint64_t seed = 1;     // of the input of the verification
   std::optional<Stage>
       stopAfter;  // the artefact goes to stdout, or with the ones before it to OUT/dump
   // Stages that begin with a file: Plan, MemoryPlan, Program.

@@ -47,13 +47,15 @@ struct SimulateResult {
 
 // How long one inference takes of several in one run.
 struct FrameTimes {
-  Cycles cold;        // until the first has ended, from an idle array
-  double steady = 0;  // cycles from one end to the next, over the latter half of the frames
+  Cycles cold;  // until the first frame has ended, from an idle array
+  // Cycles from one frame's end to the next's, over the latter half of the frames, shared out
+  // evenly over the inferences of a frame.
+  double steady = 0;
   friend bool operator==(const FrameTimes&, const FrameTimes&) = default;
 };
 FrameTimes frameTimes(const SimulateResult& result, const Program& program);
 
-// One int8 array per Program::inputs: frames, then Y, X, C (unpadded).
+// One int8 array per Program::inputs: inferences, then Y, X, C (unpadded).
 using ProgramInputs = std::vector<std::vector<std::int8_t>>;
 
 // Faults (of the program, as diagnostics MACHnnn): deadlock with its cycle of waits, limits

@@ -255,7 +255,7 @@ struct Kernel {
   Window window;     // kernelY is that of the part; pads count for AveragePool only (the call names
                      // absolute taps)
   std::int64_t tensorHeight = 1,
-               tensorWidth = 1;  // of the (first) input, to tell border from pixels
+               tensorWidth = 1;  // of an image of the (first) input, to tell border from pixels
   std::int64_t inputBlocks = 1;  // 8-channel blocks that a CONV reduces over
   std::int64_t outputBlocks = 1, outputColumns = 1;
   std::int8_t inputZero = 0, inputZeroB = 0,
@@ -395,15 +395,19 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Lock> locks;
   std::int64_t weightsAddress = 0, weightsBytes = 0, ddrBytes = 0;
-  // Inferences in one run: every queue is executed so often from its first section to its last.
-  // Queues go on to the next frame by themselves, so that frames overlap as far as locks allow.
+  // How often one run executes every queue from its first section to its last. Queues go on to the
+  // next frame by themselves, so that frames overlap as far as locks allow.
   std::int64_t frames = 1;
+  // Inferences of a frame (CanonicalGraph::batch): each tensor holds so many images of equal
+  // height, one below the other. Windows end at an image's border. Ports are those of one.
+  std::int64_t batch = 1;
   std::vector<WeightRecord> records;
   std::vector<Section> sections;
   std::vector<std::string>
       hostOperators;  // ran before or after on the host, not part of the program
   friend bool operator==(const Program&, const Program&) = default;
 
+  std::int64_t inferences() const { return frames * batch; }
   std::size_t stepCount() const { return steps.empty() ? layers.size() : steps.size(); }
   // Not valid where there is no such step.
   LayerId layerOf(StepId step) const {

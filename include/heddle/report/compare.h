@@ -14,9 +14,9 @@
 namespace heddle {
 
 // What one inference of a run of several takes, on average: times, bytes, MACs and the bounds'
-// cycles of the run and of its layers, rounded; `frames` is 1. Peaks, `bounds`, places in time,
-// steps, groups, what-ifs and effort stay the run's. Runs of as many inferences need no mean, and
-// lose nothing by rounding without it.
+// cycles of the run and of its layers, rounded; `frames` and `batch` are 1. Peaks, `bounds`, places
+// in time, steps, groups, what-ifs and effort stay the run's. Runs of as many inferences need no
+// mean, and lose nothing by rounding without it.
 Report meanInference(const Report& report);
 
 // Indices of Report::layers.

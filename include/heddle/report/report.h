@@ -65,7 +65,7 @@ struct GroupReport {
   friend bool operator==(const GroupReport&, const GroupReport&) = default;
 };
 
-// One inference of several in a run.
+// One frame of several in a run.
 struct FrameReport {
   Cycles start, end;  // of its own slices
   // By step of the schedule, as LayerReport::cycles: after the steps before it and all of the
@@ -133,9 +133,9 @@ struct Report {
   std::int64_t denseMacs = 0, denseWeightBytes = 0;  // if no weight block were left out
   Propagation propagation;
   Cycles cycles;
-  // Inferences in the run. All figures are of all of them together, but `frameTimes` and `bounds`,
-  // which are of one.
-  std::int64_t frames = 1;
+  // How often the program ran, and inferences of each time. All figures are of all of them
+  // together, but `bounds`, which are of a frame, and frameTimes.
+  std::int64_t frames = 1, batch = 1;
   FrameTimes frameTimes;
   std::vector<FrameReport> eachFrame;  // of several; else none
   std::optional<Cycles> closedForm;
@@ -156,6 +156,7 @@ struct Report {
   std::vector<std::string> hostOperators;
   std::vector<std::string> notModelled;
 
+  std::int64_t inferences() const { return frames * batch; }
   double seconds(Cycles c) const {
     return static_cast<double>(c.raw()) / static_cast<double>(clock.raw);
   }

@@ -41,7 +41,8 @@ struct SweepOptions {
   std::optional<bool> propagate, reorder, verify, estimate;
   std::optional<Argument> effort;  // of the planner: 0 to 3
   std::optional<Argument> fuse;    // "auto", "off", "conv1..pool2:8": planner/fuse.h
-  std::optional<Argument> frames;  // inferences in a run
+  std::optional<Argument> frames;  // in a run
+  std::optional<Argument> batch;   // inferences of a frame
   std::optional<std::uint64_t> seed;
   std::optional<Cycles> maxCycles;
   std::optional<Argument> where;        // which points there are

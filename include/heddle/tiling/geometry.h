@@ -2,7 +2,7 @@
 // blocks to the input.
 //
 //   3x3 convolution, stride 2, pad 1, 56 rows in: output row 0 needs input rows [0, 2), row 1 rows
-//   [1, 4), row 27 [53, 56)
+//   [1, 4), row 27 [53, 56); of a second image below it row 28 needs [56, 58)
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,6 +13,13 @@
 
 namespace heddle {
 
+// Rows of images that lie one below the other in an operator's output and input.
+struct ImageRows {
+  std::int64_t batch = 1, output = 1, input = 1;  // the latter of one image
+  // The image that output row y lies in. Asked for each row that is planned: one needs no division.
+  std::int64_t at(std::int64_t y) const { return batch == 1 ? 0 : y / output; }
+};
+
 class OperandGeometry {
  public:
   // Of the operator's output; `ofKernel`: of what its kernel writes (computedTensor).
@@ -20,7 +27,7 @@ class OperandGeometry {
   static OperandGeometry ofKernel(const CanonicalGraph& graph, const CanonicalOp& op,
                                   std::size_t operand);
 
-  // Input rows of output row y with the kernel rows of `part`, inside the tensor; empty where all
+  // Input rows of output row y with the kernel rows of `part`, inside the image; empty where all
   // taps are border.
   Interval rows(std::int64_t y, const Interval& kernelRows) const;
   // Input columns of output columns `x`, inside the tensor; at least one column where the operand
@@ -29,7 +36,8 @@ class OperandGeometry {
   // Input channel blocks of output blocks `blocks`; for CONV those of the reduction part. Empty:
   // the operand is unused.
   Interval blocks(const Interval& outputBlocks, const ReductionPart& part) const;
-  // Absolute column and row (maybe negative) of the first tap of output column x, row y.
+  // Absolute column and row (maybe negative, or the image's before) of the first tap of output
+  // column x, row y.
   std::int64_t firstColumn(std::int64_t x) const;
   std::int64_t firstRow(std::int64_t y, const Interval& kernelRows) const;
   bool hasWindow() const { return windowed_; }
@@ -41,6 +49,7 @@ class OperandGeometry {
                   const Shape& output, const std::optional<Window>& window);
 
   Shape input_, output_;
+  ImageRows images_;
   bool shared_ = false;
   Window window_;
   bool windowed_ = false;
@@ -66,6 +75,8 @@ class PooledGeometry {
  public:
   PooledGeometry(const CanonicalGraph& graph, const CanonicalOp& op);
   Interval rows(std::int64_t y) const;
+  // The first tap's, which may be border.
+  std::int64_t firstRow(std::int64_t y) const;
   // Those that are not among the rows of output row y - 1, which the core still has if `follows`.
   Interval freshRows(std::int64_t y, bool follows) const;
   Interval columns(const Interval& x) const;
@@ -76,6 +87,7 @@ class PooledGeometry {
  private:
   std::optional<Window> window_;
   Shape computed_;
+  ImageRows images_;
 };
 
 // Channels are reduced (CONV).

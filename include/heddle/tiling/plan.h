@@ -175,6 +175,7 @@ struct ScheduleStep {
 };
 
 inline constexpr std::int64_t kMaxFrames = 1024;  // of one run
+inline constexpr std::int64_t kMaxBatch = 64;     // inferences of a frame
 
 struct Plan {
   std::vector<Mapping> layers;  // per operator of the graph
@@ -182,7 +183,7 @@ struct Plan {
   std::vector<Home> homes;      // per tensor; of roots only
   std::vector<ScheduleStep> schedule;
   std::int64_t weightStaging = 0;  // bytes of every memtile set aside for weight records
-  std::int64_t frames = 1;         // inferences in one run
+  std::int64_t frames = 1;         // in one run, each of CanonicalGraph::batch inferences
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -210,6 +211,7 @@ std::string splitText(const Mapping& mapping);
 
 struct PlanOrigin {  // what a plan was made from: sha256 of the ONNX file and of printDevice's text
   std::string modelSha256, deviceSha256;
+  std::int64_t batch = 1;  // CanonicalGraph::batch
   friend bool operator==(const PlanOrigin&, const PlanOrigin&) = default;
 };
 

@@ -201,7 +201,7 @@ def _mesh(mesh: Optional[Mesh]) -> Optional[tuple[int, int]]:
 def compile(model: Union[Path, Network], device: Path = "paper", *, mesh: Optional[Mesh] = None,
             set: Optional[Mapping[str, str]] = None, shapes: Optional[Mapping[str, Sequence[int]]] = None,
             masks: Optional[Path] = None, apply_masks: bool = False, propagate: bool = True, effort: int = 1,
-            fuse: Words = "auto", reorder: bool = True, frames: int = 1, verify: bool = True, seed: int = 1, max_cycles: Optional[int] = None, what_if: bool = True,
+            fuse: Words = "auto", reorder: bool = True, frames: int = 1, batch: int = 1, verify: bool = True, seed: int = 1, max_cycles: Optional[int] = None, what_if: bool = True,
             progress: Optional[Tell] = None) -> Compilation:
     """Compiles a network for a device, as `heddle compile` does.
 
@@ -210,8 +210,8 @@ def compile(model: Union[Path, Network], device: Path = "paper", *, mesh: Option
     set: values of the description, with their units: {"links.ddr.read": "2GB/s"}.
     effort: of the planner, 0 the paper's dataflow, 1 the fastest of a menu by estimate, 2 and 3 by simulation of some plans, of many
     (docs/plan.md). fuse: depth-wise tiling where it is faster ("auto"), nowhere ("off"), or of groups of layers, "conv1..pool2" or "conv1..pool2:8". reorder: channel blocks may stand in another order where
-    weights have empty blocks (docs/sparsity.md). frames: inferences in one run; arrays have them as their
-    first axis. verify: execute the program with data made from `seed`
+    weights have empty blocks (docs/sparsity.md). frames: how often the run goes through the program. batch:
+    inferences of a frame, which go through the array together (docs/plan.md). Arrays have all inferences as their first axis. verify: execute the program with data made from `seed`
     and compare every tensor with the interpreter. max_cycles: give up a simulation that takes longer.
     what_if: also simulate each resource for nothing, which the page shows; the report does not depend on it.
     progress: called with the step and its fraction from 0 to 1.
@@ -226,7 +226,7 @@ def compile(model: Union[Path, Network], device: Path = "paper", *, mesh: Option
     else:
         network = Network(model, shapes=shapes, masks=masks, apply_masks=apply_masks, propagate=propagate, progress=progress)
     settings = [(key, str(value)) for key, value in (set or {}).items()]
-    return Compilation(_heddle.compile(network._network, os.fspath(device), _mesh(mesh), settings, effort, _words(fuse), reorder, frames, verify, seed,
+    return Compilation(_heddle.compile(network._network, os.fspath(device), _mesh(mesh), settings, effort, _words(fuse), reorder, frames, batch, verify, seed,
                                        max_cycles, what_if, progress))
 
 
@@ -306,7 +306,7 @@ def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], Non
           where: Optional[str] = None, define: Optional[Mapping[str, str]] = None, require: Optional[Words] = None,
           maximize: Optional[str] = None, minimize: Optional[str] = None, estimate: Optional[bool] = None,
           verify: Optional[bool] = None, propagate: Optional[bool] = None, reorder: Optional[bool] = None, effort: Optional[int] = None, fuse: Optional[Words] = None,
-          frames: Optional[int] = None,
+          frames: Optional[int] = None, batch: Optional[int] = None,
           seed: Optional[int] = None, max_cycles: Optional[int] = None, samples: Optional[int] = None, refine: Optional[int] = None,
           budget: Optional[str] = None, threads: Optional[int] = None, shard: Optional[str] = None, title: str = "",
           out: Optional[Path] = None) -> Iterator[dict[str, Any]]:
@@ -325,7 +325,7 @@ def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], Non
         "square": square, "vary": _settings(vary), "set": _settings(set), "where": where, "define": dict(define or {}),
         "require": _list(require), "maximize": maximize, "minimize": minimize, "estimate": estimate, "verify": verify,
         "propagate": propagate, "reorder": reorder, "seed": seed, "max_cycles": max_cycles, "masks": _list(masks), "apply_masks": apply_masks,
-        "effort": _word(effort), "fuse": None if fuse is None else _words(fuse), "frames": _word(frames), "samples": _word(samples), "refine": _word(refine), "budget": budget,
+        "effort": _word(effort), "fuse": None if fuse is None else _words(fuse), "frames": _word(frames), "batch": _word(batch), "samples": _word(samples), "refine": _word(refine), "budget": budget,
         "threads": _word(threads), "shard": shard, "title": title,
     }
     with contextlib.ExitStack() as stack:

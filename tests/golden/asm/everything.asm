@@ -5,7 +5,7 @@ weights @0x1000 size 2304 sha256 "11ee"
 record 0 for 2 @0x0 size 576 kept 4
 record 2 @0x480 size 576 kept 3
 record 3 @0x6c0 size 576 padding 64
-ddr size 8192 frames 2
+ddr size 8192 frames 2 batch 4
 input "x" %0 uint8 shape [1, 16, 16, 16] view [1, 16, 16, 16] axes "NCHW"
 output "y" %1 float32 shape [1, 32] view [1, 32] axes "NC"
 output "z" %1 int8 shape [] view [] axes ""

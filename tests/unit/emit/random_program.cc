@@ -254,6 +254,7 @@ Program randomProgram() {
   p.weightsBytes = integer();
   p.ddrBytes = integer();
   p.frames = integer();
+  p.batch = integer();
   p.sections = some<Section>([&] {
     const auto kind = static_cast<EngineKind>(*rc::gen::inRange(0, 7));
     return Section{
@@ -396,6 +397,7 @@ Program programOfEverything() {
   p.records = {{0, 576, 4}, {576, 576, 4}, {1152, 576, 3}, {1728, 576, 0, 64}};
   p.ddrBytes = 8192;
   p.frames = 2;
+  p.batch = 4;
   p.inputs = {{"x", TensorId(0), ElementType::Uint8, {1, 16, 16, 16}, {1, 16, 16, 16}, "NCHW"}};
   p.outputs = {{"y", TensorId(1), ElementType::Float32, {1, 32}, {1, 32}, "NC"},
                {"z", TensorId(1), ElementType::Int8, {}, {}, ""}};

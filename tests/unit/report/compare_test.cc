@@ -54,16 +54,17 @@ TEST(SpeedUp, IsOfSecondsNotOfCycles) {
   EXPECT_EQ(speedUp(a, Cycles(0), a, Cycles(1)), std::nullopt);
 }
 
-TEST(MeanInference, DividesWhatIsOfAllFrames) {
+TEST(MeanInference, DividesWhatIsOfAllInferences) {
   Report run = runOf({layer("x", 301, 3 * 80)});
-  run.frames = 3;
+  run.frames = 1;
+  run.batch = 3;
   run.macs = run.weightBytes = 3 * 80;
   run.traffic = {Bytes(30), Bytes(60), Bytes(90), Bytes(12)};
   run.memtilePeakBytes = 7;
   run.layers[0].busy[0] = Cycles(299);
   run.layers[0].boundSeconds = 1.5;
   const Report one = meanInference(run);
-  EXPECT_EQ(one.frames, 1);
+  EXPECT_EQ(one.inferences(), 1);
   EXPECT_EQ(one.cycles, Cycles(100));
   EXPECT_EQ(one.macs, 80);
   EXPECT_EQ(one.weightBytes, 80);

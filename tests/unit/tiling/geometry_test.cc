@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../graphs.h"
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/nest.h"
 
@@ -31,6 +32,17 @@ TEST(OperandGeometry, RowsAreClippedAtTheBorderOfTheTensor) {
   EXPECT_EQ(g.rows(1, {0, 3}), (Interval{1, 3}));
   EXPECT_EQ(g.rows(27, {0, 3}), (Interval{53, 3}));
   EXPECT_EQ(g.firstRow(0, {0, 3}), -1);
+}
+
+TEST(OperandGeometry, RowsAreClippedAtTheBordersOfEachImageOfABatch) {
+  const CanonicalGraph graph = withBatch(strided(), 3);
+  const OperandGeometry g(graph, graph.ops[0], 0);
+  EXPECT_EQ(g.rows(27, {0, 3}), (Interval{53, 3}));
+  EXPECT_EQ(g.rows(28, {0, 3}), (Interval{56, 2}));
+  EXPECT_EQ(g.firstRow(28, {0, 3}), 55);  // the image's before: border
+  EXPECT_TRUE(g.rows(28, {0, 1}).empty());
+  EXPECT_EQ(g.rows(57, {0, 3}), (Interval{113, 3}));
+  EXPECT_EQ(g.rows(83, {0, 3}), (Interval{165, 3}));
 }
 
 TEST(OperandGeometry, APartOfTheKernelNeedsOnlyItsRows) {
@@ -62,6 +74,21 @@ CanonicalGraph pooledAtItsEnd() {
   GraphBuilder b("pooled");
   const TensorId c = b.conv("conv", b.input("x", {9, 9, 8}), 8, square(3, 1, 1));
   return *fuseOperators(b.finish(b.maxPool("pool", c, square(3, 2, 1))));
+}
+
+TEST(PooledGeometry, ImagesOfABatchShareNoRows) {
+  const CanonicalGraph graph = withBatch(pooledAtItsEnd(), 2);
+  const PooledGeometry g(graph, graph.ops[0]);
+  EXPECT_EQ(g.rows(4), (Interval{7, 2}));
+  EXPECT_EQ(g.rows(5), (Interval{9, 2}));
+  EXPECT_EQ(g.firstRow(5), 8);
+  EXPECT_EQ(g.freshRows(5, true), (Interval{9, 2}));
+  EXPECT_EQ(g.mostRows(), 3);
+  EXPECT_EQ(g.mostRows(2), 6);  // the last of one image and the first of the next
+  EXPECT_EQ(g.mostRows(10), 18);
+  const OperandGeometry kernel = OperandGeometry::ofKernel(graph, graph.ops[0], 0);
+  EXPECT_EQ(kernel.rows(8, {0, 3}), (Interval{7, 2}));
+  EXPECT_EQ(kernel.rows(9, {0, 3}), (Interval{9, 2}));
 }
 
 TEST(PooledGeometry, RowsAndColumnsAreThoseThatThePoolSees) {

@@ -111,7 +111,7 @@ export interface ReportJson {
   format: string;
   model: { name: string; sha256: string; macs: number; weightBytes: number };
   device: { name: string; rows: number; columns: number; clockHz: number; macsPerCycle: number };
-  time: { cycles: number; seconds: number; frames?: number; coldCycles?: number; steadyCycles?: number; closedFormSeconds: number | null; closedFormWorstLayerError: number | null };
+  time: { cycles: number; seconds: number; frames?: number; batch?: number; coldCycles?: number; steadyCycles?: number; closedFormSeconds: number | null; closedFormWorstLayerError: number | null };
   bounds: Record<string, number>;
   traffic: Record<string, number>;
   memory: { memtilePeakBytes: number; corePeakBytes: number };

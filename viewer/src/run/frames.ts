@@ -3,7 +3,11 @@ import { bandOfLeaf } from "./groups";
 import type { Run, SliceRef } from "./run";
 import type { Track } from "./track";
 
-export const inferencesOf = ({ report }: Run): number => report.time.frames ?? 1;
+/** How often the run goes through the program. */
+export const framesIn = ({ report }: Run): number => report.time.frames ?? 1;
+/** Inferences of a frame: every tensor holds so many images, one below the other. */
+export const batchOf = ({ report }: Run): number => report.time.batch ?? 1;
+export const inferencesOf = (run: Run): number => framesIn(run) * batchOf(run);
 
 /** "frame 2 of 8", counted from 1. */
 export const frameName = (run: Run, frame: number): string => `frame ${frame + 1} of ${run.frames.length}`;

@@ -1,7 +1,7 @@
 // Panels of what the network is made of: layers, tensors, and the blocks of memory where they lie.
 import { css, resourceColour } from "../paint/theme";
 import type { BlockJson } from "../run/format";
-import { inferencesOf } from "../run/frames";
+import { framesIn } from "../run/frames";
 import { layersOnPath, oneMoreRow, prefetchOf, routesOf } from "../run/layer_facts";
 import { waitsOf } from "../run/layer_waits";
 import { type Box, boxName, memoryAt, type Memory, type Place, placeName, roleText, spilledTensors, takenIn, usersOf } from "../run/memory_map";
@@ -144,7 +144,7 @@ export function tensorPanel(words: Words, index: number): Node[] | null {
   else list.add("read by", "nobody on the array: an output of the network");
   const spill = spillsOf(run).find((at) => at.tensor === index);
   if (spill) {
-    const times = spill.bytes ? spill.read / (spill.bytes * inferencesOf(run)) : 0;
+    const times = spill.bytes ? spill.read / (spill.bytes * framesIn(run)) : 0;
     list.add("spilled", `⇅ ${bytes(spill.written)} to DDR, ${bytes(spill.read)} back${times >= AGAIN ? `: ${times.toFixed(1)} times its size` : ""}`);
     list.add("costs", `${app.duration(spill.onPath)}, ${percent(spill.onPath / run.makespan)} of the critical path; DDR channels work ${app.duration(spill.busy)} for it`);
   }

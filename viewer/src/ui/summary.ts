@@ -38,11 +38,14 @@ function verdict(app: App): HTMLElement {
   const { run } = app;
   const { bounds, time } = run.report;
   const text = element("p", {}, `It takes ${app.duration(run.makespan)}. `);
-  const { frames, coldCycles, steadyCycles } = time;
-  const several = frames !== undefined && frames > 1;
-  if (several) text.append(`That is ${frames} inferences: the first ends after ${app.duration(coldCycles ?? 0)}, then one every ${app.duration(steadyCycles ?? 0)}; memory is shown as in the first. `);
+  const { frames = 1, batch = 1, coldCycles, steadyCycles } = time;
+  const several = frames > 1;
+  const steady = app.duration(steadyCycles ?? 0);
+  if (several && batch > 1) text.append(`That is ${frames} frames of ${batch} inferences: the first ends after ${app.duration(coldCycles ?? 0)}, then an inference takes ${steady}; memory is shown as in the first. `);
+  else if (several) text.append(`That is ${frames} inferences: the first ends after ${app.duration(coldCycles ?? 0)}, then one every ${steady}; memory is shown as in the first. `);
+  else if (batch > 1) text.append(`That is ${batch} inferences that go through the array together: one every ${steady}. In every tensor they lie one below the other. `);
   const bound = bounds["layerBoundSeconds"];
-  if (bound) text.append(`On this device ${several ? "one" : "it"} cannot be less than ${seconds(bound)} layer after layer, or ${seconds(bounds["fusedLowerBoundSeconds"] ?? 0)} however layers overlap or are fused. `);
+  if (bound) text.append(`On this device ${!several ? "it" : batch > 1 ? "a frame" : "one"} cannot be less than ${seconds(bound)} layer after layer, or ${seconds(bounds["fusedLowerBoundSeconds"] ?? 0)} however layers overlap or are fused. `);
   if (time.closedFormSeconds && time.seconds) text.append(`The planner's formula said ${seconds(time.closedFormSeconds)}.`);
   return text;
 }

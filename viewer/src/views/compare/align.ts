@@ -2,7 +2,7 @@
 //
 //   A  stem  conv_a  conv_b  pool  fc        stem and fc are namesakes; between them the pairs that are most alike in sum
 //   B  stem  c1      pool    fc              and keep the order: conv_a - c1, pool - pool; conv_b has none
-import { inferencesOf } from "../../run/frames";
+import { batchOf, inferencesOf } from "../../run/frames";
 import type { Layer, Run } from "../../run/run";
 
 /** A layer of A and the layer of B that does its work; null where a run has none. */
@@ -94,7 +94,7 @@ export interface Sight {
 
 function sightOf(run: Run, layer: Layer): Sight {
   const tensor = run.graph.tensors[run.graph.operators[layer.index]?.output ?? -1];
-  return { layer, op: layer.op, name: layer.name, macs: layer.macs / inferencesOf(run), size: tensor ? tensor.height * tensor.width * tensor.channels : 0 };
+  return { layer, op: layer.op, name: layer.name, macs: layer.macs / inferencesOf(run), size: tensor ? (tensor.height * tensor.width * tensor.channels) / batchOf(run) : 0 };
 }
 
 const EVIDENCE = 0.6; // of name and work together; with less, two layers share no more than their operator

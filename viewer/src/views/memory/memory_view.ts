@@ -1,7 +1,7 @@
 // What lies where in each memory, and when: address x time, how full it is, and where it is fullest.
 import { firstThatFits } from "../../paint/labels";
 import { type Painter, textWidth } from "../../paint/painter";
-import { inferencesOf } from "../../run/frames";
+import { framesIn } from "../../run/frames";
 import { memtilesOf } from "../../run/memtiles";
 import { layerName } from "../../run/names";
 import type { BlockJson } from "../../run/format";
@@ -297,7 +297,7 @@ export class MemoryView extends CanvasView {
     const { app } = this;
     const { peak } = strip.memory.occupancy;
     const layer = layerWhen(app.run, peak.from);
-    const span = Math.max((peak.to - peak.from) * 4, layer ? (layer.cycles / inferencesOf(app.run)) * 3 : 0, 100);
+    const span = Math.max((peak.to - peak.from) * 4, layer ? (layer.cycles / framesIn(app.run)) * 3 : 0, 100);
     const middle = (peak.from + peak.to) / 2;
     app.show(middle - span / 2, middle + span / 2);
     this.scrollToStrip(strip);
