@@ -1,8 +1,10 @@
 #include "heddle/canon/batch.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "fits.h"
 #include "heddle/support/check.h"
 
 namespace heddle {
@@ -49,6 +51,16 @@ CanonicalGraph withBatch(CanonicalGraph graph, std::int64_t batch) {
       tensor.constant.insert(tensor.constant.end(), one.begin(), one.end());
   }
   return graph;
+}
+
+Diagnostics beyondLimits(const CanonicalGraph& one, std::int64_t batch) {
+  if (batch == 1) return {};  // canonicalize has looked
+  Diagnostics found = canon::beyondLimits(withBatch(one, batch));
+  for (Diagnostic& diagnostic : found) {
+    diagnostic.where += ", a batch of " + std::to_string(batch);
+    diagnostic.mend = "choose a smaller batch";
+  }
+  return found;
 }
 
 Shape imageShape(const CanonicalGraph& graph, TensorId tensor) {

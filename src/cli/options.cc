@@ -595,6 +595,9 @@ Result<Command> compileOf(const Texts& t) {
   if (o.stopAfter && !o.from.empty() && o.from.rbegin()->first > *o.stopAfter)
     badValue("--stop-after " + t.stopAfter, "the stage lies before the one that begins with a file",
              "--from " + name(o.from.rbegin()->first), "stop after that one or a later one");
+  if (o.choosesBatch && o.stopAfter && *o.stopAfter < Stage::Plan)
+    badValue("--batch auto", "it is chosen with the plan", "--stop-after " + t.stopAfter,
+             "stop after a later stage, or give a number");
   o.maxCycles = maxCyclesOf(t);
   o.verbosity = t.verbosity;
   if (o.out.empty() && !o.stopAfter && !o.verbosity.json)

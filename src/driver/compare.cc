@@ -24,7 +24,8 @@ Result<ComparedRun> readRun(const std::string& path) {
   }
   ComparedRun run{.path = path};
   HEDDLE_TRY(run.report, parseReport(*text, file.string()));
-  run.inferences = run.report.inferences();
+  run.frames = run.report.frames;
+  run.batch = run.report.batch;
   const fs::path deviceFile = file.parent_path() / "device.yaml";
   if (!fs::exists(deviceFile, ignored)) return run;
   HEDDLE_TRY(const std::string yaml, readTextFile(deviceFile, kMostDevice));

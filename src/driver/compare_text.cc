@@ -162,6 +162,13 @@ std::string denseText(const RunComparison& c) {
   return text.empty() ? "" : "Nothing to gain: " + text + ".";
 }
 
+std::string batchText(const RunComparison& c) {
+  return "Not told apart: frames of " + std::to_string(c.a.batch) +
+         (c.a.batch == 1 ? " inference" : " inferences") + " in A and of " +
+         std::to_string(c.b.batch) +
+         " in B, whose weights come once for all of them, change the times, too.";
+}
+
 // ---- text ----
 
 std::string runLine(const char* which, const ComparedRun& run) {
@@ -182,8 +189,12 @@ std::string deviceText(const RunComparison& c) {
 
 std::string framesText(const RunComparison& c) {
   if (!c.perInference()) return "";
-  return "frames    " + std::to_string(c.a.inferences) + " in A, " +
-         std::to_string(c.b.inferences) + " in B: all figures are of one inference, on average\n";
+  const auto words = [](const ComparedRun& run) {
+    return std::to_string(run.frames) +
+           (run.batch > 1 ? " of " + std::to_string(run.batch) + " inferences" : "");
+  };
+  return "frames    " + words(c.a) + " in A, " + words(c.b) +
+         " in B: all figures are of one inference, on average\n";
 }
 
 std::string totalsText(const RunComparison& c) {
@@ -253,7 +264,8 @@ void runJson(JsonWriter& json, const ComparedRun& run) {
   json.beginObject().key("path").value(run.path).key("model").value(r.model);
   json.key("sha256").value(r.modelSha256).key("device").value(r.device);
   json.key("rows").value(r.rows).key("columns").value(r.columns);
-  json.key("clockHz").value(r.clock.raw).key("frames").value(run.inferences);
+  json.key("clockHz").value(r.clock.raw).key("frames").value(run.frames);
+  json.key("batch").value(run.batch);
   json.key("cycles").value(r.cycles.raw());
   json.key("seconds").value(r.seconds(r.cycles));
   json.key("macs").value(r.macs).key("denseMacs").value(r.denseMacs);
@@ -322,6 +334,7 @@ std::vector<std::string> sparsitySentences(const RunComparison& c) {
                         (c.gain.moreMacs == 1 ? " needs" : " need") + " more MACs in B than in A.");
   if (const std::string dense = denseText(c); !c.gain.layers.empty() && !dense.empty())
     sentences.push_back(dense);
+  if (c.a.batch != c.b.batch) sentences.push_back(batchText(c));
   return sentences;
 }
 

@@ -13,14 +13,14 @@ namespace heddle {
 struct ComparedRun {
   std::string path;  // as the user wrote it
   Report report;     // of one inference, on average, where the runs are of different numbers
-  std::optional<Device> device;  // where a device.yaml lies beside the report
-  std::int64_t inferences = 1;   // in the run
+  std::optional<Device> device;        // where a device.yaml lies beside the report
+  std::int64_t frames = 1, batch = 1;  // of the run
 };
 
 struct RunComparison {
   ComparedRun a, b;
   // Figures are of one inference, on average.
-  bool perInference() const { return a.inferences != b.inferences; }
+  bool perInference() const { return a.frames != b.frames || a.batch != b.batch; }
   LayerMatch match;  // `both` in the order in which they are shown
   SparsityGain gain;
 };

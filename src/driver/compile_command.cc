@@ -29,7 +29,9 @@ class CompileCommand {
     Result<Network> network = readNetwork(options_.model, options_.stopAfter, progress_);
     if (!network) return network.diagnostics();
     static_cast<Network&>(run_) = std::move(*network);
-    Diagnostics faults = writeDumps(Stage::Graph, Stage::Propagated);
+    // What is planned is known with the plan: in which batch, fused and joined how.
+    Diagnostics faults =
+        writeDumps(Stage::Graph, last() < Stage::Plan ? Stage::Propagated : Stage::Canonical);
     if (faults.empty() && last() >= Stage::Plan) faults = compileFor(*device);
     return faults.empty() ? finish() : faults;
   }
@@ -39,7 +41,9 @@ class CompileCommand {
 
   Diagnostics compileFor(const Device& device) {
     run_.graph.reset();  // its weights are no longer needed
-    if (options_.choosesBatch && options_.from.empty()) {
+    const bool fileSays =
+        options_.from.contains(Stage::Plan) || options_.from.contains(Stage::Program);
+    if (options_.choosesBatch && !fileSays) {
       HEDDLE_TRY(Network chosen, inBestBatch(run_, device, options_.plan, progress_));
       static_cast<Network&>(run_) = std::move(chosen);
     }
@@ -58,7 +62,7 @@ class CompileCommand {
 
   Diagnostics writeFiles() {
     progress_.begin("write");
-    Diagnostics faults = writeDumps(Stage::Plan, Stage::Report);
+    Diagnostics faults = writeDumps(Stage::Propagated, Stage::Report);
     if (faults.empty()) faults = writeResults(run_, last(), *folder_);
     progress_.end();
     return faults;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
@@ -51,12 +52,22 @@ Result<void> checkNetwork(const Network& network, const std::string& path, const
 }
 
 // The network as it is fused, of so many images.
-Network inBatch(std::int64_t batch, Network one) {
+Result<Network> inBatch(std::int64_t batch, Network one) {
   if (batch == 1) return one;
+  if (Diagnostics faults = beyondLimits(one.unfused(), batch); !faults.empty()) return faults;
   one.batch = batch;
   one.joined.reset();
   setFused(one, std::move(one.fused));
   return one;
+}
+
+// Where somebody asks for another number of inferences than the file is of.
+Result<void> checkBatch(const std::string& path, std::int64_t asked, std::int64_t batch) {
+  if (asked == 1 || asked == batch) return {};
+  return Diagnostic{
+      "PLAN011", path, "the file was made for another batch",
+      std::to_string(batch) + " inferences of a frame, asked for are " + std::to_string(asked),
+      "leave '--batch' out: the file says it"};
 }
 
 // What was read, and the network of as many inferences a frame as it is of.
@@ -71,7 +82,7 @@ Result<OfNetwork<PlanText>> readPlan(const Network& network, const Device& devic
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   const PlanOrigin origin = readOrigin(text);
   HEDDLE_DO(checkOrigin(network, device, path, origin));
-  Network ofBatch = inBatch(origin.batch, network);
+  HEDDLE_TRY(Network ofBatch, inBatch(origin.batch, network));
   HEDDLE_TRY(PlanText read, parsePlan(text, path, ofBatch.network()));
   return OfNetwork<PlanText>{std::move(read), std::move(ofBatch)};
 }
@@ -79,7 +90,13 @@ Result<OfNetwork<PlanText>> readPlan(const Network& network, const Device& devic
 Result<MemoryPlan> readMemoryPlan(const Network& network, const Device& device,
                                   const std::string& path) {
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
-  HEDDLE_DO(checkOrigin(network, device, path, readOrigin(text)));
+  const PlanOrigin origin = readOrigin(text);
+  HEDDLE_DO(checkOrigin(network, device, path, origin));
+  if (origin.batch != network.batch)
+    return Diagnostic{"PLAN011", path, "the file was made for another batch",
+                      std::to_string(origin.batch) + " inferences of a frame, here " +
+                          std::to_string(network.batch),
+                      "add '--batch " + std::to_string(origin.batch) + "'"};
   HEDDLE_TRY(MemoryPlanText read, parseMemoryPlan(text, path));
   return std::move(read.memory);
 }
@@ -89,7 +106,10 @@ Result<OfNetwork<GivenProgram>> readProgram(const Network& network, const Device
   HEDDLE_TRY(const std::string text, readTextFile(path, kMostPlanText));
   HEDDLE_TRY(Program program, parseAsm(text, path));
   HEDDLE_DO(checkOrigin(network, device, path, {program.modelSha256, program.deviceSha256}));
-  Network ofBatch = inBatch(std::clamp<std::int64_t>(program.batch, 1, kMaxBatch), network);
+  if (program.batch < 1 || program.batch > kMaxBatch)
+    return Diagnostic{"PROG004", path, "the number of inferences of a frame is out of range",
+                      std::to_string(program.batch), "give 1 to " + std::to_string(kMaxBatch)};
+  HEDDLE_TRY(Network ofBatch, inBatch(program.batch, network));
   HEDDLE_DO(checkNetwork(ofBatch, path, program));
   const std::filesystem::path weights = std::filesystem::path(path).parent_path() / "weights.bin";
   HEDDLE_TRY(std::vector<std::uint8_t> bytes, readBytes(weights, kMostImage));
@@ -114,9 +134,10 @@ Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, 
                                                                 const std::string&),
                             Network& network, const Device& device, const std::string& path) {
   network.reordered.reset();  // by a file before
-  const Network one = inBatchesOf(1, network);
+  HEDDLE_TRY(const Network one, inBatchesOf(1, network));
   std::array<std::shared_ptr<const CanonicalGraph>, 4> all{
       one.fused, one.joined, fuseOperators(one.unfused(), false), nullptr};
+  const std::int64_t asked = network.batch;
   std::optional<Diagnostics> faults;  // of the first
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (std::find(all.begin(), all.begin() + i, all[i]) != all.begin() + i) continue;
@@ -124,6 +145,7 @@ Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, 
     other.fused = all[i];
     Result<OfNetwork<Artefact>> given = read(other, device, path);
     if (given) {
+      HEDDLE_DO(checkBatch(path, asked, given->network.batch));
       network = std::move(given->network);
       return std::move(given->artefact);
     }

@@ -1,5 +1,6 @@
 #include "heddle/driver/network.h"
 
+#include "heddle/canon/batch.h"
 #include "heddle/sparsity/kept_blocks.h"
 #include "masks.h"
 #include "road.h"
@@ -23,14 +24,16 @@ Diagnostics take(Stage stage, Network& run, const ModelSource& source) {
   if (stage == Stage::Graph) return importModel(run, source.path, source.shapes);
   if (stage == Stage::Canonical) return takeCanonical(run, source);
   Diagnostics faults = source.propagate ? propagateZeros(run) : Diagnostics{};
+  if (faults.empty()) faults = beyondLimits(run.unfused(), run.batch);
   if (faults.empty()) fuseNetwork(run);
   return faults;
 }
 
 }  // namespace
 
-Network inBatchesOf(std::int64_t batch, Network network) {
+Result<Network> inBatchesOf(std::int64_t batch, Network network) {
   if (network.batch == batch) return network;
+  if (Diagnostics faults = beyondLimits(network.unfused(), batch); !faults.empty()) return faults;
   network.batch = batch;
   network.reordered.reset();
   fuseNetwork(network);

@@ -100,7 +100,7 @@ Result<std::vector<std::int8_t>> storedFromArray(const NpyArray& array, const Po
                       .what = std::string(nameOf(array.type)) + " " + shapeText(array.shape) +
                               "; '" + port.name + "' is " +
                               std::string(nameOf(npyType(port.type))) + " " + shapeText(shape) +
-                              (frames > 1 ? ", of " + std::to_string(frames) + " frames" : ""),
+                              (frames > 1 ? ", of " + std::to_string(frames) + " inferences" : ""),
                       .mend = "give an array of that type and shape"};
   const std::vector<std::size_t> places = placesOf(port, format.shape);
   std::vector<std::int8_t> stored(static_cast<std::size_t>(frames) * places.size());

@@ -131,11 +131,17 @@ class Comparison {
 
   Diagnostic fault(const ProgramTensor& tensor, const std::string& what,
                    const Difference& difference) const {
-    const Index& index = difference.first;
+    Index index = difference.first;
     const Index inRoot{index.y, index.x, index.c + tensor.rootBlock * kBlock};
+    std::string where = program_.model + ", " + what;
+    if (program_.frames > 1) where += ", frame " + std::to_string(frame_);
+    if (program_.batch > 1) {  // rows are told as those of an image
+      const std::int64_t height = tensor.shape.height / program_.batch;
+      where += ", inference " + std::to_string(index.y / height) + " of it";
+      index.y %= height;
+    }
     return {.code = "VER001",
-            .where = program_.model + ", " + what +
-                     (program_.frames > 1 ? ", frame " + std::to_string(frame_) : ""),
+            .where = std::move(where),
             .summary = "the executed program and the reference interpreter disagree",
             .what = "tensor '" + tensor.name + "', first at " + text(index) + ": expected " +
                     std::to_string(difference.expected) + ", got " +

@@ -55,8 +55,9 @@ std::string summary(const Report& report) {
   text += framesLine(report.frames, report.batch, report.frameTimes, report.clock);
   const Propagation& out = report.propagation;
   if (out.channelsRemoved > 0 || out.weightsZeroed > 0) {
-    const auto macs = static_cast<double>(std::max<std::int64_t>(
-        out.macsRemoved + report.denseMacs, 1));  // a network may only move data
+    const auto macs = static_cast<double>(
+        std::max<std::int64_t>(out.macsRemoved + report.denseMacs / report.inferences(),
+                               1));  // a network may only move data
     text += "removed   " + std::to_string(out.channelsRemoved) + " channels and " +
             formatted("%.0f %%", 100.0 * static_cast<double>(out.macsRemoved) / macs) +
             " of the MACs, " + std::to_string(out.weightsZeroed) +

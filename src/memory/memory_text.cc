@@ -39,7 +39,7 @@ class MemoryParser {
 
   void line(LineReader& r) {
     switch (r.oneOf({"model", "device", "weights", "peak", "tensor", "slice", "step", "input",
-                     "output", "records"})) {
+                     "output", "records", "batch"})) {
       case 0:
         origin_.modelSha256 = r.string();
         return;
@@ -69,6 +69,9 @@ class MemoryParser {
         return;
       case 9:
         step(r).weights.push_back(stream(r));
+        return;
+      case 10:
+        origin_.batch = r.number(1, kMaxBatch);
         return;
     }
   }
@@ -131,8 +134,10 @@ std::string lifeText(const StepRange& life) {
 std::string print(const MemoryPlan& memory, const CanonicalGraph& graph, const PlanOrigin& origin) {
   std::ostringstream out;
   out << kVersion << "\nmodel " << quotedText(origin.modelSha256) << "\ndevice "
-      << quotedText(origin.deviceSha256) << "\nweights staged " << memory.weightStaging << " ddr "
-      << memory.weightsAddress << "\npeak " << memory.memtilePeak << "\n\n";
+      << quotedText(origin.deviceSha256) << "\n";
+  if (graph.batch > 1) out << "batch " << graph.batch << "\n";
+  out << "weights staged " << memory.weightStaging << " ddr " << memory.weightsAddress << "\npeak "
+      << memory.memtilePeak << "\n\n";
   for (std::size_t t = 0; t < memory.tensors.size(); ++t) {
     const TensorMemory& m = memory.tensors[t];
     out << "tensor " << t;

@@ -79,8 +79,8 @@ SharedRun compileShared(const SharedNetwork& network, std::int64_t batch, const 
   return aside<SharedRun>(
       [=](Progress& told) -> Result<SharedRun> {
         HEDDLE_TRY(const Device resolved, readDevice(device, overrides));
-        HEDDLE_TRY(Compilation run,
-                   compile(inBatchesOf(batch, *network), resolved, settings, told));
+        HEDDLE_TRY(const Network together, inBatchesOf(batch, *network));
+        HEDDLE_TRY(Compilation run, compile(together, resolved, settings, told));
         return std::make_shared<Compilation>(std::move(run));
       },
       progress);

@@ -9,7 +9,9 @@ namespace heddle {
 namespace {
 
 struct Mean {
-  std::int64_t inferences;
+  std::int64_t inferences, frames;
+  // What the network's weights are: those that a frame needs.
+  void takeWeights(std::int64_t& all) const { all /= frames; }
   std::int64_t of(std::int64_t all) const {
     return std::llround(static_cast<double>(all) / static_cast<double>(inferences));
   }
@@ -32,9 +34,10 @@ struct Mean {
     take(layer.weightsToCores);
     take(layer.inputsToCores);
     take(layer.weightBytesPadded);
-    for (std::int64_t* count : {&layer.macs, &layer.macsExecuted, &layer.macsOnPaddedChannels,
-                                &layer.weightBytes, &layer.denseMacs, &layer.denseWeightBytes})
+    for (std::int64_t* count :
+         {&layer.macs, &layer.macsExecuted, &layer.macsOnPaddedChannels, &layer.denseMacs})
       take(*count);
+    for (std::int64_t* bytes : {&layer.weightBytes, &layer.denseWeightBytes}) takeWeights(*bytes);
     for (RouteReport& route : layer.routes)
       for (RouteReport::Part& part : route.parts) {
         take(part.bytes);
@@ -114,15 +117,16 @@ Cycles busiest(const LayerReport& layer) {
 }
 
 Report meanInference(const Report& report) {
-  const Mean mean{report.inferences()};
+  const Mean mean{report.inferences(), report.frames};
   Report one = report;
   one.frames = one.batch = 1;
   mean.take(one.cycles);
   mean.take(one.closedForm);
   mean.take(one.traffic);
-  for (std::int64_t* count : {&one.macs, &one.weightBytes, &one.denseMacs, &one.denseWeightBytes,
-                              &one.macsExecuted, &one.macsOnPaddedChannels, &one.weightBytesPadded})
+  for (std::int64_t* count : {&one.macs, &one.denseMacs, &one.macsExecuted,
+                              &one.macsOnPaddedChannels, &one.weightBytesPadded})
     mean.take(*count);
+  for (std::int64_t* bytes : {&one.weightBytes, &one.denseWeightBytes}) mean.takeWeights(*bytes);
   for (LayerReport& layer : one.layers) mean.take(layer);
   return one;
 }

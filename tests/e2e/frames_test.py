@@ -82,7 +82,7 @@ class Frames(unittest.TestCase):
                         self.folder / "expected.npy")
             np.testing.assert_array_equal(got[frame:frame + 1], np.load(self.folder / "expected.npy"))
         refused = self.heddle("simulate", out, "--data", "--input", self.folder / "one.npy", status=1).stderr
-        self.assertIn("of 3 frames", refused)
+        self.assertIn("of 3 inferences", refused)
 
     def test_a_frame_of_several_inferences(self):
         """They are proved, take arrays as frames do, and an inference takes less than alone."""
@@ -106,7 +106,9 @@ class Frames(unittest.TestCase):
                         self.folder / "expected.npy")
             np.testing.assert_array_equal(got[image:image + 1], np.load(self.folder / "expected.npy"))
         again = self.heddle("compare", self.folder / "tiny_inception-1", out).stdout
-        self.assertIn("frames    1 in A, 6 in B: all figures are of one inference", again)
+        self.assertIn("frames    1 in A, 2 of 3 inferences in B: all figures are of one inference", again)
+        self.assertRegex(again, r"weight bytes needed +(\d+) +\1 +100\.0 %")
+        self.assertNotIn("Gained", again)
 
     def test_a_file_keeps_its_batch(self):
         out, report = self.compile("tiny_mobile", 2, "--batch", 2, "--dump", "report")
@@ -117,6 +119,38 @@ class Frames(unittest.TestCase):
                             "-q", "-o", again)
                 self.assertEqual((again / "program.asm").read_text(), (out / "program.asm").read_text())
                 self.assertTrue(json.loads((again / "report.json").read_text())["verification"]["matches"])
+
+    def test_a_batch_of_a_network_that_is_made_smaller_joined_or_in_another_order(self):
+        self.heddle("prune", SOURCE / "models/tiny_mobile.onnx", "--ratio", "0.7", "--keep", "first", "-q", "-o", self.folder / "less.onnx")
+        for model in (SOURCE / "models/tiny_pruned.onnx", SOURCE / "models/tiny_inception.onnx", self.folder / "less.onnx"):
+            for more in ([], ["--effort", "0"], ["--fuse", "off"], ["--set", "memtile.memory=8KiB"]):
+                with self.subTest(model.stem, more=more):
+                    done = self.heddle("compile", model, "--mesh", "2x2", "--batch", "3", *more, "-o", self.folder / "out")
+                    self.assertIn("each equal to the reference interpreter's", done.stdout)
+        one, three = (self.heddle("compile", SOURCE / "models/tiny_pruned.onnx", "--mesh", "2x2", "--batch", n, "-o", self.folder / "out").stdout
+                      for n in ("1", "3"))
+        removed = [[line for line in text.splitlines() if line.startswith("removed")] for text in (one, three)]
+        self.assertEqual(*removed)
+
+    def test_what_a_batch_may_not_be(self):
+        out, report = self.compile("tiny_cnn", 1, "--batch", "auto", "--dump", "report")
+        batch, dump, model = report["time"]["batch"], out / "dump", SOURCE / "models/tiny_cnn.onnx"
+        for file in ("propagated.txt", "plan.txt", "memory-plan.txt"):
+            self.assertIn(f"\nbatch {batch}\n", (dump / file).read_text())
+        again = ("compile", model, "--mesh", "2x2", "-q", "-o", self.folder / "again")
+        self.heddle(*again, "--batch", "auto", "--from", "memory-plan", dump / "memory-plan.txt")
+        self.assertEqual((self.folder / "again/program.asm").read_text(), (out / "program.asm").read_text())
+        for more, words in ((("--from", "memory-plan", dump / "memory-plan.txt"), f"{batch} inferences of a frame, here 1"),
+                            (("--batch", "3", "--from", "plan", out / "plan.txt"), f"{batch} inferences of a frame, asked for are 3"),
+                            (("--batch", "64", "--shape", "input=1x3x40000x4"), "choose a smaller batch")):
+            fault = self.heddle(*again, *more, status=3 if "--shape" in more else 1).stderr
+            self.assertIn(words, fault)
+        asm = (out / "program.asm").read_text()
+        for number, words in (("65", "give 1 to 64"), ("7", "PLAN011")):
+            (self.folder / "asm").mkdir(exist_ok=True)
+            (self.folder / "asm/program.asm").write_text(asm.replace(f" batch {batch}\n", f" batch {number}\n", 1))
+            (self.folder / "asm/weights.bin").write_bytes((out / "weights.bin").read_bytes())
+            self.assertIn(words, self.heddle(*again, "--from", "program", self.folder / "asm/program.asm", status=1).stderr)
 
     def test_a_batch_is_chosen_as_it_gains(self):
         chosen = self.compile("tiny_cnn", 1, "--batch", "auto")[1]["time"]

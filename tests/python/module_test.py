@@ -84,6 +84,15 @@ class Compile(Module):
         self.assertEqual({a.shape[0] for a in [*two.inputs.values(), *two.outputs.values()]}, {2})
         again = heddle.simulate(two, two.inputs).outputs
         self.assertTrue(all(np.array_equal(again[name], array) for name, array in two.outputs.items()))
+        six = heddle.compile(CNN, mesh="2x2", frames=2, batch=3)
+        self.assertEqual((six.report["time"]["batch"], six.report["verification"]["matches"]), (3, True))
+        self.assertEqual({a.shape[0] for a in [*six.inputs.values(), *six.outputs.values()]}, {6})
+        for name, array in two.inputs.items():  # seeds rise from inference to inference
+            np.testing.assert_array_equal(six.inputs[name][:2], array)
+        for name, array in two.outputs.items():
+            np.testing.assert_array_equal(six.outputs[name][:2], array)
+        with self.assertRaisesRegex(ValueError, "batch 65 is not 1 to 64"):
+            heddle.compile(CNN, mesh="2x2", batch=65)
         tiled = heddle.compile(CNN, mesh="2x2", fuse="conv1..b1_2:3", verify=False).report["groups"]
         self.assertEqual([(group["first"], group["tiles"]) for group in tiled], [("conv1", 3)])
         self.assertNotEqual(heddle.compile(CNN, "switched", mesh="2x2").report["device"]["name"], usual.report["device"]["name"])

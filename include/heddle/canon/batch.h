@@ -7,12 +7,16 @@
 #include <cstdint>
 
 #include "heddle/canon/canonical_graph.h"
+#include "heddle/support/result.h"
 
 namespace heddle {
 
 // The graph for `batch` images. Ports stay those of one: their arrays follow each other.
 // Needs: graph.batch is 1, batch at least 1.
 CanonicalGraph withBatch(CanonicalGraph graph, std::int64_t batch);
+
+// What so many images of a network of one exceed of canon/limits.h: CANON005.
+Diagnostics beyondLimits(const CanonicalGraph& one, std::int64_t batch);
 
 // The shape of one image of a tensor.
 Shape imageShape(const CanonicalGraph& graph, TensorId tensor);

@@ -42,8 +42,9 @@ struct Network {
   }
 };
 
-// The same for another number of inferences of a frame.
-Network inBatchesOf(std::int64_t batch, Network network);
+// The same for another number of inferences of a frame. Errors: CANON005 more than may be planned
+// together.
+Result<Network> inBatchesOf(std::int64_t batch, Network network);
 // Nothing is fused, nothing joined.
 void leaveUnfused(Network& network);
 

@@ -14,7 +14,8 @@
 namespace heddle {
 
 // What one inference of a run of several takes, on average: times, bytes, MACs and the bounds'
-// cycles of the run and of its layers, rounded; `frames` and `batch` are 1. Peaks, `bounds`, places
+// cycles of the run and of its layers, rounded; `frames` and `batch` are 1. Weights that the
+// network needs are its own, though those of a batch come once for several. Peaks, `bounds`, places
 // in time, steps, groups, what-ifs and effort stay the run's. Runs of as many inferences need no
 // mean, and lose nothing by rounding without it.
 Report meanInference(const Report& report);

@@ -128,9 +128,9 @@ TEST(ComparisonText, HasTheRunTheLayersAndThoseOfOneRunOnly) {
 
 TEST(ComparisonText, SaysWhereFiguresAreOfOneInference) {
   RunComparison c = comparisonOf({{"one", 30, 80}}, {{"one", 20, 80}});
-  c.a.inferences = c.b.inferences = 8;
+  c.a.frames = c.b.frames = 8;
   EXPECT_EQ(comparisonText(c).find("frames"), std::string::npos);
-  c.a.inferences = 1;
+  c.a.frames = 1;
   EXPECT_NE(comparisonText(c).find(
                 "frames    1 in A, 8 in B: all figures are of one inference, on average\n"),
             std::string::npos);

@@ -67,7 +67,7 @@ TEST(MeanInference, DividesWhatIsOfAllInferences) {
   EXPECT_EQ(one.inferences(), 1);
   EXPECT_EQ(one.cycles, Cycles(100));
   EXPECT_EQ(one.macs, 80);
-  EXPECT_EQ(one.weightBytes, 80);
+  EXPECT_EQ(one.weightBytes, 3 * 80);  // a frame needs them once
   EXPECT_EQ(one.traffic, (Traffic{Bytes(10), Bytes(20), Bytes(30), Bytes(4)}));
   EXPECT_EQ(one.memtilePeakBytes, 7);
   EXPECT_EQ(one.layers[0].cycles, Cycles(100));

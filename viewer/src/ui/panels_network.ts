@@ -1,7 +1,7 @@
 // Panels of what the network is made of: layers, tensors, and the blocks of memory where they lie.
 import { css, resourceColour } from "../paint/theme";
 import type { BlockJson } from "../run/format";
-import { framesIn } from "../run/frames";
+import { batchOf, framesIn, inferencesOf } from "../run/frames";
 import { layersOnPath, oneMoreRow, prefetchOf, routesOf } from "../run/layer_facts";
 import { waitsOf } from "../run/layer_waits";
 import { type Box, boxName, memoryAt, type Memory, type Place, placeName, roleText, spilledTensors, takenIn, usersOf } from "../run/memory_map";
@@ -27,7 +27,9 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   list.add("operator", layer.op);
   const frames = run.frames.length;
   list.add("takes", `${app.duration(layer.cycles)}, ${percent(layer.cycles / run.makespan)} of the run`);
-  if (frames) list.add("counted", `in all ${frames} frames together, as all that follows; ${app.duration(layer.cycles / frames)} in one on average`);
+  const batch = batchOf(run);
+  if (batch > 1) list.add("counted", `in all ${inferencesOf(run)} inferences together, as all that follows; ${app.duration(layer.cycles / inferencesOf(run))} for one on average`);
+  else if (frames) list.add("counted", `in all ${frames} frames together, as all that follows; ${app.duration(layer.cycles / frames)} in one on average`);
   list.add("runs", `from ${count(layer.start)} to ${count(layer.end)}`);
   list.add("bound by", `${layer.boundBy ?? "nothing"}${layer.boundEngine ? `: ${layer.boundEngine}` : ""}`);
   list.add("efficiency", `${percent(layer.efficiency)}${(layer.efficiency ?? 0) > 1 ? `: ${wayPastBound(run, layer)}` : isHeldByDdr(run, layer) ? ": the bound leaves DDR out, whose bytes may come before" : ""}`);
@@ -134,7 +136,9 @@ export function tensorPanel(words: Words, index: number): Node[] | null {
   const tensor = run.graph.tensors[index];
   if (!tensor) return null;
   const list = new List();
-  list.add("shape", `${tensor.height} x ${tensor.width} x ${tensor.channels} (height, width, channels)`);
+  const batch = batchOf(run);
+  const images = batch > 1 ? `${batch} images, one below the other, of ` : "";
+  list.add("shape", `${images}${tensor.height / batch} x ${tensor.width} x ${tensor.channels} (height, width, channels)`);
   list.add("size", kibibytes(tensor.height * tensor.width * tensor.channels));
   const producer = producerOf(run, index);
   list.add("made by", producer >= 0 ? words.layer(producer) : "the network's input");

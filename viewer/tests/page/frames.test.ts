@@ -65,6 +65,34 @@ describe("frames", () => {
     await close(page);
   });
 
+  it("of several inferences say so, and are compared by inference with one", async () => {
+    const report = reportOf("batch");
+    const { page, faults } = await open(pageOf("batch"), "#view=timeline&lower=none&select=layer:0");
+    await page.keyboard.press("Escape");
+    await settle(page);
+    const said = async () => (await page.innerText("#details")).replace(/\s+/g, " ");
+    expect(await said()).toContain(`That is 2 frames of 3 inferences: the first ends after ${report.time.coldCycles!.toLocaleString("en")} cycles`);
+    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 0 }));
+    await settle(page);
+    expect(await said()).toContain("in all 6 inferences together");
+    await page.evaluate(() => window.heddle.select({ kind: "tensor", tensor: 0 }));
+    await settle(page);
+    expect(await said()).toContain("3 images, one below the other, of 35 x 31 x 3");
+    expect(faults).toEqual([]);
+    await close(page);
+    const one = reportOf("sparse");
+    const compared = JSON.parse(readFileSync(join(PAGES, "sparse-batch.json"), "utf8")) as { sparsity: { sentences: string[] } };
+    const { page: both } = await open(join(PAGES, "sparse-batch.html"), "#view=compare&lower=none");
+    const { caption, rows } = await both.evaluate(() => {
+      const { caption, rows } = window.heddlePage.viewOf("compare").table();
+      return { caption, rows };
+    });
+    for (const sentence of compared.sparsity.sentences) expect(caption).toContain(sentence);
+    expect(compared.sparsity.sentences.at(-1)).toMatch(/^Not told apart: frames of 1 inference in A and of 3 in B/);
+    expect(rows.find(([name]) => name === "whole run")!.slice(2, 4)).toEqual([one.time.cycles, report.time.cycles / 6]);
+    await close(both);
+  });
+
   it("do not fill the list of a lock's longest waits with the same one", async () => {
     const { page, faults } = await open(pageOf("many-frames"), "#view=timeline&lower=none");
     await page.keyboard.press("/");

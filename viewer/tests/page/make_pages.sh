@@ -11,6 +11,7 @@ compile "$here/models/tiny_inception.onnx" 2x2 switched tiny-2x2
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --fuse conv1..b1_2:3 -q -o "$out/tiled"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 3 -q -o "$out/frames"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 40 -q -o "$out/many-frames"
+"$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 2 --batch 3 -q -o "$out/batch"
 compile "$models/resnet50.onnx" 4x4 paper resnet50-4x4
 compile "$models/resnet50.onnx" 8x8 paper resnet50-8x8
 # The same network with two branches in the other order: its steps are not the layers one after another.
@@ -24,8 +25,10 @@ compile "$out/tiny_cnn-50.onnx" 2x2 paper sparse
 "$heddle" view "$out/dense" "$out/sparse" -q -o "$out/dense-sparse.html"
 # A network layer by layer, and tiled.
 "$heddle" view "$out/dense" "$out/tiled" -q -o "$out/dense-tiled.html"
-# One inference, and three.
+# One inference, and three; one after another and together.
 "$heddle" view "$out/dense" "$out/frames" -q -o "$out/dense-frames.html"
+"$heddle" view "$out/sparse" "$out/batch" -q -o "$out/sparse-batch.html"
+"$heddle" compare "$out/sparse" "$out/batch" --json > "$out/sparse-batch.json"
 "$heddle" compare "$out/dense" "$out/sparse" --json > "$out/dense-sparse.json"
 # The keys of the device that bind, in the page itself.
 cp -r "$out/dense" "$out/with-keys"

@@ -17,14 +17,14 @@ interface Of {
   toCores?: number;
 }
 
-function runWith(layers: Of[]): Run {
+function runWith(layers: Of[], batch = 1): Run {
   const json = timelineOf([{ slices: [] }]);
   const sample = json.report.layers[0]!;
   const rows = layers.map(({ name, cycles, macs, boundBy = "compute", imbalance = 1, busy = 0, toCores = 0 }) => {
     const dense = name === "pool" || name === "cut" ? macs : 80;
-    return { ...sample, name, cycles, macs, macsExecuted: macs, weightBytes: macs, denseMacs: dense, denseWeightBytes: dense, density: dense ? macs / dense : null, boundBy, imbalance, busyCycles: { [boundBy]: busy }, weightsToCoresBytes: toCores };
+    return { ...sample, name, cycles: batch * cycles, macs: batch * macs, macsExecuted: batch * macs, weightBytes: macs, denseMacs: batch * dense, denseWeightBytes: dense, density: dense ? macs / dense : null, boundBy, imbalance, busyCycles: { [boundBy]: busy }, weightsToCoresBytes: toCores };
   });
-  return new Run({ ...json, makespan: layers.reduce((sum, { cycles }) => sum + cycles, 0), report: { ...json.report, layers: rows } });
+  return new Run({ ...json, makespan: layers.reduce((sum, { cycles }) => sum + cycles, 0), report: { ...json.report, time: { ...json.report.time, batch }, layers: rows } });
 }
 
 const DENSE: Of[] = [
@@ -53,6 +53,12 @@ describe("what sparsity gained", () => {
       "Nothing to gain: 1 layer keeps all blocks of weights and takes 14.4 % of B's time; 1 layer has no weights and takes 8.6 %.",
     ]);
     expect(summaryOf(difference, "cycles").map(({ head }) => head)).toContain("Gained:");
+  });
+
+  it("is not told apart from what a batch gains", () => {
+    const sentences = sparsityOf(differ(runWith(DENSE), runWith(SPARSE, 4)));
+    expect(sentences[0]!.text).toContain("B needs 56.3 % of A's MACs and 56.3 % of its weight bytes. 7 layers need fewer, and are 1.31 times as fast");
+    expect(sentences.at(-1)).toEqual({ head: "Not told apart:", text: "frames of 1 inference in A and of 4 in B, whose weights come once for all of them, change the times, too." });
   });
 
   it("is said of the other way, and not at all where both need the same", () => {

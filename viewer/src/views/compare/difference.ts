@@ -1,5 +1,5 @@
 // What each layer contributes to the difference of two runs: the contributions add up to it exactly.
-import { inferencesOf } from "../../run/frames";
+import { batchOf, framesIn, inferencesOf } from "../../run/frames";
 import type { Layer, Run } from "../../run/run";
 import { count, seconds } from "../../ui/numbers";
 import { align, type Alignment, type Pair } from "./align";
@@ -19,7 +19,7 @@ export interface Difference {
   unit: "cycles" | "seconds";
   alignment: Alignment;
   changes: LayerChange[]; // by row
-  /** By how many inferences the figures of A and of B are divided: 1 where both run as many, else all that the run has. */
+  /** By how many inferences the figures of A and of B are divided: 1 where both run as many frames of as many, else all that the run has. */
   shares: readonly [number, number];
   /** Of what is compared: the whole runs, or one inference of each, on average. */
   before: number;
@@ -36,9 +36,11 @@ export function differ(a: Run, b: Run): Difference {
   const unit = a.device.clockHz === b.device.clockHz ? "cycles" : "seconds";
   const amount = (run: Run, cycles: number) => (unit === "cycles" ? cycles : cycles / run.device.clockHz);
   const alignment = align(a, b);
-  const shares = inferencesOf(a) === inferencesOf(b) ? ([1, 1] as const) : ([inferencesOf(a), inferencesOf(b)] as const);
+  const isAlike = framesIn(a) === framesIn(b) && batchOf(a) === batchOf(b);
+  const shares = isAlike ? ([1, 1] as const) : ([inferencesOf(a), inferencesOf(b)] as const);
+  const frames = isAlike ? shares : ([framesIn(a), framesIn(b)] as const);
   const changes = alignment.pairs.map((pair): LayerChange => {
-    const [inA, inB] = [pair.a && ofOne(pair.a, shares[0]), pair.b && ofOne(pair.b, shares[1])];
+    const [inA, inB] = [pair.a && ofOne(pair.a, shares[0], frames[0]), pair.b && ofOne(pair.b, shares[1], frames[1])];
     const before = inA ? amount(a, inA.cycles) : 0;
     const after = inB ? amount(b, inB.cycles) : 0;
     return { ...pair, a: inA, b: inB, before, after, delta: after - before, name: inA?.name ?? inB?.name ?? "" };
@@ -49,19 +51,23 @@ export function differ(a: Run, b: Run): Difference {
   return { a, b, unit, alignment, changes, shares, before: whole.before / shares[0], after: whole.after / shares[1], whole, rest, isThinned: changes.some(isThinned) };
 }
 
-/** The layer with its amounts divided by `shares`; when it ran stays as it was. */
-function ofOne(layer: Layer, shares: number): Layer {
+/** The layer with its amounts divided by `shares`, the weights that it needs by the frames that need them; when it ran stays as it was. */
+function ofOne(layer: Layer, shares: number, frames: number): Layer {
   if (shares === 1) return layer;
   const one: Layer = { ...layer, busyCycles: Object.fromEntries(Object.entries(layer.busyCycles ?? {}).map(([name, cycles]) => [name, cycles / shares])) };
   for (const key of AMOUNTS) {
     const amount = layer[key];
     if (typeof amount === "number") Object.assign(one, { [key]: amount / shares });
   }
+  for (const key of ["weightBytes", "denseWeightBytes"] as const) {
+    const needed = layer[key];
+    if (typeof needed === "number") Object.assign(one, { [key]: needed / frames });
+  }
   return one;
 }
 
 const AMOUNTS = [
-  "cycles", "macs", "macsExecuted", "denseMacs", "weightBytes", "denseWeightBytes", "ddrReadBytes", "ddrWriteBytes", "memtileToCoreBytes", "coreToMemtileBytes", "weightsToCoresBytes", "inputsToCoresBytes",
+  "cycles", "macs", "macsExecuted", "denseMacs", "ddrReadBytes", "ddrWriteBytes", "memtileToCoreBytes", "coreToMemtileBytes", "weightsToCoresBytes", "inputsToCoresBytes",
 ] as const;
 
 const known = new WeakMap<Run, WeakMap<Run, Difference>>();

@@ -1,5 +1,6 @@
 // What blocks of weights that B leaves out gained, and where they could not: in the words of `heddle compare`
 // (src/driver/compare_text.cc), which a test holds them against.
+import { batchOf } from "../../run/frames";
 import type { Layer } from "../../run/run";
 import { macs } from "../../ui/numbers";
 import type { Pair } from "./align";
@@ -32,7 +33,11 @@ export function sparsityOf(difference: Difference): Sentence[] {
   if (fewer.length) sentences.push(gained(difference, both, fewer));
   for (const held of heldBack(difference, fewer)) sentences.push({ head: "Held back:", text: heldText(held) });
   if (more) sentences.push({ head: "The other way:", text: `${layers(more)} ${more === 1 ? "needs" : "need"} more MACs in B than in A.` });
-  return fewer.length ? [...sentences, ...dense(difference, both)] : sentences;
+  if (fewer.length) sentences.push(...dense(difference, both));
+  const [batchA, batchB] = [batchOf(difference.a), batchOf(difference.b)];
+  if (sentences.length && batchA !== batchB)
+    sentences.push({ head: "Not told apart:", text: `frames of ${batchA} ${batchA === 1 ? "inference" : "inferences"} in A and of ${batchB} in B, whose weights come once for all of them, change the times, too.` });
+  return sentences;
 }
 
 function gained(difference: Difference, both: readonly Both[], fewer: readonly Both[]): Sentence {

@@ -40,7 +40,7 @@ function speed({ a, b, unit, shares, before, after }: Difference): Sentence {
   const clocks = unit === "seconds" ? `; the clocks differ (${clock(a.device.clockHz)} and ${clock(b.device.clockHz)}), so times are compared, not cycles` : "";
   const times = `${seconds(timeB)} against ${seconds(timeA)} (${cycles})${clocks}.`;
   const [framesA, framesB] = shares;
-  if (framesA === framesB) return { head: `${verdict(timeA, timeB)}:`, text: times };
+  if (framesA === 1 && framesB === 1) return { head: `${verdict(timeA, timeB)}:`, text: times };
   const all = ([run, frames]: readonly [Run, number]) => `${count(frames)} in ${seconds(run.makespan / run.device.clockHz)}`;
   return { head: `By inference, ${verdict(timeA, timeB)}:`, text: `${times} A runs ${all([a, framesA])}, B ${all([b, framesB])}: figures are those of one, on average; over time, both runs are whole.` };
 }
