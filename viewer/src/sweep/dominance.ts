@@ -20,7 +20,7 @@ const TIMES = /^(cycles?|ns|us|µs|ms|s)$/;
 const lessIsMore = ({ unit }: Column) => TIMES.test(unit);
 
 /** Keys of how a point was compiled and not of the array: points are compared where these are equal. */
-const SETTINGS = ["propagate", "reorder", "proved", "seed", "frames", "effort", "maxCycles"];
+const SETTINGS = ["propagate", "reorder", "proved", "seed", "frames", "batch", "effort", "maxCycles"];
 const isHardware = ({ kind, name }: Column) => kind === "number" && !SETTINGS.includes(name);
 
 const hardwareBySweep = new WeakMap<Sweep, NumberColumn[]>();

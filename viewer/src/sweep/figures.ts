@@ -50,7 +50,7 @@ export const meshOf = (sweep: Sweep, point: number): string => {
 export const shortTitle = ({ name }: Pick<Column, "name">): string => name.slice(name.indexOf(".") + 1);
 
 /** What beside the device tells two points of a network apart. */
-const SETTINGS = ["masks", "effort", "fuse", "frames"];
+const SETTINGS = ["masks", "effort", "fuse", "frames", "batch"];
 
 /** Mesh, and what else tells a point from others of its network. */
 export function placeName(sweep: Sweep, point: number): string {

@@ -153,6 +153,7 @@ describe("more hardware that is slower", () => {
   });
   it("does not take a setting of the compiler for hardware", () => {
     expect(slower(sweepOf({ "key rows": [1, 2], "key proved": [0, 1], "result ms ms": [5, 6] }))).toEqual([]);
+    expect(slower(sweepOf({ "key rows": [1, 2], "key batch": [4, 1], "result ms ms": [5, 6] }))).toEqual([]);
     expect(slower(sweepOf({ "key rows": [1, 2, 1], "key proved": [1, 1, 0], "result ms ms": [5, 6, 4] }))).toEqual([[1, 0, 0.2]]);
   });
   it("takes a shorter latency for more hardware", () => {
