@@ -17,14 +17,18 @@
 #include "share_memtiles.h"
 #include "thrift.h"
 #include "tile_groups.h"
+#include "time_plans.h"
 #include "wires.h"
 
 namespace heddle {
 namespace {
 
-// A network of so few layers is planned for up to so many rows or columns less, too, which has to
-// gain so many thousandths of its time.
-constexpr std::int64_t kFewLayers = 6, kFewerCores = 2, kFewerCoresWorthwhile = 10;
+// A network of so few layers is planned for up to so many rows or columns less, too. Where it has
+// so few output pixels together the Machine says which is fastest, in no more instructions
+// together; else the closed form, by which fewer have to gain so many thousandths of its time.
+constexpr std::int64_t kFewLayers = 6, kFewerCores = 2, kFewPixels = 1 << 14,
+                       kFewInstructions = 400'000, kFewerCoresWorthwhile = 10,
+                       kFewerCoresDoubted = 30;
 
 // Parts of a memtile's memory that may be set aside for weight records, largest first.
 constexpr std::array<std::int64_t, 4> kStagingParts{4, 8, 16, 32};
@@ -631,6 +635,9 @@ class ThriftyPlan {
   // large one layers make up for each other, and planning it so many times would take its time.
   void takeFewerCores(Tried& tried) {
     const Thrift all = tried.thrift;
+    PlanTimer timer(graph_, device_, {1 + 2 * kFewerCores, kFewInstructions}, {});
+    std::optional<PlanTime> time;
+    if (pixels() <= kFewPixels) time = timer.time(tried.proposals[0].chosen.plan);
     for (std::int64_t less = 1; less <= kFewerCores; ++less)
       for (std::int64_t Thrift::*side : {&Thrift::rows, &Thrift::columns}) {
         Thrift fewer = all;
@@ -638,13 +645,28 @@ class ThriftyPlan {
         if (fewer.*side < 1) continue;
         Result<Tried> next = tryOut(fewer);
         if (!next || next->excess > tried.excess || (asksForTiles() && !isTiled(*next))) continue;
-        const Cycles best = tried.proposals[0].end;
-        const bool gains =
-            (best - next->proposals[0].end).raw() * 1000 > best.raw() * kFewerCoresWorthwhile;
+        const Cycles best = tried.proposals[0].end, end = next->proposals[0].end;
+        const bool mayGain = (end - best).raw() * 1000 <= best.raw() * kFewerCoresDoubted;
+        std::optional<PlanTime> nextTime;
+        if (time && mayGain) nextTime = timer.time(next->proposals[0].chosen.plan);
+        const bool gains = nextTime
+                               ? nextTime->cycles < time->cycles
+                               : (best - end).raw() * 1000 > best.raw() * kFewerCoresWorthwhile;
         if (next->excess == tried.excess && !gains) continue;
         std::ranges::move(tried.proposals, std::back_inserter(next->proposals));
         tried = std::move(*next);
+        time = std::move(nextTime);
       }
+  }
+
+  // Of all outputs together.
+  std::int64_t pixels() const {
+    std::int64_t all = 0;
+    for (const CanonicalOp& op : graph_.ops) {
+      const Shape& shape = graph_.tensors[op.output.at()].shape;
+      all += shape.height * shape.width;
+    }
+    return all;
   }
 
   // What the planner makes of more mappings to choose from, and of lesser devices.

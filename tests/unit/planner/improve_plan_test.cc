@@ -50,14 +50,29 @@ TEST(ImprovePlan, NoEffortIsSlowerThanTheOneBelowIt) {
   expectNoSlowerAt({1, 2}, paper(3, 3, {{"links.ddr.read", "1 GB/s"}}));
 }
 
-// Of such a network effort 1 leaves cores out.
-TEST(ImprovePlan, NorIsItWhereFewerCoresDivideTheLayersBetter) {
+CanonicalGraph mlp() {
   GraphBuilder b("mlp");
   const TensorId first = b.conv("fc1", b.input("x", {1, 1, 784}), 512, square(1));
-  const CanonicalGraph graph =
-      b.finish(b.conv("fc3", b.conv("fc2", first, 512, square(1)), 10, square(1)));
-  expectNoSlowerAt({1, 2}, paper(6, 8), graph);
-  expectNoSlowerAt({1, 2}, paper(5, 4), graph);
+  return b.finish(b.conv("fc3", b.conv("fc2", first, 512, square(1)), 10, square(1)));
+}
+
+// Of such a network effort 1 leaves cores out.
+TEST(ImprovePlan, NorIsItWhereFewerCoresDivideTheLayersBetter) {
+  expectNoSlowerAt({1, 2}, paper(6, 8), mlp());
+  expectNoSlowerAt({1, 2}, paper(5, 4), mlp());
+}
+
+TEST(MakePlan, ARowOrAColumnMoreIsNoSlowerForASmallNetwork) {
+  const CanonicalGraph graph = mlp();
+  const auto cycles = [&](std::int64_t rows, std::int64_t columns) {
+    const Device device = paper(rows, columns);
+    return simulated(graph, device, *makePlan(graph, device)).raw();
+  };
+  for (const auto& [rows, columns] : {std::pair{6, 6}, {7, 7}, {4, 4}, {2, 4}, {5, 3}}) {
+    const std::int64_t usual = cycles(rows, columns);
+    EXPECT_LE(cycles(rows + 1, columns) * 100, usual * 103) << rows << "x" << columns;
+    EXPECT_LE(cycles(rows, columns + 1) * 100, usual * 103) << rows << "x" << columns;
+  }
 }
 
 TEST(ImprovePlan, NorIsItWhereTensorsSpill) {
