@@ -466,7 +466,7 @@ void describeSweep(CLI::App& app, Texts& t) {
   addEffort(c, t);
   addFuse(c, t);
   addFrames(c, t);
-  addBatch(c, t, "N");
+  addBatch(c, t, "N,N,...");
   c.add_flag("--no-verify", t.noVerify, "do not execute the programs with data");
   c.add_flag("--no-propagate", t.noPropagate, "compute channels too that no output depends on");
   c.add_flag("--no-reorder", t.noReorder, "keep channel blocks in the order of the model");

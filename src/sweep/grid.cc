@@ -140,7 +140,7 @@ Result<VaryAxis> readAxis(const Argument& text) {
   return axis;
 }
 
-Result<Grid> Grid::read(const SweepOptions& options, std::size_t masks) {
+Result<Grid> Grid::read(const SweepOptions& options, std::size_t masks, std::size_t batches) {
   Grid grid;
   HEDDLE_TRY(grid.meshes_, allMeshes(options));
   if (grid.meshes_.empty())
@@ -160,6 +160,7 @@ Result<Grid> Grid::read(const SweepOptions& options, std::size_t masks) {
     grid.axes_.push_back(std::move(axis));
   }
   grid.lengths_.push_back(masks);
+  grid.lengths_.push_back(batches);
   for (const std::size_t length : grid.lengths_) {
     const auto times = static_cast<std::int64_t>(length);
     if (grid.size_ > kMostPlaces / times)
@@ -189,7 +190,8 @@ DeviceOverrides Grid::overridesAt(std::int64_t place) const {
   return overrides;
 }
 
-std::size_t Grid::masksAt(std::int64_t place) const { return stepsAt(place).back(); }
+std::size_t Grid::masksAt(std::int64_t place) const { return stepsAt(place).end()[-2]; }
+std::size_t Grid::batchAt(std::int64_t place) const { return stepsAt(place).back(); }
 
 std::vector<std::size_t> Grid::meshesBeside(std::size_t mesh) const {
   const std::optional<Mesh>& mine = meshes_[mesh];
@@ -266,6 +268,21 @@ Result<std::int64_t> numberOf(const Argument& text, std::int64_t least, std::int
   return faultAt(text.where, "SWEEP004", "'" + text.text + "' is no " + what,
                  "from " + std::to_string(least) + " to " + std::to_string(most),
                  "write it like '" + std::to_string(least) + "'");
+}
+
+Result<std::vector<std::int64_t>> readBatches(const std::optional<Argument>& text) {
+  if (!text) return std::vector<std::int64_t>{1};
+  std::vector<std::int64_t> batches;
+  std::string_view rest = text->text;
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    HEDDLE_TRY(const std::int64_t batch, numberOf({std::string(rest.substr(0, comma)), text->where},
+                                                  1, kMaxBatch, "number of inferences of a frame"));
+    batches.push_back(batch);
+    more = comma != std::string_view::npos;
+    if (more) rest.remove_prefix(comma + 1);
+  }
+  return batches;
 }
 
 Result<std::pair<std::int64_t, std::int64_t>> readShard(const std::optional<Argument>& shard) {

@@ -5,6 +5,7 @@
 //   --mesh 4x4,8x8                                        two of them
 //   --mesh 1,2,4x4                                        1x4, 2x4, 4x4
 //   --vary links.{wire,memtile.read}=4GB/s,8GB/s          both keys 4 GB/s, then both 8 GB/s
+//   --batch 1,4                                           each of them in frames of one and of four
 #pragma once
 #include <chrono>
 #include <optional>
@@ -37,19 +38,21 @@ inline constexpr std::int64_t kMostPoints = 200'000;
 inline constexpr std::int64_t kMostPlaces = std::int64_t{1} << 53;
 
 // Every mesh (one without: that of the description) with every combination of values and every
-// choice of masks, as places 0 .. size()-1: the mesh slowest, masks fastest.
+// choice of masks and batch, as places 0 .. size()-1: the mesh slowest, the batch fastest.
 class Grid {
  public:
-  // `masks` is the number of choices. Errors: those above; SWEEP003 there are too many places, or
-  // none.
-  static Result<Grid> read(const SweepOptions& options, std::size_t masks = 1);
+  // `masks` and `batches` are the numbers of choices. Errors: those above; SWEEP003 there are too
+  // many places, or none.
+  static Result<Grid> read(const SweepOptions& options, std::size_t masks = 1,
+                           std::size_t batches = 1);
 
   std::int64_t size() const { return size_; }
   DeviceOverrides overridesAt(std::int64_t place) const;
   std::size_t masksAt(std::int64_t place) const;
+  std::size_t batchAt(std::int64_t place) const;
   // The places one step away: of meshes the next larger and smaller one in rows or in columns
-  // alone, or in the list where there is none; of a key, or of masks, the values beside it in their
-  // list.
+  // alone, or in the list where there is none; of a key, of masks, or of batches, the values beside
+  // it in their list.
   std::vector<std::int64_t> neighbours(std::int64_t place) const;
   // Every KEY, VALUE that any place has, each once.
   std::vector<std::pair<std::string, std::string>> allSettings() const;
@@ -61,7 +64,7 @@ class Grid {
   std::vector<std::optional<Mesh>> meshes_;
   std::vector<std::pair<std::string, std::string>> settings_;  // of all places
   std::vector<VaryAxis> axes_;
-  std::vector<std::size_t> lengths_;  // of meshes, axes and masks
+  std::vector<std::size_t> lengths_;  // of meshes, axes, masks and batches
   std::int64_t size_ = 1;
 };
 
@@ -70,6 +73,10 @@ Result<std::pair<std::int64_t, std::int64_t>> readShard(const std::optional<Argu
 
 // "90s", "5m", "1.5h". Errors: SWEEP004 it is no such time.
 Result<std::chrono::duration<double>> readTime(const Argument& text);
+
+// "1,2,4", inferences of a frame; one where nothing is said. Errors: SWEEP004 one of them cannot
+// be.
+Result<std::vector<std::int64_t>> readBatches(const std::optional<Argument>& text);
 
 // A whole number from `least` to `most`. Errors: SWEEP004 it is no such `what`.
 Result<std::int64_t> numberOf(const Argument& text, std::int64_t least, std::int64_t most,

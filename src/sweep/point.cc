@@ -94,19 +94,19 @@ void setMemory(Point& point, const CanonicalGraph& graph, const MemoryPlan& memo
   point.values["spilledMB"] = mega(bytes);
 }
 
-std::string settingsLine(const PointSettings& settings, const std::string& masks) {
+std::string settingsLine(const PointSettings& settings, const PointNetwork& network) {
   std::string line = settings.estimate ? "estimate" : settings.verify ? "verify" : "simulate";
   if (settings.verify && !settings.estimate) line += " seed=" + std::to_string(settings.seed);
   line += " effort=" + std::to_string(settings.plan.effort);
   if (settings.plan.tiling != PlanOptions::Tiling::Auto) line += " fuse=" + fuseText(settings.plan);
   if (settings.plan.frames > 1 && !settings.estimate)
     line += " frames=" + std::to_string(settings.plan.frames);
-  if (settings.batch > 1) line += " batch=" + std::to_string(settings.batch);
+  if (network.batch > 1) line += " batch=" + std::to_string(network.batch);
   if (!settings.propagate) line += " no-propagate";
   if (!settings.plan.reorder) line += " no-reorder";
   if (settings.maxCycles && !settings.estimate)
     line += " max-cycles=" + std::to_string(settings.maxCycles->raw());
-  if (masks != PointNetwork().masks) line += " masks=" + masks;
+  if (network.masks != PointNetwork().masks) line += " masks=" + network.masks;
   return line;
 }
 
@@ -125,7 +125,7 @@ Point pointOf(const PointNetwork& network, const std::string& deviceText,
               .model = network.model,
               .modelSha256 = network.sha256,
               .deviceSha256 = sha256(deviceText),
-              .settings = settingsLine(settings, network.masks)};
+              .settings = settingsLine(settings, network)};
   const std::string all = joinWords({kPointFormat, point.version, point.model, point.modelSha256,
                                      point.deviceSha256, point.settings},
                                     "\n");
@@ -137,7 +137,7 @@ Point pointOf(const PointNetwork& network, const std::string& deviceText,
   point.values["effort"] = static_cast<double>(settings.plan.effort);
   point.values["fuse"] = fuseText(settings.plan);
   point.values["frames"] = settings.estimate ? 1.0 : static_cast<double>(settings.plan.frames);
-  point.values["batch"] = static_cast<double>(settings.batch);
+  point.values["batch"] = static_cast<double>(network.batch);
   point.values["proved"] = settings.verify && !settings.estimate ? 1.0 : 0.0;
   return point;
 }

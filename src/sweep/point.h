@@ -22,7 +22,6 @@ namespace heddle {
 struct PointSettings {
   bool propagate = true, verify = true, estimate = false;
   PlanOptions plan;
-  std::int64_t batch = 1;  // ModelSource::batch
   std::uint64_t seed = 1;
   std::optional<Cycles> maxCycles;
   std::string version;  // of heddle
@@ -48,6 +47,7 @@ inline constexpr const char* kLimit = "limit";      // more than --max-cycles
 struct PointNetwork {
   std::string model, sha256;  // the hash is of the model and of masks that drop any weight
   std::string masks = "none";
+  std::int64_t batch = 1;  // inferences of a frame
 };
 
 // Of a network and a device, without any result. Where the device cannot be had, `deviceText` is

@@ -92,7 +92,8 @@ class Sweep {
                  .maxCycles = options_.maxCycles,
                  .version = options_.version};
     HEDDLE_TRY(const std::vector<MaskChoice> masks, readMaskChoices(options_));
-    HEDDLE_TRY(Grid grid, Grid::read(options_, masks.size()));
+    HEDDLE_TRY(const std::vector<std::int64_t> batches, readBatches(options_.batch));
+    HEDDLE_TRY(Grid grid, Grid::read(options_, masks.size(), batches.size()));
     grid_.emplace(std::move(grid));
     HEDDLE_DO(readNumbers());
     HEDDLE_TRY(DeviceDescription description, DeviceDescription::read(options_.device));
@@ -103,7 +104,7 @@ class Sweep {
     HEDDLE_TRY(Questions questions, Questions::read(options_, names));
     questions_.emplace(std::move(questions));
     progress_.begin("read the networks");
-    HEDDLE_TRY(SweepNetworks networks, SweepNetworks::read(options_, masks, settings_));
+    HEDDLE_TRY(SweepNetworks networks, SweepNetworks::read(options_, masks, batches, settings_));
     networks_.emplace(std::move(networks));
     progress_.end();
     maker_.emplace(options_, settings_, *grid_, *description_, *networks_, *questions_);
@@ -124,10 +125,6 @@ class Sweep {
     if (options_.frames) {
       HEDDLE_TRY(settings_.plan.frames,
                  numberOf(*options_.frames, 1, kMaxFrames, "number of frames"));
-    }
-    if (options_.batch) {
-      HEDDLE_TRY(settings_.batch,
-                 numberOf(*options_.batch, 1, kMaxBatch, "number of inferences of a frame"));
     }
     if (options_.fuse)
       if (const auto wrong = readFuse(options_.fuse->text, settings_.plan))

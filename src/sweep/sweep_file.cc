@@ -64,7 +64,7 @@ class Reader {
         {"effort", [&](const YamlNode& n) { o.effort = word(n); }},
         {"fuse", [&](const YamlNode& n) { o.fuse = together(n); }},
         {"frames", [&](const YamlNode& n) { o.frames = word(n); }},
-        {"batch", [&](const YamlNode& n) { o.batch = word(n); }},
+        {"batch", [&](const YamlNode& n) { o.batch = together(n); }},
         {"seed", [&](const YamlNode& n) { o.seed = number(n); }},
         {"max-cycles",
          [&](const YamlNode& n) { o.maxCycles = Cycles(static_cast<std::int64_t>(number(n))); }},

@@ -25,40 +25,48 @@ Result<std::vector<std::string>> networkNames(const SweepOptions& options) {
 
 Result<SweepNetworks> SweepNetworks::read(const SweepOptions& options,
                                           const std::vector<MaskChoice>& masks,
+                                          const std::vector<std::int64_t>& batches,
                                           const PointSettings& settings) {
   NoProgress quiet;
   SweepNetworks all;
   HEDDLE_TRY(all.names_, networkNames(options));
   all.masks_ = masks;
-  for (const MaskChoice& choice : masks)
+  all.batches_ = batches.size();
+  for (const MaskChoice& choice : masks) {
+    std::vector<Network> ofOne;
     for (std::size_t i = 0; i < options.models.size(); ++i) {
       const ModelSource source{.path = options.models[i],
                                .shapes = {},
                                .masks = choice.fileOf(all.names_[i]),
                                .applyMasks = options.applyMasks.value_or(false),
-                               .propagate = settings.propagate,
-                               .batch = settings.batch};
+                               .propagate = settings.propagate};
       HEDDLE_TRY(Network network, readNetwork(source, std::nullopt, quiet));
       network.graph.reset();
-      if (!fusesOperators(settings.plan)) leaveUnfused(network);
-      all.networks_.push_back(std::make_shared<const Network>(std::move(network)));
+      ofOne.push_back(std::move(network));
     }
+    for (const std::int64_t batch : batches)
+      for (const Network& one : ofOne) {
+        HEDDLE_TRY(Network network, inBatchesOf(batch, one));
+        if (!fusesOperators(settings.plan)) leaveUnfused(network);
+        all.networks_.push_back(std::make_shared<const Network>(std::move(network)));
+      }
+  }
   return all;
 }
 
 PointNetwork SweepNetworks::nameOf(std::size_t network) const {
   const Network& of = at(network);
-  return {of.modelName, of.modelSha256, masks_[network / each()].name};
+  return {of.modelName, of.modelSha256, masksOf(network).name, of.batch};
 }
 
 std::string SweepNetworks::masksFileOf(std::size_t network) const {
-  return masks_[network / each()].fileOf(names_[network % each()]);
+  return masksOf(network).fileOf(names_[network % each()]);
 }
 
 std::vector<Task> TaskMaker::tasksAt(std::int64_t place) {
   const Result<Device> device = description_.device(grid_.overridesAt(place));
   std::vector<Task> tasks, wanted;
-  const std::size_t first = grid_.masksAt(place) * networks_.each();
+  const std::size_t first = networks_.first(grid_.masksAt(place), grid_.batchAt(place));
   if (device) {
     // Most places of a large grid may be left out: before anything is printed and hashed.
     Point probe = pointOf(networks_.nameOf(first), "", settings_);

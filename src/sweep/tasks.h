@@ -1,5 +1,5 @@
-// The points of a sweep before they are compiled: every network, with every choice of masks, on the
-// device of a place of the grid.
+// The points of a sweep before they are compiled: every network, with every choice of masks and
+// batch, on the device of a place of the grid.
 #pragma once
 #include <memory>
 #include <optional>
@@ -25,15 +25,20 @@ struct Task {
   bool done = false;
 };
 
-// With each choice of masks all networks, one after another.
+// With each choice of masks, and of these with each batch, all networks, one after another.
 class SweepNetworks {
  public:
   // Errors: SWEEP008 no network, or two of one name; SWEEP013; those of readNetwork.
   static Result<SweepNetworks> read(const SweepOptions& options,
                                     const std::vector<MaskChoice>& masks,
+                                    const std::vector<std::int64_t>& batches,
                                     const PointSettings& settings);
 
-  std::size_t each() const { return names_.size(); }  // with one choice of masks
+  std::size_t each() const { return names_.size(); }  // with one choice of masks and batch
+  // The first of those with this choice.
+  std::size_t first(std::size_t masks, std::size_t batch) const {
+    return (masks * batches_ + batch) * each();
+  }
   const std::vector<std::string>& names() const { return names_; }
   std::size_t size() const { return networks_.size(); }
   const Network& at(std::size_t network) const { return *networks_[network]; }
@@ -42,7 +47,12 @@ class SweepNetworks {
 
  private:
   std::vector<std::string> names_;
+  const MaskChoice& masksOf(std::size_t network) const {
+    return masks_[network / (batches_ * each())];
+  }
+
   std::vector<MaskChoice> masks_;
+  std::size_t batches_ = 1;
   std::vector<std::shared_ptr<const Network>> networks_;
 };
 // Errors: SWEEP008.

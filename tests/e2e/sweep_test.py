@@ -145,7 +145,7 @@ class Grid(Sweeps):
         self.assertEqual((of[4]["proved"], of[1]["coldMs"]), (1, of[1]["ms"]))
 
     def test_a_batch_makes_another_point_and_figures_are_of_one_inference(self):
-        for more in (("--batch", "1"), ("--batch", "4"), ("--batch", "4", "--estimate")):
+        for more in (("--batch", "1,4"), ("--batch", "4", "--estimate")):
             self.sweep("--model", CNN, "--mesh", "2x2", *more)
         self.run_heddle("compile", CNN, "--mesh", "2x2", "--batch", "4", "--no-verify", "-q", "-o", self.folder / "four")
         time = json.loads((self.folder / "four/report.json").read_text())["time"]

@@ -42,7 +42,7 @@ struct SweepOptions {
   std::optional<Argument> effort;  // of the planner: 0 to 3
   std::optional<Argument> fuse;    // "auto", "off", "conv1..pool2:8": planner/fuse.h
   std::optional<Argument> frames;  // in a run
-  std::optional<Argument> batch;   // inferences of a frame
+  std::optional<Argument> batch;   // inferences of a frame: a dimension, "1,2,4"
   std::optional<std::uint64_t> seed;
   std::optional<Cycles> maxCycles;
   std::optional<Argument> where;        // which points there are

@@ -306,7 +306,7 @@ def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], Non
           where: Optional[str] = None, define: Optional[Mapping[str, str]] = None, require: Optional[Words] = None,
           maximize: Optional[str] = None, minimize: Optional[str] = None, estimate: Optional[bool] = None,
           verify: Optional[bool] = None, propagate: Optional[bool] = None, reorder: Optional[bool] = None, effort: Optional[int] = None, fuse: Optional[Words] = None,
-          frames: Optional[int] = None, batch: Optional[int] = None,
+          frames: Optional[int] = None, batch: Union[int, Sequence[int], None] = None,
           seed: Optional[int] = None, max_cycles: Optional[int] = None, samples: Optional[int] = None, refine: Optional[int] = None,
           budget: Optional[str] = None, threads: Optional[int] = None, shard: Optional[str] = None, title: str = "",
           out: Optional[Path] = None) -> Iterator[dict[str, Any]]:
@@ -325,7 +325,7 @@ def sweep(file: Optional[Path] = None, *, model: Union[Path, Sequence[Path], Non
         "square": square, "vary": _settings(vary), "set": _settings(set), "where": where, "define": dict(define or {}),
         "require": _list(require), "maximize": maximize, "minimize": minimize, "estimate": estimate, "verify": verify,
         "propagate": propagate, "reorder": reorder, "seed": seed, "max_cycles": max_cycles, "masks": _list(masks), "apply_masks": apply_masks,
-        "effort": _word(effort), "fuse": None if fuse is None else _words(fuse), "frames": _word(frames), "batch": _word(batch), "samples": _word(samples), "refine": _word(refine), "budget": budget,
+        "effort": _word(effort), "fuse": None if fuse is None else _words(fuse), "frames": _word(frames), "batch": None if batch is None else ",".join(map(str, [batch] if isinstance(batch, int) else batch)), "samples": _word(samples), "refine": _word(refine), "budget": budget,
         "threads": _word(threads), "shard": shard, "title": title,
     }
     with contextlib.ExitStack() as stack:

@@ -126,6 +126,27 @@ TEST(Grid, NeighboursAreOneStepAwayInOneDirection) {
       EXPECT_TRUE(std::ranges::count(grid->neighbours(other), place) == 1) << place << " " << other;
 }
 
+TEST(Grid, BatchesAreADimensionTheFastest) {
+  const auto batches = readBatches(word("1,2,16"));
+  ASSERT_TRUE(batches);
+  EXPECT_EQ(*batches, (std::vector<std::int64_t>{1, 2, 16}));
+  EXPECT_EQ(*readBatches(std::nullopt), std::vector<std::int64_t>{1});
+  for (const char* wrong : {"", "0", "1,", "2;4", "65", "auto"}) {
+    const auto refused = readBatches(word(wrong));
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.diagnostics().front().code, "SWEEP004") << wrong;
+  }
+  SweepOptions options;
+  options.models = {"a.onnx"};
+  options.meshes = {word("1x1,2x2")};
+  const auto grid = Grid::read(options, 2, batches->size());
+  ASSERT_TRUE(grid);
+  ASSERT_EQ(grid->size(), 2 * 2 * 3);
+  EXPECT_EQ((std::pair{grid->masksAt(5), grid->batchAt(5)}),
+            (std::pair<std::size_t, std::size_t>{1, 2}));
+  EXPECT_EQ(grid->neighbours(1), (Places{0, 2, 4, 7}));  // batches, masks, the mesh
+}
+
 TEST(Grid, SquareMeshesAreNeighboursInTheirOrder) {
   SweepOptions options;
   options.models = {"a.onnx"};

@@ -43,7 +43,7 @@ TEST(Point, WhateverMakesItAnotherPointChangesItsName) {
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.plan.reorder = false; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.plan.effort = 0; })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.plan.frames = 2; })));
-  add(pointOf({"net", "aa"}, "device", with([](auto& s) { s.batch = 2; })));
+  add(pointOf({"net", "aa", "none", 2}, "device", settings()));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { readFuse("off", s.plan); })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { readFuse("a..b", s.plan); })));
   add(pointOf({"net", "aa"}, "device", with([](auto& s) { readFuse("a..b:2", s.plan); })));

@@ -30,7 +30,7 @@ TEST(SweepFile, EveryKey) {
       "effort: 0\n"
       "fuse: [a..b:2, c..d]\n"
       "frames: 4\n"
-      "batch: 2\n"
+      "batch: [1, 2]\n"
       "seed: 7\n"
       "max-cycles: 9\n"
       "where: cores < 3\n"
@@ -60,7 +60,7 @@ TEST(SweepFile, EveryKey) {
   EXPECT_EQ(read->effort->text, "0");
   EXPECT_EQ(read->fuse->text, "a..b:2,c..d");
   EXPECT_EQ(read->frames->text, "4");
-  EXPECT_EQ(read->batch->text, "2");
+  EXPECT_EQ(read->batch->text, "1,2");
   EXPECT_EQ(read->seed, 7U);
   EXPECT_EQ(read->maxCycles, Cycles(9));
   EXPECT_EQ(read->where->text, "cores < 3");
