@@ -17,6 +17,10 @@ Result<Cycles> endOf(const CanonicalGraph& graph, const OrderedPlan& of, const D
   return endInClosedForm(inOrder(graph, of.orders), of.plan, device);
 }
 
+bool isTiled(const CanonicalGraph& graph, const Plan& plan) {
+  return plan.schedule.size() > graph.ops.size();
+}
+
 // Where a convolution was joined, a Split writes what it wrote.
 std::int64_t joinedConvolutions(const CanonicalGraph& graph, const CanonicalGraph& joined) {
   std::set<TensorId> written;
@@ -47,9 +51,13 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
   if (Result<OrderedPlan> other = planInOrder(*joined, device, usual, askNow, progress)) {
     const Result<Cycles> apart = endOf(graph, best.ordered, device);
     const Result<Cycles> together = endOf(*joined, *other, device);
+    // Of tiles it errs more than that: what it finds faster without is taken.
+    const bool onlyApartIsTiled =
+        isTiled(graph, best.ordered.plan) && !isTiled(*joined, other->plan);
+    const std::int64_t worthwhile = onlyApartIsTiled ? 0 : kJoinWorthwhile;
     if (apart && together)
       choice = JoinChoice{joinedConvolutions(graph, *joined), *apart, *together,
-                          together->raw() * 1000 <= apart->raw() * (1000 - kJoinWorthwhile)};
+                          together->raw() * 1000 <= apart->raw() * (1000 - worthwhile)};
     if (choice && choice->taken) best = {true, std::move(*other)};
   }
   if (judgedByMachine) {
