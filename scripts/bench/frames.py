@@ -18,8 +18,6 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
 GOAL = 0.85  # of bound / steady
 
 

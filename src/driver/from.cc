@@ -96,7 +96,7 @@ Result<MemoryPlan> readMemoryPlan(const Network& network, const Device& device,
     return Diagnostic{"PLAN011", path, "the file was made for another batch",
                       std::to_string(origin.batch) + " inferences of a frame, here " +
                           std::to_string(network.batch),
-                      "add '--batch " + std::to_string(origin.batch) + "'"};
+                      "give '--batch " + std::to_string(origin.batch) + "'"};
   HEDDLE_TRY(MemoryPlanText read, parseMemoryPlan(text, path));
   return std::move(read.memory);
 }

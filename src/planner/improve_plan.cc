@@ -47,7 +47,7 @@ class Improvement {
         best_(std::move(proposals.at(0).chosen)),
         options_(std::move(proposals[0].options)),
         endOfFirst_(proposals[0].end),
-        firstIsTiled_(isTiled(best_)) {
+        firstIsTiled_(isTiled(best_.plan, graph_)) {
     proposals.erase(proposals.begin());
     others_ = std::move(proposals);
     std::ranges::stable_sort(others_, {}, &Proposal::end);
@@ -79,10 +79,6 @@ class Improvement {
 
   // ---- whole plans ------------------------------------------------------------------------------
 
-  bool isTiled(const ChosenPlan& chosen) const {
-    return chosen.plan.schedule.size() > graph_.ops.size();
-  }
-
   void takeFastest() {
     for (std::int64_t n = 0; n < bounds_.proposals && nextOther_ < others_.size();) {
       Proposal& other = others_[nextOther_];
@@ -93,7 +89,7 @@ class Improvement {
       ++n;
       std::optional<PlanTime> time = timer_.time(other.chosen.plan);
       if (!time) continue;
-      timedBoth_ = timedBoth_ || isTiled(other.chosen) != firstIsTiled_;
+      timedBoth_ = timedBoth_ || isTiled(other.chosen.plan, graph_) != firstIsTiled_;
       if (time->cycles >= time_.cycles) continue;
       time_ = std::move(*time);
       best_ = std::move(other.chosen);

@@ -591,7 +591,7 @@ class ThriftyPlan {
     if (options_.effort > kUsualPlanEffort) asked_.options = improveBounds(options_.effort).options;
     HEDDLE_TRY(Tried tried, withinLimits());
     const ChosenPlan& chosen = tried.proposals[0].chosen;
-    if (asksForTiles() && !isTiled(chosen.plan))
+    if (asksForTiles() && !isTiled(chosen.plan, graph_))
       return Diagnostics{{"PLAN012", graph_.name, "the named groups cannot be tiled",
                           "at effort " + std::to_string(options_.effort) + " on a device '" +
                               device_.name + "' with its memories and limits",
@@ -644,7 +644,9 @@ class ThriftyPlan {
         fewer.*side -= less;
         if (fewer.*side < 1) continue;
         Result<Tried> next = tryOut(fewer);
-        if (!next || next->excess > tried.excess || (asksForTiles() && !isTiled(*next))) continue;
+        if (!next || next->excess > tried.excess ||
+            (asksForTiles() && !isTiled(next->proposals[0].chosen.plan, graph_)))
+          continue;
         const Cycles best = tried.proposals[0].end, end = next->proposals[0].end;
         const bool mayGain = (end - best).raw() * 1000 <= best.raw() * kFewerCoresDoubted;
         std::optional<PlanTime> nextTime;
@@ -677,13 +679,10 @@ class ThriftyPlan {
           MeshPlan(graph_, device_, thrift, given_, count_, asked_).make();
       if (!more) continue;
       if (asksForTiles())
-        std::erase_if(*more, [&](const Proposal& p) { return !isTiled(p.chosen.plan); });
+        std::erase_if(*more, [&](const Proposal& p) { return !isTiled(p.chosen.plan, graph_); });
       std::ranges::move(*more, std::back_inserter(tried.proposals));
     }
   }
-
-  bool isTiled(const Plan& plan) const { return plan.schedule.size() > graph_.ops.size(); }
-  bool isTiled(const Tried& tried) const { return isTiled(tried.proposals[0].chosen.plan); }
 
   Thrift all() const {
     Thrift thrift = noThrift(device_);

@@ -17,10 +17,6 @@ Result<Cycles> endOf(const CanonicalGraph& graph, const OrderedPlan& of, const D
   return endInClosedForm(inOrder(graph, of.orders), of.plan, device);
 }
 
-bool isTiled(const CanonicalGraph& graph, const Plan& plan) {
-  return plan.schedule.size() > graph.ops.size();
-}
-
 // Where a convolution was joined, a Split writes what it wrote.
 std::int64_t joinedConvolutions(const CanonicalGraph& graph, const CanonicalGraph& joined) {
   std::set<TensorId> written;
@@ -53,7 +49,7 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
     const Result<Cycles> together = endOf(*joined, *other, device);
     // Of tiles it errs more than that: what it finds faster without is taken.
     const bool onlyApartIsTiled =
-        isTiled(graph, best.ordered.plan) && !isTiled(*joined, other->plan);
+        isTiled(best.ordered.plan, graph) && !isTiled(other->plan, *joined);
     const std::int64_t worthwhile = onlyApartIsTiled ? 0 : kJoinWorthwhile;
     if (apart && together)
       choice = JoinChoice{joinedConvolutions(graph, *joined), *apart, *together,

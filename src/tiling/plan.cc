@@ -83,6 +83,10 @@ std::int64_t stagingPerRoute(std::int64_t staging, const Mapping& mapping) {
   return staging / parts / kBlock * kBlock;
 }
 
+bool isTiled(const Plan& plan, const CanonicalGraph& graph) {
+  return plan.schedule.size() > graph.ops.size();
+}
+
 std::string splitText(const Mapping& m) {
   if (m.inPlace()) return "in place";
   std::vector<std::vector<PixelBox>> pixels;

@@ -158,6 +158,10 @@ class Grid(Sweeps):
         self.assertEqual((four["macs"], four["proved"]), (one["macs"], 1))
         self.assertAlmostEqual(estimated["ms"], four["estimateMs"])
         self.assertLess(four["floorMs"], four["ms"])
+        point = next(p["point"] for p in self.points() if p["figures"] == four)
+        self.run_heddle("sweep", "--timeline", point, "-o", self.out, "-q")
+        again = json.loads((self.out / "timelines" / point / "report.json").read_text())["time"]
+        self.assertEqual((again["batch"], again["cycles"]), (4, time["cycles"]))
 
     def test_how_layers_are_tiled_makes_another_point(self):
         words = ("auto", "off", "conv1..b1_2:3")

@@ -28,7 +28,8 @@ namespace heddle {
 inline constexpr int kUsualPlanEffort = 1, kMostPlanEffort = 3;
 struct PlanOptions {
   // 0: the paper's dataflow, its cut over time by a first estimate. 1: what the closed form finds
-  // fastest. 2: from there on the Machine judges, a few dozen plans. 3: the same, some hundreds.
+  // fastest, of small networks for fewer cores the Machine. 2: from there on the Machine judges, a
+  // few dozen plans. 3: the same, some hundreds.
   int effort = kUsualPlanEffort;
   // Depth-wise tiling, never at effort 0: groups of layers whose tensors spill, where the closed
   // form finds that faster; nowhere; or the given groups alone, in any case.

@@ -37,7 +37,7 @@ std::ostream& operator<<(std::ostream& out, const Diagnostics& diagnostics);
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit by design
+  Result(T value) : value_(std::move(value)) {}  // NOLINT: so that a stage can return its value
   Result(Diagnostic diagnostic)
       : diagnostics_{std::move(diagnostic)} {}  // NOLINT: so that a stage can return one
   Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {  // NOLINT: likewise

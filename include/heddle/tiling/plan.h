@@ -206,6 +206,9 @@ std::int64_t stagingPerRoute(std::int64_t staging, const Mapping& mapping);
 // | PLAN009 | tensors that share memory which no operator would copy there                      |
 Diagnostics verify(const Plan& plan, const CanonicalGraph& graph, const Device& device);
 
+// Whether some layer computes its rows in several steps.
+bool isTiled(const Plan& plan, const CanonicalGraph& graph);
+
 // "W/4 x C/4, 2 passes": a mapping in short, for people.
 std::string splitText(const Mapping& mapping);
 

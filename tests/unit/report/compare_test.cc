@@ -56,8 +56,7 @@ TEST(SpeedUp, IsOfSecondsNotOfCycles) {
 
 TEST(MeanInference, DividesWhatIsOfAllInferences) {
   Report run = runOf({layer("x", 301, 3 * 80)});
-  run.frames = 1;
-  run.batch = 3;
+  run.frames = 3;
   run.macs = run.weightBytes = 3 * 80;
   run.traffic = {Bytes(30), Bytes(60), Bytes(90), Bytes(12)};
   run.memtilePeakBytes = 7;
@@ -67,7 +66,7 @@ TEST(MeanInference, DividesWhatIsOfAllInferences) {
   EXPECT_EQ(one.inferences(), 1);
   EXPECT_EQ(one.cycles, Cycles(100));
   EXPECT_EQ(one.macs, 80);
-  EXPECT_EQ(one.weightBytes, 3 * 80);  // a frame needs them once
+  EXPECT_EQ(one.weightBytes, 80);
   EXPECT_EQ(one.traffic, (Traffic{Bytes(10), Bytes(20), Bytes(30), Bytes(4)}));
   EXPECT_EQ(one.memtilePeakBytes, 7);
   EXPECT_EQ(one.layers[0].cycles, Cycles(100));
@@ -76,6 +75,21 @@ TEST(MeanInference, DividesWhatIsOfAllInferences) {
   EXPECT_EQ(one.layers[0].busy[0], Cycles(100));
   EXPECT_DOUBLE_EQ(one.layers[0].boundSeconds, 0.5);
   EXPECT_EQ(one.layers[0].imbalance, 1);
+}
+
+TEST(MeanInference, OfABatchDividesAllButTheWeightsThatItNeedsOnce) {
+  Report run = runOf({layer("x", 600, 6 * 80)});
+  run.frames = 2;
+  run.batch = 3;
+  run.macs = 6 * 80;
+  run.weightBytes = run.layers[0].weightBytes = 2 * 80;
+  const Report one = meanInference(run);
+  EXPECT_EQ(one.inferences(), 1);
+  EXPECT_EQ(one.cycles, Cycles(100));
+  EXPECT_EQ(one.macs, 80);
+  EXPECT_EQ(one.weightBytes, 80);
+  EXPECT_EQ(one.layers[0].weightBytes, 80);
+  EXPECT_EQ(one.layers[0].macs, 80);
 }
 
 TEST(SparsityGain, ALayerThatGainsWhatItsMacsAllowIsNotHeldBack) {
