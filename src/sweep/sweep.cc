@@ -313,6 +313,7 @@ class Sweep {
     const Network& network = networks_->at(task.network);
     const Result<Device> device = description_->device(grid_->overridesAt(task.place));
     if (!device) return refuse(task.point, device.diagnostics().front());
+    if (const Diagnostic* why = networks_->refusalOf(task.network)) return refuse(task.point, *why);
     addNeeds(task.point, network.network(), computeBounds(network.network(), *device));
     if (task.broken) return skip(task.point, *task.broken);
     try {

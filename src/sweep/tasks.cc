@@ -46,9 +46,13 @@ Result<SweepNetworks> SweepNetworks::read(const SweepOptions& options,
     }
     for (const std::int64_t batch : batches)
       for (const Network& one : ofOne) {
-        HEDDLE_TRY(Network network, inBatchesOf(batch, one));
+        Result<Network> together = inBatchesOf(batch, one);
+        Entry entry{.network = {}, .batch = batch, .refusal = {}};
+        if (!together) entry.refusal = together.diagnostics().front();
+        Network network = together ? std::move(*together) : one;
         if (!fusesOperators(settings.plan)) leaveUnfused(network);
-        all.networks_.push_back(std::make_shared<const Network>(std::move(network)));
+        entry.network = std::make_shared<const Network>(std::move(network));
+        all.networks_.push_back(std::move(entry));
       }
   }
   return all;
@@ -56,7 +60,7 @@ Result<SweepNetworks> SweepNetworks::read(const SweepOptions& options,
 
 PointNetwork SweepNetworks::nameOf(std::size_t network) const {
   const Network& of = at(network);
-  return {of.modelName, of.modelSha256, masksOf(network).name, of.batch};
+  return {of.modelName, of.modelSha256, masksOf(network).name, networks_[network].batch};
 }
 
 std::string SweepNetworks::masksFileOf(std::size_t network) const {
@@ -111,6 +115,7 @@ void TaskMaker::findBroken(std::vector<Task>& tasks, const Device& device) const
   std::deque<Point> floors;
   Design design;
   for (const Task& task : tasks) {
+    if (networks_.refusalOf(task.network)) return;
     const CanonicalGraph& graph = networks_.at(task.network).network();
     Point point = task.point;
     addNeeds(point, graph, computeBounds(graph, device));

@@ -41,7 +41,13 @@ class SweepNetworks {
   }
   const std::vector<std::string>& names() const { return names_; }
   std::size_t size() const { return networks_.size(); }
-  const Network& at(std::size_t network) const { return *networks_[network]; }
+  // Where it is refused, of one inference.
+  const Network& at(std::size_t network) const { return *networks_[network].network; }
+  // Why so many inferences of it together are none that is compiled; null where they are.
+  const Diagnostic* refusalOf(std::size_t network) const {
+    const std::optional<Diagnostic>& refusal = networks_[network].refusal;
+    return refusal ? &*refusal : nullptr;
+  }
   PointNetwork nameOf(std::size_t network) const;
   std::string masksFileOf(std::size_t network) const;  // empty where it has none
 
@@ -53,7 +59,12 @@ class SweepNetworks {
 
   std::vector<MaskChoice> masks_;
   std::size_t batches_ = 1;
-  std::vector<std::shared_ptr<const Network>> networks_;
+  struct Entry {
+    std::shared_ptr<const Network> network;
+    std::int64_t batch = 1;
+    std::optional<Diagnostic> refusal;
+  };
+  std::vector<Entry> networks_;
 };
 // Errors: SWEEP008.
 Result<std::vector<std::string>> networkNames(const SweepOptions& options);

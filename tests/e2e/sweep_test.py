@@ -24,6 +24,8 @@ import tempfile
 import time
 import unittest
 
+import onnx
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CNN, MOBILE = SOURCE / "models/tiny_cnn.onnx", SOURCE / "models/tiny_mobile.onnx"
 NOBODY = 65534
@@ -162,6 +164,20 @@ class Grid(Sweeps):
         self.run_heddle("sweep", "--timeline", point, "-o", self.out, "-q")
         again = json.loads((self.out / "timelines" / point / "report.json").read_text())["time"]
         self.assertEqual((again["batch"], again["cycles"]), (4, time["cycles"]))
+
+    def test_a_batch_that_is_too_large_is_refused_at_its_points_alone(self):
+        model = onnx.load(CNN)
+        height, width = model.graph.input[0].type.tensor_type.shape.dim[2:]
+        height.dim_value, width.dim_value = 40000, 4
+        del model.graph.value_info[:]
+        onnx.save(model, self.folder / "tall.onnx")
+        self.sweep("--model", self.folder / "tall.onnx", "--model", CNN, "--mesh", "2x2", "--batch", "1,64", "--estimate",
+                   "--require", "tiny_cnn.ms <= 1")
+        of = {(p["figures"]["model"], p["figures"]["batch"]): p["figures"] for p in self.points()}
+        self.assertEqual({key: figures["status"] for key, figures in of.items()},
+                         {("tall", 1): "estimated", ("tall", 64): "refused", ("tiny_cnn", 1): "estimated", ("tiny_cnn", 64): "estimated"})
+        self.assertIn("CANON005", of["tall", 64]["reason"])
+        self.assertIn("a batch of 64", of["tall", 64]["reason"])
 
     def test_how_layers_are_tiled_makes_another_point(self):
         words = ("auto", "off", "conv1..b1_2:3")
