@@ -344,7 +344,12 @@ std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>&
   std::string text = visible(headText(e)) + "\n";
   text += line(
       "time",
-      milliseconds(e.seconds(e.cycles)) + " (" + std::to_string(e.cycles.raw()) + " cycles); " +
+      milliseconds(e.seconds(e.cycles)) + " (" + std::to_string(e.cycles.raw()) + " cycles)" +
+          (e.inferences() > 1
+               ? " for " + std::to_string(e.inferences()) + " inferences, " +
+                     milliseconds(e.seconds(e.cycles) / static_cast<double>(e.inferences())) +
+                     " each; "
+               : "; ") +
           estimateText(e.closedForm, e.cycles) + "; layer bound " +
           milliseconds(e.layerBoundSeconds) +
           (e.mappingBoundSeconds ? ", mapping bound " + milliseconds(*e.mappingBoundSeconds) : ""));

@@ -290,6 +290,8 @@ Explanation explanationOf(const Compilation& run) {
   e.columns = report.columns;
   e.clock = report.clock;
   e.cycles = report.cycles;
+  e.frames = report.frames;
+  e.batch = report.batch;
   e.closedForm = report.closedForm;
   e.layerBoundSeconds = report.bounds.layerBoundSeconds;
   e.mappingBoundSeconds = report.bounds.mappingBoundSeconds;

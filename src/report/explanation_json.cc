@@ -172,6 +172,7 @@ void writeExplanation(JsonWriter& json, const Explanation& e) {
   json.key("rows").value(e.rows).key("columns").value(e.columns);
   json.key("clockHz").value(e.clock.raw);
   json.key("cycles").value(e.cycles.raw()).key("seconds").value(e.seconds(e.cycles));
+  json.key("frames").value(e.frames).key("batch").value(e.batch);
   json.key("closedFormCycles");
   writeCycles(json, e.closedForm);
   json.key("layerBoundSeconds").value(e.layerBoundSeconds);

@@ -104,6 +104,8 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
   e.columns = read.count(root, "columns", 1);
   e.clock.raw = read.count(root, "clockHz", 1);
   e.cycles = Cycles(read.count(root, "cycles"));
+  e.frames = read.count(root, "frames", 1);
+  e.batch = read.count(root, "batch", 1);
   if (const auto closedForm = read.countOrNull(root, "closedFormCycles", -kMostCount))
     e.closedForm = Cycles(*closedForm);
   e.layerBoundSeconds = read.real(root, "layerBoundSeconds");

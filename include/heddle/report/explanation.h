@@ -125,7 +125,8 @@ struct Explanation {
   std::string model, device;
   std::int64_t rows = 0, columns = 0;
   Hertz clock;
-  Cycles cycles;
+  Cycles cycles;                       // of the run:
+  std::int64_t frames = 1, batch = 1;  // inferences of a frame
   std::optional<Cycles> closedForm;
   double layerBoundSeconds = 0;
   std::optional<double> mappingBoundSeconds;
@@ -138,6 +139,7 @@ struct Explanation {
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 
+  std::int64_t inferences() const { return frames * batch; }
   double seconds(Cycles c) const {
     return static_cast<double>(c.raw()) / static_cast<double>(clock.raw);
   }

@@ -106,6 +106,17 @@ TEST(ExplainText, AnInputOfTheNetworkThatStreamsIsNoSpill) {
             std::string::npos);
 }
 
+TEST(ExplainText, OfSeveralInferencesSaysWhatOneTakes) {
+  Explanation e = smallExplanation();
+  EXPECT_EQ(explanationText(e, std::vector<RaisedKeys>()).find("inferences"), std::string::npos);
+  e.frames = 2;
+  e.batch = 4;
+  EXPECT_NE(explanationText(e, std::vector<RaisedKeys>())
+                .find("time          0.100 ms (100000 cycles) for 8 inferences, 0.013 ms each; "),
+            std::string::npos)
+      << explanationText(e, std::vector<RaisedKeys>());
+}
+
 TEST(ExplainText, OfALayerSaysWhatItLostAndWhatMoves) {
   Explanation e = smallExplanation();
   e.spills = {{"x", "other", {"conv"}, Bytes(64), "no room"},

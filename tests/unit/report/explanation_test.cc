@@ -24,6 +24,8 @@ Explanation whole() {
                 .columns = 3,
                 .clock = {1'000'000'000},
                 .cycles = Cycles(1000),
+                .frames = 3,
+                .batch = 2,
                 .closedForm = Cycles(990),
                 .layerBoundSeconds = 7e-7,
                 .mappingBoundSeconds = 8e-7,
