@@ -40,7 +40,7 @@ std::int64_t kernelMacs(const KernelWork& work) {
     case OpKind::Conv:
       return work.rows * work.blocks * work.taps * work.columns * kBlockMacs;
     case OpKind::DepthwiseConv:
-      return work.blocks * work.taps * work.columns * kBlock;
+      return work.rows * work.blocks * work.taps * work.columns * kBlock;
     case OpKind::MaxPool:
     case OpKind::AveragePool:
     case OpKind::Add:
@@ -54,28 +54,14 @@ std::int64_t kernelMacs(const KernelWork& work) {
 
 Cycles kernelTime(const KernelWork& work, const Device& device) {
   const CoreSpec& core = device.core;
-  switch (work.op) {
-    case OpKind::Conv: {
-      KernelWork stepped = work;
-      stepped.columns = roundUpTo(work.columns, core.pixelStep);
-      stepped.rows = 1;
-      const std::int64_t row = divideRoundUp(kernelMacs(stepped), macsPerCycle(work.op, core)) +
-                               divideRoundUp(work.operandBytes, core.vectorBytesPerCycle);
-      return Cycles(work.rows * row + divideRoundUp(work.pooledBytes, core.vectorBytesPerCycle) +
-                    work.calls() * core.callOverhead.raw());
-    }
-    case OpKind::DepthwiseConv:
-      return Cycles(divideRoundUp(kernelMacs(work), macsPerCycle(work.op, core))) +
-             core.callOverhead;
-    case OpKind::MaxPool:
-    case OpKind::AveragePool:
-    case OpKind::Add:
-    case OpKind::Mul:
-    case OpKind::Table:
-    case OpKind::Assemble:
-      return Cycles(divideRoundUp(work.operandBytes, core.vectorBytesPerCycle)) + core.callOverhead;
-  }
-  return {};
+  KernelWork row = work;
+  row.rows = 1;
+  if (work.op == OpKind::Conv) row.columns = roundUpTo(work.columns, core.pixelStep);
+  const std::int64_t macs = kernelMacs(row);
+  const std::int64_t cycles = (macs > 0 ? divideRoundUp(macs, macsPerCycle(work.op, core)) : 0) +
+                              divideRoundUp(work.operandBytes, core.vectorBytesPerCycle);
+  return Cycles(work.rows * cycles + divideRoundUp(work.pooledBytes, core.vectorBytesPerCycle) +
+                work.calls() * core.callOverhead.raw());
 }
 
 std::int64_t macsPerCycle(OpKind op, const CoreSpec& core) {

@@ -144,6 +144,12 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
   if (mapping.parts.size() > 1)
     words.push_back("reduction in " + std::to_string(mapping.parts.size()) +
                     " parts, sums kept between them");
+  if (mapping.callRows > 1)
+    words.push_back("calls of up to " + std::to_string(mapping.callRows) +
+                    (fusedPoolOf(op) ? " rows before they are pooled" : " rows"));
+  if (mapping.innerCallRows > mapping.callRows && mapping.parts.size() > 1)
+    words.push_back("of up to " + std::to_string(mapping.innerCallRows) +
+                    " rows between the first and the last part");
   return joinWords(words);
 }
 

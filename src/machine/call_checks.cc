@@ -75,9 +75,13 @@ class CallChecks {
       malformed(i.weights ? "the call has a weight record that its kernel does not read"
                           : "the call has no weight record");
     checkRoot(i.part.tensor);
-    if (i.part.content != Content::Activation || i.part.rows != 1 ||
-        i.part.blocks != k.outputBlocks || i.part.columns != k.outputColumns)
-      malformed("the part is not the row that the kernel computes");
+    if (i.part.content != Content::Activation ||
+        !inRange(i.part.rows, 1, assemble ? 1 : kMaxCallRows) || i.part.blocks != k.outputBlocks ||
+        i.part.columns != k.outputColumns)
+      malformed("the part is not rows that the kernel computes");
+    if (i.output && i.part.rows > std::max<std::int64_t>(i.output->slots, 1))
+      malformed("the call writes " + std::to_string(i.part.rows) + " rows, for which it has " +
+                std::to_string(i.output->slots) + " places");
   }
 
   void checkRing(const RowRing<Affine>& ring, const Kernel& k, std::size_t input) {

@@ -4,6 +4,7 @@
 
 #include "data_path.h"
 #include "fault.h"
+#include "heddle/program/visit.h"
 #include "leaf.h"
 
 namespace heddle::machine {
@@ -29,6 +30,13 @@ std::pair<std::int64_t, std::int64_t> inputsOf(const AxisMap& map) {
 
 void DataPath::call(const Call<std::int64_t>& call, std::size_t memory, std::uint32_t operation) {
   const Kernel& kernel = x_.program->kernels[call.kernel.at()];
+  if (call.part.rows == 1) return callRow(call, kernel, memory, operation);
+  for (std::int64_t row = 0; row < call.part.rows; ++row)
+    callRow(callOfRow(call, kernel, row), kernel, memory, operation);
+}
+
+void DataPath::callRow(const Call<std::int64_t>& call, const Kernel& kernel, std::size_t memory,
+                       std::uint32_t operation) {
   windows_.resize(call.inputs.size());
   assembled_.assign(call.inputs.size(), {});
   const std::int64_t image = imageOf(call.part, operation);

@@ -102,6 +102,8 @@ class DataPath {
   bool captureCell(RootCapture& root, std::int64_t cell, const std::int8_t* bytes);
 
   void call(const Call<std::int64_t>& call, std::size_t memory, std::uint32_t operation);
+  void callRow(const Call<std::int64_t>& call, const Kernel& kernel, std::size_t memory,
+               std::uint32_t operation);
   [[noreturn]] void misread(std::uint32_t operation, const std::string& what) const;
   // Which image of a batch the part is of.
   std::int64_t imageOf(const Part<std::int64_t>& part, std::uint32_t operation);

@@ -107,6 +107,7 @@ class Preparation {
     leaf_.kernel =
         kernelWork(kernel.op, kernel.outputBlocks, kernel.window.kernelY * kernel.window.kernelX,
                    kernel.outputColumns, kernel.addsInput && i.finish ? kernel.outputBlocks : 0);
+    leaf_.kernel.rows = leaf_.kernel.rowsOfACall = i.part.rows;
     leaf_.mostBlocks = kernel.inputBlocks * kernel.outputBlocks;
     leaf_.work.cycles = kernelTime(leaf_.kernel, device_).raw();
     leaf_.work.macs = kernelMacs(leaf_.kernel);
@@ -243,8 +244,12 @@ class Preparation {
             "an input ring");
     if (i.weights) add(*i.weights, longest_, "the weight record", true);
     const Int128 pixels = Int128{k.outputBlocks} * k.outputColumns * kBlock;
-    if (i.accumulator) add({*i.accumulator, {}, 0, 1}, pixels * 4, "the accumulator");
-    if (i.output) add(*i.output, pixels, "the output");
+    if (i.accumulator) add({*i.accumulator, {}, 0, 1}, pixels * 4 * i.part.rows, "the accumulator");
+    for (std::int64_t row = 0; i.output && row < i.part.rows; ++row) {
+      Address<Affine> place = *i.output;
+      place.slot.base = wrappingAdd(place.slot.base, row);
+      add(place, pixels, "the output");
+    }
   }
 
   // ---- common ----

@@ -15,6 +15,9 @@ namespace {
 // the longer one, has to gain more than the closed form errs.
 constexpr std::int64_t kWorthwhile = 10;
 
+// Long calls, which shorten a program, and save what the closed form knows exactly.
+constexpr std::int64_t kWorthLongCalls = 2;
+
 // Where records and rows share wires, the closed form errs more.
 constexpr std::int64_t kWorthwhileAmongRows = 60;
 
@@ -70,7 +73,7 @@ std::int64_t worthwhile(const Mapping& mapping) {
   if (std::ranges::any_of(mapping.shares, [](const CoreShare& s) { return s.boxes.size() > 1; }))
     return kWorthNumbering;
   if (sharesWires(mapping)) return kWorthwhileAmongRows;
-  if (!leadsAnywhere(mapping)) return kWorthwhile;
+  if (!leadsAnywhere(mapping)) return mapping.callRows > 1 ? kWorthLongCalls : kWorthwhile;
   const bool adds = mapping.inputs.size() > 1 && !mapping.weights.empty();
   return adds ? kWorthwhileAmongRows : kWorthwhileAnywhere;
 }

@@ -315,11 +315,11 @@ class StepCounter {
     N key = -1, window = 0, use = 0;
     // All whole passes behind the first do what the second does.
     const Interval second = m_.passBlocks(share, 1);
-    const bool grouped = alike_ && m_.order[0] == NestLoop::Pass;
+    const bool grouped = alike_ && m_.order[0] == NestLoop::Pass && m_.innerCallRows <= m_.callRows;
     // Both for the length of this function: their nodes come out of one stretch of memory.
     std::pmr::monotonic_buffer_resource memory;
-    std::pmr::map<std::tuple<N, std::size_t, N, bool, bool, N>, KnownCalls> known(&memory);
-    std::pmr::map<std::tuple<N, N, N, bool, bool>, KnownCalls*> ofPart(&memory);
+    std::pmr::map<std::tuple<N, std::size_t, N, N, bool, bool, N>, KnownCalls> known(&memory);
+    std::pmr::map<std::tuple<N, N, N, N, bool, bool>, KnownCalls*> ofPart(&memory);
     for (const Iteration& i : nest_.iterations()) {
       const Interval blocks = m_.passBlocks(share, i.pass);
       if (blocks.empty()) continue;
@@ -327,10 +327,12 @@ class StepCounter {
       const bool telling = !m_.resident || nest_.inputKey(i) != key;
       key = nest_.inputKey(i);
       const N same = alike_ ? blocks.count : blocks.first;
-      KnownCalls*& entry = ofPart[{key, i.part, same, telling, first}];
+      const N callRows = nest_.callRows(i);
+      KnownCalls*& entry = ofPart[{key, i.part, same, callRows, telling, first}];
       if (!entry) {
-        const auto [alike, fresh] = known.try_emplace(
-            {key, partClasses_[static_cast<std::size_t>(i.part)], same, telling, first, window});
+        const auto [alike, fresh] =
+            known.try_emplace({key, partClasses_[static_cast<std::size_t>(i.part)], same, callRows,
+                               telling, first, window});
         entry = &alike->second;
         if (fresh) {
           entry->calls = callsOf(share, i, telling, first, window, core);
@@ -411,7 +413,7 @@ class StepCounter {
     for (const Lane& lane : routeOf(0, share.core).lanes)
       addAll(core.recordsAmongRows, records(lane));
     const N stride = windowOf(op_) ? windowOf(op_)->strideY : 1;
-    core.callsAhead = std::max<N>(0, m_.rings[0].length - window) / stride;
+    core.callsAhead = std::max<N>(0, m_.rings[0].length - window) / (stride * m_.callRows);
   }
 
   void findTurnsWire(CoreWork& core, const CoreShare& share) const {
@@ -469,6 +471,7 @@ class StepCounter {
       call.kernel = kernelWork(op_.kind(), computed, tapsOf(op_, part),
                                nest_.pooled().columns(x).count, added);
       call.kernel.rows = run.computed;
+      call.kernel.rowsOfACall = fusedPoolOf(op_) ? m_.callRows : run.rows;
       if (const FusedPool* pool = fusedPoolOf(op_); pool && nest_.last(i))
         call.kernel.pooledBytes =
             pool->window.kernelY * pool->window.kernelX * blocks.count * x.count * kBlock;
@@ -479,7 +482,7 @@ class StepCounter {
       for (std::size_t operand = 0; operand < due.operands.size(); ++operand) {
         if (isAddend(op_, operand) ? !nest_.last(i) : !telling) continue;
         const N fresh = due.operands[operand].fresh[run.first];
-        const N before = isAddend(op_, operand) ? 1 : window;
+        const N before = isAddend(op_, operand) ? nest_.callRows(i) : window;
         const N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
         const Interval& all = due.operands[operand].window[run.first];
         if (first && run.first == 0) {
@@ -494,7 +497,8 @@ class StepCounter {
       if (first && run.first == 0) core.first.wire = firstRows.transfers();
       call.ahead.wire = ahead.transfers();
       call.waited.wire = waited.transfers();
-      if (nest_.last(i)) addOutput(call.out, blocks, run.y, x);
+      if (nest_.last(i))
+        for (N y = run.y; y < run.y + run.rows; ++y) addOutput(call.out, blocks, y, x);
       addMerged(out, std::move(call));
     }
     if (!due.runs.empty()) window = due.operands[0].window.back().count;
@@ -636,7 +640,8 @@ class StepCounter {
       const N blocks = m_.passBlocks(share, i.pass).count;
       for (const CallRun& run : sweeps_.of(share, i).runs)
         add(ddrWrite(share.output.memtile, share.output.ddrChannel),
-            Bytes(blocks * sweeps_.columns(share, run.box, i).count * kBlock), run.times);
+            Bytes(blocks * sweeps_.columns(share, run.box, i).count * kBlock),
+            run.times * run.rows);
     }
   }
 

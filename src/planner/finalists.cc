@@ -179,13 +179,15 @@ class FinalistSearch {
   // What is found for one layer. Kinds that the closed form errs more about stand behind the
   // others.
   struct Candidates {
-    explicit Candidates(std::size_t stagings) : lines(stagings), numbered(lines), anywhere(lines) {}
+    explicit Candidates(std::size_t stagings)
+        : lines(stagings), numbered(lines), anywhere(lines), longCalls(lines) {}
     OfStagings lines, numbered, anywhere;  // wires along lines, numbered pixels, wires anywhere
+    OfStagings longCalls;                  // of any of these, calls of several rows
     std::vector<FoundMappings> found;      // that they are numbers of
   };
 
-  // Wires anywhere: half as many, which gain as much as more do.
-  std::size_t mostAnywhere() const { return (limits_.finalists + 1) / 2; }
+  // Wires anywhere, long calls: half as many, which gain as much as more do.
+  std::size_t half() const { return (limits_.finalists + 1) / 2; }
 
   // Over all cuts: the best of the largest staging, then the others' that are new; none where there
   // are none of the largest.
@@ -200,7 +202,8 @@ class FinalistSearch {
       if (shortage_.empty()) shortage_ = all.found.back().shortage;
       for (std::size_t s = 0; s < to.size(); ++s)
         for (FoundMapping& mapping : all.found.back().ofStaging[s])
-          to[s].push_back({all.found.size() - 1, std::move(mapping)});
+          (mapping.mapping.callRows > 1 ? all.longCalls : to)[s].push_back(
+              {all.found.size() - 1, std::move(mapping)});
     };
     for (const MeshCut& cut : cuts) {
       if (cut.isQuartered() && !(wires_.rowsTakeAll && reducesChannels(op))) continue;
@@ -214,8 +217,7 @@ class FinalistSearch {
         search(cut, streams.first(alongLines), all.lines, lastScores(all.lines, limits_.finalists));
       if (!menu_ && !all.lines[0].empty()) break;
       if (menu_ && alongLines < streams.size())
-        search(cut, streams.subspan(alongLines), all.anywhere,
-               lastScores(all.anywhere, mostAnywhere()));
+        search(cut, streams.subspan(alongLines), all.anywhere, lastScores(all.anywhere, half()));
     }
     if (all.lines[0].empty()) return {};
     std::vector<Mapping> mappings;
@@ -229,10 +231,12 @@ class FinalistSearch {
     std::vector<MappingOfCut> all;
     for (std::size_t s = 0; s < of.lines.size(); ++s) {
       keepTheBest(of.lines[s], limits_.finalists);
-      keepTheBest(of.anywhere[s], mostAnywhere());
+      keepTheBest(of.anywhere[s], half());
+      keepTheBest(of.longCalls[s], half());
       if (!of.lines[s].empty()) addNumbered(of.lines[s], std::move(of.numbered[s]));
       addNew(all, std::move(of.lines[s]));
       addNew(all, std::move(of.anywhere[s]));
+      addNew(all, std::move(of.longCalls[s]));
     }
     return all;
   }

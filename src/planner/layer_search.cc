@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/limits.h"
 #include "heddle/cost/cost.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
@@ -36,6 +37,7 @@ struct Candidate {
   std::int64_t blocksPerPass = 1, chunks = 1, bands = 1, channelParts = 1, kernelParts = 1;
   std::int64_t weightSlots = 2;
   bool resident = false;
+  std::int64_t callRows = 1;
 };
 
 // Rows that a window, and a window with its successor, span: the shortest rings that work and that
@@ -101,7 +103,8 @@ class LayerSearch {
     }
     chunks_ = steps(columns_);
     bands_ = steps(rows_);
-    best_.assign(limits.stagings.size(), std::vector<std::vector<Scored>>(menu.size()));
+    listCallRows();
+    best_.assign(limits.stagings.size(), std::vector<BestOfWay>(menu.size()));
     open_.assign(limits.stagings.size(), true);
     found_.assign(limits.stagings.size(), false);
     hopeless_.assign(limits.stagings.size(), std::vector<bool>(menu.size()));
@@ -154,15 +157,19 @@ class LayerSearch {
     std::int64_t score = 0;
     FoundMapping found;
   };
+  // Best first, of calls of one row and of longer ones: these gain less than their score says where
+  // layers wait for each other's rows.
+  using BestOfWay = std::array<std::vector<Scored>, 2>;
   struct Way {                        // of the streams
     std::int64_t turns = 1;           // that records take over several lanes
     std::vector<std::int64_t> rooms;  // per staging: bytes for the records of a route
   };
 
-  static std::vector<FoundMapping> inOrder(std::vector<std::vector<Scored>>& best) {
+  static std::vector<FoundMapping> inOrder(std::vector<BestOfWay>& best) {
     std::vector<Scored> all;
-    for (std::vector<Scored>& ofStreams : best)
-      std::ranges::move(ofStreams, std::back_inserter(all));
+    for (BestOfWay& ofStreams : best)
+      for (std::vector<Scored>& ofCalls : ofStreams)
+        std::ranges::move(ofCalls, std::back_inserter(all));
     std::ranges::stable_sort(all, {}, &Scored::score);
     std::vector<FoundMapping> found;
     for (Scored& scored : all) found.push_back(std::move(scored.found));
@@ -190,6 +197,7 @@ class LayerSearch {
     takeShape(mostBlocks_, 1, 1);
     Mapping& t = tried_;
     t.chunks = t.bands = 1;
+    t.callRows = callRows_.empty() ? 1 : callRows_.back();
     t.resident = true;
     t.weightSlots = t.outputSlots = t.outputRowBytes = t.accumulatorBytes = 0;
     t.pooled = {};
@@ -222,8 +230,10 @@ class LayerSearch {
           bool fits = false;
           for (const std::int64_t bands : bands_) {
             if (bands > 1 && (resident || !reduced)) break;
-            if (consider({blocks, chunks, bands, channelParts, kernelParts, slots, resident})) {
+            Candidate c{blocks, chunks, bands, channelParts, kernelParts, slots, resident};
+            if (consider(c)) {
               fits = true;
+              considerLongerCalls(c);
               break;
             }
           }
@@ -233,23 +243,65 @@ class LayerSearch {
     }
   }
 
-  const RingLengths& lengths(std::size_t operand, std::int64_t kernelParts) {
-    if (lengths_.empty()) lengths_.resize(op_.inputs.size());
-    std::optional<RingLengths>& entry = lengths_[operand];
-    if (entry) return *entry;
-    RingLengths n;
+  // Longer calls pay where calls cost anything beside what they compute. Of about as many rows
+  // those are tried that leave the last call fewest short.
+  void listCallRows() {
+    if (op_.kind() == OpKind::Assemble || callCost() == 0) return;
+    const std::int64_t all = pool_ ? pool_->kernelY : rows_, most = std::min(kMaxCallRows, all);
+    for (std::int64_t from = 2; from <= most; from *= 2) {
+      std::int64_t best = from;
+      for (std::int64_t rows = from; rows < std::min(2 * from, most + 1); ++rows)
+        if (roundUpTo(all, rows) < roundUpTo(all, best)) best = rows;
+      callRows_.push_back(best);
+    }
+  }
+  std::int64_t callCost() const {
+    return device_.core.callOverhead.raw() + device_.lockAcquire.raw();
+  }
+
+  void considerLongerCalls(Candidate c) {
+    const std::int64_t rows = divideRoundUp(rows_, c.bands);
+    for (const std::int64_t callRows : callRows_) {
+      if (!pool_ && c.callRows >= rows) return;
+      c.callRows = callRows;
+      if (outputPlaces(callRows) > mostWaiting_ || !consider(c)) return;
+    }
+  }
+
+  std::int64_t outputPlaces(std::int64_t callRows) const {
+    return std::min(kOutputSlots, mostAhead()) * (pool_ ? 1 : callRows);
+  }
+
+  // Calls of a core over all bands of one chunk, pass and part; pooled rows.
+  std::int64_t callsOf(const Mapping& t) const {
+    if (pool_ || t.callRows == 1) return rows_;
+    const std::int64_t each = rows_ / t.bands, longer = rows_ % t.bands;
+    return longer * divideRoundUp(each + 1, t.callRows) +
+           (t.bands - longer) * divideRoundUp(each, t.callRows);
+  }
+
+  const RingLengths& lengths(std::size_t operand, std::int64_t kernelParts,
+                             std::int64_t callRows = 1) {
+    if (pool_) callRows = 1;
+    const auto [known, fresh] = lengths_.try_emplace({operand, callRows});
+    RingLengths& n = known->second;
+    if (!fresh) return n;
     for (std::int64_t k = 0; k < kernelParts; ++k) {
       const Interval kernelRows = evenPart(window_.kernelY, kernelParts, k);
-      Interval previous;
+      std::vector<Interval> windows;  // of the call that begins at each row, if it has any
+      bool isFirst = true;
       for (std::int64_t y = 0; y < output_.height; ++y) {
-        const Interval rows = operands_[operand].rows(y, kernelRows);
+        windows.push_back(LayerNest::rowsOf(
+            operands_[operand], {y, std::min(callRows, output_.height - y)}, kernelRows));
+        const Interval& rows = windows.back();
         if (rows.empty()) continue;
         n.single = std::max(n.single, rows.count);
-        if (previous.empty())
-          n.firstWindow = std::max(n.firstWindow, rows.count);
-        else
-          n.doubled = std::max(n.doubled, rows.end() - previous.first);
-        previous = rows;
+        std::int64_t previous = y - callRows;
+        while (previous >= 0 && windows[static_cast<std::size_t>(previous)].empty()) --previous;
+        if (previous >= 0)
+          n.doubled =
+              std::max(n.doubled, rows.end() - windows[static_cast<std::size_t>(previous)].first);
+        if (std::exchange(isFirst, false)) n.firstWindow = std::max(n.firstWindow, rows.count);
       }
     }
     n.doubled = std::max(n.doubled, n.single);
@@ -269,8 +321,7 @@ class LayerSearch {
       most = pixels;
       n.loaded = std::move(loaded);
     }
-    entry = std::move(n);
-    return *entry;
+    return n;
   }
 
   // From the first row of an operand that output rows see to the last: of several images, whose
@@ -333,7 +384,8 @@ class LayerSearch {
     t.bands = c.bands;
     t.resident = c.resident;
     t.weightSlots = t.weightBytes == 0 ? 0 : c.weightSlots;
-    t.outputSlots = std::min(kOutputSlots, mostAhead());
+    t.callRows = c.callRows;
+    t.outputSlots = outputPlaces(c.callRows);
     t.accumulatorBytes = 0;
     const std::int64_t columns = evenPart(columns_, c.chunks, 0).count;
     t.outputRowBytes = c.blocksPerPass * columns * kBlock;
@@ -346,15 +398,15 @@ class LayerSearch {
     const std::int64_t bytes = t.coreBytes();
     smallest_ = std::min(smallest_, bytes);
     if (bytes > capacity_) return false;
-    const std::int64_t penalty = penaltyOf(t),
-                       beside = penalty + out_.time(Bytes(t.outputRowBytes)).raw();
+    const std::int64_t penalty = penaltyOf(t), beside = penalty + lastRows(t);
+    const std::size_t longer = c.callRows > 1 ? 1 : 0;
     const Amounts* amounts = nullptr;  // of which few candidates need be counted
     for (std::size_t i = 0; i < menu_.size(); ++i) {
       if (!takesPlaces(ways_[i], t)) continue;
       std::optional<Score> reached;
       const auto isHopeful = [&](std::size_t s) {
         const std::int64_t least = std::max(leastOfWay_[i], amounts ? amounts->compute : 0);
-        return isWanted(best_[s][i], beside + least);
+        return isWanted(best_[s][i][longer], beside + least);
       };
       for (std::size_t s = 0; s < best_.size(); ++s) {
         if (!open_[s] || !isHopeful(s) || !canStage(t, ways_[i], s)) continue;
@@ -365,7 +417,7 @@ class LayerSearch {
           if (!isHopeful(s)) continue;
         }
         if (!reached) reached = score(t, menu_[i], *amounts, *doubled);
-        offer(best_[s][i], i, t, *reached, penalty);
+        offer(best_[s][i][longer], i, t, *reached, penalty);
       }
     }
     return true;
@@ -411,7 +463,12 @@ class LayerSearch {
 
   // For steps: of two tilings of nearly the same estimate the one with fewer wins.
   std::int64_t penaltyOf(const Mapping& t) const {
-    return kStepPenalty * t.passes * t.chunks * std::ssize(t.parts) * rows_;
+    return kStepPenalty * t.passes * t.chunks * std::ssize(t.parts) * callsOf(t);
+  }
+
+  // Cycles in which the last call's rows leave.
+  std::int64_t lastRows(const Mapping& t) const {
+    return (pool_ ? 1 : t.callRows) * out_.time(Bytes(t.outputRowBytes)).raw();
   }
 
   static bool isWanted(const std::vector<Scored>& best, std::int64_t cycles) {
@@ -469,19 +526,20 @@ class LayerSearch {
   void makeRoomForAddends(Mapping& m) const {
     RingPlan& ring = m.rings[1];
     if (mostWaiting_ < INT64_MAX || ring.rowBytes == 0) return;
-    const std::int64_t calls = divideRoundUp(rows_, m.bands),
+    const std::int64_t rows = divideRoundUp(rows_, m.bands),
                        room = (capacity_ - m.coreBytes()) / ring.rowBytes;
-    ring.length += std::max<std::int64_t>(0, std::min(calls + 1 - ring.length, room));
+    ring.length += std::max<std::int64_t>(0, std::min(rows + 1 - ring.length, room));
     // Where nothing else comes for each pass, what it adds goes ahead of the next record.
     if (m.resident && m.passes > 1 && m.weights[0].lead > 0)
-      for (Route& route : m.inputs[1]) route.lead = std::min(calls, ring.length - 1);
+      for (Route& route : m.inputs[1]) route.lead = std::min(rows, ring.length - 1) / m.callRows;
   }
 
   // Where records share a wire with rows, the next record goes among the rows of the sweep that
   // runs: else it would wait until the last of these has found its place. While it is on the wire
   // the core computes from rows that came before, for which its memory may have room.
   void interleave(Mapping& m) const {
-    const std::int64_t calls = divideRoundUp(rows_, m.bands);
+    const std::int64_t callRows = pool_ ? 1 : m.callRows,
+                       calls = divideRoundUp(divideRoundUp(rows_, m.bands), callRows);
     std::map<std::int64_t, std::int64_t> rank, routes;
     for (const Route& route : m.weights) ++routes[route.lanes[0].wire];
     for (Route& route : m.weights) {
@@ -490,17 +548,15 @@ class LayerSearch {
     }
     const std::int64_t columns = evenPart(columns_, m.chunks, 0).count;
     const RecordTime time = recordTime(m, 0, 0, 0, columns);
-    const std::int64_t ahead =
-        m.resident
-            ? 0
-            : std::min(calls, divideRoundUp(time.transfer, std::max<std::int64_t>(1, time.call)));
+    const std::int64_t call = std::max<std::int64_t>(1, callRows * time.row + time.overhead);
+    const std::int64_t ahead = m.resident ? 0 : std::min(calls, divideRoundUp(time.transfer, call));
     for (std::size_t i = 0; i < m.rings.size(); ++i) {
       RingPlan& ring = m.rings[i];
       if (ring.rowBytes == 0) continue;
       // Rings that a lock of few values counts stay as they were checked.
       const std::int64_t room =
           mostWaiting_ < INT64_MAX ? 0 : (capacity_ - m.coreBytes()) / ring.rowBytes;
-      ring.length += std::clamp<std::int64_t>(ahead * window_.strideY, 0, room);
+      ring.length += std::clamp<std::int64_t>(ahead * callRows * window_.strideY, 0, room);
       for (Route& route : m.inputs[i]) route.lead = ahead;
     }
   }
@@ -543,7 +599,7 @@ class LayerSearch {
                                         t.outputSlots * t.outputRowBytes + t.accumulatorBytes +
                                         t.pooled.length * t.pooled.rowBytes;
       for (std::size_t i = 0; i < operands_.size(); ++i) {
-        const RingLengths& n = lengths(i, c.kernelParts);
+        const RingLengths& n = lengths(i, c.kernelParts, c.callRows);
         RingPlan ring;
         const bool two = doubled && (limits_.ahead || !isAddend(op_, i));
         ring.length = c.resident && !isAddend(op_, i) ? n.whole : two ? n.doubled : n.single;
@@ -565,7 +621,8 @@ class LayerSearch {
     return found ? std::optional(false) : std::nullopt;
   }
 
-  // Most calls whose rows of an operand a ring holds at once.
+  // Most calls whose rows of an operand a ring holds at once; of calls of one row each, which are
+  // no fewer.
   std::int64_t callsWaiting(std::size_t operand, const Candidate& c, std::int64_t length) {
     if (mostWaiting_ == INT64_MAX) return 0;
     const auto [known, fresh] = waiting_.try_emplace({operand, length, c.resident}, 0);
@@ -669,8 +726,9 @@ class LayerSearch {
 
   // The same for any number of places for records.
   const Amounts& amountsOf(const Mapping& t, const Candidate& c, std::int64_t columns) {
-    const auto [known, fresh] = amounts_.try_emplace(
-        {c.blocksPerPass, c.chunks, c.bands, c.channelParts, c.resident, t.rings[0].length});
+    const auto [known, fresh] =
+        amounts_.try_emplace({c.blocksPerPass, c.chunks, c.bands, c.channelParts, c.resident,
+                              c.callRows, t.rings[0].length});
     if (fresh) known->second = countAmounts(t, c, columns);
     return known->second;
   }
@@ -694,7 +752,8 @@ class LayerSearch {
               recordTime(t, r, k.first, static_cast<std::size_t>(i.first), columns);
           const std::int64_t sweep =
               numbered_ ? sweepTime(t, r, k.first, static_cast<std::size_t>(i.first))
-                        : t.chunks * (rows_ * time.call + t.bands * time.first);
+                        : t.chunks * (rows_ * time.row + t.bands * time.first +
+                                      callsOf(t) * time.overhead);
           computing[r] += times * sweep;
           moving[r] += times * sweeps * time.transfer;
           fetching[r] += times * sweeps * time.fetch;
@@ -722,7 +781,10 @@ class LayerSearch {
       }
       a.inputs.push_back(again * inputs);
       a.first.push_back(
-          wire_.time(Bytes(t.rings[i].rowBytes * std::min(t.rings[i].length, n.firstWindow)))
+          wire_
+              .time(Bytes(
+                  t.rings[i].rowBytes *
+                  std::min(t.rings[i].length, lengths(i, c.kernelParts, c.callRows).firstWindow)))
               .raw());
     }
     a.out = numbered_ ? out_.time(Bytes(mostBlocks_ * mostPixels(1, 1) * kBlock)).raw()
@@ -759,7 +821,7 @@ class LayerSearch {
     if (!doubled && !t.resident) total = std::max(total, a.compute + whole(inputs));
     total += whole(fill);
     if (t.coreBytes() * 2 > capacity_) total += wire_.time(Bytes(t.weightBytes)).raw();
-    return {total + out_.time(Bytes(t.outputRowBytes)).raw(), largest->second};
+    return {total + lastRows(t), largest->second};
   }
 
   // Of a channel's records: those of a memtile's routes go over its channels by turns where they
@@ -783,9 +845,10 @@ class LayerSearch {
   }
 
   struct RecordTime {
-    // Cycles of a call with the record; that it is on the wire; that its DDR channel takes.
-    std::int64_t call = 0, transfer = 0, fetch = 0;
-    std::int64_t first = 0;  // what the first call of a sweep takes longer
+    // Cycles of an output row with the record; that it is on the wire; that its DDR channel takes.
+    std::int64_t row = 0, transfer = 0, fetch = 0;
+    std::int64_t overhead = 0;  // of a call; where rows are pooled it is in `row`
+    std::int64_t first = 0;     // what the first call of a sweep takes longer
   };
   // Cycles of the calls with a record, of the part with most pixels.
   std::int64_t sweepTime(const Mapping& t, std::size_t channelPart, std::int64_t pass,
@@ -795,7 +858,8 @@ class LayerSearch {
       for (std::int64_t j = 0; j < t.chunks; ++j) {
         const RecordTime time =
             recordTime(t, channelPart, pass, part, evenPart(box.x.count, t.chunks, j).count);
-        cycles += box.y.count * time.call + time.first;
+        cycles += box.y.count * time.row + time.first +
+                  divideRoundUp(box.y.count, t.callRows) * time.overhead;
       }
     return cycles;
   }
@@ -811,13 +875,20 @@ class LayerSearch {
     const Bytes bytes(t.equalRecords ? t.weightBytes
                                      : recordBytes(op_, blocks, t.parts[part], ends, kept));
     RecordTime time{0, wire_.time(bytes).raw(), ddr_.time(bytes).raw()};
-    if (pool_) {
-      const std::int64_t row = kernelTime(call, device_).raw();
-      call.rows = std::min(pool_->kernelY, pool_->strideY);
-      if (ends) call.pooledBytes = pool_->kernelY * pool_->kernelX * blocks * columns * kBlock;
-      time.first = (pool_->kernelY - call.rows) * row;
+    const auto took = [&] {
+      return kernelTime(call, device_).raw() + call.calls() * device_.lockAcquire.raw();
+    };
+    const std::int64_t row = took();
+    if (!pool_) {
+      time.overhead = callCost();
+      time.row = row - time.overhead;
+      return time;
     }
-    time.call = kernelTime(call, device_).raw();
+    call.rows = std::min(pool_->kernelY, pool_->strideY);
+    call.rowsOfACall = t.callRows;
+    if (ends) call.pooledBytes = pool_->kernelY * pool_->kernelX * blocks * columns * kBlock;
+    time.first = (pool_->kernelY - call.rows) * row;
+    time.row = took();
     return time;
   }
 
@@ -830,6 +901,7 @@ class LayerSearch {
   std::span<const Streams> menu_;
   std::vector<Way> ways_;                     // per entry of the menu
   std::vector<std::int64_t> chunks_, bands_;  // to try
+  std::vector<std::int64_t> callRows_;        // beside 1
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
   const BlockCounts& counts_;
   Shape output_, input_;
@@ -847,15 +919,16 @@ class LayerSearch {
   std::vector<std::int64_t> computing_, moving_, fetching_;
   std::vector<Alike> alikePasses_, alikeParts_;
   std::vector<std::int64_t> ownBlocks_;  // of its blocks: most of each operand that is not reduced
-  std::vector<std::optional<RingLengths>> lengths_;  // for the current number of kernel parts
+  // For the current number of kernel parts: by operand, rows of a call.
+  std::map<std::pair<std::size_t, std::int64_t>, RingLengths> lengths_;
   std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> widest_;  // per operand and chunks
   std::map<std::tuple<std::size_t, std::int64_t, bool>, std::int64_t> waiting_;  // likewise
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> mostPixels_;
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t>,
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t,
+                      std::int64_t>,
            Amounts>
-      amounts_;  // likewise
-  std::vector<std::vector<std::vector<Scored>>>
-      best_;                        // per staging and way of the streams, best first
+      amounts_;                               // likewise
+  std::vector<std::vector<BestOfWay>> best_;  // per staging and way of the streams
   std::vector<bool> open_, found_;  // per staging: none was found with fewer kernel parts; some was
   std::vector<std::vector<bool>> hopeless_;  // per staging and way: no mapping is wanted
   std::vector<std::int64_t> leastOfWay_;     // a score that none is below

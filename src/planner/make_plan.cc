@@ -13,6 +13,7 @@
 #include "heddle/tiling/lives.h"
 #include "heddle/tiling/views.h"
 #include "improve_plan.h"
+#include "long_calls.h"
 #include "mesh_cut.h"
 #include "share_memtiles.h"
 #include "thrift.h"
@@ -57,6 +58,9 @@ constexpr int kMoreTilings = 4;
 constexpr std::int64_t kTilesHeldUpByDdr = 100;
 // Of the network's time, in thousandths: what a smaller staging has to gain where layers are tiled.
 constexpr std::int64_t kTiledStagingWorthwhile = 3;
+// Times that a plan with longer calls is timed, each with fewer layers of these.
+constexpr int kLengthenings = 4;
+constexpr std::size_t kStepsOfRoom = 2;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -204,7 +208,8 @@ class MeshPlan {
     const bool isTaken = tiled && (isFaster || !given_.empty());
     Timed& chosen = isTaken ? tiled->timed : *best;
     shareWhereFaster(chosen);
-    // After sharing, so that its cycles are those of the plan.
+    lengthenCalls(chosen);
+    // After these, so that its cycles are those of the plan.
     if (asked_.choices && wouldTile)
       noteTiling(*best, tiled ? &tiled->timed : nullptr, isTaken, chosen);
     std::vector<Proposal> proposals{proposalOf(std::move(chosen))};
@@ -345,6 +350,42 @@ class MeshPlan {
     if (other.end < timed.end) timed = std::move(other);
   }
 
+  // Calls in which nobody waits for rows are as long as cores have room for, but of layers that
+  // take longer with them.
+  void lengthenCalls(Timed& timed) {
+    std::vector<Mapping> longer = timed.plan.layers;
+    for (std::size_t s = 0; s < timed.times.size(); ++s) {
+      const LayerId layer = timed.plan.schedule[s].layer;
+      if (longer[layer.at()] != timed.plan.layers[layer.at()]) continue;
+      if (auto mapping = withLongInnerCalls(graph_, whole_, timed.plan, layer, timed.times[s]))
+        longer[layer.at()] = std::move(*mapping);
+    }
+    const auto isLonger = [&](std::size_t step) {
+      const std::size_t layer = timed.plan.schedule[step].layer.at();
+      return longer[layer] != timed.plan.layers[layer];
+    };
+    for (int round = 0; round < kLengthenings && longer != timed.plan.layers; ++round) {
+      Timed other = timed;
+      other.plan.layers = longer;
+      const Result<Allocation> placed = placeInMemory(graph_, other.plan, whole_);
+      if (!placed || !placed->withoutPlace.empty()) return;
+      setDdrChannels(graph_, *placed, whole_, other.plan);
+      time(other, placed->memory);
+      if (other.end <= timed.end) {
+        if (isLegal(other)) timed = std::move(other);
+        return;
+      }
+      for (std::size_t step = 0; step < timed.times.size(); ++step) {
+        if (other.times[step].cycles <= timed.times[step].cycles) continue;
+        // A step may also wait for the room of those before it.
+        std::size_t of = step;
+        while (of > 0 && step - of < kStepsOfRoom && !isLonger(of)) --of;
+        const std::size_t layer = timed.plan.schedule[of].layer.at();
+        longer[layer] = timed.plan.layers[layer];
+      }
+    }
+  }
+
   // Whether `timed` ends before `other` by more than so many thousandths of that.
   static bool gains(const Timed& timed, const Timed& other, std::int64_t worthwhile) {
     return (other.end - timed.end).raw() * 1000 > other.end.raw() * worthwhile;
@@ -447,9 +488,9 @@ class MeshPlan {
   }
 
   // Mappings searched for a tile alone may let more calls wait at the network's borders than a lock
-  // counts; where it counts any number, there is nothing to look for.
-  bool isLegal(const Timed& tiled) const {
-    return !whole_.limits.lockMaximum || verify(tiled.plan, graph_, whole_).empty();
+  // counts, and so may longer rings; where it counts any number, there is nothing to look for.
+  bool isLegal(const Timed& timed) const {
+    return !whole_.limits.lockMaximum || verify(timed.plan, graph_, whole_).empty();
   }
 
   // The sums of layers that proposed the groups err: one after another is left out where the closed

@@ -48,13 +48,15 @@ const RowSweep& RowSweeps::of(const CoreShare& share, const Iteration& i) {
   for (std::size_t b = 0; b < share.boxes.size(); ++b)
     if (!columns(share, b, i).empty()) busy |= N{1} << b;
   const Interval kernelRows = nest_.loadedKernelRows(i);
+  const N callRows = nest_.callRows(i);
   const std::size_t place =
       rows * static_cast<std::size_t>(m_.bands) + static_cast<std::size_t>(i.band);
   if (place >= known_.size()) known_.resize(place + 1);
   for (const std::unique_ptr<Known>& known : known_[place])
-    if (known->busy == busy && known->kernelRows == kernelRows) return known->sweep;
+    if (known->busy == busy && known->kernelRows == kernelRows && known->callRows == callRows)
+      return known->sweep;
   known_[place].push_back(std::make_unique<Known>(
-      Known{busy, kernelRows, sweepOf(nest_.calls(share, rows_, i), kernelRows)}));
+      Known{busy, kernelRows, callRows, sweepOf(nest_.calls(share, rows_, i), kernelRows)}));
   return known_[place].back()->sweep;
 }
 
@@ -98,15 +100,17 @@ RowSweep RowSweeps::sweepOf(const std::vector<RowCall>& calls, const Interval& k
     if (k > 1 && areAlike(calls, sweep, k))
       ++sweep.runs.back().times;
     else
-      sweep.runs.push_back({k, calls[k].y, calls[k].box, nest_.rowsComputed(calls, k).count, 1});
+      sweep.runs.push_back(
+          {k, calls[k].y, calls[k].box, calls[k].rows, nest_.rowsComputed(calls, k).count, 1});
   return sweep;
 }
 
 // Whether call k asks for as much as the one before, and it is in the same places.
 bool RowSweeps::areAlike(const std::vector<RowCall>& calls, const RowSweep& sweep,
                          std::size_t k) const {
-  const auto at = [](N y) { return Interval{y, 1}; };
-  if (calls[k].box != calls[k - 1].box || !cuts_.back().same(at(calls[k - 1].y), at(calls[k].y)))
+  const auto outputs = [&](std::size_t call) { return Interval{calls[call].y, calls[call].rows}; };
+  if (calls[k].box != calls[k - 1].box || calls[k].rows != calls[k - 1].rows ||
+      !cuts_.back().same(outputs(k - 1), outputs(k)))
     return false;
   const std::vector<Interval>& window = sweep.operands[0].window;
   if (window[k - 1].count != window[k - 2].count) return false;
@@ -130,20 +134,24 @@ SweepRows RowSweeps::operandRows(const std::vector<RowCall>& calls, std::size_t 
   N next = 0;
   std::optional<std::size_t> box;
   for (const RowCall& call : calls) {
-    const Interval rows = nest_.operand(operand).rows(call.y, kernelRows);
-    out.window.push_back(rows);
-    if (box != call.box && !rows.empty()) {
-      box = call.box;
-      next = rows.first;
+    out.window.push_back(nest_.rowsOf(operand, call, kernelRows));
+    out.fresh.push_back(0);
+    for (N y = call.y; y < call.y + call.rows; ++y) {
+      const Interval rows = nest_.operand(operand).rows(y, kernelRows);
+      if (rows.empty()) continue;
+      if (box != call.box) {
+        box = call.box;
+        next = rows.first;
+      }
+      const N first = std::max(next, rows.first), fresh = std::max<N>(rows.end() - first, 0);
+      if (fresh == 0) continue;
+      out.fresh.back() += fresh;
+      next = rows.end();
+      if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().box == call.box)
+        out.told.back().y.count += fresh;
+      else
+        out.told.push_back({{first, fresh}, call.box});
     }
-    const N first = std::max(next, rows.first), fresh = std::max<N>(rows.end() - first, 0);
-    out.fresh.push_back(rows.empty() ? 0 : fresh);
-    if (out.fresh.back() == 0) continue;
-    next = rows.end();
-    if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().box == call.box)
-      out.told.back().y.count += fresh;
-    else
-      out.told.push_back({{first, fresh}, call.box});
   }
   return out;
 }

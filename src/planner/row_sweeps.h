@@ -37,6 +37,7 @@ struct CallRun {
   std::size_t first = 0;  // of the sweep
   std::int64_t y = 0;     // of the first
   std::size_t box = 0;
+  std::int64_t rows = 1;      // of the output, by each
   std::int64_t computed = 1;  // rows that the kernel writes for each
   std::int64_t times = 1;
 };
@@ -92,6 +93,7 @@ class RowSweeps {
   struct Known {
     std::int64_t busy = 0;  // bit by bit, boxes with columns in the chunk
     Interval kernelRows;
+    std::int64_t callRows = 1;
     RowSweep sweep;
   };
   std::vector<std::vector<std::unique_ptr<Known>>> known_;  // per rows that are alike and band

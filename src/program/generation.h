@@ -57,6 +57,17 @@ inline Pattern blocksOfCells(std::int64_t blocks, std::int64_t columns, std::int
   return {{{blocks, pitch * kBlock}}, columns * kBlock};
 }
 
+// The same in each of `rows` rows, `pitch` bytes apart; in one dimension where they go on alike.
+inline Pattern rowsOf(Pattern row, std::int64_t rows, std::int64_t pitch) {
+  if (rows == 1) return row;
+  if (row.dimensions.empty() && row.run == pitch) return contiguous(rows * pitch);
+  if (!row.dimensions.empty() && row.dimensions[0].count * row.dimensions[0].stride == pitch)
+    row.dimensions[0].count *= rows;
+  else
+    row.dimensions.insert(row.dimensions.begin(), {rows, pitch});
+  return row;
+}
+
 // Rectangles that together are the cores, greedily from the top left.
 std::vector<CoreRange> rectanglesOf(std::vector<CoreAt> cores);
 

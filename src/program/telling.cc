@@ -99,6 +99,9 @@ class StepTeller {
   }
   const CoreShare& shareAt(const CoreAt& core) const { return *shareOf_[index(core)]; }
 
+  // By LayerNest::inputKey, rows of a call.
+  using CallsOfKey = std::map<std::pair<N, N>, std::vector<RowCall>>;
+
   // The calls of a core in an iteration; the same for all with equal boxes, whatever the pass.
   const std::vector<RowCall>& calls(const CoreShare& share, const Iteration& at) {
     for (auto& [boxes, perKey] : calls_)
@@ -106,9 +109,9 @@ class StepTeller {
     calls_.push_back({&share.boxes, {}});
     return callsIn(calls_.back().second, share, at);
   }
-  const std::vector<RowCall>& callsIn(std::map<N, std::vector<RowCall>>& perKey,
-                                      const CoreShare& share, const Iteration& at) {
-    const auto [entry, fresh] = perKey.try_emplace(nest_.inputKey(at));
+  const std::vector<RowCall>& callsIn(CallsOfKey& perKey, const CoreShare& share,
+                                      const Iteration& at) {
+    const auto [entry, fresh] = perKey.try_emplace({nest_.inputKey(at), nest_.callRows(at)});
     if (fresh) entry->second = nest_.calls(share, g_.plan.schedule[step_.at()].rows, at);
     return entry->second;
   }
@@ -258,8 +261,8 @@ class StepTeller {
                      {{tile, place, place + staged.slotBytes, true, 1}});
     const Lane& lane = laneOf(route, number);
     const Address<N> slot{weightsAt_, number, m_.weightBytes, m_.weightSlots};
-    send(route.cores, lane, route.memtile, {staging, {}, {}, {}}, place, place + staged.slotBytes,
-         part);
+    reads_.assign({{tile, place, place + staged.slotBytes, false, 0}});
+    send(route.cores, lane, route.memtile, {staging, {}, {}, {}}, part);
     receive(route.cores, lane, {slot, {}, {}, {}}, part, byteAddress(slot),
             byteAddress(slot) + m_.weightBytes);
   }
@@ -294,17 +297,16 @@ class StepTeller {
             small(route.ddrChannelOf(piece, g_.device))};
   }
 
-  // The wire's end of a transfer: reads bytes [first, end) of the memtile.
+  // The wire's end of a transfer: what it reads of the memtile is `reads_`.
   void send(const std::vector<CoreAt>& cores, const Lane& lane, N memtile, const End<N>& source,
-            N first, N end, const Part<N>& part) {
+            const Part<N>& part) {
     std::vector<SendTo<N>> to;
     const auto [known, fresh] = rectangles_.try_emplace(cores);
     if (fresh) known->second = rectanglesOf(cores);
     for (const CoreRange& r : known->second)
       to.push_back({r.row, r.column, r.rows, r.columns, lane.channel});
     g_.emission.push({EngineKind::Wire, 0, small(lane.wire), 0}, step_,
-                     Flat{Send<N>{memtile, source, std::move(to), part}},
-                     {{Tile{TileKind::Memtile, 0, small(memtile)}, first, end, false, 0}});
+                     Flat{Send<N>{memtile, source, std::move(to), part}}, reads_);
   }
 
   // The cores' ends of a transfer: each writes within its bytes [first, end).
@@ -388,7 +390,8 @@ class StepTeller {
     RowStream& stream = rows_[operand][r];
     const OperandGeometry& g = nest_.operand(operand);
     const std::vector<CoreAt>& cores = stream.cores;
-    const Interval rows = g.rows(due[call].y, nest_.loadedKernelRows(at));
+    const Interval kernelRows = nest_.loadedKernelRows(at),
+                   rows = nest_.rowsOf(operand, due[call], kernelRows);
     if (rows.empty()) return true;
     const Held h = nest_.held(shareAt(cores[0]), operand, at, due[call].x);
     if (h.blocks.empty()) return true;
@@ -402,9 +405,19 @@ class StepTeller {
     }
     const N oldest = call == k ? rows.first : oldestNeeded(operand, at, due, k, call);
     if (call > k && rows.end() - oldest > m_.rings[operand].length) return false;
-    for (N a = std::max(stream.next, rows.first); a < rows.end(); ++a)
-      tellRow(cores, route, stream.pieces++, operand, a, h, offset);
-    stream.next = std::max(stream.next, rows.end());
+    Interval told;  // rows one after another
+    for (N y = due[call].y; y < due[call].y + due[call].rows; ++y) {
+      const Interval ofRow = g.rows(y, kernelRows);
+      if (ofRow.empty()) continue;
+      const Interval fresh = common({stream.next, INT64_MAX / 2}, ofRow);
+      stream.next = std::max(stream.next, ofRow.end());
+      if (told.end() != fresh.first) {
+        tellRows(cores, route, stream.pieces, operand, told, h, offset, nest_.isInner(at));
+        told = {fresh.first, 0};
+      }
+      told.count += fresh.count;
+    }
+    tellRows(cores, route, stream.pieces, operand, told, h, offset, nest_.isInner(at));
     stream.end = stream.next + offset;
     return true;
   }
@@ -413,55 +426,97 @@ class StepTeller {
   N oldestNeeded(std::size_t operand, const Iteration& at, const std::vector<RowCall>& due,
                  std::size_t k, std::size_t call) const {
     for (std::size_t i = k; i < call; ++i) {
-      const Interval rows = nest_.operand(operand).rows(due[i].y, nest_.loadedKernelRows(at));
+      const Interval rows = nest_.rowsOf(operand, due[i], nest_.loadedKernelRows(at));
       if (!rows.empty()) return rows.first;
     }
-    return nest_.operand(operand).rows(due[call].y, nest_.loadedKernelRows(at)).first;
+    return nest_.rowsOf(operand, due[call], nest_.loadedKernelRows(at)).first;
   }
 
-  // Row `a`, as piece `number` of its stream.
-  void tellRow(const std::vector<CoreAt>& cores, const Route& route, N number, std::size_t operand,
-               N a, const Held& h, N offset) {
+  struct Piece {  // of a row of a root tensor, or of several from it on
+    TensorId tensor;
+    N row;
+    Interval x, blocks;
+    N rows = 1;
+  };
+
+  static Part<N> partOf(const Piece& p) {
+    return {Content::Activation, p.tensor, p.row,          p.blocks.first,
+            p.x.first,           p.rows,   p.blocks.count, p.x.count};
+  }
+
+  // Rows of an operand, each a piece of its stream. `together`: as many in one transfer as find
+  // their places one behind the other, where the stream's lanes get as much each.
+  void tellRows(const std::vector<CoreAt>& cores, const Route& route, N& pieces,
+                std::size_t operand, const Interval& rows, const Held& h, N offset, bool together) {
+    const N length = m_.rings[operand].length;
+    const bool joined =
+        together && m_.innerCallRows > m_.callRows && !g_.home(op_.inputs[operand]).slices.empty();
+    const N each = joined ? divideRoundUp(rows.count, std::ssize(route.lanes)) : 1;
+    for (N a = rows.first; a < rows.end();) {
+      const N upToWrap = length - (a + offset) % length;
+      const Interval next{a, std::min({each, upToWrap, rows.end() - a})};
+      tellRows(cores, route, pieces++, operand, next, h, offset);
+      a = next.end();
+    }
+  }
+
+  // Rows whose places lie one behind the other, as piece `number` of their stream.
+  void tellRows(const std::vector<CoreAt>& cores, const Route& route, N number, std::size_t operand,
+                const Interval& rows, const Held& h, N offset) {
     const RingPlan& ring = m_.rings[operand];
     const TensorId tensor = op_.inputs[operand];
     const TensorMemory& from = g_.home(tensor);
     const Interval blocks{g_.rootBlock(tensor) + h.blocks.first, h.blocks.count};
-    const Address<N> place{ringsAt_[operand], a + offset, ring.rowBytes, ring.length};
     const Held wanted{h.columns, blocks};
     if (from.slices.empty()) {
-      streamRow(cores, route, number, operand, a, wanted, place);
+      streamRow(cores, route, number, operand, rows.first, wanted,
+                {ringsAt_[operand], rows.first + offset, ring.rowBytes, ring.length});
       return;
     }
     for (const Slice& s : from.slices) {
-      if (a < s.y || a >= s.y + s.rows) continue;
-      const Interval x = common({s.x, s.columns}, h.columns),
+      const Interval y = common({s.y, s.rows}, rows), x = common({s.x, s.columns}, h.columns),
                      b = common({s.block, s.blocks}, blocks);
-      if (x.empty() || b.empty()) continue;
-      const Address<N> cells = inSlice(s, a, b.first, s.x);
-      const N stretch = byteAddress(cells);
-      const End<N> source{
-          inSlice(s, a, b.first, x.first), blocksOfCells(b.count, x.count, s.columns), {}, {}};
-      sendRow(cores, laneOf(route, number), s.memtile, source, stretch,
-              stretch + b.count * s.columns * kBlock, place, ring.rowBytes, wanted,
-              {g_.root(tensor), a, x, b});
+      if (y.empty() || x.empty() || b.empty()) continue;
+      sendRows(cores, laneOf(route, number), s, {g_.root(tensor), y.first, x, b, y.count},
+               {ringsAt_[operand], y.first + offset, ring.rowBytes, ring.length}, wanted);
     }
+  }
+
+  // Out of a slice into the rings from `place` on; row by row where a descriptor has too few
+  // dimensions for several.
+  void sendRows(const std::vector<CoreAt>& cores, const Lane& lane, const Slice& s,
+                const Piece& piece, const Address<N>& place, const Held& wanted) {
+    const Pattern from = rowsOf(blocksOfCells(piece.blocks.count, piece.x.count, s.columns),
+                                piece.rows, s.rowBytes()),
+                  to =
+                      rowsOf(blocksOfCells(piece.blocks.count, piece.x.count, wanted.columns.count),
+                             piece.rows, place.slotStride);
+    const auto fits = [](const Pattern& pattern, const std::optional<N>& most) {
+      return !most || std::ssize(pattern.dimensions) <= *most;
+    };
+    if (piece.rows > 1 && !(fits(from, g_.device.limits.memtileDimensions) &&
+                            fits(to, g_.device.limits.coreDimensions))) {
+      Piece row = piece;
+      Address<N> its = place;
+      for (row.rows = 1; row.row < piece.row + piece.rows; ++row.row, ++its.slot)
+        sendRows(cores, lane, s, row, its, wanted);
+      return;
+    }
+    reads_.clear();
+    for (N a = piece.row; a < piece.row + piece.rows; ++a) {
+      const N first = byteAddress(inSlice(s, a, piece.blocks.first, s.x));
+      reads_.push_back({Tile{TileKind::Memtile, 0, small(s.memtile)}, first,
+                        first + piece.blocks.count * s.columns * kBlock, false, 0});
+    }
+    const End<N> source{inSlice(s, piece.row, piece.blocks.first, piece.x.first), from, {}, {}};
+    send(cores, lane, s.memtile, source, partOf(piece));
+    receiveRows(cores, lane, to, place, wanted, piece);
   }
 
   // Where a row of a slice lies, from a block and a column on.
   static Address<N> inSlice(const Slice& s, N row, N block, N x) {
     return at(s.address + (row - s.y) * s.rowBytes() +
               ((block - s.block) * s.columns + x - s.x) * kBlock);
-  }
-
-  struct Piece {  // of a row of a root tensor
-    TensorId tensor;
-    N row;
-    Interval x, blocks;
-  };
-
-  static Part<N> partOf(const Piece& p) {
-    return {Content::Activation, p.tensor, p.row,          p.blocks.first,
-            p.x.first,           1,        p.blocks.count, p.x.count};
   }
 
   // A row out of DDR, through places of the route's memtile.
@@ -482,23 +537,22 @@ class StepTeller {
                      {slot, contiguous(bytes), {}, {}},
                      partOf(piece)}},
         {{Tile{TileKind::Memtile, 0, small(route.memtile)}, first, first + bytes, true, 1}});
-    sendRow(cores, laneOf(route, number), route.memtile, {slot, contiguous(bytes), {}, {}}, first,
-            first + bytes, place, m_.rings[operand].rowBytes, h, piece);
+    const Lane& lane = laneOf(route, number);
+    reads_.assign(
+        {{Tile{TileKind::Memtile, 0, small(route.memtile)}, first, first + bytes, false, 0}});
+    send(cores, lane, route.memtile, {slot, contiguous(bytes), {}, {}}, partOf(piece));
+    receiveRows(cores, lane, contiguous(bytes), place, h, piece);
   }
 
-  // The wire's and the cores' ends of a piece of a row; the rings hold `h` of it.
-  void sendRow(const std::vector<CoreAt>& cores, const Lane& lane, N memtile, const End<N>& source,
-               N sourceFirst, N sourceEnd, Address<N> place, N rowBytes, const Held& h,
-               const Piece& piece) {
-    const Part<N> part = partOf(piece);
-    send(cores, lane, memtile, source, sourceFirst, sourceEnd, part);
-    const N row = byteAddress(place);
+  // The cores' ends of rows whose first has `place` in the rings, which hold `h` of each.
+  void receiveRows(const std::vector<CoreAt>& cores, const Lane& lane, const Pattern& pattern,
+                   Address<N> place, const Held& h, const Piece& piece) {
+    const N first = byteAddress(place);
     place.base += ((piece.blocks.first - h.blocks.first) * h.columns.count + piece.x.first -
                    h.columns.first) *
                   kBlock;
-    receive(cores, lane,
-            {place, blocksOfCells(piece.blocks.count, piece.x.count, h.columns.count), {}, {}},
-            part, row, row + rowBytes);
+    receive(cores, lane, {place, pattern, {}, {}}, partOf(piece), first,
+            first + piece.rows * place.slotStride);
   }
 
   // ---- kernels ----------------------------------------------------------------------------------
@@ -512,22 +566,29 @@ class StepTeller {
     return entry->second;
   }
 
-  // What a core does for one output row: its kernel, for each row that is pooled then.
+  // What a core does for the rows of a call: its kernel; before a row is pooled, as often as that
+  // takes.
   void compute(const CoreShare& share, const std::vector<RowCall>& due, std::size_t k,
                const Iteration& at) {
     const Interval blocks = m_.passBlocks(share, at.pass);
     const TensorId root = g_.root(op_.output);
-    const Piece piece{
-        root, due[k].y, due[k].x, {g_.rootBlock(op_.output) + blocks.first, blocks.count}};
+    Piece piece{root,
+                due[k].y,
+                due[k].x,
+                {g_.rootBlock(op_.output) + blocks.first, blocks.count},
+                due[k].rows};
     if (!fusedPoolOf(op_)) {
-      const Address<N> output = outputOf(share);
-      computeRow(share, due, k, at, piece, output);
-      if (nest_.last(at)) finish(share, output, piece);
+      computeRows(share, due, k, at, piece, outputOf(share));
+      if (!nest_.last(at)) return;
+      for (piece.rows = 1; piece.row < due[k].y + due[k].rows; ++piece.row)
+        finish(share, outputOf(share), piece);
       return;
     }
     const Interval rows = nest_.rowsComputed(due, k), x = nest_.pooled().columns(due[k].x);
-    for (N y = rows.first; y < rows.end(); ++y)
-      computeRow(share, due, k, at, {computedTensor(op_), y, x, blocks}, pooledRow(y));
+    for (N y = rows.first; y < rows.end(); y += m_.callRows)
+      computeRows(share, due, k, at,
+                  {computedTensor(op_), y, x, blocks, std::min(m_.callRows, rows.end() - y)},
+                  pooledRow(y));
     if (!nest_.last(at)) return;
     const Address<N> output = outputOf(share);
     pool(share, due[k], at, piece, output);
@@ -545,9 +606,10 @@ class StepTeller {
 
   Address<N> pooledRow(N y) const { return {pooledAt_, y, m_.pooled.rowBytes, m_.pooled.length}; }
 
-  // One run of the kernel: row `piece` of what it writes, to `output` if the reduction ends here.
-  void computeRow(const CoreShare& share, const std::vector<RowCall>& due, std::size_t k,
-                  const Iteration& at, const Piece& piece, const Address<N>& output) {
+  // One run of the kernel: rows `piece` of what it writes, from `output` on if the reduction ends
+  // here.
+  void computeRows(const CoreShare& share, const std::vector<RowCall>& due, std::size_t k,
+                   const Iteration& at, const Piece& piece, const Address<N>& output) {
     const RowCall& row = due[k];
     const Tile tile{TileKind::Core, small(share.core.row), small(share.core.column)};
     const bool first = nest_.first(at), last = nest_.last(at);
@@ -556,7 +618,7 @@ class StepTeller {
     Call<N> call;
     call.kernel = kernel(share, at, row.x);
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
-      addInput(call, accesses, tile, share, i, row, {piece.row, piece.x}, at);
+      addInput(call, accesses, tile, share, i, row, {{piece.row, piece.rows}, piece.x}, at);
     if (!m_.weights.empty() && readsRecord(call.kernel)) {
       const RecordStream& stream = records_[recordRoute_[index(share.core)]];
       call.weights = Address<N>{weightsAt_, stream.current, m_.weightBytes, m_.weightSlots};
@@ -570,12 +632,14 @@ class StepTeller {
     if (m_.parts.size() > 1) {
       const N place = sumsOf(due, k, piece, at);
       call.accumulator = place;
-      if (first || last) accesses.push_back({tile, place, place + 4 * rowBytes, true, 0});
+      if (first || last)
+        accesses.push_back({tile, place, place + 4 * rowBytes * piece.rows, true, 0});
     }
     call.part = partOf(piece);
     if (last) {
       call.output = output;
-      accesses.push_back({tile, byteAddress(output), byteAddress(output) + rowBytes, true, 0});
+      for (Address<N> place = output; place.slot < output.slot + piece.rows; ++place.slot)
+        accesses.push_back({tile, byteAddress(place), byteAddress(place) + rowBytes, true, 0});
     }
     g_.emission.push({EngineKind::Core, tile.row, tile.column, 0}, step_, Flat{std::move(call)},
                      accesses);
@@ -637,9 +701,8 @@ class StepTeller {
                        [](const Kernel::Move& move) { return move.table >= 0; });
   }
 
-  struct Computed {  // a row of what the kernel writes
-    N y = 0;
-    Interval x;
+  struct Computed {  // rows of what the kernel writes
+    Interval y, x;
   };
 
   void addInput(Call<N>& call, std::vector<Access>& accesses, const Tile& tile,
@@ -666,15 +729,19 @@ class StepTeller {
       in.blocks = part.inputBlocks.count;
     }
     in.ringOffset = stream.offset[row.box];
-    in.row = g.firstRow(computed.y, kernelRows);
+    in.row = g.firstRow(computed.y.first, kernelRows);
     in.origin = h.columns.first;
     in.column = g.hasWindow() ? g.firstColumn(computed.x.first) : h.columns.first;
-    in.absent = g.absent(computed.y);
-    const Interval rows = g.rows(computed.y, kernelRows);
-    for (N a = rows.first; a < rows.end(); ++a) {
-      const N place =
-          byteAddress(Address<N>{ringsAt_[operand], a + in.ringOffset, in.rowBytes, in.length});
-      accesses.push_back({tile, place, place + in.rowBytes, false, 0});
+    in.absent = g.absent(computed.y.first);
+    N next = 0;
+    for (N y = computed.y.first; y < computed.y.end(); ++y) {
+      const Interval rows = g.rows(y, kernelRows);
+      for (N a = std::max(next, rows.first); a < rows.end(); ++a) {
+        const N place =
+            byteAddress(Address<N>{ringsAt_[operand], a + in.ringOffset, in.rowBytes, in.length});
+        accesses.push_back({tile, place, place + in.rowBytes, false, 0});
+      }
+      next = std::max(next, rows.end());
     }
     call.inputs.push_back(in);
   }
@@ -764,11 +831,11 @@ class StepTeller {
   std::vector<N> ringsAt_;
   std::vector<Engine> receivers_;  // of the transfer that is being told
   std::vector<Access> accesses_;   // of the call
+  std::vector<Access> reads_;      // of the sender that is being told
   std::map<std::vector<CoreAt>, std::vector<CoreRange>> rectangles_;
   std::map<std::array<N, 3>, KernelId> kernels_;     // by blocks, part of the reduction, columns
   std::map<std::pair<N, N>, KernelId> poolKernels_;  // by blocks, columns
-  // Per set of boxes: the calls of each LayerNest::inputKey.
-  std::vector<std::pair<const std::vector<PixelBox>*, std::map<N, std::vector<RowCall>>>> calls_;
+  std::vector<std::pair<const std::vector<PixelBox>*, CallsOfKey>> calls_;  // per set of boxes
 };
 
 }  // namespace

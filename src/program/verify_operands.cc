@@ -666,12 +666,15 @@ class Sections {
     const Kernel& k = program_.kernels[i.kernel.at()];
     const std::int64_t cells = k.outputBlocks * k.outputColumns;
     const auto bytes = part(i.part);
-    agree("the output row", cells * kBlock, bytes);
-    if (bytes && (i.part.content != Content::Activation || i.part.rows != 1 ||
+    const std::int64_t most = k.op == OpKind::Assemble ? 1 : kMaxCallRows;
+    if (bytes && (i.part.content != Content::Activation || i.part.rows > most ||
                   i.part.blocks != k.outputBlocks))
-      faultHere("PROG006", "the part is not one output row of the kernel",
-                to_string(i.part.rows) + " rows of " + to_string(i.part.blocks) + " blocks",
-                "compute one row of " + to_string(k.outputBlocks) + " blocks");
+      return faultHere("PROG006", "the part is not output rows of the kernel",
+                       to_string(i.part.rows) + " rows of " + to_string(i.part.blocks) + " blocks",
+                       "compute at most " + to_string(most) + " rows of " +
+                           to_string(k.outputBlocks) + " blocks");
+    const std::int64_t rows = bytes ? i.part.rows : 1;
+    agree("the output rows", rows * cells * kBlock, bytes);
     if (const std::size_t wanted = inputsOf(k, i.finish); i.inputs.size() != wanted)
       faultHere("PROG006", "the kernel has another number of inputs",
                 to_string(i.inputs.size()) + " instead of " + to_string(wanted),
@@ -680,16 +683,27 @@ class Sections {
       for (std::size_t n = 0; n < i.inputs.size(); ++n) ring(n, i.inputs[n], k);
     weights(i, k);
     if (i.accumulator)
-      address("the accumulator", {.base = *i.accumulator}, 0, cells * kBlock * 4, core());
+      address("the accumulator", {.base = *i.accumulator}, 0, rows * cells * kBlock * 4, core());
     if (i.finish != i.output.has_value())
       faultHere("PROG006", "an output without a finish, or a finish without an output", "",
                 "write the output in the call that finishes");
-    if (i.output) address("the output", *i.output, 0, cells * kBlock, core());
+    if (i.output) output(*i.output, rows, cells * kBlock);
     if ((!i.init || !i.finish) && !i.accumulator)
       faultHere("PROG006", "a reduction cut over time has no accumulator", "",
                 "name its sum buffer");
     locks("the call", i.acquire, core(), false);
     locks("the call", i.release, core(), false);
+  }
+
+  void output(Address<Affine> place, std::int64_t rows, std::int64_t rowBytes) {
+    if (rows > std::max<std::int64_t>(place.slots, 1))
+      return faultHere("PROG006", "a call writes more rows than it has places for",
+                       to_string(rows) + " rows, " + to_string(place.slots) + " places",
+                       "give each row a place");
+    for (std::int64_t row = 0; row < rows; ++row) {
+      address("the output", place, 0, rowBytes, core());
+      place.slot.base = wrappingAdd(place.slot.base, 1);
+    }
   }
 
   void ring(std::size_t n, const RowRing<Affine>& r, const Kernel& k) {

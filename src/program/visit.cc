@@ -111,6 +111,23 @@ Instruction constant(const FlatInstruction& instruction) {
   return transform<Affine>(instruction, [](std::int64_t v) { return Affine(v); });
 }
 
+Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kernel,
+                             std::int64_t row) {
+  Call<std::int64_t> one = call;
+  const bool windowed = kernel.op == OpKind::Conv || kernel.op == OpKind::DepthwiseConv ||
+                        kernel.op == OpKind::MaxPool || kernel.op == OpKind::AveragePool;
+  for (std::size_t i = 0; i < one.inputs.size(); ++i)
+    one.inputs[i].row =
+        wrappingAdd(one.inputs[i].row, row * (windowed && i == 0 ? kernel.window.strideY : 1));
+  if (one.accumulator)
+    one.accumulator =
+        wrappingAdd(*one.accumulator, row * call.part.blocks * call.part.columns * kBlock * 4);
+  if (one.output) one.output->slot = wrappingAdd(one.output->slot, row);
+  one.part.y = wrappingAdd(one.part.y, row);
+  one.part.rows = 1;
+  return one;
+}
+
 std::vector<Engine> enginesOf(const Program& program) {
   std::set<Engine> engines;
   for (const Section& s : program.sections) {

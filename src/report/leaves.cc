@@ -6,11 +6,12 @@
 namespace heddle {
 namespace {
 
-std::int64_t callMacs(const Kernel& kernel, std::int64_t blocks) {
+std::int64_t callMacs(const Kernel& kernel, std::int64_t blocks, std::int64_t rows) {
   return kernelMacs({.op = kernel.op,
                      .blocks = blocks,
                      .taps = kernel.window.kernelY * kernel.window.kernelX,
-                     .columns = kernel.outputColumns});
+                     .columns = kernel.outputColumns,
+                     .rows = rows});
 }
 
 struct Describe {
@@ -65,9 +66,9 @@ struct Describe {
     facts.mnemonic = mnemonic(kernel.op);
     const bool skips = kernel.op == OpKind::Conv;
     const std::int64_t blocks = kernel.outputBlocks * (skips ? kernel.inputBlocks : 1);
-    if (skips) facts.macsOfBlock = callMacs(kernel, 1);
-    facts.macs = callMacs(kernel, skips ? first(i.record).kept : blocks);
-    facts.macsDense = callMacs(kernel, blocks);
+    if (skips) facts.macsOfBlock = callMacs(kernel, 1, i.part.rows);
+    facts.macs = callMacs(kernel, skips ? first(i.record).kept : blocks, i.part.rows);
+    facts.macsDense = callMacs(kernel, blocks, i.part.rows);
   }
 };
 

@@ -81,10 +81,15 @@ class UseFinder {
             false);
     const std::int64_t bytes = i.part.blocks * i.part.columns * kBlock;
     if (i.accumulator) {
-      touch(core(), {.base = *i.accumulator}, 4 * bytes, true);
-      if (!i.init) touch(core(), {.base = *i.accumulator}, 4 * bytes, false);
+      const std::int64_t sums = 4 * bytes * i.part.rows;
+      touch(core(), {.base = *i.accumulator}, sums, true);
+      if (!i.init) touch(core(), {.base = *i.accumulator}, sums, false);
     }
-    if (i.output) touch(core(), *i.output, bytes, true);
+    for (std::int64_t row = 0; i.output && row < i.part.rows; ++row) {
+      Address<Affine> place = *i.output;
+      place.slot.base += row;
+      touch(core(), place, bytes, true);
+    }
   }
 
  private:

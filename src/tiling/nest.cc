@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
 
 namespace heddle {
@@ -10,6 +11,7 @@ LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mappin
     : op_(&graph.ops[op.at()]),
       mapping_(&mapping),
       input_(graph.tensors[op_->inputs[0].at()].shape),
+      imageHeight_(imageShape(graph, op_->output).height),
       pooled_(graph, *op_) {
   for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
     operands_.emplace_back(graph, *op_, i);
@@ -76,17 +78,54 @@ std::vector<RowCall> LayerNest::calls(const CoreShare& share, const Interval& ro
     x.first += box.x.first;
     const Interval due = common({before, y.count}, band);
     if (!x.empty())
-      for (std::int64_t k = due.first; k < due.end(); ++k)
-        out.push_back({y.first + k - before, x, b});
+      appendCalls({y.first + due.first - before, due.count}, callRows(at), {.x = x, .box = b}, out);
     before += y.count;
   }
   return out;
 }
 
+bool LayerNest::isInner(const Iteration& at) const {
+  return (at.pass > 0 || at.part > 0) && !last(at);
+}
+
+std::int64_t LayerNest::callRows(const Iteration& at) const {
+  if (callsOneRow(*op_)) return 1;
+  return isInner(at) ? std::max(mapping_->callRows, mapping_->innerCallRows) : mapping_->callRows;
+}
+
+void LayerNest::appendCalls(const Interval& y, std::int64_t most, const RowCall& like,
+                            std::vector<RowCall>& to) const {
+  for (std::int64_t row = y.first; row < y.end(); row += to.back().rows) {
+    const std::int64_t ofImage = most > 1 ? imageHeight_ - row % imageHeight_ : 1;
+    to.push_back(like);
+    to.back().y = row;
+    to.back().rows = std::min({most, ofImage, y.end() - row});
+  }
+}
+
 Interval LayerNest::rowsComputed(const std::vector<RowCall>& calls, std::size_t k) const {
+  if (!fusedPoolOf(*op_)) return {calls[k].y, calls[k].rows};
   const bool follows =
       k > 0 && calls[k - 1].box == calls[k].box && calls[k - 1].y + 1 == calls[k].y;
   return pooled_.freshRows(calls[k].y, follows);
+}
+
+Interval LayerNest::rowsOf(std::size_t operand, const RowCall& call,
+                           const Interval& kernelRows) const {
+  return rowsOf(operands_[operand], {call.y, call.rows}, kernelRows);
+}
+
+Interval LayerNest::rowsOf(const OperandGeometry& operand, const Interval& outputs,
+                           const Interval& kernelRows) {
+  Interval all = operand.rows(outputs.first, kernelRows);
+  for (std::int64_t y = outputs.first + 1; y < outputs.end(); ++y) {
+    const Interval rows = operand.rows(y, kernelRows);
+    if (all.empty())
+      all = rows;
+    else if (!rows.empty())
+      all.count = std::max(all.end(), rows.end()) - all.first;
+  }
+  return all;
 }
 
 std::int64_t LayerNest::cellsComputed(const std::vector<RowCall>& calls) const {
@@ -101,14 +140,16 @@ std::vector<Interval> LayerNest::rowsOfKernel(std::size_t operand,
                                               const Interval& kernelRows) const {
   std::vector<Interval> rows;
   if (!fusedPoolOf(*op_)) {
-    for (const RowCall& call : calls) rows.push_back(operands_[operand].rows(call.y, kernelRows));
+    for (const RowCall& call : calls) rows.push_back(rowsOf(operand, call, kernelRows));
     return rows;
   }
   const ReductionPart whole{{}, kernelRows};
   for (std::size_t k = 0; k < calls.size(); ++k) {
     const Interval computed = rowsComputed(calls, k);
-    for (std::int64_t y = computed.first; y < computed.end(); ++y)
-      rows.push_back(kernelOperands_[operand].rows(y, kernelRowsOf(*op_, whole)));
+    for (std::int64_t y = computed.first; y < computed.end(); y += mapping_->callRows)
+      rows.push_back(rowsOf(kernelOperands_[operand],
+                            {y, std::min(mapping_->callRows, computed.end() - y)},
+                            kernelRowsOf(*op_, whole)));
   }
   return rows;
 }
@@ -169,6 +210,8 @@ std::int64_t LayerNest::recordKey(const Iteration& at) const {
 std::int64_t LayerNest::inputKey(const Iteration& at) const {
   return at.chunk * mapping_->bands + at.band;
 }
+
+bool callsOneRow(const CanonicalOp& op) { return fusedPoolOf(op) || op.kind() == OpKind::Assemble; }
 
 std::int64_t mostCallsAhead(const std::vector<Interval>& rows, std::int64_t length) {
   std::int64_t most = 0;

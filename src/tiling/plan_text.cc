@@ -69,7 +69,10 @@ class PlanPrinter {
     out_ << "  loops";
     for (const NestLoop loop : m.order) out_ << " " << kLoopWords[static_cast<std::size_t>(loop)];
     out_ << " passes " << m.passes << " of " << m.blocksPerPass << " chunks " << m.chunks
-         << " bands " << m.bands << (m.resident ? " resident" : "") << "\n";
+         << " bands " << m.bands << (m.resident ? " resident" : "");
+    if (m.callRows != 1) out_ << " rows " << m.callRows;
+    if (m.innerCallRows != 1) out_ << " inner " << m.innerCallRows;
+    out_ << "\n";
     for (const ReductionPart& part : m.parts)
       out_ << "  part blocks " << part.inputBlocks << " rows " << part.kernelRows << "\n";
     out_ << "  buffers weights " << m.weightSlots << " by " << m.weightBytes
@@ -251,6 +254,8 @@ class PlanParser {
     m.chunks = named(r, "chunks");
     m.bands = named(r, "bands");
     m.resident = r.take("resident");
+    if (r.take("rows")) m.callRows = number(r);
+    if (r.take("inner")) m.innerCallRows = number(r);
   }
   void part(LineReader& r) {
     ReductionPart part;

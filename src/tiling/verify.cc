@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/limits.h"
 #include "heddle/tiling/nest.h"
 #include "heddle/tiling/views.h"
 
@@ -265,6 +266,8 @@ class PlanCheck {
     extent("blocks of a pass", m.blocksPerPass, blocksOf(output()));
     extent("chunks", m.chunks, output().width);
     extent("bands", m.bands, output().height);
+    for (const std::int64_t rows : {m.callRows, m.innerCallRows})
+      extent("rows of a call", rows, op().kind() == OpKind::Assemble ? 1 : kMaxCallRows);
     if (std::min({m.passes, m.chunks, m.bands}) >= 1 &&
         std::max({m.passes, m.chunks, m.bands}) <= kMostIterations &&
         m.passes * m.chunks >
@@ -490,16 +493,20 @@ class PlanCheck {
         if (fusedPoolOf(op()))
           for (const RowCall& call : calls)
             tooSmall("rows to be pooled", nest.pooled().rows(call.y).count, m.pooled.length);
-        for (std::size_t i = 0; i < op().inputs.size(); ++i) {
-          Interval before;
-          for (at.part = 0; at.part < std::ssize(m.parts); ++at.part) {
-            const Interval kernelRows = nest.loadedKernelRows(at);
-            if (at.part > 0 && kernelRows == before) continue;  // asks for the same rows
-            before = kernelRows;
-            ring(nest, i, at, calls);
+        std::vector<std::pair<Interval, std::int64_t>> seen;  // that ask for the same rows
+        for (const std::int64_t pass : std::set<std::int64_t>{0, m.passes / 2, m.passes - 1})
+          for (std::int64_t part = 0; part < std::ssize(m.parts); ++part) {
+            at.pass = pass;
+            at.part = part;
+            const std::vector<RowCall> due = nest.calls(share, rows, at);
+            if (nest.last(at) && !callsOneRow(op()))
+              for (const RowCall& call : due) tooSmall("output rows", call.rows, m.outputSlots);
+            const std::pair kind(nest.loadedKernelRows(at), nest.callRows(at));
+            if (std::ranges::find(seen, kind) != seen.end()) continue;
+            seen.push_back(kind);
+            for (std::size_t i = 0; i < op().inputs.size(); ++i) ring(nest, i, at, due);
           }
-        }
-        at.part = 0;
+        at.pass = at.part = 0;
       }
   }
 
@@ -510,7 +517,7 @@ class PlanCheck {
     Interval ofBox;  // rows of the calls of one box, which follow each other
     std::size_t box = 0;
     for (const RowCall& call : calls) {
-      const Interval rows = nest.operand(operand).rows(call.y, nest.loadedKernelRows(at));
+      const Interval rows = nest.rowsOf(operand, call, nest.loadedKernelRows(at));
       if (rows.empty()) continue;
       most = std::max(most, rows.count);
       if (ofBox.empty() || box != call.box) {

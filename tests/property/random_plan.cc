@@ -347,6 +347,10 @@ class PlanMaker {
       m().parts.push_back({reducesChannels(op()) ? evenPart(blocks, c, i / k) : Interval{},
                            evenPart(kernel, k, i % k)});
     m().resident = reducesChannels(op()) && random_.chance(35);
+    if (op().kind() != OpKind::Assemble && random_.chance(tries < 6 ? 35 : 5))
+      m().callRows = random_.between(2, 6);
+    if (op().kind() != OpKind::Assemble && random_.chance(tries < 6 ? 40 : 5))
+      m().innerCallRows = random_.between(2, 12);
     sayLoops();
   }
 
@@ -357,6 +361,16 @@ class PlanMaker {
     };
     const bool parts = map.parts.size() > 1;
     if (parts) say("reduction cut over time");
+    if (map.callRows > 1) {
+      say("calls of several rows");
+      if (parts) say("calls of several rows of a reduction cut over time");
+      if (fusedPoolOf(op())) say("calls of several rows before a pool");
+      if (graph_.batch > 1) say("calls of several rows of one of several images");
+    }
+    if (map.innerCallRows > map.callRows && map.parts.size() > 2)
+      say("longer calls between the first part of a reduction and the last");
+    if (map.innerCallRows > map.callRows && parts && map.passes > 1)
+      say("longer calls in the first part of a later pass");
     if (fusedAddOf(op())) say("an addition at the end of a convolution");
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
@@ -412,7 +426,7 @@ class PlanMaker {
     if (recordBytes(op(), {0, 1}, map.parts[0], true) == 0) map.weightBytes = 0;
     map.equalRecords = map.weightBytes > 0 && (device_.limits.recordLengths || random_.chance(10));
     map.weightSlots = map.weightBytes > 0 ? random_.between(1, tries < 6 ? 3 : 1) : 0;
-    map.outputSlots = random_.between(1, 3);
+    map.outputSlots = random_.between(1, 3) + (callsOneRow(op()) ? 0 : map.callRows - 1);
     if (map.parts.size() > 1) map.accumulatorBytes = sums * nest.accumulatorBands();
     return map.coreBytes() <= device_.core.operandMemory().raw();
   }
@@ -432,7 +446,7 @@ class PlanMaker {
       const Held h = nest.held(share, operand, at, call.x);
       if (!h.blocks.empty())
         ring.rowBytes = std::max(ring.rowBytes, h.blocks.count * h.columns.count * kBlock);
-      const Interval rows = nest.operand(operand).rows(call.y, nest.loadedKernelRows(at));
+      const Interval rows = nest.rowsOf(operand, call, nest.loadedKernelRows(at));
       if (rows.empty()) continue;
       most = std::max(most, rows.count);
       Interval& box = whole.try_emplace(call.box, rows).first->second;
@@ -604,6 +618,12 @@ std::vector<std::string> planKindNames() {
           "cut by W",
           "cut by COUT",
           "reduction cut over time",
+          "calls of several rows",
+          "calls of several rows of a reduction cut over time",
+          "calls of several rows before a pool",
+          "calls of several rows of one of several images",
+          "longer calls between the first part of a reduction and the last",
+          "longer calls in the first part of a later pass",
           "an addition at the end of a convolution",
           "an addition over several passes of kept inputs",
           "an addition after the last part of a reduction",

@@ -23,6 +23,9 @@ constexpr std::int64_t maxMemoryBytes(std::int64_t weights) {
   return std::min(kMaxDdrBytes - kMaxDdrBytes / 16, kWithout + kPerWeight * counted);
 }
 
+// Output rows that one kernel call computes.
+inline constexpr std::int64_t kMaxCallRows = 256;
+
 // Of one window: rows times columns of its kernel.
 inline constexpr std::int64_t kMaxTaps = std::int64_t{1} << 20;
 

@@ -9,21 +9,25 @@
 
 namespace heddle {
 
-// What one kernel call does, as plain counts; where a CONV pools at its end, what it and the pool
-// do for one pooled row.
+// What one kernel call does, as plain counts; where a CONV pools at its end, what its calls and the
+// pool do for one pooled row.
 struct KernelWork {
   OpKind op = OpKind::Conv;
-  std::int64_t blocks = 1;        // CONV: kept 8x8 weight blocks; DWCONV: channel blocks
-  std::int64_t taps = 1;          // KY * KX of the part
-  std::int64_t columns = 1;       // output pixels of the row
-  std::int64_t operandBytes = 0;  // that the vector unit reads: of CONV what a fused Add adds
-  std::int64_t rows = 1;          // CONV: calls one after another
-  std::int64_t pooledBytes = 0;   // that a call reads after these, to pool their rows; 0: no call
-  std::int64_t calls() const { return rows + (pooledBytes > 0 ? 1 : 0); }
+  std::int64_t blocks = 1;   // CONV: kept 8x8 weight blocks; DWCONV: channel blocks
+  std::int64_t taps = 1;     // KY * KX of the part
+  std::int64_t columns = 1;  // output pixels of the row
+  // For each row, that the vector unit reads: of CONV what a fused Add adds.
+  std::int64_t operandBytes = 0;
+  std::int64_t rows = 1;         // one after another,
+  std::int64_t rowsOfACall = 1;  // by calls of so many, the last of what is left
+  std::int64_t pooledBytes = 0;  // that a call reads after these, to pool their rows; 0: no call
+  std::int64_t calls() const {
+    return divideRoundUp(rows, rowsOfACall) + (pooledBytes > 0 ? 1 : 0);
+  }
   friend bool operator==(const KernelWork&, const KernelWork&) = default;
 };
 
-// The work of one call. `blocks`: CONV kept 8x8 weight blocks; others channel blocks of the output.
+// The work of one row. `blocks`: CONV kept 8x8 weight blocks; others channel blocks of the output.
 // Operands of the others: pools read every tap, Add and Mul two bytes for each output byte, Table
 // and Assemble one; `added`: channel blocks that a fused Add of a CONV adds, one byte each.
 KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns,
@@ -32,7 +36,7 @@ KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::in
 //   CONV   3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256 pixels' worth = 252 cycles at 256
 //   MAC a cycle and 4-pixel
 //          blocks of 64 MAC: blocks * taps * roundUp(columns, pixelStep) * 64 / macsPerCycle,
-//          rounded up once; a fused Add is done afterwards
+//          rounded up once a row; a fused Add is done afterwards
 Cycles kernelTime(const KernelWork& work, const Device& device);
 
 // Multiply-accumulates that the call occupies the array with, padding of channels included.

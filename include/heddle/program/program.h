@@ -206,18 +206,20 @@ struct RowRing {
   friend bool operator==(const RowRing&, const RowRing&) = default;
 };
 
+// CONV, DWCONV, MAXPOOL, AVGPOOL, ADD, MUL, TABLE, CONCAT: output rows of the tile, part.rows of
+// one image, each by `kernel`. From one to the next an input's window moves by as many rows as the
+// kernel's stride says, the output by a slot, the sums by their bytes; of a CONCAT one row.
 template <class V>
-struct Call {  // CONV, DWCONV, MAXPOOL, AVGPOOL, ADD, MUL, TABLE, CONCAT: one output row of the
-               // tile, by `kernel`
+struct Call {
   KernelId kernel;
   std::vector<RowRing<V>> inputs;
   std::optional<Address<V>> weights;  // the weight record, laid out as at WeightImage
   V record{};                         // its number in Program::records, where there is one
   std::optional<V>
-      accumulator;  // int32, blocks x columns x 8, where the reduction is cut over time
+      accumulator;  // int32, rows x blocks x columns x 8, where the reduction is cut over time
   bool init = true,
        finish = true;  // init: accumulators start anew; finish: requantize and write the output
-  std::optional<Address<V>> output;  // blocks x columns x 8 bytes; present where finish
+  std::optional<Address<V>> output;  // blocks x columns x 8 bytes a row; present where finish
   Part<V> part;                      // of the output
   std::vector<LockUse<V>> acquire, release;
   friend bool operator==(const Call&, const Call&) = default;

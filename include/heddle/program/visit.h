@@ -123,6 +123,10 @@ FlatInstruction evaluate(const Instruction& instruction, std::span<const std::in
 // The same numbers as constants.
 Instruction constant(const FlatInstruction& instruction);
 
+// Of the rows that a call computes number `row` alone.
+Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kernel,
+                             std::int64_t row);
+
 // All engines that the sections name, sorted.
 std::vector<Engine> enginesOf(const Program& program);
 

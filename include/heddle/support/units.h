@@ -66,6 +66,11 @@ constexpr std::int64_t roundUpTo(std::int64_t a, std::int64_t multiple) {
   return divideRoundUp(a, multiple) * multiple;
 }
 
+// Of numbers of a program that may be hostile.
+constexpr std::int64_t wrappingAdd(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 // How fast something moves, in cycles of a clock: 4 GB/s at 1.25 GHz is 3.2 bytes a cycle, hence
 // the fraction: n cycles move d bytes. For whoever times many transfers.
 class TransferRate {

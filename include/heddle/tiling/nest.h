@@ -17,10 +17,10 @@ struct Iteration {
   friend bool operator==(const Iteration&, const Iteration&) = default;
 };
 
-// One kernel call: columns x of output row y. Where rows are pooled at the end: those that compute
-// what it pools, and the one that does.
+// One kernel call: columns x of output rows y to y + rows. Where rows are pooled at the end, of one
+// row: those that compute what it pools, and the one that does.
 struct RowCall {
-  std::int64_t y = 0;
+  std::int64_t y = 0, rows = 1;
   Interval x;
   std::size_t box = 0;  // of CoreShare::boxes
   friend bool operator==(const RowCall&, const RowCall&) = default;
@@ -46,12 +46,23 @@ class LayerNest {
 
   // All iterations, in the mapping's order.
   const std::vector<Iteration>& iterations() const { return iterations_; }
-  // The calls of a core in one iteration, of the output rows `rows` of a step.
+  // Whether an iteration is neither the first of its chunk and band nor the last: what it reads has
+  // come before, what it computes is not all that a reader waits for.
+  bool isInner(const Iteration& at) const;
+  // Rows of a call at most.
+  std::int64_t callRows(const Iteration& at) const;
+  // The calls of a core in one iteration, of the output rows `rows` of a step: each of rows of one
+  // box and image.
   std::vector<RowCall> calls(const CoreShare& share, const Interval& rows,
                              const Iteration& at) const;
   // Rows that the kernel writes for one of these calls, and not for the one before it: a core that
   // pools at its end still has those.
   Interval rowsComputed(const std::vector<RowCall>& calls, std::size_t k) const;
+  // From the first row to the last of an operand that a call needs; empty where all taps are
+  // border.
+  Interval rowsOf(std::size_t operand, const RowCall& call, const Interval& kernelRows) const;
+  static Interval rowsOf(const OperandGeometry& operand, const Interval& outputs,
+                         const Interval& kernelRows);
   // Cells of what the kernel writes for all of them, of one block of channels.
   std::int64_t cellsComputed(const std::vector<RowCall>& calls) const;
   // Rows of an operand that each run of the kernel needs for these calls, in order.
@@ -84,15 +95,21 @@ class LayerNest {
 
  private:
   static std::int64_t index(NestLoop loop, const Iteration& at);
+  void appendCalls(const Interval& y, std::int64_t most, const RowCall& like,
+                   std::vector<RowCall>& to) const;
 
   const CanonicalOp* op_;
   const Mapping* mapping_;
   Shape input_;
+  std::int64_t imageHeight_ = 1;  // of the output
   std::int64_t kernelHeight_ = 1;
   std::vector<OperandGeometry> operands_, kernelOperands_;
   PooledGeometry pooled_;
   std::vector<Iteration> iterations_;
 };
+
+// Whether each of its calls computes, or pools, one row whatever the plan says.
+bool callsOneRow(const CanonicalOp& op);
 
 // Of calls that follow each other, the most whose rows a ring of `length` rows holds at once and
 // that wait for one of their own: a lock counts so many. `rows`: of each call, empty where it needs

@@ -98,9 +98,9 @@ struct Route {
   friend bool operator==(const Route&, const Route&) = default;
 };
 
-// The loops over time of one core, around the rows of its boxes (one kernel call is one row,
-// but where rows are pooled at the end: then it is as many calls as that takes, and one that
-// pools).
+// The loops over time of one core, around the rows of its boxes (one kernel call is up to
+// `callRows` of them; where rows are pooled at the end, one row is as many calls of so many as that
+// takes, and one that pools).
 enum class NestLoop { Pass, Chunk, Band, Part };
 
 struct ReductionPart {
@@ -120,6 +120,9 @@ struct Mapping {
   // Pass innermost with `resident` keeps inputs while weights go by; Pass outermost keeps weights.
   std::array<NestLoop, 4> order{NestLoop::Pass, NestLoop::Chunk, NestLoop::Band, NestLoop::Part};
   std::int64_t blocksPerPass = 1, passes = 1, chunks = 1, bands = 1;
+  // Rows that a kernel call computes at most; where more, those of inner iterations
+  // (LayerNest::isInner), in which nobody waits for the first of them.
+  std::int64_t callRows = 1, innerCallRows = 1;
   std::vector<ReductionPart> parts;
   bool resident = false;  // all input of a chunk and band stays in the core over passes and parts
   std::vector<RingPlan> rings;                    // per operand

@@ -44,6 +44,21 @@ TEST(Cost, APooledRowIsItsConvolutionsOneByOneAndTheirPool) {
   EXPECT_EQ(kernelMacs(work), 2 * 5 * 64);
 }
 
+TEST(Cost, ACallOfSeveralRowsPaysItsOverheadOnce) {
+  Device d = deviceOfEqualRates();
+  d.core.callOverhead = Cycles(5);
+  for (const OpKind op : {OpKind::Conv, OpKind::DepthwiseConv, OpKind::Add, OpKind::AveragePool}) {
+    KernelWork work = kernelWork(op, 2, 9, 10);
+    const Cycles row = kernelTime(work, d) - Cycles(5);
+    const std::int64_t macs = kernelMacs(work);
+    work.rows = 7;
+    work.rowsOfACall = 3;
+    EXPECT_EQ(work.calls(), 3);
+    EXPECT_EQ(kernelTime(work, d), Cycles(7 * row.raw() + 3 * 5));
+    EXPECT_EQ(kernelMacs(work), 7 * macs);
+  }
+}
+
 TEST(Cost, DepthwiseConvIs64MacsACycle) {
   EXPECT_EQ(kernelTime(kernelWork(OpKind::DepthwiseConv, 3, 9, 14), deviceOfEqualRates()),
             Cycles(divideRoundUp(3 * 9 * 14 * 8, 64)));

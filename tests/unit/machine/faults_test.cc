@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "heddle/canon/limits.h"
 #include "heddle/machine/diagnostics.h"
 #include "worked_convolution.h"
 
@@ -144,6 +145,13 @@ const Breakage kBreakages[] = {
     {"RecordFromAnotherPlace", "MACH001",
      [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).source.address.base = 8; }},
     {"CallWithoutAnOutput", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).output.reset(); }},
+    {"CallOfNoRows", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).part.rows = 0; }},
+    {"CallOfMoreRowsThanPlaces", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).part.rows = 3; }},
+    {"CallOfMoreRowsThanAnyMayHave", "MACH001",
+     [](W& w) {
+       w.leaf<ConvCall>(W::Body).part.rows = kMaxCallRows + 1;
+       w.leaf<ConvCall>(W::Body).output->slots = kMaxCallRows + 1;
+     }},
     {"ReductionWithoutAnAccumulator", "MACH001",
      [](W& w) { w.leaf<ConvCall>(W::Body).init = false; }},
     {"EmptyClamp", "MACH001",

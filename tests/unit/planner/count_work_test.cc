@@ -57,6 +57,34 @@ TEST(CountWork, CountsCallsAndWhatMustComeBeforeThem) {
   EXPECT_EQ(step.cores[0].first.wire, (Transfers{{64_B, 2, 2}, {16_B, 2, 0}}));
 }
 
+TEST(CountWork, CountsCallsOfSeveralRows) {
+  const CanonicalGraph graph = bordered();
+  const Result<Device> device =
+      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{1, 2}}, .settings = {}});
+  Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
+  ASSERT_TRUE(plan) << plan.diagnostics();
+  Mapping& mapping = plan->layers[0];
+  mapping.callRows = 3;
+  mapping.outputSlots = 6;
+  mapping.rings[0].length = 8;
+  ASSERT_EQ(verify(*plan, graph, *device), Diagnostics{});
+  for (const CoreWork& core : WorkCounter(graph, *device).counts(*plan, 0).cores) {
+    std::int64_t calls = 0, rows = 0, written = 0;
+    for (const CallWork& call : core.calls) {
+      EXPECT_EQ(call.kernel.calls(), 1);
+      calls += call.times;
+      rows += call.times * call.kernel.rows;
+      for (const TransferCount& out : call.out) written += call.times * out.times;
+    }
+    EXPECT_EQ(calls, 3);  // of 3, 3, 2
+    EXPECT_EQ(rows, 8);
+    EXPECT_EQ(written, 8);
+    // Rows 0 to 3 before the first call.
+    for (const TransferCount& piece : core.first.wire) EXPECT_EQ(piece.times, 4);
+    EXPECT_EQ(core.rowsBefore, 3);
+  }
+}
+
 TEST(CountWork, SaysWhenOutputIsWritten) {
   const CanonicalGraph graph = bordered();
   const Result<Device> device =

@@ -194,6 +194,23 @@ TEST(MakePlan, ASmallNetworkIsNoSlowerOnMoreCores) {
         << rows << "x" << columns;
 }
 
+// What costs only time lets calls grow; where they cost nothing they are of one row each.
+TEST(MakePlan, LongCallsSaveWhatACallCosts) {
+  const CanonicalGraph graph = oneConv({28, 28, 32}, 64, square(3, 1, 1));
+  const auto withCost = [](std::int64_t cycles) {
+    Device device = paper(2, 2);
+    device.core.callOverhead = Cycles(cycles);
+    return device;
+  };
+  EXPECT_EQ(mappingOf(graph, withCost(0), 1).callRows, 1);
+  Mapping m = mappingOf(graph, withCost(200), 1);
+  EXPECT_GE(m.callRows, 4);
+  Device latency = paper(2, 2);
+  latency.lockAcquire = Cycles(200);
+  EXPECT_GE(mappingOf(graph, latency, 1).callRows, 4);
+  EXPECT_EQ(mappingOf(graph, withCost(200), 0).callRows, 1);  // as in the paper
+}
+
 TEST(MakePlan, IsNeverSlowerInClosedFormThanThePapersDataflow) {
   for (const Shape& shape :
        {Shape{56, 56, 64}, Shape{7, 7, 512}, Shape{3, 40, 24}, Shape{1, 1, 96}})

@@ -5,6 +5,7 @@
 
 #include "../graphs.h"
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/limits.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/make_plan.h"
 
@@ -122,6 +123,24 @@ const Broken kBrokenPlans[] = {
      [](PlannedNetwork& p) { p.layer("after").order[0] = NestLoop::Part; }},
     {"LoopThatNeverRuns", "PLAN004", "a loop over time runs too often or never",
      [](PlannedNetwork& p) { p.layer("after").chunks = 0; }},
+    {"CallsOfNoRows", "PLAN004", "a loop over time runs too often or never",
+     [](PlannedNetwork& p) { p.layer("after").callRows = 0; }},
+    {"CallsOfMoreRowsThanThereMayBe", "PLAN004", "a loop over time runs too often or never",
+     [](PlannedNetwork& p) { p.layer("after").callRows = kMaxCallRows + 1; }},
+    {"InnerCallsOfNoRows", "PLAN004", "a loop over time runs too often or never",
+     [](PlannedNetwork& p) { p.layer("after").innerCallRows = 0; }},
+    {"CallsOfMoreRowsThanPlaces", "PLAN005", "a buffer is too small for what passes through it",
+     [](PlannedNetwork& p) {
+       p.layer("left").callRows = 3;
+       p.layer("left").outputSlots = 2;
+       p.layer("left").rings[0].length = 16;
+     }},
+    {"RingTooShortForALongCall", "PLAN005", "a buffer is too small for what passes through it",
+     [](PlannedNetwork& p) {
+       Mapping& m = p.layer("left");
+       m.callRows = m.outputSlots = 3;
+       m.rings[0].length = 2;
+     }},
     {"RingsOfAnotherOperator", "PLAN004", "the mapping is of another operator",
      [](PlannedNetwork& p) { p.layer("after").rings.emplace_back(); }},
     {"ResidentSum", "PLAN004", "only the input of a convolution can stay over passes",

@@ -258,6 +258,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "smaller than what it holds\n"
                   "  what:  140 B for 144 B\n"
                   "  mend:  make room for the row\n"},
+        FaultCase{{{"%1[y 0 for 1, block 2*row for 2, x 8*column for 8] in",
+                    "%1[y 0 for 3, block 2*row for 2, x 8*column for 8] in"}},
+                  "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): a "
+                  "call writes more rows than it has places for\n"
+                  "  what:  3 rows, 2 places\n"
+                  "  mend:  give each row a place\n"},
         FaultCase{
             {{"axes \"NHWC\"", "axes \"NHW\""}},
             "error[PROG013] input 'input': its axes are not those of its tensor\n"

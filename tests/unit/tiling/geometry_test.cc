@@ -142,7 +142,8 @@ TEST(LayerNest, ACallComputesTheRowsThatTheOneBeforeHasNot) {
   Mapping m;
   m.parts = {{{0, 1}, {0, 5}}};
   const LayerNest nest(graph, OpId(0), m);
-  const std::vector<RowCall> calls{{1, {0, 3}, 0}, {2, {0, 3}, 0}, {3, {0, 3}, 1}, {0, {0, 3}, 1}};
+  const std::vector<RowCall> calls{
+      {1, 1, {0, 3}, 0}, {2, 1, {0, 3}, 0}, {3, 1, {0, 3}, 1}, {0, 1, {0, 3}, 1}};
   EXPECT_EQ(nest.rowsComputed(calls, 0), (Interval{1, 3}));
   EXPECT_EQ(nest.rowsComputed(calls, 1), (Interval{4, 2}));
   EXPECT_EQ(nest.rowsComputed(calls, 2), (Interval{5, 3}));  // of another box
