@@ -147,9 +147,10 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
   if (mapping.callRows > 1)
     words.push_back("calls of up to " + std::to_string(mapping.callRows) +
                     (fusedPoolOf(op) ? " rows before they are pooled" : " rows"));
-  if (mapping.innerCallRows > mapping.callRows && mapping.parts.size() > 1)
-    words.push_back("of up to " + std::to_string(mapping.innerCallRows) +
-                    " rows between the first and the last part");
+  if (mapping.innerCallRows > mapping.callRows && mapping.parts.size() > 1 && !callsOneRow(op))
+    words.push_back(std::string(mapping.callRows > 1 ? "" : "calls ") + "of up to " +
+                    std::to_string(mapping.innerCallRows) +
+                    " rows between the first part and the last");
   return joinWords(words);
 }
 

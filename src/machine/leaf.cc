@@ -245,11 +245,20 @@ class Preparation {
     if (i.weights) add(*i.weights, longest_, "the weight record", true);
     const Int128 pixels = Int128{k.outputBlocks} * k.outputColumns * kBlock;
     if (i.accumulator) add({*i.accumulator, {}, 0, 1}, pixels * 4 * i.part.rows, "the accumulator");
-    for (std::int64_t row = 0; i.output && row < i.part.rows; ++row) {
-      Address<Affine> place = *i.output;
-      place.slot.base = wrappingAdd(place.slot.base, row);
-      add(place, pixels, "the output");
-    }
+    if (!i.output) return;
+    add(*i.output, pixels, "the output");
+    if (i.part.rows == 1) return;
+    // Rows behind the first may lie in any of the places.
+    const Int128 last = Int128{i.output->slots - 1} * i.output->slotStride;
+    if (last > memory || -last > memory)
+      fail("MACH003", where(), "the places of the output are larger than core memory",
+           "the memory for operands has " + std::to_string(memory) + " B", "choose a smaller tile");
+    const auto reach = static_cast<std::int64_t>(last);
+    leaf_.operands.push_back({{i.output->base, {}, 0, 1},
+                              std::min<std::int64_t>(0, reach),
+                              std::max<std::int64_t>(0, reach) + static_cast<std::int64_t>(pixels),
+                              memory,
+                              "the output"});
   }
 
   // ---- common ----

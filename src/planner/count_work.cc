@@ -413,7 +413,8 @@ class StepCounter {
     for (const Lane& lane : routeOf(0, share.core).lanes)
       addAll(core.recordsAmongRows, records(lane));
     const N stride = windowOf(op_) ? windowOf(op_)->strideY : 1;
-    core.callsAhead = std::max<N>(0, m_.rings[0].length - window) / (stride * m_.callRows);
+    const N callRows = callsOneRow(op_) ? 1 : m_.callRows;
+    core.callsAhead = std::max<N>(0, m_.rings[0].length - window) / (stride * callRows);
   }
 
   void findTurnsWire(CoreWork& core, const CoreShare& share) const {

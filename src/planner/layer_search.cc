@@ -246,7 +246,7 @@ class LayerSearch {
   // Longer calls pay where calls cost anything beside what they compute. Of about as many rows
   // those are tried that leave the last call fewest short.
   void listCallRows() {
-    if (op_.kind() == OpKind::Assemble || callCost() == 0) return;
+    if (!limits_.longCalls || op_.kind() == OpKind::Assemble || callCost() == 0) return;
     const std::int64_t all = pool_ ? pool_->kernelY : rows_, most = std::min(kMaxCallRows, all);
     for (std::int64_t from = 2; from <= most; from *= 2) {
       std::int64_t best = from;
@@ -264,8 +264,16 @@ class LayerSearch {
     for (const std::int64_t callRows : callRows_) {
       if (!pool_ && c.callRows >= rows) return;
       c.callRows = callRows;
-      if (outputPlaces(callRows) > mostWaiting_ || !consider(c)) return;
+      if (std::max(outputPlaces(callRows), rowsOfACall(c)) > mostWaiting_ || !consider(c)) return;
     }
+  }
+
+  // Most rows of an operand: a call takes a token of a lock for each.
+  std::int64_t rowsOfACall(const Candidate& c) {
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      most = std::max(most, lengths(i, c.kernelParts, c.callRows).single);
+    return most;
   }
 
   std::int64_t outputPlaces(std::int64_t callRows) const {
@@ -531,7 +539,8 @@ class LayerSearch {
     ring.length += std::max<std::int64_t>(0, std::min(rows + 1 - ring.length, room));
     // Where nothing else comes for each pass, what it adds goes ahead of the next record.
     if (m.resident && m.passes > 1 && m.weights[0].lead > 0)
-      for (Route& route : m.inputs[1]) route.lead = std::min(rows, ring.length - 1) / m.callRows;
+      for (Route& route : m.inputs[1])
+        route.lead = std::min(rows, ring.length - 1) / (pool_ ? 1 : m.callRows);
   }
 
   // Where records share a wire with rows, the next record goes among the rows of the sweep that

@@ -20,6 +20,7 @@ struct SearchLimits {
   // Bytes of a memtile for weight records: one or more choices, largest first.
   std::vector<std::int64_t> stagings;
   bool ahead = true;           // second places for what comes next
+  bool longCalls = true;       // of several rows, where a call costs cycles of its own
   std::size_t finalists = 18;  // of a layer and staging, that the closed form looks at
   // Per cent of the time of a layer's records on their DDR channel by which they may hold it up: a
   // channel fetches ahead while layers before compute. With all of it MobileNet v1 on 8x3 took 8 %

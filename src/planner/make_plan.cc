@@ -13,9 +13,9 @@
 #include "heddle/tiling/lives.h"
 #include "heddle/tiling/views.h"
 #include "improve_plan.h"
-#include "long_calls.h"
 #include "mesh_cut.h"
 #include "share_memtiles.h"
+#include "spare_memory.h"
 #include "thrift.h"
 #include "tile_groups.h"
 #include "time_plans.h"
@@ -58,8 +58,9 @@ constexpr int kMoreTilings = 4;
 constexpr std::int64_t kTilesHeldUpByDdr = 100;
 // Of the network's time, in thousandths: what a smaller staging has to gain where layers are tiled.
 constexpr std::int64_t kTiledStagingWorthwhile = 3;
-// Times that a plan with longer calls is timed, each with fewer layers of these.
-constexpr int kLengthenings = 4;
+// Times that a plan which uses cores' spare memory is timed, each with fewer such layers; steps for
+// which one may lack room.
+constexpr int kMostSpared = 4;
 constexpr std::size_t kStepsOfRoom = 2;
 
 // Each memtile keeps the pixels of its own column.
@@ -208,7 +209,7 @@ class MeshPlan {
     const bool isTaken = tiled && (isFaster || !given_.empty());
     Timed& chosen = isTaken ? tiled->timed : *best;
     shareWhereFaster(chosen);
-    lengthenCalls(chosen);
+    if (thrift_.longCalls) useSpareMemory(chosen);
     // After these, so that its cycles are those of the plan.
     if (asked_.choices && wouldTile)
       noteTiling(*best, tiled ? &tiled->timed : nullptr, isTaken, chosen);
@@ -223,7 +224,9 @@ class MeshPlan {
   }
 
   SearchLimits searchLimits(std::vector<std::int64_t> stagings) const {
-    SearchLimits limits{.stagings = std::move(stagings), .ahead = thrift_.ahead};
+    SearchLimits limits{.stagings = std::move(stagings),
+                        .ahead = thrift_.ahead,
+                        .longCalls = thrift_.longCalls && thrift_.menu};
     if (asked_.wide) limits.finalists = kWideFinalists;
     return limits;
   }
@@ -350,38 +353,40 @@ class MeshPlan {
     if (other.end < timed.end) timed = std::move(other);
   }
 
-  // Calls in which nobody waits for rows are as long as cores have room for, but of layers that
-  // take longer with them.
-  void lengthenCalls(Timed& timed) {
-    std::vector<Mapping> longer = timed.plan.layers;
+  // Where the closed form finds a plan that uses it no slower, as it does not see all that it
+  // gains: but for layers that it finds slower, or that take the room of those.
+  void useSpareMemory(Timed& timed) {
+    std::vector<Mapping> better = timed.plan.layers;
     for (std::size_t s = 0; s < timed.times.size(); ++s) {
       const LayerId layer = timed.plan.schedule[s].layer;
-      if (longer[layer.at()] != timed.plan.layers[layer.at()]) continue;
-      if (auto mapping = withLongInnerCalls(graph_, whole_, timed.plan, layer, timed.times[s]))
-        longer[layer.at()] = std::move(*mapping);
+      if (better[layer.at()] != timed.plan.layers[layer.at()]) continue;
+      if (auto mapping = withSpareMemory(graph_, device_, timed.plan, layer, timed.times[s]))
+        better[layer.at()] = std::move(*mapping);
     }
-    const auto isLonger = [&](std::size_t step) {
+    const auto isBetter = [&](std::size_t step) {
       const std::size_t layer = timed.plan.schedule[step].layer.at();
-      return longer[layer] != timed.plan.layers[layer];
+      return better[layer] != timed.plan.layers[layer];
     };
-    for (int round = 0; round < kLengthenings && longer != timed.plan.layers; ++round) {
+    for (int round = 0; round < kMostSpared && better != timed.plan.layers; ++round) {
       Timed other = timed;
-      other.plan.layers = longer;
+      other.plan.layers = better;
       const Result<Allocation> placed = placeInMemory(graph_, other.plan, whole_);
       if (!placed || !placed->withoutPlace.empty()) return;
       setDdrChannels(graph_, *placed, whole_, other.plan);
       time(other, placed->memory);
       if (other.end <= timed.end) {
-        if (isLegal(other)) timed = std::move(other);
+        if (!isLegal(other)) return;
+        keepBeside(timed);
+        timed = std::move(other);
         return;
       }
       for (std::size_t step = 0; step < timed.times.size(); ++step) {
         if (other.times[step].cycles <= timed.times[step].cycles) continue;
         // A step may also wait for the room of those before it.
         std::size_t of = step;
-        while (of > 0 && step - of < kStepsOfRoom && !isLonger(of)) --of;
+        while (of > 0 && step - of < kStepsOfRoom && !isBetter(of)) --of;
         const std::size_t layer = timed.plan.schedule[of].layer.at();
-        longer[layer] = timed.plan.layers[layer];
+        better[layer] = timed.plan.layers[layer];
       }
     }
   }
@@ -676,9 +681,10 @@ class ThriftyPlan {
   // large one layers make up for each other, and planning it so many times would take its time.
   void takeFewerCores(Tried& tried) {
     const Thrift all = tried.thrift;
-    PlanTimer timer(graph_, device_, {1 + 2 * kFewerCores, kFewInstructions}, {});
+    PlanTimer timer(graph_, device_, {2 + 2 * kFewerCores, kFewInstructions}, {});
     std::optional<PlanTime> time;
     if (pixels() <= kFewPixels) time = timer.time(tried.proposals[0].chosen.plan);
+    if (time) takeDensePlan(tried, timer, *time);
     for (std::int64_t less = 1; less <= kFewerCores; ++less)
       for (std::int64_t Thrift::*side : {&Thrift::rows, &Thrift::columns}) {
         Thrift fewer = all;
@@ -700,6 +706,24 @@ class ThriftyPlan {
         tried = std::move(*next);
         time = std::move(nextTime);
       }
+  }
+
+  // What is planned for the network with no block left out is a plan of this one, too, and seldom
+  // slower than there. Its mappings may be none of those that the closed form looked at here.
+  void takeDensePlan(Tried& tried, PlanTimer& timer, PlanTime& time) {
+    if (std::ranges::none_of(graph_.ops, leavesBlocksOut) || device_.limits.recordLengths) return;
+    CanonicalGraph dense = graph_;
+    for (CanonicalOp& op : dense.ops)
+      if (Conv* conv = std::get_if<Conv>(&op.attributes)) conv->kept = {};
+    WorkCounter count(dense, device_);
+    const Result<std::vector<Proposal>> proposals =
+        MeshPlan(dense, device_, tried.thrift, given_, count, {}).make();
+    if (!proposals || (asksForTiles() && !isTiled((*proposals)[0].chosen.plan, graph_))) return;
+    const Plan& plan = (*proposals)[0].chosen.plan;
+    const std::optional<PlanTime> other = timer.time(plan);
+    if (!other || other->cycles >= time.cycles || tried.excess != Excess{}) return;
+    tried.proposals[0].chosen.plan = plan;
+    time = *other;
   }
 
   // Of all outputs together.

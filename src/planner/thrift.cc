@@ -18,13 +18,14 @@ Thrift noThrift(const Device& device) {
 }
 
 std::vector<Thrift> thriftierThan(const Thrift& thrift) {
-  std::vector<Thrift> out(6, thrift);
-  out[0].tiles = false;
-  out[1].menu = false;
-  out[2].ownChannel = false;
-  if (thrift.waiting) out[3].waiting = std::max<std::int64_t>(1, *thrift.waiting / 2);
-  out[4].ahead = false;
-  out[5].homes = false;
+  std::vector<Thrift> out(7, thrift);
+  out[0].longCalls = false;
+  out[1].tiles = false;
+  out[2].menu = false;
+  out[3].ownChannel = false;
+  if (thrift.waiting) out[4].waiting = std::max<std::int64_t>(1, *thrift.waiting / 2);
+  out[5].ahead = false;
+  out[6].homes = false;
   std::erase(out, thrift);
   return out;
 }

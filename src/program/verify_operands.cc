@@ -695,15 +695,22 @@ class Sections {
     locks("the call", i.release, core(), false);
   }
 
-  void output(Address<Affine> place, std::int64_t rows, std::int64_t rowBytes) {
+  void output(const Address<Affine>& place, std::int64_t rows, std::int64_t rowBytes) {
     if (rows > std::max<std::int64_t>(place.slots, 1))
       return faultHere("PROG006", "a call writes more rows than it has places for",
                        to_string(rows) + " rows, " + to_string(place.slots) + " places",
                        "give each row a place");
-    for (std::int64_t row = 0; row < rows; ++row) {
-      address("the output", place, 0, rowBytes, core());
-      place.slot.base = wrappingAdd(place.slot.base, 1);
-    }
+    address("the output", place, 0, rowBytes, core());
+    if (rows == 1) return;
+    // Rows behind the first may lie in any of the places.
+    const Int128 last = Int128{place.slots - 1} * place.slotStride;
+    if (last > kMaxDdrBytes || -last > kMaxDdrBytes)
+      return faultHere("PROG004", "the output has slots out of range",
+                       to_string(place.slots) + " slots of " + to_string(place.slotStride) + " B",
+                       "place them in the core's memory");
+    const auto reach = static_cast<std::int64_t>(last);
+    address("the output", {.base = place.base}, std::min<std::int64_t>(0, reach),
+            std::max<std::int64_t>(0, reach) + rowBytes, core());
   }
 
   void ring(std::size_t n, const RowRing<Affine>& r, const Kernel& k) {

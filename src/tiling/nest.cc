@@ -117,14 +117,13 @@ Interval LayerNest::rowsOf(std::size_t operand, const RowCall& call,
 
 Interval LayerNest::rowsOf(const OperandGeometry& operand, const Interval& outputs,
                            const Interval& kernelRows) {
-  Interval all = operand.rows(outputs.first, kernelRows);
-  for (std::int64_t y = outputs.first + 1; y < outputs.end(); ++y) {
-    const Interval rows = operand.rows(y, kernelRows);
-    if (all.empty())
-      all = rows;
-    else if (!rows.empty())
-      all.count = std::max(all.end(), rows.end()) - all.first;
-  }
+  // Windows begin and end the later the later their row is.
+  std::int64_t y = outputs.first, last = outputs.end() - 1;
+  Interval all = operand.rows(y, kernelRows);
+  while (all.empty() && y < last) all = operand.rows(++y, kernelRows);
+  for (; last > y; --last)
+    if (const Interval rows = operand.rows(last, kernelRows); !rows.empty())
+      return {all.first, std::max(all.end(), rows.end()) - all.first};
   return all;
 }
 

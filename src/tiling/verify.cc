@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <tuple>
 
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/canon/limits.h"
@@ -493,17 +494,18 @@ class PlanCheck {
         if (fusedPoolOf(op()))
           for (const RowCall& call : calls)
             tooSmall("rows to be pooled", nest.pooled().rows(call.y).count, m.pooled.length);
-        std::vector<std::pair<Interval, std::int64_t>> seen;  // that ask for the same rows
+        std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>>
+            seen;  // that are alike
         for (const std::int64_t pass : std::set<std::int64_t>{0, m.passes / 2, m.passes - 1})
           for (std::int64_t part = 0; part < std::ssize(m.parts); ++part) {
             at.pass = pass;
             at.part = part;
+            const Interval loaded = nest.loadedKernelRows(at);
+            if (!seen.insert({loaded.first, loaded.count, nest.callRows(at), nest.last(at)}).second)
+              continue;
             const std::vector<RowCall> due = nest.calls(share, rows, at);
             if (nest.last(at) && !callsOneRow(op()))
               for (const RowCall& call : due) tooSmall("output rows", call.rows, m.outputSlots);
-            const std::pair kind(nest.loadedKernelRows(at), nest.callRows(at));
-            if (std::ranges::find(seen, kind) != seen.end()) continue;
-            seen.push_back(kind);
             for (std::size_t i = 0; i < op().inputs.size(); ++i) ring(nest, i, at, due);
           }
         at.pass = at.part = 0;

@@ -46,8 +46,8 @@ class LayerNest {
 
   // All iterations, in the mapping's order.
   const std::vector<Iteration>& iterations() const { return iterations_; }
-  // Whether an iteration is neither the first of its chunk and band nor the last: what it reads has
-  // come before, what it computes is not all that a reader waits for.
+  // Whether an iteration is neither the first of its chunk and band nor one that ends a reduction:
+  // its calls wait for no row that is just computed, and nobody waits for single rows of theirs.
   bool isInner(const Iteration& at) const;
   // Rows of a call at most.
   std::int64_t callRows(const Iteration& at) const;

@@ -56,6 +56,16 @@ TEST(MappingWords, SayLoopsAndRecordsThatGoAgain) {
             std::string::npos)
       << p.words().loops;
   EXPECT_NE(p.words().loops.find("rows in 7 bands"), std::string::npos) << p.words().loops;
+  EXPECT_EQ(p.words().loops.find("calls"), std::string::npos) << p.words().loops;
+  m.innerCallRows = 4;
+  EXPECT_NE(p.words().loops.find("calls of up to 4 rows between the first part and the last"),
+            std::string::npos)
+      << p.words().loops;
+  m.callRows = 2;
+  EXPECT_NE(p.words().loops.find("calls of up to 2 rows, of up to 4 rows between the first part"),
+            std::string::npos)
+      << p.words().loops;
+  m.callRows = m.innerCallRows = 1;
   const Repeats weights = weightRepeats(p.graph, OpId(0), m);
   EXPECT_EQ(weights.times, 7);
   EXPECT_EQ(weights.why, (std::vector<std::string>{

@@ -62,7 +62,7 @@ TEST_P(TightLimits, HaveAPlanThatKeepsThem) {
 }
 
 const TightLimit kTightLimits[] = {
-    {"CoreLocks", "limits.core.locks", "4"},
+    {"CoreLocks", "limits.core.locks", "3"},
     {"CoreDescriptors", "limits.core.descriptors", "20"},
     {"MemtileLocks", "limits.memtile.locks", "8"},
     {"MemtileDescriptors", "limits.memtile.descriptors", "40"},
@@ -72,6 +72,20 @@ const TightLimit kTightLimits[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Planner, TightLimits, ::testing::ValuesIn(kTightLimits),
                          [](const auto& limit) { return limit.param.name; });
+
+// Calls that are made long because they cost cycles take more tokens of a lock at once.
+TEST(DeviceLimits, AreKeptWhereCallsCostCycles) {
+  const CanonicalGraph graph = residual();
+  for (const char* most : {"4", "7", "15", "31", "63"})
+    for (const char* key : {"core.callOverhead", "locks.acquire"}) {
+      const Device tight = paper(2, 3, {{"limits.lockMaximum", most}, {key, "100 cycles"}});
+      const Result<Plan> plan = makePlan(graph, tight);
+      ASSERT_TRUE(plan) << plan.diagnostics();
+      EXPECT_EQ(verify(*plan, graph, tight), Diagnostics{});
+      const Diagnostics faults = faultsOf(programOf(graph, *plan, tight), tight);
+      EXPECT_TRUE(faults.empty()) << key << ", " << most << ": " << faults;
+    }
+}
 
 TEST(DeviceLimits, ThatDoNotBindChangeNoPlan) {
   const CanonicalGraph graph = residual();
