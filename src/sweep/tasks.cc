@@ -49,7 +49,8 @@ Result<SweepNetworks> SweepNetworks::read(const SweepOptions& options,
         Result<Network> together = inBatchesOf(batch, one);
         Entry entry{.network = {}, .batch = batch, .refusal = {}};
         if (!together) entry.refusal = together.diagnostics().front();
-        Network network = together ? std::move(*together) : one;
+        Network network = one;
+        if (together) network = std::move(*together);
         if (!fusesOperators(settings.plan)) leaveUnfused(network);
         entry.network = std::make_shared<const Network>(std::move(network));
         all.networks_.push_back(std::move(entry));

@@ -12,7 +12,7 @@ using testing::GraphBuilder;
 using testing::square;
 
 // 3x3, stride 2, on 16x8x8: 8 rows of 4 pixels.
-CanonicalGraph strided() {
+CanonicalGraph halvedRows() {
   GraphBuilder b("net");
   return b.finish(b.conv("conv", b.input("x", {16, 8, 8}), 8, square(3, 2, 1)));
 }
@@ -28,7 +28,7 @@ Mapping callsOf(std::int64_t rows, std::vector<PixelBox> boxes) {
 using Calls = std::vector<RowCall>;
 
 TEST(LayerNest, CallsEndAtBoxesAndBands) {
-  const CanonicalGraph graph = strided();
+  const CanonicalGraph graph = halvedRows();
   Mapping m = callsOf(3, {{{0, 4}, {0, 4}}, {{4, 2}, {0, 2}}});
   EXPECT_EQ(LayerNest(graph, OpId(0u), m).calls(m.shares[0], {0, 8}, {}),
             (Calls{{0, 3, {0, 4}, 0}, {3, 1, {0, 4}, 0}, {4, 2, {0, 2}, 1}}));
@@ -40,14 +40,14 @@ TEST(LayerNest, CallsEndAtBoxesAndBands) {
 }
 
 TEST(LayerNest, CallsEndAtStepsAndImages) {
-  const CanonicalGraph two = withBatch(strided(), 2);
+  const CanonicalGraph two = withBatch(halvedRows(), 2);
   const Mapping m = callsOf(5, {{{0, 16}, {0, 4}}});
   EXPECT_EQ(LayerNest(two, OpId(0u), m).calls(m.shares[0], {2, 11}, {}),
             (Calls{{2, 5, {0, 4}, 0}, {7, 1, {0, 4}, 0}, {8, 5, {0, 4}, 0}}));
 }
 
 TEST(LayerNest, CallsAreLongerWhereNobodyWaitsForTheirRows) {
-  const CanonicalGraph graph = strided();
+  const CanonicalGraph graph = halvedRows();
   Mapping m = callsOf(2, {{{0, 8}, {0, 4}}});
   m.innerCallRows = 8;
   m.parts = {{{0, 1}, {0, 1}}, {{0, 1}, {1, 1}}, {{0, 1}, {2, 1}}};
@@ -66,7 +66,7 @@ TEST(LayerNest, CallsAreLongerWhereNobodyWaitsForTheirRows) {
 }
 
 TEST(LayerNest, ACallNeedsTheRowsOfAllItsWindows) {
-  const CanonicalGraph graph = strided();
+  const CanonicalGraph graph = halvedRows();
   const Mapping m = callsOf(3, {{{0, 8}, {0, 4}}});
   const LayerNest nest(graph, OpId(0u), m);
   EXPECT_EQ(nest.rowsOf(0, {0, 3, {0, 4}, 0}, {0, 3}), (Interval{0, 6}));
