@@ -711,7 +711,9 @@ class ThriftyPlan {
   // What is planned for the network with no block left out is a plan of this one, too, and seldom
   // slower than there. Its mappings may be none of those that the closed form looked at here.
   void takeDensePlan(Tried& tried, PlanTimer& timer, PlanTime& time) {
-    if (std::ranges::none_of(graph_.ops, leavesBlocksOut) || device_.limits.recordLengths) return;
+    if (std::ranges::none_of(graph_.ops, leavesBlocksOut) || device_.limits.recordLengths ||
+        tried.excess != Excess{})
+      return;
     CanonicalGraph dense = graph_;
     for (CanonicalOp& op : dense.ops)
       if (Conv* conv = std::get_if<Conv>(&op.attributes)) conv->kept = {};
@@ -721,7 +723,8 @@ class ThriftyPlan {
     if (!proposals || (asksForTiles() && !isTiled((*proposals)[0].chosen.plan, graph_))) return;
     const Plan& plan = (*proposals)[0].chosen.plan;
     const std::optional<PlanTime> other = timer.time(plan);
-    if (!other || other->cycles >= time.cycles || tried.excess != Excess{}) return;
+    if (!other || other->cycles >= time.cycles) return;
+    if (device_.limits != Limits{} && excessOf(graph_, plan, device_) != Excess{}) return;
     tried.proposals[0].chosen.plan = plan;
     time = *other;
   }

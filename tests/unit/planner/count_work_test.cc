@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../devices.h"
 #include "../graphs.h"
 #include "heddle/planner/make_plan.h"
 
@@ -9,6 +10,7 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::paper;
 using testing::square;
 
 struct Counted {
@@ -59,16 +61,14 @@ TEST(CountWork, CountsCallsAndWhatMustComeBeforeThem) {
 
 TEST(CountWork, CountsCallsOfSeveralRows) {
   const CanonicalGraph graph = bordered();
-  const Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{1, 2}}, .settings = {}});
-  Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
-  ASSERT_TRUE(plan) << plan.diagnostics();
-  Mapping& mapping = plan->layers[0];
+  const Device device = paper(1, 2);
+  Plan plan = count(graph, 1, 2).plan;
+  Mapping& mapping = plan.layers[0];
   mapping.callRows = 3;
   mapping.outputSlots = 6;
   mapping.rings[0].length = 8;
-  ASSERT_EQ(verify(*plan, graph, *device), Diagnostics{});
-  for (const CoreWork& core : WorkCounter(graph, *device).counts(*plan, 0).cores) {
+  ASSERT_EQ(verify(plan, graph, device), Diagnostics{});
+  for (const CoreWork& core : WorkCounter(graph, device).counts(plan, 0).cores) {
     std::int64_t calls = 0, rows = 0, written = 0;
     for (const CallWork& call : core.calls) {
       EXPECT_EQ(call.kernel.calls(), 1);
@@ -87,15 +87,13 @@ TEST(CountWork, CountsCallsOfSeveralRows) {
 
 TEST(CountWork, SaysWhenOutputIsWritten) {
   const CanonicalGraph graph = bordered();
-  const Result<Device> device =
-      readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{1, 2}}, .settings = {}});
-  Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
-  ASSERT_TRUE(plan) << plan.diagnostics();
+  const Device device = paper(1, 2);
+  Plan plan = count(graph, 1, 2).plan;
   const auto writing = [&](const Mapping& mapping) {
-    plan->layers[0] = mapping;
-    return WorkCounter(graph, *device).counts(*plan, 0).writing;
+    plan.layers[0] = mapping;
+    return WorkCounter(graph, device).counts(plan, 0).writing;
   };
-  Mapping mapping = plan->layers[0];
+  Mapping mapping = plan.layers[0];
   EXPECT_EQ(writing(mapping), StepCounts::Writing{});
   mapping.blocksPerPass = 1;
   mapping.passes = 2;
