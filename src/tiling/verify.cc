@@ -506,7 +506,8 @@ class PlanCheck {
             const std::vector<RowCall> due = nest.calls(share, rows, at);
             if (nest.last(at) && !callsOneRow(op()))
               for (const RowCall& call : due) tooSmall("output rows", call.rows, m.outputSlots);
-            for (std::size_t i = 0; i < op().inputs.size(); ++i) ring(nest, i, at, due);
+            for (std::size_t i = 0; i < op().inputs.size(); ++i)
+              if (nest.takesRows(share, i, at)) ring(nest, i, at, due);
           }
         at.pass = at.part = 0;
       }
