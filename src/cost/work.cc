@@ -76,6 +76,7 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
       records_(counts.records),
       weightSlots_(counts.weightSlots),
       height_(counts.height),
+      lastRows_(counts.lastRows),
       writing_(counts.writing) {
   const Clock clock(device);
   const auto addAll = [](std::vector<Engine>& to, const std::vector<ChannelWork>& from, auto time) {
@@ -83,7 +84,7 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
     for (const ChannelWork& c : from)
       to.push_back({time(c.weights), time(c.activations), time(c.firstWeights),
                     (bytesOf(c.weights) + bytesOf(c.activations)).raw(), c.turns, c.firstRecord,
-                    c.passes});
+                    c.passes, 0, 0});
   };
   addAll(wires_, counts.wires, [&](const Transfers& t) { return clock.wire(t); });
   addCores(counts.cores, device);
@@ -146,10 +147,22 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
     const N firstByWire = clock.wire(core.first.wire);
     span_.firstByWire = std::max(span_.firstByWire, firstByWire);
     span_.first = std::max(span_.first, firstByWire + clock.ddrRead(core.first.ddr));
-    span_.callsByWire = std::max(span_.callsByWire, byWire + records);
     const N spared =
         core.rows == 0 ? 0 : (byWire - withRows) * std::min(core.places, core.rows) / core.rows;
-    span_.callsWithRows = std::max(span_.callsWithRows, byWire + records - spared);
+    byWire += records;
+    span_.callsByWire = std::max(span_.callsByWire, byWire);
+    span_.callsWithRows = std::max(span_.callsWithRows, byWire - spared);
+    N most = 1;
+    for (const N w : core.rowWires)
+      most = std::max(most, wires_[static_cast<std::size_t>(w)].activations);
+    for (const N w : core.rowWires) {
+      Engine& wire = wires_[static_cast<std::size_t>(w)];
+      const auto byThis = [&](N calls) {
+        return withRows + (calls - withRows) * wire.activations / most;
+      };
+      wire.calls = std::max(wire.calls, byThis(cycles));
+      wire.callsByWire = std::max(wire.callsByWire, byThis(byWire));
+    }
     if (!core.calls.empty())
       span_.lastOut = std::max(span_.lastOut, clock.out(core.calls.back().out));
     span_.rowsBefore = std::max(span_.rowsBefore, core.rowsBefore);
@@ -166,6 +179,7 @@ StepClock::StepClock(const Device& device)
       ddrRead_(ddrReadRate(device), device.clock),
       ddrWrite_(ddrWriteRate(device), device.clock) {
   engines_.wireFree.resize(device.wires.size());
+  engines_.rowsFrom.resize(device.wires.size());
   engines_.ddrFree.resize(
       static_cast<std::size_t>(device.memtiles() * device.memtile.ddrChannelsIn));
 }
@@ -235,6 +249,14 @@ N StepClock::dataReady(const StepPlace& place) const {
   return ready;
 }
 
+// When the last of them have.
+N StepClock::dataEnd(const StepPlace& place) const {
+  N end = 0;
+  for (const Producer& from : place.producers)
+    end = std::max(end, past_[static_cast<std::size_t>(from.step)].coreFree);
+  return end;
+}
+
 // `calls`: cycles of the busiest core; `record`: of one on its wire.
 StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
                                     const StepPlace& place, N calls, N record) const {
@@ -251,11 +273,12 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
     N& free = engines.ddrFree[c];
     const N from = std::max(free, weights > 0 ? stagingFree : 0);
     if (whole > 0) {
-      brought.whole = std::max(brought.whole, free + whole + span.firstByWire + span.lastCall);
+      brought.wholeRows = std::max(brought.wholeRows, free + whole);
       brought.lastCoresRows =
           std::max(brought.lastCoresRows, free + whole * span.rowsBefore / step.height_);
     }
     free = from + cycles;
+    if (streamed > 0) brought.streamed = std::max(brought.streamed, free);
     if (place.rowsAhead) {
       const bool recordFirst = weights > 0 && streamed > 0 && channel.firstRecord == 0;
       brought.rows = std::max(
@@ -307,6 +330,10 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   Brought brought = bring(engines, step, place, calls, record);
   brought.rows = std::max(brought.rows, ready);
   end = std::max(end, brought.end);
+  const StepCounts::Writing& of = step.writing_;
+  // When all rows are where the wires take them. Those that go through the cores anew in each
+  // iteration have gone once then.
+  const N allThere = std::max(dataEnd(place), brought.wholeRows);
   N firstRows = brought.rows, written = 0, writtenBytes = 0;
   for (std::size_t w = 0; w < step.wires_.size(); ++w) {
     const StepCycles::Engine& wire = step.wires_[w];
@@ -315,9 +342,16 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     N from = engines.wireFree[w];
     if (weights > 0) from = std::max({from, room, brought.record});
     if (inputs > 0) from = std::max(from, brought.rows);
+    engines.rowsFrom[w] = from;
     if (weights > 0) begin = std::max(begin, from + records);
     if (inputs > 0) firstRows = std::max(firstRows, wire.firstRecord == 0 ? from + records : from);
     engines.wireFree[w] = from + weights + inputs + (weights > 0 ? span.lostOfWires : 0);
+    if (inputs > 0)
+      engines.wireFree[w] =
+          std::max({engines.wireFree[w], brought.streamed,
+                    allThere + (span.stays > 0 ? 0
+                                               : inputs * (of.iterations - 1 - step.lastRows_) /
+                                                     of.iterations)});
     end = std::max(end, engines.wireFree[w] + span.lastCall);
   }
   begin = std::max(begin, firstRows + first);
@@ -328,24 +362,30 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   }
   written = std::max(written, sharedTime(writtenBytes, device_->rates.ddrWriteTotal, *device_));
   // While it waits for a record, rows come as far as they have places.
-  const N gap = std::max<N>(begin - std::max(coreFree, firstRows + first), 0);
-  calls = std::max(calls - gap, callsWithRows);
+  const N gap = std::max<N>(begin - (firstRows + first), 0);
+  calls = callsWithRows;
+  for (std::size_t w = 0; w < step.wires_.size(); ++w) {
+    const StepCycles::Engine& wire = step.wires_[w];
+    const N all = place.rowsAhead ? wire.callsByWire : wire.calls;
+    const N waits = std::max<N>(begin - (engines.rowsFrom[w] + first), 0);
+    calls = std::max(calls, all - waits);
+  }
   const N loading = std::max(span.loading - gap, std::min(span.loading, span.loadingWithRows));
   keepWithinPlaces(engines, step, place, begin, begin + loading);
   for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
-  const StepCounts::Writing& writing = step.writing_;
   // The first iteration goes at the pace at which whole tensors come out of DDR.
-  end = std::max(
-      {end, begin + calls, brought.whole + calls * (writing.iterations - 1) / writing.iterations});
+  end = std::max({end, begin + calls,
+                  brought.wholeRows > 0 ? brought.wholeRows + span.firstByWire + span.lastCall +
+                                              calls * (of.iterations - 1) / of.iterations
+                                        : 0});
   if (brought.lastCoresRows > 0) end = std::max(end, brought.lastCoresRows + calls);
   end = std::max(end, writtenBy(step, begin, end - begin, loading, written));
-  Past past{
-      .cores = place.all,
-      .begin = begin,
-      .end = std::max(before, end + span.lastOut),
-      .coreFree = end,
-      .firstRows = end - (end - begin) * (writing.iterations - writing.last) / writing.iterations,
-      .staged = {}};
+  Past past{.cores = place.all,
+            .begin = begin,
+            .end = std::max(before, end + span.lastOut),
+            .coreFree = end,
+            .firstRows = end - (end - begin) * (of.iterations - of.last) / of.iterations,
+            .staged = {}};
   past.staged = release(engines, step, place, past);
   return past;
 }
@@ -409,9 +449,13 @@ StepClock::Staged StepClock::release(Engines& engines, const StepCycles& step,
     N& free = engines.wireFree[w];
     free = std::max(free, rowsDone(wire));
     if (wire.weights == 0) continue;
+    // Each goes before the rows that it is needed with.
+    N last =
+        engines.rowsFrom[w] + wire.weights + wire.activations * (step.records_ - 1) / step.records_;
     if (step.records_ > step.weightSlots_)
-      free = std::max(free, past.coreFree - (past.coreFree - past.begin) / step.records_);
-    sent = std::max(sent, free);
+      last = std::max(last, past.coreFree - (past.coreFree - past.begin) / step.records_);
+    free = std::max(free, last);
+    sent = std::max(sent, last);
     first = std::max(first, wire.firstWeights);
   }
   if (sent < 0) return {};

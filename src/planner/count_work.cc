@@ -82,6 +82,8 @@ class StepCounter {
     work_.weightSlots = m_.weightSlots;
     work_.height = inputHeight_;
     work_.writing = writing();
+    work_.lastRows = std::ranges::find(nest_.iterations(), m_.bands - 1, &Iteration::band) -
+                     nest_.iterations().begin();
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       for (const Route& route : m_.inputs[i]) countRows(i, route);
     for (const Route& route : m_.weights) countRecords(route);
@@ -292,7 +294,9 @@ class StepCounter {
         counted.push_back(&share);
         countCalls(share);
       } else {
-        ++work_.cores[static_cast<std::size_t>(like - counted.begin())].cores;
+        CoreWork& core = work_.cores[static_cast<std::size_t>(like - counted.begin())];
+        ++core.cores;
+        addRowWires(core, share);
       }
     }
     std::erase_if(work_.cores, [](const CoreWork& core) { return core.calls.empty(); });
@@ -311,6 +315,7 @@ class StepCounter {
   void countCalls(const CoreShare& share) {
     CoreWork& core = work_.cores.emplace_back();
     core.cores = 1;
+    addRowWires(core, share);
     bool first = true;
     N key = -1, window = 0, use = 0;
     // All whole passes behind the first do what the second does.
@@ -363,6 +368,13 @@ class StepCounter {
     if (m_.weights.empty()) return;
     if (!m_.resident) addRecordsAmongRows(core, share, window);
     findTurnsWire(core, share);
+  }
+
+  void addRowWires(CoreWork& core, const CoreShare& share) {
+    for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
+      for (const Lane& lane : routeOf(operand, share.core).lanes)
+        if (std::ranges::find(core.rowWires, lane.wire) == core.rowWires.end())
+          core.rowWires.push_back(lane.wire);
   }
 
   N rowsTold(const CoreShare& share, const Iteration& i) {

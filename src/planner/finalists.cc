@@ -9,6 +9,7 @@
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
 #include "mesh_cut.h"
+#include "spare_memory.h"
 #include "streams.h"
 
 namespace heddle {
@@ -221,8 +222,12 @@ class FinalistSearch {
     }
     if (all.lines[0].empty()) return {};
     std::vector<Mapping> mappings;
-    for (const MappingOfCut& candidate : best(all))
+    const Interval rows{0, graph.tensors[op.output.at()].shape.height};
+    const LayerId layer(static_cast<std::size_t>(&op - graph.ops.data()));
+    for (const MappingOfCut& candidate : best(all)) {
       mappings.push_back(all.found[candidate.cut].whole(candidate.found));
+      if (limits_.longCalls) useHalfForRows(graph, device_, layer, rows, mappings.back());
+    }
     return mappings;
   }
 

@@ -62,6 +62,9 @@ constexpr std::int64_t kTiledStagingWorthwhile = 3;
 // which one may lack room.
 constexpr int kMostSpared = 4;
 constexpr std::size_t kStepsOfRoom = 2;
+// Thousandths of a plan's time, of a step's, by which such a plan may seem slower: the closed form
+// does not know all that longer rings gain.
+constexpr std::int64_t kSparedSlower = 2, kSparedStepSlower = 20;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -353,8 +356,8 @@ class MeshPlan {
     if (other.end < timed.end) timed = std::move(other);
   }
 
-  // Where the closed form finds a plan that uses it no slower, as it does not see all that it
-  // gains: but for layers that it finds slower, or that take the room of those.
+  // Where the closed form finds a plan that uses it hardly slower: but for layers that it finds
+  // slower by more, or that take the room of those.
   void useSpareMemory(Timed& timed) {
     std::vector<Mapping> better = timed.plan.layers;
     for (std::size_t s = 0; s < timed.times.size(); ++s) {
@@ -374,14 +377,15 @@ class MeshPlan {
       if (!placed || !placed->withoutPlace.empty()) return;
       setDdrChannels(graph_, *placed, whole_, other.plan);
       time(other, placed->memory);
-      if (other.end <= timed.end) {
+      if (isAsFast(other.end, timed.end, kSparedSlower)) {
         if (!isLegal(other)) return;
         keepBeside(timed);
         timed = std::move(other);
         return;
       }
       for (std::size_t step = 0; step < timed.times.size(); ++step) {
-        if (other.times[step].cycles <= timed.times[step].cycles) continue;
+        if (isAsFast(other.times[step].cycles, timed.times[step].cycles, kSparedStepSlower))
+          continue;
         // A step may also wait for the room of those before it.
         std::size_t of = step;
         while (of > 0 && step - of < kStepsOfRoom && !isBetter(of)) --of;
@@ -389,6 +393,10 @@ class MeshPlan {
         better[layer] = timed.plan.layers[layer];
       }
     }
+  }
+
+  static bool isAsFast(Cycles cycles, Cycles others, std::int64_t thousandths) {
+    return cycles.raw() * 1000 <= others.raw() * (1000 + thousandths);
   }
 
   // Whether `timed` ends before `other` by more than so many thousandths of that.

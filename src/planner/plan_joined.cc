@@ -11,7 +11,7 @@ namespace heddle {
 namespace {
 
 // Thousandths of the network's time: what joining has to gain, as the closed form errs.
-constexpr std::int64_t kJoinWorthwhile = 10;
+constexpr std::int64_t kJoinWorthwhile = 5;
 
 Result<Cycles> endOf(const CanonicalGraph& graph, const OrderedPlan& of, const Device& device) {
   return endInClosedForm(inOrder(graph, of.orders), of.plan, device);

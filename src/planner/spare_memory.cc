@@ -103,15 +103,17 @@ Mapping withLongInnerCalls(const CanonicalGraph& graph, const Plan& plan, LayerI
 }
 
 // Rows of an operand that come in one sweep, of the core and step with most.
-N rowsOfASweep(const LayerNest& nest, const Plan& plan, LayerId layer, std::size_t operand) {
+N rowsOfASweep(const LayerNest& nest, const std::vector<Interval>& steps, std::size_t operand) {
   N most = 0;
-  for (const ScheduleStep& step : plan.schedule) {
-    if (step.layer != layer) continue;
+  for (const Interval& of : steps) {
+    const std::vector<PixelBox>* last = nullptr;
     for (const CoreShare& share : nest.mapping().shares) {
+      if (last && *last == share.boxes) continue;
+      last = &share.boxes;
       N rows = 0;
       Interval ofBox;
       std::size_t box = 0;
-      for (const RowCall& call : nest.calls(share, step.rows, Iteration())) {
+      for (const RowCall& call : nest.calls(share, of, Iteration())) {
         const Interval needed = nest.rowsOf(operand, call, nest.loadedKernelRows(Iteration()));
         if (needed.empty()) continue;
         if (ofBox.empty() || box != call.box) {
@@ -129,14 +131,14 @@ N rowsOfASweep(const LayerNest& nest, const Plan& plan, LayerId layer, std::size
 
 // Places for rows of all operands alike, for as many as come in a sweep, and in the next if there
 // is one; no more calls wait for rows than there are places, of which a lock counts `most`.
-void lengthenRings(const CanonicalGraph& graph, const Plan& plan, LayerId layer, N room, N most,
-                   Mapping& mapping) {
-  const LayerNest nest(graph, OpId(layer.at()), plan.layers[layer.at()]);
+void lengthenRings(const CanonicalGraph& graph, LayerId layer, const std::vector<Interval>& steps,
+                   N room, N most, Mapping& mapping) {
+  const LayerNest nest(graph, OpId(layer.at()), mapping);
   const N sweeps = std::min<N>(2, std::ssize(nest.iterations()));
   std::vector<N> wanted;
   for (std::size_t i = 0; i < mapping.rings.size(); ++i) {
     const bool grows = !nest.stays(i) && mapping.rings[i].rowBytes > 0;
-    const N all = grows ? sweeps * rowsOfASweep(nest, plan, layer, i) : 0;
+    const N all = grows ? sweeps * rowsOfASweep(nest, steps, i) : 0;
     wanted.push_back(std::max<N>(0, std::min(all, most) - mapping.rings[i].length));
   }
   room -= mapping.coreBytes();
@@ -162,8 +164,17 @@ std::optional<Mapping> withSpareMemory(const CanonicalGraph& graph, const Device
   const N capacity = device.core.operandMemory().raw();
   const N room = mapping.coreBytes() * 2 <= capacity ? capacity / 2 : capacity;
   Mapping better = withLongInnerCalls(graph, plan, layer, time, room);
-  lengthenRings(graph, plan, layer, room, device.limits.lockMaximum.value_or(INT64_MAX), better);
+  std::vector<Interval> steps;
+  for (const ScheduleStep& step : plan.schedule)
+    if (step.layer == layer) steps.push_back(step.rows);
+  lengthenRings(graph, layer, steps, room, device.limits.lockMaximum.value_or(INT64_MAX), better);
   return better == mapping ? std::nullopt : std::optional(std::move(better));
+}
+
+void useHalfForRows(const CanonicalGraph& graph, const Device& device, LayerId layer,
+                    const Interval& rows, Mapping& mapping) {
+  lengthenRings(graph, layer, {rows}, device.core.operandMemory().raw() / 2,
+                device.limits.lockMaximum.value_or(INT64_MAX), mapping);
 }
 
 }  // namespace heddle

@@ -18,4 +18,9 @@ namespace heddle {
 std::optional<Mapping> withSpareMemory(const CanonicalGraph& graph, const Device& device,
                                        const Plan& plan, LayerId layer, const StepTime& time);
 
+// The same of rings alone, up to half of a core's memory, before the layer is placed: it computes
+// `rows` at a time.
+void useHalfForRows(const CanonicalGraph& graph, const Device& device, LayerId layer,
+                    const Interval& rows, Mapping& mapping);
+
 }  // namespace heddle

@@ -314,14 +314,14 @@ class Propagate(Heddle):
 class Reorder(Heddle):
     def setUp(self):
         super().setUp()
-        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "-o", self.folder / "mobile.onnx", "--ratio", "0.7", "--keep", "first")
+        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "-o", self.folder / "mobile.onnx", "--ratio", "0.6", "--keep", "first")
         self.model = self.folder / "mobile.onnx"
 
     def explained(self, name="out"):
         return json.loads((self.folder / name / "explain.json").read_text())["order"]
 
     def test_what_the_closed_form_finds_faster_is_taken_and_proved(self):
-        self.check_verified(self.compile(self.model, "2x2"))
+        self.check_verified(self.compile(self.model, "2x3"))
         order = self.explained()
         self.assertTrue(order["taken"])
         self.assertGreater(order["tensors"], 0)
@@ -329,7 +329,7 @@ class Reorder(Heddle):
         self.assertEqual(len(re.findall("^order ", (self.folder / "out/plan.txt").read_text(), re.M)), order["tensors"])
         self.assertEqual(len(re.findall("^tensor .* order ", (self.folder / "out/program.asm").read_text(), re.M)), order["tensors"])
         self.assertIn("order         taken: channel blocks of", self.run_heddle("explain", self.folder / "out").stdout)
-        as_it_is = self.compile(self.model, "2x2", "--no-reorder", name="as-it-is")
+        as_it_is = self.compile(self.model, "2x3", "--no-reorder", name="as-it-is")
         self.check_verified(as_it_is)
         self.assertIsNone(self.explained("as-it-is"))
         self.assertEqual(round(as_it_is["time"]["closedFormSeconds"] * 1e9), order["asItIsCycles"])
@@ -337,17 +337,17 @@ class Reorder(Heddle):
 
     def test_the_outputs_are_those_of_the_model(self):
         self.run_heddle("interpret", self.model, "--quantized", "--output", self.folder / "reference.npy")
-        self.compile(self.model, "2x2", "--no-verify")
+        self.compile(self.model, "2x3", "--no-verify")
         self.run_heddle("simulate", self.folder / "out", "--data", "--output", self.folder / "y.npy", "-q")
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), np.load(self.folder / "reference.npy"))
 
     def test_later_stages_begin_with_files_in_that_order(self):
         made = self.folder / "made"
-        self.compile(self.model, "2x2", "--no-verify", "--dump", "memory-plan", name="made")
+        self.compile(self.model, "2x3", "--no-verify", "--dump", "memory-plan", name="made")
         for stages in (["plan", made / "plan.txt"], ["program", made / "program.asm"],
                        ["plan", made / "plan.txt", "--from", "memory-plan", made / "dump/memory-plan.txt"]):
             with self.subTest(stages):
-                self.check_verified(self.compile(self.model, "2x2", "--from", *stages))
+                self.check_verified(self.compile(self.model, "2x3", "--from", *stages))
                 for same in ("program.asm", "weights.bin"):
                     self.assertTrue(filecmp.cmp(made / same, self.folder / "out" / same, shallow=False))
 
@@ -355,7 +355,7 @@ class Reorder(Heddle):
         text = (self.folder / "out" / file).read_text()
         made = re.search(line, text, re.M)
         (self.folder / "out" / file).write_text(text[:made.start()] + other(made) + text[made.end():])
-        return self.run_heddle("compile", self.model, "--mesh", "2x2", "--from", stage, self.folder / "out" / file, "-o", self.folder / "no",
+        return self.run_heddle("compile", self.model, "--mesh", "2x3", "--from", stage, self.folder / "out" / file, "-o", self.folder / "no",
                                status=1).stderr
 
     def test_orders_that_change_what_is_computed_are_refused(self):
@@ -366,13 +366,13 @@ class Reorder(Heddle):
                  ("program", "program.asm", r" order \[\d+, (\d+)", lambda m: f" order [{m[1]}, {m[1]}", "CANON011"))
         for stage, file, line, other, code in cases:
             with self.subTest(line=line, code=code):
-                self.compile(self.model, "2x2", "--no-verify")
+                self.compile(self.model, "2x3", "--no-verify")
                 told = self.refused(stage, file, line, other)
                 self.assertIn(code, told)
                 self.assertNotIn("bug", told)
 
     def test_what_the_host_sees_has_no_order(self):
-        self.compile(self.model, "2x2", "--no-verify")
+        self.compile(self.model, "2x3", "--no-verify")
         asm = self.folder / "out/program.asm"
         ports = re.findall(r'^(?:input|output) "[^"]*" (%\d+) ', asm.read_text(), re.M)
         self.assertEqual(len(ports), 2)
@@ -382,14 +382,14 @@ class Reorder(Heddle):
             self.assertIn("PROG004", self.run_heddle("simulate", self.folder / "out", status=1).stderr)
 
     def test_a_program_of_another_fusion_takes_the_place_of_an_ordered_plan(self):
-        self.compile(self.model, "2x2", "--no-verify", name="ordered")
-        self.compile(self.model, "2x2", "--no-verify", "--effort", "0", name="unfused")
-        self.check_verified(self.compile(self.model, "2x2", "--from", "plan", self.folder / "ordered/plan.txt",
+        self.compile(self.model, "2x3", "--no-verify", name="ordered")
+        self.compile(self.model, "2x3", "--no-verify", "--effort", "0", name="unfused")
+        self.check_verified(self.compile(self.model, "2x3", "--from", "plan", self.folder / "ordered/plan.txt",
                                          "--from", "program", self.folder / "unfused/program.asm"))
 
     def test_a_network_without_empty_blocks_gives_the_same_program(self):
         for out, arguments in (("a", []), ("b", ["--no-reorder"])):
-            self.compile(SOURCE / "models/tiny_mobile.onnx", "2x2", "--no-verify", *arguments, name=out)
+            self.compile(SOURCE / "models/tiny_mobile.onnx", "2x3", "--no-verify", *arguments, name=out)
         for file in ("plan.txt", "program.asm", "weights.bin", "report.md"):
             self.assertTrue(filecmp.cmp(self.folder / "a" / file, self.folder / "b" / file, shallow=False), file)
 
@@ -708,7 +708,7 @@ class Explain(Heddle):
         model = SOURCE / "models/tiny_cnn.onnx"
         self.compile(model, "1x1")
         self.assertEqual(self.explained()["spills"], [])
-        self.compile(model, "2x1")  # whose input streams, as this is faster
+        self.compile(model, "2x2")  # whose input streams, as this is faster
         self.assertEqual([(spill["tensor"], spill["why"]) for spill in self.explained()["spills"]],
                          [("input_0_q", "the plan lets it stream, without a home")])
         self.compile(model, "2x2", "--set", "memtile.memory=4KiB")

@@ -104,8 +104,8 @@ class Compile(Module):
         pruned = SOURCE / "models/tiny_pruned.onnx"
         self.assertNotEqual(heddle.compile(pruned, mesh="2x2", propagate=False, verify=False).cycles,
                             heddle.compile(pruned, mesh="2x2", verify=False).cycles)
-        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "--ratio", "0.7", "--keep", "first", "-q", "-o", self.folder / "less.onnx")
-        orders = ["\norder " in heddle.compile(self.folder / "less.onnx", mesh="2x2", reorder=reorder, verify=False).plan for reorder in (True, False)]
+        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "--ratio", "0.6", "--keep", "first", "-q", "-o", self.folder / "less.onnx")
+        orders = ["\norder " in heddle.compile(self.folder / "less.onnx", mesh="2x3", reorder=reorder, verify=False).plan for reorder in (True, False)]
         self.assertEqual(orders, [True, False])
 
     def test_what_the_proof_computed_is_what_the_interpreter_computes(self):

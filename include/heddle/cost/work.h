@@ -68,6 +68,7 @@ struct CoreWork {  // of cores that do the same
   bool recordsByTurns = false;
   // Rows of the first operand that come in all, and that it has place for.
   std::int64_t rows = 0, places = 0;
+  std::vector<std::int64_t> rowWires;  // over which rows of any operand come
   std::int64_t cores = 0;
 };
 
@@ -95,6 +96,7 @@ struct StepCounts {
   std::int64_t records = 0;                    // that a core receives
   std::int64_t weightSlots = 0;                // places for them in a core
   std::int64_t height = 1;                     // rows of the first operand
+  std::int64_t lastRows = 0;                   // the first iteration that reads its last rows
   // When its output is written, by iterations of the loops over time.
   struct Writing {
     std::int64_t iterations = 1;
@@ -174,6 +176,8 @@ class StepCycles {
     std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0, turns = 1,
                  firstRecord = 0;
     bool passes = false;  // of ChannelWork
+    // Of a wire, those of Span of the cores to which it brings rows.
+    std::int64_t calls = 0, callsByWire = 0;
   };
   void addCores(const std::vector<CoreWork>& cores, const Device& device);
   struct Lost {
@@ -186,7 +190,7 @@ class StepCycles {
   std::vector<Engine> wires_, ddrRead_, ddrWrite_;
   Bytes record_;
   std::int64_t recordWire_ = 0, recordDdr_ = 0;  // the largest record by wire, out of DDR
-  std::int64_t records_ = 0, weightSlots_ = 0, height_ = 1;
+  std::int64_t records_ = 0, weightSlots_ = 0, height_ = 1, lastRows_ = 0;
   StepCounts::Writing writing_;
 };
 
@@ -217,14 +221,16 @@ class StepClock {
   };
   struct Engines {
     std::vector<std::int64_t> wireFree, ddrFree;  // per wire, per DDR channel
+    std::vector<std::int64_t> rowsFrom;           // per wire: when the step's rows could begin
     std::int64_t sharedFree = 0;
   };
   // When the DDR channels have brought what a step reads.
   struct Brought {
     std::int64_t record = 0, rows = 0;  // the first of each
     // Of what goes whole: all of it, and the first rows of the core that begins last.
-    std::int64_t whole = 0, lastCoresRows = 0;
-    std::int64_t end = 0;  // of calls with the last of all
+    std::int64_t wholeRows = 0, lastCoresRows = 0;
+    std::int64_t streamed = 0;  // the last rows of what goes on to the cores as it comes
+    std::int64_t end = 0;       // of calls with the last of all
   };
   Past advance(Engines& engines, const StepCycles& step, const StepPlace& place) const;
   Brought bring(Engines& engines, const StepCycles& step, const StepPlace& place,
@@ -243,6 +249,7 @@ class StepClock {
                                const TransferRate& rate) const;
   std::int64_t roomFree(const ByteRange& bytes) const;
   std::int64_t dataReady(const StepPlace& place) const;
+  std::int64_t dataEnd(const StepPlace& place) const;
   void countBusy(const StepCycles& step, const StepPlace& place, StepTime& time) const;
 
   const Device* device_;

@@ -26,7 +26,7 @@ Transfers transfers(std::int64_t bytes, std::int64_t times) {
 StepWork tenCalls() {
   const KernelWork kernel = kernelWork(OpKind::Conv, 8, 9, 14);
   StepWork step;
-  CoreWork core{.calls = {}, .first = {transfers(400, 3), {}}, .cores = 1};
+  CoreWork core{.calls = {}, .first = {transfers(400, 3), {}}, .rowWires = {0}, .cores = 1};
   core.calls.push_back({.kernel = kernel,
                         .pace = kernel,
                         .ahead = {},
@@ -176,6 +176,8 @@ TEST(StepTimes, ADdrChannelIsBusyAsLongAsItsRowsGoOnAsTheyCome) {
 TEST(StepTimes, ACoreLosesByTurnsOfItsWires) {
   StepWork step = tenCalls();
   step.wires[0].weights = transfers(4000, 1);
+  step.records = 1;
+  step.weightSlots = 2;
   const Cycles alone = timeOf(step).end;
   step.cores[0].turnsWire = 0;  // with which it is busy for 2200 of 2520 cycles: 87 %
   EXPECT_EQ(timeOf(step).end, alone + Cycles(1000 * 2 / 8 * 28 / 100));
@@ -372,6 +374,71 @@ TEST(StepTimes, RowsComeWhileARecordIsAwaited) {
   core.places = 12;
   step.wires[1].weights = step.wires[1].firstWeights = {};  // nothing to wait for but its rows
   EXPECT_EQ(timeOf(step).end, Cycles(300 + calls + 200));
+}
+
+// A step whose rows come over wire 1, at 400 cycles a call, to places for all of them.
+StepWork overTheOtherWire() {
+  StepWork step = tenCalls();
+  std::swap(step.wires[0], step.wires[1]);
+  CoreWork& core = step.cores[0];
+  core.calls[1].ahead.wire = transfers(1600, 1);
+  core.rowWires = {1};
+  core.rows = core.places = 12;
+  step.all = step.rings = {100, 200};
+  return step;
+}
+
+TEST(StepTimes, RowsComeAheadOverAWireThatIsIdle) {
+  StepWork first = tenCalls(), second = overTheOtherWire();
+  first.all = {0, 100};
+  const auto cycles = [&] { return stepTimes({first, second}, oneCore())[1].cycles; };
+  const std::int64_t calls = 252 + 9 * 400;
+  EXPECT_EQ(cycles(), Cycles(2520));
+  second.cores[0].places = 6;  // for half of what is waited for
+  EXPECT_EQ(cycles(), Cycles(calls - (calls - 2520) / 2));
+  // A quarter as many rows by the other wire, which the step before keeps until its last but one
+  // call: with those the core begins 204 cycles earlier than it is free.
+  second.cores[0].places = 12;
+  second.cores[0].rowWires = {0, 1};
+  second.wires[0].activations = transfers(400, 3);
+  EXPECT_EQ(cycles(), Cycles(2520 + (calls - 2520) / 4 - 204));
+}
+
+TEST(StepTimes, AWireWaitsForRowsOutOfDdr) {
+  StepWork first = tenCalls(), second = tenCalls();
+  first.ddrRead[0].activations = transfers(4000, 12);
+  first.rowsAhead = true;
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].begin, Cycles(12000 + 300));
+  first.ddrRead[0].activations = {};
+  first.rowsAhead = false;
+  first.reads = {{0, {Bytes(4000), 12, 12}}};  // whole
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].begin, Cycles(12000 + 300 + 252));
+}
+
+TEST(StepTimes, WhatIsReadAgainFollowsTheLastRowThatIsWritten) {
+  StepWork first = tenCalls(), second = overTheOtherWire();
+  first.cores[0].calls[1].times = 89;
+  first.all = {0, 100};
+  second.wires[1].activations = transfers(4000, 20);
+  second.producers = {{0, false}};
+  second.writing.iterations = 2;
+  const auto end = [&] { return stepTimes({first, second}, oneCore())[1].end; };
+  const std::int64_t written = 300 + 90 * 252;
+  EXPECT_EQ(end(), Cycles(written + 10000 + 252 + 200));  // half of the rows, the last call
+  second.lastRows = 1;  // the second half are other rows, which have come
+  EXPECT_EQ(end(), Cycles(written + 2520 + 200));
+}
+
+TEST(StepTimes, ARecordLeavesItsPlaceBeforeTheRowsItIsFor) {
+  StepWork first = withRecords(1), second = withRecords(1);
+  std::swap(first.wires[0].weights, first.wires[1].weights);
+  std::swap(first.wires[0].firstWeights, first.wires[1].firstWeights);
+  first.recordsStaged = 1;
+  second.record = Bytes(16000);
+  second.wires[1].weights = second.ddrRead[1].weights = transfers(16000, 1);
+  second.wires[1].firstWeights = second.ddrRead[1].firstWeights = transfers(16000, 1);
+  // Out of DDR by 1000, over the wire by 2000.
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].begin, Cycles(2000 + 4000 + 4000));
 }
 
 TEST(StepTimes, ARecordComesBeforeTheRowsOfItsChannel) {

@@ -41,8 +41,11 @@ CanonicalGraph bordered() {
 TEST(CountWork, CountsCallsAndWhatMustComeBeforeThem) {
   const StepWork step = count(bordered(), 1, 2).steps.at(0);
   ASSERT_EQ(step.cores.size(), 2u);
+  EXPECT_EQ(step.lastRows, 0);
   for (const CoreWork& core : step.cores) {
     EXPECT_EQ(core.cores, 1);
+    ASSERT_EQ(core.rowWires.size(), 1u);
+    EXPECT_NE(step.wires[static_cast<std::size_t>(core.rowWires[0])].activations, Transfers{});
     std::int64_t calls = 0;
     for (const CallWork& call : core.calls) {
       EXPECT_EQ(call.kernel, kernelWork(OpKind::Conv, 4, 9, 4));
@@ -101,10 +104,12 @@ TEST(CountWork, SaysWhenOutputIsWritten) {
   mapping.resident = false;
   mapping.parts = {{{0, 1}, {0, 3}}, {{1, 1}, {0, 3}}};
   EXPECT_EQ(writing(mapping), (StepCounts::Writing{4, 1, 3, 2, 1}));
+  EXPECT_EQ(WorkCounter(graph, device).counts(plan, 0).lastRows, 0);
   mapping.bands = 2;  // each band in both parts
   EXPECT_EQ(writing(mapping), (StepCounts::Writing{8, 1, 5, 4, 2}));
   mapping.order = {NestLoop::Chunk, NestLoop::Band, NestLoop::Pass, NestLoop::Part};
   EXPECT_EQ(writing(mapping), (StepCounts::Writing{8, 1, 1, 4, 4}));
+  EXPECT_EQ(WorkCounter(graph, device).counts(plan, 0).lastRows, 4);
 }
 
 TEST(CountWork, CountsEveryTransferOfEveryEngine) {
