@@ -87,19 +87,21 @@ TEST(VerifyPlan, FindsNothingInThePlannersPlan) {
 // What a convolution adds comes with the last part of its reduction alone.
 TEST(VerifyPlan, WhatIsAddedNeedsNoPlacesForInnerCalls) {
   GraphBuilder b("adds");
-  const TensorId x = b.input("x", {8, 8, 16});
-  PlannedNetwork p(*fuseOperators(b.finish(b.add("sum", b.conv("conv", x, 16, square(1)), x))));
+  const TensorId x = b.input("x", {8, 8, 24});
+  PlannedNetwork p(*fuseOperators(b.finish(b.add("sum", b.conv("conv", x, 24, square(1)), x))));
   ASSERT_EQ(p.graph.ops.size(), 1u);
   Mapping& m = p.plan.layers[0];
   m.resident = false;
-  m.parts = {{{0, 1}, {0, 1}}, {{1, 1}, {0, 1}}};
-  m.accumulatorBytes = 4096;
+  m.parts = {{{0, 1}, {0, 1}}, {{1, 1}, {0, 1}}, {{2, 1}, {0, 1}}};
+  m.accumulatorBytes = 8192;
   m.innerCallRows = 4;
   m.rings[0].length = 8;
   m.rings[1].length = 2;
   EXPECT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
   m.rings[0].length = 2;
-  EXPECT_EQ(verify(p.plan, p.graph, p.device)[0].code, "PLAN005");
+  const Diagnostics tooShort = verify(p.plan, p.graph, p.device);
+  ASSERT_FALSE(tooShort.empty());
+  EXPECT_EQ(tooShort[0].code, "PLAN005");
 }
 
 TEST_P(BrokenPlan, IsNoticed) {
