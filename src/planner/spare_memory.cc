@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/canon/limits.h"
 #include "heddle/tiling/nest.h"
 
@@ -17,10 +18,20 @@ using N = std::int64_t;
 // up for their coming together.
 constexpr N kFullyBusy = 97;
 
+// One of each that compute the same pixels.
+std::vector<const CoreShare*> sharesThatDiffer(const Mapping& mapping) {
+  std::vector<const CoreShare*> some;
+  for (const CoreShare& share : mapping.shares)
+    if (std::ranges::none_of(some,
+                             [&](const CoreShare* other) { return other->boxes == share.boxes; }))
+      some.push_back(&share);
+  return some;
+}
+
 // What the longest of the inner calls computes and needs.
 struct Longest {
   N rows = 0;
-  std::vector<N> operands;  // rows of each that comes for them
+  std::vector<N> operands;  // rows of each that comes for them: what is added does not
 };
 
 Longest longestOf(const CanonicalGraph& graph, const Plan& plan, LayerId layer,
@@ -29,21 +40,17 @@ Longest longestOf(const CanonicalGraph& graph, const Plan& plan, LayerId layer,
   Longest longest{0, std::vector<N>(nest.op().inputs.size())};
   for (const ScheduleStep& step : plan.schedule) {
     if (step.layer != layer) continue;
-    std::vector<const std::vector<PixelBox>*> seen;
-    for (const CoreShare& share : mapping.shares) {
-      if (std::ranges::any_of(seen, [&](const auto* boxes) { return *boxes == share.boxes; }))
-        continue;
-      seen.push_back(&share.boxes);
+    for (const CoreShare* share : sharesThatDiffer(mapping)) {
       std::set<std::tuple<N, N, N>> alike;
       for (const Iteration& at : nest.iterations()) {
         const Interval kernelRows = nest.loadedKernelRows(at);
         if (!nest.isInner(at) ||
             !alike.insert({nest.inputKey(at), kernelRows.first, kernelRows.count}).second)
           continue;
-        for (const RowCall& call : nest.calls(share, step.rows, at)) {
+        for (const RowCall& call : nest.calls(*share, step.rows, at)) {
           longest.rows = std::max(longest.rows, call.rows);
           for (std::size_t i = 0; i < longest.operands.size(); ++i)
-            if (nest.takesRows(share, i, at) && !nest.stays(i))
+            if (!isAddend(nest.op(), i) && !nest.stays(i))
               longest.operands[i] =
                   std::max(longest.operands[i], nest.rowsOf(i, call, kernelRows).count);
         }
@@ -106,14 +113,11 @@ Mapping withLongInnerCalls(const CanonicalGraph& graph, const Plan& plan, LayerI
 N rowsOfASweep(const LayerNest& nest, const std::vector<Interval>& steps, std::size_t operand) {
   N most = 0;
   for (const Interval& of : steps) {
-    const std::vector<PixelBox>* last = nullptr;
-    for (const CoreShare& share : nest.mapping().shares) {
-      if (last && *last == share.boxes) continue;
-      last = &share.boxes;
+    for (const CoreShare* share : sharesThatDiffer(nest.mapping())) {
       N rows = 0;
       Interval ofBox;
       std::size_t box = 0;
-      for (const RowCall& call : nest.calls(share, of, Iteration())) {
+      for (const RowCall& call : nest.calls(*share, of, Iteration())) {
         const Interval needed = nest.rowsOf(operand, call, nest.loadedKernelRows(Iteration()));
         if (needed.empty()) continue;
         if (ofBox.empty() || box != call.box) {
@@ -133,6 +137,11 @@ N rowsOfASweep(const LayerNest& nest, const std::vector<Interval>& steps, std::s
 // is one; no more calls wait for rows than there are places, of which a lock counts `most`.
 void lengthenRings(const CanonicalGraph& graph, LayerId layer, const std::vector<Interval>& steps,
                    N room, N most, Mapping& mapping) {
+  room -= mapping.coreBytes();
+  if (std::ranges::none_of(mapping.rings, [&](const RingPlan& ring) {
+        return ring.rowBytes > 0 && ring.rowBytes <= room;
+      }))
+    return;
   const LayerNest nest(graph, OpId(layer.at()), mapping);
   const N sweeps = std::min<N>(2, std::ssize(nest.iterations()));
   std::vector<N> wanted;
@@ -141,7 +150,6 @@ void lengthenRings(const CanonicalGraph& graph, LayerId layer, const std::vector
     const N all = grows ? sweeps * rowsOfASweep(nest, steps, i) : 0;
     wanted.push_back(std::max<N>(0, std::min(all, most) - mapping.rings[i].length));
   }
-  room -= mapping.coreBytes();
   for (bool grew = true; grew;) {
     grew = false;
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -507,7 +507,7 @@ class PlanCheck {
             if (nest.last(at) && !callsOneRow(op()))
               for (const RowCall& call : due) tooSmall("output rows", call.rows, m.outputSlots);
             for (std::size_t i = 0; i < op().inputs.size(); ++i)
-              if (nest.takesRows(share, i, at)) ring(nest, i, at, due);
+              if (!isAddend(op(), i) || nest.last(at)) ring(nest, i, at, due);
           }
         at.pass = at.part = 0;
       }

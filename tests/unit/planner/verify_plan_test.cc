@@ -104,6 +104,31 @@ TEST(VerifyPlan, WhatIsAddedNeedsNoPlacesForInnerCalls) {
   EXPECT_EQ(tooShort[0].code, "PLAN005");
 }
 
+// In an inner call of a later pass, in which the first of cores with the same pixels has no blocks.
+TEST(VerifyPlan, PlacesAreForAllCoresOfTheSamePixels) {
+  GraphBuilder b("passes");
+  PlannedNetwork p(b.finish(b.conv("conv", b.input("x", {8, 8, 24}), 24, square(1))));
+  Mapping& m = p.plan.layers[0];
+  ASSERT_EQ(m.shares[0].boxes, m.shares[1].boxes);
+  std::swap(m.shares[0].blocks.count, m.shares[1].blocks.count);
+  m.shares[1].blocks.first = m.shares[0].blocks.end();
+  for (std::size_t row = 2; row < m.shares.size(); ++row)
+    m.shares[row].blocks = m.shares[row - 2].blocks;
+  ASSERT_EQ(m.shares[0].blocks.count, 1);
+  m.resident = false;
+  m.blocksPerPass = 1;
+  m.passes = 2;
+  m.parts = {{{0, 2}, {0, 1}}, {{2, 1}, {0, 1}}};
+  m.accumulatorBytes = 4096;
+  m.innerCallRows = 4;
+  m.rings[0].length = 8;
+  EXPECT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
+  m.rings[0].length = 2;
+  const Diagnostics tooShort = verify(p.plan, p.graph, p.device);
+  ASSERT_FALSE(tooShort.empty());
+  EXPECT_EQ(tooShort[0].code, "PLAN005");
+}
+
 TEST_P(BrokenPlan, IsNoticed) {
   PlannedNetwork p;
   GetParam().breakIt(p);
