@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/support/requantize.h"
+
 namespace heddle {
 namespace {
 
@@ -56,6 +58,9 @@ class Clock {
   TransferRate wire_, out_, ddrRead_, ddrWrite_;
 };
 
+// Of cycles as much as `part` is of `whole` cycles: their product may not fit a number.
+N shareOf(N cycles, N part, N whole) { return static_cast<N>(Int128{cycles} * part / whole); }
+
 // Cycles that bytes take at the rate which all channels share; 0 where each has its own.
 N sharedTime(N bytes, std::optional<BytesPerSecond> total, const Device& device) {
   if (!total || bytes == 0) return 0;
@@ -97,6 +102,7 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
 StepCycles StepCycles::ofSomeCores(const StepCounts& counts, const Device& device) {
   StepCycles cycles(counts, device);
   cycles.executes_ = true;
+  cycles.ofAllCores_ = false;
   cycles.span_.lastCall = 0;  // that of the busiest core may be a short one
   return cycles;
 }
@@ -152,16 +158,17 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
     byWire += records;
     span_.callsByWire = std::max(span_.callsByWire, byWire);
     span_.callsWithRows = std::max(span_.callsWithRows, byWire - spared);
-    N most = 1;
-    for (const N w : core.rowWires)
-      most = std::max(most, wires_[static_cast<std::size_t>(w)].activations);
-    for (const N w : core.rowWires) {
-      Engine& wire = wires_[static_cast<std::size_t>(w)];
-      const auto byThis = [&](N calls) {
-        return withRows + (calls - withRows) * wire.activations / most;
-      };
-      wire.calls = std::max(wire.calls, byThis(cycles));
-      wire.callsByWire = std::max(wire.callsByWire, byThis(byWire));
+    for (const std::vector<N>& wires : core.rowWires) {
+      N most = 1;
+      for (const N w : wires)
+        most = std::max(most, wires_[static_cast<std::size_t>(w)].activations);
+      for (const N w : wires) {
+        Engine& wire = wires_[static_cast<std::size_t>(w)];
+        wire.calls =
+            std::max(wire.calls, withRows + shareOf(cycles - withRows, wire.activations, most));
+        wire.callsByWire = std::max(wire.callsByWire,
+                                    withRows + shareOf(byWire - withRows, wire.activations, most));
+      }
     }
     if (!core.calls.empty())
       span_.lastOut = std::max(span_.lastOut, clock.out(core.calls.back().out));
@@ -179,7 +186,7 @@ StepClock::StepClock(const Device& device)
       ddrRead_(ddrReadRate(device), device.clock),
       ddrWrite_(ddrWriteRate(device), device.clock) {
   engines_.wireFree.resize(device.wires.size());
-  engines_.rowsFrom.resize(device.wires.size());
+  engines_.from.resize(device.wires.size());
   engines_.ddrFree.resize(
       static_cast<std::size_t>(device.memtiles() * device.memtile.ddrChannelsIn));
 }
@@ -284,7 +291,8 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
       brought.rows = std::max(
           brought.rows, from + (recordFirst ? step.recordDdr_ : 0) + span.first - span.firstByWire);
     }
-    if (weights > 0)  // of those that take turns each is needed that much later
+    // Of those that take turns each is needed that much later, as all of the cores say.
+    if (weights > 0 && (step.ofAllCores_ || channel.firstRecord == 0))
       brought.record =
           std::max(brought.record, from + whole + step.recordDdr_ -
                                        channel.firstRecord * calls / std::max<N>(step.records_, 1));
@@ -296,6 +304,66 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
   engines.sharedFree = std::max(engines.sharedFree, std::min(stagingFree, coreFree)) + shared;
   brought.end = std::max(brought.end, engines.sharedFree + span.lastCall);
   return brought;
+}
+
+// A record that is its route's first goes before the rows of its wire.
+N StepClock::firstRowsOf(const StepCycles::Engine& wire, N from) {
+  return wire.firstRecord == 0 ? from + wire.firstWeights : from;
+}
+
+// The wires take what the DDR channels and the steps before brought.
+StepClock::Sent StepClock::send(Engines& engines, const StepCycles& step, const StepPlace& place,
+                                const Brought& brought) const {
+  const StepCycles::Span& span = step.span_;
+  const N room = roomFree(place.weights), iterations = step.writing_.iterations;
+  // When all rows are where the wires take them. Those that go through the cores anew in each
+  // iteration have gone once then.
+  const N allThere = std::max(dataEnd(place), brought.wholeRows);
+  Sent sent{.end = 0, .record = 0, .rows = brought.rows};
+  for (std::size_t w = 0; w < step.wires_.size(); ++w) {
+    const StepCycles::Engine& wire = step.wires_[w];
+    const N weights = wire.weights, inputs = wire.activations;
+    if (weights + inputs == 0) continue;
+    N& free = engines.wireFree[w];
+    N from = free;
+    if (weights > 0) from = std::max({from, room, brought.record});
+    if (inputs > 0) from = std::max(from, brought.rows);
+    engines.from[w] = from;
+    free = from + weights + inputs + (weights > 0 ? span.lostOfWires : 0);
+    if (weights > 0) sent.record = std::max(sent.record, from + wire.firstWeights);
+    if (inputs > 0) {
+      sent.rows = std::max(sent.rows, firstRowsOf(wire, from));
+      free = std::max({free, brought.streamed,
+                       allThere + inputs * (iterations - 1 - step.lastRows_) / iterations});
+    }
+    sent.end = std::max(sent.end, free);
+  }
+  return sent;
+}
+
+// Cycles of the busiest core's calls from `begin` on. While it computes for the step before, or
+// waits for a record, rows come as far as they have places; with all of these it takes `least`.
+N StepClock::callsFrom(const Engines& engines, const StepCycles& step, const StepPlace& place,
+                       N begin, N first, N least) {
+  N calls = least;
+  for (std::size_t w = 0; w < step.wires_.size(); ++w) {
+    const StepCycles::Engine& wire = step.wires_[w];
+    const N all = place.rowsAhead ? wire.callsByWire : wire.calls;
+    const N come = std::max<N>(begin - (firstRowsOf(wire, engines.from[w]) + first), 0);
+    calls = std::max(calls, all - come);
+  }
+  return calls;
+}
+
+// Of the DDR channel that writes longest, or of all together.
+N StepClock::writeCycles(const StepCycles& step, const StepPlace& place) const {
+  N cycles = 0, bytes = 0;
+  for (std::size_t c = 0; c < step.ddrWrite_.size(); ++c) {
+    const StepCycles::Engine channel = withWhole(step.ddrWrite_[c], c, place.writes, ddrWrite_);
+    cycles = std::max(cycles, channel.activations);
+    bytes += channel.bytes;
+  }
+  return std::max(cycles, sharedTime(bytes, device_->rates.ddrWriteTotal, *device_));
 }
 
 StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
@@ -310,16 +378,13 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
             .firstRows = coreFree,
             .staged = {}};
   const StepCycles::Span& span = step.span_;
-  const N room = roomFree(place.weights);
-  const N ready = std::max(roomFree(place.rings), dataReady(place));
+  const StepCounts::Writing& of = step.writing_;
   N calls = place.rowsAhead ? span.callsByWire : span.calls;
   const N first = place.rowsAhead ? span.firstByWire : span.first;
-  N begin = coreFree, end = 0;
-
   // Records come out of DDR as far ahead as the staging is free, and reach the core as soon as
-  // it has room.
+  // it has room. The last ones of all routes of a wire may come out of different memtiles at the
+  // same time.
   N record = step.recordWire_;
-  // The last ones of all routes of a wire may come out of different memtiles at the same time.
   for (const StepCycles::Engine& wire : step.wires_) record = std::max(record, wire.firstWeights);
   // With one place for records a core computes nothing while the next one comes.
   N callsWithRows = std::min(calls, span.callsWithRows);
@@ -328,58 +393,21 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
         std::max(callsWithRows, step.compute_ + std::max<N>(0, step.records_ - 1) * record);
   calls = std::max(calls, callsWithRows);
   Brought brought = bring(engines, step, place, calls, record);
-  brought.rows = std::max(brought.rows, ready);
-  end = std::max(end, brought.end);
-  const StepCounts::Writing& of = step.writing_;
-  // When all rows are where the wires take them. Those that go through the cores anew in each
-  // iteration have gone once then.
-  const N allThere = std::max(dataEnd(place), brought.wholeRows);
-  N firstRows = brought.rows, written = 0, writtenBytes = 0;
-  for (std::size_t w = 0; w < step.wires_.size(); ++w) {
-    const StepCycles::Engine& wire = step.wires_[w];
-    const N weights = wire.weights, inputs = wire.activations, records = wire.firstWeights;
-    if (weights + inputs == 0) continue;
-    N from = engines.wireFree[w];
-    if (weights > 0) from = std::max({from, room, brought.record});
-    if (inputs > 0) from = std::max(from, brought.rows);
-    engines.rowsFrom[w] = from;
-    if (weights > 0) begin = std::max(begin, from + records);
-    if (inputs > 0) firstRows = std::max(firstRows, wire.firstRecord == 0 ? from + records : from);
-    engines.wireFree[w] = from + weights + inputs + (weights > 0 ? span.lostOfWires : 0);
-    if (inputs > 0)
-      engines.wireFree[w] =
-          std::max({engines.wireFree[w], brought.streamed,
-                    allThere + (span.stays > 0 ? 0
-                                               : inputs * (of.iterations - 1 - step.lastRows_) /
-                                                     of.iterations)});
-    end = std::max(end, engines.wireFree[w] + span.lastCall);
-  }
-  begin = std::max(begin, firstRows + first);
-  for (std::size_t c = 0; c < step.ddrWrite_.size(); ++c) {
-    const StepCycles::Engine channel = withWhole(step.ddrWrite_[c], c, place.writes, ddrWrite_);
-    written = std::max(written, channel.activations);
-    writtenBytes += channel.bytes;
-  }
-  written = std::max(written, sharedTime(writtenBytes, device_->rates.ddrWriteTotal, *device_));
-  // While it waits for a record, rows come as far as they have places.
-  const N gap = std::max<N>(begin - (firstRows + first), 0);
-  calls = callsWithRows;
-  for (std::size_t w = 0; w < step.wires_.size(); ++w) {
-    const StepCycles::Engine& wire = step.wires_[w];
-    const N all = place.rowsAhead ? wire.callsByWire : wire.calls;
-    const N waits = std::max<N>(begin - (engines.rowsFrom[w] + first), 0);
-    calls = std::max(calls, all - waits);
-  }
-  const N loading = std::max(span.loading - gap, std::min(span.loading, span.loadingWithRows));
+  brought.rows = std::max({brought.rows, roomFree(place.rings), dataReady(place)});
+  const Sent sent = send(engines, step, place, brought);
+  const N begin = std::max({coreFree, sent.record, sent.rows + first});
+  calls = callsFrom(engines, step, place, begin, first, callsWithRows);
+  const N loading = std::max(span.loading - (begin - sent.rows - first),
+                             std::min(span.loading, span.loadingWithRows));
   keepWithinPlaces(engines, step, place, begin, begin + loading);
+  N end = std::max({brought.end, sent.end + span.lastCall, begin + calls});
   for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
   // The first iteration goes at the pace at which whole tensors come out of DDR.
-  end = std::max({end, begin + calls,
-                  brought.wholeRows > 0 ? brought.wholeRows + span.firstByWire + span.lastCall +
-                                              calls * (of.iterations - 1) / of.iterations
-                                        : 0});
+  if (brought.wholeRows > 0)
+    end = std::max(end, brought.wholeRows + span.firstByWire + span.lastCall +
+                            calls * (of.iterations - 1) / of.iterations);
   if (brought.lastCoresRows > 0) end = std::max(end, brought.lastCoresRows + calls);
-  end = std::max(end, writtenBy(step, begin, end - begin, loading, written));
+  end = std::max(end, writtenBy(step, begin, end - begin, loading, writeCycles(step, place)));
   Past past{.cores = place.all,
             .begin = begin,
             .end = std::max(before, end + span.lastOut),
@@ -450,10 +478,10 @@ StepClock::Staged StepClock::release(Engines& engines, const StepCycles& step,
     free = std::max(free, rowsDone(wire));
     if (wire.weights == 0) continue;
     // Each goes before the rows that it is needed with.
-    N last =
-        engines.rowsFrom[w] + wire.weights + wire.activations * (step.records_ - 1) / step.records_;
-    if (step.records_ > step.weightSlots_)
-      last = std::max(last, past.coreFree - (past.coreFree - past.begin) / step.records_);
+    const N records = std::max<N>(step.records_, 1);
+    N last = engines.from[w] + wire.weights + wire.activations * (records - 1) / records;
+    if (records > step.weightSlots_)
+      last = std::max(last, past.coreFree - (past.coreFree - past.begin) / records);
     free = std::max(free, last);
     sent = std::max(sent, last);
     first = std::max(first, wire.firstWeights);

@@ -82,8 +82,10 @@ class StepCounter {
     work_.weightSlots = m_.weightSlots;
     work_.height = inputHeight_;
     work_.writing = writing();
-    work_.lastRows = std::ranges::find(nest_.iterations(), m_.bands - 1, &Iteration::band) -
-                     nest_.iterations().begin();
+    const std::vector<Iteration>& iterations = nest_.iterations();
+    work_.lastRows = m_.resident ? std::ssize(iterations) - 1
+                                 : std::ranges::find(iterations, m_.bands - 1, &Iteration::band) -
+                                       iterations.begin();
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       for (const Route& route : m_.inputs[i]) countRows(i, route);
     for (const Route& route : m_.weights) countRecords(route);
@@ -371,10 +373,13 @@ class StepCounter {
   }
 
   void addRowWires(CoreWork& core, const CoreShare& share) {
+    std::vector<N> wires;
     for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
-      for (const Lane& lane : routeOf(operand, share.core).lanes)
-        if (std::ranges::find(core.rowWires, lane.wire) == core.rowWires.end())
-          core.rowWires.push_back(lane.wire);
+      for (const Lane& lane : routeOf(operand, share.core).lanes) wires.push_back(lane.wire);
+    std::ranges::sort(wires);
+    wires.erase(std::unique(wires.begin(), wires.end()), wires.end());
+    if (std::ranges::find(core.rowWires, wires) == core.rowWires.end())
+      core.rowWires.push_back(std::move(wires));
   }
 
   N rowsTold(const CoreShare& share, const Iteration& i) {

@@ -366,10 +366,6 @@ class MeshPlan {
       if (auto mapping = withSpareMemory(graph_, device_, timed.plan, layer, timed.times[s]))
         better[layer.at()] = std::move(*mapping);
     }
-    const auto isBetter = [&](std::size_t step) {
-      const std::size_t layer = timed.plan.schedule[step].layer.at();
-      return better[layer] != timed.plan.layers[layer];
-    };
     for (int round = 0; round < kMostSpared && better != timed.plan.layers; ++round) {
       Timed other = timed;
       other.plan.layers = better;
@@ -383,16 +379,31 @@ class MeshPlan {
         timed = std::move(other);
         return;
       }
-      for (std::size_t step = 0; step < timed.times.size(); ++step) {
-        if (isAsFast(other.times[step].cycles, timed.times[step].cycles, kSparedStepSlower))
-          continue;
-        // A step may also wait for the room of those before it.
-        std::size_t of = step;
-        while (of > 0 && step - of < kStepsOfRoom && !isBetter(of)) --of;
-        const std::size_t layer = timed.plan.schedule[of].layer.at();
-        better[layer] = timed.plan.layers[layer];
-      }
+      // Where no step is much slower, many are a little.
+      if (!takeBackWhereSlower(timed, other, kSparedStepSlower, better))
+        takeBackWhereSlower(timed, other, 0, better);
     }
+  }
+
+  // Gives layers back what they have in `timed` where steps of `other` take more thousandths
+  // longer; whether there were such layers.
+  static bool takeBackWhereSlower(const Timed& timed, const Timed& other, std::int64_t thousandths,
+                                  std::vector<Mapping>& better) {
+    const auto isBetter = [&](std::size_t step) {
+      const std::size_t layer = timed.plan.schedule[step].layer.at();
+      return better[layer] != timed.plan.layers[layer];
+    };
+    bool any = false;
+    for (std::size_t step = 0; step < timed.times.size(); ++step) {
+      if (isAsFast(other.times[step].cycles, timed.times[step].cycles, thousandths)) continue;
+      // A step may also wait for the room of those before it.
+      std::size_t of = step;
+      while (of > 0 && step - of < kStepsOfRoom && !isBetter(of)) --of;
+      any = any || isBetter(of);
+      const std::size_t layer = timed.plan.schedule[of].layer.at();
+      better[layer] = timed.plan.layers[layer];
+    }
+    return any;
   }
 
   static bool isAsFast(Cycles cycles, Cycles others, std::int64_t thousandths) {

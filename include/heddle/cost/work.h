@@ -68,7 +68,8 @@ struct CoreWork {  // of cores that do the same
   bool recordsByTurns = false;
   // Rows of the first operand that come in all, and that it has place for.
   std::int64_t rows = 0, places = 0;
-  std::vector<std::int64_t> rowWires;  // over which rows of any operand come
+  // Over which rows of any operand come to a core: of all these cores, each set once.
+  std::vector<std::vector<std::int64_t>> rowWires;
   std::int64_t cores = 0;
 };
 
@@ -96,7 +97,8 @@ struct StepCounts {
   std::int64_t records = 0;                    // that a core receives
   std::int64_t weightSlots = 0;                // places for them in a core
   std::int64_t height = 1;                     // rows of the first operand
-  std::int64_t lastRows = 0;                   // the first iteration that reads its last rows
+  // The first iteration that reads its last rows; the last iteration where they stay.
+  std::int64_t lastRows = 0;
   // When its output is written, by iterations of the loops over time.
   struct Writing {
     std::int64_t iterations = 1;
@@ -184,7 +186,7 @@ class StepCycles {
     std::int64_t ofCore = 0, ofWire = 0;
   };
   Lost lostByTurns(const CoreWork& core, std::int64_t calls) const;
-  bool executes_ = false;
+  bool executes_ = false, ofAllCores_ = true;
   Span span_;
   std::int64_t compute_ = 0, output_ = 0;  // of the core that is busy longest with each
   std::vector<Engine> wires_, ddrRead_, ddrWrite_;
@@ -221,7 +223,7 @@ class StepClock {
   };
   struct Engines {
     std::vector<std::int64_t> wireFree, ddrFree;  // per wire, per DDR channel
-    std::vector<std::int64_t> rowsFrom;           // per wire: when the step's rows could begin
+    std::vector<std::int64_t> from;               // per wire: when it begins with the step
     std::int64_t sharedFree = 0;
   };
   // When the DDR channels have brought what a step reads.
@@ -232,7 +234,19 @@ class StepClock {
     std::int64_t streamed = 0;  // the last rows of what goes on to the cores as it comes
     std::int64_t end = 0;       // of calls with the last of all
   };
+  // When the busiest wires are done with a step's pieces, its first record is there, its first
+  // rows.
+  struct Sent {
+    std::int64_t end = 0, record = 0, rows = 0;
+  };
   Past advance(Engines& engines, const StepCycles& step, const StepPlace& place) const;
+  Sent send(Engines& engines, const StepCycles& step, const StepPlace& place,
+            const Brought& brought) const;
+  static std::int64_t callsFrom(const Engines& engines, const StepCycles& step,
+                                const StepPlace& place, std::int64_t begin, std::int64_t first,
+                                std::int64_t least);
+  static std::int64_t firstRowsOf(const StepCycles::Engine& wire, std::int64_t from);
+  std::int64_t writeCycles(const StepCycles& step, const StepPlace& place) const;
   Brought bring(Engines& engines, const StepCycles& step, const StepPlace& place,
                 std::int64_t calls, std::int64_t record) const;
   static std::int64_t writtenBy(const StepCycles& step, std::int64_t begin, std::int64_t calls,

@@ -26,7 +26,7 @@ Transfers transfers(std::int64_t bytes, std::int64_t times) {
 StepWork tenCalls() {
   const KernelWork kernel = kernelWork(OpKind::Conv, 8, 9, 14);
   StepWork step;
-  CoreWork core{.calls = {}, .first = {transfers(400, 3), {}}, .rowWires = {0}, .cores = 1};
+  CoreWork core{.calls = {}, .first = {transfers(400, 3), {}}, .rowWires = {{0}}, .cores = 1};
   core.calls.push_back({.kernel = kernel,
                         .pace = kernel,
                         .ahead = {},
@@ -47,7 +47,19 @@ StepWork tenCalls() {
   return step;
 }
 
-// The same with weight records of 1000 cycles each, from DDR channel 1 over wire 1.
+// A step whose rows come over wire 1, at 400 cycles a call, to places for all of them.
+StepWork overTheOtherWire() {
+  StepWork step = tenCalls();
+  std::swap(step.wires[0], step.wires[1]);
+  CoreWork& core = step.cores[0];
+  core.calls[1].ahead.wire = transfers(1600, 1);
+  core.rowWires = {{1}};
+  core.rows = core.places = 12;
+  step.all = step.rings = {100, 200};
+  return step;
+}
+
+// Ten calls with weight records of 1000 cycles each, from DDR channel 1 over wire 1.
 StepWork withRecords(std::int64_t records) {
   StepWork step = tenCalls();
   step.wires[1].weights = step.ddrRead[1].weights = transfers(4000, records);
@@ -298,6 +310,25 @@ TEST(StepClock, SomeOfTheCoresEndNoLaterThanAll) {
   all.cores[1].calls[0].pace.taps = 1;
   EXPECT_LE(clock.endOf(StepCycles::ofSomeCores(some, device), some),
             clock.endOf(StepCycles(all, device), all));
+  // Cores that are alike but for their wires, of which one is idle before.
+  StepWork other = overTheOtherWire();
+  other.cores[0].rowWires = {{0}};
+  other.wires[0].activations = transfers(400, 3);
+  StepWork both = other;
+  both.cores[0].rowWires = {{0}, {1}};
+  clock.next(tenCalls());
+  EXPECT_LE(clock.endOf(StepCycles::ofSomeCores(other, device), other),
+            clock.endOf(StepCycles(both, device), both));
+  // Records by turns, of which the later is needed the later the longer the cores compute.
+  StepWork byTurns = withRecords(4);
+  byTurns.ddrRead[0].weights = byTurns.ddrRead[1].weights = transfers(4000, 2);
+  byTurns.ddrRead[0].firstRecord = 1;
+  byTurns.reads = {{0, {400_B, 50, 50}}};
+  StepWork noCores = byTurns;
+  noCores.cores.clear();
+  StepClock idle(device);
+  EXPECT_LE(idle.endOf(StepCycles::ofSomeCores(noCores, device), noCores),
+            idle.endOf(StepCycles(byTurns, device), byTurns));
   // Of engines alone: what the wire brings takes its time.
   some.cores.clear();
   const Cycles ofEngines = clock.endOf(StepCycles::ofSomeCores(some, device), some);
@@ -376,18 +407,6 @@ TEST(StepTimes, RowsComeWhileARecordIsAwaited) {
   EXPECT_EQ(timeOf(step).end, Cycles(300 + calls + 200));
 }
 
-// A step whose rows come over wire 1, at 400 cycles a call, to places for all of them.
-StepWork overTheOtherWire() {
-  StepWork step = tenCalls();
-  std::swap(step.wires[0], step.wires[1]);
-  CoreWork& core = step.cores[0];
-  core.calls[1].ahead.wire = transfers(1600, 1);
-  core.rowWires = {1};
-  core.rows = core.places = 12;
-  step.all = step.rings = {100, 200};
-  return step;
-}
-
 TEST(StepTimes, RowsComeAheadOverAWireThatIsIdle) {
   StepWork first = tenCalls(), second = overTheOtherWire();
   first.all = {0, 100};
@@ -399,9 +418,41 @@ TEST(StepTimes, RowsComeAheadOverAWireThatIsIdle) {
   // A quarter as many rows by the other wire, which the step before keeps until its last but one
   // call: with those the core begins 204 cycles earlier than it is free.
   second.cores[0].places = 12;
-  second.cores[0].rowWires = {0, 1};
+  second.cores[0].rowWires = {{0, 1}};
   second.wires[0].activations = transfers(400, 3);
   EXPECT_EQ(cycles(), Cycles(2520 + (calls - 2520) / 4 - 204));
+}
+
+// Of cores that do the same each waits for its own wires, whatever those of the others bring.
+TEST(StepTimes, CoresThatAreAlikeWaitForTheirOwnWires) {
+  StepWork first = tenCalls(), second = overTheOtherWire();
+  first.all = {0, 100};
+  second.cores[0].rowWires = {{1}, {0}};
+  second.wires[0].activations = transfers(400, 3);
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].cycles, Cycles(252 + 9 * 400 - 204));
+  std::swap(second.cores[0].rowWires[0], second.cores[0].rowWires[1]);
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].cycles, Cycles(252 + 9 * 400 - 204));
+}
+
+TEST(StepTimes, NoRowsComeWhileTheFirstRecordTakesTheirWire) {
+  StepWork first = tenCalls(), second = overTheOtherWire();
+  first.all = {0, 100};
+  second.wires[1].weights = second.wires[1].firstWeights = transfers(4000, 1);
+  second.records = 1;
+  second.weightSlots = 2;
+  second.cores[0].calls[1].ahead.wire = transfers(4000, 1);
+  // The core is free at 2820, and has its first rows at 1300.
+  EXPECT_EQ(stepTimes({first, second}, oneCore())[1].cycles, Cycles(252 + 9 * 1000 - 1520));
+}
+
+TEST(StepTimes, SlowWiresDoNotOverflow) {
+  Device slow = oneCore();
+  slow.rates.wire = slow.rates.memtileRead = BytesPerSecond{1'000'000};
+  StepWork step = overTheOtherWire();
+  step.wires[1].activations = transfers(4'000'000, 9);
+  step.cores[0].calls[1].ahead.wire = transfers(4'000'000, 1);
+  step.cores[0].places = 1;
+  EXPECT_EQ(timeOf(step, slow).end, Cycles(3 * 400'000 + 252 + 9 * 4'000'000'000 + 200));
 }
 
 TEST(StepTimes, AWireWaitsForRowsOutOfDdr) {

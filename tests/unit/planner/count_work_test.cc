@@ -45,7 +45,8 @@ TEST(CountWork, CountsCallsAndWhatMustComeBeforeThem) {
   for (const CoreWork& core : step.cores) {
     EXPECT_EQ(core.cores, 1);
     ASSERT_EQ(core.rowWires.size(), 1u);
-    EXPECT_NE(step.wires[static_cast<std::size_t>(core.rowWires[0])].activations, Transfers{});
+    ASSERT_EQ(core.rowWires[0].size(), 1u);
+    EXPECT_NE(step.wires[static_cast<std::size_t>(core.rowWires[0][0])].activations, Transfers{});
     std::int64_t calls = 0;
     for (const CallWork& call : core.calls) {
       EXPECT_EQ(call.kernel, kernelWork(OpKind::Conv, 4, 9, 4));
@@ -101,6 +102,9 @@ TEST(CountWork, SaysWhenOutputIsWritten) {
   mapping.blocksPerPass = 1;
   mapping.passes = 2;
   EXPECT_EQ(writing(mapping), (StepCounts::Writing{2, 0, 1, 2, 1}));
+  mapping.resident = true;
+  EXPECT_EQ(writing(mapping), (StepCounts::Writing{2, 0, 1, 2, 1}));
+  EXPECT_EQ(WorkCounter(graph, device).counts(plan, 0).lastRows, 1);  // its rows stay
   mapping.resident = false;
   mapping.parts = {{{0, 1}, {0, 3}}, {{1, 1}, {0, 3}}};
   EXPECT_EQ(writing(mapping), (StepCounts::Writing{4, 1, 3, 2, 1}));
