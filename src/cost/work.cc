@@ -46,11 +46,23 @@ class Clock {
   N wire(const TransferCount& t) const { return timeOf(t, wire_, device_); }
   N ddrRead(const TransferCount& t) const { return timeOf(t, ddrRead_, device_); }
   N rows(const RowTransfers& t) const { return std::max(wire(t.wire), ddrRead(t.ddr)); }
+  // One after another; each goes by wire as soon as it has come out of DDR.
+  N firstRows(const RowTransfers& t) const {
+    return rows(t) + std::min(oneOf(t.wire, wire_), oneOf(t.ddr, ddrRead_));
+  }
 
  private:
   N sum(const Transfers& transfers, const TransferRate& rate) const {
     N cycles = 0;
     for (const TransferCount& t : transfers) cycles += timeOf(t, rate, device_);
+    return cycles;
+  }
+
+  // The longest.
+  N oneOf(const Transfers& transfers, const TransferRate& rate) const {
+    N cycles = 0;
+    for (const TransferCount& t : transfers)
+      cycles = std::max(cycles, timeOf({t.size, 1, 1}, rate, device_));
     return cycles;
   }
 
@@ -88,8 +100,8 @@ StepCycles::StepCycles(const StepCounts& counts, const Device& device)
     to.reserve(from.size());
     for (const ChannelWork& c : from)
       to.push_back({time(c.weights), time(c.activations), time(c.firstWeights),
-                    (bytesOf(c.weights) + bytesOf(c.activations)).raw(), c.turns, c.firstRecord,
-                    c.passes, 0, 0});
+                    time(c.firstOfRoutes), (bytesOf(c.weights) + bytesOf(c.activations)).raw(),
+                    c.turns, c.firstRecord, c.passes, 0, 0});
   };
   addAll(wires_, counts.wires, [&](const Transfers& t) { return clock.wire(t); });
   addCores(counts.cores, device);
@@ -152,7 +164,7 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
     cycles += records;
     const N firstByWire = clock.wire(core.first.wire);
     span_.firstByWire = std::max(span_.firstByWire, firstByWire);
-    span_.first = std::max(span_.first, firstByWire + clock.ddrRead(core.first.ddr));
+    span_.first = std::max(span_.first, clock.firstRows(core.first));
     const N spared =
         core.rows == 0 ? 0 : (byWire - withRows) * std::min(core.places, core.rows) / core.rows;
     byWire += records;
@@ -210,7 +222,7 @@ StepTerms StepClock::termsOf(const StepCycles& step, const StepPlace& place) con
                   .firstRows = Cycles(step.span_.first)};
   for (const StepCycles::Engine& wire : step.wires_) {
     terms.wires.push_back({Cycles(wire.activations), Cycles(wire.weights)});
-    terms.firstRecord = std::max(terms.firstRecord, Cycles(wire.firstWeights));
+    terms.firstRecord = std::max(terms.firstRecord, Cycles(wire.firstOfRoutes));
   }
   for (std::size_t c = 0; c < step.ddrRead_.size(); ++c) {
     const StepCycles::Engine channel = withWhole(step.ddrRead_[c], c, place.reads, ddrRead_);
@@ -285,6 +297,12 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
           std::max(brought.lastCoresRows, free + whole * span.rowsBefore / step.height_);
     }
     free = from + cycles;
+    // Rows that come before its first record, and behind its last.
+    const N iterations = step.writing_.iterations;
+    const N rowsBefore = channel.firstRecord == 0 ? 0
+                         : span.stays > 0         ? streamed / span.stays
+                                                  : streamed * channel.firstRecord / iterations;
+    const N rowsBehind = span.stays == 0 || step.records_ == 1 ? streamed / iterations : 0;
     if (streamed > 0) brought.streamed = std::max(brought.streamed, free);
     if (place.rowsAhead) {
       const bool recordFirst = weights > 0 && streamed > 0 && channel.firstRecord == 0;
@@ -294,9 +312,10 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
     // Of those that take turns each is needed that much later, as all of the cores say.
     if (weights > 0 && (step.ofAllCores_ || channel.firstRecord == 0))
       brought.record =
-          std::max(brought.record, from + whole + step.recordDdr_ -
+          std::max(brought.record, from + whole + rowsBefore + step.recordDdr_ -
                                        channel.firstRecord * calls / std::max<N>(step.records_, 1));
-    brought.end = std::max(brought.end, free + (weights > 0 ? record : 0) + span.lastCall);
+    if (weights > 0) brought.weights = std::max(brought.weights, free - rowsBehind + record);
+    if (weights == 0 || rowsBehind > 0) brought.end = std::max(brought.end, free + span.lastCall);
   }
   const N shared = sharedTime(bytes, device_->rates.ddrReadTotal, *device_);
   if (shared == 0) return brought;
@@ -308,7 +327,7 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
 
 // A record that is its route's first goes before the rows of its wire.
 N StepClock::firstRowsOf(const StepCycles::Engine& wire, N from) {
-  return wire.firstRecord == 0 ? from + wire.firstWeights : from;
+  return from + wire.firstOfRoutes;
 }
 
 // The wires take what the DDR channels and the steps before brought.
@@ -319,7 +338,7 @@ StepClock::Sent StepClock::send(Engines& engines, const StepCycles& step, const 
   // When all rows are where the wires take them. Those that go through the cores anew in each
   // iteration have gone once then.
   const N allThere = std::max(dataEnd(place), brought.wholeRows);
-  Sent sent{.end = 0, .record = 0, .rows = brought.rows};
+  Sent sent{.end = 0, .record = 0, .weights = 0, .rows = brought.rows};
   for (std::size_t w = 0; w < step.wires_.size(); ++w) {
     const StepCycles::Engine& wire = step.wires_[w];
     const N weights = wire.weights, inputs = wire.activations;
@@ -330,7 +349,10 @@ StepClock::Sent StepClock::send(Engines& engines, const StepCycles& step, const 
     if (inputs > 0) from = std::max(from, brought.rows);
     engines.from[w] = from;
     free = from + weights + inputs + (weights > 0 ? span.lostOfWires : 0);
-    if (weights > 0) sent.record = std::max(sent.record, from + wire.firstWeights);
+    if (weights > 0) {
+      sent.record = std::max(sent.record, from + wire.firstOfRoutes);
+      sent.weights = std::max(sent.weights, from + weights);
+    }
     if (inputs > 0) {
       sent.rows = std::max(sent.rows, firstRowsOf(wire, from));
       free = std::max({free, brought.streamed,
@@ -385,7 +407,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   // it has room. The last ones of all routes of a wire may come out of different memtiles at the
   // same time.
   N record = step.recordWire_;
-  for (const StepCycles::Engine& wire : step.wires_) record = std::max(record, wire.firstWeights);
+  for (const StepCycles::Engine& wire : step.wires_) record = std::max(record, wire.firstOfRoutes);
   // With one place for records a core computes nothing while the next one comes.
   N callsWithRows = std::min(calls, span.callsWithRows);
   if (step.weightSlots_ == 1)
@@ -407,7 +429,13 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
     end = std::max(end, brought.wholeRows + span.firstByWire + span.lastCall +
                             calls * (of.iterations - 1) / of.iterations);
   if (brought.lastCoresRows > 0) end = std::max(end, brought.lastCoresRows + calls);
-  end = std::max(end, writtenBy(step, begin, end - begin, loading, writeCycles(step, place)));
+  const N written = writeCycles(step, place);
+  end = std::max(end, writtenBy(step, begin, end - begin, loading, written));
+  // Behind the last record come the calls that wait for it, and what they write.
+  if (step.records_ > 0)
+    end = std::max(end,
+                   std::max(sent.weights, brought.weights) +
+                       std::max(step.compute_ / step.records_, span.lastCall + written / of.all));
   Past past{.cores = place.all,
             .begin = begin,
             .end = std::max(before, end + span.lastOut),
@@ -448,17 +476,18 @@ void StepClock::keepWithinPlaces(Engines& engines, const StepCycles& step, const
 }
 
 // When the rows of an engine that has them go into places of the cores are all there: of what stays
-// each time as soon as it can, else as far ahead of the last call as there are places, of which
-// half are taken as often as not.
-N StepClock::rowsThere(const StepCycles::Engine& engine, const StepCycles::Span& span,
-                       const Past& past) {
+// each time as soon as it can, else as far ahead of the last call as there are places. In a single
+// sweep, which goes at the pace of its rows, half of these are taken as often as not.
+N StepClock::rowsThere(const StepCycles::Engine& engine, const StepCycles& step, const Past& past) {
+  const StepCycles::Span& span = step.span_;
   const N calls = past.coreFree - past.begin;
   if (engine.activations == 0) return 0;
   if (span.stays > 0 && !engine.passes)
     return past.coreFree - std::max<N>(calls - engine.activations, 0) / span.stays;
-  const N ahead = span.stays == 0 && span.rows > 0
-                      ? calls * std::min(span.places, span.rows) / span.rows / 2
-                      : 0;
+  N ahead = 0;
+  if (span.stays == 0 && span.rows > 0)
+    ahead = calls * std::min(span.places, span.rows) / span.rows;
+  if (step.writing_.iterations == 1) ahead /= 2;
   return past.coreFree - std::max(2 * span.lastCall, ahead);
 }
 
@@ -467,7 +496,7 @@ N StepClock::rowsThere(const StepCycles::Engine& engine, const StepCycles::Span&
 StepClock::Staged StepClock::release(Engines& engines, const StepCycles& step,
                                      const StepPlace& place, const Past& past) {
   const auto rowsDone = [&](const StepCycles::Engine& engine) {
-    return rowsThere(engine, step.span_, past);
+    return rowsThere(engine, step, past);
   };
   for (std::size_t c = 0; c < step.ddrRead_.size() && !place.rowsAhead; ++c)
     engines.ddrFree[c] = std::max(engines.ddrFree[c], rowsDone(step.ddrRead_[c]));
@@ -484,7 +513,7 @@ StepClock::Staged StepClock::release(Engines& engines, const StepCycles& step,
       last = std::max(last, past.coreFree - (past.coreFree - past.begin) / records);
     free = std::max(free, last);
     sent = std::max(sent, last);
-    first = std::max(first, wire.firstWeights);
+    first = std::max(first, wire.firstOfRoutes);
   }
   if (sent < 0) return {};
   return {place.staging, sent, (step.records_ - 1) % std::max<N>(place.recordsStaged, 1),

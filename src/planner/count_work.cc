@@ -268,6 +268,7 @@ class StepCounter {
     if (numbers.first <= turn && turn < numbers.end()) {
       to.firstRecord = to.firstWeights.empty() ? turn : std::min(to.firstRecord, turn);
       heddle::add(to.firstWeights, size, 1);
+      if (turn == 0) heddle::add(to.firstOfRoutes, size, 1);
     }
     heddle::add(to.weights, size,
                 ofTurn(numbers.end(), turn, turns) - ofTurn(numbers.first, turn, turns));

@@ -93,12 +93,12 @@ Mapping withLongInnerCalls(const CanonicalGraph& graph, const Plan& plan, LayerI
   if (mapping.parts.size() < 2 || callsOneRow(graph.ops[layer.at()]) || !isCutOneWay(mapping))
     return mapping;
   const N busiest = std::ranges::max_element(time.busy)->raw();
-  const auto isFullyBusy = [&](Resource resource) {
-    return time.busy[static_cast<std::size_t>(resource)].raw() * 100 > busiest * kFullyBusy;
+  const auto busy = [&](Resource resource) {
+    return time.busy[static_cast<std::size_t>(resource)].raw();
   };
-  if (isFullyBusy(Resource::InputWire) ||
-      (isFullyBusy(Resource::WeightsWire) && someWireBringsBoth(mapping)))
-    return mapping;
+  const N byWire =
+      busy(Resource::InputWire) + (someWireBringsBoth(mapping) ? busy(Resource::WeightsWire) : 0);
+  if (byWire * 100 > busiest * kFullyBusy) return mapping;
   Mapping longer = mapping;
   longer.innerCallRows = kMaxCallRows;
   const Longest longest = longestOf(graph, plan, layer, longer);

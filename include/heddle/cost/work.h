@@ -76,6 +76,7 @@ struct CoreWork {  // of cores that do the same
 struct ChannelWork {  // of a wire or a DDR channel
   Transfers weights, activations;
   Transfers firstWeights;        // of `weights`, the first record of each turn of each route
+  Transfers firstOfRoutes;       // of these, the first of each route
   std::int64_t turns = 1;        // of a route among whose records these are
   std::int64_t firstRecord = 0;  // the number, among its route's, of the first record it brings
   bool passes = false;  // some of `activations` go through the cores instead of staying there
@@ -175,8 +176,8 @@ class StepCycles {
     std::int64_t rowsBefore = 0;        // of the core whose first rows come last
   };
   struct Engine {  // cycles with each, and bytes of both together
-    std::int64_t weights = 0, activations = 0, firstWeights = 0, bytes = 0, turns = 1,
-                 firstRecord = 0;
+    std::int64_t weights = 0, activations = 0, firstWeights = 0, firstOfRoutes = 0, bytes = 0,
+                 turns = 1, firstRecord = 0;
     bool passes = false;  // of ChannelWork
     // Of a wire, those of Span of the cores to which it brings rows.
     std::int64_t calls = 0, callsByWire = 0;
@@ -232,12 +233,13 @@ class StepClock {
     // Of what goes whole: all of it, and the first rows of the core that begins last.
     std::int64_t wholeRows = 0, lastCoresRows = 0;
     std::int64_t streamed = 0;  // the last rows of what goes on to the cores as it comes
+    std::int64_t weights = 0;   // the last record
     std::int64_t end = 0;       // of calls with the last of all
   };
   // When the busiest wires are done with a step's pieces, its first record is there, its first
   // rows.
   struct Sent {
-    std::int64_t end = 0, record = 0, rows = 0;
+    std::int64_t end = 0, record = 0, weights = 0, rows = 0;
   };
   Past advance(Engines& engines, const StepCycles& step, const StepPlace& place) const;
   Sent send(Engines& engines, const StepCycles& step, const StepPlace& place,
@@ -253,7 +255,7 @@ class StepClock {
                                 std::int64_t loading, std::int64_t written);
   static void keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
                                std::int64_t begin, std::int64_t loaded);
-  static std::int64_t rowsThere(const StepCycles::Engine& engine, const StepCycles::Span& span,
+  static std::int64_t rowsThere(const StepCycles::Engine& engine, const StepCycles& step,
                                 const Past& past);
   static Staged release(Engines& engines, const StepCycles& step, const StepPlace& place,
                         const Past& past);

@@ -64,6 +64,7 @@ StepWork withRecords(std::int64_t records) {
   StepWork step = tenCalls();
   step.wires[1].weights = step.ddrRead[1].weights = transfers(4000, records);
   step.wires[1].firstWeights = step.ddrRead[1].firstWeights = transfers(4000, 1);
+  step.wires[1].firstOfRoutes = transfers(4000, 1);
   step.record = Bytes(4000);
   step.records = records;
   step.weightSlots = 2;
@@ -159,6 +160,10 @@ TEST(StepTimes, AWireIsFreeAsSoonAsTheLastRowsHavePlaces) {
   step.cores[0].rows = 20;
   step.cores[0].places = 10;
   EXPECT_EQ(beginAfter(step), Cycles(2820 - 2520 / 4 + 1000));
+  step.cores[0].places = 5;
+  step.writing.iterations = 2;  // a place is taken as soon as it is free
+  EXPECT_EQ(beginAfter(step), Cycles(2820 - 2520 / 4 + 1000));
+  step.writing.iterations = 1;
   step.cores[0].places = 1000;  // no wire goes further ahead than half of all
   EXPECT_EQ(beginAfter(step), Cycles(2820));
 }
@@ -187,8 +192,8 @@ TEST(StepTimes, ADdrChannelIsBusyAsLongAsItsRowsGoOnAsTheyCome) {
 
 TEST(StepTimes, ACoreLosesByTurnsOfItsWires) {
   StepWork step = tenCalls();
-  step.wires[0].weights = transfers(4000, 1);
-  step.records = 1;
+  step.wires[0].weights = transfers(400, 10);
+  step.records = 10;
   step.weightSlots = 2;
   const Cycles alone = timeOf(step).end;
   step.cores[0].turnsWire = 0;  // with which it is busy for 2200 of 2520 cycles: 87 %
@@ -237,13 +242,13 @@ TEST(StepTimes, AWireThatIsBusyLongerDecides) {
   // DDR and wire bring the first record, then the wire brings three more behind it.
   const StepTime time = timeOf(withRecords(4));
   EXPECT_EQ(time.begin, Cycles(2000));
-  EXPECT_EQ(time.end, Cycles(1000 + 4 * 1000 + 252 + 200));
+  EXPECT_EQ(time.end, Cycles(1000 + 4 * 1000 + 2520 / 4 + 200));
   EXPECT_EQ(time.boundBy, Resource::WeightsWire);
 }
 
 TEST(StepTimes, ACoreWaitsForTheFirstRecordsOfAllOnItsWire) {
   StepWork step = withRecords(4);
-  step.wires[1].firstWeights = transfers(4000, 2);  // of two routes
+  step.wires[1].firstWeights = step.wires[1].firstOfRoutes = transfers(4000, 2);  // of two routes
   EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 2000));
 }
 
@@ -273,7 +278,8 @@ TEST(StepTimes, RecordsComeAheadOfThoseThatLieElsewhere) {
 TEST(StepTimes, RowsThatComeAheadNoLongerKeepTheirCallsWaiting) {
   const auto times = [](bool ahead) {
     StepWork rows = tenCalls();
-    rows.cores[0].first.ddr = rows.cores[0].calls[1].ahead.ddr = transfers(400, 4);
+    rows.cores[0].first.ddr = transfers(400, 6);
+    rows.cores[0].calls[1].ahead.ddr = transfers(400, 4);
     rows.ddrRead[0].activations = transfers(400, 40);
     rows.rowsAhead = ahead;
     return stepTimes({tenCalls(), tenCalls(), rows}, oneCore()).back();
@@ -349,6 +355,46 @@ TEST(StepTimes, WhatGoesWholeTakesTheChannelsBesideTheStepsOwn) {
   EXPECT_GT(timeOf(beside, device).end, timeOf(withRecords(4), device).end);
 }
 
+// Of a route whose records take turns twice on one wire the first call needs the first alone.
+TEST(StepTimes, ACoreWaitsForTheFirstRecordOfARouteNotOfEachTurn) {
+  StepWork step = withRecords(4);
+  step.wires[1].firstWeights = transfers(4000, 2);
+  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 1000));
+}
+
+TEST(StepTimes, FirstRowsGoByWireAsTheyComeOutOfDdr) {
+  StepWork step = tenCalls();
+  step.cores[0].first.ddr = transfers(400, 3);
+  step.ddrRead[0].activations = transfers(400, 12);
+  EXPECT_EQ(timeOf(step).begin, Cycles(100 + 300));
+  step.cores[0].first.ddr = transfers(800, 3);
+  EXPECT_EQ(timeOf(step).begin, Cycles(600 + 100));
+}
+
+TEST(StepTimes, RowsThatStayComeBeforeTheRecordsOfALaterTurn) {
+  StepWork step = withRecords(4);
+  step.ddrRead[0].weights = step.ddrRead[1].weights = transfers(4000, 2);
+  step.ddrRead[0].firstRecord = 1;
+  step.ddrRead[0].activations = transfers(400, 20);
+  step.writing.iterations = 4;  // a fourth of the rows for each
+  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 1000));
+  step.cores[0].stays = 1;
+  EXPECT_EQ(timeOf(step).begin, Cycles(2000 + 1000 - 2520 / 4 + 1000));
+}
+
+TEST(StepTimes, TheLastRowsOfAChannelComeBehindItsLastRecord) {
+  StepWork step = withRecords(4);
+  step.ddrRead[1].activations = transfers(400, 20);
+  step.writing = {.iterations = 4, .first = 3, .last = 3};
+  EXPECT_EQ(timeOf(step).end, Cycles(4000 + 2000 * 3 / 4 + 1000 + 2520 / 4 + 200));
+  step.cores[0].stays = 1;  // no rows come after the first iteration
+  EXPECT_EQ(timeOf(step).end, Cycles(4000 + 2000 + 1000 + 2520 / 4 + 200));
+  StepWork one = withRecords(1);
+  one.ddrRead[1].activations = transfers(400, 20);
+  one.cores[0].stays = 1;
+  EXPECT_EQ(timeOf(one).end, Cycles(1000 + 1000 + 2520 + 200));
+}
+
 TEST(StepTimes, RecordsComeBehindWhatGoesWholeOverTheirChannel) {
   StepWork step = withRecords(2);
   step.reads = {{0, {400_B, 50, 50}}};
@@ -370,9 +416,9 @@ TEST(StepTimes, ARecordOfALaterTurnIsNeededLater) {
 TEST(StepTimes, RecordsByTurnsSharePlaces) {
   StepWork step = withRecords(8);
   step.cores[0].first.wire = transfers(4000, 3);  // they are waited for at 3000
-  const Cycles alone = timeOf(step).end;
+  EXPECT_EQ(timeOf(step).end, Cycles(1000 + 8 * 1000 + 2520 / 8 + 200));
   step.wires[1].turns = 2;
-  EXPECT_EQ(timeOf(step).end, alone + Cycles(1000));
+  EXPECT_EQ(timeOf(step).end, Cycles(3000 + 8 * 1000 - 2 * 1000 / 2 + 252 + 200));
 }
 
 // Of five passes over ten calls the first needs the last row.
@@ -403,7 +449,9 @@ TEST(StepTimes, RowsComeWhileARecordIsAwaited) {
   core.places = 6;  // for half of what is waited for
   EXPECT_EQ(timeOf(step).end, Cycles(2000 + calls - (calls - 2520) / 2 + 200));
   core.places = 12;
-  step.wires[1].weights = step.wires[1].firstWeights = {};  // nothing to wait for but its rows
+  // Nothing to wait for but its rows.
+  step.wires[1].weights = step.wires[1].firstWeights = step.wires[1].firstOfRoutes = {};
+  step.ddrRead[1].weights = {};
   EXPECT_EQ(timeOf(step).end, Cycles(300 + calls + 200));
 }
 
@@ -438,6 +486,7 @@ TEST(StepTimes, NoRowsComeWhileTheFirstRecordTakesTheirWire) {
   StepWork first = tenCalls(), second = overTheOtherWire();
   first.all = {0, 100};
   second.wires[1].weights = second.wires[1].firstWeights = transfers(4000, 1);
+  second.wires[1].firstOfRoutes = transfers(4000, 1);
   second.records = 1;
   second.weightSlots = 2;
   second.cores[0].calls[1].ahead.wire = transfers(4000, 1);
@@ -484,23 +533,25 @@ TEST(StepTimes, ARecordLeavesItsPlaceBeforeTheRowsItIsFor) {
   StepWork first = withRecords(1), second = withRecords(1);
   std::swap(first.wires[0].weights, first.wires[1].weights);
   std::swap(first.wires[0].firstWeights, first.wires[1].firstWeights);
+  std::swap(first.wires[0].firstOfRoutes, first.wires[1].firstOfRoutes);
   first.recordsStaged = 1;
   second.record = Bytes(16000);
   second.wires[1].weights = second.ddrRead[1].weights = transfers(16000, 1);
   second.wires[1].firstWeights = second.ddrRead[1].firstWeights = transfers(16000, 1);
+  second.wires[1].firstOfRoutes = transfers(16000, 1);
   // Out of DDR by 1000, over the wire by 2000.
   EXPECT_EQ(stepTimes({first, second}, oneCore())[1].begin, Cycles(2000 + 4000 + 4000));
 }
 
 TEST(StepTimes, ARecordComesBeforeTheRowsOfItsChannel) {
   StepWork step = withRecords(1);
-  step.wires[1].weights = step.wires[1].firstWeights = {};
+  step.wires[1].weights = step.wires[1].firstWeights = step.wires[1].firstOfRoutes = {};
   step.rowsAhead = true;
   step.cores[0].first.ddr = transfers(400, 3);
   step.ddrRead[0].activations = transfers(400, 12);
-  EXPECT_EQ(timeOf(step).begin, Cycles(300 + 300));
+  EXPECT_EQ(timeOf(step).begin, Cycles(100 + 300));
   std::swap(step.ddrRead[0].activations, step.ddrRead[1].activations);
-  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 300 + 300));
+  EXPECT_EQ(timeOf(step).begin, Cycles(1000 + 100 + 300));
 }
 
 // Half of the rows are written while the input comes, the others as fast as DDR takes them.
@@ -517,12 +568,12 @@ TEST(StepTimes, WhatIsWrittenBehindAnInputThatStaysComesBehindIt) {
 }
 
 TEST(StepTimes, WhatWiresHoldUpIsWrittenLater) {
-  StepWork step = withRecords(5);  // the last begins at 5000, 1000 later than out of DDR
+  StepWork step = withRecords(5);  // the last is there at 6000, 1000 later than out of DDR
   step.writing = {.iterations = 5, .first = 4, .last = 4};
   step.ddrWrite[1].activations = transfers(800, 5);
   const StepTime time = timeOf(step);
   EXPECT_EQ(time.begin, Cycles(2000));
-  EXPECT_EQ(time.end, Cycles(2000 + (4000 + 252) * 4 / 5 + 5 * 200 + 200));
+  EXPECT_EQ(time.end, Cycles(6000 + 252 + 5 * 200 + 200));
 }
 
 TEST(StepTimes, RecordsComeAheadOnlyWhereTheCoreHasRoom) {
