@@ -89,6 +89,32 @@ TEST(CountWork, CountsCallsOfSeveralRows) {
   }
 }
 
+// Of a route whose records take two turns of three on one wire, the first is the first alone.
+TEST(CountWork, TellsTheFirstRecordsOfRoutesFromThoseOfTurns) {
+  const CanonicalGraph graph = bordered();
+  Plan plan = count(graph, 1, 2).plan;
+  Mapping& mapping = plan.layers[0];
+  mapping.parts = {{{0, 1}, {0, 3}}, {{1, 1}, {0, 1}}, {{1, 1}, {1, 2}}};
+  std::vector<Lane>& lanes = mapping.weights.at(0).lanes;
+  ASSERT_EQ(lanes.size(), 1u);
+  const Lane own = lanes[0], other{own.wire == 0 ? 1 : 0, own.channel};
+  lanes = {own, own, other};
+  const Device device = paper(1, 2);
+  const StepCounts counts = WorkCounter(graph, device).counts(plan, 0);
+  const auto records = [](const Transfers& of) {
+    std::int64_t times = 0;
+    for (const TransferCount& t : of) times += t.times;
+    return times;
+  };
+  const ChannelWork &both = counts.wires.at(static_cast<std::size_t>(own.wire)),
+                    &last = counts.wires.at(static_cast<std::size_t>(other.wire));
+  EXPECT_EQ(records(both.firstWeights), 2);
+  EXPECT_EQ(records(both.firstOfRoutes), 1);
+  EXPECT_EQ(both.firstOfRoutes[0].size, both.firstWeights[0].size);
+  EXPECT_EQ(records(last.firstWeights), 1);
+  EXPECT_EQ(last.firstOfRoutes, Transfers{});
+}
+
 TEST(CountWork, SaysWhenOutputIsWritten) {
   const CanonicalGraph graph = bordered();
   const Device device = paper(1, 2);
