@@ -84,6 +84,19 @@ TEST(VerifyPlan, FindsNothingInThePlannersPlan) {
   EXPECT_EQ(verify(p.memory, p.graph, p.plan, p.device), Diagnostics{});
 }
 
+// Inner calls of four rows of the first layer: a ring of two sets of them is enough, one of two
+// rows is not.
+void expectInnerCallsNeedPlaces(PlannedNetwork& p) {
+  Mapping& m = p.plan.layers[0];
+  m.innerCallRows = 4;
+  m.rings[0].length = 8;
+  EXPECT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
+  m.rings[0].length = 2;
+  const Diagnostics tooShort = verify(p.plan, p.graph, p.device);
+  ASSERT_FALSE(tooShort.empty());
+  EXPECT_EQ(tooShort[0].code, "PLAN005");
+}
+
 // What a convolution adds comes with the last part of its reduction alone.
 TEST(VerifyPlan, WhatIsAddedNeedsNoPlacesForInnerCalls) {
   GraphBuilder b("adds");
@@ -94,14 +107,8 @@ TEST(VerifyPlan, WhatIsAddedNeedsNoPlacesForInnerCalls) {
   m.resident = false;
   m.parts = {{{0, 1}, {0, 1}}, {{1, 1}, {0, 1}}, {{2, 1}, {0, 1}}};
   m.accumulatorBytes = 8192;
-  m.innerCallRows = 4;
-  m.rings[0].length = 8;
   m.rings[1].length = 2;
-  EXPECT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
-  m.rings[0].length = 2;
-  const Diagnostics tooShort = verify(p.plan, p.graph, p.device);
-  ASSERT_FALSE(tooShort.empty());
-  EXPECT_EQ(tooShort[0].code, "PLAN005");
+  expectInnerCallsNeedPlaces(p);
 }
 
 // In an inner call of a later pass, in which the first of cores with the same pixels has no blocks.
@@ -120,13 +127,7 @@ TEST(VerifyPlan, PlacesAreForAllCoresOfTheSamePixels) {
   m.passes = 2;
   m.parts = {{{0, 2}, {0, 1}}, {{2, 1}, {0, 1}}};
   m.accumulatorBytes = 4096;
-  m.innerCallRows = 4;
-  m.rings[0].length = 8;
-  EXPECT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
-  m.rings[0].length = 2;
-  const Diagnostics tooShort = verify(p.plan, p.graph, p.device);
-  ASSERT_FALSE(tooShort.empty());
-  EXPECT_EQ(tooShort[0].code, "PLAN005");
+  expectInnerCallsNeedPlaces(p);
 }
 
 TEST_P(BrokenPlan, IsNoticed) {
