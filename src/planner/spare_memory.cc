@@ -71,6 +71,16 @@ bool someWireBringsBoth(const Mapping& mapping) {
   });
 }
 
+// Whether rows that come together would hold up records that a wire brings with them. A record that
+// has a place of its own in the core comes ahead of its sweep: then only a wire that is busy with
+// either all the time falls behind.
+bool aWireIsFullyBusy(const Mapping& mapping, N rows, N records, N busiest) {
+  const auto isFull = [&](N busy) { return busy * 100 > busiest * kFullyBusy; };
+  if (isFull(rows)) return true;
+  if (!someWireBringsBoth(mapping)) return false;
+  return isFull(mapping.weightSlots == 1 ? rows + records : records);
+}
+
 // Whether pixels are cut by columns or by rows alone, over some cores. Where each core has all of
 // them, or a rectangle, records and rows come by so many ways that they wait for each other more
 // when rows come together.
@@ -96,9 +106,8 @@ Mapping withLongInnerCalls(const CanonicalGraph& graph, const Plan& plan, LayerI
   const auto busy = [&](Resource resource) {
     return time.busy[static_cast<std::size_t>(resource)].raw();
   };
-  const N byWire =
-      busy(Resource::InputWire) + (someWireBringsBoth(mapping) ? busy(Resource::WeightsWire) : 0);
-  if (byWire * 100 > busiest * kFullyBusy) return mapping;
+  if (aWireIsFullyBusy(mapping, busy(Resource::InputWire), busy(Resource::WeightsWire), busiest))
+    return mapping;
   Mapping longer = mapping;
   longer.innerCallRows = kMaxCallRows;
   const Longest longest = longestOf(graph, plan, layer, longer);

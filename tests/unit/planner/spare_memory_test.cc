@@ -50,12 +50,17 @@ TEST(SpareMemory, RowsThatAWireBringsAllTheTimeComeOneByOne) {
   EXPECT_EQ(p.spared().innerCallRows, 1);
 }
 
-TEST(SpareMemory, AWireThatBringsBothIsBusyWithBoth) {
+TEST(SpareMemory, AWireThatBringsBothIsBusyWithBothWhereRecordsHaveOnePlace) {
   CutOverTime p;
+  p.mapping().weightSlots = 1;
   p.busy(Resource::InputWire) = Cycles(500);
   p.busy(Resource::WeightsWire) = Cycles(480);
   EXPECT_EQ(p.spared().innerCallRows, 8);
   p.mapping().weights[0].lanes = p.mapping().inputs[0][0].lanes;
+  EXPECT_EQ(p.spared().innerCallRows, 1);
+  p.mapping().weightSlots = 2;
+  EXPECT_EQ(p.spared().innerCallRows, 8);
+  p.busy(Resource::WeightsWire) = Cycles(980);
   EXPECT_EQ(p.spared().innerCallRows, 1);
 }
 
