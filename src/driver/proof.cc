@@ -49,7 +49,7 @@ std::string placeOf(const Program& program, TensorId root, const Index& i) {
     if (engine.kind != EngineKind::CoreOut) continue;
     for (QueueCursor cursor(program, engine); !cursor.done(); cursor.next()) {
       const FlatInstruction instruction = cursor.evaluated();
-      const auto* write = std::get_if<WriteFm<std::int64_t>>(&instruction.as);
+      const auto* write = transferOf(instruction, TransferKind::WriteFm);
       if (!write) continue;
       const std::optional<std::int64_t> byte = byteOf(write->part, root, i);
       if (!byte) continue;
@@ -57,9 +57,11 @@ std::string placeOf(const Program& program, TensorId root, const Index& i) {
           byteAddress(write->source.address) + offsetIn(write->source.pattern, *byte);
       std::string place = "core (" + std::to_string(engine.row) + "," +
                           std::to_string(engine.column) + ") address " + std::to_string(inCore);
-      for (const MemtileEnd<std::int64_t>& end : write->destinations)
-        place += ", memtile " + std::to_string(end.memtile) + " address " +
-                 std::to_string(byteAddress(end.end.address) + offsetIn(end.end.pattern, *byte));
+      forEachEnd(*write, [&](const PlacedEnd<std::int64_t>& at) {
+        if (at.memtile)
+          place += ", memtile " + std::to_string(*at.memtile) + " address " +
+                   std::to_string(byteAddress(at.end.address) + offsetIn(at.end.pattern, *byte));
+      });
       return place;
     }
   }

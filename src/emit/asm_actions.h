@@ -261,22 +261,30 @@ struct Action<EndText> {
 };
 template <>
 struct Action<SourceEnd> {
-  static void apply0(Reader& r) { r.draft.source = std::move(r.draft.end); }
+  static void apply0(Reader& r) { r.draft.transfer.source = std::move(r.draft.end); }
 };
 template <>
 struct Action<DestinationEnd> {
-  static void apply0(Reader& r) { r.draft.destination = std::move(r.draft.end); }
+  static void apply0(Reader& r) { r.draft.transfer.destination = std::move(r.draft.end); }
 };
 template <>
-struct Action<MemtileEndText> {
+struct Action<FirstMemtileEnd> {
   static void apply0(Reader& r) {
-    r.draft.memtileEnd.end = std::move(r.draft.end);
-    r.draft.memtileEnds.push_back(std::exchange(r.draft.memtileEnd, {}));
+    r.draft.transfer.memtile = r.draft.memtile;
+    r.draft.transfer.destination = std::move(r.draft.end);
+  }
+};
+template <>
+struct Action<FurtherMemtileEnd> {
+  static void apply0(Reader& r) {
+    r.draft.transfer.further.push_back({r.draft.memtile, std::move(r.draft.end)});
   }
 };
 template <>
 struct Action<CoresText> {
-  static void apply0(Reader& r) { r.draft.sendTos.push_back(std::exchange(r.draft.sendTo, {})); }
+  static void apply0(Reader& r) {
+    r.draft.transfer.to.push_back(std::exchange(r.draft.sendTo, {}));
+  }
 };
 template <>
 struct Action<RingText> {

@@ -33,7 +33,7 @@ struct Draft {
   Pattern pattern;
   LockUse<Affine> lockUse;
   std::vector<LockUse<Affine>> acquire, release;
-  End<Affine> end, source, destination;
+  End<Affine> end;
   Part<Affine> part;
   Engine engine, producer, consumer;
   Tile tile;
@@ -41,10 +41,7 @@ struct Draft {
   CoreRange range;
   RowRing<Affine> ring;
   SendTo<Affine> sendTo;
-  std::vector<SendTo<Affine>> sendTos;
-  MemtileEnd<Affine> memtileEnd;
-  std::vector<MemtileEnd<Affine>> memtileEnds;
-  Affine unit;  // the memtile or wire of a transfer, the entry of a WAIT
+  Affine memtile, waitEntry;
   AxisRun run;
   AxisMap axis;
   OpKind op = OpKind::Conv;
@@ -52,6 +49,7 @@ struct Draft {
 
   // Whole lines.
   Call<Affine> call;
+  Transfer<Affine> transfer;
   EngineKind engineKind = EngineKind::Sequencer;
   TileKind tileKind = TileKind::Core;
   std::int32_t channel = 0;

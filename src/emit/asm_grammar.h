@@ -7,7 +7,7 @@ namespace heddle::asm_text {
 // ---- instructions -------------------------------------------------------------------------------
 
 struct StartLine : IfMust<Word<"START">, EngineText> {};
-struct WaitLine : IfMust<Word<"WAIT">, EngineText, Word<"entry">, AffineInto<&Draft::unit>> {};
+struct WaitLine : IfMust<Word<"WAIT">, EngineText, Word<"entry">, AffineInto<&Draft::waitEntry>> {};
 struct LoadLine
     : IfMust<sor<Word<"LOADW">, Word<"LOAD">>, PartText, opt<IfMust<Word<"ddr">, SourceEnd>>,
              Word<"->">, Word<"mem">, DestinationEnd> {};
@@ -22,18 +22,26 @@ struct CoresText
              Word<").">, NumberInto<&Draft::sendTo, &SendTo<Affine>::channel>> {
   static std::string expected() { return "cores: core(0 for 4, 2).1"; }
 };
+using Move = Transfer<Affine>;
+template <auto member>
+using TransferAffine = AffineInto<&Draft::transfer, member>;
 struct SendLine : IfMust<sor<Word<"LOADFM">, Word<"LOADWM">>, PartText, Word<"mem">, Word<"(">,
-                         AffineInto<&Draft::unit>, Word<")">, SourceEnd,
+                         TransferAffine<&Move::memtile>, Word<")">, SourceEnd,
                          opt<IfMust<Word<"->">, ListMust<CoresText, Word<",">>>>> {};
 struct ReceiveLine : IfMust<Word<"RECV">, PartText, Word<"wire">, Word<"(">,
-                            AffineInto<&Draft::unit>, Word<")">, Word<"->">, DestinationEnd> {};
+                            TransferAffine<&Move::wire>, Word<")">, Word<"->">, DestinationEnd> {};
 struct MemtileEndText
-    : IfMust<Word<"mem">, Word<"(">, AffineInto<&Draft::memtileEnd, &MemtileEnd<Affine>::memtile>,
-             Word<")">, EndText> {
+    : IfMust<Word<"mem">, Word<"(">, AffineInto<&Draft::memtile>, Word<")">, EndText> {
   static std::string expected() { return "a memtile: mem(0) and an address"; }
 };
-struct WriteFmLine : IfMust<Word<"WRITEFM">, PartText, SourceEnd,
-                            opt<IfMust<Word<"->">, ListMust<MemtileEndText, Word<"and">>>>> {};
+struct FirstMemtileEnd : seq<MemtileEndText> {
+  static std::string expected() { return MemtileEndText::expected(); }
+};
+struct FurtherMemtileEnd : seq<MemtileEndText> {
+  static std::string expected() { return MemtileEndText::expected(); }
+};
+struct WriteFmLine : IfMust<Word<"WRITEFM">, PartText, SourceEnd, Word<"->">, FirstMemtileEnd,
+                            star<IfMust<Word<"and">, FurtherMemtileEnd>>> {};
 
 template <auto member>
 using RingNumber = NumberInto<&Draft::ring, member>;

@@ -276,7 +276,7 @@ template <>
 struct Action<WaitLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {
-    addInstruction(r, in, Wait<Affine>{r.draft.engine, r.draft.unit});
+    addInstruction(r, in, Wait<Affine>{r.draft.engine, r.draft.waitEntry});
   }
 };
 
@@ -293,46 +293,50 @@ void checkContent(Reader& r, const Input& in, std::string_view activations,
        "write " + std::string(isWeights ? activations : weights));
 }
 
+template <TransferKind kind, class Input>
+void addTransfer(Reader& r, const Input& in) {
+  Draft& d = r.draft;
+  constexpr const TransferForm& form = formOf(kind);
+  if constexpr (!form.weights.empty() && form.weights != form.activations)
+    checkContent(r, in, form.activations, form.weights);
+  d.transfer.kind = kind;
+  d.transfer.part = d.part;
+  addInstruction(r, in, std::move(d.transfer));
+}
+
 template <>
 struct Action<LoadLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {
-    Draft& d = r.draft;
-    checkContent(r, in, "LOAD", "LOADW");
-    addInstruction(r, in, Load<Affine>{std::move(d.source), std::move(d.destination), d.part});
+    addTransfer<TransferKind::Load>(r, in);
   }
 };
 template <>
 struct Action<WriteLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {
-    Draft& d = r.draft;
-    addInstruction(r, in, Write<Affine>{std::move(d.source), std::move(d.destination), d.part});
+    addTransfer<TransferKind::Write>(r, in);
   }
 };
 template <>
 struct Action<SendLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {
-    Draft& d = r.draft;
-    checkContent(r, in, "LOADFM", "LOADWM");
-    addInstruction(r, in, Send<Affine>{d.unit, std::move(d.source), std::move(d.sendTos), d.part});
+    addTransfer<TransferKind::Send>(r, in);
   }
 };
 template <>
 struct Action<ReceiveLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {
-    Draft& d = r.draft;
-    addInstruction(r, in, Receive<Affine>{d.unit, std::move(d.destination), d.part});
+    addTransfer<TransferKind::Receive>(r, in);
   }
 };
 template <>
 struct Action<WriteFmLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {
-    Draft& d = r.draft;
-    addInstruction(r, in, WriteFm<Affine>{std::move(d.source), std::move(d.memtileEnds), d.part});
+    addTransfer<TransferKind::WriteFm>(r, in);
   }
 };
 template <>

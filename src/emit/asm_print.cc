@@ -7,6 +7,7 @@
 #include "asm_words.h"
 #include "heddle/emit/asm.h"
 #include "heddle/program/names.h"
+#include "heddle/program/visit.h"
 #include "heddle/support/visible.h"
 
 namespace heddle {
@@ -75,11 +76,7 @@ class Printer {
   void instruction(const Instruction& i);
   void operator()(const Start& i);
   void operator()(const Wait<Affine>& i);
-  void operator()(const Load<Affine>& i);
-  void operator()(const Write<Affine>& i);
-  void operator()(const Send<Affine>& i);
-  void operator()(const Receive<Affine>& i);
-  void operator()(const WriteFm<Affine>& i);
+  void operator()(const Transfer<Affine>& i);
   void operator()(const Call<Affine>& i);
   void callData(const Call<Affine>& i);
 
@@ -254,14 +251,23 @@ void Printer::operator()(const Wait<Affine>& i) {
   word(toText(i.channel)).word(" entry ").affine(i.entry);
 }
 
-void Printer::operator()(const Load<Affine>& i) {
+void Printer::operator()(const Transfer<Affine>& i) {
   part(i.part);
-  if (i.source != End<Affine>{}) word(" ddr ").end(i.source);
-  word(" -> mem ").end(i.destination);
-}
-
-void Printer::operator()(const Write<Affine>& i) {
-  part(i.part).word(" mem ").end(i.source).word(" -> ddr ").end(i.destination);
+  if (i.kind == TransferKind::Receive) word(" wire(").affine(i.wire).word(")");
+  forEachEnd(i, [&](const PlacedEnd<Affine>& at) {
+    // A weight record's place in DDR stands in the table.
+    if (at.place == EndPlace::Ddr && at.point == 0 && at.end == End<Affine>{}) return;
+    if (at.point > 0) word(at.point == 1 ? " ->" : " and");
+    if (at.place == EndPlace::Ddr) word(" ddr");
+    if (at.place == EndPlace::ChannelsMemtile) word(" mem");
+    if (at.place == EndPlace::NamedMemtile) word(" mem(").affine(*at.memtile).word(")");
+    word(" ").end(at.end);
+  });
+  for (std::string_view separator = " -> "; const SendTo<Affine>& to : i.to) {
+    word(separator);
+    sendTo(to);
+    separator = ", ";
+  }
 }
 
 void Printer::sendTo(const SendTo<Affine>& to) {
@@ -270,30 +276,6 @@ void Printer::sendTo(const SendTo<Affine>& to) {
   word(", ").affine(to.column);
   if (to.columns != 1) word(" for ").number(to.columns);
   word(").").number(to.channel);
-}
-
-void Printer::operator()(const Send<Affine>& i) {
-  part(i.part);
-  word(" mem(").affine(i.memtile).word(") ").end(i.source);
-  std::string_view separator = " -> ";
-  for (const SendTo<Affine>& to : i.to) {
-    word(separator);
-    sendTo(to);
-    separator = ", ";
-  }
-}
-
-void Printer::operator()(const Receive<Affine>& i) {
-  part(i.part).word(" wire(").affine(i.wire).word(") -> ").end(i.destination);
-}
-
-void Printer::operator()(const WriteFm<Affine>& i) {
-  part(i.part).word(" ").end(i.source);
-  std::string_view separator = " -> ";
-  for (const MemtileEnd<Affine>& d : i.destinations) {
-    word(separator).word("mem(").affine(d.memtile).word(") ").end(d.end);
-    separator = " and ";
-  }
 }
 
 void Printer::ring(const RowRing<Affine>& r) {

@@ -166,36 +166,9 @@ std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
       {e.engine, e.leaf, moment.actor, moment.number, moment.end}, moment.now, *moment.known);
   const Engine& engine = engineOf(e);
   switch (x_.leaves[static_cast<std::size_t>(e.leaf)].op) {
-    case Op::Load: {
-      const auto& i = evaluated<Load<std::int64_t>>(e);
-      setPart(i.part, operation);
-      End<std::int64_t> inImage;
-      if (i.part.content == Content::Weights)
-        inImage.address.base = x_.program->weightsAddress + recordAt(i.part.y, operation).offset;
-      read(Memories::ddr(),
-           i.part.content == Content::Weights ? sized(inImage, i.part) : inFrame(i.source, i.part),
-           operation);
-      write(Memories::ddr(), memories_.memtile(engine.column), sized(i.destination, i.part),
-            operation);
+    case Op::Move:
+      move(evaluated<Transfer<std::int64_t>>(e), engine, operation);
       break;
-    }
-    case Op::Write: {
-      const auto& i = evaluated<Write<std::int64_t>>(e);
-      setPart(i.part, operation);
-      read(memories_.memtile(engine.column), i.source, operation);
-      write(memories_.memtile(engine.column), Memories::ddr(), inFrame(i.destination, i.part),
-            operation);
-      break;
-    }
-    case Op::WriteFm: {
-      const auto& i = evaluated<WriteFm<std::int64_t>>(e);
-      setPart(i.part, operation);
-      read(core(engine), i.source, operation);
-      for (const MemtileEnd<std::int64_t>& d : i.destinations)
-        write(core(engine), memtile(d.memtile, operation), d.end, operation);
-      capture(i.part, core(engine), operation);
-      break;
-    }
     case Op::Call:
       call(evaluated<Call<std::int64_t>>(e), core(engine), operation);
       break;
@@ -208,17 +181,46 @@ std::uint32_t DataPath::start(const Execution& e, const Moment& moment) {
   return operation;
 }
 
+void DataPath::move(const Transfer<std::int64_t>& i, const Engine& engine,
+                    std::uint32_t operation) {
+  const auto memoryOf = [&](const PlacedEnd<std::int64_t>& at) {
+    switch (at.place) {
+      case EndPlace::Ddr:
+        return Memories::ddr();
+      case EndPlace::ChannelsMemtile:
+        return memories_.memtile(engine.column);
+      case EndPlace::NamedMemtile:
+        return memtile(*at.memtile, operation);
+      case EndPlace::Core:
+        break;
+    }
+    return core(engine);
+  };
+  setPart(i.part, operation);
+  std::size_t from = 0;
+  forEachEnd(i, [&](const PlacedEnd<std::int64_t>& at) {
+    const std::size_t memory = memoryOf(at);
+    const End<std::int64_t>& end =
+        at.place == EndPlace::Ddr ? inDdr(at.end, i.part, operation) : sized(at.end, i.part);
+    if (at.point == 0)
+      read(from = memory, end, operation);
+    else
+      write(from, memory, end, operation);
+  });
+  if (i.form().source == EndPlace::Core) capture(i.part, core(engine), operation);
+}
+
 std::uint32_t DataPath::startSend(const Execution& e, std::span<const Execution> receives,
                                   const Moment& moment) {
   frame_ = e.frame;
   const std::uint32_t operation = memories_.begin(
       {e.engine, e.leaf, moment.actor, moment.number, moment.end}, moment.now, *moment.known);
-  const auto& send = evaluated<Send<std::int64_t>>(e);
+  const auto& send = evaluated<Transfer<std::int64_t>>(e);
   const std::size_t from = memtile(send.memtile, operation);
   setPart(send.part, operation);
   read(from, sized(send.source, send.part), operation);
   for (const Execution& r : receives) {
-    const auto& receive = evaluated<Receive<std::int64_t>>(r);
+    const auto& receive = evaluated<Transfer<std::int64_t>>(r);
     if (!sameBox(send.part, receive.part))
       fail("MACH007", memories_.where(operation), "sender and receiver mean different bytes",
            "the receiver is " + nameOf(engineOf(r), *x_.device) + ", " + nameOfLeaf(x_, r.leaf) +
@@ -333,8 +335,12 @@ const End<std::int64_t>& DataPath::sized(const End<std::int64_t>& end,
   return recordEnd_;
 }
 
-const End<std::int64_t>& DataPath::inFrame(const End<std::int64_t>& end,
-                                           const Part<std::int64_t>& part) {
+const End<std::int64_t>& DataPath::inDdr(const End<std::int64_t>& end,
+                                         const Part<std::int64_t>& part, std::uint32_t operation) {
+  if (part.content == Content::Weights) {
+    recordEnd_.address = {.base = x_.program->weightsAddress + recordAt(part.y, operation).offset};
+    return sized(recordEnd_, part);
+  }
   const std::int64_t stride = x_.program->tensors[part.tensor.at()].frameStride;
   if (frame_ == 0 || stride == 0) return end;
   frameEnd_ = end;

@@ -87,8 +87,9 @@ class DataPath {
     const bool constant = x_.program->tensors[tensor.at()].constant;
     return identityOf(Held::Activation, tensor.index, cell, constant ? 0 : frame_);
   }
-  // An end in DDR, where it lies in this frame.
-  const End<std::int64_t>& inFrame(const End<std::int64_t>& end, const Part<std::int64_t>& part);
+  // An end in DDR as it is for this part: of activations where they lie in this frame.
+  const End<std::int64_t>& inDdr(const End<std::int64_t>& end, const Part<std::int64_t>& part,
+                                 std::uint32_t operation);
   void setPart(const Part<std::int64_t>& part, std::uint32_t operation);
   const WeightRecord& recordAt(std::int64_t number, std::uint32_t operation) const;
   // An end of a transfer as it is for this part: of a weight record as long as that is.
@@ -101,6 +102,7 @@ class DataPath {
   std::vector<std::int8_t> outputOf(const Port& port, std::int64_t frame) const;
   bool captureCell(RootCapture& root, std::int64_t cell, const std::int8_t* bytes);
 
+  void move(const Transfer<std::int64_t>& transfer, const Engine& engine, std::uint32_t operation);
   void call(const Call<std::int64_t>& call, std::size_t memory, std::uint32_t operation);
   void callRow(const Call<std::int64_t>& call, const Kernel& kernel, std::size_t memory,
                std::uint32_t operation);

@@ -12,6 +12,15 @@
 namespace heddle::machine {
 namespace {
 
+Op opOf(const Start&) { return Op::Start; }
+Op opOf(const Wait<Affine>&) { return Op::Wait; }
+Op opOf(const Call<Affine>&) { return Op::Call; }
+Op opOf(const Transfer<Affine>& transfer) {
+  const TransferForm& form = transfer.form();
+  if (form.source && form.destination) return Op::Move;
+  return form.source ? Op::Send : Op::Receive;
+}
+
 constexpr std::int64_t kMaxEngines = std::int64_t{1} << 20;
 constexpr std::size_t kMaxTensors = std::size_t{1}
                                     << 24;  // identities of cells number them in 24 bits
@@ -144,7 +153,7 @@ class Flattener {
         {Code::Kind::Leaf, static_cast<std::int32_t>(x_.leaves.size()), depth(), 1});
     x_.leaves.push_back({});  // so that a fault can name it
     x_.leaves.back().instruction = &instruction;
-    x_.leaves.back().op = static_cast<Op>(instruction.as.index());
+    x_.leaves.back().op = std::visit([](const auto& i) { return opOf(i); }, instruction.as);
     x_.leaves.back().step = section_.step;
     x_.leaves.back().layer = out_.layer;
     prepareLeaf(x_, section_.engines, counts_, x_.leaves.back());

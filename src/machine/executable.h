@@ -10,14 +10,15 @@
 
 #include "heddle/cost/cost.h"
 #include "heddle/device/device.h"
+#include "heddle/machine/machine.h"
 #include "heddle/program/program.h"
 
 namespace heddle::machine {
 
 using EngineIndex = std::int32_t;
 
-// In the order of BasicInstruction's variant.
-enum class Op : std::uint8_t { Start, Wait, Load, Write, Send, Receive, WriteFm, Call };
+// Move: a transfer that no other queue takes part in.
+enum class Op : std::uint8_t { Start, Wait, Move, Send, Receive, Call };
 
 struct Code {
   enum class Kind : std::uint8_t { Leaf, Begin, End };
@@ -51,15 +52,22 @@ struct Work {
   std::int32_t record = -1;
 };
 
+// What a transfer takes for so many bytes, and who counts them. A Receive's are its Send's.
+struct TransferCost {
+  Cycles (*time)(Bytes, const Device&) = nullptr;
+  Bytes Traffic::*traffic = nullptr;
+};
+
 struct Leaf {
   const Instruction* instruction = nullptr;
   Op op = Op::Start;
   StepId step;
   LayerId layer;
   std::vector<LockTerm> acquire, release;
-  std::vector<Affine> memtiles;  // Send: the source; WriteFm: the destinations
+  std::vector<Affine> memtiles;  // that its ends name, in their order
   std::vector<Operand> operands;
-  bool operandsProved = false;   // in range for all iterations and engines
+  bool operandsProved = false;  // in range for all iterations and engines
+  TransferCost cost;
   Work work;                     // where the record, if there is one, does not matter
   std::optional<Affine> record;  // number of the weight record that it moves or reads
   KernelWork kernel;             // of a call

@@ -6,9 +6,19 @@
 
 #include "fault.h"
 #include "heddle/cost/cost.h"
+#include "heddle/program/visit.h"
 
 namespace heddle::machine {
 namespace {
+
+// By TransferKind.
+constexpr std::array<TransferCost, kTransferForms.size()> kTransferCosts = {{
+    {&ddrReadTime, &Traffic::ddrRead},
+    {&ddrWriteTime, &Traffic::ddrWrite},
+    {&wireTime, &Traffic::memtileToCore},
+    {},
+    {&coreWriteTime, &Traffic::coreToMemtile},
+}};
 
 class Preparation {
  public:
@@ -31,71 +41,44 @@ class Preparation {
     onlyOn({EngineKind::Sequencer});
     checkDdrChannel(i.channel);
   }
-  void prepare(const Load<Affine>& i) {
-    onlyOn({EngineKind::DdrIn});
-    if (i.part.content == Content::Weights) {
-      if (i.source != End<Affine>{}) malformed("the source of a weight record is not empty");
-      record(i.part.y);
-      recordEnd(i.destination, memtileEnd(-1));
-      return;
-    }
-    ddrEnd(i.source, i.part);
-    end(i.destination, memtileEnd(-1));
-    transfer(i.part, {&i.source.pattern, &i.destination.pattern});
-    leaf_.work.cycles = ddrReadTime(Bytes(leaf_.work.bytes), device_).raw();
+  void prepare(const Transfer<Affine>& i) {
+    const TransferForm& form = i.form();
+    const bool isRecord = i.part.content == Content::Weights;
+    onlyOn({form.engine});
+    leaf_.cost = kTransferCosts[static_cast<std::size_t>(i.kind)];
+    if (form.namesMemtile()) leaf_.memtiles.push_back(i.memtile);
+    for (const MemtileEnd<Affine>& d : i.further) leaf_.memtiles.push_back(d.memtile);
+    checkDestinations(i);
+    if (isRecord && form.weights.empty()) malformed("it moves no weights");
+    const Int128 bytes = isRecord ? 0 : bytesOf(i.part);
+    if (isRecord) record(i.part.y);
+    forEachEnd(i, [&](const PlacedEnd<Affine>& at) {
+      if (isRecord && at.place == EndPlace::Ddr) {
+        if (at.end != End<Affine>{}) malformed("the source of a weight record is not empty");
+      } else if (isRecord) {
+        recordEnd(at.end, kindOf(at, i.part));
+      } else {
+        end(at.end, kindOf(at, i.part));
+        checkBytes(at.end.pattern, bytes);
+      }
+    });
+    if (!isRecord && leaf_.cost.time)
+      leaf_.work.cycles = leaf_.cost.time(Bytes(leaf_.work.bytes), device_).raw();
   }
-  void prepare(const Write<Affine>& i) {
-    onlyOn({EngineKind::DdrOut});
-    end(i.source, memtileEnd(-1));
-    ddrEnd(i.destination, i.part);
-    transfer(i.part, {&i.source.pattern, &i.destination.pattern});
-    leaf_.work.cycles = ddrWriteTime(Bytes(leaf_.work.bytes), device_).raw();
-  }
-  void prepare(const Send<Affine>& i) {
-    onlyOn({EngineKind::Wire});
-    leaf_.memtiles.push_back(i.memtile);
-    if (i.part.content == Content::Weights) {
-      record(i.part.y);
-      recordEnd(i.source, memtileEnd(0));
-    } else {
-      end(i.source, memtileEnd(0));
-      transfer(i.part, {&i.source.pattern});
-      leaf_.work.cycles = wireTime(Bytes(leaf_.work.bytes), device_).raw();
-    }
-    if (i.to.empty() || i.to.size() > kMaxUses)
-      malformed("the transfer has " + std::to_string(i.to.size()) + " destinations");
+  void checkDestinations(const Transfer<Affine>& i) const {
+    if (i.further.size() >= kMaxUses || (i.kind == TransferKind::Send && i.to.empty()) ||
+        i.to.size() > kMaxUses)
+      malformed("the transfer has " + std::to_string(1 + i.further.size()) + " destinations, " +
+                std::to_string(i.to.size()) + " groups of cores");
+    if (!i.further.empty() && !device_.coreWriteMulticast)
+      exceeded("a core of this device writes to one memtile at a time",
+               "the transfer has " + std::to_string(1 + i.further.size()) + " destinations");
     for (const SendTo<Affine>& to : i.to)
       if (!inRange(to.rows, 1, device_.rows) || !inRange(to.columns, 1, device_.columns) ||
           !inRange(to.channel, 0, device_.core.channelsIn - 1))
         exceeded("the transfer goes to cores or channels that the device does not have",
                  std::to_string(to.rows) + " x " + std::to_string(to.columns) + " cores, channel " +
                      std::to_string(to.channel));
-  }
-  void prepare(const Receive<Affine>& i) {
-    onlyOn({EngineKind::CoreIn});
-    if (i.part.content == Content::Weights) {
-      record(i.part.y);
-      recordEnd(i.destination, coreEnd());
-      return;
-    }
-    end(i.destination, coreEnd());
-    transfer(i.part, {&i.destination.pattern});
-  }
-  void prepare(const WriteFm<Affine>& i) {
-    onlyOn({EngineKind::CoreOut});
-    end(i.source, coreEnd());
-    if (i.destinations.empty() || i.destinations.size() > kMaxUses)
-      malformed("the transfer has " + std::to_string(i.destinations.size()) + " destinations");
-    if (i.destinations.size() > 1 && !device_.coreWriteMulticast)
-      exceeded("a core of this device writes to one memtile at a time",
-               "the transfer has " + std::to_string(i.destinations.size()) + " destinations");
-    transfer(i.part, {&i.source.pattern});
-    for (const MemtileEnd<Affine>& d : i.destinations) {
-      leaf_.memtiles.push_back(d.memtile);
-      end(d.end, memtileEnd(static_cast<std::int32_t>(leaf_.memtiles.size()) - 1));
-      transfer(i.part, {&d.end.pattern});
-    }
-    leaf_.work.cycles = coreWriteTime(Bytes(leaf_.work.bytes), device_).raw();
   }
   void prepare(const Call<Affine>& i) {
     onlyOn({EngineKind::Core});
@@ -121,6 +104,19 @@ class Preparation {
     std::optional<std::int64_t> dimensions;
     const char* name;
   };
+  EndKind kindOf(const PlacedEnd<Affine>& at, const Part<Affine>& part) const {
+    switch (at.place) {
+      case EndPlace::Ddr:
+        return ddrEnd(at.end, part);
+      case EndPlace::ChannelsMemtile:
+        return memtileEnd(-1);
+      case EndPlace::NamedMemtile:
+        return memtileEnd(std::max(0, at.point - 1));
+      case EndPlace::Core:
+        return coreEnd();
+    }
+    return coreEnd();
+  }
   EndKind memtileEnd(std::int32_t memtile) const {
     return {device_.memtile.memory.raw(), memtile, device_.limits.memtileDimensions,
             "the memtile's end"};
@@ -130,11 +126,11 @@ class Preparation {
             "the core's end"};
   }
 
-  void ddrEnd(const End<Affine>& e, const Part<Affine>& part) {
+  EndKind ddrEnd(const End<Affine>& e, const Part<Affine>& part) const {
     if (!e.acquire.empty() || !e.release.empty()) malformed("an end in DDR has no locks");
     const std::int64_t last =
         (x_.program->frames - 1) * x_.program->tensors[part.tensor.at()].frameStride;
-    end(e, {x_.program->ddrBytes - last, -1, device_.limits.shimDimensions, "the end in DDR"});
+    return {x_.program->ddrBytes - last, -1, device_.limits.shimDimensions, "the end in DDR"};
   }
 
   void checkLockCount(const End<Affine>& e, const EndKind& kind) const {
@@ -206,21 +202,21 @@ class Preparation {
     locks(e.acquire, e.release, kind.memtile);
   }
 
-  void transfer(const Part<Affine>& part, std::initializer_list<const Pattern*> patterns) {
+  // The bytes of a part of activations.
+  Int128 bytesOf(const Part<Affine>& part) const {
     if (!inRange(part.rows, 1, kMaxBytes) || !inRange(part.blocks, 1, kMaxExtent) ||
         !inRange(part.columns, 1, kMaxExtent) || part.content != Content::Activation)
       malformed("the part that it moves cannot be");
     checkRoot(x_, part.tensor);
-    const Int128 bytes = Int128{part.rows} * part.blocks * part.columns * kBlock;
-    for (const Pattern* pattern : patterns) {
-      leaf_.work.bytes = pattern->bytes();
-      if (bytes != leaf_.work.bytes)
-        fail("MACH007", where(), "an end moves another number of bytes than the part has",
-             "the end " + std::to_string(leaf_.work.bytes) + " B, the part " +
-                 std::to_string(static_cast<std::int64_t>(std::min<Int128>(bytes, INT64_MAX))) +
-                 " B",
-             "make the pattern cover the part");
-    }
+    return Int128{part.rows} * part.blocks * part.columns * kBlock;
+  }
+  void checkBytes(const Pattern& pattern, Int128 bytes) {
+    leaf_.work.bytes = pattern.bytes();
+    if (bytes != leaf_.work.bytes)
+      fail("MACH007", where(), "an end moves another number of bytes than the part has",
+           "the end " + std::to_string(leaf_.work.bytes) + " B, the part " +
+               std::to_string(static_cast<std::int64_t>(std::min<Int128>(bytes, INT64_MAX))) + " B",
+           "make the pattern cover the part");
   }
 
   // ---- calls ----
@@ -358,9 +354,7 @@ Work workWith(const Executable& x, const Leaf& leaf, std::int64_t number) {
   if (leaf.op != Op::Call) {
     work.bytes = record.bytes;
     const Bytes bytes(record.bytes);
-    work.cycles = leaf.op == Op::Load   ? ddrReadTime(bytes, *x.device).raw()
-                  : leaf.op == Op::Send ? wireTime(bytes, *x.device).raw()
-                                        : 0;
+    work.cycles = leaf.cost.time ? leaf.cost.time(bytes, *x.device).raw() : 0;
   } else if (leaf.kernel.op == OpKind::Conv) {
     KernelWork kernel = leaf.kernel;
     kernel.blocks = record.kept;

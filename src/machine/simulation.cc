@@ -173,15 +173,13 @@ void Simulation::attempt(EngineIndex e) {
       s.blocked = {WaitKind::DdrEntry, -1, s.channel};
       if (s.waitEntry >= 0 && state(s.channel).entriesEnded > s.waitEntry) start(e, false);
       break;
-    case Op::Load:
-    case Op::Write:
-      if (s.entry >= s.entriesStarted)
+    case Op::Move:
+      if (isDdr(x_.engines[static_cast<std::size_t>(e)]) && s.entry >= s.entriesStarted)
         s.blocked = {WaitKind::Start, -1, x_.sequencer()};
       else if (locksThere(e, s.blocked))
         start(e, shareOf(e) != nullptr);
       break;
     case Op::Call:
-    case Op::WriteFm:
       if (locksThere(e, s.blocked)) start(e, false);
       break;
     case Op::Send:
@@ -293,9 +291,8 @@ void Simulation::occupy(EngineIndex e, EngineIndex primary, std::int64_t end) {
 void Simulation::learn(EngineIndex e) {
   const EngineState& s = state(e);
   switch (leafOf(s).op) {
-    case Op::Load:
-    case Op::Write:
-      happensBefore_->awaitStart(e, s.entry);
+    case Op::Move:
+      if (isDdr(x_.engines[static_cast<std::size_t>(e)])) happensBefore_->awaitStart(e, s.entry);
       break;
     case Op::Wait:
       happensBefore_->awaitEntry(e, s.channel, s.waitEntry);
@@ -305,7 +302,6 @@ void Simulation::learn(EngineIndex e) {
       break;
     case Op::Start:
     case Op::Receive:
-    case Op::WriteFm:
     case Op::Call:
       break;
   }
@@ -362,9 +358,7 @@ void Simulation::moveData(EngineIndex e, std::int64_t end) {
       s.operation = data_->startSend(execution(e), receives_, moment);
       return;
     }
-    case Op::Load:
-    case Op::Write:
-    case Op::WriteFm:
+    case Op::Move:
     case Op::Call:
       s.operation = data_->start(execution(e), moment);
       return;
@@ -373,26 +367,8 @@ void Simulation::moveData(EngineIndex e, std::int64_t end) {
 
 void Simulation::countTraffic(const EngineState& s) {
   result_.macs += s.work.macs;
-  const Bytes bytes(s.work.bytes);
-  switch (leafOf(s).op) {
-    case Op::Load:
-      result_.traffic.ddrRead += bytes;
-      break;
-    case Op::Write:
-      result_.traffic.ddrWrite += bytes;
-      break;
-    case Op::Send:
-      result_.traffic.memtileToCore += bytes;
-      break;
-    case Op::WriteFm:
-      result_.traffic.coreToMemtile += bytes;
-      break;
-    case Op::Start:
-    case Op::Wait:
-    case Op::Receive:
-    case Op::Call:
-      break;
-  }
+  if (Bytes Traffic::*traffic = leafOf(s).cost.traffic)
+    result_.traffic.*traffic += Bytes(s.work.bytes);
 }
 
 void Simulation::scheduleEnd(EngineIndex e, std::int64_t time) {

@@ -102,7 +102,7 @@ class Simulation {
   void arrive(EngineIndex e);
   void resolveLocks(EngineIndex e);
   Work workOf(EngineIndex e) const;
-  void resolvePartners(EngineIndex e, const Send<Affine>& send);
+  void resolvePartners(EngineIndex e, const Transfer<Affine>& send);
   std::size_t tileOf(EngineIndex e, const LockTerm& term) const;
   void need(EngineIndex e, const LockTerm& term, bool releases, std::vector<LockNeed>& needs) const;
   void checkOperands(EngineIndex e) const;

@@ -90,19 +90,17 @@ void Simulation::arrive(EngineIndex e) {
       break;
     }
     case Op::Send:
-      resolvePartners(e, std::get<Send<Affine>>(leaf.instruction->as));
+      resolvePartners(e, std::get<Transfer<Affine>>(leaf.instruction->as));
       break;
     case Op::Receive: {
-      const std::int64_t wire = value(std::get<Receive<Affine>>(leaf.instruction->as).wire, e);
+      const std::int64_t wire = value(std::get<Transfer<Affine>>(leaf.instruction->as).wire, e);
       if (!inRange(wire, 0, static_cast<std::int64_t>(x_.device->wires.size()) - 1))
         fail("MACH002", whereIs(e), "the device has no such wire", "wire " + std::to_string(wire),
              "compile the program for this device");
       s.partners.push_back(x_.indexOf({EngineKind::Wire, 0, static_cast<std::int32_t>(wire), 0}));
       break;
     }
-    case Op::Load:
-    case Op::Write:
-    case Op::WriteFm:
+    case Op::Move:
     case Op::Call:
       break;
   }
@@ -178,7 +176,7 @@ void Simulation::need(EngineIndex e, const LockTerm& term, bool releases,
   needs.push_back({lock, term.count});
 }
 
-void Simulation::resolvePartners(EngineIndex e, const Send<Affine>& send) {
+void Simulation::resolvePartners(EngineIndex e, const Transfer<Affine>& send) {
   EngineState& s = state(e);
   const Wire& wire =
       x_.device->wires[static_cast<std::size_t>(x_.engines[static_cast<std::size_t>(e)].column)];

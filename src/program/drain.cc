@@ -9,6 +9,7 @@
 #include <set>
 
 #include "heddle/program/names.h"
+#include "heddle/program/visit.h"
 #include "verify_checks.h"
 
 namespace heddle {
@@ -189,8 +190,7 @@ class Drain {
 
   void entryDone(Queue& q) {
     ++q.entriesDone;
-    if (q.engine.kind == EngineKind::DdrIn || q.engine.kind == EngineKind::DdrOut)
-      wake(number({EngineKind::Sequencer}));
+    if (isOfDdrChannel(q)) wake(number({EngineKind::Sequencer}));
   }
 
   void wake(std::size_t q) {
@@ -290,7 +290,7 @@ class Drain {
   bool step(std::size_t q) {
     receivers_.clear();
     const Instruction& instruction = *queues_[q].current().instruction;
-    if (!std::holds_alternative<Send<Affine>>(instruction.as) && heldBack(q)) return false;
+    if (!transferOf(instruction, TransferKind::Send) && heldBack(q)) return false;
     return std::visit([&](const auto& i) { return execute(q, i); }, instruction.as);
   }
 
@@ -301,17 +301,24 @@ class Drain {
            std::find(receivers_.begin(), receivers_.end(), mayStep_) == receivers_.end();
   }
 
-  // One tile's locks only.
-  bool executeWith(std::size_t q, const std::vector<LockUse<Affine>>& acquire,
-                   const std::vector<LockUse<Affine>>& release, const Tile& tile) {
-    if (!take(acquire, tile, q, q)) return giveBack(), false;
-    keep();
-    give(release, tile, q);
-    advance(q);
-    return true;
+  static bool isOfDdrChannel(const Queue& q) {
+    return q.engine.kind == EngineKind::DdrIn || q.engine.kind == EngineKind::DdrOut;
   }
-
   bool isStarted(const Queue& q) const { return q.started > q.entriesDone; }
+
+  Tile tileOf(const Queue& q, const PlacedEnd<Affine>& at) const {
+    switch (at.place) {
+      case EndPlace::Ddr:
+        return {TileKind::Ddr, 0, q.engine.column};
+      case EndPlace::ChannelsMemtile:
+        return memtile(q.engine.column);
+      case EndPlace::NamedMemtile:
+        return memtile(q.value(*at.memtile));
+      case EndPlace::Core:
+        return coreOf(q.engine);
+    }
+    return {};
+  }
 
   bool execute(std::size_t q, const Start& i) {
     const std::size_t channel = number(i.channel);
@@ -325,40 +332,42 @@ class Drain {
     advance(q);
     return true;
   }
-  bool execute(std::size_t q, const Load<Affine>& i) {
-    if (!isStarted(queues_[q])) return false;
-    return executeWith(q, i.destination.acquire, i.destination.release,
-                       memtile(queues_[q].engine.column));
-  }
-  bool execute(std::size_t q, const Write<Affine>& i) {
-    if (!isStarted(queues_[q])) return false;
-    return executeWith(q, i.source.acquire, i.source.release, memtile(queues_[q].engine.column));
-  }
   bool execute(std::size_t q, const Call<Affine>& i) {
-    return executeWith(q, i.acquire, i.release, coreOf(queues_[q].engine));
-  }
-
-  bool execute(std::size_t q, const WriteFm<Affine>& i) {
     const Tile core = coreOf(queues_[q].engine);
-    bool ready = take(i.source.acquire, core, q, q);
-    for (const MemtileEnd<Affine>& d : i.destinations)
-      ready = ready && take(d.end.acquire, memtile(queues_[q].value(d.memtile)), q, q);
-    if (!ready) return giveBack(), false;
+    if (!take(i.acquire, core, q, q)) return giveBack(), false;
     keep();
-    give(i.source.release, core, q);
-    for (const MemtileEnd<Affine>& d : i.destinations)
-      give(d.end.release, memtile(queues_[q].value(d.memtile)), q);
+    give(i.release, core, q);
     advance(q);
     return true;
   }
 
-  // The wire executes; a receiving channel only tells it that it is there.
-  bool execute(std::size_t q, const Receive<Affine>& i) {
-    wake(number({EngineKind::Wire, 0, static_cast<std::int32_t>(queues_[q].value(i.wire))}));
-    return false;
+  bool execute(std::size_t q, const Transfer<Affine>& i) {
+    switch (i.kind) {
+      case TransferKind::Send:
+        return send(q, i);
+      case TransferKind::Receive:
+        // The wire executes; a receiving channel only tells it that it is there.
+        wake(number({EngineKind::Wire, 0, static_cast<std::int32_t>(queues_[q].value(i.wire))}));
+        return false;
+      case TransferKind::Load:
+      case TransferKind::Write:
+      case TransferKind::WriteFm:
+        break;
+    }
+    const Queue& queue = queues_[q];
+    if (isOfDdrChannel(queue) && !isStarted(queue)) return false;
+    bool ready = true;
+    forEachEnd(i, [&](const PlacedEnd<Affine>& at) {
+      ready = ready && take(at.end.acquire, tileOf(queue, at), q, q);
+    });
+    if (!ready) return giveBack(), false;
+    keep();
+    forEachEnd(i, [&](const PlacedEnd<Affine>& at) { give(at.end.release, tileOf(queue, at), q); });
+    advance(q);
+    return true;
   }
 
-  bool execute(std::size_t q, const Send<Affine>& i) {
+  bool send(std::size_t q, const Transfer<Affine>& i) {
     const Queue& wire = queues_[q];
     const Tile from = memtile(wire.value(i.memtile));
     if (!listReceivers(q, i)) return false;
@@ -384,15 +393,15 @@ class Drain {
     return true;
   }
 
-  const Receive<Affine>& receive(std::size_t r) const {
-    return std::get<Receive<Affine>>(queues_[r].current().instruction->as);
+  const Transfer<Affine>& receive(std::size_t r) const {
+    return std::get<Transfer<Affine>>(queues_[r].current().instruction->as);
   }
   bool receivesFrom(std::size_t r, const Engine& wire) const {
     return !queues_[r].done && queues_[r].value(receive(r).wire) == wire.column;
   }
 
   // The receiving channels of a transfer, each once; false after a fault.
-  bool listReceivers(std::size_t q, const Send<Affine>& i) {
+  bool listReceivers(std::size_t q, const Transfer<Affine>& i) {
     receivers_.clear();
     ++attempt_;
     for (const SendTo<Affine>& to : i.to) {
@@ -465,14 +474,12 @@ class Drain {
     taken_.clear();
     if (const auto* wait = std::get_if<Wait<Affine>>(&at.as))
       return {"the end of entry " + to_string(queue.value(wait->entry)), number(wait->channel)};
-    if (const auto* receives = std::get_if<Receive<Affine>>(&at.as))
+    if (const auto* receives = transferOf(at, TransferKind::Receive))
       return {"a transfer", number({EngineKind::Wire, 0,
                                     static_cast<std::int32_t>(queue.value(receives->wire))})};
-    if ((std::holds_alternative<Load<Affine>>(at.as) ||
-         std::holds_alternative<Write<Affine>>(at.as)) &&
-        !isStarted(queue))
+    if (isOfDdrChannel(queue) && !isStarted(queue))
       return {"a START", number({EngineKind::Sequencer})};
-    if (const auto* send = std::get_if<Send<Affine>>(&at.as)) {
+    if (const auto* send = transferOf(at, TransferKind::Send)) {
       for (const std::size_t r : (listReceivers(q, *send), receivers_))
         if (!receivesFrom(r, queue.engine)) return {"a receiver", r};
     }
@@ -581,7 +588,7 @@ class Drain {
   bool advanceHeld(std::size_t held) {
     mayStep_ = held;
     const Queue& q = queues_[held];
-    const auto* receives = std::get_if<Receive<Affine>>(&q.current().instruction->as);
+    const auto* receives = transferOf(*q.current().instruction, TransferKind::Receive);
     const std::size_t by =
         receives ? number({EngineKind::Wire, 0, static_cast<std::int32_t>(q.value(receives->wire))})
                  : held;
@@ -606,7 +613,7 @@ class Drain {
   void descriptorLimits() {
     const Limits& limits = device_.limits;
     if (!limits.coreDescriptors && !limits.memtileDescriptors && !limits.shimDescriptors) return;
-    std::map<Tile, std::set<std::pair<std::int32_t, std::size_t>>>
+    std::map<Tile, std::set<std::pair<std::int32_t, std::int32_t>>>
         used;  // per tile: instruction and end
     restart();
     for (Queue& q : queues_)
@@ -627,33 +634,13 @@ class Drain {
     }
   }
   void describe(const Queue& q,
-                std::map<Tile, std::set<std::pair<std::int32_t, std::size_t>>>& used) const {
+                std::map<Tile, std::set<std::pair<std::int32_t, std::int32_t>>>& used) const {
     const Op& op = q.current();
-    const Tile shim{TileKind::Ddr, 0, q.engine.column};
-    switch (q.engine.kind) {
-      case EngineKind::DdrIn:
-      case EngineKind::DdrOut:
-        used[shim].insert({op.leaf, 0});
-        used[memtile(q.engine.column)].insert({op.leaf, 0});
-        return;
-      case EngineKind::Wire:
-        used[memtile(q.value(std::get<Send<Affine>>(op.instruction->as).memtile))].insert(
-            {op.leaf, 0});
-        return;
-      case EngineKind::CoreIn:
-        used[coreOf(q.engine)].insert({op.leaf, 0});
-        return;
-      case EngineKind::CoreOut: {
-        used[coreOf(q.engine)].insert({op.leaf, 0});
-        const auto& ends = std::get<WriteFm<Affine>>(op.instruction->as).destinations;
-        for (std::size_t k = 0; k < ends.size(); ++k)
-          used[memtile(q.value(ends[k].memtile))].insert({op.leaf, k});
-        return;
-      }
-      case EngineKind::Sequencer:
-      case EngineKind::Core:
-        return;
-    }
+    const auto* transfer = std::get_if<Transfer<Affine>>(&op.instruction->as);
+    if (!transfer) return;
+    forEachEnd(*transfer, [&](const PlacedEnd<Affine>& at) {
+      used[tileOf(q, at)].insert({op.leaf, at.point});
+    });
   }
 
   const Program& program_;

@@ -15,94 +15,49 @@ class StructureKey {
  public:
   const std::vector<std::int64_t>& of(const FlatInstruction& instruction) {
     key_.clear();
-    add(instruction.as.index());
-    std::visit([&](const auto& i) { fields(i); }, instruction.as);
+    shape(instruction.as.index());
+    std::visit([&](const auto& i) { inner(i); }, instruction.as);
     return key_;
   }
 
- private:
+  template <class V>
+  void number(const V&) {}
+  void number(const std::optional<std::int64_t>& value) { shape(value.has_value()); }
   template <class T>
-  void add(T value) {
-    key_.push_back(static_cast<std::int64_t>(value));
+  void shape(const T& value) {
+    if constexpr (requires { value.index; })
+      key_.push_back(value.index);
+    else
+      key_.push_back(static_cast<std::int64_t>(value));
   }
-  void add(const Engine& e) {
-    add(e.kind);
-    add(e.row);
-    add(e.column);
-    add(e.channel);
+  void shape(const Engine& e) {
+    shape(e.kind);
+    shape(e.row);
+    shape(e.column);
+    shape(e.channel);
   }
-  void add(const Address<std::int64_t>& a) {
-    add(a.slotStride);
-    add(a.slots);
-  }
-  void add(const End<std::int64_t>& e) {
-    add(e.address);
-    add(e.pattern.dimensions.size());
-    for (const Dimension& d : e.pattern.dimensions) {
-      add(d.count);
-      add(d.stride);
+  void shape(const Pattern& pattern) {
+    shape(pattern.dimensions.size());
+    for (const Dimension& d : pattern.dimensions) {
+      shape(d.count);
+      shape(d.stride);
     }
-    add(e.pattern.run);
+    shape(pattern.run);
   }
-  void add(const Part<std::int64_t>& p) {
-    add(p.content);
-    add(p.tensor.index);
-    add(p.rows);
-    add(p.blocks);
-    add(p.columns);
-  }
-  void fields(const Start& i) { add(i.channel); }
-  void fields(const Wait<std::int64_t>& i) { add(i.channel); }
-  void fields(const Load<std::int64_t>& i) {
-    add(i.source);
-    add(i.destination);
-    add(i.part);
-  }
-  void fields(const Write<std::int64_t>& i) {
-    add(i.source);
-    add(i.destination);
-    add(i.part);
-  }
-  void fields(const Send<std::int64_t>& i) {
-    add(i.source);
-    add(i.to.size());
-    for (const auto& t : i.to) {
-      add(t.rows);
-      add(t.columns);
-      add(t.channel);
+  template <class T>
+  void inner(const T& value) {
+    if constexpr (requires { value.has_value(); }) {
+      shape(value.has_value());
+      if (value) inner(*value);
+    } else if constexpr (requires { value.begin(); }) {
+      shape(value.size());
+      for (const auto& one : value) inner(one);
+    } else {
+      value.fields(*this, value);
     }
-    add(i.part);
   }
-  void fields(const Receive<std::int64_t>& i) {
-    add(i.destination);
-    add(i.part);
-  }
-  void fields(const WriteFm<std::int64_t>& i) {
-    add(i.source);
-    add(i.destinations.size());
-    for (const auto& d : i.destinations) add(d.end);
-    add(i.part);
-  }
-  void fields(const Call<std::int64_t>& i) {
-    add(i.kernel.index);
-    add(i.inputs.size());
-    for (const auto& r : i.inputs) {
-      add(r.tensor.index);
-      add(r.rowBytes);
-      add(r.length);
-      add(r.columns);
-      add(r.blocks);
-      add(r.absent);
-    }
-    add(i.weights.has_value());
-    if (i.weights) add(*i.weights);
-    add(i.accumulator.has_value());
-    add(i.init);
-    add(i.finish);
-    add(i.output.has_value());
-    if (i.output) add(*i.output);
-    add(i.part);
-  }
+
+ private:
   std::vector<std::int64_t> key_;
 };
 
@@ -112,15 +67,9 @@ struct LockLists {
 
 // The locks of end `point` (Access::point) of an instruction.
 LockLists locksOf(FlatInstruction& instruction, std::int32_t point) {
-  auto of = [](auto& end) { return LockLists{&end.acquire, &end.release}; };
-  if (auto* load = std::get_if<Load<std::int64_t>>(&instruction.as)) return of(load->destination);
-  if (auto* write = std::get_if<Write<std::int64_t>>(&instruction.as)) return of(write->source);
-  if (auto* send = std::get_if<Send<std::int64_t>>(&instruction.as)) return of(send->source);
-  if (auto* receive = std::get_if<Receive<std::int64_t>>(&instruction.as))
-    return of(receive->destination);
-  if (auto* out = std::get_if<WriteFm<std::int64_t>>(&instruction.as))
-    return point == 0 ? of(out->source)
-                      : of(out->destinations[static_cast<std::size_t>(point - 1)].end);
+  const auto of = [](auto& end) { return LockLists{&end.acquire, &end.release}; };
+  if (auto* transfer = std::get_if<Transfer<std::int64_t>>(&instruction.as))
+    return of(endAt(*transfer, point));
   auto* call = std::get_if<Call<std::int64_t>>(&instruction.as);
   HEDDLE_CHECK(call) << "an instruction without memory takes no lock";
   return of(*call);
@@ -290,7 +239,7 @@ void Emission::meet(std::int32_t queue, const FlatInstruction& instruction) {
   };
   together_.clear();
   add(queue);
-  if (const auto* send = std::get_if<Send<std::int64_t>>(&instruction.as))
+  if (const auto* send = transferOf(instruction, TransferKind::Send))
     for (const SendTo<std::int64_t>& to : send->to)
       for (std::int64_t row = to.row; row < to.row + to.rows; ++row)
         for (std::int64_t column = to.column; column < to.column + to.columns; ++column)

@@ -27,8 +27,7 @@ struct Access {
   Tile tile;
   std::int64_t first = 0, end = 0;
   bool writes = false;
-  std::int32_t point =
-      0;  // which end: 0 source (or the call, or a Receive's destination), 1.. destinations
+  std::int32_t point = 0;  // which end (PlacedEnd::point), or the call
 };
 
 // Dense numbers of the tiles and queues of a device. What lies in one mesh column has neighbouring

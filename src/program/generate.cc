@@ -127,13 +127,15 @@ class Generator {
         Content::Activation, tensor, y, s.block, s.x, 1, s.blocks, s.columns};
     const Tile tile{TileKind::Memtile, 0, small(s.memtile)};
     if (in)
-      g_.emission.push({EngineKind::DdrIn, 0, small(s.memtile), 0}, step,
-                       FlatInstruction{Load<std::int64_t>{ddr, memtile, part}},
-                       {{tile, place, place + bytes, true, 1}});
+      g_.emission.push(
+          {EngineKind::DdrIn, 0, small(s.memtile), 0}, step,
+          FlatInstruction{Transfer<std::int64_t>{TransferKind::Load, ddr, memtile, part}},
+          {{tile, place, place + bytes, true, 1}});
     else
-      g_.emission.push({EngineKind::DdrOut, 0, small(s.memtile), 0}, step,
-                       FlatInstruction{Write<std::int64_t>{memtile, ddr, part}},
-                       {{tile, place, place + bytes, false, 0}});
+      g_.emission.push(
+          {EngineKind::DdrOut, 0, small(s.memtile), 0}, step,
+          FlatInstruction{Transfer<std::int64_t>{TransferKind::Write, memtile, ddr, part}},
+          {{tile, place, place + bytes, false, 0}});
   }
 
   void moveTensor(bool in, std::size_t step, TensorId tensor) {

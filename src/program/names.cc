@@ -5,19 +5,9 @@ namespace {
 
 struct Mnemonic {
   const Program& program;
-  static bool weights(const Part<Affine>& part) { return part.content == Content::Weights; }
-
   std::string_view operator()(const Start&) const { return "START"; }
   std::string_view operator()(const Wait<Affine>&) const { return "WAIT"; }
-  std::string_view operator()(const Load<Affine>& i) const {
-    return weights(i.part) ? "LOADW" : "LOAD";
-  }
-  std::string_view operator()(const Write<Affine>&) const { return "WRITE"; }
-  std::string_view operator()(const Send<Affine>& i) const {
-    return weights(i.part) ? "LOADWM" : "LOADFM";
-  }
-  std::string_view operator()(const Receive<Affine>&) const { return "RECV"; }
-  std::string_view operator()(const WriteFm<Affine>&) const { return "WRITEFM"; }
+  std::string_view operator()(const Transfer<Affine>& i) const { return mnemonic(i); }
   std::string_view operator()(const Call<Affine>& i) const {
     const bool known = i.kernel.valid() && i.kernel.at() < program.kernels.size();
     return known ? mnemonic(program.kernels[i.kernel.at()].op) : "CALL";
@@ -82,6 +72,12 @@ std::string_view mnemonic(OpKind op) {
       return "CONCAT";
   }
   return "";
+}
+
+std::string_view mnemonic(const Transfer<Affine>& transfer) {
+  const TransferForm& form = transfer.form();
+  const bool weights = transfer.part.content == Content::Weights && !form.weights.empty();
+  return weights ? form.weights : form.activations;
 }
 
 std::string_view mnemonic(const Instruction& instruction, const Program& program) {

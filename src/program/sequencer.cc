@@ -3,6 +3,7 @@
 #include <span>
 
 #include "generation.h"
+#include "heddle/program/visit.h"
 
 namespace heddle {
 namespace {
@@ -18,7 +19,7 @@ void addBrought(std::span<const Item> items, std::set<TensorId>& brings) {
       addBrought(loop->body, brings);
       continue;
     }
-    const auto* load = std::get_if<Load<Affine>>(&std::get<Instruction>(item.as).as);
+    const auto* load = transferOf(std::get<Instruction>(item.as), TransferKind::Load);
     if (load && load->part.content == Content::Activation) brings.insert(load->part.tensor);
   }
 }

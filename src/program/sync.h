@@ -16,8 +16,8 @@
 
 namespace heddle {
 
-// An instruction in its queue, and which of its ends makes the access (0 source or only one, 1..
-// destinations).
+// An instruction in its queue, and which of its ends makes the access (PlacedEnd::point; of a call
+// 0).
 struct AccessPoint {
   std::int32_t queue = -1;  // dense number of the engine
   std::int32_t op = -1;     // position in its queue

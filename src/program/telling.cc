@@ -257,7 +257,7 @@ class StepTeller {
     const Tile tile{TileKind::Memtile, 0, small(route.memtile)};
     const Part<N> part{.content = Content::Weights, .y = stream.numbers.back()};
     g_.emission.push(channelOf(route, number), step_,
-                     Flat{Load<N>{{}, {staging, {}, {}, {}}, part}},
+                     Flat{Transfer<N>{TransferKind::Load, {}, {staging, {}, {}, {}}, part}},
                      {{tile, place, place + staged.slotBytes, true, 1}});
     const Lane& lane = laneOf(route, number);
     const Address<N> slot{weightsAt_, number, m_.weightBytes, m_.weightSlots};
@@ -305,8 +305,10 @@ class StepTeller {
     if (fresh) known->second = rectanglesOf(cores);
     for (const CoreRange& r : known->second)
       to.push_back({r.row, r.column, r.rows, r.columns, lane.channel});
-    g_.emission.push({EngineKind::Wire, 0, small(lane.wire), 0}, step_,
-                     Flat{Send<N>{memtile, source, std::move(to), part}}, reads_);
+    g_.emission.push(
+        {EngineKind::Wire, 0, small(lane.wire), 0}, step_,
+        Flat{Transfer<N>{TransferKind::Send, source, {}, part, memtile, {}, std::move(to)}},
+        reads_);
   }
 
   // The cores' ends of a transfer: each writes within its bytes [first, end).
@@ -316,8 +318,12 @@ class StepTeller {
     for (const CoreAt& core : cores)
       receivers_.push_back(
           {EngineKind::CoreIn, small(core.row), small(core.column), small(lane.channel)});
-    g_.emission.push(receivers_, step_, Flat{Receive<N>{lane.wire, destination, part}},
-                     Access{{}, first, end, true, 0});
+    g_.emission.push(receivers_, step_,
+                     Flat{Transfer<N>{.kind = TransferKind::Receive,
+                                      .destination = destination,
+                                      .part = part,
+                                      .wire = lane.wire}},
+                     Access{{}, first, end, true, 1});
   }
 
   // ---- inputs -----------------------------------------------------------------------------------
@@ -533,9 +539,11 @@ class StepTeller {
                   ((a * blocksOf(shape) + h.blocks.first) * shape.width + h.columns.first) * kBlock;
     g_.emission.push(
         channelOf(route, number), step_,
-        Flat{Load<N>{{at(ddr), blocksOfCells(h.blocks.count, h.columns.count, shape.width), {}, {}},
-                     {slot, contiguous(bytes), {}, {}},
-                     partOf(piece)}},
+        Flat{Transfer<N>{
+            TransferKind::Load,
+            {at(ddr), blocksOfCells(h.blocks.count, h.columns.count, shape.width), {}, {}},
+            {slot, contiguous(bytes), {}, {}},
+            partOf(piece)}},
         {{Tile{TileKind::Memtile, 0, small(route.memtile)}, first, first + bytes, true, 1}});
     const Lane& lane = laneOf(route, number);
     reads_.assign(
@@ -791,7 +799,8 @@ class StepTeller {
         ((piece.row * blocksOf(shape) + piece.blocks.first) * shape.width + piece.x.first) * kBlock;
     g_.emission.push(
         {EngineKind::DdrOut, 0, small(memtile), small(share.output.ddrChannel)}, step_,
-        Flat{Write<N>{
+        Flat{Transfer<N>{
+            TransferKind::Write,
             {slot, contiguous(bytes), {}, {}},
             {at(ddr), blocksOfCells(piece.blocks.count, piece.x.count, shape.width), {}, {}},
             partOf(piece)}},
@@ -805,7 +814,8 @@ class StepTeller {
     const CoreAt& core = share.core;
     g_.emission.push(
         {EngineKind::CoreOut, small(core.row), small(core.column), small(share.output.channel)},
-        step_, Flat{WriteFm<N>{source, {{memtile, destination}}, partOf(piece)}},
+        step_,
+        Flat{Transfer<N>{TransferKind::WriteFm, source, destination, partOf(piece), memtile}},
         {{Tile{TileKind::Core, small(core.row), small(core.column)}, sourceFirst, sourceEnd, false,
           0},
          {Tile{TileKind::Memtile, 0, small(memtile)}, first, end, true, 1}});

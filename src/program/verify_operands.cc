@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "heddle/program/names.h"
+#include "heddle/program/visit.h"
 #include "iteration_space.h"
 #include "verify_checks.h"
 
@@ -442,10 +443,6 @@ class Sections {
 
   // What is meant to move lies in its tensor; its bytes, or nothing after a fault.
   std::optional<std::int64_t> part(const Part<Affine>& p) {
-    if (p.content == Content::Weights) {
-      faultHere("PROG006", "weights leave no core and no memtile", "", "write activations only");
-      return std::nullopt;
-    }
     if (!p.tensor.valid() || p.tensor.at() >= program_.tensors.size() ||
         program_.tensors[p.tensor.at()].root != p.tensor) {
       faultHere("PROG001", "its part is of a tensor that is not there",
@@ -528,42 +525,66 @@ class Sections {
     channel(i.channel);
     inRange("the entry", i.entry, 0, kMaxSteps);
   }
-  void instruction(const Load<Affine>& i) {
-    if (!isFor(EngineKind::DdrIn)) return;
-    if (i.part.content == Content::Weights) {
-      if (i.source != End<Affine>{})
-        faultHere("PROG006", "the source of a weight record is not empty",
-                  "its place in DDR stands in the table of records", "leave it empty");
-      if (const auto bytes = records(i.part))
-        recordEnd("the destination", i.destination, *bytes, memtile(i.part.content));
-      return;
-    }
-    const auto bytes = part(i.part);
-    agree("the source", end("the source", i.source, ddr(i.part)), bytes);
-    agree("the destination", end("the destination", i.destination, memtile(i.part.content)), bytes);
+  void instruction(const Transfer<Affine>& i) {
+    if (!isFor(i.form().engine)) return;
+    const bool isRecord = i.part.content == Content::Weights;
+    if (isRecord && i.form().weights.empty())
+      return faultHere("PROG006", "weights leave no core and no memtile", "",
+                       "write activations only");
+    const std::optional<std::int64_t> bytes = isRecord ? records(i.part) : part(i.part);
+    if (bytes)
+      forEachEnd(i, [&](const PlacedEnd<Affine>& at) {
+        const std::string name = nameOf(i, at);
+        if (!isRecord)
+          agree(name, end(name, at.end, memoryOf(i.part, at)), bytes);
+        else if (at.place != EndPlace::Ddr)
+          recordEnd(name, at.end, *bytes, memoryOf(i.part, at));
+        else if (at.end != End<Affine>{})
+          faultHere("PROG006", name + " of a weight record is not empty",
+                    "its place in DDR stands in the table of records", "leave it empty");
+      });
+    if (i.kind == TransferKind::Send) receivers(i);
+    if (i.kind == TransferKind::Receive)
+      inRange("the wire", i.wire, 0, std::ssize(device_.wires) - 1, "PROG001");
+    if (i.form().destination == EndPlace::NamedMemtile) memtiles(i);
   }
-  void instruction(const Write<Affine>& i) {
-    if (!isFor(EngineKind::DdrOut)) return;
-    const auto bytes = part(i.part);
-    agree("the source", end("the source", i.source, memtile(i.part.content)), bytes);
-    agree("the destination", end("the destination", i.destination, ddr(i.part)), bytes);
+  static std::string nameOf(const Transfer<Affine>& i, const PlacedEnd<Affine>& at) {
+    if (at.point == 0) return "the source";
+    return i.form().severalDestinations ? "a destination" : "the destination";
+  }
+  Memory memoryOf(const Part<Affine>& part, const PlacedEnd<Affine>& at) const {
+    switch (at.place) {
+      case EndPlace::Ddr:
+        return ddr(part);
+      case EndPlace::ChannelsMemtile:
+        return memtile(part.content);
+      case EndPlace::NamedMemtile:
+        return memtile(part.content, *at.memtile);
+      case EndPlace::Core:
+        return core();
+    }
+    return core();
   }
 
-  void instruction(const Send<Affine>& i) {
-    if (!isFor(EngineKind::Wire)) return;
-    const Memory from = memtile(i.part.content, i.memtile);
-    if (i.part.content == Content::Weights) {
-      if (const auto bytes = records(i.part)) recordEnd("the source", i.source, *bytes, from);
-    } else {
-      agree("the source", end("the source", i.source, from), part(i.part));
-    }
+  void receivers(const Transfer<Affine>& i) {
     if (i.to.empty() || std::ssize(i.to) > device_.cores() * device_.core.channelsIn)
       return faultHere("PROG008", "a transfer without receivers, or with too many",
                        to_string(i.to.size()) + " groups of cores", "name each core once");
     const CoreRange& range = section_->engines.range;
     for (std::int64_t w = range.column; w < range.column + range.columns; ++w) sendOn(w, i);
   }
-  void sendOn(std::int64_t index, const Send<Affine>& i) {
+  void memtiles(const Transfer<Affine>& i) {
+    const std::int64_t most = device_.coreWriteMulticast ? device_.memtiles() : 1;
+    if (std::ssize(i.further) >= most)
+      return faultHere(
+          "PROG008", "the core cannot write there",
+          to_string(1 + i.further.size()) + " memtiles, the device allows 1 to " + to_string(most),
+          "write to one after the other");
+    inRange("the memtile", i.memtile, 0, device_.memtiles() - 1, "PROG001");
+    for (const MemtileEnd<Affine>& d : i.further)
+      inRange("the memtile", d.memtile, 0, device_.memtiles() - 1, "PROG001");
+  }
+  void sendOn(std::int64_t index, const Transfer<Affine>& i) {
     const Wire& wire = device_.wires[static_cast<std::size_t>(index)];
     const IterationSpace all = std::exchange(space_, space_.of(0, index));
     const auto feeds = [&](std::int64_t memtile) {
@@ -592,34 +613,6 @@ class Sections {
       inRange("the receiving channel", to.channel, 0, device_.core.channelsIn - 1, "PROG001");
     }
     space_ = all;
-  }
-
-  void instruction(const Receive<Affine>& i) {
-    if (!isFor(EngineKind::CoreIn)) return;
-    if (i.part.content == Content::Weights) {
-      if (const auto bytes = records(i.part))
-        recordEnd("the destination", i.destination, *bytes, core());
-    } else {
-      agree("the destination", end("the destination", i.destination, core()), part(i.part));
-    }
-    inRange("the wire", i.wire, 0, std::ssize(device_.wires) - 1, "PROG001");
-  }
-
-  void instruction(const WriteFm<Affine>& i) {
-    if (!isFor(EngineKind::CoreOut)) return;
-    const auto bytes = part(i.part);
-    agree("the source", end("the source", i.source, core()), bytes);
-    const std::int64_t most = device_.coreWriteMulticast ? device_.memtiles() : 1;
-    if (i.destinations.empty() || std::ssize(i.destinations) > most)
-      return faultHere(
-          "PROG008", "the core cannot write there",
-          to_string(i.destinations.size()) + " memtiles, the device allows 1 to " + to_string(most),
-          "write to one after the other");
-    for (const MemtileEnd<Affine>& d : i.destinations) {
-      inRange("the memtile", d.memtile, 0, device_.memtiles() - 1, "PROG001");
-      agree("a destination", end("a destination", d.end, memtile(i.part.content, d.memtile)),
-            bytes);
-    }
   }
 
   // ---- calls ------------------------------------------------------------------------------------

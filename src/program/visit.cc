@@ -7,94 +7,48 @@
 namespace heddle {
 namespace {
 
-// Rebuilds an instruction's types for another V. Values are filled in afterwards by forEachValue.
-template <class To, class From>
-Address<To> convert(const Address<From>& a) {
-  return {.base = {}, .slot = {}, .slotStride = a.slotStride, .slots = a.slots};
-}
-template <class To, class From>
-std::vector<LockUse<To>> convert(const std::vector<LockUse<From>>& uses) {
-  std::vector<LockUse<To>> out;
-  out.reserve(uses.size());
-  for (const auto& u : uses) out.push_back({.lock = {}, .count = u.count});
-  return out;
-}
-template <class To, class From>
-End<To> convert(const End<From>& e) {
-  return {convert<To>(e.address), e.pattern, convert<To>(e.acquire), convert<To>(e.release)};
-}
-template <class To, class From>
-Part<To> convert(const Part<From>& p) {
-  return {p.content, p.tensor, {}, {}, {}, p.rows, p.blocks, p.columns};
-}
-template <class To>
-struct Convert {
-  template <class From>
-  using Out = BasicInstruction<To>;
-  BasicInstruction<To> operator()(const Start& s) const { return {s}; }
-  template <class F>
-  BasicInstruction<To> operator()(const Wait<F>& i) const {
-    return {Wait<To>{i.channel, {}}};
+// Rebuilds an instruction for another V; `value` turns its numbers.
+template <class F>
+struct Rebuilding {
+  F value;
+  template <class A, class B>
+  void number(const A& from, B& to) const {
+    to = value(from);
   }
-  template <class F>
-  BasicInstruction<To> operator()(const Load<F>& i) const {
-    return {Load<To>{convert<To>(i.source), convert<To>(i.destination), convert<To>(i.part)}};
+  template <class A, class B>
+  void number(const std::optional<A>& from, std::optional<B>& to) const {
+    if (from) to = value(*from);
   }
-  template <class F>
-  BasicInstruction<To> operator()(const Write<F>& i) const {
-    return {Write<To>{convert<To>(i.source), convert<To>(i.destination), convert<To>(i.part)}};
+  template <class S>
+  void shape(const S& from, S& to) const {
+    to = from;
   }
-  template <class F>
-  BasicInstruction<To> operator()(const Send<F>& i) const {
-    Send<To> out{{}, convert<To>(i.source), {}, convert<To>(i.part)};
-    for (const auto& t : i.to) out.to.push_back({{}, {}, t.rows, t.columns, t.channel});
-    return {std::move(out)};
-  }
-  template <class F>
-  BasicInstruction<To> operator()(const Receive<F>& i) const {
-    return {Receive<To>{{}, convert<To>(i.destination), convert<To>(i.part)}};
-  }
-  template <class F>
-  BasicInstruction<To> operator()(const WriteFm<F>& i) const {
-    WriteFm<To> out{convert<To>(i.source), {}, convert<To>(i.part)};
-    for (const auto& d : i.destinations) out.destinations.push_back({{}, convert<To>(d.end)});
-    return {std::move(out)};
-  }
-  template <class F>
-  BasicInstruction<To> operator()(const Call<F>& i) const {
-    Call<To> out;
-    out.kernel = i.kernel;
-    for (const auto& r : i.inputs) {
-      RowRing<To> ring;
-      ring.tensor = r.tensor;
-      ring.rowBytes = r.rowBytes;
-      ring.length = r.length;
-      ring.columns = r.columns;
-      ring.blocks = r.blocks;
-      ring.absent = r.absent;
-      out.inputs.push_back(ring);
+  template <class A, class B>
+  void inner(const A& from, B& to) const {
+    if constexpr (requires { from.has_value(); }) {
+      if (from) inner(*from, to.emplace());
+    } else if constexpr (requires { from.begin(); }) {
+      to.resize(from.size());
+      for (std::size_t k = 0; k < from.size(); ++k) inner(from[k], to[k]);
+    } else {
+      from.fields(*this, from, to);
     }
-    if (i.weights) out.weights = convert<To>(*i.weights);
-    if (i.accumulator) out.accumulator.emplace();
-    out.init = i.init;
-    out.finish = i.finish;
-    if (i.output) out.output = convert<To>(*i.output);
-    out.part = convert<To>(i.part);
-    out.acquire = convert<To>(i.acquire);
-    out.release = convert<To>(i.release);
-    return {std::move(out)};
   }
 };
+template <class To>
+Start rebound(const Start&);
+template <class To, template <class> class T, class From>
+T<To> rebound(const T<From>&);
 
 template <class To, class From, class F>
-BasicInstruction<To> transform(const BasicInstruction<From>& from, F&& value) {
-  BasicInstruction<To> to = std::visit(Convert<To>{}, from.as);
-  std::vector<To> values;
-  values.reserve(32);
-  forEachValue(from, [&](const From& v) { values.push_back(value(v)); });
-  std::size_t k = 0;
-  forEachValue(to, [&](To& v) { v = values[k++]; });
-  HEDDLE_CHECK(k == values.size()) << k << " values of " << values.size();
+BasicInstruction<To> rebuild(const BasicInstruction<From>& from, F&& value) {
+  BasicInstruction<To> to;
+  const Rebuilding<F> rebuilding{value};
+  std::visit(
+      [&](const auto& i) {
+        rebuilding.inner(i, to.as.template emplace<decltype(rebound<To>(i))>());
+      },
+      from.as);
   return to;
 }
 
@@ -102,13 +56,13 @@ BasicInstruction<To> transform(const BasicInstruction<From>& from, F&& value) {
 
 FlatInstruction evaluate(const Instruction& instruction, std::span<const std::int64_t> counters,
                          const Engine& engine) {
-  return transform<std::int64_t>(instruction, [&](const Affine& a) {
+  return rebuild<std::int64_t>(instruction, [&](const Affine& a) {
     return evaluate(a, counters, engine.row, engine.column);
   });
 }
 
 Instruction constant(const FlatInstruction& instruction) {
-  return transform<Affine>(instruction, [](std::int64_t v) { return Affine(v); });
+  return rebuild<Affine>(instruction, [](std::int64_t v) { return Affine(v); });
 }
 
 Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kernel,

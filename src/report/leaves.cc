@@ -19,46 +19,35 @@ struct Describe {
   const CoreRange& engines;
   LeafFacts& facts;
 
-  void transfer(Resource resource, std::string_view word, std::int64_t bytes) const {
-    facts.resource = resource;
-    facts.mnemonic = word;
-    facts.bytes = bytes;
-  }
-  // Moves a record, or `bytes`.
-  void transfer(Resource resource, std::string_view word, const Part<Affine>& part,
-                std::int64_t bytes) const {
-    facts.movesRecord = carriesWeights(part);
-    transfer(resource, word, facts.movesRecord ? first(part.y).bytes : bytes);
-  }
   // Of the records that a number names in its loops and engines, the one where all begin.
   WeightRecord first(const Affine& number) const {
     const std::int64_t n = number.base + number.row * engines.row + number.column * engines.column;
     return n >= 0 && n < std::ssize(program.records) ? program.records[static_cast<std::size_t>(n)]
                                                      : WeightRecord{};
   }
-  static bool carriesWeights(const Part<Affine>& part) { return part.content == Content::Weights; }
-  static Resource wireFor(const Part<Affine>& part) {
-    return carriesWeights(part) ? Resource::WeightsWire : Resource::InputWire;
+  static Resource resourceOf(TransferKind kind, Content content) {
+    switch (kind) {
+      case TransferKind::Load:
+        return Resource::DdrRead;
+      case TransferKind::Write:
+        return Resource::DdrWrite;
+      case TransferKind::Send:
+      case TransferKind::Receive:
+        return content == Content::Weights ? Resource::WeightsWire : Resource::InputWire;
+      case TransferKind::WriteFm:
+        return Resource::Output;
+    }
+    return Resource::Sequencer;
   }
 
   void operator()(const Start&) const { facts.mnemonic = "START"; }
   void operator()(const Wait<Affine>&) const { facts.mnemonic = "WAIT"; }
-  void operator()(const Load<Affine>& i) const {
-    transfer(Resource::DdrRead, carriesWeights(i.part) ? "LOADW" : "LOAD", i.part,
-             i.destination.pattern.bytes());
-  }
-  void operator()(const Write<Affine>& i) const {
-    transfer(Resource::DdrWrite, "WRITE", i.source.pattern.bytes());
-  }
-  void operator()(const Send<Affine>& i) const {
-    transfer(wireFor(i.part), carriesWeights(i.part) ? "LOADWM" : "LOADFM", i.part,
-             i.source.pattern.bytes());
-  }
-  void operator()(const Receive<Affine>& i) const {
-    transfer(wireFor(i.part), "RECV", i.part, i.destination.pattern.bytes());
-  }
-  void operator()(const WriteFm<Affine>& i) const {
-    transfer(Resource::Output, "WRITEFM", i.source.pattern.bytes());
+  void operator()(const Transfer<Affine>& i) const {
+    facts.movesRecord = i.part.content == Content::Weights;
+    facts.resource = resourceOf(i.kind, i.part.content);
+    facts.mnemonic = mnemonic(i);
+    facts.bytes = facts.movesRecord ? first(i.part.y).bytes
+                                    : (i.form().source ? i.source : i.destination).pattern.bytes();
   }
   void operator()(const Call<Affine>& i) const {
     const Kernel& kernel = program.kernels[i.kernel.at()];

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "heddle/program/visit.h"
 #include "heddle/support/units.h"
 #include "leaf_places.h"
 
@@ -72,7 +73,7 @@ class LifeFinder {
 std::vector<MemoryBlock> stagingBlocks(const Program& program) {
   std::map<std::pair<StepId, std::int64_t>, Extent> spans;
   for (const LeafPlace& leaf : leafPlaces(program)) {
-    const auto* load = std::get_if<Load<Affine>>(&leaf.instruction->as);
+    const auto* load = transferOf(*leaf.instruction, TransferKind::Load);
     if (!load || load->part.content != Content::Weights) continue;
     const CoreRange& range = leaf.section->engines.range;
     for (std::int64_t column = range.column; column < range.column + range.columns; ++column) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "heddle/program/visit.h"
 #include "leaf_places.h"
 
 namespace heddle {
@@ -55,23 +56,21 @@ class UseFinder {
 
   void operator()(const Start&) {}
   void operator()(const Wait<Affine>&) {}
-  void operator()(const Load<Affine>& i) {
-    touch({TileKind::Memtile, 0, column_}, i.destination, i.part, true);
-    if (i.part.content == Content::Activation)
-      touch({TileKind::Ddr, 0, 0}, i.source, i.part, false);
-    else
-      touchImage(i.part.y);
-  }
-  void operator()(const Write<Affine>& i) {
-    touch({TileKind::Memtile, 0, column_}, i.source, i.part, false);
-    touch({TileKind::Ddr, 0, 0}, i.destination, i.part, true);
-  }
-  void operator()(const Send<Affine>& i) { touchMemtiles(i.memtile, i.source, i.part, false); }
-  void operator()(const Receive<Affine>& i) { touch(core(), i.destination, i.part, true); }
-  void operator()(const WriteFm<Affine>& i) {
-    touch(core(), i.source, i.part, false);
-    for (const MemtileEnd<Affine>& d : i.destinations)
-      touchMemtiles(d.memtile, d.end, i.part, true);
+  void operator()(const Transfer<Affine>& i) {
+    forEachEnd(i, [&](const PlacedEnd<Affine>& at) {
+      const bool writes = at.point > 0;
+      switch (at.place) {
+        case EndPlace::Ddr:
+          if (i.part.content == Content::Weights) return touchImage(i.part.y);
+          return touch({TileKind::Ddr, 0, 0}, at.end, i.part, writes);
+        case EndPlace::ChannelsMemtile:
+          return touch({TileKind::Memtile, 0, column_}, at.end, i.part, writes);
+        case EndPlace::NamedMemtile:
+          return touchMemtiles(*at.memtile, at.end, i.part, writes);
+        case EndPlace::Core:
+          return touch(core(), at.end, i.part, writes);
+      }
+    });
   }
   void operator()(const Call<Affine>& i) {
     for (const RowRing<Affine>& ring : i.inputs)

@@ -95,10 +95,11 @@ class Poison {
   }
   template <class I>
   void collectSizes(I& i) {
-    if constexpr (requires { i.source; }) collect(i.source);
-    if constexpr (requires { i.destination; }) collect(i.destination);
-    if constexpr (requires { i.destinations; })
-      for (auto& d : i.destinations) collect(d.end);
+    if constexpr (requires { i.form(); }) {
+      if (i.form().source) collect(i.source);
+      if (i.form().destination) collect(i.destination);
+      for (auto& d : i.further) collect(d.end);
+    }
     if constexpr (requires { i.part; }) add({&i.part.rows, &i.part.blocks, &i.part.columns});
     if constexpr (requires { i.to; })
       for (auto& to : i.to) add({&to.rows, &to.columns, &to.channel});

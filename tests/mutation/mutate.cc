@@ -147,10 +147,9 @@ class Mutator {
 
   void changeInstruction() {
     const std::size_t number = pick(instructions_.size());
-    constexpr const char* kWords[] = {"START", "WAIT",    "LOAD",    "WRITE",
-                                      "SEND",  "RECEIVE", "WRITEFM", "call"};
     where_ = "instruction " + std::to_string(number) + " (" +
-             kWords[instructions_[number]->as.index()] + ") of " + layers_[number] + ": ";
+             std::string(mnemonic(*instructions_[number], program_)) + ") of " + layers_[number] +
+             ": ";
     std::visit([&](auto& i) { sitesOf(i); }, instructions_[number]->as);
   }
 
@@ -161,18 +160,8 @@ class Mutator {
     addAffine("sequencer", "entry of WAIT", i.entry, 1);
     addNumberOf("sequencer", "channel of WAIT", i.channel.channel);
   }
-  void sitesOf(Load<Affine>& i) {
-    sitesOf(i.source, "source");
-    sitesOf(i.destination, "destination");
-    sitesOf(i.part);
-  }
-  void sitesOf(Write<Affine>& i) {
-    sitesOf(i.source, "source");
-    sitesOf(i.destination, "destination");
-    sitesOf(i.part);
-  }
-  void sitesOf(Send<Affine>& i) {
-    addAffine("route", "memtile of the source", i.memtile, 1);
+  void sitesOf(Transfer<Affine>& i) {
+    if (i.form().namesMemtile()) addAffine("route", "memtile of the transfer", i.memtile, 1);
     for (SendTo<Affine>& to : i.to) {
       addAffine("route", "row of a receiver", to.row, 1);
       addAffine("route", "column of a receiver", to.column, 1);
@@ -180,18 +169,11 @@ class Mutator {
       addNumber("route", "columns of receivers", to.columns, 1);
       addNumber("route", "channel of receivers", to.channel, 1);
     }
-    sitesOf(i.source, "source");
-    sitesOf(i.part);
-  }
-  void sitesOf(Receive<Affine>& i) {
-    addAffine("route", "wire", i.wire, 1);
-    sitesOf(i.destination, "destination");
-    sitesOf(i.part);
-  }
-  void sitesOf(WriteFm<Affine>& i) {
-    sitesOf(i.source, "source");
-    for (MemtileEnd<Affine>& d : i.destinations) {
-      addAffine("route", "memtile of the destination", d.memtile, 1);
+    if (i.kind == TransferKind::Receive) addAffine("route", "wire", i.wire, 1);
+    if (i.form().source) sitesOf(i.source, "source");
+    if (i.form().destination) sitesOf(i.destination, "destination");
+    for (MemtileEnd<Affine>& d : i.further) {
+      addAffine("route", "memtile of a further destination", d.memtile, 1);
       sitesOf(d.end, "destination");
     }
     sitesOf(i.part);
@@ -294,10 +276,11 @@ void foldSlots(Address<std::int64_t>& a) {
 void foldSlots(FlatInstruction& instruction) {
   std::visit(
       [](auto& i) {
-        if constexpr (requires { i.source; }) foldSlots(i.source.address);
-        if constexpr (requires { i.destination; }) foldSlots(i.destination.address);
-        if constexpr (requires { i.destinations; })
-          for (auto& d : i.destinations) foldSlots(d.end.address);
+        if constexpr (requires { i.form(); }) {
+          foldSlots(i.source.address);
+          foldSlots(i.destination.address);
+          for (auto& d : i.further) foldSlots(d.end.address);
+        }
         if constexpr (requires { i.record; }) {
           if (i.weights) foldSlots(*i.weights);
           if (i.output) foldSlots(*i.output);

@@ -1,6 +1,7 @@
 // Programs whose time is a formula: instructions that only wait, chained by locks. Time only, so
 // what the bytes are does not matter: transfers carry weights, calls look up tables.
 #pragma once
+#include "../unit/machine/transfers.h"
 #include "program_builder.h"
 
 namespace heddle::testing {
@@ -19,26 +20,26 @@ class Chain : public ProgramBuilder {
 
   // Transfers of `bytes`, up to 16 KiB; 4 B a cycle. Those of writes are multiples of 4.
   static Item load(std::int64_t bytes, Uses release = {}) {
-    return item(Load<Affine>{{}, recordEnd(0, {}, std::move(release)), recordPart(bytes)});
+    return item(makeLoad({}, recordEnd(0, {}, std::move(release)), recordPart(bytes)));
   }
   static Item write(std::int64_t bytes, Uses acquire = {}) {
-    return item(Write<Affine>{end(0, {{}, 2 * bytes}, std::move(acquire)), end(0, {{}, 2 * bytes}),
-                              cells(bytes / 4)});
+    return item(makeWrite(end(0, {{}, 2 * bytes}, std::move(acquire)), end(0, {{}, 2 * bytes}),
+                          cells(bytes / 4)));
   }
   static Item send(std::int64_t bytes, std::vector<SendTo<Affine>> to, Uses acquire = {},
                    Uses release = {}) {
-    return item(Send<Affine>{0, recordEnd(0, std::move(acquire), std::move(release)), std::move(to),
-                             recordPart(bytes)});
+    return item(makeSend(0, recordEnd(0, std::move(acquire), std::move(release)), std::move(to),
+                         recordPart(bytes)));
   }
   static Item receive(std::int64_t wire, std::int64_t bytes, Uses acquire = {}, Uses release = {}) {
-    return item(Receive<Affine>{wire, recordEnd(0, std::move(acquire), std::move(release)),
-                                recordPart(bytes)});
+    return item(
+        makeReceive(wire, recordEnd(0, std::move(acquire), std::move(release)), recordPart(bytes)));
   }
   static Item writeFm(std::int64_t bytes, Uses acquire = {}, Uses release = {},
                       Uses memtileRelease = {}) {
-    return item(WriteFm<Affine>{end(0, {{}, 2 * bytes}, std::move(acquire), std::move(release)),
-                                {{0, end(0, {{}, 2 * bytes}, {}, std::move(memtileRelease))}},
-                                cells(bytes / 4)});
+    return item(makeWriteFm(end(0, {{}, 2 * bytes}, std::move(acquire), std::move(release)),
+                            {{0, end(0, {{}, 2 * bytes}, {}, std::move(memtileRelease))}},
+                            cells(bytes / 4)));
   }
   // A call of `cycles` cycles: a table over 8 pixels for each.
   Item call(std::int64_t cycles, Uses acquire = {}, Uses release = {}) {

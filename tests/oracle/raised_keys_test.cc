@@ -81,7 +81,7 @@ TEST(RaiseKeys, TimesAreHalved) {
 
 TEST(RaiseKeys, AFaultyProgramHasNoAnswer) {
   Chain c = inAndOut();
-  std::get<Send<Affine>>(instructionAt(c.program, 0).as).part.y = 404;
+  std::get<Transfer<Affine>>(instructionAt(c.program, 0).as).part.y = 404;
   const Result<std::vector<RaisedKeys>> keys = raiseKeys(c.program, c.device, Cycles(180));
   ASSERT_FALSE(keys);
   EXPECT_EQ(keys.diagnostics()[0].code, "MACH007");

@@ -56,7 +56,7 @@ TEST(WhatIf, ALockMayRiseHigherThanInTheRunItself) {
 
 TEST(WhatIf, AFaultyProgramHasNoAnswer) {
   Chain c = threeSteps();
-  std::get<Send<Affine>>(instructionAt(c.program, 0).as).part.y = 404;
+  std::get<Transfer<Affine>>(instructionAt(c.program, 0).as).part.y = 404;
   const Result<std::vector<WhatIf>> free = whatIf(c.program, c.device);
   ASSERT_FALSE(free);
   EXPECT_EQ(free.diagnostics()[0].code, "MACH007");

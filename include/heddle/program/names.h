@@ -18,7 +18,10 @@ std::string_view mnemonic(OpKind op);    // "CONV", ...; Assemble is CONCAT
 std::string toText(const Engine& engine);
 std::string toText(const Tile& tile);
 
-// "LOADW", "RECV", ...; a call has that of its kernel, or CALL where the program has no such
+// "LOADW", "RECV", ...
+std::string_view mnemonic(const Transfer<Affine>& transfer);
+
+// That of any instruction; a call has that of its kernel, or CALL where the program has no such
 // kernel.
 std::string_view mnemonic(const Instruction& instruction, const Program& program);
 

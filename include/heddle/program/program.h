@@ -11,11 +11,16 @@
 //
 // Template parameter V of the instruction types: Affine in a Program, std::int64_t once evaluated
 // for one iteration.
+//
+// What an instruction consists of tells its `fields`, each once, of one value or of several of one
+// shape side by side: to f.number what is of type V, to f.shape what is not, to f.inner what has
+// fields itself, or a list of such. visit.h walks them.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -73,6 +78,13 @@ struct Address {
   V base{};
   V slot{};
   std::int64_t slotStride = 0, slots = 1;
+  template <class F, class... A>
+  static void fields(F&& f, A&... a) {
+    f.number(a.base...);
+    f.number(a.slot...);
+    f.shape(a.slotStride...);
+    f.shape(a.slots...);
+  }
   friend bool operator==(const Address&, const Address&) = default;
 };
 
@@ -100,6 +112,11 @@ template <class V>
 struct LockUse {
   V lock{};  // index within its tile
   std::int64_t count = 1;
+  template <class F, class... U>
+  static void fields(F&& f, U&... u) {
+    f.number(u.lock...);
+    f.shape(u.count...);
+  }
   friend bool operator==(const LockUse&, const LockUse&) = default;
 };
 
@@ -109,6 +126,13 @@ struct End {
   Address<V> address;
   Pattern pattern;
   std::vector<LockUse<V>> acquire, release;
+  template <class F, class... E>
+  static void fields(F&& f, E&... e) {
+    f.inner(e.address...);
+    f.shape(e.pattern...);
+    f.inner(e.acquire...);
+    f.inner(e.release...);
+  }
   friend bool operator==(const End&, const End&) = default;
 };
 
@@ -123,6 +147,17 @@ struct Part {
   TensorId tensor;
   V y{}, block{}, x{};
   std::int64_t rows = 1, blocks = 1, columns = 1;
+  template <class F, class... P>
+  static void fields(F&& f, P&... p) {
+    f.shape(p.content...);
+    f.shape(p.tensor...);
+    f.number(p.y...);
+    f.number(p.block...);
+    f.number(p.x...);
+    f.shape(p.rows...);
+    f.shape(p.blocks...);
+    f.shape(p.columns...);
+  }
   friend bool operator==(const Part&, const Part&) = default;
 };
 
@@ -131,6 +166,10 @@ struct Part {
 struct Start {  // START: lets the next entry (top-level item of a section) of a DDR channel's queue
                 // run
   Engine channel;
+  template <class F, class... S>
+  static void fields(F&& f, S&... s) {
+    f.shape(s.channel...);
+  }
   friend bool operator==(const Start&, const Start&) = default;
 };
 template <class V>
@@ -138,56 +177,98 @@ struct Wait {  // WAIT: blocks until entry number `entry` (from 0, as started in
                // channel has ended
   Engine channel;
   V entry{};
+  template <class F, class... W>
+  static void fields(F&& f, W&... w) {
+    f.shape(w.channel...);
+    f.number(w.entry...);
+  }
   friend bool operator==(const Wait&, const Wait&) = default;
 };
-template <class V>
-struct Load {  // LOAD, LOADW (by part.content): DDR -> memtile of the channel's column; the source
-               // of a LOADW is its record's place in DDR, and stays empty
-  End<V> source, destination;
-  Part<V> part;
-  friend bool operator==(const Load&, const Load&) = default;
+
+// A transfer's kind says where its ends lie and in whose queues it stands. From a memtile to cores
+// it stands in several: Send in the wire's, Receive in each core's; they meet.
+enum class TransferKind : std::uint8_t { Load, Write, Send, Receive, WriteFm };
+
+enum class EndPlace : std::uint8_t {
+  Ddr,
+  ChannelsMemtile,  // the one in the column of the DDR channel
+  NamedMemtile,     // the instruction names it
+  Core
 };
-template <class V>
-struct Write {  // WRITE: memtile of the channel's column -> DDR
-  End<V> source, destination;
-  Part<V> part;
-  friend bool operator==(const Write&, const Write&) = default;
+
+struct TransferForm {
+  std::string_view activations, weights;        // mnemonics by content; none: it moves no weights
+  EngineKind engine = EngineKind::DdrIn;        // that executes it
+  std::optional<EndPlace> source, destination;  // none: it stands in another queue
+  bool severalDestinations = false;             // where Device::coreWriteMulticast
+  constexpr bool namesMemtile() const {
+    return source == EndPlace::NamedMemtile || destination == EndPlace::NamedMemtile;
+  }
 };
+
+// By TransferKind.
+inline constexpr std::array<TransferForm, 5> kTransferForms = {{
+    {"LOAD", "LOADW", EngineKind::DdrIn, EndPlace::Ddr, EndPlace::ChannelsMemtile},
+    {"WRITE", "", EngineKind::DdrOut, EndPlace::ChannelsMemtile, EndPlace::Ddr},
+    {"LOADFM", "LOADWM", EngineKind::Wire, EndPlace::NamedMemtile, std::nullopt},
+    {"RECV", "RECV", EngineKind::CoreIn, std::nullopt, EndPlace::Core},
+    {"WRITEFM", "", EngineKind::CoreOut, EndPlace::Core, EndPlace::NamedMemtile, true},
+}};
+constexpr const TransferForm& formOf(TransferKind kind) {
+  return kTransferForms[static_cast<std::size_t>(kind)];
+}
+
 template <class V>
 struct SendTo {  // cores that a wire's transfer goes to, each through its receiving channel
                  // `channel`
   V row{}, column{};
   std::int64_t rows = 1, columns = 1, channel = 0;
+  template <class F, class... S>
+  static void fields(F&& f, S&... s) {
+    f.number(s.row...);
+    f.number(s.column...);
+    f.shape(s.rows...);
+    f.shape(s.columns...);
+    f.shape(s.channel...);
+  }
   friend bool operator==(const SendTo&, const SendTo&) = default;
-};
-template <class V>
-struct Send {  // LOADFM, LOADWM (by part.content): the wire's end of memtile -> cores
-  V memtile{};
-  End<V> source;
-  std::vector<SendTo<V>> to;
-  Part<V> part;
-  friend bool operator==(const Send&, const Send&) = default;
-};
-template <class V>
-struct Receive {  // RECV: the core's end of a LOADFM or LOADWM; meets the transfer at the head of
-                  // queue `wire`
-  V wire{};
-  End<V> destination;
-  Part<V> part;
-  friend bool operator==(const Receive&, const Receive&) = default;
 };
 template <class V>
 struct MemtileEnd {
   V memtile{};
   End<V> end;
+  template <class F, class... E>
+  static void fields(F&& f, E&... e) {
+    f.number(e.memtile...);
+    f.inner(e.end...);
+  }
   friend bool operator==(const MemtileEnd&, const MemtileEnd&) = default;
 };
+
+// Moves a part from one memory to another, or to several. What its form has no use for is left as
+// it is by default; so is the source of a LOADW, which is its record's place in DDR.
 template <class V>
-struct WriteFm {  // WRITEFM: core -> one memtile (several where Device::coreWriteMulticast)
-  End<V> source;
-  std::vector<MemtileEnd<V>> destinations;
+struct Transfer {
+  TransferKind kind = TransferKind::Load;
+  End<V> source, destination;
   Part<V> part;
-  friend bool operator==(const WriteFm&, const WriteFm&) = default;
+  V memtile{};                         // of the end that lies in a named one
+  std::vector<MemtileEnd<V>> further;  // destinations behind the first
+  std::vector<SendTo<V>> to;           // of a Send
+  V wire{};                            // whose Send a Receive meets
+  const TransferForm& form() const { return formOf(kind); }
+  template <class F, class T, class... U>
+  static void fields(F&& f, T& t, U&... u) {
+    f.shape(t.kind, u.kind...);
+    if (t.form().source) f.inner(t.source, u.source...);
+    if (t.form().destination) f.inner(t.destination, u.destination...);
+    if (t.form().namesMemtile()) f.number(t.memtile, u.memtile...);
+    f.inner(t.further, u.further...);
+    f.inner(t.to, u.to...);
+    if (t.kind == TransferKind::Receive) f.number(t.wire, u.wire...);
+    f.inner(t.part, u.part...);
+  }
+  friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
 // An input of a call: a ring of `length` rows in core memory, each row laid out as blocks x columns
@@ -203,6 +284,21 @@ struct RowRing {
   TensorId tensor;
   std::int64_t rowBytes = 0, length = 1, columns = 1, blocks = 1;
   bool absent = false;  // this call reads nothing of it (an Assemble part without this output row)
+  template <class F, class... R>
+  static void fields(F&& f, R&... r) {
+    f.number(r.base...);
+    f.number(r.ringOffset...);
+    f.number(r.row...);
+    f.number(r.column...);
+    f.number(r.origin...);
+    f.number(r.block...);
+    f.shape(r.tensor...);
+    f.shape(r.rowBytes...);
+    f.shape(r.length...);
+    f.shape(r.columns...);
+    f.shape(r.blocks...);
+    f.shape(r.absent...);
+  }
   friend bool operator==(const RowRing&, const RowRing&) = default;
 };
 
@@ -222,12 +318,26 @@ struct Call {
   std::optional<Address<V>> output;  // blocks x columns x 8 bytes a row; present where finish
   Part<V> part;                      // of the output
   std::vector<LockUse<V>> acquire, release;
+  template <class F, class... C>
+  static void fields(F&& f, C&... c) {
+    f.shape(c.kernel...);
+    f.inner(c.inputs...);
+    f.inner(c.weights...);
+    f.number(c.record...);
+    f.number(c.accumulator...);
+    f.shape(c.init...);
+    f.shape(c.finish...);
+    f.inner(c.output...);
+    f.inner(c.part...);
+    f.inner(c.acquire...);
+    f.inner(c.release...);
+  }
   friend bool operator==(const Call&, const Call&) = default;
 };
 
 template <class V>
 struct BasicInstruction {
-  std::variant<Start, Wait<V>, Load<V>, Write<V>, Send<V>, Receive<V>, WriteFm<V>, Call<V>> as;
+  std::variant<Start, Wait<V>, Transfer<V>, Call<V>> as;
   friend bool operator==(const BasicInstruction&, const BasicInstruction&) = default;
 };
 using Instruction = BasicInstruction<Affine>;

@@ -1,7 +1,8 @@
-// The numbers of an instruction in one fixed order: evaluation, re-rolling and checks all walk them
-// with forEachValue.
+// Walks over instructions: their numbers in one fixed order, the ends of transfers, queues.
 #pragma once
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "heddle/program/program.h"
@@ -9,92 +10,33 @@
 namespace heddle {
 
 namespace detail {
-template <class A, class F>
-void visitAddress(A& a, F& f) {
-  f(a.base);
-  f(a.slot);
-}
-template <class L, class F>
-void visitLocks(L& locks, F& f) {
-  for (auto& l : locks) f(l.lock);
-}
-template <class E, class F>
-void visitEnd(E& e, F& f) {
-  visitAddress(e.address, f);
-  visitLocks(e.acquire, f);
-  visitLocks(e.release, f);
-}
-template <class P, class F>
-void visitPart(P& p, F& f) {
-  f(p.y);
-  f(p.block);
-  f(p.x);
-}
-
-struct Visitor {
-  template <class F>
-  void operator()(const Start&, F&) const {}
-  template <class I, class F>
-  void visitMove(I& i, F& f) const {
-    visitEnd(i.source, f);
-    visitEnd(i.destination, f);
-    visitPart(i.part, f);
+// Calls f(value) for every number of an instruction.
+template <class F>
+struct NumberVisitor {
+  F& f;
+  template <class V>
+  void number(V& value) {
+    f(value);
   }
-  template <class W, class F>
-  requires requires(W w) { w.entry; }
-  void operator()(W& i, F& f) const { f(i.entry); }
-  template <class I, class F>
-  requires requires(I i) {
-    i.source;
-    i.destination;
+  template <class V>
+  void number(std::optional<V>& value) {
+    if (value) f(*value);
   }
-  void operator()(I& i, F& f) const { visitMove(i, f); }
-  template <class I, class F>
-  requires requires(I i) { i.to; }
-  void operator()(I& i, F& f) const {
-    f(i.memtile);
-    visitEnd(i.source, f);
-    for (auto& t : i.to) {
-      f(t.row);
-      f(t.column);
+  template <class V>
+  void number(const std::optional<V>& value) {
+    if (value) f(*value);
+  }
+  template <class S>
+  void shape(const S&) {}
+  template <class T>
+  void inner(T& value) {
+    if constexpr (requires { value.has_value(); }) {
+      if (value) inner(*value);
+    } else if constexpr (requires { value.begin(); }) {
+      for (auto& one : value) inner(one);
+    } else {
+      value.fields(*this, value);
     }
-    visitPart(i.part, f);
-  }
-  template <class I, class F>
-  requires requires(I i) { i.wire; }
-  void operator()(I& i, F& f) const {
-    f(i.wire);
-    visitEnd(i.destination, f);
-    visitPart(i.part, f);
-  }
-  template <class I, class F>
-  requires requires(I i) { i.destinations; }
-  void operator()(I& i, F& f) const {
-    visitEnd(i.source, f);
-    for (auto& d : i.destinations) {
-      f(d.memtile);
-      visitEnd(d.end, f);
-    }
-    visitPart(i.part, f);
-  }
-  template <class I, class F>
-  requires requires(I i) { i.kernel; }
-  void operator()(I& i, F& f) const {
-    for (auto& r : i.inputs) {
-      f(r.base);
-      f(r.ringOffset);
-      f(r.row);
-      f(r.column);
-      f(r.origin);
-      f(r.block);
-    }
-    if (i.weights) visitAddress(*i.weights, f);
-    f(i.record);
-    if (i.accumulator) f(*i.accumulator);
-    if (i.output) visitAddress(*i.output, f);
-    visitPart(i.part, f);
-    visitLocks(i.acquire, f);
-    visitLocks(i.release, f);
   }
 };
 }  // namespace detail
@@ -102,7 +44,46 @@ struct Visitor {
 // Calls f(value) for every V of the instruction, in an order that depends on its shape only.
 template <class I, class F>
 void forEachValue(I& instruction, F&& f) {
-  std::visit([&](auto& i) { detail::Visitor{}(i, f); }, instruction.as);
+  detail::NumberVisitor<std::remove_reference_t<F>> visitor{f};
+  std::visit([&](auto& i) { visitor.inner(i); }, instruction.as);
+}
+
+// An end of a transfer, and where it lies.
+template <class V>
+struct PlacedEnd {
+  std::int32_t point;  // 0: the source; 1, 2, ...: destinations
+  EndPlace place;
+  const End<V>& end;
+  const V* memtile;  // of a NamedMemtile
+};
+
+// Calls f(PlacedEnd) for the ends that the instruction itself moves bytes from and to.
+template <class V, class F>
+void forEachEnd(const Transfer<V>& transfer, F&& f) {
+  const TransferForm& form = transfer.form();
+  const auto visit = [&](std::int32_t point, EndPlace place, const End<V>& end, const V& memtile) {
+    f(PlacedEnd<V>{point, place, end, place == EndPlace::NamedMemtile ? &memtile : nullptr});
+  };
+  if (form.source) visit(0, *form.source, transfer.source, transfer.memtile);
+  if (!form.destination) return;
+  visit(1, *form.destination, transfer.destination, transfer.memtile);
+  for (std::int32_t point = 2; const MemtileEnd<V>& d : transfer.further)
+    visit(point++, *form.destination, d.end, d.memtile);
+}
+
+// The end with that point.
+template <class V>
+End<V>& endAt(Transfer<V>& transfer, std::int32_t point) {
+  if (point == 0) return transfer.source;
+  if (point == 1) return transfer.destination;
+  return transfer.further[static_cast<std::size_t>(point - 2)].end;
+}
+
+// The instruction if it is a transfer of that kind, or null.
+template <class V>
+const Transfer<V>* transferOf(const BasicInstruction<V>& instruction, TransferKind kind) {
+  const auto* transfer = std::get_if<Transfer<V>>(&instruction.as);
+  return transfer && transfer->kind == kind ? transfer : nullptr;
 }
 
 inline std::int64_t evaluate(const Affine& a, std::span<const std::int64_t> counters,

@@ -4,8 +4,16 @@
 
 #include <cmath>
 
+#include "../machine/transfers.h"
+
 namespace heddle {
 namespace {
+
+using testing::makeLoad;
+using testing::makeReceive;
+using testing::makeSend;
+using testing::makeWrite;
+using testing::makeWriteFm;
 
 // Mostly small numbers, sometimes any.
 std::int64_t integer() {
@@ -116,6 +124,18 @@ Call<Affine> call(std::size_t kernels) {
   return c;
 }
 
+std::vector<SendTo<Affine>> receivers() {
+  return some<SendTo<Affine>>([] {
+    return SendTo<Affine>{affine(), affine(), integer(), integer(), integer()};
+  });
+}
+std::vector<MemtileEnd<Affine>> memtileEnds() {
+  const auto one = [] { return MemtileEnd<Affine>{affine(), end()}; };
+  std::vector<MemtileEnd<Affine>> ends = some<MemtileEnd<Affine>>(one);
+  ends.push_back(one());
+  return ends;
+}
+
 Instruction instruction(std::size_t kernels) {
   switch (*rc::gen::inRange(0, 8)) {
     case 0:
@@ -123,22 +143,15 @@ Instruction instruction(std::size_t kernels) {
     case 1:
       return {Wait<Affine>{engine(), affine()}};
     case 2:
-      return {Load<Affine>{end(), end(), part(flip())}};
+      return {makeLoad(end(), end(), part(flip()))};
     case 3:
-      return {Write<Affine>{end(), end(), part(flip())}};
+      return {makeWrite(end(), end(), part(flip()))};
     case 4:
-      return {
-          Send<Affine>{affine(), end(), some<SendTo<Affine>>([] {
-                         return SendTo<Affine>{affine(), affine(), integer(), integer(), integer()};
-                       }),
-                       part(flip())}};
+      return {makeSend(affine(), end(), receivers(), part(flip()))};
     case 5:
-      return {Receive<Affine>{affine(), end(), part(flip())}};
+      return {makeReceive(affine(), end(), part(flip()))};
     case 6:
-      return {WriteFm<Affine>{end(), some<MemtileEnd<Affine>>([] {
-                                return MemtileEnd<Affine>{affine(), end()};
-                              }),
-                              part(flip())}};
+      return {makeWriteFm(end(), memtileEnds(), part(flip()))};
     default:
       return {call(kernels)};
   }
@@ -330,18 +343,17 @@ std::vector<Section> sectionsOfEverything() {
          {item(Start{{EngineKind::DdrIn, 0, 1, 1}}),
           item(Wait<Affine>{{EngineKind::Wire, 0, 2}, 3})}),
       on(EngineKind::DdrIn, 1, {0, 0, 1, 2},
-         {item(Load<Affine>{endOf(0), endOf(64), boxOf(0)}),
-          item(Load<Affine>{{}, recordEndOf(64), recordOf(affineOf(0, 0, 1, 0))})}),
-      on(EngineKind::DdrOut, 0, {0, 1, 1, 1}, {item(Write<Affine>{endOf(0), endOf(64), boxOf(1)})}),
+         {item(makeLoad(endOf(0), endOf(64), boxOf(0))),
+          item(makeLoad({}, recordEndOf(64), recordOf(affineOf(0, 0, 1, 0))))}),
+      on(EngineKind::DdrOut, 0, {0, 1, 1, 1}, {item(makeWrite(endOf(0), endOf(64), boxOf(1)))}),
       on(EngineKind::Wire, 0, {0, 2, 1, 1},
-         {item(Send<Affine>{1, endOf(0), {{0, 2, 4, 2, 1}, {5, 6, 1, 1, 0}}, boxOf(0)}),
-          item(
-              Send<Affine>{affineOf(0, 0, 1, 0), recordEndOf(0), {{0, 2, 4, 2, 1}}, recordOf(3)})}),
-      on(EngineKind::CoreIn, 1, {0, 0, 4, 2}, {item(Receive<Affine>{2, endOf(0), boxOf(0)})}),
+         {item(makeSend(1, endOf(0), {{0, 2, 4, 2, 1}, {5, 6, 1, 1, 0}}, boxOf(0))),
+          item(makeSend(affineOf(0, 0, 1, 0), recordEndOf(0), {{0, 2, 4, 2, 1}}, recordOf(3)))}),
+      on(EngineKind::CoreIn, 1, {0, 0, 4, 2}, {item(makeReceive(2, endOf(0), boxOf(0)))}),
       on(EngineKind::Core, 0, {1, 0, 1, 4},
          {Item{Loop{14, {item(first), Item{Loop{2, {item(call)}}}, item(last)}}}, item(unknown)}),
       on(EngineKind::CoreOut, 0, {1, 0, 2, 4},
-         {item(WriteFm<Affine>{endOf(0), {{0, endOf(1)}, {1, endOf(2)}}, boxOf(1)})}),
+         {item(makeWriteFm(endOf(0), {{0, endOf(1)}, {1, endOf(2)}}, boxOf(1)))}),
       atTheEnd(
           on(EngineKind::Sequencer, 0, {}, {item(Wait<Affine>{{EngineKind::DdrOut, 0, 1, 0}, 0})})),
   };

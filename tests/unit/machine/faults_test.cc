@@ -46,19 +46,16 @@ struct TwiceComputed {
     for (int c = 0; c < 2; ++c) host.push_back(item(Start{engine(EngineKind::DdrIn, 0, c, 0)}));
     b.section(on(EngineKind::Sequencer), host);
     b.section(on(EngineKind::DdrIn, both),
-              {item(Load<Affine>{end(0, {{}, 64}), end(0, {{}, 64}), row}),
-               item(Load<Affine>{{}, recordEnd(64, {}, {{0, 1}}), table})});
-    b.section(on(EngineKind::Wire, both), {item(Send<Affine>{affine({.column = 1}),
-                                                             recordEnd(64, {{0, 1}}),
-                                                             {{0, affine({.column = 1}), 1, 1, 0}},
-                                                             table}),
-                                           item(Send<Affine>{affine({.column = 1}),
-                                                             end(0, {{}, 64}),
-                                                             {{0, affine({.column = 1}), 1, 1, 0}},
-                                                             row})});
+              {item(makeLoad(end(0, {{}, 64}), end(0, {{}, 64}), row)),
+               item(makeLoad({}, recordEnd(64, {}, {{0, 1}}), table))});
+    b.section(on(EngineKind::Wire, both),
+              {item(makeSend(affine({.column = 1}), recordEnd(64, {{0, 1}}),
+                             {{0, affine({.column = 1}), 1, 1, 0}}, table)),
+               item(makeSend(affine({.column = 1}), end(0, {{}, 64}),
+                             {{0, affine({.column = 1}), 1, 1, 0}}, row))});
     b.section(on(EngineKind::CoreIn, both),
-              {item(Receive<Affine>{affine({.column = 1}), recordEnd(64), table}),
-               item(Receive<Affine>{affine({.column = 1}), end(0, {{}, 64}, {}, {{0, 1}}), row})});
+              {item(makeReceive(affine({.column = 1}), recordEnd(64), table)),
+               item(makeReceive(affine({.column = 1}), end(0, {{}, 64}, {}, {{0, 1}}), row))});
     Call<Affine> call;
     call.kernel = kernel;
     RowRing<Affine> ring;
@@ -73,10 +70,9 @@ struct TwiceComputed {
     call.acquire = {{0, 1}};
     call.release = {{1, 1}};
     b.section(on(EngineKind::Core, both), {item(call)});
-    b.section(
-        on(EngineKind::CoreOut, both),
-        {item(WriteFm<Affine>{
-            end(512, {{}, 64}, {{1, 1}}), {{affine({.column = 1}), end(512, {{}, 64})}}, result})});
+    b.section(on(EngineKind::CoreOut, both),
+              {item(makeWriteFm(end(512, {{}, 64}, {{1, 1}}),
+                                {{affine({.column = 1}), end(512, {{}, 64})}}, result))});
     for (int c = 0; c < 2; ++c) {
       b.lock(memtile(c), 0, 0, engine(EngineKind::DdrIn, 0, c), engine(EngineKind::Wire, 0, c));
       b.lock(core(0, c), 0, 0, engine(EngineKind::CoreIn, 0, c), engine(EngineKind::Core, 0, c));
@@ -141,9 +137,9 @@ const Breakage kBreakages[] = {
      [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].rowBytes = 136; }},
     {"CallWithoutARecord", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).weights.reset(); }},
     {"RecordWithAPattern", "MACH001",
-     [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).destination.pattern.run = 8; }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::LoadWeights).destination.pattern.run = 8; }},
     {"RecordFromAnotherPlace", "MACH001",
-     [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).source.address.base = 8; }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::LoadWeights).source.address.base = 8; }},
     {"CallWithoutAnOutput", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).output.reset(); }},
     {"CallOfNoRows", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).part.rows = 0; }},
     {"CallOfMoreRowsThanPlaces", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).part.rows = 3; }},
@@ -159,13 +155,13 @@ const Breakage kBreakages[] = {
        w.b.program.kernels[0].clamp = {5, 4};
      }},
     {"SlotsOfZero", "MACH001",
-     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).destination.address.slots = 0; }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::ReceiveMain).destination.address.slots = 0; }},
     {"LockUsedZeroTimes", "MACH001", [](W& w) { w.leaf<ConvCall>(W::Body).acquire[0].count = 0; }},
     {"LockDeclaredTwice", "MACH001",
      [](W& w) { w.b.program.locks.push_back(w.b.program.locks[0]); }},
     {"ReceiverNamedTwice", "MACH001",
      [](W& w) {
-       Send<Affine>& send = w.leaf<Send<Affine>>(W::SendMain);
+       Transfer<Affine>& send = w.leaf<Transfer<Affine>>(W::SendMain);
        send.to.push_back(send.to[0]);
      }},
     {"RootThatIsNoRoot", "MACH001", [](W& w) { w.b.program.tensors[1].root = TensorId(5); }},
@@ -180,36 +176,36 @@ const Breakage kBreakages[] = {
     {"LockBeyondTheTiles", "MACH002", [](W& w) { w.device.limits.coreLocks = 7; }},
     {"InitialValueBeyondTheMaximum", "MACH002", [](W& w) { w.device.limits.lockMaximum = 3; }},
     {"WireThatDoesNotReachTheCore", "MACH002",
-     [](W& w) { w.leaf<Send<Affine>>(W::SendMain).to[0].column = Affine(1); }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::SendMain).to[0].column = Affine(1); }},
     {"MemtileThatDoesNotFeedTheWire", "MACH002", [](W& w) { w.device.wires[1].feeders = {1}; }},
     {"WireThatIsNotThere", "MACH002",
-     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).wire = Affine(4); }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::ReceiveMain).wire = Affine(4); }},
     {"MemtileThatIsNotThere", "MACH002",
-     [](W& w) { w.leaf<WriteFm<Affine>>(W::WriteFmRow).destinations[0].memtile = Affine(2); }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::WriteFmRow).memtile = Affine(2); }},
     {"WriteToTwoMemtiles", "MACH002",
      [](W& w) {
-       WriteFm<Affine>& write = w.leaf<WriteFm<Affine>>(W::WriteFmRow);
-       write.destinations.push_back(write.destinations[0]);
+       Transfer<Affine>& write = w.leaf<Transfer<Affine>>(W::WriteFmRow);
+       write.further.push_back({write.memtile, write.destination});
      }},
 
     // Addresses.
     {"RowsBeyondTheMemtile", "MACH003",
      [](W& w) {
-       w.leaf<Load<Affine>>(W::LoadRow).destination.address.base.base = 512 * 1024 - 127;
+       w.leaf<Transfer<Affine>>(W::LoadRow).destination.address.base.base = 512 * 1024 - 127;
      }},
     {"OneByteBeyondTheCore", "MACH003",
      [](W& w) {
-       w.leaf<Receive<Affine>>(W::ReceiveWeights).destination.address.base =
+       w.leaf<Transfer<Affine>>(W::ReceiveWeights).destination.address.base =
            Affine(48 * 1024 - W::kRecord + 1);
      }},
     {"BelowTheCore", "MACH003",
-     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).destination.address.base.base = -8; }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::ReceiveMain).destination.address.base.base = -8; }},
     {"RowsBeyondDdr", "MACH003",
      [](W& w) {
-       w.leaf<Write<Affine>>(W::WriteRow0).destination.address.base.base = W::kWeightsAt;
+       w.leaf<Transfer<Affine>>(W::WriteRow0).destination.address.base.base = W::kWeightsAt;
      }},
     {"SlotBelowZero", "MACH003",
-     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveMain).destination.address.slot.base = -1; }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::ReceiveMain).destination.address.slot.base = -1; }},
     {"OutputBeyondTheCore", "MACH003",
      [](W& w) { w.leaf<ConvCall>(W::Tail).output->base = Affine(48 * 1024); }},
     {"AddressThatOverflows", "MACH003",
@@ -237,10 +233,10 @@ const Breakage kBreakages[] = {
 
     // Ends that disagree.
     {"PatternSmallerThanThePart", "MACH007",
-     [](W& w) { w.leaf<Send<Affine>>(W::SendMain).source.pattern.run = 120; }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::SendMain).source.pattern.run = 120; }},
     {"SentAndReceivedSizesDiffer", "MACH007",
      [](W& w) {
-       Receive<Affine>& receive = w.leaf<Receive<Affine>>(W::ReceiveHalo);
+       Transfer<Affine>& receive = w.leaf<Transfer<Affine>>(W::ReceiveHalo);
        receive.part.blocks = 1;
        receive.destination.pattern.dimensions.clear();
      }},
@@ -250,16 +246,16 @@ const Breakage kBreakages[] = {
        std::swap(body[0], body[1]);
      }},
     {"SentAndReceivedRowsDiffer", "MACH007",
-     [](W& w) { w.leaf<Receive<Affine>>(W::ReceiveHalo).part.y.base = 1; }, false},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::ReceiveHalo).part.y.base = 1; }, false},
     {"PartOutsideItsTensor", "MACH007",
-     [](W& w) { w.leaf<Load<Affine>>(W::LoadRow).part.y.base = 16; }, false},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::LoadRow).part.y.base = 16; }, false},
     {"PartOutsideTheImage", "MACH007", [](W& w) { w.b.program.records[1].offset += 8; }, false},
     {"RecordThatIsNotThere", "MACH007",
-     [](W& w) { w.leaf<Load<Affine>>(W::LoadWeights).part.y.base = 1; }},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::LoadWeights).part.y.base = 1; }},
 
     // Bytes.
     {"RowReadBeforeItIsWritten", "MACH008",
-     [](W& w) { w.leaf<Send<Affine>>(W::SendMain).source.address.base.base = 6144; }, false},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::SendMain).source.address.base.base = 6144; }, false},
     {"RingOnePixelOff", "MACH009",
      [](W& w) { w.leaf<ConvCall>(W::Head).inputs[0].base = Affine(8); }, false},
     {"RingOneRowOff", "MACH009",
@@ -267,7 +263,7 @@ const Breakage kBreakages[] = {
     {"RecordOfTheOtherRow", "MACH009", [](W& w) { w.leaf<ConvCall>(W::Body).record = Affine(0); },
      false},
     {"RowsOfTheOtherSlice", "MACH009",
-     [](W& w) { w.leaf<Load<Affine>>(W::LoadRow).source.address.base.column = 0; }, false},
+     [](W& w) { w.leaf<Transfer<Affine>>(W::LoadRow).source.address.base.column = 0; }, false},
     {"WindowWiderThanTheRing", "MACH009",
      [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].column.base = -2; }, false},
     {"RingOverwrittenBeforeItIsRead", "MACH010",
@@ -285,7 +281,7 @@ const Breakage kBreakages[] = {
      false},
     {"RowReadWhileItArrives", "MACH011",
      [](W& w) {
-       w.leaf<Send<Affine>>(W::SendMain).source.acquire.clear();
+       w.leaf<Transfer<Affine>>(W::SendMain).source.acquire.clear();
        w.device.rates.ddrRead = {50'000'000};
      },
      false},
@@ -306,7 +302,7 @@ const Breakage kBreakages[] = {
     {"OutputNeverWritten", "MACH013",
      [](W& w) {
        for (const W::Leaf leaf : {W::WriteRow0, W::WriteRow1})
-         w.leaf<Write<Affine>>(leaf).destination.address.base.base += 65536;
+         w.leaf<Transfer<Affine>>(leaf).destination.address.base.base += 65536;
        w.b.program.ddrBytes += 65536;
      },
      false},
@@ -353,10 +349,10 @@ TEST(MachineFault, DeadlockNamesTheCycleOfWaits) {
   b.program.weightsBytes = b.program.ddrBytes = 64;
   b.program.records = {{0, 64, 0}};
   const auto receive = [&](std::int64_t wire) {
-    return item(Receive<Affine>{wire, recordEnd(0), recordPart(0)});
+    return item(makeReceive(wire, recordEnd(0), recordPart(0)));
   };
   const auto send = [&](std::int64_t channel) {
-    return item(Send<Affine>{0, recordEnd(0), {{0, 0, 1, 1, channel}}, recordPart(0)});
+    return item(makeSend(0, recordEnd(0), {{0, 0, 1, 1, channel}}, recordPart(0)));
   };
   b.section(on(EngineKind::Wire, {0, 0, 1, 1}), {send(0), send(1)});
   b.section(on(EngineKind::Wire, {0, 1, 1, 1}), {send(1), send(0)});

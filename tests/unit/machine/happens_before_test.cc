@@ -12,6 +12,11 @@ namespace {
 using testing::end;
 using testing::engine;
 using testing::item;
+using testing::makeLoad;
+using testing::makeReceive;
+using testing::makeSend;
+using testing::makeWrite;
+using testing::makeWriteFm;
 using testing::on;
 using testing::ProgramBuilder;
 using testing::Uses;
@@ -28,7 +33,7 @@ Part<Affine> cells(std::int64_t offset, std::int64_t bytes) {
   return testing::box(TensorId(0), 0, 0, offset / 8, 1, 1, bytes / 8);
 }
 Item load(std::int64_t offset, std::int64_t bytes, End<Affine> to, std::int64_t from) {
-  return item(Load<Affine>{at(from, bytes), std::move(to), cells(offset, bytes)});
+  return item(makeLoad(at(from, bytes), std::move(to), cells(offset, bytes)));
 }
 
 struct Moves {
@@ -61,7 +66,7 @@ std::string spilledAndLoadedAgain(bool waits) {
   m.b.section(on(EngineKind::DdrIn, {0, 0, 1, 1}, 1),
               {load(0, kLong, at(8192, kLong), 0), load(0, kPart, at(1024, kPart), kLong)});
   m.b.section(on(EngineKind::DdrOut, {0, 0, 1, 1}, 0),
-              {item(Write<Affine>{at(0, kPart, {{0}}), at(kLong, kPart), cells(0, kPart)})});
+              {item(makeWrite(at(0, kPart, {{0}}), at(kLong, kPart), cells(0, kPart)))});
   return m.run();
 }
 
@@ -87,12 +92,11 @@ std::string overwrittenAfterTwoReaders(bool waitsForColumn, bool waitsForRow) {
               {load(0, kLong, at(8192, kLong), 0), load(64, kPart, at(0, kPart, acquire), 64)});
   const auto wire = [&](std::int32_t number, bool releases) {
     const Uses release = releases ? Uses{{2 + number}} : Uses{};
-    m.b.section(
-        on(EngineKind::Wire, {0, number, 1, 1}),
-        {item(Send<Affine>{
-            0, at(0, kPart, {{number}}, release), {{0, 0, 1, 1, number}}, cells(0, kPart)})});
+    m.b.section(on(EngineKind::Wire, {0, number, 1, 1}),
+                {item(makeSend(0, at(0, kPart, {{number}}, release), {{0, 0, 1, 1, number}},
+                               cells(0, kPart)))});
     m.b.section(on(EngineKind::CoreIn, {0, 0, 1, 1}, number),
-                {item(Receive<Affine>{number, at(1024 * number, kPart), cells(0, kPart)})});
+                {item(makeReceive(number, at(1024 * number, kPart), cells(0, kPart)))});
   };
   wire(0, waitsForColumn);
   wire(1, waitsForRow);
@@ -119,15 +123,13 @@ std::string overwrittenAfterTwoTransfers(bool releasesAfterFirst, std::int64_t a
       on(EngineKind::DdrIn, {0, 0, 1, 1}, 1),
       {load(0, kLong, at(8192, kLong), 0), load(64, kPart, at(0, kPart, {{1, acquires}}), 64)});
   const auto send = [&](Uses acquire, Uses release) {
-    return item(Send<Affine>{0,
-                             at(0, kPart, std::move(acquire), std::move(release)),
-                             {{0, 0, 1, 1, 0}},
-                             cells(0, kPart)});
+    return item(makeSend(0, at(0, kPart, std::move(acquire), std::move(release)), {{0, 0, 1, 1, 0}},
+                         cells(0, kPart)));
   };
   const Uses one{{1}};
   m.b.section(on(EngineKind::Wire),
               {send({{0}}, releasesAfterFirst ? one : Uses{}), send({}, one)});
-  const Item receive = item(Receive<Affine>{0, at(0, kPart), cells(0, kPart)});
+  const Item receive = item(makeReceive(0, at(0, kPart), cells(0, kPart)));
   m.b.section(on(EngineKind::CoreIn), {receive, receive});
   return m.run();
 }
@@ -146,11 +148,11 @@ TEST(HappensBefore, AReceiverKnowsThatItsSenderHasRead) {
   m.b.section(on(EngineKind::Sequencer), {item(Start{kIn0})});
   m.b.section(on(EngineKind::DdrIn, {0, 0, 1, 1}, 0), {load(0, kPart, at(0, kPart, {}, {{0}}), 0)});
   m.b.section(on(EngineKind::Wire),
-              {item(Send<Affine>{0, at(0, kPart, {{0}}), {{0, 0, 1, 1, 0}}, cells(0, kPart)})});
+              {item(makeSend(0, at(0, kPart, {{0}}), {{0, 0, 1, 1, 0}}, cells(0, kPart)))});
   m.b.section(on(EngineKind::CoreIn),
-              {item(Receive<Affine>{0, at(0, kPart, {}, {{0}}), cells(0, kPart)})});
+              {item(makeReceive(0, at(0, kPart, {}, {{0}}), cells(0, kPart)))});
   m.b.section(on(EngineKind::CoreOut),
-              {item(WriteFm<Affine>{at(0, kPart, {{0}}), {{0, at(0, kPart)}}, cells(0, kPart)})});
+              {item(makeWriteFm(at(0, kPart, {{0}}), {{0, at(0, kPart)}}, cells(0, kPart)))});
   EXPECT_EQ(m.run(), "");
 }
 

@@ -8,6 +8,7 @@
 
 #include "../devices.h"
 #include "heddle/machine/machine.h"
+#include "transfers.h"
 
 namespace heddle::testing {
 

@@ -169,22 +169,23 @@ struct WorkedConvolution {
       for (int channel = 0; channel < 2; ++channel)
         host.push_back(item(Wait<Affine>{engine(EngineKind::DdrOut, 0, c, channel), 0}));
     b.section(on(EngineKind::Sequencer), host);
-    b.section(on(EngineKind::DdrIn, both, 0),
-              {loop(16, {item(Load<Affine>{
-                            end(affine({.column = 64, .i0 = 256}), {{{2, 128}}, 64}),
-                            end(affine({.i0 = 128}), {{}, 128}, {}, {{0, 1}, {1, 1}}),
-                            box(in, affine({.i0 = 1}), 0, affine({.column = 8}), 1, 2, 8)})})});
+    b.section(
+        on(EngineKind::DdrIn, both, 0),
+        {loop(16,
+              {item(makeLoad(end(affine({.column = 64, .i0 = 256}), {{{2, 128}}, 64}),
+                             end(affine({.i0 = 128}), {{}, 128}, {}, {{0, 1}, {1, 1}}),
+                             box(in, affine({.i0 = 1}), 0, affine({.column = 8}), 1, 2, 8)))})});
     b.section(
         on(EngineKind::DdrIn, both, 1),
-        {item(Load<Affine>{{}, recordEnd(2048, {}, {{2, 1}}), recordPart(affine({.column = 1}))})});
+        {item(makeLoad({}, recordEnd(2048, {}, {{2, 1}}), recordPart(affine({.column = 1}))))});
     for (int r = 0; r < 2; ++r)
       b.section(
           on(EngineKind::DdrOut, both, r),
-          {loop(16, {item(Write<Affine>{
+          {loop(16, {item(makeWrite(
                         end(affine({.base = 8192 + 128 * r, .i0 = 256}), {{}, 128}, {{3 + r, 1}}),
                         end(affine({.base = kOutputAt + 256 * r, .column = 64, .i0 = 512}),
                             {{{2, 128}}, 64}),
-                        box(out, affine({.i0 = 1}), 2 * r, affine({.column = 8}), 1, 2, 8)})})});
+                        box(out, affine({.i0 = 1}), 2 * r, affine({.column = 8}), 1, 2, 8)))})});
   }
 
   void makeWires() {
@@ -194,31 +195,26 @@ struct WorkedConvolution {
     b.section(
         on(EngineKind::Wire, {0, 0, 1, 2}),
         {loop(16,
-              {item(Send<Affine>{affine({.column = 1}),
-                                 end(affine({.i0 = 128}), {{}, 128}, {{0, 1}}),
-                                 {{0, affine({.column = 1}), 2, 1, 0}},
-                                 mine}),
-               item(Send<Affine>{affine({.base = 1, .column = -1}),
-                                 end(affine({.column = 56, .i0 = 128}), {{{2, 64}}, 8}, {{1, 1}}),
-                                 {{0, affine({.column = 1}), 2, 1, 0}},
-                                 halo})})});
+              {item(makeSend(affine({.column = 1}), end(affine({.i0 = 128}), {{}, 128}, {{0, 1}}),
+                             {{0, affine({.column = 1}), 2, 1, 0}}, mine)),
+               item(makeSend(affine({.base = 1, .column = -1}),
+                             end(affine({.column = 56, .i0 = 128}), {{{2, 64}}, 8}, {{1, 1}}),
+                             {{0, affine({.column = 1}), 2, 1, 0}}, halo))})});
     b.section(on(EngineKind::Wire, {0, 2, 1, 2}),
-              {item(Send<Affine>{affine({.base = -2, .column = 1}),
-                                 recordEnd(2048, {{2, 1}}),
-                                 {{affine({.base = -2, .column = 1}), 0, 1, 2, 1}},
-                                 recordPart(affine({.base = -2, .column = 1}))})});
+              {item(makeSend(affine({.base = -2, .column = 1}), recordEnd(2048, {{2, 1}}),
+                             {{affine({.base = -2, .column = 1}), 0, 1, 2, 1}},
+                             recordPart(affine({.base = -2, .column = 1}))))});
     const CoreRange all{0, 0, 2, 2};
     End<Affine> mainEnd = end({}, {{{2, 72}}, 64}, {{0, 1}}, {{1, 1}});
     mainEnd.address = slotted(affine({.column = 8}), affine({.i0 = 1}), 144, 4);
     End<Affine> haloEnd = end({}, {{{2, 72}}, 8}, {{2, 1}}, {{3, 1}});
     haloEnd.address = slotted(affine({.base = 64, .column = -64}), affine({.i0 = 1}), 144, 4);
     b.section(on(EngineKind::CoreIn, all, 0),
-              {loop(16, {item(Receive<Affine>{affine({.column = 1}), mainEnd, mine}),
-                         item(Receive<Affine>{affine({.column = 1}), haloEnd, halo})})});
-    b.section(
-        on(EngineKind::CoreIn, all, 1),
-        {item(Receive<Affine>{affine({.base = 2, .row = 1}), recordEnd(1024, {{4, 1}}, {{5, 1}}),
-                              recordPart(affine({.row = 1}))})});
+              {loop(16, {item(makeReceive(affine({.column = 1}), mainEnd, mine)),
+                         item(makeReceive(affine({.column = 1}), haloEnd, halo))})});
+    b.section(on(EngineKind::CoreIn, all, 1),
+              {item(makeReceive(affine({.base = 2, .row = 1}), recordEnd(1024, {{4, 1}}, {{5, 1}}),
+                                recordPart(affine({.row = 1}))))});
   }
 
   Call<Affine> call(KernelId kernel, const Affine& y, Uses acquire, Uses release) const {
@@ -264,13 +260,12 @@ struct WorkedConvolution {
     from.address = slotted(4096, affine({.i0 = 1}), 128, 2);
     b.section(
         on(EngineKind::CoreOut, all),
-        {loop(16,
-              {item(WriteFm<Affine>{from,
+        {loop(16, {item(makeWriteFm(from,
                                     {{affine({.column = 1}),
                                       end(affine({.base = 8192, .row = 128, .i0 = 256}), {{}, 128},
                                           {}, {{affine({.base = 3, .row = 1}), 1}})}},
                                     box(out, affine({.i0 = 1}), affine({.row = 2}),
-                                        affine({.column = 8}), 1, 2, 8)})})});
+                                        affine({.column = 8}), 1, 2, 8)))})});
   }
 };
 

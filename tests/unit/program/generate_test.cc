@@ -40,11 +40,9 @@ CanonicalGraph worked() {
   return b.finish(b.conv("conv", b.input("x", {16, 16, 16}), 32, square(3, 1, 1)));
 }
 
-template <class Op>
-std::int64_t countOf(const Program& program, const Engine& engine) {
+std::int64_t instructionsOf(const Program& program, const Engine& engine) {
   std::int64_t n = 0;
-  for (QueueCursor c(program, engine); !c.done(); c.next())
-    n += std::holds_alternative<Op>(c.instruction().as);
+  for (QueueCursor c(program, engine); !c.done(); c.next()) ++n;
   return n;
 }
 
@@ -84,7 +82,7 @@ TEST(GenerateProgram, RowsAheadAreToldCallByCallOverAllCores) {
   for (std::int32_t wire = 0; wire < 8; ++wire) {
     std::vector<std::int64_t> rows;
     for (QueueCursor c(program, {EngineKind::Wire, 0, wire, 0}); !c.done(); c.next())
-      rows.push_back(std::get<Send<std::int64_t>>(c.evaluated().as).part.y);
+      rows.push_back(std::get<Transfer<std::int64_t>>(c.evaluated().as).part.y);
     EXPECT_EQ(rows.size(), 4u * (wire < 4 ? 4 : 3)) << "wire " << wire;  // of 7 by turns
     EXPECT_TRUE(std::ranges::is_sorted(rows)) << "wire " << wire;
   }
@@ -98,8 +96,8 @@ TEST(GenerateProgram, ACoreThatPoolsWritesPooledRowsAlone) {
   const Made m = made(graph, 2, 2);
   for (std::int32_t row : {0, 1})
     for (std::int32_t column : {0, 1}) {
-      EXPECT_EQ(countOf<Call<Affine>>(m.program, {EngineKind::Core, row, column, 0}), 16 + 8);
-      EXPECT_EQ(countOf<WriteFm<Affine>>(m.program, {EngineKind::CoreOut, row, column, 0}), 8);
+      EXPECT_EQ(instructionsOf(m.program, {EngineKind::Core, row, column, 0}), 16 + 8);
+      EXPECT_EQ(instructionsOf(m.program, {EngineKind::CoreOut, row, column, 0}), 8);
     }
   EXPECT_EQ(m.program.kernels.size(), 2u);
 }
@@ -109,10 +107,10 @@ TEST(GenerateProgram, SendsEachInputRowToACoreOnce) {
   // 16 rows, each the column's own 8 pixels and 1 of the neighbour's.
   for (std::int32_t row : {0, 1})
     for (std::int32_t column : {0, 1}) {
-      EXPECT_EQ(countOf<Receive<Affine>>(m.program, {EngineKind::CoreIn, row, column, 0}), 32);
-      EXPECT_EQ(countOf<Receive<Affine>>(m.program, {EngineKind::CoreIn, row, column, 1}), 1);
-      EXPECT_EQ(countOf<Call<Affine>>(m.program, {EngineKind::Core, row, column, 0}), 16);
-      EXPECT_EQ(countOf<WriteFm<Affine>>(m.program, {EngineKind::CoreOut, row, column, 0}), 16);
+      EXPECT_EQ(instructionsOf(m.program, {EngineKind::CoreIn, row, column, 0}), 32);
+      EXPECT_EQ(instructionsOf(m.program, {EngineKind::CoreIn, row, column, 1}), 1);
+      EXPECT_EQ(instructionsOf(m.program, {EngineKind::Core, row, column, 0}), 16);
+      EXPECT_EQ(instructionsOf(m.program, {EngineKind::CoreOut, row, column, 0}), 16);
     }
 }
 
@@ -131,7 +129,7 @@ TEST(GenerateProgram, RowsOfAnInputComeAsItsReadersAskForThem) {
   std::vector<std::int64_t> rows;
   for (QueueCursor c(program, {EngineKind::DdrIn, 0, 0, 0}); !c.done(); c.next())
     if (const FlatInstruction instruction = c.evaluated();
-        const auto* load = std::get_if<Load<std::int64_t>>(&instruction.as))
+        const auto* load = transferOf(instruction, TransferKind::Load))
       if (load->part.content == Content::Activation) rows.push_back(load->part.y);
   EXPECT_EQ(rows,
             (std::vector<std::int64_t>{0, 7, 1, 8, 2, 9, 3, 10, 4, 11, 5, 12, 6, 13, 14, 15}));
@@ -155,19 +153,15 @@ void noteAll(UsersOfLocks& users, const FlatInstruction& instruction, const Engi
     return Tile{TileKind::Memtile, 0, static_cast<std::int32_t>(column)};
   };
   using N = std::int64_t;
-  if (const auto* load = std::get_if<Load<N>>(&instruction.as))
-    note(users, load->destination, memtile(queue.column), queue);
-  if (const auto* write = std::get_if<Write<N>>(&instruction.as))
-    note(users, write->source, memtile(queue.column), queue);
-  if (const auto* send = std::get_if<Send<N>>(&instruction.as))
-    note(users, send->source, memtile(send->memtile), queue);
-  if (const auto* receive = std::get_if<Receive<N>>(&instruction.as))
-    note(users, receive->destination, core, queue);
   if (const auto* call = std::get_if<Call<N>>(&instruction.as)) note(users, *call, core, queue);
-  if (const auto* out = std::get_if<WriteFm<N>>(&instruction.as)) {
-    note(users, out->source, core, queue);
-    for (const auto& d : out->destinations) note(users, d.end, memtile(d.memtile), queue);
-  }
+  const auto* transfer = std::get_if<Transfer<N>>(&instruction.as);
+  if (!transfer) return;
+  forEachEnd(*transfer, [&](const PlacedEnd<N>& at) {
+    if (at.place == EndPlace::Ddr) return;
+    note(users, at.end,
+         at.place == EndPlace::Core ? core : memtile(at.memtile ? *at.memtile : queue.column),
+         queue);
+  });
 }
 
 TEST(GenerateProgram, NumbersLocksDenselyWhereATileHasFewerThanThereAreRoles) {
@@ -222,7 +216,7 @@ TEST(GenerateProgram, MulticastsWeightsAlongARow) {
     for (QueueCursor c(m.program, {EngineKind::Wire, 0, 2 + row, 0}); !c.done();
          c.next()) {  // wires 0, 1 are the columns'
       const FlatInstruction instruction = c.evaluated();
-      const auto& send = std::get<Send<std::int64_t>>(instruction.as);
+      const auto& send = std::get<Transfer<std::int64_t>>(instruction.as);
       EXPECT_EQ(send.part.content, Content::Weights);
       sent.insert(sent.end(), send.to.begin(), send.to.end());
     }
@@ -239,7 +233,7 @@ TEST(GenerateProgram, WeightsComeBeforeWhatTheirLayerReadsHasBeenWritten) {
   const Engine channel{EngineKind::DdrIn, 0, 0, 0};
   std::optional<std::int64_t> firstRow, record;  // their entries
   for (QueueCursor c(m.program, channel); !c.done(); c.next()) {
-    const auto& part = std::get<Load<Affine>>(c.instruction().as).part;
+    const auto& part = std::get<Transfer<Affine>>(c.instruction().as).part;
     if (part.content == Content::Activation && part.tensor == x && !firstRow) firstRow = c.entry();
     if (part.content == Content::Weights) record = c.entry();
   }

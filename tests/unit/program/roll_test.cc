@@ -11,7 +11,7 @@ namespace {
 
 // Two instructions that differ in structure; each has a few numbers.
 FlatInstruction receive(std::int64_t slot, std::int64_t row) {
-  Receive<std::int64_t> r;
+  Transfer<std::int64_t> r{.kind = TransferKind::Receive};
   r.destination.address = {.base = 64, .slot = slot, .slotStride = 32, .slots = 4};
   r.destination.pattern.run = 32;
   r.part.y = row;

@@ -47,7 +47,8 @@ TEST(MemoryUse, EachTileHasALifeOfItsOwn) {
 
 TEST(MemoryUse, PlacesUsedInTurnAreSlots) {
   Program program = twoConvsProgram();
-  auto& load = std::get<Load<Affine>>(std::get<Instruction>(program.sections[0].items[1].as).as);
+  auto& load =
+      std::get<Transfer<Affine>>(std::get<Instruction>(program.sections[0].items[1].as).as);
   load.destination.address.slots = 2;
   load.destination.address.slotStride = 32;
   EXPECT_EQ(usesOf(program)[0].slots, 2);

@@ -215,8 +215,8 @@ TEST(MemoryBlocks, PeakCountsLiveBytesOnceInTheFullestTile) {
 TEST(MemoryBlocks, WeightRecordsThatNoBufferNamesTakeTheStretchTheyPassThrough) {
   Program program = twoConvsProgram();
   program.buffers.clear();
-  Load<Affine>& load =
-      std::get<Load<Affine>>(std::get<Instruction>(program.sections[0].items[1].as).as);
+  Transfer<Affine>& load =
+      std::get<Transfer<Affine>>(std::get<Instruction>(program.sections[0].items[1].as).as);
   load.destination.address = {.base = 2000, .slot = 0, .slotStride = 64, .slots = 3};
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);
   ASSERT_EQ(blocks.size(), 3u);

@@ -7,6 +7,7 @@
 //   core 0,0                 ....[ conv    ][ conv   ]
 #pragma once
 #include "../devices.h"
+#include "../machine/transfers.h"
 #include "heddle/machine/machine.h"
 #include "heddle/program/program.h"
 
@@ -75,11 +76,11 @@ inline Program twoConvsProgram() {
     (s.items.push_back({Instruction{instructions}}), ...);
     p.sections.push_back(s);
   };
-  section(0, EngineKind::DdrIn, Load<Affine>{end(128), end(128), part(0)},
-          Load<Affine>{{}, staged, weights});
-  section(0, EngineKind::Wire, Send<Affine>{0, end(128), {{}}, part(0)});
+  section(0, EngineKind::DdrIn, makeLoad(end(128), end(128), part(0)),
+          makeLoad({}, staged, weights));
+  section(0, EngineKind::Wire, makeSend(0, end(128), {{}}, part(0)));
   Section row{StepId(0), {EngineKind::Wire, 0, {0, 2, 1, 1}}, {}};
-  row.items.push_back({Instruction{Send<Affine>{0, staged, {{}}, weights}}});
+  row.items.push_back({Instruction{makeSend(0, staged, {{}}, weights)}});
   p.sections.push_back(row);
   const auto call = [&](std::size_t in, std::size_t out) {
     Call<Affine> c;
