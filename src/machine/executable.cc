@@ -199,15 +199,13 @@ void addLocks(Executable& x) {
     const bool exists = lock.tile.kind != TileKind::Ddr && lock.tile.column >= 0 &&
                         lock.tile.column < d.columns && lock.tile.row >= 0 &&
                         lock.tile.row < (core ? d.rows : 1);
-    const std::int64_t available =
-        (core ? d.limits.coreLocks : d.limits.memtileLocks).value_or(kMaxLockIndex);
-    if (!exists || lock.index < 0 || lock.index >= std::min(available, kMaxLockIndex))
+    if (!exists || !inRange(lock.index, 0, kMaxLockIndex - 1))
       fail("MACH002", where, "the device has no such lock",
-           "tiles of this kind have " + std::to_string(available) + " locks",
-           "use fewer locks a tile");
-    if (lock.initial < 0 || lock.initial > d.limits.lockMaximum.value_or(kMaxLockValue))
-      fail("MACH002", where, "the initial value of the lock is out of range",
-           "it is " + std::to_string(lock.initial), "give a value from 0 to the device's maximum");
+           "locks are numbered from 0 to " + std::to_string(kMaxLockIndex - 1),
+           "compile the program for this device");
+    if (!inRange(lock.initial, 0, kMaxLockValue))
+      fail("MACH001", where, "the initial value of the lock cannot be",
+           "it is " + std::to_string(lock.initial), "compile the program again");
     auto& tile = x.lockAt[core ? x.coreTile(lock.tile.row, lock.tile.column)
                                : x.memtileTile(lock.tile.column)];
     if (tile.size() <= static_cast<std::size_t>(lock.index))

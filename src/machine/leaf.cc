@@ -70,9 +70,6 @@ class Preparation {
         i.to.size() > kMaxUses)
       malformed("the transfer has " + std::to_string(1 + i.further.size()) + " destinations, " +
                 std::to_string(i.to.size()) + " groups of cores");
-    if (!i.further.empty() && !device_.coreWriteMulticast)
-      exceeded("a core of this device writes to one memtile at a time",
-               "the transfer has " + std::to_string(1 + i.further.size()) + " destinations");
     for (const SendTo<Affine>& to : i.to)
       if (!inRange(to.rows, 1, device_.rows) || !inRange(to.columns, 1, device_.columns) ||
           !inRange(to.channel, 0, device_.core.channelsIn - 1))
@@ -101,7 +98,6 @@ class Preparation {
   struct EndKind {
     std::int64_t memory;
     std::int32_t memtile;  // as in LockTerm
-    std::optional<std::int64_t> dimensions;
     const char* name;
   };
   EndKind kindOf(const PlacedEnd<Affine>& at, const Part<Affine>& part) const {
@@ -118,50 +114,27 @@ class Preparation {
     return coreEnd();
   }
   EndKind memtileEnd(std::int32_t memtile) const {
-    return {device_.memtile.memory.raw(), memtile, device_.limits.memtileDimensions,
-            "the memtile's end"};
+    return {device_.memtile.memory.raw(), memtile, "the memtile's end"};
   }
-  EndKind coreEnd() const {
-    return {device_.core.operandMemory().raw(), -1, device_.limits.coreDimensions,
-            "the core's end"};
-  }
+  EndKind coreEnd() const { return {device_.core.operandMemory().raw(), -1, "the core's end"}; }
 
   EndKind ddrEnd(const End<Affine>& e, const Part<Affine>& part) const {
     if (!e.acquire.empty() || !e.release.empty()) malformed("an end in DDR has no locks");
     const std::int64_t last =
         (x_.program->frames - 1) * x_.program->tensors[part.tensor.at()].frameStride;
-    return {x_.program->ddrBytes - last, -1, device_.limits.shimDimensions, "the end in DDR"};
-  }
-
-  void checkLockCount(const End<Affine>& e, const EndKind& kind) const {
-    if (device_.limits.locksPerDescriptor &&
-        static_cast<std::int64_t>(std::max(e.acquire.size(), e.release.size())) >
-            *device_.limits.locksPerDescriptor)
-      exceeded(std::string(kind.name) + " uses more locks than a descriptor may",
-               std::to_string(e.acquire.size()) + " acquired and " +
-                   std::to_string(e.release.size()) + " released; the device allows " +
-                   std::to_string(*device_.limits.locksPerDescriptor) + " of each");
+    return {x_.program->ddrBytes - last, -1, "the end in DDR"};
   }
 
   void end(const End<Affine>& e, const EndKind& kind) {
-    const std::int64_t g = device_.limits.granularity;
-    if (kind.dimensions &&
-        static_cast<std::int64_t>(e.pattern.dimensions.size()) > *kind.dimensions)
-      exceeded(
-          std::string(kind.name) + " has more dimensions than a descriptor",
-          std::to_string(e.pattern.dimensions.size()) + " of " + std::to_string(*kind.dimensions));
-    checkLockCount(e, kind);
     if (!inRange(e.pattern.run, 1, kMaxBytes) || e.pattern.dimensions.size() > kMaxUses)
       malformed(std::string(kind.name) + " has a pattern that cannot be");
     Int128 low = 0, high = e.pattern.run, bytes = e.pattern.run;
-    bool grained = e.pattern.run % g == 0;
     for (const Dimension& d : e.pattern.dimensions) {
       if (!inRange(d.count, 1, kMaxBytes) || !inRange(d.stride, -kMaxBytes, kMaxBytes))
         malformed(std::string(kind.name) + " has a pattern that cannot be");
       const Int128 reach = Int128{d.count - 1} * d.stride;
       (reach < 0 ? low : high) += reach;
       bytes = std::min<Int128>(bytes * d.count, kMaxBytes);
-      grained = grained && d.stride % g == 0;
     }
     // More bytes than the memory holds would be some of them again and again: no transfer means
     // that.
@@ -171,10 +144,6 @@ class Preparation {
                std::to_string(static_cast<std::int64_t>(std::min<Int128>(high - low, INT64_MAX))) +
                " B; the memory has " + std::to_string(kind.memory) + " B",
            "cut the transfer");
-    if (!grained)
-      exceeded(
-          std::string(kind.name) + " has runs or strides that are not multiples of the granularity",
-          "the granularity is " + std::to_string(g) + " B");
     leaf_.operands.push_back({e.address, static_cast<std::int64_t>(low),
                               static_cast<std::int64_t>(high), kind.memory, kind.name});
     checkAddress(e.address);
@@ -196,7 +165,6 @@ class Preparation {
 
   void recordEnd(const End<Affine>& e, const EndKind& kind) {
     if (e.pattern != Pattern{}) malformed("the end of a weight record has a pattern");
-    checkLockCount(e, kind);
     leaf_.operands.push_back({e.address, 0, longest_, kind.memory, kind.name, true});
     checkAddress(e.address);
     locks(e.acquire, e.release, kind.memtile);
@@ -289,13 +257,10 @@ class Preparation {
       malformed("the instruction stands in the queue of an engine that cannot run it");
   }
 
-  // Whether the operand is in range, and a multiple of the granularity, for all iterations and
-  // engines.
+  // Whether the operand is in range for all iterations and engines.
   bool proved(const Operand& operand) const {
     const auto [low, high] = rangeOf(operand.address.base);
     Int128 slotLow = 0, slotHigh = 0;
-    bool grained = multiple(operand.address.base) &&
-                   operand.address.slotStride % device_.limits.granularity == 0;
     if (operand.address.slots > 1) {
       const auto [first, last] = rangeOf(operand.address.slot);
       if (first < 0) return false;
@@ -304,8 +269,7 @@ class Preparation {
       slotHigh = (wraps ? operand.address.slots - 1 : last) * operand.address.slotStride;
       if (slotLow > slotHigh) std::swap(slotLow, slotHigh);
     }
-    return grained && low + slotLow + operand.low >= 0 &&
-           high + slotHigh + operand.high <= operand.limit;
+    return low + slotLow + operand.low >= 0 && high + slotHigh + operand.high <= operand.limit;
   }
 
   std::pair<Int128, Int128> rangeOf(const Affine& a) const {
@@ -319,13 +283,6 @@ class Preparation {
     widen(a.column, engines_.range.column, engines_.range.column + engines_.range.columns - 1);
     for (std::size_t k = 0; k < counts_.size(); ++k) widen(a.loop[k], 0, counts_[k] - 1);
     return {low, high};
-  }
-
-  bool multiple(const Affine& a) const {
-    const std::int64_t g = device_.limits.granularity;
-    return a.base % g == 0 && a.row % g == 0 && a.column % g == 0 &&
-           std::all_of(a.loop.begin(), a.loop.end(),
-                       [&](std::int64_t factor) { return factor % g == 0; });
   }
 
   std::string where() const {

@@ -218,19 +218,17 @@ void Simulation::checkOperands(EngineIndex e) const {
     const std::int64_t slots = operand.address.slots;
     const Int128 address =
         Int128{base} + (slots > 1 ? Int128{slot % slots} * operand.address.slotStride : 0);
-    const std::int64_t granularity = x_.device->limits.granularity;
     const std::int64_t record = state(e).work.record;
     const std::int64_t high = operand.isRecord
                                   ? x_.program->records[static_cast<std::size_t>(record)].bytes
                                   : operand.high;
-    if (address + operand.low >= 0 && address + high <= operand.limit &&
-        (slots == 1 || slot >= 0) && address % granularity == 0)
+    if (address + operand.low >= 0 && address + high <= operand.limit && (slots == 1 || slot >= 0))
       continue;
     fail("MACH003", whereIs(e), std::string(operand.name) + " is out of range",
          "address " + std::to_string(static_cast<std::int64_t>(address)) + " (slot " +
              std::to_string(slot) + "), bytes " + std::to_string(operand.low) + " to " +
              std::to_string(high) + " from there; the memory has " + std::to_string(operand.limit) +
-             " B in steps of " + std::to_string(granularity) + " B",
+             " B",
          "compile the program for this device");
   }
 }

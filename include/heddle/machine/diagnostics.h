@@ -11,7 +11,7 @@ struct MachineDiagnostic {
 
 inline constexpr std::array<MachineDiagnostic, 19> kMachineDiagnostics{{
     {"MACH001", "the program is malformed: an id, a count or a size that cannot be"},
-    {"MACH002", "a limit of the device is exceeded"},
+    {"MACH002", "an engine, tile, lock, wire or memtile that the device does not have"},
     {"MACH003", "an address is out of range of its memory, or not a multiple of what it must be"},
     {"MACH004", "deadlock: every engine that is left waits; the cycle of waits is named"},
     {"MACH005", "a lock is not back at its initial value when the program has ended"},

@@ -166,15 +166,11 @@ const Breakage kBreakages[] = {
      }},
     {"RootThatIsNoRoot", "MACH001", [](W& w) { w.b.program.tensors[1].root = TensorId(5); }},
 
-    // Limits of the device.
+    // What the device does not have.
     {"CoreThatIsNotThere", "MACH002", [](W& w) { w.b.program.sections[9].engines.range.rows = 3; }},
     {"ChannelThatIsNotThere", "MACH002", [](W& w) { w.b.program.sections[2].engines.channel = 2; }},
-    {"DescriptorWithTooManyDimensions", "MACH002",
-     [](W& w) { w.device.limits.shimDimensions = 0; }},
-    {"DescriptorWithTooManyLocks", "MACH002", [](W& w) { w.device.limits.locksPerDescriptor = 1; }},
-    {"BytesFinerThanTheGranularity", "MACH002", [](W& w) { w.device.limits.granularity = 16; }},
-    {"LockBeyondTheTiles", "MACH002", [](W& w) { w.device.limits.coreLocks = 7; }},
-    {"InitialValueBeyondTheMaximum", "MACH002", [](W& w) { w.device.limits.lockMaximum = 3; }},
+    {"LockBelowZero", "MACH002", [](W& w) { w.b.program.locks[0].index = -1; }},
+    {"InitialValueBelowZero", "MACH001", [](W& w) { w.b.program.locks[0].initial = -1; }},
     {"WireThatDoesNotReachTheCore", "MACH002",
      [](W& w) { w.leaf<Transfer<Affine>>(W::SendMain).to[0].column = Affine(1); }},
     {"MemtileThatDoesNotFeedTheWire", "MACH002", [](W& w) { w.device.wires[1].feeders = {1}; }},
@@ -182,11 +178,6 @@ const Breakage kBreakages[] = {
      [](W& w) { w.leaf<Transfer<Affine>>(W::ReceiveMain).wire = Affine(4); }},
     {"MemtileThatIsNotThere", "MACH002",
      [](W& w) { w.leaf<Transfer<Affine>>(W::WriteFmRow).memtile = Affine(2); }},
-    {"WriteToTwoMemtiles", "MACH002",
-     [](W& w) {
-       Transfer<Affine>& write = w.leaf<Transfer<Affine>>(W::WriteFmRow);
-       write.further.push_back({write.memtile, write.destination});
-     }},
 
     // Addresses.
     {"RowsBeyondTheMemtile", "MACH003",

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
+#include "heddle/device/keys.h"
 #include "heddle/emit/asm.h"
 
 namespace heddle {
@@ -407,107 +409,115 @@ TEST_P(VerifyLimit, IsNamedWithWhatIsNeeded) {
   EXPECT_EQ(faultsAfter(c.edits, deviceWith({{c.key, c.justEnough}})), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Limits, VerifyLimit,
-    ::testing::Values(
-        LimitCase{"limits.granularity",
-                  "16 B",
-                  "8 B",
-                  {},
-                  "error[PROG007] layer 0 'conv', wire(0), instruction 7 (LOADFM): the source is "
-                  "finer than the device addresses\n"
-                  "  what:  it needs 8 B, 'limits.granularity' is 16 B\n"
-                  "  mend:  choose a device with 'limits.granularity' of 8 B or a divisor of it, "
-                  "or another mesh or network\n"},
-        LimitCase{"limits.core.descriptors",
-                  "7",
-                  "8",
-                  {},
-                  "error[PROG007] core(0,0): the program needs more descriptors than the tile has\n"
-                  "  what:  it needs 8, 'limits.core.descriptors' is 7\n"
-                  "  mend:  choose a device with 'limits.core.descriptors' of 8 or more, or "
-                  "another mesh or network\n"},
-        LimitCase{"limits.core.dimensions",
-                  "1",
-                  "2",
-                  {{"160 [2 by 72, 64 B]", "160 [2 by 72, 1 by 0, 64 B]"}},
-                  "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 11 "
-                  "(RECV): the destination has more dimensions than a descriptor\n"
-                  "  what:  it needs 2, 'limits.core.dimensions' is 1\n"
-                  "  mend:  choose a device with 'limits.core.dimensions' of 2 or more, or another "
-                  "mesh or network\n"},
-        LimitCase{"limits.core.locks",
-                  "3",
-                  "4",
-                  {},
-                  "error[PROG007] lock L3 in core(0,0), from core-out(0,0).0 to core(0,0): the "
-                  "tile has too few locks\n"
-                  "  what:  it needs 4, 'limits.core.locks' is 3\n"
-                  "  mend:  choose a device with 'limits.core.locks' of 4 or more, or another mesh "
-                  "or network\n"},
-        LimitCase{"limits.memtile.descriptors",
-                  "11",
-                  "12",
-                  {},
-                  "error[PROG007] mem(0): the program needs more descriptors than the tile has\n"
-                  "  what:  it needs 12, 'limits.memtile.descriptors' is 11\n"
-                  "  mend:  choose a device with 'limits.memtile.descriptors' of 12 or more, or "
-                  "another mesh or network\n"},
-        LimitCase{
-            "limits.memtile.dimensions",
-            "1",
-            "2",
-            {{"-> mem @0x200 + 128*i0 [128 B]", "-> mem @0x200 + 128*i0 [2 by 64, 1 by 0, 64 B]"}},
-            "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 (LOAD): the "
-            "destination has more dimensions than a descriptor\n"
-            "  what:  it needs 2, 'limits.memtile.dimensions' is 1\n"
-            "  mend:  choose a device with 'limits.memtile.dimensions' of 2 or more, or another "
-            "mesh or network\n"},
-        LimitCase{"limits.memtile.locks",
-                  "8",
-                  "9",
-                  {},
-                  "error[PROG007] lock L8 in mem(0), from core-out(1,0).0 to ddr-out(0).1: the "
-                  "tile has too few locks\n"
-                  "  what:  it needs 9, 'limits.memtile.locks' is 8\n"
-                  "  mend:  choose a device with 'limits.memtile.locks' of 9 or more, or another "
-                  "mesh or network\n"},
-        LimitCase{"limits.shim.descriptors",
-                  "5",
-                  "6",
-                  {},
-                  "error[PROG007] the shim tile of memtile 0: the program needs more descriptors "
-                  "than the tile has\n"
-                  "  what:  it needs 6, 'limits.shim.descriptors' is 5\n"
-                  "  mend:  choose a device with 'limits.shim.descriptors' of 6 or more, or "
-                  "another mesh or network\n"},
-        LimitCase{"limits.shim.dimensions",
-                  "1",
-                  "2",
-                  {{"[2 by 128, 64 B] -> mem", "[2 by 128, 1 by 0, 64 B] -> mem"}},
-                  "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
-                  "(LOAD): the source has more dimensions than a descriptor\n"
-                  "  what:  it needs 2, 'limits.shim.dimensions' is 1\n"
-                  "  mend:  choose a device with 'limits.shim.dimensions' of 2 or more, or another "
-                  "mesh or network\n"},
-        LimitCase{"limits.recordLengths",
-                  "1",
-                  "unlimited",
-                  {kUnequalRecords},
-                  "error[PROG007] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
-                  "(LOADW): the weight records of a layer differ in length\n"
-                  "  what:  it needs 2, 'limits.recordLengths' is 1\n"
-                  "  mend:  choose a device with 'limits.recordLengths' of unlimited, or another "
-                  "mesh or network\n"},
-        LimitCase{"limits.locksPerDescriptor",
-                  "1",
-                  "2",
-                  {},
-                  "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
-                  "(LOAD): the destination uses more locks than a descriptor can\n"
-                  "  what:  it needs 2, 'limits.locksPerDescriptor' is 1\n"
-                  "  mend:  choose a device with 'limits.locksPerDescriptor' of 2 or more, or "
-                  "another mesh or network\n"}));
+const LimitCase kLimitCases[] = {
+    {"limits.granularity",
+     "16 B",
+     "8 B",
+     {},
+     "error[PROG007] layer 0 'conv', wire(0), instruction 7 (LOADFM): the source is "
+     "finer than the device addresses\n"
+     "  what:  it needs 8 B, 'limits.granularity' is 16 B\n"
+     "  mend:  choose a device with 'limits.granularity' of 8 B or a divisor of it, "
+     "or another mesh or network\n"},
+    {"limits.core.descriptors",
+     "7",
+     "8",
+     {},
+     "error[PROG007] core(0,0): the program needs more descriptors than the tile has\n"
+     "  what:  it needs 8, 'limits.core.descriptors' is 7\n"
+     "  mend:  choose a device with 'limits.core.descriptors' of 8 or more, or "
+     "another mesh or network\n"},
+    {"limits.core.dimensions",
+     "1",
+     "2",
+     {{"160 [2 by 72, 64 B]", "160 [2 by 72, 1 by 0, 64 B]"}},
+     "error[PROG007] layer 0 'conv', core-in(0,0).0 to core-in(1,0).0, instruction 11 "
+     "(RECV): the destination has more dimensions than a descriptor\n"
+     "  what:  it needs 2, 'limits.core.dimensions' is 1\n"
+     "  mend:  choose a device with 'limits.core.dimensions' of 2 or more, or another "
+     "mesh or network\n"},
+    {"limits.core.locks",
+     "3",
+     "4",
+     {},
+     "error[PROG007] lock L3 in core(0,0), from core-out(0,0).0 to core(0,0): the "
+     "tile has too few locks\n"
+     "  what:  it needs 4, 'limits.core.locks' is 3\n"
+     "  mend:  choose a device with 'limits.core.locks' of 4 or more, or another mesh "
+     "or network\n"},
+    {"limits.memtile.descriptors",
+     "11",
+     "12",
+     {},
+     "error[PROG007] mem(0): the program needs more descriptors than the tile has\n"
+     "  what:  it needs 12, 'limits.memtile.descriptors' is 11\n"
+     "  mend:  choose a device with 'limits.memtile.descriptors' of 12 or more, or "
+     "another mesh or network\n"},
+    {"limits.memtile.dimensions",
+     "1",
+     "2",
+     {{"-> mem @0x200 + 128*i0 [128 B]", "-> mem @0x200 + 128*i0 [2 by 64, 1 by 0, 64 B]"}},
+     "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 (LOAD): the "
+     "destination has more dimensions than a descriptor\n"
+     "  what:  it needs 2, 'limits.memtile.dimensions' is 1\n"
+     "  mend:  choose a device with 'limits.memtile.dimensions' of 2 or more, or another "
+     "mesh or network\n"},
+    {"limits.memtile.locks",
+     "8",
+     "9",
+     {},
+     "error[PROG007] lock L8 in mem(0), from core-out(1,0).0 to ddr-out(0).1: the "
+     "tile has too few locks\n"
+     "  what:  it needs 9, 'limits.memtile.locks' is 8\n"
+     "  mend:  choose a device with 'limits.memtile.locks' of 9 or more, or another "
+     "mesh or network\n"},
+    {"limits.shim.descriptors",
+     "5",
+     "6",
+     {},
+     "error[PROG007] the shim tile of memtile 0: the program needs more descriptors "
+     "than the tile has\n"
+     "  what:  it needs 6, 'limits.shim.descriptors' is 5\n"
+     "  mend:  choose a device with 'limits.shim.descriptors' of 6 or more, or "
+     "another mesh or network\n"},
+    {"limits.shim.dimensions",
+     "1",
+     "2",
+     {{"[2 by 128, 64 B] -> mem", "[2 by 128, 1 by 0, 64 B] -> mem"}},
+     "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
+     "(LOAD): the source has more dimensions than a descriptor\n"
+     "  what:  it needs 2, 'limits.shim.dimensions' is 1\n"
+     "  mend:  choose a device with 'limits.shim.dimensions' of 2 or more, or another "
+     "mesh or network\n"},
+    {"limits.recordLengths",
+     "1",
+     "unlimited",
+     {kUnequalRecords},
+     "error[PROG007] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
+     "(LOADW): the weight records of a layer differ in length\n"
+     "  what:  it needs 2, 'limits.recordLengths' is 1\n"
+     "  mend:  choose a device with 'limits.recordLengths' of unlimited, or another "
+     "mesh or network\n"},
+    {"limits.locksPerDescriptor",
+     "1",
+     "2",
+     {},
+     "error[PROG007] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
+     "(LOAD): the destination uses more locks than a descriptor can\n"
+     "  what:  it needs 2, 'limits.locksPerDescriptor' is 1\n"
+     "  mend:  choose a device with 'limits.locksPerDescriptor' of 2 or more, or "
+     "another mesh or network\n"}};
+INSTANTIATE_TEST_SUITE_P(Limits, VerifyLimit, ::testing::ValuesIn(kLimitCases));
+
+// But for limits.lockMaximum, of which the convolution needs 1: a test below has locks of more.
+TEST(Verify, EveryLimitOfADeviceHasACase) {
+  for (const DeviceNumber& number : numbersOf(deviceWith())) {
+    const auto isFor = [&](const LimitCase& c) { return number.key == c.key; };
+    EXPECT_TRUE(!number.key.starts_with("limits.") || number.key == "limits.lockMaximum" ||
+                std::ranges::any_of(kLimitCases, isFor))
+        << number.key;
+  }
+}
 
 // Each record goes its way in a step of its own: what moves it sees only records of one length.
 TEST(Verify, RecordsOfALayerHaveOneLengthInAllItsStepsWhereTheDeviceWantsThat) {
