@@ -73,13 +73,20 @@ struct CallPhase
     : IfMust<sor<CallWord<"init", true, &CallOf::init>, CallWord<"add", false, &CallOf::init>>,
              FinishOrKeep> {};
 struct CallOut : IfMust<Word<"out">, AddressText> {};
-template <Literal name, OpKind op>
-using Mnemonic = Set<Word<name>, op, &Draft::op>;
-struct MnemonicText
-    : sor<Mnemonic<"CONV", OpKind::Conv>, Mnemonic<"DWCONV", OpKind::DepthwiseConv>,
-          Mnemonic<"MAXPOOL", OpKind::MaxPool>, Mnemonic<"AVGPOOL", OpKind::AveragePool>,
-          Mnemonic<"ADD", OpKind::Add>, Mnemonic<"MUL", OpKind::Mul>,
-          Mnemonic<"TABLE", OpKind::Table>, Mnemonic<"CONCAT", OpKind::Assemble>> {
+template <OpKind op>
+struct Mnemonic {
+  using rule_t = Mnemonic;
+  using subs_t = peg::empty_list;
+  static std::string expected() { return "'" + std::string(formOf(op).mnemonic) + "'"; }
+  template <class Input>
+  static bool match(Input& in) {
+    return matchWord(in, formOf(op).mnemonic);
+  }
+};
+template <std::size_t... number>
+sor<Set<Mnemonic<static_cast<OpKind>(number)>, static_cast<OpKind>(number), &Draft::op>...>
+    anyMnemonic(std::index_sequence<number...>);
+struct MnemonicText : decltype(anyMnemonic(std::make_index_sequence<kKernelForms.size()>())) {
   static std::string expected() { return "a kernel's operation, such as 'CONV'"; }
 };
 struct CallLine : IfMust<sor<MnemonicText, Set<Word<"CALL">, true, &Draft::anyCall>>,

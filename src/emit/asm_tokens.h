@@ -66,24 +66,27 @@ constexpr bool continuesWord(char c) {
 }
 
 // A word that stands alone (`in`, not the start of `input`) or a symbol, and the blanks after it.
+template <class Input>
+bool matchWord(Input& in, std::string_view text) {
+  const bool named =
+      (text.back() >= 'a' && text.back() <= 'z') || (text.back() >= 'A' && text.back() <= 'Z');
+  if (in.size(text.size()) < text.size() || std::string_view(in.current(), text.size()) != text)
+    return false;
+  std::size_t n = text.size();
+  if (named && in.size(n + 1) > n && continuesWord(in.current()[n])) return false;
+  while (in.size(n + 1) > n && (in.current()[n] == ' ' || in.current()[n] == '\t')) ++n;
+  in.bump_in_this_line(n);
+  return true;
+}
 template <Literal L>
 struct Word {
   using rule_t = Word;
   using subs_t = peg::empty_list;
   static constexpr std::string_view text{L.text, sizeof L.text - 1};
-  static constexpr bool named =
-      (text.back() >= 'a' && text.back() <= 'z') || (text.back() >= 'A' && text.back() <= 'Z');
   static std::string expected() { return "'" + std::string(text) + "'"; }
-
   template <class Input>
   static bool match(Input& in) {
-    if (in.size(text.size()) < text.size() || std::string_view(in.current(), text.size()) != text)
-      return false;
-    std::size_t n = text.size();
-    if (named && in.size(n + 1) > n && continuesWord(in.current()[n])) return false;
-    while (in.size(n + 1) > n && (in.current()[n] == ' ' || in.current()[n] == '\t')) ++n;
-    in.bump_in_this_line(n);
-    return true;
+    return matchWord(in, text);
   }
 };
 

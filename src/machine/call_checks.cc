@@ -3,6 +3,7 @@
 
 #include "fault.h"
 #include "heddle/canon/limits.h"
+#include "heddle/program/visit.h"
 #include "leaf.h"
 
 namespace heddle::machine {
@@ -54,11 +55,8 @@ class CallChecks {
   }
 
   void checkOperandsOf(const Call<Affine>& i, const Kernel& k) {
-    const bool two = k.op == OpKind::Add || k.op == OpKind::Mul,
-               assemble = k.op == OpKind::Assemble;
-    const bool reduces = k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv ||
-                         k.op == OpKind::MaxPool || k.op == OpKind::AveragePool;
-    const std::size_t inputs = assemble ? k.moves.size() : two || (k.addsInput && i.finish) ? 2 : 1;
+    const bool assemble = k.op == OpKind::Assemble;
+    const std::size_t inputs = inputsOf(k, i.finish);
     if (inputs > kMaxUses)
       malformed("the kernel needs " + std::to_string(inputs) + " inputs; at most " +
                 std::to_string(kMaxUses));
@@ -66,12 +64,12 @@ class CallChecks {
       malformed("the call has " + std::to_string(i.inputs.size()) +
                 " inputs where its kernel needs " + std::to_string(inputs));
     for (std::size_t n = 0; n < i.inputs.size(); ++n) checkRing(i.inputs[n], k, n);
-    if (!i.finish && !reduces) malformed("only reductions are cut over time");
+    if (!i.finish && !formOf(k.op).hasWindow) malformed("only reductions are cut over time");
     if (!(i.init && i.finish) && !i.accumulator)
       malformed("a reduction that is cut over time has an accumulator");
     if (i.finish && !i.output) malformed("a call that finishes has an output");
     if (assemble) checkMoves(i, k);
-    if ((recordBytes(k, i.finish, 0) > 0) != i.weights.has_value())
+    if ((recordBytes(recordOf(k, i.finish, 0)) > 0) != i.weights.has_value())
       malformed(i.weights ? "the call has a weight record that its kernel does not read"
                           : "the call has no weight record");
     checkRoot(i.part.tensor);
@@ -135,32 +133,6 @@ class CallChecks {
 
 void checkCall(const Executable& executable, const Call<Affine>& call) {
   CallChecks(executable).run(call);
-}
-
-std::int64_t recordBytes(const Kernel& k, bool finish, std::int64_t kept) {
-  const std::int64_t channels = k.outputBlocks * kBlock,
-                     epilogue = channels * (k.negativeScale ? 20 : 12);
-  const std::int64_t taps = k.window.kernelY * k.window.kernelX;
-  switch (k.op) {
-    case OpKind::Conv:
-      return channels + divideRoundUp(k.inputBlocks * k.outputBlocks, 64) * 8 +
-             kept * taps * kBlock * kBlock + (finish ? epilogue : 0);
-    case OpKind::DepthwiseConv:
-      return channels + channels * taps + epilogue;
-    case OpKind::Table:
-      return (k.tablePerChannel ? channels : 1) * 256;
-    case OpKind::Assemble: {
-      std::int64_t tables = 0;
-      for (const Kernel::Move& move : k.moves) tables = std::max(tables, move.table + 1);
-      return tables * 256;
-    }
-    case OpKind::MaxPool:
-    case OpKind::AveragePool:
-    case OpKind::Add:
-    case OpKind::Mul:
-      return 0;
-  }
-  return 0;
 }
 
 }  // namespace heddle::machine

@@ -137,8 +137,7 @@ void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kerne
     window.rows[static_cast<std::size_t>(ky)] =
         readRow(ring, row, 0, blocks, first, last, memory, operation);
   }
-  const bool borderless =
-      isAdded || kernel.op == OpKind::Add || kernel.op == OpKind::Mul || kernel.op == OpKind::Table;
+  const bool borderless = isAdded || !formOf(kernel.op).hasWindow;
   if (borderless &&
       (window.rows.front() == nullptr || ring.column < 0 ||
        ring.column + span > tensor.shape.width || w.kernelY * w.kernelX != 1 || w.strideX != 1))
@@ -166,7 +165,7 @@ const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Ke
   const WeightRecord& entry = recordAt(call.record, operation);
   const bool conv = kernel.op == OpKind::Conv;
   const bool sound = !conv || inRange(entry.kept, 0, kernel.inputBlocks * kernel.outputBlocks);
-  const std::int64_t bytes = sound ? recordBytes(kernel, call.finish, entry.kept) : 0;
+  const std::int64_t bytes = sound ? recordBytes(recordOf(kernel, call.finish, entry.kept)) : 0;
   const std::int64_t used = entry.bytes - entry.padding;
   if (!sound || bytes > used || (kernel.op != OpKind::Assemble && bytes < used))
     fail("MACH015", memories_.where(operation), "the weight record is not what its kernel reads",

@@ -32,7 +32,4 @@ void checkCall(const Executable& executable, const Call<Affine>& call);
 [[noreturn]] void failMalformed(const Executable& executable, std::string what);
 void checkRoot(const Executable& executable, TensorId tensor);
 
-// Bytes that a call reads of a weight record which keeps `kept` blocks.
-std::int64_t recordBytes(const Kernel& kernel, bool finish, std::int64_t kept);
-
 }  // namespace heddle::machine

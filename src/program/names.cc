@@ -52,27 +52,7 @@ std::string_view word(TileKind kind) {
   return "";
 }
 
-std::string_view mnemonic(OpKind op) {
-  switch (op) {
-    case OpKind::Conv:
-      return "CONV";
-    case OpKind::DepthwiseConv:
-      return "DWCONV";
-    case OpKind::MaxPool:
-      return "MAXPOOL";
-    case OpKind::AveragePool:
-      return "AVGPOOL";
-    case OpKind::Add:
-      return "ADD";
-    case OpKind::Mul:
-      return "MUL";
-    case OpKind::Table:
-      return "TABLE";
-    case OpKind::Assemble:
-      return "CONCAT";
-  }
-  return "";
-}
+std::string_view mnemonic(OpKind op) { return formOf(op).mnemonic; }
 
 std::string_view mnemonic(const Transfer<Affine>& transfer) {
   const TransferForm& form = transfer.form();

@@ -617,40 +617,6 @@ class Sections {
 
   // ---- calls ------------------------------------------------------------------------------------
 
-  static std::size_t inputsOf(const Kernel& k, bool finish) {
-    if (k.op == OpKind::Assemble) return k.moves.size();
-    return k.op == OpKind::Add || k.op == OpKind::Mul || (k.addsInput && finish) ? 2 : 1;
-  }
-
-  // Bytes of a weight record with `kept` blocks, as program.h lays it out.
-  static std::int64_t recordBytes(const Kernel& k, bool finish, std::int64_t kept) {
-    const std::int64_t pairs = k.inputBlocks * k.outputBlocks,
-                       taps = k.window.kernelY * k.window.kernelX;
-    const std::int64_t zeros = kBlock * k.outputBlocks,
-                       epilogue =
-                           std::int64_t{k.negativeScale ? 5 : 3} * 4 * kBlock * k.outputBlocks;
-    switch (k.op) {
-      case OpKind::Conv:
-        return zeros + divideRoundUp(pairs, 64) * 8 + kept * taps * kBlock * kBlock +
-               (finish ? epilogue : 0);
-      case OpKind::DepthwiseConv:
-        return zeros + k.outputBlocks * taps * kBlock + epilogue;
-      case OpKind::Table:
-        return 256 * (k.tablePerChannel ? kBlock * k.outputBlocks : 1);
-      case OpKind::Assemble: {
-        std::int64_t tables = 0;
-        for (const Kernel::Move& m : k.moves) tables = std::max(tables, m.table + 1);
-        return 256 * tables;
-      }
-      case OpKind::MaxPool:
-      case OpKind::AveragePool:
-      case OpKind::Add:
-      case OpKind::Mul:
-        return 0;
-    }
-    return 0;
-  }
-
   void instruction(const Call<Affine>& i) {
     if (!isFor(EngineKind::Core)) return;
     if (!i.kernel.valid() || i.kernel.at() >= program_.kernels.size())
@@ -738,7 +704,7 @@ class Sections {
   }
 
   void weights(const Call<Affine>& i, const Kernel& k) {
-    if (recordBytes(k, i.finish, 0) == 0) return;
+    if (recordBytes(recordOf(k, i.finish, 0)) == 0) return;
     if (!i.weights)
       return faultHere("PROG006", "the weight record is missing", "", "name it and its place");
     const bool conv = k.op == OpKind::Conv;
@@ -750,7 +716,7 @@ class Sections {
       const Int128 blocks = Int128{r.kept} * k.window.kernelY * k.window.kernelX * kBlock * kBlock;
       bool right = !conv || (r.kept <= k.inputBlocks * k.outputBlocks && blocks <= used);
       if (right) {
-        const std::int64_t read = recordBytes(k, i.finish, r.kept);
+        const std::int64_t read = recordBytes(recordOf(k, i.finish, r.kept));
         right = k.op == OpKind::Assemble ? read <= used : read == used;
       }
       if (!wrong && !right) wrong = &r;

@@ -1,5 +1,6 @@
 #include "heddle/program/visit.h"
 
+#include <algorithm>
 #include <set>
 
 #include "heddle/support/check.h"
@@ -65,11 +66,31 @@ Instruction constant(const FlatInstruction& instruction) {
   return rebuild<Affine>(instruction, [](std::int64_t v) { return Affine(v); });
 }
 
+std::size_t inputsOf(const Kernel& kernel, bool finish) {
+  const std::int64_t inputs = formOf(kernel.op).inputs;
+  if (inputs == 0) return kernel.moves.size();
+  return static_cast<std::size_t>(inputs) + (kernel.addsInput && finish ? 1 : 0);
+}
+
+RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept) {
+  RecordContents contents{.op = kernel.op,
+                          .outputBlocks = kernel.outputBlocks,
+                          .inputBlocks = kernel.inputBlocks,
+                          .taps = kernel.window.kernelY * kernel.window.kernelX,
+                          .kept = kept,
+                          .finishes = finish,
+                          .negativeScale = kernel.negativeScale};
+  if (kernel.op == OpKind::Table)
+    contents.tables = kernel.tablePerChannel ? kernel.outputBlocks * kBlock : 1;
+  for (const Kernel::Move& move : kernel.moves)
+    contents.tables = std::max(contents.tables, move.table + 1);
+  return contents;
+}
+
 Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kernel,
                              std::int64_t row) {
   Call<std::int64_t> one = call;
-  const bool windowed = kernel.op == OpKind::Conv || kernel.op == OpKind::DepthwiseConv ||
-                        kernel.op == OpKind::MaxPool || kernel.op == OpKind::AveragePool;
+  const bool windowed = formOf(kernel.op).hasWindow;
   for (std::size_t i = 0; i < one.inputs.size(); ++i)
     one.inputs[i].row =
         wrappingAdd(one.inputs[i].row, row * (windowed && i == 0 ? kernel.window.strideY : 1));

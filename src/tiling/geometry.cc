@@ -254,34 +254,42 @@ std::int64_t recordBytes(const CanonicalOp& op, const Interval& outputBlocks,
 
 std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
                          const ReductionPart& part, bool lastPart, std::int64_t kept) {
-  const bool negativeScale = std::visit(
-      [](const auto& a) {
+  RecordContents contents{.op = op.kind(),
+                          .outputBlocks = outputBlocks,
+                          .inputBlocks = part.inputBlocks.count,
+                          .kept = kept,
+                          .finishes = lastPart};
+  if (kernelWindowOf(op)) contents.taps = tapsOf(op, part);
+  std::visit(
+      [&](const auto& a) {
         if constexpr (requires { a.requantizeNegative; })
-          return !a.requantizeNegative.empty();
-        else
-          return false;
+          contents.negativeScale = !a.requantizeNegative.empty();
       },
       op.attributes);
+  if (const auto* table = std::get_if<Table>(&op.attributes))
+    contents.tables = table->tables.size() == 1 ? 1 : outputBlocks * kBlock;
+  if (const auto* assemble = std::get_if<Assemble>(&op.attributes))
+    contents.tables = std::ranges::count_if(
+        assemble->parts, [](const AssemblePart& p) { return p.table.has_value(); });
+  return recordBytes(contents);
+}
+
+std::int64_t recordBytes(const RecordContents& contents) {
+  const std::int64_t channels = contents.outputBlocks * kBlock;
   // Bias, multiplier, shift, and both of the latter again for negative sums.
-  const std::int64_t epilogue = std::int64_t{negativeScale ? 5 : 3} * 4 * kBlock * outputBlocks;
-  switch (op.kind()) {
+  const std::int64_t epilogue = channels * 4 * (contents.negativeScale ? 5 : 3);
+  switch (contents.op) {
     case OpKind::Conv: {
-      const std::int64_t pairs = part.inputBlocks.count * outputBlocks;
-      const std::int64_t taps = tapsOf(op, part);
-      return kBlock * outputBlocks + divideRoundUp(pairs, 64) * 8 + kept * taps * kBlock * kBlock +
-             (lastPart ? epilogue : 0);
+      const std::int64_t gamma =
+          divideRoundUp(contents.outputBlocks * contents.inputBlocks, 64) * 8;
+      return channels + gamma + contents.kept * contents.taps * kBlock * kBlock +
+             (contents.finishes ? epilogue : 0);
     }
-    case OpKind::DepthwiseConv: {
-      return kBlock * outputBlocks + outputBlocks * tapsOf(op, part) * kBlock + epilogue;
-    }
+    case OpKind::DepthwiseConv:
+      return channels + channels * contents.taps + epilogue;
     case OpKind::Table:
-      return 256 * (std::get<Table>(op.attributes).tables.size() == 1 ? 1 : outputBlocks * kBlock);
-    case OpKind::Assemble: {
-      std::int64_t tables = 0;
-      for (const AssemblePart& p : std::get<Assemble>(op.attributes).parts)
-        tables += p.table.has_value();
-      return 256 * tables;
-    }
+    case OpKind::Assemble:
+      return 256 * contents.tables;
     case OpKind::MaxPool:
     case OpKind::AveragePool:
     case OpKind::Add:

@@ -359,6 +359,27 @@ inline bool Loop::operator==(const Loop& other) const {
 
 // ---- kernels ------------------------------------------------------------------------------------
 
+// What all kernels of an operator have in common.
+struct KernelForm {
+  std::string_view mnemonic;
+  std::int64_t inputs = 1;  // 0: one for each of Kernel::moves
+  // Reads input 0 through Kernel::window, from row to row by its stride, and may be cut over time.
+  bool hasWindow = false;
+};
+
+// By OpKind.
+inline constexpr std::array<KernelForm, 8> kKernelForms = {{
+    {"CONV", 1, true},
+    {"DWCONV", 1, true},
+    {"MAXPOOL", 1, true},
+    {"AVGPOOL", 1, true},
+    {"ADD", 2},
+    {"MUL", 2},
+    {"TABLE"},
+    {"CONCAT", 0},
+}};
+constexpr const KernelForm& formOf(OpKind op) { return kKernelForms[static_cast<std::size_t>(op)]; }
+
 // What all calls of one shape share. Reductions cut over time see a part of the window and of the
 // input's blocks.
 struct Kernel {

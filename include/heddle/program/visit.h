@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/program/program.h"
+#include "heddle/tiling/record_contents.h"
 
 namespace heddle {
 
@@ -103,6 +104,11 @@ FlatInstruction evaluate(const Instruction& instruction, std::span<const std::in
                          const Engine& engine);
 // The same numbers as constants.
 Instruction constant(const FlatInstruction& instruction);
+
+// Inputs of a call of this kernel that finishes, or does not.
+std::size_t inputsOf(const Kernel& kernel, bool finish);
+// Of the weight record that such a call reads; `kept`: of a CONV.
+RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept);
 
 // Of the rows that a call computes number `row` alone.
 Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kernel,

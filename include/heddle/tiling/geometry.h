@@ -10,6 +10,7 @@
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/tiling/plan.h"
+#include "heddle/tiling/record_contents.h"
 
 namespace heddle {
 

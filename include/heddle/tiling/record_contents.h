@@ -1,0 +1,21 @@
+// How long a weight record is, whoever asks: planner, verification or the Machine.
+#pragma once
+#include <cstdint>
+
+#include "heddle/canon/canonical_graph.h"
+
+namespace heddle {
+
+// What a weight record holds (program/program.h, WeightImage): its length follows from that.
+struct RecordContents {
+  OpKind op = OpKind::Conv;
+  std::int64_t outputBlocks = 1, inputBlocks = 1, taps = 1;
+  std::int64_t kept = 0;       // CONV: 8x8 blocks
+  bool finishes = true;        // CONV: bias and scales of the last part of the reduction
+  bool negativeScale = false;  // scales of negative sums, too
+  std::int64_t tables = 0;     // TABLE, CONCAT: of 256 bytes each
+};
+// 0 where the operator has no record.
+std::int64_t recordBytes(const RecordContents& contents);
+
+}  // namespace heddle
