@@ -10,11 +10,12 @@
 The cells: the 21 of the paper's Table II (resnet50, inception_v3, vgg16 on 2x2 to 8x8) and all seven networks on 1x1, 3x5, 7x2
 and 8x8, each on paper.yaml and switched.yaml. scripts/make_models.py --all -o build/models makes the networks.
 
-A line says old and new cycles, new / old, old and new CPU seconds, and how far the new one's closed form is off its cycles;
+A line says old and new cycles, new / old, new / old of the instructions executed, old and new CPU seconds, and how far the new one's closed form is off its cycles;
 nothing is executed with data (scripts/grid.py does that). CPU seconds of the table are those of the machine that wrote it. Exit status 1 if a cell is slower by more than the
-tolerance, fails only now or, with --exactly, differs at all, or if a closed form is off by more than its own tolerance.
+tolerance, fails only now or, with --exactly, differs at all (in instructions, too), or if a closed form is off by more than its own tolerance.
 """
 import argparse
+import collections
 import concurrent.futures
 import json
 import math
@@ -27,15 +28,17 @@ import tempfile
 
 import networks
 
+# What one compilation took: instructions that the array executed, CPU seconds, closed form / cycles - 1.
+Cell = collections.namedtuple("Cell", "cycles instructions seconds error")
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DEVICES = ["paper", "switched"]
 TABLE_II = [(mesh, name) for mesh in (f"{n}x{n}" for n in range(2, 9)) for name in ("resnet50", "inception_v3", "vgg16")]
 OTHERS = [(mesh, name) for mesh in ("1x1", "3x5", "7x2", "8x8") for name in networks.LARGE]
-HEADING = "# device mesh network cycles CPU-seconds; scripts/compare_cycles.py --bless wrote this"
+HEADING = "# device mesh network cycles instructions CPU-seconds; scripts/compare_cycles.py --bless wrote this"
 
 
 def measured(heddle, model, device, mesh):
-    """(cycles, CPU seconds, closed form / cycles - 1) of one compilation; the first and the last are None where it failed."""
+    """One compilation; what it prints is None where it failed."""
     with tempfile.TemporaryDirectory() as folder:
         command = [heddle, "compile", model, "--device", ROOT / f"hw_configs/{device}.yaml", "--mesh", mesh, "--no-verify",
                    "--json", "-o", pathlib.Path(folder) / "out"]
@@ -43,14 +46,15 @@ def measured(heddle, model, device, mesh):
         text = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    time = json.loads(text)["time"] if process.returncode == 0 else {}
+    report = json.loads(text) if process.returncode == 0 else {"time": {}, "work": {}}
+    time = report["time"]
     error = time["closedFormSeconds"] / time["seconds"] - 1 if time.get("closedFormSeconds") else None
-    return time.get("cycles"), usage.ru_utime + usage.ru_stime, error
+    return Cell(time.get("cycles"), report["work"].get("instructions"), usage.ru_utime + usage.ru_stime, error)
 
 
 def best(runs, *what):
     results = [measured(*what) for _ in range(runs)]
-    return results[0][0], min(seconds for _, seconds, _ in results), results[0][2]
+    return results[0]._replace(seconds=min(one.seconds for one in results))
 
 
 def cells_of(arguments):
@@ -71,30 +75,43 @@ def read_table(path):
     table = {}
     for line in path.read_text().splitlines():
         if not line.startswith("#"):
-            *key, cycles, seconds = line.split()
-            table[" ".join(key)] = (int(cycles) if cycles.isdigit() else None, float(seconds), None)
+            *key, cycles, instructions, seconds = line.split()
+            table[" ".join(key)] = Cell(int(cycles) if cycles.isdigit() else None, int(instructions) if instructions.isdigit() else None,
+                                        float(seconds), None)
     return table
 
 
 def write_table(path, results):
-    lines = [f"{key} {'failed' if new[0] is None else new[0]} {new[1]:.2f}" for key, _, new in results]
+    lines = [f"{key} {'failed' if new.cycles is None else new.cycles} {'failed' if new.instructions is None else new.instructions} "
+             f"{new.seconds:.2f}" for key, _, new in results]
     path.write_text("\n".join([HEADING, *lines, ""]))
 
 
 def ratio_of(old, new):
     """New over old cycles: infinite where only the new one failed, 0 where only the old one did."""
-    if old[0] is None:
-        return 1.0 if new[0] is None else 0.0
-    return math.inf if new[0] is None else new[0] / old[0]
+    if old.cycles is None:
+        return 1.0 if new.cycles is None else 0.0
+    return math.inf if new.cycles is None else new.cycles / old.cycles
+
+
+def instructions_ratio(old, new):
+    """New over old; nothing where one of the two has not told."""
+    return new.instructions / old.instructions if old.instructions and new.instructions else None
 
 
 def line(key, old, new):
-    cycles = ("failed" if side[0] is None else str(side[0]) for side in (old, new))
+    cycles = ("failed" if side.cycles is None else str(side.cycles) for side in (old, new))
+    instructions = instructions_ratio(old, new)
     ratio = ratio_of(old, new)
     mark = "SLOWER" if ratio > 1 else "faster" if ratio < 1 else ""
     device, mesh, name = key.split(" ", 2)
     return (f"{device:8} {mesh:4} {name:14} {next(cycles):>11} {next(cycles):>11} {ratio:8.4f} "
-            f"{old[1]:7.2f} {new[1]:7.2f} s {percent(new[2])}  {mark}").rstrip()
+            f"{'' if instructions is None else f'{instructions:.4f}':>8} {old.seconds:7.2f} {new.seconds:7.2f} s {percent(new.error)}  {mark}").rstrip()
+
+
+def geometric_mean(ratios):
+    ratios = list(ratios)
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
 def percent(error):
@@ -105,14 +122,17 @@ def summary(results):
     """One line a device: the geometric mean of the ratios, how many cells moved, and all CPU seconds."""
     lines = []
     for device in dict.fromkeys(key.split()[0] for key, _, _ in results):
-        here = [(ratio_of(old, new), old[1], new[1]) for key, old, new in results if key.split()[0] == device]
-        finite = [ratio for ratio, _, _ in here if 0 < ratio < math.inf]
-        mean = math.exp(sum(map(math.log, finite)) / len(finite)) if finite else math.nan
+        cells = [(old, new) for key, old, new in results if key.split()[0] == device]
+        here = [(ratio_of(old, new), old.seconds, new.seconds) for old, new in cells]
+        mean = geometric_mean(ratio for ratio, _, _ in here if 0 < ratio < math.inf)
+        told = [ratio for ratio in (instructions_ratio(old, new) for old, new in cells) if ratio]
         old, new = (sum(row[side] for row in here) for side in (1, 2))
         lines.append(f"{device:8} cycles x{mean:.4f}: {sum(r < 1 for r, _, _ in here)} faster, "
                      f"{sum(r == 1 for r, _, _ in here)} equal, {sum(r > 1 for r, _, _ in here)} slower; "
                      f"CPU {old:.1f} s, now {new:.1f} s")
-        errors = [new[2] for key, _, new in results if key.split()[0] == device and new[2] is not None]
+        if told:
+            lines.append(f"{device:8} instructions x{geometric_mean(told):.4f}, from x{min(told):.4f} to x{max(told):.4f}")
+        errors = [new.error for _, new in cells if new.error is not None]
         if errors:
             lines.append(f"{device:8} closed form against the simulation: {percent(min(errors))} to {percent(max(errors))}, "
                          f"mean of magnitudes {percent(sum(map(abs, errors)) / len(errors))}")
@@ -169,9 +189,11 @@ def main():
     if arguments.bless:
         write_table(arguments.table, results)
     ratios = [ratio_of(old, new) for _, old, new in results]
-    errors = [new[2] for _, _, new in results if new[2] is not None]
+    errors = [new.error for _, _, new in results if new.error is not None]
     if any(abs(error) > arguments.estimate_tolerance for error in errors):
         print(f"the closed form is off by more than {percent(arguments.estimate_tolerance)}")
+        return 1
+    if arguments.exactly and any(instructions_ratio(old, new) not in (None, 1) for _, old, new in results):
         return 1
     return 1 if any(r > 1 + arguments.tolerance or (arguments.exactly and r != 1) for r in ratios) else 0
 

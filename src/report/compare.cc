@@ -124,7 +124,7 @@ Report meanInference(const Report& report) {
   mean.take(one.closedForm);
   mean.take(one.traffic);
   for (std::int64_t* count : {&one.macs, &one.denseMacs, &one.macsExecuted,
-                              &one.macsOnPaddedChannels, &one.weightBytesPadded})
+                              &one.macsOnPaddedChannels, &one.weightBytesPadded, &one.instructions})
     mean.take(*count);
   for (std::int64_t* bytes : {&one.weightBytes, &one.denseWeightBytes}) mean.takeWeights(*bytes);
   for (LayerReport& layer : one.layers) mean.take(layer);

@@ -385,6 +385,7 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
   addUpGroups(report);
   for (const LayerReport& layer : report.layers)
     report.weightBytesPadded += layer.weightBytesPadded.raw();
+  report.instructions = simulated.instructions;
   if (report.efficiency() > 1) report.layerBoundPassedBy = waysPastBound(report);
   const std::vector<MemoryBlock> blocks = memoryBlocks(program);
   report.memtilePeakBytes = peakBytes(blocks, TileKind::Memtile, program.stepCount());

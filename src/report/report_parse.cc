@@ -141,6 +141,7 @@ void readRun(EntryReader& read, const Entry& root, Report& report) {
   report.macsExecuted = read.count(work, "macsExecuted");
   report.macsOnPaddedChannels = read.count(work, "macsOnPaddedChannels");
   report.weightBytesPadded = read.count(work, "weightBytesPadded");
+  report.instructions = read.count(work, "instructions", 0);
   report.propagation.channelsRemoved = read.count(propagation, "channelsRemoved");
   report.propagation.weightsZeroed = read.count(propagation, "weightsZeroed");
   report.propagation.macsRemoved = read.count(propagation, "macsRemoved");

@@ -352,7 +352,8 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("macsPadded").value(report.macsExecuted - report.macs);
   json.key("macsOnPaddedChannels").value(report.macsOnPaddedChannels);
   json.key("macsTwice").value(report.macsExecuted - report.macs - report.macsOnPaddedChannels);
-  json.key("weightBytesPadded").value(report.weightBytesPadded).endObject();
+  json.key("weightBytesPadded").value(report.weightBytesPadded);
+  json.key("instructions").value(report.instructions).endObject();
   json.key("propagation").beginObject();
   json.key("channelsRemoved").value(report.propagation.channelsRemoved);
   json.key("weightsZeroed").value(report.propagation.weightsZeroed);

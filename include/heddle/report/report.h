@@ -148,6 +148,7 @@ struct Report {
   std::int64_t macsOnPaddedChannels = 0;  // of the layers together
   // Of the weights that left DDR: bytes that make short records as long as the longest.
   std::int64_t weightBytesPadded = 0;
+  std::int64_t instructions = 0;  // that the engines executed, each iteration of a loop for itself
   Verification verification;
   std::vector<LayerReport> layers;
   std::vector<GroupReport> groups;  // in the order of the schedule; they share no layer

@@ -35,6 +35,7 @@ Report wholeReport() {
   report.propagation = {21, 22, 23};
   report.weightBytesPadded = 24;
   report.macsOnPaddedChannels = 25;
+  report.instructions = 26;
   report.macs = 1001;
   report.denseMacs = 2002;
   report.weightBytes = 303;

@@ -285,7 +285,7 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
       {"memory", {"memtilePeakBytes", "corePeakBytes"}},
       {"work",
        {"macsDense", "macsExecuted", "macsPadded", "macsOnPaddedChannels", "macsTwice",
-        "weightBytesPadded"}},
+        "weightBytesPadded", "instructions"}},
       {"verification", {"ran", "matches", "tensorsCompared", "bytesCompared", "mismatches"}},
       {"effort",
        {"importSeconds", "compileSeconds", "simulateSeconds", "whatIfSeconds", "verifySeconds",
