@@ -36,8 +36,18 @@ std::string found(std::string_view token, std::string_view rest) {
   return "'" + shown + "'";
 }
 
+std::vector<std::string> everyWord() {
+  std::vector<std::string> words;
+  for (const TransferForm& form : kTransferForms)
+    for (const std::string_view mnemonic : {form.activations, form.weights})
+      if (!mnemonic.empty()) words.emplace_back(mnemonic);
+  for (const KernelForm& form : kKernelForms) words.emplace_back(form.mnemonic);
+  words.insert(words.end(), kWords.begin(), kWords.end());
+  return words;
+}
+
 std::optional<std::string> meant(std::string_view token) {
-  static const std::vector<std::string> kCandidates(kWords.begin(), kWords.end());
+  static const std::vector<std::string> kCandidates = everyWord();
   const std::string word(token);
   if (std::find(kCandidates.begin(), kCandidates.end(), word) != kCandidates.end())
     return std::nullopt;

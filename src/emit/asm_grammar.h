@@ -22,14 +22,14 @@ struct CoresText
              Word<").">, NumberInto<&Draft::sendTo, &SendTo<Affine>::channel>> {
   static std::string expected() { return "cores: core(0 for 4, 2).1"; }
 };
-using Move = Transfer<Affine>;
 template <auto member>
 using TransferAffine = AffineInto<&Draft::transfer, member>;
 struct SendLine : IfMust<sor<Word<"LOADFM">, Word<"LOADWM">>, PartText, Word<"mem">, Word<"(">,
-                         TransferAffine<&Move::memtile>, Word<")">, SourceEnd,
+                         TransferAffine<&Transfer<Affine>::memtile>, Word<")">, SourceEnd,
                          opt<IfMust<Word<"->">, ListMust<CoresText, Word<",">>>>> {};
-struct ReceiveLine : IfMust<Word<"RECV">, PartText, Word<"wire">, Word<"(">,
-                            TransferAffine<&Move::wire>, Word<")">, Word<"->">, DestinationEnd> {};
+struct ReceiveLine
+    : IfMust<Word<"RECV">, PartText, Word<"wire">, Word<"(">,
+             TransferAffine<&Transfer<Affine>::wire>, Word<")">, Word<"->">, DestinationEnd> {};
 struct MemtileEndText
     : IfMust<Word<"mem">, Word<"(">, AffineInto<&Draft::memtile>, Word<")">, EndText> {
   static std::string expected() { return "a memtile: mem(0) and an address"; }

@@ -65,6 +65,7 @@ class Printer {
   Printer& address(const Address<Affine>& a);
   Printer& locks(std::string_view verb, const std::vector<LockUse<Affine>>& uses);
   Printer& end(const End<Affine>& e);
+  Printer& place(const PlacedEnd<Affine>& at);
   Printer& range(std::string_view name, const Affine& start, std::int64_t count);
   Printer& part(const Part<Affine>& p);
   Printer& axis(std::string_view name, const AxisMap& map);
@@ -251,6 +252,20 @@ void Printer::operator()(const Wait<Affine>& i) {
   word(toText(i.channel)).word(" entry ").affine(i.entry);
 }
 
+Printer& Printer::place(const PlacedEnd<Affine>& at) {
+  switch (at.place) {
+    case EndPlace::Ddr:
+      return word(" ddr");
+    case EndPlace::ChannelsMemtile:
+      return word(" mem");
+    case EndPlace::NamedMemtile:
+      return word(" mem(").affine(*at.memtile).word(")");
+    case EndPlace::Core:
+      return *this;
+  }
+  return *this;
+}
+
 void Printer::operator()(const Transfer<Affine>& i) {
   part(i.part);
   if (i.kind == TransferKind::Receive) word(" wire(").affine(i.wire).word(")");
@@ -258,10 +273,7 @@ void Printer::operator()(const Transfer<Affine>& i) {
     // A weight record's place in DDR stands in the table.
     if (at.place == EndPlace::Ddr && at.point == 0 && at.end == End<Affine>{}) return;
     if (at.point > 0) word(at.point == 1 ? " ->" : " and");
-    if (at.place == EndPlace::Ddr) word(" ddr");
-    if (at.place == EndPlace::ChannelsMemtile) word(" mem");
-    if (at.place == EndPlace::NamedMemtile) word(" mem(").affine(*at.memtile).word(")");
-    word(" ").end(at.end);
+    place(at).word(" ").end(at.end);
   });
   for (std::string_view separator = " -> "; const SendTo<Affine>& to : i.to) {
     word(separator);

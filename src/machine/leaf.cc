@@ -1,7 +1,7 @@
 #include "leaf.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <utility>
 
 #include "fault.h"
@@ -12,13 +12,12 @@ namespace heddle::machine {
 namespace {
 
 // By TransferKind.
-constexpr std::array<TransferCost, kTransferForms.size()> kTransferCosts = {{
-    {&ddrReadTime, &Traffic::ddrRead},
-    {&ddrWriteTime, &Traffic::ddrWrite},
-    {&wireTime, &Traffic::memtileToCore},
-    {},
+constexpr TransferCost kTransferCosts[] = {
+    {&ddrReadTime, &Traffic::ddrRead},         {&ddrWriteTime, &Traffic::ddrWrite},
+    {&wireTime, &Traffic::memtileToCore},      {},
     {&coreWriteTime, &Traffic::coreToMemtile},
-}};
+};
+static_assert(std::size(kTransferCosts) == kTransferForms.size());
 
 class Preparation {
  public:

@@ -342,17 +342,11 @@ class Drain {
   }
 
   bool execute(std::size_t q, const Transfer<Affine>& i) {
-    switch (i.kind) {
-      case TransferKind::Send:
-        return send(q, i);
-      case TransferKind::Receive:
-        // The wire executes; a receiving channel only tells it that it is there.
-        wake(number({EngineKind::Wire, 0, static_cast<std::int32_t>(queues_[q].value(i.wire))}));
-        return false;
-      case TransferKind::Load:
-      case TransferKind::Write:
-      case TransferKind::WriteFm:
-        break;
+    if (!i.form().destination) return send(q, i);
+    if (!i.form().source) {
+      // The wire executes; a receiving channel only tells it that it is there.
+      wake(number({EngineKind::Wire, 0, static_cast<std::int32_t>(queues_[q].value(i.wire))}));
+      return false;
     }
     const Queue& queue = queues_[q];
     if (isOfDdrChannel(queue) && !isStarted(queue)) return false;

@@ -547,6 +547,9 @@ class Sections {
     if (i.kind == TransferKind::Receive)
       inRange("the wire", i.wire, 0, std::ssize(device_.wires) - 1, "PROG001");
     if (i.form().destination == EndPlace::NamedMemtile) memtiles(i);
+    if (!i.form().severalDestinations && !i.further.empty())
+      faultHere("PROG008", "a transfer of this kind has one destination",
+                to_string(1 + i.further.size()) + " are named", "name one");
   }
   static std::string nameOf(const Transfer<Affine>& i, const PlacedEnd<Affine>& at) {
     if (at.point == 0) return "the source";

@@ -82,8 +82,9 @@ RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept) {
                           .negativeScale = kernel.negativeScale};
   if (kernel.op == OpKind::Table)
     contents.tables = kernel.tablePerChannel ? kernel.outputBlocks * kBlock : 1;
-  for (const Kernel::Move& move : kernel.moves)
-    contents.tables = std::max(contents.tables, move.table + 1);
+  if (kernel.op == OpKind::Assemble)
+    for (const Kernel::Move& move : kernel.moves)
+      contents.tables = std::max(contents.tables, move.table + 1);
   return contents;
 }
 

@@ -38,10 +38,7 @@ class LifeFinder {
 
   void operator()(const Start&) {}
   void operator()(const Wait<Affine>&) {}
-  template <class Move>
-  void operator()(const Move& move) {
-    touch(move.part);
-  }
+  void operator()(const Transfer<Affine>& transfer) { touch(transfer.part); }
   void operator()(const Call<Affine>& call) {
     touch(call.part);
     for (const RowRing<Affine>& ring : call.inputs) touch(ring.tensor);

@@ -29,6 +29,7 @@ class Poison {
     if (random_() % 8 == 0) pick(p.tensors).root.index = small();
     if (random_() % 8 == 0) pick(p.sections).engines.channel = small();
     if (random_() % 8 == 0) pick(p.kernels).op = static_cast<OpKind>(random_() % 8);
+    if (random_() % 8 == 0) pick(p.kernels).moves.push_back({{}, {}, extreme()});
     if (random_() % 8 == 0) pick(p.kernels).shift = small();
     if (random_() % 8 == 0) pick(p.kernels).rescale = {small(), small()};
   }

@@ -214,6 +214,7 @@ inline constexpr std::array<TransferForm, 5> kTransferForms = {{
     {"RECV", "RECV", EngineKind::CoreIn, std::nullopt, EndPlace::Core},
     {"WRITEFM", "", EngineKind::CoreOut, EndPlace::Core, EndPlace::NamedMemtile, true},
 }};
+static_assert(kTransferForms.size() == static_cast<std::size_t>(TransferKind::WriteFm) + 1);
 constexpr const TransferForm& formOf(TransferKind kind) {
   return kTransferForms[static_cast<std::size_t>(kind)];
 }
@@ -378,6 +379,7 @@ inline constexpr std::array<KernelForm, 8> kKernelForms = {{
     {"TABLE"},
     {"CONCAT", 0},
 }};
+static_assert(kKernelForms.size() == std::variant_size_v<OpAttributes>);
 constexpr const KernelForm& formOf(OpKind op) { return kKernelForms[static_cast<std::size_t>(op)]; }
 
 // What all calls of one shape share. Reductions cut over time see a part of the window and of the
