@@ -54,7 +54,7 @@ Simulation::Simulation(const Executable& executable, const SimulateOptions& opti
   if (rates.ddrReadTotal) readShare_.emplace(*rates.ddrReadTotal, x_.device->clock);
   if (rates.ddrWriteTotal) writeShare_.emplace(*rates.ddrWriteTotal, x_.device->clock);
   for (const Lock& lock : x_.program->locks) locks_.push_back({lock.initial, {}});
-  if (data_ != nullptr) happensBefore_.emplace(x_);
+  if (data_ != nullptr || options.locksOfAnyTimes) happensBefore_.emplace(x_);
   result_.stepEnd.resize(static_cast<std::size_t>(x_.program->frames) * x_.program->stepCount());
   for (EngineIndex e = 0; e < static_cast<EngineIndex>(engines_.size()); ++e) {
     if (x_.sectionsOf[static_cast<std::size_t>(e)].empty()) continue;
@@ -244,10 +244,8 @@ void Simulation::start(EngineIndex e, bool shared) {
   occupy(e, e, end);
   if (leafOf(s).op == Op::Send)
     for (const EngineIndex receiver : s.partners) occupy(receiver, e, end);
-  if (data_ != nullptr) {
-    learn(e);
-    moveData(e, end);
-  }
+  if (happensBefore_) learn(e);
+  if (data_ != nullptr) moveData(e, end);
   countTraffic(s);
   if (!shared) {
     scheduleEnd(e, end);

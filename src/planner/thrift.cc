@@ -56,8 +56,8 @@ Excess excessOf(const CanonicalGraph& graph, const Plan& plan, const Device& dev
   if (all.empty() && device.limits.lockMaximum) {
     Device unlimited = device;
     unlimited.limits.lockMaximum.reset();
-    const Result<SimulateResult> run =
-        simulateTime(generated->program, unlimited, {.recordTimeline = false});
+    const Result<SimulateResult> run = simulateTime(
+        generated->program, unlimited, {.recordTimeline = false, .locksOfAnyTimes = true});
     // A program that is too long to be executed is refused when it is.
     if (run && run->highestLock > *device.limits.lockMaximum)
       all.push_back({.key = "limits.lockMaximum",

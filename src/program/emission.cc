@@ -165,7 +165,8 @@ Emission::Emission(const Device& device)
     : numbers_(device),
       queues_(static_cast<std::size_t>(numbers_.queues())),
       tileNames_(static_cast<std::size_t>(numbers_.tiles())),
-      tiles_(static_cast<std::size_t>(numbers_.tiles())) {}
+      tiles_(static_cast<std::size_t>(numbers_.tiles())),
+      tokens_(device.limits.lockMaximum.value_or(INT64_MAX)) {}
 
 // Most instructions are like the one before them in their queue.
 std::int32_t Emission::shapeOf(Queue& queue, const FlatInstruction& instruction) {

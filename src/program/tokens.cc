@@ -122,6 +122,7 @@ void Tokens::deriveData(const Pair& pair) {
   const auto sameOp = [](const AccessPoint& a, const AccessPoint& b) { return a.op == b.op; };
   std::stable_sort(writes.begin(), writes.end(), byOp);
   writes.erase(std::unique(writes.begin(), writes.end(), sameOp), writes.end());
+  if (std::ssize(writes) > mostTokens_) return giveLatest(pair, lock);
   for (const AccessPoint& write : writes) use(lock, write, true, 1);
   auto next = writes.begin();  // first write whose token is not taken yet
   for (auto d = pair.demands.begin(); d != pair.demands.end();) {
@@ -131,6 +132,25 @@ void Tokens::deriveData(const Pair& pair) {
       if (takes(*d))
         for (; next != writes.end() && next->op <= d->fromOp; ++next) ++count;
     if (count > 0) use(lock, by, false, count);
+  }
+}
+
+// Where a lock cannot count all that there is: each of `to` that waits longer than those before it
+// takes one, given by what it waits for.
+void Tokens::giveLatest(const Pair& pair, std::int32_t lock) {
+  std::vector<Demand> demands;
+  std::ranges::copy_if(pair.demands, std::back_inserter(demands), &Demand::needed);
+  std::ranges::stable_sort(demands, {}, &Demand::toOp);
+  AccessPoint latest;
+  for (auto d = demands.begin(); d != demands.end();) {
+    const AccessPoint by = pair.toOf(*d);
+    AccessPoint waitsFor = latest;
+    for (; d != demands.end() && d->toOp == by.op; ++d)
+      if (d->fromOp > waitsFor.op) waitsFor = pair.fromOf(*d);
+    if (waitsFor.op == latest.op) continue;
+    use(lock, waitsFor, true, 1);
+    use(lock, by, false, 1);
+    latest = waitsFor;
   }
 }
 
@@ -172,11 +192,13 @@ void Tokens::deriveSpace(const Pair& pair, const TileAccesses& tile) {
     if (d.needed && d.fromStep == d.toStep) add(d.toStep, regular);
   sortOut(regular);
   const std::int32_t lock = addLock(pair);
+  const std::vector<Demand> writes = writesOf(pair, regular);
+  if (std::ssize(writes) > mostTokens_) return giveLatest(pair, lock);
   std::int64_t initial = 0;
   std::vector<Demand> unbound;  // writes before the first that waits
   std::map<std::int32_t, Given> given;
   AccessPoint last;  // that is waited for
-  for (const Demand& write : writesOf(pair, regular)) {
+  for (const Demand& write : writes) {
     const bool later = write.fromOp > last.op;
     if (!later && !contains(regular, write.toStep)) continue;
     use(lock, pair.toOf(write), false, 1);

@@ -4,7 +4,9 @@
 // A pair of queues that meet in a tile has up to two locks: of *data*, given by who writes and
 // taken by who reads, and of *space*, given by who has read and taken by who writes again. An edge
 // that the others imply needs no token. Where some edges of a step need tokens, all of that step
-// get theirs, one for each write: so rows of a ring are alike, first, middle and last.
+// get theirs, one for each write: so rows of a ring are alike, first, middle and last. Where that
+// would be more than a lock can count, only the needed edges do which wait longer than those
+// before.
 //
 //   ring of 2 rows   in    acquire space, write 0 | acquire space, write 1 | acquire space, write 0
 //   space = 2        core                           read 0, release space  | read 1, release space
@@ -39,6 +41,9 @@ struct DerivedLock {
 
 class Tokens {
  public:
+  // `most`: what a lock can count (Limits::lockMaximum).
+  explicit Tokens(std::int64_t most = INT64_MAX) : mostTokens_(most) {}
+
   // The next instruction, or transfer with its receivers, in the sequential order.
   void begin(std::span<const Operation> together, std::int32_t step) {
     order_.begin(together, step);
@@ -89,12 +94,14 @@ class Tokens {
   static Demand demand(const AccessPoint& from, const AccessPoint& to, bool needed);
   std::size_t pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data);
   void deriveData(const Pair& pair);
+  void giveLatest(const Pair& pair, std::int32_t lock);
   void deriveSpace(const Pair& pair, const TileAccesses& tile);
   static std::vector<Demand> writesOf(const Pair& pair, const std::vector<std::int32_t>& regular);
   static void giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
                        std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given);
   std::int32_t addLock(const Pair& pair);
 
+  std::int64_t mostTokens_;
   KnownOrder order_;
   std::unordered_map<std::array<std::int32_t, 4>, std::size_t,
                      boost::hash<std::array<std::int32_t, 4>>>

@@ -403,6 +403,11 @@ class Resnet50(Heddle):
         self.assertEqual(report["model"]["weightBytes"], 25_502_912)
         self.assertLess(report["time"]["seconds"], PAPER_SECONDS)
 
+    def test_on_an_array_whose_locks_count_to_63(self):
+        for name in ("mobilenet_v1", "mobilenet_v2", "resnet50"):
+            with self.subTest(name=name):
+                self.check_verified(self.compile(options.models / f"{name}.onnx", "4x4", "--set", "limits.lockMaximum=63"))
+
 
 class Roofline(Heddle):
     def test_bounds_are_those_computed_independently(self):

@@ -16,6 +16,8 @@ namespace heddle {
 
 struct SimulateOptions {
   bool recordTimeline = true;
+  // highestLock is that of any times without data, too.
+  bool locksOfAnyTimes = false;
   std::optional<Cycles> maxCycles;  // a run that goes on for longer is a fault
   // By QueueCursor::leafIndex, or empty: instructions that take one cycle however much they do.
   std::vector<bool> oneCycle;
@@ -34,8 +36,9 @@ struct Traffic {
 struct SimulateResult {
   Timeline timeline;
   Traffic traffic;
-  std::vector<Cycles> stepEnd;    // per frame and step of the schedule: end of its last instruction
-  std::int64_t highestLock = 0;   // of any lock; with data whatever the times are, else in this run
+  std::vector<Cycles> stepEnd;  // per frame and step of the schedule: end of its last instruction
+  // Of any lock; with data, or locksOfAnyTimes, whatever the times are, else in this run.
+  std::int64_t highestLock = 0;
   std::int64_t instructions = 0;  // executed, on all engines
   std::int64_t macs = 0;          // 8x8x... multiply-accumulates that kernels did, padding included
   // With data: per frame, every root tensor as written by the cores, Y, C/8, X, 8 layout; empty

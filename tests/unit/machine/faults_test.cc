@@ -411,10 +411,12 @@ TEST(HighestLockValue, IsThatOfAnyTimes) {
   EXPECT_TRUE(simulateTime(w.b.program, w.device));
   const Diagnostic fault = faultOf(w.run());
   EXPECT_EQ(fault.code, "MACH006");
+  EXPECT_EQ(faultOf(simulateTime(w.b.program, w.device, {.locksOfAnyTimes = true})), fault);
   EXPECT_NE(fault.what.find("reaches 16 where its consumer is slow"), std::string::npos)
       << toText(fault);
   w.device.limits.lockMaximum = 16;
   EXPECT_TRUE(w.run());
+  EXPECT_TRUE(simulateTime(w.b.program, w.device, {.locksOfAnyTimes = true}));
 }
 
 }  // namespace

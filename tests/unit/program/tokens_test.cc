@@ -87,6 +87,37 @@ class TokensTest : public ::testing::Test {
   AccessPoint by;
 };
 
+// Three rows that one read takes together.
+TEST_F(TokensTest, WhatALockCannotCountIsGivenByTheLastThatIsWaitedFor) {
+  const auto told = [&](std::int64_t most) {
+    tokens = Tokens(most);
+    tile[0] = TileAccesses();
+    for (std::int32_t row = 0; row < 3; ++row) {
+      at(0, row);
+      write(row * 8, row * 8 + 8);
+      end();
+    }
+    at(1, 0);
+    read(0, 24);
+    end();
+    tokens.finish(tile);
+    return usesOf(0) + "| " + usesOf(1);
+  };
+  EXPECT_EQ(told(3), "0 gives 1 data; 1 gives 1 data; 2 gives 1 data; | 0 takes 3 data; ");
+  EXPECT_EQ(told(2), "2 gives 1 data; | 0 takes 1 data; ");
+}
+
+// Four rows in two places: of the writes two wait for the reader, the others for nothing.
+TEST_F(TokensTest, WhatALockCannotCountIsTakenByWhoWaits) {
+  tokens = Tokens(3);
+  ring(2, 4, 0, 0);
+  tokens.finish(tile);
+  EXPECT_EQ(usesOf(0),
+            "0 gives 1 data; 1 gives 1 data; 2 takes 1 space; 2 gives 1 data; "
+            "3 takes 1 space; 3 gives 1 data; ");
+  EXPECT_EQ(initialSpace(), 0);
+}
+
 TEST_F(TokensTest, AllRowsOfARingAreAlike) {
   ring(2, 5, 0, 0);
   tokens.finish(tile);
