@@ -4,8 +4,9 @@
     scripts/grid.py                                    the seven networks on seven meshes of paper.yaml, and 4x4 of switched.yaml
     scripts/grid.py --models models/*.onnx --meshes 1x1,8x3
     scripts/grid.py --models ../shared/models/real/*.onnx --meshes 2x2,4x4 --devices paper
+    scripts/grid.py --meshes 3x4,4x4 --set limits.lockMaximum=63      on a device with these keys
 
-Takes hours for the whole grid. Each run's OUT goes to out/grid/DEVICE-MESH/MODEL, of which only the report is kept, so that an
+Takes hours for the whole grid. Each run's OUT goes to out/grid/DEVICE-MESH/MODEL (DEVICE-MESH-KEY=VALUE with --set), of which only the report is kept, so that an
 interrupted grid goes on where it stopped (--again starts over). Exit status 1 if any run failed or did not match.
 """
 import argparse
@@ -22,12 +23,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 MESHES = ["1x1", "2x2", "3x3", "4x4", "5x3", "3x5", "8x8"]
 
 
-def run(heddle, model, device, mesh, out):
+def run(heddle, model, device, mesh, settings, out):
     """The report of a verified run, made now or kept from an earlier one; or the failure in one line."""
     kept = out / "report.json"
     if not kept.exists():
         shutil.rmtree(out, ignore_errors=True)
-        command = [heddle, "compile", model, "--device", ROOT / f"hw_configs/{device}.yaml", "--mesh", mesh, "-q", "-o", out]
+        command = [heddle, "compile", model, "--device", ROOT / f"hw_configs/{device}.yaml", "--mesh", mesh, "-q", "-o", out,
+                   *(word for setting in settings for word in ("--set", setting))]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines() or ["no message"]
@@ -52,6 +54,7 @@ def main():
     parser.add_argument("--meshes", type=lambda text: text.split(","), help="RxC,...")
     parser.add_argument("--devices", type=lambda text: text.split(","), help="names in hw_configs/")
     parser.add_argument("--heddle", type=pathlib.Path, default=ROOT / "build/heddle")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="as of compile")
     parser.add_argument("--again", action="store_true", help="forget the runs of an earlier grid")
     arguments = parser.parse_args()
     if arguments.meshes or arguments.devices:
@@ -65,7 +68,8 @@ def main():
     for device, mesh in grid:
         for model in arguments.models:
             began = time.monotonic()
-            report, fault = run(arguments.heddle, model, device, mesh, folder / f"{device}-{mesh}" / model.stem)
+            report, fault = run(arguments.heddle, model, device, mesh, arguments.set,
+                                folder / "-".join([device, mesh, *arguments.set]) / model.stem)
             text = fault or line(report)
             failures += fault is not None or "DIFFERS" in text
             print(f"{device:8} {mesh} {model.stem:28} {text}  ({time.monotonic() - began:.0f} s)", flush=True)
