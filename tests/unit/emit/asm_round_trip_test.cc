@@ -6,6 +6,7 @@
 
 #include "heddle/emit/asm.h"
 #include "heddle/program/names.h"
+#include "heddle/program/visit.h"
 #include "random_program.h"
 
 namespace heddle {
@@ -18,6 +19,24 @@ RC_GTEST_PROP(Asm, WhatIsPrintedParsesBackToAnEqualProgram, ()) {
   if (!back) RC_FAIL(toText(back.diagnostics()) + text);
   RC_ASSERT(*back == program);
   RC_ASSERT(printAsm(*back) == text);
+}
+
+void checkFields(std::vector<Item>& items) {
+  for (Item& item : items) {
+    if (Loop* loop = std::get_if<Loop>(&item.as)) {
+      checkFields(loop->body);
+      continue;
+    }
+    Instruction& instruction = std::get<Instruction>(item.as);
+    forEachValue(instruction, [](Affine& number) { number = Affine(number.base); });
+    EXPECT_EQ(constant(evaluate(instruction, {}, {})), instruction);
+  }
+}
+
+// A field that an instruction's `fields` do not tell is lost on the way.
+TEST(Instruction, EvaluationKeepsEveryField) {
+  Program program = programOfEverything();
+  for (Section& section : program.sections) checkFields(section.items);
 }
 
 void appendMnemonics(const std::vector<Item>& items, const Program& program,

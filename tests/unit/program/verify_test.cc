@@ -557,6 +557,33 @@ TEST(Verify, NamesALockThatBeginsWithMoreThanItCanHold) {
   EXPECT_EQ(faults[1].severity, Severity::DoesNotFit);
 }
 
+Transfer<Affine>* firstOf(TransferKind kind, std::vector<Item>& items) {
+  for (Item& item : items) {
+    if (Loop* loop = std::get_if<Loop>(&item.as)) {
+      if (Transfer<Affine>* found = firstOf(kind, loop->body)) return found;
+    } else if (auto* transfer = std::get_if<Transfer<Affine>>(&std::get<Instruction>(item.as).as);
+               transfer && transfer->kind == kind) {
+      return transfer;
+    }
+  }
+  return nullptr;
+}
+
+// No file can say so, but a program that is made otherwise may.
+TEST(Verify, ALoadHasOneDestination) {
+  Program program = programAfter({});
+  for (Section& section : program.sections)
+    if (Transfer<Affine>* load = firstOf(TransferKind::Load, section.items)) {
+      load->further.push_back({0, load->destination});
+      break;
+    }
+  const Diagnostics faults = verify(program, deviceWith());
+  ASSERT_FALSE(faults.empty());
+  EXPECT_TRUE(std::ranges::any_of(faults, [](const Diagnostic& fault) {
+    return fault.code == "PROG008" && fault.what == "2 are named";
+  })) << toText(faults);
+}
+
 TEST(Verify, TellsWhatDoesNotFitFromWhatIsWrong) {
   EXPECT_EQ(faultsOf({}, deviceWith({{"limits.core.locks", "1"}})).at(0).severity,
             Severity::DoesNotFit);
