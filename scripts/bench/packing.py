@@ -7,7 +7,8 @@
     scripts/bench/packing.py --heddle build/heddle --random 30                      of each style so many cuts of a rectangle (2 CPU minutes)
 
 A table's capacity is the number in its name. A tensor without a home in the memtiles spills to DDR.
-A cut of a rectangle, time x bytes, is a perfect packing; --slack says how much higher the capacity is, --buffers how many pieces there are.
+A cut of a rectangle, time x bytes, is a perfect packing; --slack says how much higher the capacity is, --buffers how many pieces there are,
+--fray by how much each is then made smaller and shorter, so that none fits beside another without a gap.
 Exit status 1 where a table or a cut is not packed, or a network keeps fewer tensors at home with more memory.
 """
 import argparse
@@ -91,6 +92,15 @@ def cuts(seed, count, style):
     return pieces
 
 
+def frayed(pieces, seed, most):
+    """Each smaller and shorter by up to `most` of it, so that no two have an edge that is the same."""
+    draw = random.Random(seed)
+    for left, right, low, high in pieces:
+        high -= int((high - low) * most * draw.random())
+        shorter = min(right - left - 1, int((right - left) * most * draw.random() + draw.random()))
+        yield (left + shorter, right, low, high) if draw.random() < 0.5 else (left, right - shorter, low, high)
+
+
 def childrenSeconds():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -104,7 +114,10 @@ def randomly(arguments):
     for style in arguments.style:
         times, missed = [], []
         for seed in range(arguments.random):
-            table = "id,lower,upper,size\n" + "".join(f"{k},{p[0]},{p[1]},{p[3] - p[2]}\n" for k, p in enumerate(cuts(seed, arguments.buffers, style)))
+            pieces = cuts(seed, arguments.buffers, style)
+            if arguments.fray:
+                pieces = frayed(pieces, seed, arguments.fray / 100)
+            table = "id,lower,upper,size\n" + "".join(f"{k},{p[0]},{p[1]},{p[3] - p[2]}\n" for k, p in enumerate(pieces))
             with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
                 file.write(table)
                 file.flush()
@@ -163,6 +176,7 @@ def main():
     parser.add_argument("--random", type=int, default=0, metavar="N", help="cuts of each style, seeds 0 to N - 1")
     parser.add_argument("--buffers", type=int, default=450, metavar="N", help="pieces of each cut (450)")
     parser.add_argument("--slack", type=float, default=5, metavar="PERCENT", help="that the capacity is higher than a perfect packing (5)")
+    parser.add_argument("--fray", type=float, default=0, metavar="PERCENT", help="by which pieces are smaller and shorter than cut, at most (0)")
     parser.add_argument("--style", nargs="+", choices=STYLES, default=STYLES, help="of the cuts (all)")
     parser.add_argument("--memory", nargs="+", metavar="SIZE", help="sizes of a memtile, growing")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/models", help="where the networks lie")

@@ -1,10 +1,14 @@
 // Parts of time that share no buffer are packed alone. Each is tried by first fit in some orders,
 // and then by many short searches, each taught by the failures of those before it, and by repair of
-// what first fit leaves, by turns.
+// what first fit leaves, by turns; and so are its composites.
 #include "heddle/packing/pack.h"
 
 #include <algorithm>
+#include <deque>
+#include <optional>
+#include <utility>
 
+#include "composites.h"
 #include "first_fit.h"
 #include "heddle/support/check.h"
 #include "instance.h"
@@ -28,52 +32,130 @@ constexpr int kAttempts = 3 * kOrders;  // of one length; then comes twice the l
 constexpr int kPerfectAttempts = kOrders;
 constexpr int kLowered = 5;  // heights tried take each such a part of the work that is left
 constexpr int kRepairs = 4;  // at the end of a round, each half as long as all of its attempts
+// Edges of buffers that are taken for one, of kWholeEdge.
+constexpr std::int64_t kTolerances[] = {0, kWholeEdge / 128, kWholeEdge / 32};
 constexpr std::size_t kMostRemembered = std::size_t{1} << 20;  // nodes
+
+// Attempts on one instance.
+class Attempts {
+ public:
+  // `instance` must outlive it. `work`: at most, of all that it will be asked.
+  Attempts(const Instance& instance, std::int64_t work, const std::function<bool()>& stop)
+      : instance_(instance),
+        stop_(stop),
+        neighbours_(neighboursOf(instance)),
+        search_(instance, neighbours_, remembered(instance, work)),
+        repair_(instance, neighbours_) {}
+
+  // Attempts of the search, and then repair. The other styles ask now and then for less
+  // than `goal`: where little may stay empty, a wrong placement fails sooner. Each attempt of a
+  // round is twice as long as one of the round before.
+  SearchEnd round(int round, std::int64_t goal, std::int64_t work) {
+    most_ = workDone() + work;
+    const std::int64_t before = workDone();
+    const std::int64_t slack = goal - instance_.mostLive();
+    for (int k = 0; k < kAttempts && !over(); ++k) {
+      const bool other = k >= kFirstAttempts;
+      const bool less = other && round % 2 == 1;
+      const std::int64_t below = less ? instance_.mostLive() + slack / 4 * (round / 2 % 3) : goal;
+      const SearchEnd end = search(round, other ? kOtherStyles[round % 3] : kFirstStyle, k, below);
+      if (end == SearchEnd::Found || (end == SearchEnd::Nothing && below == goal)) return end;
+    }
+    if (slack == 0) return SearchEnd::Stopped;
+    for (int k = 0; k < kPerfectAttempts && round > 0 && !over(); ++k)
+      if (search(round, kFirstStyle, k, instance_.mostLive()) == SearchEnd::Found)
+        return SearchEnd::Found;
+    const std::int64_t half = (workDone() - before) / 2;
+    for (int k = 0; k < kRepairs && !over(); ++k)
+      if (repair(kRepairs * round + k, goal, std::min(half, most_ - workDone())))
+        return SearchEnd::Found;
+    return SearchEnd::Stopped;
+  }
+
+  const Offsets& offsets() const { return offsets_; }  // after Found
+  std::int64_t workDone() const { return search_.workDone() + repair_.workDone(); }
+
+ private:
+  static std::size_t remembered(const Instance& instance, std::int64_t work) {
+    const std::int64_t node = 4 * static_cast<std::int64_t>(instance.count());
+    return std::min<std::size_t>(kMostRemembered, static_cast<std::size_t>(work / node));
+  }
+
+  bool over() const { return workDone() >= most_ || (stop_ && stop_()); }
+
+  SearchEnd search(int round, SearchStyle style, int order, std::int64_t goal) {
+    // Enough to place every buffer, for a node costs less the fewer are left, and to turn back.
+    const std::int64_t nodes = std::max(kLeastNodes, static_cast<std::int64_t>(instance_.count()));
+    const std::int64_t first = nodes * search_.workOfANode();
+    style.order = order % kOrders;
+    const SearchEnd end =
+        search_.run(goal, style, std::min(first << std::min(round, 20), most_ - workDone()), stop_);
+    if (end == SearchEnd::Found) offsets_ = search_.offsets();
+    return end;
+  }
+
+  bool repair(int seed, std::int64_t goal, std::int64_t work) {
+    const Offsets start = firstFit(instance_, neighbours_, orderBy(instance_, seed % kOrders));
+    const bool found = repair_.run(goal, start, seed, work, stop_);
+    if (found) offsets_ = repair_.offsets();
+    return found;
+  }
+
+  const Instance& instance_;
+  const std::function<bool()>& stop_;
+  std::vector<Order> neighbours_;
+  Search search_;
+  Repair repair_;
+  Offsets offsets_;
+  std::int64_t most_ = 0;
+};
 
 class PartPacker {
  public:
   PartPacker(const Instance& part, bool pairsKnown, std::int64_t capacity, std::int64_t work,
              const PackLimits& limits)
       : part_(part), capacity_(capacity), work_(work), stop_(limits.stop) {
-    if (pairsKnown) neighbours_ = neighboursOf(part);
     placeInOrders(pairsKnown);
     firstFit_ = height_;
     outcome_ = height_ <= capacity          ? PackOutcome::Found
                : part.mostLive() > capacity ? PackOutcome::Impossible
                                             : PackOutcome::NotFound;
     if (outcome_ == PackOutcome::Found || !pairsKnown || part.count() > kMostSearched) return;
-    const std::int64_t node = 4 * static_cast<std::int64_t>(part.count());
-    Solvers solvers{
-        Search(part, neighbours_,
-               std::min<std::size_t>(kMostRemembered, static_cast<std::size_t>(work / node))),
-        Repair(part, neighbours_)};
+    own_.emplace(part, work, stop_);
     // No packing is lower than what lives at one time.
     const std::int64_t goal = std::max(capacity, part.mostLive());
-    const SearchEnd end = tryRounds(solvers, goal, work_ - work_ / 4);
+    const SearchEnd end = tryRounds(goal, work_ - work_ / 4);
     if (outcome_ == PackOutcome::NotFound && end == SearchEnd::Found) outcome_ = PackOutcome::Found;
     if (outcome_ == PackOutcome::NotFound && end == SearchEnd::Nothing)
       outcome_ = PackOutcome::Impossible;
-    if (end != SearchEnd::Found && limits.lower) lower(solvers, goal);
-    workDone_ = solvers.workDone();
+    if (end != SearchEnd::Found && limits.lower) lower(goal);
   }
 
   const Offsets& offsets() const { return offsets_; }
   std::int64_t height() const { return height_; }
   std::int64_t firstFitHeight() const { return firstFit_; }
-  std::int64_t workDone() const { return workDone_; }
   PackOutcome outcome() const { return outcome_; }
 
+  std::int64_t workDone() const {
+    std::int64_t work = own_ ? own_->workDone() : 0;
+    for (const Joined& joined : joined_)
+      work += joined.composites.workDone() + joined.attempts.workDone();
+    return work;
+  }
+
  private:
-  struct Solvers {
-    Search search;
-    Repair repair;
-    std::int64_t workDone() const { return search.workDone() + repair.workDone(); }
+  struct Joined {
+    Composites composites;
+    Attempts attempts;
+    Joined(Composites&& of, std::int64_t work, const std::function<bool()>& stop)
+        : composites(std::move(of)), attempts(composites.instance(), work, stop) {}
   };
 
   void placeInOrders(bool pairsKnown) {
+    const std::vector<Order> neighbours = pairsKnown ? neighboursOf(part_) : std::vector<Order>();
     for (int kind = 0; kind < kOrders; ++kind) {
       const Order order = orderBy(part_, kind);
-      keep(pairsKnown ? firstFit(part_, neighbours_, order) : stack(part_, order));
+      keep(pairsKnown ? firstFit(part_, neighbours, order) : stack(part_, order));
       if (height_ <= capacity_) return;
     }
   }
@@ -85,78 +167,54 @@ class PartPacker {
     height_ = height;
   }
 
-  bool over(const Solvers& solvers, std::int64_t work) const {
-    return solvers.workDone() >= work || (stop_ && stop_());
-  }
+  bool over(std::int64_t work) const { return workDone() >= work || (stop_ && stop_()); }
 
-  // Each attempt of a round is twice as long as one of the round before.
-  SearchEnd attempt(Solvers& solvers, int round, SearchStyle style, int order, std::int64_t goal,
-                    std::int64_t most) {
-    // Enough to place every buffer, for a node costs less the fewer are left, and to turn back.
-    const std::int64_t nodes = std::max(kLeastNodes, static_cast<std::int64_t>(part_.count()));
-    const std::int64_t first = nodes * solvers.search.workOfANode();
-    const std::int64_t left = most - solvers.workDone();
-    style.order = order % kOrders;
-    const SearchEnd end =
-        solvers.search.run(goal, style, std::min(first << std::min(round, 20), left), stop_);
-    if (end == SearchEnd::Found) keep(solvers.search.offsets());
-    return end;
-  }
-
-  // Attempts of the search, and then repair. The other styles ask now and then for less
-  // than `goal`: where little may stay empty, a wrong placement fails sooner.
-  SearchEnd tryRound(Solvers& solvers, int round, std::int64_t goal, std::int64_t most) {
-    const std::int64_t before = solvers.workDone();
-    const std::int64_t slack = goal - part_.mostLive();
-    for (int k = 0; k < kAttempts && !over(solvers, most); ++k) {
-      const bool other = k >= kFirstAttempts;
-      const bool less = other && round % 2 == 1;
-      const std::int64_t below = less ? part_.mostLive() + slack / 4 * (round / 2 % 3) : goal;
-      const SearchEnd end =
-          attempt(solvers, round, other ? kOtherStyles[round % 3] : kFirstStyle, k, below, most);
-      if (end == SearchEnd::Found || (end == SearchEnd::Nothing && below == goal)) return end;
+  // Composites for each tolerance that joins more than the one before.
+  void joinBuffers(std::int64_t goal) {
+    composed_ = true;
+    std::size_t count = part_.count();
+    for (const std::int64_t tolerance : kTolerances) {
+      Composites composites(part_, tolerance, goal);
+      if (composites.instance().count() == count) continue;
+      count = composites.instance().count();
+      joined_.emplace_back(std::move(composites), work_, stop_);
     }
-    if (slack == 0) return SearchEnd::Stopped;
-    for (int k = 0; k < kPerfectAttempts && round > 0 && !over(solvers, most); ++k)
-      if (attempt(solvers, round, kFirstStyle, k, part_.mostLive(), most) == SearchEnd::Found)
+  }
+
+  SearchEnd tryRounds(std::int64_t goal, std::int64_t most) {
+    for (int round = 0; !over(most); ++round) {
+      const SearchEnd end = own_->round(round, goal, most - workDone());
+      if (end == SearchEnd::Found) keep(own_->offsets());
+      if (end != SearchEnd::Stopped) return end;
+      if (!composed_) joinBuffers(goal);
+      for (Joined& joined : joined_) {
+        if (over(most)) break;
+        if (joined.attempts.round(round, goal, most - workDone()) != SearchEnd::Found) continue;
+        keep(joined.composites.offsetsOfBuffers(joined.attempts.offsets()));
         return SearchEnd::Found;
-    const std::int64_t work = (solvers.workDone() - before) / 2;
-    for (int k = 0; k < kRepairs && !over(solvers, most); ++k)
-      if (repair(solvers, kRepairs * round + k, goal, std::min(work, most - solvers.workDone())))
-        return SearchEnd::Found;
+      }
+    }
     return SearchEnd::Stopped;
   }
 
-  bool repair(Solvers& solvers, int seed, std::int64_t goal, std::int64_t work) {
-    const Offsets start = firstFit(part_, neighbours_, orderBy(part_, seed % kOrders));
-    const bool found = solvers.repair.run(goal, start, seed, work, stop_);
-    if (found) keep(solvers.repair.offsets());
-    return found;
-  }
-
-  SearchEnd tryRounds(Solvers& solvers, std::int64_t goal, std::int64_t most) {
-    SearchEnd end = SearchEnd::Stopped;
-    for (int round = 0; end == SearchEnd::Stopped && !over(solvers, most); ++round)
-      end = tryRound(solvers, round, goal, most);
-    return end;
-  }
-
   // What does not fit is packed as low as the rest of the work allows.
-  void lower(Solvers& solvers, std::int64_t low) {
-    while (height_ - low > 1 && !over(solvers, work_)) {  // nothing is expected at `low`
+  void lower(std::int64_t low) {
+    while (height_ - low > 1 && !over(work_)) {  // nothing is expected at `low`
       const std::int64_t goal = low + (height_ - low) / 2;
-      const std::int64_t done = solvers.workDone();
+      const std::int64_t done = workDone();
       const std::int64_t share = done + (work_ - done) / kLowered;
-      if (tryRounds(solvers, goal, std::max(share, done + 1)) != SearchEnd::Found) low = goal;
+      if (tryRounds(goal, std::max(share, done + 1)) != SearchEnd::Found) low = goal;
     }
   }
 
   const Instance& part_;
-  std::vector<Order> neighbours_;
   std::int64_t capacity_, work_;
   const std::function<bool()>& stop_;
+  std::optional<Attempts> own_;
+  std::deque<Joined> joined_;
+  bool composed_ = false;
   Offsets offsets_;
-  std::int64_t height_ = 0, firstFit_ = 0, workDone_ = 0;
+  std::int64_t height_ = 0, firstFit_ = 0;
   PackOutcome outcome_ = PackOutcome::NotFound;
 };
 
