@@ -24,7 +24,12 @@ constexpr int kTriesPerBlock = 4, kMostRounds = 32;
 // What the heaviest core does more counts for so many times the variance of all: where no single
 // trade makes the heaviest lighter, what makes the others more alike leads there.
 constexpr N kHeaviestCounts = 20;
-constexpr N kFine = 16;                // parts of one in which a variance is counted
+constexpr N kFine = 16;  // parts of one in which a variance is counted
+// Thousandths of a plan's time that orders beyond those of the first plan have to gain, as the
+// closed form errs.
+constexpr N kOrderWorthwhile = 3;
+// By how many a plan may end after the best for the orders that balance it to be tried.
+constexpr N kOrderHopeful = 20;
 constexpr N kMostWeight = N{1} << 15;  // of one block of a layer: products stay in 64 bits
 
 // Disjoint intervals of output blocks that different cores compute at a time.
@@ -307,44 +312,108 @@ std::int64_t reorderedTensors(const CanonicalGraph& graph) {
                                [](const CanonicalTensor& t) { return !t.blockOrder.empty(); });
 }
 
+// The network as if its empty blocks were spread evenly, so that every core had equal work however
+// the channels are cut: as many in each row of blocks, each row shifted against the one before.
+CanonicalGraph evened(const CanonicalGraph& graph) {
+  constexpr std::uint64_t kOne = std::uint64_t{1} << 32;
+  constexpr std::uint64_t kGoldenRatio = 0x9e3779b9;  // of which no multiples are near each other
+  CanonicalGraph even = graph;
+  for (CanonicalOp& op : even.ops) {
+    Conv* conv = std::get_if<Conv>(&op.attributes);
+    if (!conv || conv->kept.size() == 0) continue;
+    const N columns = conv->kept.size() / blocksOf(graph.tensors[op.output.at()].shape);
+    const std::uint64_t density = static_cast<std::uint64_t>(conv->kept.count()) * kOne /
+                                  static_cast<std::uint64_t>(conv->kept.size());
+    Bits kept(conv->kept.size());
+    for (N block = 0; block < kept.size(); ++block)
+      if ((static_cast<std::uint64_t>(block / columns) * kGoldenRatio +
+           static_cast<std::uint64_t>(block % columns) * density) %
+              kOne <
+          density)
+        kept.set(block);
+    conv->kept = std::move(kept);
+  }
+  return even;
+}
+
 }  // namespace
 
 BlockOrders balancedOrders(const CanonicalGraph& graph, const Plan& plan) {
   return Balancing(graph, plan).run();
 }
 
+OrderSearch::OrderSearch(const CanonicalGraph& graph, const Device& device,
+                         const PlanOptions& options, bool asked,
+                         const std::function<void(double)>& progress)
+    : graph_(graph),
+      device_(device),
+      options_(options),
+      usual_(options),
+      asked_(asked),
+      reorders_(options.reorder && options.effort > 0 && leavesBlocksOut(graph)),
+      progress_(progress) {
+  usual_.effort = std::min(options.effort, kUsualPlanEffort);
+}
+
+// What the Machine would say of more plans, and what people ask of a plan, costs much: it is asked
+// once, of the network in the order that is best.
+Result<Cycles> OrderSearch::begin() {
+  HEDDLE_TRY(best_, planned(graph_, device_, usual_, asked_ && !isPlannedAgain(), progress_));
+  HEDDLE_TRY(end_, endInClosedForm(graph_, best_.plan, device_));
+  asItIs_ = end_;
+  if (reorders_) tryOrders(balancedOrders(graph_, best_.plan), 0);
+  return end_;
+}
+
+void OrderSearch::goOn() {
+  // A core alone has all blocks.
+  if (!reorders_ || device_.rows * device_.columns == 1) return;
+  if (const Result<Plan> even = makePlan(evened(graph_), device_, usual_, progress_))
+    tryOrders(balancedOrders(graph_, *even), kOrderWorthwhile);
+  for (const Tried& tried : std::exchange(tried_, {}))
+    if ((tried.end - end_).raw() * 1000 <= end_.raw() * kOrderHopeful)
+      tryOrders(balancedOrders(graph_, tried.plan), kOrderWorthwhile);
+}
+
+Result<OrderedPlan> OrderSearch::finish() {
+  if (isPlannedAgain()) {
+    HEDDLE_TRY(OrderedPlan again,
+               planned(inOrder(graph_, best_.orders), device_, options_, asked_, progress_));
+    again.orders = std::move(best_.orders);
+    best_ = std::move(again);
+  }
+  if (best_.choices) best_.choices->order = choice_;
+  return std::move(best_);
+}
+
+bool OrderSearch::isPlannedAgain() const {
+  return options_.effort > kUsualPlanEffort || (asked_ && reorders_);
+}
+
+// Takes these orders where a plan in them ends by more than so many thousandths before the best.
+void OrderSearch::tryOrders(BlockOrders orders, std::int64_t thousandths) {
+  if (orders.empty()) return;
+  const CanonicalGraph other = inOrder(graph_, orders);
+  Result<OrderedPlan> plan = planned(other, device_, usual_, false, progress_);
+  if (!plan) return;
+  const Result<Cycles> end = endInClosedForm(other, plan->plan, device_);
+  if (!end) return;
+  const bool isBetter = (end_ - *end).raw() * 1000 > end_.raw() * thousandths;
+  tried_.push_back({plan->plan, *end});
+  if (isBetter || !choice_) choice_ = OrderChoice{reorderedTensors(other), asItIs_, *end, isBetter};
+  if (!isBetter) return;
+  best_ = std::move(*plan);
+  best_.orders = std::move(orders);
+  end_ = *end;
+}
+
 Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& device,
                                 const PlanOptions& options, bool asked,
                                 const std::function<void(double)>& progress) {
-  if (!options.reorder || options.effort == 0 || !leavesBlocksOut(graph))
-    return planned(graph, device, options, asked, progress);
-  // What the Machine would say of more plans is asked once, of the network that is better.
-  const bool judgedByMachine = options.effort > kUsualPlanEffort;
-  PlanOptions usual = options;
-  usual.effort = kUsualPlanEffort;
-  const bool askNow = asked && !judgedByMachine;
-  HEDDLE_TRY(OrderedPlan best, planned(graph, device, usual, askNow, progress));
-  std::optional<OrderChoice> choice;
-  if (BlockOrders orders = balancedOrders(graph, best.plan); !orders.empty()) {
-    const CanonicalGraph other = inOrder(graph, orders);
-    Result<OrderedPlan> plan = planned(other, device, usual, askNow, progress);
-    const Result<Cycles> before = endInClosedForm(graph, best.plan, device);
-    const Result<Cycles> after =
-        plan ? endInClosedForm(other, plan->plan, device) : Result<Cycles>(plan.diagnostics());
-    if (before && after)
-      choice = OrderChoice{reorderedTensors(other), *before, *after, *after < *before};
-    if (choice && choice->taken) {
-      best = std::move(*plan);
-      best.orders = std::move(orders);
-    }
-  }
-  if (judgedByMachine) {
-    BlockOrders orders = std::move(best.orders);
-    HEDDLE_TRY(best, planned(inOrder(graph, orders), device, options, asked, progress));
-    best.orders = std::move(orders);
-  }
-  if (best.choices) best.choices->order = choice;
-  return best;
+  OrderSearch search(graph, device, options, asked, progress);
+  if (const Result<Cycles> end = search.begin(); !end) return end.diagnostics();
+  search.goOn();
+  return search.finish();
 }
 
 }  // namespace heddle

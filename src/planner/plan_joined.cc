@@ -5,17 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "heddle/planner/count_work.h"
-
 namespace heddle {
 namespace {
 
 // Thousandths of the network's time: what joining has to gain, as the closed form errs.
 constexpr std::int64_t kJoinWorthwhile = 5;
-
-Result<Cycles> endOf(const CanonicalGraph& graph, const OrderedPlan& of, const Device& device) {
-  return endInClosedForm(inOrder(graph, of.orders), of.plan, device);
-}
 
 // Where a convolution was joined, a Split writes what it wrote.
 std::int64_t joinedConvolutions(const CanonicalGraph& graph, const CanonicalGraph& joined) {
@@ -37,29 +31,21 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
     HEDDLE_TRY(best.ordered, planInOrder(graph, device, options, asked, progress));
     return best;
   }
-  // What the Machine would say of more plans is asked once, of the network that is better.
-  const bool judgedByMachine = options.effort > kUsualPlanEffort;
-  PlanOptions usual = options;
-  usual.effort = kUsualPlanEffort;
-  const bool askNow = asked && !judgedByMachine;
-  HEDDLE_TRY(best.ordered, planInOrder(graph, device, usual, askNow, progress));
+  OrderSearch apart(graph, device, options, asked, progress);
+  OrderSearch together(*joined, device, options, asked, progress);
+  HEDDLE_TRY(const Cycles apartEnd, apart.begin());
   std::optional<JoinChoice> choice;
-  if (Result<OrderedPlan> other = planInOrder(*joined, device, usual, askNow, progress)) {
-    const Result<Cycles> apart = endOf(graph, best.ordered, device);
-    const Result<Cycles> together = endOf(*joined, *other, device);
+  if (const Result<Cycles> end = together.begin()) {
     // Of tiles it errs more than that: what it finds faster without is taken.
     const bool onlyApartIsTiled =
-        isTiled(best.ordered.plan, graph) && !isTiled(other->plan, *joined);
+        isTiled(apart.best(), graph) && !isTiled(together.best(), *joined);
     const std::int64_t worthwhile = onlyApartIsTiled ? 0 : kJoinWorthwhile;
-    if (apart && together)
-      choice = JoinChoice{joinedConvolutions(graph, *joined), *apart, *together,
-                          together->raw() * 1000 <= apart->raw() * (1000 - worthwhile)};
-    if (choice && choice->taken) best = {true, std::move(*other)};
+    best.isJoined = end->raw() * 1000 <= apartEnd.raw() * (1000 - worthwhile);
+    choice = JoinChoice{joinedConvolutions(graph, *joined), apartEnd, *end, best.isJoined};
   }
-  if (judgedByMachine) {
-    const CanonicalGraph& better = best.isJoined ? *joined : graph;
-    HEDDLE_TRY(best.ordered, planInOrder(better, device, options, asked, progress));
-  }
+  OrderSearch& better = best.isJoined ? together : apart;
+  better.goOn();
+  HEDDLE_TRY(best.ordered, better.finish());
   if (best.ordered.choices) best.ordered.choices->join = choice;
   return best;
 }
