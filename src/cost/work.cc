@@ -18,6 +18,7 @@ constexpr N kLostByTurns = 30, kLostAmongTurns = 28;
 constexpr N kKeepsUp = 85, kFallsBehind = 93;
 // Per cent of its time with records: what such a wire loses itself.
 constexpr N kLostOfWire = 6;
+constexpr N kWhole = 1024;  // parts of one
 
 std::size_t index(Resource resource) { return static_cast<std::size_t>(resource); }
 
@@ -130,12 +131,24 @@ StepCycles::Lost StepCycles::lostByTurns(const CoreWork& core, N calls) const {
           busy > kFallsBehind ? wire.weights * kLostOfWire / 100 : 0};
 }
 
+// Of kWhole, how much of its time a core keeps step with those that get the same rows: as far as it
+// has places for the rows of an iteration, it may be ahead of them or behind.
+N StepCycles::keepingStep(const CoreWork& core) const {
+  if (core.rows == 0) return kWhole;
+  const N rows = std::max<N>(core.rows / writing_.iterations, 1);
+  return kWhole * std::max<N>(rows - core.places, 0) / rows;
+}
+
 void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& device) {
   const Clock clock(device);
   for (const CoreWork& core : cores) {
+    const auto callOf = [&](const CallWork& c) {
+      const N own = clock.call(c.kernel), paced = clock.call(c.pace);
+      return paced == own ? own : own + shareOf(paced - own, keepingStep(core), kWhole);
+    };
     N cycles = 0, byWire = 0, last = 0, compute = 0, output = 0, withRows = 0;
     for (const CallWork& c : core.calls) {
-      last = clock.call(c.pace);
+      last = callOf(c);
       const N out = clock.out(c.out);
       cycles += c.times * (std::max({last, clock.rows(c.ahead), out}) + clock.rows(c.waited));
       byWire +=
@@ -148,9 +161,9 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
     output_ = std::max(output_, output);
     N loading = 0, loadingWithRows = 0;
     for (const CallWork& c : core.loading) {
-      loadingWithRows += c.times * std::max(clock.call(c.pace), clock.out(c.out));
-      loading += c.times * (std::max({clock.call(c.pace), clock.rows(c.ahead), clock.out(c.out)}) +
-                            clock.rows(c.waited));
+      const N call = callOf(c), out = clock.out(c.out);
+      loadingWithRows += c.times * std::max(call, out);
+      loading += c.times * (std::max({call, clock.rows(c.ahead), out}) + clock.rows(c.waited));
     }
     span_.loading = std::max(span_.loading, loading);
     span_.loadingWithRows = std::max(span_.loadingWithRows, loadingWithRows);

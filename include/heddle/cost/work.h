@@ -187,6 +187,7 @@ class StepCycles {
     std::int64_t ofCore = 0, ofWire = 0;
   };
   Lost lostByTurns(const CoreWork& core, std::int64_t calls) const;
+  std::int64_t keepingStep(const CoreWork& core) const;
   bool executes_ = false, ofAllCores_ = true;
   Span span_;
   std::int64_t compute_ = 0, output_ = 0;  // of the core that is busy longest with each
