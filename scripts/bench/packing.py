@@ -8,7 +8,7 @@
 
 A table's capacity is the number in its name. A tensor without a home in the memtiles spills to DDR.
 A cut of a rectangle, time x bytes, is a perfect packing; --slack says how much higher the capacity is, --buffers how many pieces there are,
---fray by how much each is then made smaller and shorter, so that none fits beside another without a gap.
+--fray by how much each is then made smaller and shorter, so that few fit beside another without a gap.
 Exit status 1 where a table or a cut is not packed, or a network keeps fewer tensors at home with more memory.
 """
 import argparse
@@ -93,7 +93,7 @@ def cuts(seed, count, style):
 
 
 def frayed(pieces, seed, most):
-    """Each smaller and shorter by up to `most` of it, so that no two have an edge that is the same."""
+    """Each smaller and shorter by up to `most` of it, so that few have an edge that is the same."""
     draw = random.Random(seed)
     for left, right, low, high in pieces:
         high -= int((high - low) * most * draw.random())

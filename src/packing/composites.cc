@@ -7,7 +7,9 @@
 namespace heddle::packing {
 namespace {
 
-// Rounded up. Needs: 0 <= part <= whole.
+constexpr std::int64_t kWorkOfAPair = 4;  // beside an entry of a clique
+
+// Rounded up, but for lengths beyond 50 bits. Needs: 0 <= part <= whole.
 std::int64_t ofWholeEdge(std::int64_t part, std::int64_t whole) {
   const int shift =
       std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(whole))) - 50);
@@ -20,12 +22,16 @@ Span around(Span a, Span b) { return {std::min(a.first, b.first), std::max(a.end
 
 }  // namespace
 
-Composites::Composites(const Instance& instance, std::int64_t tolerance, std::int64_t capacity)
+Composites::Composites(const Instance& instance, std::int64_t tolerance, std::int64_t capacity,
+                       std::int64_t work, const std::function<bool()>& stop)
     : instance_(instance), members_(instance.count()), buffers_(instance.count()) {
   for (std::size_t i = 0; i < buffers_; ++i)
     members_[i].push_back({static_cast<std::int32_t>(i), 0});
   for (bool joined = true; joined;) {
-    workDone_ += static_cast<std::int64_t>(instance_.count() * instance_.count());
+    const auto count = static_cast<std::int64_t>(instance_.count());
+    const std::int64_t round = kWorkOfAPair * count * count;
+    if (workDone_ + round > work || (stop && stop())) break;
+    workDone_ += round;
     joined_.assign(instance_.count(), false);
     joined = false;
     for (const Join& alike : mostAlike(tolerance)) joined |= join(alike, capacity);
@@ -33,8 +39,7 @@ Composites::Composites(const Instance& instance, std::int64_t tolerance, std::in
   }
 }
 
-// Of two that meet the edge is their time, of others their bytes; more than kWholeEdge where they
-// share none.
+// Of two that meet the edge is their time, of others their bytes, and no time lies between them.
 std::int64_t Composites::differenceOf(std::int32_t a, std::int32_t b) const {
   const Span x = instance_.spans[a], y = instance_.spans[b], both = around(x, y);
   if (x.meets(y)) return ofWholeEdge(2 * both.length() - x.length() - y.length(), both.length());

@@ -7,6 +7,7 @@
 // of the buffers: what shares an edge by chance need not lie side by side.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "first_fit.h"
@@ -18,13 +19,15 @@ inline constexpr std::int64_t kWholeEdge = 1024;
 
 class Composites {
  public:
-  // Joins two as long as their common edges differ by at most `tolerance` of kWholeEdge, the most
-  // alike first, and no clique comes to have more than `capacity` bytes.
-  Composites(const Instance& instance, std::int64_t tolerance, std::int64_t capacity);
+  // Joins each with the one whose common edge with it differs least, where that is by at most
+  // `tolerance` of kWholeEdge and no clique comes to have more than `capacity` bytes; again and
+  // again, until `work` is done or `stop`, as in PackLimits, says so.
+  Composites(const Instance& instance, std::int64_t tolerance, std::int64_t capacity,
+             std::int64_t work, const std::function<bool()>& stop);
 
   const Instance& instance() const { return instance_; }
   Offsets offsetsOfBuffers(const Offsets& composites) const;
-  std::int64_t workDone() const { return workDone_; }  // pairs looked at
+  std::int64_t workDone() const { return workDone_; }
 
  private:
   struct Member {

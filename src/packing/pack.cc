@@ -34,6 +34,7 @@ constexpr int kLowered = 5;  // heights tried take each such a part of the work 
 constexpr int kRepairs = 4;  // at the end of a round, each half as long as all of its attempts
 // Edges of buffers that are taken for one, of kWholeEdge.
 constexpr std::int64_t kTolerances[] = {0, kWholeEdge / 128, kWholeEdge / 32};
+constexpr std::int64_t kComposed = 16;  // each takes at most such a part of the work that is left
 constexpr std::size_t kMostRemembered = std::size_t{1} << 20;  // nodes
 
 // Attempts on one instance.
@@ -137,9 +138,8 @@ class PartPacker {
   PackOutcome outcome() const { return outcome_; }
 
   std::int64_t workDone() const {
-    std::int64_t work = own_ ? own_->workDone() : 0;
-    for (const Joined& joined : joined_)
-      work += joined.composites.workDone() + joined.attempts.workDone();
+    std::int64_t work = composing_ + (own_ ? own_->workDone() : 0);
+    for (const Joined& joined : joined_) work += joined.attempts.workDone();
     return work;
   }
 
@@ -169,12 +169,15 @@ class PartPacker {
 
   bool over(std::int64_t work) const { return workDone() >= work || (stop_ && stop_()); }
 
-  // Composites for each tolerance that joins more than the one before.
-  void joinBuffers(std::int64_t goal) {
+  // Composites for each tolerance that joins other buffers than the one before.
+  void joinBuffers(std::int64_t most) {
     composed_ = true;
     std::size_t count = part_.count();
     for (const std::int64_t tolerance : kTolerances) {
-      Composites composites(part_, tolerance, goal);
+      const std::int64_t share = (most - workDone()) / kComposed;
+      // Low enough for each goal that comes: none is lower.
+      Composites composites(part_, tolerance, std::max(capacity_, part_.mostLive()), share, stop_);
+      composing_ += composites.workDone();
       if (composites.instance().count() == count) continue;
       count = composites.instance().count();
       joined_.emplace_back(std::move(composites), work_, stop_);
@@ -186,7 +189,7 @@ class PartPacker {
       const SearchEnd end = own_->round(round, goal, most - workDone());
       if (end == SearchEnd::Found) keep(own_->offsets());
       if (end != SearchEnd::Stopped) return end;
-      if (!composed_) joinBuffers(goal);
+      if (!composed_ && !over(most)) joinBuffers(most);
       for (Joined& joined : joined_) {
         if (over(most)) break;
         if (joined.attempts.round(round, goal, most - workDone()) != SearchEnd::Found) continue;
@@ -213,6 +216,7 @@ class PartPacker {
   std::optional<Attempts> own_;
   std::deque<Joined> joined_;
   bool composed_ = false;
+  std::int64_t composing_ = 0;  // work
   Offsets offsets_;
   std::int64_t height_ = 0, firstFit_ = 0;
   PackOutcome outcome_ = PackOutcome::NotFound;
@@ -250,8 +254,8 @@ Packing pack(const std::vector<LiveBuffer>& buffers, std::int64_t capacity,
   packing.mostLive = instance.mostLive();
   for (const Order& members : independentParts(instance)) {
     const Instance part = partOf(instance, members);
-    const PartPacker packed(part, pairsKnown, std::min(capacity, total), limits.work - packing.work,
-                            limits);
+    const PartPacker packed(part, pairsKnown, std::min(capacity, total),
+                            std::max<std::int64_t>(limits.work - packing.work, 0), limits);
     for (std::size_t k = 0; k < members.size(); ++k)
       packing.offsets[origin[members[k]]] = packed.offsets()[k];
     packing.height = std::max(packing.height, packed.height());

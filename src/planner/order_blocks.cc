@@ -361,7 +361,7 @@ Result<Cycles> OrderSearch::begin() {
   HEDDLE_TRY(best_, planned(graph_, device_, usual_, asked_ && !isPlannedAgain(), progress_));
   HEDDLE_TRY(end_, endInClosedForm(graph_, best_.plan, device_));
   asItIs_ = end_;
-  if (reorders_) tryOrders(balancedOrders(graph_, best_.plan), 0);
+  if (reorders_) tryOrders(balancedOrders(graph_, best_.plan));
   return end_;
 }
 
@@ -369,10 +369,11 @@ void OrderSearch::goOn() {
   // A core alone has all blocks.
   if (!reorders_ || device_.rows * device_.columns == 1) return;
   if (const Result<Plan> even = makePlan(evened(graph_), device_, usual_, progress_))
-    tryOrders(balancedOrders(graph_, *even), kOrderWorthwhile);
-  for (const Tried& tried : std::exchange(tried_, {}))
-    if ((tried.end - end_).raw() * 1000 <= end_.raw() * kOrderHopeful)
-      tryOrders(balancedOrders(graph_, tried.plan), kOrderWorthwhile);
+    tryOrders(balancedOrders(graph_, *even));
+  const std::vector<Tried> tried = tried_;
+  for (const Tried& before : tried)
+    if (before.end && (*before.end - end_).raw() * 1000 <= end_.raw() * kOrderHopeful)
+      tryOrders(balancedOrders(graph_, before.plan));
 }
 
 Result<OrderedPlan> OrderSearch::finish() {
@@ -390,17 +391,23 @@ bool OrderSearch::isPlannedAgain() const {
   return options_.effort > kUsualPlanEffort || (asked_ && reorders_);
 }
 
-// Takes these orders where a plan in them ends by more than so many thousandths before the best.
-void OrderSearch::tryOrders(BlockOrders orders, std::int64_t thousandths) {
-  if (orders.empty()) return;
+// Takes these orders where a plan in them ends before the best so far, if that is in others by as
+// much as the closed form errs.
+void OrderSearch::tryOrders(BlockOrders orders) {
+  if (orders.empty() || std::ranges::find(tried_, orders, &Tried::orders) != tried_.end()) return;
+  tried_.push_back({orders, {}, std::nullopt});
   const CanonicalGraph other = inOrder(graph_, orders);
   Result<OrderedPlan> plan = planned(other, device_, usual_, false, progress_);
   if (!plan) return;
   const Result<Cycles> end = endInClosedForm(other, plan->plan, device_);
   if (!end) return;
-  const bool isBetter = (end_ - *end).raw() * 1000 > end_.raw() * thousandths;
-  tried_.push_back({plan->plan, *end});
-  if (isBetter || !choice_) choice_ = OrderChoice{reorderedTensors(other), asItIs_, *end, isBetter};
+  tried_.back().plan = plan->plan;
+  tried_.back().end = *end;
+  const N worthwhile = best_.orders.empty() ? 0 : kOrderWorthwhile;
+  const bool isBetter = (end_ - *end).raw() * 1000 > end_.raw() * worthwhile;
+  const bool isBestOfNone = best_.orders.empty() && (!choice_ || *end < choice_->reordered);
+  if (isBetter || isBestOfNone)
+    choice_ = OrderChoice{reorderedTensors(other), asItIs_, *end, isBetter};
   if (!isBetter) return;
   best_ = std::move(*plan);
   best_.orders = std::move(orders);
@@ -410,6 +417,8 @@ void OrderSearch::tryOrders(BlockOrders orders, std::int64_t thousandths) {
 Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& device,
                                 const PlanOptions& options, bool asked,
                                 const std::function<void(double)>& progress) {
+  if (!options.reorder || options.effort == 0 || !leavesBlocksOut(graph))
+    return planned(graph, device, options, asked, progress);
   OrderSearch search(graph, device, options, asked, progress);
   if (const Result<Cycles> end = search.begin(); !end) return end.diagnostics();
   search.goOn();

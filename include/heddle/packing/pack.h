@@ -25,7 +25,7 @@ inline constexpr std::int64_t kMostPackedBytes = std::int64_t{1} << 62;
 inline constexpr std::int64_t kPackWork = 3'000'000'000;
 
 struct PackLimits {
-  std::int64_t work = kPackWork;  // entries of buffers and of cliques looked at by the search
+  std::int64_t work = kPackWork;  // entries of buffers and of cliques looked at; a pair is some
   // Asked now and then; true: stop with what there is. Only with it does an answer depend on time.
   std::function<bool()> stop;
   bool lower = true;  // what does not fit is packed as low as the rest of the work allows

@@ -39,8 +39,8 @@ struct OrderedPlan {
 // form finds fastest. Which blocks meet in one core follows from a plan, and which plan is best
 // from what cores have to do once its blocks are dealt out. So the orders are those that balance
 // the plan of the network as it is (`begin`), one made as if all cores had equal work whatever they
-// get, and once more the best so far (`goOn`). Effort 0 and networks without empty blocks stay as
-// they are.
+// get, and the plans in these two orders, where they are near the best (`goOn`). Effort 0 and
+// networks without empty blocks stay as they are.
 class OrderSearch {
  public:
   // Needs: all that is given outlives it. `asked`: for the plan's choices.
@@ -56,7 +56,7 @@ class OrderSearch {
 
  private:
   bool isPlannedAgain() const;
-  void tryOrders(BlockOrders orders, std::int64_t thousandths);
+  void tryOrders(BlockOrders orders);
 
   const CanonicalGraph& graph_;
   const Device& device_;
@@ -65,10 +65,11 @@ class OrderSearch {
   bool asked_, reorders_;
   const std::function<void(double)>& progress_;
   struct Tried {
+    BlockOrders orders;
     Plan plan;
-    Cycles end;
+    std::optional<Cycles> end;  // none: there is no plan in these orders
   };
-  std::vector<Tried> tried_;  // in other orders than the network's
+  std::vector<Tried> tried_;
   OrderedPlan best_;
   Cycles asItIs_{0}, end_{0};  // in closed form
   std::optional<OrderChoice> choice_;

@@ -300,6 +300,23 @@ TEST(StepClock, TriesAStepBeforeItIsTaken) {
   EXPECT_EQ(clock.next(records).end, tried);
 }
 
+// Beside one that has twice the work: a core with places for all rows of an iteration may be as far
+// behind, one with none keeps step.
+TEST(StepClock, CoresKeepStepAsFarAsRowsHaveNoPlaces) {
+  const Device device = oneCore();
+  const auto end = [&](std::int64_t places, std::int64_t blocksOfTheSlowest) {
+    StepWork step = tenCalls();
+    CoreWork& core = step.cores[0];
+    core.rows = 12;
+    core.places = places;
+    for (CallWork& call : core.calls) call.pace.blocks = blocksOfTheSlowest;
+    return StepClock(device).next(step).end;
+  };
+  EXPECT_EQ(end(12, 16), end(12, 8));
+  EXPECT_GT(end(6, 16), end(6, 8));
+  EXPECT_GT(end(0, 16), end(6, 16));
+}
+
 TEST(StepClock, SomeOfTheCoresEndNoLaterThanAll) {
   const Device device = oneCore();
   StepWork all = tenCalls();
@@ -314,6 +331,15 @@ TEST(StepClock, SomeOfTheCoresEndNoLaterThanAll) {
   // A wire that is done last waits for the call of the busiest core, which may be another's.
   all.wires[0].activations = some.wires[0].activations = transfers(400, 200);
   all.cores[1].calls[0].pace.taps = 1;
+  EXPECT_LE(clock.endOf(StepCycles::ofSomeCores(some, device), some),
+            clock.endOf(StepCycles(all, device), all));
+  // Cores that keep step with a slower one as far as their rows have no places.
+  for (StepWork* step : {&some, &all})
+    for (CoreWork& core : step->cores) {
+      core.rows = 12;
+      core.places = 4;
+      for (CallWork& call : core.calls) call.pace.blocks = 16;
+    }
   EXPECT_LE(clock.endOf(StepCycles::ofSomeCores(some, device), some),
             clock.endOf(StepCycles(all, device), all));
   // Cores that are alike but for their wires, of which one is idle before.

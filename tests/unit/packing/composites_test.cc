@@ -14,8 +14,9 @@ namespace {
 using Buffers = std::vector<LiveBuffer>;
 
 Composites composed(const Buffers& buffers, std::int64_t tolerance = 0,
-                    std::int64_t capacity = INT64_MAX) {
-  return Composites(describe(buffers), tolerance, capacity);
+                    std::int64_t capacity = INT64_MAX, std::int64_t work = INT64_MAX,
+                    const std::function<bool()>& stop = {}) {
+  return Composites(describe(buffers), tolerance, capacity, work, stop);
 }
 
 TEST(Composites, WhatFillsARectangleIsOne) {
@@ -40,8 +41,23 @@ TEST(Composites, EdgesMayDifferByTheTolerance) {
   EXPECT_EQ(composed(behind).instance().count(), 2);
   EXPECT_EQ(composed(behind, 10).instance().count(), 2);  // 10.1 of 1024, rounded up
   EXPECT_EQ(composed(behind, 11).instance().count(), 1);
-  const Buffers above = {{0, 2, 7}, {1, 3, 5}};  // in three cliques; two of four ends differ
-  EXPECT_EQ(composed(above, kWholeEdge).instance().count(), 1);
+  // Two live through ten of eleven cliques each, beside short ones of very different sizes.
+  Buffers above = {{0, 10, 7}, {1, 11, 5}};
+  for (std::int64_t k = 0; k < 11; ++k) above.push_back({k, k + 1, 1000 << 2 * k});
+  EXPECT_EQ(composed(above, 2 * kWholeEdge / 11).instance().count(), 13);
+  EXPECT_EQ(composed(above, 2 * kWholeEdge / 11 + 1).instance().count(), 12);
+}
+
+TEST(Composites, EndWithTheirWorkOrWhenToldTo) {
+  const Buffers buffers(64, {0, 10, 1});
+  const std::int64_t all = composed(buffers).workDone();
+  EXPECT_EQ(composed(buffers).instance().count(), 1);
+  const Composites some = composed(buffers, 0, INT64_MAX, all - 100);
+  EXPECT_GT(some.instance().count(), 1);
+  EXPECT_LT(some.workDone(), all);
+  int asked = 0;
+  EXPECT_EQ(composed(buffers, 0, INT64_MAX, all, [&] { return ++asked > 1; }).instance().count(),
+            32);
 }
 
 TEST(Composites, NoCliqueComesToHaveMoreThanTheCapacity) {
@@ -67,7 +83,8 @@ RC_GTEST_PROP(Composites, APackingOfThemIsOneOfTheirBuffers, ()) {
     buffer.size = std::max<std::int64_t>(1, buffer.size - *rc::gen::inRange<std::int64_t>(0, 3));
   const Instance instance = describe(buffers);
   const auto capacity = *rc::gen::inRange<std::int64_t>(0, 2000);
-  const Composites composites(instance, *rc::gen::inRange<std::int64_t>(0, kWholeEdge), capacity);
+  const Composites composites(instance, *rc::gen::inRange<std::int64_t>(0, kWholeEdge), capacity,
+                              INT64_MAX, {});
   RC_ASSERT(composites.instance().mostLive() <= std::max(capacity, instance.mostLive()));
   const Offsets placed = stack(composites.instance(), orderBy(composites.instance(), 0));
   const std::int64_t height = heightOf(composites.instance(), placed);

@@ -105,8 +105,8 @@ TEST(Pack, FourHundredFiftyBuffersThatMayLeaveATwentiethEmptyAreFound) {
     }
 }
 
-// Nearly even pieces are the hardest, as what is to spare is about one of them. Frayed, no two have
-// an edge that is the same.
+// Nearly even pieces are the hardest, as what is to spare is about one of them. Frayed, few have an
+// edge that is the same.
 TEST(Pack, NearlyEvenPiecesWithFrayedEdgesAreFound) {
   constexpr std::int64_t kBytes = 1 << 20;
   for (std::uint64_t seed = 0; seed < 2; ++seed) {
