@@ -201,6 +201,15 @@ def compare_devices(reports):
             if ratio > SLOWER_SWITCHED and cell.rate == 256]
 
 
+def closed_form(weights, reports):
+    """A line: how far the closed form is off the simulation."""
+    off = {cell: report["time"]["closedFormSeconds"] / report["time"]["seconds"] - 1 for cell, report in reports.items()
+           if report and cell.weights == weights}
+    worst = max(off, key=lambda cell: abs(off[cell]))
+    mean = sum(map(abs, off.values())) / len(off)
+    return f"closed form, {weights:8}: off by {100 * off[worst]:+.1f} % at most ({worst}), {100 * mean:.1f} % in the mean"
+
+
 def summarize(reports):
     """Prints what the cells say in all; returns the goals that they miss, each in a line."""
     missed = []
@@ -221,6 +230,8 @@ def summarize(reports):
     print(f"{len(reports)} cells, {len(refused)} refused; not faster than the paper's: {len(slower)} of {len(compared)}")
     missed += [f"no cell refused: {cell}" for cell in refused]
     missed += [f"faster than the paper's: {cell}" for cell in slower]
+    for weights in dict.fromkeys(cell.weights for cell, report in reports.items() if report):
+        print(closed_form(weights, reports))
     for weights in ("sparse", "balanced"):
         here = [one for one in speed_ups_of(reports) if one.cell.weights == weights]
         if not here:

@@ -280,32 +280,27 @@ std::string capitalized(std::string_view words) {
   return name;
 }
 
-}  // namespace
-
-void writeReport(JsonWriter& json, const Report& report) {
-  const Bounds& b = report.bounds;
-  json.key("format").value("heddle.report/2");
+void writeModel(JsonWriter& json, const Report& report) {
   json.key("model").beginObject();
   json.key("name").value(report.model).key("sha256").value(report.modelSha256);
   json.key("macs").value(report.macs).key("weightBytes").value(report.weightBytes);
   json.key("denseMacs").value(report.denseMacs);
   json.key("denseWeightBytes").value(report.denseWeightBytes).endObject();
+}
+
+void writeDevice(JsonWriter& json, const Report& report) {
   json.key("device").beginObject();
-  json.key("name")
-      .value(report.device)
-      .key("rows")
-      .value(report.rows)
-      .key("columns")
-      .value(report.columns);
-  json.key("clockHz")
-      .value(report.clock.raw)
-      .key("macsPerCycle")
-      .value(report.macsPerCycle)
-      .key("keys");
+  json.key("name").value(report.device);
+  json.key("rows").value(report.rows).key("columns").value(report.columns);
+  json.key("clockHz").value(report.clock.raw).key("macsPerCycle").value(report.macsPerCycle);
+  json.key("keys");
   writeKeys(json, report.deviceKeys);
   json.key("wires");
   writeWires(json, report.wires);
   json.endObject();
+}
+
+void writeTime(JsonWriter& json, const Report& report) {
   json.key("time").beginObject();
   json.key("cycles").value(report.cycles.raw()).key("seconds").value(report.seconds(report.cycles));
   json.key("frames").value(report.frames).key("batch").value(report.batch);
@@ -319,24 +314,44 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("closedFormWorstLayerError");
   writeOptional(json, report.closedFormWorstLayerError());
   json.endObject();
+}
+
+void writeBounds(JsonWriter& json, const Report& report) {
+  const Bounds& b = report.bounds;
   json.key("bounds").beginObject();
   json.key("computeSeconds").value(b.computeSeconds).key("ddrReadSeconds").value(b.ddrReadSeconds);
   json.key("ddrWriteSeconds").value(b.ddrWriteSeconds);
   json.key("memtileToCoreSeconds").value(b.memtileToCoreSeconds);
   json.key("coreToMemtileSeconds").value(b.coreToMemtileSeconds);
-  json.key("lowerBoundSeconds")
-      .value(b.lowerBoundSeconds)
-      .key("fusedLowerBoundSeconds")
-      .value(b.fusedLowerBoundSeconds)
-      .key("layerBoundSeconds")
-      .value(b.layerBoundSeconds)
-      .key("paperBoundSeconds")
-      .value(b.paperBoundSeconds);
+  json.key("lowerBoundSeconds").value(b.lowerBoundSeconds);
+  json.key("fusedLowerBoundSeconds").value(b.fusedLowerBoundSeconds);
+  json.key("layerBoundSeconds").value(b.layerBoundSeconds);
+  json.key("paperBoundSeconds").value(b.paperBoundSeconds);
   json.key("mappingBoundSeconds");
   writeOptional(json, b.mappingBoundSeconds);
   json.key("efficiency").value(report.efficiency()).key("layerBoundPassedBy");
   writeStrings(json, report.layerBoundPassedBy);
   json.endObject();
+}
+
+void writeWork(JsonWriter& json, const Report& report) {
+  json.key("work").beginObject();
+  json.key("macsDense").value(report.denseMacs).key("macsExecuted").value(report.macsExecuted);
+  json.key("macsPadded").value(report.macsExecuted - report.macs);
+  json.key("macsOnPaddedChannels").value(report.macsOnPaddedChannels);
+  json.key("macsTwice").value(report.macsExecuted - report.macs - report.macsOnPaddedChannels);
+  json.key("weightBytesPadded").value(report.weightBytesPadded);
+  json.key("instructions").value(report.instructions).endObject();
+}
+
+}  // namespace
+
+void writeReport(JsonWriter& json, const Report& report) {
+  json.key("format").value("heddle.report/2");
+  writeModel(json, report);
+  writeDevice(json, report);
+  writeTime(json, report);
+  writeBounds(json, report);
   json.key("boundCycles");
   writePerResource(json, report.boundCycles());
   json.key("whatIf");
@@ -347,13 +362,7 @@ void writeReport(JsonWriter& json, const Report& report) {
   json.key("memory").beginObject();
   json.key("memtilePeakBytes").value(report.memtilePeakBytes);
   json.key("corePeakBytes").value(report.corePeakBytes).endObject();
-  json.key("work").beginObject();
-  json.key("macsDense").value(report.denseMacs).key("macsExecuted").value(report.macsExecuted);
-  json.key("macsPadded").value(report.macsExecuted - report.macs);
-  json.key("macsOnPaddedChannels").value(report.macsOnPaddedChannels);
-  json.key("macsTwice").value(report.macsExecuted - report.macs - report.macsOnPaddedChannels);
-  json.key("weightBytesPadded").value(report.weightBytesPadded);
-  json.key("instructions").value(report.instructions).endObject();
+  writeWork(json, report);
   json.key("propagation").beginObject();
   json.key("channelsRemoved").value(report.propagation.channelsRemoved);
   json.key("weightsZeroed").value(report.propagation.weightsZeroed);

@@ -15,10 +15,9 @@ struct JoinedPlan {
 
 // The plan of planInOrder, of the network as it is or joined, where the closed form finds the first
 // of these plans (OrderSearch::begin) half a per cent faster, or faster at all where only the
-// network as it is is tiled. Groups of layers that somebody
-// named (options.groups) are of the network as it is. `joined`: null where there is nothing to
-// join. Errors: those of makePlan for the network as it is; where that fits no core, joined is not
-// tried.
+// network as it is is tiled. Groups of layers that somebody named (options.groups) are of the
+// network as it is. `joined`: null where there is nothing to join. Errors: those of makePlan for
+// the network as it is; where that fits no core, joined is not tried.
 Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph* joined,
                               const Device& device, const PlanOptions& options, bool asked,
                               const std::function<void(double)>& progress = {});

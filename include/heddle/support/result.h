@@ -40,7 +40,7 @@ class [[nodiscard]] Result {
   Result(T value) : value_(std::move(value)) {}  // NOLINT: so that a stage can return its value
   Result(Diagnostic diagnostic)
       : diagnostics_{std::move(diagnostic)} {}  // NOLINT: so that a stage can return one
-  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {  // NOLINT: likewise
+  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {  // NOLINT: or several
     HEDDLE_CHECK(!diagnostics_.empty()) << "a failed result must say why";
   }
   explicit operator bool() const { return value_.has_value(); }
@@ -66,7 +66,7 @@ class [[nodiscard]] Result<void> {
   Result() = default;
   Result(Diagnostic diagnostic)
       : diagnostics_{std::move(diagnostic)} {}  // NOLINT: so that a stage can return one
-  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {  // NOLINT: likewise
+  Result(Diagnostics diagnostics) : diagnostics_(std::move(diagnostics)) {  // NOLINT: or several
     HEDDLE_CHECK(!diagnostics_.empty()) << "a failed result must say why";
   }
   explicit operator bool() const { return diagnostics_.empty(); }
