@@ -263,6 +263,7 @@ struct KernelLine
                         KernelNumber<&Kernel::multiplierB>>,
              OptionalNumber<"shift", &Draft::kernel, &Kernel::shift>,
              opt<Set<Word<"negative-scale">, true, &Draft::kernel, &Kernel::negativeScale>>,
+             opt<Set<Word<"weight-zeros">, true, &Draft::kernel, &Kernel::weightZeros>>,
              opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
              OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>,
              KernelList<"adds-to", AddsTo, AddedToLow, AddedToHigh>> {};

@@ -403,6 +403,7 @@ void Printer::kernel(std::size_t index) {
     word(" multipliers ").integers({k.multiplierA, k.multiplierB});
   field("shift", k.shift, 0)
       .flag("negative-scale", k.negativeScale)
+      .flag("weight-zeros", k.weightZeros)
       .flag("per-channel", k.tablePerChannel)
       .field("fill", k.fill, 0);
   if (k.addsInput)

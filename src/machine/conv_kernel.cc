@@ -110,26 +110,25 @@ void widenPixels(const Kernel& kernel, const WindowRows& input, std::int64_t blo
       }
 }
 
-// What a record ends with: bias, multipliers, shifts, and with negativeScale those of negative
-// sums; int32[8B] each.
+// What a record ends with: bias, multipliers, shifts, and with negativeScale the latter two of
+// negative sums.
 class Epilogue {
  public:
   Epilogue(const Kernel& kernel, const std::int8_t* tail)
       : tail_(tail),
         channels_(kernel.outputBlocks * kBlock),
-        negative_(kernel.negativeScale ? 2 : 0) {}
+        negative_(kernel.negativeScale ? channels_ * kScaleBytes : 0) {}
 
   std::int64_t scaled(std::int32_t sum, std::int64_t channel) const {
-    const auto bias = static_cast<std::uint32_t>(number(0, channel));
+    const auto bias = static_cast<std::uint32_t>(readInt32(tail_ + 4 * channel));
     const auto whole = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + bias);
-    const std::int64_t scale = whole < 0 ? 1 + negative_ : 1;
-    return applyMultiplier(whole, {number(scale, channel), number(scale + 1, channel)});
+    const std::int8_t* scales = tail_ + 4 * channels_ + (whole < 0 ? negative_ : 0);
+    return applyMultiplier(whole,
+                           {readInt32(scales + 4 * channel), scales[4 * channels_ + channel]});
   }
 
  private:
-  std::int32_t number(std::int64_t row, std::int64_t channel) const {
-    return readInt32(tail_ + 4 * (row * channels_ + channel));
-  }
+  static constexpr std::int64_t kScaleBytes = 4 + 1;  // of a channel
 
   const std::int8_t* tail_;
   std::int64_t channels_, negative_;
@@ -177,10 +176,26 @@ std::int64_t gammaBytes(const Kernel& kernel) {
   return divideRoundUp(kernel.inputBlocks * kernel.outputBlocks, 64) * 8;
 }
 
+// What a record begins with: a zero point for each channel of a block.
+class WeightZeros {
+ public:
+  WeightZeros(const Kernel& kernel, const std::int8_t* record)
+      : first_(kernel.weightZeros ? record : kNone), step_(kernel.weightZeros ? kBlock : 0) {}
+  static std::int64_t bytes(const Kernel& kernel) {
+    return kernel.weightZeros ? kernel.outputBlocks * kBlock : 0;
+  }
+  const std::int8_t* of(std::int64_t block) const { return first_ + block * step_; }
+
+ private:
+  static constexpr std::int8_t kNone[kBlock] = {};
+  const std::int8_t* first_;
+  std::int64_t step_;
+};
+
 }  // namespace
 
 std::int64_t keptBlocksOf(const Kernel& kernel, const std::int8_t* record) {
-  const std::int8_t* gamma = record + kernel.outputBlocks * kBlock;
+  const std::int8_t* gamma = record + WeightZeros::bytes(kernel);
   std::int64_t kept = 0;
   for (std::int64_t i = 0; i < gammaBytes(kernel); ++i)
     kept += std::popcount(static_cast<std::uint8_t>(gamma[i]));
@@ -193,7 +208,8 @@ void runConv(const Kernel& kernel, const WindowRows& input, const std::int8_t* r
   const Multiply multiply = scratch.portable ? multiplyPortable : best;
   const Window& window = kernel.window;
   const std::int64_t A = kernel.inputBlocks, B = kernel.outputBlocks, span = spanOf(kernel);
-  const std::int8_t* gamma = record + B * kBlock;
+  const WeightZeros zeros(kernel, record);
+  const std::int8_t* gamma = record + WeightZeros::bytes(kernel);
   const std::int8_t* weights = gamma + gammaBytes(kernel);
   widenPixels(kernel, input, A, scratch);
   std::int32_t* sums = beginSums(kernel, reduction, scratch);
@@ -202,7 +218,7 @@ void runConv(const Kernel& kernel, const WindowRows& input, const std::int8_t* r
       if (!keeps(gamma, b * A + a)) continue;
       for (std::int64_t ky = 0; ky < window.kernelY; ++ky)
         for (std::int64_t kx = 0; kx < window.kernelX; ++kx, weights += kBlockBytes)
-          multiply({weights, record + b * kBlock,
+          multiply({weights, zeros.of(b),
                     scratch.pixels.data() + ((ky * A + a) * span + kx * window.dilationX) * kBlock,
                     window.strideX * kBlock, kernel.outputColumns,
                     sums + b * kernel.outputColumns * kBlock});
@@ -215,7 +231,8 @@ void runDepthwiseConv(const Kernel& kernel, const WindowRows& input, const std::
   const Window& window = kernel.window;
   const std::int64_t B = kernel.outputBlocks, span = spanOf(kernel),
                      taps = window.kernelY * window.kernelX;
-  const std::int8_t* weights = record + B * kBlock;
+  const WeightZeros zeros(kernel, record);
+  const std::int8_t* weights = record + WeightZeros::bytes(kernel);
   widenPixels(kernel, input, B, scratch);
   std::int32_t* sums = beginSums(kernel, reduction, scratch);
   for (std::int64_t b = 0; b < B; ++b)
@@ -227,7 +244,7 @@ void runDepthwiseConv(const Kernel& kernel, const WindowRows& input, const std::
       for (std::int64_t x = 0; x < kernel.outputColumns; ++x)
         for (std::int64_t k = 0; k < kBlock; ++k) {
           const std::int32_t product =
-              pixels[x * window.strideX * kBlock + k] * (weights[k] - record[b * kBlock + k]);
+              pixels[x * window.strideX * kBlock + k] * (weights[k] - zeros.of(b)[k]);
           row[x * kBlock + k] =
               static_cast<std::int32_t>(static_cast<std::uint32_t>(row[x * kBlock + k]) +
                                         static_cast<std::uint32_t>(product));

@@ -28,7 +28,7 @@ std::optional<std::vector<std::int64_t>> keyOf(const CanonicalGraph& graph, cons
     const Shape& computed = graph.tensors[pool->before.at()].shape;
     key.insert(key.end(), {computed.height, computed.width});
   }
-  key.push_back(recordBytes(op, 1, whole, true, 1));
+  key.push_back(RecordLengths(op).bytes(1, whole, true, 1));
   for (const TensorId tensor : op.inputs) {
     const Shape& s = graph.tensors[tensor.at()].shape;
     key.insert(key.end(), {s.height, s.width, s.channels});

@@ -42,6 +42,7 @@ class StepCounter {
         m_(plan.layers[plan.schedule[step].layer.at()]),
         nest_(graph, OpId(plan.schedule[step].layer.at()), m_),
         kept_(kept),
+        recordLengths_(op_),
         inputHeight_(graph.tensors[op_.inputs[0].at()].shape.height),
         isDense_(!leavesBlocksOut(op_)),
         alike_(reducesChannels(op_) && isDense_),
@@ -278,8 +279,8 @@ class StepCounter {
   N recordBytesOf(const CoreShare& share, const Iteration& i) const {
     if (m_.equalRecords) return m_.weightBytes;
     const Interval blocks = m_.passBlocks(share, i.pass);
-    return roundUpTo(recordBytes(op_, blocks.count, nest_.part(i), nest_.last(i),
-                                 computedOf(blocks, nest_.part(i))),
+    return roundUpTo(recordLengths_.bytes(blocks.count, nest_.part(i), nest_.last(i),
+                                          computedOf(blocks, nest_.part(i))),
                      kBlock);
   }
 
@@ -671,6 +672,7 @@ class StepCounter {
   const Mapping& m_;
   LayerNest nest_;
   const BlockCounts& kept_;
+  RecordLengths recordLengths_;
   N inputHeight_ = 1;
   bool isDense_;
   bool alike_;                             // passes of equally many blocks ask for the same

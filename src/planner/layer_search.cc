@@ -83,6 +83,7 @@ class LayerSearch {
         menu_(menu),
         mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
         counts_(kept),
+        recordLengths_(op),
         output_(graph.tensors[op.output.at()].shape),
         input_(graph.tensors[op.inputs[0].at()].shape),
         pooled_(graph, op),
@@ -583,16 +584,17 @@ class LayerSearch {
   // Room for the longest record; for all of a dense one's parts that of the first with an epilogue.
   std::int64_t largestRecord(const Mapping& t) const {
     if (counts_.whole() && !t.equalRecords)
-      return roundUpTo(recordBytes(op_, t.blocksPerPass, t.parts[0], true,
-                                   t.blocksPerPass * t.parts[0].inputBlocks.count),
+      return roundUpTo(recordLengths_.bytes(t.blocksPerPass, t.parts[0], true,
+                                            t.blocksPerPass * t.parts[0].inputBlocks.count),
                        kBlock);
     std::int64_t most = 0;
     for (std::size_t r = 0; r < differentParts(); ++r)
       for (std::int64_t k = 0; k < t.passes; ++k)
         for (std::size_t i = 0; i < t.parts.size(); ++i)
           if (const Interval blocks = passBlocks(t, r, k); !blocks.empty())
-            most = std::max(most, recordBytes(op_, blocks.count, t.parts[i],
-                                              i + 1 == t.parts.size(), computed(t, r, k, i)));
+            most =
+                std::max(most, recordLengths_.bytes(blocks.count, t.parts[i],
+                                                    i + 1 == t.parts.size(), computed(t, r, k, i)));
     return roundUpTo(most, kBlock);
   }
 
@@ -882,7 +884,7 @@ class LayerSearch {
         kernelWork(op_.kind(), kept, tapsOf(op_, t.parts[part]), pooled_.mostColumns(columns),
                    fusedAddOf(op_) && ends ? blocks : 0);
     const Bytes bytes(t.equalRecords ? t.weightBytes
-                                     : recordBytes(op_, blocks, t.parts[part], ends, kept));
+                                     : recordLengths_.bytes(blocks, t.parts[part], ends, kept));
     RecordTime time{0, wire_.time(bytes).raw(), ddr_.time(bytes).raw()};
     const auto took = [&] {
       return kernelTime(call, device_).raw() + call.calls() * device_.lockAcquire.raw();
@@ -913,6 +915,7 @@ class LayerSearch {
   std::vector<std::int64_t> callRows_;        // beside 1
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
   const BlockCounts& counts_;
+  RecordLengths recordLengths_;
   Shape output_, input_;
   PooledGeometry pooled_;
   std::int64_t capacity_;
@@ -962,7 +965,7 @@ FoundMappings searchMappings(const CanonicalGraph& graph, const CanonicalOp& op,
 bool hasWeights(const CanonicalOp& op) {
   ReductionPart part;
   if (const auto window = windowOf(op)) part.kernelRows = {0, window->kernelY};
-  return recordBytes(op, 1, part, true, 1) > 0;
+  return RecordLengths(op).bytes(1, part, true, 1) > 0;
 }
 
 }  // namespace heddle

@@ -55,6 +55,7 @@ void describeOperator(const CanonicalOp& op, Kernel& k) {
         if constexpr (requires { a.clamp; }) k.clamp = a.clamp;
         if constexpr (requires { a.requantizeNegative; })
           k.negativeScale = !a.requantizeNegative.empty();
+        if constexpr (requires { a.weightZero; }) k.weightZeros = hasZeroPoints(a.weightZero);
       },
       op.attributes);
   if (const FusedAdd* fused = fusedAddOf(op)) {

@@ -45,6 +45,7 @@ struct Channels {
   }
 
   void appendZeros(const Interval& blocks, std::vector<std::uint8_t>& image) const {
+    if (!hasZeroPoints(weightZero)) return;
     for (std::int64_t c = blocks.first * kBlock; c < blocks.end() * kBlock; ++c)
       append(image, zero(c));
   }
@@ -57,7 +58,8 @@ struct Channels {
         return c < count() ? (*scales)[static_cast<std::size_t>(c)] : Multiplier{};
       };
       for (std::int64_t c = first; c < end; ++c) append(image, scale(c).multiplier);
-      for (std::int64_t c = first; c < end; ++c) append(image, scale(c).shift);
+      for (std::int64_t c = first; c < end; ++c)
+        append(image, static_cast<std::int8_t>(std::clamp(scale(c).shift, -1, 64)));
     }
   }
 };

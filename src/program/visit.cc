@@ -79,7 +79,8 @@ RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept) {
                           .taps = kernel.window.kernelY * kernel.window.kernelX,
                           .kept = kept,
                           .finishes = finish,
-                          .negativeScale = kernel.negativeScale};
+                          .negativeScale = kernel.negativeScale,
+                          .weightZeros = kernel.weightZeros};
   if (kernel.op == OpKind::Table)
     contents.tables = kernel.tablePerChannel ? kernel.outputBlocks * kBlock : 1;
   if (kernel.op == OpKind::Assemble)

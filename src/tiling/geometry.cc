@@ -248,45 +248,51 @@ std::int64_t BlockCounts::count(const Interval& outputBlocks, const Interval& in
 
 std::int64_t recordBytes(const CanonicalOp& op, const Interval& outputBlocks,
                          const ReductionPart& part, bool lastPart) {
-  return recordBytes(op, outputBlocks.count, part, lastPart,
-                     blocksComputed(op, outputBlocks, part));
+  return RecordLengths(op).bytes(outputBlocks.count, part, lastPart,
+                                 blocksComputed(op, outputBlocks, part));
 }
 
-std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
-                         const ReductionPart& part, bool lastPart, std::int64_t kept) {
-  RecordContents contents{.op = op.kind(),
-                          .outputBlocks = outputBlocks,
-                          .inputBlocks = part.inputBlocks.count,
-                          .kept = kept,
-                          .finishes = lastPart};
-  if (kernelWindowOf(op)) contents.taps = tapsOf(op, part);
+RecordLengths::RecordLengths(const CanonicalOp& op) : op_(&op) {
+  ofAll_.op = op.kind();
   std::visit(
       [&](const auto& a) {
         if constexpr (requires { a.requantizeNegative; })
-          contents.negativeScale = !a.requantizeNegative.empty();
+          ofAll_.negativeScale = !a.requantizeNegative.empty();
+        if constexpr (requires { a.weightZero; }) ofAll_.weightZeros = hasZeroPoints(a.weightZero);
       },
       op.attributes);
-  if (const auto* table = std::get_if<Table>(&op.attributes))
-    contents.tables = table->tables.size() == 1 ? 1 : outputBlocks * kBlock;
   if (const auto* assemble = std::get_if<Assemble>(&op.attributes))
-    contents.tables = std::ranges::count_if(
+    ofAll_.tables = std::ranges::count_if(
         assemble->parts, [](const AssemblePart& p) { return p.table.has_value(); });
+}
+
+std::int64_t RecordLengths::bytes(std::int64_t outputBlocks, const ReductionPart& part,
+                                  bool lastPart, std::int64_t kept) const {
+  RecordContents contents = ofAll_;
+  contents.outputBlocks = outputBlocks;
+  contents.inputBlocks = part.inputBlocks.count;
+  contents.kept = kept;
+  contents.finishes = lastPart;
+  if (kernelWindowOf(*op_)) contents.taps = tapsOf(*op_, part);
+  if (const auto* table = std::get_if<Table>(&op_->attributes))
+    contents.tables = table->tables.size() == 1 ? 1 : outputBlocks * kBlock;
   return recordBytes(contents);
 }
 
 std::int64_t recordBytes(const RecordContents& contents) {
-  const std::int64_t channels = contents.outputBlocks * kBlock;
-  // Bias, multiplier, shift, and both of the latter again for negative sums.
-  const std::int64_t epilogue = channels * 4 * (contents.negativeScale ? 5 : 3);
+  const std::int64_t channels = contents.outputBlocks * kBlock,
+                     zeros = contents.weightZeros ? channels : 0;
+  // Bias, multiplier and shift, and both of the latter again for negative sums.
+  const std::int64_t epilogue = channels * (4 + (contents.negativeScale ? 2 : 1) * (4 + 1));
   switch (contents.op) {
     case OpKind::Conv: {
       const std::int64_t gamma =
           divideRoundUp(contents.outputBlocks * contents.inputBlocks, 64) * 8;
-      return channels + gamma + contents.kept * contents.taps * kBlock * kBlock +
+      return zeros + gamma + contents.kept * contents.taps * kBlock * kBlock +
              (contents.finishes ? epilogue : 0);
     }
     case OpKind::DepthwiseConv:
-      return channels + channels * contents.taps + epilogue;
+      return zeros + channels * contents.taps + epilogue;
     case OpKind::Table:
     case OpKind::Assemble:
       return 256 * contents.tables;

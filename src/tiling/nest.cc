@@ -9,6 +9,7 @@ namespace heddle {
 
 LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mapping)
     : op_(&graph.ops[op.at()]),
+      recordLengths_(*op_),
       mapping_(&mapping),
       input_(graph.tensors[op_->inputs[0].at()].shape),
       imageHeight_(imageShape(graph, op_->output).height),
@@ -183,7 +184,9 @@ std::int64_t LayerNest::recordBytes(const CoreShare& share, const Iteration& at)
 
 std::int64_t LayerNest::usedBytes(const CoreShare& share, const Iteration& at) const {
   const Interval blocks = mapping_->passBlocks(share, at.pass);
-  return roundUpTo(heddle::recordBytes(*op_, blocks, part(at), last(at)), kBlock);
+  return roundUpTo(recordLengths_.bytes(blocks.count, part(at), last(at),
+                                        blocksComputed(*op_, blocks, part(at))),
+                   kBlock);
 }
 
 std::int64_t LayerNest::accumulatorBands() const {

@@ -64,7 +64,7 @@ TEST(MachineTime, ConvTakesAnEighthOfACycleForAPixelOfABlockPair) {
     ring.blocks = 3;
     ring.rowBytes = 216;
     call.inputs = {ring};
-    c.program.records = {{0, 16 + 8 + 5 * 9 * 64 + 16 * 12, 5}};  // one block of six is zero
+    c.program.records = {{0, 8 + 5 * 9 * 64 + 16 * 9, 5}};  // one block of six is zero
     call.weights = Address<Affine>{4096, {}, 0, 1};
     call.output = Address<Affine>{1024, {}, 0, 1};
     call.part = box(out, 0, 0, 0, 1, 2, 7);

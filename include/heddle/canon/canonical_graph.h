@@ -7,6 +7,7 @@
 // A uint8 tensor of the ONNX model is stored as x - 128, its zero point moved likewise. Every
 // number below is of that stored form. Source of the rounding rules: docs/numbers.md.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -126,6 +127,11 @@ struct DepthwiseConv {
   Clamp clamp;
   friend bool operator==(const DepthwiseConv&, const DepthwiseConv&) = default;
 };
+
+// Whether weights of such zero points have one that is not 0: then they go with the weights.
+inline bool hasZeroPoints(const std::vector<std::int8_t>& weightZero) {
+  return std::ranges::any_of(weightZero, [](std::int8_t zero) { return zero != 0; });
+}
 
 // Maximum of the taps inside the tensor; the border never wins. Input and output have one scale and
 // zero point.

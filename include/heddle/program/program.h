@@ -408,6 +408,7 @@ struct Kernel {
   Clamp addedToClamp;
   bool negativeScale =
       false;  // Conv, DepthwiseConv: the record holds the multipliers of negative sums as well
+  bool weightZeros = false;      // likewise: zero points of the weights that are not all zero
   bool tablePerChannel = false;  // Table
   // Assemble, one per input ring: columns relative to the call's output row, channels relative to
   // the call's first output channel; `from` is relative to the ring's column 0 and first channel.
@@ -501,14 +502,16 @@ struct WeightRecord {
 //
 // A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T =
 // KY*KX taps of the part:
-//   CONV    weightZero int8[8B]; gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept; kept
-//   blocks, b outermost:
+//   CONV    with Kernel::weightZeros weightZero int8[8B]; gamma: ceil(A*B/64) u64, bit b*A+a says
+//   block (a, b) is kept; kept blocks, b outermost:
 //           T x 8 CIN x 8 COUT int8; if the part is the last: bias int32[8B], multiplier int32[8B],
-//           shift int32[8B], and with Kernel::negativeScale the multiplier and the shift of
-//           negative sums, int32[8B] each
-//   DWCONV  weightZero int8[8B]; per block T x 8 int8; bias, multiplier, shift int32[8B] each
-//   (every part has them) TABLE   1 or 8B tables of 256 int8          CONCAT  its moves' tables of
-//   256 int8
+//           shift int8[8B], and with Kernel::negativeScale the multiplier and the shift of
+//           negative sums likewise
+//   DWCONV  with Kernel::weightZeros weightZero int8[8B]; per block T x 8 int8; bias, multiplier
+//   and
+//           shift as for CONV (every part has them)
+//   TABLE   1 or 8B tables of 256 int8          CONCAT  its moves' tables of 256 int8
+// A shift is at most 64 and at least -1: beyond, it means the same.
 // bias already holds -zero(x) * sum(w - weightZero): the kernel multiplies stored values, the
 // border being zero(x). (DWCONV and CONV cut over time: the bias of the last part holds the
 // correction of all parts.)

@@ -116,8 +116,18 @@ class BlockCounts {
 // the operator has none.
 std::int64_t recordBytes(const CanonicalOp& op, const Interval& outputBlocks,
                          const ReductionPart& part, bool lastPart);
-// Of a CONV's record that keeps `kept` blocks; of others' of so many output blocks.
-std::int64_t recordBytes(const CanonicalOp& op, std::int64_t outputBlocks,
-                         const ReductionPart& part, bool lastPart, std::int64_t kept);
+// The same in constant time, for many records of one operator, which outlives it.
+class RecordLengths {
+ public:
+  explicit RecordLengths(const CanonicalOp& op);
+  explicit RecordLengths(const CanonicalOp&&) = delete;
+  // Of a CONV's record that keeps `kept` blocks; of others' of so many output blocks.
+  std::int64_t bytes(std::int64_t outputBlocks, const ReductionPart& part, bool lastPart,
+                     std::int64_t kept) const;
+
+ private:
+  const CanonicalOp* op_;
+  RecordContents ofAll_;  // what all records have in common
+};
 
 }  // namespace heddle

@@ -99,6 +99,7 @@ class LayerNest {
                    std::vector<RowCall>& to) const;
 
   const CanonicalOp* op_;
+  RecordLengths recordLengths_;
   const Mapping* mapping_;
   Shape input_;
   std::int64_t imageHeight_ = 1;  // of the output

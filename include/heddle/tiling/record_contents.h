@@ -13,6 +13,7 @@ struct RecordContents {
   std::int64_t kept = 0;       // CONV: 8x8 blocks
   bool finishes = true;        // CONV: bias and scales of the last part of the reduction
   bool negativeScale = false;  // scales of negative sums, too
+  bool weightZeros = false;    // zero points of the weights
   std::int64_t tables = 0;     // TABLE, CONCAT: of 256 bytes each
 };
 // 0 where the operator has no record.

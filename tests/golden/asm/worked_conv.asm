@@ -1,9 +1,9 @@
 heddle.asm/2
 model "worked_conv" sha256 ""
 device sha256 ""
-weights @0x3000 size 5040 sha256 ""
-record 0 for 2 @0x0 size 2520 kept 4
-ddr size 17328
+weights @0x3000 size 4912 sha256 ""
+record 0 for 2 @0x0 size 2456 kept 4
+ddr size 17200
 input "input" %0 int8 shape [1, 16, 16, 16] view [1, 16, 16, 16] axes "NHWC"
 output "output" %1 int8 shape [1, 32, 16, 16] view [1, 32, 16, 16] axes "NCHW"
 
@@ -18,7 +18,7 @@ kernel k0 CONV "conv" window 3x3 pad [1, 1, 1, 1] input 16x16 blocks 2 output 8 
 
 buffer "tensor input" in mem row 0 column 0 @0x200 size 2048 layers 0 to 0 tensor %0
 buffer "tensor input" in mem row 0 column 1 @0x200 size 2048 layers 0 to 0 tensor %0
-buffer "conv weights" in core rows 0-1 columns 0-1 @0x0 size 5040 layers 0 to 0
+buffer "conv weights" in core rows 0-1 columns 0-1 @0x0 size 4912 layers 0 to 0
 buffer "conv input 0" in core rows 0-1 columns 0-1 @0x13b0 size 2560 layers 0 to 0
 buffer "conv output" in core rows 0-1 columns 0-1 @0x1db0 size 256 layers 0 to 0
 buffer "conv output stream" in mem row 0 columns 0-1 @0x0 size 512 layers 0 to 0
@@ -60,7 +60,7 @@ on ddr-in columns 0-1 channel 0, layer 0:
     LOAD %0[y i0 for 1, block 0 for 2, x 8*column for 8] ddr @0x0 + 256*i0 + 64*column [2 by 128, 64 B] -> mem @0x200 + 128*i0 [128 B] release L(1 - column), L(2 - column)
   }
 on ddr-in columns 0-1 channel 1, layer 0:
-  LOADW record[column] -> mem @0xa00 + (0 mod 8)*2520 release L(3 + column)
+  LOADW record[column] -> mem @0xa00 + (0 mod 8)*2456 release L(3 + column)
 on ddr-out columns 0-1 channel 0, layer 0:
   loop 14 {  # i0
     WRITE %1[y i0 for 1, block 0 for 2, x 8*column for 8] mem @0x0 + (i0 mod 2)*128 [128 B] acquire L7 release L5 -> ddr @0x1000 + 512*i0 + 64*column [2 by 128, 64 B]
@@ -86,7 +86,7 @@ on wire column 1, layer 0:
     LOADFM %0[y i0 for 1, block 0 for 2, x 8 for 8] mem(1) @0x200 + 128*i0 [128 B] acquire L1 -> core(0 for 2, 1).0
   }
 on wire columns 2-3, layer 0:
-  LOADWM record[-2 + column] mem(-2 + column) @0xa00 + (0 mod 8)*2520 acquire L(1 + column) -> core(-2 + column, 0 for 2).1
+  LOADWM record[-2 + column] mem(-2 + column) @0xa00 + (0 mod 8)*2456 acquire L(1 + column) -> core(-2 + column, 0 for 2).1
 on core-in rows 0-1 column 0 channel 0, layer 0:
   RECV %0[y 0 for 1, block 0 for 2, x 0 for 8] wire(0) -> @0x13b0 + (0 mod 16)*160 [2 by 72, 64 B]
   RECV %0[y 0 for 1, block 0 for 2, x 8 for 1] wire(0) -> @0x13f0 + (0 mod 16)*160 [2 by 72, 8 B]
@@ -102,14 +102,14 @@ on core-in rows 0-1 column 1 channel 0, layer 0:
     RECV %0[y 1 + i0 for 1, block 0 for 2, x 8 for 8] wire(1) -> @0x13b8 + ((1 + i0) mod 16)*160 [2 by 72, 64 B] release L0
   }
 on core-in rows 0-1 columns 0-1 channel 1, layer 0:
-  RECV record[row] wire(2 + row) -> @0x0 + (0 mod 2)*2520 release L1
+  RECV record[row] wire(2 + row) -> @0x0 + (0 mod 2)*2456 release L1
 on core rows 0-1 columns 0-1, layer 0:
-  CONV k0 %1[y 0 for 1, block 2*row for 2, x 8*column for 8] in %0[row -1, column -1 + 8*column] ring @0x13b0 [16 by 160 B] holds [block 0 for 2, x 7*column for 9] weights @0x0 + (0 mod 2)*2520 record[row] out @0x1db0 + (0 mod 2)*128 acquire L0, L1 release L2
-  CONV k0 %1[y 1 for 1, block 2*row for 2, x 8*column for 8] in %0[row 0, column -1 + 8*column] ring @0x13b0 [16 by 160 B] holds [block 0 for 2, x 7*column for 9] weights @0x0 + (0 mod 2)*2520 record[row] out @0x1db0 + (1 mod 2)*128 acquire L0 release L2
+  CONV k0 %1[y 0 for 1, block 2*row for 2, x 8*column for 8] in %0[row -1, column -1 + 8*column] ring @0x13b0 [16 by 160 B] holds [block 0 for 2, x 7*column for 9] weights @0x0 + (0 mod 2)*2456 record[row] out @0x1db0 + (0 mod 2)*128 acquire L0, L1 release L2
+  CONV k0 %1[y 1 for 1, block 2*row for 2, x 8*column for 8] in %0[row 0, column -1 + 8*column] ring @0x13b0 [16 by 160 B] holds [block 0 for 2, x 7*column for 9] weights @0x0 + (0 mod 2)*2456 record[row] out @0x1db0 + (1 mod 2)*128 acquire L0 release L2
   loop 13 {  # i0
-    CONV k0 %1[y 2 + i0 for 1, block 2*row for 2, x 8*column for 8] in %0[row 1 + i0, column -1 + 8*column] ring @0x13b0 [16 by 160 B] holds [block 0 for 2, x 7*column for 9] weights @0x0 + (0 mod 2)*2520 record[row] out @0x1db0 + ((2 + i0) mod 2)*128 acquire L0, L3 release L2
+    CONV k0 %1[y 2 + i0 for 1, block 2*row for 2, x 8*column for 8] in %0[row 1 + i0, column -1 + 8*column] ring @0x13b0 [16 by 160 B] holds [block 0 for 2, x 7*column for 9] weights @0x0 + (0 mod 2)*2456 record[row] out @0x1db0 + ((2 + i0) mod 2)*128 acquire L0, L3 release L2
   }
-  CONV k0 %1[y 15 for 1, block 2*row for 2, x 8*column for 8] in %0[row 14, column -1 + 8*column] ring @0x13b0 [16 by 160 B] holds [block 0 for 2, x 7*column for 9] weights @0x0 + (0 mod 2)*2520 record[row] out @0x1db0 + (15 mod 2)*128 acquire L3 release L2
+  CONV k0 %1[y 15 for 1, block 2*row for 2, x 8*column for 8] in %0[row 14, column -1 + 8*column] ring @0x13b0 [16 by 160 B] holds [block 0 for 2, x 7*column for 9] weights @0x0 + (0 mod 2)*2456 record[row] out @0x1db0 + (15 mod 2)*128 acquire L3 release L2
 on core-out rows 0-1 columns 0-1 channel 0, layer 0:
   loop 2 {  # i0
     WRITEFM %1[y i0 for 1, block 2*row for 2, x 8*column for 8] @0x1db0 + (i0 mod 2)*128 [128 B] acquire L2 release L3 -> mem(column) @0x0 + 256*row + (i0 mod 2)*128 [128 B] release L(7 + row)

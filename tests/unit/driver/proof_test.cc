@@ -101,7 +101,7 @@ TEST_F(ProofTest, AnOutputIsHeldAgainstWhatItShallBe) {
 }
 
 TEST_F(ProofTest, AWrongWeightIsFoundInItsLayerAndInWhatReadsIt) {
-  constexpr std::size_t kFirstWeight = 16 + 8;  // behind zeros and gamma of the first record
+  constexpr std::size_t kFirstWeight = 8;  // behind gamma of the first record
   generated.weights.bytes[kFirstWeight] ^= 64;
   const Proof proof = proofOf(executed());
   ASSERT_EQ(proof.faults.size(), 3U);

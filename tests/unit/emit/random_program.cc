@@ -193,6 +193,7 @@ Kernel kernel() {
   k.multiplierB = integer();
   k.shift = smallNumber();
   k.negativeScale = flip();
+  k.weightZeros = flip();
   k.tablePerChannel = flip();
   k.moves = some<Kernel::Move>([] { return Kernel::Move{axisMap(), axisMap(), integer()}; });
   k.fill = byte();
@@ -386,6 +387,7 @@ std::vector<Kernel> kernelsOfEverything() {
     k.multiplierB = -12;
     k.shift = 20;
     k.negativeScale = true;
+    k.weightZeros = true;
     k.tablePerChannel = true;
     k.moves = {{{{0, 2, 1, 3, 8}}, {{8, 1, 0, 1, 8}, {0, 1, 8, 1, 8}}, 0}};
     k.fill = -7;

@@ -367,7 +367,7 @@ TEST(MachineFault, OverwrittenBytesNameBothWriters) {
   for (Lock& lock : w.b.program.locks)
     if (lock.tile.kind == TileKind::Core && lock.index == 0) lock.initial = 5;
   EXPECT_EQ(toText(faultOf(w.run())),
-            "error[MACH010] cycle 1260, core (0,0), instruction 22 (CONV) of layer 'layer': the "
+            "error[MACH010] cycle 1236, core (0,0), instruction 22 (CONV) of layer 'layer': the "
             "bytes that it means "
             "to read were overwritten before\n"
             "  what:  core (0,0), address 0: expected tensor 'in' row 0 block 0 column 0, found "

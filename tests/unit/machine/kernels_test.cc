@@ -126,7 +126,7 @@ struct Filter {
     for (const std::int32_t b : bias) put32(record, b);
     for (const auto* scales : {&scale, &negative}) {
       for (const Multiplier& m : *scales) put32(record, m.multiplier);
-      for (const Multiplier& m : *scales) put32(record, m.shift);
+      for (const Multiplier& m : *scales) record.push_back(static_cast<std::int8_t>(m.shift));
     }
   }
 };
@@ -152,7 +152,8 @@ class ConvolutionTest : public KernelTest {
   template <class F>
   std::vector<std::int8_t> convRecord(const Kernel& k, Filter& f, std::int64_t rowFirst,
                                       std::int64_t blockFirst, bool last, F&& skipped) {
-    std::vector<std::int8_t> record(f.weightZero.begin(), f.weightZero.end());
+    std::vector<std::int8_t> record;
+    if (k.weightZeros) record = f.weightZero;
     const std::int64_t A = k.inputBlocks, B = k.outputBlocks;
     std::vector<std::int8_t> gamma(static_cast<std::size_t>((A * B + 63) / 64 * 8)), blocks;
     for (std::int64_t b = 0; b < B; ++b)
@@ -208,6 +209,7 @@ TEST_F(ConvolutionTest, ConvIsItsFormula) {
     Kernel k = makeKernel(OpKind::Conv, p, w, pick(1, 3));
     Filter f = makeFilter(k.outputBlocks * 8, w, p.channels, i % 2 == 1);
     k.negativeScale = !f.negative.empty();
+    k.weightZeros = i % 2 == 1 || i % 4 == 0;
     const std::int64_t row = pick(-2, p.height), column = pick(-2, p.width - 1);
     const bool sparse = i % 3 == 0;
     const std::vector<std::int8_t> record = convRecord(
@@ -222,8 +224,10 @@ TEST_F(ConvolutionTest, ConvCutOverTimeIsTheWhole) {
   for (int i = 0; i < 100; ++i) {
     const Pixels p = makePixels(pick(1, 7), pick(1, 12), pick(2, 4));
     const Window w = makeWindow();
-    const Kernel whole = makeKernel(OpKind::Conv, p, w, pick(1, 3));
-    Filter f = makeFilter(whole.outputBlocks * 8, w, p.channels, false);
+    Kernel whole = makeKernel(OpKind::Conv, p, w, pick(1, 3));
+    Filter f = makeFilter(whole.outputBlocks * 8, w, p.channels, i % 2 == 1);
+    whole.weightZeros = i % 2 == 1;
+    whole.negativeScale = !f.negative.empty();
     const std::int64_t row = pick(-2, p.height), column = pick(-2, p.width - 1);
     std::vector<std::int32_t> accumulator(
         static_cast<std::size_t>(whole.outputBlocks * whole.outputColumns * 8), 12345);
@@ -270,6 +274,7 @@ TEST_F(ConvolutionTest, DepthwiseConvIsItsFormulaWholeAndCutOverTime) {
     Kernel whole = makeKernel(OpKind::DepthwiseConv, p, w, p.channels / 8);
     const Filter f = makeFilter(p.channels, w, 1, i % 2 == 1);
     whole.negativeScale = !f.negative.empty();
+    whole.weightZeros = i % 2 == 1 || i % 4 == 0;
     const std::int64_t row = pick(-2, p.height), column = pick(-2, p.width - 1);
     const std::int64_t parts = i % 3 == 0 ? w.kernelY : 1;
     std::vector<std::int32_t> accumulator(
@@ -278,7 +283,8 @@ TEST_F(ConvolutionTest, DepthwiseConvIsItsFormulaWholeAndCutOverTime) {
     for (std::int64_t part = 0; part < parts; ++part) {
       Kernel k = whole;
       k.window.kernelY = w.kernelY / parts;
-      std::vector<std::int8_t> record(f.weightZero.begin(), f.weightZero.end());
+      std::vector<std::int8_t> record;
+      if (k.weightZeros) record = f.weightZero;
       for (std::int64_t b = 0; b < k.outputBlocks; ++b)
         for (std::int64_t tap = 0; tap < k.window.kernelY * w.kernelX; ++tap)
           for (std::int64_t c = 0; c < 8; ++c)
@@ -402,11 +408,11 @@ TEST_F(KernelTest, AConvolutionThatAddsAnInputRoundsToItsOwnZeroPointFirst) {
   k.addsInput = true;
   k.addedToZero = 5;
   k.addedToClamp = {-3, 40};
-  std::vector<std::int8_t> record(8 + 8 + 64);  // zero points, gamma, weights: all zero
-  record[8] = 1;
+  std::vector<std::int8_t> record(8 + 64);  // gamma, weights: all zero
+  record[0] = 1;
   for (int c = 0; c < 8; ++c) put32(record, 100 * (c - 4));
   for (int c = 0; c < 8; ++c) put32(record, 1 << 30);
-  for (int c = 0; c < 8; ++c) put32(record, 30);
+  for (int c = 0; c < 8; ++c) record.push_back(30);
   std::vector<std::int8_t> output = outputOf(k);
   runConv(k, rowsOf(p, Window{}, 0, 0), record.data(), {}, output.data(), scratch_);
   EXPECT_EQ(output, expected(k, [&](std::int64_t, std::int64_t c) {

@@ -31,7 +31,7 @@ struct WorkedConvolution {
   };
 
   static constexpr std::int64_t kRecord =
-      16 + 8 + 2 * 2 * 9 * 64 + 16 * 12;                               // zeros, gamma, blocks, tail
+      16 + 8 + 2 * 2 * 9 * 64 + 16 * 9;                                // zeros, gamma, blocks, tail
   static constexpr std::int64_t kOutputAt = 8192, kWeightsAt = 16384;  // DDR; the input lies at 0
 
   Device device = paperLike(2, 2);
@@ -79,7 +79,7 @@ struct WorkedConvolution {
                 const int iy = y + ky - 1, ix = x + kx - 1;
                 const bool inside = iy >= 0 && iy < 16 && ix >= 0 && ix < 16;
                 const int value = inside ? input[(iy * 16 + ix) * 16 + c] : 3;
-                sum += value * weights[((k * 3 + ky) * 3 + kx) * 16 + c];
+                sum += value * (weights[((k * 3 + ky) * 3 + kx) * 16 + c] - weightZero(k));
               }
           const std::int64_t scaled =
               applyMultiplier(static_cast<std::int32_t>(sum), multiplier[k]);
@@ -89,6 +89,8 @@ struct WorkedConvolution {
   }
 
  private:
+  static int weightZero(int k) { return k % 5 - 2; }
+
   void makeNumbers(std::uint32_t seed) {
     std::mt19937 random(seed);
     const auto byte = [&] {
@@ -109,7 +111,8 @@ struct WorkedConvolution {
 
   void makeImage() {
     for (int r = 0; r < 2; ++r) {
-      for (int i = 0; i < 16; ++i) image.bytes.push_back(0);
+      for (int k = 0; k < 16; ++k)
+        image.bytes.push_back(static_cast<std::uint8_t>(weightZero(16 * r + k)));
       image.bytes.push_back(0x0f);  // 2 x 2 blocks, all kept
       for (int i = 1; i < 8; ++i) image.bytes.push_back(0);
       for (int ob = 0; ob < 2; ++ob)
@@ -121,7 +124,8 @@ struct WorkedConvolution {
                     weights[((16 * r + 8 * ob + k) * 9 + tap) * 16 + 8 * ib + c]));
       for (int k = 0; k < 16; ++k) put32(bias[16 * r + k]);
       for (int k = 0; k < 16; ++k) put32(multiplier[16 * r + k].multiplier);
-      for (int k = 0; k < 16; ++k) put32(multiplier[16 * r + k].shift);
+      for (int k = 0; k < 16; ++k)
+        image.bytes.push_back(static_cast<std::uint8_t>(multiplier[16 * r + k].shift));
     }
   }
 
@@ -242,6 +246,7 @@ struct WorkedConvolution {
 
   void makeCores() {
     Kernel k;
+    k.weightZeros = true;
     k.op = OpKind::Conv;
     k.window = {3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
     k.tensorHeight = k.tensorWidth = 16;

@@ -79,20 +79,20 @@ TEST(MakePlan, SaysWhatALayerNeedsThatFitsNoCore) {
   EXPECT_EQ(plan.diagnostics()[0].code, "PLAN001");
   EXPECT_EQ(plan.diagnostics()[0].where, "net, node 'conv' (Conv)");
   EXPECT_EQ(plan.diagnostics()[0].severity, Severity::DoesNotFit);
-  // A record of 8 + 8 + 64 + 96 B, one input row of one pixel, two output rows of one.
+  // A record of 8 + 64 + 72 B, one input row of one pixel, two output rows of one.
   EXPECT_EQ(plan.diagnostics()[0].what,
-            "the smallest subvolume needs 200 B of a core's 96 B for operands");
+            "the smallest subvolume needs 168 B of a core's 96 B for operands");
 }
 
 TEST(MakePlan, NamesTheLockValueThatShortensTheRings) {
   const CanonicalGraph graph = oneConv({16, 16, 16}, 32, square(3, 1, 1));
   const Result<Plan> plan =
-      makePlan(graph, paper(1, 1, {{"core.memory", "448 B"}, {"limits.lockMaximum", "1"}}));
+      makePlan(graph, paper(1, 1, {{"core.memory", "384 B"}, {"limits.lockMaximum", "1"}}));
   ASSERT_FALSE(plan);
-  // A record of 80 + 3 x 64 B, sums of 32 B and one row of one pixel more than the output's.
+  // A record of 8 + 3 x 64 + 72 B, sums of 32 B and one row of one pixel more than the output's.
   EXPECT_EQ(
       plan.diagnostics()[0].what,
-      "the smallest subvolume needs 368 B of a core's 336 B for operands, with rings that let "
+      "the smallest subvolume needs 336 B of a core's 288 B for operands, with rings that let "
       "no more calls wait than 'limits.lockMaximum' of 1");
   EXPECT_NE(plan.diagnostics()[0].mend.find("'limits.lockMaximum'"), std::string::npos);
 }
@@ -102,7 +102,7 @@ TEST(MakePlan, SaysSoWhereNoWeightRecordPassesTheMemtile) {
   const Result<Plan> plan = makePlan(graph, paper(1, 1, {{"memtile.memory", "1 KiB"}}));
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.diagnostics()[0].what,
-            "two of its smallest weight records need 352 B of the 256 B that a memtile sets aside "
+            "two of its smallest weight records need 288 B of the 256 B that a memtile sets aside "
             "for weights");
 }
 

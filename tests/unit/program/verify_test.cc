@@ -167,12 +167,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "destination has slots out of range\n"
                   "  what:  0 slots of 160 B\n"
                   "  mend:  give it 1 to 1048576 slots\n"},
-        FaultCase{{{"record 0 for 2 @0x0 size 2520", "record 0 for 2 @0x8 size 2520"}},
+        FaultCase{{{"record 0 for 2 @0x0 size 2456", "record 0 for 2 @0x8 size 2456"}},
                   "error[PROG005] record 1: a weight record does not lie in the weight image\n"
-                  "  what:  2520 B at 2528 of 5040 B; both are multiples of 8\n"
+                  "  what:  2456 B at 2464 of 4912 B; both are multiples of 8\n"
                   "  mend:  place it inside\n"},
         FaultCase{
-            {{"record 0 for 2 @0x0 size 2520 kept 4", "record 0 for 2 @0x0 size 2520 kept -1"}},
+            {{"record 0 for 2 @0x0 size 2456 kept 4", "record 0 for 2 @0x0 size 2456 kept -1"}},
             "error[PROG004] record 0: the number of kept blocks is out of range\n"
             "  what:  -1\n"
             "  mend:  count the blocks that the record holds\n"
@@ -188,23 +188,23 @@ INSTANTIATE_TEST_SUITE_P(
                     "\"conv weights\" in core rows 0-1 column 0"}},
                   "error[PROG005] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 "
                   "(RECV): the destination lies in no buffer of its tile\n"
-                  "  what:  it takes 2520 B at row 0, column 1\n"
+                  "  what:  it takes 2456 B at row 0, column 1\n"
                   "  mend:  declare a buffer of this layer that covers it, in each tile\n"
                   "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
                   "the weight record lies in no buffer of its tile\n"
-                  "  what:  it takes 2520 B at row 0, column 1\n"
+                  "  what:  it takes 2456 B at row 0, column 1\n"
                   "  mend:  declare a buffer of this layer that covers it, in each tile\n"
                   "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 21 (CONV): "
                   "the weight record lies in no buffer of its tile\n"
-                  "  what:  it takes 2520 B at row 0, column 1\n"
+                  "  what:  it takes 2456 B at row 0, column 1\n"
                   "  mend:  declare a buffer of this layer that covers it, in each tile\n"
                   "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 22 (CONV): "
                   "the weight record lies in no buffer of its tile\n"
-                  "  what:  it takes 2520 B at row 0, column 1, i0 = 0\n"
+                  "  what:  it takes 2456 B at row 0, column 1, i0 = 0\n"
                   "  mend:  declare a buffer of this layer that covers it, in each tile\n"
                   "error[PROG005] layer 0 'conv', core(0,0) to core(1,1), instruction 23 (CONV): "
                   "the weight record lies in no buffer of its tile\n"
-                  "  what:  it takes 2520 B at row 0, column 1\n"
+                  "  what:  it takes 2456 B at row 0, column 1\n"
                   "  mend:  declare a buffer of this layer that covers it, in each tile\n"},
         FaultCase{{{"slice mem(1) @0x200", "slice mem(1) @0x7ff00"}},
                   "error[PROG005] tensor %0 'input': a slice lies outside of its memtile\n"
@@ -221,35 +221,35 @@ INSTANTIATE_TEST_SUITE_P(
                   "  what:  64 B and 128 B\n"
                   "  mend:  make them equal\n"},
         FaultCase{
-            {{"record 0 for 2 @0x0 size 2520 kept 4", "record 0 for 2 @0x0 size 2512 kept 4"}},
+            {{"record 0 for 2 @0x0 size 2456 kept 4", "record 0 for 2 @0x0 size 2448 kept 4"}},
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): "
             "the weight record is not as long as its kernel and kept blocks say\n"
-            "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
+            "  what:  record 0 has 2448 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
             "x 2\n"
             "  mend:  give the whole record\n"
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 21 (CONV): "
             "the weight record is not as long as its kernel and kept blocks say\n"
-            "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
+            "  what:  record 0 has 2448 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
             "x 2\n"
             "  mend:  give the whole record\n"
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 22 (CONV): "
             "the weight record is not as long as its kernel and kept blocks say\n"
-            "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
+            "  what:  record 0 has 2448 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
             "x 2\n"
             "  mend:  give the whole record\n"
             "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 23 (CONV): "
             "the weight record is not as long as its kernel and kept blocks say\n"
-            "  what:  record 0 has 2512 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
+            "  what:  record 0 has 2448 B, of them 0 padding, and keeps 4 blocks of the kernel's 2 "
             "x 2\n"
             "  mend:  give the whole record\n"},
-        FaultCase{{{"LOADW record[column] -> mem @0xa00 + (0 mod 8)*2520",
-                    "LOADW record[column] ddr @0x3000 -> mem @0xa00 + (0 mod 8)*2520"}},
+        FaultCase{{{"LOADW record[column] -> mem @0xa00 + (0 mod 8)*2456",
+                    "LOADW record[column] ddr @0x3000 -> mem @0xa00 + (0 mod 8)*2456"}},
                   "error[PROG006] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 "
                   "(LOADW): the source of a weight record is not empty\n"
                   "  what:  its place in DDR stands in the table of records\n"
                   "  mend:  leave it empty\n"},
         FaultCase{
-            {{"-> @0x0 + (0 mod 2)*2520 release", "-> @0x0 + (0 mod 2)*2520 [2520 B] release"}},
+            {{"-> @0x0 + (0 mod 2)*2456 release", "-> @0x0 + (0 mod 2)*2456 [2456 B] release"}},
             "error[PROG006] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 "
             "(RECV): the destination has a pattern of its own\n"
             "  what:  a weight record is contiguous, and as long as its table says\n"
@@ -398,8 +398,8 @@ struct LimitCase {
   const char* fault;
 };
 // The second of the convolution's two records keeps a block less.
-const Edit kUnequalRecords{"record 0 for 2 @0x0 size 2520 kept 4\n",
-                           "record 0 @0x0 size 2520 kept 4\nrecord 1 @0x9d8 size 1944 kept 3\n"};
+const Edit kUnequalRecords{"record 0 for 2 @0x0 size 2456 kept 4\n",
+                           "record 0 @0x0 size 2456 kept 4\nrecord 1 @0x998 size 1880 kept 3\n"};
 class VerifyLimit : public ::testing::TestWithParam<LimitCase> {};
 
 // One fault for each limit: the place that needs most.
@@ -414,8 +414,8 @@ const LimitCase kLimitCases[] = {
      "16 B",
      "8 B",
      {},
-     "error[PROG007] layer 0 'conv', wire(0), instruction 7 (LOADFM): the source is "
-     "finer than the device addresses\n"
+     "error[PROG007] layer 0 'conv', ddr-in(0).1 to ddr-in(1).1, instruction 1 (LOADW): a weight "
+     "record is finer than the device addresses\n"
      "  what:  it needs 8 B, 'limits.granularity' is 16 B\n"
      "  mend:  choose a device with 'limits.granularity' of 8 B or a divisor of it, "
      "or another mesh or network\n"},

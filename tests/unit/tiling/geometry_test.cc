@@ -154,10 +154,15 @@ TEST(LayerNest, ACallComputesTheRowsThatTheOneBeforeHasNot) {
 }
 
 TEST(RecordBytes, CountsZerosGammaBlocksAndEpilogue) {
-  const CanonicalGraph graph = strided();
-  // 8 zero points, 2 bits of gamma in 8 bytes, 2 blocks of 9 x 64, 3 x 8 int32.
-  EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 2}, {0, 3}}, true), 8 + 8 + 2 * 9 * 64 + 96);
+  CanonicalGraph graph = strided();
+  // 2 bits of gamma in 8 bytes, 2 blocks of 9 x 64, 8 x (bias, multiplier, shift).
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 2}, {0, 3}}, true), 8 + 2 * 9 * 64 + 8 * 9);
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, false), 8 + 9 * 64);
+  Conv& conv = std::get<Conv>(graph.ops[0].attributes);
+  conv.weightZero.back() = -1;  // 8 zero points, as one is not 0
   EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, false), 8 + 8 + 9 * 64);
+  conv.requantizeNegative = conv.requantize;
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, true), 8 + 8 + 9 * 64 + 8 * 14);
 }
 
 TEST(MostCallsAhead, CountsCallsThatWaitForARowOfTheirOwn) {
@@ -194,7 +199,7 @@ TEST(BlockCounts, CountsTheBlocksOfEveryRectangle) {
         EXPECT_EQ(blocksComputed(graph.ops[0], {first, end - first}, {in, {0, 1}}), kept);
       }
   EXPECT_EQ(recordBytes(graph.ops[0], {0, 5}, {{0, 70}, {0, 1}}, true),
-            40 + 6 * 8 + conv.kept.count() * 64 + 3 * 4 * 40);
+            6 * 8 + conv.kept.count() * 64 + 9 * 40);
 }
 
 }  // namespace
