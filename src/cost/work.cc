@@ -9,9 +9,10 @@ namespace {
 
 using N = std::int64_t;
 
-// Per cent of a wire's time with records: what a core loses that computes as long as its wires are
-// busy, where these wait for each other's pieces since the records take turns over several, or rows
-// do that share one with records. As measured on convolutions of ResNet-50 and VGG16.
+// Per cent of a wire's time with records, where the core computes as long: what it loses as its
+// wires wait for each other's pieces since the records take turns over several, or rows do that
+// share one with records. As measured on convolutions of ResNet-50 and VGG16. (A core that computes
+// little, as for a product with one row, waits for its wires anyway.)
 constexpr N kLostByTurns = 30, kLostAmongTurns = 28;
 // Per cent of a core's calls: a wire among turns that is busy for less keeps up with the others,
 // and one that is for more does not at all.
@@ -124,7 +125,7 @@ StepCycles StepCycles::ofSomeCores(const StepCounts& counts, const Device& devic
 StepCycles::Lost StepCycles::lostByTurns(const CoreWork& core, N calls) const {
   if (core.turnsWire < 0) return {};
   const Engine& wire = wires_[static_cast<std::size_t>(core.turnsWire)];
-  if (core.recordsByTurns) return {wire.weights * kLostByTurns / 100, 0};
+  if (core.recordsByTurns) return {std::min(wire.weights, calls) * kLostByTurns / 100, 0};
   const N busy = 100 * (wire.weights + wire.activations) / std::max<N>(calls, 1);
   const N behind = std::clamp(busy, kKeepsUp, kFallsBehind) - kKeepsUp;
   return {wire.weights * behind / (kFallsBehind - kKeepsUp) * kLostAmongTurns / 100,

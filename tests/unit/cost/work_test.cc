@@ -206,6 +206,19 @@ TEST(StepTimes, ACoreLosesByTurnsOfItsWires) {
   EXPECT_EQ(timeOf(step).end, alone + Cycles(300));
 }
 
+// Records take ten times as long as what it computes: it waits for them, not for their turns.
+TEST(StepTimes, ACoreThatComputesLittleLosesLittleByTurns) {
+  StepWork step = tenCalls();
+  step.wires[0].weights = transfers(4000, 25);
+  step.records = 25;
+  step.weightSlots = 2;
+  step.cores[0].recordsAmongRows = transfers(4000, 40);
+  const Cycles alone = timeOf(step).end;
+  step.cores[0].turnsWire = 0;
+  step.cores[0].recordsByTurns = true;
+  EXPECT_EQ(timeOf(step).end, alone + Cycles(2520 * 30 / 100));
+}
+
 TEST(StepCycles, ItsBusiestEngineIsThatOfACoreOrAWire) {
   const Device device = oneCore();
   EXPECT_EQ(StepCycles(tenCalls(), device).busiest(), Cycles(10 * 252));
