@@ -76,15 +76,18 @@ std::string cutWords(const Mapping& mapping, const Shape& output) {
   words += channels.size() == 1
                ? ", all channels on every core"
                : ", channels in " + std::to_string(channels.size()) + " over " + placeOf(channels);
-  const CoreShare& first = mapping.shares[0];
-  std::int64_t most = 0;
-  for (const CoreShare& share : mapping.shares) most = std::max(most, share.blocks.count);
+  const auto work = [](const CoreShare& share) {
+    std::int64_t all = 0;
+    for (const PixelBox& box : share.boxes) all += box.y.count * box.x.count;
+    return all * share.blocks.count;
+  };
+  const CoreShare& most = *std::ranges::max_element(mapping.shares, {}, work);
   std::string rectangles;
-  for (const PixelBox& box : first.boxes)
+  for (const PixelBox& box : most.boxes)
     rectangles += (rectangles.empty() ? "" : " + ") + std::to_string(box.y.count) + "x" +
                   std::to_string(box.x.count);
   return words + "; a core computes up to " + rectangles + " pixels of " +
-         std::to_string(std::min(most * kBlock, output.channels)) + " channels";
+         std::to_string(std::min(most.blocks.count * kBlock, output.channels)) + " channels";
 }
 
 // "4 column wires"; "4 column and 4 row wires by turns".

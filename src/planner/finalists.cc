@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <span>
 
 #include "alike.h"
@@ -51,6 +52,9 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
   if (pool) add(pool->before, (rows - 1) * pool->window.strideY + pool->window.kernelY);
   return tile;
 }
+
+// In thousandths, of what the heaviest core computes, that bands have to save.
+constexpr std::int64_t kWorthBands = 30;
 
 constexpr std::size_t kMostNumbered = 4;  // beside the others, of those whose pixels are numbered
 
@@ -124,6 +128,21 @@ void addNew(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> more) {
     if (std::ranges::find(to, candidate) == to.end()) to.push_back(std::move(candidate));
 }
 
+// Pixels times kept blocks of a cut's core that has most.
+struct Heaviest {
+  const BlockCounts& kept;
+  Interval inputBlocks;
+  std::int64_t of(const MeshCut& cut) const {
+    std::vector<std::int64_t> pixels, blocks;
+    for (const std::vector<PixelBox>& boxes : cut.pixels) pixels.push_back(pixelsOf(boxes));
+    for (const Interval& outputs : cut.blocks) blocks.push_back(kept.count(outputs, inputBlocks));
+    std::int64_t most = 0;
+    for (const MeshCut::Share& share : cut.shares)
+      most = std::max(most, pixels[share.pixels] * blocks[share.blocks]);
+    return most;
+  }
+};
+
 class FinalistSearch {
  public:
   FinalistSearch(const CanonicalGraph& graph, const Device& device, const DataflowWires& wires,
@@ -177,6 +196,36 @@ class FinalistSearch {
     return meshCuts(shape, device_, menu_ ? std::ssize(wires_.anywhere) : 0);
   }
 
+  // What the heaviest core of a cut along lines has to compute at least, by groups of channels:
+  // with so many or more.
+  using LeastOfLines = std::map<std::size_t, std::int64_t>;
+
+  static LeastOfLines leastOfLines(const std::vector<MeshCut>& cuts, const Heaviest& heaviest) {
+    LeastOfLines least;
+    for (const MeshCut& cut : cuts)
+      if (cut.family == MeshCut::Family::Lines) {
+        auto& of = least.try_emplace(cut.blocks.size(), INT64_MAX).first->second;
+        of = std::min(of, heaviest.of(cut));
+      }
+    std::int64_t beyond = INT64_MAX;
+    for (auto of = least.rbegin(); of != least.rend(); ++of)
+      of->second = beyond = std::min(beyond, of->second);
+    return least;
+  }
+
+  // Quarters and bands are for layers that reduce channels, where wires of mesh rows bring rows
+  // too; and bands where they leave less to the heaviest core than lines do that have no fewer
+  // groups of channels, and so no longer records.
+  bool isFor(const CanonicalOp& op, const MeshCut& cut, const Heaviest& heaviest,
+             const LeastOfLines& lines) const {
+    using enum MeshCut::Family;
+    if (cut.family == Lines || cut.family == Anywhere) return true;
+    if (!wires_.rowsTakeAll || !reducesChannels(op)) return false;
+    if (cut.family == Quarters) return true;
+    const auto other = lines.lower_bound(cut.blocks.size());
+    return other == lines.end() || heaviest.of(cut) * (1000 + kWorthBands) <= other->second * 1000;
+  }
+
   // What is found for one layer. Kinds that the closed form errs more about stand behind the
   // others.
   struct Candidates {
@@ -206,8 +255,10 @@ class FinalistSearch {
           (mapping.mapping.callRows > 1 ? all.longCalls : to)[s].push_back(
               {all.found.size() - 1, std::move(mapping)});
     };
+    const Heaviest heaviest{kept, {0, blocksOf(graph.tensors[op.inputs[0].at()].shape)}};
+    const LeastOfLines lines = leastOfLines(cuts, heaviest);
     for (const MeshCut& cut : cuts) {
-      if (cut.isQuartered() && !(wires_.rowsTakeAll && reducesChannels(op))) continue;
+      if (!isFor(op, cut, heaviest, lines)) continue;
       const std::span<const Streams> streams = menus_.of(op, hasWeights(op), cut);
       const std::size_t alongLines = wiresAlongLines(streams);
       if (!menu_)

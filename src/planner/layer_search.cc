@@ -96,6 +96,10 @@ class LayerSearch {
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
     if (pool_) kernelOperand_ = OperandGeometry::ofKernel(graph, op, 0);
     mostBlocks_ = cut.blocks[0].count;
+    pixelsOf_.assign(cut.blocks.size(), 0);
+    for (const MeshCut::Share& share : cut.shares)
+      pixelsOf_[share.blocks] =
+          std::max(pixelsOf_[share.blocks], pixelsOf(cut.pixels[share.pixels]));
     for (const Streams& streams : menu) {
       ways_.push_back({turnsOfRecords(streams), {}});
       const std::int64_t routes = std::max<std::int64_t>(1, streams.routesOfAMemtile);
@@ -579,7 +583,10 @@ class LayerSearch {
   }
 
   // How many parts of the channels need be looked at: of dense weights the first has most.
-  std::size_t differentParts() const { return counts_.whole() ? 1 : cut_.blocks.size(); }
+  std::size_t differentParts() const {
+    const bool alike = counts_.whole() && cut_.family != MeshCut::Family::Bands;
+    return alike ? 1 : cut_.blocks.size();
+  }
 
   // Room for the longest record; for all of a dense one's parts that of the first with an epilogue.
   std::int64_t largestRecord(const Mapping& t) const {
@@ -763,8 +770,8 @@ class LayerSearch {
               recordTime(t, r, k.first, static_cast<std::size_t>(i.first), columns);
           const std::int64_t sweep =
               numbered_ ? sweepTime(t, r, k.first, static_cast<std::size_t>(i.first))
-                        : t.chunks * (rows_ * time.row + t.bands * time.first +
-                                      callsOf(t) * time.overhead);
+                        : ofItsPixels(r, t.chunks * (rows_ * time.row + t.bands * time.first +
+                                                     callsOf(t) * time.overhead));
           computing[r] += times * sweep;
           moving[r] += times * sweeps * time.transfer;
           fetching[r] += times * sweeps * time.fetch;
@@ -798,9 +805,18 @@ class LayerSearch {
                   std::min(t.rings[i].length, lengths(i, c.kernelParts, c.callRows).firstWindow)))
               .raw());
     }
-    a.out = numbered_ ? out_.time(Bytes(mostBlocks_ * mostPixels(1, 1) * kBlock)).raw()
-                      : rows_ * out_.time(Bytes(mostBlocks_ * columns * t.chunks * kBlock)).raw();
+    a.out = numbered_
+                ? out_.time(Bytes(mostBlocks_ * mostPixels(1, 1) * kBlock)).raw()
+                : ofItsPixels(
+                      0, rows_ * out_.time(Bytes(mostBlocks_ * columns * t.chunks * kBlock)).raw());
     return a;
+  }
+
+  // Of a time for as many pixels as the cut's largest part has, that for those of a part of the
+  // channels.
+  std::int64_t ofItsPixels(std::size_t channelPart, std::int64_t time) const {
+    if (cut_.family != MeshCut::Family::Bands) return time;
+    return time * pixelsOf_[channelPart] / pixelsOf(cut_.pixels[0]);
   }
 
   Score score(const Mapping& t, const Streams& streams, const Amounts& a, bool doubled) const {
@@ -925,6 +941,7 @@ class LayerSearch {
   std::vector<OperandGeometry> operands_;
   std::optional<OperandGeometry> kernelOperand_;  // where it pools at its end
   std::int64_t mostBlocks_ = 1;                   // of output channels that a core computes
+  std::vector<std::int64_t> pixelsOf_;            // most of a core, by interval of channels
   Mapping tried_;                                 // the candidate that is considered
   std::vector<RingPlan> triedRings_;
   // Of countAmounts, which is asked often: by part of the channels; passes and parts.

@@ -44,12 +44,6 @@ std::vector<PixelBox> numberedPart(const Shape& shape, std::int64_t parts, std::
   return boxes;
 }
 
-std::int64_t pixelsOf(const std::vector<PixelBox>& boxes) {
-  std::int64_t pixels = 0;
-  for (const PixelBox& box : boxes) pixels += box.y.count * box.x.count;
-  return pixels;
-}
-
 std::vector<Interval> blocksIn(const Shape& shape, std::int64_t parts) {
   std::vector<Interval> blocks;
   for (std::int64_t k = 0; k < std::min(parts, blocksOf(shape)); ++k)
@@ -88,6 +82,8 @@ class CutMenu {
     add(grid(shape_, 1, all), 1, pixels);
     add(grid(shape_, 1, 1), all, channels);
     addQuarters();
+    addBands(true);
+    addBands(false);
     addNumbered(columns, rows, columnsCut);
     addNumbered(rows, columns, rowsCut);
     addNumbered(all, 1, pixels);
@@ -132,7 +128,7 @@ class CutMenu {
   void add(std::vector<std::vector<PixelBox>> pixels, std::int64_t channelParts,
            const CoreOf& core) {
     if (pixels.empty()) return;
-    MeshCut cut{std::move(pixels), blocksIn(shape_, channelParts), {}, false};
+    MeshCut cut{std::move(pixels), blocksIn(shape_, channelParts), {}};
     for (std::size_t p = 0; p < cut.pixels.size(); ++p)
       for (std::size_t k = 0; k < cut.blocks.size(); ++k)
         cut.shares.push_back({core(p, k), p, k, false});
@@ -145,7 +141,7 @@ class CutMenu {
         across{evenPart(device_.columns, 2, 0), evenPart(device_.columns, 2, 1)};
     if (down[1].empty() || across[1].empty() || down[0].count * across[0].count == 1) return;
     const bool byWidth = shape_.width >= shape_.height;
-    MeshCut cut;
+    MeshCut cut{.family = MeshCut::Family::Quarters};
     // Fewer parts have more pixels each: these go first.
     std::map<std::int64_t, std::size_t> firstOf;  // by number of parts
     for (const std::int64_t parts :
@@ -180,11 +176,119 @@ class CutMenu {
                turned});
         }
     }
+    addWithoutEmpty(std::move(cut));
+  }
+
+  // Several neighbouring lines of the mesh compute all pixels of some channels: the more the more
+  // lines they are. Bands of two sizes cut the pixels twice, in the same way.
+  void addBands(bool ofRows) {
+    const std::int64_t lines = ofRows ? device_.rows : device_.columns,
+                       across = ofRows ? device_.columns : device_.rows;
+    for (std::int64_t bands = 2; bands < std::min(lines, blocksOf(shape_) + 1); ++bands) {
+      MeshCut cut{.family = MeshCut::Family::Bands};
+      const std::int64_t fewest = evenPart(lines, bands, bands - 1).count,
+                         most = evenPart(lines, bands, 0).count;
+      // Fewer lines leave more pixels to a core, and go first.
+      const BandWay way = bestWay(fewest, across);
+      addBoxes(cut, way, fewest, across);
+      const std::size_t firstOfMost = most == fewest ? 0 : cut.pixels.size();
+      if (most > fewest) addBoxes(cut, way, most, across);
+      std::vector<std::int64_t> ofOneBlock;  // pixels of a core, per band
+      for (std::int64_t b = 0; b < bands; ++b) {
+        const std::size_t first = evenPart(lines, bands, b).count == most ? firstOfMost : 0;
+        ofOneBlock.push_back(pixelsOf(cut.pixels[first]));
+      }
+      std::int64_t before = 0;
+      const std::vector<std::int64_t> blocks = dealtOut(ofOneBlock);
+      for (std::int64_t b = 0; b < bands; ++b) {
+        const Interval band = evenPart(lines, bands, b);
+        const Interval channels{before, blocks[static_cast<std::size_t>(b)]};
+        before = channels.end();
+        const std::size_t number = numberIn(cut.blocks, channels);
+        std::size_t pixels = band.count == most ? firstOfMost : 0;
+        for (std::int64_t a = 0; a < across; ++a)
+          for (std::int64_t l = band.first; l < band.end(); ++l)
+            cut.shares.push_back({ofRows ? CoreAt{l, a} : CoreAt{a, l}, pixels++, number, false});
+      }
+      addWithoutEmpty(std::move(cut));
+    }
+  }
+
+  // All blocks of channels, one at least for each of the `costs.size()` that a block costs so much:
+  // as alike as they get. Needs: no more of them than blocks.
+  std::vector<std::int64_t> dealtOut(const std::vector<std::int64_t>& costs) const {
+    std::vector<std::int64_t> blocks(costs.size(), 1);
+    for (std::int64_t left = blocksOf(shape_) - std::ssize(costs); left > 0; --left) {
+      std::size_t least = 0;
+      for (std::size_t i = 1; i < costs.size(); ++i)
+        if ((blocks[i] + 1) * costs[i] < (blocks[least] + 1) * costs[least]) least = i;
+      ++blocks[least];
+    }
+    return blocks;
+  }
+
+  // How a band's pixels are cut over its lines and what lies across: H over one of them and W over
+  // the other, W or H over both, W over the cores of all as they follow each other.
+  enum class BandWay { HOverLines, WOverLines, WOverBoth, WOverCores, HOverBoth };
+  PixelBox boxOfBand(BandWay way, const Interval& line, const Interval& other) const {
+    // `line`, `other`: which of how many.
+    const auto part = [](std::int64_t extent, const Interval& of) {
+      return evenPart(extent, of.count, of.first);
+    };
+    const auto within = [&](std::int64_t extent) {
+      const Interval outer = part(extent, other);
+      Interval inner = part(outer.count, line);
+      inner.first += outer.first;
+      return inner;
+    };
+    const std::int64_t height = shape_.height, width = shape_.width;
+    switch (way) {
+      case BandWay::HOverLines:
+        return {part(height, line), part(width, other)};
+      case BandWay::WOverLines:
+        return {part(height, other), part(width, line)};
+      case BandWay::WOverBoth:
+        return {{0, height}, within(width)};
+      case BandWay::WOverCores:
+        return {{0, height},
+                evenPart(width, line.count * other.count, other.first * line.count + line.first)};
+      case BandWay::HOverBoth:
+        return {within(height), {0, width}};
+    }
+    return {};
+  }
+
+  // The first of those that leave fewest pixels to a core.
+  BandWay bestWay(std::int64_t lines, std::int64_t across) const {
+    using enum BandWay;
+    static constexpr std::array kWays{HOverLines, WOverLines, WOverBoth, WOverCores, HOverBoth};
+    return *std::ranges::min_element(kWays, {}, [&](BandWay way) {
+      return pixelsOf({boxOfBand(way, {0, lines}, {0, across})});
+    });
+  }
+
+  // For the cores of each of what lies across, one behind the other. Some may be empty.
+  void addBoxes(MeshCut& cut, BandWay way, std::int64_t lines, std::int64_t across) const {
+    for (std::int64_t a = 0; a < across; ++a)
+      for (std::int64_t l = 0; l < lines; ++l)
+        cut.pixels.push_back({boxOfBand(way, {l, lines}, {a, across})});
+  }
+
+  // In the order that a cut has, without parts of no pixels.
+  void addWithoutEmpty(MeshCut cut) {
+    std::vector<std::size_t> number;  // of a part among those that stay
+    std::size_t parts = 0;
+    for (const std::vector<PixelBox>& boxes : cut.pixels)
+      number.push_back(boxes[0].empty() ? parts : parts++);
+    std::erase_if(cut.shares,
+                  [&](const MeshCut::Share& share) { return cut.pixels[share.pixels][0].empty(); });
+    for (MeshCut::Share& share : cut.shares) share.pixels = number[share.pixels];
+    std::erase_if(cut.pixels, [](const auto& boxes) { return boxes[0].empty(); });
     putLongestFirst(cut);
     std::ranges::sort(cut.shares, {}, [](const MeshCut::Share& share) {
       return std::tuple(share.pixels, share.blocks);
     });
-    cuts_.push_back(std::move(cut));
+    if (std::ranges::find(cuts_, cut) == cuts_.end()) cuts_.push_back(std::move(cut));
   }
 
   static std::size_t numberIn(std::vector<Interval>& all, const Interval& one) {
@@ -213,7 +317,8 @@ class CutMenu {
     std::int64_t least = all;
     const std::size_t ofBlocks = blocksIn(shape_, channelParts).size();
     for (const MeshCut& cut : cuts_)
-      if (cut.blocks.size() == ofBlocks) least = std::min(least, pixelsOf(cut.pixels[0]));
+      if (cut.family != MeshCut::Family::Bands && cut.blocks.size() == ofBlocks)
+        least = std::min(least, pixelsOf(cut.pixels[0]));
     if (parts > all || divideRoundUp(all, parts) * 1000 > least * (1000 - kWorthNumbering)) return;
     std::vector<std::vector<PixelBox>> pixels;
     for (std::int64_t p = 0; p < parts; ++p) pixels.push_back(numberedPart(shape_, parts, p));
@@ -225,9 +330,11 @@ class CutMenu {
     for (const auto& [pixels, channels] : countsOfParts()) {
       if (channels > blocks) continue;
       for (std::vector<std::vector<PixelBox>>& parts : partsOf(pixels)) {
-        MeshCut cut{std::move(parts), blocksIn(shape_, channels), {}, true};
+        MeshCut cut{std::move(parts), blocksIn(shape_, channels), {}, MeshCut::Family::Anywhere};
         const bool isKnown = std::ranges::any_of(cuts_, [&](const MeshCut& other) {
-          return !other.isQuartered() && other.pixels == cut.pixels && other.blocks == cut.blocks;
+          return other.family != MeshCut::Family::Quarters &&
+                 other.family != MeshCut::Family::Bands && other.pixels == cut.pixels &&
+                 other.blocks == cut.blocks;
         });
         if (isKnown) continue;
         for (std::size_t p = 0; p < cut.pixels.size(); ++p)
@@ -295,6 +402,12 @@ class CutMenu {
 };
 
 }  // namespace
+
+std::int64_t pixelsOf(const std::vector<PixelBox>& boxes) {
+  std::int64_t pixels = 0;
+  for (const PixelBox& box : boxes) pixels += box.y.count * box.x.count;
+  return pixels;
+}
 
 std::int64_t MeshCut::rows() const {
   std::int64_t most = 0;

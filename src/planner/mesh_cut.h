@@ -1,5 +1,4 @@
-// Which cores compute what of a layer: parts of the pixels times parts of the channels, each pair
-// on one core.
+// Which cores compute what of a layer: each a part of the pixels in an interval of channels.
 //
 //   columns    pixels over mesh columns, channels over rows: the paper's
 //   rows       pixels over mesh rows, channels over columns
@@ -8,13 +7,16 @@
 //   quarters   the mesh in four; pixels over columns and channels over rows in two that lie across
 //              from each other, in the other two pixels over rows and channels over columns, so
 //              that records and rows go half over each kind of wire
-//
+//   bands      channels over bands of several mesh rows, or columns, so that cores have much alike
+//              to do; pixels over all cores of a band
 //   anywhere   as many parts of the pixels as leave cores for so many of the channels, on any of
-//   them:
-//              for wires that reach every core
+//              them: for wires that reach every core
 //
-//     UL UR    4x4: 2 parts of the pixels for each quarter, a quarter of the channels in 2 groups
-//     LL LR    UL and LR: records along rows; UR and LL: records down columns
+//     UL UR    quarters of 4x4: 2 parts of the pixels for each, a quarter of the channels in 2
+//     LL LR    groups; UL and LR: records along rows; UR and LL: records down columns
+//
+//   rows 0-2   two bands of 5x5, of 8 blocks of channels: 5 for 15 parts of the pixels,
+//   rows 3-4   3 for 10; five groups would have 1 or 2 each
 //
 // Where neither W nor H divides well, pixels are also cut as they are numbered row by row: of 17x17
 // over four columns 5 columns of pixels are 85, a fourth of all is 73.
@@ -43,14 +45,15 @@ struct MeshCut {
   };
 
   // Boxes of each part: several of pixels that were cut as numbered. None empty; the first part is
-  // one of most pixels.
+  // one of most pixels. In quarters and bands of two sizes two cuts of all pixels.
   std::vector<std::vector<PixelBox>> pixels;
   std::vector<Interval> blocks;  // of output channels, none empty; the first is a longest one
   std::vector<Share> shares;     // by pixels, those by blocks
 
-  bool isScattered = false;  // cores with the same pixels or channels lie in no line
+  // Lines: the first four, which have intervals of channels for each line, each core, or one for
+  // all.
+  enum class Family { Lines, Quarters, Bands, Anywhere } family = Family::Lines;
 
-  bool isQuartered() const { return std::ranges::any_of(shares, &Share::turned); }
   // Whether pixels are cut as they are numbered.
   bool isNumbered() const {
     return std::ranges::any_of(pixels, [](const auto& boxes) { return boxes.size() > 1; });
@@ -60,6 +63,8 @@ struct MeshCut {
   std::int64_t columns() const;
   friend bool operator==(const MeshCut&, const MeshCut&) = default;
 };
+
+std::int64_t pixelsOf(const std::vector<PixelBox>& boxes);
 
 // All that differ, the paper's first. With `anywhere` wires that reach every core those, too, whose
 // cores need lie in no line.

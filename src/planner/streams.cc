@@ -29,12 +29,7 @@ class StreamMenu {
  public:
   StreamMenu(const CanonicalOp& op, bool hasWeights, const MeshCut& cut, const DataflowWires& wires,
              const Device& device)
-      : op_(op),
-        hasWeights_(hasWeights),
-        isQuartered_(cut.isQuartered()),
-        isScattered_(cut.isScattered),
-        wires_(wires),
-        device_(device) {
+      : op_(op), hasWeights_(hasWeights), family_(cut.family), wires_(wires), device_(device) {
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
       inputGroups_.push_back(groupsOf(cut, sharesInput(op, i)));
     inputWays_.resize(op.inputs.size());
@@ -44,8 +39,8 @@ class StreamMenu {
   }
 
   std::vector<Streams> run() {
-    if (!isScattered_) addLines();
-    if (!isQuartered_ && !wires_.anywhere.empty()) addAnywhere();
+    if (family_ != MeshCut::Family::Anywhere) addLines();
+    if (family_ != MeshCut::Family::Quarters && !wires_.anywhere.empty()) addAnywhere();
     return std::move(menu_);
   }
 
@@ -54,7 +49,7 @@ class StreamMenu {
   void addLines() {
     const std::size_t operands = op_.inputs.size();
     std::vector<std::vector<Way>> inputs;
-    if (isQuartered_) {
+    if (family_ == MeshCut::Family::Quarters) {
       inputs.push_back({Way::Lines});
       if (fusedAddOf(op_)) inputs = {{Way::Lines, Way::Columns}, {Way::Lines, Way::Turns}};
       for (const std::vector<Way>& in : inputs) add(in, Way::Lines);
@@ -275,7 +270,8 @@ class StreamMenu {
   }
 
   const CanonicalOp& op_;
-  bool hasWeights_, isQuartered_, isScattered_;
+  bool hasWeights_;
+  MeshCut::Family family_;
   const DataflowWires& wires_;
   const Device& device_;
   std::vector<Groups> inputGroups_;  // per operand
@@ -331,7 +327,7 @@ const std::vector<Streams>& StreamMenus::of(const CanonicalOp& op, bool hasWeigh
   Asked asked{.sharesInput = {},
               .hasWeights = hasWeights,
               .addsAtItsEnd = fusedAddOf(op) != nullptr,
-              .isScattered = cut.isScattered,
+              .family = cut.family,
               .shares = cut.shares};
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     asked.sharesInput.push_back(sharesInput(op, i));

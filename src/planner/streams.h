@@ -72,7 +72,8 @@ class StreamMenus {
  private:
   struct Asked {
     std::vector<bool> sharesInput;  // per operand
-    bool hasWeights = false, addsAtItsEnd = false, isScattered = false;
+    bool hasWeights = false, addsAtItsEnd = false;
+    MeshCut::Family family = MeshCut::Family::Lines;
     std::vector<MeshCut::Share> shares;
     friend auto operator<=>(const Asked&, const Asked&) = default;
   };

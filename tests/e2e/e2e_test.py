@@ -97,8 +97,12 @@ class Small(Heddle):
                             leaf += step
                             needed[layer_of[leaf]] += macs[leaf] - padded
                     for layer, real in zip(layers, needed):
+                        # What is computed twice is padded as the rest is.
+                        once = layer["macs"] + layer["macsOnPaddedChannels"]
+                        self.assertEqual(real * once, layer["macs"] * layer["macsExecuted"], layer["name"])
                         if "MaxPool" in layer["op"] and layer["macs"]:  # cores on both sides of a cut compute what both pool
-                            self.assertLessEqual(real, 1.2 * layer["macs"], layer["name"])
+                            # At most all 3x3 for each pooled pixel, of which there is one for 2x2.
+                            self.assertLessEqual(real, 9 / 4 * layer["macs"], layer["name"])
                             self.assertGreaterEqual(real, layer["macs"], layer["name"])
                         else:
                             self.assertEqual(real, layer["macs"], layer["name"])
@@ -314,7 +318,7 @@ class Propagate(Heddle):
 class Reorder(Heddle):
     def setUp(self):
         super().setUp()
-        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "-o", self.folder / "mobile.onnx", "--ratio", "0.6", "--keep", "first")
+        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "-o", self.folder / "mobile.onnx", "--ratio", "0.65", "--keep", "first")
         self.model = self.folder / "mobile.onnx"
 
     def explained(self, name="out"):

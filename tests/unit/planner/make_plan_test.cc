@@ -287,12 +287,6 @@ TEST(ChoosePlan, WithoutAMenuNothingIsWeighed) {
   EXPECT_EQ(chosen.choices.proposed.size(), graph.tensors.size());
 }
 
-std::int64_t pixelsOf(const std::vector<PixelBox>& boxes) {
-  std::int64_t pixels = 0;
-  for (const PixelBox& box : boxes) pixels += box.y.count * box.x.count;
-  return pixels;
-}
-
 // Of 17x17 pixels four columns compute 85 where W is cut, 73 as they are numbered; 56 divide.
 TEST(MeshCuts, NumberPixelsWhereThatSavesEnough) {
   const Device device = paper(3, 4);
@@ -317,7 +311,7 @@ TEST(MeshCuts, NumberPixelsWhereThatSavesEnough) {
 TEST(MeshCuts, QuartersAreTurnedAgainstTheirNeighbours) {
   const Device device = paper(5, 4);
   std::vector<MeshCut> cuts = meshCuts({14, 14, 256}, device);
-  std::erase_if(cuts, [](const MeshCut& cut) { return !cut.isQuartered(); });
+  std::erase_if(cuts, [](const MeshCut& cut) { return cut.family != MeshCut::Family::Quarters; });
   ASSERT_EQ(cuts.size(), 1u);
   const MeshCut& cut = cuts[0];
   EXPECT_EQ(cut.shares.size(), 20u);
@@ -340,9 +334,88 @@ TEST(MeshCuts, QuartersAreTurnedAgainstTheirNeighbours) {
   EXPECT_EQ(cut.blocks[cut.shares[0].blocks].count, 3);
 }
 
+// Lines of a band have the same channels, and each core of it pixels of its own.
+TEST(MeshCuts, BandsShareChannelsOutByTheirLines) {
+  const Device device = paper(5, 4);
+  const Shape shape{35, 35, 160};  // 20 blocks
+  std::vector<MeshCut> cuts = meshCuts(shape, device);
+  std::erase_if(cuts, [](const MeshCut& cut) { return cut.family != MeshCut::Family::Bands; });
+  ASSERT_EQ(cuts.size(), 5u);  // of rows 2, 3 and 4, of columns 2 and 3
+  const MeshCut& cut = cuts[0];
+  ASSERT_EQ(cut.blocks, (std::vector<Interval>{{0, 12}, {12, 8}}));
+  EXPECT_EQ(cut.pixels[0], (std::vector<PixelBox>{{{0, 18}, {0, 9}}}));  // rows in two, fewer lines
+  EXPECT_EQ(cut.pixels.size(), 8u + 12u);
+  std::set<CoreAt> cores;
+  for (const MeshCut::Share& share : cut.shares) {
+    EXPECT_TRUE(cores.insert(share.core).second);
+    EXPECT_EQ(share.blocks, share.core.row < 3 ? 0u : 1u);
+    for (const MeshCut::Share& other : cut.shares)
+      EXPECT_EQ(share.pixels == other.pixels, share.core == other.core);
+  }
+  EXPECT_EQ(cores.size(), 20u);
+}
+
+// As many bands as fit channels: a layer of two blocks has no third.
+TEST(MeshCuts, EveryBandHasChannels) {
+  const auto bands = [](const Shape& shape, const Device& device) {
+    return std::ranges::count(meshCuts(shape, device), MeshCut::Family::Bands, &MeshCut::family);
+  };
+  EXPECT_EQ(bands({35, 35, 16}, paper(6, 1)), 1);
+  EXPECT_EQ(bands({35, 35, 8}, paper(6, 6)), 0);
+  EXPECT_EQ(bands({35, 35, 512}, paper(2, 2)), 0);
+}
+
+// Five blocks of 15 parts of the pixels are as much as three of ten, and less than two of five.
+TEST(MeshCuts, BandsOfFewerPixelsGetMoreChannels) {
+  std::vector<MeshCut> cuts = meshCuts({35, 35, 64}, paper(5, 5));
+  std::erase_if(cuts, [](const MeshCut& cut) {
+    return cut.family != MeshCut::Family::Bands || cut.blocks.size() != 2;
+  });
+  ASSERT_FALSE(cuts.empty());
+  EXPECT_EQ(cuts[0].blocks, (std::vector<Interval>{{0, 5}, {5, 3}}));
+  EXPECT_EQ(cuts[0].pixels.size(), 10u + 15u);
+}
+
+// A cut in bands is not for every layer: it must leave the others that have the same parts.
+TEST(MeshCuts, BandsPushNoOtherCutOut) {
+  const Device device = paper(4, 4);
+  const auto has = [&](const Shape& shape, std::int64_t wires, MeshCut::Family family,
+                       std::size_t parts, std::size_t groups) {
+    return std::ranges::any_of(meshCuts(shape, device, wires), [&](const MeshCut& cut) {
+      return cut.family == family && cut.pixels.size() == parts && cut.blocks.size() == groups;
+    });
+  };
+  EXPECT_TRUE(has({128, 1, 512}, 8, MeshCut::Family::Anywhere, 8, 2));
+  EXPECT_TRUE(has({128, 1, 512}, 8, MeshCut::Family::Bands, 8, 2));
+  const std::vector<MeshCut> cuts = meshCuts({17, 17, 16}, device);
+  EXPECT_TRUE(std::ranges::any_of(cuts, &MeshCut::isNumbered));
+}
+
+std::set<std::pair<std::int64_t, std::int64_t>> intervalsOf(const Plan& plan, std::size_t layer) {
+  std::set<std::pair<std::int64_t, std::int64_t>> intervals;
+  for (const CoreShare& share : plan.layers[layer].shares)
+    intervals.emplace(share.blocks.first, share.blocks.end());
+  return intervals;
+}
+
+// 8 blocks over six rows are 2 and 1; over two or three bands they are alike, or nearly so.
+TEST(MakePlan, ALayerWhoseChannelsDontDivideByTheLinesIsCutInBands) {
+  const auto intervals = [](std::int64_t channels, const Device& device) {
+    GraphBuilder b("net");
+    const TensorId x = b.input("x", {35, 35, 64});
+    const CanonicalGraph graph = b.finish(b.conv("conv", x, channels, square(5, 1, 2)));
+    return intervalsOf(*makePlan(graph, device), 0).size();
+  };
+  // Each core all channels, or as many groups as lines: no bands.
+  EXPECT_NE(intervals(384, paper(6, 6)), 2U);
+  const std::size_t ofBands = intervals(64, paper(6, 6));
+  EXPECT_TRUE(ofBands == 2 || ofBands == 3) << ofBands;
+}
+
 TEST(MeshCuts, OnlyMeshesOfMoreThanOneCoreAQuarterAreQuartered) {
   const auto quartered = [](const Shape& shape, const Device& device) {
-    return std::ranges::any_of(meshCuts(shape, device), &MeshCut::isQuartered);
+    return std::ranges::count(meshCuts(shape, device), MeshCut::Family::Quarters,
+                              &MeshCut::family) > 0;
   };
   EXPECT_FALSE(quartered({14, 14, 256}, paper(2, 2)));
   EXPECT_FALSE(quartered({14, 14, 256}, paper(1, 8)));
@@ -458,7 +531,8 @@ TEST(MeshCuts, ScatteredOnesDivideByTheWires) {
   const auto counts = [&](std::int64_t wires) {
     std::set<std::pair<std::size_t, std::size_t>> all;
     for (const MeshCut& cut : meshCuts({56, 56, 256}, device, wires))
-      if (cut.isScattered) all.emplace(cut.pixels.size(), cut.blocks.size());
+      if (cut.family == MeshCut::Family::Anywhere)
+        all.emplace(cut.pixels.size(), cut.blocks.size());
     return all;
   };
   EXPECT_TRUE(counts(0).empty());
@@ -484,7 +558,8 @@ TEST(StreamMenus, WiresThatReachAllCoresBringRowsOrRecords) {
   EXPECT_TRUE(chooseWires(paper(4, 4))->anywhere.empty());
   std::vector<MeshCut> cuts = meshCuts({14, 14, 448}, device, 8);
   std::erase_if(cuts, [](const MeshCut& cut) {
-    return !cut.isScattered || cut.pixels.size() != 2 || cut.blocks.size() != 7;
+    return cut.family != MeshCut::Family::Anywhere || cut.pixels.size() != 2 ||
+           cut.blocks.size() != 7;
   });
   ASSERT_FALSE(cuts.empty());
   StreamMenus menus(wires, device);
