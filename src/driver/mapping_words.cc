@@ -77,9 +77,7 @@ std::string cutWords(const Mapping& mapping, const Shape& output) {
                ? ", all channels on every core"
                : ", channels in " + std::to_string(channels.size()) + " over " + placeOf(channels);
   const auto work = [](const CoreShare& share) {
-    std::int64_t all = 0;
-    for (const PixelBox& box : share.boxes) all += box.y.count * box.x.count;
-    return all * share.blocks.count;
+    return pixelsOf(share.boxes) * share.blocks.count;
   };
   const CoreShare& most = *std::ranges::max_element(mapping.shares, {}, work);
   std::string rectangles;

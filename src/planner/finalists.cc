@@ -128,13 +128,19 @@ void addNew(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> more) {
     if (std::ranges::find(to, candidate) == to.end()) to.push_back(std::move(candidate));
 }
 
-// Pixels times kept blocks of a cut's core that has most.
+// Pixels times kept blocks of a cut's core that has most. Where pixels are pooled at the end, those
+// before that: parts that share some compute them both.
 struct Heaviest {
   const BlockCounts& kept;
   Interval inputBlocks;
+  PooledGeometry pooled;
   std::int64_t of(const MeshCut& cut) const {
     std::vector<std::int64_t> pixels, blocks;
-    for (const std::vector<PixelBox>& boxes : cut.pixels) pixels.push_back(pixelsOf(boxes));
+    for (const std::vector<PixelBox>& boxes : cut.pixels) {
+      pixels.push_back(0);
+      for (const PixelBox& box : boxes)
+        pixels.back() += pooled.mostRows(box.y.count) * pooled.mostColumns(box.x.count);
+    }
     for (const Interval& outputs : cut.blocks) blocks.push_back(kept.count(outputs, inputBlocks));
     std::int64_t most = 0;
     for (const MeshCut::Share& share : cut.shares)
@@ -255,7 +261,8 @@ class FinalistSearch {
           (mapping.mapping.callRows > 1 ? all.longCalls : to)[s].push_back(
               {all.found.size() - 1, std::move(mapping)});
     };
-    const Heaviest heaviest{kept, {0, blocksOf(graph.tensors[op.inputs[0].at()].shape)}};
+    const Heaviest heaviest{
+        kept, {0, blocksOf(graph.tensors[op.inputs[0].at()].shape)}, PooledGeometry(graph, op)};
     const LeastOfLines lines = leastOfLines(cuts, heaviest);
     for (const MeshCut& cut : cuts) {
       if (!isFor(op, cut, heaviest, lines)) continue;

@@ -230,8 +230,8 @@ class CutMenu {
   // How a band's pixels are cut over its lines and what lies across: H over one of them and W over
   // the other, W or H over both, W over the cores of all as they follow each other.
   enum class BandWay { HOverLines, WOverLines, WOverBoth, WOverCores, HOverBoth };
+  // `line`, `other`: the number of one, and how many there are.
   PixelBox boxOfBand(BandWay way, const Interval& line, const Interval& other) const {
-    // `line`, `other`: which of how many.
     const auto part = [](std::int64_t extent, const Interval& of) {
       return evenPart(extent, of.count, of.first);
     };
@@ -402,12 +402,6 @@ class CutMenu {
 };
 
 }  // namespace
-
-std::int64_t pixelsOf(const std::vector<PixelBox>& boxes) {
-  std::int64_t pixels = 0;
-  for (const PixelBox& box : boxes) pixels += box.y.count * box.x.count;
-  return pixels;
-}
 
 std::int64_t MeshCut::rows() const {
   std::int64_t most = 0;

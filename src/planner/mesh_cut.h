@@ -64,8 +64,6 @@ struct MeshCut {
   friend bool operator==(const MeshCut&, const MeshCut&) = default;
 };
 
-std::int64_t pixelsOf(const std::vector<PixelBox>& boxes);
-
 // All that differ, the paper's first. With `anywhere` wires that reach every core those, too, whose
 // cores need lie in no line.
 std::vector<MeshCut> meshCuts(const Shape& output, const Device& device, std::int64_t anywhere = 0);

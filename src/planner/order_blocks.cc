@@ -243,11 +243,7 @@ class Balancing {
   // Cycles that a kept block takes its cores, but for a factor that all layers have.
   static double blockWork(const Conv& conv, const Mapping& mapping) {
     N pixels = 0;
-    for (const CoreShare& share : mapping.shares) {
-      N its = 0;
-      for (const PixelBox& box : share.boxes) its += box.y.count * box.x.count;
-      pixels = std::max(pixels, its);
-    }
+    for (const CoreShare& share : mapping.shares) pixels = std::max(pixels, pixelsOf(share.boxes));
     return static_cast<double>(pixels) *
            static_cast<double>(conv.window.kernelY * conv.window.kernelX);
   }

@@ -55,6 +55,12 @@ std::int64_t Mapping::extent(NestLoop loop) const {
   return 1;
 }
 
+std::int64_t pixelsOf(const std::vector<PixelBox>& boxes) {
+  std::int64_t pixels = 0;
+  for (const PixelBox& box : boxes) pixels += box.y.count * box.x.count;
+  return pixels;
+}
+
 std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes) {
   // Asked for each mapping that is tried: without memory from the heap for arrays of usual size.
   boost::container::small_vector<std::int64_t, 64> memtiles;

@@ -29,12 +29,15 @@ class Poison {
     if (random_() % 8 == 0) pick(p.tensors).root.index = small();
     if (random_() % 8 == 0) pick(p.sections).engines.channel = small();
     if (random_() % 8 == 0) pick(p.kernels).op = static_cast<OpKind>(random_() % 8);
+    if (random_() % 8 == 0) flip(pick(p.kernels).weightZeros);
+    if (random_() % 8 == 0) flip(pick(p.kernels).negativeScale);
     if (random_() % 8 == 0) pick(p.kernels).moves.push_back({{}, {}, extreme()});
     if (random_() % 8 == 0) pick(p.kernels).shift = small();
     if (random_() % 8 == 0) pick(p.kernels).rescale = {small(), small()};
   }
 
  private:
+  static void flip(bool& flag) { flag = !flag; }
   std::int64_t extreme() {
     constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(),
                            kMost = std::numeric_limits<std::int64_t>::max();

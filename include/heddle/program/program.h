@@ -502,15 +502,15 @@ struct WeightRecord {
 //
 // A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T =
 // KY*KX taps of the part:
-//   CONV    with Kernel::weightZeros weightZero int8[8B]; gamma: ceil(A*B/64) u64, bit b*A+a says
-//   block (a, b) is kept; kept blocks, b outermost:
-//           T x 8 CIN x 8 COUT int8; if the part is the last: bias int32[8B], multiplier int32[8B],
-//           shift int8[8B], and with Kernel::negativeScale the multiplier and the shift of
-//           negative sums likewise
-//   DWCONV  with Kernel::weightZeros weightZero int8[8B]; per block T x 8 int8; bias, multiplier
-//   and
-//           shift as for CONV (every part has them)
-//   TABLE   1 or 8B tables of 256 int8          CONCAT  its moves' tables of 256 int8
+//   CONV    weightZero int8[8B] with Kernel::weightZeros;
+//           gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept;
+//           kept blocks, b outermost: T x 8 CIN x 8 COUT int8;
+//           if the part is the last: bias int32[8B], multiplier int32[8B], shift int8[8B],
+//           with Kernel::negativeScale the latter two once more, of negative sums
+//   DWCONV  weightZero as for CONV; per block T x 8 int8; the rest as in CONV's last part
+//   TABLE   1 or 8B tables of 256 int8
+//   CONCAT  its moves' tables of 256 int8
+//
 // A shift is at most 64 and at least -1: beyond, it means the same.
 // bias already holds -zero(x) * sum(w - weightZero): the kernel multiplies stored values, the
 // border being zero(x). (DWCONV and CONV cut over time: the bias of the last part holds the

@@ -53,6 +53,8 @@ struct PixelBox {  // a rectangle of output pixels
   friend bool operator==(const PixelBox&, const PixelBox&) = default;
 };
 
+std::int64_t pixelsOf(const std::vector<PixelBox>& boxes);
+
 struct CoreAt {
   std::int64_t row = 0, column = 0;
   friend auto operator<=>(const CoreAt&, const CoreAt&) = default;
