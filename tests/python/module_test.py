@@ -104,9 +104,10 @@ class Compile(Module):
         pruned = SOURCE / "models/tiny_pruned.onnx"
         self.assertNotEqual(heddle.compile(pruned, mesh="2x2", propagate=False, verify=False).cycles,
                             heddle.compile(pruned, mesh="2x2", verify=False).cycles)
-        self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "--ratio", "0.6", "--keep", "first", "-q", "-o", self.folder / "less.onnx")
-        orders = ["\norder " in heddle.compile(self.folder / "less.onnx", mesh="2x3", reorder=reorder, verify=False).plan for reorder in (True, False)]
-        self.assertEqual(orders, [True, False])
+        self.run_heddle("prune", pruned, "--ratio", "0.5", "-q", "-o", self.folder / "less.onnx")
+        orders = [["\norder " in heddle.compile(self.folder / "less.onnx", mesh=mesh, reorder=reorder, verify=False).plan
+                   for mesh in ("1x2", "2x2", "2x3", "3x3", "4x4")] for reorder in (True, False)]
+        self.assertEqual([any(taken) for taken in orders], [True, False])
 
     def test_what_the_proof_computed_is_what_the_interpreter_computes(self):
         run = heddle.compile(CNN, mesh=(1, 2), seed=3)
