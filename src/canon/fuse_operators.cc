@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "heddle/canon/fold_columns.h"
+
 namespace heddle {
 namespace {
 
@@ -24,14 +26,14 @@ class Fusion {
     for (const Port& port : graph.outputs) ++readers_[port.tensor.at()];
   }
 
-  std::shared_ptr<const CanonicalGraph> run() {
+  std::shared_ptr<CanonicalGraph> run() {
     fusedInto_.resize(graph_.ops.size());
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
       if (const std::optional<std::size_t> conv = convBefore(graph_.ops[i])) fusedInto_[*conv] = i;
     if (std::ranges::none_of(fusedInto_, [](const auto& end) { return end.has_value(); }))
       return nullptr;
     renumber();
-    return std::make_shared<const CanonicalGraph>(fused());
+    return std::make_shared<CanonicalGraph>(fused());
   }
 
  private:
@@ -143,7 +145,11 @@ TensorId computedTensor(const CanonicalOp& op) {
 }
 
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool pools) {
-  return Fusion(graph, pools).run();
+  std::shared_ptr<CanonicalGraph> fused = Fusion(graph, pools).run();
+  const std::vector<ColumnFold> folds = findColumnFolds(fused ? *fused : graph);
+  if (!fused && !folds.empty()) fused = std::make_shared<CanonicalGraph>(graph);
+  for (const ColumnFold& fold : folds) foldColumns(*fused, fold);
+  return fused;
 }
 
 }  // namespace heddle

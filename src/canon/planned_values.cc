@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "heddle/canon/fold_columns.h"
+
 namespace heddle {
 namespace {
 
@@ -60,6 +62,11 @@ std::vector<std::vector<std::int8_t>> valuesAsPlanned(
     if (before[t].size() > 1) all[t] = oneBehindTheOther(before[t], graph, values);
   for (std::size_t t = 0; t < before.size(); ++t)
     if (before[t].size() == 1) all[t] = std::move(values[before[t][0].at()]);
+  for (const Port& port : planned.inputs) {
+    const CanonicalTensor& tensor = planned.tensors[port.tensor.at()];
+    std::vector<std::int8_t>& images = all[port.tensor.at()];
+    images = asHeld(images, portImage(port), tensor.shape, tensor.zeroPoint);
+  }
   return all;
 }
 

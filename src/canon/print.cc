@@ -99,6 +99,7 @@ class Printer {
   }
   void printAttributes(const Conv& conv) {
     printWeighted(conv);
+    if (conv.folded) out_ << " of " << conv.folded->columns << " columns folded";
     if (conv.fusedAdd) {
       out_ << " zero " << int{conv.fusedAdd->zero} << " then add";
       printAttributes(conv.fusedAdd->add);

@@ -4,6 +4,7 @@
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/canonicalize.h"
+#include "heddle/canon/fold_columns.h"
 #include "heddle/canon/fuse_operators.h"
 
 namespace heddle {
@@ -22,7 +23,7 @@ class Checker {
     for (std::size_t i = 0; i < written.size(); ++i)
       written[i] = !graph_.tensors[i].constant.empty();
     for (const Port& port : graph_.inputs)
-      if (checkPort(port)) written[port.tensor.at()] = true;
+      if (checkPort(port, true)) written[port.tensor.at()] = true;
     std::unordered_set<std::string> names;
     for (const CanonicalOp& op : graph_.ops) {
       if (!names.insert(op.name).second) fault(op.name, "two operators have this name");
@@ -47,7 +48,7 @@ class Checker {
       checkOp(op);
     }
     for (const Port& port : graph_.outputs)
-      if (checkPort(port) && !written[port.tensor.at()])
+      if (checkPort(port, false) && !written[port.tensor.at()])
         fault(port.name, "nothing writes this output");
     return std::move(found_);
   }
@@ -93,27 +94,13 @@ class Checker {
     }
   }
 
-  bool checkPort(const Port& port) {
+  bool checkPort(const Port& port, bool mayBeFolded) {
     if (!port.tensor.valid() || port.tensor.at() >= graph_.tensors.size()) {
       fault(port.name, "its tensor is out of range");
       return false;
     }
     const Shape s = imageShape(graph_, port.tensor);
-    std::int64_t elements = 1;
-    bool fits = port.axes.size() == port.view.size();
-    for (std::size_t i = 0; fits && i < port.view.size(); ++i) {
-      const std::int64_t extent = port.axes[i] == 'N'   ? 1
-                                  : port.axes[i] == 'H' ? s.height
-                                  : port.axes[i] == 'W' ? s.width
-                                  : port.axes[i] == 'C' ? s.channels
-                                                        : -1;
-      fits = extent == port.view[i] && port.axes.find(port.axes[i]) == i;
-      elements *= extent;
-    }
-    std::int64_t seen = 1;
-    for (const std::int64_t extent : port.shape) seen *= extent;
-    if (!fits || elements != s.elements() || seen != elements)
-      fault(port.name, "its view does not fit its tensor");
+    if (!isPortOf(port, s, mayBeFolded)) fault(port.name, "its view does not fit its tensor");
     return true;
   }
 
@@ -171,6 +158,41 @@ class Checker {
     require(!fusedAddOf(op), op, "it adds and pools at its end");
   }
 
+  // Each weight of the folded kernel that is outside of the network's is its zero point.
+  void checkFold(const CanonicalOp& op, const Conv& conv) {
+    const bool sized = std::ssize(conv.weights) == std::ssize(conv.weightZero) *
+                                                       conv.window.kernelY * conv.window.kernelX *
+                                                       shape(op.inputs[0]).channels;
+    if (!conv.folded || !sized) return;  // checkProduct() says so
+    const FoldedColumns& folded = *conv.folded;
+    const Window& w = conv.window;
+    const Shape image = imageShape(graph_, op.inputs[0]);
+    const std::int64_t inputs = image.channels, columns = folded.columns;
+    bool fits = columns > 1 && columns <= inputs && inputs % columns == 0 && w.dilationX == 1;
+    // The image is that of the port, which says how wide it is.
+    const auto isImage = [&](const Port& port) {
+      return port.tensor == op.inputs[0] && isPortOf(port, image, true) &&
+             portImage(port) == Shape{image.height, folded.width, inputs / columns};
+    };
+    fits = fits && std::ranges::any_of(graph_.inputs, isImage) && folded.padLeft >= 0 &&
+           divideRoundUp(folded.padLeft, columns) == w.padLeft && folded.kernelX > 0;
+    const std::int64_t ahead = fits ? w.padLeft * columns - folded.padLeft : 0;
+    fits = fits && folded.kernelX <= w.kernelX * columns &&
+           w.kernelX == divideRoundUp(ahead + folded.kernelX, columns);
+    require(fits, op, "its folded window is not that of the network");
+    if (!fits) return;
+    const std::int64_t row = w.kernelX * inputs, first = ahead * (inputs / columns),
+                       end = first + folded.kernelX * (inputs / columns);
+    bool isZero = true;
+    for (std::int64_t i = 0; i < std::ssize(conv.weights); ++i) {
+      const bool isOwn = i % row >= first && i % row < end;
+      const auto output = static_cast<std::size_t>(i / (row * w.kernelY));
+      isZero =
+          isZero && (isOwn || conv.weights[static_cast<std::size_t>(i)] == conv.weightZero[output]);
+    }
+    require(isZero, op, "a tap that folding its columns put in has a weight");
+  }
+
   void checkAxis(const CanonicalOp& op, const AxisMap& map, std::int64_t to, std::int64_t from,
                  bool rising) {
     for (const AxisRun& run : map) {
@@ -207,6 +229,7 @@ class Checker {
       case OpKind::Conv:
         checkProduct(op, std::get<Conv>(op.attributes), shape(op.inputs[0]).channels);
         if (fusedPoolOf(op)) checkFusedPool(op);
+        checkFold(op, std::get<Conv>(op.attributes));
         if (const FusedAdd* fused = fusedAddOf(op)) {
           checkAdd(op, fused->add);
           require(shape(op.inputs[1]) == out, op, "what is added to it has another shape");

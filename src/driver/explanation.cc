@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "heddle/canon/fold_columns.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/report/bounds.h"
@@ -25,8 +26,6 @@ std::string partMore(double part) {
                 part > 0 ? "more" : "less");
   return text.data();
 }
-
-Bytes sizeOf(const CanonicalTensor& tensor) { return Bytes(tensor.shape.elements()); }
 
 Bytes paddedSizeOf(const CanonicalTensor& tensor) {
   return Bytes(tensor.shape.height * tensor.shape.width * blocksOf(tensor.shape) * kBlock);
@@ -184,7 +183,9 @@ class LayerExplainer {
   std::string overhead() const {
     bool padded = isPadded(graph_.tensors[op_.output.at()]);
     for (const TensorId input : op_.inputs) padded = padded || isPadded(graph_.tensors[input.at()]);
-    return std::string(padded ? "channels padded to blocks of 8, " : "") + "biases and scales";
+    const Conv* conv = std::get_if<Conv>(&op_.attributes);
+    return std::string(padded ? "channels padded to blocks of 8, " : "") +
+           (conv && conv->folded ? "taps of folded columns, " : "") + "biases and scales";
   }
 
   void addInputs(std::vector<ExplainedBytes>& all) const {
@@ -195,9 +196,10 @@ class LayerExplainer {
       const CanonicalTensor& tensor = graph_.tensors[op_.inputs[i].at()];
       const Repeats repeats = inputRepeats(graph_, OpId(index_), *mapping_, i);
       why.insert(why.end(), repeats.why.begin(), repeats.why.end());
-      unpadded += static_cast<double>(sizeOf(tensor).raw() * repeats.times);
+      const Bytes own(ownElements(graph_, op_, i));
+      unpadded += static_cast<double>(own.raw() * repeats.times);
       expected += static_cast<double>(paddedSizeOf(tensor).raw() * repeats.times);
-      needed += sizeOf(tensor);
+      needed += own;
     }
     if (expected > (1 + kExplained) * unpadded)
       why.push_back(partMore(expected / unpadded - 1) + ": channels padded to blocks of 8");
@@ -232,10 +234,10 @@ class LayerExplainer {
       const Repeats repeats = inputRepeats(graph_, OpId(index_), *mapping_, i);
       const bool isNew =
           (isPort(graph_.inputs, input) || !tensor.constant.empty()) && !readBefore(input);
-      if (isNew) needed += sizeOf(tensor);
+      const Bytes own(ownElements(graph_, op_, i));
+      if (isNew) needed += own;
       if (!isSpilled(input) && !isNew) continue;
-      expected +=
-          static_cast<double>(sizeOf(tensor).raw() * (isSpilled(input) ? repeats.times : 1));
+      expected += static_cast<double>(own.raw() * (isSpilled(input) ? repeats.times : 1));
       if (!isSpilled(input)) continue;
       rows = true;
       why.push_back("'" + tensor.name + "' lives in DDR");

@@ -186,11 +186,17 @@ std::string kindOfWire(const Wire& wire) {
 }
 
 std::string fusedWords(const CanonicalGraph& graph, const CanonicalOp& op) {
+  std::vector<std::string> words;
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  if (conv && conv->folded)
+    words.push_back("reads " + std::to_string(conv->folded->columns) + " columns of '" +
+                    graph.tensors[op.inputs.front().at()].name + "' as one");
   if (const FusedPool* pool = fusedPoolOf(op))
-    return "pools '" + graph.tensors[pool->before.at()].name + "' at its end, as '" + pool->name +
-           "'";
-  if (!fusedAddOf(op)) return "";
-  return "adds '" + graph.tensors[op.inputs.back().at()].name + "' at its end";
+    words.push_back("pools '" + graph.tensors[pool->before.at()].name + "' at its end, as '" +
+                    pool->name + "'");
+  if (fusedAddOf(op))
+    words.push_back("adds '" + graph.tensors[op.inputs.back().at()].name + "' at its end");
+  return joinWords(words, "; ");
 }
 
 MappingWords wordsOf(const CanonicalGraph& graph, const CanonicalOp& op, const Mapping& mapping,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "heddle/canon/fold_columns.h"
 #include "heddle/support/check.h"
 #include "heddle/support/requantize.h"
 #include "heddle/support/words.h"
@@ -245,9 +246,8 @@ std::vector<TensorFormat> formatsOf(const Program& program, const std::vector<Po
   std::vector<TensorFormat> formats;
   for (const Port& port : ports) {
     const ProgramTensor& tensor = program.tensors[port.tensor.at()];
-    Shape image = tensor.shape;
-    image.height /= program.batch;
-    formats.push_back({.shape = image, .scale = tensor.scale, .zeroPoint = tensor.zeroPoint});
+    formats.push_back(
+        {.shape = portImage(port), .scale = tensor.scale, .zeroPoint = tensor.zeroPoint});
   }
   return formats;
 }

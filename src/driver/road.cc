@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "heddle/canon/batch.h"
+#include "heddle/canon/fold_columns.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/canon/join_siblings.h"
 #include "heddle/canon/planned_values.h"
@@ -325,8 +326,7 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
   const std::int64_t frames = run.program->frames;
   std::vector<std::vector<std::int8_t>> inputs;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
-    inputs.push_back(randomValues(imageShape(graph, graph.inputs[i].tensor), seed, i,
-                                  run.program->inferences()));
+    inputs.push_back(randomValues(portImage(graph.inputs[i]), seed, i, run.program->inferences()));
 
   progress.begin("execute with data");
   const Result<SimulateResult> executed = simulateWithData(

@@ -1,5 +1,6 @@
 #include "heddle/interp/interpret.h"
 
+#include "heddle/canon/fold_columns.h"
 #include "heddle/support/check.h"
 #include "kernels.h"
 
@@ -58,9 +59,8 @@ std::vector<TensorValue> interpret(const CanonicalGraph& graph,
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = graph.tensors[i].constant;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorId id = graph.inputs[i].tensor;
-    HEDDLE_CHECK(std::ssize(inputs[i]) == graph.tensors.at(id.at()).shape.elements())
-        << graph.inputs[i].name << " has " << inputs[i].size() << " values";
-    values[id.at()] = inputs[i];
+    const CanonicalTensor& tensor = graph.tensors.at(id.at());
+    values[id.at()] = asHeld(inputs[i], portImage(graph.inputs[i]), tensor.shape, tensor.zeroPoint);
   }
   for (const CanonicalOp& op : graph.ops) {
     std::vector<const TensorValue*> operands;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "fault.h"
+#include "heddle/canon/fold_columns.h"
 #include "heddle/program/visit.h"
 #include "leaf.h"
 
@@ -111,13 +112,20 @@ void DataPath::placeInputs(const ProgramInputs& inputs) {
       fail("MACH001", "input '" + p.inputs[i].name + "'",
            "the input is no root tensor of the program", "", "compile the program again");
     const ProgramTensor& t = p.tensors[id.at()];
-    if (static_cast<std::int64_t>(inputs[i].size()) != p.frames * t.shape.elements())
-      fail("MACH017", "input '" + p.inputs[i].name + "'",
-           "the input has another size than its tensor",
-           std::to_string(inputs[i].size()) + " values, not " +
-               std::to_string(p.frames * t.shape.elements()),
-           p.frames == 1 ? "give an input of the tensor's shape"
-                         : "give an input of the tensor's shape for each frame");
+    Shape ofImage = t.shape;
+    ofImage.height = p.batch > 0 && ofImage.height % p.batch == 0 ? ofImage.height / p.batch : 0;
+    if (!isPortOf(p.inputs[i], ofImage, true))
+      fail("MACH001", "input '" + p.inputs[i].name + "'", "the input is no image of its tensor",
+           "its view or its axes do not fit", "compile the program again");
+    const Shape image = portImage(p.inputs[i]);
+    const std::int64_t frameSize = p.batch * image.elements();
+    if (static_cast<std::int64_t>(inputs[i].size()) != p.frames * frameSize)
+      fail(
+          "MACH017", "input '" + p.inputs[i].name + "'",
+          "the input has another size than its port says",
+          std::to_string(inputs[i].size()) + " values, not " + std::to_string(p.frames * frameSize),
+          p.frames == 1 ? "give an input of the port's shape"
+                        : "give an input of the port's shape for each frame");
     const std::int64_t bytes = (p.frames - 1) * t.frameStride + cellsOf(t) * kBlock;
     if (!t.ddr || *t.ddr < 0 || *t.ddr % kBlock != 0 || bytes > p.ddrBytes ||
         *t.ddr > p.ddrBytes - bytes)
@@ -125,20 +133,23 @@ void DataPath::placeInputs(const ProgramInputs& inputs) {
            t.ddr ? "address " + std::to_string(*t.ddr) : "it has no address in DDR",
            "compile the program again");
     for (std::int64_t frame = 0; frame < p.frames; ++frame)
-      placeInput(id, frame, inputs[i].data() + frame * t.shape.elements());
+      placeInput(id, frame,
+                 asHeld({inputs[i].data() + frame * frameSize, static_cast<std::size_t>(frameSize)},
+                        image, t.shape, t.zeroPoint));
   }
 }
 
-void DataPath::placeInput(TensorId id, std::int64_t frame, const std::int8_t* values) {
+void DataPath::placeInput(TensorId id, std::int64_t frame, const std::vector<std::int8_t>& values) {
   const ProgramTensor& t = x_.program->tensors[id.at()];
   const std::int64_t address = *t.ddr + frame * t.frameStride;
   std::int8_t* to = memories_[Memories::ddr()].bytes.get() + address;
   std::memset(to, 0, static_cast<std::size_t>(cellsOf(t) * kBlock));  // channels of the padding
+  const std::int8_t* value = values.data();
   for (std::int64_t y = 0; y < t.shape.height; ++y)
     for (std::int64_t x = 0; x < t.shape.width; ++x)
       for (std::int64_t c = 0; c < t.shape.channels; ++c)
         to[((y * blocksOf(t.shape) + c / kBlock) * t.shape.width + x) * kBlock + c % kBlock] =
-            *values++;
+            *value++;
   memories_.place(Memories::ddr(), {address / kBlock, cellsOf(t)},
                   identityOf(Held::Activation, id.index, 0, frame));
 }

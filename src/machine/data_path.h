@@ -74,7 +74,7 @@ class DataPath {
   void placeImage(const WeightImage& weights);
   void placeConstants();
   void placeInputs(const ProgramInputs& inputs);
-  void placeInput(TensorId id, std::int64_t frame, const std::int8_t* values);
+  void placeInput(TensorId id, std::int64_t frame, const std::vector<std::int8_t>& values);
 
   // Cells of an end and identities of a part, as runs in order.
   void appendCells(const End<std::int64_t>& end, std::size_t memory, std::uint32_t operation,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "heddle/canon/fold_columns.h"
 #include "heddle/program/names.h"
 #include "heddle/tiling/plan.h"
 #include "verify_checks.h"
@@ -27,8 +28,8 @@ class Declarations {
     records();
     if (faults_.broken()) return;
     for (std::size_t i = 0; i < program_.tensors.size(); ++i) tensor(i);
-    for (const Port& p : program_.inputs) port(p, "input");
-    for (const Port& p : program_.outputs) port(p, "output");
+    for (const Port& p : program_.inputs) port(p, true);
+    for (const Port& p : program_.outputs) port(p, false);
     for (std::size_t i = 0; i < program_.layers.size(); ++i) layer(i);
     for (std::size_t i = 0; i < program_.steps.size(); ++i) step(i);
     for (std::size_t i = 0; i < program_.kernels.size(); ++i) kernel(i);
@@ -214,25 +215,8 @@ class Declarations {
                   "at " + std::to_string(slice.address), "place it inside");
   }
 
-  // The extent that an axis of a port must have.
-  static std::int64_t extentOf(char axis, const Shape& shape) {
-    return axis == 'H'   ? shape.height
-           : axis == 'W' ? shape.width
-           : axis == 'C' ? shape.channels
-                         : 1;
-  }
-
-  static std::optional<std::int64_t> elements(const std::vector<std::int64_t>& shape) {
-    std::int64_t n = 1;
-    for (const std::int64_t extent : shape) {
-      if (!within(extent, 1, kMaxTensorBytes) || n > kMaxTensorBytes / extent) return std::nullopt;
-      n *= extent;
-    }
-    return n;
-  }
-
-  void port(const Port& p, const std::string& direction) {
-    const std::string where = direction + " '" + p.name + "'";
+  void port(const Port& p, bool isInput) {
+    const std::string where = (isInput ? "input '" : "output '") + p.name + "'";
     if (!known(p.tensor)) {
       faults_.add("PROG001", where, "its tensor is not there", "%" + std::to_string(p.tensor.index),
                   "name a tensor");
@@ -240,18 +224,13 @@ class Declarations {
     }
     Shape shape = program_.tensors[p.tensor.at()].shape;
     shape.height /= std::max<std::int64_t>(program_.batch, 1);  // that of one image
-    const std::optional<std::int64_t> n = elements(p.shape);
-    bool agree =
-        n && n == shape.elements() && elements(p.view) == n && p.axes.size() == p.view.size();
-    std::set<char> axes;
-    for (std::size_t i = 0; agree && i < p.axes.size(); ++i)
-      agree = std::string("NHWC").find(p.axes[i]) != std::string::npos &&
-              axes.insert(p.axes[i]).second && p.view[i] == extentOf(p.axes[i], shape);
-    if (!agree)
-      faults_.add("PROG013", where, "its axes are not those of its tensor",
-                  "axes '" + p.axes + "', tensor " + std::to_string(shape.height) + "x" +
-                      std::to_string(shape.width) + "x" + std::to_string(shape.channels),
-                  "give the view one extent for each of its axes, equal to the tensor's");
+    if (!isPortOf(p, shape, isInput))
+      faults_.add(
+          "PROG013", where, "its axes are not those of its tensor",
+          "axes '" + p.axes + "', tensor " + std::to_string(shape.height) + "x" +
+              std::to_string(shape.width) + "x" + std::to_string(shape.channels),
+          std::string("give the view one extent for each of its axes, equal to the tensor's") +
+              (isInput ? "; several of its columns may be channels of one" : ""));
   }
 
   void layer(std::size_t i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/canon/batch.h"
+#include "heddle/canon/fold_columns.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/cost/cost.h"
 #include "heddle/tiling/views.h"
@@ -42,27 +43,38 @@ bool movesChannelsAlone(const CanonicalGraph& graph, const CanonicalOp& op,
   return !assemble.parts.empty();
 }
 
+// The network's: without what folding columns put in.
+std::int64_t denseWeights(const CanonicalGraph& graph, const CanonicalOp& op, const Conv& conv) {
+  if (!conv.folded) return std::ssize(conv.weights);
+  const std::int64_t inputs = graph.tensors[op.inputs[0].at()].shape.channels;
+  return std::ssize(conv.weightZero) * conv.window.kernelY *
+         ownWeightsInRow(conv, inputs, 0, inputs);
+}
+
 // Weights in the blocks that a convolution keeps: those at the edges are partial, `inBlocks` has
 // all of them whole.
 struct KeptWeights {
   std::int64_t weights = 0, inBlocks = 0;
 };
 KeptWeights keptWeights(const CanonicalGraph& graph, const CanonicalOp& op, const Conv& conv) {
-  const std::int64_t taps = conv.window.kernelY * conv.window.kernelX,
+  const std::int64_t rows = conv.window.kernelY, taps = rows * conv.window.kernelX,
                      outputs = graph.tensors[computedTensor(op).at()].shape.channels,
                      inputs = graph.tensors[op.inputs[0].at()].shape.channels,
                      columns = divideRoundUp(inputs, kBlock);
   if (conv.kept.size() == 0)
-    return {std::ssize(conv.weights),
+    return {denseWeights(graph, op, conv),
             divideRoundUp(outputs, kBlock) * columns * kBlock * kBlock * taps};
-  std::int64_t pairs = 0, blocks = 0;
+  std::vector<std::int64_t> ofBlock;  // weights of an output in one row of the kernel
+  for (std::int64_t i = 0; i < columns; ++i)
+    ofBlock.push_back(ownWeightsInRow(conv, inputs, i * kBlock, kBlock));
+  std::int64_t weights = 0, blocks = 0;
   for (std::int64_t i = 0; i < conv.kept.size(); ++i)
     if (conv.kept[i]) {
-      pairs += std::min(kBlock, outputs - i / columns * kBlock) *
-               std::min(kBlock, inputs - i % columns * kBlock);
+      weights += std::min(kBlock, outputs - i / columns * kBlock) * rows *
+                 ofBlock[static_cast<std::size_t>(i % columns)];
       ++blocks;
     }
-  return {pairs * taps, blocks * kBlock * kBlock * taps};
+  return {weights, blocks * kBlock * kBlock * taps};
 }
 
 // Of `size` numbers those that some window of a pool sees, which has `windows` of `kernel`.
@@ -115,14 +127,14 @@ WireCounts countWires(const Device& device) {
 
 LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   LayerNeeds needs;
-  for (const TensorId input : op.inputs) needs.inputBytes += elements(graph, input);
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) needs.inputBytes += ownElements(graph, op, i);
   needs.outputBytes = elements(graph, op.output);
   std::int64_t weightsInBlocks = 0;
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
     const KeptWeights kept = keptWeights(graph, op, *conv);
     needs.weightBytes = kept.weights;
     weightsInBlocks = kept.inBlocks;
-    needs.denseWeightBytes = std::ssize(conv->weights);
+    needs.denseWeightBytes = denseWeights(graph, op, *conv);
   } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes)) {
     needs.weightBytes = needs.denseWeightBytes = std::ssize(depthwise->weights);
     weightsInBlocks = depthwise->window.kernelY * depthwise->window.kernelX *
@@ -184,7 +196,7 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     bounds.coreToMemtileSeconds += isFused ? written + output : output;
   }
   std::int64_t networkIn = 0, networkOut = 0;
-  for (const Port& port : graph.inputs) networkIn += elements(graph, port.tensor);
+  for (const Port& port : graph.inputs) networkIn += graph.batch * portImage(port).elements();
   for (const Port& port : graph.outputs) networkOut += elements(graph, port.tensor);
   bounds.ddrReadSeconds = static_cast<double>(weights + networkIn) / ddrRead;
   bounds.ddrWriteSeconds = static_cast<double>(networkOut) / ddrWrite;

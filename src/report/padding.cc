@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/canon/fold_columns.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/program/visit.h"
 #include "heddle/support/requantize.h"
@@ -21,6 +22,14 @@ struct Blocks {  // of a root tensor
   std::int64_t first = 0, count = 0;
 };
 
+// Of an output in one row of the kernel, with these blocks of the input's root.
+std::int64_t ownWeights(const Program& program, const CanonicalOp& op, const Conv& conv,
+                        const Blocks& inputs) {
+  const ProgramTensor& in = program.tensors[op.inputs.front().at()];
+  return ownWeightsInRow(conv, in.shape.channels, (inputs.first - in.rootBlock) * kBlock,
+                         inputs.count * kBlock);
+}
+
 // Of the blocks that a call multiplies those are real which lie in the tensors: of each kept one
 // its share.
 std::int64_t realMacs(const Program& program, const CanonicalOp& op, const Conv& conv,
@@ -37,11 +46,10 @@ std::int64_t realMacs(const Program& program, const CanonicalOp& op, const Conv&
       if (bit < 0 || bit >= conv.kept.size() || !conv.kept[bit]) continue;
       ++kept;
       real += realChannels(program, out, outputs.first + b, 1) *
-              realChannels(program, in, inputs.first + a, 1);
+              ownWeights(program, op, conv, {inputs.first + a, 1});
     }
-  return kept > 0
-             ? static_cast<std::int64_t>(Int128{macs} * real / (Int128{kept} * kBlock * kBlock))
-             : 0;
+  const Int128 whole = Int128{kept} * kBlock * kBlock * conv.window.kernelX;
+  return kept > 0 ? static_cast<std::int64_t>(Int128{macs} * real / whole) : 0;
 }
 
 std::int64_t paddedMacs(const CanonicalOp& op, const Program& program, const QueueCursor& at,
@@ -58,8 +66,8 @@ std::int64_t paddedMacs(const CanonicalOp& op, const Program& program, const Que
     if (conv->kept.size() > 0)
       return macs - realMacs(program, op, *conv, {number(call.part.block), call.part.blocks},
                              {number(in.block), in.blocks}, macs);
-    real *= realChannels(program, op.inputs.front(), number(in.block), in.blocks);
-    whole *= in.blocks * kBlock;
+    real *= ownWeights(program, op, *conv, {number(in.block), in.blocks});
+    whole *= in.blocks * kBlock * conv->window.kernelX;
   }
   return whole > 0 ? macs - static_cast<std::int64_t>(Int128{macs} * real / whole) : 0;
 }

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sstream>
 
+#include "heddle/canon/fold_columns.h"
 #include "heddle/support/text_lines.h"
 #include "heddle/tiling/plan.h"
 
@@ -39,6 +41,11 @@ class PlanPrinter {
       for (const std::int64_t block : tensor.blockOrder) out_ << " " << block;
       out_ << "  # " << quotedText(tensor.name) << "\n";
     }
+    const std::vector<std::int64_t> columns = foldedColumns(graph_);
+    for (std::size_t t = 0; t < columns.size(); ++t)
+      if (columns[t] > 1)
+        out_ << "folded " << t << " by " << columns[t] << "  # "
+             << quotedText(graph_.tensors[t].name) << "\n";
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
       if (const View& v = plan_.views[t]; v.root.at() != t)
         out_ << "view " << t << " root " << v.root.index << " block " << v.block << "\n";
@@ -151,6 +158,7 @@ class PlanParser {
   explicit PlanParser(const CanonicalGraph& graph) : graph_(graph) {
     plan_.layers.resize(graph.ops.size());
     plan_.homes.resize(graph.tensors.size());
+    columns_.assign(graph.tensors.size(), 1);
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) plan_.views.push_back({TensorId(t), 0});
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       plan_.layers[i].inputs.resize(graph.ops[i].inputs.size());
@@ -160,6 +168,7 @@ class PlanParser {
     Diagnostics faults =
         readArtefact(text, name, {kVersion, "plan", kCode}, [&](LineReader& r) { line(r); });
     if (!faults.empty()) return faults;
+    if (const std::optional<Diagnostic> fault = otherFold(name)) return *fault;
     for (std::size_t i = 0; i < plan_.layers.size(); ++i)
       if (plan_.layers[i].inPlace()) plan_.layers[i].inputs.clear();
     return PlanText{std::move(plan_), std::move(origin_), std::move(orders_)};
@@ -170,14 +179,28 @@ class PlanParser {
     static const std::vector<std::string> kWords = {
         "model", "device", "staging", "view",   "home",  "at",     "layer",
         "loops", "part",   "buffers", "ring",   "score", "pixels", "core",
-        "route", "step",   "frames",  "pooled", "order", "batch"};
-    static constexpr std::array<void (PlanParser::*)(LineReader&), 20> kReaders = {
+        "route", "step",   "frames",  "pooled", "order", "batch",  "folded"};
+    static constexpr std::array<void (PlanParser::*)(LineReader&), 21> kReaders = {
         &PlanParser::model,  &PlanParser::device,  &PlanParser::staging, &PlanParser::view,
         &PlanParser::home,   &PlanParser::at,      &PlanParser::layer,   &PlanParser::loops,
         &PlanParser::part,   &PlanParser::buffers, &PlanParser::ring,    &PlanParser::score,
         &PlanParser::pixels, &PlanParser::core,    &PlanParser::route,   &PlanParser::step,
-        &PlanParser::frames, &PlanParser::pooled,  &PlanParser::order,   &PlanParser::batch};
+        &PlanParser::frames, &PlanParser::pooled,  &PlanParser::order,   &PlanParser::batch,
+        &PlanParser::folded};
     (this->*kReaders[r.oneOf(kWords)])(r);
+  }
+
+  // A plan of a network whose images are folded in another way is of other shapes.
+  std::optional<Diagnostic> otherFold(const std::string& name) const {
+    const std::vector<std::int64_t> network = foldedColumns(graph_);
+    for (std::size_t t = 0; t < network.size(); ++t)
+      if (network[t] != columns_[t])
+        return Diagnostic{kCode, name, "the plan folds another number of columns than the network",
+                          "tensor " + std::to_string(t) + " '" + graph_.tensors[t].name + "' by " +
+                              std::to_string(columns_[t]) + ", the network's by " +
+                              std::to_string(network[t]),
+                          "give the plan that was made for this network, by this version"};
+    return std::nullopt;
   }
 
   static std::int64_t number(LineReader& r) { return r.number(0, kMost); }
@@ -220,6 +243,11 @@ class PlanParser {
     const std::int64_t blocks = blocksOf(graph_.tensors[t].shape);
     orders_[t].clear();
     for (std::int64_t b = 0; b < blocks; ++b) orders_[t].push_back(r.number(0, blocks - 1));
+  }
+  void folded(LineReader& r) {
+    std::int64_t& columns = columns_[tensor(r)];
+    r.expect("by");
+    columns = r.number(2, kMost);
   }
   void view(LineReader& r) {
     View& view = plan_.views[tensor(r)];
@@ -348,6 +376,7 @@ class PlanParser {
   Plan plan_;
   PlanOrigin origin_;
   BlockOrders orders_;
+  std::vector<std::int64_t> columns_;  // per tensor, of the image in one
   std::optional<std::size_t> layer_, home_;
   std::vector<PixelBox> pixels_;
 };

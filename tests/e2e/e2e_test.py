@@ -73,8 +73,23 @@ class Small(Heddle):
             with self.subTest((model, sizes)):
                 report = self.compile(SOURCE / f"models/{model}.onnx", "2x2", "--shape", f"input=1x3x{sizes[0]}x{sizes[1]}")
                 self.check_verified(report)
-                first = json.loads((self.folder / "out/timeline.json").read_text())["graph"]["tensors"][0]
-                self.assertEqual((first["height"], first["width"]), sizes)
+                graph = json.loads((self.folder / "out/timeline.json").read_text())["graph"]
+                first, columns = graph["tensors"][0], graph["operators"][0]["folded"]
+                self.assertEqual((first["height"], first["width"]), (sizes[0], -(-sizes[1] // columns)))
+                self.assertEqual((first["channels"], columns), (3 * columns, 2))
+
+    def test_a_plan_says_how_its_image_is_folded(self):
+        model, plan = SOURCE / "models/tiny_cnn.onnx", self.folder / "made/plan.txt"
+        for effort in ("0", "1"):  # with nothing fused or folded, and with all of it
+            self.compile(model, "2x2", "--no-verify", "--effort", effort, name="made")
+            text = plan.read_text()
+            self.assertEqual("\nfolded 0 by 2" in text, effort == "1")
+            self.check_verified(self.compile(model, "2x2", "--from", "plan", plan))
+            self.assertTrue(filecmp.cmp(self.folder / "made/program.asm", self.folder / "out/program.asm", shallow=False))
+        plan.write_text(re.sub("^folded .*\n", "", text, flags=re.M))
+        refused = self.run_heddle("compile", model, "--mesh", "2x2", "--from", "plan", plan, "-o", self.folder / "no", status=1).stderr
+        self.assertIn("PLAN010", refused)
+        self.assertIn("folds another number of columns than the network", refused)
 
     def test_every_small_model_matches_on_every_shape_of_mesh(self):
         for model in sorted((SOURCE / "models").rglob("*.onnx")):
@@ -711,7 +726,7 @@ class Explain(Heddle):
         self.assertEqual(of_group["keptBytes"], group["keptBytes"])
         self.assertIn("these groups were asked for", self.run_heddle("explain", self.folder / "out", "b1_1").stdout)
         # What nobody asked for says why not, where something spills; else there is nothing to say.
-        self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2", "--set", "memtile.memory=6KiB")
+        self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2", "--set", "memtile.memory=3KiB")
         tiling = self.explained()["tiling"]
         self.assertFalse(tiling["taken"])
         self.assertIn("no group of layers promises to be faster", tiling["why"])
@@ -727,12 +742,12 @@ class Explain(Heddle):
             self.compile(SOURCE / "models/tiny_mobile.onnx", mesh, "--no-verify")
             whys |= {(spill["tensor"], spill["why"]) for spill in self.explained()["spills"]}
         self.assertEqual(whys, {("input_0_q", "the plan lets it stream, without a home")})
-        self.compile(model, "2x2", "--set", "memtile.memory=4KiB")
+        self.compile(model, "2x2", "--set", "memtile.memory=3KiB")
         spills = self.explained()["spills"]
         self.assertTrue(spills)
         for spill in spills:
             needed, left, whole = map(int, re.search(r"it needs (\d+) B of memtile \d+, where (\d+) B of (\d+) B are left", spill["why"]).groups())
-            self.assertEqual(whole, 4096)
+            self.assertEqual(whole, 3072)
             self.assertGreater(needed, left, spill)
         for spill in spills:  # the network's input lies in DDR anyway
             label = "spill" if spill["writtenBy"] else "from DDR"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "heddle/canon/fold_columns.h"
 #include "heddle/sparsity/kept_blocks.h"
 #include "random_movement.h"
 
@@ -495,7 +496,7 @@ std::vector<TensorValue> randomInputs(const CanonicalGraph& graph, std::uint64_t
   Random random(seed);
   std::vector<TensorValue> inputs;
   for (const Port& port : graph.inputs) {
-    TensorValue value(static_cast<std::size_t>(graph.tensors[port.tensor.at()].shape.elements()));
+    TensorValue value(static_cast<std::size_t>(portImage(port).elements()));
     for (std::int8_t& element : value) element = random.int8();
     inputs.push_back(std::move(value));
   }

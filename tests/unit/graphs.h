@@ -6,6 +6,12 @@
 
 namespace heddle::testing {
 
+// Of a tensor of that shape, as it is.
+inline Port portOf(const std::string& name, TensorId tensor, const Shape& shape) {
+  const std::vector<std::int64_t> extents{1, shape.channels, shape.height, shape.width};
+  return {name, tensor, ElementType::Int8, extents, extents, "NCHW"};
+}
+
 // Builds a graph operator by operator; values are plain (weights 1, no bias), shapes are what the
 // tests are about.
 class GraphBuilder {
@@ -14,7 +20,7 @@ class GraphBuilder {
 
   TensorId input(const std::string& name, Shape shape) {
     const TensorId t = tensor(name, shape);
-    graph_.inputs.push_back(port(name, t, shape));
+    graph_.inputs.push_back(portOf(name, t, shape));
     return t;
   }
   TensorId conv(const std::string& name, TensorId from, std::int64_t channels, Window window) {
@@ -59,7 +65,7 @@ class GraphBuilder {
   }
   const Shape& shapeOf(TensorId t) const { return graph_.tensors[t.at()].shape; }
   CanonicalGraph finish(TensorId output) {
-    graph_.outputs.push_back(port("output", output, shapeOf(output)));
+    graph_.outputs.push_back(portOf("output", output, shapeOf(output)));
     return std::move(graph_);
   }
 
@@ -76,10 +82,6 @@ class GraphBuilder {
     t.shape = shape;
     graph_.tensors.push_back(std::move(t));
     return TensorId(graph_.tensors.size() - 1);
-  }
-  static Port port(const std::string& name, TensorId t, const Shape& s) {
-    const std::vector<std::int64_t> shape{1, s.channels, s.height, s.width};
-    return {name, t, ElementType::Int8, shape, shape, "NCHW"};
   }
   CanonicalGraph graph_;
 };

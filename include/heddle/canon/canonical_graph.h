@@ -92,6 +92,15 @@ struct FusedPool {
   friend bool operator==(const FusedPool&, const FusedPool&) = default;
 };
 
+// What a convolution's window was before columns of the image became channels of one; what that put
+// in has weights of their zero points (canon/fold_columns.h).
+struct FoldedColumns {
+  std::int64_t columns = 1;               // of the image in one
+  std::int64_t width = 1;                 // of the image
+  std::int64_t kernelX = 1, padLeft = 0;  // in columns of the image
+  friend bool operator==(const FoldedColumns&, const FoldedColumns&) = default;
+};
+
 // y = clamp(zero(y) + applyMultiplier(bias + sum (x - zero(x)) * (w - weightZero), requantize)),
 // int32 sum that wraps. The border counts as zero(x). Gemm and MatMul with constant weights are 1x1
 // convolutions; a grouped convolution that is not depth-wise is widened to a dense one with zero
@@ -113,6 +122,7 @@ struct Conv {
   // At most one of them; fuseOperators() puts it there.
   std::optional<FusedAdd> fusedAdd;
   std::optional<FusedPool> fusedPool;
+  std::optional<FoldedColumns> folded;  // fuseOperators() does that, too
   friend bool operator==(const Conv&, const Conv&) = default;
 };
 
@@ -221,7 +231,8 @@ struct CanonicalOp {
 enum class ElementType { Float32, Int8, Uint8 };
 
 // How a tensor of the ONNX graph is the canonical one: the array of `shape` is read in order as one
-// of `view`; axis i of `view` is `axes[i]` of the canonical tensor ('N' axes have extent 1).
+// of `view`; axis i of `view` is `axes[i]` of the canonical tensor ('N' axes have extent 1), or of
+// the image that an input's tensor holds with its columns folded (canon/fold_columns.h).
 // Float32 is quantized with the tensor's scale and zero point: saturate(roundHalfEven(x / scale) +
 // zero).
 struct Port {

@@ -1,5 +1,6 @@
 // What follows a convolution goes to its end, so that what lies between them never leaves the core:
-// residual additions, and the pools that take the largest.
+// residual additions, and the pools that take the largest. An image that a convolution reads with a
+// stride has its columns folded (canon/fold_columns.h).
 //
 //   %3 = Conv(%2)   %4 = Add(%3, %0)    ->   %3 = Conv(%2, %0) then add
 //   %3 = Conv(%2)   %4 = MaxPool(%3)    ->   %4 = Conv(%2) then max pool of %3
@@ -26,7 +27,7 @@ TensorId computedTensor(const CanonicalOp& op);
 // of a Conv which adds nothing, has no dilation, and windows of at most 4 x 4 of which no more than
 // half is the next one's; there the tensor between the two stays, as what is pooled. Not without
 // `pools`, for a core holds more rows then. Ids of tensors change. Outputs have
-// the same values, bit for bit. Null where there is nothing to fuse.
+// the same values, bit for bit. Null where there is nothing to fuse or fold.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool pools = true);
 
 }  // namespace heddle

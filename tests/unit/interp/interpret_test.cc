@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "../graphs.h"
 #include "heddle/support/check.h"
 
 namespace heddle {
@@ -22,7 +23,7 @@ TensorValue runOp(OpAttributes attributes, std::vector<CanonicalTensor> operands
   std::vector<TensorId> ids;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     ids.push_back(TensorId(i));
-    graph.inputs.push_back({.name = operands[i].name, .tensor = TensorId(i)});
+    graph.inputs.push_back(testing::portOf(operands[i].name, TensorId(i), operands[i].shape));
   }
   graph.tensors = std::move(operands);
   graph.tensors.push_back(std::move(output));
@@ -297,7 +298,7 @@ TEST(Interpret, GivesEveryTensorAndReadsConstants) {
   graph.tensors = {tensor("x", {1, 1, 2}), tensor("c", {1, 1, 2}), tensor("s", {1, 1, 2}),
                    tensor("y", {1, 1, 2})};
   graph.tensors[1].constant = {10, 20};
-  graph.inputs = {{.name = "x", .tensor = TensorId(0)}};
+  graph.inputs = {testing::portOf("x", TensorId(0), graph.tensors[0].shape)};
   const Add add{.multiplierA = 1, .multiplierB = 1};
   graph.ops = {{"sum", "Add", {TensorId(0), TensorId(1)}, TensorId(2), add},
                {"twice", "Add", {TensorId(2), TensorId(2)}, TensorId(3), add}};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../devices.h"
+#include "../graphs.h"
 #include "heddle/machine/machine.h"
 #include "transfers.h"
 
@@ -118,10 +119,8 @@ class ProgramBuilder {
 
  private:
   Port port(TensorId t) const {
-    Port p;
-    p.name = program.tensors[t.at()].name;
-    p.tensor = t;
-    return p;
+    const ProgramTensor& tensor = program.tensors[t.at()];
+    return portOf(tensor.name, t, tensor.shape);
   }
 };
 

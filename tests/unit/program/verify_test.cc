@@ -266,11 +266,17 @@ INSTANTIATE_TEST_SUITE_P(
                   "call writes more rows than it has places for\n"
                   "  what:  3 rows, 2 places\n"
                   "  mend:  give each row a place\n"},
-        FaultCase{
-            {{"axes \"NHWC\"", "axes \"NHW\""}},
-            "error[PROG013] input 'input': its axes are not those of its tensor\n"
-            "  what:  axes 'NHW', tensor 16x16x16\n"
-            "  mend:  give the view one extent for each of its axes, equal to the tensor's\n"}));
+        FaultCase{{{"axes \"NHWC\"", "axes \"NHW\""}},
+                  "error[PROG013] input 'input': its axes are not those of its tensor\n"
+                  "  what:  axes 'NHW', tensor 16x16x16\n"
+                  "  mend:  give the view one extent for each of its axes, equal to the tensor's; "
+                  "several of "
+                  "its columns may be channels of one\n"},
+        FaultCase{{{"view [1, 16, 16, 16]", "view [1, 16, 48, 16]"}},
+                  "error[PROG013] input 'input': its axes are not those of its tensor\n"
+                  "  what:  axes 'NHWC', tensor 16x16x16\n"
+                  "  mend:  give the view one extent for each of its axes, equal to the tensor's; "
+                  "several of its columns may be channels of one\n"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Ways, VerifyFault,

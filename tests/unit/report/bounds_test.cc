@@ -38,7 +38,7 @@ CanonicalGraph graphOf(const std::string& lines) {
     const TensorId output = byName[name] = TensorId(graph.tensors.size());
     graph.tensors.push_back({.name = name, .shape = shape});
     if (op == "input") {
-      graph.inputs = {{.name = name, .tensor = output}};
+      graph.inputs = {testing::portOf(name, output, shape)};
       continue;
     }
     CanonicalOp layer{name, op, {}, output, MaxPool{}};
@@ -146,6 +146,31 @@ TEST(Bounds, OfAFusedPoolAreThoseOfBothLayersButForTheLayerBound) {
   const TensorId x = b.input("x", {12, 20, 32});
   expectThoseOfBothLayersButForTheLayerBound(b.finish(b.maxPool(
       "pool", b.conv("conv", x, 16, testing::square(3, 1, 1)), testing::square(3, 2, 1))));
+}
+
+// Nor is what folding put in needed: no tap, no column.
+TEST(Bounds, OfFoldedColumnsAreThoseOfTheImage) {
+  for (const auto& [image, window] : {std::pair(Shape{14, 15, 3}, testing::square(7, 2, 3)),
+                                      std::pair(Shape{16, 33, 3}, testing::square(16, 16)),
+                                      std::pair(Shape{14, 15, 2}, testing::square(3, 2))})
+    for (const bool sparse : {false, true}) {
+      testing::GraphBuilder b("net");
+      CanonicalGraph graph = b.finish(b.conv("conv", b.input("x", image), 12, window));
+      if (sparse) {
+        Bits& kept = std::get<Conv>(graph.ops[0].attributes).kept;
+        kept = Bits(2);
+        kept.set(0);
+        kept.set(1);
+      }
+      const CanonicalGraph folded = *fuseOperators(graph);
+      LayerNeeds before = layerNeeds(graph, graph.ops[0]),
+                 after = layerNeeds(folded, folded.ops[0]);
+      EXPECT_LT(after.blockMacs, before.blockMacs);
+      before.blockMacs = after.blockMacs = 0;
+      EXPECT_EQ(after, before);
+      EXPECT_EQ(computeBounds(folded, reportedPaper(2, 2)),
+                computeBounds(graph, reportedPaper(2, 2)));
+    }
 }
 
 // Windows of 2x2 see 14 of 15 rows and columns, those of 3x3 with a border all.

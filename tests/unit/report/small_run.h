@@ -7,6 +7,7 @@
 //   core 0,0                 ....[ conv    ][ conv   ]
 #pragma once
 #include "../devices.h"
+#include "../graphs.h"
 #include "../machine/transfers.h"
 #include "heddle/machine/machine.h"
 #include "heddle/program/program.h"
@@ -32,7 +33,7 @@ inline CanonicalGraph twoConvs() {
     return CanonicalOp{name, "Conv", {TensorId(in)}, TensorId(out), c};
   };
   g.ops = {conv("first", 0, 1), conv("second", 1, 2)};
-  g.inputs = {{.name = "x", .tensor = TensorId(0)}};
+  g.inputs = {portOf("x", TensorId(0), {4, 4, 8})};
   g.outputs = {{.name = "z", .tensor = TensorId(2)}};
   return g;
 }

@@ -36,7 +36,7 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   if (layer.closedFormError != null) list.add("estimate", `${signed(percent(layer.closedFormError), layer.closedFormError)} off what ran`);
   list.add("split", layer.split);
   list.add("cores", `${layer.cores} of ${run.device.rows * run.device.columns}`);
-  if (layer.macs > 0) list.add("work", [`${macs(layer.macs)} needed`, ...paddingOf(layer)].join(", "));
+  if (layer.macs > 0) list.add("work", [`${macs(layer.macs)} needed`, ...paddingOf(layer, run.graph.operators[index]?.folded)].join(", "));
   if (layer.mappingBoundCycles != null) list.add("best mapping", `${app.duration(layer.mappingBoundCycles)} of its busiest engine, alone`);
   if (layer.density != null && layer.density < 1) list.add("weights", `${percent(layer.density)} of the blocks kept`);
   const steps = stepsOfLayer(words, layer, list);
@@ -46,9 +46,9 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   ];
 }
 
-function paddingOf({ macs: needed, macsExecuted, macsOnPaddedChannels: filling = 0 }: Layer): string[] {
+function paddingOf({ macs: needed, macsExecuted, macsOnPaddedChannels: filling = 0 }: Layer, folded?: number): string[] {
   const more = (part: number, why: string) => (part > 0 ? [`${percent(part / needed)} more ${why}`] : []);
-  return [...more(filling, "to fill blocks of 8 channels"), ...more(macsExecuted - needed - filling, "computed twice")];
+  return [...more(filling, folded ? "to fill blocks of 8 channels and taps of folded columns" : "to fill blocks of 8 channels"), ...more(macsExecuted - needed - filling, "computed twice")];
 }
 
 /** The bound is a yardstick, not a wall: it takes each layer alone, and all of its inputs as read. */
@@ -141,6 +141,8 @@ export function tensorPanel(words: Words, index: number): Node[] | null {
   list.add("shape", `${images}${tensor.height / batch} x ${tensor.width} x ${tensor.channels} (height, width, channels)`);
   list.add("size", kibibytes(tensor.height * tensor.width * tensor.channels));
   const producer = producerOf(run, index);
+  const folded = run.graph.operators.find((op) => op.inputs[0] === index && op.folded)?.folded;
+  if (folded) list.add("columns", `${folded} of the network's image in each, as channels`);
   list.add("made by", producer >= 0 ? words.layer(producer) : "the network's input");
   const consumers = run.graph.operators.flatMap((op, i) => (op.inputs.includes(index) ? [i] : []));
   if (run.graph.operators[producer]?.pools === index) list.add("read by", "its own pool, in the cores: it never leaves them");
