@@ -16,7 +16,7 @@ namespace {
 using testing::GraphBuilder;
 using testing::square;
 
-TensorValue ramp(std::int64_t size) {
+TensorValue risingValues(std::int64_t size) {
   TensorValue values;
   for (std::int64_t i = 0; i < size; ++i)
     values.push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
@@ -37,10 +37,10 @@ CanonicalGraph imageAndConv(const Shape& image, const Window& window) {
   return graph;
 }
 
-void expectSameValues(const CanonicalGraph& graph, const CanonicalGraph& folded) {
+void expectValuesOfTheNetwork(const CanonicalGraph& graph, const CanonicalGraph& folded) {
   EXPECT_EQ(verify(folded), Diagnostics{});
   std::vector<TensorValue> inputs;
-  for (const Port& port : graph.inputs) inputs.push_back(ramp(portImage(port).elements()));
+  for (const Port& port : graph.inputs) inputs.push_back(risingValues(portImage(port).elements()));
   EXPECT_EQ(interpret(folded, inputs), valuesAsPlanned(folded, graph, interpret(graph, inputs)));
 }
 
@@ -84,7 +84,7 @@ TEST(FoldColumns, LeavesTheFewestTapsTimesBlocksOfChannels) {
     ASSERT_TRUE(conv.folded);
     EXPECT_EQ(conv.folded->columns * conv.window.strideX, c.window.strideX);
     EXPECT_NE(print(*fused).find(" columns folded"), std::string::npos);
-    expectSameValues(graph, *fused);
+    expectValuesOfTheNetwork(graph, *fused);
     EXPECT_FALSE(fuseOperators(*fused));
   }
 }
@@ -99,7 +99,7 @@ TEST(FoldColumns, AndWhatFollowsAreFusedTogether) {
   EXPECT_TRUE(fusedPoolOf(fused->ops[0]));
   EXPECT_TRUE(std::get<Conv>(fused->ops[0].attributes).folded);
   EXPECT_EQ(verify(*fused), Diagnostics{});
-  const std::vector<TensorValue> inputs{ramp(13 * 14 * 3)};
+  const std::vector<TensorValue> inputs{risingValues(13 * 14 * 3)};
   EXPECT_EQ(interpret(*fused, inputs).at(fused->ops[0].output.at()),
             interpret(graph, inputs).at(graph.ops[1].output.at()));
 }
@@ -137,7 +137,7 @@ TEST(FoldColumns, KeepsTheBlocksThatHoldAWeight) {
   const Bits& kept = std::get<Conv>(fused->ops[0].attributes).kept;  // of 2 x 6 blocks
   ASSERT_EQ(kept.size(), 12);
   for (std::int64_t i = 0; i < kept.size(); ++i) EXPECT_EQ(kept[i], i == 0 || i == 11) << i;
-  expectSameValues(graph, *fused);
+  expectValuesOfTheNetwork(graph, *fused);
 }
 
 // What a fold would put into one block with weights counts as needed: then it is left alone.
@@ -161,14 +161,14 @@ TEST(FoldColumns, LeavesOutBlocksOfTapsThatItPutIn) {
   const Bits& kept = std::get<Conv>(fused->ops[0].attributes).kept;
   ASSERT_EQ(kept.size(), 6);
   for (std::int64_t i = 0; i < kept.size(); ++i) EXPECT_EQ(kept[i], i % 3 < 2) << i;
-  expectSameValues(graph, *fused);
+  expectValuesOfTheNetwork(graph, *fused);
 }
 
 TEST(FoldColumns, ValuesAreThoseOfEachImageOfABatch) {
   const CanonicalGraph graph = imageAndConv({9, 9, 3}, square(3, 2));
   const CanonicalGraph folded = *fuseOperators(graph);
   const std::vector<TensorValue> values =
-      interpret(graph, std::vector<TensorValue>{ramp(9 * 9 * 3)});
+      interpret(graph, std::vector<TensorValue>{risingValues(9 * 9 * 3)});
   EXPECT_EQ(valuesAsPlanned(withBatch(folded, 2), graph, values),
             valuesAsPlanned(folded, graph, values));
 }
