@@ -7,7 +7,7 @@ rm -rf "$out" && mkdir -p "$out"
 compile() { "$heddle" compile "$1" --device "$here/hw_configs/$3.yaml" --mesh "$2" -q -o "$out/$4"; }
 compile "$here/models/tiny_cnn.onnx" 1x1 paper tiny-1x1
 compile "$here/models/tiny_inception.onnx" 2x2 switched tiny-2x2
-"$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --set memtile.memory=6KiB -q -o "$out/spilling"
+"$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --set memtile.memory=3KiB -q -o "$out/spilling"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --fuse conv1..b1_2:3 -q -o "$out/tiled"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 3 -q -o "$out/frames"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 40 -q -o "$out/many-frames"
