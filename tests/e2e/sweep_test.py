@@ -353,11 +353,14 @@ class Questions(Sweeps):
         return times
 
     def test_the_best_is_the_best(self):
-        lines = self.sweep(*self.ASKED, "--define", "area=cores + memtiles*memtileKiB/256", "--require", "tiny_cnn.ms <= 0.008",
+        expected = self.expected()
+        times = sorted(of["tiny_cnn"]["ms"] for of in expected.values())
+        limit = next((a + b) / 2 for a, b in zip(times[3:], times[4:]) if a < b)  # some keep it, some do not
+        lines = self.sweep(*self.ASKED, "--define", "area=cores + memtiles*memtileKiB/256", "--require", f"tiny_cnn.ms <= {limit:.9f}",
                            "--maximize", "geomean(ips)/area", "--json").stdout.splitlines()
         answer, best = json.loads(lines[-1])["answer"], {}
-        for (rows, cols), of in self.expected().items():
-            if of["tiny_cnn"]["ms"] <= 0.008:
+        for (rows, cols), of in expected.items():
+            if of["tiny_cnn"]["ms"] <= limit:
                 area = rows * cols + cols * 512 / 256
                 best[rows, cols] = math.sqrt(of["tiny_cnn"]["ips"] * of["tiny_mobile"]["ips"]) / area
         self.assertEqual((answer["keeping"], answer["devices"]), (len(best), 9))
