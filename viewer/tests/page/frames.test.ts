@@ -77,7 +77,7 @@ describe("frames", () => {
     expect(await said()).toContain("in all 6 inferences together");
     await page.evaluate(() => window.heddle.select({ kind: "tensor", tensor: 0 }));
     await settle(page);
-    expect(await said()).toContain("3 images, one below the other, of 35 x 31 x 3");
+    expect(await said()).toContain("3 images, one below the other, of 35 x 16 x 6");
     expect(faults).toEqual([]);
     await close(page);
     const one = reportOf("sparse");
