@@ -202,7 +202,7 @@ TEST(FoldColumns, VerifyKnowsTheWindowThatWasFolded) {
 
 TEST(FoldColumns, AnImageIsHeldAsItIsOrFolded) {
   EXPECT_EQ(portImage({"x", TensorId(0), {}, {2, 3}, {1, 2, 3}, "NHC"}), (Shape{2, 1, 3}));
-  const auto isOne = [](Port port, const Shape& tensor, bool mayBeFolded = true) {
+  const auto isOne = [](const Port& port, const Shape& tensor, bool mayBeFolded = true) {
     return isPortOf(port, tensor, mayBeFolded);
   };
   const Port port = testing::portOf("x", TensorId(0), {4, 5, 3});
