@@ -33,6 +33,7 @@ class Poison {
     if (random_() % 8 == 0) flip(pick(p.kernels).negativeScale);
     if (random_() % 8 == 0) pick(p.kernels).moves.push_back({{}, {}, extreme()});
     if (random_() % 8 == 0) pick(p.kernels).shift = small();
+    if (random_() % 8 == 0) p.inputs[0].axes.pop_back();
     if (random_() % 8 == 0) pick(p.kernels).rescale = {small(), small()};
   }
 
@@ -76,6 +77,10 @@ class Poison {
       add({&w.kernelY, &w.kernelX, &w.strideY, &w.strideX, &w.dilationY, &w.dilationX, &w.padTop,
            &w.padLeft, &w.padBottom, &w.padRight, &k.tensorHeight, &k.tensorWidth, &k.inputBlocks,
            &k.outputBlocks, &k.outputColumns, &k.kernelYWhole, &k.multiplierA, &k.multiplierB});
+    }
+    for (Port& port : p.inputs) {
+      for (std::int64_t& extent : port.shape) add({&extent});
+      for (std::int64_t& extent : port.view) add({&extent});
     }
     for (Section& s : p.sections) {
       add({&s.engines.range.row, &s.engines.range.column, &s.engines.range.rows,
@@ -129,6 +134,7 @@ TEST(HostileProgram, EndsInAResultOrAFault) {
   const int count = asked == nullptr ? 2000 : std::atoi(asked);
   const WorkedConvolution w;
   const SimulateOptions options{.recordTimeline = false, .maxCycles = Cycles(1'000'000)};
+  ASSERT_TRUE(simulateWithData(w.b.program, w.device, w.image, {w.input}, options));
   int faults = 0;
   for (int seed = 0; seed < count; ++seed) {
     Program program = w.b.program;

@@ -58,7 +58,8 @@ struct FrameTimes {
 };
 FrameTimes frameTimes(const SimulateResult& result, const Program& program);
 
-// One int8 array per Program::inputs: inferences, then Y, X, C (unpadded).
+// One int8 array per Program::inputs: inferences, then Y, X, C of the port's image (unpadded,
+// unfolded: portImage in canon/fold_columns.h).
 using ProgramInputs = std::vector<std::vector<std::int8_t>>;
 
 // Faults (of the program, as diagnostics MACHnnn): deadlock with its cycle of waits, limits
