@@ -44,7 +44,7 @@ std::vector<TensorId> inStep(const CanonicalOp& op) {
   if (op.kind() == OpKind::Assemble) return tensors;
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
     tensors.insert(tensors.end(), op.inputs.begin() + 1, op.inputs.end());
-    if (conv->fusedPool) tensors.push_back(conv->fusedPool->before);
+    if (conv->fusedWindow) tensors.push_back(conv->fusedWindow->before);
   } else {
     tensors.insert(tensors.end(), op.inputs.begin(), op.inputs.end());
   }
@@ -305,6 +305,8 @@ class Reordering {
       conv.kept = std::move(kept);
     }
     reorderRows(conv);
+    if (conv.fusedWindow)
+      std::visit([&](auto& end) { reorderOperator(end); }, conv.fusedWindow->op);
   }
   void reorderOperator(DepthwiseConv& conv) {
     const std::size_t rows = channels(op_->output);

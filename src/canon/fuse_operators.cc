@@ -11,12 +11,14 @@ namespace {
 
 // Rows or columns of a window. A pool of more leaves too few outputs to cut over the cores.
 constexpr std::int64_t kMostPooled = 4;
+// Of a depth-wise convolution, whose rows a core keeps all.
+constexpr std::int64_t kMostDepthwise = 5;
 
 class Fusion {
  public:
-  Fusion(const CanonicalGraph& graph, bool pools)
+  Fusion(const CanonicalGraph& graph, bool windows)
       : graph_(graph),
-        pools_(pools),
+        windows_(windows),
         writer_(graph.tensors.size()),
         readers_(graph.tensors.size()) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
@@ -37,16 +39,17 @@ class Fusion {
   }
 
  private:
-  // The later of the convolutions that an Add or a MaxPool can be fused into.
+  // The later of the convolutions that an Add, a MaxPool or a DepthwiseConv can be fused into.
   std::optional<std::size_t> convBefore(const CanonicalOp& op) const {
-    if (op.kind() != OpKind::Add && !isPoolOfRows(op)) return std::nullopt;
+    if (op.kind() != OpKind::Add && !isPoolOfRows(op) && !isDepthwiseOfRows(op))
+      return std::nullopt;
     std::optional<std::size_t> latest;
     for (const TensorId input : op.inputs) {
       const std::optional<std::size_t>& writer = writer_[input.at()];
       if (!writer || readers_[input.at()] != 1) continue;
       const CanonicalOp& before = graph_.ops[*writer];
       const bool isPlain = before.kind() == OpKind::Conv && !fusedAddOf(before) &&
-                           !fusedPoolOf(before) && !fusedInto_[*writer];
+                           !fusedWindowOf(before) && !fusedInto_[*writer];
       if (isPlain && (!latest || *writer > *latest)) latest = writer;
     }
     return latest;
@@ -56,11 +59,21 @@ class Fusion {
   // its neighbour's: those are computed again where the output is cut.
   bool isPoolOfRows(const CanonicalOp& op) const {
     const MaxPool* pool = std::get_if<MaxPool>(&op.attributes);
-    if (!pool || !pools_) return false;
+    if (!pool || !windows_) return false;
     const Window& w = pool->window;
     return w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX &&
            w.kernelY <= 2 * w.strideY && w.kernelX <= 2 * w.strideX && w.kernelY <= kMostPooled &&
            w.kernelX <= kMostPooled;
+  }
+
+  // Each of its windows has rows and columns of the tensor, next to each other. Many may be its
+  // neighbour's: cut by channels, nothing is computed again.
+  bool isDepthwiseOfRows(const CanonicalOp& op) const {
+    const DepthwiseConv* conv = std::get_if<DepthwiseConv>(&op.attributes);
+    if (!conv || !windows_) return false;
+    const Window& w = conv->window;
+    return w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX &&
+           w.kernelY <= kMostDepthwise && w.kernelX <= kMostDepthwise;
   }
 
   void renumber() {
@@ -87,8 +100,8 @@ class Fusion {
     for (CanonicalOp& op : out.ops) {
       for (TensorId& input : op.inputs) input = newId_[input.at()];
       op.output = newId_[op.output.at()];
-      if (Conv* product = std::get_if<Conv>(&op.attributes); product && product->fusedPool)
-        product->fusedPool->before = newId_[product->fusedPool->before.at()];
+      if (Conv* product = std::get_if<Conv>(&op.attributes); product && product->fusedWindow)
+        product->fusedWindow->before = newId_[product->fusedWindow->before.at()];
     }
     for (std::vector<Port>* ports : {&out.inputs, &out.outputs})
       for (Port& port : *ports) port.tensor = newId_[port.tensor.at()];
@@ -97,12 +110,18 @@ class Fusion {
 
   CanonicalOp together(const CanonicalOp& conv, const CanonicalOp& end) const {
     CanonicalOp op = conv;
-    op.onnxOp += " + " + end.onnxOp;
     op.output = end.output;
-    if (const MaxPool* pool = std::get_if<MaxPool>(&end.attributes))
-      std::get<Conv>(op.attributes).fusedPool = FusedPool{end.name, pool->window, conv.output};
-    else
+    std::optional<FusedWindow>& window = std::get<Conv>(op.attributes).fusedWindow;
+    if (const MaxPool* pool = std::get_if<MaxPool>(&end.attributes)) {
+      window = FusedWindow{end.name, *pool, conv.output};
+    } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&end.attributes)) {
+      op.onnxOp += " + depth-wise " + end.onnxOp;
+      window = FusedWindow{end.name, *depthwise, conv.output};
+      return op;
+    } else {
       addAtItsEnd(op, conv, end);
+    }
+    op.onnxOp += " + " + end.onnxOp;
     return op;
   }
 
@@ -115,7 +134,7 @@ class Fusion {
   }
 
   const CanonicalGraph& graph_;
-  bool pools_;
+  bool windows_;
   std::vector<std::optional<std::size_t>> writer_;     // per tensor
   std::vector<std::int64_t> readers_;                  // operands and ports
   std::vector<std::optional<std::size_t>> fusedInto_;  // per operator: what it does at its end
@@ -134,18 +153,18 @@ bool isAddend(const CanonicalOp& op, std::size_t operand) {
   return operand == 1 && fusedAddOf(op) != nullptr;
 }
 
-const FusedPool* fusedPoolOf(const CanonicalOp& op) {
+const FusedWindow* fusedWindowOf(const CanonicalOp& op) {
   const Conv* conv = std::get_if<Conv>(&op.attributes);
-  return conv && conv->fusedPool ? &*conv->fusedPool : nullptr;
+  return conv && conv->fusedWindow ? &*conv->fusedWindow : nullptr;
 }
 
 TensorId computedTensor(const CanonicalOp& op) {
-  const FusedPool* pool = fusedPoolOf(op);
+  const FusedWindow* pool = fusedWindowOf(op);
   return pool ? pool->before : op.output;
 }
 
-std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool pools) {
-  std::shared_ptr<CanonicalGraph> fused = Fusion(graph, pools).run();
+std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool windows) {
+  std::shared_ptr<CanonicalGraph> fused = Fusion(graph, windows).run();
   const std::vector<ColumnFold> folds = findColumnFolds(fused ? *fused : graph);
   if (!fused && !folds.empty()) fused = std::make_shared<CanonicalGraph>(graph);
   for (const ColumnFold& fold : folds) foldColumns(*fused, fold);

@@ -104,10 +104,10 @@ class Printer {
       out_ << " zero " << int{conv.fusedAdd->zero} << " then add";
       printAttributes(conv.fusedAdd->add);
     }
-    if (conv.fusedPool) {
-      out_ << " then max pool of ";
-      printTensor(conv.fusedPool->before);
-      printWindow(conv.fusedPool->window);
+    if (conv.fusedWindow) {
+      out_ << (conv.fusedWindow->depthwise() ? " then depth-wise of " : " then max pool of ");
+      printTensor(conv.fusedWindow->before);
+      std::visit([this](const auto& end) { printAttributes(end); }, conv.fusedWindow->op);
     }
   }
   void printAttributes(const DepthwiseConv& conv) {

@@ -124,6 +124,11 @@ class Checker {
   template <class Op>
   void checkProduct(const CanonicalOp& op, const Op& conv, std::int64_t inputsPerOutput) {
     checkWindow(op, conv.window);
+    checkWeights(op, conv, inputsPerOutput);
+  }
+
+  template <class Op>
+  void checkWeights(const CanonicalOp& op, const Op& conv, std::int64_t inputsPerOutput) {
     const auto outputs = static_cast<std::size_t>(shape(op.output).channels);
     const std::int64_t row = conv.window.kernelY * conv.window.kernelX * inputsPerOutput;
     require(conv.weights.size() == outputs * static_cast<std::size_t>(row), op,
@@ -143,19 +148,22 @@ class Checker {
             op, "its multipliers are out of range");
   }
 
-  void checkFusedPool(const CanonicalOp& op) {
-    const FusedPool& pool = *fusedPoolOf(op);
-    const CanonicalTensor &before = graph_.tensors[pool.before.at()],
+  void checkFusedWindow(const CanonicalOp& op) {
+    const FusedWindow& end = *fusedWindowOf(op);
+    const CanonicalTensor &before = graph_.tensors[end.before.at()],
                           &result = graph_.tensors[op.output.at()];
-    const Window& w = pool.window;
-    checkWindow(op, w, imageShape(graph_, pool.before), imageShape(graph_, op.output));
+    const Window& w = end.window();
+    checkWindow(op, w, imageShape(graph_, end.before), imageShape(graph_, op.output));
     require(w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX,
             op, "a window of its pool has gaps, or none of its tensor");
-    require(before.scale == result.scale && before.zeroPoint == result.zeroPoint, op,
-            "its pool changes scale or zero point");
     require(before.shape.channels == result.shape.channels, op,
             "its pool changes the number of channels");
     require(!fusedAddOf(op), op, "it adds and pools at its end");
+    if (const DepthwiseConv* depthwise = end.depthwise())
+      checkWeights(op, *depthwise, 1);
+    else
+      require(before.scale == result.scale && before.zeroPoint == result.zeroPoint, op,
+              "its pool changes scale or zero point");
   }
 
   // Each weight of the folded kernel that is outside of the network's is its zero point.
@@ -228,7 +236,7 @@ class Checker {
     switch (op.kind()) {
       case OpKind::Conv:
         checkProduct(op, std::get<Conv>(op.attributes), shape(op.inputs[0]).channels);
-        if (fusedPoolOf(op)) checkFusedPool(op);
+        if (fusedWindowOf(op)) checkFusedWindow(op);
         checkFold(op, std::get<Conv>(op.attributes));
         if (const FusedAdd* fused = fusedAddOf(op)) {
           checkAdd(op, fused->add);

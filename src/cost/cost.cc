@@ -35,6 +35,11 @@ KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::in
   return work;
 }
 
+void addEnd(const FusedWindow& end, std::int64_t blocks, std::int64_t columns, KernelWork& work) {
+  const std::int64_t taps = end.window().kernelY * end.window().kernelX;
+  (end.depthwise() ? work.endMacs : work.pooledBytes) = taps * blocks * columns * kBlock;
+}
+
 std::int64_t kernelMacs(const KernelWork& work) {
   switch (work.op) {
     case OpKind::Conv:
@@ -60,8 +65,9 @@ Cycles kernelTime(const KernelWork& work, const Device& device) {
   const std::int64_t macs = kernelMacs(row);
   const std::int64_t cycles = (macs > 0 ? divideRoundUp(macs, macsPerCycle(work.op, core)) : 0) +
                               divideRoundUp(work.operandBytes, core.vectorBytesPerCycle);
-  return Cycles(work.rows * cycles + divideRoundUp(work.pooledBytes, core.vectorBytesPerCycle) +
-                work.calls() * core.callOverhead.raw());
+  const std::int64_t end = divideRoundUp(work.pooledBytes, core.vectorBytesPerCycle) +
+                           divideRoundUp(work.endMacs, core.depthwiseMacsPerCycle);
+  return Cycles(work.rows * cycles + end + work.calls() * core.callOverhead.raw());
 }
 
 std::int64_t macsPerCycle(OpKind op, const CoreSpec& core) {

@@ -147,7 +147,7 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
                     " parts, sums kept between them");
   if (mapping.callRows > 1)
     words.push_back("calls of up to " + std::to_string(mapping.callRows) +
-                    (fusedPoolOf(op) ? " rows before they are pooled" : " rows"));
+                    (fusedWindowOf(op) ? " rows before they are pooled" : " rows"));
   if (mapping.innerCallRows > mapping.callRows && mapping.parts.size() > 1 && !callsOneRow(op))
     words.push_back(std::string(mapping.callRows > 1 ? "" : "calls ") + "of up to " +
                     std::to_string(mapping.innerCallRows) +
@@ -191,9 +191,10 @@ std::string fusedWords(const CanonicalGraph& graph, const CanonicalOp& op) {
   if (conv && conv->folded)
     words.push_back("reads " + std::to_string(conv->folded->columns) + " columns of '" +
                     graph.tensors[op.inputs.front().at()].name + "' as one");
-  if (const FusedPool* pool = fusedPoolOf(op))
-    words.push_back("pools '" + graph.tensors[pool->before.at()].name + "' at its end, as '" +
-                    pool->name + "'");
+  if (const FusedWindow* end = fusedWindowOf(op))
+    words.push_back(
+        (end->depthwise() ? "convolves '" : "pools '") + graph.tensors[end->before.at()].name +
+        (end->depthwise() ? "' depth-wise" : "'") + " at its end, as '" + end->name + "'");
   if (fusedAddOf(op))
     words.push_back("adds '" + graph.tensors[op.inputs.back().at()].name + "' at its end");
   return joinWords(words, "; ");

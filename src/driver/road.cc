@@ -157,9 +157,9 @@ void setFused(Network& run, std::shared_ptr<const CanonicalGraph> fused) {
 
 namespace {
 
-bool hasFusedPools(const Network& run) {
+bool hasFusedWindows(const Network& run) {
   return run.fused && std::ranges::any_of(run.fused->ops, [](const CanonicalOp& op) {
-           return fusedPoolOf(op) != nullptr;
+           return fusedWindowOf(op) != nullptr;
          });
 }
 
@@ -179,7 +179,7 @@ Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked
                         Progress& progress) {
   const Timed timed(run.effort.compileSeconds);
   Diagnostics faults = choose(run, options, asked, progress);
-  if (!faults.empty() && faults[0].severity == Severity::DoesNotFit && hasFusedPools(run)) {
+  if (!faults.empty() && faults[0].severity == Severity::DoesNotFit && hasFusedWindows(run)) {
     setFused(run, fuseOperators(run.unfused(), false));
     run.joined.reset();
     faults = choose(run, options, asked, progress);

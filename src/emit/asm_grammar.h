@@ -264,6 +264,8 @@ struct KernelLine
              OptionalNumber<"shift", &Draft::kernel, &Kernel::shift>,
              opt<Set<Word<"negative-scale">, true, &Draft::kernel, &Kernel::negativeScale>>,
              opt<Set<Word<"weight-zeros">, true, &Draft::kernel, &Kernel::weightZeros>>,
+             OptionalNumber<"record-at", &Draft::kernel, &Kernel::recordAt>,
+             opt<Set<Word<"shares-record">, true, &Draft::kernel, &Kernel::sharesRecord>>,
              opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
              OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>,
              KernelList<"adds-to", AddsTo, AddedToLow, AddedToHigh>> {};

@@ -404,6 +404,8 @@ void Printer::kernel(std::size_t index) {
   field("shift", k.shift, 0)
       .flag("negative-scale", k.negativeScale)
       .flag("weight-zeros", k.weightZeros)
+      .field("record-at", k.recordAt, 0)
+      .flag("shares-record", k.sharesRecord)
       .flag("per-channel", k.tablePerChannel)
       .field("fill", k.fill, 0);
   if (k.addsInput)

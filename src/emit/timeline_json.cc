@@ -76,7 +76,7 @@ void writeGraph(JsonWriter& json, const CanonicalGraph& graph) {
         .beginArray();
     for (const TensorId input : op.inputs) json.value(input.index);
     json.endArray().key("output").value(op.output.index);
-    if (const FusedPool* pool = fusedPoolOf(op)) json.key("pools").value(pool->before.index);
+    if (const FusedWindow* pool = fusedWindowOf(op)) json.key("pools").value(pool->before.index);
     if (const Conv* conv = std::get_if<Conv>(&op.attributes); conv && conv->folded)
       json.key("folded").value(conv->folded->columns);
     json.endObject();

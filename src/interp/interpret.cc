@@ -32,10 +32,15 @@ TensorValue interpretOp(const CanonicalGraph& graph, const CanonicalOp& op,
   const CanonicalTensor& output = graph.tensors.at(op.output.at());
   return std::visit(
       Overloaded{[&](const Conv& conv) {
-                   if (conv.fusedPool) {
-                     const CanonicalTensor& before = graph.tensors.at(conv.fusedPool->before.at());
+                   if (conv.fusedWindow) {
+                     const CanonicalTensor& before =
+                         graph.tensors.at(conv.fusedWindow->before.at());
                      const TensorValue value = evaluate(conv, inputs.at(0), before);
-                     return evaluate(MaxPool{conv.fusedPool->window}, {before, value}, output);
+                     return std::visit(
+                         [&](const auto& end) {
+                           return evaluate(end, Operand{before, value}, output);
+                         },
+                         conv.fusedWindow->op);
                    }
                    if (!conv.fusedAdd) return evaluate(conv, inputs.at(0), output);
                    const CanonicalTensor before{.name = output.name,

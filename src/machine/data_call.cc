@@ -165,9 +165,10 @@ const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Ke
   const WeightRecord& entry = recordAt(call.record, operation);
   const bool conv = kernel.op == OpKind::Conv;
   const bool sound = !conv || inRange(entry.kept, 0, kernel.inputBlocks * kernel.outputBlocks);
-  const std::int64_t bytes = sound ? recordBytes(recordOf(kernel, call.finish, entry.kept)) : 0;
+  const std::int64_t bytes =
+      sound ? kernel.recordAt + recordBytes(recordOf(kernel, call.finish, entry.kept)) : 0;
   const std::int64_t used = entry.bytes - entry.padding;
-  if (!sound || bytes > used || (kernel.op != OpKind::Assemble && bytes < used))
+  if (!sound || bytes > used || (!readsPartOfRecord(kernel) && bytes < used))
     fail("MACH015", memories_.where(operation), "the weight record is not what its kernel reads",
          "record " + std::to_string(call.record) + " has " + std::to_string(entry.bytes) +
              " B, of them " + std::to_string(entry.padding) + " padding, and keeps " +
@@ -177,7 +178,7 @@ const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Ke
   const std::int64_t cell = cellAt(placeOf(*call.weights, memory), bytes, memory, operation);
   memories_.read(memory, {cell, bytes / kBlock},
                  identityOf(Held::Weights, 0, entry.offset / kBlock), operation);
-  const std::int8_t* record = memories_[memory].bytes.get() + cell * kBlock;
+  const std::int8_t* record = memories_[memory].bytes.get() + cell * kBlock + kernel.recordAt;
   if (conv && keptBlocksOf(kernel, record) != entry.kept)
     fail("MACH015", memories_.where(operation),
          "the weight record keeps another number of blocks than its table says",

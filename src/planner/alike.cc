@@ -20,11 +20,11 @@ std::optional<std::vector<std::int64_t>> keyOf(const CanonicalGraph& graph, cons
                            w->dilationX, w->padTop, w->padLeft, w->padBottom, w->padRight});
     whole.kernelRows = {0, w->kernelY};
   }
-  if (const FusedPool* pool = fusedPoolOf(op)) {
-    const Window &own = *kernelWindowOf(op), &w = pool->window;
+  if (const FusedWindow* pool = fusedWindowOf(op)) {
+    const Window &own = *kernelWindowOf(op), &w = pool->window();
     key.insert(key.end(), {own.kernelY, own.kernelX, own.strideY, own.strideX, own.dilationY,
                            own.dilationX, own.padTop, own.padLeft, w.kernelY, w.kernelX, w.strideY,
-                           w.strideX, w.padTop, w.padLeft});
+                           w.strideX, w.padTop, w.padLeft, pool->depthwise() != nullptr});
     const Shape& computed = graph.tensors[pool->before.at()].shape;
     key.insert(key.end(), {computed.height, computed.width});
   }

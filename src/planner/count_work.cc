@@ -491,10 +491,9 @@ class StepCounter {
       call.kernel = kernelWork(op_.kind(), computed, tapsOf(op_, part),
                                nest_.pooled().columns(x).count, added);
       call.kernel.rows = run.computed;
-      call.kernel.rowsOfACall = fusedPoolOf(op_) ? m_.callRows : run.rows;
-      if (const FusedPool* pool = fusedPoolOf(op_); pool && nest_.last(i))
-        call.kernel.pooledBytes =
-            pool->window.kernelY * pool->window.kernelX * blocks.count * x.count * kBlock;
+      call.kernel.rowsOfACall = fusedWindowOf(op_) ? m_.callRows : run.rows;
+      if (const FusedWindow* end = fusedWindowOf(op_); end && nest_.last(i))
+        addEnd(*end, blocks.count, x.count, call.kernel);
       call.pace = call.kernel;
       call.pace.blocks = most;
       if (run.first > 0) window = due.operands[0].window[run.first - 1].count;

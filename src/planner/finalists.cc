@@ -16,9 +16,9 @@
 namespace heddle {
 namespace {
 
-FusedPool* poolOf(CanonicalOp& op) {
+FusedWindow* poolOf(CanonicalOp& op) {
   Conv* conv = std::get_if<Conv>(&op.attributes);
-  return conv && conv->fusedPool ? &*conv->fusedPool : nullptr;
+  return conv && conv->fusedWindow ? &*conv->fusedWindow : nullptr;
 }
 
 // A layer of a few of its output rows, as a network of its own: its tensors as high as these rows
@@ -33,8 +33,8 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
         }
       },
       only.attributes);
-  FusedPool* pool = poolOf(only);
-  if (pool) pool->window.padTop = 0;
+  FusedWindow* pool = poolOf(only);
+  if (pool) pool->window().padTop = 0;
   const auto window = windowOf(only);
   const auto add = [&](TensorId& tensor, std::int64_t height) {
     CanonicalTensor part = graph.tensors[tensor.at()];
@@ -49,7 +49,7 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
                : rows);
   }
   add(only.output, rows);
-  if (pool) add(pool->before, (rows - 1) * pool->window.strideY + pool->window.kernelY);
+  if (pool) add(pool->before, (rows - 1) * pool->window().strideY + pool->window().kernelY);
   return tile;
 }
 

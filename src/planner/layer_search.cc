@@ -92,7 +92,7 @@ class LayerSearch {
         out_(coreWriteRate(device), device.clock),
         ddr_(ddrReadRate(device), device.clock) {
     if (const auto window = windowOf(op)) window_ = *window;
-    if (const FusedPool* pool = fusedPoolOf(op)) pool_ = pool->window;
+    if (const FusedWindow* end = fusedWindowOf(op)) pool_ = end->window();
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
     if (pool_) kernelOperand_ = OperandGeometry::ofKernel(graph, op, 0);
     mostBlocks_ = cut.blocks[0].count;
@@ -913,7 +913,7 @@ class LayerSearch {
     }
     call.rows = std::min(pool_->kernelY, pool_->strideY);
     call.rowsOfACall = t.callRows;
-    if (ends) call.pooledBytes = pool_->kernelY * pool_->kernelX * blocks * columns * kBlock;
+    if (ends) addEnd(*fusedWindowOf(op_), blocks, columns, call);
     time.first = (pool_->kernelY - call.rows) * row;
     time.row = took();
     return time;

@@ -442,7 +442,7 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
   const auto layerOf = [&](const std::string& name, const std::string& where) {
     const auto found = std::ranges::find(names, name);
     const auto pools = std::ranges::find_if(graph.ops, [&](const CanonicalOp& op) {
-      return fusedPoolOf(op) && fusedPoolOf(op)->name == name;
+      return fusedWindowOf(op) && fusedWindowOf(op)->name == name;
     });
     if (pools != graph.ops.end()) return static_cast<std::size_t>(pools - graph.ops.begin());
     if (found == names.end()) {

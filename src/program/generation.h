@@ -35,9 +35,9 @@ void tellStep(Generation& generation, StepId step);
 // The kernel of a call, one for all calls of a layer that are alike (kernels.cc).
 KernelId kernelFor(Generation& generation, const LayerNest& nest, std::size_t layer,
                    const CoreShare& share, const Iteration& at, const Interval& x);
-// That of the pool at its end.
-KernelId poolKernelFor(Generation& generation, const LayerNest& nest, std::size_t layer,
-                       const CoreShare& share, const Iteration& at, const Interval& x);
+// That of the pool or the depth-wise convolution at its end.
+KernelId endKernelFor(Generation& generation, const LayerNest& nest, std::size_t layer,
+                      const CoreShare& share, const Iteration& at, const Interval& x);
 
 // Bytes of constant tensors at the front of the image (constants.cc).
 void placeConstants(Generation& generation);

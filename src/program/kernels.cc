@@ -46,18 +46,18 @@ void describeAdd(const Add& add, Kernel& k) {
   k.shift = add.shift;
 }
 
+template <class Attributes>
+void describe(const Attributes& a, Kernel& k) {
+  if constexpr (requires { a.clamp; }) k.clamp = a.clamp;
+  if constexpr (requires { a.requantizeNegative; }) k.negativeScale = !a.requantizeNegative.empty();
+  if constexpr (requires { a.weightZero; }) k.weightZeros = hasZeroPoints(a.weightZero);
+}
+
 // What an operator's attributes say of all its calls.
 void describeOperator(const CanonicalOp& op, Kernel& k) {
   k.op = op.kind();
   k.name = op.name;
-  std::visit(
-      [&](const auto& a) {
-        if constexpr (requires { a.clamp; }) k.clamp = a.clamp;
-        if constexpr (requires { a.requantizeNegative; })
-          k.negativeScale = !a.requantizeNegative.empty();
-        if constexpr (requires { a.weightZero; }) k.weightZeros = hasZeroPoints(a.weightZero);
-      },
-      op.attributes);
+  std::visit([&](const auto& attributes) { describe(attributes, k); }, op.attributes);
   if (const FusedAdd* fused = fusedAddOf(op)) {
     k.addsInput = true;
     k.addedToZero = fused->zero;
@@ -131,27 +131,31 @@ KernelId kernelFor(Generation& g, const LayerNest& nest, std::size_t layer, cons
   k.outputColumns = nest.pooled().columns(x).count;
   k.inputZero = input.zeroPoint;
   if (op.inputs.size() > 1) k.inputZeroB = g.graph.tensors[op.inputs[1].at()].zeroPoint;
-  k.outputZero = g.graph.tensors[op.output.at()].zeroPoint;
+  k.outputZero = g.graph.tensors[computedTensor(op).at()].zeroPoint;
+  if (nest.last(at)) k.recordAt = endRecordBytes(op, blocks.count);
   k.moves = movesOf(nest, share, at, x);
   return numberOf(g, layer, std::move(k));
 }
 
-KernelId poolKernelFor(Generation& g, const LayerNest& nest, std::size_t layer,
-                       const CoreShare& share, const Iteration& at, const Interval& x) {
+KernelId endKernelFor(Generation& g, const LayerNest& nest, std::size_t layer,
+                      const CoreShare& share, const Iteration& at, const Interval& x) {
   const CanonicalOp& op = nest.op();
-  const FusedPool& pool = *fusedPoolOf(op);
-  const CanonicalTensor& input = g.graph.tensors[pool.before.at()];
+  const FusedWindow& end = *fusedWindowOf(op);
+  const CanonicalTensor& input = g.graph.tensors[end.before.at()];
   const std::int64_t blocks = nest.mapping().passBlocks(share, at.pass).count;
   Kernel k;
-  k.op = OpKind::MaxPool;
+  std::visit([&](const auto& attributes) { describe(attributes, k); }, end.op);
+  k.op = end.depthwise() ? OpKind::DepthwiseConv : OpKind::MaxPool;
   k.name = op.name;
-  k.window = pool.window;
-  k.kernelYWhole = pool.window.kernelY;
-  k.tensorHeight = imageShape(g.graph, pool.before).height;
+  k.window = end.window();
+  k.kernelYWhole = k.window.kernelY;
+  k.tensorHeight = imageShape(g.graph, end.before).height;
   k.tensorWidth = input.shape.width;
   k.inputBlocks = k.outputBlocks = blocks;
   k.outputColumns = x.count;
-  k.inputZero = k.outputZero = input.zeroPoint;
+  k.inputZero = input.zeroPoint;
+  k.outputZero = g.graph.tensors[op.output.at()].zeroPoint;
+  k.sharesRecord = end.depthwise() != nullptr;
   return numberOf(g, layer, std::move(k));
 }
 

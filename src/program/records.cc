@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
 
@@ -142,6 +143,9 @@ void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Inte
                   const ReductionPart& part, bool lastPart, std::vector<std::uint8_t>& image) {
   const std::size_t before = image.size();
   const CanonicalTensor& input = graph.tensors[op.inputs[0].at()];
+  if (const FusedWindow* end = fusedWindowOf(op); end && end->depthwise() && lastPart)
+    appendDepthwise(*end->depthwise(), graph.tensors[end->before.at()].zeroPoint, blocks,
+                    {.kernelRows = {0, end->window().kernelY}}, image);
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
     appendConv(*conv, input.zeroPoint, input.shape.channels, blocks,
                {part.inputBlocks, kernelRowsOf(op, part)}, lastPart, image);

@@ -585,7 +585,7 @@ class StepTeller {
                 due[k].x,
                 {g_.rootBlock(op_.output) + blocks.first, blocks.count},
                 due[k].rows};
-    if (!fusedPoolOf(op_)) {
+    if (!fusedWindowOf(op_)) {
       computeRows(share, due, k, at, piece, outputOf(share));
       if (!nest_.last(at)) return;
       for (piece.rows = 1; piece.row < due[k].y + due[k].rows; ++piece.row)
@@ -599,7 +599,7 @@ class StepTeller {
                   pooledRow(y));
     if (!nest_.last(at)) return;
     const Address<N> output = outputOf(share);
-    pool(share, due[k], at, piece, output);
+    computeEnd(share, due[k], at, piece, output);
     finish(share, output, piece);
   }
 
@@ -627,13 +627,7 @@ class StepTeller {
     call.kernel = kernel(share, at, row.x);
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       addInput(call, accesses, tile, share, i, row, {{piece.row, piece.rows}, piece.x}, at);
-    if (!m_.weights.empty() && readsRecord(call.kernel)) {
-      const RecordStream& stream = records_[recordRoute_[index(share.core)]];
-      call.weights = Address<N>{weightsAt_, stream.current, m_.weightBytes, m_.weightSlots};
-      call.record = stream.numbers[static_cast<std::size_t>(stream.current)];
-      accesses.push_back({tile, byteAddress(*call.weights),
-                          byteAddress(*call.weights) + m_.weightBytes, false, 0});
-    }
+    if (!m_.weights.empty() && readsRecord(call.kernel)) readRecord(call, accesses, tile, share);
     call.init = first;
     call.finish = last;
     const N rowBytes = piece.blocks.count * piece.x.count * kBlock;
@@ -653,6 +647,15 @@ class StepTeller {
                      accesses);
   }
 
+  void readRecord(Call<N>& call, std::vector<Access>& accesses, const Tile& tile,
+                  const CoreShare& share) const {
+    const RecordStream& stream = records_[recordRoute_[index(share.core)]];
+    call.weights = Address<N>{weightsAt_, stream.current, m_.weightBytes, m_.weightSlots};
+    call.record = stream.numbers[static_cast<std::size_t>(stream.current)];
+    accesses.push_back(
+        {tile, byteAddress(*call.weights), byteAddress(*call.weights) + m_.weightBytes, false, 0});
+  }
+
   // Where the sums of a row of call k lie, behind those of the rows before it in its band.
   N sumsOf(const std::vector<RowCall>& due, std::size_t k, const Piece& piece,
            const Iteration& at) const {
@@ -664,18 +667,19 @@ class StepTeller {
            before * piece.blocks.count * kBlock * 4;
   }
 
-  // The largest of the rows that a core has computed for an output row.
-  void pool(const CoreShare& share, const RowCall& row, const Iteration& at, const Piece& piece,
-            const Address<N>& output) {
+  // An output row, of the rows that a core has computed for it: the largest, or what a depth-wise
+  // convolution makes of them.
+  void computeEnd(const CoreShare& share, const RowCall& row, const Iteration& at,
+                  const Piece& piece, const Address<N>& output) {
     const Interval blocks = m_.passBlocks(share, at.pass), x = nest_.pooled().columns(row.x),
                    rows = nest_.pooled().rows(row.y);
-    const Window& window = fusedPoolOf(op_)->window;
+    const Window& window = fusedWindowOf(op_)->window();
     const Tile tile{TileKind::Core, small(share.core.row), small(share.core.column)};
     std::vector<Access>& accesses = accesses_;
     accesses.clear();
     Call<N> call;
-    const auto [known, fresh] = poolKernels_.try_emplace({blocks.count, row.x.count});
-    if (fresh) known->second = poolKernelFor(g_, nest_, layer_, share, at, row.x);
+    const auto [known, fresh] = endKernels_.try_emplace({blocks.count, row.x.count});
+    if (fresh) known->second = endKernelFor(g_, nest_, layer_, share, at, row.x);
     call.kernel = known->second;
     RowRing<N> in;
     in.tensor = computedTensor(op_);
@@ -693,6 +697,7 @@ class StepTeller {
       const N place = byteAddress(pooledRow(y));
       accesses.push_back({tile, place, place + in.rowBytes, false, 0});
     }
+    if (fusedWindowOf(op_)->depthwise()) readRecord(call, accesses, tile, share);
     const N bytes = blocks.count * row.x.count * kBlock;
     accesses.push_back({tile, byteAddress(output), byteAddress(output) + bytes, true, 0});
     call.part = partOf(piece);
@@ -843,8 +848,8 @@ class StepTeller {
   std::vector<Access> accesses_;   // of the call
   std::vector<Access> reads_;      // of the sender that is being told
   std::map<std::vector<CoreAt>, std::vector<CoreRange>> rectangles_;
-  std::map<std::array<N, 3>, KernelId> kernels_;     // by blocks, part of the reduction, columns
-  std::map<std::pair<N, N>, KernelId> poolKernels_;  // by blocks, columns
+  std::map<std::array<N, 3>, KernelId> kernels_;    // by blocks, part of the reduction, columns
+  std::map<std::pair<N, N>, KernelId> endKernels_;  // by blocks, columns
   std::vector<std::pair<const std::vector<PixelBox>*, CallsOfKey>> calls_;  // per set of boxes
 };
 

@@ -262,7 +262,9 @@ class Declarations {
            within(k.multiplierB, -kAddMultiplier, kAddMultiplier) && within(k.shift, 0, 1 << 12) &&
            k.rescale.multiplier >= 0 && within(k.rescale.shift, -(1 << 12), 1 << 12) &&
            k.clamp.low <= k.clamp.high && k.addedToClamp.low <= k.addedToClamp.high &&
-           (!k.addsInput || k.op == OpKind::Conv);
+           (!k.addsInput || k.op == OpKind::Conv) &&
+           within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxExtent : 0) &&
+           k.recordAt % kBlock == 0 && (!k.sharesRecord || k.op == OpKind::DepthwiseConv);
     for (const Kernel::Move& move : k.moves)
       fits = fits && mapFits(move.columns, k.outputColumns) &&
              mapFits(move.channels, k.outputBlocks * kBlock) && within(move.table, -1, kMaxExtent);

@@ -719,8 +719,8 @@ class Sections {
       const Int128 blocks = Int128{r.kept} * k.window.kernelY * k.window.kernelX * kBlock * kBlock;
       bool right = !conv || (r.kept <= k.inputBlocks * k.outputBlocks && blocks <= used);
       if (right) {
-        const std::int64_t read = recordBytes(recordOf(k, i.finish, r.kept));
-        right = k.op == OpKind::Assemble ? read <= used : read == used;
+        const std::int64_t read = k.recordAt + recordBytes(recordOf(k, i.finish, r.kept));
+        right = readsPartOfRecord(k) ? read <= used : read == used;
       }
       if (!wrong && !right) wrong = &r;
     });

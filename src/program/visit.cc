@@ -89,6 +89,10 @@ RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept) {
   return contents;
 }
 
+bool readsPartOfRecord(const Kernel& kernel) {
+  return kernel.op == OpKind::Assemble || kernel.sharesRecord;
+}
+
 Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kernel,
                              std::int64_t row) {
   Call<std::int64_t> one = call;

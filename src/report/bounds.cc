@@ -18,10 +18,10 @@ double together(BytesPerSecond each, std::int64_t engines,
   return shared ? std::min(sum, static_cast<double>(shared->raw)) : sum;
 }
 
-// Seconds of the needed MACs with all cores busy.
-double computeSeconds(const LayerNeeds& needs, OpKind op, const Device& device) {
-  if (needs.macs == 0) return 0;
-  return static_cast<double>(needs.macs) /
+// Seconds of needed MACs of an operator with all cores busy.
+double macSeconds(std::int64_t macs, OpKind op, const Device& device) {
+  if (macs == 0) return 0;
+  return static_cast<double>(macs) /
          (static_cast<double>(device.clock.raw) * static_cast<double>(device.cores()) *
           static_cast<double>(macsPerCycle(op, device.core)));
 }
@@ -77,6 +77,13 @@ KeptWeights keptWeights(const CanonicalGraph& graph, const CanonicalOp& op, cons
   return {weights, blocks * kBlock * kBlock * taps};
 }
 
+// Of a depth-wise convolution that writes the operator's output.
+std::int64_t inBlocks(const CanonicalGraph& graph, const CanonicalOp& op,
+                      const DepthwiseConv& conv) {
+  return conv.window.kernelY * conv.window.kernelX * blocksOf(graph.tensors[op.output.at()].shape) *
+         kBlock;
+}
+
 // Of `size` numbers those that some window of a pool sees, which has `windows` of `kernel`.
 std::int64_t seen(std::int64_t size, std::int64_t windows, std::int64_t kernel, std::int64_t stride,
                   std::int64_t padding) {
@@ -94,10 +101,10 @@ std::int64_t seen(std::int64_t size, std::int64_t windows, std::int64_t kernel, 
 // pool sees.
 std::int64_t neededPixels(const CanonicalGraph& graph, const CanonicalOp& op) {
   const Shape computed = imageShape(graph, computedTensor(op));
-  const FusedPool* pool = fusedPoolOf(op);
+  const FusedWindow* pool = fusedWindowOf(op);
   if (!pool) return graph.batch * computed.height * computed.width;
   const Shape pooled = imageShape(graph, op.output);
-  const Window& w = pool->window;
+  const Window& w = pool->window();
   return graph.batch * seen(computed.height, pooled.height, w.kernelY, w.strideY, w.padTop) *
          seen(computed.width, pooled.width, w.kernelX, w.strideX, w.padLeft);
 }
@@ -137,8 +144,8 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
     needs.denseWeightBytes = denseWeights(graph, op, *conv);
   } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes)) {
     needs.weightBytes = needs.denseWeightBytes = std::ssize(depthwise->weights);
-    weightsInBlocks = depthwise->window.kernelY * depthwise->window.kernelX *
-                      blocksOf(graph.tensors[op.output.at()].shape) * kBlock;
+    needs.depthwiseWeightBytes = needs.weightBytes;
+    weightsInBlocks = inBlocks(graph, op, *depthwise);
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
     needs.free = movesChannelsAlone(graph, op, *assemble);
   }
@@ -146,6 +153,18 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   needs.macs = pixels * needs.weightBytes;
   needs.denseMacs = pixels * needs.denseWeightBytes;
   needs.blockMacs = pixels * weightsInBlocks;
+  needs.depthwiseMacs = pixels * needs.depthwiseWeightBytes;
+  const FusedWindow* end = fusedWindowOf(op);
+  if (const DepthwiseConv* depthwise = end ? end->depthwise() : nullptr) {
+    const Shape& output = graph.tensors[op.output.at()].shape;
+    needs.depthwiseWeightBytes = std::ssize(depthwise->weights);
+    needs.depthwiseMacs = output.height * output.width * needs.depthwiseWeightBytes;
+    needs.weightBytes += needs.depthwiseWeightBytes;
+    needs.denseWeightBytes += needs.depthwiseWeightBytes;
+    needs.macs += needs.depthwiseMacs;
+    needs.denseMacs += needs.depthwiseMacs;
+    needs.blockMacs += output.height * output.width * inBlocks(graph, op, *depthwise);
+  }
   return needs;
 }
 
@@ -171,7 +190,9 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
       bounds.layerSeconds.push_back(0);
       continue;
     }
-    const double compute = computeSeconds(needs, op.kind(), device);
+    const double depthwise = macSeconds(needs.depthwiseMacs, OpKind::DepthwiseConv, device),
+                 compute =
+                     depthwise + macSeconds(needs.macs - needs.depthwiseMacs, OpKind::Conv, device);
     const double anyWire = onWires(needs.weightBytes + needs.inputBytes, std::ssize(device.wires));
     const double output = static_cast<double>(needs.outputBytes) / coreWrite;
     bounds.layerSeconds.push_back(std::max({compute, anyWire, output}));
@@ -183,13 +204,17 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     };
     // Nothing is fused in the paper, nor in the sums over all layers: what a convolution adds or
     // pools at its end is a layer of its own, which reads what the convolution wrote.
-    const bool isFused = fusedAddOf(op) || fusedPoolOf(op);
+    const bool isFused = fusedAddOf(op) || fusedWindowOf(op);
     const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0,
                        between = isFused ? elements(graph, computedTensor(op)) : 0;
     const double written =
         isFused ? static_cast<double>(between) / coreWrite : output;  // by the convolution
-    paperSum += std::max({compute, twoKinds(needs.weightBytes, needs.inputBytes - added), written});
-    if (isFused) paperSum += std::max(twoKinds(0, between + added), output);
+    const double atEnd = isFused ? depthwise : 0;
+    const std::int64_t weightsAtEnd = isFused ? needs.depthwiseWeightBytes : 0;
+    paperSum +=
+        std::max({compute - atEnd,
+                  twoKinds(needs.weightBytes - weightsAtEnd, needs.inputBytes - added), written});
+    if (isFused) paperSum += std::max({atEnd, twoKinds(weightsAtEnd, between + added), output});
     weights += needs.weightBytes;
     bounds.computeSeconds += compute;
     bounds.memtileToCoreSeconds += anyWire + onWires(between, std::ssize(device.wires));

@@ -58,10 +58,12 @@ std::int64_t paddedMacs(const CanonicalOp& op, const Program& program, const Que
   const auto number = [&](const Affine& a) {
     return evaluate(a, at.counters(), engine.row, engine.column);
   };
-  std::int64_t real =
-      realChannels(program, computedTensor(op), number(call.part.block), call.part.blocks);
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  const bool atItsEnd = program.kernels[call.kernel.at()].op == OpKind::DepthwiseConv;
+  std::int64_t real = realChannels(program, atItsEnd ? op.output : computedTensor(op),
+                                   number(call.part.block), call.part.blocks);
   std::int64_t whole = call.part.blocks * kBlock;
-  if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
+  if (conv && !atItsEnd) {
     const RowRing<Affine>& in = call.inputs.front();
     if (conv->kept.size() > 0)
       return macs - realMacs(program, op, *conv, {number(call.part.block), call.part.blocks},

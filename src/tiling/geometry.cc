@@ -52,9 +52,9 @@ const Window* kernelWindowOf(const CanonicalOp& op) {
 std::optional<Window> windowOf(const CanonicalOp& op) {
   const Window* own = kernelWindowOf(op);
   if (!own) return std::nullopt;
-  const FusedPool* pool = fusedPoolOf(op);
+  const FusedWindow* pool = fusedWindowOf(op);
   if (!pool) return *own;
-  const Window& p = pool->window;
+  const Window& p = pool->window();
   return Window{.kernelY = (p.kernelY - 1) * own->strideY + (own->kernelY - 1) * own->dilationY + 1,
                 .kernelX = (p.kernelX - 1) * own->strideX + (own->kernelX - 1) * own->dilationX + 1,
                 .strideY = p.strideY * own->strideY,
@@ -64,7 +64,7 @@ std::optional<Window> windowOf(const CanonicalOp& op) {
 }
 
 Interval kernelRowsOf(const CanonicalOp& op, const ReductionPart& part) {
-  return fusedPoolOf(op) ? Interval{0, kernelWindowOf(op)->kernelY} : part.kernelRows;
+  return fusedWindowOf(op) ? Interval{0, kernelWindowOf(op)->kernelY} : part.kernelRows;
 }
 
 std::int64_t tapsOf(const CanonicalOp& op, const ReductionPart& part) {
@@ -75,7 +75,7 @@ std::int64_t tapsOf(const CanonicalOp& op, const ReductionPart& part) {
 PooledGeometry::PooledGeometry(const CanonicalGraph& graph, const CanonicalOp& op)
     : computed_(graph.tensors[computedTensor(op).at()].shape),
       images_{graph.batch, imageShape(graph, op.output).height, computed_.height / graph.batch} {
-  if (const FusedPool* pool = fusedPoolOf(op)) window_ = pool->window;
+  if (const FusedWindow* pool = fusedWindowOf(op)) window_ = pool->window();
 }
 
 Interval PooledGeometry::rows(std::int64_t y) const {
@@ -252,7 +252,18 @@ std::int64_t recordBytes(const CanonicalOp& op, const Interval& outputBlocks,
                                  blocksComputed(op, outputBlocks, part));
 }
 
-RecordLengths::RecordLengths(const CanonicalOp& op) : op_(&op) {
+std::int64_t endRecordBytes(const CanonicalOp& op, std::int64_t outputBlocks) {
+  const FusedWindow* end = fusedWindowOf(op);
+  const DepthwiseConv* conv = end ? end->depthwise() : nullptr;
+  if (!conv) return 0;
+  return recordBytes({.op = OpKind::DepthwiseConv,
+                      .outputBlocks = outputBlocks,
+                      .taps = conv->window.kernelY * conv->window.kernelX,
+                      .negativeScale = !conv->requantizeNegative.empty(),
+                      .weightZeros = hasZeroPoints(conv->weightZero)});
+}
+
+RecordLengths::RecordLengths(const CanonicalOp& op) : op_(&op), ofEnd_(endRecordBytes(op, 1)) {
   ofAll_.op = op.kind();
   std::visit(
       [&](const auto& a) {
@@ -276,7 +287,7 @@ std::int64_t RecordLengths::bytes(std::int64_t outputBlocks, const ReductionPart
   if (kernelWindowOf(*op_)) contents.taps = tapsOf(*op_, part);
   if (const auto* table = std::get_if<Table>(&op_->attributes))
     contents.tables = table->tables.size() == 1 ? 1 : outputBlocks * kBlock;
-  return recordBytes(contents);
+  return recordBytes(contents) + (lastPart ? outputBlocks * ofEnd_ : 0);
 }
 
 std::int64_t recordBytes(const RecordContents& contents) {

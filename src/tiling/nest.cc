@@ -105,7 +105,7 @@ void LayerNest::appendCalls(const Interval& y, std::int64_t most, const RowCall&
 }
 
 Interval LayerNest::rowsComputed(const std::vector<RowCall>& calls, std::size_t k) const {
-  if (!fusedPoolOf(*op_)) return {calls[k].y, calls[k].rows};
+  if (!fusedWindowOf(*op_)) return {calls[k].y, calls[k].rows};
   const bool follows =
       k > 0 && calls[k - 1].box == calls[k].box && calls[k - 1].y + 1 == calls[k].y;
   return pooled_.freshRows(calls[k].y, follows);
@@ -139,7 +139,7 @@ std::vector<Interval> LayerNest::rowsOfKernel(std::size_t operand,
                                               const std::vector<RowCall>& calls,
                                               const Interval& kernelRows) const {
   std::vector<Interval> rows;
-  if (!fusedPoolOf(*op_)) {
+  if (!fusedWindowOf(*op_)) {
     for (const RowCall& call : calls) rows.push_back(rowsOf(operand, call, kernelRows));
     return rows;
   }
@@ -213,7 +213,9 @@ std::int64_t LayerNest::inputKey(const Iteration& at) const {
   return at.chunk * mapping_->bands + at.band;
 }
 
-bool callsOneRow(const CanonicalOp& op) { return fusedPoolOf(op) || op.kind() == OpKind::Assemble; }
+bool callsOneRow(const CanonicalOp& op) {
+  return fusedWindowOf(op) || op.kind() == OpKind::Assemble;
+}
 
 std::int64_t mostCallsAhead(const std::vector<Interval>& rows, std::int64_t length) {
   std::int64_t most = 0;

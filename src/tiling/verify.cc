@@ -134,7 +134,7 @@ class PlanCheck {
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
       if (!graph_.tensors[t].constant.empty()) pinned.insert(t);
     for (const CanonicalOp& op : graph_.ops)
-      if (fusedPoolOf(op)) livesInCores(computedTensor(op));
+      if (fusedWindowOf(op)) livesInCores(computedTensor(op));
     for (const std::size_t t : pinned)
       if (plan_.views[t].root.at() != t)
         viewFault(TensorId(t), "the host reads or writes it whole");
@@ -343,7 +343,7 @@ class PlanCheck {
     if (mapping().parts.size() > 1 && !window)
       faultHere("PLAN004", "an operator without a reduction is cut over it", "", "keep one part");
     // Its windows are those of the pool and of the kernel together.
-    if (fusedPoolOf(op()))
+    if (fusedWindowOf(op()))
       for (const ReductionPart& part : mapping().parts)
         if (part.kernelRows != Interval{0, rows})
           faultHere("PLAN004", "a layer that pools at its end is cut by kernel rows",
@@ -396,7 +396,7 @@ class PlanCheck {
                     std::to_string(m.outputRowBytes) + " B, records of " +
                     std::to_string(m.weightBytes) + " B",
                 "plan whole places");
-    if (!fusedPoolOf(op()) && m.pooled != RingPlan())
+    if (!fusedWindowOf(op()) && m.pooled != RingPlan())
       faultHere(
           "PLAN005", "rows to be pooled have places, but nothing pools them",
           std::to_string(m.pooled.length) + " rows of " + std::to_string(m.pooled.rowBytes) + " B",
@@ -463,7 +463,7 @@ class PlanCheck {
           if (x.empty()) continue;
           x.first += box.x.first;
           tooSmall("bytes of an output row", blocks.count * x.count * kBlock, m.outputRowBytes);
-          if (fusedPoolOf(op()))
+          if (fusedWindowOf(op()))
             tooSmall("bytes of a row to be pooled",
                      blocks.count * nest.pooled().columns(x).count * kBlock, m.pooled.rowBytes);
           for (std::size_t i = 0; i < op().inputs.size(); ++i)
@@ -491,7 +491,7 @@ class PlanCheck {
                    nest.cellsComputed(calls) * std::min(m.blocksPerPass, share.blocks.count) *
                        kBlock * 4,
                    m.accumulatorBytes / nest.accumulatorBands());
-        if (fusedPoolOf(op()))
+        if (fusedWindowOf(op()))
           for (const RowCall& call : calls)
             tooSmall("rows to be pooled", nest.pooled().rows(call.y).count, m.pooled.length);
         std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>>

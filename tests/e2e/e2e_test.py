@@ -63,7 +63,7 @@ class Heddle(unittest.TestCase):
         self.assertTrue(verification["ran"] and verification["matches"])
         self.assertEqual(verification["mismatches"], 0)
         self.assertGreater(verification["bytesCompared"], 0)
-        self.assertGreaterEqual(seconds, report["bounds"]["lowerBoundSeconds"])
+        self.assertGreaterEqual(seconds, report["bounds"]["fusedLowerBoundSeconds"])
         self.assertEqual(report["time"]["cycles"], round(seconds * report["device"]["clockHz"]))
 
 
@@ -114,6 +114,11 @@ class Small(Heddle):
                     for layer, real in zip(layers, needed):
                         # What is computed twice is padded as the rest is.
                         once = layer["macs"] + layer["macsOnPaddedChannels"]
+                        if "depth-wise" in layer["op"]:  # its convolution alone has something twice, at most all of a 3x3 window
+                            self.assertLessEqual(real, 9 * layer["macs"], layer["name"])
+                            self.assertGreaterEqual(real, layer["macs"], layer["name"])
+                            self.assertEqual(real == layer["macs"], once == layer["macsExecuted"], layer["name"])
+                            continue
                         self.assertEqual(real * once, layer["macs"] * layer["macsExecuted"], layer["name"])
                         if "MaxPool" in layer["op"] and layer["macs"]:  # cores on both sides of a cut compute what both pool
                             # At most all 3x3 for each pooled pixel, of which there is one for 2x2.
@@ -334,7 +339,7 @@ class Reorder(Heddle):
     def setUp(self):
         super().setUp()
         self.model = self.folder / "mobile.onnx"
-        for ratio in ("0.65", "0.6", "0.7", "0.5", "0.75", "0.55"):  # in which of them an order gains is the planner's affair
+        for ratio in ("0.4", "0.45", "0.65", "0.6", "0.7", "0.5"):  # in which of them an order gains is the planner's affair
             self.run_heddle("prune", SOURCE / "models/tiny_mobile.onnx", "-o", self.model, "--ratio", ratio, "--keep", "first")
             self.compile(self.model, "2x3", "--no-verify")
             if (self.explained() or {}).get("taken"):

@@ -30,6 +30,7 @@ class Poison {
     if (random_() % 8 == 0) pick(p.sections).engines.channel = small();
     if (random_() % 8 == 0) pick(p.kernels).op = static_cast<OpKind>(random_() % 8);
     if (random_() % 8 == 0) flip(pick(p.kernels).weightZeros);
+    if (random_() % 8 == 0) flip(pick(p.kernels).sharesRecord);
     if (random_() % 8 == 0) flip(pick(p.kernels).negativeScale);
     if (random_() % 8 == 0) pick(p.kernels).moves.push_back({{}, {}, extreme()});
     if (random_() % 8 == 0) pick(p.kernels).shift = small();
@@ -76,7 +77,12 @@ class Poison {
       Window& w = k.window;
       add({&w.kernelY, &w.kernelX, &w.strideY, &w.strideX, &w.dilationY, &w.dilationX, &w.padTop,
            &w.padLeft, &w.padBottom, &w.padRight, &k.tensorHeight, &k.tensorWidth, &k.inputBlocks,
-           &k.outputBlocks, &k.outputColumns, &k.kernelYWhole, &k.multiplierA, &k.multiplierB});
+           &k.outputBlocks, &k.outputColumns, &k.kernelYWhole, &k.multiplierA, &k.multiplierB,
+           &k.recordAt});
+    }
+    for (Port& port : p.inputs) {
+      for (std::int64_t& extent : port.shape) add({&extent});
+      for (std::int64_t& extent : port.view) add({&extent});
     }
     for (Port& port : p.inputs) {
       for (std::int64_t& extent : port.shape) add({&extent});

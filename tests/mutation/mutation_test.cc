@@ -139,6 +139,16 @@ Subject withAFusedSum(std::int64_t rows, std::int64_t columns) {
   return compiled(*fused, device, 1);
 }
 
+// A convolution in several passes, with a depth-wise one at its end that reads the same records.
+Subject withADepthwiseEnd(std::int64_t rows, std::int64_t columns) {
+  testing::GraphBuilder b("depthwise");
+  const TensorId inner = b.conv("inner", b.input("x", {9, 10, 40}), 72, testing::square(1));
+  const auto fused = fuseOperators(b.finish(b.depthwise("outer", inner, testing::square(3, 1, 1))));
+  Device device = testing::paperLike(rows, columns);
+  device.core.memory = 8_KiB;
+  return compiled(*fused, device, 1);
+}
+
 // Convolutions that keep a quarter, half or a checkerboard of their blocks: records of different
 // lengths, in one and in several parts of the reduction. `padding`: channels that no block needs;
 // their weights mean nothing.
@@ -210,6 +220,8 @@ TEST(Mutation, BrokenProgramsAreNoticed) {
     judge(generated(seed, 1 + static_cast<std::int64_t>(seed % 3), 2), tally);
   judge(withAFusedSum(2, 2), tally);
   judge(withAFusedSum(3, 1), tally);
+  judge(withADepthwiseEnd(2, 2), tally);
+  judge(withADepthwiseEnd(1, 3), tally);
   for (std::uint64_t seed = 9; seed <= 12; ++seed)
     judge(generated(seed, 2, 1 + static_cast<std::int64_t>(seed % 3), 2 + seed % 2), tally);
   for (std::uint64_t seed = 13; seed <= 15; ++seed)

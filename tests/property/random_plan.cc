@@ -91,7 +91,7 @@ class PlanMaker {
     plan_.homes.resize(graph_.tensors.size());
     std::set<std::size_t> inCores;  // alone
     for (const CanonicalOp& op : graph_.ops)
-      if (fusedPoolOf(op)) inCores.insert(computedTensor(op).at());
+      if (fusedWindowOf(op)) inCores.insert(computedTensor(op).at());
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
       if (plan_.views[t].root.at() != t || inCores.contains(t) || random_.chance(30)) continue;
       for (const Cuboid& c : guillotine(graph_.tensors[t].shape, random_.between(1, 5)))
@@ -340,7 +340,7 @@ class PlanMaker {
     const std::int64_t kernel = window ? window->kernelY : 1;
     const std::int64_t blocks = reducesChannels(op()) ? blocksOf(shapeOf(op().inputs[0])) : 1;
     const bool cut = window && random_.chance(50);
-    const bool byRows = cut && !fusedPoolOf(op());
+    const bool byRows = cut && !fusedWindowOf(op());
     const std::int64_t k = byRows ? random_.between(1, std::min<std::int64_t>(3, kernel)) : 1;
     const std::int64_t c = cut ? random_.between(1, std::min<std::int64_t>(2 + fine, blocks)) : 1;
     for (std::int64_t i = 0; i < c * k; ++i)
@@ -364,7 +364,7 @@ class PlanMaker {
     if (map.callRows > 1) {
       say("calls of several rows");
       if (parts) say("calls of several rows of a reduction cut over time");
-      if (fusedPoolOf(op())) say("calls of several rows before a pool");
+      if (fusedWindowOf(op())) say("calls of several rows before a pool");
       if (graph_.batch > 1) say("calls of several rows of one of several images");
     }
     if (map.innerCallRows > map.callRows && map.parts.size() > 2)
@@ -375,9 +375,9 @@ class PlanMaker {
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
     if (fusedAddOf(op()) && parts) say("an addition after the last part of a reduction");
-    if (const FusedPool* pool = fusedPoolOf(op())) {
+    if (const FusedWindow* pool = fusedWindowOf(op())) {
       say("a pool at the end of a convolution");
-      if (pool->window.kernelY > pool->window.strideY) say("a pool of rows that are kept");
+      if (pool->window().kernelY > pool->window().strideY) say("a pool of rows that are kept");
       if (parts) say("a pool after the last part of a reduction");
       if (map.bands > 1) say("a pool in bands");
     }
@@ -412,7 +412,7 @@ class PlanMaker {
           map.weightBytes = std::max(map.weightBytes, nest.usedBytes(share, at));
           for (const RowCall& call : calls) {
             map.outputRowBytes = std::max(map.outputRowBytes, blocks.count * call.x.count * kBlock);
-            if (fusedPoolOf(op())) pooledRow(nest, blocks, call);
+            if (fusedWindowOf(op())) pooledRow(nest, blocks, call);
           }
           sums = std::max(sums, nest.cellsComputed(calls) * blocks.count * kBlock * 4);
           for (std::size_t i = 0; i < op().inputs.size(); ++i)

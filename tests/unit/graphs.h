@@ -39,6 +39,17 @@ class GraphBuilder {
     return op(name, "MaxPool", {from}, windowed(shapeOf(from), window, shapeOf(from).channels),
               MaxPool{window});
   }
+  TensorId depthwise(const std::string& name, TensorId from, Window window) {
+    const Shape in = shapeOf(from);
+    const auto n = static_cast<std::size_t>(in.channels);
+    DepthwiseConv conv;
+    conv.window = window;
+    conv.weights.assign(n * static_cast<std::size_t>(window.kernelY * window.kernelX), 1);
+    conv.weightZero.assign(n, 0);
+    conv.bias.assign(n, 0);
+    conv.requantize.assign(n, makeMultiplier(1.0 / 16));
+    return op(name, "Conv", {from}, windowed(in, window, in.channels), std::move(conv));
+  }
   TensorId add(const std::string& name, TensorId a, TensorId b) {
     return op(name, "Add", {a, b}, shapeOf(a), Add{1 << 20, 1 << 20, 21, {}});
   }

@@ -82,14 +82,42 @@ struct FusedAdd {
   friend bool operator==(const FusedAdd&, const FusedAdd&) = default;
 };
 
-// A MaxPool that a convolution does at its end, of rows that its core has computed. `before` is
-// what the convolution writes by itself: a tensor of the graph that no operator has as output, for
-// it lives in the cores alone. Its scale and zero point are those of the output. No dilation.
-struct FusedPool {
-  std::string name;  // of the ONNX node
+// Maximum of the taps inside the tensor; the border never wins. Input and output have one scale and
+// zero point.
+struct MaxPool {
   Window window;
+  friend bool operator==(const MaxPool&, const MaxPool&) = default;
+};
+
+// A convolution (Conv, below) with one input channel per output channel: COUT = CIN, channel c
+// reads channel c.
+struct DepthwiseConv {
+  Window window;
+  std::vector<std::int8_t> weights;            // C x KY x KX
+  std::vector<std::int8_t> weightZero;         // C
+  std::vector<std::int32_t> bias;              // C
+  std::vector<Multiplier> requantize;          // C
+  std::vector<Multiplier> requantizeNegative;  // as in Conv
+  Clamp clamp;
+  friend bool operator==(const DepthwiseConv&, const DepthwiseConv&) = default;
+};
+
+// What a convolution does at its end with rows that its core has computed: a MaxPool or a
+// DepthwiseConv. `before` is what the convolution writes by itself: a tensor of the graph that no
+// operator has as output, for it lives in the cores alone. No dilation. A MaxPool's scale and zero
+// point are those of `before`.
+struct FusedWindow {
+  std::string name;  // of the ONNX node
+  std::variant<MaxPool, DepthwiseConv> op;
   TensorId before;
-  friend bool operator==(const FusedPool&, const FusedPool&) = default;
+  const Window& window() const {
+    return std::visit([](const auto& own) -> const Window& { return own.window; }, op);
+  }
+  Window& window() {
+    return std::visit([](auto& own) -> Window& { return own.window; }, op);
+  }
+  const DepthwiseConv* depthwise() const { return std::get_if<DepthwiseConv>(&op); }
+  friend bool operator==(const FusedWindow&, const FusedWindow&) = default;
 };
 
 // What a convolution's window was before columns of the image became channels of one; what that put
@@ -121,34 +149,15 @@ struct Conv {
   Bits kept;
   // At most one of them; fuseOperators() puts it there.
   std::optional<FusedAdd> fusedAdd;
-  std::optional<FusedPool> fusedPool;
+  std::optional<FusedWindow> fusedWindow;
   std::optional<FoldedColumns> folded;  // fuseOperators() does that, too
   friend bool operator==(const Conv&, const Conv&) = default;
-};
-
-// The same with one input channel per output channel: COUT = CIN, channel c reads channel c.
-struct DepthwiseConv {
-  Window window;
-  std::vector<std::int8_t> weights;            // C x KY x KX
-  std::vector<std::int8_t> weightZero;         // C
-  std::vector<std::int32_t> bias;              // C
-  std::vector<Multiplier> requantize;          // C
-  std::vector<Multiplier> requantizeNegative;  // as in Conv
-  Clamp clamp;
-  friend bool operator==(const DepthwiseConv&, const DepthwiseConv&) = default;
 };
 
 // Whether weights of such zero points have one that is not 0: then they go with the weights.
 inline bool hasZeroPoints(const std::vector<std::int8_t>& weightZero) {
   return std::ranges::any_of(weightZero, [](std::int8_t zero) { return zero != 0; });
 }
-
-// Maximum of the taps inside the tensor; the border never wins. Input and output have one scale and
-// zero point.
-struct MaxPool {
-  Window window;
-  friend bool operator==(const MaxPool&, const MaxPool&) = default;
-};
 
 // y = clamp(zero(y) + roundHalfEvenDivide(sum (x - zero(x)) * multiplier, count * 2^shift)); count
 // = taps in the tensor, or, with countIncludesPad, taps in the tensor and its padding (padTop + H +

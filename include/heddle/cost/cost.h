@@ -9,8 +9,8 @@
 
 namespace heddle {
 
-// What one kernel call does, as plain counts; where a CONV pools at its end, what its calls and the
-// pool do for one pooled row.
+// What one kernel call does, as plain counts; where a CONV has a pool or a depth-wise convolution
+// at its end, what its calls and that do for one output row.
 struct KernelWork {
   OpKind op = OpKind::Conv;
   std::int64_t blocks = 1;   // CONV: kept 8x8 weight blocks; DWCONV: channel blocks
@@ -20,9 +20,11 @@ struct KernelWork {
   std::int64_t operandBytes = 0;
   std::int64_t rows = 1;         // one after another,
   std::int64_t rowsOfACall = 1;  // by calls of so many, the last of what is left
-  std::int64_t pooledBytes = 0;  // that a call reads after these, to pool their rows; 0: no call
+  // Of a call after these, with what they have computed: bytes that a pool reads, or
+  // multiply-accumulates of a depth-wise convolution. None: no call.
+  std::int64_t pooledBytes = 0, endMacs = 0;
   std::int64_t calls() const {
-    return divideRoundUp(rows, rowsOfACall) + (pooledBytes > 0 ? 1 : 0);
+    return divideRoundUp(rows, rowsOfACall) + (pooledBytes > 0 || endMacs > 0 ? 1 : 0);
   }
   friend bool operator==(const KernelWork&, const KernelWork&) = default;
 };
@@ -32,6 +34,9 @@ struct KernelWork {
 // and Assemble one; `added`: channel blocks that a fused Add of a CONV adds, one byte each.
 KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns,
                       std::int64_t added = 0);
+
+// Adds what is at the end of a CONV, of one output row.
+void addEnd(const FusedWindow& end, std::int64_t blocks, std::int64_t columns, KernelWork& work);
 
 //   CONV   3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256 pixels' worth = 252 cycles at 256
 //   MAC a cycle and 4-pixel

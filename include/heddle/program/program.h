@@ -408,7 +408,11 @@ struct Kernel {
   Clamp addedToClamp;
   bool negativeScale =
       false;  // Conv, DepthwiseConv: the record holds the multipliers of negative sums as well
-  bool weightZeros = false;      // likewise: zero points of the weights that are not all zero
+  bool weightZeros = false;  // likewise: zero points of the weights that are not all zero
+  // Conv: so many bytes of its record come first, which the depth-wise convolution at its end
+  // reads.
+  std::int64_t recordAt = 0;
+  bool sharesRecord = false;     // DepthwiseConv: what is behind what it reads is the Conv's
   bool tablePerChannel = false;  // Table
   // Assemble, one per input ring: columns relative to the call's output row, channels relative to
   // the call's first output channel; `from` is relative to the ring's column 0 and first channel.
@@ -502,7 +506,8 @@ struct WeightRecord {
 //
 // A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T =
 // KY*KX taps of the part:
-//   CONV    weightZero int8[8B] with Kernel::weightZeros;
+//   CONV    with Kernel::recordAt that many bytes of a DWCONV's, of as many blocks;
+//           weightZero int8[8B] with Kernel::weightZeros;
 //           gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept;
 //           kept blocks, b outermost: T x 8 CIN x 8 COUT int8;
 //           if the part is the last: bias int32[8B], multiplier int32[8B], shift int8[8B],

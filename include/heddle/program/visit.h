@@ -109,6 +109,8 @@ Instruction constant(const FlatInstruction& instruction);
 std::size_t inputsOf(const Kernel& kernel, bool finish);
 // Of the weight record that such a call reads; `kept`: of a CONV.
 RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept);
+// Whether it may read less than all of its record that is no padding.
+bool readsPartOfRecord(const Kernel& kernel);
 
 // Of the rows that a call computes number `row` alone.
 Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kernel,

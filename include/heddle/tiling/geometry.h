@@ -116,6 +116,9 @@ class BlockCounts {
 // the operator has none.
 std::int64_t recordBytes(const CanonicalOp& op, const Interval& outputBlocks,
                          const ReductionPart& part, bool lastPart);
+// Of these, the first: what a depth-wise convolution at the end of the operator reads, in the
+// record of the last part.
+std::int64_t endRecordBytes(const CanonicalOp& op, std::int64_t outputBlocks);
 // The same in constant time, for many records of one operator, which outlives it.
 class RecordLengths {
  public:
@@ -127,7 +130,8 @@ class RecordLengths {
 
  private:
   const CanonicalOp* op_;
-  RecordContents ofAll_;  // what all records have in common
+  RecordContents ofAll_;    // what all records have in common
+  std::int64_t ofEnd_ = 0;  // of one output block, in the last part's
 };
 
 }  // namespace heddle

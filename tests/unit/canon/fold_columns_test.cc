@@ -96,7 +96,7 @@ TEST(FoldColumns, AndWhatFollowsAreFusedTogether) {
   const auto fused = fuseOperators(graph);
   ASSERT_TRUE(fused);
   ASSERT_EQ(fused->ops.size(), 1u);
-  EXPECT_TRUE(fusedPoolOf(fused->ops[0]));
+  EXPECT_TRUE(fusedWindowOf(fused->ops[0]));
   EXPECT_TRUE(std::get<Conv>(fused->ops[0].attributes).folded);
   EXPECT_EQ(verify(*fused), Diagnostics{});
   const std::vector<TensorValue> inputs{risingValues(13 * 14 * 3)};

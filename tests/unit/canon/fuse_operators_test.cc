@@ -34,7 +34,7 @@ void expectSameValues(const CanonicalGraph& graph, const CanonicalGraph& fused) 
   const std::vector<TensorValue> expected = valuesAsPlanned(fused, graph, before);
   const auto staysInCores = [&](std::size_t t) {
     return std::ranges::any_of(fused.ops, [&](const CanonicalOp& op) {
-      return fusedPoolOf(op) && fusedPoolOf(op)->before.at() == t;
+      return fusedWindowOf(op) && fusedWindowOf(op)->before.at() == t;
     });
   };
   for (std::size_t t = 0; t < after.size(); ++t)
@@ -48,6 +48,9 @@ void colour(CanonicalGraph& graph) {
     tensor.zeroPoint = zero = static_cast<std::int8_t>(-zero - 4);
   for (CanonicalOp& op : graph.ops) {
     if (Add* add = std::get_if<Add>(&op.attributes)) *add = {900'000, -300'000, 20, {-100, 90}};
+    if (DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes))
+      for (std::size_t i = 0; i < depthwise->weights.size(); ++i)
+        depthwise->weights[i] = static_cast<std::int8_t>(i * 13 % 19 - 9);
     Conv* conv = std::get_if<Conv>(&op.attributes);
     if (!conv) continue;
     for (std::size_t i = 0; i < conv->weights.size(); ++i)
@@ -133,11 +136,52 @@ TEST(FuseOperators, PutsAPoolAtTheEndOfTheConvolutionBeforeIt) {
     ASSERT_EQ(fused->ops.size(), 1u);
     EXPECT_EQ(fused->ops[0].name, "conv");
     EXPECT_EQ(fused->ops[0].onnxOp, "Conv + MaxPool");
-    EXPECT_EQ(fusedPoolOf(fused->ops[0])->window, window);
+    EXPECT_EQ(fusedWindowOf(fused->ops[0])->window(), window);
     EXPECT_EQ(fused->tensors[computedTensor(fused->ops[0]).at()].name, "conv_out");
     EXPECT_NE(print(*fused).find("then max pool of %1"), std::string::npos);
     expectSameValues(graph, *fused);
   }
+}
+
+TEST(FuseOperators, PutsADepthwiseConvolutionAtTheEndOfTheConvolutionBeforeIt) {
+  for (const Window& window : {square(3, 1, 1), square(3, 2, 1), square(5, 1, 2), square(1)}) {
+    GraphBuilder b("net");
+    const TensorId c = b.conv("conv", b.input("x", {9, 7, 8}), 16, square(3, 1, 1));
+    CanonicalGraph graph = b.finish(b.depthwise("depthwise", c, window));
+    colour(graph);
+    const auto fused = fuseOperators(graph);
+    ASSERT_TRUE(fused);
+    ASSERT_EQ(fused->ops.size(), 1u);
+    EXPECT_EQ(fused->ops[0].name, "conv");
+    EXPECT_EQ(fused->ops[0].onnxOp, "Conv + depth-wise Conv");
+    EXPECT_EQ(*fusedWindowOf(fused->ops[0])->depthwise(),
+              std::get<DepthwiseConv>(graph.ops[1].attributes));
+    EXPECT_NE(print(*fused).find("then depth-wise of %1"), std::string::npos);
+    expectSameValues(graph, *fused);
+
+    EXPECT_FALSE(fuseOperators(graph, false));
+    CanonicalGraph wrong = *fused;
+    std::get<DepthwiseConv>(std::get<Conv>(wrong.ops[0].attributes).fusedWindow->op)
+        .weights.pop_back();
+    EXPECT_FALSE(verify(wrong).empty());
+  }
+}
+
+TEST(FuseOperators, LeavesDepthwiseConvolutionsThatNoConvolutionCanMake) {
+  Window dilated = square(3, 1, 1);
+  dilated.dilationX = 2;
+  for (const Window& window : {dilated, square(7, 1, 3)}) {
+    GraphBuilder b("net");
+    const TensorId c = b.conv("conv", b.input("x", {9, 9, 8}), 8, square(1));
+    EXPECT_FALSE(fuseOperators(b.finish(b.depthwise("depthwise", c, window))));
+  }
+  GraphBuilder read("read");
+  const TensorId c = read.conv("conv", read.input("x", {4, 4, 8}), 8, square(1)),
+                 own = read.depthwise("depthwise", c, square(3, 1, 1));
+  EXPECT_FALSE(fuseOperators(read.finish(read.concat("both", {c, own}))));
+  GraphBuilder alone("alone");
+  const TensorId first = alone.depthwise("first", alone.input("x", {8, 8, 8}), square(3, 1, 1));
+  EXPECT_FALSE(fuseOperators(alone.finish(alone.depthwise("second", first, square(3, 1, 1)))));
 }
 
 TEST(FuseOperators, LeavesPoolsThatNoConvolutionCanMake) {
@@ -173,18 +217,19 @@ TEST(FuseOperators, AWrongPoolIsAFault) {
   const TensorId c = b.conv("conv", b.input("x", {8, 8, 8}), 8, square(1));
   const CanonicalGraph fused = *fuseOperators(b.finish(b.maxPool("pool", c, square(2, 2))));
   ASSERT_EQ(verify(fused), Diagnostics{});
-  const auto withPool = [&](const FusedPool& pool) {
+  const auto withPool = [&](const FusedWindow& pool) {
     CanonicalGraph other = fused;
-    std::get<Conv>(other.ops[0].attributes).fusedPool = pool;
+    std::get<Conv>(other.ops[0].attributes).fusedWindow = pool;
     return verify(other);
   };
   const TensorId before = computedTensor(fused.ops[0]);
-  EXPECT_FALSE(withPool({"pool", square(2, 2), TensorId(99)}).empty());
-  EXPECT_FALSE(withPool({"pool", square(2, 2), fused.ops[0].output}).empty());
-  EXPECT_FALSE(withPool({"pool", square(2, 2), fused.ops[0].inputs[0]}).empty());
+  EXPECT_FALSE(withPool({"pool", MaxPool{square(2, 2)}, TensorId(99)}).empty());
+  EXPECT_FALSE(withPool({"pool", MaxPool{square(2, 2)}, fused.ops[0].output}).empty());
+  EXPECT_FALSE(withPool({"pool", MaxPool{square(2, 2)}, fused.ops[0].inputs[0]}).empty());
+  EXPECT_FALSE(withPool({"pool", MaxPool{square(2, 2, 2)}, before})
+                   .empty());  // its first window is all border
   EXPECT_FALSE(
-      withPool({"pool", square(2, 2, 2), before}).empty());        // its first window is all border
-  EXPECT_FALSE(withPool({"pool", square(2, 4), before}).empty());  // its last one begins behind it
+      withPool({"pool", MaxPool{square(2, 4)}, before}).empty());  // its last one begins behind it
   CanonicalGraph recoloured = fused;
   recoloured.tensors[before.at()].zeroPoint = 5;
   EXPECT_FALSE(verify(recoloured).empty());

@@ -194,6 +194,8 @@ Kernel kernel() {
   k.shift = smallNumber();
   k.negativeScale = flip();
   k.weightZeros = flip();
+  k.recordAt = integer();
+  k.sharesRecord = flip();
   k.tablePerChannel = flip();
   k.moves = some<Kernel::Move>([] { return Kernel::Move{axisMap(), axisMap(), integer()}; });
   k.fill = byte();
@@ -388,6 +390,8 @@ std::vector<Kernel> kernelsOfEverything() {
     k.shift = 20;
     k.negativeScale = true;
     k.weightZeros = true;
+    k.recordAt = 144;
+    k.sharesRecord = true;
     k.tablePerChannel = true;
     k.moves = {{{{0, 2, 1, 3, 8}}, {{8, 1, 0, 1, 8}, {0, 1, 8, 1, 8}}, 0}};
     k.fill = -7;

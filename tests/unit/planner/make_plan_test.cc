@@ -478,7 +478,7 @@ TEST(MakePlan, LayersThatPoolTensorsOfOtherSizesAreNotAlike) {
   op.name += "_2";
   op.inputs[0] = moved(op.inputs[0]);
   op.output = moved(op.output);
-  FusedPool& pool = *std::get<Conv>(op.attributes).fusedPool;
+  FusedWindow& pool = *std::get<Conv>(op.attributes).fusedWindow;
   pool.before = moved(pool.before);
   both.ops.push_back(op);
   for (std::vector<Port>* ports : {&both.inputs, &both.outputs}) {

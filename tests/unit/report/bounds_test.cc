@@ -173,6 +173,23 @@ TEST(Bounds, OfFoldedColumnsAreThoseOfTheImage) {
     }
 }
 
+TEST(Bounds, OfADepthwiseEndAreThoseOfBothLayersButForTheLayerBound) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {12, 20, 32});
+  const CanonicalGraph graph = b.finish(b.depthwise(
+      "depthwise", b.conv("conv", x, 16, testing::square(1)), testing::square(3, 1, 1)));
+  expectThoseOfBothLayersButForTheLayerBound(graph);
+  const CanonicalGraph fused = *fuseOperators(graph);
+  const LayerNeeds conv = layerNeeds(graph, graph.ops[0]), own = layerNeeds(graph, graph.ops[1]),
+                   both = layerNeeds(fused, fused.ops[0]);
+  EXPECT_EQ(both.macs, conv.macs + own.macs);
+  EXPECT_EQ(both.denseMacs, conv.denseMacs + own.denseMacs);
+  EXPECT_EQ(both.blockMacs, conv.blockMacs + own.blockMacs);
+  EXPECT_EQ(both.weightBytes, conv.weightBytes + own.weightBytes);
+  EXPECT_EQ(both.depthwiseMacs, own.macs);
+  EXPECT_EQ(both.depthwiseWeightBytes, own.weightBytes);
+}
+
 // Windows of 2x2 see 14 of 15 rows and columns, those of 3x3 with a border all.
 TEST(Bounds, ThePixelsThatAFusedPoolDoesNotSeeAreNotNeeded) {
   for (const auto& [window, pixels] :
@@ -196,7 +213,7 @@ TEST(Bounds, DepthwiseMacsTakeTheRateOfTheirKernel) {
   depthwise.weights.resize(16 * 9);
   graph.ops = {{"dw", "Conv", {TensorId(0)}, TensorId(1), depthwise}};
   EXPECT_EQ(layerNeeds(graph, graph.ops[0]),
-            (LayerNeeds{9216, 16 * 9, 1024, 1024, 9216, 16 * 9, 9216, false}));
+            (LayerNeeds{9216, 16 * 9, 1024, 1024, 9216, 16 * 9, 9216, false, 9216, 16 * 9}));
   EXPECT_DOUBLE_EQ(computeBounds(graph, reportedPaper(1, 1)).computeSeconds, 9216 / 64.0 * 1e-9);
 }
 

@@ -145,7 +145,7 @@ export function tensorPanel(words: Words, index: number): Node[] | null {
   if (folded) list.add("columns", `${folded} of the network's image in each, as channels`);
   list.add("made by", producer >= 0 ? words.layer(producer) : "the network's input");
   const consumers = run.graph.operators.flatMap((op, i) => (op.inputs.includes(index) ? [i] : []));
-  if (run.graph.operators[producer]?.pools === index) list.add("read by", "its own pool, in the cores: it never leaves them");
+  if (run.graph.operators[producer]?.pools === index) list.add("read by", "its own layer at its end, in the cores: it never leaves them");
   else if (consumers.length) consumers.forEach((i) => list.add("read by", words.layer(i)));
   else list.add("read by", "nobody on the array: an output of the network");
   const spill = spillsOf(run).find((at) => at.tensor === index);
