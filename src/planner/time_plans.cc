@@ -18,9 +18,11 @@ std::optional<PlanTime> PlanTimer::time(const Plan& plan) {
   ++plans_;
   if (device_.limits != Limits{} && !shortages(generated->program, device_).empty())
     return std::nullopt;
+  const std::optional<std::int64_t>& mostOfALock = device_.limits.lockMaximum;
   const Result<SimulateResult> run =
-      simulateTime(generated->program, device_, {.recordTimeline = false});
-  if (!run) return std::nullopt;
+      simulateTime(generated->program, device_,
+                   {.recordTimeline = false, .locksOfAnyTimes = mostOfALock.has_value()});
+  if (!run || (mostOfALock && run->highestLock > *mostOfALock)) return std::nullopt;
   instructions_ += run->instructions;
   tellProgress();
   PlanTime time{.cycles = run->timeline.makespan, .endOfSteps = run->stepEnd};
