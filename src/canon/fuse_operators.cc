@@ -16,9 +16,9 @@ constexpr std::int64_t kMostDepthwise = 5;
 
 class Fusion {
  public:
-  Fusion(const CanonicalGraph& graph, bool windows)
+  Fusion(const CanonicalGraph& graph, const std::set<std::string>& apart)
       : graph_(graph),
-        windows_(windows),
+        apart_(apart),
         writer_(graph.tensors.size()),
         readers_(graph.tensors.size()) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
@@ -41,7 +41,8 @@ class Fusion {
  private:
   // The later of the convolutions that an Add, a MaxPool or a DepthwiseConv can be fused into.
   std::optional<std::size_t> convBefore(const CanonicalOp& op) const {
-    if (op.kind() != OpKind::Add && !isPoolOfRows(op) && !isDepthwiseOfRows(op))
+    if ((op.kind() != OpKind::Add && !isPoolOfRows(op) && !isDepthwiseOfRows(op)) ||
+        apart_.contains(op.name))
       return std::nullopt;
     std::optional<std::size_t> latest;
     for (const TensorId input : op.inputs) {
@@ -59,7 +60,7 @@ class Fusion {
   // its neighbour's: those are computed again where the output is cut.
   bool isPoolOfRows(const CanonicalOp& op) const {
     const MaxPool* pool = std::get_if<MaxPool>(&op.attributes);
-    if (!pool || !windows_) return false;
+    if (!pool) return false;
     const Window& w = pool->window;
     return w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX &&
            w.kernelY <= 2 * w.strideY && w.kernelX <= 2 * w.strideX && w.kernelY <= kMostPooled &&
@@ -70,7 +71,7 @@ class Fusion {
   // neighbour's: cut by channels, nothing is computed again.
   bool isDepthwiseOfRows(const CanonicalOp& op) const {
     const DepthwiseConv* conv = std::get_if<DepthwiseConv>(&op.attributes);
-    if (!conv || !windows_) return false;
+    if (!conv) return false;
     const Window& w = conv->window;
     return w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX &&
            w.kernelY <= kMostDepthwise && w.kernelX <= kMostDepthwise;
@@ -126,7 +127,8 @@ class Fusion {
   }
 
   void addAtItsEnd(CanonicalOp& op, const CanonicalOp& conv, const CanonicalOp& add) const {
-    FusedAdd fused{std::get<Add>(add.attributes), graph_.tensors[conv.output.at()].zeroPoint};
+    FusedAdd fused{add.name, std::get<Add>(add.attributes),
+                   graph_.tensors[conv.output.at()].zeroPoint};
     const bool isSecond = add.inputs[1] == conv.output;
     if (isSecond) std::swap(fused.add.multiplierA, fused.add.multiplierB);
     op.inputs.push_back(add.inputs[isSecond ? 0 : 1]);
@@ -134,7 +136,7 @@ class Fusion {
   }
 
   const CanonicalGraph& graph_;
-  bool windows_;
+  const std::set<std::string>& apart_;
   std::vector<std::optional<std::size_t>> writer_;     // per tensor
   std::vector<std::int64_t> readers_;                  // operands and ports
   std::vector<std::optional<std::size_t>> fusedInto_;  // per operator: what it does at its end
@@ -158,17 +160,39 @@ const FusedWindow* fusedWindowOf(const CanonicalOp& op) {
   return conv && conv->fusedWindow ? &*conv->fusedWindow : nullptr;
 }
 
+std::string nameAtEnd(const CanonicalOp& op) {
+  if (const FusedAdd* add = fusedAddOf(op)) return add->name;
+  const FusedWindow* end = fusedWindowOf(op);
+  return end ? end->name : "";
+}
+
 TensorId computedTensor(const CanonicalOp& op) {
   const FusedWindow* pool = fusedWindowOf(op);
   return pool ? pool->before : op.output;
 }
 
-std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph, bool windows) {
-  std::shared_ptr<CanonicalGraph> fused = Fusion(graph, windows).run();
+std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
+                                                    const std::set<std::string>& apart) {
+  std::shared_ptr<CanonicalGraph> fused = Fusion(graph, apart).run();
   const std::vector<ColumnFold> folds = findColumnFolds(fused ? *fused : graph);
   if (!fused && !folds.empty()) fused = std::make_shared<CanonicalGraph>(graph);
   for (const ColumnFold& fold : folds) foldColumns(*fused, fold);
   return fused;
+}
+
+std::set<std::string> windowsAtEnds(const CanonicalGraph& fused) {
+  std::set<std::string> names;
+  for (const CanonicalOp& op : fused.ops)
+    if (const FusedWindow* end = fusedWindowOf(op)) names.insert(end->name);
+  return names;
+}
+
+std::set<std::string> depthwiseAtEnds(const CanonicalGraph& fused) {
+  std::set<std::string> names;
+  for (const CanonicalOp& op : fused.ops)
+    if (const FusedWindow* end = fusedWindowOf(op); end && end->depthwise())
+      names.insert(end->name);
+  return names;
 }
 
 }  // namespace heddle

@@ -101,11 +101,13 @@ class Printer {
     printWeighted(conv);
     if (conv.folded) out_ << " of " << conv.folded->columns << " columns folded";
     if (conv.fusedAdd) {
-      out_ << " zero " << int{conv.fusedAdd->zero} << " then add";
+      out_ << " zero " << int{conv.fusedAdd->zero} << " then add '" << visible(conv.fusedAdd->name)
+           << "'";
       printAttributes(conv.fusedAdd->add);
     }
     if (conv.fusedWindow) {
-      out_ << (conv.fusedWindow->depthwise() ? " then depth-wise of " : " then max pool of ");
+      out_ << (conv.fusedWindow->depthwise() ? " then conv '" : " then max pool '")
+           << visible(conv.fusedWindow->name) << "' of ";
       printTensor(conv.fusedWindow->before);
       std::visit([this](const auto& end) { printAttributes(end); }, conv.fusedWindow->op);
     }

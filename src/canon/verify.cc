@@ -155,10 +155,10 @@ class Checker {
     const Window& w = end.window();
     checkWindow(op, w, imageShape(graph_, end.before), imageShape(graph_, op.output));
     require(w.dilationY == 1 && w.dilationX == 1 && w.padTop < w.kernelY && w.padLeft < w.kernelX,
-            op, "a window of its pool has gaps, or none of its tensor");
+            op, "a window at its end has gaps, or none of its tensor");
     require(before.shape.channels == result.shape.channels, op,
-            "its pool changes the number of channels");
-    require(!fusedAddOf(op), op, "it adds and pools at its end");
+            "a window at its end changes the number of channels");
+    require(!fusedAddOf(op), op, "it does two things at its end");
     if (const DepthwiseConv* depthwise = end.depthwise())
       checkWeights(op, *depthwise, 1);
     else

@@ -50,6 +50,7 @@ Diagnostics compareCommand(const CompareOptions& options, std::ostream& out, Pro
   if (comparison.perInference())
     for (ComparedRun* run : {&comparison.a, &comparison.b})
       run->report = meanInference(run->report);
+  tellAlike(comparison.a.report, comparison.b.report);
   comparison.match = matchLayers(comparison.a.report, comparison.b.report);
   comparison.gain = sparsityGain(comparison.a.report, comparison.b.report, comparison.match);
   if (options.order == CompareOrder::Gain)

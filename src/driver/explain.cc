@@ -26,7 +26,10 @@ Result<Explanation> readFrom(const std::filesystem::path& folder) {
 // Layers whose names hold the word, else the one that is nearest.
 std::vector<std::string> near(const Explanation& explanation, const std::string& word) {
   std::vector<std::string> names, near;
-  for (const ExplainedLayer& layer : explanation.layers) names.push_back(layer.name);
+  for (const ExplainedLayer& layer : explanation.layers) {
+    names.push_back(layer.name);
+    if (!layer.atEnd.empty()) names.push_back(layer.atEnd);
+  }
   std::ranges::copy_if(names, std::back_inserter(near), [&](const std::string& name) {
     return name.find(word) != std::string::npos;
   });
@@ -50,7 +53,9 @@ Diagnostic unknownLayer(const Explanation& explanation, const std::string& word)
 
 Diagnostics explainLayer(const Explanation& explanation, const ExplainOptions& options,
                          std::ostream& out) {
-  const auto layer = std::ranges::find(explanation.layers, *options.layer, &ExplainedLayer::name);
+  auto layer = std::ranges::find(explanation.layers, *options.layer, &ExplainedLayer::name);
+  if (layer == explanation.layers.end())
+    layer = std::ranges::find(explanation.layers, *options.layer, &ExplainedLayer::atEnd);
   if (layer == explanation.layers.end()) return {unknownLayer(explanation, *options.layer)};
   if (options.verbosity.json)
     out << explanationJson(explanation, *layer);

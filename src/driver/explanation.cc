@@ -61,6 +61,7 @@ class LayerExplainer {
     ExplainedLayer layer;
     layer.name = report_.name;
     layer.op = report_.op;
+    layer.atEnd = report_.atEnd;
     layer.fused = fusedWords(graph_, op_);
     layer.cycles = report_.cycles;
     layer.start = report_.start;
@@ -307,6 +308,10 @@ Explanation explanationOf(const Compilation& run) {
   if (run.choices && run.choices->order) {
     const OrderChoice& order = *run.choices->order;
     e.order = {order.taken, order.tensors, order.cycles, order.reordered};
+  }
+  if (run.choices && run.choices->ends) {
+    const EndsChoice& ends = *run.choices->ends;
+    e.ends = {ends.convolutions, ends.atEnds, ends.asLayers, ends.taken, ends.layers};
   }
   if (run.choices && run.choices->join) {
     const JoinChoice& join = *run.choices->join;

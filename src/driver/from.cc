@@ -1,13 +1,15 @@
 #include "from.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/join_siblings.h"
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
 #include "road.h"
@@ -127,16 +129,45 @@ BlockOrders ordersOf(const Program& program) {
   return orders;
 }
 
-// Of the network as it is, or else of the one with convolutions joined, without pools that are
-// fused, or without anything fused; the first's faults where it is of none.
+// Names of the layers in a plan; none where it cannot be read.
+std::set<std::string> layersOfPlan(const std::string& path) {
+  const Result<std::string> text = readTextFile(path, kMostPlanText);
+  return text ? layersNamedIn(*text) : std::set<std::string>();
+}
+std::set<std::string> layersOfProgram(const std::string& path) {
+  std::set<std::string> names;
+  const Result<std::string> text = readTextFile(path, kMostPlanText);
+  if (!text) return names;
+  if (const Result<Program> program = parseAsm(*text, path))
+    for (const Layer& layer : program->layers) names.insert(layer.name);
+  return names;
+}
+
+// What is at an end in the network as it is, and a layer of its own in the file.
+std::set<std::string> apartIn(const std::set<std::string>& layers, const Network& one) {
+  std::set<std::string> apart;
+  for (const std::string& name : one.fused ? windowsAtEnds(*one.fused) : std::set<std::string>())
+    if (layers.contains(name)) apart.insert(name);
+  return apart;
+}
+
+// Of the network with pools and depth-wise convolutions as layers of their own that are layers in
+// the file, or else with all at ends; of either with siblings joined, or of the one without
+// anything fused. The first's faults where it is of none.
 template <class Artefact>
 Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, const Device&,
                                                                 const std::string&),
-                            Network& network, const Device& device, const std::string& path) {
+                            const std::set<std::string>& layers, Network& network,
+                            const Device& device, const std::string& path) {
   network.reordered.reset();  // by a file before
   HEDDLE_TRY(const Network one, inBatchesOf(1, network));
-  std::array<std::shared_ptr<const CanonicalGraph>, 4> all{
-      one.fused, one.joined, fuseOperators(one.unfused(), false), nullptr};
+  std::vector<std::shared_ptr<const CanonicalGraph>> all;  // null: nothing is fused
+  if (const std::set<std::string> apart = apartIn(layers, one); !apart.empty()) {
+    all.push_back(fuseOperators(one.unfused(), apart));
+    if (const auto joined = joinSiblings(all.back() ? *all.back() : one.unfused()))
+      all.push_back(joined);
+  }
+  all.insert(all.end(), {one.fused, one.joined, nullptr});
   const std::int64_t asked = network.batch;
   std::optional<Diagnostics> faults;  // of the first
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -161,13 +192,14 @@ Result<Given> readGiven(const std::map<Stage, std::string>& files, Network& netw
   Given given;
   for (const auto& [stage, path] : files) {
     if (stage == Stage::Plan) {
-      HEDDLE_TRY(PlanText read, readEither(readPlan, network, device, path));
+      HEDDLE_TRY(PlanText read, readEither(readPlan, layersOfPlan(path), network, device, path));
       if (Diagnostics faults = reorder(network, read.orders); !faults.empty()) return faults;
       given.plan = std::move(read.plan);
     } else if (stage == Stage::MemoryPlan) {
       HEDDLE_TRY(given.memoryPlan, readMemoryPlan(network, device, path));
     } else {
-      HEDDLE_TRY(given.program, readEither(readProgram, network, device, path));
+      HEDDLE_TRY(given.program,
+                 readEither(readProgram, layersOfProgram(path), network, device, path));
       if (Diagnostics faults = reorder(network, ordersOf(given.program->program)); !faults.empty())
         return faults;
     }

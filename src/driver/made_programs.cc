@@ -17,6 +17,12 @@ Plan whatItDoes(Plan plan) {
   return plan;
 }
 
+// The planner makes networks anew where it has another operator apart.
+bool isSame(const std::shared_ptr<const CanonicalGraph>& a,
+            const std::shared_ptr<const CanonicalGraph>& b) {
+  return a == b || (a && b && *a == *b);
+}
+
 }  // namespace
 
 std::shared_ptr<const Program> MadePrograms::find(const Compilation& run) {
@@ -25,9 +31,8 @@ std::shared_ptr<const Program> MadePrograms::find(const Compilation& run) {
   const std::lock_guard held(mutex_);
   const auto found = std::ranges::find_if(made_, [&](const Made& made) {
     return made.canonical == run.canonical && made.propagated == run.propagated &&
-           made.fused == run.fused && made.orders == orders &&
-           differOnlyInTimes(made.device, *run.device) && made.plan == plan &&
-           made.memoryPlan == *run.memoryPlan;
+           made.orders == orders && differOnlyInTimes(made.device, *run.device) &&
+           made.plan == plan && made.memoryPlan == *run.memoryPlan && isSame(made.fused, run.fused);
   });
   if (found == made_.end()) return nullptr;
   made_.splice(made_.begin(), made_, found);

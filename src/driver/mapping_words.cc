@@ -147,7 +147,9 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
                     " parts, sums kept between them");
   if (mapping.callRows > 1)
     words.push_back("calls of up to " + std::to_string(mapping.callRows) +
-                    (fusedWindowOf(op) ? " rows before they are pooled" : " rows"));
+                    (!fusedWindowOf(op)               ? " rows"
+                     : fusedWindowOf(op)->depthwise() ? " rows before the depth-wise convolution"
+                                                      : " rows before they are pooled"));
   if (mapping.innerCallRows > mapping.callRows && mapping.parts.size() > 1 && !callsOneRow(op))
     words.push_back(std::string(mapping.callRows > 1 ? "" : "calls ") + "of up to " +
                     std::to_string(mapping.innerCallRows) +

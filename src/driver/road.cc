@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fold_columns.h"
@@ -163,11 +164,24 @@ bool hasFusedWindows(const Network& run) {
          });
 }
 
+// The network with these as layers of their own, and the same with siblings joined.
+FusedNetworks withApart(const Network& run, const std::set<std::string>& names) {
+  std::shared_ptr<const CanonicalGraph> fused = fuseOperators(run.unfused(), names);
+  if (!fused) fused = std::make_shared<const CanonicalGraph>(run.unfused());
+  FusedNetworks networks{fused, joinSiblings(*fused)};
+  if (run.batch == 1) return networks;
+  networks.apart = inBatch(run, *fused);
+  if (networks.joined) networks.joined = inBatch(run, *networks.joined);
+  return networks;
+}
+
 Diagnostics choose(Compilation& run, const PlanOptions& options, bool asked, Progress& progress) {
-  Result<JoinedPlan> chosen = planJoined(run.inModelsOrder(), run.joined.get(), *run.device,
+  const auto apart = [&](const std::set<std::string>& names) { return withApart(run, names); };
+  Result<JoinedPlan> chosen = planJoined(run.inModelsOrder(), run.joined.get(), apart, *run.device,
                                          options, asked, progressOf(progress));
   if (!chosen) return chosen.diagnostics();
   if (chosen->isJoined) run.fused = run.joined;
+  if (chosen->network) run.fused = chosen->network;
   run.plan = std::move(chosen->ordered.plan);
   run.choices = std::move(chosen->ordered.choices);
   return asBugs(reorder(run, chosen->ordered.orders));
@@ -180,7 +194,7 @@ Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked
   const Timed timed(run.effort.compileSeconds);
   Diagnostics faults = choose(run, options, asked, progress);
   if (!faults.empty() && faults[0].severity == Severity::DoesNotFit && hasFusedWindows(run)) {
-    setFused(run, fuseOperators(run.unfused(), false));
+    setFused(run, fuseOperators(run.unfused(), windowsAtEnds(*run.fused)));
     run.joined.reset();
     faults = choose(run, options, asked, progress);
   }

@@ -77,6 +77,7 @@ void writeGraph(JsonWriter& json, const CanonicalGraph& graph) {
     for (const TensorId input : op.inputs) json.value(input.index);
     json.endArray().key("output").value(op.output.index);
     if (const FusedWindow* pool = fusedWindowOf(op)) json.key("pools").value(pool->before.index);
+    if (const std::string end = nameAtEnd(op); !end.empty()) json.key("atEnd").value(end);
     if (const Conv* conv = std::get_if<Conv>(&op.attributes); conv && conv->folded)
       json.key("folded").value(conv->folded->columns);
     json.endObject();

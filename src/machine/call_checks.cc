@@ -52,7 +52,7 @@ class CallChecks {
     if (k.clamp.low > k.clamp.high || k.addedToClamp.low > k.addedToClamp.high)
       malformed("the kernel's clamp is empty");
     if (k.addsInput && k.op != OpKind::Conv) malformed("only a CONV adds an input");
-    if (!inRange(k.recordAt, 0, k.op == OpKind::Conv ? kMaxExtent : 0) ||
+    if (!inRange(k.recordAt, 0, k.op == OpKind::Conv ? kMaxDdrBytes : 0) ||
         k.recordAt % kBlock != 0 || (k.sharesRecord && k.op != OpKind::DepthwiseConv))
       malformed("only a CONV and a DWCONV share a record, in whole cells");
   }

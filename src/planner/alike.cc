@@ -20,15 +20,17 @@ std::optional<std::vector<std::int64_t>> keyOf(const CanonicalGraph& graph, cons
                            w->dilationX, w->padTop, w->padLeft, w->padBottom, w->padRight});
     whole.kernelRows = {0, w->kernelY};
   }
-  if (const FusedWindow* pool = fusedWindowOf(op)) {
-    const Window &own = *kernelWindowOf(op), &w = pool->window();
+  if (const FusedWindow* end = fusedWindowOf(op)) {
+    const Window &own = *kernelWindowOf(op), &w = end->window();
     key.insert(key.end(), {own.kernelY, own.kernelX, own.strideY, own.strideX, own.dilationY,
                            own.dilationX, own.padTop, own.padLeft, w.kernelY, w.kernelX, w.strideY,
-                           w.strideX, w.padTop, w.padLeft, pool->depthwise() != nullptr});
-    const Shape& computed = graph.tensors[pool->before.at()].shape;
+                           w.strideX, w.padTop, w.padLeft, end->depthwise() != nullptr});
+    const Shape& computed = graph.tensors[end->before.at()].shape;
     key.insert(key.end(), {computed.height, computed.width});
   }
-  key.push_back(RecordLengths(op).bytes(1, whole, true, 1));
+  // Of the last part and of one before: what a depth-wise end reads is in the last alone.
+  const RecordLengths lengths(op);
+  for (const bool last : {true, false}) key.push_back(lengths.bytes(1, whole, last, 1));
   for (const TensorId tensor : op.inputs) {
     const Shape& s = graph.tensors[tensor.at()].shape;
     key.insert(key.end(), {s.height, s.width, s.channels});

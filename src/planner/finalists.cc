@@ -16,7 +16,7 @@
 namespace heddle {
 namespace {
 
-FusedWindow* poolOf(CanonicalOp& op) {
+FusedWindow* endOf(CanonicalOp& op) {
   Conv* conv = std::get_if<Conv>(&op.attributes);
   return conv && conv->fusedWindow ? &*conv->fusedWindow : nullptr;
 }
@@ -33,8 +33,8 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
         }
       },
       only.attributes);
-  FusedWindow* pool = poolOf(only);
-  if (pool) pool->window().padTop = 0;
+  FusedWindow* end = endOf(only);
+  if (end) end->window().padTop = 0;
   const auto window = windowOf(only);
   const auto add = [&](TensorId& tensor, std::int64_t height) {
     CanonicalTensor part = graph.tensors[tensor.at()];
@@ -49,7 +49,7 @@ CanonicalGraph tileOf(const CanonicalGraph& graph, const CanonicalOp& op, std::i
                : rows);
   }
   add(only.output, rows);
-  if (pool) add(pool->before, (rows - 1) * pool->window().strideY + pool->window().kernelY);
+  if (end) add(end->before, (rows - 1) * end->window().strideY + end->window().kernelY);
   return tile;
 }
 
@@ -128,8 +128,8 @@ void addNew(std::vector<MappingOfCut>& to, std::vector<MappingOfCut> more) {
     if (std::ranges::find(to, candidate) == to.end()) to.push_back(std::move(candidate));
 }
 
-// Pixels times kept blocks of a cut's core that has most. Where pixels are pooled at the end, those
-// before that: parts that share some compute them both.
+// Pixels times kept blocks of a cut's core that has most. With a window at the end, those before
+// that: parts that share some compute them both.
 struct Heaviest {
   const BlockCounts& kept;
   Interval inputBlocks;

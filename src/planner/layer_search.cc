@@ -457,7 +457,7 @@ class LayerSearch {
     return known->second;
   }
 
-  // Pixels that its kernel writes for these, which a layer that pools at its end has more of.
+  // Pixels that its kernel writes for these, which a layer with a window at its end has more of.
   std::int64_t mostComputed(std::int64_t chunks, std::int64_t bands) {
     if (!pool_) return mostPixels(chunks, bands);
     if (!numbered_)
@@ -588,9 +588,11 @@ class LayerSearch {
     return alike ? 1 : cut_.blocks.size();
   }
 
-  // Room for the longest record; for all of a dense one's parts that of the first with an epilogue.
+  // Room for the longest record; for all of a dense one's parts that of the first with an epilogue,
+  // or of the last where more follows on the weights.
   std::int64_t largestRecord(const Mapping& t) const {
-    if (counts_.whole() && !t.equalRecords)
+    const bool hasEnd = fusedWindowOf(op_) && fusedWindowOf(op_)->depthwise();
+    if (counts_.whole() && !t.equalRecords && !hasEnd)
       return roundUpTo(recordLengths_.bytes(t.blocksPerPass, t.parts[0], true,
                                             t.blocksPerPass * t.parts[0].inputBlocks.count),
                        kBlock);
@@ -769,9 +771,10 @@ class LayerSearch {
           const RecordTime time =
               recordTime(t, r, k.first, static_cast<std::size_t>(i.first), columns);
           const std::int64_t sweep =
-              numbered_ ? sweepTime(t, r, k.first, static_cast<std::size_t>(i.first))
-                        : ofItsPixels(r, t.chunks * (rows_ * time.row + t.bands * time.first +
-                                                     callsOf(t) * time.overhead));
+              numbered_
+                  ? sweepTime(t, r, k.first, static_cast<std::size_t>(i.first))
+                  : ofItsPixels(r, t.chunks * (rows_ * time.row + moreRows(t) * time.computed +
+                                               callsOf(t) * time.overhead));
           computing[r] += times * sweep;
           moving[r] += times * sweeps * time.transfer;
           fetching[r] += times * sweeps * time.fetch;
@@ -875,8 +878,18 @@ class LayerSearch {
     // Cycles of an output row with the record; that it is on the wire; that its DDR channel takes.
     std::int64_t row = 0, transfer = 0, fetch = 0;
     std::int64_t overhead = 0;  // of a call; where rows are pooled it is in `row`
-    std::int64_t first = 0;     // what the first call of a sweep takes longer
+    std::int64_t computed = 0;  // of a row that is pooled
   };
+  // Rows that a sweep over so many output rows computes beside those that `row` has for each: those
+  // that the first one's window sees, less what lies outside of the tensor.
+  std::int64_t moreRows(std::int64_t rows) const {
+    return pool_ ? pooled_.mostRows(rows) - rows * std::min(pool_->kernelY, pool_->strideY) : 0;
+  }
+  // Of all bands together.
+  std::int64_t moreRows(const Mapping& t) const {
+    const std::int64_t each = rows_ / t.bands, longer = rows_ % t.bands;
+    return longer * moreRows(each + 1) + (t.bands - longer) * moreRows(each);
+  }
   // Cycles of the calls with a record, of the part with most pixels.
   std::int64_t sweepTime(const Mapping& t, std::size_t channelPart, std::int64_t pass,
                          std::size_t part) const {
@@ -885,7 +898,7 @@ class LayerSearch {
       for (std::int64_t j = 0; j < t.chunks; ++j) {
         const RecordTime time =
             recordTime(t, channelPart, pass, part, evenPart(box.x.count, t.chunks, j).count);
-        cycles += box.y.count * time.row + time.first +
+        cycles += box.y.count * time.row + moreRows(box.y.count) * time.computed +
                   divideRoundUp(box.y.count, t.callRows) * time.overhead;
       }
     return cycles;
@@ -914,7 +927,7 @@ class LayerSearch {
     call.rows = std::min(pool_->kernelY, pool_->strideY);
     call.rowsOfACall = t.callRows;
     if (ends) addEnd(*fusedWindowOf(op_), blocks, columns, call);
-    time.first = (pool_->kernelY - call.rows) * row;
+    time.computed = row;
     time.row = took();
     return time;
   }
@@ -939,7 +952,7 @@ class LayerSearch {
   Window window_;
   std::optional<Window> pool_;  // at its end
   std::vector<OperandGeometry> operands_;
-  std::optional<OperandGeometry> kernelOperand_;  // where it pools at its end
+  std::optional<OperandGeometry> kernelOperand_;  // where that is
   std::int64_t mostBlocks_ = 1;                   // of output channels that a core computes
   std::vector<std::int64_t> pixelsOf_;            // most of a core, by interval of channels
   Mapping tried_;                                 // the candidate that is considered

@@ -1,15 +1,21 @@
 #include "heddle/planner/plan_joined.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 #include <utility>
+#include <vector>
+
+#include "heddle/canon/fuse_operators.h"
+#include "heddle/memory/allocate.h"
+#include "heddle/planner/count_work.h"
+#include "thrift.h"
 
 namespace heddle {
 namespace {
 
-// Thousandths of the network's time: what joining has to gain, as the closed form errs.
-constexpr std::int64_t kJoinWorthwhile = 5;
+// Thousandths of the network's time: what another network has to gain, as the closed form errs.
+constexpr std::int64_t kOtherNetworkGains = 5;
 
 // Where a convolution was joined, a Split writes what it wrote.
 std::int64_t joinedConvolutions(const CanonicalGraph& graph, const CanonicalGraph& joined) {
@@ -21,32 +27,194 @@ std::int64_t joinedConvolutions(const CanonicalGraph& graph, const CanonicalGrap
   });
 }
 
+// A network fused in one way, and the search for its plan.
+struct NetworkWay {
+  NetworkWay(std::shared_ptr<const CanonicalGraph> made, const CanonicalGraph& ofIt,
+             std::set<std::string> names, const Device& device, const PlanOptions& options,
+             bool asked, const std::function<void(double)>& progress)
+      : network(std::move(made)),
+        graph(ofIt),
+        layers(std::move(names)),
+        search(ofIt, device, options, asked, progress) {}
+  std::shared_ptr<const CanonicalGraph> network;  // null: a given one
+  const CanonicalGraph& graph;
+  std::set<std::string> layers;                  // of their own, that could be at ends
+  std::shared_ptr<const CanonicalGraph> joined;  // the same with siblings joined
+  OrderSearch search;
+  Cycles end;
+  // What the search's best plan is of.
+  CanonicalGraph inItsOrder() const {
+    const BlockOrders& orders = search.best().orders;
+    return orders.empty() ? graph : inOrder(graph, orders);
+  }
+};
+
+// Per operator's name, what its layer adds to the time of a plan.
+Result<std::map<std::string, Cycles>> cyclesOf(const NetworkWay& way, const Device& device) {
+  const Plan& plan = way.search.best().plan;
+  const CanonicalGraph graph = way.inItsOrder();
+  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, device));
+  const std::vector<Cycles> cycles =
+      layerCycles(plan, timesInClosedForm(graph, plan, memory, device));
+  std::map<std::string, Cycles> named;
+  for (std::size_t i = 0; i < cycles.size(); ++i) named[way.graph.ops[i].name] = cycles[i];
+  return named;
+}
+
+// Of the depth-wise convolutions at ends those that, with the convolution before, take longer there
+// than as two layers.
+Result<std::set<std::string>> slowerAtEnds(const NetworkWay& atEnds, const NetworkWay& apart,
+                                           const Device& device) {
+  HEDDLE_TRY(const auto one, cyclesOf(atEnds, device));
+  HEDDLE_TRY(const auto two, cyclesOf(apart, device));
+  std::set<std::string> names;
+  for (const CanonicalOp& op : atEnds.graph.ops) {
+    const FusedWindow* end = fusedWindowOf(op);
+    if (end && end->depthwise() && one.at(op.name) > two.at(op.name) + two.at(end->name))
+      names.insert(end->name);
+  }
+  return names;
+}
+
+bool isWithinLimits(const NetworkWay& way, const Device& device) {
+  return device.limits == Limits{} ||
+         excessOf(way.inItsOrder(), way.search.best().plan, device) == Excess{};
+}
+
+class NetworkWays {
+ public:
+  NetworkWays(const Device& device, const PlanOptions& options, bool asked,
+              const std::function<void(double)>& progress)
+      : device_(device), options_(options), asked_(asked), progress_(progress) {}
+
+  // Null, with the faults of that noted, where there is no plan.
+  NetworkWay* add(std::shared_ptr<const CanonicalGraph> network, const CanonicalGraph& graph,
+                  std::set<std::string> layers) {
+    auto way = std::make_unique<NetworkWay>(std::move(network), graph, std::move(layers), device_,
+                                            options_, asked_, progress_);
+    const Result<Cycles> end = way->search.begin();
+    if (!end) {
+      if (!faults_) faults_ = end.diagnostics();
+      return nullptr;
+    }
+    way->end = *end;
+    ways_.push_back(std::move(way));
+    return ways_.back().get();
+  }
+  // The first that no other undercuts by as much as the closed form errs, of those that the device
+  // has locks and descriptors for, if there are any. Null where there is none.
+  NetworkWay* best() const {
+    std::vector<NetworkWay*> all;
+    for (const std::unique_ptr<NetworkWay>& way : ways_) all.push_back(way.get());
+    if (all.size() < 2) return fastest(all);
+    for (std::vector<NetworkWay*> left = all; !left.empty();) {
+      NetworkWay* const way = fastest(left);
+      if (isWithinLimits(*way, device_)) return way;
+      std::erase(left, way);
+    }
+    return fastest(all);
+  }
+  const Diagnostics& faults() const { return *faults_; }
+
+ private:
+  static NetworkWay* fastest(const std::vector<NetworkWay*>& ways) {
+    NetworkWay* best = nullptr;
+    for (NetworkWay* const way : ways)
+      if (!best || way->end.raw() * 1000 <= best->end.raw() * (1000 - kOtherNetworkGains))
+        best = way;
+    return best;
+  }
+
+  const Device& device_;
+  const PlanOptions& options_;
+  bool asked_;
+  const std::function<void(double)>& progress_;
+  std::vector<std::unique_ptr<NetworkWay>> ways_;
+  std::optional<Diagnostics> faults_;  // of the first without a plan
+};
+
+// Adds the network with depth-wise convolutions as layers of their own: all, and those that are
+// faster so. Gives the first; null where it has no plan.
+const NetworkWay* addApart(NetworkWays& ways, const NetworkWay* atEnds,
+                           const std::set<std::string>& all, const WithApart& withApart,
+                           const Device& device) {
+  const auto add = [&](const std::set<std::string>& names) {
+    const FusedNetworks networks = withApart(names);
+    NetworkWay* way = ways.add(networks.apart, *networks.apart, names);
+    if (way) way->joined = networks.joined;
+    return way;
+  };
+  const NetworkWay* apart = add(all);
+  if (!apart || !atEnds) return apart;
+  if (const auto some = slowerAtEnds(*atEnds, *apart, device);
+      some && !some->empty() && *some != all)
+    add(*some);
+  return apart;
+}
+
+EndsChoice choiceOf(const NetworkWay* together, const NetworkWay* apart, std::size_t convolutions) {
+  EndsChoice choice{.convolutions = static_cast<std::int64_t>(convolutions)};
+  if (together) choice.atEnds = together->end;
+  if (apart) choice.asLayers = apart->end;
+  return choice;
+}
+
+// Of the chosen network with siblings joined and of the given one.
+void addJoined(NetworkWays& ways, const NetworkWay& chosen, const CanonicalGraph* given) {
+  if (given) ways.add(nullptr, *given, {});
+  if (chosen.joined) ways.add(chosen.joined, *chosen.joined, chosen.layers);
+}
+
+// Of tiles the closed form errs more than elsewhere: what it finds faster without is taken.
+bool isWorthJoining(const NetworkWay& chosen, const NetworkWay& joined, const Device& device) {
+  if (!isWithinLimits(joined, device) && isWithinLimits(chosen, device)) return false;
+  const bool onlyApartIsTiled = isTiled(chosen.search.best().plan, chosen.graph) &&
+                                !isTiled(joined.search.best().plan, joined.graph);
+  const std::int64_t worthwhile = onlyApartIsTiled ? 0 : kOtherNetworkGains;
+  return joined.end.raw() * 1000 <= chosen.end.raw() * (1000 - worthwhile);
+}
+
 }  // namespace
 
 Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph* joined,
-                              const Device& device, const PlanOptions& options, bool asked,
+                              const WithApart& withApart, const Device& device,
+                              const PlanOptions& options, bool asked,
                               const std::function<void(double)>& progress) {
   JoinedPlan best;
-  if (!joined || options.effort == 0 || options.tiling == PlanOptions::Tiling::Given) {
+  const std::set<std::string> atEnds = withApart ? depthwiseAtEnds(graph) : std::set<std::string>();
+  const bool joins = options.tiling != PlanOptions::Tiling::Given;
+  if (!joins) joined = nullptr;
+  if ((!joined && atEnds.empty()) || options.effort == 0) {
     HEDDLE_TRY(best.ordered, planInOrder(graph, device, options, asked, progress));
     return best;
   }
-  OrderSearch apart(graph, device, options, asked, progress);
-  OrderSearch together(*joined, device, options, asked, progress);
-  HEDDLE_TRY(const Cycles apartEnd, apart.begin());
+  NetworkWays ways(device, options, asked, progress), joinedWays(device, options, asked, progress);
+  const NetworkWay* asItIs = ways.add(nullptr, graph, {});
+  std::optional<EndsChoice> ends;
+  if (!atEnds.empty())
+    ends = choiceOf(asItIs, addApart(ways, asItIs, atEnds, withApart, device), atEnds.size());
+  NetworkWay* const chosen = ways.best();
+  if (!chosen) return ways.faults();
+  if (joins) addJoined(joinedWays, *chosen, joined);
+  NetworkWay* taken = chosen;
   std::optional<JoinChoice> choice;
-  if (const Result<Cycles> end = together.begin()) {
-    // Of tiles it errs more than that: what it finds faster without is taken.
-    const bool onlyApartIsTiled =
-        isTiled(apart.best(), graph) && !isTiled(together.best(), *joined);
-    const std::int64_t worthwhile = onlyApartIsTiled ? 0 : kJoinWorthwhile;
-    best.isJoined = end->raw() * 1000 <= apartEnd.raw() * (1000 - worthwhile);
-    choice = JoinChoice{joinedConvolutions(graph, *joined), apartEnd, *end, best.isJoined};
+  if (NetworkWay* const together = joinedWays.best()) {
+    best.isJoined = isWorthJoining(*chosen, *together, device);
+    choice = JoinChoice{joinedConvolutions(chosen->graph, together->graph), chosen->end,
+                        together->end, best.isJoined};
+    if (best.isJoined) taken = together;
   }
-  OrderSearch& better = best.isJoined ? together : apart;
-  better.goOn();
-  HEDDLE_TRY(best.ordered, better.finish());
-  if (best.ordered.choices) best.ordered.choices->join = choice;
+  best.network = taken->network;
+  if (ends) {
+    ends->taken = taken->end;
+    ends->layers.assign(taken->layers.begin(), taken->layers.end());
+  }
+  taken->search.goOn();
+  HEDDLE_TRY(best.ordered, taken->search.finish());
+  if (best.ordered.choices) {
+    best.ordered.choices->ends = ends;
+    best.ordered.choices->join = choice;
+  }
   return best;
 }
 

@@ -441,10 +441,9 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
   Diagnostics errors;
   const auto layerOf = [&](const std::string& name, const std::string& where) {
     const auto found = std::ranges::find(names, name);
-    const auto pools = std::ranges::find_if(graph.ops, [&](const CanonicalOp& op) {
-      return fusedWindowOf(op) && fusedWindowOf(op)->name == name;
-    });
-    if (pools != graph.ops.end()) return static_cast<std::size_t>(pools - graph.ops.begin());
+    const auto atEnd = std::ranges::find_if(
+        graph.ops, [&](const CanonicalOp& op) { return !name.empty() && nameAtEnd(op) == name; });
+    if (atEnd != graph.ops.end()) return static_cast<std::size_t>(atEnd - graph.ops.begin());
     if (found == names.end()) {
       const std::optional<std::string> near = nearestWord(name, names);
       errors.push_back({"PLAN012", where, "no layer has the name '" + name + "'",

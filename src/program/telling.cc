@@ -147,7 +147,7 @@ class StepTeller {
           reserve("input " + std::to_string(i), m_.rings[i].length * m_.rings[i].rowBytes));
     outputAt_ = reserve("output", m_.outputSlots * m_.outputRowBytes);
     accumulatorsAt_ = reserve("accumulators", m_.accumulatorBytes);
-    pooledAt_ = reserve("rows to pool", m_.pooled.length * m_.pooled.rowBytes);
+    pooledAt_ = reserve("rows before its end", m_.pooled.length * m_.pooled.rowBytes);
     for (std::size_t i = 0; i < where_.inputs.size(); ++i)
       if (const StreamPlan& s = where_.inputs[i]; s.slots > 0)
         declare("input " + std::to_string(i) + " stream", TileKind::Memtile,

@@ -121,9 +121,11 @@ Diagnostics verify(const Program& program, const Device& device) {
 }
 
 std::vector<Shortage> shortages(const Program& program, const Device& device) {
-  const Faults faults = check(program, device);
-  HEDDLE_CHECK(!faults.broken()) << "a program was made that is right on no device";
-  return faults.shortages();
+  Faults faults = check(program, device);
+  std::vector<Shortage> all = faults.shortages();
+  HEDDLE_CHECK(!faults.broken()) << "a program was made that is right on no device: "
+                                 << toText(faults.take());
+  return all;
 }
 
 }  // namespace heddle

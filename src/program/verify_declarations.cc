@@ -263,7 +263,7 @@ class Declarations {
            k.rescale.multiplier >= 0 && within(k.rescale.shift, -(1 << 12), 1 << 12) &&
            k.clamp.low <= k.clamp.high && k.addedToClamp.low <= k.addedToClamp.high &&
            (!k.addsInput || k.op == OpKind::Conv) &&
-           within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxExtent : 0) &&
+           within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxDdrBytes : 0) &&
            k.recordAt % kBlock == 0 && (!k.sharesRecord || k.op == OpKind::DepthwiseConv);
     for (const Kernel::Move& move : k.moves)
       fits = fits && mapFits(move.columns, k.outputColumns) &&

@@ -6,6 +6,7 @@
 #include "heddle/canon/fold_columns.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/cost/cost.h"
+#include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
 
 namespace heddle {
@@ -84,29 +85,66 @@ std::int64_t inBlocks(const CanonicalGraph& graph, const CanonicalOp& op,
          kBlock;
 }
 
-// Of `size` numbers those that some window of a pool sees, which has `windows` of `kernel`.
-std::int64_t seen(std::int64_t size, std::int64_t windows, std::int64_t kernel, std::int64_t stride,
-                  std::int64_t padding) {
-  std::int64_t count = 0, next = 0;
-  for (std::int64_t w = 0; w < windows; ++w) {
-    const std::int64_t first = std::max(next, w * stride - padding),
-                       end = std::min(size, w * stride - padding + kernel);
-    count += std::max<std::int64_t>(end - first, 0);
-    next = std::max(next, end);
+// Of `size` numbers those that a window of these outputs sees.
+std::vector<bool> seenBy(const std::vector<bool>& outputs, std::int64_t kernel, std::int64_t stride,
+                         std::int64_t dilation, std::int64_t padding, std::int64_t size) {
+  std::vector<bool> seen(static_cast<std::size_t>(size));
+  for (std::int64_t i = 0; i < std::ssize(outputs); ++i)
+    for (std::int64_t k = 0; k < kernel && outputs[static_cast<std::size_t>(i)]; ++k)
+      if (const std::int64_t at = i * stride - padding + k * dilation; at >= 0 && at < size)
+        seen[static_cast<std::size_t>(at)] = true;
+  return seen;
+}
+struct Seen {
+  std::vector<bool> rows, columns;
+  std::int64_t pixels() const {
+    return std::ranges::count(rows, true) * std::ranges::count(columns, true);
   }
-  return count;
+};
+Seen allOf(const Shape& image) {
+  return {std::vector<bool>(static_cast<std::size_t>(image.height), true),
+          std::vector<bool>(static_cast<std::size_t>(image.width), true)};
+}
+Seen seenBy(const Seen& outputs, const Window& w, const Shape& image) {
+  return {seenBy(outputs.rows, w.kernelY, w.strideY, w.dilationY, w.padTop, image.height),
+          seenBy(outputs.columns, w.kernelX, w.strideX, w.dilationX, w.padLeft, image.width)};
+}
+// Of an image of what an operator's kernel writes.
+Seen seenOfComputed(const CanonicalGraph& graph, const CanonicalOp& op) {
+  const Seen all = allOf(imageShape(graph, op.output));
+  const FusedWindow* end = fusedWindowOf(op);
+  return end ? seenBy(all, end->window(), imageShape(graph, end->before)) : all;
 }
 
-// Output pixels of what an operator computes; of a convolution that pools at its end those that the
-// pool sees.
+// Output pixels of what an operator computes; of a convolution with a window at its end those that
+// it sees.
 std::int64_t neededPixels(const CanonicalGraph& graph, const CanonicalOp& op) {
-  const Shape computed = imageShape(graph, computedTensor(op));
-  const FusedWindow* pool = fusedWindowOf(op);
-  if (!pool) return graph.batch * computed.height * computed.width;
-  const Shape pooled = imageShape(graph, op.output);
-  const Window& w = pool->window();
-  return graph.batch * seen(computed.height, pooled.height, w.kernelY, w.strideY, w.padTop) *
-         seen(computed.width, pooled.width, w.kernelX, w.strideX, w.padLeft);
+  return graph.batch * seenOfComputed(graph, op).pixels();
+}
+
+// Elements of a network's input that some operator needs.
+std::int64_t neededOfInput(const CanonicalGraph& graph, const Port& port) {
+  const Shape image = portImage(port);
+  std::int64_t most = 0;  // of one reader; others need no less together
+  for (const CanonicalOp& op : graph.ops)
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      if (op.inputs[i] != port.tensor) continue;
+      const Window* own = kernelWindowOf(op);
+      std::int64_t needed = image.elements();
+      if (own && i == 0) {
+        Window w = *own;
+        if (const Conv* conv = std::get_if<Conv>(&op.attributes); conv && conv->folded) {
+          w.kernelX = conv->folded->kernelX;
+          w.padLeft = conv->folded->padLeft;
+          w.strideX *= conv->folded->columns;
+        }
+        needed = seenBy(seenOfComputed(graph, op), w, image).pixels() * image.channels;
+      }
+      most = std::max(most, needed);
+    }
+  const bool isGiven =
+      std::ranges::find(graph.outputs, port.tensor, &Port::tensor) != graph.outputs.end();
+  return graph.batch * (isGiven ? image.elements() : most);
 }
 
 struct WireCounts {
@@ -202,8 +240,8 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
                  ? std::max(onWires(weightBytes, wires.row), onWires(inputBytes, wires.column))
                  : onWires(weightBytes + inputBytes, std::ssize(device.wires));
     };
-    // Nothing is fused in the paper, nor in the sums over all layers: what a convolution adds or
-    // pools at its end is a layer of its own, which reads what the convolution wrote.
+    // Nothing is fused in the paper, nor in the sums over all layers: what a convolution does
+    // at its end is a layer of its own, which reads what the convolution wrote.
     const bool isFused = fusedAddOf(op) || fusedWindowOf(op);
     const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0,
                        between = isFused ? elements(graph, computedTensor(op)) : 0;
@@ -220,7 +258,8 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     bounds.memtileToCoreSeconds += anyWire + onWires(between, std::ssize(device.wires));
     bounds.coreToMemtileSeconds += isFused ? written + output : output;
   }
-  std::int64_t networkIn = 0, networkOut = 0;
+  std::int64_t networkIn = 0, neededIn = 0, networkOut = 0;
+  for (const Port& port : graph.inputs) neededIn += neededOfInput(graph, port);
   for (const Port& port : graph.inputs) networkIn += graph.batch * portImage(port).elements();
   for (const Port& port : graph.outputs) networkOut += elements(graph, port.tensor);
   bounds.ddrReadSeconds = static_cast<double>(weights + networkIn) / ddrRead;
@@ -229,8 +268,8 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
       std::max({bounds.computeSeconds, bounds.ddrReadSeconds, bounds.ddrWriteSeconds,
                 bounds.memtileToCoreSeconds, bounds.coreToMemtileSeconds});
   bounds.fusedLowerBoundSeconds =
-      std::max({bounds.computeSeconds, bounds.ddrReadSeconds, bounds.ddrWriteSeconds,
-                onWires(weights + networkIn, std::ssize(device.wires)),
+      std::max({bounds.computeSeconds, static_cast<double>(weights + neededIn) / ddrRead,
+                bounds.ddrWriteSeconds, onWires(weights + neededIn, std::ssize(device.wires)),
                 static_cast<double>(networkOut) / coreWrite});
   // The paper's shim has one channel for weights and one for activations.
   const double ddr = wires.all && device.memtile.ddrChannelsIn > 1

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <map>
 
 namespace heddle {
@@ -48,6 +49,56 @@ struct Mean {
     layer.boundSeconds /= static_cast<double>(inferences);
   }
 };
+
+// Two layers as one, the second at the first's end.
+LayerReport asOne(const LayerReport& layer, const LayerReport& end) {
+  LayerReport one = layer.cycles < end.cycles ? end : layer;
+  one.name = layer.name;
+  one.op = layer.op + " + " + end.op;
+  one.atEnd = end.name;
+  one.cycles = layer.cycles + end.cycles;
+  one.start = std::min(layer.start, end.start);
+  one.end = std::max(layer.end, end.end);
+  one.cores = std::max(layer.cores, end.cores);
+  one.boundSeconds = layer.boundSeconds + end.boundSeconds;
+  one.density = layer.density ? layer.density : end.density;
+  for (const auto bytes :
+       {&Traffic::ddrRead, &Traffic::ddrWrite, &Traffic::memtileToCore, &Traffic::coreToMemtile})
+    one.traffic.*bytes = layer.traffic.*bytes + end.traffic.*bytes;
+  const auto sum = [&](auto member) { one.*member = layer.*member + end.*member; };
+  for (const auto count :
+       {&LayerReport::macs, &LayerReport::macsExecuted, &LayerReport::macsOnPaddedChannels,
+        &LayerReport::weightBytes, &LayerReport::denseMacs, &LayerReport::denseWeightBytes})
+    sum(count);
+  for (const auto bytes :
+       {&LayerReport::weightBytesPadded, &LayerReport::weightsToCores, &LayerReport::inputsToCores})
+    sum(bytes);
+  for (const auto cycles : {&LayerReport::closedForm, &LayerReport::mappingBound})
+    one.*cycles = layer.*cycles && end.*cycles ? std::optional(*(layer.*cycles) + *(end.*cycles))
+                                               : std::nullopt;
+  for (const auto cycles : {&LayerReport::busy, &LayerReport::waits})
+    std::ranges::transform(layer.*cycles, end.*cycles, (one.*cycles).begin(), std::plus());
+  return one;
+}
+
+// Layers of the report that are at others' ends in the other.
+void joinAsIn(Report& report, const Report& other) {
+  std::map<std::string_view, std::string_view> layerOf;  // by name of what is at its end
+  for (const LayerReport& layer : other.layers)
+    if (!layer.atEnd.empty()) layerOf[layer.atEnd] = layer.name;
+  const auto find = [&](std::string_view name) {
+    return std::ranges::find(report.layers, name, &LayerReport::name);
+  };
+  for (const auto& [name, of] : layerOf) {
+    const auto end = find(name), layer = find(of);
+    if (end == report.layers.end() || layer == report.layers.end() || end == layer ||
+        !layer->atEnd.empty())
+      continue;
+    *layer = asOne(*layer, *end);
+    report.layers.erase(end);
+    report.groups.clear();
+  }
+}
 
 double secondsOf(const Report& report, std::size_t layer) {
   return report.seconds(report.layers[layer].cycles);
@@ -129,6 +180,11 @@ Report meanInference(const Report& report) {
   for (std::int64_t* bytes : {&one.weightBytes, &one.denseWeightBytes}) mean.takeWeights(*bytes);
   for (LayerReport& layer : one.layers) mean.take(layer);
   return one;
+}
+
+void tellAlike(Report& a, Report& b) {
+  joinAsIn(a, b);
+  joinAsIn(b, a);
 }
 
 LayerMatch matchLayers(const Report& a, const Report& b) {

@@ -112,6 +112,21 @@ void writeOrder(JsonWriter& json, const std::optional<ExplainedOrder>& order) {
   json.key("reorderedCycles").value(order->reordered.raw()).endObject();
 }
 
+void writeEnds(JsonWriter& json, const std::optional<ExplainedEnds>& ends) {
+  if (!ends) {
+    json.null();
+    return;
+  }
+  json.beginObject().key("convolutions").value(ends->convolutions);
+  json.key("atEndsCycles");
+  writeCycles(json, ends->atEnds);
+  json.key("asLayersCycles");
+  writeCycles(json, ends->asLayers);
+  json.key("takenCycles").value(ends->taken.raw()).key("layers");
+  writeTexts(json, ends->layers);
+  json.endObject();
+}
+
 void writeJoin(JsonWriter& json, const std::optional<ExplainedJoin>& join) {
   if (!join) {
     json.null();
@@ -127,7 +142,7 @@ void writeJoin(JsonWriter& json, const std::optional<ExplainedJoin>& join) {
 
 void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
   json.key("name").value(layer.name).key("op").value(layer.op);
-  json.key("fused").value(layer.fused);
+  json.key("atEnd").value(layer.atEnd).key("fused").value(layer.fused);
   json.key("mapping");
   if (layer.mapping)
     writeWords(json, *layer.mapping);
@@ -199,6 +214,8 @@ void writeExplanation(JsonWriter& json, const Explanation& e) {
   writeTiming(json, e.timed);
   json.key("order");
   writeOrder(json, e.order);
+  json.key("ends");
+  writeEnds(json, e.ends);
   json.key("join");
   writeJoin(json, e.join);
   json.key("layers").beginArray();

@@ -57,7 +57,6 @@ struct Describe {
     const std::int64_t blocks = kernel.outputBlocks * (skips ? kernel.inputBlocks : 1);
     if (skips) facts.macsOfBlock = callMacs(kernel, 1, i.part.rows);
     facts.macs = callMacs(kernel, skips ? first(i.record).kept : blocks, i.part.rows);
-    facts.macsDense = callMacs(kernel, blocks, i.part.rows);
   }
 };
 

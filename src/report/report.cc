@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/program/names.h"
 #include "heddle/report/groups.h"
 #include "heddle/report/memory_blocks.h"
@@ -13,8 +14,18 @@ namespace {
 
 constexpr std::size_t at(Resource resource) { return static_cast<std::size_t>(resource); }
 
-void addTraffic(LayerReport& layer, std::int64_t& macsDense, const LeafFacts& leaf,
-                const SpanSlice& slice, const Program& program) {
+// Blocks of weights that are kept, of all; none without weights.
+std::optional<double> density(const CanonicalOp& op) {
+  if (op.kind() == OpKind::DepthwiseConv) return 1;
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  if (!conv) return std::nullopt;
+  return conv->kept.size() > 0
+             ? static_cast<double>(conv->kept.count()) / static_cast<double>(conv->kept.size())
+             : 1;
+}
+
+void addTraffic(LayerReport& layer, const LeafFacts& leaf, const SpanSlice& slice,
+                const Program& program) {
   const Bytes bytes(bytesOf(leaf, slice, program));
   switch (leaf.engine) {
     case EngineKind::DdrIn:
@@ -33,7 +44,6 @@ void addTraffic(LayerReport& layer, std::int64_t& macsDense, const LeafFacts& le
       break;
     case EngineKind::Core:
       layer.macsExecuted += macsOf(leaf, slice, program);
-      macsDense += leaf.macsDense;
       break;
     case EngineKind::CoreIn:  // counted at the wire's end
     case EngineKind::Sequencer:
@@ -52,7 +62,6 @@ class SliceCounter {
         leaves_(leaves),
         layers_(layers),
         busyEngine_(layers.size()),
-        macsDense_(layers.size()),
         mostMacs_(layers.size()) {}
 
   void fillIn() {
@@ -61,9 +70,6 @@ class SliceCounter {
       LayerReport& layer = layers_[i];
       if (busyEngine_[i].raw() > 0) layer.boundBy = bound_.at(i);
       if (layer.start.raw() == INT64_MAX) layer.start = layer.end;
-      if (macsDense_[i] > 0)
-        layer.density =
-            static_cast<double>(layer.macsExecuted) / static_cast<double>(macsDense_[i]);
       if (layer.macsExecuted > 0)
         layer.imbalance = static_cast<double>(mostMacs_[i]) * static_cast<double>(layer.cores) /
                           static_cast<double>(layer.macsExecuted);
@@ -80,7 +86,7 @@ class SliceCounter {
       const LeafFacts& leaf = leaves_[static_cast<std::size_t>(slice.leaf)];
       LayerReport& layer = layers_[slice.layer.at()];
       busy[slice.layer.at()][at(leaf.resource)] += Cycles(slice.end - slice.start);
-      addTraffic(layer, macsDense_[slice.layer.at()], leaf, slice, program_);
+      addTraffic(layer, leaf, slice, program_);
       if (track.engine.kind == EngineKind::Wire)
         moved[slice.layer.at()][at(leaf.resource)] += Bytes(bytesOf(leaf, slice, program_));
       if (track.engine.kind == EngineKind::DdrIn && slice.record >= 0)
@@ -141,8 +147,7 @@ class SliceCounter {
   const std::vector<LeafFacts>& leaves_;
   std::vector<LayerReport>& layers_;
   std::vector<Cycles> busyEngine_;
-  std::vector<std::int64_t> macsDense_;  // as LeafFacts::macsDense, per layer
-  std::vector<std::int64_t> mostMacs_;   // of one core, per layer
+  std::vector<std::int64_t> mostMacs_;  // of one core, per layer
   std::vector<Resource> bound_ = std::vector<Resource>(layers_.size(), Resource::Sequencer);
 };
 
@@ -359,8 +364,10 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
     layer.name = program.layers[i].name;
     layer.op = program.layers[i].op;
     layer.split = program.layers[i].split;
+    layer.atEnd = nameAtEnd(graph.ops[i]);
     layer.start = Cycles(INT64_MAX);
     layer.boundSeconds = static_cast<double>(report.frames) * report.bounds.layerSeconds[i];
+    layer.density = density(graph.ops[i]);
     layer.macs = needs.macs;
     layer.weightBytes = needs.weightBytes;
     layer.denseMacs = needs.denseMacs;

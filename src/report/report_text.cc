@@ -116,6 +116,7 @@ void writeFrames(JsonWriter& json, const std::vector<FrameReport>& frames) {
 void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer) {
   json.beginObject();
   json.key("name").value(layer.name).key("op").value(layer.op).key("split").value(layer.split);
+  json.key("atEnd").value(layer.atEnd);
   json.key("cycles").value(layer.cycles.raw());
   json.key("boundBy").value(layer.boundBy ? name(*layer.boundBy) : "none");
   json.key("boundEngine").value(layer.boundEngine);
@@ -474,6 +475,7 @@ std::string layersCsv(const Report& report) {
       {"name", [](const LayerReport& l) { return csvText(l.name); }},
       {"op", [](const LayerReport& l) { return csvText(l.op); }},
       {"split", [](const LayerReport& l) { return csvText(l.split); }},
+      {"atEnd", [](const LayerReport& l) { return csvText(l.atEnd); }},
       {"cycles", [&](const LayerReport& l) { return count(l.cycles.raw()); }},
       {"boundBy",
        [](const LayerReport& l) { return std::string(l.boundBy ? name(*l.boundBy) : "none"); }},

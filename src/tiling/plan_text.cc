@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "heddle/canon/fold_columns.h"
@@ -159,6 +160,7 @@ class PlanParser {
     plan_.layers.resize(graph.ops.size());
     plan_.homes.resize(graph.tensors.size());
     columns_.assign(graph.tensors.size(), 1);
+    isNamed_.assign(graph.ops.size(), false);
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) plan_.views.push_back({TensorId(t), 0});
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       plan_.layers[i].inputs.resize(graph.ops[i].inputs.size());
@@ -169,6 +171,13 @@ class PlanParser {
         readArtefact(text, name, {kVersion, "plan", kCode}, [&](LineReader& r) { line(r); });
     if (!faults.empty()) return faults;
     if (const std::optional<Diagnostic> fault = otherFold(name)) return *fault;
+    if (const auto missing = std::ranges::find(isNamed_, false); missing != isNamed_.end()) {
+      const CanonicalOp& op = graph_.ops[static_cast<std::size_t>(missing - isNamed_.begin())];
+      return Diagnostic{kCode, name, "the plan has no layer '" + op.name + "'",
+                        std::to_string(std::ranges::count(isNamed_, false)) + " of " +
+                            std::to_string(isNamed_.size()) + " layers are not named",
+                        "give the whole plan that was made for this network"};
+    }
     for (std::size_t i = 0; i < plan_.layers.size(); ++i)
       if (plan_.layers[i].inPlace()) plan_.layers[i].inputs.clear();
     return PlanText{std::move(plan_), std::move(origin_), std::move(orders_)};
@@ -269,6 +278,7 @@ class PlanParser {
   void layer(LineReader& r) {
     layer_ = static_cast<std::size_t>(r.number(0, std::ssize(graph_.ops) - 1));
     pixels_.clear();
+    isNamed_[*layer_] = true;
     const std::string name = r.string();
     if (name != graph_.ops[*layer_].name)
       r.fail("the layer has another name in the network: " + quotedText(graph_.ops[*layer_].name),
@@ -377,6 +387,7 @@ class PlanParser {
   PlanOrigin origin_;
   BlockOrders orders_;
   std::vector<std::int64_t> columns_;  // per tensor, of the image in one
+  std::vector<bool> isNamed_;          // per layer
   std::optional<std::size_t> layer_, home_;
   std::vector<PixelBox> pixels_;
 };
@@ -403,6 +414,18 @@ PlanOrigin readOrigin(const std::string& text) {
     if (line.tokens[0].text == "device") origin.deviceSha256 = line.tokens[1].text;
   }
   return origin;
+}
+
+std::set<std::string> layersNamedIn(const std::string& text) {
+  std::set<std::string> names;
+  std::istringstream in(text);
+  for (std::string row; std::getline(in, row);) {
+    if (!row.starts_with("layer ")) continue;
+    const Result<std::vector<TextLine>> lines = readTextLines(row, "", kCode);
+    if (lines && lines->size() == 1 && lines->front().tokens.size() == 3)
+      names.insert(lines->front().tokens[2].text);
+  }
+  return names;
 }
 
 Result<PlanText> parsePlan(const std::string& text, const std::string& name,

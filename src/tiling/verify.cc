@@ -114,7 +114,7 @@ class PlanCheck {
 
   // ---- views ------------------------------------------------------------------------------------
 
-  // What is pooled where it is computed is neither a part of another tensor nor the whole of one,
+  // What a window at an end reads is neither a part of another tensor nor the whole of one,
   // and has no home.
   void livesInCores(TensorId tensor) {
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
@@ -342,11 +342,11 @@ class PlanCheck {
     // and windows cut by kernel rows keep them.
     if (mapping().parts.size() > 1 && !window)
       faultHere("PLAN004", "an operator without a reduction is cut over it", "", "keep one part");
-    // Its windows are those of the pool and of the kernel together.
+    // Its windows are those of both kernels together.
     if (fusedWindowOf(op()))
       for (const ReductionPart& part : mapping().parts)
         if (part.kernelRows != Interval{0, rows})
-          faultHere("PLAN004", "a layer that pools at its end is cut by kernel rows",
+          faultHere("PLAN004", "a layer with a window at its end is cut by kernel rows",
                     "rows " + std::to_string(part.kernelRows.first) + " + " +
                         std::to_string(part.kernelRows.count) + " of " + std::to_string(rows),
                     "cut the input's channels");
@@ -398,7 +398,7 @@ class PlanCheck {
                 "plan whole places");
     if (!fusedWindowOf(op()) && m.pooled != RingPlan())
       faultHere(
-          "PLAN005", "rows to be pooled have places, but nothing pools them",
+          "PLAN005", "rows have places for a window at the end, and there is none",
           std::to_string(m.pooled.length) + " rows of " + std::to_string(m.pooled.rowBytes) + " B",
           "leave 'pooled' out");
     std::vector<RingPlan> rings = m.rings;
@@ -464,7 +464,7 @@ class PlanCheck {
           x.first += box.x.first;
           tooSmall("bytes of an output row", blocks.count * x.count * kBlock, m.outputRowBytes);
           if (fusedWindowOf(op()))
-            tooSmall("bytes of a row to be pooled",
+            tooSmall("bytes of a row for the window at the end",
                      blocks.count * nest.pooled().columns(x).count * kBlock, m.pooled.rowBytes);
           for (std::size_t i = 0; i < op().inputs.size(); ++i)
             for (at.part = 0; at.part < std::ssize(m.parts); ++at.part) {
@@ -493,7 +493,8 @@ class PlanCheck {
                    m.accumulatorBytes / nest.accumulatorBands());
         if (fusedWindowOf(op()))
           for (const RowCall& call : calls)
-            tooSmall("rows to be pooled", nest.pooled().rows(call.y).count, m.pooled.length);
+            tooSmall("rows for the window at the end", nest.pooled().rows(call.y).count,
+                     m.pooled.length);
         std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>>
             seen;  // that are alike
         for (const std::int64_t pass : std::set<std::int64_t>{0, m.passes / 2, m.passes - 1})

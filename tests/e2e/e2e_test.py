@@ -176,6 +176,12 @@ class Prune(Heddle):
                         self.assertEqual(layers[layer["layer"]]["kept"], layer["blocksKept"])
                         self.assertEqual(layer["blocksKept"], layer["blocks"] - layer["blocks"] // 2)
 
+    def test_pruned_with_depth_wise_ends_and_records_of_one_length(self):
+        out, _ = self.prune(SOURCE / "models/tiny_mobile.onnx", "--ratio", "0.5")
+        for mesh in ("1x4", "4x1", "2x2"):  # on some of them in another order of blocks
+            with self.subTest(mesh=mesh):
+                self.check_verified(self.compile(out, mesh, "--set", "limits.recordLengths=1"))
+
     def test_masks_make_the_same_program_as_the_pruned_model(self):
         model = SOURCE / "models/tiny_cnn.onnx"
         pruned, _ = self.prune(model, "--ratio", "0.5")
@@ -431,6 +437,14 @@ class Resnet50(Heddle):
         self.assertEqual(report["model"]["macs"], 4_089_184_256)
         self.assertEqual(report["model"]["weightBytes"], 25_502_912)
         self.assertLess(report["time"]["seconds"], PAPER_SECONDS)
+
+    def test_a_plan_and_a_program_say_what_is_at_ends(self):
+        model, small = options.models / "mobilenet_v1.onnx", ("--set", "core.memory=16KiB")  # where some gain at ends and some do not
+        self.compile(model, "4x4", "--no-verify", *small, name="made")
+        for stage, file in (("plan", "plan.txt"), ("program", "program.asm")):
+            with self.subTest(stage):
+                self.check_verified(self.compile(model, "4x4", *small, "--from", stage, self.folder / "made" / file))
+                self.assertTrue(filecmp.cmp(self.folder / "made/program.asm", self.folder / "out/program.asm", shallow=False))
 
     def test_on_an_array_whose_locks_count_to_63(self):
         for name in ("mobilenet_v1", "mobilenet_v2", "resnet50"):

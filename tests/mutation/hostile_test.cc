@@ -84,10 +84,6 @@ class Poison {
       for (std::int64_t& extent : port.shape) add({&extent});
       for (std::int64_t& extent : port.view) add({&extent});
     }
-    for (Port& port : p.inputs) {
-      for (std::int64_t& extent : port.shape) add({&extent});
-      for (std::int64_t& extent : port.view) add({&extent});
-    }
     for (Section& s : p.sections) {
       add({&s.engines.range.row, &s.engines.range.column, &s.engines.range.rows,
            &s.engines.range.columns});

@@ -71,7 +71,7 @@ std::optional<std::string> otherCounts(const std::vector<StepWork>& steps,
     for (const CoreWork& core : step.cores)
       for (const CallWork& call : core.calls) {
         sum(traffic.coreToMemtile, call.out, call.times * core.cores);
-        macs += kernelMacs(call.kernel) * call.times * core.cores;
+        macs += (kernelMacs(call.kernel) + call.kernel.endMacs) * call.times * core.cores;
       }
   }
   std::ostringstream out;

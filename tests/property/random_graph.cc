@@ -299,6 +299,8 @@ class Generator {
       addAdd(y);  // a sum that the convolution can make itself
     else if (random_.chance(25))
       addSmallPool(y);  // likewise, a pool
+    else if (random_.chance(30))
+      addSmallDepthwise(y);  // or a depth-wise convolution
   }
 
   // More convolutions that read what one does, alike but for their weights; maybe a Concat that
@@ -332,33 +334,51 @@ class Generator {
     return true;
   }
 
-  // Of windows that a convolution can pool at its end.
-  void addSmallPool(TensorId x) {
+  // A window without dilation of at most so many rows and columns, which lies on the tensor
+  // wherever it is; the result is the output's extents. A stride is at least `apart` times the
+  // kernel's extent.
+  Shape smallWindow(const Shape& shape, std::int64_t most, double apart, Window& window) {
     struct Side {
       std::int64_t kernel, stride, before, after, output;
     };
     const auto side = [&](std::int64_t extent) {
       Side s{};
-      s.kernel = random_.between(1, std::min<std::int64_t>(4, extent));
-      s.stride = random_.between((s.kernel + 1) / 2, s.kernel + 1);
+      s.kernel = random_.between(1, std::min(most, extent));
+      const auto least =
+          static_cast<std::int64_t>(std::ceil(apart * static_cast<double>(s.kernel)));
+      s.stride = random_.between(std::max<std::int64_t>(1, least), s.kernel + 1);
       s.before = random_.chance(40) ? random_.between(0, s.kernel - 1) : 0;
       s.after = random_.chance(40) ? random_.between(0, s.kernel - 1) : 0;
       s.output = (extent + s.before + s.after - s.kernel) / s.stride + 1;
       while ((s.output - 1) * s.stride - s.before >= extent) --s.output;
       return s;
     };
-    const Shape shape = tensor(x).shape;
     const Side y = side(shape.height), w = side(shape.width);
+    window = {y.kernel, w.kernel, y.stride, w.stride, 1, 1, y.before, w.before, y.after, w.after};
+    return {y.output, w.output, shape.channels};
+  }
+
+  // Of windows that a convolution can pool at its end.
+  void addSmallPool(TensorId x) {
     MaxPool op;
-    op.window = {y.kernel, w.kernel, y.stride, w.stride, 1,
-                 1,        y.before, w.before, y.after,  w.after};
-    add("MaxPool", {x}, addTensor({y.output, w.output, shape.channels}, tensor(x)), op);
+    const Shape shape = smallWindow(tensor(x).shape, 4, 0.5, op.window);
+    add("MaxPool", {x}, addTensor(shape, tensor(x)), op);
+  }
+
+  // Of windows that a convolution can convolve depth-wise at its end.
+  void addSmallDepthwise(TensorId x) {
+    DepthwiseConv op;
+    const Shape shape = smallWindow(tensor(x).shape, 5, 0, op.window);
+    if (!tooLarge(shape)) addDepthwise(x, shape, std::move(op));
   }
 
   void addDepthwise(TensorId x) {
     DepthwiseConv op;
     const Shape shape = randomWindow(tensor(x).shape, false, op.window);
-    if (tooLarge(shape)) return;
+    if (!tooLarge(shape)) addDepthwise(x, shape, std::move(op));
+  }
+
+  void addDepthwise(TensorId x, const Shape& shape, DepthwiseConv op) {
     const TensorId y = addTensor(shape, randomQuantization());
     fillConvolution(op, shape.channels, op.window.kernelY * op.window.kernelX, tensor(y).zeroPoint);
     add("DepthwiseConv", {x}, y, std::move(op));

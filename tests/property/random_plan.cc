@@ -354,6 +354,10 @@ class PlanMaker {
     sayLoops();
   }
 
+  static std::string endOf(const FusedWindow& window) {
+    return window.depthwise() ? "a depth-wise convolution" : "a pool";
+  }
+
   void sayLoops() {
     const Mapping& map = m();
     const auto place = [&](NestLoop loop) {
@@ -364,7 +368,7 @@ class PlanMaker {
     if (map.callRows > 1) {
       say("calls of several rows");
       if (parts) say("calls of several rows of a reduction cut over time");
-      if (fusedWindowOf(op())) say("calls of several rows before a pool");
+      if (fusedWindowOf(op())) say("calls of several rows before " + endOf(*fusedWindowOf(op())));
       if (graph_.batch > 1) say("calls of several rows of one of several images");
     }
     if (map.innerCallRows > map.callRows && map.parts.size() > 2)
@@ -375,11 +379,12 @@ class PlanMaker {
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
     if (fusedAddOf(op()) && parts) say("an addition after the last part of a reduction");
-    if (const FusedWindow* pool = fusedWindowOf(op())) {
-      say("a pool at the end of a convolution");
-      if (pool->window().kernelY > pool->window().strideY) say("a pool of rows that are kept");
-      if (parts) say("a pool after the last part of a reduction");
-      if (map.bands > 1) say("a pool in bands");
+    if (const FusedWindow* window = fusedWindowOf(op())) {
+      const std::string end = endOf(*window);
+      say(end + " at the end of a convolution");
+      if (window->window().kernelY > window->window().strideY) say(end + " of rows that are kept");
+      if (parts) say(end + " after the last part of a reduction");
+      if (map.bands > 1) say(end + " in bands");
     }
     if (map.resident && map.passes > 1) say("inputs kept over passes");
     if (map.passes > 1 && map.chunks * map.bands > 1 &&
@@ -621,6 +626,7 @@ std::vector<std::string> planKindNames() {
           "calls of several rows",
           "calls of several rows of a reduction cut over time",
           "calls of several rows before a pool",
+          "calls of several rows before a depth-wise convolution",
           "calls of several rows of one of several images",
           "longer calls between the first part of a reduction and the last",
           "longer calls in the first part of a later pass",
@@ -631,6 +637,10 @@ std::vector<std::string> planKindNames() {
           "a pool of rows that are kept",
           "a pool after the last part of a reduction",
           "a pool in bands",
+          "a depth-wise convolution at the end of a convolution",
+          "a depth-wise convolution of rows that are kept",
+          "a depth-wise convolution after the last part of a reduction",
+          "a depth-wise convolution in bands",
           "inputs kept over passes",
           "passes inside bands",
           "weights kept over bands",

@@ -77,6 +77,7 @@ struct Add {
 // An Add that a convolution does at its end: of what it computes without (`zero` is the zero point
 // of that), as operand a, and its second input, which has the output's shape, as b.
 struct FusedAdd {
+  std::string name;  // of the ONNX node
   Add add;
   std::int8_t zero = 0;
   friend bool operator==(const FusedAdd&, const FusedAdd&) = default;

@@ -7,6 +7,8 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "heddle/canon/canonical_graph.h"
 
@@ -18,6 +20,8 @@ const FusedAdd* fusedAddOf(const CanonicalOp& op);
 bool isAddend(const CanonicalOp& op, std::size_t operand);
 // The pool or depth-wise convolution at the end of a convolution; null where there is none.
 const FusedWindow* fusedWindowOf(const CanonicalOp& op);
+// The name of what the operator does at its end: of an Add, or one of the latter. Empty: nothing.
+std::string nameAtEnd(const CanonicalOp& op);
 // What the operator's kernel writes before what is at its end: its output where there is nothing.
 TensorId computedTensor(const CanonicalOp& op);
 
@@ -27,9 +31,14 @@ TensorId computedTensor(const CanonicalOp& op);
 // of a Conv which adds nothing, has no dilation, and windows of at most 4 x 4 of which no more than
 // half is the next one's; there the tensor between the two stays, as what is pooled. And every
 // DepthwiseConv that alone reads the output of such a Conv, of windows of at most 5 x 5 without
-// dilation. Not without `windows`, for a core holds more rows then. Ids of tensors change. Outputs
-// have the same values, bit for bit. Null where there is nothing to fuse or fold.
+// dilation. What is named in `apart` stays a layer of its own. Ids of tensors change. Outputs have
+// the same values, bit for bit. Null where there is nothing to fuse or fold.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
-                                                    bool windows = true);
+                                                    const std::set<std::string>& apart = {});
+
+// The names of what such a graph has at ends: of pools and depth-wise convolutions, or of the
+// latter alone.
+std::set<std::string> windowsAtEnds(const CanonicalGraph& fused);
+std::set<std::string> depthwiseAtEnds(const CanonicalGraph& fused);
 
 }  // namespace heddle

@@ -128,6 +128,16 @@ struct JoinChoice {
   friend bool operator==(const JoinChoice&, const JoinChoice&) = default;
 };
 
+// Depth-wise convolutions that can be made at the end of the one before. In closed form; none where
+// there is no plan.
+struct EndsChoice {
+  std::int64_t convolutions = 0;
+  std::optional<Cycles> atEnds, asLayers;  // all of them
+  Cycles taken;
+  std::vector<std::string> layers;  // those that are layers of their own
+  friend bool operator==(const EndsChoice&, const EndsChoice&) = default;
+};
+
 // How a plan came about.
 struct PlanChoices {
   std::vector<LayerChoice> layers;     // per operator; empty: the layers' mappings were not weighed
@@ -135,6 +145,7 @@ struct PlanChoices {
   std::optional<TilingChoice> tiling;  // none where nothing spills, or nobody was to tile
   std::optional<TimedPlans> timed;     // none where the closed form alone decided
   std::optional<OrderChoice> order;    // none where no other order was of use
+  std::optional<EndsChoice> ends;      // none where there are none
   std::optional<JoinChoice> join;      // none where there was nothing to join
   friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
 };

@@ -51,7 +51,7 @@ class OrderSearch {
   // makePlan.
   Result<Cycles> begin();
   void goOn();
-  const Plan& best() const { return best_.plan; }
+  const OrderedPlan& best() const { return best_; }
   Result<OrderedPlan> finish();  // last of all calls
 
  private:

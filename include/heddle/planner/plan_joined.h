@@ -1,25 +1,43 @@
-// Plans a network as it is and with convolutions joined that read one tensor alike
-// (canon/join_siblings.h), and takes the faster: joined, their rows go over the wires once, but all
-// of them are cut over the mesh in one way.
+// Plans a network fused in several ways, and takes the fastest: with each depth-wise convolution at
+// the end of the one before it or as a layer of its own, and with convolutions joined that read one
+// tensor alike (canon/join_siblings.h). Joined, their rows go over the wires once, but all of them
+// are cut over the mesh in one way; at an end, what lies between never leaves the core, but both
+// are cut alike.
 #pragma once
 #include <functional>
+#include <memory>
+#include <set>
+#include <string>
 
 #include "heddle/planner/order_blocks.h"
 
 namespace heddle {
 
+// A network fused in one way, and the same with siblings joined; null: there is nothing to join.
+struct FusedNetworks {
+  std::shared_ptr<const CanonicalGraph> apart, joined;
+};
+// With what these names are of as layers of their own (canon/fuse_operators.h).
+using WithApart = std::function<FusedNetworks(const std::set<std::string>& names)>;
+
 struct JoinedPlan {
   bool isJoined = false;
-  OrderedPlan ordered;  // of `graph`, or where isJoined of `joined`
+  // What the plan is of; null: the given network, or where isJoined the given joined one.
+  std::shared_ptr<const CanonicalGraph> network;
+  OrderedPlan ordered;
 };
 
-// The plan of planInOrder, of the network as it is or joined, where the closed form finds the first
-// of these plans (OrderSearch::begin) half a per cent faster, or faster at all where only the
-// network as it is is tiled. Groups of layers that somebody named (options.groups) are of the
-// network as it is. `joined`: null where there is nothing to join. Errors: those of makePlan for
-// the network as it is; where that fits no core, joined is not tried.
+// The plan of planInOrder of the network as it is, or, where the closed form finds the first of its
+// plans (OrderSearch::begin) half a per cent faster, of the network with all depth-wise
+// convolutions as layers of their own, or with those that take less time so. Then likewise of that
+// network joined, or of the given one; that also where it is faster at all and only the other is
+// tiled. What exceeds the device's limits is not taken where something else does not. Groups of
+// layers that somebody named (options.groups) are of networks that are not joined. `joined`: null
+// where there is nothing to join. Errors: those of makePlan for the network as it is, or, where
+// that fits no core, for the one with depth-wise convolutions as layers of their own.
 Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph* joined,
-                              const Device& device, const PlanOptions& options, bool asked,
+                              const WithApart& withApart, const Device& device,
+                              const PlanOptions& options, bool asked,
                               const std::function<void(double)>& progress = {});
 
 }  // namespace heddle

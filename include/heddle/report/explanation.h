@@ -48,6 +48,7 @@ struct ExplainedBytes {
 
 struct ExplainedLayer {
   std::string name, op;
+  std::string atEnd;                    // as in LayerReport
   std::string fused;                    // "adds 'x' at its end"; empty: nothing
   std::optional<MappingWords> mapping;  // none: in place, or there is no plan
   std::int64_t steps = 1;               // of the schedule: more than one computes rows by turns
@@ -113,6 +114,15 @@ struct ExplainedOrder {
   friend bool operator==(const ExplainedOrder&, const ExplainedOrder&) = default;
 };
 
+// Depth-wise convolutions at the end of the one before, or as layers of their own, for a try.
+struct ExplainedEnds {
+  std::int64_t convolutions = 0;
+  std::optional<Cycles> atEnds, asLayers;  // of all: in closed form; none where there is no plan
+  Cycles taken;
+  std::vector<std::string> layers;  // those that are layers of their own
+  friend bool operator==(const ExplainedEnds&, const ExplainedEnds&) = default;
+};
+
 // Convolutions that read one tensor, joined for a try (canon/join_siblings.h).
 struct ExplainedJoin {
   bool taken = false;
@@ -135,6 +145,7 @@ struct Explanation {
   std::optional<ExplainedTiling> tiling;  // none where nothing spills and nothing is tiled
   std::optional<ExplainedTiming> timed;   // none where the closed form alone decided
   std::optional<ExplainedOrder> order;    // none where no block of weights is empty, or none helps
+  std::optional<ExplainedEnds> ends;      // none where there are none
   std::optional<ExplainedJoin> join;      // none where nothing was to be joined
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;

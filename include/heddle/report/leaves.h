@@ -20,7 +20,6 @@ struct LeafFacts {
   StepId step;                   // of the schedule
   std::int64_t bytes = 0;        // moved by one iteration; a multicast counted once
   std::int64_t macs = 0;         // of one call, padding included
-  std::int64_t macsDense = 0;    // the same if no weight block were left out
   std::int64_t macsOfBlock = 0;  // CONV: `macs` for each block that its record keeps
   bool movesRecord = false;      // `bytes` are its record's
 };

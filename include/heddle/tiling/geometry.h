@@ -59,19 +59,19 @@ class OperandGeometry {
 };
 
 // What a pixel of the output sees of the input, of an operator that has a window: its kernel's own,
-// or, where it pools at its end, all that the pooled pixels see.
+// or, with another at its end (FusedWindow), all that this one's pixels see.
 //
 //   3x3, pad 1, then the largest of 2x2, stride 2: 4x4, stride 2, pad 1
 std::optional<Window> windowOf(const CanonicalOp& op);
 // That of the kernel alone.
 const Window* kernelWindowOf(const CanonicalOp& op);
-// Rows of the kernel that a part of the reduction holds, and its taps. An operator that pools at
-// its end is not cut by them.
+// Rows of the kernel that a part of the reduction holds, and its taps. An operator with a
+// window at its end is not cut by them.
 Interval kernelRowsOf(const CanonicalOp& op, const ReductionPart& part);
 std::int64_t tapsOf(const CanonicalOp& op, const ReductionPart& part);
 
 // Which rows and columns of what its kernel writes (computedTensor) an operator needs for its
-// output: the same but where it pools at its end.
+// output: the same but where a window is at its end.
 class PooledGeometry {
  public:
   PooledGeometry(const CanonicalGraph& graph, const CanonicalOp& op);

@@ -17,8 +17,8 @@ struct Iteration {
   friend bool operator==(const Iteration&, const Iteration&) = default;
 };
 
-// One kernel call: columns x of output rows y to y + rows. Where rows are pooled at the end, of one
-// row: those that compute what it pools, and the one that does.
+// One kernel call: columns x of output rows y to y + rows. With a window at the end, of one row:
+// those that compute what it reads, and that of the window.
 struct RowCall {
   std::int64_t y = 0, rows = 1;
   Interval x;
@@ -55,8 +55,8 @@ class LayerNest {
   // box and image.
   std::vector<RowCall> calls(const CoreShare& share, const Interval& rows,
                              const Iteration& at) const;
-  // Rows that the kernel writes for one of these calls, and not for the one before it: a core that
-  // pools at its end still has those.
+  // Rows that the kernel writes for one of these calls, and not for the one before it: a core with
+  // a window at the end still has those.
   Interval rowsComputed(const std::vector<RowCall>& calls, std::size_t k) const;
   // From the first row to the last of an operand that a call needs; empty where all taps are
   // border.
@@ -109,7 +109,7 @@ class LayerNest {
   std::vector<Iteration> iterations_;
 };
 
-// Whether each of its calls computes, or pools, one row whatever the plan says.
+// Whether each of its calls, or of those at its end, computes one row whatever the plan says.
 bool callsOneRow(const CanonicalOp& op);
 
 // Of calls that follow each other, the most whose rows a ring of `length` rows holds at once and

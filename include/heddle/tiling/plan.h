@@ -14,6 +14,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -101,8 +102,8 @@ struct Route {
 };
 
 // The loops over time of one core, around the rows of its boxes (one kernel call is up to
-// `callRows` of them; where rows are pooled at the end, one row is as many calls of so many as that
-// takes, and one that pools).
+// `callRows` of them; with a pool or a depth-wise convolution at the end, one row is as many calls
+// of so many as that reads, and one of that).
 enum class NestLoop { Pass, Chunk, Band, Part };
 
 struct ReductionPart {
@@ -128,7 +129,7 @@ struct Mapping {
   std::vector<ReductionPart> parts;
   bool resident = false;  // all input of a chunk and band stays in the core over passes and parts
   std::vector<RingPlan> rings;                    // per operand
-  RingPlan pooled;                                // rows that are pooled at the end; else none
+  RingPlan pooled;                                // rows that a window at the end reads
   std::int64_t weightSlots = 0, weightBytes = 0;  // largest record of a pass
   bool equalRecords = false;                      // all are padded to weightBytes
   std::int64_t outputSlots = 2, outputRowBytes = 0, accumulatorBytes = 0;
@@ -229,6 +230,8 @@ std::string print(const Plan& plan, const CanonicalGraph& graph, const PlanOrigi
 
 // What the head of a plan or memory plan names; empty where it has no such line.
 PlanOrigin readOrigin(const std::string& text);
+// The names of a plan's layers; those of lines that can be read.
+std::set<std::string> layersNamedIn(const std::string& text);
 
 struct PlanText {
   Plan plan;
@@ -236,7 +239,8 @@ struct PlanText {
   BlockOrders orders;  // of the network's tensors that the plan is of; none at all: as they are
 };
 // Reads what print writes. `name` stands for the file in messages.
-// Errors: PLAN010 a line of a plan that is none, with its place.
+// Errors: PLAN010 a line of a plan that is none, with its place; a plan that lacks a layer, or
+// folds other columns.
 Result<PlanText> parsePlan(const std::string& text, const std::string& name,
                            const CanonicalGraph& graph);
 

@@ -44,6 +44,21 @@ TEST(Cost, APooledRowIsItsConvolutionsOneByOneAndTheirPool) {
   EXPECT_EQ(kernelMacs(work), 2 * 5 * 64);
 }
 
+TEST(Cost, ADepthwiseConvolutionAtAnEndIsAnotherCallOfItsOwnRate) {
+  Device d = deviceOfEqualRates();
+  d.core.callOverhead = Cycles(5);
+  KernelWork work = kernelWork(OpKind::Conv, 1, 1, 5);
+  work.rows = 2;
+  const FusedWindow end{"dw", DepthwiseConv{.window = {.kernelY = 3, .kernelX = 3}}, TensorId(0)};
+  addEnd(end, 2, 7, work);
+  EXPECT_EQ(work.pooledBytes, 0);
+  EXPECT_EQ(work.endMacs, 9 * 2 * 7 * 8);
+  EXPECT_EQ(work.calls(), 3);
+  EXPECT_EQ(kernelTime(work, d),
+            Cycles(2 * (2 + 5) + divideRoundUp(9 * 2 * 7 * 8, d.core.depthwiseMacsPerCycle) + 5));
+  EXPECT_EQ(kernelMacs(work), 2 * 5 * 64) << "of the convolution alone";
+}
+
 TEST(Cost, ACallOfSeveralRowsPaysItsOverheadOnce) {
   Device d = deviceOfEqualRates();
   d.core.callOverhead = Cycles(5);

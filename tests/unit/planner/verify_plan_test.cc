@@ -444,6 +444,16 @@ TEST(PlanText, SaysWhereALineIsWrong) {
   EXPECT_EQ(read.diagnostics()[3].code, "PLAN010");
 }
 
+TEST(PlanText, RefusesAPlanThatLacksALayer) {
+  const PlannedNetwork p;
+  std::string text = print(p.plan, p.graph);
+  const std::size_t first = text.find("\nlayer 0 "), second = text.find("\nlayer 1 ");
+  text.erase(first, second - first);
+  const Result<PlanText> read = parsePlan(text, "plan.txt", p.graph);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.diagnostics()[0].summary, "the plan has no layer '" + p.graph.ops[0].name + "'");
+}
+
 TEST(PlanText, RefusesAnotherVersion) {
   const PlannedNetwork p;
   EXPECT_EQ(parsePlan("heddle.plan/0\n", "p", p.graph).diagnostics()[0].summary,

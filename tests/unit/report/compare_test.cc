@@ -46,6 +46,42 @@ TEST(MatchLayers, ByNameAndTheFirstOfNamesakesWithTheFirst) {
   EXPECT_EQ(match.onlyB, (std::vector<std::size_t>{2, 4}));
 }
 
+TEST(TellAlike, ALayerThatIsAtAnEndInTheOtherRunIsToldThere) {
+  LayerReport end = layer("dw", 30, 6, Resource::InputWire);
+  end.imbalance = 1.5;
+  Report a = runOf({layer("x", 10, 4), layer("pw", 20, 40), end, layer("y", 5, 1)});
+  a.layers[1].closedForm = Cycles(19);
+  a.layers[2].closedForm = Cycles(31);
+  Report b = runOf({layer("x", 10, 4), layer("pw", 35, 46), layer("y", 5, 1)});
+  b.layers[1].atEnd = "dw";
+  tellAlike(a, b);
+  ASSERT_EQ(b.layers.size(), 3U);
+  EXPECT_EQ(b.layers[1].cycles, Cycles(35));
+  ASSERT_EQ(a.layers.size(), 3U);
+  const LayerReport& one = a.layers[1];
+  EXPECT_EQ(one.name, "pw");
+  EXPECT_EQ(one.atEnd, "dw");
+  EXPECT_EQ(one.cycles, Cycles(50));
+  EXPECT_EQ(one.macs, 46);
+  EXPECT_EQ(one.closedForm, Cycles(50));
+  EXPECT_EQ(one.traffic.ddrRead, Bytes(46));
+  EXPECT_EQ(one.boundBy, Resource::InputWire) << "of the part that takes longer";
+  EXPECT_EQ(one.imbalance, 1.5);
+  EXPECT_TRUE(matchLayers(a, b).onlyA.empty());
+  EXPECT_TRUE(matchLayers(b, a).onlyB.empty());
+}
+
+TEST(TellAlike, WhatNeitherOrBothHaveAtAnEndStays) {
+  Report a = runOf({layer("pw", 20, 40), layer("dw", 30, 6)}), b = a;
+  tellAlike(a, b);
+  EXPECT_EQ(a.layers.size(), 2U);
+  Report c = runOf({layer("pw", 40, 46)});
+  c.layers[0].atEnd = "dw";
+  Report d = c;
+  tellAlike(c, d);
+  EXPECT_EQ(c.layers.at(0).cycles, Cycles(40));
+}
+
 TEST(SpeedUp, IsOfSecondsNotOfCycles) {
   const Report a = runOf({}), fast = runOf({}, 2'000'000'000);
   EXPECT_EQ(speedUp(a, Cycles(100), a, Cycles(50)), 2.0);

@@ -293,8 +293,9 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
   for (const auto& [object, keys] : entries)
     for (const std::string& key : keys)
       EXPECT_TRUE(json[object].contains(key)) << object << '.' << key;
-  for (const char* key : {"name", "op", "split", "cycles", "boundBy", "boundEngine", "routes",
-                          "mappingBoundCycles", "macsOnPaddedChannels", "weightBytesPadded"})
+  for (const char* key :
+       {"name", "op", "split", "atEnd", "cycles", "boundBy", "boundEngine", "routes",
+        "mappingBoundCycles", "macsOnPaddedChannels", "weightBytesPadded"})
     EXPECT_TRUE(json["layers"][1].contains(key)) << key;
 }
 

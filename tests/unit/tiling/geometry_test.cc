@@ -165,6 +165,28 @@ TEST(RecordBytes, CountsZerosGammaBlocksAndEpilogue) {
   EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, true), 8 + 8 + 9 * 64 + 8 * 14);
 }
 
+TEST(RecordBytes, OfADepthwiseEndStandInTheRecordOfTheLastPart) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {8, 8, 16});
+  CanonicalGraph graph =
+      *fuseOperators(b.finish(b.depthwise("dw", b.conv("conv", x, 24, {}), square(3, 1, 1))));
+  ASSERT_EQ(graph.ops.size(), 1U);
+  // Per block 9 x 8 weights, 8 x (bias, multiplier, shift).
+  EXPECT_EQ(endRecordBytes(graph.ops[0], 2), 2 * (9 * 8 + 8 * 9));
+  std::get<Conv>(graph.ops[0].attributes).kept = Bits(3 * 2);
+  std::get<Conv>(graph.ops[0].attributes).kept.set(3);
+  for (const auto& [blocks, kept] :
+       {std::pair{Interval{0, 2}, 1}, {Interval{1, 2}, 1}, {Interval{2, 1}, 0}})
+    for (const bool last : {true, false}) {
+      const ReductionPart whole{{0, 2}, {0, 3}};
+      const std::int64_t end = last ? blocks.count * (9 * 8 + 8 * 9) : 0;
+      EXPECT_EQ(recordBytes(graph.ops[0], blocks, whole, last),
+                8 + kept * 64 + (last ? blocks.count * 8 * 9 : 0) + end);
+      EXPECT_EQ(RecordLengths(graph.ops[0]).bytes(blocks.count, whole, last, kept),
+                recordBytes(graph.ops[0], blocks, whole, last));
+    }
+}
+
 TEST(MostCallsAhead, CountsCallsThatWaitForARowOfTheirOwn) {
   // 3x3 with a border of one row: calls 0 and 1 fit the three rows of the shortest ring.
   const std::vector<Interval> padded{{0, 2}, {0, 3}, {1, 3}, {2, 3}, {3, 2}};

@@ -33,7 +33,7 @@ export interface DeviceJson {
 
 export interface GraphJson {
   tensors: { name: string; height: number; width: number; channels: number }[];
-  operators: { name: string; op: string; inputs: number[]; output: number; pools?: number; folded?: number }[];
+  operators: { name: string; op: string; inputs: number[]; output: number; atEnd?: string; pools?: number; folded?: number }[];
   inputs: { name: string; tensor: number }[];
   outputs: { name: string; tensor: number }[];
 }

@@ -120,7 +120,7 @@ export function roleOf(run: Run, block: BlockJson): { role: Role; tensor: number
   if (input) return { role: input[2] ? "stream" : "ring", tensor: operator?.inputs[Number(input[1])] ?? -1 };
   const output = / output( stream)?$/.exec(block.name);
   if (output) return { role: output[1] ? "stream" : "output", tensor: operator?.output ?? -1 };
-  if (/ rows to pool$/.test(block.name)) return { role: "ring", tensor: operator?.pools ?? -1 };
+  if (/ rows before its end$/.test(block.name)) return { role: "ring", tensor: operator?.pools ?? -1 };
   return { role: / accumulators$/.test(block.name) ? "accumulators" : "other", tensor: -1 };
 }
 

@@ -39,7 +39,7 @@ export function search(run: Run, query: string, most: number): Hit[] {
   findFrames(run, words, hits, most);
   for (const layer of run.layers) {
     if (!room()) return hits;
-    if (found(`layer ${layer.name} ${layer.op} ${layer.boundBy ?? ""}`.toLowerCase()))
+    if (found(`layer ${layer.name} ${run.graph.operators[layer.index]?.atEnd ?? ""} ${layer.op} ${layer.boundBy ?? ""}`.toLowerCase()))
       hits.push({ selection: { kind: "layer", layer: layer.index }, kind: "layer", text: layer.name, note: `${layer.op}, ${count(layer.cycles)} cycles` });
   }
   for (let t = 0; t < run.graph.tensors.length && room(); t++) {
