@@ -65,6 +65,9 @@ constexpr std::size_t kStepsOfRoom = 2;
 // Thousandths of a plan's time, of a step's, by which such a plan may seem slower: the closed form
 // does not know all that longer rings gain.
 constexpr std::int64_t kSparedSlower = 2, kSparedStepSlower = 20;
+// Thousandths of its time that a plan may lose for a limit of the device, without a look at what
+// else would do.
+constexpr std::int64_t kThriftCostsNothing = 5;
 
 // Each memtile keeps the pixels of its own column.
 Home homeOf(const Shape& shape, const Device& device) {
@@ -786,16 +789,33 @@ class ThriftyPlan {
     return Tried{thrift, std::move(proposals), excess};
   }
 
+  // Of the cheapest things that help the first that suffices and costs next to nothing, else the
+  // fastest that suffices, else what helps most; and then the next.
   void giveUpWhatHelps(Tried& best) {
-    for (bool helped = true; helped && best.excess != Excess{};) {
-      helped = false;
-      for (const Thrift& thrift : thriftierThan(best.thrift)) {
-        Result<Tried> next = tryOut(thrift);
-        if (!next || next->excess >= best.excess) continue;
-        best = std::move(*next);
-        helped = true;
-        break;
+    while (best.excess != Excess{}) {
+      std::optional<Tried> better;
+      for (const std::vector<Thrift>& alike : thriftierThan(best.thrift)) {
+        takeMostHelpful(best, alike, better);
+        if (better) break;
       }
+      if (!better) return;
+      best = std::move(*better);
+    }
+  }
+
+  void takeMostHelpful(const Tried& before, const std::vector<Thrift>& alike,
+                       std::optional<Tried>& best) {
+    const auto merit = [](const Tried& tried) {
+      return std::pair(tried.excess, tried.proposals[0].end);
+    };
+    const Cycles end = before.proposals[0].end;
+    for (const Thrift& thrift : alike) {
+      Result<Tried> next = tryOut(thrift);
+      if (!next || next->excess >= before.excess) continue;
+      if (!best || merit(*next) < merit(*best)) best = std::move(*next);
+      const bool costsNothing =
+          (best->proposals[0].end - end).raw() * 1000 <= end.raw() * kThriftCostsNothing;
+      if (best->excess == Excess{} && costsNothing) return;
     }
   }
 

@@ -17,16 +17,18 @@ Thrift noThrift(const Device& device) {
           .waiting = device.limits.lockMaximum};
 }
 
-std::vector<Thrift> thriftierThan(const Thrift& thrift) {
-  std::vector<Thrift> out(7, thrift);
-  out[0].longCalls = false;
-  out[1].tiles = false;
-  out[2].menu = false;
-  out[3].ownChannel = false;
-  if (thrift.waiting) out[4].waiting = std::max<std::int64_t>(1, *thrift.waiting / 2);
-  out[5].ahead = false;
-  out[6].homes = false;
-  std::erase(out, thrift);
+std::vector<std::vector<Thrift>> thriftierThan(const Thrift& thrift) {
+  std::vector<Thrift> cheap(3, thrift), dear(4, thrift);
+  cheap[0].longCalls = false;
+  cheap[1].tiles = false;
+  if (thrift.waiting) cheap[2].waiting = std::max<std::int64_t>(1, *thrift.waiting / 2);
+  dear[0].menu = false;
+  dear[1].ownChannel = false;
+  dear[2].ahead = false;
+  dear[3].homes = false;
+  std::vector<std::vector<Thrift>> out{cheap};
+  for (const Thrift& one : dear) out.push_back({one});
+  for (std::vector<Thrift>& some : out) std::erase(some, thrift);
   return out;
 }
 

@@ -30,8 +30,9 @@ struct Thrift {
 };
 
 Thrift noThrift(const Device& device);
-// The same with one more thing given up, in the order in which to try it; not the cores.
-std::vector<Thrift> thriftierThan(const Thrift& thrift);
+// The same with one more thing given up, in the order in which to try it, those together that cost
+// about as little; not the cores.
+std::vector<std::vector<Thrift>> thriftierThan(const Thrift& thrift);
 // The same on half of the mesh, cut along its longer side; nothing of one core.
 std::optional<Thrift> onFewerCores(Thrift thrift);
 

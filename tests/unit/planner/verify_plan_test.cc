@@ -324,7 +324,7 @@ TEST_P(BrokenPooledPlan, IsNoticed) {
 }
 
 const Broken kBrokenPooledPlans[] = {
-    {"CutByKernelRows", "PLAN004", "a layer that pools at its end is cut by kernel rows",
+    {"CutByKernelRows", "PLAN004", "a layer with a window at its end is cut by kernel rows",
      [](PlannedNetwork& p) {
        std::vector<ReductionPart>& parts = p.layer("conv").parts;
        parts = {parts[0], parts[0]};
@@ -335,7 +335,7 @@ const Broken kBrokenPooledPlans[] = {
      [](PlannedNetwork& p) { --p.layer("conv").pooled.length; }},
     {"ShortRows", "PLAN005", "a buffer is too small for what passes through it",
      [](PlannedNetwork& p) { p.layer("conv").pooled.rowBytes -= kBlock; }},
-    {"PlacesWithoutAPool", "PLAN005", "rows to be pooled have places, but nothing pools them",
+    {"PlacesWithoutAPool", "PLAN005", "rows have places for a window at the end, and there is none",
      [](PlannedNetwork& p) {
        p.layer("after").pooled = {2, 64};
      }},

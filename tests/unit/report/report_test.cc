@@ -171,15 +171,19 @@ TEST(MakeReport, TheMappingBoundIsTheBestMappingsSumOrWhatDdrNeeds) {
 }
 
 TEST(MakeReport, DensityIsTheShareOfWeightBlocksThatAreKept) {
-  Program program = twoConvsProgram();
-  program.kernels[0].inputBlocks = 4;  // of which the calls keep one
-  const Report report = makeReport(twoConvs(), program, reportedPaper(1, 2), twoConvsRun());
+  CanonicalGraph graph = twoConvs();
+  Bits& kept = std::get<Conv>(graph.ops[0].attributes).kept;
+  kept = Bits(4);
+  kept.set(2);
+  graph.ops[1].attributes = MaxPool{};
+  const Report report = makeReport(graph, twoConvsProgram(), reportedPaper(1, 2), twoConvsRun());
   EXPECT_EQ(report.layers[0].density, 0.25);
+  EXPECT_EQ(report.layers[1].density, std::nullopt);
   EXPECT_EQ(smallReport().layers[0].density, 1.0);
-  SimulateResult nothing = twoConvsRun();
-  nothing.timeline.tracks.pop_back();  // no call
-  const Report empty = makeReport(twoConvs(), twoConvsProgram(), reportedPaper(1, 2), nothing);
-  EXPECT_EQ(empty.layers[0].density, std::nullopt);
+  graph.ops[1].attributes = DepthwiseConv{};
+  EXPECT_EQ(
+      makeReport(graph, twoConvsProgram(), reportedPaper(1, 2), twoConvsRun()).layers[1].density,
+      1.0);
 }
 
 TEST(MakeReport, ClosedFormIsHeldAgainstTheMeasuredCycles) {
@@ -362,8 +366,9 @@ TEST(LayersCsv, NamesAreQuotedAndNeverAFormula) {
   Report report = smallReport();
   report.layers[0].name = "=1+\"1\"";
   const std::string csv = layersCsv(report);
-  EXPECT_NE(csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",48,DDR read,\"ddr-in(0).0\",28,0,48,"),
-            std::string::npos)
+  EXPECT_NE(
+      csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",\"\",48,DDR read,\"ddr-in(0).0\",28,0,48,"),
+      std::string::npos)
       << csv;
 }
 
