@@ -708,6 +708,32 @@ class Explain(Heddle):
         self.assertEqual(self.explained("conv1")["layer"], explanation["layers"][0])
         self.assertNotIn("keys", explanation)
 
+    def test_what_is_at_a_layers_end_finds_it_and_is_compared_with_it(self):
+        model, small = options.models / "mobilenet_v1.onnx", ("--set", "core.memory=16KiB")  # where some are and some are not
+        mixed = self.compile(model, "4x4", "--no-verify", *small, name="mixed")
+        apart = self.compile(model, "4x4", "--no-verify", *small, "--effort", "0", name="apart")
+        ends = json.loads((self.folder / "mixed/explain.json").read_text())["ends"]
+        layers = {layer["atEnd"]: layer for layer in mixed["layers"] if layer["atEnd"]}
+        depthwise = {layer["name"] for layer in apart["layers"] if layer["name"].endswith("_dw")}
+        self.assertEqual(depthwise, set(layers) | set(ends["layers"]))
+        self.assertEqual(len(depthwise), ends["convolutions"])
+        self.assertTrue(layers and ends["layers"])
+        self.assertLess(ends["takenCycles"], min(ends["atEndsCycles"], ends["asLayersCycles"]))
+        self.assertEqual(sum(layer["closedFormCycles"] for layer in mixed["layers"]), ends["takenCycles"])
+        by_name = {layer["name"]: layer for layer in apart["layers"]}
+        compared = json.loads(self.run_heddle("compare", self.folder / "apart", self.folder / "mixed", "--json").stdout)
+        rows = {row["name"]: row for row in compared["layers"]}
+        self.assertEqual(compared["onlyInA"] + compared["onlyInB"], [])
+        for end, layer in layers.items():
+            explained = json.loads(self.run_heddle("explain", self.folder / "mixed", end, "--json").stdout)["layer"]
+            self.assertEqual(explained["name"], layer["name"])
+            self.assertIn(f"as '{end}'", explained["fused"])
+            row = rows[layer["name"]]
+            self.assertEqual(row["a"]["cycles"], by_name[layer["name"]]["cycles"] + by_name[end]["cycles"])
+            self.assertEqual(row["a"]["macs"], row["b"]["macs"])
+            self.assertEqual(row["a"]["density"], row["b"]["density"])
+            self.assertEqual(row["b"]["cycles"], layer["cycles"])
+
     def test_what_a_key_gains_is_what_another_run_takes(self):
         self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2", "--set", "links.memtile.write=8GB/s", "--set", "links.wire=3GB/s")
         answers = {tuple(key["key"] for key in answer["raised"]): answer for answer in self.explained()["keys"]}

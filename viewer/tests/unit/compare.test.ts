@@ -3,7 +3,7 @@ import type { TimelineJson } from "../../src/run/format";
 import { Run } from "../../src/run/run";
 import { splitChange } from "../../src/views/compare/split_change";
 import { align, likeness, longestRising, mostAlike, type Sight } from "../../src/views/compare/align";
-import { differ, isSame, stepsOf } from "../../src/views/compare/difference";
+import { differ, isSame, onlyText, stepsOf } from "../../src/views/compare/difference";
 import { layOut, parseParts, partsFor } from "../../src/views/compare/layout";
 import { summaryOf } from "../../src/views/compare/summary";
 import { endsOf } from "../../src/views/compare/timelines";
@@ -183,6 +183,17 @@ describe("waterfall", () => {
       head: "By inference, B is 1.18× faster than A:",
       text: "85 ns against 100 ns (85 against 100 cycles). A runs 1 in 100 ns, B 4 in 340 ns: figures are those of one, on average; over time, both runs are whole.",
     });
+  });
+
+  it("says of a layer of one run at the end of which it is in the other", () => {
+    const [apart, together] = [runWith([["pw", "Conv", 60], ["dw", "Conv", 50]]), runWith([["pw", "Conv", 70]])];
+    together.graph.operators[0]!.atEnd = "dw";
+    const change = (difference: ReturnType<typeof differ>) => difference.changes.find(({ name }) => name === "dw")!;
+    const [there, back] = [differ(apart, together), differ(together, apart)];
+    expect(onlyText(there, change(there))).toBe("only in A, in B at the end of pw");
+    expect(onlyText(back, change(back))).toBe("only in B, in A at the end of pw");
+    delete together.graph.operators[0]!.atEnd;
+    expect(onlyText(there, change(there))).toBe("only in A");
   });
 
   it("says what changed", () => {

@@ -1,6 +1,6 @@
 // Above the comparison: the selected layer in both runs with the way to its slices in either, and what of the view shows.
 import { button, element } from "../../ui/dom";
-import { amountText, boundText, deltaText, type Difference, isThinned, type LayerChange, ratioText, titleOf } from "./difference";
+import { amountText, boundText, deltaText, type Difference, isThinned, type LayerChange, onlyText, ratioText, titleOf } from "./difference";
 import { thinnedText } from "./sparsity";
 
 export class CompareBar {
@@ -27,7 +27,7 @@ export class CompareBar {
 function textOf(difference: Difference, change: LayerChange, unit: "cycles" | "time"): string {
   const { a, b, before, after, delta } = change;
   const of = (amount: number) => amountText(difference, amount, unit);
-  if (!a || !b) return `only in ${a ? "A" : "B"}: ${of(before + after)}, bound by ${boundText(a ?? b)}`;
+  if (!a || !b) return `${onlyText(difference, change)}: ${of(before + after)}, bound by ${boundText(a ?? b)}`;
   const bound = a.boundBy === b.boundBy ? boundText(a) : `${boundText(a)} → ${boundText(b)}`;
   return `A ${of(before)} → B ${of(after)}: ${delta === 0 ? "no change" : `${deltaText(difference, delta, unit)}, ${ratioText(before, after)} as fast`}, bound by ${bound}${isThinned(change) ? `; ${thinnedText(change)}` : ""}`;
 }

@@ -152,6 +152,13 @@ export function isSame({ a, b, changes, rest }: Difference): boolean {
 }
 
 /** Both names where they differ. */
+/** Of a layer that one run alone has: which, and where the other does its work, where that says so. */
+export function onlyText({ a, b }: Pick<Difference, "a" | "b">, change: LayerChange): string {
+  const [own, other, run] = change.a ? ["A", "B", b] : ["B", "A", a];
+  const at = run.layers[run.graph.operators.findIndex(({ atEnd }) => atEnd === change.name)];
+  return `only in ${own}${at ? `, in ${other} at the end of ${at.name}` : ""}`;
+}
+
 export const titleOf = ({ a, b, name }: LayerChange): string => (a && b && a.name !== b.name ? `${a.name} | ${b.name}` : name);
 
 /** The layer leaves out other blocks of weights in B than in A. */

@@ -6,7 +6,7 @@ import { percent } from "../../ui/numbers";
 import type { TipLine } from "../../ui/tip";
 import { CanvasView, type Table } from "../../ui/view";
 import { type Changes, changesOf, paintChanges, stepAt } from "./changes";
-import { amountText, boundText, deltaText, type Difference, isSame, type LayerChange, type Order, ratioText } from "./difference";
+import { amountText, boundText, deltaText, type Difference, isSame, type LayerChange, type Order, onlyText, ratioText } from "./difference";
 import { type Layout, layOut, type Parts } from "./layout";
 import { summaryOf } from "./summary";
 import { amountPerCycle, paintTimelines, sharesAt, type Shown, timeHit, timeViewOf } from "./timelines";
@@ -166,7 +166,7 @@ export function changeTip(difference: Difference, change: LayerChange, unit: "cy
   const of = (amount: number) => amountText(difference, amount, unit);
   const title = a && b && a.name !== b.name ? `${a.name} in A, ${b.name} in B` : change.name;
   const lines: TipLine[] = [[title, "head"], [(a ?? b)?.op ?? "", "faint"]];
-  if (!a || !b) return [...lines, `only in ${a ? "A" : "B"}: ${of(change.before + change.after)}`, `bound by ${boundText(a ?? b)}`, (a ?? b)?.split ?? ""];
+  if (!a || !b) return [...lines, `${onlyText(difference, change)}: ${of(change.before + change.after)}`, `bound by ${boundText(a ?? b)}`, (a ?? b)?.split ?? ""];
   lines.push(`A ${of(change.before)} → B ${of(change.after)}: ${deltaText(difference, change.delta, unit)}, ${ratioText(change.before, change.after)} as fast`);
   lines.push(`bound by ${boundText(a)}${a.boundBy === b.boundBy ? " in both" : ` → ${boundText(b)}`}`);
   lines.push(`efficiency ${percent(a.efficiency)} → ${percent(b.efficiency)}`);
