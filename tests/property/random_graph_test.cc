@@ -79,7 +79,7 @@ TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
   std::map<std::string, int> kinds;
   std::map<TensorId, int> readers;
   int branches = 0, oddChannels = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2 * kSeeds; ++seed) {
     const CanonicalGraph graph = makeRandomGraph({.seed = seed});
     readers.clear();
     for (const CanonicalOp& op : graph.ops) {

@@ -65,8 +65,8 @@ describe("of one run", () => {
     const { from, to } = await opened.page.evaluate(() => window.heddle.store.state.window);
     expect(from).toBeLessThanOrEqual(layer.start);
     expect(to).toBeGreaterThanOrEqual(layer.end);
-    // An Add has no MACs: nothing is said of them.
-    await find("s2b1_add");
+    // A pool has no MACs: nothing is said of them.
+    await find(report().layers.find(({ macs }) => macs === 0)!.name);
     expect(await said()).not.toContain("MAC");
   });
 
