@@ -18,14 +18,22 @@ Thrift noThrift(const Device& device) {
 }
 
 std::vector<std::vector<Thrift>> thriftierThan(const Thrift& thrift) {
-  std::vector<Thrift> cheap(3, thrift), dear(4, thrift);
+  const auto waiting = [&](std::int64_t part) {
+    Thrift less = thrift;
+    if (less.waiting) less.waiting = std::max<std::int64_t>(1, *less.waiting / part);
+    return less;
+  };
+  std::vector<Thrift> cheap(2, thrift), dear(4, thrift);
   cheap[0].longCalls = false;
   cheap[1].tiles = false;
-  if (thrift.waiting) cheap[2].waiting = std::max<std::int64_t>(1, *thrift.waiting / 2);
+  cheap.push_back(waiting(2));
   dear[0].menu = false;
   dear[1].ownChannel = false;
   dear[2].ahead = false;
   dear[3].homes = false;
+  // One lock may count the pieces of so many buffers that of half in each there are no fewer in
+  // all.
+  dear.insert(dear.begin(), waiting(4));
   std::vector<std::vector<Thrift>> out{cheap};
   for (const Thrift& one : dear) out.push_back({one});
   for (std::vector<Thrift>& some : out) std::erase(some, thrift);
