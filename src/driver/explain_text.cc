@@ -170,13 +170,16 @@ std::string endsText(const Explanation& e) {
   };
   std::vector<std::string> layers;
   for (const std::string& name : ends.layers) layers.push_back(shortLayer(name));
-  return line("ends",
-              std::to_string(ends.convolutions) +
-                  " depth-wise convolutions at the end of the one before: " + cycles(ends.atEnds) +
-                  ", as layers of their own " + cycles(ends.asLayers) + "; taken: " +
-                  (layers.empty() ? "all at ends"
-                                  : std::to_string(ends.taken.raw()) + " cycles, layers " +
-                                        joinWords(layers)));
+  return line(
+      "ends",
+      std::to_string(ends.convolutions) +
+          (ends.convolutions == 1 ? " depth-wise convolution" : " depth-wise convolutions") +
+          " at the end of the one before: " + cycles(ends.atEnds) +
+          (ends.convolutions == 1 ? ", as a layer of its own " : ", as layers of their own ") +
+          cycles(ends.asLayers) + "; taken: " +
+          (layers.empty()
+               ? "all at ends"
+               : std::to_string(ends.taken.raw()) + " cycles, layers " + joinWords(layers)));
 }
 
 // "taken: 35 convolutions, those that read one tensor as one; 2062935 cycles in closed form, 7.2 %

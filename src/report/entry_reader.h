@@ -58,6 +58,9 @@ class EntryReader {
          .mend = "take " + written_ + " that this heddle has written and nobody has edited"});
   }
 
+  // For what files of the same version may lack, as it was added to it later.
+  static bool has(const Entry& in, const char* key) { return in.json && in.json->contains(key); }
+
   Entry object(const Entry& in, const char* key) {
     return expect(entry(in, key), &Json::is_object, "an object");
   }

@@ -35,7 +35,7 @@ ExplainedLayer readExplainedLayer(EntryReader& read, const Entry& in) {
   ExplainedLayer layer;
   layer.name = read.text(in, "name");
   layer.op = read.text(in, "op");
-  layer.atEnd = read.text(in, "atEnd");
+  if (read.has(in, "atEnd")) layer.atEnd = read.text(in, "atEnd");
   layer.fused = read.text(in, "fused");
   if (const auto mapping = read.objectOrNull(in, "mapping"))
     layer.mapping = readWords(read, *mapping);
@@ -126,7 +126,7 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
                .tensors = read.count(*order, "tensors"),
                .asItIs = Cycles(read.count(*order, "asItIsCycles")),
                .reordered = Cycles(read.count(*order, "reorderedCycles"))};
-  if (const auto ends = read.objectOrNull(root, "ends"))
+  if (const auto ends = read.has(root, "ends") ? read.objectOrNull(root, "ends") : std::nullopt)
     e.ends = {.convolutions = read.count(*ends, "convolutions"),
               .atEnds = readCycles(read, *ends, "atEndsCycles"),
               .asLayers = readCycles(read, *ends, "asLayersCycles"),

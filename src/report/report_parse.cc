@@ -43,7 +43,7 @@ LayerReport readLayer(EntryReader& read, const Entry& in) {
   layer.name = read.text(in, "name");
   layer.op = read.text(in, "op");
   layer.split = read.text(in, "split");
-  layer.atEnd = read.text(in, "atEnd");
+  if (read.has(in, "atEnd")) layer.atEnd = read.text(in, "atEnd");
   layer.cycles = Cycles(read.count(in, "cycles"));
   layer.boundBy = read.resource(in, "boundBy");
   layer.boundEngine = read.text(in, "boundEngine");
