@@ -150,10 +150,17 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
                     (!fusedWindowOf(op)               ? " rows"
                      : fusedWindowOf(op)->depthwise() ? " rows before the depth-wise convolution"
                                                       : " rows before they are pooled"));
-  if (mapping.innerCallRows > mapping.callRows && mapping.parts.size() > 1 && !callsOneRow(op))
+  const std::string loop = mapping.parts.size() > 1 ? "part" : "pass";
+  const bool hasInner = mapping.parts.size() > 1 || mapping.passes > 2;
+  if (mapping.innerCallRows > mapping.callRows && hasInner && !callsOneRow(op))
     words.push_back(std::string(mapping.callRows > 1 ? "" : "calls ") + "of up to " +
-                    std::to_string(mapping.innerCallRows) +
-                    " rows between the first part and the last");
+                    std::to_string(mapping.innerCallRows) + " rows between the first " + loop +
+                    " and the last");
+  std::int64_t together = 1;
+  for (const RingPlan& ring : mapping.rings) together = std::max(together, ring.together);
+  if (together > 1)
+    words.push_back("behind the first " + loop + " up to " + std::to_string(together) +
+                    " rows come at once");
   return joinWords(words);
 }
 

@@ -60,11 +60,11 @@ constexpr std::int64_t kTilesHeldUpByDdr = 100;
 constexpr std::int64_t kTiledStagingWorthwhile = 3;
 // Times that a plan which uses cores' spare memory is timed, each with fewer such layers; steps for
 // which one may lack room.
-constexpr int kMostSpared = 4;
+constexpr int kMostSpared = 6;
 constexpr std::size_t kStepsOfRoom = 2;
 // Thousandths of a plan's time, of a step's, by which such a plan may seem slower: the closed form
-// does not know all that longer rings gain.
-constexpr std::int64_t kSparedSlower = 2, kSparedStepSlower = 20;
+// does not know all that longer rings gain. Of a step whose rows come together.
+constexpr std::int64_t kSparedSlower = 2, kSparedStepSlower = 20, kTogetherSlower = 3;
 // Thousandths of its time that a plan may lose for a limit of the device, without a look at what
 // else would do.
 constexpr std::int64_t kThriftCostsNothing = 5;
@@ -362,20 +362,29 @@ class MeshPlan {
   // Where the closed form finds a plan that uses it hardly slower: but for layers that it finds
   // slower by more, or that take the room of those.
   void useSpareMemory(Timed& timed) {
-    std::vector<Mapping> better = timed.plan.layers;
+    // Of each layer what it has, and longer rings, and rows of these that come together.
+    std::vector<std::vector<Mapping>> ways(timed.plan.layers.size());
     for (std::size_t s = 0; s < timed.times.size(); ++s) {
       const LayerId layer = timed.plan.schedule[s].layer;
-      if (better[layer.at()] != timed.plan.layers[layer.at()]) continue;
-      if (auto mapping = withSpareMemory(graph_, device_, timed.plan, layer, timed.times[s]))
-        better[layer.at()] = std::move(*mapping);
+      std::vector<Mapping>& of = ways[layer.at()];
+      if (!of.empty()) continue;
+      of.push_back(timed.plan.layers[layer.at()]);
+      const StepTerms terms = StepClock(whole_).termsOf(count_.cycles(timed.plan, s), StepPlace());
+      for (const StepTerms* known : {static_cast<const StepTerms*>(nullptr), &terms}) {
+        auto mapping = withSpareMemory(graph_, device_, timed.plan, layer, timed.times[s], known);
+        if (mapping && *mapping != of.back()) of.push_back(std::move(*mapping));
+      }
     }
-    for (int round = 0; round < kMostSpared && better != timed.plan.layers; ++round) {
+    for (int round = 0; round < kMostSpared; ++round) {
       Timed other = timed;
-      other.plan.layers = better;
+      for (std::size_t layer = 0; layer < ways.size(); ++layer)
+        if (!ways[layer].empty()) other.plan.layers[layer] = ways[layer].back();
+      if (other.plan.layers == timed.plan.layers) return;
       const Result<Allocation> placed = placeInMemory(graph_, other.plan, whole_);
       if (!placed || !placed->withoutPlace.empty()) return;
       setDdrChannels(graph_, *placed, whole_, other.plan);
       time(other, placed->memory);
+      if (takeBackWhereSlower(timed, other, kTogetherSlower, 2, ways)) continue;
       if (isAsFast(other.end, timed.end, kSparedSlower)) {
         if (!isLegal(other)) return;
         keepBeside(timed);
@@ -383,30 +392,29 @@ class MeshPlan {
         return;
       }
       // Where no step is much slower, many are a little.
-      if (!takeBackWhereSlower(timed, other, kSparedStepSlower, better))
-        takeBackWhereSlower(timed, other, 0, better);
+      if (!takeBackWhereSlower(timed, other, kSparedStepSlower, 1, ways))
+        takeBackWhereSlower(timed, other, 0, 1, ways);
     }
   }
 
-  // Gives layers back what they have in `timed` where steps of `other` take more thousandths
-  // longer; whether there were such layers.
+  // Takes the last way from layers with more than `fewest` where steps of `other` take more
+  // thousandths longer than in `timed`; whether there were such layers.
   static bool takeBackWhereSlower(const Timed& timed, const Timed& other, std::int64_t thousandths,
-                                  std::vector<Mapping>& better) {
-    const auto isBetter = [&](std::size_t step) {
-      const std::size_t layer = timed.plan.schedule[step].layer.at();
-      return better[layer] != timed.plan.layers[layer];
+                                  std::size_t fewest, std::vector<std::vector<Mapping>>& ways) {
+    std::vector<bool> slower(ways.size());
+    const auto hasMore = [&](std::size_t step) {
+      return ways[timed.plan.schedule[step].layer.at()].size() > fewest;
     };
-    bool any = false;
     for (std::size_t step = 0; step < timed.times.size(); ++step) {
       if (isAsFast(other.times[step].cycles, timed.times[step].cycles, thousandths)) continue;
       // A step may also wait for the room of those before it.
       std::size_t of = step;
-      while (of > 0 && step - of < kStepsOfRoom && !isBetter(of)) --of;
-      any = any || isBetter(of);
-      const std::size_t layer = timed.plan.schedule[of].layer.at();
-      better[layer] = timed.plan.layers[layer];
+      while (of > 0 && step - of < kStepsOfRoom && !hasMore(of)) --of;
+      if (hasMore(of)) slower[timed.plan.schedule[of].layer.at()] = true;
     }
-    return any;
+    for (std::size_t layer = 0; layer < ways.size(); ++layer)
+      if (slower[layer]) ways[layer].pop_back();
+    return std::ranges::find(slower, true) != slower.end();
   }
 
   static bool isAsFast(Cycles cycles, Cycles others, std::int64_t thousandths) {

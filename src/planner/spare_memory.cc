@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -16,7 +17,15 @@ using N = std::int64_t;
 
 // Hundredths of what the layer's busiest engine is busy for, above which a wire of rows cannot make
 // up for their coming together.
-constexpr N kFullyBusy = 97;
+constexpr N kFullyBusy = 97, kNearlyBusy = 90;
+
+// Hundredths of it that the rows of one iteration may take on a wire that is nearly busy.
+constexpr N kFirstRows = 3;
+
+// Times as long with records as with rows, a wire is busy with records: it hardly waits for places.
+constexpr N kMostlyRecords = 3;
+
+constexpr N kMostCallsOfASweep = 4;
 
 // One of each that compute the same pixels.
 std::vector<const CoreShare*> sharesThatDiffer(const Mapping& mapping) {
@@ -28,94 +37,184 @@ std::vector<const CoreShare*> sharesThatDiffer(const Mapping& mapping) {
   return some;
 }
 
-// What the longest of the inner calls computes and needs.
+// Of iterations behind the first of a chunk and band: their longest call, and a sweep of it.
 struct Longest {
-  N rows = 0;
-  std::vector<N> operands;  // rows of each that comes for them: what is added does not
+  N rows = 0, written = 0;  // of a call; of the output
+  N ofASweep = 0;           // rows that the calls of one compute
+  struct Operand {
+    N call = 0, sweep = 0, iteration = 0;  // rows that come
+    N sweeps = 0;                          // of an iteration
+    N pitch = 0;                           // from a call's first row to that of the next
+    bool gaps = false;                     // between rows of a sweep
+  };
+  std::vector<Operand> operands;
 };
 
-Longest longestOf(const CanonicalGraph& graph, const Plan& plan, LayerId layer,
-                  const Mapping& mapping) {
-  const LayerNest nest(graph, OpId(layer.at()), mapping);
-  Longest longest{0, std::vector<N>(nest.op().inputs.size())};
-  for (const ScheduleStep& step : plan.schedule) {
-    if (step.layer != layer) continue;
-    for (const CoreShare* share : sharesThatDiffer(mapping)) {
-      std::set<std::tuple<N, N, N>> alike;
-      for (const Iteration& at : nest.iterations()) {
-        const Interval kernelRows = nest.loadedKernelRows(at);
-        if (!nest.isInner(at) ||
-            !alike.insert({nest.inputKey(at), kernelRows.first, kernelRows.count}).second)
-          continue;
-        for (const RowCall& call : nest.calls(*share, step.rows, at)) {
-          longest.rows = std::max(longest.rows, call.rows);
-          for (std::size_t i = 0; i < longest.operands.size(); ++i)
-            if (!isAddend(nest.op(), i) && !nest.stays(i))
-              longest.operands[i] =
-                  std::max(longest.operands[i], nest.rowsOf(i, call, kernelRows).count);
-        }
-      }
+class LongestOf {
+ public:
+  LongestOf(const CanonicalGraph& graph, const Plan& plan, LayerId layer, const Mapping& mapping)
+      : nest_(graph, OpId(layer.at()), mapping) {
+    found_.operands.resize(nest_.op().inputs.size());
+    for (const ScheduleStep& step : plan.schedule)
+      if (step.layer == layer)
+        for (const CoreShare* share : sharesThatDiffer(mapping)) look(*share, step.rows);
+  }
+  const Longest& found() const { return found_; }
+
+ private:
+  void look(const CoreShare& share, const Interval& rows) {
+    std::set<std::tuple<N, N, N, N, bool>> alike;
+    for (const Iteration& at : nest_.iterations()) {
+      const Interval kernelRows = nest_.loadedKernelRows(at);
+      if (!nest_.isLater(at) || !alike
+                                     .insert({nest_.inputKey(at), kernelRows.first,
+                                              kernelRows.count, nest_.callRows(at), nest_.last(at)})
+                                     .second)
+        continue;
+      look(nest_.calls(share, rows, at), kernelRows, nest_.last(at));
     }
   }
-  return longest;
-}
 
-bool someWireBringsBoth(const Mapping& mapping) {
-  std::set<N> rows;
-  for (const std::vector<Route>& routes : mapping.inputs)
-    for (const Route& route : routes)
-      for (const Lane& lane : route.lanes) rows.insert(lane.wire);
-  return std::ranges::any_of(mapping.weights, [&](const Route& route) {
-    return std::ranges::any_of(route.lanes,
-                               [&](const Lane& lane) { return rows.contains(lane.wire); });
+  void look(std::span<const RowCall> calls, const Interval& kernelRows, bool last) {
+    for (std::size_t i = 0; i < found_.operands.size(); ++i) {
+      if (nest_.stays(i) || (isAddend(nest_.op(), i) && !last)) continue;
+      Longest::Operand& operand = found_.operands[i];
+      N sweeps = 0, rows = 0;
+      forEachSweep(calls, [&](std::span<const RowCall> sweep) {
+        const N ofSweep = addSweep(i, sweep, kernelRows, operand);
+        rows += ofSweep;
+        sweeps += ofSweep > 0;
+      });
+      operand.iteration = std::max(operand.iteration, rows);
+      operand.sweeps = std::max(operand.sweeps, sweeps);
+    }
+    forEachSweep(calls, [&](std::span<const RowCall> sweep) {
+      N rows = 0;
+      for (const RowCall& call : sweep) {
+        rows += call.rows;
+        found_.rows = std::max(found_.rows, call.rows);
+        if (last) found_.written = std::max(found_.written, call.rows);
+      }
+      found_.ofASweep = std::max(found_.ofASweep, rows);
+    });
+  }
+
+  // The calls of one box after another.
+  template <class F>
+  static void forEachSweep(std::span<const RowCall> calls, const F& f) {
+    for (std::size_t first = 0, end = 0; first < calls.size(); first = end) {
+      while (end < calls.size() && calls[end].box == calls[first].box) ++end;
+      f(calls.subspan(first, end - first));
+    }
+  }
+
+  // How many rows of an operand come in a sweep.
+  N addSweep(std::size_t i, std::span<const RowCall> calls, const Interval& kernelRows,
+             Longest::Operand& operand) const {
+    Interval all;
+    N before = 0;
+    for (const RowCall& call : calls) {
+      const Interval needed = nest_.rowsOf(i, call, kernelRows);
+      if (needed.empty()) continue;
+      operand.call = std::max(operand.call, needed.count);
+      if (all.empty())
+        all = {needed.first, 0};
+      else
+        operand.pitch = std::max(operand.pitch, needed.first - before);
+      before = needed.first;
+      operand.gaps = operand.gaps || needed.first > all.end();
+      all.count = std::max(all.end(), needed.end()) - all.first;
+    }
+    operand.sweep = std::max(operand.sweep, all.count);
+    return all.count;
+  }
+
+  LayerNest nest_;
+  Longest found_;
+};
+
+// Whether rows that come together would hold up others, or records, of a wire that brings them: it
+// is busy all the time, or nearly and the layer does not take long enough for the first of them to
+// be made up for.
+bool wouldHoldUp(const Mapping& mapping, const StepTerms& terms, Cycles busiest) {
+  const N iterations = mapping.passes * std::ssize(mapping.parts);
+  const auto isMore = [&](Cycles busy, N hundredths) {
+    return busy.raw() * 100 > busiest.raw() * hundredths;
+  };
+  return std::ranges::any_of(terms.wires, [&](const StepTerms::Wire& wire) {
+    if (wire.inputs == Cycles()) return false;
+    const Cycles both = wire.inputs + wire.weights;
+    const bool mostlyRecords = wire.inputs.raw() * kMostlyRecords <= wire.weights.raw();
+    return isMore(wire.inputs, kFullyBusy) ||
+           (isMore(both, kFullyBusy) && (!mostlyRecords || mapping.weightSlots == 1)) ||
+           (isMore(both, kNearlyBusy) && isMore(wire.inputs, kFirstRows * iterations));
   });
 }
 
-// Whether rows that come together would hold up records that a wire brings with them. A record that
-// has a place of its own in the core comes ahead of its sweep: then only a wire that is busy with
-// either all the time falls behind.
-bool aWireIsFullyBusy(const Mapping& mapping, N rows, N records, N busiest) {
-  const auto isFull = [&](N busy) { return busy * 100 > busiest * kFullyBusy; };
-  if (isFull(rows)) return true;
-  if (!someWireBringsBoth(mapping)) return false;
-  return isFull(mapping.weightSlots == 1 ? rows + records : records);
+bool hasLaterIterations(const Mapping& mapping) {
+  return mapping.passes > 1 || mapping.parts.size() > 1;
 }
 
-// Whether pixels are cut by columns or by rows alone, over some cores. Where each core has all of
-// them, or a rectangle, records and rows come by so many ways that they wait for each other more
-// when rows come together.
-bool isCutOneWay(const Mapping& mapping) {
-  const PixelBox& first = mapping.shares[0].boxes[0];
-  bool sameRows = true, sameColumns = true;
-  for (const CoreShare& share : mapping.shares) {
-    if (share.boxes.size() > 1) return false;
-    sameRows = sameRows && share.boxes[0].y == first.y;
-    sameColumns = sameColumns && share.boxes[0].x == first.x;
-  }
-  return sameRows != sameColumns;
+// Rows of an operand that come together, and a ring in which those of one call wait while another
+// computes; `whole`: a call is a sweep. None where sweeps of several boxes would wait for each
+// other.
+bool growRing(const Longest::Operand& rows, N lanes, bool whole, N cut, bool longCalls,
+              RingPlan& ring) {
+  if (!whole && rows.sweeps > 1) return false;
+  const N turn = whole ? rows.sweep : longCalls ? rows.pitch : divideRoundUp(rows.sweep, cut);
+  // Pieces begin where calls do; where the lanes can't share each call's rows, each brings its own.
+  const bool apart = !whole && longCalls && turn % lanes != 0;
+  if (!rows.gaps) ring.together = apart ? turn : divideRoundUp(turn, lanes);
+  const N atOnce = rows.gaps ? 1 : apart ? ring.together : ring.together * lanes;
+  N least = 0;
+  if (whole)
+    least = 2 * (rows.sweeps > 1 ? rows.iteration + rows.sweeps * (atOnce - 1)
+                                 : roundUpTo(rows.sweep, atOnce));
+  else if (longCalls)
+    least = roundUpTo(rows.call, atOnce) +
+            std::max(roundUpTo(rows.call, atOnce), ring.together * lanes);
+  else
+    least = (divideRoundUp(rows.call - 1, atOnce) + 1) * atOnce + roundUpTo(rows.call, atOnce);
+  ring.length =
+      std::max(ring.length / ring.together * ring.together, roundUpTo(least, ring.together));
+  return true;
 }
 
-// Calls in inner iterations (LayerNest::isInner) as long as these sweeps, if a core has room for
-// the rows of two of them; else the mapping as it is.
-Mapping withLongInnerCalls(const CanonicalGraph& graph, const Plan& plan, LayerId layer,
-                           const StepTime& time, N room) {
+// Behind the first iteration of a chunk and band (LayerNest::isLater, isInner) transfers and calls
+// of as many rows as a core has room for twice; else the mapping as it is.
+Mapping withRowsTogether(const CanonicalGraph& graph, const Plan& plan, LayerId layer, N room,
+                         N mostWaiting) {
   const Mapping& mapping = plan.layers[layer.at()];
-  if (mapping.parts.size() < 2 || callsOneRow(graph.ops[layer.at()]) || !isCutOneWay(mapping))
-    return mapping;
-  const N busiest = std::ranges::max_element(time.busy)->raw();
-  const auto busy = [&](Resource resource) {
-    return time.busy[static_cast<std::size_t>(resource)].raw();
-  };
-  if (aWireIsFullyBusy(mapping, busy(Resource::InputWire), busy(Resource::WeightsWire), busiest))
-    return mapping;
-  Mapping longer = mapping;
-  longer.innerCallRows = kMaxCallRows;
-  const Longest longest = longestOf(graph, plan, layer, longer);
-  if (longest.rows <= mapping.callRows) return mapping;
-  longer.innerCallRows = longest.rows;
-  for (std::size_t i = 0; i < longer.rings.size(); ++i)
-    longer.rings[i].length = std::max(longer.rings[i].length, 2 * longest.operands[i]);
-  return longer.coreBytes() <= room ? longer : mapping;
+  if (!hasLaterIterations(mapping)) return mapping;
+  const CanonicalOp& op = graph.ops[layer.at()];
+  // Where memtiles are short, single rows go where others have just been read, or to DDR.
+  const bool writesRowByRow = mapping.parts.size() == 1 &&
+                              (plan.homes[plan.views[op.output.at()].root.at()].empty() ||
+                               std::ranges::count(plan.schedule, layer, &ScheduleStep::layer) > 1);
+  const N whole = LongestOf(graph, plan, layer, mapping).found().ofASweep;
+  for (N cut = 1; cut <= kMostCallsOfASweep; ++cut) {
+    Mapping longer = mapping;
+    if (!callsOneRow(op) && !writesRowByRow)
+      longer.innerCallRows =
+          std::max(mapping.callRows, std::min(kMaxCallRows, divideRoundUp(whole, cut)));
+    const LongestOf longest(graph, plan, layer, longer);
+    const bool longCalls = longest.found().rows > mapping.callRows;
+    bool fits = true;
+    for (std::size_t i = 0; i < longer.rings.size() && fits; ++i) {
+      N lanes = 1;
+      for (const Route& route : mapping.inputs[i])
+        lanes = std::max<N>(lanes, std::ssize(route.lanes));
+      const Longest::Operand& rows = longest.found().operands[i];
+      fits = rows.sweep == 0 || growRing(rows, lanes, cut == 1, cut, longCalls, longer.rings[i]);
+    }
+    if (longest.found().written > mapping.callRows)
+      longer.outputSlots = std::max(longer.outputSlots, 2 * longest.found().written);
+    if (!longCalls) longer.innerCallRows = mapping.innerCallRows;
+    if (fits && longer.coreBytes() <= room &&
+        longer.outputSlots <= std::max(mostWaiting, mapping.outputSlots))
+      return longer;
+  }
+  return mapping;
 }
 
 // Rows of an operand that come in one sweep, of the core and step with most.
@@ -163,10 +262,10 @@ void lengthenRings(const CanonicalGraph& graph, LayerId layer, const std::vector
     grew = false;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       RingPlan& ring = mapping.rings[i];
-      if (wanted[i] == 0 || ring.rowBytes > room) continue;
-      ++ring.length;
-      --wanted[i];
-      room -= ring.rowBytes;
+      if (wanted[i] < ring.together || ring.together * ring.rowBytes > room) continue;
+      ring.length += ring.together;
+      wanted[i] -= ring.together;
+      room -= ring.together * ring.rowBytes;
       grew = true;
     }
   }
@@ -175,16 +274,20 @@ void lengthenRings(const CanonicalGraph& graph, LayerId layer, const std::vector
 }  // namespace
 
 std::optional<Mapping> withSpareMemory(const CanonicalGraph& graph, const Device& device,
-                                       const Plan& plan, LayerId layer, const StepTime& time) {
+                                       const Plan& plan, LayerId layer, const StepTime& time,
+                                       const StepTerms* terms) {
   const Mapping& mapping = plan.layers[layer.at()];
   if (mapping.inPlace()) return std::nullopt;
   const N capacity = device.core.operandMemory().raw();
-  const N room = mapping.coreBytes() * 2 <= capacity ? capacity / 2 : capacity;
-  Mapping better = withLongInnerCalls(graph, plan, layer, time, room);
+  const N room = mapping.coreBytes() * 2 <= capacity ? capacity / 2 : capacity,
+          mostWaiting = device.limits.lockMaximum.value_or(INT64_MAX);
+  Mapping better = mapping;
+  if (terms && !wouldHoldUp(mapping, *terms, *std::ranges::max_element(time.busy)))
+    better = withRowsTogether(graph, plan, layer, room, mostWaiting);
   std::vector<Interval> steps;
   for (const ScheduleStep& step : plan.schedule)
     if (step.layer == layer) steps.push_back(step.rows);
-  lengthenRings(graph, layer, steps, room, device.limits.lockMaximum.value_or(INT64_MAX), better);
+  lengthenRings(graph, layer, steps, room, mostWaiting, better);
   return better == mapping ? std::nullopt : std::optional(std::move(better));
 }
 

@@ -14,9 +14,11 @@
 namespace heddle {
 
 // A layer's mapping that uses it; none where there is nothing to gain. A mapping that leaves room
-// for the next layer's beside it still does. `time`: of a step of the layer.
+// for the next layer's beside it still does. `time`, `terms`: of a step of the layer; without terms
+// rows come one by one, and calls are as long as they were.
 std::optional<Mapping> withSpareMemory(const CanonicalGraph& graph, const Device& device,
-                                       const Plan& plan, LayerId layer, const StepTime& time);
+                                       const Plan& plan, LayerId layer, const StepTime& time,
+                                       const StepTerms* terms);
 
 // The same of rings alone, up to half of a core's memory, before the layer is placed: it computes
 // `rows` at a time.

@@ -230,12 +230,18 @@ class StepTeller {
       tellRecord(r);
   }
 
-  // Calls of a core from number k of iteration `from` to the first of iteration `to`.
+  // Calls of a core from number k of iteration `from` to the first of iteration `to`, each of
+  // Mapping::callRows rows: a longer one counts as so many.
   N callsUntil(const CoreShare& share, std::size_t from, std::size_t k, std::size_t to) {
-    N count = -static_cast<N>(k);
-    for (std::size_t i = from; i < to; ++i) {
+    N count = 0;
+    for (std::size_t i = from; i < to; ++i, k = 0) {
       const Iteration& at = nest_.iterations()[i];
-      if (!m_.passBlocks(share, at.pass).empty()) count += std::ssize(calls(share, at));
+      if (m_.passBlocks(share, at.pass).empty()) continue;
+      const std::vector<RowCall>& due = calls(share, at);
+      if (nest_.callRows(at) <= m_.callRows)
+        count += std::ssize(due) - static_cast<N>(k);
+      else
+        for (; k < due.size(); ++k) count += divideRoundUp(due[k].rows, m_.callRows);
     }
     return count;
   }
@@ -356,8 +362,9 @@ class StepTeller {
   // another that are for later.
   void tellRowsAhead(const Iteration& at, std::size_t k) {
     N most = 0, longest = 0;
-    for (const std::vector<Route>& routes : m_.inputs)
-      for (const Route& route : routes) most = std::max(most, route.lead);
+    for (std::size_t operand = 0; operand < m_.inputs.size(); ++operand)
+      for (const Route& route : m_.inputs[operand])
+        most = std::max(most, isTogether(operand, at) ? INT64_MAX : route.lead);
     for (const CoreShare& share : m_.shares)
       longest = std::max<N>(longest, std::ssize(calls(share, at)));
     most = std::min(most, longest);  // a plan may name any lead
@@ -365,17 +372,23 @@ class StepTeller {
       for (std::size_t operand = 0; operand < m_.inputs.size(); ++operand)
         for (const CoreShare& share : m_.shares) {
           const std::vector<RowCall>& due = calls(share, at);
-          if (k < due.size() && ahead <= leadOf(share, operand))
+          if (k < due.size() && ahead <= leadOf(share, operand, at))
             tellRowsUpTo(share, operand, at, due, k, k + static_cast<std::size_t>(ahead));
         }
   }
 
-  // None of what is added in the sweep that brings an input which stays: its rows would come
-  // behind.
-  N leadOf(const CoreShare& share, std::size_t operand) const {
+  // Rows that come together are told as far ahead as there are places: they are there already. None
+  // of what is added in the sweep that brings an input which stays: its rows would come behind.
+  N leadOf(const CoreShare& share, std::size_t operand, const Iteration& at) const {
     const std::size_t core = index(share.core);
     if (isAddend(op_, operand) && nest_.stays(0) && rows_[0][rowRoute_[0][core]].telling) return 0;
-    return m_.inputs[operand][rowRoute_[operand][core]].lead;
+    return isTogether(operand, at) ? INT64_MAX : m_.inputs[operand][rowRoute_[operand][core]].lead;
+  }
+
+  // Whether several rows of an operand come in one piece.
+  bool isTogether(std::size_t operand, const Iteration& at) const {
+    return LayerNest::isLater(at) && m_.rings[operand].together > 1 &&
+           !g_.home(op_.inputs[operand]).slices.empty();
   }
 
   // Of the calls from k to `last` in the same box, as far as places of the rings are free.
@@ -401,16 +414,26 @@ class StepTeller {
     if (rows.empty()) return true;
     const Held h = nest_.held(shareAt(cores[0]), operand, at, due[call].x);
     if (h.blocks.empty()) return true;
+    const N together = isTogether(operand, at) ? m_.rings[operand].together : 1;
     N& offset = stream.offset[due[call].box];
     if (stream.box != due[call].box) {
       // A new sweep goes on in the ring where the last one ended, so that its first rows need not
       // wait.
-      offset = nest_.stays(operand) && stream.pieces == 0 ? 0 : stream.end - rows.first;
+      offset = nest_.stays(operand) && stream.pieces == 0
+                   ? 0
+                   : roundUpTo(stream.end, together) - rows.first;
       stream.box = due[call].box;
       stream.next = rows.first;
     }
-    const N oldest = call == k ? rows.first : oldestNeeded(operand, at, due, k, call);
-    if (call > k && rows.end() - oldest > m_.rings[operand].length) return false;
+    const N oldest = call == k ? rows.first : oldestNeeded(operand, at, due, k, call),
+            length = m_.rings[operand].length;
+    // With what comes together with the last of them.
+    const N end = rowsWith(g, due, call, rows.end(),
+                           roundUpTo(rows.end() + offset, together) - offset, kernelRows);
+    if (call > k && stream.next < rows.end() && end - oldest > length) return false;
+    const auto tell = [&](const Interval& one) {
+      tellRows(cores, route, stream.pieces, operand, one, h, offset, together);
+    };
     Interval told;  // rows one after another
     for (N y = due[call].y; y < due[call].y + due[call].rows; ++y) {
       const Interval ofRow = g.rows(y, kernelRows);
@@ -418,14 +441,33 @@ class StepTeller {
       const Interval fresh = common({stream.next, INT64_MAX / 2}, ofRow);
       stream.next = std::max(stream.next, ofRow.end());
       if (told.end() != fresh.first) {
-        tellRows(cores, route, stream.pieces, operand, told, h, offset, nest_.isInner(at));
+        tell(told);
         told = {fresh.first, 0};
       }
       told.count += fresh.count;
     }
-    tellRows(cores, route, stream.pieces, operand, told, h, offset, nest_.isInner(at));
+    if (!told.empty()) {
+      told.count = std::clamp(end, told.end(), std::max(told.end(), oldest + length)) - told.first;
+      stream.next = std::max(stream.next, told.end());
+      tell(told);
+    }
     stream.end = stream.next + offset;
     return true;
+  }
+
+  // Behind which row those end that come with rows up to `end` of a call: the calls behind it in
+  // its box need them without a gap; none from `most` on.
+  static N rowsWith(const OperandGeometry& g, const std::vector<RowCall>& due, std::size_t call,
+                    N end, N most, const Interval& kernelRows) {
+    for (std::size_t next = call + 1;
+         end < most && next < due.size() && due[next].box == due[call].box; ++next)
+      for (N y = due[next].y; y < due[next].y + due[next].rows && end < most; ++y) {
+        const Interval rows = g.rows(y, kernelRows);
+        if (rows.empty()) continue;
+        if (rows.first > end) return end;
+        end = std::clamp(rows.end(), end, most);
+      }
+    return end;
   }
 
   // The first row that one of the calls k .. call needs.
@@ -450,17 +492,15 @@ class StepTeller {
             p.x.first,           p.rows,   p.blocks.count, p.x.count};
   }
 
-  // Rows of an operand, each a piece of its stream. `together`: as many in one transfer as find
-  // their places one behind the other, where the stream's lanes get as much each.
+  // Rows of an operand in pieces of its stream, each of as many as lie in `together` places from a
+  // multiple of that on.
   void tellRows(const std::vector<CoreAt>& cores, const Route& route, N& pieces,
-                std::size_t operand, const Interval& rows, const Held& h, N offset, bool together) {
+                std::size_t operand, const Interval& rows, const Held& h, N offset, N together) {
     const N length = m_.rings[operand].length;
-    const bool joined =
-        together && m_.innerCallRows > m_.callRows && !g_.home(op_.inputs[operand]).slices.empty();
-    const N each = joined ? divideRoundUp(rows.count, std::ssize(route.lanes)) : 1;
     for (N a = rows.first; a < rows.end();) {
-      const N upToWrap = length - (a + offset) % length;
-      const Interval next{a, std::min({each, upToWrap, rows.end() - a})};
+      const N place = a + offset,
+              end = std::min(roundUpTo(place + 1, together), roundUpTo(place + 1, length));
+      const Interval next{a, std::min(end - place, rows.end() - a)};
       tellRows(cores, route, pieces++, operand, next, h, offset);
       a = next.end();
     }
@@ -497,11 +537,7 @@ class StepTeller {
                   to =
                       rowsOf(blocksOfCells(piece.blocks.count, piece.x.count, wanted.columns.count),
                              piece.rows, place.slotStride);
-    const auto fits = [](const Pattern& pattern, const std::optional<N>& most) {
-      return !most || std::ssize(pattern.dimensions) <= *most;
-    };
-    if (piece.rows > 1 && !(fits(from, g_.device.limits.memtileDimensions) &&
-                            fits(to, g_.device.limits.coreDimensions))) {
+    if (piece.rows > 1 && !hasDimensionsFor(from, to)) {
       Piece row = piece;
       Address<N> its = place;
       for (row.rows = 1; row.row < piece.row + piece.rows; ++row.row, ++its.slot)
@@ -517,6 +553,14 @@ class StepTeller {
     const End<N> source{inSlice(s, piece.row, piece.blocks.first, piece.x.first), from, {}, {}};
     send(cores, lane, s.memtile, source, partOf(piece));
     receiveRows(cores, lane, to, place, wanted, piece);
+  }
+
+  bool hasDimensionsFor(const Pattern& ofMemtile, const Pattern& ofCore) const {
+    const auto fits = [](const Pattern& pattern, const std::optional<N>& most) {
+      return !most || std::ssize(pattern.dimensions) <= *most;
+    };
+    return fits(ofMemtile, g_.device.limits.memtileDimensions) &&
+           fits(ofCore, g_.device.limits.coreDimensions);
   }
 
   // Where a row of a slice lies, from a block and a column on.
@@ -588,8 +632,7 @@ class StepTeller {
     if (!fusedWindowOf(op_)) {
       computeRows(share, due, k, at, piece, outputOf(share));
       if (!nest_.last(at)) return;
-      for (piece.rows = 1; piece.row < due[k].y + due[k].rows; ++piece.row)
-        finish(share, outputOf(share), piece);
+      finishRows(share, piece, nest_.isInner(at));
       return;
     }
     const Interval rows = nest_.rowsComputed(due, k), x = nest_.pooled().columns(due[k].x);
@@ -608,8 +651,19 @@ class StepTeller {
     return {outputAt_, outputCount_[index(share.core)], m_.outputRowBytes, m_.outputSlots};
   }
   void finish(const CoreShare& share, const Address<N>& output, const Piece& piece) {
-    ++outputCount_[index(share.core)];
+    outputCount_[index(share.core)] += piece.rows;
     writeBack(share, output, piece);
+  }
+
+  // `together`: as many rows in one transfer as lie one behind the other.
+  void finishRows(const CoreShare& share, const Piece& rows, bool together) {
+    const bool joined = together && !g_.memory.tensors[rows.tensor.at()].slices.empty();
+    for (Piece next = rows; next.row < rows.row + rows.rows; next.row += next.rows) {
+      const Address<N> output = outputOf(share);
+      const N upToWrap = output.slots - output.slot % output.slots;
+      next.rows = joined ? std::min(upToWrap, rows.row + rows.rows - next.row) : 1;
+      finish(share, output, next);
+    }
   }
 
   Address<N> pooledRow(N y) const { return {pooledAt_, y, m_.pooled.rowBytes, m_.pooled.length}; }
@@ -767,25 +821,51 @@ class StepTeller {
       streamOut(share, from, piece);
       return;
     }
-    const N source = byteAddress(from);
     for (const Slice& s : to.slices) {
-      if (piece.row < s.y || piece.row >= s.y + s.rows) continue;
-      const Interval x = common({s.x, s.columns}, piece.x),
+      const Interval y = common({s.y, s.rows}, {piece.row, piece.rows}),
+                     x = common({s.x, s.columns}, piece.x),
                      b = common({s.block, s.blocks}, piece.blocks);
-      if (x.empty() || b.empty()) continue;
-      // The stretch of the slice that holds these blocks, and of the core's row.
-      const N first = byteAddress(inSlice(s, piece.row, b.first, s.x));
-      const End<N> destination{inSlice(s, piece.row, b.first, x.first),
-                               blocksOfCells(b.count, x.count, s.columns),
-                               {},
-                               {}};
-      Address<N> cells = from;
-      cells.base +=
-          ((b.first - piece.blocks.first) * piece.x.count + x.first - piece.x.first) * kBlock;
-      writeFm(share, {cells, blocksOfCells(b.count, x.count, piece.x.count), {}, {}}, source,
-              source + piece.blocks.count * piece.x.count * kBlock, s.memtile, destination, first,
-              first + b.count * s.columns * kBlock, {piece.tensor, piece.row, x, b});
+      if (y.empty() || x.empty() || b.empty()) continue;
+      Address<N> rows = from;
+      rows.slot += y.first - piece.row;
+      writeRows(share, rows, piece, s, {piece.tensor, y.first, x, b, y.count});
     }
+  }
+
+  // Rows of `piece` that go to a slice, of `whole`, whose part of them lies from `from` on; row by
+  // row where a descriptor has too few dimensions for several.
+  void writeRows(const CoreShare& share, const Address<N>& from, const Piece& whole, const Slice& s,
+                 const Piece& piece) {
+    const Pattern source = rowsOf(blocksOfCells(piece.blocks.count, piece.x.count, whole.x.count),
+                                  piece.rows, from.slotStride),
+                  destination = rowsOf(blocksOfCells(piece.blocks.count, piece.x.count, s.columns),
+                                       piece.rows, s.rowBytes());
+    if (piece.rows > 1 && !hasDimensionsFor(destination, source)) {
+      Piece row = piece;
+      Address<N> its = from;
+      for (row.rows = 1; row.row < piece.row + piece.rows; ++row.row, ++its.slot)
+        writeRows(share, its, whole, s, row);
+      return;
+    }
+    accesses_.clear();
+    const N first = byteAddress(from);
+    const Tile core{TileKind::Core, small(share.core.row), small(share.core.column)};
+    accesses_.push_back(
+        {core, first,
+         first + (piece.rows - 1) * from.slotStride + whole.blocks.count * whole.x.count * kBlock,
+         false, 0});
+    for (N a = piece.row; a < piece.row + piece.rows; ++a) {
+      // The stretch of the slice that holds these blocks, and of the core's row.
+      const N to = byteAddress(inSlice(s, a, piece.blocks.first, s.x));
+      accesses_.push_back({Tile{TileKind::Memtile, 0, small(s.memtile)}, to,
+                           to + piece.blocks.count * s.columns * kBlock, true, 1});
+    }
+    Address<N> cells = from;
+    cells.base += ((piece.blocks.first - whole.blocks.first) * whole.x.count + piece.x.first -
+                   whole.x.first) *
+                  kBlock;
+    writeFm(share, {cells, source, {}, {}}, s.memtile,
+            {inSlice(s, piece.row, piece.blocks.first, piece.x.first), destination, {}, {}}, piece);
   }
 
   // Through places of the core's memtile to DDR.
@@ -796,8 +876,11 @@ class StepTeller {
     const Address<N> slot{s.address + rank * s.slots * s.slotBytes,
                           outputCount_[index(share.core)] - 1, s.slotBytes, s.slots};
     const N first = byteAddress(slot);
-    writeFm(share, {from, contiguous(bytes), {}, {}}, source, source + bytes, memtile,
-            {slot, contiguous(bytes), {}, {}}, first, first + bytes, piece);
+    accesses_.assign({{Tile{TileKind::Core, small(share.core.row), small(share.core.column)},
+                       source, source + bytes, false, 0},
+                      {Tile{TileKind::Memtile, 0, small(memtile)}, first, first + bytes, true, 1}});
+    writeFm(share, {from, contiguous(bytes), {}, {}}, memtile, {slot, contiguous(bytes), {}, {}},
+            piece);
     const Shape& shape = g_.shape(piece.tensor);
     const N ddr =
         *g_.memory.tensors[piece.tensor.at()].ddr +
@@ -812,18 +895,15 @@ class StepTeller {
         {{Tile{TileKind::Memtile, 0, small(memtile)}, first, first + bytes, false, 0}});
   }
 
-  // Reads within bytes [sourceFirst, sourceEnd) of the core, writes within [first, end) of the
-  // memtile.
-  void writeFm(const CoreShare& share, const End<N>& source, N sourceFirst, N sourceEnd, N memtile,
-               const End<N>& destination, N first, N end, const Piece& piece) {
-    const CoreAt& core = share.core;
+  // What it reads and writes is `accesses_`.
+  void writeFm(const CoreShare& share, const End<N>& source, N memtile, const End<N>& destination,
+               const Piece& piece) {
     g_.emission.push(
-        {EngineKind::CoreOut, small(core.row), small(core.column), small(share.output.channel)},
+        {EngineKind::CoreOut, small(share.core.row), small(share.core.column),
+         small(share.output.channel)},
         step_,
         Flat{Transfer<N>{TransferKind::WriteFm, source, destination, partOf(piece), memtile}},
-        {{Tile{TileKind::Core, small(core.row), small(core.column)}, sourceFirst, sourceEnd, false,
-          0},
-         {Tile{TileKind::Memtile, 0, small(memtile)}, first, end, true, 1}});
+        accesses_);
   }
 
   Generation& g_;

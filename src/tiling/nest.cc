@@ -86,7 +86,7 @@ std::vector<RowCall> LayerNest::calls(const CoreShare& share, const Interval& ro
 }
 
 bool LayerNest::isInner(const Iteration& at) const {
-  return (at.pass > 0 || at.part > 0) && !last(at);
+  return isLater(at) && (mapping_->parts.size() > 1 ? !last(at) : at.pass + 1 < mapping_->passes);
 }
 
 std::int64_t LayerNest::callRows(const Iteration& at) const {

@@ -87,8 +87,11 @@ class PlanPrinter {
          << (m.equalRecords ? " equal" : "") << " output " << m.outputSlots << " by "
          << m.outputRowBytes << " sums " << m.accumulatorBytes << "  # core " << m.coreBytes()
          << " B\n";
-    for (const RingPlan& ring : m.rings)
-      out_ << "  ring " << ring.length << " by " << ring.rowBytes << "\n";
+    for (const RingPlan& ring : m.rings) {
+      out_ << "  ring " << ring.length << " by " << ring.rowBytes;
+      if (ring.together != 1) out_ << " together " << ring.together;
+      out_ << "\n";
+    }
     if (m.pooled.length > 0)
       out_ << "  pooled " << m.pooled.length << " by " << m.pooled.rowBytes << "\n";
     out_ << "  score " << m.score.raw() << " bound " << quotedText(m.boundBy) << "\n";
@@ -316,6 +319,7 @@ class PlanParser {
     RingPlan ring;
     ring.length = number(r);
     ring.rowBytes = named(r, "by");
+    if (r.take("together")) ring.together = number(r);
     return ring;
   }
   void score(LineReader& r) {

@@ -408,6 +408,10 @@ class PlanCheck {
         faultHere("PLAN005", "a ring's rows are no multiples of 8 bytes",
                   std::to_string(ring.length) + " rows of " + std::to_string(ring.rowBytes) + " B",
                   "plan whole rows");
+      else if (!within(ring.together, 1, std::max<std::int64_t>(1, ring.length)))
+        faultHere("PLAN005", "more rows of a ring come together than it holds, or none",
+                  std::to_string(ring.together) + " of " + std::to_string(ring.length),
+                  "leave 'together' out: then each comes by itself");
     std::vector<std::int64_t> sizes{m.weightSlots, m.weightBytes, m.outputSlots, m.outputRowBytes,
                                     m.accumulatorBytes};
     for (const RingPlan& ring : rings) sizes.insert(sizes.end(), {ring.length, ring.rowBytes});

@@ -331,7 +331,7 @@ class PlanMaker {
     std::copy(order.begin(), order.end(), m().order.begin());
     std::int64_t most = 1;
     for (const CoreShare& share : m().shares) most = std::max(most, share.blocks.count);
-    m().blocksPerPass = tries < 6 ? random_.between(1, most) : 1;
+    m().blocksPerPass = tries < 6 && random_.chance(75) ? random_.between(1, most) : 1;
     m().passes = divideRoundUp(most, m().blocksPerPass);
     const std::int64_t fine = 1 + tries / 2;
     m().chunks = random_.between(1, std::min<std::int64_t>(2 + fine, shape.width));
@@ -375,6 +375,8 @@ class PlanMaker {
       say("longer calls between the first part of a reduction and the last");
     if (map.innerCallRows > map.callRows && parts && map.passes > 1)
       say("longer calls in the first part of a later pass");
+    if (map.innerCallRows > map.callRows && !parts && map.passes > 2)
+      say("longer calls in passes between the first and the last");
     if (fusedAddOf(op())) say("an addition at the end of a convolution");
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
@@ -428,12 +430,30 @@ class PlanMaker {
     for (RingPlan& ring : map.rings) {
       if (random_.chance(50) && ring.length < kMostRings) ring.length += random_.between(0, 3);
     }
+    rowsTogether();
     if (recordBytes(op(), {0, 1}, map.parts[0], true) == 0) map.weightBytes = 0;
     map.equalRecords = map.weightBytes > 0 && (device_.limits.recordLengths || random_.chance(10));
     map.weightSlots = map.weightBytes > 0 ? random_.between(1, tries < 6 ? 3 : 1) : 0;
-    map.outputSlots = random_.between(1, 3) + (callsOneRow(op()) ? 0 : map.callRows - 1);
+    const std::int64_t written = map.parts.size() == 1 && map.passes > 2
+                                     ? std::max(map.callRows, map.innerCallRows)
+                                     : map.callRows;
+    map.outputSlots = random_.between(1, 3) + (callsOneRow(op()) ? 0 : written - 1);
     if (map.parts.size() > 1) map.accumulatorBytes = sums * nest.accumulatorBands();
     return map.coreBytes() <= device_.core.operandMemory().raw();
+  }
+
+  void rowsTogether() {
+    Mapping& map = m();
+    for (std::size_t i = 0; i < map.rings.size(); ++i) {
+      RingPlan& ring = map.rings[i];
+      if (ring.length < 2 || !random_.chance(40)) continue;
+      ring.together = random_.between(2, ring.length);
+      const bool later = map.passes > 1 || map.parts.size() > 1;
+      if (later && !plan_.homes[plan_.views[op().inputs[i].at()].root.at()].empty())
+        say(ring.length % ring.together == 0
+                ? "rows that come together"
+                : "rows that come together, in rings that are no multiple of them");
+    }
   }
 
   void pooledRow(const LayerNest& nest, const Interval& blocks, const RowCall& call) {
@@ -630,6 +650,9 @@ std::vector<std::string> planKindNames() {
           "calls of several rows of one of several images",
           "longer calls between the first part of a reduction and the last",
           "longer calls in the first part of a later pass",
+          "longer calls in passes between the first and the last",
+          "rows that come together",
+          "rows that come together, in rings that are no multiple of them",
           "an addition at the end of a convolution",
           "an addition over several passes of kept inputs",
           "an addition after the last part of a reduction",

@@ -46,8 +46,11 @@ class LayerNest {
 
   // All iterations, in the mapping's order.
   const std::vector<Iteration>& iterations() const { return iterations_; }
-  // Whether an iteration is neither the first of its chunk and band nor one that ends a reduction:
-  // its calls wait for no row that is just computed, and nobody waits for single rows of theirs.
+  // Whether an iteration is not the first of its chunk and band: its calls wait for no row that is
+  // just computed.
+  static bool isLater(const Iteration& at) { return at.pass > 0 || at.part > 0; }
+  // Of these, whether it does not end a reduction, or, where that is not cut, is not of the last
+  // pass: nobody waits for single rows of its calls.
   bool isInner(const Iteration& at) const;
   // Rows of a call at most.
   std::int64_t callRows(const Iteration& at) const;

@@ -112,8 +112,10 @@ struct ReductionPart {
   friend bool operator==(const ReductionPart&, const ReductionPart&) = default;
 };
 
-struct RingPlan {  // the rows of one operand that a core holds
-  std::int64_t length = 0, rowBytes = 0;
+// The rows of one operand that a core holds. In inner iterations (LayerNest::isInner) those come
+// together that lie in `together` places from a multiple of that on, where a sweep begins.
+struct RingPlan {
+  std::int64_t length = 0, rowBytes = 0, together = 1;
   friend bool operator==(const RingPlan&, const RingPlan&) = default;
 };
 

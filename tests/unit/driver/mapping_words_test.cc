@@ -65,6 +65,12 @@ TEST(MappingWords, SayLoopsAndRecordsThatGoAgain) {
   EXPECT_NE(p.words().loops.find("calls of up to 2 rows, of up to 4 rows between the first part"),
             std::string::npos)
       << p.words().loops;
+  EXPECT_EQ(p.words().loops.find("at once"), std::string::npos) << p.words().loops;
+  m.rings[0].together = 7;
+  EXPECT_NE(p.words().loops.find("behind the first part up to 7 rows come at once"),
+            std::string::npos)
+      << p.words().loops;
+  m.rings[0].together = 1;
   m.callRows = m.innerCallRows = 1;
   const Repeats weights = weightRepeats(p.graph, OpId(0), m);
   EXPECT_EQ(weights.times, 7);

@@ -12,12 +12,13 @@ using testing::GraphBuilder;
 using testing::square;
 
 // A 1x1 convolution of eight rows on 2x2 cores, W/2 x C/2, reduction in three parts; a call needs
-// one row of the input, and there are places for two.
+// one row of the input, and there are places for two. Of 1000 cycles of compute.
 struct CutOverTime {
   CanonicalGraph graph;
   Device device;
   Plan plan;
   StepTime time;
+  StepTerms terms;
   CutOverTime() {
     GraphBuilder b("net");
     graph = b.finish(b.conv("conv", b.input("x", {8, 8, 24}), 24, square(1)));
@@ -29,39 +30,112 @@ struct CutOverTime {
     m.parts = {{{0, 1}, {0, 1}}, {{1, 1}, {0, 1}}, {{2, 1}, {0, 1}}};
     m.accumulatorBytes = 8192;
     m.rings[0].length = 2;
-    busy(Resource::Compute) = Cycles(1000);
+    time.busy[static_cast<std::size_t>(Resource::Compute)] = Cycles(1000);
+    terms.wires.resize(device.wires.size());
   }
   Mapping& mapping() { return plan.layers[0]; }
-  Cycles& busy(Resource resource) { return time.busy[static_cast<std::size_t>(resource)]; }
-  Mapping spared() { return withSpareMemory(graph, device, plan, LayerId(0), time).value(); }
+  StepTerms::Wire& rowsWire() { return terms.wires[0]; }
+  Mapping spared() {
+    return withSpareMemory(graph, device, plan, LayerId(0), time, &terms).value();
+  }
+  std::int64_t capacity() const { return device.core.operandMemory().raw(); }
+  // Leaves so many bytes of all of the core's memory.
+  void leave(std::int64_t bytes) {
+    Mapping& m = mapping();
+    m.accumulatorBytes += capacity() - m.coreBytes() - bytes;
+  }
 };
 
 TEST(SpareMemory, InnerCallsAreAsLongAsTheirSweep) {
   CutOverTime p;
-  p.busy(Resource::InputWire) = Cycles(960);
+  p.rowsWire().inputs = Cycles(500);
   const Mapping longer = p.spared();
   EXPECT_EQ(longer.innerCallRows, 8);
   EXPECT_EQ(longer.rings[0].length, 16);  // for two of them
+  EXPECT_EQ(longer.rings[0].together, 8);
+}
+
+TEST(SpareMemory, WithoutTermsRowsComeOneByOne) {
+  CutOverTime p;
+  const Mapping rings = *withSpareMemory(p.graph, p.device, p.plan, LayerId(0), p.time, nullptr);
+  EXPECT_EQ(rings.innerCallRows, 1);
+  EXPECT_EQ(rings.rings[0].together, 1);
+  EXPECT_EQ(rings.rings[0].length, 16);
+}
+
+TEST(SpareMemory, WhereTwoSweepsFindNoRoomCallsAreAPartOfOne) {
+  CutOverTime p;
+  const std::int64_t row = p.mapping().rings[0].rowBytes;
+  p.leave(6 * row);  // beside the two that there are
+  Mapping longer = p.spared();
+  EXPECT_EQ(longer.innerCallRows, 4);
+  EXPECT_EQ(longer.rings[0], (RingPlan{8, row, 4}));
+  p.leave(3 * row);
+  longer = p.spared();
+  EXPECT_EQ(longer.innerCallRows, 2);
+  EXPECT_EQ(longer.rings[0], (RingPlan{4, row, 2}));  // no place is left that is of no use
+  p.leave(0);
+  EXPECT_FALSE(
+      withSpareMemory(p.graph, p.device, p.plan, LayerId(0), p.time, &p.terms).has_value());
+}
+
+TEST(SpareMemory, LanesShareASweepsRows) {
+  CutOverTime p;
+  for (Route& route : p.mapping().inputs[0]) route.lanes.push_back(route.lanes[0]);
+  EXPECT_EQ(p.spared().rings[0].together, 4);
 }
 
 TEST(SpareMemory, RowsThatAWireBringsAllTheTimeComeOneByOne) {
   CutOverTime p;
-  p.busy(Resource::InputWire) = Cycles(980);
+  p.rowsWire().inputs = Cycles(980);
+  EXPECT_EQ(p.spared().innerCallRows, 1);
+  EXPECT_EQ(p.spared().rings[0].together, 1);
+}
+
+TEST(SpareMemory, SoDoRowsBesideRecordsThatKeepAWireBusy) {
+  CutOverTime p;
+  p.rowsWire() = {.inputs = Cycles(300), .weights = Cycles(500)};
+  EXPECT_EQ(p.spared().innerCallRows, 8);
+  p.rowsWire() = {.inputs = Cycles(300), .weights = Cycles(700)};
   EXPECT_EQ(p.spared().innerCallRows, 1);
 }
 
-TEST(SpareMemory, AWireThatBringsBothIsBusyWithBothWhereRecordsHaveOnePlace) {
+TEST(SpareMemory, FewRowsAmongRecordsComeTogetherWhereTheseHaveASecondPlace) {
   CutOverTime p;
-  p.mapping().weightSlots = 1;
-  p.busy(Resource::InputWire) = Cycles(500);
-  p.busy(Resource::WeightsWire) = Cycles(480);
-  EXPECT_EQ(p.spared().innerCallRows, 8);
-  p.mapping().weights[0].lanes = p.mapping().inputs[0][0].lanes;
-  EXPECT_EQ(p.spared().innerCallRows, 1);
+  p.rowsWire() = {.inputs = Cycles(80), .weights = Cycles(900)};
   p.mapping().weightSlots = 2;
   EXPECT_EQ(p.spared().innerCallRows, 8);
-  p.busy(Resource::WeightsWire) = Cycles(980);
+  p.mapping().weightSlots = 1;
   EXPECT_EQ(p.spared().innerCallRows, 1);
+}
+
+TEST(SpareMemory, OneIterationOfFewIsTooMuchForAWireThatIsNearlyBusy) {
+  CutOverTime p;
+  p.rowsWire().inputs = Cycles(920);  // a third of them at once
+  EXPECT_EQ(p.spared().innerCallRows, 1);
+  p.rowsWire().inputs = Cycles(890);
+  EXPECT_EQ(p.spared().innerCallRows, 8);
+}
+
+// A convolution of three passes over its input, which comes again in each.
+TEST(SpareMemory, RowsOfLaterPassesComeAndLeaveTogether) {
+  CutOverTime p;
+  Mapping& m = p.mapping();
+  m.parts = {{{0, 3}, {0, 1}}};
+  m.passes = 3;
+  m.blocksPerPass = 1;
+  m.accumulatorBytes = 0;
+  for (CoreShare& share : m.shares) share.blocks = {0, 3};
+  Home& output = p.plan.homes[p.graph.ops[0].output.at()];
+  output = {{0, {0, 8}, {0, 8}, {0, 3}}};
+  const Mapping longer = p.spared();
+  EXPECT_EQ(longer.innerCallRows, 8);
+  EXPECT_EQ(longer.outputSlots, 16);
+  EXPECT_EQ(longer.rings[0].together, 8);
+  output.clear();  // its rows go to DDR
+  EXPECT_EQ(p.spared().innerCallRows, 1);
+  EXPECT_EQ(p.spared().outputSlots, m.outputSlots);
+  EXPECT_EQ(p.spared().rings[0].together, 8);
 }
 
 TEST(SpareMemory, RingsGrowToTwoSweepsWithinHalfOfACore) {

@@ -175,6 +175,23 @@ const Broken kBrokenPlans[] = {
      [](PlannedNetwork& p) { p.layer("after").callRows = kMaxCallRows + 1; }},
     {"InnerCallsOfNoRows", "PLAN004", "a loop over time runs too often or never",
      [](PlannedNetwork& p) { p.layer("after").innerCallRows = 0; }},
+    {"NoRowsTogether", "PLAN005", "more rows of a ring come together than it holds, or none",
+     [](PlannedNetwork& p) { p.layer("left").rings[0].together = 0; }},
+    {"MoreRowsTogetherThanPlaces", "PLAN005",
+     "more rows of a ring come together than it holds, or none",
+     [](PlannedNetwork& p) {
+       p.layer("left").rings[0].together = p.layer("left").rings[0].length + 1;
+     }},
+    {"InnerCallsOfMoreRowsThanOutputPlaces", "PLAN005",
+     "a buffer is too small for what passes through it",
+     [](PlannedNetwork& p) {
+       Mapping& m = p.layer("right");
+       m.passes = 3;
+       m.blocksPerPass = 1;
+       m.innerCallRows = 3;
+       m.outputSlots = 2;
+       m.rings[0].length = 16;
+     }},
     {"CallsOfMoreRowsThanPlaces", "PLAN005", "a buffer is too small for what passes through it",
      [](PlannedNetwork& p) {
        p.layer("left").callRows = 3;

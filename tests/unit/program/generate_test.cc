@@ -102,6 +102,87 @@ TEST(GenerateProgram, ACoreThatPoolsWritesPooledRowsAlone) {
   EXPECT_EQ(m.program.kernels.size(), 2u);
 }
 
+// Three passes over the worked convolution's input on one core, in rings of twelve rows. The 16
+// rows come one by one in the first, then six, six and four at a time; a call of eight rows in the
+// second pass needs a ninth of them. Its rows leave eight at a time, but two ends of the places.
+TEST(GenerateProgram, BehindTheFirstPassRowsComeAndLeaveTogether) {
+  GraphBuilder b("net");
+  const CanonicalGraph graph =
+      b.finish(b.conv("conv", b.input("x", {16, 16, 16}), 24, square(3, 1, 1)));
+  const Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{1, 1}}});
+  Plan plan = *makePlan(graph, device, {.effort = 0});
+  Mapping& m = plan.layers[0];
+  m.passes = 3;
+  m.blocksPerPass = 1;
+  m.resident = false;
+  m.innerCallRows = 8;
+  m.outputSlots = 20;
+  m.rings[0].length = 12;
+  m.rings[0].together = 6;
+  const TensorId output = graph.ops[0].output;
+  plan.homes[output.at()] = {{0, {0, 16}, {0, 16}, {0, 3}}};
+  ASSERT_EQ(verify(plan, graph, device), Diagnostics{});
+  const MemoryPlan memory = *allocateMemory(graph, plan, device);
+  const Program program = generateProgram(graph, plan, memory, device)->program;
+  const auto rowsOf = [&](const Engine& engine) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> rows;
+    for (QueueCursor c(program, engine); !c.done(); c.next()) {
+      const FlatInstruction instruction = c.evaluated();
+      std::visit(
+          [&](const auto& i) {
+            if constexpr (requires { i.part.rows; })
+              if (i.part.content == Content::Activation) rows.push_back({i.part.y, i.part.rows});
+          },
+          instruction.as);
+    }
+    return rows;
+  };
+  using Rows = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  Rows single;
+  for (std::int64_t y = 0; y < 16; ++y) single.push_back({y, 1});
+  const auto joined = [](std::vector<Rows> all) {
+    Rows rows;
+    for (const Rows& some : all) rows.insert(rows.end(), some.begin(), some.end());
+    return rows;
+  };
+  const Rows together = {{0, 6}, {6, 6}, {12, 4}};
+  EXPECT_EQ(rowsOf({EngineKind::CoreIn, 0, 0, 0}), joined({single, together, together}));
+  EXPECT_EQ(rowsOf({EngineKind::Core, 0, 0, 0}), joined({single, {{0, 8}, {8, 8}}, single}));
+  EXPECT_EQ(rowsOf({EngineKind::CoreOut, 0, 0, 0}),
+            joined({single, {{0, 4}, {4, 4}, {8, 8}}, single}));
+}
+
+// A record is told as many rows ahead as its lead says, however long the calls are: not before rows
+// that come first.
+TEST(GenerateProgram, ALeadCountsTheRowsOfLongCalls) {
+  GraphBuilder b("net");
+  const CanonicalGraph graph = b.finish(b.conv("conv", b.input("x", {8, 8, 32}), 8, square(1)));
+  const Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{1, 1}}});
+  Plan plan = *makePlan(graph, device, {.effort = 0});
+  Mapping& m = plan.layers[0];
+  m.resident = false;
+  m.parts.clear();
+  for (std::int64_t block = 0; block < 4; ++block) m.parts.push_back({{block, 1}, {0, 1}});
+  m.accumulatorBytes = 8 * 8 * 8 * 4;
+  m.innerCallRows = 8;
+  m.rings[0].length = 16;
+  m.rings[0].together = 8;
+  m.weightSlots = 4;
+  m.weights[0].lead = 8;
+  m.weights[0].lanes = m.inputs[0][0].lanes;
+  ASSERT_EQ(verify(plan, graph, device), Diagnostics{});
+  const MemoryPlan memory = *allocateMemory(graph, plan, device);
+  const Program program = generateProgram(graph, plan, memory, device)->program;
+  std::string told;  // r: a record; 1, 8: so many rows
+  const Engine wire{EngineKind::Wire, 0, static_cast<std::int32_t>(m.inputs[0][0].lanes[0].wire),
+                    0};
+  for (QueueCursor c(program, wire); !c.done(); c.next()) {
+    const auto part = std::get<Transfer<std::int64_t>>(c.evaluated().as).part;
+    told += part.content == Content::Weights ? "r" : std::to_string(part.rows);
+  }
+  EXPECT_EQ(told, "r1r11111118r8r8");
+}
+
 TEST(GenerateProgram, SendsEachInputRowToACoreOnce) {
   const Made m = made(worked(), 2, 2);
   // 16 rows, each the column's own 8 pixels and 1 of the neighbour's.

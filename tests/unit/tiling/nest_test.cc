@@ -65,6 +65,22 @@ TEST(LayerNest, CallsAreLongerWhereNobodyWaitsForTheirRows) {
   EXPECT_EQ(rows(0, 1), 2);  // never shorter than the others
 }
 
+TEST(LayerNest, CallsOfPassesBetweenTheFirstAndTheLastAreLonger) {
+  const CanonicalGraph graph = halvedRows();
+  Mapping m = callsOf(1, {{{0, 8}, {0, 4}}});
+  m.innerCallRows = 4;
+  m.passes = 3;
+  const LayerNest nest(graph, OpId(0u), m);
+  const auto rows = [&](std::int64_t pass) {
+    return nest.calls(m.shares[0], {0, 8}, {.pass = pass})[0].rows;
+  };
+  EXPECT_EQ(rows(0), 1);
+  EXPECT_EQ(rows(1), 4);
+  EXPECT_EQ(rows(2), 1);
+  EXPECT_FALSE(LayerNest::isLater({.pass = 0}));
+  EXPECT_TRUE(LayerNest::isLater({.pass = 2}));
+}
+
 TEST(LayerNest, ACallNeedsTheRowsOfAllItsWindows) {
   const CanonicalGraph graph = halvedRows();
   const Mapping m = callsOf(3, {{{0, 8}, {0, 4}}});
