@@ -6,9 +6,13 @@
 #include "heddle/program/visit.h"
 #include "heddle/support/check.h"
 #include "roll.h"
+#include "verify_checks.h"
 
 namespace heddle {
 namespace {
+
+// Times as many numbers as locks of a kind that a tile may have, so that they are affine.
+constexpr std::int64_t kMostRoom = 8;
 
 // All of an instruction but its numbers, as a key: equal keys are equal but for the numbers.
 class StructureKey {
@@ -292,36 +296,64 @@ Emission::Role Emission::role(const DerivedLock& lock) const {
   const Tile& tile = tileNames_[static_cast<std::size_t>(lock.tile)];
   const Engine a = asSeenFrom(tile, queues_[static_cast<std::size_t>(lock.from)].engine);
   const Engine b = asSeenFrom(tile, queues_[static_cast<std::size_t>(lock.to)].engine);
-  return {static_cast<std::int64_t>(tile.kind),
-          static_cast<std::int64_t>(a.kind),
-          a.column,
-          a.channel,
-          static_cast<std::int64_t>(b.kind),
-          b.column,
-          b.channel,
-          static_cast<std::int64_t>(lock.purpose),
-          a.row,
-          b.row};
+  return {{static_cast<std::int64_t>(tile.kind), static_cast<std::int64_t>(a.kind), a.channel,
+           static_cast<std::int64_t>(b.kind), b.channel, static_cast<std::int64_t>(lock.purpose)},
+          {a.column, b.column, a.row, b.row}};
 }
 
-// By role, so that neighbours look the same; densely in each tile of a kind that has too few locks
-// for all roles.
+// All locks of a kind in a block of numbers with room for every place from the first to the last of
+// each coordinate, so that the numbers are affine in them: neighbours look the same, and what
+// engines in a rectangle do is one section. One after another where few of the places are taken.
+// How many numbers a tile has, by its kind.
+std::array<std::int64_t, 3> Emission::numberByPlace(const std::vector<Role>& roles) {
+  struct Block {
+    std::array<std::int64_t, 4> first{}, last{};
+    std::map<std::array<std::int64_t, 4>, std::int64_t> numbers;  // by place
+  };
+  std::map<std::array<std::int64_t, 6>, Block> blocks;
+  for (const Role& role : roles) {
+    const auto [entry, fresh] = blocks.try_emplace(role.kind, Block{role.place, role.place, {}});
+    Block& block = entry->second;
+    for (std::size_t d = 0; d < role.place.size(); ++d) {
+      block.first[d] = std::min(block.first[d], role.place[d]);
+      block.last[d] = std::max(block.last[d], role.place[d]);
+    }
+    block.numbers[role.place] = 0;
+  }
+  std::array<std::int64_t, 3> next{};
+  for (auto& [kind, block] : blocks) {
+    std::int64_t& base = next[static_cast<std::size_t>(kind[0])];
+    std::int64_t size = 1, number = base;
+    for (std::size_t d = 0; d < block.first.size(); ++d) size *= block.last[d] - block.first[d] + 1;
+    const bool hasRoom = size <= kMostRoom * std::ssize(block.numbers);
+    for (auto& [place, its] : block.numbers) {
+      std::int64_t inBlock = 0;
+      for (std::size_t d = 0; d < place.size(); ++d)
+        inBlock = inBlock * (block.last[d] - block.first[d] + 1) + place[d] - block.first[d];
+      its = hasRoom ? base + inBlock : number++;
+    }
+    base += hasRoom ? size : std::ssize(block.numbers);
+  }
+  lockIndex_.clear();
+  for (const Role& role : roles)
+    lockIndex_.push_back(static_cast<std::int32_t>(blocks.at(role.kind).numbers.at(role.place)));
+  return next;
+}
+
+// By role; densely in each tile of a kind that has too few locks for all places.
 void Emission::numberLocks(Program& program, const Limits& limits) {
-  std::map<Role, std::int32_t> roles;  // number within a tile; cores and memtiles are counted apart
-  for (const DerivedLock& lock : tokens_.locks()) roles[role(lock)] = 0;
-  std::map<std::int64_t, std::int32_t> next;  // per kind of tile
-  for (auto& [r, number] : roles) number = next[r[0]]++;
+  std::vector<Role> roles;
+  for (const DerivedLock& lock : tokens_.locks()) roles.push_back(role(lock));
+  const std::array<std::int64_t, 3> numbers = numberByPlace(roles);
   const auto isDense = [&](TileKind kind) {
     const auto& limit = kind == TileKind::Core ? limits.coreLocks : limits.memtileLocks;
-    return limit && next[static_cast<std::int64_t>(kind)] > *limit;
+    return numbers[static_cast<std::size_t>(kind)] > limit.value_or(kMaxLockIndex);
   };
   std::map<std::int32_t, std::vector<std::pair<Role, std::size_t>>> dense;  // per tile
-  lockIndex_.resize(tokens_.locks().size());
-  for (std::size_t k = 0; k < tokens_.locks().size(); ++k) {
+  for (std::size_t k = 0; k < roles.size(); ++k) {
     const DerivedLock& lock = tokens_.locks()[k];
-    lockIndex_[k] = roles.at(role(lock));
     if (isDense(tileNames_[static_cast<std::size_t>(lock.tile)].kind))
-      dense[lock.tile].push_back({role(lock), k});
+      dense[lock.tile].push_back({roles[k], k});
   }
   for (auto& [tile, locks] : dense) {
     std::sort(locks.begin(), locks.end());

@@ -2,6 +2,7 @@
 // touches, and turns them into a Program's sections: locks from the accesses (sync.h), loops and
 // SPMD rectangles from repetition (roll.h).
 #pragma once
+#include <array>
 #include <boost/container_hash/hash.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -107,9 +108,12 @@ class Emission {
     std::int32_t told = 0;                           // instructions, of both tellings
     const ShapeNumbers::value_type* last = nullptr;  // shape of its last instruction
   };
-  // A lock's role as seen from its tile, rows last: engines of a column that play one role get
-  // consecutive numbers.
-  using Role = std::vector<std::int64_t>;
+  // Who gives a lock to whom, and where these two are as seen from its tile.
+  struct Role {
+    std::array<std::int64_t, 6> kind{};   // of tile, engines, channels, and purpose
+    std::array<std::int64_t, 4> place{};  // columns of both engines, then rows
+    friend auto operator<=>(const Role&, const Role&) = default;
+  };
 
   void begin(std::int32_t queue, StepId step, const FlatInstruction& instruction);
   void take(const FlatInstruction& instruction, Queue& queue);
@@ -121,6 +125,7 @@ class Emission {
   Role role(const DerivedLock& lock) const;
   Engine asSeenFrom(const Tile& tile, const Engine& engine) const;
   void numberLocks(Program& program, const Limits& limits);
+  std::array<std::int64_t, 3> numberByPlace(const std::vector<Role>& roles);
   void addToRoller(const Queue& queue, std::vector<TokenUse>& uses, class LockedShapes& shapes,
                    class Roller& roller) const;
 
