@@ -158,7 +158,7 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
                     " and the last");
   std::int64_t together = 1;
   for (const RingPlan& ring : mapping.rings) together = std::max(together, ring.together);
-  if (together > 1)
+  if (together > 1 && (mapping.parts.size() > 1 || mapping.passes > 1))
     words.push_back("behind the first " + loop + " up to " + std::to_string(together) +
                     " rows come at once");
   return joinWords(words);

@@ -61,6 +61,8 @@ constexpr std::int64_t kTiledStagingWorthwhile = 3;
 // Times that a plan which uses cores' spare memory is timed, each with fewer such layers; steps for
 // which one may lack room.
 constexpr int kMostSpared = 6;
+// Of a layer: what it has, longer rings, rows of these that come together.
+constexpr std::size_t kMostWays = 3;
 constexpr std::size_t kStepsOfRoom = 2;
 // Thousandths of a plan's time, of a step's, by which such a plan may seem slower: the closed form
 // does not know all that longer rings gain. Of a step whose rows come together.
@@ -362,18 +364,21 @@ class MeshPlan {
   // Where the closed form finds a plan that uses it hardly slower: but for layers that it finds
   // slower by more, or that take the room of those.
   void useSpareMemory(Timed& timed) {
-    // Of each layer what it has, and longer rings, and rows of these that come together.
     std::vector<std::vector<Mapping>> ways(timed.plan.layers.size());
     for (std::size_t s = 0; s < timed.times.size(); ++s) {
       const LayerId layer = timed.plan.schedule[s].layer;
       std::vector<Mapping>& of = ways[layer.at()];
       if (!of.empty()) continue;
       of.push_back(timed.plan.layers[layer.at()]);
+      const Mapping own = of[0];
+      const auto with = [&](const StepTerms* terms) {
+        return withSpareMemory(graph_, device_, timed.plan, layer, timed.times[s], terms)
+            .value_or(own);
+      };
       const StepTerms terms = StepClock(whole_).termsOf(count_.cycles(timed.plan, s), StepPlace());
-      for (const StepTerms* known : {static_cast<const StepTerms*>(nullptr), &terms}) {
-        auto mapping = withSpareMemory(graph_, device_, timed.plan, layer, timed.times[s], known);
-        if (mapping && *mapping != of.back()) of.push_back(std::move(*mapping));
-      }
+      const Mapping rings = with(nullptr), together = with(&terms);
+      if (rings != own || together != rings) of.push_back(rings);
+      if (together != rings) of.push_back(together);
     }
     for (int round = 0; round < kMostSpared; ++round) {
       Timed other = timed;
@@ -384,9 +389,12 @@ class MeshPlan {
       if (!placed || !placed->withoutPlace.empty()) return;
       setDdrChannels(graph_, *placed, whole_, other.plan);
       time(other, placed->memory);
-      if (takeBackWhereSlower(timed, other, kTogetherSlower, 2, ways)) continue;
+      if (takeBackWhereSlower(timed, other, kTogetherSlower, kMostWays - 1, ways)) continue;
       if (isAsFast(other.end, timed.end, kSparedSlower)) {
-        if (!isLegal(other)) return;
+        if (!isLegal(other)) {
+          if (takeBack(kMostWays, ways)) continue;
+          return;
+        }
         keepBeside(timed);
         timed = std::move(other);
         return;
@@ -395,6 +403,17 @@ class MeshPlan {
       if (!takeBackWhereSlower(timed, other, kSparedStepSlower, 1, ways))
         takeBackWhereSlower(timed, other, 0, 1, ways);
     }
+  }
+
+  // Takes the last way from layers that have so many; whether there were such layers.
+  static bool takeBack(std::size_t count, std::vector<std::vector<Mapping>>& ways) {
+    bool any = false;
+    for (std::vector<Mapping>& of : ways)
+      if (of.size() == count) {
+        of.pop_back();
+        any = true;
+      }
+    return any;
   }
 
   // Takes the last way from layers with more than `fewest` where steps of `other` take more

@@ -45,7 +45,7 @@ struct Longest {
     N call = 0, sweep = 0, iteration = 0;  // rows that come
     N sweeps = 0;                          // of an iteration
     N pitch = 0;                           // from a call's first row to that of the next
-    bool gaps = false;                     // between rows of a sweep
+    bool oneByOne = false;                 // out of DDR, or with gaps between rows of a sweep
   };
   std::vector<Operand> operands;
 };
@@ -55,6 +55,9 @@ class LongestOf {
   LongestOf(const CanonicalGraph& graph, const Plan& plan, LayerId layer, const Mapping& mapping)
       : nest_(graph, OpId(layer.at()), mapping) {
     found_.operands.resize(nest_.op().inputs.size());
+    for (std::size_t i = 0; i < found_.operands.size(); ++i)
+      found_.operands[i].oneByOne =
+          plan.homes[plan.views[nest_.op().inputs[i].at()].root.at()].empty();
     for (const ScheduleStep& step : plan.schedule)
       if (step.layer == layer)
         for (const CoreShare* share : sharesThatDiffer(mapping)) look(*share, step.rows);
@@ -122,7 +125,7 @@ class LongestOf {
       else
         operand.pitch = std::max(operand.pitch, needed.first - before);
       before = needed.first;
-      operand.gaps = operand.gaps || needed.first > all.end();
+      operand.oneByOne = operand.oneByOne || needed.first > all.end();
       all.count = std::max(all.end(), needed.end()) - all.first;
     }
     operand.sweep = std::max(operand.sweep, all.count);
@@ -155,17 +158,20 @@ bool hasLaterIterations(const Mapping& mapping) {
   return mapping.passes > 1 || mapping.parts.size() > 1;
 }
 
-// Rows of an operand that come together, and a ring in which those of one call wait while another
-// computes; `whole`: a call is a sweep. None where sweeps of several boxes would wait for each
-// other.
-bool growRing(const Longest::Operand& rows, N lanes, bool whole, N cut, bool longCalls,
+// Of an operand, how many rows come together where a sweep is cut in `cut` calls (`longCalls`), or
+// in as many transfers, and a ring in which those of one call wait while another computes. False
+// where sweeps of several boxes would wait for each other, or a lock can't count so many rows.
+bool growRing(const Longest::Operand& rows, N lanes, N cut, bool longCalls, N mostWaiting,
               RingPlan& ring) {
+  const bool whole = cut == 1;
   if (!whole && rows.sweeps > 1) return false;
-  const N turn = whole ? rows.sweep : longCalls ? rows.pitch : divideRoundUp(rows.sweep, cut);
+  const N turn = std::max<N>(1, whole       ? rows.sweep
+                                : longCalls ? rows.pitch
+                                            : divideRoundUp(rows.sweep, cut));
   // Pieces begin where calls do; where the lanes can't share each call's rows, each brings its own.
   const bool apart = !whole && longCalls && turn % lanes != 0;
-  if (!rows.gaps) ring.together = apart ? turn : divideRoundUp(turn, lanes);
-  const N atOnce = rows.gaps ? 1 : apart ? ring.together : ring.together * lanes;
+  if (!rows.oneByOne) ring.together = apart ? turn : divideRoundUp(turn, lanes);
+  const N atOnce = rows.oneByOne ? 1 : apart ? ring.together : ring.together * lanes;
   N least = 0;
   if (whole)
     least = 2 * (rows.sweeps > 1 ? rows.iteration + rows.sweeps * (atOnce - 1)
@@ -175,9 +181,10 @@ bool growRing(const Longest::Operand& rows, N lanes, bool whole, N cut, bool lon
             std::max(roundUpTo(rows.call, atOnce), ring.together * lanes);
   else
     least = (divideRoundUp(rows.call - 1, atOnce) + 1) * atOnce + roundUpTo(rows.call, atOnce);
+  const N before = ring.length;
   ring.length =
       std::max(ring.length / ring.together * ring.together, roundUpTo(least, ring.together));
-  return true;
+  return ring.length <= std::max(mostWaiting, before);
 }
 
 // Behind the first iteration of a chunk and band (LayerNest::isLater, isInner) transfers and calls
@@ -205,7 +212,7 @@ Mapping withRowsTogether(const CanonicalGraph& graph, const Plan& plan, LayerId 
       for (const Route& route : mapping.inputs[i])
         lanes = std::max<N>(lanes, std::ssize(route.lanes));
       const Longest::Operand& rows = longest.found().operands[i];
-      fits = rows.sweep == 0 || growRing(rows, lanes, cut == 1, cut, longCalls, longer.rings[i]);
+      fits = rows.sweep == 0 || growRing(rows, lanes, cut, longCalls, mostWaiting, longer.rings[i]);
     }
     if (longest.found().written > mapping.callRows)
       longer.outputSlots = std::max(longer.outputSlots, 2 * longest.found().written);

@@ -377,8 +377,9 @@ class StepTeller {
         }
   }
 
-  // Rows that come together are told as far ahead as there are places: they are there already. None
-  // of what is added in the sweep that brings an input which stays: its rows would come behind.
+  // Rows that come together are told as far ahead as there are places, for they are in the memtiles
+  // already. None of what is added in the sweep that brings an input which stays: its rows would
+  // come behind.
   N leadOf(const CoreShare& share, std::size_t operand, const Iteration& at) const {
     const std::size_t core = index(share.core);
     if (isAddend(op_, operand) && nest_.stays(0) && rows_[0][rowRoute_[0][core]].telling) return 0;
@@ -387,7 +388,7 @@ class StepTeller {
 
   // Whether several rows of an operand come in one piece.
   bool isTogether(std::size_t operand, const Iteration& at) const {
-    return LayerNest::isLater(at) && m_.rings[operand].together > 1 &&
+    return LayerNest::isLater(at) && m_.rings[operand].together > 1 && !nest_.stays(operand) &&
            !g_.home(op_.inputs[operand]).slices.empty();
   }
 

@@ -313,13 +313,15 @@ class PlanParser {
     m.outputRowBytes = named(r, "by");
     m.accumulatorBytes = named(r, "sums");
   }
-  void ring(LineReader& r) { mapping(r).rings.push_back(ringPlan(r)); }
+  void ring(LineReader& r) {
+    RingPlan& ring = mapping(r).rings.emplace_back(ringPlan(r));
+    if (r.take("together")) ring.together = number(r);
+  }
   void pooled(LineReader& r) { mapping(r).pooled = ringPlan(r); }
   RingPlan ringPlan(LineReader& r) {
     RingPlan ring;
     ring.length = number(r);
     ring.rowBytes = named(r, "by");
-    if (r.take("together")) ring.together = number(r);
     return ring;
   }
   void score(LineReader& r) {

@@ -390,11 +390,13 @@ class PlanCheck {
                     std::to_string(*device_.limits.recordLengths),
                 "say 'equal' behind the places of the weights");
     if (m.outputSlots < 1 || m.weightSlots < 0 || m.weightBytes % kBlock != 0 ||
-        m.outputRowBytes % kBlock != 0 || m.accumulatorBytes % kBlock != 0)
+        m.outputRowBytes % kBlock != 0 ||
+        m.accumulatorBytes % (kBlock * nest.accumulatorBands()) != 0)
       faultHere("PLAN005", "the places of a buffer are none, or no multiples of 8 bytes",
                 std::to_string(m.outputSlots) + " output rows of " +
                     std::to_string(m.outputRowBytes) + " B, records of " +
-                    std::to_string(m.weightBytes) + " B",
+                    std::to_string(m.weightBytes) + " B, " + std::to_string(m.accumulatorBytes) +
+                    " B of sums for " + std::to_string(nest.accumulatorBands()) + " at once",
                 "plan whole places");
     if (!fusedWindowOf(op()) && m.pooled != RingPlan())
       faultHere(

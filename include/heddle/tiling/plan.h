@@ -112,8 +112,9 @@ struct ReductionPart {
   friend bool operator==(const ReductionPart&, const ReductionPart&) = default;
 };
 
-// The rows of one operand that a core holds. In inner iterations (LayerNest::isInner) those come
-// together that lie in `together` places from a multiple of that on, where a sweep begins.
+// The rows of one operand that a core holds. Out of memtiles, those of a later iteration
+// (LayerNest::isLater) that lie in `together` places from a multiple of that on, where a sweep
+// begins, come in one transfer; not those that stay in the core.
 struct RingPlan {
   std::int64_t length = 0, rowBytes = 0, together = 1;
   friend bool operator==(const RingPlan&, const RingPlan&) = default;

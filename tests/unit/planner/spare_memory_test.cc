@@ -79,6 +79,24 @@ TEST(SpareMemory, WhereTwoSweepsFindNoRoomCallsAreAPartOfOne) {
       withSpareMemory(p.graph, p.device, p.plan, LayerId(0), p.time, &p.terms).has_value());
 }
 
+TEST(SpareMemory, RowsOutOfDdrComeOneByOne) {
+  CutOverTime p;
+  p.plan.homes[p.graph.ops[0].inputs[0].at()].clear();
+  EXPECT_EQ(p.spared().innerCallRows, 8);
+  EXPECT_EQ(p.spared().rings[0].length, 16);
+  EXPECT_EQ(p.spared().rings[0].together, 1);
+}
+
+TEST(SpareMemory, NoMoreRowsWaitThanALockCounts) {
+  CutOverTime p;
+  p.device.limits.lockMaximum = 9;
+  EXPECT_EQ(p.spared().innerCallRows, 4);
+  EXPECT_EQ(p.spared().rings[0].length, 8);
+  p.device.limits.lockMaximum = 3;
+  EXPECT_EQ(p.spared().innerCallRows, 1);
+  EXPECT_EQ(p.spared().rings[0].length, 3);
+}
+
 TEST(SpareMemory, LanesShareASweepsRows) {
   CutOverTime p;
   for (Route& route : p.mapping().inputs[0]) route.lanes.push_back(route.lanes[0]);

@@ -182,6 +182,14 @@ const Broken kBrokenPlans[] = {
      [](PlannedNetwork& p) {
        p.layer("left").rings[0].together = p.layer("left").rings[0].length + 1;
      }},
+    {"SumsThatBandsDoNotShare", "PLAN005",
+     "the places of a buffer are none, or no multiples of 8 bytes",
+     [](PlannedNetwork& p) {
+       Mapping& m = p.layer("right");
+       m.order = {NestLoop::Part, NestLoop::Pass, NestLoop::Chunk, NestLoop::Band};
+       m.bands = 3;
+       m.accumulatorBytes = 64;
+     }},
     {"InnerCallsOfMoreRowsThanOutputPlaces", "PLAN005",
      "a buffer is too small for what passes through it",
      [](PlannedNetwork& p) {

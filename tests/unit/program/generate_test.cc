@@ -268,6 +268,30 @@ TEST(GenerateProgram, NumbersLocksDenselyWhereATileHasFewerThanThereAreRoles) {
   EXPECT_EQ(verify(dense, m.device), Diagnostics{});
 }
 
+// One section says what cores of a column do, as the numbers of their locks differ by as much from
+// row to row, whatever the memtile and the wire.
+TEST(GenerateProgram, NumbersLocksByThePlacesOfTheirEngines) {
+  GraphBuilder b("net");
+  const TensorId first = b.conv("first", b.input("x", {16, 16, 64}), 64, square(3, 1, 1));
+  const Made m = made(b.finish(b.conv("second", first, 64, square(3, 1, 1))), 4, 4);
+  // By memtile, column of the core and wire: the numbers from row to row.
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::vector<std::int32_t>> numbers;
+  for (const Lock& lock : m.program.locks)
+    if (lock.tile.kind == TileKind::Memtile && lock.producer.kind == EngineKind::CoreOut &&
+        lock.consumer.kind == EngineKind::Wire)
+      numbers[{lock.tile.column, lock.producer.column, lock.consumer.column}].push_back(lock.index);
+  std::set<std::int32_t> steps;
+  for (auto& [of, rows] : numbers) {
+    ASSERT_EQ(rows.size(), 4u);
+    std::ranges::sort(rows);
+    for (std::size_t row = 1; row < rows.size(); ++row) steps.insert(rows[row] - rows[row - 1]);
+  }
+  EXPECT_GE(numbers.size(), 4u);
+  EXPECT_EQ(steps.size(), 1u);
+  for (const Section& section : m.program.sections)
+    if (section.engines.kind == EngineKind::CoreOut) EXPECT_EQ(section.engines.rows, 4);
+}
+
 TEST(GenerateProgram, GivesEachLockOneProducerAndOneConsumer) {
   const Made m = made(worked(), 2, 2);
   UsersOfLocks users;
