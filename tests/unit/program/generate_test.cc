@@ -140,7 +140,7 @@ TEST(GenerateProgram, BehindTheFirstPassRowsComeAndLeaveTogether) {
   using Rows = std::vector<std::pair<std::int64_t, std::int64_t>>;
   Rows single;
   for (std::int64_t y = 0; y < 16; ++y) single.push_back({y, 1});
-  const auto joined = [](std::vector<Rows> all) {
+  const auto joined = [](const std::vector<Rows>& all) {
     Rows rows;
     for (const Rows& some : all) rows.insert(rows.end(), some.begin(), some.end());
     return rows;
@@ -289,7 +289,7 @@ TEST(GenerateProgram, NumbersLocksByThePlacesOfTheirEngines) {
   EXPECT_GE(numbers.size(), 4u);
   EXPECT_EQ(steps.size(), 1u);
   for (const Section& section : m.program.sections)
-    if (section.engines.kind == EngineKind::CoreOut) EXPECT_EQ(section.engines.rows, 4);
+    if (section.engines.kind == EngineKind::CoreOut) EXPECT_EQ(section.engines.range.rows, 4);
 }
 
 TEST(GenerateProgram, GivesEachLockOneProducerAndOneConsumer) {
