@@ -346,7 +346,7 @@ class PlanMaker {
     for (std::int64_t i = 0; i < c * k; ++i)
       m().parts.push_back({reducesChannels(op()) ? evenPart(blocks, c, i / k) : Interval{},
                            evenPart(kernel, k, i % k)});
-    m().resident = reducesChannels(op()) && random_.chance(35);
+    m().resident = reducesChannels(op()) && random_.chance(fusedAddOf(op()) ? 70 : 35);
     if (op().kind() != OpKind::Assemble && random_.chance(tries < 6 ? 35 : 5))
       m().callRows = random_.between(2, 6);
     if (op().kind() != OpKind::Assemble && random_.chance(tries < 6 ? 40 : 5))
