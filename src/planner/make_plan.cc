@@ -58,9 +58,9 @@ constexpr int kMoreTilings = 4;
 constexpr std::int64_t kTilesHeldUpByDdr = 100;
 // Of the network's time, in thousandths: what a smaller staging has to gain where layers are tiled.
 constexpr std::int64_t kTiledStagingWorthwhile = 3;
-// Times that a plan which uses cores' spare memory is timed, each with fewer such layers; steps for
-// which one may lack room.
-constexpr int kMostSpared = 6;
+// Times that a plan which uses cores' spare memory is timed, each with fewer such layers; of these
+// the first with rows that come together. Steps for which one may lack room.
+constexpr int kMostSpared = 9, kMostTogether = 5;
 // Of a layer: what it has, longer rings, rows of these that come together.
 constexpr std::size_t kMostWays = 3;
 constexpr std::size_t kStepsOfRoom = 2;
@@ -389,7 +389,10 @@ class MeshPlan {
       if (!placed || !placed->withoutPlace.empty()) return;
       setDdrChannels(graph_, *placed, whole_, other.plan);
       time(other, placed->memory);
-      if (takeBackWhereSlower(timed, other, kTogetherSlower, kMostWays - 1, ways)) continue;
+      if (takeBackWhereSlower(timed, other, kTogetherSlower, kMostWays - 1, ways)) {
+        if (round + 1 == kMostTogether) takeBack(kMostWays, ways);
+        continue;
+      }
       if (isAsFast(other.end, timed.end, kSparedSlower)) {
         if (!isLegal(other)) {
           if (takeBack(kMostWays, ways)) continue;

@@ -25,6 +25,7 @@ constexpr N kFirstRows = 3;
 // Times as long with records as with rows, a wire is busy with records: it hardly waits for places.
 constexpr N kMostlyRecords = 3;
 
+// Parts of a sweep that come together, or are a call, where two whole ones find no room.
 constexpr N kMostCallsOfASweep = 4;
 
 // One of each that compute the same pixels.
