@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heddle/canon/fold_columns.h"
+#include "heddle/canon/slice_strides.h"
 
 namespace heddle {
 namespace {
@@ -177,7 +178,8 @@ std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
   const std::vector<ColumnFold> folds = findColumnFolds(fused ? *fused : graph);
   if (!fused && !folds.empty()) fused = std::make_shared<CanonicalGraph>(graph);
   for (const ColumnFold& fold : folds) foldColumns(*fused, fold);
-  return fused;
+  std::shared_ptr<const CanonicalGraph> sliced = sliceStrides(fused ? *fused : graph);
+  return sliced ? sliced : fused;
 }
 
 std::set<std::string> windowsAtEnds(const CanonicalGraph& fused) {

@@ -11,8 +11,16 @@
 namespace heddle {
 namespace {
 
+// Whether the operator takes rows and columns of its input (slice_strides.h).
+bool takesPixels(const CanonicalGraph& graph, const CanonicalOp& op) {
+  const Shape &from = graph.tensors[op.inputs[0].at()].shape,
+              &to = graph.tensors[op.output.at()].shape;
+  return op.kind() == OpKind::Assemble && op.inputs.size() == 1 && to.channels == from.channels &&
+         (to.height != from.height || to.width != from.width);
+}
+
 // Per tensor of the planned graph: which of `graph` it is, or of which, one behind the other, it
-// has the channels.
+// has the channels; none where it has pixels of another.
 std::vector<std::vector<TensorId>> tensorsBefore(const CanonicalGraph& planned,
                                                  const CanonicalGraph& graph) {
   std::unordered_map<std::string_view, TensorId> named;
@@ -29,12 +37,25 @@ std::vector<std::vector<TensorId>> tensorsBefore(const CanonicalGraph& planned,
     if (op.kind() != OpKind::Assemble) continue;
     const std::size_t from = op.inputs[0].at(), to = op.output.at();
     const bool isPart = !named.contains(planned.tensors[from].name) && !isConcat[from];
-    isConcat[to] = !named.contains(planned.tensors[to].name);
+    isConcat[to] = !named.contains(planned.tensors[to].name) && !takesPixels(planned, op);
     for (const TensorId input : op.inputs)
       if (isConcat[to]) std::ranges::copy(before[input.at()], std::back_inserter(before[to]));
     if (isPart && !isConcat[to]) before[from].push_back(before[to].at(0));
   }
   return before;
+}
+
+std::vector<std::int8_t> pixelsOf(const std::vector<std::int8_t>& values, const Shape& shape,
+                                  const AxisRun& rows, const AxisRun& columns) {
+  std::vector<std::int8_t> taken;
+  for (std::int64_t y = 0; y < rows.count; ++y)
+    for (std::int64_t x = 0; x < columns.count; ++x) {
+      const auto pixel = values.begin() + ((rows.from + y * rows.fromStep) * shape.width +
+                                           columns.from + x * columns.fromStep) *
+                                              shape.channels;
+      taken.insert(taken.end(), pixel, pixel + shape.channels);
+    }
+  return taken;
 }
 
 std::vector<std::int8_t> oneBehindTheOther(const std::vector<TensorId>& parts,
@@ -66,6 +87,14 @@ std::vector<std::vector<std::int8_t>> valuesAsPlanned(
     const CanonicalTensor& tensor = planned.tensors[port.tensor.at()];
     std::vector<std::int8_t>& images = all[port.tensor.at()];
     images = asHeld(images, portImage(port), tensor.shape, tensor.zeroPoint);
+  }
+  for (const CanonicalOp& op : planned.ops) {
+    if (!before[op.output.at()].empty() || !takesPixels(planned, op)) continue;
+    const AssemblePart& part = std::get<Assemble>(op.attributes).parts[0];
+    const std::size_t from = op.inputs[0].at();
+    AxisRun rows = part.mapY[0];
+    rows.count = planned.tensors[op.output.at()].shape.height / planned.batch;
+    all[op.output.at()] = pixelsOf(all[from], planned.tensors[from].shape, rows, part.mapX[0]);
   }
   return all;
 }

@@ -6,6 +6,7 @@
 #include "heddle/driver/port_values.h"
 #include "heddle/program/visit.h"
 #include "heddle/support/check.h"
+#include "heddle/tiling/pixel_map.h"
 
 namespace heddle {
 namespace {
@@ -100,10 +101,11 @@ class Comparison {
   void compare(TensorId id, const std::string& what, const std::vector<std::int8_t>& blocked,
                const std::vector<std::int8_t>& expected) {
     const ProgramTensor& tensor = program_.tensors[id.at()];
-    const Shape& shape = tensor.shape;
-    const std::int64_t blocks = blocksOf(program_.tensors[tensor.root.at()].shape);
+    const Shape &shape = tensor.shape, &root = program_.tensors[tensor.root.at()].shape;
+    const std::int64_t blocks = blocksOf(root);
+    const PixelMap pixels(tensor.sampling, shape, root, program_.batch);
     HEDDLE_CHECK(std::ssize(expected) == shape.elements() &&
-                 std::ssize(blocked) == shape.height * blocks * shape.width * kBlock)
+                 std::ssize(blocked) == root.height * blocks * root.width * kBlock)
         << what;
     ++proof_.verification.tensorsCompared;
     proof_.verification.bytesCompared += shape.elements();
@@ -112,9 +114,9 @@ class Comparison {
     for (std::int64_t y = 0; y < shape.height; ++y)
       for (std::int64_t x = 0; x < shape.width; ++x)
         for (std::int64_t c = 0; c < shape.channels; ++c, ++wanted) {
-          const std::int64_t block = y * blocks + tensor.rootBlock + c / kBlock;
-          const std::int8_t got =
-              blocked[static_cast<std::size_t>((block * shape.width + x) * kBlock + c % kBlock)];
+          const std::int64_t block = pixels.row(y) * blocks + tensor.rootBlock + c / kBlock,
+                             cell = block * root.width + pixels.column(x);
+          const std::int8_t got = blocked[static_cast<std::size_t>(cell * kBlock + c % kBlock)];
           if (got != *wanted) difference.add({y, x, c}, got, *wanted);
         }
     proof_.verification.mismatches += difference.count;
@@ -134,7 +136,10 @@ class Comparison {
   Diagnostic fault(const ProgramTensor& tensor, const std::string& what,
                    const Difference& difference) const {
     Index index = difference.first;
-    const Index inRoot{index.y, index.x, index.c + tensor.rootBlock * kBlock};
+    const PixelMap pixels(tensor.sampling, tensor.shape, program_.tensors[tensor.root.at()].shape,
+                          program_.batch);
+    const Index inRoot{pixels.row(index.y), pixels.column(index.x),
+                       index.c + tensor.rootBlock * kBlock};
     std::string where = program_.model + ", " + what;
     if (program_.frames > 1) where += ", frame " + std::to_string(frame_);
     if (program_.batch > 1) {  // rows are told as those of an image

@@ -61,6 +61,7 @@ struct Draft {
   WeightRecord record;
   Port port;
   ProgramTensor tensor;
+  Sampling sampling;
   Slice slice;
   Layer layer;
   Kernel kernel;

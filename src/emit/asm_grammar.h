@@ -171,6 +171,14 @@ struct Extent : seq<Decimal> {
   static std::string expected() { return "numbers joined by x, such as 3x3"; }
 };
 struct RootText : IfMust<Word<"root">, Into<TensorName, &Draft::tensor, &ProgramTensor::root>> {};
+template <auto axis>
+struct StepsOf : seq<NumberInto<&Draft::sampling, axis, &Steps::first>, Word<"by">,
+                     NumberInto<&Draft::sampling, axis, &Steps::step>> {
+  static std::string expected() { return "which of the root's, such as 0 by 2"; }
+};
+struct SamplingText
+    : IfMust<Word<"rows">, StepsOf<&Sampling::rows>, Word<"columns">, StepsOf<&Sampling::columns>> {
+};
 struct DeclaredTensor : seq<TensorName> {
   static std::string expected() { return TensorName::expected(); }
 };
@@ -185,7 +193,7 @@ struct TensorLine
           opt<IfMust<Word<"ddr">, Word<"@">, NumberInto<&Draft::tensor, &ProgramTensor::ddr>>>,
           OptionalNumber<"per-frame", &Draft::tensor, &ProgramTensor::frameStride>,
           opt<Set<Word<"constant">, true, &Draft::tensor, &ProgramTensor::constant>>, opt<RootText>,
-          OptionalNumber<"block", &Draft::tensor, &ProgramTensor::rootBlock>,
+          OptionalNumber<"block", &Draft::tensor, &ProgramTensor::rootBlock>, opt<SamplingText>,
           opt<IfMust<Word<"order">, Into<Integers, &Draft::tensor, &ProgramTensor::blockOrder>>>> {
 };
 

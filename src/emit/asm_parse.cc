@@ -108,6 +108,10 @@ struct Action<DeclaredTensor> {
   static void apply0(Reader& r) { r.draft.declared = r.draft.tensor.root.index = r.draft.index; }
 };
 template <>
+struct Action<SamplingText> {
+  static void apply0(Reader& r) { r.draft.tensor.sampling = r.draft.sampling; }
+};
+template <>
 struct Action<TensorLine> {
   template <class Input>
   static void apply(const Input& in, Reader& r) {

@@ -358,6 +358,10 @@ void Printer::tensor(std::size_t index) {
   flag("constant", t.constant);
   if (t.root != id) word(" root ").Printer::id("%", t.root);
   field("block", t.rootBlock, 0);
+  if (const auto& taken = t.sampling) {
+    word(" rows ").number(taken->rows.first).word(" by ").number(taken->rows.step);
+    word(" columns ").number(taken->columns.first).word(" by ").number(taken->columns.step);
+  }
   if (!t.blockOrder.empty()) word(" order ").integers(t.blockOrder);
   line();
   for (const Slice& s : t.slices) {

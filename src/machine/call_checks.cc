@@ -87,7 +87,7 @@ class CallChecks {
 
   void checkRing(const RowRing<Affine>& ring, const Kernel& k, std::size_t input) {
     if (ring.absent) return;
-    checkRoot(ring.tensor);
+    checkNamed(x_, ring.tensor);
     if (!inRange(ring.length, 1, kMaxExtent) || !inRange(ring.columns, 1, kMaxExtent) ||
         !inRange(ring.blocks, 1, kMaxExtent) ||
         !inRange(ring.rowBytes, ring.columns * ring.blocks * kBlock, kMaxRowBytes))

@@ -94,10 +94,12 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
   const std::int64_t begin =
       cellAt(address, ring.columns * ring.blocks * kBlock, memory, operation);
   for (std::int64_t b = firstBlock; b < firstBlock + blocks; ++b) {
-    const std::int64_t index =
-        (row * blocksOf(tensor.shape) + ring.block + b) * tensor.shape.width + first;
-    memories_.read(memory, {begin + b * ring.columns + (first - ring.origin), last - first + 1},
-                   activation(ring.tensor, index), operation);
+    std::int64_t cell = begin + b * ring.columns + (first - ring.origin);
+    forEachRun({ring.tensor, row, ring.block + b, first, last - first + 1},
+               [&](Identity identity, std::int64_t count) {
+                 memories_.read(memory, {cell, count}, identity, operation);
+                 cell += count;
+               });
   }
   return memories_[memory].bytes.get() + address;
 }

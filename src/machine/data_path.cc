@@ -321,8 +321,8 @@ void DataPath::setPart(const Part<std::int64_t>& part, std::uint32_t operation) 
          "compile the program again");
   for (std::int64_t y = part.y; y < part.y + part.rows; ++y)
     for (std::int64_t b = part.block; b < part.block + part.blocks; ++b)
-      appendRun(identities_, activation(part.tensor, (y * blocks + b) * t.shape.width + part.x),
-                part.columns);
+      forEachRun({part.tensor, y, b, part.x, part.columns},
+                 [&](Identity first, std::int64_t count) { appendRun(identities_, first, count); });
 }
 
 const WeightRecord& DataPath::recordAt(std::int64_t number, std::uint32_t operation) const {

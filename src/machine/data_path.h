@@ -87,6 +87,32 @@ class DataPath {
     const bool constant = x_.program->tensors[tensor.at()].constant;
     return identityOf(Held::Activation, tensor.index, cell, constant ? 0 : frame_);
   }
+  // Cells of one row and block of a tensor, which may be some pixels of its root.
+  struct Cells {
+    TensorId tensor;
+    std::int64_t y = 0, block = 0, x = 0, count = 0;
+  };
+  // Calls f(first, count) for the runs in which they lie in the root.
+  template <class F>
+  void forEachRun(const Cells& cells, F&& f) const {
+    const ProgramTensor& t = x_.program->tensors[cells.tensor.at()];
+    if (!t.sampling) {
+      f(activation(cells.tensor, cellOf(t, cells.y, cells.block) + cells.x), cells.count);
+      return;
+    }
+    const ProgramTensor& root = x_.program->tensors[t.root.at()];
+    const PixelMap& pixels = x_.pixels[cells.tensor.at()];
+    const std::int64_t row = cellOf(root, pixels.row(cells.y), t.rootBlock + cells.block);
+    const bool together = pixels.columnStep() == 1;
+    for (std::int64_t x = cells.x; x < cells.x + cells.count;) {
+      const std::int64_t count = together ? cells.count : 1;
+      f(activation(t.root, row + pixels.column(x)), count);
+      x += count;
+    }
+  }
+  static std::int64_t cellOf(const ProgramTensor& t, std::int64_t y, std::int64_t block) {
+    return (y * blocksOf(t.shape) + block) * t.shape.width;
+  }
   // An end in DDR as it is for this part: of activations where they lie in this frame.
   const End<std::int64_t>& inDdr(const End<std::int64_t>& end, const Part<std::int64_t>& part,
                                  std::uint32_t operation);

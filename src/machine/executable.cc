@@ -234,6 +234,23 @@ void checkMemories(const Program& program, const Device& d) {
       "compile the program again");
 }
 
+// Whether the pixels and blocks that a tensor has of its root are there. Needs: the root's shape is
+// sound, or is found not to be.
+bool samplingIsSound(const Program& program, std::size_t tensor) {
+  const ProgramTensor& t = program.tensors[tensor];
+  if (!t.sampling) return true;
+  const ProgramTensor& root = program.tensors[t.root.at()];
+  const auto sound = [](const Steps& steps, std::int64_t count, std::int64_t inside) {
+    return count >= 1 && inRange(steps.first, 0, inside - 1) && inRange(steps.step, 1, inside) &&
+           Int128{steps.first} + Int128{count - 1} * steps.step < inside;
+  };
+  return t.root.at() != tensor &&
+         sound(t.sampling->rows, t.shape.height / program.batch,
+               root.shape.height / program.batch) &&
+         sound(t.sampling->columns, t.shape.width, root.shape.width) &&
+         t.rootBlock <= blocksOf(root.shape) - blocksOf(t.shape);
+}
+
 void checkTensors(const Program& program) {
   if (!inRange(program.frames, 1, kMaxFrames))
     failTooLarge(
@@ -254,7 +271,7 @@ void checkTensors(const Program& program) {
     if (rootKnown && inRange(s.height, 1, kMaxExtent) && inRange(s.width, 1, kMaxExtent) &&
         inRange(s.channels, 1, kMaxExtent) && s.height % program.batch == 0 &&
         Int128{s.height} * s.width * roundUpTo(s.channels, kBlock) < kMaxTensorElements &&
-        inRange(t.rootBlock, 0, kMaxExtent) &&
+        inRange(t.rootBlock, 0, kMaxExtent) && samplingIsSound(program, i) &&
         inRange(t.frameStride, 0, program.ddrBytes / program.frames) && t.frameStride % kBlock == 0)
       continue;
     fail("MACH001", "tensor '" + t.name + "'", "the tensor's shape or root cannot be",
@@ -307,6 +324,8 @@ Executable makeExecutable(const Program& program, const Device& device) {
   numberEngines(x);
   checkMemories(program, device);
   checkTensors(program);
+  for (const ProgramTensor& t : program.tensors)
+    x.pixels.emplace_back(t.sampling, t.shape, program.tensors[t.root.at()].shape, program.batch);
   addLocks(x);
   addSections(x);
   return x;

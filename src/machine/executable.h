@@ -12,6 +12,7 @@
 #include "heddle/device/device.h"
 #include "heddle/machine/machine.h"
 #include "heddle/program/program.h"
+#include "heddle/tiling/pixel_map.h"
 
 namespace heddle::machine {
 
@@ -90,6 +91,7 @@ struct Executable {
   std::vector<std::vector<std::int32_t>>
       lockAt;  // by tile, index within it: entry of Program::locks, or -1
   std::vector<EngineIndex> lockProducer, lockConsumer;  // by entry of Program::locks
+  std::vector<PixelMap> pixels;                         // by tensor: in its root
 
   EngineIndex sequencer() const { return 0; }
   // -1 where the device has no such engine.

@@ -49,7 +49,8 @@ class Preparation {
     for (const MemtileEnd<Affine>& d : i.further) leaf_.memtiles.push_back(d.memtile);
     checkDestinations(i);
     if (isRecord && form.weights.empty()) malformed("it moves no weights");
-    const Int128 bytes = isRecord ? 0 : bytesOf(i.part);
+    const bool toCores = i.kind == TransferKind::Send || i.kind == TransferKind::Receive;
+    const Int128 bytes = isRecord ? 0 : bytesOf(i.part, toCores);
     if (isRecord) record(i.part.y);
     forEachEnd(i, [&](const PlacedEnd<Affine>& at) {
       if (isRecord && at.place == EndPlace::Ddr) {
@@ -169,12 +170,15 @@ class Preparation {
     locks(e.acquire, e.release, kind.memtile);
   }
 
-  // The bytes of a part of activations.
-  Int128 bytesOf(const Part<Affine>& part) const {
+  // The bytes of a part of activations; `toCores`: it may be some pixels of a root.
+  Int128 bytesOf(const Part<Affine>& part, bool toCores) const {
     if (!inRange(part.rows, 1, kMaxBytes) || !inRange(part.blocks, 1, kMaxExtent) ||
         !inRange(part.columns, 1, kMaxExtent) || part.content != Content::Activation)
       malformed("the part that it moves cannot be");
-    checkRoot(x_, part.tensor);
+    if (toCores)
+      checkNamed(x_, part.tensor);
+    else
+      checkRoot(x_, part.tensor);
     return Int128{part.rows} * part.blocks * part.columns * kBlock;
   }
   void checkBytes(const Pattern& pattern, Int128 bytes) {
@@ -323,6 +327,13 @@ Work workWith(const Executable& x, const Leaf& leaf, std::int64_t number) {
 void failMalformed(const Executable& x, std::string what) {
   fail("MACH001", nameOfLeaf(x, static_cast<std::int32_t>(x.leaves.size()) - 1),
        "the instruction is malformed", std::move(what), "compile the program again");
+}
+
+void checkNamed(const Executable& x, TensorId tensor) {
+  const auto& tensors = x.program->tensors;
+  const bool isSampled =
+      tensor.valid() && tensor.at() < tensors.size() && tensors[tensor.at()].sampling;
+  if (!isSampled) checkRoot(x, tensor);
 }
 
 void checkRoot(const Executable& x, TensorId tensor) {

@@ -31,5 +31,7 @@ void checkCall(const Executable& executable, const Call<Affine>& call);
 // MACH001 for the leaf that is prepared: the newest of the executable.
 [[noreturn]] void failMalformed(const Executable& executable, std::string what);
 void checkRoot(const Executable& executable, TensorId tensor);
+// Of what may be some pixels of a root instead.
+void checkNamed(const Executable& executable, TensorId tensor);
 
 }  // namespace heddle::machine

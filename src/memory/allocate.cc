@@ -6,6 +6,7 @@
 #include "heddle/packing/pack.h"
 #include "heddle/support/check.h"
 #include "heddle/tiling/geometry.h"
+#include "heddle/tiling/views.h"
 
 namespace heddle {
 namespace {
@@ -164,9 +165,9 @@ class Allocator {
     bool fits = true;
     for (std::size_t i = 0; i < op(s).inputs.size(); ++i) {
       StreamPlan& input = memory.inputs.emplace_back();
-      const std::int64_t bytes = m.rings[i].rowBytes;
+      const std::int64_t bytes = streamedRowBytes(graph_, plan_, m.rings[i], op(s).inputs[i]);
       if (atHome(rootIndex(op(s).inputs[i])) || bytes == 0) continue;
-      if (!onePlaceEach) input = stream(i, bytes, places(m, i), 1);
+      if (!onePlaceEach) input = stream(i, bytes, places(m, i, bytes), 1);
       if (onePlaceEach || input.address < 0) input = stream(i, bytes, 1, 1);
       fits = fits && input.address >= 0;
     }
@@ -180,15 +181,15 @@ class Allocator {
 
   // How many rows of an operand are on their way where there is room: enough for those told ahead,
   // so that one route's rows that wait for a wire do not keep another's from their places.
-  std::int64_t places(const Mapping& m, std::size_t operand) const {
+  std::int64_t places(const Mapping& m, std::size_t operand, std::int64_t rowBytes) const {
     const std::int64_t routes = mostRoutesOfAMemtile(m.inputs[operand]);
     std::int64_t lead = 0, lanes = 1;
     for (const Route& route : m.inputs[operand]) {
       lead = std::max(lead, route.lead);
       lanes = std::max(lanes, std::ssize(route.lanes));
     }
-    const std::int64_t ahead = std::min(
-        routes * (lead + 1), device_.memtile.memory.raw() / kAheadPart / m.rings[operand].rowBytes);
+    const std::int64_t ahead =
+        std::min(routes * (lead + 1), device_.memtile.memory.raw() / kAheadPart / rowBytes);
     const std::int64_t wanted = std::max({kFewestPlaces, routes * lanes + 1, ahead});
     // One lock counts those of all operands.
     return std::clamp<std::int64_t>(mostPlaces(device_) / std::ssize(m.inputs), 1, wanted);
@@ -414,6 +415,11 @@ std::int64_t rowsThrough(const CanonicalGraph& graph, const Plan& plan, std::siz
     }
   return std::max<std::int64_t>(end - first, 0) *
          mostRoutesOfAMemtile(plan.layers[layer].inputs[operand]);
+}
+
+std::int64_t streamedRowBytes(const CanonicalGraph& graph, const Plan& plan, const RingPlan& ring,
+                              TensorId tensor) {
+  return ring.rowBytes * pixelMapOf(graph, plan, tensor).columnStep();
 }
 
 std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const Device& device) {

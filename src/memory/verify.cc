@@ -2,6 +2,7 @@
 
 #include "heddle/memory/allocate.h"
 #include "heddle/tiling/geometry.h"
+#include "heddle/tiling/views.h"
 
 namespace heddle {
 namespace {
@@ -88,8 +89,9 @@ class MemoryCheck {
     const Interval kernelRows{0, windowOf(op(s)) ? windowOf(op(s))->kernelY : 1};
     for (std::size_t i = 0; i < op(s).inputs.size(); ++i) {
       const Interval rows = OperandGeometry(graph_, op(s), i).rows(y, kernelRows);
+      const PixelMap pixels = pixelMapOf(graph_, plan_, op(s).inputs[i]);
       for (std::int64_t a = rows.first; a < rows.end(); ++a)
-        lifeOfRow_[root(op(s).inputs[i])][static_cast<std::size_t>(a)].add(now);
+        lifeOfRow_[root(op(s).inputs[i])][static_cast<std::size_t>(pixels.row(a))].add(now);
     }
   }
 
@@ -160,7 +162,7 @@ class MemoryCheck {
     for (std::size_t i = 0; i < memory.inputs.size(); ++i)
       stream(s, "operand " + std::to_string(i), memory.inputs[i],
              plan_.homes[root(op(s).inputs[i])].empty() && m.rings[i].rowBytes > 0,
-             m.rings[i].rowBytes);
+             streamedRowBytes(graph_, plan_, m.rings[i], op(s).inputs[i]));
     for (std::size_t r = 0; r < memory.weights.size(); ++r)
       stream(s, "weight route " + std::to_string(r), memory.weights[r], true, m.weightBytes);
     const bool streamsOut = plan_.homes[root(op(s).output)].empty();

@@ -247,11 +247,11 @@ class Choice {
 std::size_t FinalistCycles::placesOf(const Plan& plan, std::size_t step) {
   const ScheduleStep& of = plan.schedule[step];
   const CanonicalOp& op = graph_.ops[of.layer.at()];
-  StepHomes places{.rows = of.rows, .homes = {}, .firstBlocks = {}};
+  StepHomes places{.rows = of.rows, .homes = {}, .views = {}};
   const auto add = [&](TensorId tensor) {
     const View& view = plan.views[tensor.at()];
     places.homes.push_back(plan.homes[view.root.at()]);
-    places.firstBlocks.push_back(view.block);
+    places.views.push_back(view.withoutRoot());
   };
   for (const TensorId input : op.inputs) add(input);
   add(op.output);

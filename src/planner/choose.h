@@ -73,8 +73,8 @@ class FinalistCycles {
  private:
   struct StepHomes {
     Interval rows;            // of the step
-    std::vector<Home> homes;  // of inputs and output
-    std::vector<std::int64_t> firstBlocks;
+    std::vector<Home> homes;  // of the roots of inputs and output
+    std::vector<View> views;  // where in their roots they are
     friend bool operator==(const StepHomes&, const StepHomes&) = default;
   };
   const CanonicalGraph& graph_;

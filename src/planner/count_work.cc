@@ -10,6 +10,7 @@
 #include "alike.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/nest.h"
+#include "heddle/tiling/views.h"
 #include "row_sweeps.h"
 
 namespace heddle {
@@ -35,8 +36,7 @@ class StepCounter {
  public:
   StepCounter(const CanonicalGraph& graph, const Plan& plan, const Device& device, std::size_t step,
               const BlockCounts& kept)
-      : plan_(plan),
-        device_(device),
+      : device_(device),
         rows_(plan.schedule[step].rows),
         op_(graph.ops[plan.schedule[step].layer.at()]),
         m_(plan.layers[plan.schedule[step].layer.at()]),
@@ -46,8 +46,10 @@ class StepCounter {
         inputHeight_(graph.tensors[op_.inputs[0].at()].shape.height),
         isDense_(!leavesBlocksOut(op_)),
         alike_(reducesChannels(op_) && isDense_),
+        homes_(homesOf(graph, plan, op_)),
+        columnsBetween_(columnsBetween(graph, plan, op_)),
         sweeps_(nest_, rows_, cutsOf()) {
-    wholeBlocks_ = std::ranges::all_of(op_.inputs, [&](TensorId t) { return keepsAllChannels(t); });
+    wholeBlocks_ = std::ranges::all_of(homes_.begin(), homes_.end() - 1, keepsAllChannels);
     partClasses_ = classesOfParts();
     partsAlike_.resize(m_.parts.size());
     for (const std::size_t first : partClasses_) ++partsAlike_[first];
@@ -90,7 +92,7 @@ class StepCounter {
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       for (const Route& route : m_.inputs[i]) countRows(i, route);
     for (const Route& route : m_.weights) countRecords(route);
-    if (home(op_.output).empty())
+    if (homeOfOutput().empty())
       for (const CoreShare& share : m_.shares) countSpill(share);
     counted_ = StepCounting::Part::Engines;
   }
@@ -110,19 +112,30 @@ class StepCounter {
 
   static std::size_t at(N a, N b) { return static_cast<std::size_t>(a * b); }
 
-  std::vector<RowCuts> cutsOf() const {
-    std::vector<RowCuts> cuts;
-    for (const TensorId input : op_.inputs) cuts.emplace_back(home(input));
-    cuts.emplace_back(home(op_.output));
-    return cuts;
+  std::vector<RowCuts> cutsOf() const { return {homes_.begin(), homes_.end()}; }
+
+  // Of the inputs, then of the output, in rows, columns and blocks of their own.
+  static std::vector<Home> homesOf(const CanonicalGraph& graph, const Plan& plan,
+                                   const CanonicalOp& op) {
+    std::vector<Home> homes;
+    for (const TensorId input : op.inputs) homes.push_back(homeOf(graph, plan, input));
+    homes.push_back(homeOf(graph, plan, op.output));
+    return homes;
+  }
+  static std::vector<N> columnsBetween(const CanonicalGraph& graph, const Plan& plan,
+                                       const CanonicalOp& op) {
+    std::vector<N> between;
+    for (const TensorId input : op.inputs)
+      between.push_back(pixelMapOf(graph, plan, input).columnStep() - 1);
+    return between;
   }
 
   const CoreShare& shareAt(const CoreAt& core) const {
     return *shareAt_[at(core.row, device_.columns) + static_cast<std::size_t>(core.column)];
   }
 
-  TensorId root(TensorId t) const { return plan_.views[t.at()].root; }
-  const Home& home(TensorId t) const { return plan_.homes[root(t).at()]; }
+  const Home& homeOfInput(std::size_t operand) const { return homes_[operand]; }
+  const Home& homeOfOutput() const { return homes_.back(); }
 
   ChannelWork& ddrRead(const Route& route, N piece) {
     return work_.ddrRead[static_cast<std::size_t>(route.memtile * device_.memtile.ddrChannelsIn +
@@ -136,19 +149,23 @@ class StepCounter {
 
   // The pieces in which rows `y` of an operand's held part come from where it is at home.
   void addPieces(Transfers& to, std::size_t operand, const Held& h, const Interval& y) const {
-    const TensorId tensor = op_.inputs[operand];
-    const Interval blocks{plan_.views[tensor.at()].block + h.blocks.first, h.blocks.count};
-    if (home(tensor).empty())
+    if (homeOfInput(operand).empty())
       heddle::add(to, Bytes(h.blocks.count * h.columns.count * kBlock), y.count);
     Interval last;
-    for (const HomeBox& box : home(tensor)) {
-      const N cells = common(box.x, h.columns).count * common(box.blocks, blocks).count;
-      if (common(box.x, h.columns).empty() || common(box.blocks, blocks).empty()) continue;
+    for (const HomeBox& box : homeOfInput(operand)) {
+      const N cells = common(box.x, h.columns).count * common(box.blocks, h.blocks).count;
+      if (common(box.x, h.columns).empty() || common(box.blocks, h.blocks).empty()) continue;
       const Interval rows = common(box.y, y);
       if (rows.empty()) continue;
       heddle::add(to, Bytes(cells * kBlock), rows.count, rows != last);
       last = rows;
     }
+  }
+
+  // Those out of DDR, with the columns between its own.
+  void addLoads(Transfers& to, std::size_t operand, const Held& h, const Interval& y) const {
+    const N columns = h.columns.count + (h.columns.count - 1) * columnsBetween_[operand];
+    heddle::add(to, Bytes(h.blocks.count * columns * kBlock), y.count);
   }
 
   // The first of a route's cores that takes rows in an iteration; null where none does.
@@ -172,7 +189,8 @@ class StepCounter {
 
   void countRows(std::size_t operand, const Route& route) {
     N key = -1;
-    Transfers pieces, all;
+    Transfers pieces, all, loads, allLoads;
+    const bool spilled = homeOfInput(operand).empty();
     const N alike = alikePasses(operand, route), passes = std::max<N>(1, alike);
     const bool stays = nest_.stays(operand), partly = !stays && sharesInput(op_, operand);
     for (const Iteration& i : nest_.iterations()) {
@@ -184,15 +202,19 @@ class StepCounter {
       if (!share) continue;
       key = nest_.inputKey(i);
       pieces.clear();
-      for (const auto& [y, box] : sweeps_.of(*share, i).operands[operand].told)
-        if (const Held h = nest_.held(*share, operand, i, sweeps_.columns(*share, box, i));
-            !h.blocks.empty())
-          addPieces(pieces, operand, h, y);
+      loads.clear();
+      for (const auto& [y, box] : sweeps_.of(*share, i).operands[operand].told) {
+        const Held h = nest_.held(*share, operand, i, sweeps_.columns(*share, box, i));
+        if (h.blocks.empty()) continue;
+        addPieces(pieces, operand, h, y);
+        if (spilled) addLoads(loads, operand, h, y);
+      }
       addAll(all, pieces, again);
+      addAll(allLoads, loads, again);
     }
-    if (home(op_.inputs[operand]).empty())
+    if (spilled)
       for (N turn = 0; turn < route.ddrTurns; ++turn)
-        addTurn(ddrRead(route, turn), all, turn, route.ddrTurns, stays);
+        addTurn(ddrRead(route, turn), allLoads, turn, route.ddrTurns, stays);
     const auto lanes = static_cast<N>(route.lanes.size());
     for (N l = 0; l < lanes; ++l)
       addTurn(work_.wires[static_cast<std::size_t>(route.lanes[static_cast<std::size_t>(l)].wire)],
@@ -419,8 +441,7 @@ class StepCounter {
   }
 
   // Whether each memtile that keeps some of a tensor's pixels keeps all of their channels.
-  bool keepsAllChannels(TensorId tensor) const {
-    const Home& boxes = home(tensor);
+  static bool keepsAllChannels(const Home& boxes) {
     return std::ranges::all_of(boxes,
                                [&](const HomeBox& b) { return b.blocks == boxes[0].blocks; });
   }
@@ -578,7 +599,7 @@ class StepCounter {
   const std::vector<Neighbour>& neighboursOf(std::size_t operand, const Route& own) {
     const auto [known, fresh] = neighbours_.try_emplace({operand, &own});
     if (!fresh) return known->second;
-    const bool spilled = home(op_.inputs[operand]).empty();
+    const bool spilled = homeOfInput(operand).empty();
     for (const Route& route : m_.inputs[operand]) {
       Neighbour other{&shareAt(route.cores[0]), static_cast<N>(route.lanes.size()), {}, false, 1};
       other.sameChannel =
@@ -601,7 +622,7 @@ class StepCounter {
     if (y.empty()) return;
     const Route& own = routeOf(operand, share.core);
     Held last;
-    Transfers& pieces = piecesOfRows_;
+    Transfers &pieces = piecesOfRows_, &loads = loadsOfRows_;
     pieces.clear();
     for (const Neighbour& other : neighboursOf(operand, own)) {
       const bool oneBox = share.boxes.size() == 1 && other.share->boxes.size() == 1;
@@ -611,12 +632,14 @@ class StepCounter {
       if (h.blocks.empty()) continue;
       if (pieces.empty() || h != last) {
         pieces.clear();
+        loads.clear();
         addPieces(pieces, operand, h, y);
+        if (homeOfInput(operand).empty()) addLoads(loads, operand, h, y);
         last = h;
       }
       for (const std::size_t l : other.shared)
         addShares(wires.of(own.lanes[l].wire), pieces, other.lanes);
-      if (other.sameChannel) addShares(to.ddr, pieces, other.ddrTurns);
+      if (other.sameChannel) addShares(to.ddr, loads, other.ddrTurns);
     }
   }
 
@@ -643,10 +666,9 @@ class StepCounter {
   // ---- outputs ----------------------------------------------------------------------------------
 
   void addOutput(Transfers& to, const Interval& blocks, N y, const Interval& columns) const {
-    const Interval written{plan_.views[op_.output.at()].block + blocks.first, blocks.count};
-    if (home(op_.output).empty()) heddle::add(to, Bytes(blocks.count * columns.count * kBlock), 1);
-    for (const HomeBox& box : home(op_.output)) {
-      const Interval x = common(box.x, columns), b = common(box.blocks, written);
+    if (homeOfOutput().empty()) heddle::add(to, Bytes(blocks.count * columns.count * kBlock), 1);
+    for (const HomeBox& box : homeOfOutput()) {
+      const Interval x = common(box.x, columns), b = common(box.blocks, blocks);
       if (!x.empty() && !b.empty() && y >= box.y.first && y < box.y.end())
         heddle::add(to, Bytes(x.count * b.count * kBlock), 1, to.empty());
     }
@@ -664,7 +686,6 @@ class StepCounter {
     }
   }
 
-  const Plan& plan_;
   const Device& device_;
   Interval rows_;
   const CanonicalOp& op_;
@@ -676,14 +697,16 @@ class StepCounter {
   bool isDense_;
   bool alike_;                             // passes of equally many blocks ask for the same
   std::vector<const CoreShare*> shareAt_;  // per core
+  std::vector<Home> homes_;                // of inputs and output
+  std::vector<N> columnsBetween_;          // per operand: of the root, between two of its own
   RowSweeps sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
   std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
   std::map<std::tuple<N, N, std::vector<bool>>, std::vector<RecordRun>> records_;
   bool wholeBlocks_ = false;  // the inputs' memtiles keep all channels of their pixels
   std::vector<std::size_t> partClasses_;
-  std::vector<N> partsAlike_;  // of the first of a class, how many; 0 of the others
-  Transfers piecesOfRows_;     // of addRows
+  std::vector<N> partsAlike_;             // of the first of a class, how many; 0 of the others
+  Transfers piecesOfRows_, loadsOfRows_;  // of addRows
   StepCounts work_;
   std::optional<StepCounting::Part> counted_;
 };
@@ -747,7 +770,7 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step, StepCo
   views.push_back(&plan.views[op.output.at()]);
   const auto samePlaces = [&](const Known& known) {
     for (std::size_t i = 0; i < views.size(); ++i)
-      if (known.firstBlocks[i] != views[i]->block || known.homes[i] != homeOf(*views[i]))
+      if (known.views[i] != views[i]->withoutRoot() || known.homes[i] != homeOf(*views[i]))
         return false;
     return true;
   };
@@ -768,7 +791,7 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step, StepCo
           device_)};
   for (const View* view : views) {
     fresh.homes.push_back(homeOf(*view));
-    fresh.firstBlocks.push_back(view->block);
+    fresh.views.push_back(view->withoutRoot());
   }
   return known.emplace_back(std::move(fresh)).cycles;
 }

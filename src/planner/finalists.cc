@@ -180,6 +180,14 @@ class FinalistSearch {
 
   Result<FinalistPool> run() {
     const Views views = findViews(graph_);
+    const auto columnsApart = [&](const CanonicalOp& op) {
+      std::vector<std::int64_t> steps;
+      for (const TensorId input : op.inputs) {
+        const std::optional<Sampling>& taken = views.tensors[input.at()].sampling;
+        steps.push_back(taken ? taken->columns.step : 1);
+      }
+      return steps;
+    };
     const std::vector<std::size_t> alike = firstAlike(graph_);
     FinalistPool pool{std::vector<std::vector<Mapping>>(graph_.ops.size()),
                       Finalists(graph_.ops.size())};
@@ -188,8 +196,10 @@ class FinalistSearch {
       if (views.inPlace[i]) continue;
       std::vector<Mapping>& mappings = pool.mappings[alike[i]];
       const Shape& shape = graph_.tensors[graph_.ops[i].output.at()].shape;
-      if (mappings.empty())
+      if (mappings.empty()) {
         mappings = mappingsOf(graph_, graph_.ops[i], count_.kept(i), cutsOf(shape));
+        addForDdr(graph_.ops[i], columnsApart(graph_.ops[i]), i, mappings);
+      }
       if (mappings.empty()) errors.push_back(doesNotFit(graph_.ops[i]));
       for (const Mapping& mapping : mappings) pool.ofLayer[i].push_back(&mapping);
     }
@@ -198,6 +208,27 @@ class FinalistSearch {
   }
 
  private:
+  // Where columns between an operand's own come with it out of DDR: those that bring it less often,
+  // too. Nobody knows yet what will have a home.
+  void addForDdr(const CanonicalOp& op, const std::vector<std::int64_t>& columnsApart,
+                 std::size_t layer, std::vector<Mapping>& mappings) {
+    if (!menu_ || std::ranges::all_of(columnsApart, [](std::int64_t n) { return n == 1; })) return;
+    limits_.timesOnWire = columnsApart;
+    const Shape& shape = graph_.tensors[op.output.at()].shape;
+    for (Mapping& mapping : mappingsOf(graph_, op, count_.kept(layer), cutsOf(shape)))
+      if (std::ranges::none_of(mappings,
+                               [&](const Mapping& other) { return alike(mapping, other); }))
+        mappings.push_back(std::move(mapping));
+    limits_.timesOnWire.clear();
+  }
+
+  // But for what the search thought of them.
+  static bool alike(Mapping mapping, const Mapping& other) {
+    mapping.score = other.score;
+    mapping.boundBy = other.boundBy;
+    return mapping == other;
+  }
+
   std::vector<MeshCut> cutsOf(const Shape& shape) const {
     return meshCuts(shape, device_, menu_ ? std::ssize(wires_.anywhere) : 0);
   }
@@ -319,7 +350,7 @@ class FinalistSearch {
 
   const CanonicalGraph& graph_;
   const Device& device_;
-  const SearchLimits& limits_;
+  SearchLimits limits_;
   bool menu_;
   const WorkCounter& count_;
   const DataflowWires& wires_;

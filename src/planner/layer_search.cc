@@ -800,7 +800,8 @@ class LayerSearch {
         const std::int64_t row = wire_.time(Bytes(blocks * width * kBlock)).raw();
         inputs += (stretch.rows + (&stretch == n.loaded.data() ? overlap : 0)) * row;
       }
-      a.inputs.push_back(again * inputs);
+      a.inputs.push_back(again * inputs *
+                         (limits_.timesOnWire.empty() ? 1 : limits_.timesOnWire[i]));
       a.first.push_back(
           wire_
               .time(Bytes(

@@ -25,6 +25,9 @@ constexpr N kFirstRows = 3;
 // Times as long with records as with rows, a wire is busy with records: it hardly waits for places.
 constexpr N kMostlyRecords = 3;
 
+// Iterations of a layer without weights of which one is too much of the whole to be waited for.
+constexpr N kFewSweeps = 8;
+
 // Parts of a sweep that come together, or are a call, where two whole ones find no room.
 constexpr N kMostCallsOfASweep = 4;
 
@@ -142,6 +145,8 @@ class LongestOf {
 // be made up for.
 bool wouldHoldUp(const Mapping& mapping, const StepTerms& terms, Cycles busiest) {
   const N iterations = mapping.passes * std::ssize(mapping.parts);
+  // Rows alone: each waits for as much whatever comes first, but for the last core's last sweep.
+  if (mapping.weights.empty()) return iterations < kFewSweeps;
   const auto isMore = [&](Cycles busy, N hundredths) {
     return busy.raw() * 100 > busiest.raw() * hundredths;
   };

@@ -8,6 +8,7 @@
 #include "heddle/support/words.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/lives.h"
+#include "heddle/tiling/views.h"
 #include "mesh_cut.h"
 
 namespace heddle {
@@ -48,11 +49,12 @@ class RowNeeds {
         Operand& operand = operands.emplace_back();
         operand.root = rootOf(plan, op.inputs[i]);
         const OperandGeometry geometry(graph, op, i);
+        const PixelMap pixels = pixelMapOf(graph, plan, op.inputs[i]);
         operand.rows.reserve(static_cast<std::size_t>(heightOf(graph, l)));
         operand.end.reserve(operand.rows.capacity());
         N end = 0;
         for (N y = 0; y < heightOf(graph, l); ++y) {
-          operand.rows.push_back(geometry.rows(y, kernelRows));
+          operand.rows.push_back(pixels.reachOfRows(geometry.rows(y, kernelRows)));
           if (!operand.rows.back().empty()) end = std::max(end, operand.rows.back().end());
           operand.end.push_back(end);
         }
@@ -63,7 +65,7 @@ class RowNeeds {
   struct Operand {
     std::size_t root = 0;
     std::vector<Interval> rows;  // per output row
-    std::vector<N> end;          // per output row: the largest of the rows up to it
+    std::vector<N> end;  // per output row: the largest of the rows up to it; both of the root
   };
   const std::vector<Operand>& of(std::size_t layer) const { return layers_[layer]; }
 

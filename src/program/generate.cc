@@ -86,7 +86,8 @@ class Generator {
       const TensorMemory& memory = g_.memory.tensors[t];
       p.tensors.push_back({from.name, from.shape, from.scale, from.zeroPoint, from.fromUint8,
                            memory.ddr, memory.frameStride, !from.constant.empty(), memory.slices,
-                           g_.root(TensorId(t)), g_.rootBlock(TensorId(t)), from.blockOrder});
+                           g_.root(TensorId(t)), g_.rootBlock(TensorId(t)),
+                           g_.plan.views[t].sampling, from.blockOrder});
       for (std::size_t i = 0; i < memory.slices.size(); ++i)
         p.buffers.push_back({"tensor " + from.name,
                              TileKind::Memtile,
@@ -160,11 +161,12 @@ class Generator {
     const Interval kernelRows{0, windowOf(op) ? windowOf(op)->kernelY : 1};
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       if (g_.root(op.inputs[i]) != tensor) continue;
+      const PixelMap pixels = g_.pixels(op.inputs[i]);
       for (const CoreShare& share : mapping(step).shares) {
         std::int64_t asked = 0, next = 0;  // rows for the boxes so far; the first not asked for
         for (const PixelBox& box : share.boxes)
           for (std::int64_t y = box.y.first; y < box.y.end(); ++y) {
-            const Interval need = nest.operand(i).rows(y, kernelRows);
+            const Interval need = pixels.reachOfRows(nest.operand(i).rows(y, kernelRows));
             for (std::int64_t row = std::max(need.first, next); row < need.end(); ++row)
               before[static_cast<std::size_t>(row)] =
                   std::min(before[static_cast<std::size_t>(row)], asked++);

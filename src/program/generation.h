@@ -8,6 +8,7 @@
 #include "heddle/memory/allocate.h"
 #include "heddle/program/generate.h"
 #include "heddle/tiling/nest.h"
+#include "heddle/tiling/views.h"
 
 namespace heddle {
 
@@ -25,6 +26,12 @@ struct Generation {
 
   TensorId root(TensorId t) const { return plan.views[t.at()].root; }
   std::int64_t rootBlock(TensorId t) const { return plan.views[t.at()].block; }
+  PixelMap pixels(TensorId t) const { return pixelMapOf(graph, plan, t); }
+  // The tensor that parts and rings name: one that has some pixels of its root goes by its own.
+  TensorId named(TensorId t) const { return plan.views[t.at()].sampling ? t : root(t); }
+  std::int64_t blockInNamed(TensorId t) const {
+    return plan.views[t.at()].sampling ? 0 : rootBlock(t);
+  }
   const TensorMemory& home(TensorId t) const { return memory.tensors[root(t).at()]; }
   const Shape& shape(TensorId t) const { return graph.tensors[t.at()].shape; }
 };
@@ -55,6 +62,17 @@ inline Pattern contiguous(std::int64_t bytes) { return {{}, bytes}; }
 inline Pattern blocksOfCells(std::int64_t blocks, std::int64_t columns, std::int64_t pitch) {
   if (columns == pitch || blocks == 1) return contiguous(blocks * columns * kBlock);
   return {{{blocks, pitch * kBlock}}, columns * kBlock};
+}
+
+// Of these stretches every `step`-th cell, `columns` of each.
+inline Pattern cellsApart(std::int64_t blocks, std::int64_t columns, std::int64_t pitch,
+                          std::int64_t step) {
+  if (step == 1) return blocksOfCells(blocks, columns, pitch);
+  Pattern pattern{{}, kBlock};
+  if (columns * step == pitch) return {{{blocks * columns, step * kBlock}}, kBlock};
+  if (blocks > 1) pattern.dimensions.push_back({blocks, pitch * kBlock});
+  if (columns > 1) pattern.dimensions.push_back({columns, step * kBlock});
+  return pattern;
 }
 
 // The same in each of `rows` rows, `pitch` bytes apart; in one dimension where they go on alike.

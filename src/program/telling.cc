@@ -41,7 +41,9 @@ class StepTeller {
         op_(g.graph.ops[layer_]),
         m_(g.plan.layers[layer_]),
         nest_(g.graph, OpId(layer_), m_),
-        where_(g.memory.steps[step.at()]) {}
+        where_(g.memory.steps[step.at()]) {
+    for (const TensorId input : op_.inputs) pixels_.push_back(g.pixels(input));
+  }
 
   void tell() {
     findStreams();
@@ -501,7 +503,7 @@ class StepTeller {
     for (N a = rows.first; a < rows.end();) {
       const N place = a + offset,
               end = std::min(roundUpTo(place + 1, together), roundUpTo(place + 1, length));
-      const Interval next{a, std::min(end - place, rows.end() - a)};
+      const Interval next{a, pixels_[operand].evenRows(a, std::min(end - place, rows.end() - a))};
       tellRows(cores, route, pieces++, operand, next, h, offset);
       a = next.end();
     }
@@ -511,47 +513,61 @@ class StepTeller {
   void tellRows(const std::vector<CoreAt>& cores, const Route& route, N number, std::size_t operand,
                 const Interval& rows, const Held& h, N offset) {
     const RingPlan& ring = m_.rings[operand];
+    const PixelMap& pixels = pixels_[operand];
     const TensorId tensor = op_.inputs[operand];
     const TensorMemory& from = g_.home(tensor);
-    const Interval blocks{g_.rootBlock(tensor) + h.blocks.first, h.blocks.count};
-    const Held wanted{h.columns, blocks};
+    const N inNamed = g_.blockInNamed(tensor), inRoot = g_.rootBlock(tensor);
+    const Held wanted{h.columns, {inNamed + h.blocks.first, h.blocks.count}};
     if (from.slices.empty()) {
       streamRow(cores, route, number, operand, rows.first, wanted,
                 {ringsAt_[operand], rows.first + offset, ring.rowBytes, ring.length});
       return;
     }
     for (const Slice& s : from.slices) {
-      const Interval y = common({s.y, s.rows}, rows), x = common({s.x, s.columns}, h.columns),
-                     b = common({s.block, s.blocks}, blocks);
+      const Interval y = common(pixels.rowsIn({s.y, s.rows}), rows),
+                     x = common(pixels.columnsIn({s.x, s.columns}), h.columns),
+                     b = common({s.block + inNamed - inRoot, s.blocks}, wanted.blocks);
       if (y.empty() || x.empty() || b.empty()) continue;
-      sendRows(cores, laneOf(route, number), s, {g_.root(tensor), y.first, x, b, y.count},
+      sendRows(cores, laneOf(route, number), operand, s, {g_.named(tensor), y.first, x, b, y.count},
                {ringsAt_[operand], y.first + offset, ring.rowBytes, ring.length}, wanted);
     }
   }
 
-  // Out of a slice into the rings from `place` on; row by row where a descriptor has too few
-  // dimensions for several.
-  void sendRows(const std::vector<CoreAt>& cores, const Lane& lane, const Slice& s,
-                const Piece& piece, const Address<N>& place, const Held& wanted) {
-    const Pattern from = rowsOf(blocksOfCells(piece.blocks.count, piece.x.count, s.columns),
-                                piece.rows, s.rowBytes()),
+  // Out of a slice into the rings from `place` on; row by row, or block by block, where a
+  // descriptor has too few dimensions for several.
+  void sendRows(const std::vector<CoreAt>& cores, const Lane& lane, std::size_t operand,
+                const Slice& s, const Piece& piece, const Address<N>& place, const Held& wanted) {
+    const PixelMap& pixels = pixels_[operand];
+    const Pattern from = rowsOf(
+                      cellsApart(piece.blocks.count, piece.x.count, s.columns, pixels.columnStep()),
+                      piece.rows, pixels.rowStep() * s.rowBytes()),
                   to =
                       rowsOf(blocksOfCells(piece.blocks.count, piece.x.count, wanted.columns.count),
                              piece.rows, place.slotStride);
-    if (piece.rows > 1 && !hasDimensionsFor(from, to)) {
+    const bool fits = hasDimensionsFor(from, to);
+    if (piece.rows > 1 && !fits) {
       Piece row = piece;
       Address<N> its = place;
       for (row.rows = 1; row.row < piece.row + piece.rows; ++row.row, ++its.slot)
-        sendRows(cores, lane, s, row, its, wanted);
+        sendRows(cores, lane, operand, s, row, its, wanted);
       return;
     }
+    if (piece.blocks.count > 1 && !fits) {
+      Piece block = piece;
+      for (block.blocks.count = 1; block.blocks.first < piece.blocks.end(); ++block.blocks.first)
+        sendRows(cores, lane, operand, s, block, place, wanted);
+      return;
+    }
+    const N block = piece.blocks.first - g_.blockInNamed(op_.inputs[operand]) +
+                    g_.rootBlock(op_.inputs[operand]);
     reads_.clear();
     for (N a = piece.row; a < piece.row + piece.rows; ++a) {
-      const N first = byteAddress(inSlice(s, a, piece.blocks.first, s.x));
+      const N first = byteAddress(inSlice(s, pixels.row(a), block, s.x));
       reads_.push_back({Tile{TileKind::Memtile, 0, small(s.memtile)}, first,
                         first + piece.blocks.count * s.columns * kBlock, false, 0});
     }
-    const End<N> source{inSlice(s, piece.row, piece.blocks.first, piece.x.first), from, {}, {}};
+    const End<N> source{
+        inSlice(s, pixels.row(piece.row), block, pixels.column(piece.x.first)), from, {}, {}};
     send(cores, lane, s.memtile, source, partOf(piece));
     receiveRows(cores, lane, to, place, wanted, piece);
   }
@@ -570,31 +586,47 @@ class StepTeller {
               ((block - s.block) * s.columns + x - s.x) * kBlock);
   }
 
-  // A row out of DDR, through places of the route's memtile.
+  // A row out of DDR, through places of the route's memtile, with the columns between its own.
   void streamRow(const std::vector<CoreAt>& cores, const Route& route, N number,
                  std::size_t operand, N a, const Held& h, const Address<N>& place) {
-    const TensorId tensor = g_.root(op_.inputs[operand]);
-    const Shape& shape = g_.shape(tensor);
+    const TensorId tensor = op_.inputs[operand], root = g_.root(tensor);
+    const PixelMap& pixels = pixels_[operand];
+    const Shape& shape = g_.shape(root);
     const StreamPlan& stream = where_.inputs[operand];
     const Address<N> slot{stream.address, inputCount_[{route.memtile, operand}]++, stream.slotBytes,
                           stream.slots};
-    const N bytes = h.blocks.count * h.columns.count * kBlock, first = byteAddress(slot);
-    const Piece piece{tensor, a, h.columns, h.blocks};
-    const N ddr = *g_.memory.tensors[tensor.at()].ddr +
-                  ((a * blocksOf(shape) + h.blocks.first) * shape.width + h.columns.first) * kBlock;
+    const Piece whole{
+        root,
+        pixels.row(a),
+        pixels.reachOfColumns(h.columns),
+        {h.blocks.first - g_.blockInNamed(tensor) + g_.rootBlock(tensor), h.blocks.count}};
+    const N bytes = whole.blocks.count * whole.x.count * kBlock, first = byteAddress(slot);
+    const N ddr =
+        *g_.memory.tensors[root.at()].ddr +
+        ((whole.row * blocksOf(shape) + whole.blocks.first) * shape.width + whole.x.first) * kBlock;
     g_.emission.push(
         channelOf(route, number), step_,
         Flat{Transfer<N>{
             TransferKind::Load,
-            {at(ddr), blocksOfCells(h.blocks.count, h.columns.count, shape.width), {}, {}},
+            {at(ddr), blocksOfCells(whole.blocks.count, whole.x.count, shape.width), {}, {}},
             {slot, contiguous(bytes), {}, {}},
-            partOf(piece)}},
+            partOf(whole)}},
         {{Tile{TileKind::Memtile, 0, small(route.memtile)}, first, first + bytes, true, 1}});
-    const Lane& lane = laneOf(route, number);
     reads_.assign(
         {{Tile{TileKind::Memtile, 0, small(route.memtile)}, first, first + bytes, false, 0}});
-    send(cores, lane, route.memtile, {slot, contiguous(bytes), {}, {}}, partOf(piece));
-    receiveRows(cores, lane, contiguous(bytes), place, h, piece);
+    const auto cells = [&](N blocks) {
+      return cellsApart(blocks, h.columns.count, whole.x.count, pixels.columnStep());
+    };
+    const bool fits = hasDimensionsFor(cells(h.blocks.count), contiguous(bytes));
+    Piece piece{g_.named(tensor), a, h.columns, {h.blocks.first, fits ? h.blocks.count : 1}};
+    for (; piece.blocks.first < h.blocks.end(); piece.blocks.first = piece.blocks.end()) {
+      Address<N> from = slot;
+      from.base += (piece.blocks.first - h.blocks.first) * whole.x.count * kBlock;
+      const Lane& lane = laneOf(route, number);
+      send(cores, lane, route.memtile, {from, cells(piece.blocks.count), {}, {}}, partOf(piece));
+      receiveRows(cores, lane, contiguous(piece.blocks.count * piece.x.count * kBlock), place, h,
+                  piece);
+    }
   }
 
   // The cores' ends of rows whose first has `place` in the rings, which hold `h` of each.
@@ -784,13 +816,13 @@ class StepTeller {
     const Interval kernelRows = kernelRowsOf(op_, part);
     const TensorId tensor = op_.inputs[operand];
     RowRing<N> in;
-    in.tensor = g_.root(tensor);
+    in.tensor = g_.named(tensor);
     in.rowBytes = m_.rings[operand].rowBytes;
     in.length = m_.rings[operand].length;
     in.columns = h.columns.count;
     in.blocks = h.blocks.count;
     in.base = ringsAt_[operand];
-    in.block = g_.rootBlock(tensor) + h.blocks.first;
+    in.block = g_.blockInNamed(tensor) + h.blocks.first;
     if (nest_.stays(operand)) {  // the ring holds all channels, this call reads a part of them
       in.base += part.inputBlocks.first * h.columns.count * kBlock;
       in.block += part.inputBlocks.first;
@@ -914,6 +946,7 @@ class StepTeller {
   const Mapping& m_;
   LayerNest nest_;
   const StepMemory& where_;
+  std::vector<PixelMap> pixels_;  // per operand
 
   std::vector<const CoreShare*> shareOf_;                  // per core
   std::vector<std::vector<std::size_t>> rowRoute_;         // per operand and core

@@ -135,6 +135,18 @@ class Declarations {
     return "tensor %" + std::to_string(i) + " '" + program_.tensors[i].name + "'";
   }
 
+  bool pixelsFit(const ProgramTensor& t, const ProgramTensor& root) const {
+    if (!t.sampling)
+      return t.shape.height == root.shape.height && t.shape.width == root.shape.width;
+    const auto fits = [](const Steps& steps, std::int64_t count, std::int64_t inside) {
+      return within(steps.first, 0, inside - 1) && within(steps.step, 1, inside) &&
+             steps.at(count - 1) < inside;
+    };
+    const std::int64_t images = std::max<std::int64_t>(program_.batch, 1);
+    return fits(t.sampling->rows, t.shape.height / images, root.shape.height / images) &&
+           fits(t.sampling->columns, t.shape.width, root.shape.width);
+  }
+
   void tensor(std::size_t i) {
     const ProgramTensor& t = program_.tensors[i];
     const Shape& s = t.shape;
@@ -145,12 +157,15 @@ class Declarations {
       return;
     }
     const ProgramTensor& root = program_.tensors[t.root.at()];
-    if (!within(t.rootBlock, 0, blocksOf(root.shape) - blocks) || s.height != root.shape.height ||
-        s.width != root.shape.width)
+    const bool isOwn = t.root.at() == i;
+    if (!within(t.rootBlock, 0, blocksOf(root.shape) - blocks) || !pixelsFit(t, root) ||
+        (isOwn && t.sampling))
       faults_.add(
           "PROG006", tensorName(i), "the view is not inside its root",
           "channel block " + std::to_string(t.rootBlock) + " of %" + std::to_string(t.root.index),
-          "a view has its root's rows and columns and some of its channel blocks");
+          "a view has some of its root's channel blocks, and all rows and columns or those that "
+          "its "
+          "'rows' and 'columns' name");
     const std::int64_t bytes = s.height * s.width * blocks * kBlock;
     if (!within(t.frameStride, 0, kMaxDdrBytes) || t.frameStride % kBlock != 0 ||
         (t.frameStride > 0 && (!t.ddr || t.frameStride < bytes || program_.frames == 1)))

@@ -441,10 +441,12 @@ class Sections {
     return longest;
   }
 
-  // What is meant to move lies in its tensor; its bytes, or nothing after a fault.
-  std::optional<std::int64_t> part(const Part<Affine>& p) {
-    if (!p.tensor.valid() || p.tensor.at() >= program_.tensors.size() ||
-        program_.tensors[p.tensor.at()].root != p.tensor) {
+  // What is meant to move lies in its tensor; its bytes, or nothing after a fault. `toCores`: it
+  // may be some pixels of a root.
+  std::optional<std::int64_t> part(const Part<Affine>& p, bool toCores = false) {
+    const bool known = p.tensor.valid() && p.tensor.at() < program_.tensors.size();
+    if (!known || (program_.tensors[p.tensor.at()].root != p.tensor &&
+                   !(toCores && program_.tensors[p.tensor.at()].sampling))) {
       faultHere("PROG001", "its part is of a tensor that is not there",
                 "%" + to_string(p.tensor.index), "name a tensor that is its own root");
       return std::nullopt;
@@ -531,7 +533,8 @@ class Sections {
     if (isRecord && i.form().weights.empty())
       return faultHere("PROG006", "weights leave no core and no memtile", "",
                        "write activations only");
-    const std::optional<std::int64_t> bytes = isRecord ? records(i.part) : part(i.part);
+    const bool toCores = i.kind == TransferKind::Send || i.kind == TransferKind::Receive;
+    const std::optional<std::int64_t> bytes = isRecord ? records(i.part) : part(i.part, toCores);
     if (bytes)
       forEachEnd(i, [&](const PlacedEnd<Affine>& at) {
         const std::string name = nameOf(i, at);

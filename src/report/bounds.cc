@@ -31,15 +31,15 @@ std::int64_t elements(const CanonicalGraph& graph, TensorId tensor) {
   return graph.tensors[tensor.at()].shape.elements();
 }
 
-// Concat and Split of channels, values unchanged: they need no instruction where the stretches are
-// whole blocks.
-bool movesChannelsAlone(const CanonicalGraph& graph, const CanonicalOp& op,
+// Concat, Split and Slice, values unchanged: they need no instruction where the stretches of
+// channels are whole blocks.
+bool needsNoInstruction(const CanonicalGraph& graph, const CanonicalOp& op,
                         const Assemble& assemble) {
   const Shape& out = graph.tensors[op.output.at()].shape;
   for (std::size_t i = 0; i < assemble.parts.size(); ++i) {
-    const Shape& in = graph.tensors[op.inputs[i].at()].shape;
-    if (in.height != out.height || in.width != out.width || !channelStretch(assemble.parts[i], out))
-      return false;
+    const auto copied =
+        copiedStretch(assemble.parts[i], graph.tensors[op.inputs[i].at()].shape, out, graph.batch);
+    if (!copied || (copied->sampling && assemble.parts.size() > 1)) return false;
   }
   return !assemble.parts.empty();
 }
@@ -131,7 +131,10 @@ std::int64_t neededOfInput(const CanonicalGraph& graph, const Port& port) {
       if (op.inputs[i] != port.tensor) continue;
       const Window* own = kernelWindowOf(op);
       std::int64_t needed = image.elements();
-      if (own && i == 0) {
+      const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
+      if (assemble && assemble->isOfStride)
+        needed = elements(graph, op.output) / graph.batch;
+      else if (own && i == 0) {
         Window w = *own;
         if (const Conv* conv = std::get_if<Conv>(&op.attributes); conv && conv->folded) {
           w.kernelX = conv->folded->kernelX;
@@ -145,6 +148,17 @@ std::int64_t neededOfInput(const CanonicalGraph& graph, const Port& port) {
   const bool isGiven =
       std::ranges::find(graph.outputs, port.tensor, &Port::tensor) != graph.outputs.end();
   return graph.batch * (isGiven ? image.elements() : most);
+}
+
+// Per tensor that a stride leaves of another, the elements that it does not have of that: the
+// network's operator reads them, too.
+std::vector<std::int64_t> elementsLeftOut(const CanonicalGraph& graph) {
+  std::vector<std::int64_t> leftOut(graph.tensors.size());
+  for (const CanonicalOp& op : graph.ops)
+    if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
+        assemble && assemble->isOfStride)
+      leftOut[op.output.at()] = elements(graph, op.inputs[0]) - elements(graph, op.output);
+  return leftOut;
 }
 
 struct WireCounts {
@@ -185,7 +199,7 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
     needs.depthwiseWeightBytes = needs.weightBytes;
     weightsInBlocks = inBlocks(graph, op, *depthwise);
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
-    needs.free = movesChannelsAlone(graph, op, *assemble);
+    needs.free = needsNoInstruction(graph, op, *assemble);
   }
   const std::int64_t pixels = neededPixels(graph, op);  // each meets each weight once
   needs.macs = pixels * needs.weightBytes;
@@ -220,6 +234,7 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
       together(ddrWriteRate(device), device.memtiles() * device.memtile.ddrChannelsOut,
                device.rates.ddrWriteTotal);
   Bounds bounds;
+  const std::vector<std::int64_t> leftOut = elementsLeftOut(graph);
   double sum = 0, paperSum = 0;
   std::int64_t weights = 0;
   for (const CanonicalOp& op : graph.ops) {
@@ -241,7 +256,9 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
                  : onWires(weightBytes + inputBytes, std::ssize(device.wires));
     };
     // Nothing is fused in the paper, nor in the sums over all layers: what a convolution does
-    // at its end is a layer of its own, which reads what the convolution wrote.
+    // at its end is a layer of its own, which reads what the convolution wrote. And each reads its
+    // operands whole.
+    const std::int64_t skipped = op.inputs.empty() ? 0 : leftOut[op.inputs[0].at()];
     const bool isFused = fusedAddOf(op) || fusedWindowOf(op);
     const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0,
                        between = isFused ? elements(graph, computedTensor(op)) : 0;
@@ -249,13 +266,13 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
         isFused ? static_cast<double>(between) / coreWrite : output;  // by the convolution
     const double atEnd = isFused ? depthwise : 0;
     const std::int64_t weightsAtEnd = isFused ? needs.depthwiseWeightBytes : 0;
-    paperSum +=
-        std::max({compute - atEnd,
-                  twoKinds(needs.weightBytes - weightsAtEnd, needs.inputBytes - added), written});
+    paperSum += std::max(
+        {compute - atEnd,
+         twoKinds(needs.weightBytes - weightsAtEnd, needs.inputBytes + skipped - added), written});
     if (isFused) paperSum += std::max({atEnd, twoKinds(weightsAtEnd, between + added), output});
     weights += needs.weightBytes;
     bounds.computeSeconds += compute;
-    bounds.memtileToCoreSeconds += anyWire + onWires(between, std::ssize(device.wires));
+    bounds.memtileToCoreSeconds += anyWire + onWires(skipped + between, std::ssize(device.wires));
     bounds.coreToMemtileSeconds += isFused ? written + output : output;
   }
   std::int64_t networkIn = 0, neededIn = 0, networkOut = 0;

@@ -10,23 +10,24 @@
 namespace heddle {
 namespace {
 
-// Channels of `tensor`, a part of its root, among the root's blocks [first, first + count).
+// Channels of `tensor` among the blocks [first, first + count) of what parts name.
 std::int64_t realChannels(const Program& program, TensorId tensor, std::int64_t first,
                           std::int64_t count) {
   const ProgramTensor& t = program.tensors[tensor.at()];
-  return std::clamp<std::int64_t>(t.shape.channels - (first - t.rootBlock) * kBlock, 0,
-                                  count * kBlock);
+  return std::clamp<std::int64_t>(
+      t.shape.channels - (first - program.firstBlockNamed(tensor)) * kBlock, 0, count * kBlock);
 }
 
-struct Blocks {  // of a root tensor
+struct Blocks {  // as parts name them
   std::int64_t first = 0, count = 0;
 };
 
 // Of an output in one row of the kernel, with these blocks of the input's root.
 std::int64_t ownWeights(const Program& program, const CanonicalOp& op, const Conv& conv,
                         const Blocks& inputs) {
-  const ProgramTensor& in = program.tensors[op.inputs.front().at()];
-  return ownWeightsInRow(conv, in.shape.channels, (inputs.first - in.rootBlock) * kBlock,
+  const TensorId in = op.inputs.front();
+  return ownWeightsInRow(conv, program.tensors[in.at()].shape.channels,
+                         (inputs.first - program.firstBlockNamed(in)) * kBlock,
                          inputs.count * kBlock);
 }
 
@@ -36,8 +37,8 @@ std::int64_t realMacs(const Program& program, const CanonicalOp& op, const Conv&
                       const Blocks& outputs, const Blocks& inputs, std::int64_t macs) {
   const TensorId in = op.inputs.front();
   const TensorId out = computedTensor(op);
-  const std::int64_t b0 = outputs.first - program.tensors[out.at()].rootBlock,
-                     a0 = inputs.first - program.tensors[in.at()].rootBlock;
+  const std::int64_t b0 = outputs.first - program.firstBlockNamed(out),
+                     a0 = inputs.first - program.firstBlockNamed(in);
   const std::int64_t inputBlocks = blocksOf(program.tensors[in.at()].shape);
   std::int64_t real = 0, kept = 0;
   for (std::int64_t b = 0; b < outputs.count; ++b)

@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "heddle/tiling/geometry.h"
+#include "heddle/tiling/views.h"
 
 namespace heddle {
 namespace {
@@ -63,7 +64,8 @@ class LifeOfRows {
                          end = all.empty() ? read.end() : std::max(all.end(), read.end());
       all = {first, end - first};
     }
-    touch(rootOf(op.inputs[operand]), all, step);
+    const TensorId tensor = op.inputs[operand];
+    touch(rootOf(tensor), pixelMapOf(graph_, plan_, tensor).reachOfRows(all), step);
   }
 
   const CanonicalGraph& graph_;

@@ -48,8 +48,7 @@ class PlanPrinter {
         out_ << "folded " << t << " by " << columns[t] << "  # "
              << quotedText(graph_.tensors[t].name) << "\n";
     for (std::size_t t = 0; t < plan_.views.size(); ++t)
-      if (const View& v = plan_.views[t]; v.root.at() != t)
-        out_ << "view " << t << " root " << v.root.index << " block " << v.block << "\n";
+      if (const View& v = plan_.views[t]; v.root.at() != t) view(t, v);
     for (std::size_t t = 0; t < plan_.homes.size(); ++t) {
       if (plan_.homes[t].empty()) continue;
       out_ << "home " << t << "  # " << quotedText(graph_.tensors[t].name) << "\n";
@@ -69,6 +68,14 @@ class PlanPrinter {
   }
 
  private:
+  void view(std::size_t tensor, const View& view) {
+    out_ << "view " << tensor << " root " << view.root.index << " block " << view.block;
+    if (const std::optional<Sampling>& taken = view.sampling)
+      out_ << " rows " << taken->rows.first << " by " << taken->rows.step << " columns "
+           << taken->columns.first << " by " << taken->columns.step;
+    out_ << "\n";
+  }
+
   void layer(std::size_t i) {
     const Mapping& m = plan_.layers[i];
     out_ << "\nlayer " << i << " " << quotedText(graph_.ops[i].name) << "  # "
@@ -164,7 +171,8 @@ class PlanParser {
     plan_.homes.resize(graph.tensors.size());
     columns_.assign(graph.tensors.size(), 1);
     isNamed_.assign(graph.ops.size(), false);
-    for (std::size_t t = 0; t < graph.tensors.size(); ++t) plan_.views.push_back({TensorId(t), 0});
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+      plan_.views.push_back({.root = TensorId(t), .block = 0, .sampling = {}});
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       plan_.layers[i].inputs.resize(graph.ops[i].inputs.size());
   }
@@ -266,6 +274,17 @@ class PlanParser {
     r.expect("root");
     view.root = TensorId(tensor(r));
     view.block = named(r, "block");
+    view.sampling.reset();
+    if (r.take("rows")) {
+      view.sampling.emplace().rows = steps(r);
+      r.expect("columns");
+      view.sampling->columns = steps(r);
+    }
+  }
+  Steps steps(LineReader& r) {
+    const std::int64_t first = number(r);
+    r.expect("by");
+    return {first, r.number(1, kMost)};
   }
   void home(LineReader& r) { home_ = tensor(r); }
   void at(LineReader& r) {

@@ -155,22 +155,31 @@ class PlanCheck {
 
   void viewFault(TensorId t, const std::string& what) {
     fault("PLAN009", graph_.name + ", tensor '" + graph_.tensors[t.at()].name + "'",
-          "the tensor cannot be channels of another", what, "make it its own root");
+          "the tensor cannot be a part of another", what, "make it its own root");
   }
 
   bool viewFits(TensorId t) {
     const View& view = plan_.views[t.at()];
     const bool root = view.root.valid() && view.root.at() < plan_.views.size() &&
                       plan_.views[view.root.at()].root == view.root;
-    if (root && view.root == t && view.block == 0) return true;
-    const Shape& shape = shapeOf(t);
-    if (root && view.root != t && shape.height == shapeOf(view.root).height &&
-        shape.width == shapeOf(view.root).width &&
-        within(view.block, 0, blocksOf(shapeOf(view.root)) - blocksOf(shape)))
+    if (root && view == View{.root = t, .block = 0, .sampling = {}}) return true;
+    if (root && view.root != t && pixelsFit(t, view) &&
+        within(view.block, 0, blocksOf(shapeOf(view.root)) - blocksOf(shapeOf(t))))
       return true;
     viewFault(t,
               "root " + std::to_string(view.root.index) + ", block " + std::to_string(view.block));
     return false;
+  }
+
+  bool pixelsFit(TensorId t, const View& view) const {
+    const Shape &own = shapeOf(t), &root = shapeOf(view.root);
+    if (!view.sampling) return own.height == root.height && own.width == root.width;
+    const auto fits = [](const Steps& steps, std::int64_t count, std::int64_t inside) {
+      return within(steps.first, 0, inside - 1) && within(steps.step, 1, inside) &&
+             steps.at(count - 1) < inside;
+    };
+    return fits(view.sampling->rows, own.height / graph_.batch, root.height / graph_.batch) &&
+           fits(view.sampling->columns, own.width, root.width);
   }
 
   // Every operand lies in the output's root where the operator would copy it.
@@ -182,13 +191,15 @@ class PlanCheck {
     for (std::size_t i = 0; i < op().inputs.size(); ++i) {
       const View& from = plan_.views[op().inputs[i].at()];
       const Shape& in = shapeOf(op().inputs[i]);
-      const AxisRun* run = channelStretch(assemble->parts[i], output());
-      if (!run || in.height != output().height || in.width != output().width ||
-          from.root != to.root || from.block * kBlock + run->from != to.block * kBlock + run->to)
+      const auto copied = copiedStretch(assemble->parts[i], in, output(), graph_.batch);
+      if (!copied || (copied->sampling && op().inputs.size() > 1)) return false;
+      const AxisRun& run = copied->channels;
+      if (from.root != to.root || composed(copied->sampling, from.sampling) != to.sampling ||
+          from.block * kBlock + run.from != to.block * kBlock + run.to)
         return false;
-      if (run->count % kBlock != 0 && run->to + run->count != output().channels) return false;
-      if (run->count % kBlock != 0 && run->from + run->count != in.channels) return false;
-      covered += run->count;
+      if (run.count % kBlock != 0 && run.to + run.count != output().channels) return false;
+      if (run.count % kBlock != 0 && run.from + run.count != in.channels) return false;
+      covered += run.count;
     }
     return covered == output().channels;
   }
@@ -202,6 +213,7 @@ class PlanCheck {
       const View& view = plan_.views[t.at()];
       if (view.root != t && !justified.contains(t.at()))
         viewFault(t, "no operator copies it there");
+      if (view.sampling) viewFault(t, "a layer writes it, and writes no pixels between others");
       const Interval blocks{view.block, blocksOf(shapeOf(t))};
       std::vector<std::pair<Interval, TensorId>>& others = written[view.root.at()];
       for (const auto& [other, id] : others)
@@ -625,9 +637,8 @@ class PlanCheck {
   std::set<std::int64_t> sources(const LayerNest& nest, const Route& route, std::size_t operand) {
     const Mapping& m = mapping();
     const TensorId tensor = op().inputs[operand];
-    const View& view = plan_.views[tensor.at()];
-    const Home& home = plan_.homes[view.root.at()];
-    if (home.empty()) return {route.memtile};
+    if (plan_.homes[plan_.views[tensor.at()].root.at()].empty()) return {route.memtile};
+    const Home home = homeOf(graph_, plan_, tensor);
     const OperandGeometry& g = nest.operand(operand);
     const Interval kernelRows{0, windowOf(op()) ? windowOf(op())->kernelY : 1};
     const ReductionPart whole{{0, blocksOf(shapeOf(tensor))}, kernelRows};
@@ -640,7 +651,6 @@ class PlanCheck {
         x.first += box.x.first;
         Cuboid needed{{}, g.columns(x), g.blocks(share.blocks, whole)};
         if (needed.x.empty() || needed.blocks.empty()) continue;
-        needed.blocks.first += view.block;
         for (std::int64_t y = box.y.first; y < box.y.end(); ++y) {
           needed.y = g.rows(y, kernelRows);
           if (needed.y.empty()) continue;
@@ -737,18 +747,20 @@ class PlanCheck {
     for (std::size_t i = 0; i < op().inputs.size(); ++i) {
       const OperandGeometry g(graph_, op(), i);
       const View& view = plan_.views[op().inputs[i].at()];
+      const PixelMap pixels = pixelMapOf(graph_, plan_, op().inputs[i]);
       const Interval blocks{view.block, blocksOf(shapeOf(op().inputs[i]))};
       for (std::size_t p = 0; p < graph_.ops.size(); ++p) {
-        const View& made = plan_.views[graph_.ops[p].output.at()];
-        if (plan_.layers[p].inPlace() || made.root != view.root ||
-            common(blocks, {made.block, blocksOf(shapeOf(graph_.ops[p].output))}).empty())
+        const View& written = plan_.views[graph_.ops[p].output.at()];
+        if (plan_.layers[p].inPlace() || written.root != view.root ||
+            common(blocks, {written.block, blocksOf(shapeOf(graph_.ops[p].output))}).empty())
           continue;
         for (std::int64_t y = step.rows.first; y < step.rows.end(); ++y) {
           const Interval rows = g.rows(y, kernelRows);
           for (std::int64_t a = rows.first; a < rows.end(); ++a) {
-            if (done[p][static_cast<std::size_t>(a)] != kNotYet) continue;
+            const std::int64_t made = pixels.row(a);
+            if (done[p][static_cast<std::size_t>(made)] != kNotYet) continue;
             fault("PLAN008", where, "the step reads what no earlier step has computed",
-                  "row " + std::to_string(a) + " of '" + graph_.ops[p].name + "', for row " +
+                  "row " + std::to_string(made) + " of '" + graph_.ops[p].name + "', for row " +
                       std::to_string(y) + " of '" + op().name + "'",
                   "schedule a layer after those that it reads");
             return;

@@ -20,6 +20,7 @@ class Poison {
   explicit Poison(std::uint64_t seed) : random_(seed) {}
 
   void apply(Program& p) {
+    if (random_() % 4 == 0) namePixels(p);
     numbers_.clear();
     collect(p);
     for (std::uint64_t n = 1 + random_() % 3; n > 0; --n)
@@ -71,8 +72,12 @@ class Poison {
     add({&p.weightsAddress, &p.weightsBytes, &p.ddrBytes});
     for (Lock& lock : p.locks) add({&lock.initial});
     for (WeightRecord& r : p.records) add({&r.offset, &r.bytes, &r.kept, &r.padding});
-    for (ProgramTensor& t : p.tensors)
+    for (ProgramTensor& t : p.tensors) {
       add({&t.shape.height, &t.shape.width, &t.shape.channels, &*t.ddr, &t.rootBlock});
+      if (t.sampling)
+        for (Steps* steps : {&t.sampling->rows, &t.sampling->columns})
+          add({&steps->first, &steps->step});
+    }
     for (Kernel& k : p.kernels) {
       Window& w = k.window;
       add({&w.kernelY, &w.kernelX, &w.strideY, &w.strideX, &w.dilationY, &w.dilationX, &w.padTop,
@@ -88,6 +93,30 @@ class Poison {
       add({&s.engines.range.row, &s.engines.range.column, &s.engines.range.rows,
            &s.engines.range.columns});
       collect(s.items);
+    }
+  }
+  // What goes to cores is of a tensor that has all pixels of the input.
+  static void namePixels(Program& p) {
+    const TensorId pixels(p.tensors.size());
+    p.tensors.push_back(p.tensors[0]);
+    p.tensors.back().sampling.emplace();
+    for (Section& s : p.sections) namePixels(s.items, pixels);
+  }
+  static void namePixels(std::vector<Item>& items, TensorId pixels) {
+    for (Item& item : items) {
+      if (Loop* loop = std::get_if<Loop>(&item.as)) {
+        namePixels(loop->body, pixels);
+        continue;
+      }
+      auto& as = std::get<Instruction>(item.as).as;
+      if (auto* transfer = std::get_if<Transfer<Affine>>(&as)) {
+        const bool toCores =
+            transfer->kind == TransferKind::Send || transfer->kind == TransferKind::Receive;
+        if (toCores && transfer->part.content == Content::Activation)
+          transfer->part.tensor = pixels;
+      }
+      if (auto* call = std::get_if<Call<Affine>>(&as))
+        for (RowRing<Affine>& ring : call->inputs) ring.tensor = pixels;
     }
   }
   void collect(std::vector<Item>& items) {

@@ -42,6 +42,10 @@ class Mutator {
       case 4:
         changeRecord();
         break;
+      case 5:
+        changeSampling();
+        if (sites_.empty()) changeInstruction();
+        break;
       default:
         changeInstruction();
         break;
@@ -131,6 +135,19 @@ class Mutator {
     if (b.first < b.last) {
       add("buffer", "a layer too late", [&b] { ++b.first.index; });
       add("buffer", "a layer too short", [&b] { --b.last.index; });
+    }
+  }
+
+  // Which pixels of its root a tensor has.
+  void changeSampling() {
+    for (ProgramTensor& t : program_.tensors) {
+      if (!t.sampling) continue;
+      where_ = "tensor '" + t.name + "': ";
+      for (Steps* steps : {&t.sampling->rows, &t.sampling->columns}) {
+        addNumber("sampling", "first", steps->first, 1);
+        addNumber("sampling", "step", steps->step, 1);
+      }
+      addNumber("sampling", "block in its root", t.rootBlock, 1);
     }
   }
 
@@ -291,7 +308,9 @@ void foldSlots(FlatInstruction& instruction) {
 
 // Whether some engine executes something else in `b` than in `a`.
 bool differ(const Program& a, const Program& b) {
-  if (a.locks != b.locks || a.buffers != b.buffers || a.records != b.records) return true;
+  if (a.locks != b.locks || a.buffers != b.buffers || a.records != b.records ||
+      a.tensors != b.tensors)
+    return true;
   for (const Section& s : b.sections)
     if (!wellFormed(s.items)) return true;
   for (const Engine& engine : enginesOf(a)) {

@@ -36,9 +36,9 @@ namespace {
 // - a lock that begins with a space less: rows wait longer; in the program written by hand one that
 //   begins with a space more, too;
 // - a buffer whose last bytes are of no use.
-const std::set<std::string> kAlwaysNoticed{"lock count", "lock index", "loop count",
-                                           "part",       "reduction",  "route",
-                                           "sequencer",  "size",       "weights"};
+const std::set<std::string> kAlwaysNoticed{"lock count", "lock index", "loop count", "part",
+                                           "reduction",  "route",      "sampling",   "sequencer",
+                                           "size",       "weights"};
 
 struct Subject {
   Program program;
@@ -149,6 +149,23 @@ Subject withADepthwiseEnd(std::int64_t rows, std::int64_t columns) {
   return compiled(*fused, device, 1);
 }
 
+// Convolutions that read every second row and column of what another writes, and of the input.
+Subject withSlices(std::int64_t rows, std::int64_t columns, Bytes memtile) {
+  testing::GraphBuilder b("slices");
+  const TensorId x = b.input("x", {10, 9, 24}),
+                 inner = b.conv("inner", x, 40, testing::square(3, 1, 1)),
+                 outer = b.conv("outer", inner, 24, testing::square(1, 2)),
+                 beside = b.conv("beside", x, 24, testing::square(1, 2));
+  const auto fused = fuseOperators(b.finish(b.add("sum", outer, beside)));
+  Device device = testing::paperLike(rows, columns);
+  device.memtile.memory = memtile;
+  Subject subject = compiled(*fused, device, 1);
+  EXPECT_EQ(std::ranges::count_if(subject.program.tensors,
+                                  [](const ProgramTensor& t) { return t.sampling.has_value(); }),
+            2);
+  return subject;
+}
+
 // Convolutions that keep a quarter, half or a checkerboard of their blocks: records of different
 // lengths, in one and in several parts of the reduction. `padding`: channels that no block needs;
 // their weights mean nothing.
@@ -222,6 +239,8 @@ TEST(Mutation, BrokenProgramsAreNoticed) {
   judge(withAFusedSum(3, 1), tally);
   judge(withADepthwiseEnd(2, 2), tally);
   judge(withADepthwiseEnd(1, 3), tally);
+  judge(withSlices(2, 2, 64_KiB), tally);
+  judge(withSlices(2, 1, 5_KiB), tally);  // out of DDR
   for (std::uint64_t seed = 9; seed <= 12; ++seed)
     judge(generated(seed, 2, 1 + static_cast<std::int64_t>(seed % 3), 2 + seed % 2), tally);
   for (std::uint64_t seed = 13; seed <= 15; ++seed)

@@ -34,12 +34,18 @@ std::optional<std::string> difference(const Program& program, TensorId id,
                                       const std::vector<std::int8_t>& written) {
   const ProgramTensor& tensor = program.tensors[id.at()];
   const Shape& root = program.tensors[tensor.root.at()].shape;
-  const std::int64_t blocks = blocksOf(root);
+  const std::int64_t blocks = blocksOf(root), images = program.batch,
+                     height = tensor.shape.height / images;
+  const Sampling taken = tensor.sampling.value_or(Sampling());
   std::size_t i = 0;
   for (std::int64_t y = 0; y < tensor.shape.height; ++y)
     for (std::int64_t x = 0; x < tensor.shape.width; ++x)
       for (std::int64_t c = 0; c < tensor.shape.channels; ++c, ++i) {
-        const std::int64_t cell = (y * blocks + tensor.rootBlock + c / kBlock) * root.width + x;
+        const std::int64_t row = y / height * (root.height / images) + taken.rows.first +
+                                 y % height * taken.rows.step,
+                           column = taken.columns.first + x * taken.columns.step,
+                           cell =
+                               (row * blocks + tensor.rootBlock + c / kBlock) * root.width + column;
         const std::int8_t got = written[static_cast<std::size_t>(cell * kBlock + c % kBlock)];
         if (got == expected[i]) continue;
         std::ostringstream out;

@@ -39,7 +39,8 @@ class PlanMaker {
       const Views found = findViews(graph_);
       return std::count(found.inPlace.begin(), found.inPlace.end(), true) > 0;
     }();
-    if (couldShare) say(shared ? "concat or split in place" : "concat or split copied");
+    if (couldShare)
+      say(shared ? "concat, split or slice in place" : "concat, split or slice copied");
     homes();
     plan_.layers.resize(graph_.ops.size());
     schedule(views.inPlace);
@@ -207,6 +208,7 @@ class PlanMaker {
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const OperandGeometry g(graph_, op, i);
       const View& view = plan_.views[op.inputs[i].at()];
+      const PixelMap pixels = pixelMapOf(graph_, plan_, op.inputs[i]);
       const Interval blocks{view.block, blocksOf(shapeOf(op.inputs[i]))};
       for (std::size_t p = 0; p < graph_.ops.size(); ++p) {
         const TensorId output = graph_.ops[p].output;
@@ -217,7 +219,7 @@ class PlanMaker {
         for (std::int64_t y = step.rows.first; y < step.rows.end(); ++y) {
           const Interval rows = g.rows(y, kernelRows);
           for (std::int64_t a = rows.first; a < rows.end(); ++a)
-            if (!done[p][static_cast<std::size_t>(a)]) return false;
+            if (!done[p][static_cast<std::size_t>(pixels.row(a))]) return false;
         }
       }
     }
@@ -516,6 +518,10 @@ class PlanMaker {
     for (std::size_t i = 0; i < op().inputs.size(); ++i) {
       map.inputs[i].clear();
       const std::size_t root = plan_.views[op().inputs[i].at()].root.at();
+      if (const PixelMap pixels = pixelMapOf(graph_, plan_, op().inputs[i]); !pixels.isWhole())
+        say(!plan_.homes[root].empty() ? "some pixels of a tensor"
+            : pixels.columnStep() > 1  ? "every n-th column of a tensor in DDR"
+                                       : "some pixels of a tensor in DDR");
       std::set<std::int64_t> sources;  // all of the home: more than needed is still legal
       for (const HomeBox& box : plan_.homes[root]) sources.insert(box.memtile);
       for (const std::vector<CoreAt>&group : groups([&](const CoreShare&a, const CoreShare&b) {
@@ -625,8 +631,11 @@ class PlanMaker {
 }  // namespace
 
 std::vector<std::string> planKindNames() {
-  return {"concat or split in place",
-          "concat or split copied",
+  return {"concat, split or slice in place",
+          "concat, split or slice copied",
+          "some pixels of a tensor",
+          "some pixels of a tensor in DDR",
+          "every n-th column of a tensor in DDR",
           "home in DDR",
           "several frames",
           "home in one memtile",

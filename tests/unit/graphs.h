@@ -68,6 +68,20 @@ class GraphBuilder {
     }
     return op(name, "Concat", from, shape, std::move(assemble));
   }
+  // All channels of `count` rows and columns each, from `first` on by `step`.
+  struct Pixels {
+    std::int64_t first = 0, step = 1, count = 1;
+  };
+  TensorId slice(const std::string& name, TensorId from, const Pixels& rows,
+                 const Pixels& columns) {
+    const std::int64_t channels = shapeOf(from).channels;
+    const auto axis = [](const Pixels& taken) {
+      return AxisMap{{0, 1, taken.first, taken.step, taken.count}};
+    };
+    Assemble assemble;
+    assemble.parts.push_back({axis(rows), axis(columns), {{0, 1, 0, 1, channels}}, {}});
+    return op(name, "Slice", {from}, {rows.count, columns.count, channels}, std::move(assemble));
+  }
   TensorId op(const std::string& name, const std::string& type, std::vector<TensorId> from,
               Shape shape, OpAttributes attributes) {
     const TensorId out = tensor(name + "_out", shape);

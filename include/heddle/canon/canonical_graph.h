@@ -212,6 +212,9 @@ struct AssemblePart {
 struct Assemble {
   std::vector<AssemblePart> parts;
   std::int8_t fill = 0;
+  // Takes what the stride of the next operator's window leaves: the network has none of it, and
+  // reads the whole (canon/slice_strides.h).
+  bool isOfStride = false;
   friend bool operator==(const Assemble&, const Assemble&) = default;
 };
 

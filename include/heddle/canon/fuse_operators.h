@@ -1,6 +1,7 @@
 // What follows a convolution goes to its end, so that what lies between them never leaves the core:
 // residual additions, the pools that take the largest, and depth-wise convolutions. An image that a
-// convolution reads with a stride has its columns folded (canon/fold_columns.h).
+// convolution reads with a stride has its columns folded (canon/fold_columns.h); rows and columns
+// that a stride leaves out are left out by a Slice (canon/slice_strides.h).
 //
 //   %3 = Conv(%2)   %4 = Add(%3, %0)    ->   %3 = Conv(%2, %0) then add
 //   %3 = Conv(%2)   %4 = MaxPool(%3)    ->   %4 = Conv(%2) then max pool of %3
@@ -32,7 +33,7 @@ TensorId computedTensor(const CanonicalOp& op);
 // half is the next one's; there the tensor between the two stays, as what is pooled. And every
 // DepthwiseConv that alone reads the output of such a Conv, of windows of at most 5 x 5 without
 // dilation. What is named in `apart` stays a layer of its own. Ids of tensors change. Outputs have
-// the same values, bit for bit. Null where there is nothing to fuse or fold.
+// the same values, bit for bit. Null where there is nothing to fuse, fold or slice.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
                                                     const std::set<std::string>& apart = {});
 

@@ -110,6 +110,10 @@ class RecordSpread {
   ByteRange before_;
 };
 
+// What a row of an operand out of DDR takes of a memtile, with the columns between its own: at most
+// so many bytes.
+std::int64_t streamedRowBytes(const CanonicalGraph& graph, const Plan& plan, const RingPlan& ring,
+                              TensorId tensor);
 // Rows of an operand that come through a memtile in one sweep over a step.
 std::int64_t rowsThrough(const CanonicalGraph& graph, const Plan& plan, std::size_t step,
                          std::size_t operand);

@@ -79,8 +79,8 @@ class WorkCounter {
   struct Known {  // what a count depends on beside the layer, and its cycles
     Mapping mapping;
     Interval rows;
-    std::vector<Home> homes;  // of inputs and output
-    std::vector<std::int64_t> firstBlocks;
+    std::vector<Home> homes;  // of the roots of inputs and output
+    std::vector<View> views;  // where in their roots they are
     StepCycles cycles;
   };
   const CanonicalGraph& graph_;

@@ -138,8 +138,9 @@ struct End {
 
 enum class Content { Activation, Weights };
 
-// What a transfer or a call means to move. Activation: the box of tensor `tensor` (a root, never a
-// view) that starts at row y, channel block `block` (8 channels), column x, in order y, block, x.
+// What a transfer or a call means to move. Activation: the box of tensor `tensor` (a root; what
+// goes from a memtile to cores may be pixels of one, ProgramTensor::sampling) that starts at row y,
+// channel block `block` (8 channels), column x, in order y, block, x.
 // Weights: record number `y` of Program::records (the other fields as default).
 template <class V>
 struct Part {
@@ -460,6 +461,9 @@ struct ProgramTensor {  // index = TensorId of the CanonicalGraph
   std::vector<Slice> slices;  // empty where it never lies whole in the memtiles
   TensorId root;  // itself, or the tensor of which this one is channels from `rootBlock` on
   std::int64_t rootBlock = 0;
+  // Which pixels of the root it has; none: all. With one, parts and rings name the tensor itself,
+  // by rows, columns and blocks of its own, else the root.
+  std::optional<Sampling> sampling;
   BlockOrder blockOrder;  // which of the network's blocks lie there; the host's are in order
   friend bool operator==(const ProgramTensor&, const ProgramTensor&) = default;
 };
@@ -551,6 +555,11 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 
   std::int64_t inferences() const { return frames * batch; }
+  // Of a tensor that parts and rings name: its first block, as those of `tensor` count.
+  std::int64_t firstBlockNamed(TensorId tensor) const {
+    const ProgramTensor& t = tensors[tensor.at()];
+    return t.sampling ? 0 : t.rootBlock;
+  }
   std::size_t stepCount() const { return steps.empty() ? layers.size() : steps.size(); }
   // Not valid where there is no such step.
   LayerId layerOf(StepId step) const {

@@ -14,6 +14,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "heddle/cost/work.h"
 #include "heddle/device/device.h"
 #include "heddle/support/result.h"
+#include "heddle/tiling/slice.h"
 
 namespace heddle {
 
@@ -160,11 +162,15 @@ std::int64_t recordsOf(const Mapping& mapping);
 
 // ---- homes and schedule -------------------------------------------------------------------------
 
-// A tensor that is channels of another, from block `block` of its root on; a root is its own.
+// A tensor that is channels of another, from block `block` of its root on, at all pixels of it or
+// at some; a root is its own.
 struct View {
   TensorId root;
   std::int64_t block = 0;
+  std::optional<Sampling> sampling;
   friend bool operator==(const View&, const View&) = default;
+  // Where in its root, whichever that is.
+  View withoutRoot() const { return {TensorId(), block, sampling}; }
 };
 
 // The part of a tensor that one memtile keeps.

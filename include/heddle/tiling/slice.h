@@ -13,4 +13,17 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
+// Indices of one axis at equal distances: first, first + step, ...
+struct Steps {
+  std::int64_t first = 0, step = 1;
+  std::int64_t at(std::int64_t i) const { return first + i * step; }
+  friend bool operator==(const Steps&, const Steps&) = default;
+};
+
+// Which rows, counted in an image, and columns of a tensor are those of another.
+struct Sampling {
+  Steps rows, columns;
+  friend bool operator==(const Sampling&, const Sampling&) = default;
+};
+
 }  // namespace heddle

@@ -228,6 +228,7 @@ ProgramTensor anyTensor() {
   });
   t.root = id<TensorId>();
   t.rootBlock = integer();
+  if (flip()) t.sampling = Sampling{{integer(), integer()}, {integer(), integer()}};
   return t;
 }
 

@@ -165,6 +165,21 @@ const Breakage kBreakages[] = {
        send.to.push_back(send.to[0]);
      }},
     {"RootThatIsNoRoot", "MACH001", [](W& w) { w.b.program.tensors[1].root = TensorId(5); }},
+    {"PixelsOfItself", "MACH001",
+     [](W& w) {
+       w.b.program.tensors[1].sampling = Sampling{{0, 1}, {0, 1}};
+     }},
+    {"PixelsThatAreNotThere", "MACH001",
+     [](W& w) {
+       w.b.program.tensors.push_back(w.b.program.tensors[0]);
+       w.b.program.tensors.back().sampling = Sampling{{0, 1}, {1, 1}};
+     }},
+    {"PixelsOutOfDdr", "MACH001",
+     [](W& w) {
+       w.b.program.tensors.push_back(w.b.program.tensors[0]);
+       w.b.program.tensors.back().sampling = Sampling{{0, 1}, {0, 1}};
+       w.leaf<Transfer<Affine>>(W::LoadRow).part.tensor = TensorId(2);
+     }},
 
     // What the device does not have.
     {"CoreThatIsNotThere", "MACH002", [](W& w) { w.b.program.sections[9].engines.range.rows = 3; }},

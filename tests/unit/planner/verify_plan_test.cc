@@ -34,6 +34,13 @@ CanonicalGraph pooledConvolution() {
   return *fuseOperators(b.finish(b.conv("after", pooled, 16, square(1))));
 }
 
+// A convolution, and one that reads every second row and column of it.
+CanonicalGraph slicedConvolution() {
+  GraphBuilder b("sliced");
+  const TensorId first = b.conv("first", b.input("x", {9, 8, 16}), 24, square(3, 1, 1));
+  return *fuseOperators(b.finish(b.conv("second", first, 16, square(1, 2))));
+}
+
 struct PlannedNetwork {
   CanonicalGraph graph;
   Device device;
@@ -327,11 +334,11 @@ const Broken kBrokenPlans[] = {
      [](PlannedNetwork& p) { p.plan.views[p.tensor("left_out")].block = 1; }},
     {"ConvolutionWithoutCores", "PLAN009", "an operator that computes has no core to do it",
      [](PlannedNetwork& p) { p.layer("after").shares.clear(); }},
-    {"ViewOfAViewsRoot", "PLAN009", "the tensor cannot be channels of another",
+    {"ViewOfAViewsRoot", "PLAN009", "the tensor cannot be a part of another",
      [](PlannedNetwork& p) {
        p.plan.views[p.tensor("after_out")] = {TensorId(p.tensor("left_out")), 0};
      }},
-    {"InputThatIsAView", "PLAN009", "the tensor cannot be channels of another",
+    {"InputThatIsAView", "PLAN009", "the tensor cannot be a part of another",
      [](PlannedNetwork& p) {
        p.plan.views[p.tensor("x")] = {TensorId(p.tensor("both_out")), 0};
      }},
@@ -368,12 +375,63 @@ const Broken kBrokenPooledPlans[] = {
      [](PlannedNetwork& p) {
        p.plan.homes[p.tensor("conv_out")] = {{0, {0, 16}, {0, 16}, {0, 4}}};
      }},
-    {"PartOfWhatOnlyCoresHold", "PLAN009", "the tensor cannot be channels of another",
+    {"PartOfWhatOnlyCoresHold", "PLAN009", "the tensor cannot be a part of another",
      [](PlannedNetwork& p) {
        p.plan.views[p.tensor("x")] = {TensorId(p.tensor("conv_out")), 0};
      }},
 };
 INSTANTIATE_TEST_SUITE_P(Rules, BrokenPooledPlan, ::testing::ValuesIn(kBrokenPooledPlans),
+                         [](const auto& broken) { return broken.param.name; });
+
+class BrokenSlicedPlan : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenSlicedPlan, IsNoticed) {
+  PlannedNetwork p(slicedConvolution());
+  ASSERT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
+  ASSERT_EQ(verify(p.memory, p.graph, p.plan, p.device), Diagnostics{});
+  GetParam().breakIt(p);
+  expectFault(verify(p.plan, p.graph, p.device), GetParam());
+}
+
+Sampling& samplingOf(PlannedNetwork& p) {
+  return *p.plan.views[p.tensor("first_out::2x2")].sampling;
+}
+
+const Broken kBrokenSlicedPlans[] = {
+    {"OtherRows", "PLAN009", "an operator that computes has no core to do it",
+     [](PlannedNetwork& p) {
+       samplingOf(p).rows = {1, 1};
+     }},
+    {"OtherColumns", "PLAN009", "an operator that computes has no core to do it",
+     [](PlannedNetwork& p) { samplingOf(p).columns.first = 1; }},
+    {"RowsBehindTheLast", "PLAN009", "the tensor cannot be a part of another",
+     [](PlannedNetwork& p) {
+       samplingOf(p).rows = {1, 2};
+     }},
+    {"ColumnsBehindTheLast", "PLAN009", "the tensor cannot be a part of another",
+     [](PlannedNetwork& p) { samplingOf(p).columns.step = 3; }},
+    {"NoStep", "PLAN009", "the tensor cannot be a part of another",
+     [](PlannedNetwork& p) { samplingOf(p).columns.step = 0; }},
+    {"RowsBeforeTheFirst", "PLAN009", "the tensor cannot be a part of another",
+     [](PlannedNetwork& p) { samplingOf(p).rows.first = -1; }},
+    {"AllPixels", "PLAN009", "the tensor cannot be a part of another",
+     [](PlannedNetwork& p) { p.plan.views[p.tensor("first_out::2x2")].sampling.reset(); }},
+    {"PixelsOfItself", "PLAN009", "the tensor cannot be a part of another",
+     [](PlannedNetwork& p) { p.plan.views[p.tensor("x")].sampling.emplace(); }},
+    {"WrittenBetweenOthers", "PLAN009", "the tensor cannot be a part of another",
+     [](PlannedNetwork& p) {
+       p.plan.views[p.tensor("second_out")] = {TensorId(p.tensor("first_out")), 0,
+                                               Sampling{{0, 2}, {0, 2}}};
+     }},
+    {"RowBeforeItIsComputed", "PLAN008", "the step reads what no earlier step has computed",
+     [](PlannedNetwork& p) {
+       const LayerId first(0u), second(2u);
+       ASSERT_EQ(p.graph.ops[2].name, "second");
+       // Row 2 of the second reads row 4 of the first.
+       p.plan.schedule = {{first, {0, 4}}, {second, {0, 3}}, {first, {4, 5}}, {second, {3, 2}}};
+     }},
+};
+INSTANTIATE_TEST_SUITE_P(Rules, BrokenSlicedPlan, ::testing::ValuesIn(kBrokenSlicedPlans),
                          [](const auto& broken) { return broken.param.name; });
 
 class BrokenMemoryPlan : public ::testing::TestWithParam<Broken> {};

@@ -60,6 +60,54 @@ TEST(Verify, FindsNothingInACorrectProgram) {
   EXPECT_EQ(faultsAfter({{"tensor %0 \"input\"", "tensor %0 \"other\""}}), "");
 }
 
+// With a tensor more: pixels of the input, or what `text` says.
+Edit alsoTensor(const std::string& text) {
+  return {"\nlayer 0", "tensor %2 \"some\" " + text + "\n\nlayer 0"};
+}
+const char* const kHalf = "8x8x16 scale 1 root %0 rows 1 by 2 columns 0 by 2";
+const char* const kAllRows = "16x16x16 scale 1 root %0 rows 0 by 1 columns 0 by 1";
+
+TEST(Verify, KnowsPixelsOfAnotherTensor) {
+  EXPECT_EQ(faultsAfter({alsoTensor(kHalf)}), "");
+  // The transfers to cores, and the calls, may name them.
+  std::string text = printedConvolution();
+  std::vector<Edit> all{alsoTensor(kAllRows)};
+  for (const char* verb : {"LOADFM", "RECV"})
+    for (std::size_t at = 0; (at = text.find(std::string(verb) + " %0[", at)) != std::string::npos;
+         ++at)
+      all.push_back({std::string(verb) + " %0[", std::string(verb) + " %2["});
+  EXPECT_EQ(faultsAfter(all), "");
+}
+
+TEST(Verify, FindsPixelsThatAreNotThere) {
+  for (const char* text : {
+           "8x8x16 scale 1 root %0 rows 2 by 2 columns 0 by 2",  // ends behind the last
+           "8x8x16 scale 1 root %0 rows 0 by 2 columns 2 by 2",
+           "8x8x16 scale 1 root %0 rows -1 by 2 columns 0 by 2",
+           "8x8x16 scale 1 root %0 rows 0 by 0 columns 0 by 2",
+           "8x8x16 scale 1 root %0 rows 0 by 99999999999 columns 0 by 2",
+           "8x8x16 scale 1 root %0",                             // not all of them
+           "8x8x32 scale 1 root %0 rows 0 by 2 columns 0 by 2",  // more channels
+           "8x8x16 scale 1 rows 0 by 1 columns 0 by 1",          // its own
+       }) {
+    SCOPED_TRACE(text);
+    const Diagnostics faults = faultsOf({alsoTensor(text)}, deviceWith());
+    ASSERT_FALSE(faults.empty());
+    EXPECT_EQ(faults[0].code, "PROG006");
+    EXPECT_EQ(faults[0].summary, "the view is not inside its root");
+  }
+  // What goes to DDR, or comes from there or out of a core, is of whole tensors.
+  for (const auto& [verb, named] : std::vector<std::pair<std::string, std::string>>{
+           {"LOAD ", "%0["}, {"WRITE ", "%1["}, {"WRITEFM ", "%1["}, {"CONV k0 ", "%1["}}) {
+    SCOPED_TRACE(verb);
+    const Diagnostics faults =
+        faultsOf({alsoTensor(kAllRows), {verb + named, verb + "%2["}}, deviceWith());
+    ASSERT_FALSE(faults.empty());
+    EXPECT_EQ(faults[0].code, "PROG001");
+    EXPECT_EQ(faults[0].summary, "its part is of a tensor that is not there");
+  }
+}
+
 struct FaultCase {
   std::vector<Edit> edits;
   const char* fault;

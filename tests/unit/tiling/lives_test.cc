@@ -59,5 +59,22 @@ TEST(CutByLife, MakesABoxOfEachStretchOfRowsThatLiveAlike) {
                   rows(right, 2, 1), rows(right, 3, 1)}));
 }
 
+TEST(RowLives, AreOfTheRowsThatASliceTakes) {
+  GraphBuilder b("net");
+  const TensorId first = b.conv("first", b.input("x", {8, 4, 8}), 8, testing::square(1)),
+                 few = b.slice("few", first, {1, 2, 4}, {0, 1, 4});
+  const CanonicalGraph graph = b.finish(b.conv("second", few, 8, testing::square(1)));
+  Plan plan = planOf(
+      graph,
+      {{LayerId(0u), {0, 4}}, {LayerId(2u), {0, 2}}, {LayerId(0u), {4, 4}}, {LayerId(2u), {2, 2}}});
+  plan.layers[1].shares.clear();
+  plan.views[few.at()] = {first, 0, Sampling{{1, 2}, {0, 1}}};
+  const RowLives lives = rowLives(graph, plan);
+  // The last step reads rows 5 and 7, and what lies between them.
+  EXPECT_EQ(lives[first.at()],
+            (Lives{{0, 0}, {0, 1}, {0, 1}, {0, 1}, {2, 2}, {2, 3}, {2, 3}, {2, 3}}));
+  EXPECT_TRUE(lives[few.at()].empty());
+}
+
 }  // namespace
 }  // namespace heddle
