@@ -95,11 +95,14 @@ class Joining {
     return channel == outputOf(op).shape.channels;
   }
 
-  // The Concats, Splits and the like that read a tensor.
+  // The Concats, Splits and the like that read a tensor; what a stride leaves of it can be pixels
+  // of a part as well.
   std::vector<std::size_t> movedBy(TensorId tensor) const {
     std::vector<std::size_t> all;
     for (const std::size_t reader : readers_[tensor.at()])
-      if (graph_.ops[reader].kind() == OpKind::Assemble) all.push_back(reader);
+      if (const Assemble* assemble = std::get_if<Assemble>(&graph_.ops[reader].attributes);
+          assemble && !assemble->isOfStride)
+        all.push_back(reader);
     return all;
   }
 

@@ -11,12 +11,10 @@
 namespace heddle {
 namespace {
 
-// Whether the operator takes rows and columns of its input (slice_strides.h).
-bool takesPixels(const CanonicalGraph& graph, const CanonicalOp& op) {
-  const Shape &from = graph.tensors[op.inputs[0].at()].shape,
-              &to = graph.tensors[op.output.at()].shape;
-  return op.kind() == OpKind::Assemble && op.inputs.size() == 1 && to.channels == from.channels &&
-         (to.height != from.height || to.width != from.width);
+// Of what takes the rows and columns that a stride leaves (slice_strides.h); else null.
+const Assemble* ofStride(const CanonicalOp& op) {
+  const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
+  return assemble && assemble->isOfStride ? assemble : nullptr;
 }
 
 // Per tensor of the planned graph: which of `graph` it is, or of which, one behind the other, it
@@ -36,8 +34,12 @@ std::vector<std::vector<TensorId>> tensorsBefore(const CanonicalGraph& planned,
   for (const CanonicalOp& op : planned.ops) {
     if (op.kind() != OpKind::Assemble) continue;
     const std::size_t from = op.inputs[0].at(), to = op.output.at();
+    if (ofStride(op)) {  // whatever the network calls so
+      before[to].clear();
+      continue;
+    }
     const bool isPart = !named.contains(planned.tensors[from].name) && !isConcat[from];
-    isConcat[to] = !named.contains(planned.tensors[to].name) && !takesPixels(planned, op);
+    isConcat[to] = !named.contains(planned.tensors[to].name);
     for (const TensorId input : op.inputs)
       if (isConcat[to]) std::ranges::copy(before[input.at()], std::back_inserter(before[to]));
     if (isPart && !isConcat[to]) before[from].push_back(before[to].at(0));
@@ -89,8 +91,9 @@ std::vector<std::vector<std::int8_t>> valuesAsPlanned(
     images = asHeld(images, portImage(port), tensor.shape, tensor.zeroPoint);
   }
   for (const CanonicalOp& op : planned.ops) {
-    if (!before[op.output.at()].empty() || !takesPixels(planned, op)) continue;
-    const AssemblePart& part = std::get<Assemble>(op.attributes).parts[0];
+    const Assemble* assemble = ofStride(op);
+    if (!assemble) continue;
+    const AssemblePart& part = assemble->parts[0];
     const std::size_t from = op.inputs[0].at();
     AxisRun rows = part.mapY[0];
     rows.count = planned.tensors[op.output.at()].shape.height / planned.batch;

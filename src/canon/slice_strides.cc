@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,9 +20,11 @@ struct Axes {  // of a window or a tensor
   friend auto operator<=>(const Axes&, const Axes&) = default;
 };
 
-Window* windowIn(CanonicalOp& op) {
+template <class Op>
+auto* windowIn(Op& op) {
+  using Found = std::conditional_t<std::is_const_v<Op>, const Window, Window>;
   return std::visit(
-      [](auto& a) -> Window* {
+      [](auto& a) -> Found* {
         if constexpr (requires { a.window; })
           return &a.window;
         else
@@ -34,31 +37,29 @@ AxisMap every(std::int64_t step, std::int64_t outputs) { return {{0, 1, 0, step,
 
 class StrideSlicing {
  public:
-  explicit StrideSlicing(const CanonicalGraph& graph) : graph_(graph), out_(graph) {
+  explicit StrideSlicing(const CanonicalGraph& graph)
+      : graph_(graph), out_{graph.name, graph.tensors, {}, graph.inputs, graph.outputs} {
     HEDDLE_CHECK(graph.batch == 1) << graph.batch;
-    out_.ops.clear();
     for (const CanonicalTensor& tensor : graph.tensors) tensorNames_.takeExactly(tensor.name);
     for (const CanonicalOp& op : graph.ops) opNames_.takeExactly(op.name);
   }
 
   std::shared_ptr<const CanonicalGraph> run() {
-    bool changed = false;
+    if (std::ranges::all_of(graph_.ops,
+                            [&](const CanonicalOp& op) { return stepsOf(op) == Axes{}; }))
+      return nullptr;
     for (CanonicalOp op : graph_.ops) {
-      const Axes steps = stepsOf(op);
-      if (steps != Axes{}) {
-        slice(op, steps);
-        changed = true;
-      }
+      if (const Axes steps = stepsOf(op); steps != Axes{}) slice(op, steps);
       out_.ops.push_back(std::move(op));
     }
-    return changed ? std::make_shared<const CanonicalGraph>(std::move(out_)) : nullptr;
+    return std::make_shared<const CanonicalGraph>(std::move(out_));
   }
 
  private:
   const Shape& shape(TensorId t) const { return out_.tensors[t.at()].shape; }
 
   // Which rows and columns of its first operand the operator reads: every n-th.
-  Axes stepsOf(CanonicalOp& op) const {
+  Axes stepsOf(const CanonicalOp& op) const {
     const Window* window = windowIn(op);
     if (!window) return {};
     // Whose columns are folded is known by what reads them.

@@ -10,6 +10,7 @@
 #include "heddle/planner/count_work.h"
 #include "heddle/report/bounds.h"
 #include "heddle/support/words.h"
+#include "heddle/tiling/views.h"
 #include "mapping_words.h"
 #include "spills.h"
 #include "tiling_words.h"
@@ -122,7 +123,7 @@ class LayerExplainer {
     if (!run_.plan) {
       layer.noAlternatives = "the run began with a program";
     } else if (mapping_->inPlace()) {
-      layer.noAlternatives = "the layer executes nothing: its operands share the output's memory";
+      layer.noAlternatives = "the layer executes nothing: its operands and its output share memory";
     } else if (!run_.choices) {
       layer.noAlternatives = "the plan was given, not chosen";
     } else if (!weighed) {
@@ -210,15 +211,16 @@ class LayerExplainer {
     add(all, "inputs over wires", report_.inputsToCores, needed, std::move(why));
   }
 
-  bool isSpilled(TensorId tensor) const {
-    return run_.plan->homes[run_.plan->views[tensor.at()].root.at()].empty();
-  }
+  TensorId rootOf(TensorId tensor) const { return run_.plan->views[tensor.at()].root; }
+  bool isSpilled(TensorId tensor) const { return run_.plan->homes[rootOf(tensor).at()].empty(); }
   static bool isPort(const std::vector<Port>& ports, TensorId tensor) {
     return std::ranges::find(ports, tensor, &Port::tensor) != ports.end();
   }
-  bool readBefore(TensorId tensor) const {
+  bool readBefore(TensorId root) const {
     for (std::size_t i = 0; i < index_; ++i)
-      if (std::ranges::find(graph_.ops[i].inputs, tensor) != graph_.ops[i].inputs.end())
+      if (!run_.plan->layers[i].inPlace() &&
+          std::ranges::find(graph_.ops[i].inputs, root, [this](TensorId t) { return rootOf(t); }) !=
+              graph_.ops[i].inputs.end())
         return true;
     return false;
   }
@@ -230,19 +232,27 @@ class LayerExplainer {
     double expected = weightBytes;
     bool rows = false;
     for (std::size_t i = 0; i < op_.inputs.size(); ++i) {
-      const TensorId input = op_.inputs[i];
-      const CanonicalTensor& tensor = graph_.tensors[input.at()];
+      const TensorId input = op_.inputs[i], root = rootOf(input);
+      const CanonicalTensor& tensor = graph_.tensors[root.at()];
       const Repeats repeats = inputRepeats(graph_, OpId(index_), *mapping_, i);
       const bool isNew =
-          (isPort(graph_.inputs, input) || !tensor.constant.empty()) && !readBefore(input);
+          (isPort(graph_.inputs, root) || !tensor.constant.empty()) && !readBefore(root);
       const Bytes own(ownElements(graph_, op_, i));
       if (isNew) needed += own;
       if (!isSpilled(input) && !isNew) continue;
-      expected += static_cast<double>(own.raw() * (isSpilled(input) ? repeats.times : 1));
+      const std::int64_t columns = pixelMapOf(graph_, *run_.plan, input).columnStep();
+      const std::int64_t whole = input == root ? own.raw() : tensor.shape.elements();
+      expected +=
+          static_cast<double>(isSpilled(input) ? own.raw() * repeats.times * columns : whole);
+      if (!isSpilled(input) && whole > own.raw())
+        why.push_back("'" + tensor.name + "' comes whole, of which a part is read");
       if (!isSpilled(input)) continue;
       rows = true;
       why.push_back("'" + tensor.name + "' lives in DDR");
       why.insert(why.end(), repeats.why.begin(), repeats.why.end());
+      if (columns > 1)
+        why.push_back(std::to_string(columns) +
+                      " times: with the columns that a stride leaves out");
     }
     addRest(why, report_.traffic.ddrRead, expected,
             overhead() + (rows ? ", rows and columns at the edges of cuts" : ""),

@@ -1,5 +1,6 @@
 #include "heddle/driver/proof.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -79,7 +80,7 @@ class Comparison {
     const std::vector<std::int8_t>& root =
         executed_.tensors[frame_ * program_.tensors.size() + tensor.root.at()];
     if (root.empty()) {
-      proof_.verification.notMaterialized.push_back(tensor.name);
+      if (!isGiven(tensor.root)) proof_.verification.notMaterialized.push_back(tensor.name);
       return;
     }
     compare(op.output, "layer '" + op.name + "' (" + op.onnxOp + ")", root, expected);
@@ -98,6 +99,12 @@ class Comparison {
   }
 
  private:
+  // Of an input or a constant nothing was computed.
+  bool isGiven(TensorId root) const {
+    return program_.tensors[root.at()].constant ||
+           std::ranges::find(program_.inputs, root, &Port::tensor) != program_.inputs.end();
+  }
+
   void compare(TensorId id, const std::string& what, const std::vector<std::int8_t>& blocked,
                const std::vector<std::int8_t>& expected) {
     const ProgramTensor& tensor = program_.tensors[id.at()];

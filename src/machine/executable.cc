@@ -234,8 +234,8 @@ void checkMemories(const Program& program, const Device& d) {
       "compile the program again");
 }
 
-// Whether the pixels and blocks that a tensor has of its root are there. Needs: the root's shape is
-// sound, or is found not to be.
+// Whether the pixels and blocks that a tensor has of its root are there. Needs: both shapes are
+// sound.
 bool samplingIsSound(const Program& program, std::size_t tensor) {
   const ProgramTensor& t = program.tensors[tensor];
   if (!t.sampling) return true;
@@ -271,7 +271,7 @@ void checkTensors(const Program& program) {
     if (rootKnown && inRange(s.height, 1, kMaxExtent) && inRange(s.width, 1, kMaxExtent) &&
         inRange(s.channels, 1, kMaxExtent) && s.height % program.batch == 0 &&
         Int128{s.height} * s.width * roundUpTo(s.channels, kBlock) < kMaxTensorElements &&
-        inRange(t.rootBlock, 0, kMaxExtent) && samplingIsSound(program, i) &&
+        inRange(t.rootBlock, 0, kMaxExtent) &&
         inRange(t.frameStride, 0, program.ddrBytes / program.frames) && t.frameStride % kBlock == 0)
       continue;
     fail("MACH001", "tensor '" + t.name + "'", "the tensor's shape or root cannot be",
@@ -279,6 +279,11 @@ void checkTensors(const Program& program) {
              std::to_string(s.channels) + ", root " + std::to_string(t.root.index),
          "a tensor is its own root or a part of one that is");
   }
+  for (std::size_t i = 0; i < program.tensors.size(); ++i)
+    if (!samplingIsSound(program, i))
+      fail("MACH001", "tensor '" + program.tensors[i].name + "'",
+           "the tensor has pixels that its root has not",
+           "root " + std::to_string(program.tensors[i].root.index), "compile the program again");
 }
 
 }  // namespace

@@ -180,15 +180,8 @@ class FinalistSearch {
 
   Result<FinalistPool> run() {
     const Views views = findViews(graph_);
-    const auto columnsApart = [&](const CanonicalOp& op) {
-      std::vector<std::int64_t> steps;
-      for (const TensorId input : op.inputs) {
-        const std::optional<Sampling>& taken = views.tensors[input.at()].sampling;
-        steps.push_back(taken ? taken->columns.step : 1);
-      }
-      return steps;
-    };
     const std::vector<std::size_t> alike = firstAlike(graph_);
+    const std::vector<std::vector<std::int64_t>> apart = columnsApart(views, alike);
     FinalistPool pool{std::vector<std::vector<Mapping>>(graph_.ops.size()),
                       Finalists(graph_.ops.size())};
     Diagnostics errors;
@@ -198,7 +191,7 @@ class FinalistSearch {
       const Shape& shape = graph_.tensors[graph_.ops[i].output.at()].shape;
       if (mappings.empty()) {
         mappings = mappingsOf(graph_, graph_.ops[i], count_.kept(i), cutsOf(shape));
-        addForDdr(graph_.ops[i], columnsApart(graph_.ops[i]), i, mappings);
+        addForDdr(graph_.ops[i], apart[alike[i]], i, mappings);
       }
       if (mappings.empty()) errors.push_back(doesNotFit(graph_.ops[i]));
       for (const Mapping& mapping : mappings) pool.ofLayer[i].push_back(&mapping);
@@ -208,18 +201,34 @@ class FinalistSearch {
   }
 
  private:
+  // Per layer that others are like, and operand: the most columns of its root from one of its own
+  // to the next.
+  std::vector<std::vector<std::int64_t>> columnsApart(const Views& views,
+                                                      const std::vector<std::size_t>& alike) const {
+    std::vector<std::vector<std::int64_t>> apart(graph_.ops.size());
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      const std::vector<TensorId>& inputs = graph_.ops[i].inputs;
+      std::vector<std::int64_t>& most = apart[alike[i]];
+      most.resize(inputs.size(), 1);
+      for (std::size_t k = 0; k < inputs.size(); ++k)
+        if (const auto& taken = views.tensors[inputs[k].at()].sampling)
+          most[k] = std::max(most[k], taken->columns.step);
+    }
+    return apart;
+  }
+
   // Where columns between an operand's own come with it out of DDR: those that bring it less often,
   // too. Nobody knows yet what will have a home.
   void addForDdr(const CanonicalOp& op, const std::vector<std::int64_t>& columnsApart,
                  std::size_t layer, std::vector<Mapping>& mappings) {
     if (!menu_ || std::ranges::all_of(columnsApart, [](std::int64_t n) { return n == 1; })) return;
-    limits_.timesOnWire = columnsApart;
+    limits_.timesItsWire = columnsApart;
     const Shape& shape = graph_.tensors[op.output.at()].shape;
     for (Mapping& mapping : mappingsOf(graph_, op, count_.kept(layer), cutsOf(shape)))
       if (std::ranges::none_of(mappings,
                                [&](const Mapping& other) { return alike(mapping, other); }))
         mappings.push_back(std::move(mapping));
-    limits_.timesOnWire.clear();
+    limits_.timesItsWire.clear();
   }
 
   // But for what the search thought of them.

@@ -801,7 +801,7 @@ class LayerSearch {
         inputs += (stretch.rows + (&stretch == n.loaded.data() ? overlap : 0)) * row;
       }
       a.inputs.push_back(again * inputs *
-                         (limits_.timesOnWire.empty() ? 1 : limits_.timesOnWire[i]));
+                         (limits_.timesItsWire.empty() ? 1 : limits_.timesItsWire[i]));
       a.first.push_back(
           wire_
               .time(Bytes(

@@ -26,9 +26,9 @@ struct SearchLimits {
   // channel fetches ahead while layers before compute. With all of it MobileNet v1 on 8x3 took 8 %
   // longer.
   std::int64_t heldUpByDdr = 50;
-  // Per operand: so many times as long as on its wire its rows are on their way; empty: once. What
-  // comes out of DDR brings columns that a Slice leaves out.
-  std::vector<std::int64_t> timesOnWire;
+  // Per operand: its rows are on their way for so many times as long as on their wire; empty: once.
+  // What comes out of DDR brings columns that a Slice leaves out.
+  std::vector<std::int64_t> timesItsWire;
 };
 
 struct FoundMapping {

@@ -111,9 +111,9 @@ std::vector<TensorId> inputsReadOnce(const CanonicalGraph& graph, const Plan& pl
     std::int64_t readers = 0;
     bool isWhole = isRoot(port.tensor);  // no part of it comes from elsewhere, none is an output
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+      if (plan.layers[i].inPlace()) continue;
       isWhole = isWhole && !isRoot(graph.ops[i].output);
-      if (!plan.layers[i].inPlace())
-        readers += std::ranges::any_of(graph.ops[i].inputs, isRoot) ? 1 : 0;
+      readers += std::ranges::any_of(graph.ops[i].inputs, isRoot) ? 1 : 0;
     }
     if (isWhole && readers == 1 && !plan.homes[port.tensor.at()].empty())
       once.push_back(port.tensor);

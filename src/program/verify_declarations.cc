@@ -135,6 +135,20 @@ class Declarations {
     return "tensor %" + std::to_string(i) + " '" + program_.tensors[i].name + "'";
   }
 
+  static std::string viewText(const ProgramTensor& t, const ProgramTensor& root) {
+    std::string text = "channel block " + std::to_string(t.rootBlock);
+    if (const auto& taken = t.sampling)
+      text += ", rows " + std::to_string(taken->rows.first) + " by " +
+              std::to_string(taken->rows.step) + ", columns " +
+              std::to_string(taken->columns.first) + " by " + std::to_string(taken->columns.step);
+    const auto size = [](const Shape& shape) {
+      return std::to_string(shape.height) + "x" + std::to_string(shape.width) + "x" +
+             std::to_string(shape.channels);
+    };
+    return text + " of %" + std::to_string(t.root.index) + "; " + size(t.shape) + " of " +
+           size(root.shape);
+  }
+
   bool pixelsFit(const ProgramTensor& t, const ProgramTensor& root) const {
     if (!t.sampling)
       return t.shape.height == root.shape.height && t.shape.width == root.shape.width;
@@ -157,15 +171,13 @@ class Declarations {
       return;
     }
     const ProgramTensor& root = program_.tensors[t.root.at()];
-    const bool isOwn = t.root.at() == i;
-    if (!within(t.rootBlock, 0, blocksOf(root.shape) - blocks) || !pixelsFit(t, root) ||
-        (isOwn && t.sampling))
-      faults_.add(
-          "PROG006", tensorName(i), "the view is not inside its root",
-          "channel block " + std::to_string(t.rootBlock) + " of %" + std::to_string(t.root.index),
-          "a view has some of its root's channel blocks, and all rows and columns or those that "
-          "its "
-          "'rows' and 'columns' name");
+    if (t.root.at() == i && t.sampling)
+      faults_.add("PROG006", tensorName(i), "the tensor has pixels of itself", viewText(t, root),
+                  "leave out its 'rows' and 'columns', or name another root");
+    else if (!within(t.rootBlock, 0, blocksOf(root.shape) - blocks) || !pixelsFit(t, root))
+      faults_.add("PROG006", tensorName(i), "the view is not inside its root", viewText(t, root),
+                  "a view has some of its root's channel blocks, and all rows and columns or those "
+                  "that 'rows' and 'columns' name");
     const std::int64_t bytes = s.height * s.width * blocks * kBlock;
     if (!within(t.frameStride, 0, kMaxDdrBytes) || t.frameStride % kBlock != 0 ||
         (t.frameStride > 0 && (!t.ddr || t.frameStride < bytes || program_.frames == 1)))

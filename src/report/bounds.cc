@@ -122,6 +122,30 @@ std::int64_t neededPixels(const CanonicalGraph& graph, const CanonicalOp& op) {
   return graph.batch * seenOfComputed(graph, op).pixels();
 }
 
+// Pixels of an image that an Assemble's part takes.
+Seen seenBy(const AssemblePart& part, const Shape& image) {
+  Seen seen{std::vector<bool>(static_cast<std::size_t>(image.height)),
+            std::vector<bool>(static_cast<std::size_t>(image.width))};
+  const auto mark = [](const AxisMap& map, std::vector<bool>& axis) {
+    for (const AxisRun& run : map)
+      for (std::int64_t i = 0; i < run.count; ++i)  // images of a batch lie one below the other
+        axis[static_cast<std::size_t>(run.from + i * run.fromStep) % axis.size()] = true;
+  };
+  mark(part.mapY, seen.rows);
+  mark(part.mapX, seen.columns);
+  return seen;
+}
+
+// Of what a stride leaves, the pixels of an image that the operator behind needs that needs most.
+std::int64_t neededOfStride(const CanonicalGraph& graph, TensorId tensor) {
+  std::int64_t most = 0;
+  for (const CanonicalOp& op : graph.ops)
+    if (const Window* own = kernelWindowOf(op); own && op.inputs[0] == tensor)
+      most = std::max(most,
+                      seenBy(seenOfComputed(graph, op), *own, imageShape(graph, tensor)).pixels());
+  return most;
+}
+
 // Elements of a network's input that some operator needs.
 std::int64_t neededOfInput(const CanonicalGraph& graph, const Port& port) {
   const Shape image = portImage(port);
@@ -132,9 +156,11 @@ std::int64_t neededOfInput(const CanonicalGraph& graph, const Port& port) {
       const Window* own = kernelWindowOf(op);
       std::int64_t needed = image.elements();
       const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
-      if (assemble && assemble->isOfStride)
-        needed = elements(graph, op.output) / graph.batch;
-      else if (own && i == 0) {
+      if (assemble && assemble->isOfStride) {
+        needed = neededOfStride(graph, op.output) * image.channels;
+      } else if (assemble) {
+        needed = seenBy(assemble->parts[i], image).pixels() * image.channels;
+      } else if (own && i == 0) {
         Window w = *own;
         if (const Conv* conv = std::get_if<Conv>(&op.attributes); conv && conv->folded) {
           w.kernelX = conv->folded->kernelX;

@@ -166,11 +166,20 @@ class PlanCheck {
     if (root && view.root != t && pixelsFit(t, view) &&
         within(view.block, 0, blocksOf(shapeOf(view.root)) - blocksOf(shapeOf(t))))
       return true;
-    viewFault(t,
-              "root " + std::to_string(view.root.index) + ", block " + std::to_string(view.block));
+    std::string what =
+        "root " + std::to_string(view.root.index) + ", block " + std::to_string(view.block);
+    if (const std::optional<Sampling>& taken = view.sampling)
+      what += ", rows " + std::to_string(taken->rows.first) + " by " +
+              std::to_string(taken->rows.step) + ", columns " +
+              std::to_string(taken->columns.first) + " by " + std::to_string(taken->columns.step);
+    if (root) what += "; " + sizeText(shapeOf(t)) + " pixels of " + sizeText(shapeOf(view.root));
+    viewFault(t, what);
     return false;
   }
 
+  static std::string sizeText(const Shape& shape) {
+    return std::to_string(shape.height) + "x" + std::to_string(shape.width);
+  }
   bool pixelsFit(TensorId t, const View& view) const {
     const Shape &own = shapeOf(t), &root = shapeOf(view.root);
     if (!view.sampling) return own.height == root.height && own.width == root.width;

@@ -40,8 +40,12 @@ class ViewFinder {
       pinned_[t] = !graph.tensors[t].constant.empty();
     for (const Port& p : graph.inputs) pinned_[p.tensor.at()] = true;
     for (const Port& p : graph.outputs) pinned_[p.tensor.at()] = true;
+    // Concats first: one that copies copies all of its operands, a Slice only what it takes.
     for (const CanonicalOp& op : graph.ops)
-      inPlace_.push_back(op.kind() == OpKind::Assemble && (tryConcat(op) || trySlice(op)));
+      inPlace_.push_back(op.kind() == OpKind::Assemble && tryConcat(op));
+    for (std::size_t i = 0; i < graph.ops.size(); ++i)
+      if (graph.ops[i].kind() == OpKind::Assemble && !inPlace_[i])
+        inPlace_[i] = trySlice(graph.ops[i]);
   }
 
   bool inPlace(std::size_t op) const { return inPlace_[op]; }

@@ -21,7 +21,7 @@ struct LayerNeeds {
   std::int64_t macs = 0, weightBytes = 0, inputBytes = 0, outputBytes = 0;
   std::int64_t denseMacs = 0, denseWeightBytes = 0;
   std::int64_t blockMacs = 0;  // macs, channels that fill a block up to eight included
-  bool free = false;           // a Concat or Split that can be in place: needs nothing of the array
+  bool free = false;           // Concat, Split or Slice that can be in place: needs nothing
   // Of macs and weightBytes, those of a depth-wise convolution: by itself or at another's end.
   std::int64_t depthwiseMacs = 0, depthwiseWeightBytes = 0;
   friend bool operator==(const LayerNeeds&, const LayerNeeds&) = default;

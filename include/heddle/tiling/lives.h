@@ -17,7 +17,7 @@ struct StepRange {  // both included; last < first: none
   friend bool operator==(const StepRange&, const StepRange&) = default;
 };
 
-// Per tensor of the graph (empty for what is channels of another) and row: from the first step that
+// Per tensor of the graph (empty for what is a part of another) and row: from the first step that
 // writes a part of the row to the last that writes or reads one. An input or a constant comes whole
 // before the first step that reads any of it; an output leaves whole after the last that writes.
 // Steps of layers that have nothing to do touch nothing.

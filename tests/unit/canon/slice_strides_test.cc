@@ -112,6 +112,19 @@ TEST(SliceStrides, LeavesSiblingsThatJoin) {
   expectValuesAsPlanned(graph, *joined);
 }
 
+TEST(SliceStrides, OfOneOfSeveralSiblingsLetsThemJoin) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {8, 8, 8}), left = b.conv("left", x, 16, square(1)),
+                 right = b.conv("right", x, 16, square(1)),
+                 few = b.conv("few", right, 8, square(1, 2));
+  const CanonicalGraph graph =
+      b.finish(b.concat("both", {few, b.conv("all", left, 8, square(2, 2))}));
+  const auto joined = joinSiblings(*fuseOperators(graph));
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->ops[0].name, "left + right");
+  expectValuesAsPlanned(graph, *joined);
+}
+
 TEST(SliceStrides, TakesNamesThatAreFree) {
   GraphBuilder b("net");
   const TensorId x = b.input("x", {4, 4, 8}), other = b.conv("x::2x2", x, 8, square(1));
@@ -122,6 +135,20 @@ TEST(SliceStrides, TakesNamesThatAreFree) {
   ASSERT_TRUE(sliced);
   EXPECT_EQ(sliced->ops[1].name, "x::2x2_2");
   EXPECT_EQ(sliced->tensors[sliced->ops[1].output.at()].name, "x::2x2_2");
+  expectValuesAsPlanned(graph, *sliced);
+}
+
+// What a fusion took out may have had the Slice's name.
+TEST(SliceStrides, IsKnownByWhatItDoesNotByItsName) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {4, 4, 8}), inner = b.conv("inner", x, 8, square(1)),
+                 sum = b.add("sum", inner, x);
+  CanonicalGraph graph = b.finish(b.conv("conv", sum, 8, square(1, 2)));
+  graph.tensors[inner.at()].name = "sum_out::2x2";
+  const auto sliced = fuseOperators(graph);
+  ASSERT_TRUE(sliced);
+  ASSERT_EQ(sliced->ops.size(), 3u);
+  EXPECT_EQ(sliced->tensors[sliced->ops[1].output.at()].name, "sum_out::2x2");
   expectValuesAsPlanned(graph, *sliced);
 }
 

@@ -133,6 +133,16 @@ TEST(MakePlan, LeavesWhatDoesNotFitTheMemtilesWithoutAHome) {
   EXPECT_TRUE(makePlan(graph, paper(2, 2, {{"memtile.memory", "3 KiB"}}))->homes[a.at()].empty());
 }
 
+TEST(MakePlan, StreamsAnInputOfWhichALayerReadsEverySecondRowAndColumn) {
+  GraphBuilder b("sliced");
+  const TensorId x = b.input("x", {96, 96, 16});
+  const CanonicalGraph graph = *fuseOperators(b.finish(b.conv("conv", x, 16, square(1, 2))));
+  const Result<Plan> plan = makePlan(graph, paper(2, 2));
+  ASSERT_TRUE(plan) << plan.diagnostics();
+  EXPECT_EQ(plan->views[graph.ops[0].output.at()].root, x);
+  EXPECT_TRUE(plan->homes[x.at()].empty());
+}
+
 std::set<std::int64_t> wiresOf(const std::vector<Route>& routes) {
   std::set<std::int64_t> wires;
   for (const Route& route : routes)

@@ -88,7 +88,6 @@ TEST(Verify, FindsPixelsThatAreNotThere) {
            "8x8x16 scale 1 root %0 rows 0 by 99999999999 columns 0 by 2",
            "8x8x16 scale 1 root %0",                             // not all of them
            "8x8x32 scale 1 root %0 rows 0 by 2 columns 0 by 2",  // more channels
-           "8x8x16 scale 1 rows 0 by 1 columns 0 by 1",          // its own
        }) {
     SCOPED_TRACE(text);
     const Diagnostics faults = faultsOf({alsoTensor(text)}, deviceWith());
@@ -96,6 +95,12 @@ TEST(Verify, FindsPixelsThatAreNotThere) {
     EXPECT_EQ(faults[0].code, "PROG006");
     EXPECT_EQ(faults[0].summary, "the view is not inside its root");
   }
+  const Diagnostics own =
+      faultsOf({alsoTensor("8x8x16 scale 1 rows 0 by 1 columns 0 by 1")}, deviceWith());
+  ASSERT_FALSE(own.empty());
+  EXPECT_EQ(own[0].code, "PROG006");
+  EXPECT_EQ(own[0].summary, "the tensor has pixels of itself");
+  EXPECT_EQ(own[0].what, "channel block 0, rows 0 by 1, columns 0 by 1 of %2; 8x8x16 of 8x8x16");
   // What goes to DDR, or comes from there or out of a core, is of whole tensors.
   for (const auto& [verb, named] : std::vector<std::pair<std::string, std::string>>{
            {"LOAD ", "%0["}, {"WRITE ", "%1["}, {"WRITEFM ", "%1["}, {"CONV k0 ", "%1["}}) {

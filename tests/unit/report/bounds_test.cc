@@ -141,6 +141,24 @@ TEST(Bounds, OfAFusedAddAreThoseOfBothLayersButForTheLayerBound) {
   }
 }
 
+TEST(Bounds, OfWhatAStrideLeavesAreThoseOfTheNetworkButForTheLayerBound) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {13, 20, 32});
+  expectThoseOfBothLayersButForTheLayerBound(b.finish(
+      b.conv("second", b.conv("first", x, 64, testing::square(1, 2)), 16, testing::square(1, 2))));
+}
+
+// Of an input that nobody reads whole: what the maps of a Slice take, whatever it is in place.
+TEST(Bounds, CountWhatASliceTakesOfAnInput) {
+  const auto wallOf = [](const testing::GraphBuilder::Pixels& rows) {
+    testing::GraphBuilder b("net");
+    const TensorId x = b.input("x", {64, 64, 16}), few = b.slice("few", x, rows, {0, 2, 8});
+    return computeBounds(b.finish(b.conv("conv", few, 8, testing::square(1))), reportedPaper(2, 2))
+        .fusedLowerBoundSeconds;
+  };
+  EXPECT_LT(2 * wallOf({0, 3, 8}), wallOf({0, 1, 32}));
+}
+
 TEST(Bounds, OfAFusedPoolAreThoseOfBothLayersButForTheLayerBound) {
   testing::GraphBuilder b("net");
   const TensorId x = b.input("x", {12, 20, 32});

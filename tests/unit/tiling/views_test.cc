@@ -103,6 +103,18 @@ TEST(Views, OfASliceOfAPartOfAConcat) {
   EXPECT_EQ(homeOf(graph, plan, both), plan.homes[both.at()]);
 }
 
+// The Concat would copy all of its operands, the Slice copies what it takes.
+TEST(Views, OfAConcatComeBeforeThoseOfASlice) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {8, 8, 16});
+  const TensorId few = b.slice("few", x, {0, 2, 4}, {0, 2, 4}),
+                 other = b.conv("other", x, 64, square(2, 2)),
+                 both = b.concat("both", {few, other});
+  const Views views = findViews(b.finish(b.conv("conv", both, 8, square(1))));
+  EXPECT_EQ(views.inPlace, (std::vector<bool>{false, false, true, false}));
+  EXPECT_EQ(views.tensors[few.at()], (View{both, 0, {}}));
+}
+
 TEST(Views, OfABatchCountRowsInTheirImage) {
   GraphBuilder b("net");
   const TensorId x = b.input("x", {7, 4, 8}), few = b.slice("few", x, {0, 2, 4}, {0, 2, 2});
