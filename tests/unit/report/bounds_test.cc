@@ -253,7 +253,7 @@ TEST(LayerNeeds, AConcatThatRequantizesIsWork) {
   EXPECT_FALSE(layerNeeds(graph, graph.ops[0]).free);
 }
 
-TEST(LayerNeeds, ASplitOfChannelsIsFreeOneOfRowsIsWork) {
+TEST(LayerNeeds, ASliceIsFreeUnlessItTurnsColumnsRound) {
   CanonicalGraph graph;
   graph.tensors = {{.name = "a", .shape = {4, 2, 24}}, {.name = "b", .shape = {4, 2, 8}}};
   Assemble split{{{{{.count = 4}}, {{.count = 2}}, {{.from = 16, .count = 8}}, {}}}, 0};
@@ -261,6 +261,9 @@ TEST(LayerNeeds, ASplitOfChannelsIsFreeOneOfRowsIsWork) {
   EXPECT_TRUE(layerNeeds(graph, graph.ops[0]).free);
   graph.tensors[1].shape.height = 2;
   split.parts[0].mapY = {{.from = 2, .count = 2}};
+  graph.ops[0].attributes = split;
+  EXPECT_TRUE(layerNeeds(graph, graph.ops[0]).free);
+  split.parts[0].mapX = {{.from = 1, .fromStep = -1, .count = 2}};
   graph.ops[0].attributes = split;
   EXPECT_FALSE(layerNeeds(graph, graph.ops[0]).free);
 }

@@ -100,7 +100,7 @@ TEST(Compile, AProgramThatWasMadeIsTimedAgain) {
     return std::move(*result);
   };
   const Compilation first = run(device(2, 2), &made);
-  const Device slow = withSetting("core.vectorBytesPerCycle", "16B/cycle");
+  const Device slow = withSetting("links.ddr.write", "2GB/s");
   const Compilation again = run(slow, &made), anew = run(slow, nullptr);
   ASSERT_EQ(again.program, first.program) << "the planner chooses the same";
   EXPECT_NE(again.report->cycles, first.report->cycles);
