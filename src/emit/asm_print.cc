@@ -9,6 +9,7 @@
 #include "heddle/program/names.h"
 #include "heddle/program/visit.h"
 #include "heddle/support/visible.h"
+#include "heddle/tiling/pixel_map.h"
 
 namespace heddle {
 namespace {
@@ -358,10 +359,7 @@ void Printer::tensor(std::size_t index) {
   flag("constant", t.constant);
   if (t.root != id) word(" root ").Printer::id("%", t.root);
   field("block", t.rootBlock, 0);
-  if (const auto& taken = t.sampling) {
-    word(" rows ").number(taken->rows.first).word(" by ").number(taken->rows.step);
-    word(" columns ").number(taken->columns.first).word(" by ").number(taken->columns.step);
-  }
+  if (t.sampling) word(" ").word(toText(*t.sampling));
   if (!t.blockOrder.empty()) word(" order ").integers(t.blockOrder);
   line();
   for (const Slice& s : t.slices) {

@@ -240,14 +240,7 @@ bool samplingIsSound(const Program& program, std::size_t tensor) {
   const ProgramTensor& t = program.tensors[tensor];
   if (!t.sampling) return true;
   const ProgramTensor& root = program.tensors[t.root.at()];
-  const auto sound = [](const Steps& steps, std::int64_t count, std::int64_t inside) {
-    return count >= 1 && inRange(steps.first, 0, inside - 1) && inRange(steps.step, 1, inside) &&
-           Int128{steps.first} + Int128{count - 1} * steps.step < inside;
-  };
-  return t.root.at() != tensor &&
-         sound(t.sampling->rows, t.shape.height / program.batch,
-               root.shape.height / program.batch) &&
-         sound(t.sampling->columns, t.shape.width, root.shape.width) &&
+  return t.root.at() != tensor && pixelsFit(t.sampling, t.shape, root.shape, program.batch) &&
          t.rootBlock <= blocksOf(root.shape) - blocksOf(t.shape);
 }
 

@@ -222,13 +222,11 @@ class FinalistSearch {
   void addForDdr(const CanonicalOp& op, const std::vector<std::int64_t>& columnsApart,
                  std::size_t layer, std::vector<Mapping>& mappings) {
     if (!menu_ || std::ranges::all_of(columnsApart, [](std::int64_t n) { return n == 1; })) return;
-    limits_.timesItsWire = columnsApart;
     const Shape& shape = graph_.tensors[op.output.at()].shape;
-    for (Mapping& mapping : mappingsOf(graph_, op, count_.kept(layer), cutsOf(shape)))
+    for (Mapping& mapping : mappingsOf(graph_, op, count_.kept(layer), cutsOf(shape), columnsApart))
       if (std::ranges::none_of(mappings,
                                [&](const Mapping& other) { return alike(mapping, other); }))
         mappings.push_back(std::move(mapping));
-    limits_.timesItsWire.clear();
   }
 
   // But for what the search thought of them.
@@ -288,13 +286,16 @@ class FinalistSearch {
   // Over all cuts: the best of the largest staging, then the others' that are new; none where there
   // are none of the largest.
   std::vector<Mapping> mappingsOf(const CanonicalGraph& graph, const CanonicalOp& op,
-                                  const BlockCounts& kept, const std::vector<MeshCut>& cuts) {
-    Candidates all(limits_.stagings.size());
+                                  const BlockCounts& kept, const std::vector<MeshCut>& cuts,
+                                  const std::vector<std::int64_t>& timesItsWire = {}) {
+    SearchLimits limits = limits_;
+    limits.timesItsWire = timesItsWire;
+    Candidates all(limits.stagings.size());
     shortage_.clear();
     const auto search = [&](const MeshCut& cut, std::span<const Streams> streams, OfStagings& to,
                             const std::vector<std::int64_t>& worthless) {
       all.found.push_back(
-          searchMappings(graph, op, device_, kept, cut, streams, limits_, worthless));
+          searchMappings(graph, op, device_, kept, cut, streams, limits, worthless));
       if (shortage_.empty()) shortage_ = all.found.back().shortage;
       for (std::size_t s = 0; s < to.size(); ++s)
         for (FoundMapping& mapping : all.found.back().ofStaging[s])
@@ -359,7 +360,7 @@ class FinalistSearch {
 
   const CanonicalGraph& graph_;
   const Device& device_;
-  SearchLimits limits_;
+  const SearchLimits& limits_;
   bool menu_;
   const WorkCounter& count_;
   const DataflowWires& wires_;

@@ -3,6 +3,7 @@
 
 #include "heddle/canon/fold_columns.h"
 #include "heddle/program/names.h"
+#include "heddle/tiling/pixel_map.h"
 #include "heddle/tiling/plan.h"
 #include "verify_checks.h"
 
@@ -137,28 +138,13 @@ class Declarations {
 
   static std::string viewText(const ProgramTensor& t, const ProgramTensor& root) {
     std::string text = "channel block " + std::to_string(t.rootBlock);
-    if (const auto& taken = t.sampling)
-      text += ", rows " + std::to_string(taken->rows.first) + " by " +
-              std::to_string(taken->rows.step) + ", columns " +
-              std::to_string(taken->columns.first) + " by " + std::to_string(taken->columns.step);
+    if (t.sampling) text += ", " + toText(*t.sampling);
     const auto size = [](const Shape& shape) {
       return std::to_string(shape.height) + "x" + std::to_string(shape.width) + "x" +
              std::to_string(shape.channels);
     };
     return text + " of %" + std::to_string(t.root.index) + "; " + size(t.shape) + " of " +
            size(root.shape);
-  }
-
-  bool pixelsFit(const ProgramTensor& t, const ProgramTensor& root) const {
-    if (!t.sampling)
-      return t.shape.height == root.shape.height && t.shape.width == root.shape.width;
-    const auto fits = [](const Steps& steps, std::int64_t count, std::int64_t inside) {
-      return within(steps.first, 0, inside - 1) && within(steps.step, 1, inside) &&
-             steps.at(count - 1) < inside;
-    };
-    const std::int64_t images = std::max<std::int64_t>(program_.batch, 1);
-    return fits(t.sampling->rows, t.shape.height / images, root.shape.height / images) &&
-           fits(t.sampling->columns, t.shape.width, root.shape.width);
   }
 
   void tensor(std::size_t i) {
@@ -174,7 +160,8 @@ class Declarations {
     if (t.root.at() == i && t.sampling)
       faults_.add("PROG006", tensorName(i), "the tensor has pixels of itself", viewText(t, root),
                   "leave out its 'rows' and 'columns', or name another root");
-    else if (!within(t.rootBlock, 0, blocksOf(root.shape) - blocks) || !pixelsFit(t, root))
+    else if (!within(t.rootBlock, 0, blocksOf(root.shape) - blocks) ||
+             !pixelsFit(t.sampling, s, root.shape, std::max<std::int64_t>(program_.batch, 1)))
       faults_.add("PROG006", tensorName(i), "the view is not inside its root", viewText(t, root),
                   "a view has some of its root's channel blocks, and all rows and columns or those "
                   "that 'rows' and 'columns' name");

@@ -6,6 +6,7 @@
 
 #include "heddle/canon/fold_columns.h"
 #include "heddle/support/text_lines.h"
+#include "heddle/tiling/pixel_map.h"
 #include "heddle/tiling/plan.h"
 
 namespace heddle {
@@ -70,9 +71,7 @@ class PlanPrinter {
  private:
   void view(std::size_t tensor, const View& view) {
     out_ << "view " << tensor << " root " << view.root.index << " block " << view.block;
-    if (const std::optional<Sampling>& taken = view.sampling)
-      out_ << " rows " << taken->rows.first << " by " << taken->rows.step << " columns "
-           << taken->columns.first << " by " << taken->columns.step;
+    if (view.sampling) out_ << " " << toText(*view.sampling);
     out_ << "\n";
   }
 

@@ -163,15 +163,13 @@ class PlanCheck {
     const bool root = view.root.valid() && view.root.at() < plan_.views.size() &&
                       plan_.views[view.root.at()].root == view.root;
     if (root && view == View{.root = t, .block = 0, .sampling = {}}) return true;
-    if (root && view.root != t && pixelsFit(t, view) &&
+    if (root && view.root != t &&
+        pixelsFit(view.sampling, shapeOf(t), shapeOf(view.root), graph_.batch) &&
         within(view.block, 0, blocksOf(shapeOf(view.root)) - blocksOf(shapeOf(t))))
       return true;
     std::string what =
         "root " + std::to_string(view.root.index) + ", block " + std::to_string(view.block);
-    if (const std::optional<Sampling>& taken = view.sampling)
-      what += ", rows " + std::to_string(taken->rows.first) + " by " +
-              std::to_string(taken->rows.step) + ", columns " +
-              std::to_string(taken->columns.first) + " by " + std::to_string(taken->columns.step);
+    if (view.sampling) what += ", " + toText(*view.sampling);
     if (root) what += "; " + sizeText(shapeOf(t)) + " pixels of " + sizeText(shapeOf(view.root));
     viewFault(t, what);
     return false;
@@ -179,16 +177,6 @@ class PlanCheck {
 
   static std::string sizeText(const Shape& shape) {
     return std::to_string(shape.height) + "x" + std::to_string(shape.width);
-  }
-  bool pixelsFit(TensorId t, const View& view) const {
-    const Shape &own = shapeOf(t), &root = shapeOf(view.root);
-    if (!view.sampling) return own.height == root.height && own.width == root.width;
-    const auto fits = [](const Steps& steps, std::int64_t count, std::int64_t inside) {
-      return within(steps.first, 0, inside - 1) && within(steps.step, 1, inside) &&
-             steps.at(count - 1) < inside;
-    };
-    return fits(view.sampling->rows, own.height / graph_.batch, root.height / graph_.batch) &&
-           fits(view.sampling->columns, own.width, root.width);
   }
 
   // Every operand lies in the output's root where the operator would copy it.

@@ -6,11 +6,29 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/tiling/plan.h"
 
 namespace heddle {
+
+// Whether a tensor of shape `own` can have such pixels of a root of shape `root`, each of `batch`
+// images one below the other; without a sampling all of them.
+inline bool pixelsFit(const std::optional<Sampling>& sampling, const Shape& own, const Shape& root,
+                      std::int64_t batch) {
+  if (!sampling) return own.height == root.height && own.width == root.width;
+  return sampling->rows.areInside(own.height / batch, root.height / batch) &&
+         sampling->columns.areInside(own.width, root.width);
+}
+
+// "rows 0 by 2 columns 1 by 1", as plans, programs and faults say it.
+inline std::string toText(const Sampling& sampling) {
+  const auto steps = [](const Steps& axis) {
+    return std::to_string(axis.first) + " by " + std::to_string(axis.step);
+  };
+  return "rows " + steps(sampling.rows) + " columns " + steps(sampling.columns);
+}
 
 class PixelMap {
  public:

@@ -17,6 +17,11 @@ struct Slice {
 struct Steps {
   std::int64_t first = 0, step = 1;
   std::int64_t at(std::int64_t i) const { return first + i * step; }
+  // Whether `count` of them, one or more, are indices of [0, size), whatever the numbers are.
+  bool areInside(std::int64_t count, std::int64_t size) const {
+    return count >= 1 && first >= 0 && first < size && step >= 1 && step <= size &&
+           count - 1 <= (size - 1 - first) / step;
+  }
   friend bool operator==(const Steps&, const Steps&) = default;
 };
 

@@ -100,7 +100,7 @@ TEST(Verify, FindsPixelsThatAreNotThere) {
   ASSERT_FALSE(own.empty());
   EXPECT_EQ(own[0].code, "PROG006");
   EXPECT_EQ(own[0].summary, "the tensor has pixels of itself");
-  EXPECT_EQ(own[0].what, "channel block 0, rows 0 by 1, columns 0 by 1 of %2; 8x8x16 of 8x8x16");
+  EXPECT_EQ(own[0].what, "channel block 0, rows 0 by 1 columns 0 by 1 of %2; 8x8x16 of 8x8x16");
   // What goes to DDR, or comes from there or out of a core, is of whole tensors.
   for (const auto& [verb, named] : std::vector<std::pair<std::string, std::string>>{
            {"LOAD ", "%0["}, {"WRITE ", "%1["}, {"WRITEFM ", "%1["}, {"CONV k0 ", "%1["}}) {

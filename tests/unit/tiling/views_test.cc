@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
 #include "../graphs.h"
 #include "heddle/canon/batch.h"
 
@@ -56,6 +60,24 @@ TEST(PixelMap, FindsThePixelsOfItsRoot) {
   const Sampling even{{0, 2}, {1, 1}};
   expectPixels({even, {4, 2, 8}, {8, 4, 8}, 2}, {4, 2, 8}, {8, 4, 8}, {0, 2, 4, 6}, {1, 2});
   expectPixels({std::nullopt, {2, 3, 8}, {2, 3, 8}, 1}, {2, 3, 8}, {2, 3, 8}, {0, 1}, {0, 1, 2});
+}
+
+TEST(Steps, AreInsideWhateverTheNumbersAre) {
+  constexpr std::int64_t kLeast = INT64_MIN, kMost = INT64_MAX;
+  EXPECT_TRUE((Steps{1, 2}.areInside(3, 6)));
+  EXPECT_FALSE((Steps{1, 2}.areInside(3, 5)));
+  EXPECT_TRUE((Steps{0, 1}.areInside(kMost, kMost)));
+  for (const auto& [steps, count, size] :
+       std::vector<std::tuple<Steps, std::int64_t, std::int64_t>>{{{-1, 1}, 1, 4},
+                                                                  {{0, 0}, 1, 4},
+                                                                  {{0, 5}, 1, 4},
+                                                                  {{0, 1}, 0, 4},
+                                                                  {{0, 1}, kLeast, 4},
+                                                                  {{0, 1}, 1, 0},
+                                                                  {{0, 1}, 1, kLeast},
+                                                                  {{kMost, kMost}, kMost, kMost},
+                                                                  {{kLeast, kLeast}, 1, kMost}})
+    EXPECT_FALSE(steps.areInside(count, size)) << steps.first << " by " << steps.step;
 }
 
 TEST(Views, OfASliceAreItsPixels) {
