@@ -297,8 +297,8 @@ class TimelineWriter {
       }
       if (differ) json_.key(key).value(pooled(roller_.roll(values)));
     };
-    write("bytes", &LeafFacts::bytes, bytesOf);
-    write("macs", &LeafFacts::macs, macsOf);
+    write("bytes", &LeafFacts::bytes, bytesOfSlice);
+    write("macs", &LeafFacts::macs, macsOfSlice);
   }
 
   std::int64_t trackOf(const Engine& engine) const {

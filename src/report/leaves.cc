@@ -77,13 +77,13 @@ void append(const Program& program, const Section& section, const std::vector<It
 
 }  // namespace
 
-std::int64_t bytesOf(const LeafFacts& leaf, const SpanSlice& slice, const Program& program) {
+std::int64_t bytesOfSlice(const LeafFacts& leaf, const SpanSlice& slice, const Program& program) {
   return leaf.movesRecord && slice.record >= 0
              ? program.records[static_cast<std::size_t>(slice.record)].bytes
              : leaf.bytes;
 }
 
-std::int64_t macsOf(const LeafFacts& leaf, const SpanSlice& slice, const Program& program) {
+std::int64_t macsOfSlice(const LeafFacts& leaf, const SpanSlice& slice, const Program& program) {
   return leaf.macsOfBlock > 0 && slice.record >= 0
              ? leaf.macsOfBlock * program.records[static_cast<std::size_t>(slice.record)].kept
              : leaf.macs;

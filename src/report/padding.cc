@@ -84,7 +84,7 @@ std::vector<std::int64_t> paddedMacs(const CanonicalGraph& graph, const Program&
   QueueCursor at(program, track.engine);
   for (std::size_t i = 0; i < padded.size() && !at.done(); ++i, at.next()) {
     const std::int64_t macs =
-        macsOf(leaves[static_cast<std::size_t>(at.leafIndex())], track.slices[i], program);
+        macsOfSlice(leaves[static_cast<std::size_t>(at.leafIndex())], track.slices[i], program);
     if (macs > 0)
       padded[i] = paddedMacs(graph.ops[at.layer().at()], program, at, track.engine, macs);
   }

@@ -26,7 +26,7 @@ std::optional<double> density(const CanonicalOp& op) {
 
 void addTraffic(LayerReport& layer, const LeafFacts& leaf, const SpanSlice& slice,
                 const Program& program) {
-  const Bytes bytes(bytesOf(leaf, slice, program));
+  const Bytes bytes(bytesOfSlice(leaf, slice, program));
   switch (leaf.engine) {
     case EngineKind::DdrIn:
       layer.traffic.ddrRead += bytes;
@@ -43,7 +43,7 @@ void addTraffic(LayerReport& layer, const LeafFacts& leaf, const SpanSlice& slic
           bytes;
       break;
     case EngineKind::Core:
-      layer.macsExecuted += macsOf(leaf, slice, program);
+      layer.macsExecuted += macsOfSlice(leaf, slice, program);
       break;
     case EngineKind::CoreIn:  // counted at the wire's end
     case EngineKind::Sequencer:
@@ -88,7 +88,7 @@ class SliceCounter {
       busy[slice.layer.at()][at(leaf.resource)] += Cycles(slice.end - slice.start);
       addTraffic(layer, leaf, slice, program_);
       if (track.engine.kind == EngineKind::Wire)
-        moved[slice.layer.at()][at(leaf.resource)] += Bytes(bytesOf(leaf, slice, program_));
+        moved[slice.layer.at()][at(leaf.resource)] += Bytes(bytesOfSlice(leaf, slice, program_));
       if (track.engine.kind == EngineKind::DdrIn && slice.record >= 0)
         layer.weightBytesPadded +=
             Bytes(program_.records[static_cast<std::size_t>(slice.record)].padding);
@@ -96,7 +96,7 @@ class SliceCounter {
       layer.start = std::min(layer.start, Cycles(slice.start));
       if (track.engine.kind != EngineKind::Core) continue;
       computed[slice.layer.at()] = true;
-      macs[slice.layer.at()] += macsOf(leaf, slice, program_);
+      macs[slice.layer.at()] += macsOfSlice(leaf, slice, program_);
       if (slice.start > slice.ready) {
         const PerResource<Cycles> shares = blame(timeline_, leaves_, slice);
         for (std::size_t r = 0; r < kResources; ++r) layer.waits[r] += shares[r];
@@ -229,7 +229,7 @@ class StepCounter {
     StepReport& step = report.layers[leaf.layer.at()].steps[place];
     step.start = std::min(step.start, Cycles(slice.start));
     if (place > 0 && isWeightLoad(leaf))
-      report.groups[group].weightsAgain += Bytes(bytesOf(leaf, slice, program_));
+      report.groups[group].weightsAgain += Bytes(bytesOfSlice(leaf, slice, program_));
   }
 
   const Program& program_;

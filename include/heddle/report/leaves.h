@@ -29,7 +29,7 @@ struct LeafFacts {
 std::vector<LeafFacts> leafFacts(const Program& program);
 
 // Of one slice: its record's where it has one.
-std::int64_t bytesOf(const LeafFacts& leaf, const SpanSlice& slice, const Program& program);
-std::int64_t macsOf(const LeafFacts& leaf, const SpanSlice& slice, const Program& program);
+std::int64_t bytesOfSlice(const LeafFacts& leaf, const SpanSlice& slice, const Program& program);
+std::int64_t macsOfSlice(const LeafFacts& leaf, const SpanSlice& slice, const Program& program);
 
 }  // namespace heddle
