@@ -70,8 +70,7 @@ class MemoryCheck {
       const auto now = static_cast<std::int64_t>(s);
       written[root(op(s).output)].add({now, now});
       for (const TensorId t : op(s).inputs) life_[root(t)].add({now, now});
-      for (std::int64_t y = plan_.schedule[s].rows.first; y < plan_.schedule[s].rows.end(); ++y)
-        touchRows(s, y, {now, now});
+      touchRows(s);
     }
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t) {
       life_[t].add(written[t]);
@@ -83,15 +82,24 @@ class MemoryCheck {
         for (StepRange& row : lifeOfRow_[root(port.tensor)]) row.add({last, last});
   }
 
-  // What computing output row y reads and writes.
-  void touchRows(std::size_t s, std::int64_t y, const StepRange& now) {
-    lifeOfRow_[root(op(s).output)][static_cast<std::size_t>(y)].add(now);
+  // The rows that a step reads and writes. Geometries are made once: an Assemble's is as large as
+  // its maps.
+  void touchRows(std::size_t s) {
+    const StepRange now{static_cast<std::int64_t>(s), static_cast<std::int64_t>(s)};
+    const Interval& computed = plan_.schedule[s].rows;
+    std::vector<StepRange>& written = lifeOfRow_[root(op(s).output)];
+    for (std::int64_t y = computed.first; y < computed.end(); ++y)
+      written[static_cast<std::size_t>(y)].add(now);
     const Interval kernelRows{0, windowOf(op(s)) ? windowOf(op(s))->kernelY : 1};
     for (std::size_t i = 0; i < op(s).inputs.size(); ++i) {
-      const Interval rows = OperandGeometry(graph_, op(s), i).rows(y, kernelRows);
+      const OperandGeometry geometry(graph_, op(s), i);
       const PixelMap pixels = pixelMapOf(graph_, plan_, op(s).inputs[i]);
-      for (std::int64_t a = rows.first; a < rows.end(); ++a)
-        lifeOfRow_[root(op(s).inputs[i])][static_cast<std::size_t>(pixels.row(a))].add(now);
+      std::vector<StepRange>& read = lifeOfRow_[root(op(s).inputs[i])];
+      for (std::int64_t y = computed.first; y < computed.end(); ++y) {
+        const Interval rows = geometry.rows(y, kernelRows);
+        for (std::int64_t a = rows.first; a < rows.end(); ++a)
+          read[static_cast<std::size_t>(pixels.row(a))].add(now);
+      }
     }
   }
 
