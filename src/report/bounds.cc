@@ -1,6 +1,7 @@
 #include "heddle/report/bounds.h"
 
 #include <algorithm>
+#include <map>
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fold_columns.h"
@@ -29,6 +30,16 @@ double macSeconds(std::int64_t macs, OpKind op, const Device& device) {
 
 std::int64_t elements(const CanonicalGraph& graph, TensorId tensor) {
   return graph.tensors[tensor.at()].shape.elements();
+}
+
+std::int64_t extentOf(const AxisMap& map) {
+  std::int64_t extent = 0;
+  for (const AxisRun& run : map) extent += run.count;
+  return extent;
+}
+
+std::int64_t elementsOf(const AssemblePart& part) {
+  return extentOf(part.mapY) * extentOf(part.mapX) * extentOf(part.mapC);
 }
 
 // Concat, Split and Slice, values unchanged: they need no instruction where the stretches of
@@ -171,9 +182,36 @@ std::int64_t neededOfInput(const CanonicalGraph& graph, const Port& port) {
       }
       most = std::max(most, needed);
     }
-  const bool isGiven =
-      std::ranges::find(graph.outputs, port.tensor, &Port::tensor) != graph.outputs.end();
-  return graph.batch * (isGiven ? image.elements() : most);
+  return graph.batch * most;
+}
+
+// Elements that some layer computes of what a tensor shows, by the tensor that it writes.
+std::map<TensorId, std::int64_t> computedOf(const CanonicalGraph& graph, TensorId tensor) {
+  const auto producer = std::ranges::find(graph.ops, tensor, &CanonicalOp::output);
+  if (producer == graph.ops.end()) return {};  // an input or a constant
+  const Assemble* assemble = std::get_if<Assemble>(&producer->attributes);
+  if (!assemble || !needsNoInstruction(graph, *producer, *assemble))
+    return {{tensor, elements(graph, tensor)}};
+  std::map<TensorId, std::int64_t> computed;
+  for (std::size_t i = 0; i < assemble->parts.size(); ++i) {
+    const std::int64_t shown = elementsOf(assemble->parts[i]),
+                       skipped = elements(graph, producer->inputs[i]) - shown;
+    // Which ones a part leaves out is not looked at: of each source it may be all of these.
+    for (const auto& [source, count] : computedOf(graph, producer->inputs[i]))
+      computed[source] = std::max(computed[source], count - skipped);
+  }
+  return computed;
+}
+
+// Elements that cores write at least for the outputs: what several of them show is written once.
+std::int64_t writtenForOutputs(const CanonicalGraph& graph) {
+  std::map<TensorId, std::int64_t> most;
+  for (const Port& port : graph.outputs)
+    for (const auto& [source, count] : computedOf(graph, port.tensor))
+      most[source] = std::max(most[source], count);
+  std::int64_t sum = 0;
+  for (const auto& [source, count] : most) sum += count;
+  return sum;
 }
 
 // Per tensor that a stride leaves of another, the elements that it does not have of that: the
@@ -301,10 +339,10 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     bounds.memtileToCoreSeconds += anyWire + onWires(skipped + between, std::ssize(device.wires));
     bounds.coreToMemtileSeconds += isFused ? written + output : output;
   }
-  std::int64_t networkIn = 0, neededIn = 0, networkOut = 0;
+  const std::int64_t networkOut = writtenForOutputs(graph);
+  std::int64_t networkIn = 0, neededIn = 0;
   for (const Port& port : graph.inputs) neededIn += neededOfInput(graph, port);
   for (const Port& port : graph.inputs) networkIn += graph.batch * portImage(port).elements();
-  for (const Port& port : graph.outputs) networkOut += elements(graph, port.tensor);
   bounds.ddrReadSeconds = static_cast<double>(weights + networkIn) / ddrRead;
   bounds.ddrWriteSeconds = static_cast<double>(networkOut) / ddrWrite;
   bounds.lowerBoundSeconds =

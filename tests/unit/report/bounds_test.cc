@@ -242,6 +242,24 @@ TEST(Bounds, SharedDdrCapsTheChannels) {
   EXPECT_DOUBLE_EQ(computeBounds(graph, device).ddrReadSeconds, (128 + 128) / 8e9);
 }
 
+TEST(Bounds, CountWhatSeveralOutputsShowOnce) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {12, 20, 16}), left = b.conv("left", x, 16, testing::square(1)),
+                 right = b.conv("right", x, 24, testing::square(1));
+  CanonicalGraph graph = b.finish(b.concat("both", {left, right}));
+  const Device device = reportedPaper(2, 2);
+  const Bounds once = computeBounds(graph, device);
+  // Each alone, the whole again under another name, and what the array never writes.
+  for (const TensorId tensor : {left, right, graph.outputs[0].tensor, x})
+    graph.outputs.push_back(testing::portOf("again", tensor, graph.tensors[tensor.at()].shape));
+  const Bounds again = computeBounds(graph, device);
+  EXPECT_EQ(again.ddrWriteSeconds, once.ddrWriteSeconds);
+  EXPECT_EQ(again.fusedLowerBoundSeconds, once.fusedLowerBoundSeconds);
+  graph.outputs.erase(graph.outputs.begin());
+  graph.outputs.resize(1);
+  EXPECT_DOUBLE_EQ(computeBounds(graph, device).ddrWriteSeconds * 40, once.ddrWriteSeconds * 16);
+}
+
 TEST(LayerNeeds, AConcatThatRequantizesIsWork) {
   CanonicalGraph graph;
   graph.tensors = {{.name = "a", .shape = {2, 2, 8}}, {.name = "b", .shape = {2, 2, 8}}};
