@@ -83,9 +83,7 @@ std::int8_t quantize(float x, const TensorFormat& format) {
 std::vector<std::int64_t> shapeOfFrames(const Port& port, std::int64_t frames) {
   std::vector<std::int64_t> shape = port.shape;
   if (frames == 1) return shape;
-  const bool batch =
-      shape.size() == port.axes.size() && !shape.empty() && shape[0] == 1 && port.axes[0] == 'N';
-  if (!batch) shape.insert(shape.begin(), 1);
+  if (shape.empty() || shape[0] != 1) shape.insert(shape.begin(), 1);
   shape[0] = frames;
   return shape;
 }

@@ -62,6 +62,18 @@ TEST(PortValues, AnotherShapeOrTypeIsRefused) {
             "  mend:  give an array of that type and shape\n");
 }
 
+// Whatever the view in which the network reads the array.
+TEST(PortValues, FramesTakeThePlaceOfAnAxisOfOne) {
+  Port port = kImage;
+  EXPECT_EQ(shapeOfFrames(port, 1), port.shape);
+  EXPECT_EQ(shapeOfFrames(port, 3), (std::vector<std::int64_t>{3, 2, 1, 3}));
+  port.view = {1, 2, 3};
+  port.axes = "NCW";
+  EXPECT_EQ(shapeOfFrames(port, 3), (std::vector<std::int64_t>{3, 2, 1, 3}));
+  port.shape = {2, 3};
+  EXPECT_EQ(shapeOfFrames(port, 3), (std::vector<std::int64_t>{3, 2, 3}));
+}
+
 TEST(FilesOfNames, PairsNamesAndFiles) {
   const auto files =
       filesOfNames({"mask:0=b=1.npy", "image=a.npy"}, {"image", "mask:0"}, "--input");
