@@ -19,12 +19,14 @@ namespace {
 
 using N = std::int64_t;
 
-void addAll(Transfers& to, const Transfers& more, N again = 1) {
+// `again`: how often they come; they wait for locks `waits` times.
+void addAll(Transfers& to, const Transfers& more, N again, N waits) {
   for (const TransferCount& t : more) {
-    heddle::add(to, t.size, again * t.acquires, true);
-    heddle::add(to, t.size, again * (t.times - t.acquires), false);
+    heddle::add(to, t.size, waits * t.acquires, true);
+    heddle::add(to, t.size, again * t.times - waits * t.acquires, false);
   }
 }
+void addAll(Transfers& to, const Transfers& more) { addAll(to, more, 1, 1); }
 
 // How many of the numbers [0, n) leave `turn` when divided by `turns`.
 N ofTurn(N n, N turn, N turns) { return (n + turns - 1 - turn) / turns; }
@@ -48,6 +50,7 @@ class StepCounter {
         alike_(reducesChannels(op_) && isDense_),
         homes_(homesOf(graph, plan, op_)),
         columnsBetween_(columnsBetween(graph, plan, op_)),
+        isFirstReader_(firstReads(graph, plan, op_)),
         sweeps_(nest_, rows_, cutsOf()) {
     wholeBlocks_ = std::ranges::all_of(homes_.begin(), homes_.end() - 1, keepsAllChannels);
     partClasses_ = classesOfParts();
@@ -130,6 +133,20 @@ class StepCounter {
     return between;
   }
 
+  // By operand: whether no operator before reads its tensor.
+  static std::vector<bool> firstReads(const CanonicalGraph& graph, const Plan& plan,
+                                      const CanonicalOp& op) {
+    const auto rootOf = [&](TensorId tensor) { return plan.views[tensor.at()].root; };
+    std::vector<bool> first;
+    for (const TensorId input : op.inputs)
+      first.push_back(std::find_if(graph.ops.data(), &op, [&](const CanonicalOp& before) {
+                        return std::ranges::any_of(before.inputs, [&](TensorId other) {
+                          return rootOf(other) == rootOf(input);
+                        });
+                      }) == &op);
+    return first;
+  }
+
   const CoreShare& shareAt(const CoreAt& core) const {
     return *shareAt_[at(core.row, device_.columns) + static_cast<std::size_t>(core.column)];
   }
@@ -147,18 +164,19 @@ class StepCounter {
         .activations;
   }
 
-  // The pieces in which rows `y` of an operand's held part come from where it is at home.
-  void addPieces(Transfers& to, std::size_t operand, const Held& h, const Interval& y) const {
+  // The pieces in which rows `y` of an operand's held part come from where it is at home. Each has
+  // locks of its own, and waits for them where nobody before has waited for these rows.
+  void addPieces(Transfers& to, std::size_t operand, const Iteration& i, const Held& h,
+                 const Interval& y) const {
+    const bool waits = isFirstReader_[operand] && i.pass == 0;
     if (homeOfInput(operand).empty())
       heddle::add(to, Bytes(h.blocks.count * h.columns.count * kBlock), y.count);
-    Interval last;
     for (const HomeBox& box : homeOfInput(operand)) {
       const N cells = common(box.x, h.columns).count * common(box.blocks, h.blocks).count;
       if (common(box.x, h.columns).empty() || common(box.blocks, h.blocks).empty()) continue;
       const Interval rows = common(box.y, y);
       if (rows.empty()) continue;
-      heddle::add(to, Bytes(cells * kBlock), rows.count, rows != last);
-      last = rows;
+      heddle::add(to, Bytes(cells * kBlock), rows.count, waits);
     }
   }
 
@@ -206,11 +224,11 @@ class StepCounter {
       for (const auto& [y, box] : sweeps_.of(*share, i).operands[operand].told) {
         const Held h = nest_.held(*share, operand, i, sweeps_.columns(*share, box, i));
         if (h.blocks.empty()) continue;
-        addPieces(pieces, operand, h, y);
+        addPieces(pieces, operand, i, h, y);
         if (spilled) addLoads(loads, operand, h, y);
       }
-      addAll(all, pieces, again);
-      addAll(allLoads, loads, again);
+      addAll(all, pieces, again, 1);
+      addAll(allLoads, loads, again, again);
     }
     if (spilled)
       for (N turn = 0; turn < route.ddrTurns; ++turn)
@@ -633,7 +651,7 @@ class StepCounter {
       if (pieces.empty() || h != last) {
         pieces.clear();
         loads.clear();
-        addPieces(pieces, operand, h, y);
+        addPieces(pieces, operand, i, h, y);
         if (homeOfInput(operand).empty()) addLoads(loads, operand, h, y);
         last = h;
       }
@@ -699,6 +717,7 @@ class StepCounter {
   std::vector<const CoreShare*> shareAt_;  // per core
   std::vector<Home> homes_;                // of inputs and output
   std::vector<N> columnsBetween_;          // per operand: of the root, between two of its own
+  std::vector<bool> isFirstReader_;        // by operand
   RowSweeps sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
   std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;

@@ -8,6 +8,7 @@ import argparse
 import base64
 import filecmp
 import gzip
+import itertools
 import json
 import os
 import pathlib
@@ -816,6 +817,25 @@ class Explain(Heddle):
                                 layer["noAlternatives"])
             self.run_heddle("explain", out)
             self.run_heddle("explain", out, "conv1")
+
+
+class ClosedForm(Heddle):
+    # By how much it may be off the simulation, in the mean over small networks, where a key of the device has another value.
+    MOST_OFF = {
+        None: 0.10, "core.macsPerCycle=64 MAC/cycle": 0.10, "core.vectorBytesPerCycle=4 B/cycle": 0.10, "core.callOverhead=50 cycles": 0.10,
+        "locks.acquire=5 cycles": 0.10, "locks.acquire=20 cycles": 0.15, "locks.acquire=100 cycles": 0.20,
+        "memtile.ddrChannelsIn=1": 0.10, "memtile.memory=32 KiB": 0.10, "links.wire=500 MB/s": 0.10, "links.core.write=250 MB/s": 0.10,
+        "links.ddr.read=500 MB/s": 0.10, "links.ddr.readTotal=1 GB/s": 0.10, "links.memtile.write=500 MB/s": 0.10}
+
+    def test_it_knows_what_each_key_of_the_device_costs(self):
+        networks = [SOURCE / f"models/{name}.onnx" for name in ("tiny_cnn", "tiny_inception", "tiny_mobile", "tiny_pruned")]
+        for key, most in self.MOST_OFF.items():
+            off = []
+            for network, mesh, device in itertools.product(networks, ("2x3", "4x4"), ("paper", "switched")):
+                setting = ["--set", key] if key else []
+                time = self.compile(network, mesh, "--device", device, "--no-verify", *setting)["time"]
+                off.append(abs(time["closedFormSeconds"] / time["seconds"] - 1))
+            self.assertLess(sum(off) / len(off), most, key)
 
 
 class Terminal(Heddle):

@@ -28,8 +28,7 @@ struct TransferCount {  // transfers of one size, one after another through one 
 };
 using Transfers = std::vector<TransferCount>;
 
-// Adds `times` transfers of `size` bytes; none of no bytes. Of a row that goes in pieces only the
-// first acquires.
+// Adds `times` transfers of `size` bytes; none of no bytes.
 void add(Transfers& to, Bytes size, std::int64_t times, bool acquires = true);
 
 Bytes bytesOf(const Transfers& transfers);
