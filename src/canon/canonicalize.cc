@@ -7,6 +7,7 @@
 
 #include "fits.h"
 #include "lowering.h"
+#include "upright.h"
 
 namespace heddle {
 
@@ -170,6 +171,7 @@ class Canonicalizer {
     foldPadding();
     listQuantized();
     finishGraph();
+    standUpright(result_);
     if (Diagnostics faults = beyondLimits(result_.graph); !faults.empty()) return faults;
     result_.hostBefore = part(true);
     result_.hostAfter = part(false);

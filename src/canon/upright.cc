@@ -1,0 +1,81 @@
+#include "upright.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "view.h"
+
+namespace heddle::canon {
+namespace {
+
+// Whether inputs rise with outputs, as those of rows do.
+bool rises(const AxisMap& map) {
+  const IndexPairs pairs = expand(map);
+  return std::ranges::is_sorted(pairs, {}, [](const auto& pair) { return pair.second; });
+}
+
+struct MayStand {
+  template <class Op>
+  bool operator()(const Op& op) const {
+    if constexpr (requires { op.window; })
+      return op.window.kernelY == 1;
+    else
+      return true;
+  }
+  bool operator()(const Assemble& assemble) const {
+    return std::ranges::all_of(assemble.parts,
+                               [](const AssemblePart& part) { return rises(part.mapX); });
+  }
+};
+
+bool mayStand(const CanonicalGraph& graph) {
+  const auto& tensors = graph.tensors;
+  return std::ranges::all_of(tensors,
+                             [](const CanonicalTensor& t) { return t.shape.height == 1; }) &&
+         std::ranges::any_of(tensors, [](const CanonicalTensor& t) { return t.shape.width > 1; }) &&
+         std::ranges::all_of(graph.ops, [](const CanonicalOp& op) {
+           return std::visit(MayStand(), op.attributes);
+         });
+}
+
+struct Turn {
+  template <class Op>
+  void operator()(Op& op) const {
+    if constexpr (requires { op.window; }) {
+      Window& w = op.window;
+      w = {.kernelY = w.kernelX,
+           .kernelX = w.kernelY,
+           .strideY = w.strideX,
+           .strideX = w.strideY,
+           .dilationY = w.dilationX,
+           .dilationX = w.dilationY,
+           .padTop = w.padLeft,
+           .padLeft = w.padTop,
+           .padBottom = w.padRight,
+           .padRight = w.padBottom};
+    }
+  }
+  void operator()(Assemble& assemble) const {
+    for (AssemblePart& part : assemble.parts) std::swap(part.mapY, part.mapX);
+  }
+};
+
+void turn(std::vector<Port>& ports) {
+  for (Port& port : ports)
+    for (char& axis : port.axes)
+      if (axis == 'H' || axis == 'W') axis = axis == 'H' ? 'W' : 'H';
+}
+
+}  // namespace
+
+void standUpright(Canonicalized& network) {
+  CanonicalGraph& graph = network.graph;
+  if (!mayStand(graph)) return;
+  for (CanonicalTensor& tensor : graph.tensors) std::swap(tensor.shape.height, tensor.shape.width);
+  for (CanonicalOp& op : graph.ops) std::visit(Turn(), op.attributes);
+  turn(graph.inputs);
+  turn(graph.outputs);
+  turn(network.quantized);
+}
+
+}  // namespace heddle::canon
