@@ -25,7 +25,8 @@ struct TensorFormat {
   std::int8_t zeroPoint = 0;
 };
 
-// The port's, of several frames: they are the first axis, in place of one of extent 1 or before all.
+// The port's, of several frames: they are the first axis, in place of one of extent 1 or before
+// all.
 std::vector<std::int64_t> shapeOfFrames(const Port& port, std::int64_t frames);
 
 // Stored values in order frame, Y, X, C. `where` names the file. Errors: CLI005 another type or
