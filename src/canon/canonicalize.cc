@@ -7,7 +7,6 @@
 
 #include "fits.h"
 #include "lowering.h"
-#include "upright.h"
 
 namespace heddle {
 
@@ -171,7 +170,6 @@ class Canonicalizer {
     foldPadding();
     listQuantized();
     finishGraph();
-    standUpright(result_);
     if (Diagnostics faults = beyondLimits(result_.graph); !faults.empty()) return faults;
     result_.hostBefore = part(true);
     result_.hostAfter = part(false);

@@ -1,16 +1,16 @@
-#include "upright.h"
+#include "heddle/canon/upright.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "view.h"
 
-namespace heddle::canon {
+namespace heddle {
 namespace {
 
 // Whether inputs rise with outputs, as those of rows do.
 bool rises(const AxisMap& map) {
-  const IndexPairs pairs = expand(map);
+  const canon::IndexPairs pairs = canon::expand(map);
   return std::ranges::is_sorted(pairs, {}, [](const auto& pair) { return pair.second; });
 }
 
@@ -68,14 +68,15 @@ void turn(std::vector<Port>& ports) {
 
 }  // namespace
 
-void standUpright(Canonicalized& network) {
-  CanonicalGraph& graph = network.graph;
-  if (!mayStand(graph)) return;
-  for (CanonicalTensor& tensor : graph.tensors) std::swap(tensor.shape.height, tensor.shape.width);
-  for (CanonicalOp& op : graph.ops) std::visit(Turn(), op.attributes);
-  turn(graph.inputs);
-  turn(graph.outputs);
-  turn(network.quantized);
+std::shared_ptr<const CanonicalGraph> standUpright(const CanonicalGraph& graph) {
+  if (!mayStand(graph)) return nullptr;
+  CanonicalGraph upright = graph;
+  for (CanonicalTensor& tensor : upright.tensors)
+    std::swap(tensor.shape.height, tensor.shape.width);
+  for (CanonicalOp& op : upright.ops) std::visit(Turn(), op.attributes);
+  turn(upright.inputs);
+  turn(upright.outputs);
+  return std::make_shared<const CanonicalGraph>(std::move(upright));
 }
 
-}  // namespace heddle::canon
+}  // namespace heddle

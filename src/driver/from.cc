@@ -151,9 +151,37 @@ std::set<std::string> apartIn(const std::set<std::string>& layers, const Network
   return apart;
 }
 
-// Of the network with pools and depth-wise convolutions as layers of their own that are layers in
-// the file, or else with all at ends; of either with siblings joined, or of the one without
-// anything fused. The first's faults where it is of none.
+// Ways in which a network may be planned: with pools and depth-wise convolutions as layers of their
+// own that are layers in the file, or else with all at ends; either with siblings joined, or
+// without anything fused, for which null stands.
+std::vector<std::shared_ptr<const CanonicalGraph>> waysOf(const Network& one,
+                                                          const std::set<std::string>& layers) {
+  std::vector<std::shared_ptr<const CanonicalGraph>> ways;
+  if (const std::set<std::string> apart = apartIn(layers, one); !apart.empty()) {
+    ways.push_back(fuseOperators(one.unfused(), apart));
+    if (const auto joined = joinSiblings(ways.back() ? *ways.back() : one.unfused()))
+      ways.push_back(joined);
+  }
+  ways.insert(ways.end(), {one.fused, one.joined, nullptr});
+  return ways;
+}
+
+// Whether what layers compute lies in their outputs: a network that lies and the same upright have
+// the same names.
+bool hasPixelsOf(const PlanText& read, const CanonicalGraph& graph) {
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const Shape& output = graph.tensors[graph.ops[i].output.at()].shape;
+    for (const CoreShare& share : read.plan.layers[i].shares)
+      for (const PixelBox& box : share.boxes)
+        if (box.y.end() > output.height || box.x.end() > output.width) return false;
+  }
+  return true;
+}
+// Its shapes are those of the network, or it is not read.
+bool hasPixelsOf(const GivenProgram&, const CanonicalGraph&) { return true; }
+
+// Of one of the network's ways, as it is or upright. Where it is of none, the first that could be
+// read, or the faults of the first.
 template <class Artefact>
 Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, const Device&,
                                                                 const std::string&),
@@ -161,28 +189,32 @@ Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, 
                             const Device& device, const std::string& path) {
   network.reordered.reset();  // by a file before
   HEDDLE_TRY(const Network one, inBatchesOf(1, network));
-  std::vector<std::shared_ptr<const CanonicalGraph>> all;  // null: nothing is fused
-  if (const std::set<std::string> apart = apartIn(layers, one); !apart.empty()) {
-    all.push_back(fuseOperators(one.unfused(), apart));
-    if (const auto joined = joinSiblings(all.back() ? *all.back() : one.unfused()))
-      all.push_back(joined);
-  }
-  all.insert(all.end(), {one.fused, one.joined, nullptr});
+  std::vector<std::shared_ptr<const CanonicalGraph>> all = waysOf(one, layers);
+  const std::optional<Network> upright = uprightOf(one);
+  if (upright)
+    for (auto& way : waysOf(*upright, layers))
+      all.push_back(way ? way : std::make_shared<const CanonicalGraph>(upright->unfused()));
   const std::int64_t asked = network.batch;
-  std::optional<Diagnostics> faults;  // of the first
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  std::optional<Diagnostics> faults;             // of the first
+  std::optional<OfNetwork<Artefact>> given, of;  // the first that was read; what is taken
+  for (std::size_t i = 0; i < all.size() && !of; ++i) {
     if (std::find(all.begin(), all.begin() + i, all[i]) != all.begin() + i) continue;
     Network other = one;
     other.fused = all[i];
-    Result<OfNetwork<Artefact>> given = read(other, device, path);
-    if (given) {
-      HEDDLE_DO(checkBatch(path, asked, given->network.batch));
-      network = std::move(given->network);
-      return std::move(given->artefact);
+    Result<OfNetwork<Artefact>> found = read(other, device, path);
+    if (!found) {
+      if (!faults) faults = found.diagnostics();
+    } else if (!upright || hasPixelsOf(found->artefact, found->network.network())) {
+      of = std::move(*found);
+    } else if (!given) {
+      given = std::move(*found);
     }
-    if (!faults) faults = given.diagnostics();
   }
-  return *faults;
+  if (!of) of = std::move(given);
+  if (!of) return *faults;
+  HEDDLE_DO(checkBatch(path, asked, of->network.batch));
+  network = std::move(of->network);
+  return std::move(of->artefact);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "heddle/driver/network.h"
 
 #include "heddle/canon/batch.h"
+#include "heddle/canon/upright.h"
 #include "heddle/sparsity/kept_blocks.h"
 #include "masks.h"
 #include "road.h"
@@ -43,6 +44,17 @@ Result<Network> inBatchesOf(std::int64_t batch, Network network) {
 void leaveUnfused(Network& network) {
   setFused(network, nullptr);
   network.joined.reset();
+}
+
+std::optional<Network> uprightOf(const Network& network) {
+  const auto graph = standUpright(network.unfused());
+  if (!graph) return std::nullopt;
+  Network upright = network;
+  upright.canonical = std::make_shared<const Canonicalized>(Canonicalized{.graph = *graph});
+  upright.propagated.reset();
+  upright.reordered.reset();
+  fuseNetwork(upright);
+  return upright;
 }
 
 Result<Network> readNetwork(const ModelSource& source, std::optional<Stage> last,

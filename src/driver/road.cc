@@ -187,17 +187,46 @@ Diagnostics choose(Compilation& run, const PlanOptions& options, bool asked, Pro
   return asBugs(reorder(run, chosen->ordered.orders));
 }
 
+// Of the network as it lies, or, where that fits no core, without pools and depth-wise
+// convolutions at ends.
+Diagnostics planOneWay(Compilation& run, const PlanOptions& options, bool asked,
+                       Progress& progress) {
+  const Diagnostics faults = choose(run, options, asked, progress);
+  if (faults.empty() || faults[0].severity != Severity::DoesNotFit || !hasFusedWindows(run))
+    return faults;
+  setFused(run, fuseOperators(run.unfused(), windowsAtEnds(*run.fused)));
+  run.joined.reset();
+  return choose(run, options, asked, progress);
+}
+
+// Takes the plan of the network upright (canon/upright.h) where there is one and, if the run has a
+// plan, it is faster. Returns whether it does.
+bool planUpright(Compilation& run, bool hasPlan, const PlanOptions& options, bool asked,
+                 Progress& progress) {
+  std::optional<Network> upright = uprightOf(run);
+  if (!upright) return false;
+  Compilation other = run;
+  static_cast<Network&>(other) = std::move(*upright);
+  if (!planOneWay(other, options, asked, progress).empty()) return false;
+  if (hasPlan && !isWorthwhile(run.network(), *run.plan, other.network(), *other.plan, *run.device))
+    return false;
+  run.fused = std::make_shared<const CanonicalGraph>(other.inModelsOrder());
+  run.reordered = std::move(other.reordered);
+  run.plan = std::move(other.plan);
+  run.choices = std::move(other.choices);
+  return true;
+}
+
 }  // namespace
 
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,
                         Progress& progress) {
   const Timed timed(run.effort.compileSeconds);
-  Diagnostics faults = choose(run, options, asked, progress);
-  if (!faults.empty() && faults[0].severity == Severity::DoesNotFit && hasFusedWindows(run)) {
-    setFused(run, fuseOperators(run.unfused(), windowsAtEnds(*run.fused)));
-    run.joined.reset();
-    faults = choose(run, options, asked, progress);
-  }
+  Diagnostics faults = planOneWay(run, options, asked, progress);
+  const bool mayFit = faults.empty() || faults[0].severity == Severity::DoesNotFit;
+  if (mayFit && fusesOperators(options) && options.tiling != PlanOptions::Tiling::Given &&
+      planUpright(run, faults.empty(), options, asked, progress))
+    faults.clear();
   if (!faults.empty()) return faults;
   run.plan->frames = options.frames;
   return asBugs(verify(*run.plan, run.network(), *run.device));

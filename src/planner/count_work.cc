@@ -227,7 +227,7 @@ class StepCounter {
         addPieces(pieces, operand, i, h, y);
         if (spilled) addLoads(loads, operand, h, y);
       }
-      addAll(all, pieces, again, 1);
+      addAll(all, pieces, again, spilled ? again : 1);
       addAll(allLoads, loads, again, again);
     }
     if (spilled)

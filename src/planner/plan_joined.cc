@@ -76,9 +76,21 @@ Result<std::set<std::string>> slowerAtEnds(const NetworkWay& atEnds, const Netwo
   return names;
 }
 
+bool isWithinLimits(const CanonicalGraph& graph, const Plan& plan, const Device& device) {
+  return device.limits == Limits{} || excessOf(graph, plan, device) == Excess{};
+}
 bool isWithinLimits(const NetworkWay& way, const Device& device) {
   return device.limits == Limits{} ||
-         excessOf(way.inItsOrder(), way.search.best().plan, device) == Excess{};
+         isWithinLimits(way.inItsOrder(), way.search.best().plan, device);
+}
+
+bool undercuts(Cycles end, Cycles other, std::int64_t thousandths) {
+  return end.raw() * 1000 <= other.raw() * (1000 - thousandths);
+}
+
+Result<Cycles> endOf(const CanonicalGraph& graph, const Plan& plan, const Device& device) {
+  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, device));
+  return timesInClosedForm(graph, plan, memory, device).back().end;
 }
 
 class NetworkWays {
@@ -120,8 +132,7 @@ class NetworkWays {
   static NetworkWay* fastest(const std::vector<NetworkWay*>& ways) {
     NetworkWay* best = nullptr;
     for (NetworkWay* const way : ways)
-      if (!best || way->end.raw() * 1000 <= best->end.raw() * (1000 - kOtherNetworkGains))
-        best = way;
+      if (!best || undercuts(way->end, best->end, kOtherNetworkGains)) best = way;
     return best;
   }
 
@@ -170,8 +181,7 @@ bool isWorthJoining(const NetworkWay& chosen, const NetworkWay& joined, const De
   if (!isWithinLimits(joined, device) && isWithinLimits(chosen, device)) return false;
   const bool onlyApartIsTiled = isTiled(chosen.search.best().plan, chosen.graph) &&
                                 !isTiled(joined.search.best().plan, joined.graph);
-  const std::int64_t worthwhile = onlyApartIsTiled ? 0 : kOtherNetworkGains;
-  return joined.end.raw() * 1000 <= chosen.end.raw() * (1000 - worthwhile);
+  return undercuts(joined.end, chosen.end, onlyApartIsTiled ? 0 : kOtherNetworkGains);
 }
 
 }  // namespace
@@ -216,6 +226,15 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
     best.ordered.choices->join = choice;
   }
   return best;
+}
+
+bool isWorthwhile(const CanonicalGraph& graph, const Plan& plan, const CanonicalGraph& other,
+                  const Plan& planOfOther, const Device& device) {
+  if (!isWithinLimits(other, planOfOther, device) && isWithinLimits(graph, plan, device))
+    return false;
+  const Result<Cycles> end = endOf(graph, plan, device),
+                       ofOther = endOf(other, planOfOther, device);
+  return ofOther && (!end || undercuts(*ofOther, *end, kOtherNetworkGains));
 }
 
 }  // namespace heddle

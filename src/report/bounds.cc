@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fold_columns.h"
@@ -147,67 +148,78 @@ Seen seenBy(const AssemblePart& part, const Shape& image) {
   return seen;
 }
 
-// Of what a stride leaves, the pixels of an image that the operator behind needs that needs most.
-std::int64_t neededOfStride(const CanonicalGraph& graph, TensorId tensor) {
-  std::int64_t most = 0;
-  for (const CanonicalOp& op : graph.ops)
-    if (const Window* own = kernelWindowOf(op); own && op.inputs[0] == tensor)
-      most = std::max(most,
-                      seenBy(seenOfComputed(graph, op), *own, imageShape(graph, tensor)).pixels());
-  return most;
+// Input channels that a part takes, each once.
+std::int64_t channelsTaken(const AssemblePart& part) {
+  std::set<std::int64_t> taken;
+  for (const AxisRun& run : part.mapC)
+    for (std::int64_t i = 0; i < run.count; ++i) taken.insert(run.from + i * run.fromStep);
+  return std::ssize(taken);
 }
 
-// Elements of a network's input that some operator needs.
-std::int64_t neededOfInput(const CanonicalGraph& graph, const Port& port) {
-  const Shape image = portImage(port);
-  std::int64_t most = 0;  // of one reader; others need no less together
-  for (const CanonicalOp& op : graph.ops)
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (op.inputs[i] != port.tensor) continue;
-      const Window* own = kernelWindowOf(op);
-      std::int64_t needed = image.elements();
-      const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
-      if (assemble && assemble->isOfStride) {
-        needed = neededOfStride(graph, op.output) * image.channels;
-      } else if (assemble) {
-        needed = seenBy(assemble->parts[i], image).pixels() * image.channels;
-      } else if (own && i == 0) {
-        Window w = *own;
-        if (const Conv* conv = std::get_if<Conv>(&op.attributes); conv && conv->folded) {
-          w.kernelX = conv->folded->kernelX;
-          w.padLeft = conv->folded->padLeft;
-          w.strideX *= conv->folded->columns;
-        }
-        needed = seenBy(seenOfComputed(graph, op), w, image).pixels() * image.channels;
-      }
-      most = std::max(most, needed);
-    }
-  return graph.batch * most;
-}
-
-// Elements that some layer computes of what a tensor shows, by the tensor that it writes.
-std::map<TensorId, std::int64_t> computedOf(const CanonicalGraph& graph, TensorId tensor) {
-  const auto producer = std::ranges::find(graph.ops, tensor, &CanonicalOp::output);
-  if (producer == graph.ops.end()) return {};  // an input or a constant
-  const Assemble* assemble = std::get_if<Assemble>(&producer->attributes);
-  if (!assemble || !needsNoInstruction(graph, *producer, *assemble))
-    return {{tensor, elements(graph, tensor)}};
-  std::map<TensorId, std::int64_t> computed;
-  for (std::size_t i = 0; i < assemble->parts.size(); ++i) {
-    const std::int64_t shown = elementsOf(assemble->parts[i]),
-                       skipped = elements(graph, producer->inputs[i]) - shown;
-    // Which ones a part leaves out is not looked at: of each source it may be all of these.
-    for (const auto& [source, count] : computedOf(graph, producer->inputs[i]))
-      computed[source] = std::max(computed[source], count - skipped);
+// Of an operand's `image` the elements that an operator needs. `needed`: of its output, where it
+// has no instruction.
+std::int64_t neededBy(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand,
+                      const Shape& image, std::int64_t needed) {
+  if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
+    const AssemblePart& part = assemble->parts[operand];
+    if (!needsNoInstruction(graph, op, *assemble))
+      return seenBy(part, image).pixels() * channelsTaken(part);
+    // What is needed of the output may be all that other parts show.
+    const std::int64_t others =
+        imageShape(graph, op.output).elements() - elementsOf(part) / graph.batch;
+    return std::max<std::int64_t>(needed - others, 0);
   }
-  return computed;
+  const Window* own = kernelWindowOf(op);
+  if (!own || operand != 0) return image.elements();
+  Window w = *own;
+  if (const Conv* conv = std::get_if<Conv>(&op.attributes); conv && conv->folded) {
+    w.kernelX = conv->folded->kernelX;
+    w.padLeft = conv->folded->padLeft;
+    w.strideX *= conv->folded->columns;
+  }
+  return seenBy(seenOfComputed(graph, op), w, image).pixels() * image.channels;
+}
+
+// Per network's input, elements of all images that some operator needs: of the one that needs most,
+// for others need no less together.
+std::int64_t neededOfInputs(const CanonicalGraph& graph) {
+  std::map<TensorId, Shape> images;  // of ports, as they are before columns are folded
+  for (const Port& port : graph.inputs) images[port.tensor] = portImage(port);
+  std::vector<std::int64_t> needed(graph.tensors.size());
+  for (auto op = graph.ops.rbegin(); op != graph.ops.rend(); ++op)
+    for (std::size_t i = 0; i < op->inputs.size(); ++i) {
+      const TensorId input = op->inputs[i];
+      const auto port = images.find(input);
+      const Shape image = port != images.end() ? port->second : imageShape(graph, input);
+      needed[input.at()] =
+          std::max(needed[input.at()], neededBy(graph, *op, i, image, needed[op->output.at()]));
+    }
+  std::int64_t sum = 0;
+  for (const Port& port : graph.inputs) sum += graph.batch * needed[port.tensor.at()];
+  return sum;
 }
 
 // Elements that cores write at least for the outputs: what several of them show is written once.
 std::int64_t writtenForOutputs(const CanonicalGraph& graph) {
+  // Per tensor, what some layer computes of what it shows, by the tensor that the layer writes.
+  std::vector<std::map<TensorId, std::int64_t>> computed(graph.tensors.size());
+  for (const CanonicalOp& op : graph.ops) {
+    std::map<TensorId, std::int64_t>& shown = computed[op.output.at()];
+    const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
+    if (!assemble || !needsNoInstruction(graph, op, *assemble)) {
+      shown[op.output] = elements(graph, op.output);
+      continue;
+    }
+    for (std::size_t i = 0; i < assemble->parts.size(); ++i) {
+      // Which ones a part leaves out is not looked at: of each source it may be all of these.
+      const std::int64_t skipped = elements(graph, op.inputs[i]) - elementsOf(assemble->parts[i]);
+      for (const auto& [source, count] : computed[op.inputs[i].at()])
+        if (count > skipped) shown[source] = std::max(shown[source], count - skipped);
+    }
+  }
   std::map<TensorId, std::int64_t> most;
   for (const Port& port : graph.outputs)
-    for (const auto& [source, count] : computedOf(graph, port.tensor))
+    for (const auto& [source, count] : computed[port.tensor.at()])
       most[source] = std::max(most[source], count);
   std::int64_t sum = 0;
   for (const auto& [source, count] : most) sum += count;
@@ -340,8 +352,8 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     bounds.coreToMemtileSeconds += isFused ? written + output : output;
   }
   const std::int64_t networkOut = writtenForOutputs(graph);
-  std::int64_t networkIn = 0, neededIn = 0;
-  for (const Port& port : graph.inputs) neededIn += neededOfInput(graph, port);
+  const std::int64_t neededIn = neededOfInputs(graph);
+  std::int64_t networkIn = 0;
   for (const Port& port : graph.inputs) networkIn += graph.batch * portImage(port).elements();
   bounds.ddrReadSeconds = static_cast<double>(weights + networkIn) / ddrRead;
   bounds.ddrWriteSeconds = static_cast<double>(networkOut) / ddrWrite;

@@ -819,6 +819,55 @@ class Explain(Heddle):
             self.run_heddle("explain", out, "conv1")
 
 
+def two_convolutions(length, is_row):
+    """The ONNX model of two convolutions of five taps along one line of 16 channels, which lies or stands."""
+    helper, node = onnx.helper, onnx.helper.make_node
+    line = (lambda a, b: (*a, 1, b)) if is_row else (lambda a, b: (*a, b, 1))
+    constants = {"scale": np.float32(0.25), "zero": np.int8(0), "w": np.arange(-640, 640).reshape(line((16, 16), 5)).astype(np.int8)}
+    nodes, at = [], "x"
+    for i in range(2):
+        nodes += [node("QuantizeLinear", [at, "scale", "zero"], [f"q{i}"]), node("DequantizeLinear", [f"q{i}", "scale", "zero"], [f"d{i}"]),
+                  node("DequantizeLinear", ["w", "scale", "zero"], [f"w{i}"]),
+                  node("Conv", [f"d{i}", f"w{i}"], [f"c{i}"], f"conv{i}", pads=[0, 2, 0, 2] if is_row else [2, 0, 2, 0])]
+        at = f"c{i}"
+    nodes += [node("QuantizeLinear", [at, "scale", "zero"], ["q2"]), node("DequantizeLinear", ["q2", "scale", "zero"], ["y"])]
+    ports = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, line((1, 16), length)) for name in "xy"]
+    graph = helper.make_graph(nodes, "line", ports[:1], ports[1:], [onnx.numpy_helper.from_array(np.asarray(c), n) for n, c in constants.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+class OneRow(Heddle):
+    def test_a_row_takes_no_longer_than_a_column_and_gives_the_same(self):
+        outputs = {}
+        image = np.linspace(-30, 30, 16 * 500).astype(np.float32).reshape(1, 16, 500)
+        for is_row in (True, False):
+            model, shape = self.folder / f"line{is_row}.onnx", (1, 16, 1, 500) if is_row else (1, 16, 500, 1)
+            onnx.save(two_convolutions(500, is_row), model)
+            np.save(self.folder / "x.npy", image.reshape(shape))
+            for mesh in ("1x1", "2x3"):
+                report = self.compile(model, mesh, name=f"out{is_row}-{mesh}")
+                self.check_verified(report)
+                out = self.folder / f"y{is_row}-{mesh}.npy"
+                self.run_heddle("simulate", self.folder / f"out{is_row}-{mesh}", "--data", "--input", self.folder / "x.npy", "--output", out)
+                outputs[is_row, mesh] = np.load(out).reshape(-1), report["time"]["cycles"]
+        for mesh in ("1x1", "2x3"):
+            (row, of_row), (column, of_column) = outputs[True, mesh], outputs[False, mesh]
+            np.testing.assert_array_equal(row, column)
+            self.assertLessEqual(of_row, of_column)
+
+    def test_its_plan_and_program_are_read_again(self):
+        model = self.folder / "line.onnx"
+        onnx.save(two_convolutions(500, True), model)
+        report = self.compile(model, "2x2")
+        self.assertIn("rows 0..5", (self.folder / "out/plan.txt").read_text())  # it stands: a kernel of five rows
+        for stage, file in (("plan", "plan.txt"), ("program", "program.asm")):
+            again = self.compile(model, "2x2", "--from", stage, self.folder / "out" / file, name=stage)
+            self.assertEqual(again["time"]["cycles"], report["time"]["cycles"])
+        lying = self.compile(model, "2x2", "--effort", "0", name="lying")
+        self.check_verified(lying)
+        self.assertLess(report["time"]["cycles"], lying["time"]["cycles"])
+
+
 class ClosedForm(Heddle):
     # By how much it may be off the simulation, in the mean over small networks, where a key of the device has another value.
     MOST_OFF = {

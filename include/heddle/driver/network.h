@@ -47,6 +47,9 @@ struct Network {
 Result<Network> inBatchesOf(std::int64_t batch, Network network);
 // Nothing is fused, nothing joined.
 void leaveUnfused(Network& network);
+// The same with rows for columns, fused and joined; none where it may not stand so
+// (canon/upright.h).
+std::optional<Network> uprightOf(const Network& network);
 
 // The stages up to Propagated, or up to `last` where that is earlier; each begins and ends on
 // `progress`. Errors: those of importOnnx, canonicalize and of the masks; FILE001.

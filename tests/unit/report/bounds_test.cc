@@ -260,6 +260,43 @@ TEST(Bounds, CountWhatSeveralOutputsShowOnce) {
   EXPECT_DOUBLE_EQ(computeBounds(graph, device).ddrWriteSeconds * 40, once.ddrWriteSeconds * 16);
 }
 
+// Of 64 channels a Slice shows 24 as an output, and a second one 16 of these to a convolution.
+TEST(Bounds, CountOfAnInputWhatIsReadBehindSlices) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {4, 6, 64});
+  const auto channels = [&](const std::string& name, TensorId from, std::int64_t first,
+                            std::int64_t count) {
+    Assemble slice{{{{{.count = 4}}, {{.count = 6}}, {{.from = first, .count = count}}, {}}}, 0};
+    return b.op(name, "Slice", {from}, {4, 6, count}, slice);
+  };
+  const TensorId some = channels("some", x, 8, 24), few = channels("few", some, 8, 16);
+  CanonicalGraph graph = b.finish(b.conv("conv", few, 8, testing::square(1)));
+  graph.outputs.push_back(testing::portOf("some", some, {4, 6, 24}));
+  Device device = reportedPaper(1, 1);
+  device.core.macsPerCycle = 1'000'000;
+  const double bytes = 4 * 6 * 16 + 8 * 16;
+  const Bounds bounds = computeBounds(graph, device);
+  EXPECT_DOUBLE_EQ(bounds.ddrReadSeconds * bytes,
+                   bounds.fusedLowerBoundSeconds * (4 * 6 * 64 + 8 * 16));
+}
+
+// Each Concat shows what the one before does twice over: 64 levels, and no time.
+TEST(Bounds, OfManyConcatsOfSplitsAreCountedLevelByLevel) {
+  testing::GraphBuilder b("deep");
+  TensorId whole = b.conv("conv", b.input("x", {2, 2, 16}), 16, testing::square(1));
+  for (int level = 0; level < 64; ++level) {
+    std::vector<TensorId> halves;
+    for (const std::int64_t first : {8, 0}) {
+      Assemble half{{{{{.count = 2}}, {{.count = 2}}, {{.from = first, .count = 8}}, {}}}, 0};
+      halves.push_back(
+          b.op("half" + std::to_string(2 * level + first / 8), "Split", {whole}, {2, 2, 8}, half));
+    }
+    whole = b.concat("both" + std::to_string(level), halves);
+  }
+  const CanonicalGraph graph = b.finish(whole);
+  EXPECT_GT(computeBounds(graph, reportedPaper(1, 1)).fusedLowerBoundSeconds, 0);
+}
+
 TEST(LayerNeeds, AConcatThatRequantizesIsWork) {
   CanonicalGraph graph;
   graph.tensors = {{.name = "a", .shape = {2, 2, 8}}, {.name = "b", .shape = {2, 2, 8}}};
