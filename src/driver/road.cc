@@ -191,7 +191,7 @@ Diagnostics choose(Compilation& run, const PlanOptions& options, bool asked, Pro
 // convolutions at ends.
 Diagnostics planOneWay(Compilation& run, const PlanOptions& options, bool asked,
                        Progress& progress) {
-  const Diagnostics faults = choose(run, options, asked, progress);
+  Diagnostics faults = choose(run, options, asked, progress);
   if (faults.empty() || faults[0].severity != Severity::DoesNotFit || !hasFusedWindows(run))
     return faults;
   setFused(run, fuseOperators(run.unfused(), windowsAtEnds(*run.fused)));
