@@ -55,12 +55,23 @@ TEST(CountWork, CountsCallsAndWhatMustComeBeforeThem) {
       calls += call.times;
     }
     EXPECT_EQ(calls, 8);
-    // Rows 0 and 1, each in two pieces, of which the first waits for the row's place.
+    // Rows 0 and 1, each in two pieces out of two memtiles, which both wait to be written.
     EXPECT_EQ(core.first.ddr, Transfers{});
     EXPECT_EQ(core.first.wire.size(), 2u);
     for (const TransferCount& piece : core.first.wire) EXPECT_EQ(piece.times, 2);
   }
-  EXPECT_EQ(step.cores[0].first.wire, (Transfers{{64_B, 2, 2}, {16_B, 2, 0}}));
+  EXPECT_EQ(step.cores[0].first.wire, (Transfers{{64_B, 2, 2}, {16_B, 2, 2}}));
+}
+
+TEST(CountWork, RowsAreWaitedForByTheFirstThatReadsThem) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {8, 8, 16}), first = b.conv("first", x, 16, square(3, 1, 1)),
+                 second = b.conv("second", x, 16, square(3, 1, 1));
+  const Counted counted = count(b.finish(b.add("sum", first, second)), 1, 2);
+  for (const std::size_t step : {std::size_t{0}, std::size_t{1}})
+    for (const ChannelWork& wire : counted.steps.at(step).wires)
+      for (const TransferCount& piece : wire.activations)
+        EXPECT_EQ(piece.acquires, step == 0 ? piece.times : 0);
 }
 
 TEST(CountWork, CountsCallsOfSeveralRows) {
@@ -151,7 +162,7 @@ TEST(CountWork, CountsEveryTransferOfEveryEngine) {
     if (!wire.weights.empty()) weights.push_back(wire.weights);
   }
   EXPECT_EQ(inputs,
-            (std::vector<Transfers>{{{64_B, 8, 8}, {16_B, 8, 0}}, {{16_B, 8, 8}, {64_B, 8, 0}}}));
+            (std::vector<Transfers>{{{64_B, 8, 8}, {16_B, 8, 8}}, {{16_B, 8, 8}, {64_B, 8, 8}}}));
   ASSERT_EQ(weights.size(), 1u);
   EXPECT_EQ(weights[0], (Transfers{{step.record, 1, 1}}));
   EXPECT_GE(step.record, Bytes(16 * 16 * 9));
