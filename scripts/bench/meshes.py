@@ -2,7 +2,7 @@
 """All meshes up to 8x8 on both wirings: that a mesh with a row or a column more is no slower, that tiling depth-wise costs nothing
 (`--fuse auto` beside `--fuse off`), how far the closed form is off, and that no point is refused.
 
-    scripts/bench/meshes.py --heddle build/heddle                                    five networks, two devices: half an hour of two cores
+    scripts/bench/meshes.py --heddle build/heddle                                    five networks, two devices
     scripts/bench/meshes.py --device paper --network vgg16 --set memtile.memory=128KiB
     scripts/bench/meshes.py --device paper --network mobilenet_v2 --no-fuse          without the sweep with `--fuse off`
     scripts/bench/meshes.py --verify                                                 every program executed with data and compared
@@ -35,7 +35,8 @@ def swept(arguments, device, fuse):
                     *proof, "-q", "-o", folder], check=False)
     subprocess.run([arguments.heddle, "collect", folder, "-q"], check=True)
     with (folder / "results.csv").open() as file:
-        return {(p["model"], int(p["rows"]), int(p["cols"])): p for p in csv.DictReader(file)}
+        # The folder may have networks of runs before.
+        return {(p["model"], int(p["rows"]), int(p["cols"])): p for p in csv.DictReader(file) if p["model"] in arguments.network}
 
 
 def named(point):

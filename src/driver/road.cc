@@ -200,14 +200,17 @@ Diagnostics planOneWay(Compilation& run, const PlanOptions& options, bool asked,
 }
 
 // Takes the plan of the network upright (canon/upright.h) where there is one and, if the run has a
-// plan, it is faster. Returns whether it does.
-bool planUpright(Compilation& run, bool hasPlan, const PlanOptions& options, bool asked,
-                 Progress& progress) {
+// plan, it is faster. Returns whether it does. Errors: all but that it fits no core.
+Result<bool> planUpright(Compilation& run, bool hasPlan, const PlanOptions& options, bool asked,
+                         Progress& progress) {
   std::optional<Network> upright = uprightOf(run);
   if (!upright) return false;
   Compilation other = run;
   static_cast<Network&>(other) = std::move(*upright);
-  if (!planOneWay(other, options, asked, progress).empty()) return false;
+  if (Diagnostics faults = planOneWay(other, options, asked, progress); !faults.empty()) {
+    if (faults[0].severity == Severity::DoesNotFit) return false;
+    return faults;
+  }
   if (hasPlan && !isWorthwhile(run.network(), *run.plan, other.network(), *other.plan, *run.device))
     return false;
   run.fused = std::make_shared<const CanonicalGraph>(other.inModelsOrder());
@@ -224,9 +227,11 @@ Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked
   const Timed timed(run.effort.compileSeconds);
   Diagnostics faults = planOneWay(run, options, asked, progress);
   const bool mayFit = faults.empty() || faults[0].severity == Severity::DoesNotFit;
-  if (mayFit && fusesOperators(options) && options.tiling != PlanOptions::Tiling::Given &&
-      planUpright(run, faults.empty(), options, asked, progress))
-    faults.clear();
+  if (mayFit && fusesOperators(options) && options.tiling != PlanOptions::Tiling::Given) {
+    const Result<bool> upright = planUpright(run, faults.empty(), options, asked, progress);
+    if (!upright) return upright.diagnostics();
+    if (*upright) faults.clear();
+  }
   if (!faults.empty()) return faults;
   run.plan->frames = options.frames;
   return asBugs(verify(*run.plan, run.network(), *run.device));

@@ -1,5 +1,5 @@
 // Networks of one row, whose tensors are all one pixel high, may stand upright: one-dimensional
-// convolutions, sequences. What is computed, moved and tiled goes row by row; of a single row
+// convolutions, say. What is computed, moved and tiled goes row by row; of a single row
 // nothing can be computed before all of it is there, and nothing leave before all is computed.
 //
 //   %1 = Conv(%0) 1x9 stride 1x2 : 1x1000x64   becomes   %1 = Conv(%0) 9x1 stride 2x1 : 1000x1x64
