@@ -365,8 +365,9 @@ void Lowering::lowerMatrix(const Node& node) {
     throw Unsupported("both of its operands are computed at run time");
   const RealRef ref = matrixOperand(node, at, gemm.transA);
   const std::size_t rank = source_[node.inputs[at.w]].shape.size();
-  const Matrix matrix = matrixOf(productWeights(node, at, rank == 0 ? 0 : rank - 1), gemm.transB,
-                                 isQuantized(node.kind));
+  const std::size_t outputAxis = rank < 2 ? 0 : gemm.transB ? rank - 2 : rank - 1;
+  const Matrix matrix =
+      matrixOf(productWeights(node, at, outputAxis), gemm.transB, isQuantized(node.kind));
   const Digits& row = ref.view.dims.back();
   const Shape& in = real(ref.id).shape;
   const auto whole = wholeAxes(row, in);

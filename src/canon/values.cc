@@ -202,7 +202,7 @@ ConstantReal Lowering::quantizedConstant(ValueId value, ValueId scale, ValueId z
     if (zeros.size() > constant.scales.size() && constant.scales.size() == 1)
       constant.scales.assign(zeros.size(), float{constant.scales[0]});
     if (zeros.size() != 1 && zeros.size() != constant.scales.size())
-      throw Unsupported("its zero points do not fit its scales", "CANON004");
+      throw Unsupported("its zero points do not fit its scales", "CANON006");
     constant.zeros = zeros;
     constant.zeros.resize(constant.scales.size(), zeros[0]);
   }
@@ -211,7 +211,7 @@ ConstantReal Lowering::quantizedConstant(ValueId value, ValueId scale, ValueId z
                   constant.shape[axis] != static_cast<std::int64_t>(constant.scales.size())))
     throw Unsupported(std::to_string(constant.scales.size()) + " scales do not fit constants of " +
                           toText(constant.shape),
-                      "CANON004");
+                      "CANON006");
   return constant;
 }
 

@@ -10,6 +10,7 @@
 // | CANON003 | nothing in the network becomes an integer operator                              |
 // | CANON004 | a scale, a zero point or what follows of them (a quotient, a bias) is not valid |
 // | CANON005 | a tensor, a window, or all tensors, weights and tables together are too large   |
+// | CANON006 | scales or zero points are not as many as their axis is long                     |
 // | CANON010 | a canonical graph breaks a promise of canonical_graph.h                         |
 #pragma once
 #include <string>

@@ -78,6 +78,38 @@ TEST(Canonicalize, OneBiasForAllColumnsCountsInUnitsOfEach) {
   EXPECT_EQ(conv.bias, (std::vector<std::int32_t>{7, 7, 7}));
 }
 
+// In ONNX Runtime's QGemm the scales are of B's columns as it multiplies, transposed or not.
+TEST(Canonicalize, ScalesOfATransposedQGemmBelongToItsOutputs) {
+  for (const bool transposed : {false, true}) {
+    ModelBuilder m;
+    const std::string s = m.scalar(1.F), z = m.zero();
+    const std::string x = m.input("x", {1, 2}, onnx::TensorProto::INT8);
+    const std::string w = m.constant(transposed ? Dims{3, 2} : Dims{2, 3},
+                                     transposed ? std::vector<std::int8_t>{1, 4, 2, 5, 3, 6}
+                                                : std::vector<std::int8_t>{1, 2, 3, 4, 5, 6});
+    const std::string scales = m.floats({3}, {0.25F, 0.5F, 4.F});
+    const std::string zeros = m.constant({3}, std::vector<std::int8_t>{0, 1, 2});
+    auto& node = m.node("QGemm", {x, s, z, w, scales, zeros, "", s, z});
+    node.set_domain("com.microsoft");
+    ModelBuilder::set(node, "transB", std::int64_t{transposed});
+    m.output(node.output(0));
+    const Canonicalized network = lowered(m);
+    const std::vector<TensorValue> inputs{{8, 8}};
+    EXPECT_EQ(interpret(network.graph, inputs).back(),
+              (TensorValue{10, 20, 127}))  // 0.25 (1 + 4) 8, 0.5 (1 + 4) 8, 4 (1 + 4) 8
+        << transposed;
+  }
+}
+
+TEST(Canonicalize, ScalesThatFitNoAxisAreNamed) {
+  ModelBuilder m;
+  const std::string s = m.scalar(1.F), z = m.zero();
+  const std::string x = m.input("x", {1, 2}, onnx::TensorProto::INT8);
+  const std::string w = m.constant({2, 3}, std::vector<std::int8_t>{1, 2, 3, 4, 5, 6});
+  m.output(m.microsoft("QGemm", {x, s, z, w, m.floats({2}, {0.25F, 0.5F}), z, "", s, z}));
+  EXPECT_EQ(refusal(m).code, "CANON006");
+}
+
 TEST(Canonicalize, UnsignedTensorsAreStoredMinus128) {
   ModelBuilder m;
   const std::string zero = m.constant({}, std::vector<std::uint8_t>{130});
