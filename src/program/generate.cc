@@ -139,10 +139,9 @@ class Generator {
           {{tile, place, place + bytes, false, 0}});
   }
 
-  void moveTensor(bool in, std::size_t step, TensorId tensor) {
-    for (const std::int64_t y : in ? rowsAsAskedFor(step, tensor) : rowsFromTheTop(tensor))
-      for (const Slice& s : g_.memory.tensors[tensor.at()].slices)
-        if (y >= s.y && y < s.y + s.rows) moveRow(in, StepId(step), tensor, s, y);
+  void moveSlices(bool in, std::size_t step, TensorId tensor, std::int64_t y) {
+    for (const Slice& s : g_.memory.tensors[tensor.at()].slices)
+      if (y >= s.y && y < s.y + s.rows) moveRow(in, StepId(step), tensor, s, y);
   }
 
   std::vector<std::int64_t> rowsFromTheTop(TensorId tensor) const {
@@ -151,11 +150,12 @@ class Generator {
     return rows;
   }
 
-  // Rows of what a step reads in the order in which its cores do: where they share the height out,
-  // the first of each, the second of each, ...
-  std::vector<std::int64_t> rowsAsAskedFor(std::size_t step, TensorId tensor) const {
-    std::vector<std::int64_t> rows = rowsFromTheTop(tensor), before = rows;
-    if (mapping(step).inPlace()) return rows;
+  // How many rows of what a step reads its cores ask for before each: where they share the height
+  // out, they ask for the first of each, the second of each, ... Of rows that none asks for the
+  // number from the top.
+  std::vector<std::int64_t> askedBefore(std::size_t step, TensorId tensor) const {
+    std::vector<std::int64_t> before = rowsFromTheTop(tensor);
+    if (mapping(step).inPlace()) return before;
     const CanonicalOp& op = g_.graph.ops[layerOf(step)];
     const LayerNest nest(g_.graph, OpId(layerOf(step)), mapping(step));
     const Interval kernelRows{0, windowOf(op) ? windowOf(op)->kernelY : 1};
@@ -174,19 +174,28 @@ class Generator {
           }
       }
     }
-    std::ranges::stable_sort(rows, {},
-                             [&](std::int64_t y) { return before[static_cast<std::size_t>(y)]; });
-    return rows;
+    return before;
   }
 
-  // Inputs and constants that live in the memtiles arrive before their first reader.
+  // Inputs and constants that live in the memtiles arrive before their first reader, in the order
+  // in which its cores ask for their rows: a layer that reads two begins with the first of each.
   void loadTensors(std::size_t step) {
+    struct Row {
+      TensorId tensor;
+      std::int64_t y, before;
+    };
+    std::vector<Row> rows;
     for (std::size_t t = 0; t < g_.graph.tensors.size(); ++t) {
       const TensorMemory& memory = g_.memory.tensors[t];
-      if (memory.ddr && !memory.slices.empty() &&
-          memory.life.first == static_cast<std::int64_t>(step) && !g_.lastProducer.contains(t))
-        moveTensor(true, step, TensorId(t));
+      if (!memory.ddr || memory.slices.empty() ||
+          memory.life.first != static_cast<std::int64_t>(step) || g_.lastProducer.contains(t))
+        continue;
+      const std::vector<std::int64_t> before = askedBefore(step, TensorId(t));
+      for (std::size_t y = 0; y < before.size(); ++y)
+        rows.push_back({TensorId(t), static_cast<std::int64_t>(y), before[y]});
     }
+    std::ranges::stable_sort(rows, {}, &Row::before);
+    for (const Row& row : rows) moveSlices(true, step, row.tensor, row.y);
   }
 
   // Outputs that live in the memtiles leave after their last writer.
@@ -196,7 +205,7 @@ class Generator {
     const auto last = g_.lastProducer.find(t.at());
     if (memory.ddr && !memory.slices.empty() && last != g_.lastProducer.end() &&
         last->second == step)
-      moveTensor(false, step, t);
+      for (const std::int64_t y : rowsFromTheTop(t)) moveSlices(false, step, t, y);
   }
 
   Generation g_;
