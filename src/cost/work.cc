@@ -292,6 +292,13 @@ N StepClock::dataEnd(const StepPlace& place) const {
   return end;
 }
 
+// When the core whose first rows lie lowest has them: until then the wires bring no others their
+// second ones, as row by row all of them take turns.
+N StepClock::lastFirstRows(const StepCycles& step, const StepPlace& place) const {
+  const N end = dataEnd(place), ready = std::min(end, dataReady(place));
+  return ready + (end - ready) * step.span_.rowsBefore / step.height_;
+}
+
 // `calls`: cycles of the busiest core; `record`: of one on its wire.
 StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
                                     const StepPlace& place, N calls, N record) const {
@@ -355,6 +362,7 @@ StepClock::Sent StepClock::send(Engines& engines, const StepCycles& step, const 
   // iteration have gone once then.
   const N allThere = std::max(dataEnd(place), brought.wholeRows);
   Sent sent{.end = 0, .record = 0, .weights = 0, .rows = brought.rows};
+  const N written = dataEnd(place), ahead = written - lastFirstRows(step, place);
   for (std::size_t w = 0; w < step.wires_.size(); ++w) {
     const StepCycles::Engine& wire = step.wires_[w];
     const N weights = wire.weights, inputs = wire.activations;
@@ -367,12 +375,17 @@ StepClock::Sent StepClock::send(Engines& engines, const StepCycles& step, const 
     free = from + weights + inputs + (weights > 0 ? span.lostOfWires : 0);
     if (weights > 0) {
       sent.record = std::max(sent.record, from + wire.firstOfRoutes);
-      sent.weights = std::max(sent.weights, from + weights);
+      // The last goes before the rows that it is needed with.
+      const N records = std::max<N>(step.records_, 1);
+      sent.weights = std::max(sent.weights, from + weights + inputs * (records - 1) / records);
     }
     if (inputs > 0) {
       sent.rows = std::max(sent.rows, firstRowsOf(wire, from));
-      free = std::max({free, brought.streamed,
-                       allThere + inputs * (iterations - 1 - step.lastRows_) / iterations});
+      const N early = inputs * (step.lastRows_ + 1) / iterations;
+      free = std::max({free, brought.streamed, allThere + inputs - early});
+      if (brought.wholeRows == 0 && step.ofAllCores_)
+        free = std::max(
+            free, written + inputs - std::min(early, ahead + inputs / std::max<N>(span.rows, 1)));
     }
     sent.end = std::max(sent.end, free);
   }
@@ -440,10 +453,7 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
   keepWithinPlaces(engines, step, place, begin, begin + loading);
   N end = std::max({brought.end, sent.end + span.lastCall, begin + calls});
   for (const N free : engines.wireFree) end = std::max(end, free + span.lastCall);
-  // The first iteration goes at the pace at which whole tensors come out of DDR.
-  if (brought.wholeRows > 0)
-    end = std::max(end, brought.wholeRows + span.firstByWire + span.lastCall +
-                            calls * (of.iterations - 1) / of.iterations);
+  if (brought.wholeRows > 0) end = std::max(end, behindWhole(step, brought.wholeRows, calls));
   if (brought.lastCoresRows > 0) end = std::max(end, brought.lastCoresRows + calls);
   const N written = writeCycles(step, place);
   end = std::max(end, writtenBy(step, begin, end - begin, loading, written));
@@ -458,8 +468,26 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
             .coreFree = end,
             .firstRows = end - (end - begin) * (of.iterations - of.last) / of.iterations,
             .staged = {}};
+  // Nor are they there before the record with which they are written.
+  if (step.records_ == of.iterations) {
+    const N last = std::max(sent.weights, brought.weights);
+    past.firstRows = std::max(
+        past.firstRows, last - (last - begin) * (of.iterations - 1 - of.last) / of.iterations);
+  }
   past.staged = release(engines, step, place, past);
   return past;
+}
+
+// When the calls end where whole tensors are there at `whole`: the first iteration that reads their
+// last rows goes at the pace at which these come, and the rows before go by wire meanwhile.
+N StepClock::behindWhole(const StepCycles& step, N whole, N calls) {
+  const StepCycles::Span& span = step.span_;
+  const N iterations = step.writing_.iterations, before = span.stays > 0 ? 0 : step.lastRows_;
+  N lastRow = 0;  // by wire, for each core
+  for (const StepCycles::Engine& wire : step.wires_)
+    lastRow = std::max(lastRow, wire.activations / std::max<N>(span.rows, 1));
+  return whole + std::min(lastRow, span.firstByWire) + span.lastCall +
+         calls * (iterations - 1 - before) / iterations;
 }
 
 // When rows that leave for DDR have gone that way: they do as they are written, where the reduction

@@ -46,6 +46,7 @@ class StepCounter {
         kept_(kept),
         recordLengths_(op_),
         inputHeight_(graph.tensors[op_.inputs[0].at()].shape.height),
+        outputHeight_(graph.tensors[op_.output.at()].shape.height),
         isDense_(!leavesBlocksOut(op_)),
         alike_(reducesChannels(op_) && isDense_),
         homes_(homesOf(graph, plan, op_)),
@@ -88,16 +89,27 @@ class StepCounter {
     work_.weightSlots = m_.weightSlots;
     work_.height = inputHeight_;
     work_.writing = writing();
-    const std::vector<Iteration>& iterations = nest_.iterations();
-    work_.lastRows = m_.resident ? std::ssize(iterations) - 1
-                                 : std::ranges::find(iterations, m_.bands - 1, &Iteration::band) -
-                                       iterations.begin();
+    work_.lastRows = firstOfLastRows();
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       for (const Route& route : m_.inputs[i]) countRows(i, route);
     for (const Route& route : m_.weights) countRecords(route);
     if (homeOfOutput().empty())
       for (const CoreShare& share : m_.shares) countSpill(share);
     counted_ = StepCounting::Part::Engines;
+  }
+
+  // Of StepCounts::lastRows. Where the window is higher than the output, parts of it see rows of
+  // their own.
+  N firstOfLastRows() const {
+    const std::vector<Iteration>& iterations = nest_.iterations();
+    if (m_.resident) return std::ssize(iterations) - 1;
+    const std::optional<Window> window = windowOf(op_);
+    const bool partsApart = window && window->kernelY > outputHeight_;
+    const auto readsThem = [&](const Iteration& i) {
+      return i.band == m_.bands - 1 &&
+             (!partsApart || nest_.part(i).kernelRows.end() == window->kernelY);
+    };
+    return std::ranges::find_if(iterations, readsThem) - iterations.begin();
   }
 
   StepCounts::Writing writing() const {
@@ -711,7 +723,7 @@ class StepCounter {
   LayerNest nest_;
   const BlockCounts& kept_;
   RecordLengths recordLengths_;
-  N inputHeight_ = 1;
+  N inputHeight_ = 1, outputHeight_ = 1;
   bool isDense_;
   bool alike_;                             // passes of equally many blocks ask for the same
   std::vector<const CoreShare*> shareAt_;  // per core

@@ -80,7 +80,7 @@ class CutMenu {
       return CoreAt{i % rows, i / rows};
     });
     add(grid(shape_, 1, all), 1, pixels);
-    add(grid(shape_, 1, 1), all, channels);
+    add({{{{0, shape_.height}, {0, shape_.width}}}}, blocksOfCores(), channels);
     addQuarters();
     addBands(true);
     addBands(false);
@@ -95,6 +95,23 @@ class CutMenu {
   CoreAt coreNumber(std::size_t n) const {
     const auto i = static_cast<std::int64_t>(n);
     return {i / device_.columns, i % device_.columns};
+  }
+
+  // Blocks of the cores, in their order, where only channels are cut. Those with one more than the
+  // others lie along the mesh's diagonals, as evenly in its rows as in its columns, so that no
+  // line's wire brings much more than another's while only they compute.
+  std::vector<Interval> blocksOfCores() const {
+    const std::int64_t cores = device_.cores(), all = blocksOf(shape_);
+    std::vector<Interval> blocks = blocksIn(shape_, cores);
+    if (all < cores) return blocks;
+    for (Interval& part : blocks) part.count = all / cores;
+    const std::int64_t diagonal = std::lcm(device_.rows, device_.columns);
+    for (std::int64_t i = 0; i < all % cores; ++i) {
+      const std::int64_t row = i % device_.rows, column = (i + i / diagonal) % device_.columns;
+      ++blocks[static_cast<std::size_t>(row * device_.columns + column)].count;
+    }
+    for (std::size_t k = 1; k < blocks.size(); ++k) blocks[k].first = blocks[k - 1].end();
+    return blocks;
   }
 
   // W over all cores as over mesh columns, and that of each over its rows, so that no core's pixels
@@ -123,12 +140,12 @@ class CutMenu {
   void add(const std::vector<PixelBox>& boxes, std::int64_t channelParts, const CoreOf& core) {
     std::vector<std::vector<PixelBox>> pixels;
     for (const PixelBox& box : boxes) pixels.push_back({box});
-    add(std::move(pixels), channelParts, core);
+    add(std::move(pixels), blocksIn(shape_, channelParts), core);
   }
-  void add(std::vector<std::vector<PixelBox>> pixels, std::int64_t channelParts,
+  void add(std::vector<std::vector<PixelBox>> pixels, std::vector<Interval> blocks,
            const CoreOf& core) {
     if (pixels.empty()) return;
-    MeshCut cut{std::move(pixels), blocksIn(shape_, channelParts), {}};
+    MeshCut cut{std::move(pixels), std::move(blocks), {}};
     for (std::size_t p = 0; p < cut.pixels.size(); ++p)
       for (std::size_t k = 0; k < cut.blocks.size(); ++k)
         cut.shares.push_back({core(p, k), p, k, false});
@@ -322,7 +339,7 @@ class CutMenu {
     if (parts > all || divideRoundUp(all, parts) * 1000 > least * (1000 - kWorthNumbering)) return;
     std::vector<std::vector<PixelBox>> pixels;
     for (std::int64_t p = 0; p < parts; ++p) pixels.push_back(numberedPart(shape_, parts, p));
-    add(std::move(pixels), channelParts, core);
+    add(std::move(pixels), blocksIn(shape_, channelParts), core);
   }
 
   void addScattered() {

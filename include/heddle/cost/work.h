@@ -251,6 +251,7 @@ class StepClock {
   std::int64_t writeCycles(const StepCycles& step, const StepPlace& place) const;
   Brought bring(Engines& engines, const StepCycles& step, const StepPlace& place,
                 std::int64_t calls, std::int64_t record) const;
+  static std::int64_t behindWhole(const StepCycles& step, std::int64_t whole, std::int64_t calls);
   static std::int64_t writtenBy(const StepCycles& step, std::int64_t begin, std::int64_t calls,
                                 std::int64_t loading, std::int64_t written);
   static void keepWithinPlaces(Engines& engines, const StepCycles& step, const StepPlace& place,
@@ -266,6 +267,7 @@ class StepClock {
   std::int64_t roomFree(const ByteRange& bytes) const;
   std::int64_t dataReady(const StepPlace& place) const;
   std::int64_t dataEnd(const StepPlace& place) const;
+  std::int64_t lastFirstRows(const StepCycles& step, const StepPlace& place) const;
   void countBusy(const StepCycles& step, const StepPlace& place, StepTime& time) const;
 
   const Device* device_;
