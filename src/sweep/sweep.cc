@@ -167,8 +167,16 @@ class Sweep {
     const bool general = overrides.settings.empty() || first.code == "DEV004" ||
                          first.code == "DEV009" ||
                          (first.code == "DEV005" && first.what.starts_with("at least "));
-    if (general) return device.diagnostics();
-    return {};
+    if (!general) return {};
+    if (overrides.settings.empty()) return device.diagnostics();
+    // The user may have written it into the sweep file, or among the values of --vary.
+    const std::string& where = grid_->whereOf(overrides.settings[0].first);
+    Diagnostics faults = device.diagnostics();
+    for (Diagnostic& fault : faults) {
+      fault.where = where;
+      if (!where.starts_with("--")) fault.severity = Severity::BadInput;
+    }
+    return faults;
   }
 
   Result<void> checkSize() const {
@@ -339,7 +347,11 @@ class Sweep {
     Given given;
     given.made = made;
     const Result<Compilation> run = compile(network, device, settings, quiet, std::move(given));
-    run ? addResults(task.point, *run, settings_) : refuse(task.point, run.diagnostics().front());
+    if (!run) return refuse(task.point, run.diagnostics().front());
+    // Of the network as it was planned: what is fused and joined has other bounds.
+    addNeeds(task.point, run->network(),
+             run->report ? run->report->bounds : computeBounds(run->network(), device));
+    addResults(task.point, *run, settings_);
   }
 
   void finish(Task& task, const SweepFolder& folder) {

@@ -453,6 +453,18 @@ class Resnet50(Heddle):
                 self.check_verified(self.compile(options.models / f"{name}.onnx", "4x4", "--set", "limits.lockMaximum=63"))
 
 
+class Sweep(Heddle):
+    def test_its_bounds_are_those_of_the_report(self):
+        model = options.models / "mobilenet_v1.onnx"  # whose depth-wise convolutions are made at the end of others
+        report = self.compile(model, "2x2", "--no-verify")
+        for more in ([], ["--estimate"]):
+            points = self.folder / f"points{len(more)}"
+            self.run_heddle("sweep", "--model", model, "--mesh", "2x2", "--no-verify", *more, "-o", points, "-q")
+            figures = json.loads(next((points / "points").iterdir()).read_text())["figures"]
+            for ours, theirs in (("layerBoundMs", "layerBoundSeconds"), ("floorMs", "fusedLowerBoundSeconds")):
+                self.assertAlmostEqual(figures[ours], 1e3 * report["bounds"][theirs], places=9)
+
+
 class Roofline(Heddle):
     def test_bounds_are_those_computed_independently(self):
         script = SHARED / "benchmarks/roofline.py"
@@ -836,6 +848,32 @@ def two_convolutions(length, is_row):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
+def of_inputs(kind, inputs, shape, outputs):
+    """The ONNX model of one operator and, where it pools, of a sum with what it pooled: all in units of a quarter."""
+    helper, node = onnx.helper, onnx.helper.make_node
+    constants = {"scale": np.float32(0.25), "zero": np.int8(0)}
+    nodes, count = [], 0
+
+    def requantized(name):
+        nonlocal count
+        count += 1
+        nodes.extend([node("QuantizeLinear", [name, "scale", "zero"], [f"q{count}"]),
+                      node("DequantizeLinear", [f"q{count}", "scale", "zero"], [f"d{count}"])])
+        return f"d{count}"
+
+    read = [requantized(f"x{i}") for i in range(inputs)]
+    nodes.append(node(kind, read, ["a"], "first", **({"axis": 1} if kind == "Concat" else {})))
+    last = requantized("a")
+    if kind == "GlobalAveragePool":
+        nodes.append(node("Add", [read[0], last], ["b"], "second"))
+        last = requantized("b")
+    nodes[-1].output[0] = "y"
+    value = lambda name, of: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, of)
+    graph = helper.make_graph(nodes, kind, [value(f"x{i}", shape) for i in range(inputs)], [value("y", outputs)],
+                              [onnx.numpy_helper.from_array(np.asarray(c), n) for n, c in constants.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
 class OneRow(Heddle):
     def test_a_row_takes_no_longer_than_a_column_and_gives_the_same(self):
         outputs = {}
@@ -885,6 +923,24 @@ class ClosedForm(Heddle):
                 taken = self.compile(network, mesh, "--device", device, "--no-verify", *setting)["time"]
                 off.append(abs(taken["closedFormSeconds"] / taken["seconds"] - 1))
             self.assertLess(sum(off) / len(off), most, key)
+
+    def check_one(self, model, mesh, most):
+        onnx.save(model, self.folder / "one.onnx")
+        report = self.compile(self.folder / "one.onnx", mesh)
+        self.check_verified(report)
+        time = report["time"]
+        self.assertAlmostEqual(time["closedFormSeconds"] / time["seconds"], 1, delta=most)
+        return report
+
+    def test_inputs_that_one_layer_reads_come_together(self):
+        for mesh in ("1x7", "1x5"):
+            report = self.check_one(of_inputs("Concat", 2, (1, 32, 90, 90), (1, 64, 90, 90)), mesh, 0.05)
+            # Hardly later than the last row of both is there.
+            self.assertLess(report["time"]["seconds"], 1.2 * report["bounds"]["mappingBoundSeconds"])
+
+    def test_a_global_pool_keeps_up_with_its_input(self):
+        for mesh in ("4x4", "3x5"):
+            self.check_one(of_inputs("GlobalAveragePool", 1, (1, 32, 90, 90), (1, 32, 90, 90)), mesh, 0.10)
 
 
 class Terminal(Heddle):
