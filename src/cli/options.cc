@@ -99,8 +99,8 @@ void setFuse(const std::string& text, PlanOptions& options) {
 std::uint64_t readNumber(const std::string& option, const std::string& text) {
   const std::optional<std::int64_t> number = wholeNumber(text);
   if (!number)
-    badValue(option + " " + text, "'" + text + "' is not a whole number", "",
-             "write it like '" + option + " 7'");
+    badValue(option + " " + text, "'" + text + "' is not a whole number",
+             "from 0 to " + std::to_string(INT64_MAX), "write it like '" + option + " 1'");
   return static_cast<std::uint64_t>(*number);
 }
 
@@ -414,7 +414,8 @@ void describeExport(CLI::App& app, Texts& t) {
       ->type_name("FOLDER");
   c.add_option("--format", t.format, "one of: " + joinWords(exportFormatNames()))
       ->type_name("FORMAT");
-  c.add_option("-o,--out", t.out, "the file, - for standard output (default: OUT/timeline.FORMAT)")
+  c.add_option("-o,--out", t.out,
+               "the file, - for standard output (default: OUT/timeline with its ending)")
       ->type_name("FILE");
   c.add_flag("--cycles", t.cycles, "show one cycle as one nanosecond (csv is in cycles anyway)");
   c.add_flag("-q,--quiet", t.verbosity.quiet, "say nothing but faults");
@@ -557,6 +558,25 @@ std::optional<Cycles> maxCyclesOf(const Texts& t) {
   return Cycles(static_cast<std::int64_t>(readNumber("--max-cycles", t.maxCycles)));
 }
 
+// What would be dropped without a word: a plan or program that is given says for itself how it came
+// about, and the report comes last.
+void checkGiven(const Texts& t, const CompileOptions& o) {
+  for (const Stage stage : {Stage::Plan, Stage::Program})
+    if (o.from.contains(stage))
+      for (const auto& [option, text] :
+           {std::pair("--frames", t.frames), {"--effort", t.effort}, {"--fuse", t.fuse}})
+        if (!text.empty())
+          badValue(std::string(option) + " " + text, "the file of '--from' says it",
+                   "--from " + name(stage) + " " + o.from.at(stage), "leave it out");
+  if (o.stopAfter && *o.stopAfter < Stage::Report && t.verbosity.json)
+    badValue("--json", "it prints the report, which comes last", "--stop-after " + t.stopAfter,
+             "leave one of the two out");
+  if (o.stopAfter && o.dump && *o.stopAfter < *o.dump)
+    badValue("--dump " + t.dump, "the stage lies behind the last one",
+             "--stop-after " + t.stopAfter,
+             "stop after that one or a later one, or leave --dump out");
+}
+
 Result<Command> compileOf(const Texts& t) {
   if (t.path.empty())
     return missing("compile", "the model is missing", "write 'heddle compile MODEL.onnx -o OUT'");
@@ -592,6 +612,7 @@ Result<Command> compileOf(const Texts& t) {
                "use one of: plan, memory-plan, program");
     o.from[from] = file;
   }
+  checkGiven(t, o);
   if (o.stopAfter && !o.from.empty() && o.from.rbegin()->first > *o.stopAfter)
     badValue("--stop-after " + t.stopAfter, "the stage lies before the one that begins with a file",
              "--from " + name(o.from.rbegin()->first), "stop after that one or a later one");
@@ -706,6 +727,8 @@ Result<Command> pruneOf(const Texts& t) {
   o.model = t.path;
   o.shapes = shapesOf(t);
   const PruneOptions blocks = blocksOf(t);
+  if (blocks.steps > 1 && blocks.scope != PruneScope::Network)
+    return missingHere("--steps needs --scope network", "add '--scope network', or leave it out");
   if (!t.ratio.empty() || t.sensitivity) o.blocks = blocks;
   o.masks = t.masks;
   o.applyMasks = t.applyMasks;

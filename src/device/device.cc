@@ -159,7 +159,10 @@ class DeviceReader {
     }
     for (const auto& [key, text] : overrides.settings) {
       const std::string where = "--set " + key + "=" + text;
-      if (isField(key)) {
+      if (overrides.mesh && (key == "rows" || key == "columns")) {
+        fault("DEV009", where, "'" + key + "' is given twice", values_[key].where,
+              "leave one of the two out");
+      } else if (isField(key)) {
         values_[key] = {text, where};
         refused_.erase(key);
       } else if (key == kName || key == kWires || key == kNotModelled) {

@@ -54,7 +54,7 @@ Diagnostic unknownLayer(const Explanation& explanation, const std::string& word)
 Diagnostics explainLayer(const Explanation& explanation, const ExplainOptions& options,
                          std::ostream& out) {
   auto layer = std::ranges::find(explanation.layers, *options.layer, &ExplainedLayer::name);
-  if (layer == explanation.layers.end())
+  if (layer == explanation.layers.end() && !options.layer->empty())  // most do nothing at their end
     layer = std::ranges::find(explanation.layers, *options.layer, &ExplainedLayer::atEnd);
   if (layer == explanation.layers.end()) return {unknownLayer(explanation, *options.layer)};
   if (options.verbosity.json)

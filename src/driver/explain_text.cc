@@ -59,6 +59,13 @@ std::string estimateText(const std::optional<Cycles>& closedForm, Cycles cycles)
   return "closed form " + std::to_string(closedForm->raw()) + ", " + lessOrMore(off);
 }
 
+// What the planner weighs is one frame, what the run took is all of them.
+std::string framesText(const Explanation& e, const std::string& ofOne) {
+  if (e.frames == 1) return "";
+  return line("frames",
+              std::to_string(e.frames) + "; cycles are of all of them, " + ofOne + " of one");
+}
+
 std::string headText(const Explanation& e) {
   return e.model + " on " + e.device + " " + std::to_string(e.rows) + "x" +
          std::to_string(e.columns);
@@ -375,6 +382,9 @@ std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>&
           estimateText(e.closedForm, e.cycles) + "; layer bound " +
           milliseconds(e.layerBoundSeconds) +
           (e.mappingBoundSeconds ? ", mapping bound " + milliseconds(*e.mappingBoundSeconds) : ""));
+  text += framesText(e,
+                     "bounds, 'next best' and what the planner weighed (timed, order, ends, join, "
+                     "tiles) are");
   text += timedText(e) + orderText(e) + endsText(e) + joinText(e);
   return text + keysText(e, keys) + freeText(e) + spillsText(e) + tilingText(e) + layersTable(e);
 }
@@ -391,6 +401,7 @@ std::string explanationText(const Explanation& e, const ExplainedLayer& layer) {
                            (layer.mappingBound ? ", its best mapping alone " +
                                                      std::to_string(layer.mappingBound->raw())
                                                : ""));
+  text += framesText(e, "its bounds, its terms and the alternatives are");
   std::string boundBy = boundText(layer.boundBy);
   if (layer.boundBy)
     boundBy += ": " + layer.boundEngine + " works for " +

@@ -78,9 +78,9 @@ std::error_code swapFolders(const fs::path& target, const fs::path& partial) {
 std::optional<Diagnostic> notOurs(const fs::path& wanted, const fs::path& folder) {
   const std::optional<fs::path> foreign = foreignEntry(folder);
   if (!foreign) return std::nullopt;
-  return noFolder(wanted,
-                  "the folder holds '" + foreign->string() + "', which heddle did not write",
-                  "choose another name, or empty the folder");
+  return noFolder(
+      wanted, "the folder holds '" + foreign->string() + "', which 'heddle compile' did not write",
+      "choose another name, or empty the folder");
 }
 
 // Why a folder cannot be renamed, or what lies in it not be removed, as far as that is known

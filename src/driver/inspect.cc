@@ -160,7 +160,9 @@ Diagnostic notKnown(const std::string& path) {
   return {.code = "CLI007",
           .where = path,
           .summary = "this is nothing that inspect knows",
-          .what = "known are FILE.onnx, FILE.yaml and folders that compile wrote",
+          .what = std::filesystem::exists(path)
+                      ? "known are FILE.onnx, FILE.yaml and folders that compile wrote"
+                      : "there is no such file or folder",
           .mend = "give one of these",
           .severity = Severity::Usage};
 }
@@ -181,7 +183,9 @@ Diagnostics inspectCommand(const InspectOptions& options, std::ostream& out, Pro
   progress.begin("inspect");
   const std::string ending = path.extension().string();
   if (!options.masks.empty() && ending != ".onnx") return {masksOfNoModel(options)};
-  if (std::filesystem::is_directory(path)) return inspectFolder(options, out);
+  const bool isResult = std::filesystem::exists(path / "program.asm") ||
+                        std::filesystem::exists(path / "report.json");
+  if (isResult) return inspectFolder(options, out);
   if (ending == ".onnx") return inspectModel(options, out);
   if (ending == ".yaml" || ending == ".yml" || builtInDevice(options.path))
     return inspectDevice(options, out);

@@ -5,6 +5,7 @@
 
 #include "fault.h"
 #include "heddle/cost/cost.h"
+#include "heddle/machine/diagnostics.h"
 #include "leaf.h"
 
 namespace heddle::machine {
@@ -86,7 +87,7 @@ SimulateResult Simulation::run() {
       now_ = ends_.top().time;
       const std::int64_t limit = options_.maxCycles ? options_.maxCycles->raw() : kMaxTime;
       if (now_ > limit)
-        failTooLarge("MACH014", "cycle " + std::to_string(limit),
+        failTooLarge(kTooManyCycles, "cycle " + std::to_string(limit),
                      "the run takes more cycles than allowed",
                      "the limit is " + std::to_string(limit) + " cycles",
                      options_.maxCycles ? "raise --max-cycles" : "compile a smaller network");

@@ -693,7 +693,9 @@ class ThriftyPlan {
       return Diagnostics{{"PLAN012", graph_.name, "the named groups cannot be tiled",
                           "at effort " + std::to_string(options_.effort) + " on a device '" +
                               device_.name + "' with its memories and limits",
-                          "leave '--fuse' and '--effort 0' out, or name fewer layers",
+                          options_.effort == 0 ? "leave '--effort 0' out, or '--fuse'"
+                                               : "leave '--fuse' out, name fewer layers, none of "
+                                                 "which needs all rows at once, or fewer tiles",
                           Severity::DoesNotFit}};
     if (options_.effort >= kUsualPlanEffort && std::ssize(graph_.ops) <= kFewLayers)
       takeFewerCores(tried);

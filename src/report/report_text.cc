@@ -208,8 +208,10 @@ std::string number(double value) {
 }
 
 void writeBoundsTable(std::ostream& out, const Report& report) {
-  const double seconds = report.seconds(report.cycles);
-  out << "| bound | time | of the run |\n|---|---:|---:|\n";
+  const double seconds =
+      report.seconds(report.cycles) / static_cast<double>(std::max<std::int64_t>(1, report.frames));
+  out << "| bound | time | of " << (report.frames > 1 ? "a frame of " : "")
+      << "the run |\n|---|---:|---:|\n";
   const auto row = [&](const char* what, double bound) {
     out << "| " << what << " | " << milliseconds(bound) << " | "
         << (seconds > 0 ? percent(bound / seconds) : "-") << " |\n";
@@ -405,7 +407,7 @@ std::string reportMarkdown(const Report& report) {
       << (report.inferences() == 1 ? "one inference"
                                    : std::to_string(report.inferences()) + " inferences")
       << ", " << percent(report.efficiency()) << " of the layer bound of "
-      << milliseconds(report.bounds.layerBoundSeconds)
+      << milliseconds(report.bounds.layerBoundSeconds) << (report.frames > 1 ? " a frame" : "")
       << ". This is an estimate: the program was simulated, not run on an array.\n\n";
   const std::string steady =
       milliseconds(report.frameTimes.steady / static_cast<double>(report.clock.raw));

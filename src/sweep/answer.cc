@@ -110,6 +110,9 @@ std::vector<RelaxedKey> relaxed(const std::vector<JudgedPlace>& places, std::siz
     const std::string key =
         mesh ? (one.key == 0 ? "rows" : "columns") : keyText(varied[one.key - 2]);
     const std::string unit = mesh ? "" : unitOf(varied[one.key - 2].first).value_or("");
+    // What is counted cannot be less than one.
+    const bool isLeast = unit.empty() && one.last && *one.last <= 1;
+    if (isLeast && (!one.before || *one.before > *one.last)) continue;
     keys.push_back({key, unit, one.before, one.last, one.missedBefore, one.missedLast});
   }
   return keys;
@@ -238,7 +241,8 @@ std::string nearestText(const Answer& answer) {
 
 std::string answerText(const Answer& answer, const Questions& questions) {
   std::string text = "answer    " + std::to_string(answer.best.size()) + " of " +
-                     std::to_string(answer.designs) + " devices keep what is required";
+                     std::to_string(answer.designs) + " devices " +
+                     (questions.requirements().empty() ? "have a result" : "keep what is required");
   if (answer.unknown > 0) text += "; " + std::to_string(answer.unknown) + " have no figure for it";
   text += "\n";
   if (answer.best.empty() && answer.nearest) text += nearestText(answer);

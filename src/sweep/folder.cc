@@ -73,6 +73,9 @@ Result<SweepOptions> readQuestions(const fs::path& path) {
 
 Result<SweepFolder> SweepFolder::open(const fs::path& path) {
   try {
+    if (fs::exists(path / "program.asm") && !fs::exists(path / kPoints))
+      return Diagnostic{"FILE003", path.string(), "the results cannot be put there",
+                        "the folder holds what 'heddle compile' wrote", "choose another name"};
     fs::create_directories(path / kPoints);
     const int lock = ::open((path / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock < 0) return noFolder(path, std::strerror(errno));

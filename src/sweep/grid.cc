@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -132,7 +133,7 @@ Result<VaryAxis> readAxis(const Argument& text) {
   if (!keys)
     return fault("the braces of '" + text.text.substr(0, equals) + "' do not match",
                  "write it like 'links.{wire,memtile.read}=4GB/s,8GB/s'");
-  VaryAxis axis{.keys = std::move(*keys), .values = {}};
+  VaryAxis axis{.keys = std::move(*keys), .values = {}, .where = text.where};
   for (const std::string_view value : split(std::string_view(text.text).substr(equals + 1), ',')) {
     if (value.empty()) return fault("a value of '" + text.text + "' is empty", example);
     axis.values.emplace_back(value);
@@ -152,10 +153,12 @@ Result<Grid> Grid::read(const SweepOptions& options, std::size_t masks, std::siz
       return faultAt(text.where, "SWEEP002", "'" + text.text + "' is not KEY=VALUE", "",
                      "write it like 'links.ddr.read=2GB/s'");
     grid.settings_.emplace_back(text.text.substr(0, equals), text.text.substr(equals + 1));
+    HEDDLE_DO(grid.note(grid.settings_.back().first, text.where));
   }
   grid.lengths_.push_back(grid.meshes_.size());
   for (const Argument& text : options.varied) {
     HEDDLE_TRY(VaryAxis axis, readAxis(text));
+    for (const std::string& key : axis.keys) HEDDLE_DO(grid.note(key, axis.where));
     grid.lengths_.push_back(axis.values.size());
     grid.axes_.push_back(std::move(axis));
   }
@@ -169,6 +172,20 @@ Result<Grid> Grid::read(const SweepOptions& options, std::size_t masks, std::siz
     grid.size_ *= times;
   }
   return grid;
+}
+
+// That a key has a value from `where`. What stands on the command line replaces what a file says.
+Result<void> Grid::note(const std::string& key, const std::string& where) {
+  const auto twice = [&](const std::string& other) {
+    return faultAt(where, "SWEEP002", "'" + key + "' is given twice", "also in " + other,
+                   "give it once: its values are parted by commas");
+  };
+  if (meshes_.front() && (key == "rows" || key == "columns")) return twice("--mesh");
+  const auto [known, fresh] = wheres_.try_emplace(key, where);
+  if (!fresh && known->second.starts_with("--") == where.starts_with("--"))
+    return twice(known->second);
+  if (!fresh && where.starts_with("--")) known->second = where;
+  return {};
 }
 
 std::vector<std::size_t> Grid::stepsAt(std::int64_t place) const {

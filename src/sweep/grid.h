@@ -8,6 +8,7 @@
 //   --batch 1,4                                           each of them in frames of one and of four
 #pragma once
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,6 +29,7 @@ Result<std::vector<Mesh>> readMeshes(const Argument& text);
 struct VaryAxis {
   std::vector<std::string> keys;
   std::vector<std::string> values;
+  std::string where;  // the user wrote it
 };
 // Errors: SWEEP002 it is not KEY=VALUE,VALUE.
 Result<VaryAxis> readAxis(const Argument& text);
@@ -41,8 +43,8 @@ inline constexpr std::int64_t kMostPlaces = std::int64_t{1} << 53;
 // choice of masks and batch, as places 0 .. size()-1: the mesh slowest, the batch fastest.
 class Grid {
  public:
-  // `masks` and `batches` are the numbers of choices. Errors: those above; SWEEP003 there are too
-  // many places, or none.
+  // `masks` and `batches` are the numbers of choices. Errors: those above; SWEEP002 a key is given
+  // twice; SWEEP003 there are too many places, or none.
   static Result<Grid> read(const SweepOptions& options, std::size_t masks = 1,
                            std::size_t batches = 1);
 
@@ -56,15 +58,19 @@ class Grid {
   std::vector<std::int64_t> neighbours(std::int64_t place) const;
   // Every KEY, VALUE that any place has, each once.
   std::vector<std::pair<std::string, std::string>> allSettings() const;
+  // Where the user gave a key of the device a value. Needs: one of allSettings().
+  const std::string& whereOf(const std::string& key) const { return wheres_.at(key); }
 
  private:
+  Result<void> note(const std::string& key, const std::string& where);
   std::vector<std::size_t> stepsAt(std::int64_t place) const;
   std::vector<std::size_t> meshesBeside(std::size_t mesh) const;
 
   std::vector<std::optional<Mesh>> meshes_;
   std::vector<std::pair<std::string, std::string>> settings_;  // of all places
   std::vector<VaryAxis> axes_;
-  std::vector<std::size_t> lengths_;  // of meshes, axes, masks and batches
+  std::map<std::string, std::string> wheres_;  // by key
+  std::vector<std::size_t> lengths_;           // of meshes, axes, masks and batches
   std::int64_t size_ = 1;
 };
 

@@ -5,6 +5,7 @@
 
 #include "heddle/device/device_json.h"
 #include "heddle/driver/sha256.h"
+#include "heddle/machine/diagnostics.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/planner/fuse.h"
 #include "heddle/support/json_fault.h"
@@ -199,7 +200,7 @@ void addResults(Point& point, const Compilation& run, const PointSettings& setti
 }
 
 void refuse(Point& point, const Diagnostic& why) {
-  const bool tooLong = why.code == "MACH014";
+  const bool tooLong = why.code == kTooManyCycles;
   const char* status = tooLong ? kLimit : why.severity == Severity::DoesNotFit ? kRefused : kFailed;
   point.values["status"] = std::string(status);
   point.values["reason"] = why.code + " " + why.where + ": " + why.summary;
@@ -268,7 +269,8 @@ Result<Point> parsePoint(const std::string& text, const std::string& name) {
       return fault("its name is not made of hex digits");
     return point;
   } catch (const nlohmann::json::exception& e) {
-    return fault(e.what());
+    const std::string what = e.what();  // "[json.exception.type_error.302] type must be ..."
+    return fault(what.substr(what.find("] ") == std::string::npos ? 0 : what.find("] ") + 2));
   }
 }
 

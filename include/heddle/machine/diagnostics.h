@@ -36,4 +36,7 @@ inline constexpr std::array<MachineDiagnostic, 19> kMachineDiagnostics{{
      "or WAIT makes wait for it"},
 }};
 
+// Of these the one of a sound program that runs longer than was asked for.
+inline constexpr const char* kTooManyCycles = "MACH014";
+
 }  // namespace heddle

@@ -5,7 +5,7 @@
 // | code | when |
 // |----------|---------------------------------------------------------------------------------|
 // | SWEEP001 | `--mesh` that is not rows x columns |
-// | SWEEP002 | `--vary` or `--set` that is not KEY=VALUE |
+// | SWEEP002 | `--vary` or `--set` that is not KEY=VALUE, or names a key again |
 // | SWEEP003 | a grid with too many places, or a sweep with too many points, or with none |
 // | SWEEP004 | `--shard` that is not I/N, a number, a time or a size that is none |
 // | SWEEP005 | an expression that cannot be read |

@@ -98,7 +98,7 @@ TEST_F(Files, OutputFolderDoesNotReplaceWhatOthersWrote) {
   EXPECT_EQ(toText(OutputFolder::open(folder_ / "out").diagnostics()),
             "error[FILE003] " + (folder_ / "out").string() +
                 ": the results cannot be put there\n"
-                "  what:  the folder holds 'thesis.tex', which heddle did not write\n"
+                "  what:  the folder holds 'thesis.tex', which 'heddle compile' did not write\n"
                 "  mend:  choose another name, or empty the folder\n");
   EXPECT_EQ(OutputFolder::open(folder_ / "out" / "thesis.tex").diagnostics().front().what,
             "there is a file of that name");
@@ -130,8 +130,9 @@ TEST_F(Files, OutputFolderKnowsItsOwnByNameAndKindHoweverDeep) {
     for (const std::string& name : c.files) std::ofstream(out / name) << "x";
     const Result<OutputFolder> opened = OutputFolder::open(out);
     EXPECT_EQ(bool(opened), c.foreign.empty()) << c.foreign;
-    const std::string what =
-        c.foreign.empty() ? "" : "the folder holds '" + c.foreign + "', which heddle did not write";
+    const std::string what = c.foreign.empty() ? ""
+                                               : "the folder holds '" + c.foreign +
+                                                     "', which 'heddle compile' did not write";
     EXPECT_EQ(opened ? "" : opened.diagnostics().front().what, what);
     for (const std::string& name : c.files) EXPECT_TRUE(fs::exists(out / name)) << name;
     fs::remove_all(out);
