@@ -96,11 +96,17 @@ void setFuse(const std::string& text, PlanOptions& options) {
              "write it like '--fuse conv1..pool2:8'");
 }
 
+bool isOfDigits(const std::string& text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
+}
+
 std::uint64_t readNumber(const std::string& option, const std::string& text) {
   const std::optional<std::int64_t> number = wholeNumber(text);
   if (!number)
     badValue(option + " " + text, "'" + text + "' is not a whole number",
-             "from 0 to " + std::to_string(INT64_MAX), "write it like '" + option + " 1'");
+             isOfDigits(text) ? "it is larger than " + std::to_string(INT64_MAX) : "",
+             "write it like '" + option + " 1'");
   return static_cast<std::uint64_t>(*number);
 }
 
@@ -829,7 +835,10 @@ Result<Command> sweepOf(const Texts& t, const CLI::App& command) {
   if (t.out.empty())
     return missing("sweep", "the folder for the points is missing", "add '-o DIR'");
   if (!t.timeline.empty()) {
-    if (!t.paths.empty() || !t.models.empty() || !t.meshes.empty() || !t.varied.empty())
+    const std::string others =
+        t.device + t.masks + t.effort + t.fuse + t.frames + t.batch + t.maxCycles;
+    if (!t.paths.empty() || !t.models.empty() || !t.meshes.empty() || !t.varied.empty() ||
+        !t.settings.empty() || !others.empty() || t.estimate)
       badValue("--timeline " + t.timeline, "a point is compiled as its record says", "",
                "write 'heddle sweep --timeline POINT -o DIR'");
     return Command(

@@ -483,9 +483,9 @@ StepClock::Past StepClock::advance(Engines& engines, const StepCycles& step,
 N StepClock::behindWhole(const StepCycles& step, N whole, N calls) {
   const StepCycles::Span& span = step.span_;
   const N iterations = step.writing_.iterations, before = span.stays > 0 ? 0 : step.lastRows_;
-  N lastRow = 0;  // by wire, for each core
+  N lastRow = 0;  // by wire, for each core; of some cores it is not known
   for (const StepCycles::Engine& wire : step.wires_)
-    lastRow = std::max(lastRow, wire.activations / std::max<N>(span.rows, 1));
+    if (step.ofAllCores_) lastRow = std::max(lastRow, wire.activations / std::max<N>(span.rows, 1));
   return whole + std::min(lastRow, span.firstByWire) + span.lastCall +
          calls * (iterations - 1 - before) / iterations;
 }

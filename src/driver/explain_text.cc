@@ -383,8 +383,8 @@ std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>&
           milliseconds(e.layerBoundSeconds) +
           (e.mappingBoundSeconds ? ", mapping bound " + milliseconds(*e.mappingBoundSeconds) : ""));
   text += framesText(e,
-                     "bounds, 'next best' and what the planner weighed (timed, order, ends, join, "
-                     "tiles) are");
+                     "the layer bound, the mapping bound, 'next best' and what the planner weighed "
+                     "(timed, order, ends, join, tiles) are");
   text += timedText(e) + orderText(e) + endsText(e) + joinText(e);
   return text + keysText(e, keys) + freeText(e) + spillsText(e) + tilingText(e) + layersTable(e);
 }
@@ -401,7 +401,7 @@ std::string explanationText(const Explanation& e, const ExplainedLayer& layer) {
                            (layer.mappingBound ? ", its best mapping alone " +
                                                      std::to_string(layer.mappingBound->raw())
                                                : ""));
-  text += framesText(e, "its bounds, its terms and the alternatives are");
+  text += framesText(e, "its terms and the alternatives are");
   std::string boundBy = boundText(layer.boundBy);
   if (layer.boundBy)
     boundBy += ": " + layer.boundEngine + " works for " +

@@ -157,13 +157,13 @@ Diagnostics inspectFolder(const InspectOptions& options, std::ostream& out) {
 }
 
 Diagnostic notKnown(const std::string& path) {
+  const bool exists = std::filesystem::exists(path);
   return {.code = "CLI007",
           .where = path,
           .summary = "this is nothing that inspect knows",
-          .what = std::filesystem::exists(path)
-                      ? "known are FILE.onnx, FILE.yaml and folders that compile wrote"
-                      : "there is no such file or folder",
-          .mend = "give one of these",
+          .what = exists ? "known are FILE.onnx, FILE.yaml and folders that compile wrote"
+                         : "there is no such file or folder",
+          .mend = exists ? "give one of these" : "check the path",
           .severity = Severity::Usage};
 }
 
@@ -183,9 +183,9 @@ Diagnostics inspectCommand(const InspectOptions& options, std::ostream& out, Pro
   progress.begin("inspect");
   const std::string ending = path.extension().string();
   if (!options.masks.empty() && ending != ".onnx") return {masksOfNoModel(options)};
-  const bool isResult = std::filesystem::exists(path / "program.asm") ||
-                        std::filesystem::exists(path / "report.json");
-  if (isResult) return inspectFolder(options, out);
+  // What a compile that stopped before the program left says itself what it lacks.
+  for (const char* name : {"program.asm", "report.json", "plan.txt", "dump"})
+    if (std::filesystem::exists(path / name)) return inspectFolder(options, out);
   if (ending == ".onnx") return inspectModel(options, out);
   if (ending == ".yaml" || ending == ".yml" || builtInDevice(options.path))
     return inspectDevice(options, out);

@@ -6,7 +6,6 @@
 #include "heddle/driver/files.h"
 #include "heddle/driver/sha256.h"
 #include "heddle/emit/asm.h"
-#include "heddle/machine/diagnostics.h"
 #include "heddle/program/verify.h"
 
 namespace heddle {
@@ -78,8 +77,7 @@ Result<Saved> readSaved(const std::filesystem::path& folder,
 
 Diagnostics asBadInput(Diagnostics faults) {
   for (Diagnostic& fault : faults)
-    if (fault.severity == Severity::DoesNotFit && fault.code != kTooManyCycles)
-      fault.severity = Severity::BadInput;
+    if (fault.severity == Severity::DoesNotFit) fault.severity = Severity::BadInput;
   return faults;
 }
 

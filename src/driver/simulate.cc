@@ -1,4 +1,5 @@
 // A compiled program again, from its three files alone.
+#include <algorithm>
 #include <ostream>
 
 #include "arrays.h"
@@ -7,6 +8,7 @@
 #include "heddle/driver/saved.h"
 #include "heddle/driver/sha256.h"
 #include "heddle/emit/asm.h"
+#include "heddle/machine/diagnostics.h"
 #include "heddle/machine/machine.h"
 #include "heddle/support/json_writer.h"
 #include "road.h"
@@ -93,7 +95,11 @@ Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, P
 
 Diagnostics simulateCommand(const SimulateCommandOptions& options, std::ostream& out,
                             Progress& progress) {
-  return asBadInput(simulate(options, out, progress));
+  Diagnostics faults = simulate(options, out, progress);
+  const bool isGivenUp = options.maxCycles && std::ranges::any_of(faults, [](const Diagnostic& d) {
+                           return d.code == kTooManyCycles;
+                         });
+  return isGivenUp ? faults : asBadInput(std::move(faults));
 }
 
 }  // namespace heddle

@@ -104,10 +104,18 @@ class StepCounter {
     const std::vector<Iteration>& iterations = nest_.iterations();
     if (m_.resident) return std::ssize(iterations) - 1;
     const std::optional<Window> window = windowOf(op_);
+    const auto lastRowOf = [&](const ReductionPart& part) {
+      N last = 0;
+      for (N y = 0; y < outputHeight_; ++y)
+        last = std::max(last, nest_.operand(0).rows(y, kernelRowsOf(op_, part)).end());
+      return last;
+    };
+    N most = 0;
     const bool partsApart = window && window->kernelY > outputHeight_;
+    for (const ReductionPart& part : m_.parts)
+      if (partsApart) most = std::max(most, lastRowOf(part));
     const auto readsThem = [&](const Iteration& i) {
-      return i.band == m_.bands - 1 &&
-             (!partsApart || nest_.part(i).kernelRows.end() == window->kernelY);
+      return i.band == m_.bands - 1 && (!partsApart || lastRowOf(nest_.part(i)) == most);
     };
     return std::ranges::find_if(iterations, readsThem) - iterations.begin();
   }

@@ -80,7 +80,7 @@ class CutMenu {
       return CoreAt{i % rows, i / rows};
     });
     add(grid(shape_, 1, all), 1, pixels);
-    add({{{{0, shape_.height}, {0, shape_.width}}}}, blocksOfCores(), channels);
+    add({{{{0, shape_.height}, {0, shape_.width}}}}, blocksOfCores(all), channels);
     addQuarters();
     addBands(true);
     addBands(false);
@@ -100,10 +100,10 @@ class CutMenu {
   // Blocks of the cores, in their order, where only channels are cut. Those with one more than the
   // others lie along the mesh's diagonals, as evenly in its rows as in its columns, so that no
   // line's wire brings much more than another's while only they compute.
-  std::vector<Interval> blocksOfCores() const {
+  std::vector<Interval> blocksOfCores(std::int64_t parts) const {
     const std::int64_t cores = device_.cores(), all = blocksOf(shape_);
-    std::vector<Interval> blocks = blocksIn(shape_, cores);
-    if (all < cores) return blocks;
+    std::vector<Interval> blocks = blocksIn(shape_, parts);
+    if (parts < cores || all < cores) return blocks;
     for (Interval& part : blocks) part.count = all / cores;
     const std::int64_t diagonal = std::lcm(device_.rows, device_.columns);
     for (std::int64_t i = 0; i < all % cores; ++i) {
@@ -347,7 +347,10 @@ class CutMenu {
     for (const auto& [pixels, channels] : countsOfParts()) {
       if (channels > blocks) continue;
       for (std::vector<std::vector<PixelBox>>& parts : partsOf(pixels)) {
-        MeshCut cut{std::move(parts), blocksIn(shape_, channels), {}, MeshCut::Family::Anywhere};
+        MeshCut cut{std::move(parts),
+                    pixels == 1 ? blocksOfCores(channels) : blocksIn(shape_, channels),
+                    {},
+                    MeshCut::Family::Anywhere};
         const bool isKnown = std::ranges::any_of(cuts_, [&](const MeshCut& other) {
           return other.family != MeshCut::Family::Quarters &&
                  other.family != MeshCut::Family::Bands && other.pixels == cut.pixels &&

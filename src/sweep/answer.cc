@@ -110,8 +110,7 @@ std::vector<RelaxedKey> relaxed(const std::vector<JudgedPlace>& places, std::siz
     const std::string key =
         mesh ? (one.key == 0 ? "rows" : "columns") : keyText(varied[one.key - 2]);
     const std::string unit = mesh ? "" : unitOf(varied[one.key - 2].first).value_or("");
-    // What is counted cannot be less than one.
-    const bool isLeast = unit.empty() && one.last && *one.last <= 1;
+    const bool isLeast = mesh && one.last && *one.last <= 1;
     if (isLeast && (!one.before || *one.before > *one.last)) continue;
     keys.push_back({key, unit, one.before, one.last, one.missedBefore, one.missedLast});
   }

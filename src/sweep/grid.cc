@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -133,7 +132,7 @@ Result<VaryAxis> readAxis(const Argument& text) {
   if (!keys)
     return fault("the braces of '" + text.text.substr(0, equals) + "' do not match",
                  "write it like 'links.{wire,memtile.read}=4GB/s,8GB/s'");
-  VaryAxis axis{.keys = std::move(*keys), .values = {}, .where = text.where};
+  VaryAxis axis{.keys = std::move(*keys), .values = {}};
   for (const std::string_view value : split(std::string_view(text.text).substr(equals + 1), ',')) {
     if (value.empty()) return fault("a value of '" + text.text + "' is empty", example);
     axis.values.emplace_back(value);
@@ -147,21 +146,9 @@ Result<Grid> Grid::read(const SweepOptions& options, std::size_t masks, std::siz
   if (grid.meshes_.empty())
     return faultAt("--mesh", "SWEEP003", "no mesh is left",
                    "--square keeps those with as many rows as columns", "leave --square out");
-  for (const Argument& text : options.settings) {
-    const std::size_t equals = text.text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return faultAt(text.where, "SWEEP002", "'" + text.text + "' is not KEY=VALUE", "",
-                     "write it like 'links.ddr.read=2GB/s'");
-    grid.settings_.emplace_back(text.text.substr(0, equals), text.text.substr(equals + 1));
-    HEDDLE_DO(grid.note(grid.settings_.back().first, text.where));
-  }
+  HEDDLE_DO(grid.readKeys(options));
   grid.lengths_.push_back(grid.meshes_.size());
-  for (const Argument& text : options.varied) {
-    HEDDLE_TRY(VaryAxis axis, readAxis(text));
-    for (const std::string& key : axis.keys) HEDDLE_DO(grid.note(key, axis.where));
-    grid.lengths_.push_back(axis.values.size());
-    grid.axes_.push_back(std::move(axis));
-  }
+  for (const VaryAxis& axis : grid.axes_) grid.lengths_.push_back(axis.values.size());
   grid.lengths_.push_back(masks);
   grid.lengths_.push_back(batches);
   for (const std::size_t length : grid.lengths_) {
@@ -174,18 +161,49 @@ Result<Grid> Grid::read(const SweepOptions& options, std::size_t masks, std::siz
   return grid;
 }
 
-// That a key has a value from `where`. What stands on the command line replaces what a file says.
-Result<void> Grid::note(const std::string& key, const std::string& where) {
-  const auto twice = [&](const std::string& other) {
-    return faultAt(where, "SWEEP002", "'" + key + "' is given twice", "also in " + other,
-                   "give it once: its values are parted by commas");
-  };
-  if (meshes_.front() && (key == "rows" || key == "columns")) return twice("--mesh");
-  const auto [known, fresh] = wheres_.try_emplace(key, where);
-  if (!fresh && known->second.starts_with("--") == where.starts_with("--"))
-    return twice(known->second);
-  if (!fresh && where.starts_with("--")) known->second = where;
+// Of --set and --vary, those of the file last: of them the keys stay that nobody else has named.
+Result<void> Grid::readKeys(const SweepOptions& options) {
+  for (const bool ofFile : {false, true}) {
+    for (const Argument& text : options.settings) {
+      if (text.ofFile != ofFile) continue;
+      const std::size_t equals = text.text.find('=');
+      if (equals == std::string::npos || equals == 0)
+        return faultAt(text.where, "SWEEP002", "'" + text.text + "' is not KEY=VALUE", "",
+                       "write it like 'links.ddr.read=2GB/s'");
+      const std::string key = text.text.substr(0, equals);
+      HEDDLE_TRY(const bool isNew, take(key, text, options));
+      if (isNew) settings_.emplace_back(key, text.text.substr(equals + 1));
+    }
+    for (const Argument& text : options.varied) {
+      if (text.ofFile != ofFile) continue;
+      HEDDLE_TRY(VaryAxis axis, readAxis(text));
+      std::vector<std::string> keys;
+      for (std::string& key : axis.keys) {
+        HEDDLE_TRY(const bool isNew, take(key, text, options));
+        if (isNew) keys.push_back(std::move(key));
+      }
+      axis.keys = std::move(keys);
+      if (!axis.keys.empty()) axes_.push_back(std::move(axis));
+    }
+  }
   return {};
+}
+
+// Whether a key has its values from `text`; not where one of a file is named again outside of it.
+Result<bool> Grid::take(const std::string& key, const Argument& text, const SweepOptions& options) {
+  const auto twice = [&](const std::string& other, const std::string& mend) {
+    return faultAt(text.where, "SWEEP002", "'" + key + "' is given twice", "also in " + other,
+                   mend);
+  };
+  if ((key == "rows" || key == "columns") && !options.meshes.empty()) {
+    const Argument& mesh = options.meshes.front();
+    if (text.ofFile && !mesh.ofFile) return false;
+    return twice(mesh.where, "leave one of the two out");
+  }
+  const auto [known, fresh] = givenBy_.try_emplace(key, text);
+  if (fresh) return true;
+  if (text.ofFile && !known->second.ofFile) return false;
+  return twice(known->second.where, "give it once: its values are parted by commas");
 }
 
 std::vector<std::size_t> Grid::stepsAt(std::int64_t place) const {

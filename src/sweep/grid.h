@@ -29,7 +29,6 @@ Result<std::vector<Mesh>> readMeshes(const Argument& text);
 struct VaryAxis {
   std::vector<std::string> keys;
   std::vector<std::string> values;
-  std::string where;  // the user wrote it
 };
 // Errors: SWEEP002 it is not KEY=VALUE,VALUE.
 Result<VaryAxis> readAxis(const Argument& text);
@@ -58,19 +57,20 @@ class Grid {
   std::vector<std::int64_t> neighbours(std::int64_t place) const;
   // Every KEY, VALUE that any place has, each once.
   std::vector<std::pair<std::string, std::string>> allSettings() const;
-  // Where the user gave a key of the device a value. Needs: one of allSettings().
-  const std::string& whereOf(const std::string& key) const { return wheres_.at(key); }
+  // What gave a key of the device its values. Needs: one of allSettings().
+  const Argument& givenBy(const std::string& key) const { return givenBy_.at(key); }
 
  private:
-  Result<void> note(const std::string& key, const std::string& where);
+  Result<void> readKeys(const SweepOptions& options);
+  Result<bool> take(const std::string& key, const Argument& text, const SweepOptions& options);
   std::vector<std::size_t> stepsAt(std::int64_t place) const;
   std::vector<std::size_t> meshesBeside(std::size_t mesh) const;
 
   std::vector<std::optional<Mesh>> meshes_;
   std::vector<std::pair<std::string, std::string>> settings_;  // of all places
   std::vector<VaryAxis> axes_;
-  std::map<std::string, std::string> wheres_;  // by key
-  std::vector<std::size_t> lengths_;           // of meshes, axes, masks and batches
+  std::map<std::string, Argument> givenBy_;  // by key
+  std::vector<std::size_t> lengths_;         // of meshes, axes, masks and batches
   std::int64_t size_ = 1;
 };
 

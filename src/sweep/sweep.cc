@@ -170,11 +170,11 @@ class Sweep {
     if (!general) return {};
     if (overrides.settings.empty()) return device.diagnostics();
     // The user may have written it into the sweep file, or among the values of --vary.
-    const std::string& where = grid_->whereOf(overrides.settings[0].first);
+    const Argument& given = grid_->givenBy(overrides.settings[0].first);
     Diagnostics faults = device.diagnostics();
     for (Diagnostic& fault : faults) {
-      fault.where = where;
-      if (!where.starts_with("--")) fault.severity = Severity::BadInput;
+      fault.where = given.where;
+      if (given.ofFile) fault.severity = Severity::BadInput;
     }
     return faults;
   }

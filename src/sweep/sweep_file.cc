@@ -98,7 +98,7 @@ class Reader {
   Argument word(const YamlNode& node) {
     if (node.kind != YamlNode::Kind::Scalar)
       wrong(node, "a word is due, not " + kindName(node), "write one word");
-    return {node.text, at(node.line)};
+    return {node.text, at(node.line), true};
   }
 
   // A word alone is a list of one.
@@ -113,7 +113,7 @@ class Reader {
   Argument together(const YamlNode& node) {
     std::vector<std::string> texts;
     for (const Argument& item : words(node)) texts.push_back(item.text);
-    return {joinWords(texts, ","), at(node.line)};
+    return {joinWords(texts, ","), at(node.line), true};
   }
 
   bool truth(const YamlNode& node) {
@@ -142,7 +142,7 @@ class Reader {
     for (const YamlEntry& entry : node.entries) {
       std::vector<std::string> values;
       for (const Argument& value : words(entry.value)) values.push_back(value.text);
-      all.push_back({entry.key + "=" + joinWords(values, ","), at(entry.line)});
+      all.push_back({entry.key + "=" + joinWords(values, ","), at(entry.line), true});
     }
     return all;
   }

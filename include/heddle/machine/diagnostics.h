@@ -36,7 +36,7 @@ inline constexpr std::array<MachineDiagnostic, 19> kMachineDiagnostics{{
      "or WAIT makes wait for it"},
 }};
 
-// Of these the one of a sound program that runs longer than was asked for.
+// Of these the one of a run that is given up: --max-cycles was less, or no run may be so long.
 inline constexpr const char* kTooManyCycles = "MACH014";
 
 }  // namespace heddle

@@ -12,6 +12,7 @@ namespace heddle {
 // Where a word of a user stands, for messages: "--mesh 1..8x1..8" or "study.yaml:7".
 struct Argument {
   std::string text, where;
+  bool ofFile = false;  // what a command line or a call says takes its place
 };
 
 // `NAME=EXPRESSION` of --define.

@@ -341,6 +341,16 @@ TEST(StepClock, SomeOfTheCoresEndNoLaterThanAll) {
   StepClock clock(device);
   EXPECT_LT(clock.endOf(StepCycles::ofSomeCores(some, device), some),
             clock.endOf(StepCycles(all, device), all));
+  // Whole inputs, whose last row goes by wire: how many rows the others have is not known.
+  StepWork someRead = some, allRead = all;
+  for (StepWork* step : {&someRead, &allRead}) {
+    step->reads = {{0, {400_B, 50, 50}}};
+    step->height = 12;
+    step->cores[0].rows = 3;
+  }
+  allRead.cores[1].rows = 12;
+  EXPECT_LE(clock.endOf(StepCycles::ofSomeCores(someRead, device), someRead),
+            clock.endOf(StepCycles(allRead, device), allRead));
   // A wire that is done last waits for the call of the busiest core, which may be another's.
   all.wires[0].activations = some.wires[0].activations = transfers(400, 200);
   all.cores[1].calls[0].pace.taps = 1;

@@ -535,6 +535,30 @@ TEST(MeshCuts, AreWholeAndDiffer) {
     }
 }
 
+// Cores with a block more lie as evenly in the rows of the mesh as in its columns.
+TEST(MeshCuts, BlocksThatAreLeftOverLieAlongDiagonals) {
+  for (const auto& [rows, columns] : {std::pair{4, 4}, {3, 5}, {8, 5}, {6, 4}, {1, 7}})
+    for (std::int64_t left = 0; left < rows * columns; ++left) {
+      const Shape shape{1, 1, kBlock * (3 * rows * columns + left)};
+      const std::vector<MeshCut> cuts = meshCuts(shape, paper(rows, columns));
+      const auto ofChannels =
+          std::ranges::find(cuts, static_cast<std::size_t>(rows * columns),
+                            [](const MeshCut& cut) { return cut.shares.size(); });
+      ASSERT_NE(ofChannels, cuts.end());
+      std::map<std::int64_t, std::int64_t> inRow, inColumn;
+      for (const MeshCut::Share& share : ofChannels->shares) {
+        const std::int64_t more = ofChannels->blocks[share.blocks].count - 3;
+        ASSERT_TRUE(more == 0 || more == 1);
+        inRow[share.core.row] += more;
+        inColumn[share.core.column] += more;
+      }
+      for (const auto& [line, count] : inRow)
+        EXPECT_TRUE(count == left / rows || count == divideRoundUp(left, rows)) << left;
+      for (const auto& [line, count] : inColumn)
+        EXPECT_TRUE(count == left / columns || count == divideRoundUp(left, columns)) << left;
+    }
+}
+
 // Where seven of eight wires bring records, seven parts of the channels load all alike.
 TEST(MeshCuts, ScatteredOnesDivideByTheWires) {
   const Device device = switched(4, 4);
