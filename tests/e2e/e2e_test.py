@@ -544,7 +544,7 @@ class CommandLine(Heddle):
         done = self.run_heddle("compile", model, "--mesh", "2x2", "--max-cycles", 10, "-o", self.folder / "none", status=3)
         self.assertIn("error[MACH014]", done.stderr)
         self.compile(model, "2x2")
-        self.run_heddle("simulate", self.folder / "out", "--max-cycles", 10, status=1)
+        self.run_heddle("simulate", self.folder / "out", "--max-cycles", 10, status=3)
 
     def test_with_json_a_report_needs_no_folder(self):
         model = SOURCE / "models/tiny_cnn.onnx"

@@ -103,11 +103,19 @@ TEST(ReadDevice, SetReplacesAnyValueWithOrWithoutTheSpace) {
 
 TEST(ParseDevice, TheLastSettingOfAKeyWins) {
   const Result<Device> device =
-      parseDevice(kSmallDevice, "small.yaml",
-                  {.mesh = std::pair{1, 1}, .settings = {{"rows", "3"}, {"rows", "5"}}});
+      parseDevice(kSmallDevice, "small.yaml", {.settings = {{"rows", "3"}, {"rows", "5"}}});
   ASSERT_TRUE(device) << device.diagnostics();
   EXPECT_EQ(device->rows, 5);
-  EXPECT_EQ(device->columns, 1);
+}
+
+TEST(ParseDevice, ASideIsGivenOnce) {
+  for (const char* side : {"rows", "columns"}) {
+    const Result<Device> device = parseDevice(kSmallDevice, "small.yaml",
+                                              {.mesh = std::pair{1, 1}, .settings = {{side, "1"}}});
+    ASSERT_FALSE(device);
+    EXPECT_EQ(device.diagnostics().front().code, "DEV009");
+    EXPECT_EQ(device.diagnostics().front().what, "--mesh 1x1");
+  }
 }
 
 TEST(ParseDevice, WiresMayBeWrittenOut) {

@@ -96,12 +96,36 @@ TEST(Grid, WithoutMeshItIsThatOfTheDescription) {
   EXPECT_EQ(grid->neighbours(0), (Places{1}));
 }
 
+TEST(Grid, AKeyOfTheFileGivesWayAndIsElsewhereGivenOnce) {
+  const auto ofFile = [](const std::string& text) { return Argument{text, "study.yaml:1", true}; };
+  SweepOptions options;
+  options.models = {"a.onnx"};
+  options.meshes = {word("2x2")};
+  options.settings = {ofFile("a=1"), ofFile("rows=3"), word("c=7")};
+  options.varied = {ofFile("{b,c}=1,2"), word("a=5,6")};
+  const auto grid = Grid::read(options);
+  ASSERT_TRUE(grid) << grid.diagnostics();
+  EXPECT_EQ(designText(grid->overridesAt(0)), "2x2 c=7 a=5 b=1");
+  EXPECT_EQ(designText(grid->overridesAt(grid->size() - 1)), "2x2 c=7 a=6 b=2");
+  EXPECT_TRUE(grid->givenBy("b").ofFile);
+  EXPECT_FALSE(grid->givenBy("a").ofFile);
+  for (const std::vector<Argument>& again :
+       {std::vector{word("a=1"), word("a=2")}, {ofFile("{b,b}=1")}, {word("columns=1")}}) {
+    options.varied = again;
+    options.settings.clear();
+    const auto refused = Grid::read(options);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.diagnostics().front().code, "SWEEP002");
+  }
+}
+
 TEST(Grid, TooManyPlacesAreRefusedHoweverTheyAreAskedFor) {
   SweepOptions options;
   options.models = {"a.onnx"};
-  std::string values = "a=1";
+  std::string values = "=1";
   for (int i = 0; i < 99; ++i) values += ",1";
-  for (int i = 0; i < 40; ++i) options.varied.push_back(word(values));  // 10^80
+  for (int i = 0; i < 40; ++i)
+    options.varied.push_back(word("a" + std::to_string(i) + values));  // 10^80
   const auto grid = Grid::read(options);
   ASSERT_FALSE(grid);
   EXPECT_EQ(grid.diagnostics().front().code, "SWEEP003");
