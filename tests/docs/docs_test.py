@@ -92,7 +92,7 @@ class Docs(unittest.TestCase):
                         done = run(command, folder)
                         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
                 shown = SHOWN.findall(page.read_text())
-                self.assertEqual(len(shown), page.read_text().count("<!-- $ "), f"{page.name}: a command without its block")
+                self.assertEqual(len(shown), page.read_text().count("\n<!-- $ "), f"{page.name}: a command without its block")
                 for command, block in shown:
                     with self.subTest(page=page.name, shown=command):
                         done = run(command, folder)
