@@ -2,7 +2,7 @@
 """The executable as a user runs it: every result is verified, and the report holds what it promises.
 
     tests/e2e/e2e_test.py --heddle build/ci/heddle --models build/ci/models [Small | Prune | Propagate | Reorder | Resnet50 | Roofline | Real | CommandLine |
-                                                                                  Explain | OneRow | ClosedForm | Terminal]
+                                                                                  Explain | OneRow | ClosedForm | Sweep | Terminal]
 """
 import argparse
 import base64

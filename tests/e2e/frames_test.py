@@ -68,6 +68,20 @@ class Frames(unittest.TestCase):
         for key in ("macs", "macsExecuted", "weightBytes", "ddrReadBytes", "coreToMemtileBytes"):
             self.assertEqual(both["a"][key], both["b"][key], key)
 
+    def test_figures_say_whether_they_are_of_a_frame(self):
+        out, report = self.compile("tiny_cnn", 3, "--no-verify")
+        bounds = report["bounds"]
+        self.assertAlmostEqual(bounds["efficiency"], 3 * bounds["layerBoundSeconds"] / report["time"]["seconds"])
+        text = (out / "report.md").read_text()
+        self.assertIn("of a frame of the run", text)
+        share = f"{100 * bounds['efficiency']:.1f} %"
+        self.assertIn(f", {share} of the layer bound of ", text)
+        self.assertRegex(text, rf"layer bound: one layer after another \| [^|]+ \| {share} \|")
+        for layer in ((), ("conv1",)):
+            self.assertIn("frames        3; cycles are of all of them", self.heddle("explain", out, *layer).stdout)
+        alone, _ = self.compile("tiny_cnn", 1, "--no-verify")
+        self.assertNotIn("frames   ", self.heddle("explain", alone).stdout)
+
     def test_arrays_have_the_frames_as_their_first_axis(self):
         out, _ = self.compile("tiny_cnn", 3, "--no-verify")
         extents = self.input_of("tiny_cnn")
