@@ -1,19 +1,12 @@
 #include "alike.h"
 
-#include <cstdint>
-#include <map>
-#include <optional>
-
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/geometry.h"
 
 namespace heddle {
-namespace {
 
-// None: it is not like any other.
-std::optional<std::vector<std::int64_t>> keyOf(const CanonicalGraph& graph, const CanonicalOp& op) {
-  if (op.kind() == OpKind::Assemble || leavesBlocksOut(op)) return std::nullopt;
-  std::vector<std::int64_t> key{static_cast<std::int64_t>(op.kind())};
+LayerKinds::Key LayerKinds::keyOf(const CanonicalGraph& graph, const CanonicalOp& op) {
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(op.kind()), graph.batch};
   ReductionPart whole;
   if (const auto w = windowOf(op)) {
     key.insert(key.end(), {w->kernelY, w->kernelX, w->strideY, w->strideX, w->dilationY,
@@ -37,19 +30,20 @@ std::optional<std::vector<std::int64_t>> keyOf(const CanonicalGraph& graph, cons
   }
   const Shape& s = graph.tensors[op.output.at()].shape;
   key.insert(key.end(), {s.height, s.width, s.channels});
-  return key;
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  return {std::move(key), conv ? conv->kept : Bits()};
 }
 
-}  // namespace
-
-std::vector<std::size_t> firstAlike(const CanonicalGraph& graph) {
-  std::map<std::vector<std::int64_t>, std::size_t> firsts;
-  std::vector<std::size_t> first;
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const auto key = keyOf(graph, graph.ops[i]);
-    first.push_back(key ? firsts.try_emplace(*key, i).first->second : i);
+std::vector<std::size_t> LayerKinds::of(const CanonicalGraph& graph) {
+  std::vector<std::size_t> kinds;
+  for (const CanonicalOp& op : graph.ops) {
+    std::size_t kind = count_;
+    if (op.kind() != OpKind::Assemble)
+      kind = known_.try_emplace(keyOf(graph, op), kind).first->second;
+    if (kind == count_) ++count_;
+    kinds.push_back(kind);
   }
-  return first;
+  return kinds;
 }
 
 }  // namespace heddle

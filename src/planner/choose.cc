@@ -69,7 +69,7 @@ bool leadsAnywhere(const Mapping& mapping) {
   });
 }
 
-std::int64_t worthwhile(const Mapping& mapping) {
+std::int64_t thousandthsToGain(const Mapping& mapping) {
   if (std::ranges::any_of(mapping.shares, [](const CoreShare& s) { return s.boxes.size() > 1; }))
     return kWorthNumbering;
   if (sharesWires(mapping)) return kWorthwhileAmongRows;
@@ -130,8 +130,8 @@ class Choice {
     std::optional<Best> best;
     // Whether one that ends then is better than the best so far.
     const auto isBetter = [&](const Mapping& mapping, Cycles end) {
-      return !best ||
-             (best->end - end).raw() * 1000 > (best->end - now_).raw() * worthwhile(mapping);
+      return !best || (best->end - end).raw() * 1000 >
+                          (best->end - now_).raw() * cycles_.worthwhile(mapping);
     };
     std::vector<TriedMapping> tried;
     for (const Mapping* mapping : finalists) {
@@ -244,26 +244,15 @@ class Choice {
 
 }  // namespace
 
-std::size_t FinalistCycles::placesOf(const Plan& plan, std::size_t step) {
-  const ScheduleStep& of = plan.schedule[step];
-  const CanonicalOp& op = graph_.ops[of.layer.at()];
-  StepHomes places{.rows = of.rows, .homes = {}, .views = {}};
-  const auto add = [&](TensorId tensor) {
-    const View& view = plan.views[tensor.at()];
-    places.homes.push_back(plan.homes[view.root.at()]);
-    places.views.push_back(view.withoutRoot());
-  };
-  for (const TensorId input : op.inputs) add(input);
-  add(op.output);
-  const auto known = std::ranges::find(places_, places);
-  if (known != places_.end()) return static_cast<std::size_t>(known - places_.begin());
-  places_.push_back(std::move(places));
-  return places_.size() - 1;
+std::int64_t FinalistCycles::worthwhile(const Mapping& finalist) {
+  const auto [known, fresh] = known_.worthwhile.try_emplace(&finalist, 0);
+  if (fresh) known->second = thousandthsToGain(finalist);
+  return known->second;
 }
 
 void FinalistCycles::Trial::take() {
   Mapping& mapping = plan_.layers[plan_.schedule[step_].layer.at()];
-  mapping = *asked_.finalist;
+  mapping = *asked_.mapping;
   shareDdrChannels(mapping, asked_.apart, of_.device_);
 }
 

@@ -1,7 +1,6 @@
 // Takes for each layer the mapping that the closed form finds fastest, where it stands in the
 // schedule: after the steps before it, with the wires and channels as they left them.
 #pragma once
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,26 +12,20 @@
 #include "heddle/planner/count_work.h"
 #include "heddle/planner/make_plan.h"
 #include "heddle/tiling/plan.h"
+#include "known_layers.h"
 
 namespace heddle {
 
 // The cycles of steps with one or another finalist, as far as they were asked for.
 class FinalistCycles {
  public:
-  // Needs: all outlive it, the finalists that it is asked for too.
-  FinalistCycles(const CanonicalGraph& graph, const Device& device, WorkCounter& count)
-      : graph_(graph), device_(device), count_(count) {}
-  FinalistCycles(const CanonicalGraph& graph, const Device&& device, WorkCounter& count) = delete;
+  // Needs: all outlive it, and `known` holds the finalists that it is asked for.
+  FinalistCycles(const Device& device, WorkCounter& count, KnownFinalists& known)
+      : device_(device), count_(count), known_(known) {}
+  FinalistCycles(const Device&& device, WorkCounter& count, KnownFinalists& known) = delete;
 
   // Where a step's tensors are at home, as a number.
-  std::size_t placesOf(const Plan& plan, std::size_t step);
-  // `apart`: see shareDdrChannels. The plan holds some mapping of the layer afterwards.
-  struct Asked {
-    const Mapping* finalist;
-    std::size_t places;
-    bool apart;
-    friend auto operator<=>(const Asked&, const Asked&) = default;
-  };
+  std::size_t placesOf(const Plan& plan, std::size_t step) { return count_.placesOf(plan, step); }
   // One finalist in the place of its layer: the plan holds it as soon as its counts are asked for,
   // and keeps it meanwhile.
   class Trial {
@@ -47,41 +40,32 @@ class FinalistCycles {
 
    private:
     friend class FinalistCycles;
-    struct Known {
-      std::optional<StepCycles> least;
-      StepCounting::Part counted = StepCounting::Part::Engines;  // for `least`
-      const StepCycles* whole = nullptr;                         // of the counter
-    };
-    Trial(const FinalistCycles& of, Plan& plan, std::size_t step, const Asked& asked, Known& known)
+    Trial(const FinalistCycles& of, Plan& plan, std::size_t step,
+          const KnownFinalists::Trial& asked, KnownFinalists::Cycles& known)
         : of_(of), plan_(plan), step_(step), asked_(asked), known_(known) {}
     void take();
 
     const FinalistCycles& of_;
     Plan& plan_;
     std::size_t step_;
-    Asked asked_;
-    Known& known_;
+    KnownFinalists::Trial asked_;
+    KnownFinalists::Cycles& known_;
     std::optional<StepCounting> counting_;
   };
-  Trial trial(Plan& plan, std::size_t step, const Asked& asked) {
-    return {*this, plan, step, asked, known_[asked]};
+  // The plan holds some mapping of the layer afterwards.
+  Trial trial(Plan& plan, std::size_t step, const KnownFinalists::Trial& asked) {
+    return {*this, plan, step, asked, known_.cycles[asked]};
   }
-  const StepCycles& of(Plan& plan, std::size_t step, const Asked& asked) {
+  const StepCycles& of(Plan& plan, std::size_t step, const KnownFinalists::Trial& asked) {
     return trial(plan, step, asked).whole();
   }
+  // Thousandths of a layer's time by which it has to gain with a finalist to take that.
+  std::int64_t worthwhile(const Mapping& finalist);
 
  private:
-  struct StepHomes {
-    Interval rows;            // of the step
-    std::vector<Home> homes;  // of the roots of inputs and output
-    std::vector<View> views;  // where in their roots they are
-    friend bool operator==(const StepHomes&, const StepHomes&) = default;
-  };
-  const CanonicalGraph& graph_;
   const Device& device_;
   WorkCounter& count_;
-  std::vector<StepHomes> places_;
-  std::map<Asked, Trial::Known> known_;
+  KnownFinalists& known_;
 };
 
 // A layer of several steps is mapped as the first of them asks.

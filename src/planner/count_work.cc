@@ -7,10 +7,10 @@
 #include <optional>
 #include <tuple>
 
-#include "alike.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/nest.h"
 #include "heddle/tiling/views.h"
+#include "known_layers.h"
 #include "row_sweeps.h"
 
 namespace heddle {
@@ -37,7 +37,7 @@ N ofTurn(N n, N turn, N turns) { return (n + turns - 1 - turn) / turns; }
 class StepCounter {
  public:
   StepCounter(const CanonicalGraph& graph, const Plan& plan, const Device& device, std::size_t step,
-              const BlockCounts& kept)
+              const BlockCounts& kept, const std::vector<bool>& firstReads)
       : device_(device),
         rows_(plan.schedule[step].rows),
         op_(graph.ops[plan.schedule[step].layer.at()]),
@@ -51,7 +51,7 @@ class StepCounter {
         alike_(reducesChannels(op_) && isDense_),
         homes_(homesOf(graph, plan, op_)),
         columnsBetween_(columnsBetween(graph, plan, op_)),
-        isFirstReader_(firstReads(graph, plan, op_)),
+        isFirstReader_(firstReads),
         sweeps_(nest_, rows_, cutsOf()) {
     wholeBlocks_ = std::ranges::all_of(homes_.begin(), homes_.end() - 1, keepsAllChannels);
     partClasses_ = classesOfParts();
@@ -151,20 +151,6 @@ class StepCounter {
     for (const TensorId input : op.inputs)
       between.push_back(pixelMapOf(graph, plan, input).columnStep() - 1);
     return between;
-  }
-
-  // By operand: whether no operator before reads its tensor.
-  static std::vector<bool> firstReads(const CanonicalGraph& graph, const Plan& plan,
-                                      const CanonicalOp& op) {
-    const auto rootOf = [&](TensorId tensor) { return plan.views[tensor.at()].root; };
-    std::vector<bool> first;
-    for (const TensorId input : op.inputs)
-      first.push_back(std::find_if(graph.ops.data(), &op, [&](const CanonicalOp& before) {
-                        return std::ranges::any_of(before.inputs, [&](TensorId other) {
-                          return rootOf(other) == rootOf(input);
-                        });
-                      }) == &op);
-    return first;
   }
 
   const CoreShare& shareAt(const CoreAt& core) const {
@@ -733,11 +719,11 @@ class StepCounter {
   RecordLengths recordLengths_;
   N inputHeight_ = 1, outputHeight_ = 1;
   bool isDense_;
-  bool alike_;                             // passes of equally many blocks ask for the same
-  std::vector<const CoreShare*> shareAt_;  // per core
-  std::vector<Home> homes_;                // of inputs and output
-  std::vector<N> columnsBetween_;          // per operand: of the root, between two of its own
-  std::vector<bool> isFirstReader_;        // by operand
+  bool alike_;                              // passes of equally many blocks ask for the same
+  std::vector<const CoreShare*> shareAt_;   // per core
+  std::vector<Home> homes_;                 // of inputs and output
+  std::vector<N> columnsBetween_;           // per operand: of the root, between two of its own
+  const std::vector<bool>& isFirstReader_;  // by operand
   RowSweeps sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
   std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
@@ -777,62 +763,74 @@ WholeTensors::WholeTensors(const CanonicalGraph& graph, const Plan& plan, const 
   }
 }
 
+WorkCounter::WorkCounter(const CanonicalGraph& graph, std::unique_ptr<KnownLayers> own)
+    : graph_(graph), own_(std::move(own)), known_(*own_), device_(known_.device) {
+  setLayers();
+}
 WorkCounter::WorkCounter(const CanonicalGraph& graph, const Device& device)
-    : graph_(graph), device_(device), alike_(firstAlike(graph)), known_(graph.ops.size()) {
-  for (const CanonicalOp& op : graph.ops) kept_.emplace_back(op);
+    : WorkCounter(graph, std::make_unique<KnownLayers>(device)) {}
+WorkCounter::WorkCounter(const CanonicalGraph& graph, KnownLayers& known)
+    : graph_(graph), known_(known), device_(known.device) {
+  setLayers();
+}
+WorkCounter::~WorkCounter() = default;
+
+void WorkCounter::setLayers() {
+  kinds_ = known_.kinds.of(graph_);
+  const std::vector<View> views = findViews(graph_).tensors;
+  std::vector<bool> isRead(graph_.tensors.size());
+  for (const CanonicalOp& op : graph_.ops) {
+    kept_.emplace_back(op);
+    firstReads_.emplace_back();
+    for (const TensorId input : op.inputs)
+      firstReads_.back().push_back(!isRead[views[input.at()].root.at()]);
+    for (const TensorId input : op.inputs) isRead[views[input.at()].root.at()] = true;
+  }
 }
 
 StepCounting WorkCounter::begin(const Plan& plan, std::size_t step) const {
   const std::size_t layer = plan.schedule[step].layer.at();
   if (plan.layers[layer].inPlace()) return StepCounting(nullptr);
-  return StepCounting(std::make_unique<StepCounter>(graph_, plan, device_, step, kept_[layer]));
+  return StepCounting(
+      std::make_unique<StepCounter>(graph_, plan, device_, step, kept_[layer], firstReads_[layer]));
 }
 
 std::vector<Bytes> WorkCounter::recordBytes(const Plan& plan, std::size_t step) const {
   const std::size_t layer = plan.schedule[step].layer.at();
   if (plan.layers[layer].weights.empty()) return {};
-  return StepCounter(graph_, plan, device_, step, kept_[layer]).recordBytesOfRoutes();
+  return StepCounter(graph_, plan, device_, step, kept_[layer], firstReads_[layer])
+      .recordBytesOfRoutes();
 }
 
 StepCounts WorkCounter::counts(const Plan& plan, std::size_t step) const {
   return begin(plan, step).upTo(StepCounting::Part::AllCores);
 }
 
+std::size_t WorkCounter::placesOf(const Plan& plan, std::size_t step) {
+  const ScheduleStep& of = plan.schedule[step];
+  const CanonicalOp& op = graph_.ops[of.layer.at()];
+  StepPlaces places{
+      .rows = of.rows, .homes = {}, .views = {}, .firstReads = firstReads_[of.layer.at()]};
+  const auto add = [&](TensorId tensor) {
+    const View& view = plan.views[tensor.at()];
+    places.homes.push_back(plan.homes[view.root.at()]);
+    places.views.push_back(view.withoutRoot());
+  };
+  for (const TensorId input : op.inputs) add(input);
+  add(op.output);
+  return known_.steps.numberOf(kinds_[of.layer.at()], std::move(places));
+}
+
 const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step, StepCounting* begun) {
   const std::size_t layer = plan.schedule[step].layer.at();
-  const CanonicalOp& op = graph_.ops[layer];
   const Mapping& mapping = plan.layers[layer];
   if (mapping.inPlace()) return nothing_;
-  const auto homeOf = [&](const View& view) -> const Home& { return plan.homes[view.root.at()]; };
-  std::vector<const View*> views;
-  for (const TensorId input : op.inputs) views.push_back(&plan.views[input.at()]);
-  views.push_back(&plan.views[op.output.at()]);
-  const auto samePlaces = [&](const Known& known) {
-    for (std::size_t i = 0; i < views.size(); ++i)
-      if (known.views[i] != views[i]->withoutRoot() || known.homes[i] != homeOf(*views[i]))
-        return false;
-    return true;
-  };
-  std::deque<Known>& known = known_[alike_[layer]];
-  const auto same = std::ranges::find_if(known, [&](const Known& k) {
-    return k.mapping.score == mapping.score && k.rows == plan.schedule[step].rows &&
-           k.mapping == mapping && samePlaces(k);
-  });
-  if (same != known.end()) return same->cycles;
+  const std::size_t kind = kinds_[layer], places = placesOf(plan, step);
+  if (const StepCycles* cycles = known_.steps.find(kind, places, mapping)) return *cycles;
   std::optional<StepCounting> own;
-  Known fresh{
-      mapping,
-      plan.schedule[step].rows,
-      {},
-      {},
-      StepCycles(
-          (begun ? *begun : own.emplace(begin(plan, step))).upTo(StepCounting::Part::AllCores),
-          device_)};
-  for (const View* view : views) {
-    fresh.homes.push_back(homeOf(*view));
-    fresh.views.push_back(view->withoutRoot());
-  }
-  return known.emplace_back(std::move(fresh)).cycles;
+  const StepCounts& counts =
+      (begun ? *begun : own.emplace(begin(plan, step))).upTo(StepCounting::Part::AllCores);
+  return known_.steps.add(kind, places, mapping, StepCycles(counts, device_));
 }
 
 namespace {
@@ -934,8 +932,14 @@ std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan&
 
 Result<Cycles> endInClosedForm(const CanonicalGraph& graph, const Plan& plan,
                                const Device& device) {
-  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, device));
-  const std::vector<StepTime> times = timesInClosedForm(graph, plan, memory, device);
+  KnownLayers known(device);
+  return endInClosedForm(graph, plan, known);
+}
+
+Result<Cycles> endInClosedForm(const CanonicalGraph& graph, const Plan& plan, KnownLayers& known) {
+  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, known.device));
+  WorkCounter count(graph, known);
+  const std::vector<StepTime> times = timesInClosedForm(graph, plan, memory, known.device, count);
   return times.empty() ? Cycles() : times.back().end;
 }
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <span>
 
-#include "alike.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
@@ -152,17 +151,56 @@ struct Heaviest {
 class FinalistSearch {
  public:
   FinalistSearch(const CanonicalGraph& graph, const Device& device, const DataflowWires& wires,
-                 const SearchLimits& limits, bool menu, const WorkCounter& count)
+                 const SearchLimits& limits, bool menu, const WorkCounter& count,
+                 KnownFinalists& known)
       : graph_(graph),
         device_(device),
         limits_(limits),
         menu_(menu),
         count_(count),
+        known_(known),
         wires_(wires),
         menus_(wires, device) {}
 
   // With the only staging of the limits.
-  std::vector<Mapping> ofTile(std::size_t layer, std::int64_t rows) {
+  const std::vector<Mapping>& ofTile(std::size_t layer, std::int64_t rows) {
+    const auto [found, fresh] = known_.found.try_emplace(
+        {.kind = count_.kind(layer), .limits = limits_, .rows = rows, .columnsApart = {}});
+    if (fresh) found->second.mappings = searchTile(layer, rows);
+    return found->second.mappings;
+  }
+
+  Result<Finalists> run() {
+    const Views views = findViews(graph_);
+    const ColumnsApart apart = columnsApart(views);
+    Finalists finalists(graph_.ops.size());
+    Diagnostics errors;
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      if (views.inPlace[i]) continue;
+      const KnownFinalists::Found& found = ofLayer(i, apart.at(count_.kind(i)));
+      if (found.mappings.empty()) errors.push_back(doesNotFit(graph_.ops[i], found.shortage));
+      for (const Mapping& mapping : found.mappings) finalists[i].push_back(&mapping);
+    }
+    if (!errors.empty()) return errors;
+    return finalists;
+  }
+
+ private:
+  const KnownFinalists::Found& ofLayer(std::size_t layer,
+                                       const std::vector<std::int64_t>& columnsApart) {
+    const auto [known, fresh] = known_.found.try_emplace(
+        {.kind = count_.kind(layer), .limits = limits_, .rows = 0, .columnsApart = columnsApart});
+    KnownFinalists::Found& found = known->second;
+    if (!fresh) return found;
+    const CanonicalOp& op = graph_.ops[layer];
+    found.mappings =
+        mappingsOf(graph_, op, count_.kept(layer), cutsOf(graph_.tensors[op.output.at()].shape));
+    found.shortage = shortage_;
+    addForDdr(op, columnsApart, layer, found.mappings);
+    return found;
+  }
+
+  std::vector<Mapping> searchTile(std::size_t layer, std::int64_t rows) {
     const CanonicalGraph tile = tileOf(graph_, graph_.ops[layer], rows);
     const Shape& shape = tile.tensors[tile.ops[0].output.at()].shape;
     std::vector<MeshCut> cuts = cutsOf(shape);
@@ -178,37 +216,14 @@ class FinalistSearch {
     return mappings;
   }
 
-  Result<FinalistPool> run() {
-    const Views views = findViews(graph_);
-    const std::vector<std::size_t> alike = firstAlike(graph_);
-    const std::vector<std::vector<std::int64_t>> apart = columnsApart(views, alike);
-    FinalistPool pool{std::vector<std::vector<Mapping>>(graph_.ops.size()),
-                      Finalists(graph_.ops.size())};
-    Diagnostics errors;
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      if (views.inPlace[i]) continue;
-      std::vector<Mapping>& mappings = pool.mappings[alike[i]];
-      const Shape& shape = graph_.tensors[graph_.ops[i].output.at()].shape;
-      if (mappings.empty()) {
-        mappings = mappingsOf(graph_, graph_.ops[i], count_.kept(i), cutsOf(shape));
-        addForDdr(graph_.ops[i], apart[alike[i]], i, mappings);
-      }
-      if (mappings.empty()) errors.push_back(doesNotFit(graph_.ops[i]));
-      for (const Mapping& mapping : mappings) pool.ofLayer[i].push_back(&mapping);
-    }
-    if (!errors.empty()) return errors;
-    return pool;
-  }
+  // Per kind of layers, and operand: the most columns of its root from one of its own to the next.
+  using ColumnsApart = std::map<std::size_t, std::vector<std::int64_t>>;
 
- private:
-  // Per layer that others are like, and operand: the most columns of its root from one of its own
-  // to the next.
-  std::vector<std::vector<std::int64_t>> columnsApart(const Views& views,
-                                                      const std::vector<std::size_t>& alike) const {
-    std::vector<std::vector<std::int64_t>> apart(graph_.ops.size());
+  ColumnsApart columnsApart(const Views& views) const {
+    ColumnsApart apart;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       const std::vector<TensorId>& inputs = graph_.ops[i].inputs;
-      std::vector<std::int64_t>& most = apart[alike[i]];
+      std::vector<std::int64_t>& most = apart[count_.kind(i)];
       most.resize(inputs.size(), 1);
       for (std::size_t k = 0; k < inputs.size(); ++k)
         if (const auto& taken = views.tensors[inputs[k].at()].sampling)
@@ -345,11 +360,11 @@ class FinalistSearch {
     return all;
   }
 
-  Diagnostic doesNotFit(const CanonicalOp& op) const {
+  Diagnostic doesNotFit(const CanonicalOp& op, const std::string& shortage) const {
     return {"PLAN001",
             graph_.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
             "no tiling of this layer fits a core",
-            shortage_,
+            shortage,
             "give the cores or memtiles more memory (--set core.memory=..., --set "
             "memtile.memory=...)" +
                 std::string(device_.limits.lockMaximum ? ", or choose a device with more of "
@@ -363,6 +378,7 @@ class FinalistSearch {
   const SearchLimits& limits_;
   bool menu_;
   const WorkCounter& count_;
+  KnownFinalists& known_;
   const DataflowWires& wires_;
   StreamMenus menus_;
   std::string shortage_;  // of the layer that was looked at last
@@ -370,25 +386,21 @@ class FinalistSearch {
 
 }  // namespace
 
-Result<FinalistPool> findFinalists(const CanonicalGraph& graph, const Device& device,
-                                   const DataflowWires& wires, const SearchLimits& limits,
-                                   bool menu, const WorkCounter& count) {
-  return FinalistSearch(graph, device, wires, limits, menu, count).run();
+Result<Finalists> findFinalists(const CanonicalGraph& graph, const Device& device,
+                                const DataflowWires& wires, const SearchLimits& limits, bool menu,
+                                const WorkCounter& count, KnownFinalists& known) {
+  return FinalistSearch(graph, device, wires, limits, menu, count, known).run();
 }
 
 Finalists findTileFinalists(const CanonicalGraph& graph, const Device& device,
                             const DataflowWires& wires, const SearchLimits& limits,
                             const std::vector<std::int64_t>& rows, const WorkCounter& count,
-                            TilePool& pool) {
-  FinalistSearch search(graph, device, wires, limits, true, count);
-  if (pool.alike.empty()) pool.alike = firstAlike(graph);
+                            KnownFinalists& known) {
+  FinalistSearch search(graph, device, wires, limits, true, count, known);
   Finalists ofLayer(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     if (rows[i] == 0 || graph.ops[i].kind() == OpKind::Assemble) continue;
-    const auto [known, fresh] =
-        pool.mappings.try_emplace({pool.alike[i], limits.stagings[0], rows[i]});
-    if (fresh) known->second = search.ofTile(i, rows[i]);
-    for (const Mapping& mapping : known->second) ofLayer[i].push_back(&mapping);
+    for (const Mapping& mapping : search.ofTile(i, rows[i])) ofLayer[i].push_back(&mapping);
   }
   return ofLayer;
 }

@@ -1,6 +1,7 @@
 // The search for one layer's cut over time, given its cut over the mesh and the ways of its
 // streams.
 #pragma once
+#include <compare>
 #include <functional>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct SearchLimits {
   // Per operand: its rows are on their way for so many times as long as on their wire; empty: once.
   // What comes out of DDR brings columns that a Slice leaves out.
   std::vector<std::int64_t> timesItsWire;
+  friend auto operator<=>(const SearchLimits&, const SearchLimits&) = default;
 };
 
 struct FoundMapping {

@@ -153,7 +153,8 @@ class MeshPlan {
  public:
   // `given`: groups that are tiled in any case; none: those that promise to be faster.
   MeshPlan(const CanonicalGraph& graph, const Device& whole, const Thrift& thrift,
-           const std::vector<TileGroup>& given, WorkCounter& count, const Asked& asked)
+           const std::vector<TileGroup>& given, KnownLayers& known, WorkCounter& count,
+           const Asked& asked)
       : graph_(graph),
         whole_(whole),
         device_(whole),
@@ -161,7 +162,8 @@ class MeshPlan {
         given_(given),
         count_(count),
         asked_(asked),
-        cycles_(graph, whole, count) {
+        known_(searchesAll() ? known.finalists : own_),
+        cycles_(whole, count, known_) {
     device_.rows = thrift.rows;
     device_.columns = thrift.columns;
     device_.memtile.memory = thrift.memory;
@@ -175,10 +177,9 @@ class MeshPlan {
   Result<std::vector<Proposal>> make() {
     HEDDLE_TRY(DataflowWires wires, chooseWires(device_));
     if (!thrift_.ownChannel) wires.rowChannel = 0;
-    HEDDLE_TRY(const FinalistPool pool,
+    HEDDLE_TRY(const Finalists finalists,
                findFinalists(graph_, device_, wires, searchLimits(searchedStagings()), thrift_.menu,
-                             count_));
-    const Finalists& finalists = pool.ofLayer;
+                             count_, known_));
     if (!thrift_.menu) {
       HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
       return std::vector{proposalOf(std::move(only))};
@@ -227,6 +228,13 @@ class MeshPlan {
   }
 
  private:
+  // Whether nothing is given up that mappings are searched by.
+  bool searchesAll() const {
+    Thrift tiled = thrift_;
+    tiled.tiles = true;
+    return tiled == noThrift(whole_);
+  }
+
   std::int64_t stagingOf(std::int64_t part) const {
     return device_.memtile.memory.raw() / part / kBlock * kBlock;
   }
@@ -535,7 +543,7 @@ class MeshPlan {
     SearchLimits limits = searchLimits({staging});
     limits.heldUpByDdr = kTilesHeldUpByDdr;
     Finalists tiles = findTileFinalists(graph_, device_, wires, limits,
-                                        rowsOfTiles(base.timed.plan, groups), count_, tilePool_);
+                                        rowsOfTiles(base.timed.plan, groups), count_, known_);
     for (std::size_t layer = 0; layer < some.size(); ++layer)
       if (!tiles[layer].empty()) some[layer] = std::move(tiles[layer]);
     Result<Timed> tiled = withStaging(staging, some, groups);
@@ -665,8 +673,9 @@ class MeshPlan {
   Asked asked_;
   std::vector<Timed> beside_;       // other plans, where they were asked for
   std::vector<TensorId> streamed_;  // inputs that get no home
-  FinalistCycles cycles_;           // of the pool of make() and this one
-  TilePool tilePool_;               // for groups that were tried
+  KnownFinalists own_;              // of this plan, which gives something up
+  KnownFinalists& known_;
+  FinalistCycles cycles_;
 };
 
 // The first plan that keeps the device's limits, else the one that exceeds them least. Gives up one
@@ -674,12 +683,13 @@ class MeshPlan {
 class ThriftyPlan {
  public:
   // `asked`: what the plan was chosen among.
-  ThriftyPlan(const CanonicalGraph& graph, const Device& device, const PlanOptions& options,
+  ThriftyPlan(const CanonicalGraph& graph, KnownLayers& known, const PlanOptions& options,
               bool asked)
       : graph_(graph),
-        device_(device),
+        device_(known.device),
         options_(options),
-        count_(graph, device),
+        known_(known),
+        count_(graph, known),
         asked_{.choices = asked} {}
 
   Result<ChosenPlan> make(const std::function<void(double)>& progress) {
@@ -771,9 +781,9 @@ class ThriftyPlan {
     CanonicalGraph dense = graph_;
     for (CanonicalOp& op : dense.ops)
       if (Conv* conv = std::get_if<Conv>(&op.attributes)) conv->kept = {};
-    WorkCounter count(dense, device_);
+    WorkCounter count(dense, known_);
     const Result<std::vector<Proposal>> proposals =
-        MeshPlan(dense, device_, tried.thrift, given_, count, {}).make();
+        MeshPlan(dense, device_, tried.thrift, given_, known_, count, {}).make();
     if (!proposals || (asksForTiles() && !isTiled((*proposals)[0].chosen.plan, graph_))) return;
     const Plan& plan = (*proposals)[0].chosen.plan;
     const std::optional<PlanTime> other = timer.time(plan);
@@ -798,7 +808,7 @@ class ThriftyPlan {
     asked_.wide = true;
     for (const Thrift& thrift : slightlyLess(tried.thrift)) {
       Result<std::vector<Proposal>> more =
-          MeshPlan(graph_, device_, thrift, given_, count_, asked_).make();
+          MeshPlan(graph_, device_, thrift, given_, known_, count_, asked_).make();
       if (!more) continue;
       if (asksForTiles())
         std::erase_if(*more, [&](const Proposal& p) { return !isTiled(p.chosen.plan, graph_); });
@@ -815,7 +825,7 @@ class ThriftyPlan {
 
   Result<Tried> tryOut(const Thrift& thrift) {
     HEDDLE_TRY(std::vector<Proposal> proposals,
-               MeshPlan(graph_, device_, thrift, given_, count_, asked_).make());
+               MeshPlan(graph_, device_, thrift, given_, known_, count_, asked_).make());
     const Excess excess =
         device_.limits == Limits{} ? Excess{} : excessOf(graph_, proposals[0].chosen.plan, device_);
     return Tried{thrift, std::move(proposals), excess};
@@ -855,6 +865,7 @@ class ThriftyPlan {
   const Device& device_;
   PlanOptions options_;
   std::vector<TileGroup> given_;
+  KnownLayers& known_;
   WorkCounter count_;
   Asked asked_;
 };
@@ -863,14 +874,22 @@ class ThriftyPlan {
 
 Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device, const PlanOptions& options,
                       const std::function<void(double)>& progress) {
-  HEDDLE_TRY(ChosenPlan chosen, ThriftyPlan(graph, device, options, false).make(progress));
+  KnownLayers known(device);
+  HEDDLE_TRY(ChosenPlan chosen, choosePlan(graph, known, options, false, progress));
   return std::move(chosen.plan);
 }
 
 Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
                               const PlanOptions& options,
                               const std::function<void(double)>& progress) {
-  return ThriftyPlan(graph, device, options, true).make(progress);
+  KnownLayers known(device);
+  return choosePlan(graph, known, options, true, progress);
+}
+
+Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, KnownLayers& known,
+                              const PlanOptions& options, bool asked,
+                              const std::function<void(double)>& progress) {
+  return ThriftyPlan(graph, known, options, asked).make(progress);
 }
 
 }  // namespace heddle

@@ -10,6 +10,7 @@
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
 #include "heddle/support/check.h"
+#include "known_layers.h"
 
 namespace heddle {
 namespace {
@@ -292,15 +293,13 @@ bool leavesBlocksOut(const CanonicalGraph& graph) {
   });
 }
 
-Result<OrderedPlan> planned(const CanonicalGraph& graph, const Device& device,
+Result<OrderedPlan> planned(const CanonicalGraph& graph, KnownLayers& known,
                             const PlanOptions& options, bool asked,
                             const std::function<void(double)>& progress) {
-  if (!asked) {
-    HEDDLE_TRY(Plan plan, makePlan(graph, device, options, progress));
-    return OrderedPlan{{}, std::move(plan), {}};
-  }
-  HEDDLE_TRY(ChosenPlan chosen, choosePlan(graph, device, options, progress));
-  return OrderedPlan{{}, std::move(chosen.plan), std::move(chosen.choices)};
+  HEDDLE_TRY(ChosenPlan chosen, choosePlan(graph, known, options, asked, progress));
+  OrderedPlan plan{{}, std::move(chosen.plan), {}};
+  if (asked) plan.choices = std::move(chosen.choices);
+  return plan;
 }
 
 std::int64_t reorderedTensors(const CanonicalGraph& graph) {
@@ -338,11 +337,11 @@ BlockOrders balancedOrders(const CanonicalGraph& graph, const Plan& plan) {
   return Balancing(graph, plan).run();
 }
 
-OrderSearch::OrderSearch(const CanonicalGraph& graph, const Device& device,
+OrderSearch::OrderSearch(const CanonicalGraph& graph, KnownLayers& known,
                          const PlanOptions& options, bool asked,
                          const std::function<void(double)>& progress)
     : graph_(graph),
-      device_(device),
+      known_(known),
       options_(options),
       usual_(options),
       asked_(asked),
@@ -354,8 +353,8 @@ OrderSearch::OrderSearch(const CanonicalGraph& graph, const Device& device,
 // What the Machine would say of more plans, and what people ask of a plan, costs much: it is asked
 // once, of the network in the order that is best.
 Result<Cycles> OrderSearch::begin() {
-  HEDDLE_TRY(best_, planned(graph_, device_, usual_, asked_ && !isPlannedAgain(), progress_));
-  HEDDLE_TRY(end_, endInClosedForm(graph_, best_.plan, device_));
+  HEDDLE_TRY(best_, planned(graph_, known_, usual_, asked_ && !isPlannedAgain(), progress_));
+  HEDDLE_TRY(end_, endInClosedForm(graph_, best_.plan, known_));
   asItIs_ = end_;
   if (reorders_) tryOrders(balancedOrders(graph_, best_.plan));
   return end_;
@@ -363,9 +362,9 @@ Result<Cycles> OrderSearch::begin() {
 
 void OrderSearch::goOn() {
   // A core alone has all blocks.
-  if (!reorders_ || device_.rows * device_.columns == 1) return;
-  if (const Result<Plan> even = makePlan(evened(graph_), device_, usual_, progress_))
-    tryOrders(balancedOrders(graph_, *even));
+  if (!reorders_ || known_.device.rows * known_.device.columns == 1) return;
+  if (const auto even = planned(evened(graph_), known_, usual_, false, progress_))
+    tryOrders(balancedOrders(graph_, even->plan));
   const std::vector<Tried> tried = tried_;
   for (const Tried& before : tried)
     if (before.end && (*before.end - end_).raw() * 1000 <= end_.raw() * kOrderHopeful)
@@ -375,7 +374,7 @@ void OrderSearch::goOn() {
 Result<OrderedPlan> OrderSearch::finish() {
   if (isPlannedAgain()) {
     HEDDLE_TRY(OrderedPlan again,
-               planned(inOrder(graph_, best_.orders), device_, options_, asked_, progress_));
+               planned(inOrder(graph_, best_.orders), known_, options_, asked_, progress_));
     again.orders = std::move(best_.orders);
     best_ = std::move(again);
   }
@@ -383,9 +382,7 @@ Result<OrderedPlan> OrderSearch::finish() {
   return std::move(best_);
 }
 
-bool OrderSearch::isPlannedAgain() const {
-  return options_.effort > kUsualPlanEffort || (asked_ && reorders_);
-}
+bool OrderSearch::isPlannedAgain() const { return options_.effort > kUsualPlanEffort || asked_; }
 
 // Takes these orders where a plan in them ends before the best so far, if that is in others by as
 // much as the closed form errs.
@@ -393,9 +390,9 @@ void OrderSearch::tryOrders(BlockOrders orders) {
   if (orders.empty() || std::ranges::find(tried_, orders, &Tried::orders) != tried_.end()) return;
   tried_.push_back({orders, {}, std::nullopt});
   const CanonicalGraph other = inOrder(graph_, orders);
-  Result<OrderedPlan> plan = planned(other, device_, usual_, false, progress_);
+  Result<OrderedPlan> plan = planned(other, known_, usual_, false, progress_);
   if (!plan) return;
-  const Result<Cycles> end = endInClosedForm(other, plan->plan, device_);
+  const Result<Cycles> end = endInClosedForm(other, plan->plan, known_);
   if (!end) return;
   tried_.back().plan = plan->plan;
   tried_.back().end = *end;
@@ -413,9 +410,16 @@ void OrderSearch::tryOrders(BlockOrders orders) {
 Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& device,
                                 const PlanOptions& options, bool asked,
                                 const std::function<void(double)>& progress) {
+  KnownLayers known(device);
+  return planInOrder(graph, known, options, asked, progress);
+}
+
+Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, KnownLayers& known,
+                                const PlanOptions& options, bool asked,
+                                const std::function<void(double)>& progress) {
   if (!options.reorder || options.effort == 0 || !leavesBlocksOut(graph))
-    return planned(graph, device, options, asked, progress);
-  OrderSearch search(graph, device, options, asked, progress);
+    return planned(graph, known, options, asked, progress);
+  OrderSearch search(graph, known, options, asked, progress);
   if (const Result<Cycles> end = search.begin(); !end) return end.diagnostics();
   search.goOn();
   return search.finish();

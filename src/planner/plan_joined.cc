@@ -9,6 +9,7 @@
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
+#include "known_layers.h"
 #include "thrift.h"
 
 namespace heddle {
@@ -30,12 +31,12 @@ std::int64_t joinedConvolutions(const CanonicalGraph& graph, const CanonicalGrap
 // A network fused in one way, and the search for its plan.
 struct NetworkWay {
   NetworkWay(std::shared_ptr<const CanonicalGraph> made, const CanonicalGraph& ofIt,
-             std::set<std::string> names, const Device& device, const PlanOptions& options,
+             std::set<std::string> names, KnownLayers& known, const PlanOptions& options,
              bool asked, const std::function<void(double)>& progress)
       : network(std::move(made)),
         graph(ofIt),
         layers(std::move(names)),
-        search(ofIt, device, options, asked, progress) {}
+        search(ofIt, known, options, asked, progress) {}
   std::shared_ptr<const CanonicalGraph> network;  // null: a given one
   const CanonicalGraph& graph;
   std::set<std::string> layers;                  // of their own, that could be at ends
@@ -50,12 +51,13 @@ struct NetworkWay {
 };
 
 // Per operator's name, what its layer adds to the time of a plan.
-Result<std::map<std::string, Cycles>> cyclesOf(const NetworkWay& way, const Device& device) {
+Result<std::map<std::string, Cycles>> cyclesOf(const NetworkWay& way, KnownLayers& known) {
   const Plan& plan = way.search.best().plan;
   const CanonicalGraph graph = way.inItsOrder();
-  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, device));
+  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, known.device));
+  WorkCounter count(graph, known);
   const std::vector<Cycles> cycles =
-      layerCycles(plan, timesInClosedForm(graph, plan, memory, device));
+      layerCycles(plan, timesInClosedForm(graph, plan, memory, known.device, count));
   std::map<std::string, Cycles> named;
   for (std::size_t i = 0; i < cycles.size(); ++i) named[way.graph.ops[i].name] = cycles[i];
   return named;
@@ -64,9 +66,9 @@ Result<std::map<std::string, Cycles>> cyclesOf(const NetworkWay& way, const Devi
 // Of the depth-wise convolutions at ends those that, with the convolution before, take longer there
 // than as two layers.
 Result<std::set<std::string>> slowerAtEnds(const NetworkWay& atEnds, const NetworkWay& apart,
-                                           const Device& device) {
-  HEDDLE_TRY(const auto one, cyclesOf(atEnds, device));
-  HEDDLE_TRY(const auto two, cyclesOf(apart, device));
+                                           KnownLayers& known) {
+  HEDDLE_TRY(const auto one, cyclesOf(atEnds, known));
+  HEDDLE_TRY(const auto two, cyclesOf(apart, known));
   std::set<std::string> names;
   for (const CanonicalOp& op : atEnds.graph.ops) {
     const FusedWindow* end = fusedWindowOf(op);
@@ -88,21 +90,16 @@ bool undercuts(Cycles end, Cycles other, std::int64_t thousandths) {
   return end.raw() * 1000 <= other.raw() * (1000 - thousandths);
 }
 
-Result<Cycles> endOf(const CanonicalGraph& graph, const Plan& plan, const Device& device) {
-  HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, device));
-  return timesInClosedForm(graph, plan, memory, device).back().end;
-}
-
 class NetworkWays {
  public:
-  NetworkWays(const Device& device, const PlanOptions& options, bool asked,
+  NetworkWays(KnownLayers& known, const PlanOptions& options, bool asked,
               const std::function<void(double)>& progress)
-      : device_(device), options_(options), asked_(asked), progress_(progress) {}
+      : known_(known), options_(options), asked_(asked), progress_(progress) {}
 
   // Null, with the faults of that noted, where there is no plan.
   NetworkWay* add(std::shared_ptr<const CanonicalGraph> network, const CanonicalGraph& graph,
                   std::set<std::string> layers) {
-    auto way = std::make_unique<NetworkWay>(std::move(network), graph, std::move(layers), device_,
+    auto way = std::make_unique<NetworkWay>(std::move(network), graph, std::move(layers), known_,
                                             options_, asked_, progress_);
     const Result<Cycles> end = way->search.begin();
     if (!end) {
@@ -121,7 +118,7 @@ class NetworkWays {
     if (all.size() < 2) return fastest(all);
     for (std::vector<NetworkWay*> left = all; !left.empty();) {
       NetworkWay* const way = fastest(left);
-      if (isWithinLimits(*way, device_)) return way;
+      if (isWithinLimits(*way, known_.device)) return way;
       std::erase(left, way);
     }
     return fastest(all);
@@ -136,7 +133,7 @@ class NetworkWays {
     return best;
   }
 
-  const Device& device_;
+  KnownLayers& known_;
   const PlanOptions& options_;
   bool asked_;
   const std::function<void(double)>& progress_;
@@ -148,7 +145,7 @@ class NetworkWays {
 // faster so. Gives the first; null where it has no plan.
 const NetworkWay* addApart(NetworkWays& ways, const NetworkWay* atEnds,
                            const std::set<std::string>& all, const WithApart& withApart,
-                           const Device& device) {
+                           KnownLayers& known) {
   const auto add = [&](const std::set<std::string>& names) {
     const FusedNetworks networks = withApart(names);
     NetworkWay* way = ways.add(networks.apart, *networks.apart, names);
@@ -157,7 +154,7 @@ const NetworkWay* addApart(NetworkWays& ways, const NetworkWay* atEnds,
   };
   const NetworkWay* apart = add(all);
   if (!apart || !atEnds) return apart;
-  if (const auto some = slowerAtEnds(*atEnds, *apart, device);
+  if (const auto some = slowerAtEnds(*atEnds, *apart, known);
       some && !some->empty() && *some != all)
     add(*some);
   return apart;
@@ -198,11 +195,12 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
     HEDDLE_TRY(best.ordered, planInOrder(graph, device, options, asked, progress));
     return best;
   }
-  NetworkWays ways(device, options, asked, progress), joinedWays(device, options, asked, progress);
+  KnownLayers known(device);
+  NetworkWays ways(known, options, asked, progress), joinedWays(known, options, asked, progress);
   const NetworkWay* asItIs = ways.add(nullptr, graph, {});
   std::optional<EndsChoice> ends;
   if (!atEnds.empty())
-    ends = choiceOf(asItIs, addApart(ways, asItIs, atEnds, withApart, device), atEnds.size());
+    ends = choiceOf(asItIs, addApart(ways, asItIs, atEnds, withApart, known), atEnds.size());
   NetworkWay* const chosen = ways.best();
   if (!chosen) return ways.faults();
   if (joins) addJoined(joinedWays, *chosen, joined);
@@ -232,8 +230,8 @@ bool isWorthwhile(const CanonicalGraph& graph, const Plan& plan, const Canonical
                   const Plan& planOfOther, const Device& device) {
   if (!isWithinLimits(other, planOfOther, device) && isWithinLimits(graph, plan, device))
     return false;
-  const Result<Cycles> end = endOf(graph, plan, device),
-                       ofOther = endOf(other, planOfOther, device);
+  const Result<Cycles> end = endInClosedForm(graph, plan, device),
+                       ofOther = endInClosedForm(other, planOfOther, device);
   return ofOther && (!end || undercuts(*ofOther, *end, kOtherNetworkGains));
 }
 

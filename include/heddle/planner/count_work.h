@@ -4,7 +4,6 @@
 //
 //   for (const StepTime& step : timesInClosedForm(graph, plan, memory, device)) ...
 #pragma once
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -57,6 +56,8 @@ class StepCounting {
   std::unique_ptr<StepCounter> counter_;
 };
 
+struct KnownLayers;  // of the planner, of one device
+
 // Counts step by step, so that a planner can ask for one with another mapping. Remembers the cycles
 // of what it counted: of layers that are alike, and of plans that place the same elsewhere, once.
 class WorkCounter {
@@ -64,6 +65,9 @@ class WorkCounter {
   // Needs: both outlive it.
   WorkCounter(const CanonicalGraph& graph, const Device& device);
   WorkCounter(const CanonicalGraph& graph, const Device&& device) = delete;
+  // Remembers it there, and has what others remember. Needs: both outlive it.
+  WorkCounter(const CanonicalGraph& graph, KnownLayers& known);
+  ~WorkCounter();
   StepCounts counts(const Plan& plan, std::size_t step) const;
   // Needs: the plan outlives it and stays as it is.
   StepCounting begin(const Plan& plan, std::size_t step) const;
@@ -74,21 +78,22 @@ class WorkCounter {
   const StepCycles& cycles(const Plan& plan, std::size_t step, StepCounting* begun = nullptr);
   // Of a layer's weights, the blocks that it keeps.
   const BlockCounts& kept(std::size_t layer) const { return kept_[layer]; }
+  // The number of its kind among what is known; of where a step's tensors are, among those of it.
+  std::size_t kind(std::size_t layer) const { return kinds_[layer]; }
+  std::size_t placesOf(const Plan& plan, std::size_t step);
 
  private:
-  struct Known {  // what a count depends on beside the layer, and its cycles
-    Mapping mapping;
-    Interval rows;
-    std::vector<Home> homes;  // of the roots of inputs and output
-    std::vector<View> views;  // where in their roots they are
-    StepCycles cycles;
-  };
+  WorkCounter(const CanonicalGraph& graph, std::unique_ptr<KnownLayers> own);
+  void setLayers();
+
   const CanonicalGraph& graph_;
+  std::unique_ptr<KnownLayers> own_;
+  KnownLayers& known_;
   const Device& device_;
-  std::vector<std::size_t> alike_;
-  std::vector<BlockCounts> kept_;         // per layer
-  std::vector<std::deque<Known>> known_;  // per layer that others are like
-  StepCycles nothing_{{}, device_};       // of a layer in place
+  std::vector<std::size_t> kinds_;             // per layer
+  std::vector<BlockCounts> kept_;              // per layer
+  std::vector<std::vector<bool>> firstReads_;  // per layer and operand
+  StepCycles nothing_{{}, device_};            // of a layer in place
 };
 
 // When each step of the schedule is done. Needs: both plans have passed verify.
@@ -99,6 +104,7 @@ std::vector<StepTime> timesInClosedForm(const CanonicalGraph& graph, const Plan&
                                         WorkCounter& count);
 // When the last of them is, with memory allocated for it. Errors: those of allocateMemory.
 Result<Cycles> endInClosedForm(const CanonicalGraph& graph, const Plan& plan, const Device& device);
+Result<Cycles> endInClosedForm(const CanonicalGraph& graph, const Plan& plan, KnownLayers& known);
 
 // The time of each layer in closed form: what its steps add to the whole.
 std::vector<Cycles> layerCycles(const Plan& plan, const std::vector<StepTime>& steps);

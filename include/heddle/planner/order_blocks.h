@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "heddle/canon/block_orders.h"
+#include "heddle/planner/count_work.h"
 #include "heddle/planner/make_plan.h"
 
 namespace heddle {
@@ -43,8 +44,9 @@ struct OrderedPlan {
 // networks without empty blocks stay as they are.
 class OrderSearch {
  public:
-  // Needs: all that is given outlives it. `asked`: for the plan's choices.
-  OrderSearch(const CanonicalGraph& graph, const Device& device, const PlanOptions& options,
+  // For the device of `known`. Needs: all that is given outlives it. `asked`: for the plan's
+  // choices.
+  OrderSearch(const CanonicalGraph& graph, KnownLayers& known, const PlanOptions& options,
               bool asked, const std::function<void(double)>& progress);
 
   // The end of the best plan so far, of the usual effort. First of all calls. Errors: those of
@@ -59,7 +61,7 @@ class OrderSearch {
   void tryOrders(BlockOrders orders);
 
   const CanonicalGraph& graph_;
-  const Device& device_;
+  KnownLayers& known_;
   const PlanOptions& options_;
   PlanOptions usual_;
   bool asked_, reorders_;
@@ -79,5 +81,8 @@ class OrderSearch {
 Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& device,
                                 const PlanOptions& options, bool asked,
                                 const std::function<void(double)>& progress = {});
+Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, KnownLayers& known,
+                                const PlanOptions& options, bool asked,
+                                const std::function<void(double)>& progress);
 
 }  // namespace heddle

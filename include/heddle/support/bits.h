@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -44,6 +45,7 @@ class Bits {
     return n;
   }
   friend bool operator==(const Bits&, const Bits&) = default;
+  friend auto operator<=>(const Bits&, const Bits&) = default;  // some order
 
  private:
   std::int64_t size_ = 0;

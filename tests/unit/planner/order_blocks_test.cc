@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../../../src/planner/known_layers.h"
 #include "../devices.h"
 #include "heddle/canon/canonicalize.h"
 #include "heddle/memory/allocate.h"
@@ -108,7 +109,8 @@ TEST(OrderBlocks, MoreOrdersAreTakenWhereTheyAreFaster) {
   for (const auto& [columns, gains] : {std::pair{4, false}, {5, true}}) {
     SCOPED_TRACE(columns);
     const Device device = paper(4, columns);
-    OrderSearch search(g, device, options, false, nobody);
+    KnownLayers known(device);
+    OrderSearch search(g, known, options, false, nobody);
     const Result<Cycles> first = search.begin();
     ASSERT_TRUE(first);
     search.goOn();
