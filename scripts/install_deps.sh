@@ -11,7 +11,7 @@ set -euo pipefail
 # Debian's CMake files of libzip-dev name the three zip tools: find_package fails where one of them is missing.
 build=(g++ cmake ninja-build libonnx-dev libprotobuf-dev protobuf-compiler libboost-graph-dev nlohmann-json3-dev libyaml-cpp-dev
   libcli11-dev tao-pegtl-dev libssl-dev zlib1g-dev libzip-dev zipcmp zipmerge ziptool libmuparser-dev
-  libsqlite3-dev python3-onnx python3-numpy ca-certificates)
+  libsqlite3-dev libjemalloc-dev python3-onnx python3-numpy ca-certificates)
 python=(pybind11-dev python3-dev python3-pip python3-setuptools python3-venv python3-wheel)
 ci=("${python[@]}" libgtest-dev librapidcheck-dev)
 checks=("${ci[@]}" clang-format clang-tidy clang libclang-rt-14-dev)

@@ -11,7 +11,6 @@
 #include <iostream>
 #include <new>
 
-#include "heap.h"
 #include "heddle/driver/commands.h"
 #include "heddle/driver/interrupt.h"
 #include "heddle/driver/progress.h"
@@ -175,7 +174,6 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const heddle::Report report(std::ranges::find(arguments, "--json") != arguments.end());
   try {
-    heddle::growInHugePages();
     heddle::watchForInterrupts();
     return heddle::run(arguments, report);
   } catch (const std::bad_alloc&) {
