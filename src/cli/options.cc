@@ -567,13 +567,16 @@ std::optional<Cycles> maxCyclesOf(const Texts& t) {
 // What would be dropped without a word: a plan or program that is given says for itself how it came
 // about, and the report comes last.
 void checkGiven(const Texts& t, const CompileOptions& o) {
+  std::vector<std::string> said;
+  for (const auto& [option, text] :
+       {std::pair("--frames", t.frames), {"--effort", t.effort}, {"--fuse", t.fuse}})
+    if (!text.empty()) said.push_back(std::string(option) + " " + text);
+  if (o.choosesBatch) said.push_back("--batch " + t.batch);
+  if (t.noReorder) said.emplace_back("--no-reorder");
   for (const Stage stage : {Stage::Plan, Stage::Program})
-    if (o.from.contains(stage))
-      for (const auto& [option, text] :
-           {std::pair("--frames", t.frames), {"--effort", t.effort}, {"--fuse", t.fuse}})
-        if (!text.empty())
-          badValue(std::string(option) + " " + text, "the file of '--from' says it",
-                   "--from " + name(stage) + " " + o.from.at(stage), "leave it out");
+    if (o.from.contains(stage) && !said.empty())
+      badValue(said[0], "the file of '--from' says it",
+               "--from " + name(stage) + " " + o.from.at(stage), "leave it out");
   if (o.stopAfter && *o.stopAfter < Stage::Report && t.verbosity.json)
     badValue("--json", "it prints the report, which comes last", "--stop-after " + t.stopAfter,
              "leave one of the two out");

@@ -159,8 +159,9 @@ class DeviceReader {
     }
     for (const auto& [key, text] : overrides.settings) {
       const std::string where = "--set " + key + "=" + text;
-      if (overrides.mesh && (key == "rows" || key == "columns")) {
-        fault("DEV009", where, "'" + key + "' is given twice", values_[key].where,
+      const auto given = values_.find(key);
+      if (given != values_.end() && isArgument(given->second.where)) {
+        fault("DEV009", where, "'" + key + "' is given twice", given->second.where,
               "leave one of the two out");
       } else if (isField(key)) {
         values_[key] = {text, where};

@@ -50,7 +50,7 @@ TEST(KnownLayers, PlansAreThoseThatNothingIsKnownFor) {
   // Where acquiring a lock takes time, it counts who reads a tensor first; where little fits the
   // memtiles, layers are tiled.
   for (const Device& device :
-       {testing::paper(3, 2), testing::switched(2, 2, {{"locks.acquire", "20"}}),
+       {testing::paper(3, 2), testing::switched(2, 2, {{"locks.acquire", "20 cycles"}}),
         testing::paper(2, 2, {{"memtile.memory", "32KiB"}, {"links.ddr.read", "500MB/s"}})}) {
     KnownLayers known(device);
     for (int round = 0; round < 2; ++round)
