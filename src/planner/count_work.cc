@@ -28,6 +28,19 @@ void addAll(Transfers& to, const Transfers& more, N again, N waits) {
 }
 void addAll(Transfers& to, const Transfers& more) { addAll(to, more, 1, 1); }
 
+// By operand: whether no operator before reads its tensor.
+std::vector<bool> firstReads(const CanonicalGraph& graph, const Plan& plan, const CanonicalOp& op) {
+  const auto rootOf = [&](TensorId tensor) { return plan.views[tensor.at()].root; };
+  std::vector<bool> first;
+  for (const TensorId input : op.inputs)
+    first.push_back(std::find_if(graph.ops.data(), &op, [&](const CanonicalOp& before) {
+                      return std::ranges::any_of(before.inputs, [&](TensorId other) {
+                        return rootOf(other) == rootOf(input);
+                      });
+                    }) == &op);
+  return first;
+}
+
 // How many of the numbers [0, n) leave `turn` when divided by `turns`.
 N ofTurn(N n, N turn, N turns) { return (n + turns - 1 - turn) / turns; }
 
@@ -37,7 +50,7 @@ N ofTurn(N n, N turn, N turns) { return (n + turns - 1 - turn) / turns; }
 class StepCounter {
  public:
   StepCounter(const CanonicalGraph& graph, const Plan& plan, const Device& device, std::size_t step,
-              const BlockCounts& kept, const std::vector<bool>& firstReads)
+              const BlockCounts& kept)
       : device_(device),
         rows_(plan.schedule[step].rows),
         op_(graph.ops[plan.schedule[step].layer.at()]),
@@ -51,7 +64,7 @@ class StepCounter {
         alike_(reducesChannels(op_) && isDense_),
         homes_(homesOf(graph, plan, op_)),
         columnsBetween_(columnsBetween(graph, plan, op_)),
-        isFirstReader_(firstReads),
+        isFirstReader_(firstReads(graph, plan, op_)),
         sweeps_(nest_, rows_, cutsOf()) {
     wholeBlocks_ = std::ranges::all_of(homes_.begin(), homes_.end() - 1, keepsAllChannels);
     partClasses_ = classesOfParts();
@@ -719,11 +732,11 @@ class StepCounter {
   RecordLengths recordLengths_;
   N inputHeight_ = 1, outputHeight_ = 1;
   bool isDense_;
-  bool alike_;                              // passes of equally many blocks ask for the same
-  std::vector<const CoreShare*> shareAt_;   // per core
-  std::vector<Home> homes_;                 // of inputs and output
-  std::vector<N> columnsBetween_;           // per operand: of the root, between two of its own
-  const std::vector<bool>& isFirstReader_;  // by operand
+  bool alike_;                             // passes of equally many blocks ask for the same
+  std::vector<const CoreShare*> shareAt_;  // per core
+  std::vector<Home> homes_;                // of inputs and output
+  std::vector<N> columnsBetween_;          // per operand: of the root, between two of its own
+  std::vector<bool> isFirstReader_;        // by operand
   RowSweeps sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
   std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
@@ -777,29 +790,19 @@ WorkCounter::~WorkCounter() = default;
 
 void WorkCounter::setLayers() {
   kinds_ = known_.kinds.of(graph_);
-  const std::vector<View> views = findViews(graph_).tensors;
-  std::vector<bool> isRead(graph_.tensors.size());
-  for (const CanonicalOp& op : graph_.ops) {
-    kept_.emplace_back(op);
-    firstReads_.emplace_back();
-    for (const TensorId input : op.inputs)
-      firstReads_.back().push_back(!isRead[views[input.at()].root.at()]);
-    for (const TensorId input : op.inputs) isRead[views[input.at()].root.at()] = true;
-  }
+  for (const CanonicalOp& op : graph_.ops) kept_.emplace_back(op);
 }
 
 StepCounting WorkCounter::begin(const Plan& plan, std::size_t step) const {
   const std::size_t layer = plan.schedule[step].layer.at();
   if (plan.layers[layer].inPlace()) return StepCounting(nullptr);
-  return StepCounting(
-      std::make_unique<StepCounter>(graph_, plan, device_, step, kept_[layer], firstReads_[layer]));
+  return StepCounting(std::make_unique<StepCounter>(graph_, plan, device_, step, kept_[layer]));
 }
 
 std::vector<Bytes> WorkCounter::recordBytes(const Plan& plan, std::size_t step) const {
   const std::size_t layer = plan.schedule[step].layer.at();
   if (plan.layers[layer].weights.empty()) return {};
-  return StepCounter(graph_, plan, device_, step, kept_[layer], firstReads_[layer])
-      .recordBytesOfRoutes();
+  return StepCounter(graph_, plan, device_, step, kept_[layer]).recordBytesOfRoutes();
 }
 
 StepCounts WorkCounter::counts(const Plan& plan, std::size_t step) const {
@@ -810,7 +813,7 @@ std::size_t WorkCounter::placesOf(const Plan& plan, std::size_t step) {
   const ScheduleStep& of = plan.schedule[step];
   const CanonicalOp& op = graph_.ops[of.layer.at()];
   StepPlaces places{
-      .rows = of.rows, .homes = {}, .views = {}, .firstReads = firstReads_[of.layer.at()]};
+      .rows = of.rows, .homes = {}, .views = {}, .firstReads = firstReads(graph_, plan, op)};
   const auto add = [&](TensorId tensor) {
     const View& view = plan.views[tensor.at()];
     places.homes.push_back(plan.homes[view.root.at()]);

@@ -24,7 +24,9 @@ const StepCycles* KnownSteps::find(std::size_t kind, std::size_t places,
 
 const StepCycles& KnownSteps::add(std::size_t kind, std::size_t places, const Mapping& mapping,
                                   StepCycles cycles) {
-  return ofKind_.at(kind)[places].steps.emplace_back(mapping, std::move(cycles)).cycles;
+  std::deque<Known>& known = ofKind_.at(kind)[places].steps;
+  known.push_back({mapping, std::move(cycles)});
+  return known.back().cycles;
 }
 
 }  // namespace heddle

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,8 +15,6 @@
 #include "heddle/cost/work.h"
 #include "heddle/device/device.h"
 #include "heddle/planner/count_work.h"
-#include "heddle/planner/make_plan.h"
-#include "heddle/support/result.h"
 #include "heddle/tiling/plan.h"
 #include "layer_search.h"
 
@@ -55,8 +52,13 @@ class KnownSteps {
 };
 
 // Mappings that a search found, and what the closed form says of steps with one or another of them.
-// Of one device, and of one thing that plans for it give up (thrift.h).
+// For one device and one Thrift (thrift.h).
 struct KnownFinalists {
+  KnownFinalists() = default;
+  KnownFinalists(const KnownFinalists&) = delete;  // what is known goes by where the mappings lie
+  KnownFinalists& operator=(const KnownFinalists&) = delete;
+  ~KnownFinalists() = default;
+
   struct Asked {
     std::size_t kind = 0;
     SearchLimits limits;
@@ -96,10 +98,5 @@ struct KnownLayers {
   KnownSteps steps;
   KnownFinalists finalists;  // of plans that give nothing up
 };
-
-// The plan of makePlan for that device, where `asked` with its choices. Errors: those of makePlan.
-Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, KnownLayers& known,
-                              const PlanOptions& options, bool asked,
-                              const std::function<void(double)>& progress);
 
 }  // namespace heddle

@@ -13,6 +13,7 @@
 #include "heddle/tiling/lives.h"
 #include "heddle/tiling/views.h"
 #include "improve_plan.h"
+#include "known_layers.h"
 #include "mesh_cut.h"
 #include "share_memtiles.h"
 #include "spare_memory.h"

@@ -382,7 +382,11 @@ Result<OrderedPlan> OrderSearch::finish() {
   return std::move(best_);
 }
 
-bool OrderSearch::isPlannedAgain() const { return options_.effort > kUsualPlanEffort || asked_; }
+bool OrderSearch::isPlannedAgain() const {
+  if (options_.effort > kUsualPlanEffort) return true;
+  // Little is new the second time, but for what a plan gives up to keep a device's limits.
+  return asked_ && (reorders_ || known_.device.limits == Limits{});
+}
 
 // Takes these orders where a plan in them ends before the best so far, if that is in others by as
 // much as the closed form errs.
@@ -411,12 +415,6 @@ Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& devic
                                 const PlanOptions& options, bool asked,
                                 const std::function<void(double)>& progress) {
   KnownLayers known(device);
-  return planInOrder(graph, known, options, asked, progress);
-}
-
-Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, KnownLayers& known,
-                                const PlanOptions& options, bool asked,
-                                const std::function<void(double)>& progress) {
   if (!options.reorder || options.effort == 0 || !leavesBlocksOut(graph))
     return planned(graph, known, options, asked, progress);
   OrderSearch search(graph, known, options, asked, progress);

@@ -56,7 +56,7 @@ class StepCounting {
   std::unique_ptr<StepCounter> counter_;
 };
 
-struct KnownLayers;  // of the planner, of one device
+struct KnownLayers;  // of one device: the planner's own
 
 // Counts step by step, so that a planner can ask for one with another mapping. Remembers the cycles
 // of what it counted: of layers that are alike, and of plans that place the same elsewhere, once.
@@ -69,7 +69,7 @@ class WorkCounter {
   WorkCounter(const CanonicalGraph& graph, KnownLayers& known);
   ~WorkCounter();
   StepCounts counts(const Plan& plan, std::size_t step) const;
-  // Needs: the plan outlives it and stays as it is.
+  // Needs: the plan and the counter outlive it, and the plan stays as it is.
   StepCounting begin(const Plan& plan, std::size_t step) const;
   // By weight route, what all of its records hold.
   std::vector<Bytes> recordBytes(const Plan& plan, std::size_t step) const;
@@ -90,10 +90,9 @@ class WorkCounter {
   std::unique_ptr<KnownLayers> own_;
   KnownLayers& known_;
   const Device& device_;
-  std::vector<std::size_t> kinds_;             // per layer
-  std::vector<BlockCounts> kept_;              // per layer
-  std::vector<std::vector<bool>> firstReads_;  // per layer and operand
-  StepCycles nothing_{{}, device_};            // of a layer in place
+  std::vector<std::size_t> kinds_;   // per layer
+  std::vector<BlockCounts> kept_;    // per layer
+  StepCycles nothing_{{}, device_};  // of a layer in place
 };
 
 // When each step of the schedule is done. Needs: both plans have passed verify.

@@ -159,5 +159,11 @@ struct ChosenPlan {
 Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
                               const PlanOptions& options = {},
                               const std::function<void(double)>& progress = {});
+// The same for the device of `known`, which the planner keeps from network to network; the choices
+// where they are `asked` for.
+struct KnownLayers;
+Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, KnownLayers& known,
+                              const PlanOptions& options, bool asked,
+                              const std::function<void(double)>& progress);
 
 }  // namespace heddle

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "heddle/canon/block_orders.h"
-#include "heddle/planner/count_work.h"
 #include "heddle/planner/make_plan.h"
 
 namespace heddle {
@@ -81,8 +80,5 @@ class OrderSearch {
 Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& device,
                                 const PlanOptions& options, bool asked,
                                 const std::function<void(double)>& progress = {});
-Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, KnownLayers& known,
-                                const PlanOptions& options, bool asked,
-                                const std::function<void(double)>& progress);
 
 }  // namespace heddle
