@@ -338,7 +338,9 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
           std::max(brought.record, from + whole + rowsBefore + step.recordDdr_ -
                                        channel.firstRecord * calls / std::max<N>(step.records_, 1));
     if (weights > 0) brought.weights = std::max(brought.weights, free - rowsBehind + record);
-    if (weights == 0 || rowsBehind > 0) brought.end = std::max(brought.end, free + span.lastCall);
+    // Of some cores it is not known whether rows stay, and none come behind the last record.
+    const bool endsWithRows = rowsBehind > 0 && (step.ofAllCores_ || step.records_ == 1);
+    if (weights == 0 || endsWithRows) brought.end = std::max(brought.end, free + span.lastCall);
   }
   const N shared = sharedTime(bytes, device_->rates.ddrReadTotal, *device_);
   if (shared == 0) return brought;
