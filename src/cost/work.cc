@@ -329,8 +329,9 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
     if (streamed > 0) brought.streamed = std::max(brought.streamed, free);
     if (place.rowsAhead) {
       const bool recordFirst = weights > 0 && streamed > 0 && channel.firstRecord == 0;
-      brought.rows = std::max(
-          brought.rows, from + (recordFirst ? step.recordDdr_ : 0) + span.first - span.firstByWire);
+      brought.rows =
+          std::max(brought.rows, from + (recordFirst ? step.recordDdr_ : 0) +
+                                     (step.ofAllCores_ ? span.first - span.firstByWire : 0));
     }
     // Of those that take turns each is needed that much later, as all of the cores say.
     if (weights > 0 && (step.ofAllCores_ || channel.firstRecord == 0))
