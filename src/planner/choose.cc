@@ -126,7 +126,9 @@ class Choice {
     const std::size_t layer = plan_.schedule[step].layer.at();
     const DdrInputs inputs = ddrInputs(graph_, plan_, layer);
     const std::size_t places = cycles_.placesOf(plan_, step);
-    StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
+    // While the plan holds the mapping that the memory is for.
+    const StepPlace before = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
+    StepPlace place = before;
     std::optional<Best> best;
     // Whether one that ends then is better than the best so far.
     const auto isBetter = [&](const Mapping& mapping, Cycles end) {
@@ -148,12 +150,12 @@ class Choice {
       if (isBetter(*mapping, end)) best = Best{mapping, apart, &cycles, place, end};
     }
     if (weighed_) {
-      const auto time = [&](const Mapping& m) { return timeOf(step, m, inputs, places); };
+      const auto time = [&](const Mapping& m) { return timeOf(step, before, m, inputs, places); };
       LayerChoice& choice = weighed_->choices[layer] = choiceAmong(tried, best->mapping, time);
       for (Alternative& other : choice.others)
         shareDdrChannels(other.mapping, putAt(place, step, other.mapping, inputs), device_);
       if (weighed_->alone)
-        weighed_->choices[layer].alone = leastAlone(step, finalists, inputs, places);
+        weighed_->choices[layer].alone = leastAlone(step, before, finalists, inputs, places);
       if (!weighed_->options.empty())
         weighed_->options[layer] = optionsAmong(tried, best->mapping, weighed_->mostOptions, time);
     }
@@ -188,9 +190,8 @@ class Choice {
   }
 
   // Of the step's busiest core, wire or sending channel, with the mapping for which that is least.
-  Cycles leastAlone(std::size_t step, const std::vector<const Mapping*>& finalists,
+  Cycles leastAlone(std::size_t step, StepPlace place, const std::vector<const Mapping*>& finalists,
                     const DdrInputs& inputs, std::size_t places) {
-    StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
     Cycles least(INT64_MAX);
     for (const Mapping* mapping : finalists) {
       const bool apart = putAt(place, step, *mapping, inputs);
@@ -220,9 +221,8 @@ class Choice {
   }
 
   // What the step would add with a mapping. The plan holds that afterwards.
-  MappingTime timeOf(std::size_t step, const Mapping& mapping, const DdrInputs& inputs,
-                     std::size_t places) {
-    StepPlace place = placeOf(graph_, plan_, memory_.memory, whole_, device_, step);
+  MappingTime timeOf(std::size_t step, StepPlace place, const Mapping& mapping,
+                     const DdrInputs& inputs, std::size_t places) {
     const bool apart = putAt(place, step, mapping, inputs);
     StepClock clock = clock_;
     const StepTime time = clock.next(cycles_.of(plan_, step, {&mapping, places, apart}), place);
