@@ -335,8 +335,10 @@ void drawLimits(Random& random, Settings& settings) {
       {"recordLengths", {"1"}},
       {"locksPerDescriptor", {"1", "2", "4"}}};
   for (std::int64_t n = random.between(1, 2); n > 0; --n) {
-    const auto& [key, values] = random.pick(kLimits);
-    settings.emplace_back("limits." + key, random.pick(values));
+    const auto& [limit, values] = random.pick(kLimits);
+    const std::string key = "limits." + limit;
+    std::erase_if(settings, [&](const auto& setting) { return setting.first == key; });
+    settings.emplace_back(key, random.pick(values));
   }
 }
 
