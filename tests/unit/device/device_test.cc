@@ -101,11 +101,13 @@ TEST(ReadDevice, SetReplacesAnyValueWithOrWithoutTheSpace) {
   EXPECT_EQ(device->rows, 2);
 }
 
-TEST(ParseDevice, TheLastSettingOfAKeyWins) {
+TEST(ParseDevice, AKeyIsSetOnce) {
   const Result<Device> device =
       parseDevice(kSmallDevice, "small.yaml", {.settings = {{"rows", "3"}, {"rows", "5"}}});
-  ASSERT_TRUE(device) << device.diagnostics();
-  EXPECT_EQ(device->rows, 5);
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.diagnostics().front().code, "DEV009");
+  EXPECT_EQ(device.diagnostics().front().where, "--set rows=5");
+  EXPECT_EQ(device.diagnostics().front().what, "--set rows=3");
 }
 
 TEST(ParseDevice, ASideIsGivenOnce) {
