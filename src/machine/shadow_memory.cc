@@ -1,6 +1,9 @@
 #include "shadow_memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 namespace heddle::machine {
 namespace {
@@ -8,9 +11,29 @@ namespace {
 constexpr std::uint32_t kManyReaders = 0x80000000;
 constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 37;
 
+constexpr std::size_t kFromTheSystem = std::size_t{1} << 20;
+
 std::string addressText(std::int64_t cell) { return "address " + std::to_string(cell * kBlock); }
 
 }  // namespace
+
+ZeroedBytes::ZeroedBytes(std::size_t size) : size_(size) {
+  if (size < kFromTheSystem) {
+    data_ = std::calloc(size, 1);
+    return;
+  }
+  void* const pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages != MAP_FAILED) data_ = pages;
+}
+
+void ZeroedBytes::release() {
+  void* const data = std::exchange(data_, nullptr);
+  if (size_ < kFromTheSystem)
+    std::free(data);
+  else if (data)
+    ::munmap(data, size_);
+}
 
 Memories::Memories(const Executable& x, std::optional<CellPlace> watched)
     : x_(x), watched_(watched) {

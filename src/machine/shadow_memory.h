@@ -6,11 +6,10 @@
 //   ended at cycle 3400
 #pragma once
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executable.h"
@@ -70,20 +69,33 @@ class OperationLog {
   std::vector<Operation> operations_{1};
 };
 
-// Zeroed by the operating system page by page, as far as it is touched.
+// Bytes that are 0; null: there are none. Many come from the operating system, which zeroes them
+// page by page as they are touched: an allocator may touch them all.
+class ZeroedBytes {
+ public:
+  explicit ZeroedBytes(std::size_t size);
+  ~ZeroedBytes() { release(); }
+  ZeroedBytes(ZeroedBytes&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
+  ZeroedBytes& operator=(ZeroedBytes&&) = delete;
+  void* get() const { return data_; }
+  void release();
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 template <class T>
 class ZeroedArray {
  public:
   explicit ZeroedArray(std::size_t size)
-      : data_(static_cast<T*>(std::calloc(size + 1, sizeof(T)))) {}
-  T* get() const { return data_.get(); }
-  void release() { data_.reset(); }
+      : bytes_(size < SIZE_MAX / sizeof(T) ? (size + 1) * sizeof(T) : SIZE_MAX) {}
+  T* get() const { return static_cast<T*>(bytes_.get()); }
+  void release() { bytes_.release(); }
 
  private:
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
-  };
-  std::unique_ptr<T, Free> data_;
+  ZeroedBytes bytes_;
 };
 
 struct Memory {
