@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kManyReaders = 0x80000000;
 constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 37;
 
-constexpr std::size_t kFromTheSystem = std::size_t{1} << 20;
+constexpr std::size_t kFromTheSystem = std::size_t{1} << 20;  // so many bytes, or more
 
 std::string addressText(std::int64_t cell) { return "address " + std::to_string(cell * kBlock); }
 

@@ -15,8 +15,7 @@ namespace heddle {
 class LayerKinds {
  public:
   // Per operator of the network the number of its kind: the same operator, window, shapes, size of
-  // weights and blocks that these keep. An Assemble has a kind of its own,
-  // each time.
+  // weights and blocks that these keep. An Assemble has a kind of its own, each time.
   std::vector<std::size_t> of(const CanonicalGraph& graph);
 
  private:
