@@ -112,7 +112,7 @@ struct DeviceOverrides {
 // | DEV006 | a key is missing                                                                  |
 // | DEV007 | a key is given twice                                                              |
 // | DEV008 | wires that reach no core, memtiles that are not there, cores that no wire reaches |
-// | DEV009 | `--set` of no key, of one that can't be set or is set twice, of a side beside `--mesh` |
+// | DEV009 | `--set` of no key, one that can't be set or is set twice, or a side beside `--mesh` |
 Result<Device> readDevice(const std::string& path, const DeviceOverrides& overrides = {});
 // The same from text; `name` stands for the path in messages.
 Result<Device> parseDevice(const std::string& yaml, const std::string& name,
