@@ -261,6 +261,11 @@ void reorder(std::vector<T>& list, const BlockOrder& order, std::size_t channels
                   list.begin() + static_cast<std::ptrdiff_t>(row + to * piece));
     }
 }
+template <class T>
+void reorder(SharedArray<T>& list, const BlockOrder& order, std::size_t channels,
+             std::size_t piece = 1) {
+  if (!order.empty()) reorder(list.own(), order, channels, piece);
+}
 
 class Reordering {
  public:

@@ -118,31 +118,32 @@ Op product(const Accumulator& sum, const Quantization& quantization, bool depthw
   Op op;
   op.window = sum.window;
   op.clamp = clamp;
-  op.weights = sum.weights.matrix ? matrixWeights(sum.weights)
-                                  : convWeights(sum.weights, sum.window, depthwise);
+  std::vector<std::int8_t> weights = sum.weights.matrix
+                                         ? matrixWeights(sum.weights)
+                                         : convWeights(sum.weights, sum.window, depthwise);
   op.weightZero = sum.weights.zero;
   op.bias = sum.bias;
   const std::size_t outputs = op.bias.size(),
-                    row = op.weights.size() / std::max<std::size_t>(outputs, 1);
+                    row = weights.size() / std::max<std::size_t>(outputs, 1);
   for (std::size_t o = 0; o < outputs; ++o) {
     double scale = sum.scale[o];
     if (!std::isfinite(scale) || std::isnan(sum.offset[o]))
       throw Unsupported("the scale or the bias of a channel is not finite", "CANON004");
-    const auto weights = std::span(op.weights).subspan(o * row, row);
+    const auto own = std::span(weights).subspan(o * row, row);
     const double exact = sum.offset[o] / scale, units = std::nearbyint(exact) + op.bias[o];
     const double lost = std::abs((exact - std::nearbyint(exact)) * scale);
     const bool isFine = lost <= 0.5 * double{quantization.scale};  // the result may be off by 1
     if (scale != 0 && std::abs(units) < 0x1p31 && isFine) {
       op.bias[o] = static_cast<std::int32_t>(units);
-    } else if (scale == 0 || offsetDecides(sum, o, weights, op.weightZero[o], quantization)) {
-      makeConstant(sum.offset[o] + op.bias[o] * scale, quantization, weights, op.weightZero[o],
+    } else if (scale == 0 || offsetDecides(sum, o, own, op.weightZero[o], quantization)) {
+      makeConstant(sum.offset[o] + op.bias[o] * scale, quantization, own, op.weightZero[o],
                    op.bias[o], scale);
     } else {
       throw Unsupported("32 bits in units of its sum cannot hold its bias", "CANON004");
     }
     if (scale < 0) {
       // -(w - z) == (-1 - w) - (-1 - z), and -1 - w never leaves int8.
-      for (std::int8_t& w : weights) w = negated(w);
+      for (std::int8_t& w : own) w = negated(w);
       op.weightZero[o] = negated(op.weightZero[o]);
       op.bias[o] = static_cast<std::int32_t>(0U - static_cast<std::uint32_t>(op.bias[o]));
       scale = -scale;
@@ -152,6 +153,7 @@ Op product(const Accumulator& sum, const Quantization& quantization, bool depthw
       op.requantizeNegative.push_back(
           checkedMultiplier(requantizationScale(scale, quantization.scale) * sum.negativeSlope[o]));
   }
+  op.weights = std::move(weights);
   return op;
 }
 

@@ -12,8 +12,8 @@
 namespace heddle {
 namespace {
 
-template <class T>
-void append(std::vector<T>& to, const std::vector<T>& more) {
+template <class T, class More>
+void append(std::vector<T>& to, const More& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
@@ -153,7 +153,7 @@ class Joining {
       op.name += " + " + graph_.ops[sibling].name;
       tensor.name += " + " + outputOf(sibling).name;
       tensor.shape.channels += outputOf(sibling).shape.channels;
-      append(conv.weights, convOf(sibling).weights);
+      append(conv.weights.own(), convOf(sibling).weights);
       append(conv.weightZero, convOf(sibling).weightZero);
       append(conv.bias, convOf(sibling).bias);
       append(conv.requantize, convOf(sibling).requantize);

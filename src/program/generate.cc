@@ -5,6 +5,7 @@
 #include <set>
 
 #include "generation.h"
+#include "records.h"
 #include "verify_checks.h"
 
 namespace heddle {
@@ -20,6 +21,7 @@ class Generator {
     g_.emission.setPlacesOfWires(placesOfWires());
     describe();
     placeConstants(g_);
+    reserveRecords(g_.graph, g_.out.weights.bytes);
     tellFrame();
     if (g_.plan.frames > 1) {
       const std::size_t buffers = g_.out.program.buffers.size();

@@ -19,7 +19,7 @@ void append(std::vector<std::uint8_t>& image, T value) {
 // Parameters per output channel, for convolutions of both kinds. `weightsOf` is the number of
 // weights of one channel.
 struct Channels {
-  const std::vector<std::int8_t>& weights;
+  const SharedArray<std::int8_t>& weights;
   const std::vector<std::int8_t>& weightZero;
   const std::vector<std::int32_t>& bias;
   const std::vector<Multiplier>&requantize, &requantizeNegative;
@@ -166,6 +166,17 @@ void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Inte
   const auto written = static_cast<std::int64_t>(image.size() - before);
   HEDDLE_CHECK(written == recordBytes(op, blocks, part, lastPart)) << op.name << ": " << written;
   image.resize(before + static_cast<std::size_t>(roundUpTo(written, kBlock)));
+}
+
+void reserveRecords(const CanonicalGraph& graph, std::vector<std::uint8_t>& image) {
+  std::int64_t bytes = 0;
+  for (const CanonicalOp& op : graph.ops) {
+    const std::optional<Window> window = windowOf(op);
+    const ReductionPart whole{{0, blocksOf(graph.tensors[op.inputs[0].at()].shape)},
+                              {0, window ? window->kernelY : 1}};
+    bytes += recordBytes(op, {0, blocksOf(graph.tensors[op.output.at()].shape)}, whole, true);
+  }
+  image.reserve(image.size() + static_cast<std::size_t>(bytes + bytes / 64));
 }
 
 }  // namespace heddle

@@ -44,8 +44,10 @@ std::int64_t zeroRow(Convolution& conv, std::int64_t row) {
   const std::int64_t length = weightRows(conv).length();
   const std::int8_t zero = conv.weightZero[static_cast<std::size_t>(row)];
   std::int64_t changed = 0;
+  if (rowIsZero(conv, row)) return changed;
+  std::vector<std::int8_t>& weights = conv.weights.own();
   for (std::int64_t i = row * length; i < (row + 1) * length; ++i) {
-    std::int8_t& weight = conv.weights[static_cast<std::size_t>(i)];
+    std::int8_t& weight = weights[static_cast<std::size_t>(i)];
     changed += weight != zero;
     weight = zero;
   }

@@ -211,21 +211,19 @@ class Folder {
     if (!value) return 0;
     const std::int64_t step = *value - in_.zeroPoint;
     const std::int8_t weightZero = conv.weightZero[static_cast<std::size_t>(row)];
-    const auto weight = [&](std::int64_t tap) -> std::int8_t& {
-      return conv
-          .weights[static_cast<std::size_t>(row * rows.length() + tap * rows.columns + column)];
+    const auto place = [&](std::int64_t tap) {
+      return static_cast<std::size_t>(row * rows.length() + tap * rows.columns + column);
     };
-    std::int64_t sum = 0;
+    std::int64_t sum = 0, zeroed = 0;
     for (std::int64_t tap = 0; tap < rows.taps; ++tap) {
-      const std::int64_t w = weight(tap) - weightZero;
+      const std::int64_t w = conv.weights[place(tap)] - weightZero;
       if (w != 0 && step != 0 && !inside_[static_cast<std::size_t>(tap)]) return 0;
       sum += w * step;
+      zeroed += w != 0;
     }
-    std::int64_t zeroed = 0;
-    for (std::int64_t tap = 0; tap < rows.taps; ++tap) {
-      zeroed += weight(tap) != weightZero;
-      weight(tap) = weightZero;
-    }
+    if (zeroed > 0)
+      for (std::int64_t tap = 0; tap < rows.taps; ++tap)
+        conv.weights.own()[place(tap)] = weightZero;
     std::int32_t& bias = conv.bias[static_cast<std::size_t>(row)];
     bias = static_cast<std::int32_t>(static_cast<std::uint32_t>(bias) +
                                      static_cast<std::uint32_t>(sum));  // wraps as the sum does

@@ -35,6 +35,10 @@ void keepPieces(std::vector<T>& list, const NewIndex& index, std::int64_t piece 
       to = std::copy_n(list.begin() + i * piece, piece, to);
   list.erase(to, list.end());
 }
+template <class T>
+void keepPieces(SharedArray<T>& list, const NewIndex& index, std::int64_t piece = 1) {
+  if (!index.empty()) keepPieces(list.own(), index, piece);
+}
 
 struct Pair {
   std::int64_t to = 0, from = 0;

@@ -6,7 +6,7 @@ namespace heddle {
 namespace {
 
 struct Weights {
-  const std::vector<std::int8_t>* values;
+  const SharedArray<std::int8_t>* values;
   const std::vector<std::int8_t>* zero;  // by row
 };
 
@@ -94,10 +94,10 @@ SparseGraph applySparsity(CanonicalGraph graph, std::span<const WeightMask> mask
 CanonicalGraph masked(CanonicalGraph graph, std::span<const WeightMask> masks) {
   const auto apply = [](auto& conv, const Bits& kept) {
     const std::int64_t row = kept.size() / std::ssize(conv.weightZero);
+    std::vector<std::int8_t>& weights = conv.weights.own();
     for (std::int64_t i = 0; i < kept.size(); ++i)
       if (!kept[i])
-        conv.weights[static_cast<std::size_t>(i)] =
-            conv.weightZero[static_cast<std::size_t>(i / row)];
+        weights[static_cast<std::size_t>(i)] = conv.weightZero[static_cast<std::size_t>(i / row)];
   };
   for (const WeightMask& mask : masks) {
     OpAttributes& attributes = graph.ops[mask.op.at()].attributes;

@@ -107,7 +107,7 @@ MaskedConv::MaskedConv(const ConvShape& shape, std::uint64_t seed) : shape_(shap
     conv.bias.push_back(static_cast<std::int32_t>(random.real(-spread / 2, spread / 2)));
     conv.requantize.push_back(makeMultiplier(45 / spread));
     for (std::int64_t i = 0; i < taps; ++i)
-      conv.weights.push_back(weightUnlike(conv.weightZero.back(), random));
+      conv.weights.own().push_back(weightUnlike(conv.weightZero.back(), random));
   }
   dense_.ops.push_back({"conv", "Conv", {TensorId(0)}, TensorId(1), std::move(conv)});
   dense_.inputs = {portOf(dense_, TensorId(0))};
@@ -124,7 +124,8 @@ CanonicalGraph MaskedConv::under(const Bits& mask) const {
   for (std::int64_t i = 0; i < std::ssize(conv.weights); ++i) {
     const std::int64_t output = i / taps, input = i % shape_.inputs;
     if (!mask[output / kBlock * inputBlocks() + input / kBlock])
-      conv.weights[static_cast<std::size_t>(i)] = conv.weightZero[static_cast<std::size_t>(output)];
+      conv.weights.own()[static_cast<std::size_t>(i)] =
+          conv.weightZero[static_cast<std::size_t>(output)];
   }
   findKeptBlocks(graph);
   const Bits& kept = std::get<Conv>(graph.ops[0].attributes).kept;

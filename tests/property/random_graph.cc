@@ -230,7 +230,7 @@ class Generator {
     const bool perChannel = random_.chance(50), weightZeros = random_.chance(20),
                sparse = random_.chance(25), leaky = random_.chance(15);
     for (std::int64_t i = 0; i < channels * taps; ++i)
-      op.weights.push_back(sparse && i / 64 % 3 != 0 ? std::int8_t{0} : random_.int8());
+      op.weights.own().push_back(sparse && i / 64 % 3 != 0 ? std::int8_t{0} : random_.int8());
     Multiplier scale = makeMultiplier(randomScale(kTarget / sum));
     for (std::int64_t c = 0; c < channels; ++c) {
       if (perChannel) scale = makeMultiplier(randomScale(kTarget / sum));
@@ -263,7 +263,8 @@ class Generator {
     for (std::int64_t i = 0; i < std::ssize(op.weights); ++i) {
       const std::int64_t out = i / (taps * inputs);
       if (!kept[static_cast<std::size_t>(out / kBlock * columns + i % inputs / kBlock)])
-        op.weights[static_cast<std::size_t>(i)] = op.weightZero[static_cast<std::size_t>(out)];
+        op.weights.own()[static_cast<std::size_t>(i)] =
+            op.weightZero[static_cast<std::size_t>(out)];
     }
   }
 
@@ -308,9 +309,9 @@ class Generator {
   void addSiblings(TensorId x, TensorId y, Conv op) {
     std::vector<TensorId> all{y};
     for (std::int64_t n = random_.between(1, 3); n > 0; --n) {
-      std::ranges::reverse(op.weights);
-      std::rotate(op.weights.begin(), op.weights.begin() + std::ssize(op.weights) / 3,
-                  op.weights.end());
+      std::vector<std::int8_t>& weights = op.weights.own();
+      std::ranges::reverse(weights);
+      std::rotate(weights.begin(), weights.begin() + std::ssize(weights) / 3, weights.end());
       std::ranges::reverse(op.bias);
       all.push_back(addTensor(tensor(y).shape, tensor(y)));
       add("Conv", {x}, all.back(), op);

@@ -15,7 +15,8 @@ void dropWeights(Convolution& conv, Drop drop) {
   for (std::int64_t i = 0; i < std::ssize(conv.weights); ++i) {
     const std::int64_t row = i / (taps * columns);
     if (drop(row, i % columns))
-      conv.weights[static_cast<std::size_t>(i)] = conv.weightZero[static_cast<std::size_t>(row)];
+      conv.weights.own()[static_cast<std::size_t>(i)] =
+          conv.weightZero[static_cast<std::size_t>(row)];
   }
 }
 

@@ -106,7 +106,7 @@ void cropChannels(OpAttributes& attributes, std::int64_t from, std::int64_t to) 
   std::visit(
       [&](auto& op) {
         if constexpr (requires { op.weights; }) {
-          keepRows(op.weights, from, to);
+          keepRows(op.weights.own(), from, to);
           keepRows(op.weightZero, from, to);
           keepRows(op.bias, from, to);
           keepRows(op.requantize, from, to);
@@ -198,7 +198,7 @@ void addPlainerNumbers(const CanonicalGraph& graph, Candidates& candidates) {
   });
   addChanged(graph, candidates, [](auto& op) {
     if constexpr (requires { op.weights; })
-      std::fill(op.weights.begin(), op.weights.end(), std::int8_t{1});
+      std::fill(op.weights.own().begin(), op.weights.own().end(), std::int8_t{1});
   });
   CanonicalGraph centred = graph;
   for (CanonicalTensor& tensor : centred.tensors) tensor.zeroPoint = 0;

@@ -27,7 +27,7 @@ class GraphBuilder {
     const Shape in = shapeOf(from);
     Conv conv;
     conv.window = window;
-    conv.weights.assign(
+    conv.weights.own().assign(
         static_cast<std::size_t>(channels * window.kernelY * window.kernelX * in.channels), 1);
     const auto n = static_cast<std::size_t>(channels);
     conv.weightZero.assign(n, 0);
@@ -44,7 +44,7 @@ class GraphBuilder {
     const auto n = static_cast<std::size_t>(in.channels);
     DepthwiseConv conv;
     conv.window = window;
-    conv.weights.assign(n * static_cast<std::size_t>(window.kernelY * window.kernelX), 1);
+    conv.weights.own().assign(n * static_cast<std::size_t>(window.kernelY * window.kernelX), 1);
     conv.weightZero.assign(n, 0);
     conv.bias.assign(n, 0);
     conv.requantize.assign(n, makeMultiplier(1.0 / 16));

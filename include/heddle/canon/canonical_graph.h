@@ -18,6 +18,7 @@
 #include "heddle/support/bits.h"
 #include "heddle/support/ids.h"
 #include "heddle/support/requantize.h"
+#include "heddle/support/shared_array.h"
 #include "heddle/support/units.h"
 
 namespace heddle {
@@ -94,7 +95,7 @@ struct MaxPool {
 // reads channel c.
 struct DepthwiseConv {
   Window window;
-  std::vector<std::int8_t> weights;            // C x KY x KX
+  SharedArray<std::int8_t> weights;            // C x KY x KX
   std::vector<std::int8_t> weightZero;         // C
   std::vector<std::int32_t> bias;              // C
   std::vector<Multiplier> requantize;          // C
@@ -136,7 +137,7 @@ struct FoldedColumns {
 // weights by canonicalize.
 struct Conv {
   Window window;
-  std::vector<std::int8_t> weights;     // COUT x KY x KX x CIN
+  SharedArray<std::int8_t> weights;     // COUT x KY x KX x CIN
   std::vector<std::int8_t> weightZero;  // COUT
   std::vector<std::int32_t> bias;       // COUT
   std::vector<Multiplier> requantize;   // COUT

@@ -23,7 +23,7 @@ Conv conv(std::int64_t outputs, std::int64_t inputs) {
   Conv c;
   for (std::int64_t o = 0; o < outputs; ++o) {
     for (std::int64_t i = 0; i < inputs; ++i)
-      c.weights.push_back(static_cast<std::int8_t>((o * 7 + i) % 100));
+      c.weights.own().push_back(static_cast<std::int8_t>((o * 7 + i) % 100));
     c.weightZero.push_back(0);
     c.bias.push_back(static_cast<std::int32_t>(o));
     c.requantize.push_back({1 << 30, 30});

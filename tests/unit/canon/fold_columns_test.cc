@@ -31,7 +31,7 @@ CanonicalGraph imageAndConv(const Shape& image, const Window& window) {
   graph.tensors[0].zeroPoint = 5;
   Conv& conv = std::get<Conv>(graph.ops[0].attributes);
   for (std::size_t i = 0; i < conv.weights.size(); ++i)
-    conv.weights[i] = static_cast<std::int8_t>(i * 11 % 17 - 8);
+    conv.weights.own()[i] = static_cast<std::int8_t>(i * 11 % 17 - 8);
   for (std::size_t i = 0; i < conv.weightZero.size(); ++i)
     conv.weightZero[i] = static_cast<std::int8_t>(i % 3);
   return graph;
@@ -129,7 +129,8 @@ TEST(FoldColumns, KeepsTheBlocksThatHoldAWeight) {
   for (std::size_t o = 0; o < 9; ++o)  // but for the first 8 outputs' tap 0 and the last one's last
     for (std::size_t tap = 0; tap < 256; ++tap)
       for (std::size_t c = 0; c < 3; ++c)
-        if (o < 8 ? tap > 0 : tap < 255) conv.weights[(o * 256 + tap) * 3 + c] = conv.weightZero[o];
+        if (o < 8 ? tap > 0 : tap < 255)
+          conv.weights.own()[(o * 256 + tap) * 3 + c] = conv.weightZero[o];
   conv.kept = Bits(2);
   conv.kept.set(0);
   conv.kept.set(1);
@@ -147,7 +148,7 @@ TEST(FoldColumns, NeedsNoWeightsThatWereLeftOut) {
   ASSERT_TRUE(fuseOperators(graph));
   Conv& conv = std::get<Conv>(graph.ops[0].attributes);
   for (std::size_t i = 0; i < conv.weights.size(); ++i)  // nothing reads channels 8 to 11
-    if (i % 12 >= 8) conv.weights[i] = conv.weightZero[i / (49 * 12)];
+    if (i % 12 >= 8) conv.weights.own()[i] = conv.weightZero[i / (49 * 12)];
   conv.kept = Bits(4);
   conv.kept.set(0);
   conv.kept.set(2);
@@ -183,8 +184,9 @@ TEST(FoldColumns, VerifyKnowsTheWindowThatWasFolded) {
     return toText(verify(graph));
   };
   using Graph = CanonicalGraph;
-  EXPECT_NE(faults([](Graph&, Conv& c) { c.weights[0] = 77; }).find("folding its columns put in"),
-            std::string::npos);
+  EXPECT_NE(
+      faults([](Graph&, Conv& c) { c.weights.own()[0] = 77; }).find("folding its columns put in"),
+      std::string::npos);
   const std::string window = "its folded window is not that of the network";
   EXPECT_NE(faults([](Graph&, Conv& c) { c.folded->columns = 1; }).find(window), std::string::npos);
   EXPECT_NE(faults([](Graph&, Conv& c) { c.folded->width = 10; }).find(window), std::string::npos);

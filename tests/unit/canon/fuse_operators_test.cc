@@ -50,11 +50,11 @@ void colour(CanonicalGraph& graph) {
     if (Add* add = std::get_if<Add>(&op.attributes)) *add = {900'000, -300'000, 20, {-100, 90}};
     if (DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes))
       for (std::size_t i = 0; i < depthwise->weights.size(); ++i)
-        depthwise->weights[i] = static_cast<std::int8_t>(i * 13 % 19 - 9);
+        depthwise->weights.own()[i] = static_cast<std::int8_t>(i * 13 % 19 - 9);
     Conv* conv = std::get_if<Conv>(&op.attributes);
     if (!conv) continue;
     for (std::size_t i = 0; i < conv->weights.size(); ++i)
-      conv->weights[i] = static_cast<std::int8_t>(i * 11 % 17 - 8);
+      conv->weights.own()[i] = static_cast<std::int8_t>(i * 11 % 17 - 8);
     conv->clamp = {-60, 110};
   }
 }
@@ -164,7 +164,8 @@ TEST(FuseOperators, PutsADepthwiseConvolutionAtTheEndOfTheConvolutionBeforeIt) {
     EXPECT_FALSE(fuseOperators(graph, windowsAtEnds(*fused)));
     CanonicalGraph wrong = *fused;
     std::get<DepthwiseConv>(std::get<Conv>(wrong.ops[0].attributes).fusedWindow->op)
-        .weights.pop_back();
+        .weights.own()
+        .pop_back();
     EXPECT_FALSE(verify(wrong).empty());
   }
 }

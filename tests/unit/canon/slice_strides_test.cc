@@ -30,7 +30,7 @@ CanonicalGraph oneConv(const Shape& input, const Window& window) {
   CanonicalGraph graph = b.finish(b.conv("conv", b.input("x", input), 9, window));
   Conv& conv = std::get<Conv>(graph.ops[0].attributes);
   for (std::size_t i = 0; i < conv.weights.size(); ++i)
-    conv.weights[i] = static_cast<std::int8_t>(i * 11 % 17 - 8);
+    conv.weights.own()[i] = static_cast<std::int8_t>(i * 11 % 17 - 8);
   return graph;
 }
 

@@ -26,7 +26,7 @@ CanonicalOp conv(const std::string& name, std::size_t input, std::size_t output,
   Conv c;
   for (std::int64_t o = 0; o < outputs; ++o) {
     for (std::int64_t i = 0; i < inputs; ++i)
-      c.weights.push_back(isFull(o / kBlock, i / kBlock) ? std::int8_t{3} : std::int8_t{0});
+      c.weights.own().push_back(isFull(o / kBlock, i / kBlock) ? std::int8_t{3} : std::int8_t{0});
     c.weightZero.push_back(0);
     c.bias.push_back(0);
     c.requantize.push_back({1 << 30, 36});

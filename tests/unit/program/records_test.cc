@@ -53,7 +53,7 @@ TEST(AppendRecord, HoldsTheKeptBlocksOnly) {
   CanonicalGraph graph =
       b.finish(b.conv("conv", b.input("x", {2, 2, 16}), 16, {1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
   Conv& conv = std::get<Conv>(graph.ops[0].attributes);
-  for (std::size_t i = 0; i < 256; ++i) conv.weights[i] = static_cast<std::int8_t>(i);
+  for (std::size_t i = 0; i < 256; ++i) conv.weights.own()[i] = static_cast<std::int8_t>(i);
   conv.kept = Bits(4, true);
   conv.kept.reset(1);
   conv.kept.reset(2);

@@ -47,7 +47,7 @@ CanonicalGraph graphOf(const std::string& lines) {
       layer.inputs.push_back(byName.at(input));
     if (op == "conv" || op == "fc") {
       Conv conv;
-      conv.weights.resize(static_cast<std::size_t>(shape.channels * kh * kw * cin));
+      conv.weights.own().resize(static_cast<std::size_t>(shape.channels * kh * kw * cin));
       layer.attributes = conv;
     } else if (op == "add") {
       layer.attributes = Add{};
@@ -228,7 +228,7 @@ TEST(Bounds, DepthwiseMacsTakeTheRateOfTheirKernel) {
   graph.tensors = {{.name = "x", .shape = {8, 8, 16}}, {.name = "y", .shape = {8, 8, 16}}};
   DepthwiseConv depthwise;
   depthwise.window = testing::square(3, 1, 1);
-  depthwise.weights.resize(16 * 9);
+  depthwise.weights.own().resize(16 * 9);
   graph.ops = {{"dw", "Conv", {TensorId(0)}, TensorId(1), depthwise}};
   EXPECT_EQ(layerNeeds(graph, graph.ops[0]),
             (LayerNeeds{9216, 16 * 9, 1024, 1024, 9216, 16 * 9, 9216, false, 9216, 16 * 9}));

@@ -148,7 +148,7 @@ TEST(MakeReport, SaysWhichEngineBindsALayerAndOverWhichWiresItsStreamsGo) {
 TEST(MakeReport, PaddingIsOfChannelsWhereNothingIsComputedTwice) {
   CanonicalGraph graph = twoConvs();
   graph.tensors[1].shape.channels = 5;
-  std::get<Conv>(graph.ops[0].attributes).weights.resize(5 * 8);
+  std::get<Conv>(graph.ops[0].attributes).weights.own().resize(5 * 8);
   const Report report = makeReport(graph, twoConvsProgram(), reportedPaper(1, 2), twoConvsRun());
   EXPECT_EQ(report.layers[0].macs, 16 * 5 * 8);
   EXPECT_EQ(report.layers[0].macsOnPaddedChannels, 16 * 3 * 8);

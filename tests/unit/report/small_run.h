@@ -29,7 +29,7 @@ inline CanonicalGraph twoConvs() {
                {.name = "z", .shape = {4, 4, 8}}};
   const auto conv = [](const char* name, std::size_t in, std::size_t out) {
     Conv c;
-    c.weights.resize(64);
+    c.weights.own().resize(64);
     return CanonicalOp{name, "Conv", {TensorId(in)}, TensorId(out), c};
   };
   g.ops = {conv("first", 0, 1), conv("second", 1, 2)};

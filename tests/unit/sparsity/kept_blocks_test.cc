@@ -19,7 +19,7 @@ Conv& convOf(CanonicalGraph& graph) { return std::get<Conv>(graph.ops[0].attribu
 void empty(Conv& conv, std::int64_t b, std::int64_t a) {
   for (std::int64_t i = 0; i < std::ssize(conv.weights); ++i)
     if (i / (9 * 20) / 8 == b && i % 20 / 8 == a)
-      conv.weights[static_cast<std::size_t>(i)] =
+      conv.weights.own()[static_cast<std::size_t>(i)] =
           conv.weightZero[static_cast<std::size_t>(i / (9 * 20))];
 }
 
@@ -51,7 +51,7 @@ TEST(FindKeptBlocks, OneWeightKeepsItsBlock) {
   Conv& conv = convOf(graph);
   for (const std::int64_t a : {0, 1, 2})
     for (const std::int64_t b : {0, 1}) empty(conv, b, a);
-  conv.weights[(11 * 9 + 8) * 20 + 19] = 1;  // the last of all
+  conv.weights.own()[(11 * 9 + 8) * 20 + 19] = 1;  // the last of all
   findKeptBlocks(graph);
   EXPECT_EQ(conv.kept.count(), 1);
   EXPECT_TRUE(conv.kept[5]);
@@ -60,7 +60,7 @@ TEST(FindKeptBlocks, OneWeightKeepsItsBlock) {
 TEST(FindKeptBlocks, AllMayGo) {
   CanonicalGraph graph = convOfPartialBlocks();
   Conv& conv = convOf(graph);
-  std::fill(conv.weights.begin(), conv.weights.end(), std::int8_t{0});
+  std::fill(conv.weights.own().begin(), conv.weights.own().end(), std::int8_t{0});
   findKeptBlocks(graph);
   EXPECT_EQ(conv.kept, Bits(6));
 }

@@ -40,7 +40,7 @@ Convolution randomConvolution(Random& random, const Window& window, std::int64_t
                                           : static_cast<std::int32_t>(random.real(-40, 40) * step));
     conv.requantize.push_back(makeMultiplier(1 / step));
     for (std::int64_t i = 0; i < taps * columns; ++i)
-      conv.weights.push_back(
+      conv.weights.own().push_back(
           dead || (columns > 1 && columnDead[static_cast<std::size_t>(i % columns)])
               ? zero
               : random.int8());

@@ -28,7 +28,7 @@ double stepOf(std::size_t terms) { return 53 * std::sqrt(static_cast<double>(ter
 // Every convolution of `graph` with telling weights, a bias of 5 and sums that fill a byte.
 CanonicalGraph telling(CanonicalGraph graph) {
   const auto tell = [](auto& conv) {
-    for (std::size_t i = 0; i < conv.weights.size(); ++i) conv.weights[i] = weightAt(i);
+    for (std::size_t i = 0; i < conv.weights.size(); ++i) conv.weights.own()[i] = weightAt(i);
     conv.bias.assign(conv.bias.size(), 5);
     conv.requantize.assign(conv.bias.size(),
                            makeMultiplier(1 / stepOf(conv.weights.size() / conv.bias.size())));
@@ -48,7 +48,7 @@ Conv& convOf(CanonicalGraph& graph, std::size_t op) {
 template <class Convolution>
 void zeroRow(Convolution& conv, std::size_t row, std::int32_t bias) {
   const std::size_t length = conv.weights.size() / conv.bias.size();
-  std::fill_n(conv.weights.begin() + static_cast<std::ptrdiff_t>(row * length), length,
+  std::fill_n(conv.weights.own().begin() + static_cast<std::ptrdiff_t>(row * length), length,
               conv.weightZero[row]);
   conv.bias[row] = bias;
 }
@@ -133,7 +133,7 @@ TEST(Propagate, OnlyTapsThatAreNotZeroCountAsOnTheBorder) {
   const TensorId x = builder.input("x", {9, 9, 8}), a = builder.conv("a", x, 8, {});
   CanonicalGraph graph = telling(builder.finish(builder.conv("b", a, 8, square(3, 1, 1))));
   zeroRow(convOf(graph, 0), 3, static_cast<int>(11 * stepOf(8)));
-  std::vector<std::int8_t>& weights = convOf(graph, 1).weights;
+  std::vector<std::int8_t>& weights = convOf(graph, 1).weights.own();
   for (std::size_t i = 3; i < weights.size(); i += 8)
     if (i / 8 % 9 != 4) weights[i] = 0;
   EXPECT_EQ(channels(checked(graph).graph, a), 7);
@@ -189,7 +189,7 @@ TEST(Propagate, AResidualJoinLosesAChannelOnlyWhereBothSidesAgree) {
 
 TEST(Propagate, WhatNobodyReadsIsNotNeededEither) {
   Join made = join();
-  std::vector<std::int8_t>& weights = convOf(made.graph, 3).weights;
+  std::vector<std::int8_t>& weights = convOf(made.graph, 3).weights.own();
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (i % 16 >= 8) weights[i] = 0;
   const Propagated found = checked(made.graph);
@@ -256,7 +256,7 @@ TEST(Propagate, BlocksOfZerosAreNotTornForAChannel) {
     const TensorId x = builder.input("x", {6, 6, 32}), a = builder.conv("a", x, 33, {});
     CanonicalGraph graph = telling(builder.finish(builder.conv("b", a, 32, {})));
     if (sparse) {  // block (i, j) stays where i + j is even
-      std::vector<std::int8_t>& weights = convOf(graph, 1).weights;
+      std::vector<std::int8_t>& weights = convOf(graph, 1).weights.own();
       for (std::size_t i = 0; i < weights.size(); ++i)
         if ((i / 33 / 8 + i % 33 / 8) % 2 != 0) weights[i] = 0;
     }
@@ -316,7 +316,7 @@ TEST(Propagate, AnAssembleKeepsAnOperand) {
                  b = builder.conv("b", framed, 8, square(3, 1, 1)), c = builder.conv("c", a, 8, {});
   CanonicalGraph graph = telling(builder.finish(builder.add("sum", b, c)));
   for (const std::size_t op : {2, 3}) {
-    std::vector<std::int8_t>& weights = convOf(graph, op).weights;
+    std::vector<std::int8_t>& weights = convOf(graph, op).weights.own();
     for (std::size_t i = 0; i < weights.size(); ++i)
       if (i % 16 < 8) weights[i] = 0;
   }
@@ -331,7 +331,7 @@ TEST(Propagate, PortsStayAsTheyAre) {
   CanonicalGraph graph = telling(builder.finish(a));
   zeroRow(convOf(graph, 0), 4, 640);
   for (std::size_t i = 0; i < convOf(graph, 0).weights.size(); i += 2)
-    convOf(graph, 0).weights[i] = 0;
+    convOf(graph, 0).weights.own()[i] = 0;
   const Propagated found = checked(graph);
   EXPECT_TRUE(found.tensors[a.at()].constant[4]);
   EXPECT_FALSE(found.tensors[x.at()].needed[4]);
@@ -372,7 +372,7 @@ TEST(Propagate, WhatIsToldByChannelIsCut) {
   graph.ops.erase(graph.ops.begin() + 3);
   std::vector<std::int8_t>& constant = graph.tensors[given.at()].constant;
   for (std::size_t i = 0; i < 6 * 6 * 12; ++i) constant.push_back(weightAt(i));
-  std::vector<std::int8_t>& weights = convOf(graph, 4).weights;
+  std::vector<std::int8_t>& weights = convOf(graph, 4).weights.own();
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (i % 12 == 2 || i % 12 == 7) weights[i] = 0;
   const Propagated found = checked(graph);

@@ -19,7 +19,7 @@ void expectElementsFit(const Model& model) {
   const WeightOrigin& origin = model.canonical.weights[0];
   const CanonicalOp& op = model.canonical.graph.ops[origin.op.at()];
   const auto* conv = std::get_if<Conv>(&op.attributes);
-  const std::vector<std::int8_t>& weights =
+  const SharedArray<std::int8_t>& weights =
       conv ? conv->weights : std::get<DepthwiseConv>(op.attributes).weights;
   const Value& constant = model.graph[origin.value];
   const int flip = constant.type == DataType::Uint8 ? 0x80 : 0;
