@@ -327,6 +327,10 @@ Explanation explanationOf(const Compilation& run) {
     const JoinChoice& join = *run.choices->join;
     e.join = {join.taken, join.convolutions, join.apart, join.joined};
   }
+  if (run.choices && run.choices->upright) {
+    const UprightChoice& upright = *run.choices->upright;
+    e.upright = {upright.taken, upright.lying, upright.upright};
+  }
   const std::vector<StepTerms> steps = termsOfSteps(run);
   for (std::size_t i = 0; i < run.network().ops.size(); ++i)
     e.layers.push_back(LayerExplainer(run, steps, i).explain());

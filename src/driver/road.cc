@@ -211,8 +211,11 @@ Result<bool> planUpright(Compilation& run, bool hasPlan, const PlanOptions& opti
     if (faults[0].severity == Severity::DoesNotFit) return false;
     return faults;
   }
-  if (hasPlan && !isWorthwhile(run.network(), *run.plan, other.network(), *other.plan, *run.device))
-    return false;
+  const UprightChoice choice = weighUpright(run.network(), hasPlan ? &*run.plan : nullptr,
+                                            other.network(), *other.plan, *run.device);
+  if (std::optional<PlanChoices>& choices = choice.taken ? other.choices : run.choices)
+    choices->upright = choice;
+  if (!choice.taken) return false;
   run.fused = std::make_shared<const CanonicalGraph>(other.inModelsOrder());
   run.reordered = std::move(other.reordered);
   run.plan = std::move(other.plan);

@@ -226,13 +226,25 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
   return best;
 }
 
-bool isWorthwhile(const CanonicalGraph& graph, const Plan& plan, const CanonicalGraph& other,
-                  const Plan& planOfOther, const Device& device) {
-  if (!isWithinLimits(other, planOfOther, device) && isWithinLimits(graph, plan, device))
-    return false;
-  const Result<Cycles> end = endInClosedForm(graph, plan, device),
-                       ofOther = endInClosedForm(other, planOfOther, device);
-  return ofOther && (!end || undercuts(*ofOther, *end, kOtherNetworkGains));
+UprightChoice weighUpright(const CanonicalGraph& lying, const Plan* planLying,
+                           const CanonicalGraph& upright, const Plan& planUpright,
+                           const Device& device) {
+  const auto endOf = [&](const CanonicalGraph& graph, const Plan& plan) -> std::optional<Cycles> {
+    const Result<Cycles> end = endInClosedForm(graph, plan, device);
+    if (!end) return std::nullopt;
+    return *end;
+  };
+  UprightChoice choice{.upright = endOf(upright, planUpright)};
+  if (planLying == nullptr) {
+    choice.taken = true;
+    return choice;
+  }
+  choice.lying = endOf(lying, *planLying);
+  choice.taken = choice.upright &&
+                 (isWithinLimits(upright, planUpright, device) ||
+                  !isWithinLimits(lying, *planLying, device)) &&
+                 (!choice.lying || undercuts(*choice.upright, *choice.lying, kOtherNetworkGains));
+  return choice;
 }
 
 }  // namespace heddle

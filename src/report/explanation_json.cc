@@ -138,6 +138,18 @@ void writeJoin(JsonWriter& json, const std::optional<ExplainedJoin>& join) {
   json.key("joinedCycles").value(join->joined.raw()).endObject();
 }
 
+void writeUpright(JsonWriter& json, const std::optional<ExplainedUpright>& upright) {
+  if (!upright) {
+    json.null();
+    return;
+  }
+  json.beginObject().key("taken").value(upright->taken).key("lyingCycles");
+  writeCycles(json, upright->lying);
+  json.key("uprightCycles");
+  writeCycles(json, upright->upright);
+  json.endObject();
+}
+
 }  // namespace
 
 void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
@@ -218,6 +230,8 @@ void writeExplanation(JsonWriter& json, const Explanation& e) {
   writeEnds(json, e.ends);
   json.key("join");
   writeJoin(json, e.join);
+  json.key("upright");
+  writeUpright(json, e.upright);
   json.key("layers").beginArray();
   for (const ExplainedLayer& layer : e.layers) {
     json.beginObject();

@@ -137,6 +137,11 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
               .convolutions = read.count(*join, "convolutions"),
               .apart = Cycles(read.count(*join, "apartCycles")),
               .joined = Cycles(read.count(*join, "joinedCycles"))};
+  if (const auto upright =
+          read.has(root, "upright") ? read.objectOrNull(root, "upright") : std::nullopt)
+    e.upright = {.taken = read.truth(*upright, "taken"),
+                 .lying = readCycles(read, *upright, "lyingCycles"),
+                 .upright = readCycles(read, *upright, "uprightCycles")};
   for (const Entry& layer : read.objects(root, "layers"))
     e.layers.push_back(readExplainedLayer(read, layer));
 }

@@ -901,6 +901,10 @@ class OneRow(Heddle):
         for stage, file in (("plan", "plan.txt"), ("program", "program.asm")):
             again = self.compile(model, "2x2", "--from", stage, self.folder / "out" / file, name=stage)
             self.assertEqual(again["time"]["cycles"], report["time"]["cycles"])
+        upright = json.loads((self.folder / "out/explain.json").read_text())["upright"]
+        self.assertTrue(upright["taken"])
+        self.assertLess(upright["uprightCycles"], upright["lyingCycles"])
+        self.assertIn("upright       taken: ", self.run_heddle("explain", self.folder / "out").stdout)
         lying = self.compile(model, "2x2", "--effort", "0", name="lying")
         self.check_verified(lying)
         self.assertLess(report["time"]["cycles"], lying["time"]["cycles"])

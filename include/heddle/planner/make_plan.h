@@ -138,6 +138,14 @@ struct EndsChoice {
   friend bool operator==(const EndsChoice&, const EndsChoice&) = default;
 };
 
+// A network of one row that was also planned upright (canon/upright.h). In closed form; none where
+// there is no plan of it, or none that could be placed.
+struct UprightChoice {
+  std::optional<Cycles> lying, upright;
+  bool taken = false;
+  friend bool operator==(const UprightChoice&, const UprightChoice&) = default;
+};
+
 // How a plan came about.
 struct PlanChoices {
   std::vector<LayerChoice> layers;     // per operator; empty: the layers' mappings were not weighed
@@ -147,6 +155,8 @@ struct PlanChoices {
   std::optional<OrderChoice> order;    // none where no other order was of use
   std::optional<EndsChoice> ends;      // none where there are none
   std::optional<JoinChoice> join;      // none where there was nothing to join
+  // None where the network has several rows, or stands as it is; the others are of what was taken.
+  std::optional<UprightChoice> upright;
   friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
 };
 

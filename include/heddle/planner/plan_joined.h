@@ -40,9 +40,11 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
                               const PlanOptions& options, bool asked,
                               const std::function<void(double)>& progress = {});
 
-// Whether the plan of another network that computes the same is to be taken: it keeps the device's
-// limits, or the first exceeds them, too, and the closed form finds it half a per cent faster.
-bool isWorthwhile(const CanonicalGraph& graph, const Plan& plan, const CanonicalGraph& other,
-                  const Plan& planOfOther, const Device& device);
+// Whether the plan of the network upright is to be taken: it keeps the device's limits, or the one
+// of the network as it lies exceeds them, too, and the closed form finds it half a per cent faster;
+// or that has no plan (null).
+UprightChoice weighUpright(const CanonicalGraph& lying, const Plan* planLying,
+                           const CanonicalGraph& upright, const Plan& planUpright,
+                           const Device& device);
 
 }  // namespace heddle

@@ -131,6 +131,14 @@ struct ExplainedJoin {
   friend bool operator==(const ExplainedJoin&, const ExplainedJoin&) = default;
 };
 
+// A network of one row, planned as it lies and with rows for columns. In closed form, of one frame;
+// none where there is no plan.
+struct ExplainedUpright {
+  bool taken = false;
+  std::optional<Cycles> lying, upright;
+  friend bool operator==(const ExplainedUpright&, const ExplainedUpright&) = default;
+};
+
 struct Explanation {
   std::string model, device;
   std::int64_t rows = 0, columns = 0;
@@ -147,6 +155,7 @@ struct Explanation {
   std::optional<ExplainedOrder> order;    // none where no block of weights is empty, or none helps
   std::optional<ExplainedEnds> ends;      // none where there are none
   std::optional<ExplainedJoin> join;      // none where nothing was to be joined
+  std::optional<ExplainedUpright> upright;  // none where it has several rows, or stands as it is
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 
