@@ -235,7 +235,8 @@ class Lowering {
   void lowerIndexed(const Node& node);  // Slice, Split, Pad, Resize, Expand, Tile, Gather
   void lowerBlocks(const Node& node);   // DepthToSpace, SpaceToDepth
   RealRef indexed(const RealRef& ref, const std::vector<IndexPairs>& maps, const Dims& shape,
-                  double fill, const Node& node, const std::string& name);
+                  double fill, const Node& node, const std::string& name,
+                  std::optional<std::vector<Axis>> axes = {});
   std::optional<View> concatLayout(const std::vector<RealRef>& operands, std::size_t axis,
                                    const Dims& shape) const;
 

@@ -366,13 +366,14 @@ std::optional<std::vector<Axis>> simpleAxes(const View& view, const Shape& tenso
 }  // namespace
 
 // The value whose element (i, j, ...) is that of `ref` at (maps[0](i), maps[1](j), ...); an empty
-// map is the identity.
+// map is the identity. `axes`: where the value lies, if that is known; an axis of one element tells
+// nothing.
 RealRef Lowering::indexed(const RealRef& given, const std::vector<IndexPairs>& maps,
-                          const Dims& shape, double fill, const Node& node,
-                          const std::string& name) {
+                          const Dims& shape, double fill, const Node& node, const std::string& name,
+                          std::optional<std::vector<Axis>> axes) {
   RealRef ref = given;
   const Dims before = ref.view.shape();
-  std::optional<std::vector<Axis>> axes = simpleAxes(ref.view, real(ref.id).shape);
+  if (!axes) axes = simpleAxes(ref.view, real(ref.id).shape);
   if (!axes) {
     axes = standardAxes(shape);
     ref = relaid(ref, layOut(before, *axes), node);

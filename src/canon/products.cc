@@ -130,7 +130,7 @@ RealRef Lowering::padded(const RealRef& ref, const Window& window, const std::ve
     for (std::int64_t at = 0; at < shape[i]; ++at) maps[i].emplace_back(before + at, at);
     shape[i] += before + (rows ? window.padBottom : window.padRight);
   }
-  return indexed(ref, maps, shape, 0, node, node.name + "_border");
+  return indexed(ref, maps, shape, 0, node, node.name + "_border", axes);
 }
 
 // Bias in real units; one of int32 whose scale is that of the sum goes in exactly.

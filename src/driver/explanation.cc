@@ -172,7 +172,7 @@ class LayerExplainer {
     addRest(weights.why, report_.weightsToCores, weightBytes, overhead(), "not all are needed");
     add(all, "weights over wires", report_.weightsToCores, Bytes(needs.weightBytes),
         std::move(weights.why));
-    addInputs(all);
+    addInputs(all, needs);
     std::vector<std::string> out;
     addRest(out, report_.traffic.coreToMemtile, static_cast<double>(needs.outputBytes),
             "channels padded to blocks of 8", "part of it is not needed");
@@ -190,10 +190,9 @@ class LayerExplainer {
            (conv && conv->folded ? "taps of folded columns, " : "") + "biases and scales";
   }
 
-  void addInputs(std::vector<ExplainedBytes>& all) const {
+  void addInputs(std::vector<ExplainedBytes>& all, const LayerNeeds& needs) const {
     std::vector<std::string> why;
     double expected = 0, unpadded = 0;
-    Bytes needed;
     for (std::size_t i = 0; i < op_.inputs.size(); ++i) {
       const CanonicalTensor& tensor = graph_.tensors[op_.inputs[i].at()];
       const Repeats repeats = inputRepeats(graph_, OpId(index_), *mapping_, i);
@@ -201,14 +200,13 @@ class LayerExplainer {
       const Bytes own(ownElements(graph_, op_, i));
       unpadded += static_cast<double>(own.raw() * repeats.times);
       expected += static_cast<double>(paddedSizeOf(tensor).raw() * repeats.times);
-      needed += own;
     }
     if (expected > (1 + kExplained) * unpadded)
       why.push_back(partMore(expected / unpadded - 1) + ": channels padded to blocks of 8");
     addRest(why, report_.inputsToCores, expected,
             "rows and columns at the edges of the cuts go to both sides",
             "rows or columns that no output needs stay where they are");
-    add(all, "inputs over wires", report_.inputsToCores, needed, std::move(why));
+    add(all, "inputs over wires", report_.inputsToCores, Bytes(needs.inputBytes), std::move(why));
   }
 
   TensorId rootOf(TensorId tensor) const { return run_.plan->views[tensor.at()].root; }
@@ -235,8 +233,10 @@ class LayerExplainer {
       const TensorId input = op_.inputs[i], root = rootOf(input);
       const CanonicalTensor& tensor = graph_.tensors[root.at()];
       const Repeats repeats = inputRepeats(graph_, OpId(index_), *mapping_, i);
-      const bool isNew =
-          (isPort(graph_.inputs, root) || !tensor.constant.empty()) && !readBefore(root);
+      const auto operand = op_.inputs.begin() + static_cast<std::ptrdiff_t>(i);
+      const bool isNew = (isPort(graph_.inputs, root) || !tensor.constant.empty()) &&
+                         !readBefore(root) &&
+                         std::find(op_.inputs.begin(), operand, input) == operand;
       const Bytes own(ownElements(graph_, op_, i));
       if (isNew) needed += own;
       if (!isSpilled(input) && !isNew) continue;

@@ -177,11 +177,20 @@ bool hasPixelsOf(const PlanText& read, const CanonicalGraph& graph) {
   }
   return true;
 }
-// Its shapes are those of the network, or it is not read.
-bool hasPixelsOf(const GivenProgram&, const CanonicalGraph&) { return true; }
 
-// Of one of the network's ways, as it is or upright. Where it is of none, the first that could be
-// read, or the faults of the first.
+// How well what was read fits the network that it was read for: a plan has its names in either
+// network, and its pixels where all of them are 1x1.
+enum class Fit { Names, Pixels, All };
+Fit fitOf(const PlanText& read, Network network, const Device& device) {
+  if (reorder(network, read.orders).empty() && verify(read.plan, network.network(), device).empty())
+    return Fit::All;
+  return hasPixelsOf(read, network.inModelsOrder()) ? Fit::Pixels : Fit::Names;
+}
+// Its shapes are those of the network, or it is not read.
+Fit fitOf(const GivenProgram&, const Network&, const Device&) { return Fit::All; }
+
+// Of one of the network's ways, as it is or upright, that which fits best; of several the first.
+// Where it can be read for none, the faults of the first.
 template <class Artefact>
 Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, const Device&,
                                                                 const std::string&),
@@ -195,26 +204,27 @@ Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, 
     for (auto& way : waysOf(*upright, layers))
       all.push_back(way ? way : std::make_shared<const CanonicalGraph>(upright->unfused()));
   const std::int64_t asked = network.batch;
-  std::optional<Diagnostics> faults;             // of the first
-  std::optional<OfNetwork<Artefact>> given, of;  // the first that was read; what is taken
-  for (std::size_t i = 0; i < all.size() && !of; ++i) {
+  std::optional<Diagnostics> faults;  // of the first
+  std::optional<OfNetwork<Artefact>> best;
+  Fit fit = Fit::Names;  // of that
+  for (std::size_t i = 0; i < all.size() && !(best && fit == Fit::All); ++i) {
     if (std::find(all.begin(), all.begin() + i, all[i]) != all.begin() + i) continue;
     Network other = one;
     other.fused = all[i];
     Result<OfNetwork<Artefact>> found = read(other, device, path);
     if (!found) {
       if (!faults) faults = found.diagnostics();
-    } else if (!upright || hasPixelsOf(found->artefact, found->network.network())) {
-      of = std::move(*found);
-    } else if (!given) {
-      given = std::move(*found);
+      continue;
     }
+    const Fit next = upright ? fitOf(found->artefact, found->network, device) : Fit::All;
+    if (best && next <= fit) continue;
+    best = std::move(*found);
+    fit = next;
   }
-  if (!of) of = std::move(given);
-  if (!of) return *faults;
-  HEDDLE_DO(checkBatch(path, asked, of->network.batch));
-  network = std::move(of->network);
-  return std::move(of->artefact);
+  if (!best) return *faults;
+  HEDDLE_DO(checkBatch(path, asked, best->network.batch));
+  network = std::move(best->network);
+  return std::move(best->artefact);
 }
 
 }  // namespace

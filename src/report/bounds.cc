@@ -8,6 +8,7 @@
 #include "heddle/canon/fold_columns.h"
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/cost/cost.h"
+#include "heddle/support/bits.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/views.h"
 
@@ -148,12 +149,53 @@ Seen seenBy(const AssemblePart& part, const Shape& image) {
   return seen;
 }
 
-// Input channels that a part takes, each once.
-std::int64_t channelsTaken(const AssemblePart& part) {
+// What a part takes along an axis of its operand, each once.
+std::vector<std::int64_t> takenAlong(const AxisMap& map) {
   std::set<std::int64_t> taken;
-  for (const AxisRun& run : part.mapC)
+  for (const AxisRun& run : map)
     for (std::int64_t i = 0; i < run.count; ++i) taken.insert(run.from + i * run.fromStep);
-  return std::ssize(taken);
+  return {taken.begin(), taken.end()};
+}
+
+// Elements of a tensor that parts take, those that several take once.
+std::int64_t elementsTaken(const std::vector<const AssemblePart*>& parts, const Shape& shape) {
+  std::int64_t count = 0;
+  Bits taken(parts.size() > 1 ? shape.elements() : 0);
+  for (const AssemblePart* part : parts) {
+    const std::vector<std::int64_t> rows = takenAlong(part->mapY), columns = takenAlong(part->mapX),
+                                    channels = takenAlong(part->mapC);
+    if (parts.size() == 1) return std::ssize(rows) * std::ssize(columns) * std::ssize(channels);
+    for (const std::int64_t y : rows)
+      for (const std::int64_t x : columns)
+        for (const std::int64_t c : channels)
+          if (const std::int64_t at = (y * shape.width + x) * shape.channels + c; !taken[at]) {
+            taken.set(at);
+            ++count;
+          }
+  }
+  return count;
+}
+
+// Elements that an operator reads: of a tensor that is several of its operands each once, and of
+// one that it moves what it takes.
+std::int64_t elementsRead(const CanonicalGraph& graph, const CanonicalOp& op) {
+  std::int64_t sum = 0;
+  const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
+  if (assemble && !needsNoInstruction(graph, op, *assemble)) {
+    std::map<TensorId, std::vector<const AssemblePart*>> parts;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      parts[op.inputs[i]].push_back(&assemble->parts[i]);
+    for (const auto& [tensor, of] : parts)
+      sum += elementsTaken(of, graph.tensors[tensor.at()].shape);
+    return sum;
+  }
+  std::map<TensorId, std::int64_t> own;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    std::int64_t& most = own[op.inputs[i]];
+    most = std::max(most, ownElements(graph, op, i));
+  }
+  for (const auto& [tensor, count] : own) sum += count;
+  return sum;
 }
 
 // Of an operand's `image` the elements that an operator needs. `needed`: of its output, where it
@@ -163,7 +205,7 @@ std::int64_t neededBy(const CanonicalGraph& graph, const CanonicalOp& op, std::s
   if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
     const AssemblePart& part = assemble->parts[operand];
     if (!needsNoInstruction(graph, op, *assemble))
-      return seenBy(part, image).pixels() * channelsTaken(part);
+      return seenBy(part, image).pixels() * std::ssize(takenAlong(part.mapC));
     // What is needed of the output may be all that other parts show.
     const std::int64_t others =
         imageShape(graph, op.output).elements() - elementsOf(part) / graph.batch;
@@ -196,6 +238,22 @@ std::int64_t neededOfInputs(const CanonicalGraph& graph) {
     }
   std::int64_t sum = 0;
   for (const Port& port : graph.inputs) sum += graph.batch * needed[port.tensor.at()];
+  return sum;
+}
+
+// Elements of the network's inputs that a layer reads, or may read of what an operator without
+// instructions shows of them.
+std::int64_t inputsRead(const CanonicalGraph& graph) {
+  std::vector<bool> read(graph.tensors.size());
+  for (auto op = graph.ops.rbegin(); op != graph.ops.rend(); ++op) {
+    const Assemble* assemble = std::get_if<Assemble>(&op->attributes);
+    const bool executes = !assemble || !needsNoInstruction(graph, *op, *assemble);
+    if (executes || read[op->output.at()])
+      for (const TensorId input : op->inputs) read[input.at()] = true;
+  }
+  std::int64_t sum = 0;
+  for (const Port& port : graph.inputs)
+    if (read[port.tensor.at()]) sum += graph.batch * portImage(port).elements();
   return sum;
 }
 
@@ -262,7 +320,7 @@ WireCounts countWires(const Device& device) {
 
 LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   LayerNeeds needs;
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) needs.inputBytes += ownElements(graph, op, i);
+  needs.inputBytes = elementsRead(graph, op);
   needs.outputBytes = elements(graph, op.output);
   std::int64_t weightsInBlocks = 0;
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
@@ -337,6 +395,7 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     const std::int64_t skipped = op.inputs.empty() ? 0 : leftOut[op.inputs[0].at()];
     const bool isFused = fusedAddOf(op) || fusedWindowOf(op);
     const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0,
+                       addedBeside = added > 0 && op.inputs[1] != op.inputs[0] ? added : 0,
                        between = isFused ? elements(graph, computedTensor(op)) : 0;
     const double written =
         isFused ? static_cast<double>(between) / coreWrite : output;  // by the convolution
@@ -344,7 +403,8 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     const std::int64_t weightsAtEnd = isFused ? needs.depthwiseWeightBytes : 0;
     paperSum += std::max(
         {compute - atEnd,
-         twoKinds(needs.weightBytes - weightsAtEnd, needs.inputBytes + skipped - added), written});
+         twoKinds(needs.weightBytes - weightsAtEnd, needs.inputBytes + skipped - addedBeside),
+         written});
     if (isFused) paperSum += std::max({atEnd, twoKinds(weightsAtEnd, between + added), output});
     weights += needs.weightBytes;
     bounds.computeSeconds += compute;
@@ -352,9 +412,7 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     bounds.coreToMemtileSeconds += isFused ? written + output : output;
   }
   const std::int64_t networkOut = writtenForOutputs(graph);
-  const std::int64_t neededIn = neededOfInputs(graph);
-  std::int64_t networkIn = 0;
-  for (const Port& port : graph.inputs) networkIn += graph.batch * portImage(port).elements();
+  const std::int64_t neededIn = neededOfInputs(graph), networkIn = inputsRead(graph);
   bounds.ddrReadSeconds = static_cast<double>(weights + networkIn) / ddrRead;
   bounds.ddrWriteSeconds = static_cast<double>(networkOut) / ddrWrite;
   bounds.lowerBoundSeconds =

@@ -848,6 +848,18 @@ def two_convolutions(length, is_row):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
+def average_of(columns):
+    """The ONNX model of a GlobalAveragePool of 128 channels of a row."""
+    helper, node = onnx.helper, onnx.helper.make_node
+    unit = [onnx.numpy_helper.from_array(np.asarray(c), n) for n, c in (("scale", np.float32(0.25)), ("zero", np.int8(0)))]
+    nodes = [node("QuantizeLinear", ["x", "scale", "zero"], ["xq"]), node("DequantizeLinear", ["xq", "scale", "zero"], ["xd"]),
+             node("GlobalAveragePool", ["xd"], ["a"], "pool"),
+             node("QuantizeLinear", ["a", "scale", "zero"], ["aq"]), node("DequantizeLinear", ["aq", "scale", "zero"], ["y"])]
+    value = lambda name, of: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, of)
+    graph = helper.make_graph(nodes, "average", [value("x", (1, 128, columns))], [value("y", (1, 128, 1))], unit)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
 def of_inputs(kind, inputs, shape, outputs):
     """The ONNX model of one operator and, where it pools, of a sum with what it pooled: all in units of a quarter."""
     helper, node = onnx.helper, onnx.helper.make_node
@@ -908,6 +920,17 @@ class OneRow(Heddle):
         lying = self.compile(model, "2x2", "--effort", "0", name="lying")
         self.check_verified(lying)
         self.assertLess(report["time"]["cycles"], lying["time"]["cycles"])
+
+
+    def test_a_plan_whose_outputs_are_of_one_pixel_is_that_of_the_network_that_stands(self):
+        model = self.folder / "pool.onnx"
+        onnx.save(average_of(49), model)
+        for mesh in ("1x1", "2x3"):
+            report = self.compile(model, mesh, name=f"out-{mesh}")
+            self.assertTrue(json.loads((self.folder / f"out-{mesh}/explain.json").read_text())["upright"]["taken"])
+            again = self.compile(model, mesh, "--from", "plan", self.folder / f"out-{mesh}/plan.txt", name="again")
+            self.check_verified(again)
+            self.assertEqual(again["time"]["cycles"], report["time"]["cycles"])
 
 
 class ClosedForm(Heddle):

@@ -18,6 +18,7 @@ namespace heddle {
 // Work of one layer, as the network asks for it. Weights and MACs are those of the blocks that the
 // layer keeps; dense: of all.
 struct LayerNeeds {
+  // inputBytes: of a tensor that is several operands each once; of a movement what it takes.
   std::int64_t macs = 0, weightBytes = 0, inputBytes = 0, outputBytes = 0;
   std::int64_t denseMacs = 0, denseWeightBytes = 0;
   std::int64_t blockMacs = 0;  // macs, channels that fill a block up to eight included
@@ -30,7 +31,8 @@ LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op);
 
 struct Bounds {
   double computeSeconds = 0;        // needed MACs at the rate of their kernels, all cores busy
-  double ddrReadSeconds = 0;        // weights and network inputs once, over all read channels
+  double ddrReadSeconds = 0;        // weights and network inputs that a layer reads once, over all
+                                    // read channels
   double ddrWriteSeconds = 0;       // network outputs once, over all write channels
   double memtileToCoreSeconds = 0;  // each layer's weights and inputs once, over all wires; of a
                                     // convolution with a fused Add those of both

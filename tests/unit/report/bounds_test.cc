@@ -280,6 +280,26 @@ TEST(Bounds, CountOfAnInputWhatIsReadBehindSlices) {
                    bounds.fusedLowerBoundSeconds * (4 * 6 * 64 + 8 * 16));
 }
 
+// Nor one that only goes from an input to an output, as it is or behind a Slice.
+TEST(Bounds, CountNoInputThatNoLayerReads) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {4, 6, 64});
+  CanonicalGraph graph = b.finish(b.conv("conv", x, 8, testing::square(1)));
+  Device device = reportedPaper(1, 1);
+  const Bounds without = computeBounds(graph, device);
+  const TensorId passed(graph.tensors.size()), part(graph.tensors.size() + 1);
+  graph.tensors.push_back({.name = "passed", .shape = {64, 64, 64}});
+  graph.tensors.push_back({.name = "part", .shape = {64, 64, 32}});
+  graph.inputs.push_back(testing::portOf("passed", passed, {64, 64, 64}));
+  Assemble slice{{{{{.count = 64}}, {{.count = 64}}, {{.from = 8, .count = 32}}, {}}}, 0};
+  graph.ops.push_back({"slice", "Slice", {passed}, part, slice});
+  graph.outputs.push_back(testing::portOf("passed again", passed, {64, 64, 64}));
+  graph.outputs.push_back(testing::portOf("part", part, {64, 64, 32}));
+  const Bounds with = computeBounds(graph, device);
+  EXPECT_EQ(with.ddrReadSeconds, without.ddrReadSeconds);
+  EXPECT_EQ(with.lowerBoundSeconds, without.lowerBoundSeconds);
+}
+
 // Each Concat shows what the one before does twice over: 64 levels, and no time.
 TEST(Bounds, OfManyConcatsOfSplitsAreCountedLevelByLevel) {
   testing::GraphBuilder b("deep");
@@ -306,6 +326,29 @@ TEST(LayerNeeds, AConcatThatRequantizesIsWork) {
   move.parts[0].table.emplace();
   graph.ops[0].attributes = move;
   EXPECT_FALSE(layerNeeds(graph, graph.ops[0]).free);
+}
+
+TEST(LayerNeeds, ATensorThatIsSeveralOperandsIsReadOnce) {
+  testing::GraphBuilder b("net");
+  const TensorId x = b.input("x", {4, 6, 16}), y = b.add("twice", x, x);
+  const CanonicalGraph graph = b.finish(y);
+  EXPECT_EQ(layerNeeds(graph, graph.ops[0]).inputBytes, 4 * 6 * 16);
+}
+
+// Four parts turn the rows of 2x3x16 round and repeat half of its channels.
+TEST(LayerNeeds, OfWhatIsMovedWhatIsTakenCountsOnce) {
+  CanonicalGraph graph;
+  graph.tensors = {{.name = "a", .shape = {2, 3, 16}}, {.name = "b", .shape = {2, 3, 16}}};
+  Assemble turn;
+  for (const std::int64_t row : {0, 1})
+    for (const std::int64_t to : {0, 8})
+      turn.parts.push_back({{{.to = row, .from = 1 - row, .count = 1}},
+                            {{.count = 3}},
+                            {{.to = to, .count = 8}},
+                            {}});
+  const TensorId a(0);
+  graph.ops = {{"turn", "Transpose", {a, a, a, a}, TensorId(1), turn}};
+  EXPECT_EQ(layerNeeds(graph, graph.ops[0]).inputBytes, 2 * 3 * 8);
 }
 
 TEST(LayerNeeds, ASliceIsFreeUnlessItTurnsColumnsRound) {
