@@ -396,10 +396,8 @@ std::optional<std::vector<HostTensor>> canonicalOutputs(const Graph& graph,
 }
 
 // 1 where the network was compared, 0 where canonicalize refused it.
-int compare(std::uint64_t seed) {
-  SCOPED_TRACE("HEDDLE_SEED=" + std::to_string(seed));
-  RandomModel random(seed);
-  const Result<Graph> graph = random.model.import();
+int compare(const ModelBuilder& model, std::uint64_t seed) {
+  const Result<Graph> graph = model.import();
   EXPECT_TRUE(graph) << graph.diagnostics();
   if (!graph) return 0;
   const HostTensor image = randomImage((*graph)[graph->inputs[0]], seed);
@@ -411,6 +409,54 @@ int compare(std::uint64_t seed) {
     EXPECT_EQ(*ours, *theirs) << print(*graph, "model");
   }
   return 1;
+}
+int compare(std::uint64_t seed) {
+  SCOPED_TRACE("HEDDLE_SEED=" + std::to_string(seed));
+  return compare(RandomModel(seed).model, seed);
+}
+
+// Of one axis or two, all alike; nothing where there is no output.
+std::optional<ModelBuilder> smallConvolution(std::size_t axes, std::int64_t extent,
+                                             std::int64_t kernel, std::int64_t before,
+                                             std::int64_t after, std::int64_t stride) {
+  constexpr std::int64_t kChannels = 9, kOutputs = 3;
+  if (extent + before + after < kernel) return std::nullopt;
+  ModelBuilder model;
+  Dims shape{1, kChannels}, weights{kOutputs, kChannels};
+  shape.resize(2 + axes, extent);
+  weights.resize(2 + axes, kernel);
+  model.input("x", shape);
+  std::vector<std::int8_t> values;
+  for (std::int64_t i = 0; i < elementCount(weights); ++i)
+    values.push_back(static_cast<std::int8_t>(i * 11 % 17 - 8));
+  auto& node = model.node(
+      "Conv", {model.requantized("x", 0.25F, 3), model.weights(weights, values, 0.125F)});
+  Dims pads(axes, before);
+  pads.resize(2 * axes, after);
+  ModelBuilder::set(node, "pads", pads);
+  ModelBuilder::set(node, "strides", Dims(axes, stride));
+  model.output(model.requantized(node.output(0), 0.5F, -2));
+  return model;
+}
+
+// An axis of one element tells nobody where it lies.
+TEST(Canonicalize, KeepsTheMeaningOfConvolutionsOfOneElementOrTwo) {
+  int compared = 0;
+  for (const std::size_t axes : {1, 2})
+    for (const std::int64_t extent : {1, 2})
+      for (const std::int64_t kernel : {1, 2})
+        for (const std::int64_t before : {0, 1, 2})
+          for (const std::int64_t after : {0, 1, 2})
+            for (const std::int64_t stride : {1, 2})
+              if (const std::optional<ModelBuilder> model =
+                      smallConvolution(axes, extent, kernel, before, after, stride)) {
+                SCOPED_TRACE(std::to_string(axes) + " axes of " + std::to_string(extent) +
+                             ", kernel " + std::to_string(kernel) + ", pads " +
+                             std::to_string(before) + " " + std::to_string(after) + ", stride " +
+                             std::to_string(stride));
+                compared += compare(*model, 1);
+              }
+  EXPECT_EQ(compared, 140);
 }
 
 TEST(Canonicalize, KeepsTheMeaningOfRandomNetworks) {
