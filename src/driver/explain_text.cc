@@ -205,8 +205,9 @@ std::string joinText(const Explanation& e) {
 // closed form"
 std::string uprightText(const Explanation& e) {
   if (!e.upright) return "";
-  const auto cycles = [](const std::optional<Cycles>& c) {
-    return c ? std::to_string(c->raw()) + " cycles in closed form" : "no plan";
+  const std::string by = e.upright->byMachine ? " cycles simulated" : " cycles in closed form";
+  const auto cycles = [&](const std::optional<Cycles>& c) {
+    return c ? std::to_string(c->raw()) + by : "no plan";
   };
   return line("upright", std::string(e.upright->taken ? "taken: " : "not taken: ") +
                              "the network's one row as a column, " + cycles(e.upright->upright) +

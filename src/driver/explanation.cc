@@ -329,7 +329,7 @@ Explanation explanationOf(const Compilation& run) {
   }
   if (run.choices && run.choices->upright) {
     const UprightChoice& upright = *run.choices->upright;
-    e.upright = {upright.taken, upright.lying, upright.upright};
+    e.upright = {upright.taken, upright.byMachine, upright.lying, upright.upright};
   }
   const std::vector<StepTerms> steps = termsOfSteps(run);
   for (std::size_t i = 0; i < run.network().ops.size(); ++i)

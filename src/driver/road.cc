@@ -199,28 +199,70 @@ Diagnostics planOneWay(Compilation& run, const PlanOptions& options, bool asked,
   return choose(run, options, asked, progress);
 }
 
-// Takes the plan of the network upright (canon/upright.h) where there is one and, if the run has a
-// plan, it is faster. Returns whether it does. Errors: all but that it fits no core.
-Result<bool> planUpright(Compilation& run, bool hasPlan, const PlanOptions& options, bool asked,
-                         Progress& progress) {
-  std::optional<Network> upright = uprightOf(run);
-  if (!upright) return false;
-  Compilation other = run;
-  static_cast<Network&>(other) = std::move(*upright);
-  if (Diagnostics faults = planOneWay(other, options, asked, progress); !faults.empty()) {
-    if (faults[0].severity == Severity::DoesNotFit) return false;
-    return faults;
+bool fitsNoCore(const Diagnostics& faults) {
+  return !faults.empty() && faults[0].severity == Severity::DoesNotFit;
+}
+
+// A network of one row, planned as it lies and upright (canon/upright.h).
+struct BothWays {
+  Compilation lying, standing;
+  Diagnostics faults;                   // why the former has no plan; empty where it has
+  std::optional<UprightChoice> choice;  // none where the latter has none
+};
+
+// Errors: all but that the network fits no core.
+Result<BothWays> planBothWays(const Compilation& run, const Network& upright,
+                              const PlanOptions& options, bool asked, Progress& progress) {
+  BothWays ways{.lying = run, .standing = run, .faults = {}, .choice = {}};
+  static_cast<Network&>(ways.standing) = upright;
+  ways.faults = planOneWay(ways.lying, options, asked, progress);
+  if (!ways.faults.empty() && !fitsNoCore(ways.faults)) return ways.faults;
+  Diagnostics faults = planOneWay(ways.standing, options, asked, progress);
+  if (!faults.empty() && !fitsNoCore(faults)) return faults;
+  if (faults.empty())
+    ways.choice =
+        weighUpright(ways.lying.network(), ways.faults.empty() ? &*ways.lying.plan : nullptr,
+                     ways.standing.network(), *ways.standing.plan, *run.device);
+  return ways;
+}
+
+// Where the Machine has timed plans of both ways it decides, as among plans of one. `usual`: what
+// the closed form takes at the usual effort, whose plans are the first of each.
+void decideByMachine(BothWays& ways, const UprightChoice& usual) {
+  std::optional<PlanChoices>&lying = ways.lying.choices, &standing = ways.standing.choices;
+  if (!lying || !standing || !lying->timed || !standing->timed) return;
+  const TimedPlans all{.plans = lying->timed->plans + standing->timed->plans,
+                       .first = (usual.taken ? standing : lying)->timed->first,
+                       .best = std::min(lying->timed->best, standing->timed->best)};
+  ways.choice = UprightChoice{.lying = lying->timed->best,
+                              .upright = standing->timed->best,
+                              .taken = standing->timed->best < lying->timed->best,
+                              .byMachine = true};
+  lying->timed = standing->timed = all;
+}
+
+// The faster way. Errors: those of the network as it lies, and what is a fault of ours.
+Diagnostics planFasterWay(Compilation& run, const Network& upright, const PlanOptions& options,
+                          bool asked, Progress& progress) {
+  const bool byMachine = options.effort > kUsualPlanEffort;
+  Result<BothWays> ways = planBothWays(run, upright, options, asked || byMachine, progress);
+  if (!ways) return ways.diagnostics();
+  if (byMachine && ways->choice && ways->faults.empty()) {
+    PlanOptions below = options;
+    below.effort = kUsualPlanEffort;
+    const Result<BothWays> usual = planBothWays(run, upright, below, false, progress);
+    if (!usual) return usual.diagnostics();
+    if (usual->choice) decideByMachine(*ways, *usual->choice);
   }
-  const UprightChoice choice = weighUpright(run.network(), hasPlan ? &*run.plan : nullptr,
-                                            other.network(), *other.plan, *run.device);
-  if (std::optional<PlanChoices>& choices = choice.taken ? other.choices : run.choices)
-    choices->upright = choice;
-  if (!choice.taken) return false;
-  run.fused = std::make_shared<const CanonicalGraph>(other.inModelsOrder());
-  run.reordered = std::move(other.reordered);
-  run.plan = std::move(other.plan);
-  run.choices = std::move(other.choices);
-  return true;
+  const bool stands = ways->choice && ways->choice->taken;
+  if (!stands && !ways->faults.empty()) return ways->faults;
+  Compilation& taken = stands ? ways->standing : ways->lying;
+  if (taken.choices) taken.choices->upright = ways->choice;
+  run.fused = stands ? std::make_shared<const CanonicalGraph>(taken.inModelsOrder()) : taken.fused;
+  run.reordered = std::move(taken.reordered);
+  run.plan = std::move(taken.plan);
+  if (asked) run.choices = std::move(taken.choices);
+  return {};
 }
 
 }  // namespace
@@ -228,13 +270,11 @@ Result<bool> planUpright(Compilation& run, bool hasPlan, const PlanOptions& opti
 Diagnostics planNetwork(Compilation& run, const PlanOptions& options, bool asked,
                         Progress& progress) {
   const Timed timed(run.effort.compileSeconds);
-  Diagnostics faults = planOneWay(run, options, asked, progress);
-  const bool mayFit = faults.empty() || faults[0].severity == Severity::DoesNotFit;
-  if (mayFit && fusesOperators(options) && options.tiling != PlanOptions::Tiling::Given) {
-    const Result<bool> upright = planUpright(run, faults.empty(), options, asked, progress);
-    if (!upright) return upright.diagnostics();
-    if (*upright) faults.clear();
-  }
+  std::optional<Network> upright;
+  if (fusesOperators(options) && options.tiling != PlanOptions::Tiling::Given)
+    upright = uprightOf(run);
+  Diagnostics faults = upright ? planFasterWay(run, *upright, options, asked, progress)
+                               : planOneWay(run, options, asked, progress);
   if (!faults.empty()) return faults;
   run.plan->frames = options.frames;
   return asBugs(verify(*run.plan, run.network(), *run.device));

@@ -109,21 +109,30 @@ class Importer {
     const std::string who = "input '" + info.name() + "'";
     Dims shape;
     std::string declared;
-    bool open = !type.has_shape();
+    bool open = !type.has_shape(), empty = false;
     for (const auto& dim : type.shape().dim()) {
       const bool known =
           dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() > 0;
       open = open || !known;
       shape.push_back(known ? dim.dim_value() : -1);
-      declared += (declared.empty() ? "" : "x") + (known ? std::to_string(dim.dim_value())
-                                                   : dim.dim_param().empty() ? "?"
-                                                                             : dim.dim_param());
+      const bool isEmpty =
+          dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() == 0;
+      empty = empty || isEmpty;
+      declared +=
+          (declared.empty() ? "" : "x") + (known || isEmpty ? std::to_string(dim.dim_value())
+                                           : dim.dim_param().empty() ? "?"
+                                                                     : dim.dim_param());
     }
     if (chosen == options_.shapes.end()) {
       if (!open) return shape;
-      fault("ONNX008", who, "its shape is dynamic",
+      fault("ONNX008", who, empty ? "its shape has no elements" : "its shape is dynamic",
             "the file says " + (declared.empty() ? "nothing" : declared),
             "choose one: --shape " + info.name() + "=1x3x224x224");
+      return std::nullopt;
+    }
+    if (std::ranges::any_of(chosen->second, [](std::int64_t extent) { return extent < 1; })) {
+      fault("ONNX008", who, "the chosen shape has no elements", "chosen " + toText(chosen->second),
+            "give sizes of at least 1");
       return std::nullopt;
     }
     // Other extents than the file's are welcome: all shapes behind are inferred from this one.

@@ -240,7 +240,7 @@ class StepCounter {
       key = nest_.inputKey(i);
       pieces.clear();
       loads.clear();
-      for (const auto& [y, box] : sweeps_.of(*share, i).operands[operand].told) {
+      for (const auto& [y, box] : sweeps_.of(*share, i).told[operand]) {
         const Held h = nest_.held(*share, operand, i, sweeps_.columns(*share, box, i));
         if (h.blocks.empty()) continue;
         addPieces(pieces, operand, i, h, y);
@@ -446,7 +446,7 @@ class StepCounter {
   N rowsTold(const CoreShare& share, const Iteration& i) {
     const RowSweep& due = sweeps_.of(share, i);
     N rows = 0;
-    for (const CallRun& run : due.runs) rows += run.times * due.operands[0].fresh[run.first];
+    for (const CallRun& run : due.runs) rows += run.times * due.of(run.first, 0).fresh;
     return rows;
   }
 
@@ -554,16 +554,15 @@ class StepCounter {
         addEnd(*end, blocks.count, x.count, call.kernel);
       call.pace = call.kernel;
       call.pace.blocks = most;
-      if (run.first > 0) window = due.operands[0].window[run.first - 1].count;
+      if (run.first > 0) window = due.of(run.first - 1, 0).window.count;
       BusiestWire firstRows, ahead, waited;
-      for (std::size_t operand = 0; operand < due.operands.size(); ++operand) {
+      if (first && run.first == 0 && telling)
+        core.rowsBefore = due.of(run.first, 0).window.end() - 1;
+      for (const auto& [operand, all, fresh] : due.of(run.first)) {
         if (isAddend(op_, operand) ? !nest_.last(i) : !telling) continue;
-        const N fresh = due.operands[operand].fresh[run.first];
         const N before = isAddend(op_, operand) ? nest_.callRows(i) : window;
         const N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
-        const Interval& all = due.operands[operand].window[run.first];
         if (first && run.first == 0) {
-          if (operand == 0) core.rowsBefore = all.end() - 1;
           addRows(core.first, firstRows, share, operand, i, x, {all.first, all.count});
           continue;
         }
@@ -578,7 +577,7 @@ class StepCounter {
         for (N y = run.y; y < run.y + run.rows; ++y) addOutput(call.out, blocks, y, x);
       addMerged(out, std::move(call));
     }
-    if (!due.runs.empty()) window = due.operands[0].window.back().count;
+    if (!due.runs.empty()) window = due.of(due.calls() - 1, 0).window.count;
     return out;
   }
 

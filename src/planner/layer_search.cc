@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -94,6 +95,8 @@ class LayerSearch {
     if (const auto window = windowOf(op)) window_ = *window;
     if (const FusedWindow* end = fusedWindowOf(op)) pool_ = end->window();
     for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
+    everyRow_.resize(static_cast<std::size_t>(output_.height));
+    std::iota(everyRow_.begin(), everyRow_.end(), 0);
     if (pool_) kernelOperand_ = OperandGeometry::ofKernel(graph, op, 0);
     mostBlocks_ = cut.blocks[0].count;
     pixelsOf_.assign(cut.blocks.size(), 0);
@@ -299,22 +302,27 @@ class LayerSearch {
     const auto [known, fresh] = lengths_.try_emplace({operand, callRows});
     RingLengths& n = known->second;
     if (!fresh) return n;
+    // Calls of one row ask for none but where the operand gives some.
+    const std::vector<std::int64_t> some =
+        callRows == 1 ? operands_[operand].outputRows() : std::vector<std::int64_t>();
     for (std::int64_t k = 0; k < kernelParts; ++k) {
       const Interval kernelRows = evenPart(window_.kernelY, kernelParts, k);
-      std::vector<Interval> windows;  // of the call that begins at each row, if it has any
-      bool isFirst = true;
-      for (std::int64_t y = 0; y < output_.height; ++y) {
-        windows.push_back(LayerNest::rowsOf(
-            operands_[operand], {y, std::min(callRows, output_.height - y)}, kernelRows));
-        const Interval& rows = windows.back();
+      struct Call {
+        std::int64_t y = 0;
+        Interval rows;
+      };
+      std::vector<Call> calls;   // that begin at some row and ask for any
+      std::size_t previous = 0;  // behind the last of these that ends before the call
+      for (const std::int64_t y : callRows == 1 ? some : everyRow_) {
+        const Interval rows =
+            operands_[operand].rowsOf({y, std::min(callRows, output_.height - y)}, kernelRows);
         if (rows.empty()) continue;
+        calls.push_back({y, rows});
         n.single = std::max(n.single, rows.count);
-        std::int64_t previous = y - callRows;
-        while (previous >= 0 && windows[static_cast<std::size_t>(previous)].empty()) --previous;
-        if (previous >= 0)
-          n.doubled =
-              std::max(n.doubled, rows.end() - windows[static_cast<std::size_t>(previous)].first);
-        if (std::exchange(isFirst, false)) n.firstWindow = std::max(n.firstWindow, rows.count);
+        while (calls[previous].y <= y - callRows) ++previous;
+        if (previous > 0)
+          n.doubled = std::max(n.doubled, rows.end() - calls[previous - 1].rows.first);
+        if (calls.size() == 1) n.firstWindow = std::max(n.firstWindow, rows.count);
       }
     }
     n.doubled = std::max(n.doubled, n.single);
@@ -953,6 +961,7 @@ class LayerSearch {
   Window window_;
   std::optional<Window> pool_;  // at its end
   std::vector<OperandGeometry> operands_;
+  std::vector<std::int64_t> everyRow_;            // of the output
   std::optional<OperandGeometry> kernelOperand_;  // where that is
   std::int64_t mostBlocks_ = 1;                   // of output channels that a core computes
   std::vector<std::int64_t> pixelsOf_;            // most of a core, by interval of channels

@@ -1,6 +1,7 @@
 #include "row_sweeps.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace heddle {
@@ -92,10 +93,15 @@ Interval RowSweeps::columns(const CoreShare& share, std::size_t box, const Itera
   return {all.first + part.first, part.count};
 }
 
+AskedRows RowSweep::of(std::size_t call, std::size_t operand) const {
+  const std::span<const AskedRows> all = of(call);
+  const auto found = std::ranges::lower_bound(all, operand, {}, &AskedRows::operand);
+  return found != all.end() && found->operand == operand ? *found : AskedRows{operand, {}, 0};
+}
+
 RowSweep RowSweeps::sweepOf(const std::vector<RowCall>& calls, const Interval& kernelRows) const {
   RowSweep sweep;
-  for (std::size_t operand = 0; operand < nest_.op().inputs.size(); ++operand)
-    sweep.operands.push_back(operandRows(calls, operand, kernelRows));
+  askRows(calls, kernelRows, sweep);
   for (std::size_t k = 0; k < calls.size(); ++k)
     if (k > 1 && areAlike(calls, sweep, k))
       ++sweep.runs.back().times;
@@ -112,48 +118,76 @@ bool RowSweeps::areAlike(const std::vector<RowCall>& calls, const RowSweep& swee
   if (calls[k].box != calls[k - 1].box || calls[k].rows != calls[k - 1].rows ||
       !cuts_.back().same(outputs(k - 1), outputs(k)))
     return false;
-  const std::vector<Interval>& window = sweep.operands[0].window;
-  if (window[k - 1].count != window[k - 2].count) return false;
+  if (sweep.of(k - 1, 0).window.count != sweep.of(k - 2, 0).window.count) return false;
   if (nest_.rowsComputed(calls, k).count != sweep.runs.back().computed) return false;
-  for (std::size_t operand = 0; operand < sweep.operands.size(); ++operand) {
-    const SweepRows& rows = sweep.operands[operand];
-    const auto fresh = [&](std::size_t call) {
-      return Interval{rows.window[call].end() - rows.fresh[call], rows.fresh[call]};
-    };
-    if (rows.fresh[k] != rows.fresh[k - 1] || !cuts_[operand].same(fresh(k - 1), fresh(k)))
+  const auto fresh = [](const AskedRows& rows) {
+    return Interval{rows.window.end() - rows.fresh, rows.fresh};
+  };
+  const auto isNew = [](const AskedRows& rows) { return rows.fresh > 0; };
+  const std::span<const AskedRows> own = sweep.of(k), before = sweep.of(k - 1);
+  auto b = std::ranges::find_if(before, isNew);
+  for (const AskedRows& a : own) {
+    if (!isNew(a)) continue;
+    if (b == before.end() || b->operand != a.operand || b->fresh != a.fresh ||
+        !cuts_[a.operand].same(fresh(*b), fresh(a)))
       return false;
+    b = std::find_if(b + 1, before.end(), isNew);
   }
-  return true;
+  return b == before.end();
 }
 
-SweepRows RowSweeps::operandRows(const std::vector<RowCall>& calls, std::size_t operand,
-                                 const Interval& kernelRows) const {
-  SweepRows out;
-  out.window.reserve(calls.size());
-  out.fresh.reserve(calls.size());
-  N next = 0;
-  std::optional<std::size_t> box;
+// Per output row up to the last of the calls, operands that give something to it.
+std::vector<std::vector<std::size_t>> RowSweeps::givingTo(const std::vector<RowCall>& calls) const {
+  N end = 0;
+  for (const RowCall& call : calls) end = std::max(end, call.y + call.rows);
+  std::vector<std::vector<std::size_t>> giving(static_cast<std::size_t>(end));
+  for (std::size_t operand = 0; operand < nest_.op().inputs.size(); ++operand)
+    for (const N y : nest_.operand(operand).outputRows())
+      if (y < end) giving[static_cast<std::size_t>(y)].push_back(operand);
+  return giving;
+}
+
+// A call that moves is of one row.
+void RowSweeps::askRows(const std::vector<RowCall>& calls, const Interval& kernelRows,
+                        RowSweep& sweep) const {
+  struct Before {  // of an operand, in the box
+    N next = 0;
+    std::optional<std::size_t> box;
+  };
+  std::vector<Before> before(nest_.op().inputs.size());
+  sweep.told.resize(before.size());
+  sweep.ends.reserve(calls.size());
+  std::vector<std::size_t> all(before.size());
+  std::iota(all.begin(), all.end(), 0);
+  const bool moves = nest_.op().kind() == OpKind::Assemble;
+  const std::vector<std::vector<std::size_t>> giving =
+      moves ? givingTo(calls) : std::vector<std::vector<std::size_t>>();
   for (const RowCall& call : calls) {
-    out.window.push_back(nest_.rowsOf(operand, call, kernelRows));
-    out.fresh.push_back(0);
-    for (N y = call.y; y < call.y + call.rows; ++y) {
-      const Interval rows = nest_.operand(operand).rows(y, kernelRows);
-      if (rows.empty()) continue;
-      if (box != call.box) {
-        box = call.box;
-        next = rows.first;
+    for (const std::size_t operand : moves ? giving[static_cast<std::size_t>(call.y)] : all) {
+      AskedRows asked{operand, nest_.rowsOf(operand, call, kernelRows), 0};
+      if (asked.window.empty()) continue;
+      auto& [next, box] = before[operand];
+      std::vector<ToldRows>& told = sweep.told[operand];
+      for (N y = call.y; y < call.y + call.rows; ++y) {
+        const Interval rows = nest_.operand(operand).rows(y, kernelRows);
+        if (rows.empty()) continue;
+        if (box != call.box) {
+          box = call.box;
+          next = rows.first;
+        }
+        const N first = std::max(next, rows.first), fresh = std::max<N>(rows.end() - first, 0);
+        if (fresh == 0) continue;
+        asked.fresh += fresh;
+        next = rows.end();
+        if (!told.empty() && told.back().y.end() == first && told.back().box == call.box)
+          told.back().y.count += fresh;
+        else
+          told.push_back({{first, fresh}, call.box});
       }
-      const N first = std::max(next, rows.first), fresh = std::max<N>(rows.end() - first, 0);
-      if (fresh == 0) continue;
-      out.fresh.back() += fresh;
-      next = rows.end();
-      if (!out.told.empty() && out.told.back().y.end() == first && out.told.back().box == call.box)
-        out.told.back().y.count += fresh;
-      else
-        out.told.push_back({{first, fresh}, call.box});
+      sweep.asked.push_back(asked);
     }
+    sweep.ends.push_back(sweep.asked.size());
   }
-  return out;
 }
 
 }  // namespace heddle

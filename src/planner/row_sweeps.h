@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "heddle/tiling/nest.h"
@@ -21,15 +22,17 @@
 
 namespace heddle {
 
-// Rows of an operand that the calls of a sweep ask for.
-struct SweepRows {
-  std::vector<Interval> window;     // per call
-  std::vector<std::int64_t> fresh;  // per call: those that no call before it had
-  struct Stretch {
-    Interval y;  // rows of the operand
-    std::size_t box = 0;
-  };
-  std::vector<Stretch> told;  // all of them
+// Rows of an operand that a call asks for.
+struct AskedRows {
+  std::size_t operand = 0;
+  Interval window;
+  std::int64_t fresh = 0;  // those that no call before it had
+};
+
+// Rows of an operand that a sweep asks for, in order.
+struct ToldRows {
+  Interval y;
+  std::size_t box = 0;
 };
 
 // Calls one after another that differ in their row alone.
@@ -45,8 +48,20 @@ struct CallRun {
 // The calls of one chunk and band with the rows of a part of the kernel, wherever their columns
 // are.
 struct RowSweep {
-  std::vector<SweepRows> operands;
+  std::vector<std::vector<ToldRows>> told;  // per operand
   std::vector<CallRun> runs;
+
+  std::size_t calls() const { return ends.size(); }
+  // By operand, those alone that the call asks for: of many that are moved it may be few.
+  std::span<const AskedRows> of(std::size_t call) const {
+    const std::size_t first = call == 0 ? 0 : ends[call - 1];
+    return std::span(asked).subspan(first, ends[call] - first);
+  }
+  // No rows where it asks for none.
+  AskedRows of(std::size_t call, std::size_t operand) const;
+
+  std::vector<AskedRows> asked;   // call by call
+  std::vector<std::size_t> ends;  // per call: where the next one's begin
 };
 
 // The rows at which another memtile begins to keep a tensor.
@@ -81,8 +96,9 @@ class RowSweeps {
   std::int64_t rowsIn(const PixelBox& box) const;
   RowSweep sweepOf(const std::vector<RowCall>& calls, const Interval& kernelRows) const;
   bool areAlike(const std::vector<RowCall>& calls, const RowSweep& sweep, std::size_t k) const;
-  SweepRows operandRows(const std::vector<RowCall>& calls, std::size_t operand,
-                        const Interval& kernelRows) const;
+  std::vector<std::vector<std::size_t>> givingTo(const std::vector<RowCall>& calls) const;
+  void askRows(const std::vector<RowCall>& calls, const Interval& kernelRows,
+               RowSweep& sweep) const;
 
   const LayerNest& nest_;
   const Mapping& m_;

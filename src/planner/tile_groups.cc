@@ -466,6 +466,10 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
     std::int64_t rows = 1;
     for (std::size_t l = first; l < std::min(last + 1, names.size()); ++l)
       rows = std::max(rows, imageHeightOf(graph, l));
+    if (errors.empty() && rows == 1 && group.tiles > 1)
+      errors.push_back({"PLAN012", where, "the group cannot be tiled",
+                        "each of its layers has one row", "leave it out, or name layers of several",
+                        Severity::Usage});
     groups.push_back({first, last + 1, std::min(group.tiles, rows)});
   }
   std::ranges::sort(groups, {}, &TileGroup::first);

@@ -143,7 +143,8 @@ void writeUpright(JsonWriter& json, const std::optional<ExplainedUpright>& uprig
     json.null();
     return;
   }
-  json.beginObject().key("taken").value(upright->taken).key("lyingCycles");
+  json.beginObject().key("taken").value(upright->taken);
+  json.key("simulated").value(upright->byMachine).key("lyingCycles");
   writeCycles(json, upright->lying);
   json.key("uprightCycles");
   writeCycles(json, upright->upright);

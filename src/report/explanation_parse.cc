@@ -140,6 +140,7 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
   if (const auto upright =
           read.has(root, "upright") ? read.objectOrNull(root, "upright") : std::nullopt)
     e.upright = {.taken = read.truth(*upright, "taken"),
+                 .byMachine = read.truth(*upright, "simulated"),
                  .lying = readCycles(read, *upright, "lyingCycles"),
                  .upright = readCycles(read, *upright, "uprightCycles")};
   for (const Entry& layer : read.objects(root, "layers"))

@@ -1,6 +1,7 @@
 #include "heddle/tiling/geometry.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
@@ -9,27 +10,6 @@
 namespace heddle {
 namespace {
 
-std::vector<std::int64_t> expand(const AxisMap& map, std::int64_t outputs) {
-  std::vector<std::int64_t> from(static_cast<std::size_t>(outputs), -1);
-  for (const AxisRun& run : map)
-    for (std::int64_t i = 0; i < run.count; ++i)
-      from[static_cast<std::size_t>(run.to + i * run.toStep)] = run.from + i * run.fromStep;
-  return from;
-}
-
-// The smallest interval around the mapped inputs of outputs [first, end); empty where none is
-// mapped.
-Interval around(const std::vector<std::int64_t>& from, std::int64_t first, std::int64_t end) {
-  std::int64_t low = INT64_MAX, high = -1;
-  for (std::int64_t i = first; i < std::min<std::int64_t>(end, std::ssize(from)); ++i) {
-    const std::int64_t f = from[static_cast<std::size_t>(i)];
-    if (f < 0) continue;
-    low = std::min(low, f);
-    high = std::max(high, f);
-  }
-  return high < 0 ? Interval{} : Interval{low, high - low + 1};
-}
-
 Interval clip(std::int64_t first, std::int64_t end, const Interval& inside) {
   first = std::max(first, inside.first);
   end = std::min(end, inside.end());
@@ -37,6 +17,43 @@ Interval clip(std::int64_t first, std::int64_t end, const Interval& inside) {
 }
 
 }  // namespace
+
+MappedAxis::MappedAxis(const AxisMap& map) {
+  for (const AxisRun& run : map)
+    for (std::int64_t i = 0; i < run.count; ++i)
+      all_.push_back({run.to + i * run.toStep, run.from + i * run.fromStep});
+  std::ranges::sort(all_, {}, &Pair::to);
+}
+
+std::size_t MappedAxis::firstFrom(std::int64_t output) const {
+  if (all_.empty() || output <= all_.front().to) return 0;
+  const std::int64_t ahead = output - all_.front().to, span = all_.back().to - all_.front().to + 1;
+  if (span == std::ssize(all_)) return static_cast<std::size_t>(std::min(ahead, span));
+  return static_cast<std::size_t>(std::ranges::lower_bound(all_, output, {}, &Pair::to) -
+                                  all_.begin());
+}
+
+std::int64_t MappedAxis::inputOf(std::int64_t output) const {
+  const std::size_t i = firstFrom(output);
+  return i < all_.size() && all_[i].to == output ? all_[i].from : -1;
+}
+
+Interval MappedAxis::around(const Interval& outputs) const {
+  std::int64_t low = INT64_MAX, high = -1;
+  for (std::size_t i = firstFrom(outputs.first); i < all_.size() && all_[i].to < outputs.end();
+       ++i) {
+    low = std::min(low, all_[i].from);
+    high = std::max(high, all_[i].from);
+  }
+  return high < 0 ? Interval{} : Interval{low, high - low + 1};
+}
+
+std::vector<std::int64_t> MappedAxis::outputs() const {
+  std::vector<std::int64_t> all;
+  all.reserve(all_.size());
+  for (const Pair& pair : all_) all.push_back(pair.to);
+  return all;
+}
 
 const Window* kernelWindowOf(const CanonicalOp& op) {
   return std::visit(
@@ -148,14 +165,15 @@ OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp&
     windowed_ = true;
   } else if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) {
     const AssemblePart& part = assemble->parts[operand];
-    rowOf_ = expand(part.mapY, output_.height);
-    columnOf_ = expand(part.mapX, output_.width);
-    channelOf_ = expand(part.mapC, output_.channels);
+    moves_ = true;
+    rows_ = MappedAxis(part.mapY);
+    columns_ = MappedAxis(part.mapX);
+    channels_ = MappedAxis(part.mapC);
   }
 }
 
 std::int64_t OperandGeometry::firstRow(std::int64_t y, const Interval& kernelRows) const {
-  if (!rowOf_.empty()) return std::max<std::int64_t>(rowOf_[static_cast<std::size_t>(y)], 0);
+  if (moves_) return std::max<std::int64_t>(rows_.inputOf(y), 0);
   if (!windowed_) return y;
   const std::int64_t image = images_.at(y);
   return image * images_.input + (y - image * images_.output) * window_.strideY - window_.padTop +
@@ -167,16 +185,29 @@ std::int64_t OperandGeometry::firstColumn(std::int64_t x) const {
 }
 
 Interval OperandGeometry::rows(std::int64_t y, const Interval& kernelRows) const {
-  if (!rowOf_.empty())
-    return absent(y) ? Interval{} : Interval{rowOf_[static_cast<std::size_t>(y)], 1};
+  if (moves_) {
+    const std::int64_t from = rows_.inputOf(y);
+    return from < 0 ? Interval{} : Interval{from, 1};
+  }
   const std::int64_t first = firstRow(y, kernelRows);
   if (!windowed_) return {first, 1};
   const std::int64_t extent = (kernelRows.count - 1) * window_.dilationY + 1;
   return clip(first, first + extent, {images_.at(y) * images_.input, images_.input});
 }
 
+Interval OperandGeometry::rowsOf(const Interval& outputs, const Interval& kernelRows) const {
+  if (moves_) return rows_.around(outputs);
+  std::int64_t y = outputs.first, last = outputs.end() - 1;
+  Interval all = rows(y, kernelRows);
+  while (all.empty() && y < last) all = rows(++y, kernelRows);
+  for (; last > y; --last)
+    if (const Interval end = rows(last, kernelRows); !end.empty())
+      return {all.first, std::max(all.end(), end.end()) - all.first};
+  return all;
+}
+
 Interval OperandGeometry::columns(const Interval& x) const {
-  if (!columnOf_.empty()) return around(columnOf_, x.first, x.end());
+  if (moves_) return columns_.around(x);
   if (!windowed_) return x;
   const std::int64_t extent = (window_.kernelX - 1) * window_.dilationX + 1;
   const Interval inside =
@@ -187,16 +218,21 @@ Interval OperandGeometry::columns(const Interval& x) const {
 
 Interval OperandGeometry::blocks(const Interval& outputBlocks, const ReductionPart& part) const {
   if (shared_) return part.inputBlocks;
-  if (channelOf_.empty()) return outputBlocks;
+  if (!moves_) return outputBlocks;
   const Interval channels =
-      around(channelOf_, outputBlocks.first * kBlock, outputBlocks.end() * kBlock);
+      channels_.around({outputBlocks.first * kBlock, outputBlocks.count * kBlock});
   if (channels.empty()) return {};
   const std::int64_t first = channels.first / kBlock;
   return {first, divideRoundUp(channels.end(), kBlock) - first};
 }
 
-bool OperandGeometry::absent(std::int64_t y) const {
-  return !rowOf_.empty() && rowOf_[static_cast<std::size_t>(y)] < 0;
+bool OperandGeometry::absent(std::int64_t y) const { return moves_ && rows_.inputOf(y) < 0; }
+
+std::vector<std::int64_t> OperandGeometry::outputRows() const {
+  if (moves_) return rows_.outputs();
+  std::vector<std::int64_t> all(static_cast<std::size_t>(output_.height));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 std::int64_t blocksComputed(const CanonicalOp& op, const Interval& outputBlocks,

@@ -113,19 +113,7 @@ Interval LayerNest::rowsComputed(const std::vector<RowCall>& calls, std::size_t 
 
 Interval LayerNest::rowsOf(std::size_t operand, const RowCall& call,
                            const Interval& kernelRows) const {
-  return rowsOf(operands_[operand], {call.y, call.rows}, kernelRows);
-}
-
-Interval LayerNest::rowsOf(const OperandGeometry& operand, const Interval& outputs,
-                           const Interval& kernelRows) {
-  // Windows begin and end the later the later their row is.
-  std::int64_t y = outputs.first, last = outputs.end() - 1;
-  Interval all = operand.rows(y, kernelRows);
-  while (all.empty() && y < last) all = operand.rows(++y, kernelRows);
-  for (; last > y; --last)
-    if (const Interval rows = operand.rows(last, kernelRows); !rows.empty())
-      return {all.first, std::max(all.end(), rows.end()) - all.first};
-  return all;
+  return operands_[operand].rowsOf({call.y, call.rows}, kernelRows);
 }
 
 std::int64_t LayerNest::cellsComputed(const std::vector<RowCall>& calls) const {
@@ -147,9 +135,8 @@ std::vector<Interval> LayerNest::rowsOfKernel(std::size_t operand,
   for (std::size_t k = 0; k < calls.size(); ++k) {
     const Interval computed = rowsComputed(calls, k);
     for (std::int64_t y = computed.first; y < computed.end(); y += mapping_->callRows)
-      rows.push_back(rowsOf(kernelOperands_[operand],
-                            {y, std::min(mapping_->callRows, computed.end() - y)},
-                            kernelRowsOf(*op_, whole)));
+      rows.push_back(kernelOperands_[operand].rowsOf(
+          {y, std::min(mapping_->callRows, computed.end() - y)}, kernelRowsOf(*op_, whole)));
   }
   return rows;
 }

@@ -12,7 +12,7 @@
 // | ONNX005 | a tensor's type is not supported, or its data do not fit its shape         |
 // | ONNX006 | external data outside of the model's folder, absent or too short           |
 // | ONNX007 | the structure is faulty: undefined or doubled values, a cycle, no outputs  |
-// | ONNX008 | an input's shape is dynamic, or the chosen one does not fit                |
+// | ONNX008 | an input's shape is dynamic or empty, or the chosen one does not fit       |
 // | ONNX009 | a node's attributes or inputs do not fit                                   |
 // | ONNX010 | a shape, computed constants or external data are too large                 |
 #pragma once

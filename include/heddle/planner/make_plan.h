@@ -138,11 +138,12 @@ struct EndsChoice {
   friend bool operator==(const EndsChoice&, const EndsChoice&) = default;
 };
 
-// A network of one row that was also planned upright (canon/upright.h). In closed form; none where
+// A network of one row that was also planned upright (canon/upright.h). Of one frame; none where
 // there is no plan of it, or none that could be placed.
 struct UprightChoice {
   std::optional<Cycles> lying, upright;
   bool taken = false;
+  bool byMachine = false;  // the cycles are simulated, not those of the closed form
   friend bool operator==(const UprightChoice&, const UprightChoice&) = default;
 };
 

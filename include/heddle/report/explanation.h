@@ -131,10 +131,11 @@ struct ExplainedJoin {
   friend bool operator==(const ExplainedJoin&, const ExplainedJoin&) = default;
 };
 
-// A network of one row, planned as it lies and with rows for columns. In closed form, of one frame;
-// none where there is no plan.
+// A network of one row, planned as it lies and with rows for columns. Of one frame; none where
+// there is no plan.
 struct ExplainedUpright {
   bool taken = false;
+  bool byMachine = false;  // the cycles are simulated, not those of the closed form
   std::optional<Cycles> lying, upright;
   friend bool operator==(const ExplainedUpright&, const ExplainedUpright&) = default;
 };

@@ -21,6 +21,26 @@ struct ImageRows {
   std::int64_t at(std::int64_t y) const { return batch == 1 ? 0 : y / output; }
 };
 
+// Which inputs an Assemble's part gives to which outputs along an axis; of many parts each gives to
+// few.
+class MappedAxis {
+ public:
+  MappedAxis() = default;
+  explicit MappedAxis(const AxisMap& map);
+  // -1: nothing is given to it.
+  std::int64_t inputOf(std::int64_t output) const;
+  // The smallest interval around what is given to outputs; empty where nothing is.
+  Interval around(const Interval& outputs) const;
+  std::vector<std::int64_t> outputs() const;  // to which something is given, upwards
+
+ private:
+  std::size_t firstFrom(std::int64_t output) const;
+  struct Pair {
+    std::int64_t to = 0, from = 0;
+  };
+  std::vector<Pair> all_;  // by output
+};
+
 class OperandGeometry {
  public:
   // Of the operator's output; `ofKernel`: of what its kernel writes (computedTensor).
@@ -31,6 +51,8 @@ class OperandGeometry {
   // Input rows of output row y with the kernel rows of `part`, inside the image; empty where all
   // taps are border.
   Interval rows(std::int64_t y, const Interval& kernelRows) const;
+  // Those of several output rows: windows begin and end the later the later their row is.
+  Interval rowsOf(const Interval& outputs, const Interval& kernelRows) const;
   // Input columns of output columns `x`, inside the tensor; at least one column where the operand
   // has a window.
   Interval columns(const Interval& x) const;
@@ -44,6 +66,8 @@ class OperandGeometry {
   bool hasWindow() const { return windowed_; }
   // An Assemble operand that gives nothing to output row y.
   bool absent(std::int64_t y) const;
+  // Those of an Assemble operand that are not absent, upwards; of another all.
+  std::vector<std::int64_t> outputRows() const;
 
  private:
   OperandGeometry(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand,
@@ -54,8 +78,8 @@ class OperandGeometry {
   bool shared_ = false;
   Window window_;
   bool windowed_ = false;
-  std::vector<std::int64_t> rowOf_, columnOf_,
-      channelOf_;  // Assemble: input index per output index, or -1
+  bool moves_ = false;  // an Assemble's:
+  MappedAxis rows_, columns_, channels_;
 };
 
 // What a pixel of the output sees of the input, of an operator that has a window: its kernel's own,

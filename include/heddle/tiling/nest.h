@@ -64,8 +64,6 @@ class LayerNest {
   // From the first row to the last of an operand that a call needs; empty where all taps are
   // border.
   Interval rowsOf(std::size_t operand, const RowCall& call, const Interval& kernelRows) const;
-  static Interval rowsOf(const OperandGeometry& operand, const Interval& outputs,
-                         const Interval& kernelRows);
   // Cells of what the kernel writes for all of them, of one block of channels.
   std::int64_t cellsComputed(const std::vector<RowCall>& calls) const;
   // Rows of an operand that each run of the kernel needs for these calls, in order.

@@ -65,6 +65,17 @@ TEST(ImportOnnx, DynamicShapesNeedAChoice) {
   EXPECT_EQ(codeOf(m.import({.shapes = {{"x", {1, 3}}, {"y", {1}}}})), "ONNX008");
 }
 
+TEST(ImportOnnx, AShapeWithoutElementsIsNamedAsTheFileHasIt) {
+  ModelBuilder m;
+  m.output(m.op("Relu", {m.input("x", {1, 0, 9})}));
+  const Result<Graph> none = m.import();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.diagnostics()[0].code, "ONNX008");
+  EXPECT_EQ(none.diagnostics()[0].what, "the file says 1x0x9");
+  EXPECT_EQ(codeOf(m.import({.shapes = {{"x", {1, 0, 9}}}})), "ONNX008");
+  EXPECT_TRUE(m.import({.shapes = {{"x", {1, 2, 9}}}}));
+}
+
 TEST(ImportOnnx, AChosenShapeMayDifferFromTheOneThatTheFileFixes) {
   ModelBuilder m;
   m.output(m.op("MaxPool", {m.input("x", {1, 8, 6, 6})}, "kernel_shape", Dims{2, 2}));

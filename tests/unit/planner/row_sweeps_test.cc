@@ -44,9 +44,11 @@ TEST(RowSweeps, CallsThatDifferInTheirRowAloneAreOneRun) {
   RowSweeps sweeps(nest, {0, 8}, {RowCuts({}), RowCuts({})});
   const RowSweep& sweep = sweeps.of(m.shares[0], {});
   EXPECT_EQ(runsOf(sweep), (Runs{{0, 1}, {1, 1}, {2, 5}, {7, 1}}));
-  EXPECT_EQ(sweep.operands.at(0).fresh, (std::vector<std::int64_t>{2, 1, 1, 1, 1, 1, 1, 0}));
-  ASSERT_EQ(sweep.operands[0].told.size(), 1u);
-  EXPECT_EQ(sweep.operands[0].told[0].y, (Interval{0, 8}));
+  std::vector<std::int64_t> fresh;
+  for (std::size_t call = 0; call < sweep.calls(); ++call) fresh.push_back(sweep.of(call, 0).fresh);
+  EXPECT_EQ(fresh, (std::vector<std::int64_t>{2, 1, 1, 1, 1, 1, 1, 0}));
+  ASSERT_EQ(sweep.told.at(0).size(), 1u);
+  EXPECT_EQ(sweep.told[0][0].y, (Interval{0, 8}));
 }
 
 TEST(RowSweeps, ARunEndsWhereRowsComeFromOrGoElsewhere) {

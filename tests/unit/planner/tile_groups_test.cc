@@ -116,6 +116,18 @@ TEST(MakePlan, SaysSoWhereNamedGroupsCannotBeTiled) {
   EXPECT_EQ(plan.diagnostics()[0].summary, "the named groups cannot be tiled");
 }
 
+TEST(MakePlan, RefusesToTileOneRow) {
+  GraphBuilder b("row");
+  const CanonicalGraph graph =
+      b.finish(b.conv("conv", b.input("x", {1, 20, 16}), 16, testing::square(1)));
+  const Result<Plan> plan = makePlan(graph, paper(2, 2),
+                                     {.tiling = PlanOptions::Tiling::Given,
+                                      .groups = {{.first = "conv", .last = "conv", .tiles = 5}}});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.diagnostics()[0].code, "PLAN012");
+  EXPECT_EQ(plan.diagnostics()[0].what, "each of its layers has one row");
+}
+
 struct BadGroups {
   const char* name;
   std::vector<PlanOptions::Group> groups;

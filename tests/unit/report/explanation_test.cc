@@ -48,7 +48,7 @@ Explanation whole() {
                 .order = ExplainedOrder{true, 5, Cycles(1200), Cycles(1100)},
                 .ends = ExplainedEnds{2, Cycles(1200), std::nullopt, Cycles(1200), {"dw"}},
                 .join = ExplainedJoin{true, 3, Cycles(1300), Cycles(1200)},
-                .upright = ExplainedUpright{true, std::nullopt, Cycles(1150)},
+                .upright = ExplainedUpright{true, true, std::nullopt, Cycles(1150)},
                 .layers = {}};
   ExplainedLayer layer;
   layer.name = "conv";
