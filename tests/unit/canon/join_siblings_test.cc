@@ -21,7 +21,8 @@ void tellApart(CanonicalGraph& graph) {
   for (CanonicalOp& op : graph.ops) {
     Conv* conv = std::get_if<Conv>(&op.attributes);
     if (!conv) continue;
-    for (std::int8_t& weight : conv->weights) weight = static_cast<std::int8_t>(n++ * 11 % 17 - 8);
+    for (std::int8_t& weight : conv->weights.own())
+      weight = static_cast<std::int8_t>(n++ * 11 % 17 - 8);
     for (std::int32_t& bias : conv->bias) bias = static_cast<std::int32_t>(n++ * 97 % 5000);
     conv->clamp = {-60, 110};
   }
