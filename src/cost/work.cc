@@ -318,6 +318,8 @@ StepClock::Brought StepClock::bring(Engines& engines, const StepCycles& step,
       brought.wholeRows = std::max(brought.wholeRows, free + whole);
       brought.lastCoresRows =
           std::max(brought.lastCoresRows, free + whole * span.rowsBefore / step.height_);
+      // Of another operand that streams by the same channel not a row comes before.
+      if (streamed > 0) brought.rows = std::max(brought.rows, free + whole);
     }
     free = from + cycles;
     // Rows that come before its first record, and behind its last.

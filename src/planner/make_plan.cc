@@ -104,22 +104,35 @@ void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device)
   }
 }
 
-// Inputs of the network that are at home and that one layer alone reads.
-std::vector<TensorId> inputsReadOnce(const CanonicalGraph& graph, const Plan& plan) {
+// Of tensors that nothing computes those that one layer alone reads.
+std::vector<TensorId> readOnce(const CanonicalGraph& graph, const Plan& plan,
+                               const std::vector<TensorId>& given) {
   std::vector<TensorId> once;
-  for (const Port& port : graph.inputs) {
-    const auto isRoot = [&](TensorId t) { return plan.views[t.at()].root == port.tensor; };
+  for (const TensorId tensor : given) {
+    const auto isRoot = [&](TensorId t) { return plan.views[t.at()].root == tensor; };
     std::int64_t readers = 0;
-    bool isWhole = isRoot(port.tensor);  // no part of it comes from elsewhere, none is an output
+    bool isWhole = isRoot(tensor);  // no part of it comes from elsewhere, none is an output
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
       if (plan.layers[i].inPlace()) continue;
       isWhole = isWhole && !isRoot(graph.ops[i].output);
       readers += std::ranges::any_of(graph.ops[i].inputs, isRoot) ? 1 : 0;
     }
-    if (isWhole && readers == 1 && !plan.homes[port.tensor.at()].empty())
-      once.push_back(port.tensor);
+    if (isWhole && readers == 1) once.push_back(tensor);
   }
   return once;
+}
+
+std::vector<TensorId> inputsOf(const CanonicalGraph& graph) {
+  std::vector<TensorId> inputs;
+  for (const Port& port : graph.inputs) inputs.push_back(port.tensor);
+  return inputs;
+}
+
+std::vector<TensorId> constantsOf(const CanonicalGraph& graph) {
+  std::vector<TensorId> constants;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    if (!graph.tensors[t].constant.empty()) constants.emplace_back(t);
+  return constants;
 }
 
 // What does not fit moves to DDR, and streams through places that need room themselves.
@@ -328,11 +341,26 @@ class MeshPlan {
   }
 
   // An input that lies whole comes by one DDR channel of each memtile, for the records of the first
-  // layer to come by another beside it: what streams comes by all. Asked where DDR takes a quarter
-  // of the time of its reader or more; groups of tiles then stream them, too.
+  // layer to come by another beside it, and its reader waits for all of it: what streams comes by
+  // all channels, row by row. So does a constant, which may also come while other layers run.
+  // Groups of tiles then stream them, too.
   void streamWhereFaster(const Finalists& finalists, Timed& best) {
     if (device_.limits.lockMaximum || device_.memtile.ddrChannelsIn < 2) return;
-    const std::vector<TensorId> inputs = inputsReadOnce(graph_, best.plan);
+    std::vector<TensorId> given = readOnce(graph_, best.plan, inputsOf(graph_));
+    streamIfFaster(given, finalists, best);
+    const std::vector<TensorId> constants = readOnce(graph_, best.plan, constantsOf(graph_));
+    if (constants.empty()) return;
+    given = streamed_;
+    given.insert(given.end(), constants.begin(), constants.end());
+    streamIfFaster(given, finalists, best);
+  }
+
+  // Asked where DDR takes a quarter of the time of a reader or more. None of these is at home then,
+  // whichever were before.
+  void streamIfFaster(const std::vector<TensorId>& inputs, const Finalists& finalists,
+                      Timed& best) {
+    const auto isAtHome = [&](TensorId input) { return !best.plan.homes[input.at()].empty(); };
+    if (std::ranges::none_of(inputs, isAtHome)) return;
     const auto reads = [&](std::size_t step) {
       const CanonicalOp& op = graph_.ops[best.plan.schedule[step].layer.at()];
       return std::ranges::any_of(inputs, [&](TensorId input) {
@@ -346,14 +374,14 @@ class MeshPlan {
               best.times[step].busy[static_cast<std::size_t>(Resource::DdrRead)].raw() * 4 >=
                   best.times[step].cycles.raw();
     if (!waits) return;
-    streamed_ = inputs;
+    const std::vector<TensorId> before = std::exchange(streamed_, inputs);
     const std::int64_t staging = best.plan.weightStaging;
     Result<Timed> next = withStaging(staging, stagedIn(finalists, staging), {});
     if (next) keepBeside(*next);
     if (next && (best.spills || !next->spills) && gains(*next, best, kStreamWorthwhile))
       best = std::move(*next);
     else
-      streamed_.clear();
+      streamed_ = before;
   }
 
   void shareWhereFaster(Timed& timed) {
@@ -673,7 +701,7 @@ class MeshPlan {
   WorkCounter& count_;
   Asked asked_;
   std::vector<Timed> beside_;       // other plans, where they were asked for
-  std::vector<TensorId> streamed_;  // inputs that get no home
+  std::vector<TensorId> streamed_;  // inputs and constants that get no home
   KnownFinalists own_;              // of this plan, which gives something up
   KnownFinalists& known_;
   FinalistCycles cycles_;

@@ -860,11 +860,13 @@ def average_of(columns):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def of_inputs(kind, inputs, shape, outputs):
-    """The ONNX model of one operator and, where it pools, of a sum with what it pooled: all in units of a quarter."""
+def of_inputs(kind, inputs, shape, outputs, constants=0):
+    """The ONNX model of one operator and, where it pools, of a sum with what it pooled: all in units of a quarter. The last operands
+    may be constants."""
     helper, node = onnx.helper, onnx.helper.make_node
-    constants = {"scale": np.float32(0.25), "zero": np.int8(0)}
-    nodes, count = [], 0
+    values = {"scale": np.float32(0.25), "zero": np.int8(0)}
+    values |= {f"c{i}": (np.arange(np.prod(shape)) * 11 % 251 - 125).astype(np.int8).reshape(shape) for i in range(constants)}
+    nodes, count = [node("DequantizeLinear", [f"c{i}", "scale", "zero"], [f"k{i}"]) for i in range(constants)], 0
 
     def requantized(name):
         nonlocal count
@@ -873,7 +875,7 @@ def of_inputs(kind, inputs, shape, outputs):
                       node("DequantizeLinear", [f"q{count}", "scale", "zero"], [f"d{count}"])])
         return f"d{count}"
 
-    read = [requantized(f"x{i}") for i in range(inputs)]
+    read = [requantized(f"x{i}") for i in range(inputs)] + [f"k{i}" for i in range(constants)]
     nodes.append(node(kind, read, ["a"], "first", **({"axis": 1} if kind == "Concat" else {})))
     last = requantized("a")
     if kind == "GlobalAveragePool":
@@ -882,7 +884,7 @@ def of_inputs(kind, inputs, shape, outputs):
     nodes[-1].output[0] = "y"
     value = lambda name, of: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, of)
     graph = helper.make_graph(nodes, kind, [value(f"x{i}", shape) for i in range(inputs)], [value("y", outputs)],
-                              [onnx.numpy_helper.from_array(np.asarray(c), n) for n, c in constants.items()])
+                              [onnx.numpy_helper.from_array(np.asarray(c), n) for n, c in values.items()])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
@@ -964,6 +966,16 @@ class ClosedForm(Heddle):
             report = self.check_one(of_inputs("Concat", 2, (1, 32, 90, 90), (1, 64, 90, 90)), mesh, 0.05)
             # Hardly later than the last row of both is there.
             self.assertLess(report["time"]["seconds"], 1.2 * report["bounds"]["mappingBoundSeconds"])
+
+    def test_operands_out_of_ddr_come_row_by_row_together(self):
+        shape = (1, 72, 20, 29)
+        for mesh in ("1x1", "1x3", "4x4"):
+            inputs = self.check_one(of_inputs("Add", 2, shape, shape), mesh, 0.05)["time"]["cycles"]
+            constant = self.check_one(of_inputs("Add", 1, shape, shape, 1), mesh, 0.05)["time"]["cycles"]
+            self.assertLess(constant, 1.05 * inputs)
+        # Together they have no room in the memtile: the one that has must not hold up the other.
+        time = self.check_one(of_inputs("Add", 2, (1, 64, 56, 56), (1, 64, 56, 56)), "1x1", 0.05)
+        self.assertLess(time["time"]["seconds"], 1.05 * time["bounds"]["lowerBoundSeconds"])
 
     def test_a_global_pool_keeps_up_with_its_input(self):
         for mesh in ("4x4", "3x5"):
