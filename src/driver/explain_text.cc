@@ -397,7 +397,7 @@ std::string explanationText(const Explanation& e, const std::vector<RaisedKeys>&
           (e.mappingBoundSeconds ? ", mapping bound " + milliseconds(*e.mappingBoundSeconds) : ""));
   text += framesText(e,
                      "the layer bound, the mapping bound, 'next best' and what the planner weighed "
-                     "(timed, order, ends, join, tiles) are");
+                     "(timed, order, ends, join, upright, tiles) are");
   text += timedText(e) + orderText(e) + endsText(e) + joinText(e) + uprightText(e);
   return text + keysText(e, keys) + freeText(e) + spillsText(e) + tilingText(e) + layersTable(e);
 }

@@ -193,14 +193,22 @@ class LayerExplainer {
   void addInputs(std::vector<ExplainedBytes>& all, const LayerNeeds& needs) const {
     std::vector<std::string> why;
     double expected = 0, unpadded = 0;
+    std::int64_t ofOperands = 0;
     for (std::size_t i = 0; i < op_.inputs.size(); ++i) {
       const CanonicalTensor& tensor = graph_.tensors[op_.inputs[i].at()];
       const Repeats repeats = inputRepeats(graph_, OpId(index_), *mapping_, i);
       why.insert(why.end(), repeats.why.begin(), repeats.why.end());
-      const Bytes own(ownElements(graph_, op_, i));
-      unpadded += static_cast<double>(own.raw() * repeats.times);
-      expected += static_cast<double>(paddedSizeOf(tensor).raw() * repeats.times);
+      const std::int64_t own = elementsRead(graph_, op_, i);
+      ofOperands += own;
+      unpadded += static_cast<double>(own * repeats.times);
+      expected += static_cast<double>(own * repeats.times) *
+                  static_cast<double>(paddedSizeOf(tensor).raw()) /
+                  static_cast<double>(ownElements(graph_, op_, i));
     }
+    if (static_cast<double>(ofOperands) > (1 + kExplained) * static_cast<double>(needs.inputBytes))
+      why.push_back(
+          partMore(static_cast<double>(ofOperands) / static_cast<double>(needs.inputBytes) - 1) +
+          ": several operands are of one tensor");
     if (expected > (1 + kExplained) * unpadded)
       why.push_back(partMore(expected / unpadded - 1) + ": channels padded to blocks of 8");
     addRest(why, report_.inputsToCores, expected,
@@ -227,6 +235,7 @@ class LayerExplainer {
   void addDdr(std::vector<ExplainedBytes>& all, const LayerNeeds& needs, double weightBytes,
               std::vector<std::string> why) const {
     Bytes needed(needs.weightBytes);
+    const std::map<TensorId, std::int64_t> read = elementsRead(graph_, op_);
     double expected = weightBytes;
     bool rows = false;
     for (std::size_t i = 0; i < op_.inputs.size(); ++i) {
@@ -237,14 +246,14 @@ class LayerExplainer {
       const bool isNew = (isPort(graph_.inputs, root) || !tensor.constant.empty()) &&
                          !readBefore(root) &&
                          std::find(op_.inputs.begin(), operand, input) == operand;
-      const Bytes own(ownElements(graph_, op_, i));
-      if (isNew) needed += own;
+      const std::int64_t own = elementsRead(graph_, op_, i);
+      if (isNew) needed += Bytes(read.at(input));
       if (!isSpilled(input) && !isNew) continue;
       const std::int64_t columns = pixelMapOf(graph_, *run_.plan, input).columnStep();
-      const std::int64_t whole = input == root ? own.raw() : tensor.shape.elements();
-      expected +=
-          static_cast<double>(isSpilled(input) ? own.raw() * repeats.times * columns : whole);
-      if (!isSpilled(input) && whole > own.raw())
+      const std::int64_t whole =
+          input == root ? ownElements(graph_, op_, i) : tensor.shape.elements();
+      expected += static_cast<double>(isSpilled(input) ? own * repeats.times * columns : whole);
+      if (!isSpilled(input) && whole > read.at(input))
         why.push_back("'" + tensor.name + "' comes whole, of which a part is read");
       if (!isSpilled(input)) continue;
       rows = true;

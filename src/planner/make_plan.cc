@@ -39,7 +39,8 @@ constexpr std::size_t kWideFinalists = 54;
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
 constexpr std::int64_t kStagingWorthwhile = 10;
 
-// Likewise what a network's inputs have to gain that stream through places instead of lying whole.
+// Likewise what a network's inputs and constants have to gain that stream through places instead of
+// lying whole.
 constexpr std::int64_t kStreamWorthwhile = 3;
 
 // Of the memtiles' memory beside the weights, what a group's rows may take: shares to try.
@@ -346,26 +347,26 @@ class MeshPlan {
   // Groups of tiles then stream them, too.
   void streamWhereFaster(const Finalists& finalists, Timed& best) {
     if (device_.limits.lockMaximum || device_.memtile.ddrChannelsIn < 2) return;
-    std::vector<TensorId> given = readOnce(graph_, best.plan, inputsOf(graph_));
-    streamIfFaster(given, finalists, best);
-    const std::vector<TensorId> constants = readOnce(graph_, best.plan, constantsOf(graph_));
+    const std::vector<TensorId> inputs = readOnce(graph_, best.plan, inputsOf(graph_)),
+                                constants = readOnce(graph_, best.plan, constantsOf(graph_));
+    streamIfFaster(inputs, finalists, best);
     if (constants.empty()) return;
-    given = streamed_;
-    given.insert(given.end(), constants.begin(), constants.end());
-    streamIfFaster(given, finalists, best);
+    std::vector<TensorId> all = inputs;
+    all.insert(all.end(), constants.begin(), constants.end());
+    streamIfFaster(all, finalists, best);
+    if (streamed_.empty()) streamIfFaster(constants, finalists, best);
   }
 
-  // Asked where DDR takes a quarter of the time of a reader or more. None of these is at home then,
-  // whichever were before.
+  // Asked where DDR takes a quarter of the time of a reader of one that is at home, or more. None
+  // of these is then, whichever were before.
   void streamIfFaster(const std::vector<TensorId>& inputs, const Finalists& finalists,
                       Timed& best) {
-    const auto isAtHome = [&](TensorId input) { return !best.plan.homes[input.at()].empty(); };
-    if (std::ranges::none_of(inputs, isAtHome)) return;
     const auto reads = [&](std::size_t step) {
       const CanonicalOp& op = graph_.ops[best.plan.schedule[step].layer.at()];
       return std::ranges::any_of(inputs, [&](TensorId input) {
-        return std::ranges::any_of(
-            op.inputs, [&](TensorId t) { return best.plan.views[t.at()].root == input; });
+        return !best.plan.homes[input.at()].empty() &&
+               std::ranges::any_of(
+                   op.inputs, [&](TensorId t) { return best.plan.views[t.at()].root == input; });
       });
     };
     bool waits = false;

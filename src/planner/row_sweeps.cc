@@ -165,7 +165,7 @@ void RowSweeps::askRows(const std::vector<RowCall>& calls, const Interval& kerne
   for (const RowCall& call : calls) {
     for (const std::size_t operand : moves ? giving[static_cast<std::size_t>(call.y)] : all) {
       AskedRows asked{operand, nest_.rowsOf(operand, call, kernelRows), 0};
-      if (asked.window.empty()) continue;
+      if (moves && asked.window.empty()) continue;  // else it says where its border is
       auto& [next, box] = before[operand];
       std::vector<ToldRows>& told = sweep.told[operand];
       for (N y = call.y; y < call.y + call.rows; ++y) {

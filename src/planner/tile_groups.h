@@ -30,8 +30,8 @@ struct TileGroup {
 // Those of all images of the batch together.
 std::int64_t tilesOf(const CanonicalGraph& graph, const TileGroup& group);
 
-// Errors: PLAN012 a name that no layer has, a group that ends before it begins, or that meets
-//         another.
+// Errors: PLAN012 a name that no layer has, a group that ends before it begins, that meets another,
+//         or of which each layer has one row.
 Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
                                            const std::vector<PlanOptions::Group>& named);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fold_columns.h"
@@ -151,10 +150,12 @@ Seen seenBy(const AssemblePart& part, const Shape& image) {
 
 // What a part takes along an axis of its operand, each once.
 std::vector<std::int64_t> takenAlong(const AxisMap& map) {
-  std::set<std::int64_t> taken;
+  std::vector<std::int64_t> taken;
   for (const AxisRun& run : map)
-    for (std::int64_t i = 0; i < run.count; ++i) taken.insert(run.from + i * run.fromStep);
-  return {taken.begin(), taken.end()};
+    for (std::int64_t i = 0; i < run.count; ++i) taken.push_back(run.from + i * run.fromStep);
+  std::ranges::sort(taken);
+  taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+  return taken;
 }
 
 // Elements of a tensor that parts take, those that several take once.
@@ -174,28 +175,6 @@ std::int64_t elementsTaken(const std::vector<const AssemblePart*>& parts, const 
           }
   }
   return count;
-}
-
-// Elements that an operator reads: of a tensor that is several of its operands each once, and of
-// one that it moves what it takes.
-std::int64_t elementsRead(const CanonicalGraph& graph, const CanonicalOp& op) {
-  std::int64_t sum = 0;
-  const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
-  if (assemble && !needsNoInstruction(graph, op, *assemble)) {
-    std::map<TensorId, std::vector<const AssemblePart*>> parts;
-    for (std::size_t i = 0; i < op.inputs.size(); ++i)
-      parts[op.inputs[i]].push_back(&assemble->parts[i]);
-    for (const auto& [tensor, of] : parts)
-      sum += elementsTaken(of, graph.tensors[tensor.at()].shape);
-    return sum;
-  }
-  std::map<TensorId, std::int64_t> own;
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    std::int64_t& most = own[op.inputs[i]];
-    most = std::max(most, ownElements(graph, op, i));
-  }
-  for (const auto& [tensor, count] : own) sum += count;
-  return sum;
 }
 
 // Of an operand's `image` the elements that an operator needs. `needed`: of its output, where it
@@ -318,9 +297,35 @@ WireCounts countWires(const Device& device) {
 
 }  // namespace
 
+std::int64_t elementsRead(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand) {
+  const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
+  if (!assemble || needsNoInstruction(graph, op, *assemble)) return ownElements(graph, op, operand);
+  return elementsTaken({&assemble->parts[operand]}, graph.tensors[op.inputs[operand].at()].shape);
+}
+
+std::map<TensorId, std::int64_t> elementsRead(const CanonicalGraph& graph, const CanonicalOp& op) {
+  std::map<TensorId, std::vector<std::size_t>> operands;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) operands[op.inputs[i]].push_back(i);
+  const Assemble* assemble = std::get_if<Assemble>(&op.attributes);
+  const bool moves = assemble && !needsNoInstruction(graph, op, *assemble);
+  std::map<TensorId, std::int64_t> read;
+  for (const auto& [tensor, of] : operands) {
+    std::int64_t& count = read[tensor];
+    std::vector<const AssemblePart*> parts;
+    for (const std::size_t i : of) {
+      if (moves)
+        parts.push_back(&assemble->parts[i]);
+      else
+        count = std::max(count, ownElements(graph, op, i));
+    }
+    if (moves) count = elementsTaken(parts, graph.tensors[tensor.at()].shape);
+  }
+  return read;
+}
+
 LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op) {
   LayerNeeds needs;
-  needs.inputBytes = elementsRead(graph, op);
+  for (const auto& [tensor, count] : elementsRead(graph, op)) needs.inputBytes += count;
   needs.outputBytes = elements(graph, op.output);
   std::int64_t weightsInBlocks = 0;
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {

@@ -22,7 +22,11 @@ MappedAxis::MappedAxis(const AxisMap& map) {
   for (const AxisRun& run : map)
     for (std::int64_t i = 0; i < run.count; ++i)
       all_.push_back({run.to + i * run.toStep, run.from + i * run.fromStep});
-  std::ranges::sort(all_, {}, &Pair::to);
+  // Of what is given to one output the last holds.
+  std::ranges::reverse(all_);
+  std::ranges::stable_sort(all_, {}, &Pair::to);
+  const auto behind = std::ranges::unique(all_, {}, &Pair::to);
+  all_.erase(behind.begin(), behind.end());
 }
 
 std::size_t MappedAxis::firstFrom(std::int64_t output) const {

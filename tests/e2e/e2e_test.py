@@ -924,6 +924,20 @@ class OneRow(Heddle):
         self.assertLess(report["time"]["cycles"], lying["time"]["cycles"])
 
 
+    def test_no_effort_is_slower_than_the_one_below(self):
+        model = self.folder / "line.onnx"
+        onnx.save(two_convolutions(60, True), model)
+        for mesh in ("2x2", "4x2"):
+            cycles = []
+            for effort in ("1", "2", "3"):
+                cycles.append(self.compile(model, mesh, "--no-verify", "--effort", effort)["time"]["cycles"])
+                explained = json.loads((self.folder / "out/explain.json").read_text())
+                self.assertEqual(explained["upright"]["simulated"], effort != "1")
+                if effort != "1":
+                    self.assertEqual(explained["timed"]["firstCycles"], cycles[0])
+                    self.assertEqual(explained["timed"]["bestCycles"], cycles[-1])
+            self.assertEqual(cycles, sorted(cycles, reverse=True))
+
     def test_a_plan_whose_outputs_are_of_one_pixel_is_that_of_the_network_that_stands(self):
         model = self.folder / "pool.onnx"
         onnx.save(average_of(49), model)
@@ -974,8 +988,9 @@ class ClosedForm(Heddle):
             constant = self.check_one(of_inputs("Add", 1, shape, shape, 1), mesh, 0.05)["time"]["cycles"]
             self.assertLess(constant, 1.05 * inputs)
         # Together they have no room in the memtile: the one that has must not hold up the other.
-        time = self.check_one(of_inputs("Add", 2, (1, 64, 56, 56), (1, 64, 56, 56)), "1x1", 0.05)
-        self.assertLess(time["time"]["seconds"], 1.05 * time["bounds"]["lowerBoundSeconds"])
+        for constants in (0, 1):
+            time = self.check_one(of_inputs("Add", 2 - constants, (1, 64, 56, 56), (1, 64, 56, 56), constants), "1x1", 0.05)
+            self.assertLess(time["time"]["seconds"], 1.05 * time["bounds"]["lowerBoundSeconds"])
 
     def test_a_global_pool_keeps_up_with_its_input(self):
         for mesh in ("4x4", "3x5"):

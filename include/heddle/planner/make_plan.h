@@ -54,9 +54,9 @@ constexpr bool fusesOperators(const PlanOptions& options) { return options.effor
 //          keeps the device's limits where a plan was found that does; else it exceeds them least.
 // Errors: PLAN001 a layer that no tiling brings into a core's memory (names what the smallest one
 //         needs); PLAN002 a column or row of cores that no wire reaches whole, or that the memtile
-//         it needs cannot feed; PLAN012 a group of options.groups that names no layers, or some
-//         twice, or that effort or device let nobody tile; MEM001 a layer's streams alone do not
-//         fit a memtile.
+//         it needs cannot feed; PLAN012 a group of options.groups that names no layers, some
+//         twice, or layers of one row, or that effort or device let nobody tile; MEM001 a layer's
+//         streams alone do not fit a memtile.
 // `progress` is told what part of the plans the Machine has timed, at efforts 2 and 3.
 Result<Plan> makePlan(const CanonicalGraph& graph, const Device& device,
                       const PlanOptions& options = {},

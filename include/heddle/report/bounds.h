@@ -7,6 +7,7 @@
 // Source: docs/report.md.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -29,13 +30,19 @@ struct LayerNeeds {
 };
 LayerNeeds layerNeeds(const CanonicalGraph& graph, const CanonicalOp& op);
 
+// Elements of an operand that an operator reads: of one that it moves what it takes.
+std::int64_t elementsRead(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand);
+// Of each tensor that is an operand, or several: each element once.
+std::map<TensorId, std::int64_t> elementsRead(const CanonicalGraph& graph, const CanonicalOp& op);
+
 struct Bounds {
   double computeSeconds = 0;        // needed MACs at the rate of their kernels, all cores busy
   double ddrReadSeconds = 0;        // weights and network inputs that a layer reads once, over all
                                     // read channels
   double ddrWriteSeconds = 0;       // network outputs once, over all write channels
   double memtileToCoreSeconds = 0;  // each layer's weights and inputs once, over all wires; of a
-                                    // convolution with a fused Add those of both
+                                    // convolution with a fused Add those of both, but for an input
+                                    // that is one of both
   double coreToMemtileSeconds = 0;  // each layer's output once, over all cores' sending channels
   double lowerBoundSeconds = 0;     // the largest of these: nothing is fused
   // Whatever is fused: compute, weights and the network's own inputs and outputs, each once.

@@ -51,6 +51,32 @@ TEST(RowSweeps, CallsThatDifferInTheirRowAloneAreOneRun) {
   EXPECT_EQ(sweep.told[0][0].y, (Interval{0, 8}));
 }
 
+// Two operands in turns, four rows of each: a call asks for the one that gives to it.
+TEST(RowSweeps, OfMovementsACallAsksForWhatGivesToItsRow) {
+  GraphBuilder b("net");
+  Assemble move;
+  for (const std::int64_t first : {0, 4})
+    move.parts.push_back(
+        {{{.to = first, .from = 0, .count = 4}}, {{.count = 8}}, {{.count = 8}}, {}});
+  const TensorId x = b.input("x", {4, 8, 8}), y = b.conv("conv", x, 8, square(1));
+  const CanonicalGraph graph = b.finish(b.op("move", "Concat", {x, y}, {8, 8, 8}, move));
+  const Mapping m = onCores({{{0, 8}, {0, 8}}});
+  const LayerNest nest(graph, OpId(1), m);
+  RowSweeps sweeps(nest, {0, 8}, {RowCuts({}), RowCuts({}), RowCuts({})});
+  const RowSweep& sweep = sweeps.of(m.shares[0], {});
+  ASSERT_EQ(sweep.calls(), 8u);
+  for (std::size_t call = 0; call < 8; ++call) {
+    ASSERT_EQ(sweep.of(call).size(), 1u);
+    EXPECT_EQ(sweep.of(call)[0].operand, call / 4);
+    EXPECT_EQ(sweep.of(call)[0].window, (Interval{static_cast<std::int64_t>(call % 4), 1}));
+    EXPECT_EQ(sweep.of(call, 1 - call / 4).fresh, 0);
+  }
+  EXPECT_EQ(sweep.told.at(0)[0].y, (Interval{0, 4}));
+  EXPECT_EQ(sweep.told.at(1)[0].y, (Interval{0, 4}));
+  // No run goes on where another operand begins to give.
+  for (const CallRun& run : sweep.runs) EXPECT_TRUE(run.y >= 4 || run.y + run.times <= 4) << run.y;
+}
+
 TEST(RowSweeps, ARunEndsWhereRowsComeFromOrGoElsewhere) {
   const CanonicalGraph graph = eightRows();
   const Mapping m = onCores({{{0, 8}, {0, 8}}});

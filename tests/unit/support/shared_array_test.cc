@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <type_traits>
 
 namespace heddle {
@@ -11,9 +12,11 @@ using Array = SharedArray<std::int8_t>;
 
 TEST(SharedArray, ACopySharesTheElements) {
   const Array a(std::vector<std::int8_t>{1, 2, 3});
-  const Array b = a;
-  EXPECT_EQ(a.data(), b.data());
-  EXPECT_EQ(b, (Array{1, 2, 3}));
+  const std::vector<Array> copies(2, a);
+  for (const Array& copy : copies) {
+    EXPECT_EQ(copy.data(), a.data());
+    EXPECT_EQ(copy, (Array{1, 2, 3}));
+  }
 }
 
 TEST(SharedArray, WhoChangesOneChangesNoOther) {
@@ -29,7 +32,8 @@ TEST(SharedArray, WhoChangesOneChangesNoOther) {
 TEST(SharedArray, WhatNobodySharesIsChangedWhereItLies) {
   Array a{1, 2, 3};
   const std::int8_t* where = a.data();
-  { const Array gone = a; }
+  std::optional<Array> other = a;
+  other.reset();
   a.own()[2] = 9;
   EXPECT_EQ(a.data(), where);
   EXPECT_EQ(a[2], 9);

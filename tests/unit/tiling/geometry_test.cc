@@ -224,5 +224,32 @@ TEST(BlockCounts, CountsTheBlocksOfEveryRectangle) {
             6 * 8 + conv.kept.count() * 64 + 9 * 40);
 }
 
+TEST(MappedAxis, GivesToSomeOutputsAlone) {
+  const MappedAxis none((AxisMap())), dense({{.to = 2, .from = 5, .count = 3}}),
+      strided({{.to = 1, .toStep = 3, .from = 9, .fromStep = -2, .count = 3}});
+  const auto inputs = [](const MappedAxis& axis) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t output = 0; output < 9; ++output) all.push_back(axis.inputOf(output));
+    return all;
+  };
+  using Inputs = std::vector<std::int64_t>;
+  EXPECT_EQ(inputs(none), Inputs(9, -1));
+  EXPECT_EQ(inputs(dense), (Inputs{-1, -1, 5, 6, 7, -1, -1, -1, -1}));
+  EXPECT_EQ(inputs(strided), (Inputs{-1, 9, -1, -1, 7, -1, -1, 5, -1}));
+  EXPECT_EQ(strided.outputs(), (Inputs{1, 4, 7}));
+  EXPECT_EQ(none.around({0, 9}), Interval());
+  EXPECT_EQ(dense.around({0, 3}), (Interval{5, 1}));
+  EXPECT_EQ(dense.around({3, 9}), (Interval{6, 2}));
+  EXPECT_EQ(strided.around({2, 2}), Interval());
+  EXPECT_EQ(strided.around({2, 6}), (Interval{5, 3}));
+}
+
+TEST(MappedAxis, OfWhatIsGivenToOneOutputTheLastHolds) {
+  const MappedAxis twice({{.to = 0, .from = 3, .count = 2}, {.to = 1, .from = 8, .count = 1}});
+  EXPECT_EQ(twice.inputOf(0), 3);
+  EXPECT_EQ(twice.inputOf(1), 8);
+  EXPECT_EQ(twice.outputs(), (std::vector<std::int64_t>{0, 1}));
+}
+
 }  // namespace
 }  // namespace heddle
