@@ -25,8 +25,8 @@ MappedAxis::MappedAxis(const AxisMap& map) {
   // Of what is given to one output the last holds.
   std::ranges::reverse(all_);
   std::ranges::stable_sort(all_, {}, &Pair::to);
-  const auto behind = std::ranges::unique(all_, {}, &Pair::to);
-  all_.erase(behind.begin(), behind.end());
+  const auto isSame = [](const Pair& a, const Pair& b) { return a.to == b.to; };
+  all_.erase(std::unique(all_.begin(), all_.end(), isSame), all_.end());
 }
 
 std::size_t MappedAxis::firstFrom(std::int64_t output) const {
