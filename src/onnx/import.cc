@@ -111,17 +111,15 @@ class Importer {
     std::string declared;
     bool open = !type.has_shape(), empty = false;
     for (const auto& dim : type.shape().dim()) {
-      const bool known =
-          dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() > 0;
+      const bool stated =
+          dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0;
+      const bool known = stated && dim.dim_value() > 0;
       open = open || !known;
       shape.push_back(known ? dim.dim_value() : -1);
-      const bool isEmpty =
-          dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() == 0;
-      empty = empty || isEmpty;
-      declared +=
-          (declared.empty() ? "" : "x") + (known || isEmpty ? std::to_string(dim.dim_value())
-                                           : dim.dim_param().empty() ? "?"
-                                                                     : dim.dim_param());
+      empty = empty || (stated && !known);
+      declared += (declared.empty() ? "" : "x") + (stated ? std::to_string(dim.dim_value())
+                                                   : dim.dim_param().empty() ? "?"
+                                                                             : dim.dim_param());
     }
     if (chosen == options_.shapes.end()) {
       if (!open) return shape;

@@ -52,7 +52,7 @@ struct RowSweep {
   std::vector<CallRun> runs;
 
   std::size_t calls() const { return ends.size(); }
-  // By operand, those alone that the call asks for: of many that are moved it may be few.
+  // By operand; of those that are moved, which may be many, the few alone that give it something.
   std::span<const AskedRows> of(std::size_t call) const {
     const std::size_t first = call == 0 ? 0 : ends[call - 1];
     return std::span(asked).subspan(first, ends[call] - first);

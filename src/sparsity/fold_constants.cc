@@ -221,9 +221,10 @@ class Folder {
       sum += w * step;
       zeroed += w != 0;
     }
-    if (zeroed > 0)
-      for (std::int64_t tap = 0; tap < rows.taps; ++tap)
-        conv.weights.own()[place(tap)] = weightZero;
+    if (zeroed > 0) {
+      std::vector<std::int8_t>& weights = conv.weights.own();
+      for (std::int64_t tap = 0; tap < rows.taps; ++tap) weights[place(tap)] = weightZero;
+    }
     std::int32_t& bias = conv.bias[static_cast<std::size_t>(row)];
     bias = static_cast<std::int32_t>(static_cast<std::uint32_t>(bias) +
                                      static_cast<std::uint32_t>(sum));  // wraps as the sum does

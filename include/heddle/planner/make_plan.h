@@ -156,7 +156,7 @@ struct PlanChoices {
   std::optional<OrderChoice> order;    // none where no other order was of use
   std::optional<EndsChoice> ends;      // none where there are none
   std::optional<JoinChoice> join;      // none where there was nothing to join
-  // None where the network has several rows, or stands as it is; the others are of what was taken.
+  // None where nobody planned it both ways; the others are of the way that was taken.
   std::optional<UprightChoice> upright;
   friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
 };

@@ -156,7 +156,7 @@ struct Explanation {
   std::optional<ExplainedOrder> order;    // none where no block of weights is empty, or none helps
   std::optional<ExplainedEnds> ends;      // none where there are none
   std::optional<ExplainedJoin> join;      // none where nothing was to be joined
-  std::optional<ExplainedUpright> upright;  // none where it has several rows, or stands as it is
+  std::optional<ExplainedUpright> upright;  // none where it was not planned both ways
   std::vector<ExplainedLayer> layers;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 
