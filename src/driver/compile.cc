@@ -72,27 +72,24 @@ class Compiler {
       if (!faults.empty()) return faults;
       if (given_.made != nullptr) given_.made->add(run_);
     } else {
-      Diagnostics faults = verify(given_.program->program, *run_.device);
-      if (!faults.empty()) return faults;
-      run_.program = std::make_shared<const Program>(std::move(given_.program->program));
+      HEDDLE_TRY(run_.program, verified(std::move(given_.program->program), *run_.device));
       run_.weights = std::move(given_.program->weights);
       run_.programIsGiven = true;
     }
     return settings_.listing ? listAndReadBack() : Diagnostics{};
   }
 
-  // From here on the program is what its text says.
+  // What is executed is what the text says.
   Diagnostics listAndReadBack() {
     {
       const Timed timed(run_.effort.compileSeconds);
       run_.listing = listAsm(*run_.program);
     }
     const Timed timed(run_.effort.verifySeconds);
-    Result<Program> again = parseAsm(run_.listing->text, "program.asm");
+    const Result<Program> again = parseAsm(run_.listing->text, "program.asm");
     if (!again) return asBugs(again.diagnostics());
     HEDDLE_CHECK(*again == *run_.program)
         << "program.asm does not read back to the program that was printed";
-    run_.program = std::make_shared<const Program>(std::move(*again));
     return {};
   }
 

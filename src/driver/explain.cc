@@ -78,8 +78,7 @@ Diagnostics explainCommand(const ExplainOptions& options, std::ostream& out, Pro
   const Result<Saved> saved = readSaved(options.folder);
   if (!saved) return asBadInput(saved.diagnostics());
   progress.begin("run it again, with each key raised");
-  const Result<std::vector<RaisedKeys>> keys =
-      raiseKeys(saved->program, saved->device, explanation->cycles);
+  const Result<std::vector<RaisedKeys>> keys = raiseKeys(saved->program, explanation->cycles);
   if (!keys) return asBadInput(keys.diagnostics());
   progress.end();
   if (options.verbosity.json)

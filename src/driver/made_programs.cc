@@ -25,7 +25,7 @@ bool isSame(const std::shared_ptr<const CanonicalGraph>& a,
 
 }  // namespace
 
-std::shared_ptr<const Program> MadePrograms::find(const Compilation& run) {
+VerifiedProgram MadePrograms::find(const Compilation& run) {
   const Plan plan = whatItDoes(*run.plan);
   const BlockOrders orders = ordersOf(run.network());
   const std::lock_guard held(mutex_);
@@ -34,9 +34,9 @@ std::shared_ptr<const Program> MadePrograms::find(const Compilation& run) {
            made.orders == orders && differOnlyInTimes(made.device, *run.device) &&
            made.plan == plan && made.memoryPlan == *run.memoryPlan && isSame(made.fused, run.fused);
   });
-  if (found == made_.end()) return nullptr;
+  if (found == made_.end()) return {};
   made_.splice(made_.begin(), made_, found);
-  return found->program;
+  return found->program.on(*run.device);
 }
 
 void MadePrograms::add(const Compilation& run) {
@@ -55,7 +55,7 @@ void MadePrograms::add(const Compilation& run) {
 
 MadePrograms::Made* MadePrograms::of(const Program& program) {
   const auto found =
-      std::ranges::find_if(made_, [&](const Made& made) { return made.program.get() == &program; });
+      std::ranges::find_if(made_, [&](const Made& made) { return &*made.program == &program; });
   return found == made_.end() ? nullptr : &*found;
 }
 

@@ -305,9 +305,9 @@ Diagnostics makeProgram(Compilation& run, bool named) {
   program.weightsSha256 = sha256(generated->weights.bytes);
   if (named) program.deviceSha256 = sha256(printDevice(*run.device));
   program.hostOperators = hostOperators(*run.canonical);
-  Diagnostics faults = verify(program, *run.device);
-  if (!faults.empty()) return asBugs(std::move(faults));
-  run.program = std::make_shared<const Program>(std::move(program));
+  Result<VerifiedProgram> runnable = verified(std::move(program), *run.device);
+  if (!runnable) return asBugs(runnable.diagnostics());
+  run.program = std::move(*runnable);
   run.weights = std::move(generated->weights);
   return {};
 }
@@ -316,14 +316,14 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bo
                            Progress& progress) {
   {
     const Timed timed(run.effort.simulateSeconds);
-    Result<SimulateResult> simulated = simulateTime(
-        *run.program, *run.device, {.maxCycles = maxCycles, .progress = progressOf(progress)});
+    Result<SimulateResult> simulated =
+        simulateTime(run.program, {.maxCycles = maxCycles, .progress = progressOf(progress)});
     if (!simulated) return faultsOfProgram(run, simulated.diagnostics());
     run.simulated = std::move(*simulated);
   }
   if (free && sliceCount(run.simulated->timeline) <= kMostWhatIfSlices) {
     const Timed timed(run.effort.whatIfSeconds);
-    Result<std::vector<WhatIf>> times = whatIf(*run.program, *run.device);
+    Result<std::vector<WhatIf>> times = whatIf(run.program);
     if (!times) return faultsOfProgram(run, times.diagnostics());
     run.whatIf = std::move(*times);
   }
@@ -421,7 +421,7 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
 
   progress.begin("execute with data");
   const Result<SimulateResult> executed = simulateWithData(
-      *run.program, *run.device, *run.weights, inputs,
+      run.program, *run.weights, inputs,
       {.recordTimeline = false, .maxCycles = maxCycles, .progress = progressOf(progress)});
   if (!executed) return faultsOfProgram(run, executed.diagnostics());
   Proof proof;

@@ -67,12 +67,10 @@ Result<Saved> readSaved(const std::filesystem::path& folder,
   HEDDLE_TRY(Device device, readDevice(deviceFile, deviceText, settings));
   HEDDLE_DO(checkHash(deviceFile, program.deviceSha256, sha256(deviceText)));
   HEDDLE_DO(checkSize(weightsFile, program.weightsBytes));
-  if (Diagnostics faults = verify(program, device); !faults.empty()) return faults;
+  HEDDLE_TRY(VerifiedProgram runnable, verified(std::move(program), device));
   HEDDLE_TRY(std::vector<std::uint8_t> weights, readBytes(weightsFile, kMostWeights));
-  HEDDLE_DO(checkHash(weightsFile, program.weightsSha256, sha256(weights)));
-  return Saved{.program = std::move(program),
-               .weights = {.bytes = std::move(weights)},
-               .device = std::move(device)};
+  HEDDLE_DO(checkHash(weightsFile, runnable->weightsSha256, sha256(weights)));
+  return Saved{.program = std::move(runnable), .weights = {.bytes = std::move(weights)}};
 }
 
 Diagnostics asBadInput(Diagnostics faults) {

@@ -21,16 +21,21 @@ std::string resultJson(const Saved& saved, const SimulateResult& result, bool da
   JsonWriter json(2);
   json.beginObject();
   json.key("schema").value("heddle.simulation/1");
-  json.key("model").value(saved.program.model);
-  json.key("device").value(saved.device.name);
-  json.key("rows").value(saved.device.rows).key("columns").value(saved.device.columns);
+  json.key("model").value(saved.program->model);
+  json.key("device").value(saved.program.device().name);
+  json.key("rows")
+      .value(saved.program.device().rows)
+      .key("columns")
+      .value(saved.program.device().columns);
   json.key("withData").value(data);
   const std::int64_t cycles = result.timeline.makespan.raw();
   json.key("cycles").value(cycles);
-  const auto seconds = [&](double c) { return c / static_cast<double>(saved.device.clock.raw); };
+  const auto seconds = [&](double c) {
+    return c / static_cast<double>(saved.program.device().clock.raw);
+  };
   json.key("seconds").value(seconds(static_cast<double>(cycles)));
-  const FrameTimes frames = frameTimes(result, saved.program);
-  json.key("frames").value(saved.program.frames).key("batch").value(saved.program.batch);
+  const FrameTimes frames = frameTimes(result, *saved.program);
+  json.key("frames").value(saved.program->frames).key("batch").value(saved.program->batch);
   json.key("coldSeconds").value(seconds(static_cast<double>(frames.cold.raw())));
   json.key("steadySeconds").value(seconds(frames.steady));
   json.key("ddrReadBytes").value(result.traffic.ddrRead.raw());
@@ -43,21 +48,22 @@ std::string resultJson(const Saved& saved, const SimulateResult& result, bool da
 
 std::string resultText(const Saved& saved, const SimulateResult& result, bool data) {
   const std::int64_t cycles = result.timeline.makespan.raw();
-  const double seconds = static_cast<double>(cycles) / static_cast<double>(saved.device.clock.raw);
-  return saved.program.model + " on " + saved.device.name + " " +
-         std::to_string(saved.device.rows) + "x" + std::to_string(saved.device.columns) +
-         "\ntime      " + milliseconds(seconds) + " (" + std::to_string(cycles) + " cycles at " +
-         clockText(saved.device.clock) + ")" + (data ? ", executed with data" : ", time only") +
-         "\n" +
-         framesLine(saved.program.frames, saved.program.batch, frameTimes(result, saved.program),
-                    saved.device.clock);
+  const double seconds =
+      static_cast<double>(cycles) / static_cast<double>(saved.program.device().clock.raw);
+  return saved.program->model + " on " + saved.program.device().name + " " +
+         std::to_string(saved.program.device().rows) + "x" +
+         std::to_string(saved.program.device().columns) + "\ntime      " + milliseconds(seconds) +
+         " (" + std::to_string(cycles) + " cycles at " + clockText(saved.program.device().clock) +
+         ")" + (data ? ", executed with data" : ", time only") + "\n" +
+         framesLine(saved.program->frames, saved.program->batch, frameTimes(result, *saved.program),
+                    saved.program.device().clock);
 }
 
 Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, Progress& progress) {
   progress.begin("read the program");
   const Result<Saved> saved = readSaved(options.folder, options.settings);
   if (!saved) return saved.diagnostics();
-  const Program& program = saved->program;
+  const Program& program = *saved->program;
 
   const SimulateOptions simulateOptions{
       .recordTimeline = false, .maxCycles = options.maxCycles, .progress = progressOf(progress)};
@@ -69,7 +75,7 @@ Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, P
     if (!inputs) return inputs.diagnostics();
     progress.begin("execute with data");
     Result<SimulateResult> executed =
-        simulateWithData(program, saved->device, saved->weights, *inputs, simulateOptions);
+        simulateWithData(saved->program, saved->weights, *inputs, simulateOptions);
     if (!executed) return executed.diagnostics();
     Diagnostics faults =
         writeOutputs(options.outputs, program.outputs, formatsOf(program, program.outputs),
@@ -78,7 +84,7 @@ Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, P
     result = std::move(*executed);
   } else {
     progress.begin("simulate the time");
-    Result<SimulateResult> timed = simulateTime(program, saved->device, simulateOptions);
+    Result<SimulateResult> timed = simulateTime(saved->program, simulateOptions);
     if (!timed) return timed.diagnostics();
     result = std::move(*timed);
   }

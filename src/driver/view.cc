@@ -28,9 +28,9 @@ std::string keysOf(const std::string& folder, const TimelineFile& file) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) return {};
   const Result<Saved> saved = readSaved(folder);
-  if (!saved || saved->program.frames > 1) return {};
+  if (!saved || saved->program->frames > 1) return {};
   const Cycles cycles = file.document.timeline.makespan;
-  const Result<std::vector<RaisedKeys>> keys = raiseKeys(saved->program, saved->device, cycles);
+  const Result<std::vector<RaisedKeys>> keys = raiseKeys(saved->program, cycles);
   return keys ? raisedKeysJson(*keys, cycles) : std::string();
 }
 

@@ -5,7 +5,6 @@
 #include "data_path.h"
 #include "fault.h"
 #include "heddle/program/visit.h"
-#include "leaf.h"
 
 namespace heddle::machine {
 namespace {
@@ -39,7 +38,7 @@ void DataPath::callRow(const Call<std::int64_t>& call, const Kernel& kernel, std
                        std::uint32_t operation) {
   windows_.resize(call.inputs.size());
   assembled_.assign(call.inputs.size(), {});
-  const std::int64_t image = imageOf(call.part, operation);
+  const std::int64_t image = imageOf(call.part);
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.inputs[i].absent) {
       if (kernel.op != OpKind::Assemble) misread(operation, "an input is absent");
@@ -55,9 +54,9 @@ void DataPath::callRow(const Call<std::int64_t>& call, const Kernel& kernel, std
   const Reduction reduction = useAccumulator(call, memory, operation);
   std::int8_t* output = nullptr;
   if (call.finish) {
-    setPart(call.part, operation);
+    setPart(call.part);
     const std::int64_t bytes = kernel.outputBlocks * kernel.outputColumns * kBlock;
-    std::int64_t cell = cellAt(placeOf(*call.output, memory), bytes, memory, operation);
+    std::int64_t cell = cellAt(byteAddress(*call.output), bytes, memory);
     output = memories_[memory].bytes.get() + cell * kBlock;
     for (const IdentityRun& run : identities_) {
       memories_.write(memory, {cell, run.count}, run.first, operation);
@@ -91,8 +90,7 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
   const std::int64_t place =
       wrapped(wrapped(row, ring.length) + wrapped(ring.ringOffset, ring.length), ring.length);
   const std::int64_t address = ring.base + place * ring.rowBytes;
-  const std::int64_t begin =
-      cellAt(address, ring.columns * ring.blocks * kBlock, memory, operation);
+  const std::int64_t begin = cellAt(address, ring.columns * ring.blocks * kBlock, memory);
   for (std::int64_t b = firstBlock; b < firstBlock + blocks; ++b) {
     std::int64_t cell = begin + b * ring.columns + (first - ring.origin);
     forEachRun({ring.tensor, row, ring.block + b, first, last - first + 1},
@@ -104,10 +102,8 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
   return memories_[memory].bytes.get() + address;
 }
 
-std::int64_t DataPath::imageOf(const Part<std::int64_t>& part, std::uint32_t operation) {
+std::int64_t DataPath::imageOf(const Part<std::int64_t>& part) const {
   const Program& p = *x_.program;
-  if (p.batch == 1) return 0;
-  setPart(part, operation);  // checks it
   return part.y / (p.tensors[part.tensor.at()].shape.height / p.batch);
 }
 
@@ -120,11 +116,6 @@ void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kerne
       (kernel.outputColumns - 1) * w.strideX + (w.kernelX - 1) * w.dilationX + 1;
   const std::int64_t blocks =
       kernel.op == OpKind::Conv && !isAdded ? kernel.inputBlocks : kernel.outputBlocks;
-  if (!inRange(ring.row, -kMaxExtent, kMaxExtent) ||
-      !inRange(ring.column, -kMaxExtent, kMaxExtent) ||
-      !inRange(ring.origin, -kMaxExtent, kMaxExtent))
-    misread(operation,
-            "row " + std::to_string(ring.row) + ", column " + std::to_string(ring.column));
   const std::int64_t height = tensor.shape.height / x_.program->batch;
   const std::int64_t first = std::max<std::int64_t>(0, ring.column);
   const std::int64_t last = std::min(tensor.shape.width, ring.column + span) - 1;
@@ -152,8 +143,7 @@ AssembleInput DataPath::readMoved(const RowRing<std::int64_t>& ring, const Kerne
   const auto [firstColumn, lastColumn] = inputsOf(move.columns);
   const auto [firstChannel, lastChannel] = inputsOf(move.channels);
   if (firstColumn > lastColumn || firstChannel > lastChannel) return {};
-  if (!inRange(ring.row, 0, kMaxExtent) || !inRange(ring.origin, -kMaxExtent, kMaxExtent))
-    misread(operation, "row " + std::to_string(ring.row));
+  if (ring.row < 0) misread(operation, "row " + std::to_string(ring.row));
   const std::int64_t firstBlock = firstChannel / kBlock,
                      blocks = lastChannel / kBlock - firstBlock + 1;
   return {readRow(ring, ring.row, firstBlock, blocks, ring.origin + firstColumn,
@@ -164,20 +154,11 @@ AssembleInput DataPath::readMoved(const RowRing<std::int64_t>& ring, const Kerne
 const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Kernel& kernel,
                                         std::size_t memory, std::uint32_t operation) {
   if (!call.weights) return nullptr;
-  const WeightRecord& entry = recordAt(call.record, operation);
+  const WeightRecord& entry = recordAt(call.record);
   const bool conv = kernel.op == OpKind::Conv;
-  const bool sound = !conv || inRange(entry.kept, 0, kernel.inputBlocks * kernel.outputBlocks);
   const std::int64_t bytes =
-      sound ? kernel.recordAt + recordBytes(recordOf(kernel, call.finish, entry.kept)) : 0;
-  const std::int64_t used = entry.bytes - entry.padding;
-  if (!sound || bytes > used || (!readsPartOfRecord(kernel) && bytes < used))
-    fail("MACH015", memories_.where(operation), "the weight record is not what its kernel reads",
-         "record " + std::to_string(call.record) + " has " + std::to_string(entry.bytes) +
-             " B, of them " + std::to_string(entry.padding) + " padding, and keeps " +
-             std::to_string(entry.kept) + " blocks; the kernel reads " + std::to_string(bytes) +
-             " B",
-         "compile the program again");
-  const std::int64_t cell = cellAt(placeOf(*call.weights, memory), bytes, memory, operation);
+      kernel.recordAt + recordBytes(recordOf(kernel, call.finish, entry.kept));
+  const std::int64_t cell = cellAt(byteAddress(*call.weights), bytes, memory);
   memories_.read(memory, {cell, bytes / kBlock},
                  identityOf(Held::Weights, 0, entry.offset / kBlock), operation);
   const std::int8_t* record = memories_[memory].bytes.get() + cell * kBlock + kernel.recordAt;
@@ -194,10 +175,10 @@ Reduction DataPath::useAccumulator(const Call<std::int64_t>& call, std::size_t m
                                    std::uint32_t operation) {
   Reduction reduction{call.init, call.finish, nullptr};
   if (call.init && call.finish) return reduction;
-  setPart(call.part, operation);
+  setPart(call.part);
   std::int64_t cells = 0;
   for (const IdentityRun& run : identities_) cells += run.count;
-  std::int64_t cell = cellAt(*call.accumulator, cells * 32, memory, operation);
+  std::int64_t cell = cellAt(*call.accumulator, cells * 32, memory);
   reduction.accumulator =
       reinterpret_cast<std::int32_t*>(memories_[memory].bytes.get() + cell * kBlock);
   for (const IdentityRun& run : identities_) {

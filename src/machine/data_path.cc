@@ -6,7 +6,7 @@
 #include "fault.h"
 #include "heddle/canon/fold_columns.h"
 #include "heddle/program/visit.h"
-#include "leaf.h"
+#include "heddle/support/check.h"
 
 namespace heddle::machine {
 namespace {
@@ -45,12 +45,6 @@ void appendRun(std::vector<IdentityRun>& runs, Identity first, std::int64_t coun
     runs.push_back({first, count});
 }
 
-bool sameBox(const Part<std::int64_t>& a, const Part<std::int64_t>& b) {
-  return a.content == b.content && (a.content == Content::Weights || a.tensor == b.tensor) &&
-         a.y == b.y && a.block == b.block && a.x == b.x && a.rows == b.rows &&
-         a.blocks == b.blocks && a.columns == b.columns;
-}
-
 }  // namespace
 
 DataPath::DataPath(const Executable& executable, const WeightImage& weights,
@@ -70,12 +64,9 @@ DataPath::DataPath(const Executable& executable, const WeightImage& weights,
 void DataPath::placeImage(const WeightImage& weights) {
   const Program& p = *x_.program;
   const auto size = static_cast<std::int64_t>(weights.bytes.size());
-  if (size != p.weightsBytes || p.weightsAddress < 0 || p.weightsAddress % kBlock != 0 ||
-      p.weightsAddress > p.ddrBytes || size > p.ddrBytes - p.weightsAddress)
+  if (size != p.weightsBytes)
     fail("MACH017", "program '" + p.model + "'", "the weight image does not fit the program",
-         "it has " + std::to_string(size) + " B; the program puts " +
-             std::to_string(p.weightsBytes) + " B at address " + std::to_string(p.weightsAddress) +
-             " of " + std::to_string(p.ddrBytes) + " B of DDR",
+         "it has " + std::to_string(size) + " B, not " + std::to_string(p.weightsBytes),
          "give the weights.bin that was compiled with the program");
   if (size == 0) return;
   std::memcpy(memories_[Memories::ddr()].bytes.get() + p.weightsAddress, weights.bytes.data(),
@@ -88,13 +79,6 @@ void DataPath::placeConstants() {
   for (std::size_t i = 0; i < x_.program->tensors.size(); ++i) {
     const ProgramTensor& t = x_.program->tensors[i];
     if (!t.constant || t.root.at() != i) continue;
-    const Program& p = *x_.program;
-    const std::int64_t bytes = cellsOf(t) * kBlock;
-    if (!t.ddr || *t.ddr % kBlock != 0 || *t.ddr < p.weightsAddress || bytes > p.weightsBytes ||
-        *t.ddr > p.weightsAddress + p.weightsBytes - bytes)
-      fail("MACH017", "tensor '" + t.name + "'", "the constant does not lie in the weight image",
-           t.ddr ? "address " + std::to_string(*t.ddr) : "it has no address in DDR",
-           "compile the program again");
     memories_.place(Memories::ddr(), {*t.ddr / kBlock, cellsOf(t)},
                     identityOf(Held::Activation, static_cast<std::int64_t>(i), 0));
   }
@@ -108,15 +92,7 @@ void DataPath::placeInputs(const ProgramInputs& inputs) {
          "give every input");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorId id = p.inputs[i].tensor;
-    if (!id.valid() || id.at() >= p.tensors.size() || p.tensors[id.at()].root != id)
-      fail("MACH001", "input '" + p.inputs[i].name + "'",
-           "the input is no root tensor of the program", "", "compile the program again");
     const ProgramTensor& t = p.tensors[id.at()];
-    Shape ofImage = t.shape;
-    ofImage.height = p.batch > 0 && ofImage.height % p.batch == 0 ? ofImage.height / p.batch : 0;
-    if (!isPortOf(p.inputs[i], ofImage, true))
-      fail("MACH001", "input '" + p.inputs[i].name + "'", "the input is no image of its tensor",
-           "its view or its axes do not fit", "compile the program again");
     const Shape image = portImage(p.inputs[i]);
     const std::int64_t frameSize = p.batch * image.elements();
     if (static_cast<std::int64_t>(inputs[i].size()) != p.frames * frameSize)
@@ -126,12 +102,6 @@ void DataPath::placeInputs(const ProgramInputs& inputs) {
           std::to_string(inputs[i].size()) + " values, not " + std::to_string(p.frames * frameSize),
           p.frames == 1 ? "give an input of the port's shape"
                         : "give an input of the port's shape for each frame");
-    const std::int64_t bytes = (p.frames - 1) * t.frameStride + cellsOf(t) * kBlock;
-    if (!t.ddr || *t.ddr < 0 || *t.ddr % kBlock != 0 || bytes > p.ddrBytes ||
-        *t.ddr > p.ddrBytes - bytes)
-      fail("MACH003", "input '" + p.inputs[i].name + "'", "the input does not lie in DDR",
-           t.ddr ? "address " + std::to_string(*t.ddr) : "it has no address in DDR",
-           "compile the program again");
     for (std::int64_t frame = 0; frame < p.frames; ++frame)
       placeInput(id, frame,
                  asHeld({inputs[i].data() + frame * frameSize, static_cast<std::size_t>(frameSize)},
@@ -201,18 +171,18 @@ void DataPath::move(const Transfer<std::int64_t>& i, const Engine& engine,
       case EndPlace::ChannelsMemtile:
         return memories_.memtile(engine.column);
       case EndPlace::NamedMemtile:
-        return memtile(*at.memtile, operation);
+        return memories_.memtile(*at.memtile);
       case EndPlace::Core:
         break;
     }
     return core(engine);
   };
-  setPart(i.part, operation);
+  setPart(i.part);
   std::size_t from = 0;
   forEachEnd(i, [&](const PlacedEnd<std::int64_t>& at) {
     const std::size_t memory = memoryOf(at);
     const End<std::int64_t>& end =
-        at.place == EndPlace::Ddr ? inDdr(at.end, i.part, operation) : sized(at.end, i.part);
+        at.place == EndPlace::Ddr ? inDdr(at.end, i.part) : sized(at.end, i.part);
     if (at.point == 0)
       read(from = memory, end, operation);
     else
@@ -227,64 +197,31 @@ std::uint32_t DataPath::startSend(const Execution& e, std::span<const Execution>
   const std::uint32_t operation = memories_.begin(
       {e.engine, e.leaf, moment.actor, moment.number, moment.end}, moment.now, *moment.known);
   const auto& send = evaluated<Transfer<std::int64_t>>(e);
-  const std::size_t from = memtile(send.memtile, operation);
-  setPart(send.part, operation);
+  const std::size_t from = memories_.memtile(send.memtile);
+  setPart(send.part);
   read(from, sized(send.source, send.part), operation);
   for (const Execution& r : receives) {
     const auto& receive = evaluated<Transfer<std::int64_t>>(r);
-    if (!sameBox(send.part, receive.part))
-      fail("MACH007", memories_.where(operation), "sender and receiver mean different bytes",
-           "the receiver is " + nameOf(engineOf(r), *x_.device) + ", " + nameOfLeaf(x_, r.leaf) +
-               ": part (" + std::to_string(receive.part.y) + "," +
-               std::to_string(receive.part.block) + "," + std::to_string(receive.part.x) +
-               ") where (" + std::to_string(send.part.y) + "," + std::to_string(send.part.block) +
-               "," + std::to_string(send.part.x) + ") is sent",
-           "give both queues one order");
     write(from, core(engineOf(r)), sized(receive.destination, receive.part), operation);
   }
   return operation;
 }
 
-std::size_t DataPath::memtile(std::int64_t column, std::uint32_t operation) const {
-  if (!inRange(column, 0, x_.device->columns - 1))
-    fail("MACH002", memories_.where(operation), "the device has no such memtile",
-         "memtile " + std::to_string(column), "compile the program for this device");
-  return memories_.memtile(column);
-}
-
-// Byte address, -1 where it is in no memory.
-std::int64_t DataPath::placeOf(const Address<std::int64_t>& a, std::size_t memory) {
-  Int128 address = a.base;
-  if (a.slots > 1 && a.slot < 0) return -1;
-  if (a.slots > 1) address += Int128{a.slot % a.slots} * a.slotStride;
-  return address < 0 || address > Int128{memories_[memory].cells} * kBlock
-             ? -1
-             : static_cast<std::int64_t>(address);
-}
-
-// First cell of `bytes` bytes at `address`: whole cells, in range.
-std::int64_t DataPath::cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory,
-                              std::uint32_t operation) {
-  if (address % kBlock == 0 && bytes % kBlock == 0 && address >= 0 && bytes >= 0 &&
-      bytes / kBlock <= memories_[memory].cells &&
-      address / kBlock <= memories_[memory].cells - bytes / kBlock)
-    return address / kBlock;
-  fail("MACH003", memories_.where(operation),
-       "an address is out of range, or no multiple of a cell's 8 bytes",
-       std::to_string(bytes) + " B at address " + std::to_string(address) + " of " +
-           nameOf(memories_[memory].tile) + ", which has " +
-           std::to_string(memories_[memory].cells * kBlock) + " B",
-       "compile the program again");
+// Of an address that verify has found to lie in its memory.
+std::int64_t DataPath::cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory) const {
+  HEDDLE_CHECK(address >= 0 && bytes / kBlock <= memories_[memory].cells - address / kBlock)
+      << bytes << " B at " << address << " of " << nameOf(memories_[memory].tile);
+  return address / kBlock;
 }
 
 void DataPath::appendCells(const End<std::int64_t>& end, std::size_t memory,
-                           std::uint32_t operation, std::vector<CellRun>& runs) {
+                           std::vector<CellRun>& runs) {
   runs.clear();
   const std::vector<Dimension>& dimensions = end.pattern.dimensions;
   counters_.assign(dimensions.size(), 0);
-  std::int64_t address = placeOf(end.address, memory);
+  std::int64_t address = byteAddress(end.address);
   for (;;) {
-    appendRun(runs, cellAt(address, end.pattern.run, memory, operation), end.pattern.run / kBlock);
+    appendRun(runs, cellAt(address, end.pattern.run, memory), end.pattern.run / kBlock);
     std::size_t d = dimensions.size();
     for (; d > 0; --d) {
       const Dimension& dimension = dimensions[d - 1];
@@ -298,58 +235,32 @@ void DataPath::appendCells(const End<std::int64_t>& end, std::size_t memory,
 }
 
 // The identities that the part means, in order.
-void DataPath::setPart(const Part<std::int64_t>& part, std::uint32_t operation) {
+void DataPath::setPart(const Part<std::int64_t>& part) {
   identities_.clear();
   if (part.content == Content::Weights) {
-    const WeightRecord& record = recordAt(part.y, operation);
+    const WeightRecord& record = recordAt(part.y);
     identities_.push_back(
         {identityOf(Held::Weights, 0, record.offset / kBlock), record.bytes / kBlock});
     return;
   }
-  const ProgramTensor& t = x_.program->tensors[part.tensor.at()];
-  const std::int64_t blocks = blocksOf(t.shape);
-  const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t limit) {
-    return first >= 0 && count <= limit && first <= limit - count;
-  };
-  if (!inside(part.y, part.rows, t.shape.height) || !inside(part.block, part.blocks, blocks) ||
-      !inside(part.x, part.columns, t.shape.width))
-    fail("MACH007", memories_.where(operation), "the part is not inside its tensor",
-         "tensor '" + t.name + "', rows " + std::to_string(part.y) + " + " +
-             std::to_string(part.rows) + ", blocks " + std::to_string(part.block) + " + " +
-             std::to_string(part.blocks) + ", columns " + std::to_string(part.x) + " + " +
-             std::to_string(part.columns),
-         "compile the program again");
   for (std::int64_t y = part.y; y < part.y + part.rows; ++y)
     for (std::int64_t b = part.block; b < part.block + part.blocks; ++b)
       forEachRun({part.tensor, y, b, part.x, part.columns},
                  [&](Identity first, std::int64_t count) { appendRun(identities_, first, count); });
 }
 
-const WeightRecord& DataPath::recordAt(std::int64_t number, std::uint32_t operation) const {
-  // That the program has it was found when the instruction came to the head of its queue.
-  const WeightRecord& record = x_.program->records.at(static_cast<std::size_t>(number));
-  const std::int64_t image = x_.program->weightsBytes;
-  if (record.offset % kBlock != 0 || record.bytes % kBlock != 0 ||
-      !inRange(record.offset, 0, image) || record.bytes > image - record.offset)
-    fail("MACH007", memories_.where(operation), "the weight record is not in the weight image",
-         std::to_string(record.bytes) + " B at offset " + std::to_string(record.offset) + " of " +
-             std::to_string(image) + " B",
-         "compile the program again");
-  return record;
-}
-
 const End<std::int64_t>& DataPath::sized(const End<std::int64_t>& end,
                                          const Part<std::int64_t>& part) {
   if (part.content != Content::Weights) return end;
   recordEnd_.address = end.address;
-  recordEnd_.pattern.run = x_.program->records[static_cast<std::size_t>(part.y)].bytes;
+  recordEnd_.pattern.run = recordAt(part.y).bytes;
   return recordEnd_;
 }
 
 const End<std::int64_t>& DataPath::inDdr(const End<std::int64_t>& end,
-                                         const Part<std::int64_t>& part, std::uint32_t operation) {
+                                         const Part<std::int64_t>& part) {
   if (part.content == Content::Weights) {
-    recordEnd_.address = {.base = x_.program->weightsAddress + recordAt(part.y, operation).offset};
+    recordEnd_.address = {.base = x_.program->weightsAddress + recordAt(part.y).offset};
     return sized(recordEnd_, part);
   }
   const std::int64_t stride = x_.program->tensors[part.tensor.at()].frameStride;
@@ -360,7 +271,7 @@ const End<std::int64_t>& DataPath::inDdr(const End<std::int64_t>& end,
 }
 
 void DataPath::read(std::size_t memory, const End<std::int64_t>& end, std::uint32_t operation) {
-  appendCells(end, memory, operation, source_);
+  appendCells(end, memory, source_);
   zip(source_, identities_,
       [&](std::size_t i, std::int64_t doneA, std::size_t j, std::int64_t doneB,
           std::int64_t count) {
@@ -372,7 +283,7 @@ void DataPath::read(std::size_t memory, const End<std::int64_t>& end, std::uint3
 // The bytes just read arrive at `end`.
 void DataPath::write(std::size_t from, std::size_t memory, const End<std::int64_t>& end,
                      std::uint32_t operation) {
-  appendCells(end, memory, operation, destination_);
+  appendCells(end, memory, destination_);
   zip(destination_, identities_,
       [&](std::size_t i, std::int64_t doneA, std::size_t j, std::int64_t doneB,
           std::int64_t count) {
@@ -463,20 +374,13 @@ void DataPath::checkOutput(const Port& port, std::int64_t frame) const {
     fail("MACH013", "output '" + port.name + "'",
          "the output does not lie in DDR when the program has ended", what, "write it there");
   };
-  if (!port.tensor.valid() || port.tensor.at() >= p.tensors.size())
-    wrong("the program has no such tensor");
   const ProgramTensor& t = p.tensors[port.tensor.at()];
   const ProgramTensor& root = p.tensors[t.root.at()];
-  if (!root.ddr || *root.ddr % kBlock != 0 ||
-      t.rootBlock + blocksOf(t.shape) > blocksOf(root.shape) ||
-      t.shape.height != root.shape.height || t.shape.width != root.shape.width)
-    wrong("tensor '" + t.name + "' has no address in DDR");
   const Memory& memory = memories_[Memories::ddr()];
   const std::int64_t run = blocksOf(t.shape) * t.shape.width;
   const std::int64_t first = (*root.ddr + frame * root.frameStride) / kBlock;
   for (std::int64_t y = 0; y < t.shape.height; ++y) {
     const std::int64_t cell = (y * blocksOf(root.shape) + t.rootBlock) * t.shape.width;
-    if (*root.ddr < 0 || first + cell + run > memory.cells) wrong("its address is out of range");
     memories_.checkWritten(Memories::ddr(), {first + cell, run}, port.name);
     for (std::int64_t i = cell; i < cell + run; ++i)
       if (const Identity id =

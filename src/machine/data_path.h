@@ -65,10 +65,7 @@ class DataPath {
 
   template <class I>
   const I& evaluated(const Execution& e);
-  const Engine& engineOf(const Execution& e) const {
-    return x_.engines[static_cast<std::size_t>(e.engine)];
-  }
-  std::size_t memtile(std::int64_t column, std::uint32_t operation) const;
+  const Engine& engineOf(const Execution& e) const { return x_.engine(e.engine); }
   std::size_t core(const Engine& e) const { return memories_.core(e.row, e.column); }
 
   void placeImage(const WeightImage& weights);
@@ -77,11 +74,8 @@ class DataPath {
   void placeInput(TensorId id, std::int64_t frame, const std::vector<std::int8_t>& values);
 
   // Cells of an end and identities of a part, as runs in order.
-  void appendCells(const End<std::int64_t>& end, std::size_t memory, std::uint32_t operation,
-                   std::vector<CellRun>& runs);
-  std::int64_t placeOf(const Address<std::int64_t>& address, std::size_t memory);
-  std::int64_t cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory,
-                      std::uint32_t operation);
+  void appendCells(const End<std::int64_t>& end, std::size_t memory, std::vector<CellRun>& runs);
+  std::int64_t cellAt(std::int64_t address, std::int64_t bytes, std::size_t memory) const;
   // What these 8 bytes are in the frame of the instruction; constants are the same in all.
   Identity activation(TensorId tensor, std::int64_t cell) const {
     const bool constant = x_.program->tensors[tensor.at()].constant;
@@ -114,10 +108,11 @@ class DataPath {
     return (y * blocksOf(t.shape) + block) * t.shape.width;
   }
   // An end in DDR as it is for this part: of activations where they lie in this frame.
-  const End<std::int64_t>& inDdr(const End<std::int64_t>& end, const Part<std::int64_t>& part,
-                                 std::uint32_t operation);
-  void setPart(const Part<std::int64_t>& part, std::uint32_t operation);
-  const WeightRecord& recordAt(std::int64_t number, std::uint32_t operation) const;
+  const End<std::int64_t>& inDdr(const End<std::int64_t>& end, const Part<std::int64_t>& part);
+  void setPart(const Part<std::int64_t>& part);
+  const WeightRecord& recordAt(std::int64_t number) const {
+    return x_.program->records[static_cast<std::size_t>(number)];
+  }
   // An end of a transfer as it is for this part: of a weight record as long as that is.
   const End<std::int64_t>& sized(const End<std::int64_t>& end, const Part<std::int64_t>& part);
   void read(std::size_t memory, const End<std::int64_t>& end, std::uint32_t operation);
@@ -134,7 +129,7 @@ class DataPath {
                std::uint32_t operation);
   [[noreturn]] void misread(std::uint32_t operation, const std::string& what) const;
   // Which image of a batch the part is of.
-  std::int64_t imageOf(const Part<std::int64_t>& part, std::uint32_t operation);
+  std::int64_t imageOf(const Part<std::int64_t>& part) const;
   void readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, bool isAdded,
                   std::int64_t image, std::size_t memory, std::uint32_t operation,
                   WindowRows& rows);

@@ -1,6 +1,5 @@
-// A Program made ready to run: sections as flat code, operands checked once for all their loops
-// where that suffices, engines, tiles and locks numbered densely. Both modes of the Machine run
-// this.
+// A Program made ready to run: sections as flat code, engines and locks numbered densely. Both
+// modes of the Machine run this. That every number is in its range is what verify has found.
 //
 //   loop 14 { CONV }   ->   0: Begin x14    1: Leaf 0    2: End -> 0
 #pragma once
@@ -11,12 +10,19 @@
 #include "heddle/cost/cost.h"
 #include "heddle/device/device.h"
 #include "heddle/machine/machine.h"
-#include "heddle/program/program.h"
+#include "heddle/program/engines.h"
+#include "heddle/program/verify.h"
+#include "heddle/program/visit.h"
 #include "heddle/tiling/pixel_map.h"
 
 namespace heddle::machine {
 
 using EngineIndex = std::int32_t;
+inline constexpr EngineIndex kSequencer = EngineNumbers::sequencer();
+
+inline bool isDdr(const Engine& e) {
+  return e.kind == EngineKind::DdrIn || e.kind == EngineKind::DdrOut;
+}
 
 // Move: a transfer that no other queue takes part in.
 enum class Op : std::uint8_t { Start, Wait, Move, Send, Receive, Call };
@@ -34,15 +40,6 @@ struct LockTerm {
   std::int64_t count = 1;
   std::int32_t memtile =
       -1;  // entry of Leaf::memtiles in whose tile the lock is; -1: in the engine's own tile
-};
-
-// A stretch of memory that the instruction touches: [address + low, address + high) must lie in [0,
-// limit).
-struct Operand {
-  Address<Affine> address;
-  std::int64_t low = 0, high = 0, limit = 0;
-  const char* name = "";
-  bool isRecord = false;  // as long as the weight record; high: the longest that there may be
 };
 
 // What one execution of an instruction moves, takes and computes.
@@ -66,13 +63,10 @@ struct Leaf {
   LayerId layer;
   std::vector<LockTerm> acquire, release;
   std::vector<Affine> memtiles;  // that its ends name, in their order
-  std::vector<Operand> operands;
-  bool operandsProved = false;  // in range for all iterations and engines
   TransferCost cost;
   Work work;                     // where the record, if there is one, does not matter
   std::optional<Affine> record;  // number of the weight record that it moves or reads
   KernelWork kernel;             // of a call
-  std::int64_t mostBlocks = 0;   // that a record of a CONV may keep
 };
 
 struct SectionCode {
@@ -82,40 +76,36 @@ struct SectionCode {
 };
 
 struct Executable {
+  Executable(const Program& program, const Device& device);
+
   const Program* program = nullptr;
   const Device* device = nullptr;
-  std::vector<Engine> engines;                        // all that the device has, in order
+  EngineNumbers numbers;                              // all that the device has
   std::vector<std::vector<std::int32_t>> sectionsOf;  // by engine
   std::vector<SectionCode> sections;
   std::vector<Leaf> leaves;  // in Program order: the index is QueueCursor::leafIndex
-  std::vector<std::vector<std::int32_t>>
-      lockAt;  // by tile, index within it: entry of Program::locks, or -1
+  LockTable lockTable;
   std::vector<EngineIndex> lockProducer, lockConsumer;  // by entry of Program::locks
   std::vector<PixelMap> pixels;                         // by tensor: in its root
 
-  EngineIndex sequencer() const { return 0; }
-  // -1 where the device has no such engine.
-  EngineIndex indexOf(const Engine& engine) const;
-  std::size_t memtileTile(std::int64_t column) const {
-    return static_cast<std::size_t>(device->cores() + column);
+  const Engine& engine(EngineIndex e) const {
+    return numbers.engines()[static_cast<std::size_t>(e)];
   }
-  std::size_t coreTile(std::int64_t row, std::int64_t column) const {
-    return static_cast<std::size_t>(row * device->columns + column);
+  EngineIndex indexOf(const Engine& engine) const {
+    return static_cast<EngineIndex>(numbers.of(engine));
   }
-  // Where the engine's own locks are; the sequencer and DDR ends have none (-1).
-  std::int64_t ownTile(const Engine& engine) const;
 };
 
-// Throws Fault: malformed programs, limits of the device that do not depend on loop counters, sizes
-// that cannot be.
-Executable makeExecutable(const Program& program, const Device& device);
+// Throws Fault: what is larger than can be simulated. Refers to the program and its device.
+Executable makeExecutable(const VerifiedProgram& program);
 
 // Work of an instruction with weight record number `record`, which the program has.
 Work workWith(const Executable& executable, const Leaf& leaf, std::int64_t record);
 
-// Affine numbers of a program that may be hostile: wraps instead of overflowing.
-std::int64_t valueOf(const Affine& affine, const std::int64_t* counters, std::int32_t depth,
-                     const Engine& engine);
+inline std::int64_t valueOf(const Affine& affine, const std::int64_t* counters, std::int32_t depth,
+                            const Engine& engine) {
+  return evaluate(affine, {counters, static_cast<std::size_t>(depth)}, engine.row, engine.column);
+}
 
 // "instruction 12 (CONV) of layer 'conv3'"
 std::string nameOfLeaf(const Executable& executable, std::int32_t leaf);

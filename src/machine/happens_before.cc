@@ -32,14 +32,15 @@ void Knowledge::raise(const Knowledge& to) {
 
 HappensBefore::HappensBefore(const Executable& executable)
     : x_(executable),
-      actor_(executable.engines.size(), -1),
-      known_(executable.engines.size()),
+      actor_(executable.numbers.count(), -1),
+      known_(executable.numbers.count()),
       locks_(executable.program->locks.size()),
-      starts_(executable.engines.size()),
-      entryEnds_(executable.engines.size()) {
+      starts_(executable.numbers.count()),
+      entryEnds_(executable.numbers.count()) {
   std::int32_t actors = 0;
   for (std::size_t e = 0; e < actor_.size(); ++e)
-    if (!x_.sectionsOf[e].empty() && x_.engines[e].kind != EngineKind::CoreIn) actor_[e] = actors++;
+    if (!x_.sectionsOf[e].empty() && x_.numbers.engines()[e].kind != EngineKind::CoreIn)
+      actor_[e] = actors++;
   std::fill(known_.begin(), known_.end(),
             std::make_shared<Knowledge>(static_cast<std::size_t>(actors)));
 }

@@ -47,11 +47,11 @@ FrameTimes frameTimes(const SimulateResult& result, const Program& program) {
                     static_cast<double>((program.frames - half) * program.batch)};
 }
 
-Result<SimulateResult> simulateWithData(const Program& program, const Device& device,
-                                        const WeightImage& weights, const ProgramInputs& inputs,
+Result<SimulateResult> simulateWithData(const VerifiedProgram& program, const WeightImage& weights,
+                                        const ProgramInputs& inputs,
                                         const SimulateOptions& options) {
   try {
-    const Executable executable = machine::makeExecutable(program, device);
+    const Executable executable = machine::makeExecutable(program);
     try {
       DataPath data(executable, weights, inputs, {});
       return Simulation(executable, options, &data).run();
@@ -63,10 +63,10 @@ Result<SimulateResult> simulateWithData(const Program& program, const Device& de
   }
 }
 
-Result<SimulateResult> simulateTime(const Program& program, const Device& device,
+Result<SimulateResult> simulateTime(const VerifiedProgram& program,
                                     const SimulateOptions& options) {
   try {
-    const Executable executable = machine::makeExecutable(program, device);
+    const Executable executable = machine::makeExecutable(program);
     return Simulation(executable, options, nullptr).run();
   } catch (const Fault& fault) {
     return fault.diagnostic;

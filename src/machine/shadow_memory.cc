@@ -41,7 +41,7 @@ Memories::Memories(const Executable& x, std::optional<CellPlace> watched)
   const std::int64_t core = d.core.operandMemory().raw();
   const Int128 total = Int128{x.program->ddrBytes} + Int128{d.columns} * d.memtile.memory.raw() +
                        Int128{d.cores()} * core;
-  bool allocated = total <= kMaxTotalBytes;
+  bool allocated = total <= kMaxTotalBytes && x.program->tensors.size() <= kMostTensors;
   if (allocated) {
     memories_.reserve(static_cast<std::size_t>(1 + d.columns + d.cores()));
     memories_.emplace_back(Tile{TileKind::Ddr, 0, 0}, x.program->ddrBytes);
@@ -196,17 +196,16 @@ std::string Memories::nameOf(Identity id) const {
 std::string Memories::nameOfOperation(std::uint32_t operation) const {
   if (operation == 0) return "the host";
   const OperationLog::Operation& o = log[operation];
-  std::string text = nameOfLeaf(x_, o.leaf) + " on " +
-                     machine::nameOf(x_.engines[static_cast<std::size_t>(o.engine)], *x_.device);
+  std::string text =
+      nameOfLeaf(x_, o.leaf) + " on " + machine::nameOf(x_.engine(o.engine), *x_.device);
   if (o.end == kUnknownEnd) return text;
   return text + " (its end: cycle " + std::to_string(o.end) + ")";
 }
 
 std::string Memories::where(std::uint32_t operation) const {
   const OperationLog::Operation& o = log[operation];
-  return "cycle " + std::to_string(now_) + ", " +
-         machine::nameOf(x_.engines[static_cast<std::size_t>(o.engine)], *x_.device) + ", " +
-         nameOfLeaf(x_, o.leaf);
+  return "cycle " + std::to_string(now_) + ", " + machine::nameOf(x_.engine(o.engine), *x_.device) +
+         ", " + nameOfLeaf(x_, o.leaf);
 }
 
 void Memories::failRead(std::size_t memory, std::int64_t cell, Identity expected,

@@ -15,6 +15,8 @@
 #include "executable.h"
 #include "fault.h"
 #include "happens_before.h"
+#include "heddle/canon/limits.h"
+#include "heddle/tiling/plan.h"
 
 namespace heddle::machine {
 
@@ -23,21 +25,26 @@ inline constexpr std::int64_t kUnknownEnd = INT64_MAX;
 // What 8 bytes are. 0: nobody wrote them.
 using Identity = std::uint64_t;
 enum class Held : std::uint64_t { Nothing, Activation, Weights, Accumulator };
-// Bits: what, 2; tensor, 24; frame, 10; cell (of a sum four for each of its output's), 28. Weights:
-// cell of the image, 38, in every frame the same.
-inline constexpr int kCellBits = 28;
+// Bits: what, 2; tensor, 23; frame, 10; cell (of a sum four for each of its output's), 29. Weights:
+// cell of the image, 39, in every frame the same.
+inline constexpr int kCellBits = 29, kTensorAt = 39;
+static_assert(kMaxTensorBytes / kBlock * 4 <= std::int64_t{1} << kCellBits);
+static_assert(kMaxFrames <= std::int64_t{1} << (kTensorAt - kCellBits));
+inline constexpr std::size_t kMostTensors = std::size_t{1} << (62 - kTensorAt);
 constexpr Identity identityOf(Held held, std::int64_t tensor, std::int64_t index,
                               std::int64_t frame = 0) {
-  return static_cast<Identity>(held) << 62 | static_cast<Identity>(tensor) << 38 |
+  return static_cast<Identity>(held) << 62 | static_cast<Identity>(tensor) << kTensorAt |
          static_cast<Identity>(frame) << kCellBits | static_cast<Identity>(index);
 }
 constexpr Held heldBy(Identity id) { return static_cast<Held>(id >> 62); }
-constexpr std::size_t tensorOf(Identity id) { return (id >> 38) & 0xffffff; }
+constexpr std::size_t tensorOf(Identity id) { return (id >> kTensorAt) & (kMostTensors - 1); }
 constexpr std::int64_t frameOf(Identity id) {
-  return heldBy(id) == Held::Weights ? 0 : static_cast<std::int64_t>(id >> kCellBits & 0x3ff);
+  return heldBy(id) == Held::Weights
+             ? 0
+             : static_cast<std::int64_t>(id >> kCellBits & ((1 << (kTensorAt - kCellBits)) - 1));
 }
 constexpr std::int64_t indexOf(Identity id) {
-  const int bits = heldBy(id) == Held::Weights ? 38 : kCellBits;
+  const int bits = heldBy(id) == Held::Weights ? kTensorAt : kCellBits;
   return static_cast<std::int64_t>(id & ((Identity{1} << bits) - 1));
 }
 

@@ -89,7 +89,7 @@ class Simulation {
   const EngineState& state(EngineIndex e) const { return engines_[static_cast<std::size_t>(e)]; }
   std::int64_t value(const Affine& a, EngineIndex e) const {
     const EngineState& s = state(e);
-    return valueOf(a, s.counters.data(), s.depth, x_.engines[static_cast<std::size_t>(e)]);
+    return valueOf(a, s.counters.data(), s.depth, x_.engine(e));
   }
 
   // Queues.
@@ -103,9 +103,8 @@ class Simulation {
   void resolveLocks(EngineIndex e);
   Work workOf(EngineIndex e) const;
   void resolvePartners(EngineIndex e, const Transfer<Affine>& send);
-  std::size_t tileOf(EngineIndex e, const LockTerm& term) const;
-  void need(EngineIndex e, const LockTerm& term, bool releases, std::vector<LockNeed>& needs) const;
-  void checkOperands(EngineIndex e) const;
+  Tile tileOf(EngineIndex e, const LockTerm& term) const;
+  void need(EngineIndex e, const LockTerm& term, std::vector<LockNeed>& needs) const;
 
   // Events.
   void queueAttempt(EngineIndex e);
@@ -128,9 +127,6 @@ class Simulation {
   void noteWait(EngineIndex e, EngineIndex primary, SpanSlice& slice) const;
 
   // The end.
-  [[noreturn]] void deadlock() const;
-  EngineIndex waitsFor(EngineIndex e, std::string& why) const;
-  void checkLocksAtEnd() const;
   void checkFullestLock() const;
   std::string whereIs(EngineIndex e) const;
 

@@ -60,14 +60,15 @@ std::vector<Thrift> slightlyLess(const Thrift& thrift) {
 Excess excessOf(const CanonicalGraph& graph, const Plan& plan, const Device& device) {
   const Result<MemoryPlan> memory = allocateMemory(graph, plan, device);
   HEDDLE_CHECK(memory) << toText(memory.diagnostics());
-  const Result<GeneratedProgram> generated = generateProgram(graph, plan, *memory, device);
+  Result<GeneratedProgram> generated = generateProgram(graph, plan, *memory, device);
   HEDDLE_CHECK(generated) << toText(generated.diagnostics());
-  std::vector<Shortage> all = shortages(generated->program, device);
+  ProgramFit fit = fitOf(std::move(generated->program), device);
+  std::vector<Shortage>& all = fit.shortages;
   if (all.empty() && device.limits.lockMaximum) {
     Device unlimited = device;
     unlimited.limits.lockMaximum.reset();
     const Result<SimulateResult> run = simulateTime(
-        generated->program, unlimited, {.recordTimeline = false, .locksOfAnyTimes = true});
+        fit.program.on(std::move(unlimited)), {.recordTimeline = false, .locksOfAnyTimes = true});
     // A program that is too long to be executed is refused when it is.
     if (run && run->highestLock > *device.limits.lockMaximum)
       all.push_back({.key = "limits.lockMaximum",

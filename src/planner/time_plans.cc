@@ -13,15 +13,14 @@ std::optional<PlanTime> PlanTimer::time(const Plan& plan) {
   if (isSpent() || !verify(plan, graph_, device_).empty()) return std::nullopt;
   const Result<MemoryPlan> memory = allocateMemory(graph_, plan, device_);
   if (!memory) return std::nullopt;
-  const Result<GeneratedProgram> generated = generateProgram(graph_, plan, *memory, device_);
+  Result<GeneratedProgram> generated = generateProgram(graph_, plan, *memory, device_);
   if (!generated) return std::nullopt;
   ++plans_;
-  if (device_.limits != Limits{} && !shortages(generated->program, device_).empty())
-    return std::nullopt;
+  const VerifiedProgram program = fitOf(std::move(generated->program), device_).program;
+  if (!program) return std::nullopt;
   const std::optional<std::int64_t>& mostOfALock = device_.limits.lockMaximum;
   const Result<SimulateResult> run =
-      simulateTime(generated->program, device_,
-                   {.recordTimeline = false, .locksOfAnyTimes = mostOfALock.has_value()});
+      simulateTime(program, {.recordTimeline = false, .locksOfAnyTimes = mostOfALock.has_value()});
   if (!run || (mostOfALock && run->highestLock > *mostOfALock)) return std::nullopt;
   instructions_ += run->instructions;
   tellProgress();

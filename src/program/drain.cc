@@ -71,7 +71,11 @@ struct LockState {
 class Drain {
  public:
   Drain(const Program& program, const Device& device, Faults& faults)
-      : program_(program), device_(device), faults_(faults) {}
+      : program_(program),
+        device_(device),
+        faults_(faults),
+        numbers_(device),
+        lockTable_(program, device) {}
 
   void run() {
     makeQueues();
@@ -110,29 +114,8 @@ class Drain {
 
   // ---- queues -----------------------------------------------------------------------------------
 
-  static constexpr std::array kKinds = {
-      EngineKind::Sequencer, EngineKind::DdrIn, EngineKind::DdrOut, EngineKind::Wire,
-      EngineKind::CoreIn,    EngineKind::Core,  EngineKind::CoreOut};
-
-  std::size_t number(const Engine& e) const {
-    const EngineCounts n = engineCounts(e.kind, device_);
-    return firstOf_[static_cast<std::size_t>(e.kind)] +
-           static_cast<std::size_t>((e.row * n.columns + e.column) * n.channels + e.channel);
-  }
-
   void makeQueues() {
-    for (const EngineKind kind : kKinds) {
-      firstOf_[static_cast<std::size_t>(kind)] = queues_.size();
-      const EngineCounts n = engineCounts(kind, device_);
-      for (std::int64_t row = 0; row < n.rows; ++row)
-        for (std::int64_t column = 0; column < n.columns; ++column)
-          for (std::int64_t channel = 0; channel < n.channels; ++channel) {
-            queues_.emplace_back();
-            queues_.back().engine = {kind, static_cast<std::int32_t>(row),
-                                     static_cast<std::int32_t>(column),
-                                     static_cast<std::int32_t>(channel)};
-          }
-    }
+    for (const Engine& engine : numbers_.engines()) queues_.emplace_back().engine = engine;
     strips_.resize(program_.sections.size());
     std::int32_t leaf = 0;
     for (std::size_t i = 0; i < strips_.size(); ++i) {
@@ -142,8 +125,8 @@ class Drain {
       const CoreRange& r = s.engines.range;
       for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
         for (std::int64_t column = r.column; column < r.column + r.columns; ++column) {
-          Queue& q = queues_[number({s.engines.kind, static_cast<std::int32_t>(row),
-                                     static_cast<std::int32_t>(column), s.engines.channel})];
+          Queue& q = queues_[numbers_.of({s.engines.kind, static_cast<std::int32_t>(row),
+                                          static_cast<std::int32_t>(column), s.engines.channel})];
           q.strips.push_back(&strips_[i]);
           q.entries += std::ssize(s.items);
         }
@@ -190,7 +173,7 @@ class Drain {
 
   void entryDone(Queue& q) {
     ++q.entriesDone;
-    if (isOfDdrChannel(q)) wake(number({EngineKind::Sequencer}));
+    if (isOfDdrChannel(q)) wake(EngineNumbers::sequencer());
   }
 
   void wake(std::size_t q) {
@@ -201,28 +184,16 @@ class Drain {
 
   // ---- locks ------------------------------------------------------------------------------------
 
-  std::size_t number(const Tile& t) const {
-    return t.kind == TileKind::Memtile
-               ? static_cast<std::size_t>(t.column)
-               : static_cast<std::size_t>(device_.memtiles() + t.row * device_.columns + t.column);
-  }
-
   void makeLocks() {
-    lockOf_.resize(static_cast<std::size_t>(device_.memtiles() + device_.cores()));
-    for (const Lock& l : program_.locks) {
-      std::vector<std::int32_t>& table = lockOf_[number(l.tile)];
-      if (table.size() <= static_cast<std::size_t>(l.index))
-        table.resize(static_cast<std::size_t>(l.index) + 1, -1);
-      table[static_cast<std::size_t>(l.index)] = static_cast<std::int32_t>(locks_.size());
-      locks_.push_back({l.initial, l.initial, number(l.producer), number(l.consumer), -1});
-    }
+    for (const Lock& l : program_.locks)
+      locks_.push_back(
+          {l.initial, l.initial, numbers_.of(l.producer), numbers_.of(l.consumer), -1});
   }
 
   std::optional<std::size_t> find(const Tile& tile, const LockUse<Affine>& use, std::size_t q,
                                   bool release) {
-    const std::vector<std::int32_t>& table = lockOf_[number(tile)];
-    const auto index = static_cast<std::size_t>(queues_[q].value(use.lock));
-    const std::int32_t lock = index < table.size() ? table[index] : -1;
+    const std::int64_t index = queues_[q].value(use.lock);
+    const std::int32_t lock = lockTable_.find(tile, index);
     if (lock < 0) {
       fault("PROG009", q, "a lock that is not declared",
             "L" + to_string(index) + " in " + toText(tile), "declare it");
@@ -321,14 +292,14 @@ class Drain {
   }
 
   bool execute(std::size_t q, const Start& i) {
-    const std::size_t channel = number(i.channel);
+    const std::size_t channel = numbers_.of(i.channel);
     ++queues_[channel].started;
     wake(channel);
     advance(q);
     return true;
   }
   bool execute(std::size_t q, const Wait<Affine>& i) {
-    if (queues_[number(i.channel)].entriesDone <= queues_[q].value(i.entry)) return false;
+    if (queues_[numbers_.of(i.channel)].entriesDone <= queues_[q].value(i.entry)) return false;
     advance(q);
     return true;
   }
@@ -345,7 +316,7 @@ class Drain {
     if (!i.form().destination) return send(q, i);
     if (!i.form().source) {
       // The wire executes; a receiving channel only tells it that it is there.
-      wake(number({EngineKind::Wire, 0, static_cast<std::int32_t>(queues_[q].value(i.wire))}));
+      wake(numbers_.wire(queues_[q].value(i.wire)));
       return false;
     }
     const Queue& queue = queues_[q];
@@ -403,8 +374,8 @@ class Drain {
       for (std::int64_t r = row; r < row + to.rows; ++r)
         for (std::int64_t c = column; c < column + to.columns; ++c) {
           const std::size_t receiver =
-              number({EngineKind::CoreIn, static_cast<std::int32_t>(r),
-                      static_cast<std::int32_t>(c), static_cast<std::int32_t>(to.channel)});
+              numbers_.of({EngineKind::CoreIn, static_cast<std::int32_t>(r),
+                           static_cast<std::int32_t>(c), static_cast<std::int32_t>(to.channel)});
           if (std::exchange(queues_[receiver].mark, attempt_) == attempt_) {
             fault("PROG008", q, "a transfer names a receiver twice",
                   toText(queues_[receiver].engine), "name it once");
@@ -467,12 +438,11 @@ class Drain {
     const Instruction& at = *queue.current().instruction;
     taken_.clear();
     if (const auto* wait = std::get_if<Wait<Affine>>(&at.as))
-      return {"the end of entry " + to_string(queue.value(wait->entry)), number(wait->channel)};
+      return {"the end of entry " + to_string(queue.value(wait->entry)),
+              numbers_.of(wait->channel)};
     if (const auto* receives = transferOf(at, TransferKind::Receive))
-      return {"a transfer", number({EngineKind::Wire, 0,
-                                    static_cast<std::int32_t>(queue.value(receives->wire))})};
-    if (isOfDdrChannel(queue) && !isStarted(queue))
-      return {"a START", number({EngineKind::Sequencer})};
+      return {"a transfer", numbers_.wire(queue.value(receives->wire))};
+    if (isOfDdrChannel(queue) && !isStarted(queue)) return {"a START", EngineNumbers::sequencer()};
     if (const auto* send = transferOf(at, TransferKind::Send)) {
       for (const std::size_t r : (listReceivers(q, *send), receivers_))
         if (!receivesFrom(r, queue.engine)) return {"a receiver", r};
@@ -583,9 +553,7 @@ class Drain {
     mayStep_ = held;
     const Queue& q = queues_[held];
     const auto* receives = transferOf(*q.current().instruction, TransferKind::Receive);
-    const std::size_t by =
-        receives ? number({EngineKind::Wire, 0, static_cast<std::int32_t>(q.value(receives->wire))})
-                 : held;
+    const std::size_t by = receives ? numbers_.wire(q.value(receives->wire)) : held;
     const bool moved = step(by);
     mayStep_ = kNone;
     if (moved) wake(by);
@@ -611,7 +579,7 @@ class Drain {
         used;  // per tile: instruction and end
     restart();
     for (Queue& q : queues_)
-      for (; !q.done; advance(number(q.engine))) describe(q, used);
+      for (; !q.done; advance(numbers_.of(q.engine))) describe(q, used);
     for (const auto& [tile, ends] : used) {
       const auto limit = tile.kind == TileKind::Core      ? limits.coreDescriptors
                          : tile.kind == TileKind::Memtile ? limits.memtileDescriptors
@@ -640,10 +608,10 @@ class Drain {
   const Program& program_;
   const Device& device_;
   Faults& faults_;
+  EngineNumbers numbers_;
+  LockTable lockTable_;
   std::vector<Strip> strips_;
-  std::vector<Queue> queues_;
-  std::array<std::size_t, kKinds.size()> firstOf_{};
-  std::vector<std::vector<std::int32_t>> lockOf_;  // per tile and index: number in locks_, or -1
+  std::vector<Queue> queues_;  // as numbers_ says
   std::vector<LockState> locks_;
   std::vector<std::pair<std::size_t, std::int64_t>> taken_;
   std::size_t missing_ = 0;  // the lock that the last take had to wait for

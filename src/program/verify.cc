@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/device/keys.h"
 #include "heddle/program/names.h"
 #include "heddle/support/check.h"
 #include "verify_checks.h"
@@ -56,45 +57,6 @@ Diagnostics Faults::take() {
   return faults_.take();
 }
 
-EngineCounts engineCounts(EngineKind kind, const Device& device) {
-  const std::int64_t rows = device.rows, columns = device.columns;
-  switch (kind) {
-    case EngineKind::Sequencer:
-      return {1, 1, 1};
-    case EngineKind::DdrIn:
-      return {1, device.memtiles(), device.memtile.ddrChannelsIn};
-    case EngineKind::DdrOut:
-      return {1, device.memtiles(), device.memtile.ddrChannelsOut};
-    case EngineKind::Wire:
-      return {1, std::ssize(device.wires), 1};
-    case EngineKind::CoreIn:
-      return {rows, columns, device.core.channelsIn};
-    case EngineKind::Core:
-      return {rows, columns, 1};
-    case EngineKind::CoreOut:
-      return {rows, columns, device.core.channelsOut};
-  }
-  return {0, 0, 0};
-}
-
-bool exists(const Engine& e, const Device& device) {
-  const EngineCounts n = engineCounts(e.kind, device);
-  return e.row >= 0 && e.row < n.rows && e.column >= 0 && e.column < n.columns && e.channel >= 0 &&
-         e.channel < n.channels;
-}
-
-bool exists(const Tile& t, const Device& device) {
-  switch (t.kind) {
-    case TileKind::Ddr:
-      return t.row == 0 && t.column == 0;
-    case TileKind::Memtile:
-      return t.row == 0 && t.column >= 0 && t.column < device.memtiles();
-    case TileKind::Core:
-      return t.row >= 0 && t.row < device.rows && t.column >= 0 && t.column < device.columns;
-  }
-  return false;
-}
-
 std::string keyOf(TileKind kind) {
   switch (kind) {
     case TileKind::Ddr:
@@ -120,12 +82,26 @@ Diagnostics verify(const Program& program, const Device& device) {
   return check(program, device).take();
 }
 
-std::vector<Shortage> shortages(const Program& program, const Device& device) {
+Result<VerifiedProgram> verified(Program program, const Device& device) {
+  Diagnostics faults = verify(program, device);
+  if (!faults.empty()) return faults;
+  return VerifiedProgram(std::make_shared<const Program>(std::move(program)), device);
+}
+
+VerifiedProgram VerifiedProgram::on(Device device) const {
+  Device as = *device_;
+  if (!device.limits.lockMaximum) as.limits.lockMaximum.reset();
+  HEDDLE_CHECK(differOnlyInTimes(device, as))
+      << "verified on '" << device_->name << "', asked for on '" << device.name << "'";
+  return {program_, std::move(device)};
+}
+
+ProgramFit fitOf(Program program, const Device& device) {
   Faults faults = check(program, device);
-  std::vector<Shortage> all = faults.shortages();
   HEDDLE_CHECK(!faults.broken()) << "a program was made that is right on no device: "
                                  << toText(faults.take());
-  return all;
+  if (!faults.shortages().empty()) return {faults.shortages(), {}};
+  return {{}, VerifiedProgram(std::make_shared<const Program>(std::move(program)), device)};
 }
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/canon/limits.h"
+#include "heddle/program/engines.h"
 #include "heddle/program/verify.h"
 #include "heddle/program/visit.h"
 #include "heddle/support/fault_list.h"
@@ -43,16 +44,6 @@ class Faults {
   FaultList faults_;
   std::vector<Shortage> shortages_;
 };
-
-// Whether the device has it.
-bool exists(const Engine& engine, const Device& device);
-bool exists(const Tile& tile, const Device& device);
-// Engines of one kind: (rows, columns) and channels; the index of a wire, or of the memtile of a
-// DDR channel, is its column.
-struct EngineCounts {
-  std::int64_t rows = 1, columns = 1, channels = 1;
-};
-EngineCounts engineCounts(EngineKind kind, const Device& device);
 
 // Where the limits of a kind of tile stand in the device's description: "limits.core".
 std::string keyOf(TileKind kind);

@@ -15,6 +15,9 @@ bool liesIn(std::int64_t address, std::int64_t bytes, std::int64_t size) {
   return address >= 0 && bytes >= 0 && bytes <= size && address <= size - bytes;
 }
 
+// Memories are told apart in cells of 8 bytes.
+bool isWholeCells(std::int64_t bytes) { return bytes % kBlock == 0; }
+
 bool within(std::int64_t n, std::int64_t low, std::int64_t high) { return n >= low && n <= high; }
 
 class Declarations {
@@ -73,12 +76,13 @@ class Declarations {
       faults_.add("PROG004", "ddr", "the size of DDR is out of range",
                   std::to_string(size) + " B; at most " + std::to_string(kMaxDdrBytes) + " B",
                   "choose a smaller network", Severity::DoesNotFit);
-    else if (!liesIn(program_.weightsAddress, program_.weightsBytes, size))
+    else if (!isWholeCells(program_.weightsAddress) ||
+             !liesIn(program_.weightsAddress, program_.weightsBytes, size))
       faults_.add("PROG005", "weights", "the weight image lies outside of DDR",
                   std::to_string(program_.weightsBytes) + " B at " +
                       std::to_string(program_.weightsAddress) + ", DDR has " +
                       std::to_string(size) + " B",
-                  "place it inside");
+                  "place it inside, at a multiple of 8");
   }
 
   void records() {
@@ -173,11 +177,20 @@ class Declarations {
                       " B, the program " + std::to_string(program_.frames) + " frames",
                   "place one frame of it behind the other");
     else if (t.ddr &&
-             !liesIn(*t.ddr, (program_.frames - 1) * t.frameStride + bytes, program_.ddrBytes))
+             (!isWholeCells(*t.ddr) ||
+              !liesIn(*t.ddr, (program_.frames - 1) * t.frameStride + bytes, program_.ddrBytes)))
       faults_.add("PROG005", tensorName(i), "the tensor lies outside of DDR",
-                  "at " + std::to_string(*t.ddr), "place it inside");
+                  "at " + std::to_string(*t.ddr), "place it inside, at a multiple of 8");
+    else if (t.constant && t.root.at() == i && !isInWeights(t.ddr, bytes))
+      faults_.add("PROG005", tensorName(i), "the constant does not lie in the weight image",
+                  t.ddr ? "at " + std::to_string(*t.ddr) : "it has no address in DDR",
+                  "place it inside");
     if (!t.blockOrder.empty()) blockOrder(i);
     for (const Slice& slice : t.slices) this->slice(i, slice);
+  }
+
+  bool isInWeights(std::optional<std::int64_t> address, std::int64_t bytes) const {
+    return address && liesIn(*address - program_.weightsAddress, bytes, program_.weightsBytes);
   }
 
   void blockOrder(std::size_t i) {
@@ -236,7 +249,18 @@ class Declarations {
                   "name a tensor");
       return;
     }
-    Shape shape = program_.tensors[p.tensor.at()].shape;
+    const ProgramTensor& tensor = program_.tensors[p.tensor.at()];
+    if (isInput ? tensor.root != p.tensor : tensor.sampling.has_value()) {
+      faults_.add("PROG006", where, "its tensor is a part of another",
+                  "%" + std::to_string(p.tensor.index),
+                  isInput ? "name a tensor that is its own root"
+                          : "name one that has all rows and columns of its root");
+      return;
+    }
+    if (known(tensor.root) && !program_.tensors[tensor.root.at()].ddr)
+      faults_.add("PROG005", where, "its tensor has no address in DDR",
+                  "%" + std::to_string(p.tensor.index), "the host finds it there: give it one");
+    Shape shape = tensor.shape;
     shape.height /= std::max<std::int64_t>(program_.batch, 1);  // that of one image
     if (!isPortOf(p, shape, isInput))
       faults_.add(
@@ -270,7 +294,7 @@ class Declarations {
           k.tensorWidth, k.inputBlocks, k.outputBlocks, k.outputColumns, k.kernelYWhole})
       fits = fits && within(n, 1, kMaxExtent);
     for (const std::int64_t pad : {w.padTop, w.padLeft, w.padBottom, w.padRight})
-      fits = fits && within(pad, -kMaxExtent, kMaxExtent);
+      fits = fits && within(pad, 0, kMaxExtent);
     constexpr std::int64_t kAddMultiplier = std::int64_t{1} << 46;  // canon: Add
     fits = fits && within(k.multiplierA, -kAddMultiplier, kAddMultiplier) &&
            within(k.multiplierB, -kAddMultiplier, kAddMultiplier) && within(k.shift, 0, 1 << 12) &&
@@ -279,6 +303,8 @@ class Declarations {
            (!k.addsInput || k.op == OpKind::Conv) &&
            within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxDdrBytes : 0) &&
            k.recordAt % kBlock == 0 && (!k.sharesRecord || k.op == OpKind::DepthwiseConv);
+    fits = fits && w.kernelY * w.kernelX <= kMaxTaps &&
+           k.inputBlocks * k.outputBlocks <= kMaxExtent && std::ssize(k.moves) <= kMaxMovedParts;
     for (const Kernel::Move& move : k.moves)
       fits = fits && mapFits(move.columns, k.outputColumns) &&
              mapFits(move.channels, k.outputBlocks * kBlock) && within(move.table, -1, kMaxExtent);

@@ -45,6 +45,8 @@ std::optional<Footprint> footprint(const Pattern& pattern) {
   return f;
 }
 
+constexpr std::int64_t kFarthest = 4 * kMaxExtent;  // from a tensor's first row or column to a tap
+
 // The buffers of one step, to look up what holds some bytes of a tile.
 class DeclaredBuffers {
  public:
@@ -144,8 +146,12 @@ class Sections {
     std::string first = toText(Engine{e.kind, row, column, e.channel});
     if (e.range.rows == 1 && e.range.columns == 1) return first;
     return first + " to " +
-           toText(Engine{e.kind, static_cast<std::int32_t>(row + e.range.rows - 1),
-                         static_cast<std::int32_t>(column + e.range.columns - 1), e.channel});
+           toText(Engine{
+               e.kind,
+               static_cast<std::int32_t>(wrappingAdd(wrappingAdd(e.range.row, e.range.rows), -1)),
+               static_cast<std::int32_t>(
+                   wrappingAdd(wrappingAdd(e.range.column, e.range.columns), -1)),
+               e.channel});
   }
 
   // `times`: how often the items are executed, over all engines.
@@ -251,6 +257,9 @@ class Sections {
       return faultHere("PROG004", name + " has slots out of range",
                        to_string(a.slots) + " slots of " + to_string(a.slotStride) + " B",
                        "give it 1 to " + to_string(kMaxExtent) + " slots");
+    if (std::gcd(finestOf(a.base), a.slots > 1 ? a.slotStride : 0) % kBlock != 0)
+      return faultHere("PROG005", name + " lies in no whole cells", "",
+                       "let each number of its address be a multiple of 8");
     const Extremes slot = space_.extremes(a.slot);
     if (slot.low < 0)
       return faultHere("PROG004", name + " has a negative slot",
@@ -332,14 +341,23 @@ class Sections {
                  .unit = unit});
   }
 
+  // The largest number of bytes of which all that these name are a multiple.
+  static std::int64_t finestOf(const Affine& a) {
+    std::int64_t finest = std::gcd(a.base, std::gcd(a.row, a.column));
+    for (const std::int64_t n : a.loop) finest = std::gcd(finest, n);
+    return finest;
+  }
+  static std::int64_t finestOf(const Pattern& pattern) {
+    std::int64_t finest = pattern.run;
+    for (const Dimension& d : pattern.dimensions) finest = std::gcd(finest, d.stride);
+    return finest;
+  }
+
   void granular(const std::string& name, const End<Affine>& end) {
     const std::int64_t g = device_.limits.granularity;
     if (g <= 1) return;
-    std::int64_t finest = std::gcd(end.pattern.run, end.address.slotStride);
-    for (const Dimension& d : end.pattern.dimensions) finest = std::gcd(finest, d.stride);
-    const Affine& a = end.address.base;
-    for (const std::int64_t n : {a.base, a.row, a.column}) finest = std::gcd(finest, n);
-    for (const std::int64_t n : a.loop) finest = std::gcd(finest, n);
+    const std::int64_t finest = std::gcd(std::gcd(finestOf(end.pattern), end.address.slotStride),
+                                         finestOf(end.address.base));
     if (finest % g != 0)
       shortage("limits.granularity", name + " is finer than the device addresses", finest, g, " B");
   }
@@ -378,6 +396,17 @@ class Sections {
     if (memory.dimensions && std::ssize(e.pattern.dimensions) > *memory.dimensions)
       shortage(keyOf(memory.kind) + ".dimensions", name + " has more dimensions than a descriptor",
                std::ssize(e.pattern.dimensions), *memory.dimensions);
+    if (finestOf(e.pattern) % kBlock != 0) {
+      faultHere("PROG005", name + " moves no whole cells", "",
+                "let its run and strides be multiples of 8");
+      return std::nullopt;
+    }
+    if (f->bytes > memory.size) {
+      faultHere("PROG005", name + " moves more bytes than its memory has",
+                to_string(f->bytes) + " B, there are " + to_string(memory.size) + " B",
+                "cut the transfer");
+      return std::nullopt;
+    }
     address(name, e.address, f->low, f->high, memory);
     granular(name, e);
     locks(name, e.acquire, memory, true);
@@ -653,6 +682,9 @@ class Sections {
       faultHere("PROG006", "an output without a finish, or a finish without an output", "",
                 "write the output in the call that finishes");
     if (i.output) output(*i.output, rows, cells * kBlock);
+    if (!i.finish && !formOf(k.op).hasWindow)
+      faultHere("PROG006", "a kernel without a window is cut over time", "",
+                "compute it in one call");
     if ((!i.init || !i.finish) && !i.accumulator)
       faultHere("PROG006", "a reduction cut over time has no accumulator", "",
                 "name its sum buffer");
@@ -680,15 +712,31 @@ class Sections {
 
   void ring(std::size_t n, const RowRing<Affine>& r, const Kernel& k) {
     const std::string name = "input " + to_string(n);
-    if (r.absent) return;
-    if (!r.tensor.valid() || r.tensor.at() >= program_.tensors.size())
+    if (r.absent) {
+      if (k.op != OpKind::Assemble)
+        faultHere("PROG006", name + " is absent", "", "a CONCAT alone may do without some");
+      return;
+    }
+    if (!r.tensor.valid() || r.tensor.at() >= program_.tensors.size() ||
+        (program_.tensors[r.tensor.at()].root != r.tensor &&
+         !program_.tensors[r.tensor.at()].sampling))
       return faultHere("PROG001", name + " is of a tensor that is not there",
                        "%" + to_string(r.tensor.index), "name a tensor");
     const bool sized = inRange("the length of " + name, r.length, 1, kMaxExtent) &&
                        inRange("the columns of " + name, r.columns, 1, kMaxExtent) &&
                        inRange("the blocks of " + name, r.blocks, 1, kMaxExtent) &&
-                       inRange("the bytes of a row of " + name, r.rowBytes, 1, kMaxDdrBytes);
+                       inRange("the bytes of a row of " + name, r.rowBytes, 1, kMaxDdrBytes) &&
+                       inRange("the first row of " + name, r.row, -kFarthest, kFarthest) &&
+                       inRange("the first column of " + name, r.column, -kFarthest, kFarthest) &&
+                       inRange("the origin of " + name, r.origin, -kFarthest, kFarthest) &&
+                       inRange("the first block of " + name, r.block, 0, kMaxExtent);
     if (!sized) return;
+    if (r.rowBytes % kBlock != 0)
+      faultHere("PROG005", "a row of " + name + " lies in no whole cells",
+                to_string(r.rowBytes) + " B", "let it be a multiple of 8");
+    if (const std::int64_t needed = blocksOfInput(k, n); r.blocks < needed)
+      faultHere("PROG006", name + " holds fewer channel blocks than its kernel reads",
+                to_string(r.blocks) + " of " + to_string(needed), "hold them");
     if (r.rowBytes < r.blocks * r.columns * kBlock)
       faultHere("PROG006", "a row of " + name + " is smaller than what it holds",
                 to_string(r.rowBytes) + " B for " + to_string(r.blocks * r.columns * kBlock) + " B",
@@ -703,6 +751,10 @@ class Sections {
                 to_string(r.columns) + " columns of " + to_string(r.blocks) + " blocks",
                 "hold what it reads");
   }
+  static std::int64_t blocksOfInput(const Kernel& k, std::size_t n) {
+    if (k.op == OpKind::Assemble) return 1;
+    return k.op == OpKind::Conv && n == 0 ? k.inputBlocks : k.outputBlocks;
+  }
   static bool readsInside(const AxisMap& map, std::int64_t count) {
     return std::all_of(map.begin(), map.end(), [&](const AxisRun& r) {
       return r.from < count && r.from + (r.count - 1) * r.fromStep < count;
@@ -710,7 +762,11 @@ class Sections {
   }
 
   void weights(const Call<Affine>& i, const Kernel& k) {
-    if (recordBytes(recordOf(k, i.finish, 0)) == 0) return;
+    if (recordBytes(recordOf(k, i.finish, 0)) == 0) {
+      if (i.weights)
+        faultHere("PROG006", "a weight record that its kernel does not read", "", "leave it out");
+      return;
+    }
     if (!i.weights)
       return faultHere("PROG006", "the weight record is missing", "", "name it and its place");
     const bool conv = k.op == OpKind::Conv;

@@ -97,13 +97,12 @@ Diagnostics writeFolder(const Compilation& run, const std::string& out) {
 // ---- simulation of what is compiled ----
 
 struct Executable {  // of a folder, or of a Compilation
-  std::shared_ptr<const Program> program;
+  VerifiedProgram program;
   std::shared_ptr<const WeightImage> weights;
-  std::shared_ptr<const Device> device;
 };
 
 struct Simulated {
-  std::shared_ptr<const Program> program;
+  VerifiedProgram program;
   std::shared_ptr<const SimulateResult> result;
   double seconds = 0;
   bool data = false;
@@ -118,12 +117,10 @@ Executable readExecutable(const std::string& folder, const Settings& settings) {
   }();
   if (!read) raise(asBadInput(read.diagnostics()));
   const auto saved = std::make_shared<const Saved>(std::move(*read));
-  return {{saved, &saved->program}, {saved, &saved->weights}, {saved, &saved->device}};
+  return {saved->program, {saved, &saved->weights}};
 }
 
-Executable executableOf(const SharedRun& run) {
-  return {{run, &*run->program}, {run, &*run->weights}, {run, &*run->device}};
-}
+Executable executableOf(const SharedRun& run) { return {run->program, {run, &*run->weights}}; }
 
 Simulated simulate(const Executable& made, bool data, const py::dict& arrays, std::uint64_t seed,
                    std::optional<std::int64_t> maxCycles, const py::object& progress) {
@@ -139,14 +136,14 @@ Simulated simulate(const Executable& made, bool data, const py::dict& arrays, st
     options.progress = [&told](double fraction) { told.advance(fraction); };
     told.begin(data ? "execute with data" : "simulate the time");
     Result<SimulateResult> result =
-        data ? simulateWithData(*made.program, *made.device, *made.weights, inputs, options)
-             : simulateTime(*made.program, *made.device, options);
+        data ? simulateWithData(made.program, *made.weights, inputs, options)
+             : simulateTime(made.program, options);
     if (!result) return asBadInput(result.diagnostics());
     return result;
   };
   auto result = std::make_shared<const SimulateResult>(aside<SimulateResult>(work, progress));
   const double seconds = static_cast<double>(result->timeline.makespan.raw()) /
-                         static_cast<double>(made.device->clock.raw);
+                         static_cast<double>(made.program.device().clock.raw);
   return {made.program, std::move(result), seconds, data};
 }
 

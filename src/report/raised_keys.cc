@@ -130,9 +130,9 @@ Keys heldBy(const std::vector<Path>& paths, const std::string& key) {
 
 }  // namespace
 
-Result<std::vector<RaisedKeys>> raiseKeys(const Program& program, const Device& device,
-                                          Cycles cycles) {
-  const std::vector<Path> paths = pathsOf(program);
+Result<std::vector<RaisedKeys>> raiseKeys(const VerifiedProgram& program, Cycles cycles) {
+  const Device& device = program.device();
+  const std::vector<Path> paths = pathsOf(*program);
   std::vector<RaisedKeys> answers;
   std::vector<Variant> variants;
   std::vector<std::size_t> asked;  // of `answers`, per variant

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-Result<std::vector<Cycles>> runVariants(const Program& program,
+Result<std::vector<Cycles>> runVariants(const VerifiedProgram& program,
                                         const std::vector<Variant>& variants) {
   std::vector<std::optional<Result<SimulateResult>>> results(variants.size());
   std::vector<std::exception_ptr> broken(variants.size());
@@ -20,7 +20,7 @@ Result<std::vector<Cycles>> runVariants(const Program& program,
         Device patient = variants[i].device;
         patient.limits.lockMaximum.reset();
         results[i] = simulateTime(
-            program, patient,
+            program.on(std::move(patient)),
             {.recordTimeline = false, .maxCycles = {}, .oneCycle = variants[i].oneCycle});
       } catch (...) {
         broken[i] = std::current_exception();

@@ -14,7 +14,7 @@ struct Variant {
 // The makespan of each, on as many threads as the machine has. Limits of locks' values are not
 // held: a question of time only, and that a lock rises higher where an engine is faster hinders
 // nobody. Errors: those of simulateTime.
-Result<std::vector<Cycles>> runVariants(const Program& program,
+Result<std::vector<Cycles>> runVariants(const VerifiedProgram& program,
                                         const std::vector<Variant>& variants);
 
 }  // namespace heddle

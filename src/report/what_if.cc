@@ -22,12 +22,12 @@ std::vector<Resource> resourcesOf(const std::vector<LeafFacts>& leaves) {
 
 }  // namespace
 
-Result<std::vector<WhatIf>> whatIf(const Program& program, const Device& device) {
-  const std::vector<LeafFacts> leaves = leafFacts(program);
+Result<std::vector<WhatIf>> whatIf(const VerifiedProgram& program) {
+  const std::vector<LeafFacts> leaves = leafFacts(*program);
   const std::vector<Resource> resources = resourcesOf(leaves);
   std::vector<Variant> variants;
   for (const Resource resource : resources) {
-    Variant& variant = variants.emplace_back(Variant{device, {}});
+    Variant& variant = variants.emplace_back(Variant{program.device(), {}});
     for (const LeafFacts& leaf : leaves) variant.oneCycle.push_back(leaf.resource == resource);
   }
   HEDDLE_TRY(const std::vector<Cycles> cycles, runVariants(program, variants));

@@ -10,17 +10,10 @@
 #include <set>
 
 #include "graphs.h"
-#include "heddle/canon/batch.h"
-#include "heddle/canon/fuse_operators.h"
 #include "heddle/machine/machine.h"
-#include "heddle/memory/allocate.h"
-#include "heddle/planner/make_plan.h"
-#include "heddle/program/generate.h"
 #include "heddle/program/verify.h"
-#include "masked_conv.h"
 #include "mutate.h"
-#include "program_builder.h"
-#include "random_graph.h"
+#include "subjects.h"
 #include "worked_convolution.h"
 
 namespace heddle::mutation {
@@ -39,13 +32,6 @@ namespace {
 const std::set<std::string> kAlwaysNoticed{"lock count", "lock index", "loop count", "part",
                                            "reduction",  "route",      "sampling",   "sequencer",
                                            "size",       "weights"};
-
-struct Subject {
-  Program program;
-  Device device;
-  WeightImage weights;
-  ProgramInputs inputs;
-};
 
 struct Tally {
   int made = 0, verified = 0, faults = 0, wrong = 0;
@@ -70,11 +56,8 @@ bool beginWithLess(const Program& mutant, const Program& original) {
 }
 
 void judge(const Subject& subject, Tally& tally) {
-  const Result<SimulateResult> right =
-      simulateWithData(subject.program, subject.device, subject.weights, subject.inputs);
+  const Result<SimulateResult> right = subject.run();
   ASSERT_TRUE(right) << right.diagnostics();
-  // The convolution written by hand has no ports: only the Machine looks at it.
-  const bool verifies = verify(subject.program, subject.device).empty();
   const SimulateOptions options{.recordTimeline = false,
                                 .maxCycles = Cycles(right->timeline.makespan.raw() * 20 + 1000)};
   for (int i = 0; i < mutantsOfEach(); ++i) {
@@ -82,12 +65,13 @@ void judge(const Subject& subject, Tally& tally) {
     ++tally.made;
     auto& [made, survived] = tally.byKind[m.kind];
     ++made;
-    if (verifies && !verify(m.program, subject.device).empty()) {
+    const Result<VerifiedProgram> program = verified(m.program, subject.device);
+    if (!program) {
       ++tally.verified;
       continue;
     }
     const Result<SimulateResult> result =
-        simulateWithData(m.program, subject.device, subject.weights, subject.inputs, options);
+        simulateWithData(*program, subject.weights, subject.inputs, options);
     if (!result) {
       ++tally.faults;
     } else if (result->tensors != right->tensors || result->outputs != right->outputs) {
@@ -100,105 +84,16 @@ void judge(const Subject& subject, Tally& tally) {
   }
 }
 
-Subject compiled(CanonicalGraph graph, Device device, std::uint64_t seed, std::int64_t frames = 1,
-                 std::int64_t batch = 1) {
-  Subject s{{}, std::move(device), {}, property::randomInputs(graph, seed)};
-  for (std::int64_t inference = 1; inference < frames * batch; ++inference) {
-    const ProgramInputs more =
-        property::randomInputs(graph, seed + static_cast<std::uint64_t>(inference));
-    for (std::size_t i = 0; i < more.size(); ++i)
-      s.inputs[i].insert(s.inputs[i].end(), more[i].begin(), more[i].end());
-  }
-  graph = withBatch(std::move(graph), batch);
-  Result<Plan> plan = makePlan(graph, s.device);
-  plan->frames = frames;
-  Result<MemoryPlan> memory = allocateMemory(graph, *plan, s.device);
-  Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, s.device);
-  s.program = std::move(made->program);
-  s.weights = std::move(made->weights);
-  EXPECT_EQ(verify(s.program, s.device), Diagnostics{});
-  return s;
-}
-
-Subject generated(std::uint64_t seed, std::int64_t rows, std::int64_t columns,
-                  std::int64_t frames = 1, std::int64_t batch = 1) {
-  const CanonicalGraph graph =
-      property::makeRandomGraph({.seed = seed, .ops = 3, .maxElements = 6000, .maxMacs = 500'000});
-  return compiled(graph, testing::paperLike(rows, columns), seed, frames, batch);
-}
-
-// A bottleneck whose sum its last convolution makes, in several passes and parts of the reduction.
-Subject withAFusedSum(std::int64_t rows, std::int64_t columns) {
-  testing::GraphBuilder b("sum");
-  const TensorId x = b.input("x", {9, 10, 40}),
-                 inner = b.conv("inner", x, 24, testing::square(3, 1, 1)),
-                 outer = b.conv("outer", inner, 40, testing::square(1));
-  const auto fused = fuseOperators(b.finish(b.add("sum", x, outer)));
-  Device device = testing::paperLike(rows, columns);
-  device.core.memory = 8_KiB;
-  return compiled(*fused, device, 1);
-}
-
-// A convolution in several passes, with a depth-wise one at its end that reads the same records.
-Subject withADepthwiseEnd(std::int64_t rows, std::int64_t columns) {
-  testing::GraphBuilder b("depthwise");
-  const TensorId inner = b.conv("inner", b.input("x", {9, 10, 40}), 72, testing::square(1));
-  const auto fused = fuseOperators(b.finish(b.depthwise("outer", inner, testing::square(3, 1, 1))));
-  Device device = testing::paperLike(rows, columns);
-  device.core.memory = 8_KiB;
-  return compiled(*fused, device, 1);
-}
-
-// Convolutions that read every second row and column of what another writes, and of the input.
-Subject withSlices(std::int64_t rows, std::int64_t columns, Bytes memtile) {
-  testing::GraphBuilder b("slices");
-  const TensorId x = b.input("x", {10, 9, 24}),
-                 inner = b.conv("inner", x, 40, testing::square(3, 1, 1)),
-                 outer = b.conv("outer", inner, 24, testing::square(1, 2)),
-                 beside = b.conv("beside", x, 24, testing::square(1, 2));
-  const auto fused = fuseOperators(b.finish(b.add("sum", outer, beside)));
-  Device device = testing::paperLike(rows, columns);
-  device.memtile.memory = memtile;
-  Subject subject = compiled(*fused, device, 1);
-  EXPECT_EQ(std::ranges::count_if(subject.program.tensors,
-                                  [](const ProgramTensor& t) { return t.sampling.has_value(); }),
-            2);
-  return subject;
-}
-
-// Convolutions that keep a quarter, half or a checkerboard of their blocks: records of different
-// lengths, in one and in several parts of the reduction. `padding`: channels that no block needs;
-// their weights mean nothing.
-std::vector<Subject> sparseSubjects(std::int64_t padding) {
-  std::vector<Subject> subjects;
-  Device small = testing::paperLike(3, 2);
-  small.core.memory = 8_KiB;
-  const property::MaskedConv one({.inputs = 64 - padding, .outputs = 80 - padding}, 1),
-      three({.inputs = 40 - padding, .outputs = 56 - padding, .kernel = 3, .weightZeros = true}, 2),
-      cut({.inputs = 304 - padding, .outputs = 48 - padding}, 3);
-  const std::vector<std::pair<const property::MaskedConv*, Device>> convolutions{
-      {&one, testing::paperLike(2, 2)}, {&three, testing::paperLike(3, 1)}, {&cut, small}};
-  for (const auto& [conv, device] : convolutions) {
-    const std::vector<property::MaskChain> chains =
-        property::maskChains(conv->outputBlocks(), conv->inputBlocks(), device.rows, 1);
-    const Bits &half = chains.front().masks.at(4), &quarter = chains.front().masks.at(5);
-    for (const Bits* mask : {&half, &quarter, &chains.back().masks.at(1)})
-      subjects.push_back(compiled(conv->under(*mask), device, 1));
-  }
-  return subjects;
-}
-
 // Mutants of the weights of one program: made and survived, by kind.
 void judgeImage(const Subject& subject, std::map<std::string, std::pair<int, int>>& byKind) {
-  const Result<SimulateResult> right =
-      simulateWithData(subject.program, subject.device, subject.weights, subject.inputs);
+  const VerifiedProgram program = *verified(subject.program, subject.device);
+  const Result<SimulateResult> right = simulateWithData(program, subject.weights, subject.inputs);
   ASSERT_TRUE(right) << right.diagnostics();
   for (int i = 0; i < mutantsOfEach(); ++i) {
     const ImageMutation m =
         mutateImage(subject.program, subject.weights, static_cast<std::uint64_t>(i));
     ASSERT_NE(m.image, subject.weights);
-    const Result<SimulateResult> result =
-        simulateWithData(subject.program, subject.device, m.image, subject.inputs);
+    const Result<SimulateResult> result = simulateWithData(program, m.image, subject.inputs);
     auto& [made, survived] = byKind[m.kind];
     ++made;
     if (!result || result->tensors != right->tensors) continue;
@@ -258,15 +153,21 @@ TEST(Mutation, AnotherBatchIsNoticed) {
   const CanonicalGraph graph =
       b.finish(b.conv("conv", b.input("x", {4, 6, 16}), 16, testing::square(3, 1, 1)));
   const Subject right = compiled(graph, testing::paperLike(2, 2), 1, 1, 4);
-  const Result<SimulateResult> is =
-      simulateWithData(right.program, right.device, right.weights, right.inputs);
+  const Result<SimulateResult> is = right.run();
   ASSERT_TRUE(is) << is.diagnostics();
   for (const std::int64_t batch : {1, 2, 8}) {
     Program other = right.program;
     other.batch = batch;
     EXPECT_FALSE(verify(other, right.device).empty());  // its ports are of another image
-    const Result<SimulateResult> wrong =
-        simulateWithData(other, right.device, right.weights, right.inputs);
+    for (std::vector<Port>* ports : {&other.inputs, &other.outputs})
+      for (Port& port : *ports) {
+        Shape image = other.tensors[port.tensor.at()].shape;
+        image.height /= batch;
+        port = testing::portOf(port.name, port.tensor, image);
+      }
+    const Result<VerifiedProgram> sound = verified(other, right.device);
+    ASSERT_TRUE(sound) << sound.diagnostics();
+    const Result<SimulateResult> wrong = simulateWithData(*sound, right.weights, right.inputs);
     EXPECT_TRUE(!wrong || wrong->outputs != is->outputs) << batch;
   }
 }

@@ -1,5 +1,7 @@
 // Programs whose time is a formula: instructions that only wait, chained by locks. Time only, so
-// what the bytes are does not matter: transfers carry weights, calls look up tables.
+// what the bytes are does not matter: transfers carry weights, calls look up tables. Where a test
+// says a byte a cell of 8 bytes moves, on a device with an eighth of the clock: memories are
+// addressed in cells.
 #pragma once
 #include "../unit/machine/transfers.h"
 #include "program_builder.h"
@@ -9,37 +11,40 @@ namespace heddle::testing {
 class Chain : public ProgramBuilder {
  public:
   explicit Chain(Device d) : device(std::move(d)) {
-    program.weightsBytes = program.ddrBytes = 1 << 20;
-    // Record i has i B. Writes carry rows, of 8 B at least: they go at twice the rate.
-    for (std::int64_t i = 0; i <= 16384; ++i) program.records.push_back({0, i, 0});
+    for (std::int64_t i = 0; i < kLongest; ++i) {
+      program.records.push_back({program.weightsBytes, kBlock * (i + 1), 0});
+      program.weightsBytes += kBlock * (i + 1);
+    }
+    program.ddrBytes = program.weightsBytes;
+    // Writes carry rows of two cells for each byte: they go at twice the rate.
     for (BytesPerSecond* rate : {&device.rates.ddrWrite, &device.rates.coreWrite,
                                  &device.rates.memtileRead, &device.rates.memtileWrite})
       rate->raw *= 2;
     row_ = tensor("row", {1, 4096, 8}, {});
   }
 
-  // Transfers of `bytes`, up to 16 KiB; 4 B a cycle. Those of writes are multiples of 4.
+  // Transfers of `bytes`, up to 4 KiB; 4 B a cycle.
   static Item load(std::int64_t bytes, Uses release = {}) {
-    return item(makeLoad({}, recordEnd(0, {}, std::move(release)), recordPart(bytes)));
+    return item(makeLoad({}, recordEnd(0, {}, std::move(release)), recordPart(bytes - 1)));
   }
   static Item write(std::int64_t bytes, Uses acquire = {}) {
-    return item(makeWrite(end(0, {{}, 2 * bytes}, std::move(acquire)), end(0, {{}, 2 * bytes}),
-                          cells(bytes / 4)));
+    return item(makeWrite(end(0, {{}, 2 * kBlock * bytes}, std::move(acquire)),
+                          end(0, {{}, 2 * kBlock * bytes}), cells(2 * bytes)));
   }
   static Item send(std::int64_t bytes, std::vector<SendTo<Affine>> to, Uses acquire = {},
                    Uses release = {}) {
     return item(makeSend(0, recordEnd(0, std::move(acquire), std::move(release)), std::move(to),
-                         recordPart(bytes)));
+                         recordPart(bytes - 1)));
   }
   static Item receive(std::int64_t wire, std::int64_t bytes, Uses acquire = {}, Uses release = {}) {
-    return item(
-        makeReceive(wire, recordEnd(0, std::move(acquire), std::move(release)), recordPart(bytes)));
+    return item(makeReceive(wire, recordEnd(0, std::move(acquire), std::move(release)),
+                            recordPart(bytes - 1)));
   }
   static Item writeFm(std::int64_t bytes, Uses acquire = {}, Uses release = {},
                       Uses memtileRelease = {}) {
-    return item(makeWriteFm(end(0, {{}, 2 * bytes}, std::move(acquire), std::move(release)),
-                            {{0, end(0, {{}, 2 * bytes}, {}, std::move(memtileRelease))}},
-                            cells(bytes / 4)));
+    return item(makeWriteFm(
+        end(0, {{}, 2 * kBlock * bytes}, std::move(acquire), std::move(release)),
+        {{0, end(0, {{}, 2 * kBlock * bytes}, {}, std::move(memtileRelease))}}, cells(2 * bytes)));
   }
   // A call of `cycles` cycles: a table over 8 pixels for each.
   Item call(std::int64_t cycles, Uses acquire = {}, Uses release = {}) {
@@ -54,7 +59,7 @@ class Chain : public ProgramBuilder {
     ring.rowBytes = 64 * cycles;
     c.inputs = {ring};
     c.weights = Address<Affine>{0, {}, 0, 1};
-    c.record = 256;
+    c.record = 256 / kBlock - 1;
     c.output = Address<Affine>{0, {}, 0, 1};
     c.part = box(row_, 0, 0, 0, 1, 1, 8 * cycles);
     c.acquire = std::move(acquire);
@@ -62,7 +67,14 @@ class Chain : public ProgramBuilder {
     return item(c);
   }
 
-  Result<SimulateResult> run() const { return simulateTime(program, device); }
+  VerifiedProgram checked() const {
+    Device slower = device;
+    slower.clock.raw /= kBlock;
+    const Result<VerifiedProgram> result = verified(program, slower);
+    HEDDLE_CHECK(result) << toText(result.diagnostics());
+    return *result;
+  }
+  Result<SimulateResult> run() const { return simulateTime(checked()); }
   std::int64_t cycles() const {
     const Result<SimulateResult> result = run();
     HEDDLE_CHECK(static_cast<bool>(result)) << toText(result.diagnostics());
@@ -72,6 +84,8 @@ class Chain : public ProgramBuilder {
   Device device;
 
  private:
+  static constexpr std::int64_t kLongest = 4096;
+
   static Part<Affine> cells(std::int64_t count) { return box(TensorId(0), 0, 0, 0, 1, 1, count); }
 
   TensorId row_;

@@ -19,7 +19,7 @@ std::int64_t cyclesOn(const CanonicalGraph& graph, std::int64_t rows, std::int64
   const Result<Plan> plan = makePlan(graph, *device, {.effort = 0});
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, *device);
   const Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, *device);
-  const Result<SimulateResult> run = simulateTime(made->program, *device);
+  const Result<SimulateResult> run = simulateTime(*verified(made->program, *device));
   HEDDLE_CHECK(run) << toText(run.diagnostics());
   return run->timeline.makespan.raw();
 }

@@ -26,8 +26,9 @@ Diagnostics refusalOf(const CanonicalGraph& graph, const Device& device) {
   if (!memory) return memory.diagnostics();
   const Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, device);
   if (!made) return made.diagnostics();
-  if (Diagnostics faults = verify(made->program, device); !faults.empty()) return faults;
-  const Result<SimulateResult> run = simulateTime(made->program, device);
+  const Result<VerifiedProgram> program = verified(made->program, device);
+  if (!program) return program.diagnostics();
+  const Result<SimulateResult> run = simulateTime(*program);
   return run ? Diagnostics{} : run.diagnostics();
 }
 

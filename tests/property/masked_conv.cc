@@ -62,7 +62,8 @@ Cycles cyclesOf(const CanonicalGraph& graph, const Device& device) {
   HEDDLE_CHECK(memory) << toText(memory.diagnostics());
   const Result<GeneratedProgram> made = generateProgram(graph, *plan, *memory, device);
   HEDDLE_CHECK(made) << toText(made.diagnostics());
-  const Result<SimulateResult> run = simulateTime(made->program, device, {.recordTimeline = false});
+  const Result<SimulateResult> run =
+      simulateTime(*verified(made->program, device), {.recordTimeline = false});
   HEDDLE_CHECK(run) << toText(run.diagnostics());
   return run->timeline.makespan;
 }

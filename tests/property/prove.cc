@@ -266,8 +266,8 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
   const Result<GeneratedProgram> generated = generateProgram(graph, plan, memory, device);
   if (!generated) return refusal(generated.diagnostics(), device);
   const Program& program = generated->program;
-  if (const Diagnostics faults = verify(program, device); !faults.empty())
-    return refusal(faults, device);
+  const Result<VerifiedProgram> runnable = verified(program, device);
+  if (!runnable) return refusal(runnable.diagnostics(), device);
   const Result<Program> back = parseAsm(printAsm(program), "program.asm");
   if (!back) return toText(back.diagnostics());
   if (*back != program) return "the program is another once printed and parsed";
@@ -277,7 +277,7 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Plan& pla
     for (std::size_t i = 0; i < all.size(); ++i)
       all[i].insert(all[i].end(), more[i].begin(), more[i].end());
   }
-  const Result<SimulateResult> run = simulateWithData(program, device, generated->weights, all);
+  const Result<SimulateResult> run = simulateWithData(*runnable, generated->weights, all);
   if (!run) return refusal(run.diagnostics(), device);
   if (makespan) *makespan = run->timeline.makespan;
   if (auto d = otherCounts(countWork(graph, plan, memory, device), *run, plan.frames)) return d;

@@ -17,6 +17,7 @@
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/make_plan.h"
 #include "heddle/program/program.h"
+#include "heddle/program/verify.h"
 #include "heddle/report/explanation.h"
 #include "heddle/report/report.h"
 #include "heddle/report/what_if.h"
@@ -30,7 +31,7 @@ struct Compilation : Network {
   std::optional<PlanChoices> choices;  // none where nobody asked, or the plan was given
   std::optional<MemoryPlan> memoryPlan;
   std::vector<StepTime> stepTimes;  // in closed form, per step of the schedule; empty without plan
-  std::shared_ptr<const Program> program;
+  VerifiedProgram program;
   bool programIsGiven = false;  // read from a file: what is wrong with it is no bug of heddle
   std::optional<WeightImage> weights;
   std::optional<AsmListing> listing;        // program.asm

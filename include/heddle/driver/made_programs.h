@@ -24,9 +24,9 @@ class MadePrograms {
   // Keeps the `most` that were used last.
   explicit MadePrograms(std::size_t most) : most_(most) {}
 
-  // The program that would be made of the run's network, device, plan and memory plan; null where
+  // The program that would be made of the run's network, device, plan and memory plan; none where
   // it is not among those that are kept. It names no device: it is that of several.
-  std::shared_ptr<const Program> find(const Compilation& run);
+  VerifiedProgram find(const Compilation& run);
   // The run's program from now on.
   void add(const Compilation& run);
 
@@ -43,7 +43,7 @@ class MadePrograms {
     Device device;
     Plan plan;
     MemoryPlan memoryPlan;
-    std::shared_ptr<const Program> program;
+    VerifiedProgram program;
     std::uint64_t seed = 0;
     std::optional<Verification> proof;
   };

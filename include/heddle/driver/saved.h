@@ -5,16 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/device/device.h"
-#include "heddle/program/program.h"
+#include "heddle/program/verify.h"
 #include "heddle/support/result.h"
 
 namespace heddle {
 
 struct Saved {
-  Program program;
+  VerifiedProgram program;
   WeightImage weights;
-  Device device;
 };
 
 // Reads program.asm and device.yaml, verifies the program and reads weights.bin; the size of that

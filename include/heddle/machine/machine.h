@@ -7,9 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/device/device.h"
 #include "heddle/machine/timeline.h"
-#include "heddle/program/program.h"
+#include "heddle/program/verify.h"
 #include "heddle/support/result.h"
 
 namespace heddle {
@@ -62,15 +61,16 @@ FrameTimes frameTimes(const SimulateResult& result, const Program& program);
 // unfolded: portImage in canon/fold_columns.h).
 using ProgramInputs = std::vector<std::vector<std::int8_t>>;
 
-// Faults (of the program, as diagnostics MACHnnn): deadlock with its cycle of waits, limits
-// exceeded, addresses out of range, locks not at their initial value at the end, reading what
-// nobody wrote, reading another tensor's bytes, overwriting what is still to be read, touching
-// bytes in flight or in an order that nothing enforces, parts computed twice that disagree, tensors
-// not covered.
-Result<SimulateResult> simulateWithData(const Program& program, const Device& device,
-                                        const WeightImage& weights, const ProgramInputs& inputs,
+// On the device on which the program was verified. What verify proves is not asked again. Faults
+// (of the program, as diagnostics MACHnnn): a lock above the device's maximum, a run longer or
+// larger than allowed; with data: reading what nobody wrote, reading another tensor's bytes,
+// overwriting what is still to be read, touching bytes in flight or in an order that nothing
+// enforces, parts computed twice that disagree, tensors not covered, weights that are not what
+// their records say.
+Result<SimulateResult> simulateWithData(const VerifiedProgram& program, const WeightImage& weights,
+                                        const ProgramInputs& inputs,
                                         const SimulateOptions& options = {});
-Result<SimulateResult> simulateTime(const Program& program, const Device& device,
+Result<SimulateResult> simulateTime(const VerifiedProgram& program,
                                     const SimulateOptions& options = {});
 
 }  // namespace heddle

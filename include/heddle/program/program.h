@@ -35,6 +35,7 @@ namespace heddle {
 // ---- engines ------------------------------------------------------------------------------------
 
 enum class EngineKind { Sequencer, DdrIn, DdrOut, Wire, CoreIn, Core, CoreOut };
+inline constexpr std::size_t kEngineKinds = 7;
 
 // Sequencer: all 0. DdrIn, DdrOut: column = memtile, channel. Wire: column = index in
 // Device::wires. CoreIn, CoreOut: row, column, channel. Core: row, column.

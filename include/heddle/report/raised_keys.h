@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/device/device.h"
-#include "heddle/program/program.h"
+#include "heddle/program/verify.h"
 #include "heddle/support/result.h"
 
 namespace heddle {
@@ -32,7 +31,6 @@ struct RaisedKeys {
 // Rates, and times of calls and locks, that instructions of the program depend on; those that gain
 // most first. `cycles`: of the run as it is. The program stays as it was planned: another plan
 // might gain more. Errors: those of simulateTime.
-Result<std::vector<RaisedKeys>> raiseKeys(const Program& program, const Device& device,
-                                          Cycles cycles);
+Result<std::vector<RaisedKeys>> raiseKeys(const VerifiedProgram& program, Cycles cycles);
 
 }  // namespace heddle

@@ -5,8 +5,7 @@
 #pragma once
 #include <vector>
 
-#include "heddle/device/device.h"
-#include "heddle/program/program.h"
+#include "heddle/program/verify.h"
 #include "heddle/report/leaves.h"
 #include "heddle/support/result.h"
 
@@ -23,6 +22,6 @@ inline constexpr std::int64_t kMostWhatIfSlices = 10'000'000;
 
 // One run for each resource that instructions of the program spend time on (the sequencer's take
 // none), on as many threads as the machine has. Errors: those of simulateTime.
-Result<std::vector<WhatIf>> whatIf(const Program& program, const Device& device);
+Result<std::vector<WhatIf>> whatIf(const VerifiedProgram& program);
 
 }  // namespace heddle

@@ -39,7 +39,7 @@ class ProofTest : public ::testing::Test {
   SimulateResult executed() const {
     const ProgramInputs inputs{expected[graph.inputs[0].tensor.at()]};
     Result<SimulateResult> result =
-        simulateWithData(generated.program, device, generated.weights, inputs);
+        simulateWithData(*verified(generated.program, device), generated.weights, inputs);
     EXPECT_TRUE(result) << result.diagnostics();
     return std::move(*result);
   }

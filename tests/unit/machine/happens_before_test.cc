@@ -46,9 +46,10 @@ struct Moves {
   }
   // The fault's code, or nothing.
   std::string run() const {
-    const Result<SimulateResult> result =
-        simulateWithData(b.program, testing::paperLike(1, 1), {},
-                         {std::vector<std::int8_t>(static_cast<std::size_t>(bytes), 1)});
+    const Result<VerifiedProgram> program = verified(b.program, testing::paperLike(1, 1));
+    HEDDLE_CHECK(program) << toText(program.diagnostics());
+    const Result<SimulateResult> result = simulateWithData(
+        *program, {}, {std::vector<std::int8_t>(static_cast<std::size_t>(bytes), 1)});
     return result ? "" : result.diagnostics().front().code;
   }
 };

@@ -13,7 +13,7 @@ using testing::WorkedConvolution;
 
 TEST(Machine, TheWorkedConvolutionComputesTheFormula) {
   const WorkedConvolution w;
-  const Result<SimulateResult> result = simulateWithData(w.b.program, w.device, w.image, {w.input});
+  const Result<SimulateResult> result = w.run();
   ASSERT_TRUE(result) << result.diagnostics();
   EXPECT_EQ(result->outputs[0], w.expected());
   EXPECT_EQ(result->tensors[w.out.at()], w.expected());
@@ -23,8 +23,8 @@ TEST(Machine, TheWorkedConvolutionComputesTheFormula) {
 
 TEST(Machine, TimeAloneGivesTheTimelineOfTheRunWithData) {
   const WorkedConvolution w;
-  const Result<SimulateResult> data = simulateWithData(w.b.program, w.device, w.image, {w.input});
-  const Result<SimulateResult> time = simulateTime(w.b.program, w.device);
+  const Result<SimulateResult> data = w.run();
+  const Result<SimulateResult> time = w.time();
   ASSERT_TRUE(data) << data.diagnostics();
   ASSERT_TRUE(time) << time.diagnostics();
   EXPECT_EQ(data->timeline, time->timeline);
@@ -36,7 +36,7 @@ TEST(Machine, TellsHowFarItIsFromTheFirstInstructionToTheLast) {
   const WorkedConvolution w;
   std::vector<double> told;
   const SimulateOptions options{.progress = [&](double fraction) { told.push_back(fraction); }};
-  ASSERT_TRUE(simulateTime(w.b.program, w.device, options));
+  ASSERT_TRUE(w.time(options));
   EXPECT_GT(told.size(), 100U);
   EXPECT_LE(told.size(), 1001U);
   EXPECT_GT(told.front(), 0);

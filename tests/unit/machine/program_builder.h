@@ -92,6 +92,7 @@ class ProgramBuilder {
     t.ddr = ddr;
     t.root = TensorId(program.tensors.size());
     program.tensors.push_back(t);
+    program.layers[0].output = t.root;  // the newest
     if (ddr)
       program.ddrBytes = std::max(program.ddrBytes,
                                   *ddr + shape.height * shape.width * roundUpTo(shape.channels, 8));

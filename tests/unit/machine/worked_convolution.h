@@ -63,7 +63,14 @@ struct WorkedConvolution {
     return std::get<I>(instructionAt(b.program, which).as);
   }
   Result<SimulateResult> run(const SimulateOptions& options = {}) const {
-    return simulateWithData(b.program, device, image, {input}, options);
+    const Result<VerifiedProgram> program = verified(b.program, device);
+    if (!program) return program.diagnostics();
+    return simulateWithData(*program, image, {input}, options);
+  }
+  Result<SimulateResult> time(const SimulateOptions& options = {}) const {
+    const Result<VerifiedProgram> program = verified(b.program, device);
+    if (!program) return program.diagnostics();
+    return simulateTime(*program, options);
   }
 
   // Blocked output, Y, C/8, X, 8, by the plain formula.

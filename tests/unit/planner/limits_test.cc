@@ -33,8 +33,9 @@ Program programOf(const CanonicalGraph& graph, const Plan& plan, const Device& d
 
 // Whether the program keeps the limits, that of lock values too.
 Diagnostics faultsOf(const Program& program, const Device& device) {
-  if (Diagnostics faults = verify(program, device); !faults.empty()) return faults;
-  const Result<SimulateResult> run = simulateTime(program, device);
+  const Result<VerifiedProgram> runnable = verified(program, device);
+  if (!runnable) return runnable.diagnostics();
+  const Result<SimulateResult> run = simulateTime(*runnable);
   return run ? Diagnostics{} : run.diagnostics();
 }
 
