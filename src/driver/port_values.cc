@@ -221,18 +221,16 @@ std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed, st
   return values;
 }
 
-std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const Shape& shape,
-                                     std::int64_t blocks, std::int64_t firstBlock) {
+std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const Shape& shape) {
+  const std::int64_t blocks = blocksOf(shape);
   std::vector<std::int8_t> values;
   values.reserve(static_cast<std::size_t>(shape.elements()));
-  HEDDLE_CHECK(static_cast<std::int64_t>(blocked.size()) ==
-                   shape.height * blocks * shape.width * kBlock &&
-               firstBlock * kBlock + shape.channels <= blocks * kBlock)
+  HEDDLE_CHECK(std::ssize(blocked) == shape.height * blocks * shape.width * kBlock)
       << blocked.size() << " bytes";
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t x = 0; x < shape.width; ++x) {
       for (std::int64_t c = 0; c < shape.channels; ++c) {
-        const std::int64_t cell = (y * blocks + firstBlock + c / kBlock) * shape.width + x;
+        const std::int64_t cell = (y * blocks + c / kBlock) * shape.width + x;
         values.push_back(blocked[static_cast<std::size_t>(cell * kBlock + c % kBlock)]);
       }
     }
@@ -255,11 +253,9 @@ std::vector<std::vector<std::int8_t>> outputsOf(const Program& program,
   std::vector<std::vector<std::int8_t>> outputs;
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     const ProgramTensor& tensor = program.tensors[program.outputs[i].tensor.at()];
-    const std::int64_t blocks = blocksOf(program.tensors[tensor.root.at()].shape);
     std::vector<std::int8_t>& values = outputs.emplace_back();
     for (std::size_t k = i; k < executed.outputs.size(); k += program.outputs.size()) {
-      const std::vector<std::int8_t> frame =
-          fromBlocked(executed.outputs[k], tensor.shape, blocks, tensor.rootBlock);
+      const std::vector<std::int8_t> frame = fromBlocked(executed.outputs[k], tensor.shape);
       values.insert(values.end(), frame.begin(), frame.end());
     }
   }

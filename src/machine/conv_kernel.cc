@@ -1,6 +1,7 @@
 // CONV and DWCONV. CONV widens the window's pixels to int16 once a call and its weights (minus
 // their zero point, hence 9 bits) as it goes; products of channel pairs are summed in int32
 // (pmaddwd where the processor has AVX2).
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -196,9 +197,14 @@ class WeightZeros {
 
 std::int64_t keptBlocksOf(const Kernel& kernel, const std::int8_t* record) {
   const std::int8_t* gamma = record + WeightZeros::bytes(kernel);
+  const std::int64_t blocks = kernel.inputBlocks * kernel.outputBlocks;
   std::int64_t kept = 0;
-  for (std::int64_t i = 0; i < gammaBytes(kernel); ++i)
-    kept += std::popcount(static_cast<std::uint8_t>(gamma[i]));
+  for (std::int64_t i = 0; i < gammaBytes(kernel); ++i) {
+    const auto bits = static_cast<std::uint8_t>(gamma[i]);
+    const std::int64_t there = std::clamp<std::int64_t>(blocks - 8 * i, 0, 8);
+    if (bits >> there != 0) return -1;
+    kept += std::popcount(bits);
+  }
   return kept;
 }
 

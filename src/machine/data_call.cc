@@ -162,10 +162,12 @@ const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Ke
   memories_.read(memory, {cell, bytes / kBlock},
                  identityOf(Held::Weights, 0, entry.offset / kBlock), operation);
   const std::int8_t* record = memories_[memory].bytes.get() + cell * kBlock + kernel.recordAt;
-  if (conv && keptBlocksOf(kernel, record) != entry.kept)
+  if (!conv) return record;
+  if (const std::int64_t kept = keptBlocksOf(kernel, record); kept != entry.kept)
     fail("MACH015", memories_.where(operation),
-         "the weight record keeps another number of blocks than its table says",
-         std::to_string(keptBlocksOf(kernel, record)) + " in the record, " +
+         "the weight record keeps other blocks than its table says",
+         (kept < 0 ? "blocks in the record that the kernel does not have, "
+                   : std::to_string(kept) + " in the record, ") +
              std::to_string(entry.kept) + " in the table, at record " + std::to_string(call.record),
          "compile the program again");
   return record;

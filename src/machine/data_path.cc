@@ -369,42 +369,24 @@ void DataPath::complete(SimulateResult& result, const Knowledge& known) {
 }
 
 void DataPath::checkOutput(const Port& port, std::int64_t frame) const {
-  const Program& p = *x_.program;
-  const auto wrong = [&](const std::string& what) {
-    fail("MACH013", "output '" + port.name + "'",
-         "the output does not lie in DDR when the program has ended", what, "write it there");
-  };
-  const ProgramTensor& t = p.tensors[port.tensor.at()];
-  const ProgramTensor& root = p.tensors[t.root.at()];
-  const Memory& memory = memories_[Memories::ddr()];
-  const std::int64_t run = blocksOf(t.shape) * t.shape.width;
-  const std::int64_t first = (*root.ddr + frame * root.frameStride) / kBlock;
-  for (std::int64_t y = 0; y < t.shape.height; ++y) {
-    const std::int64_t cell = (y * blocksOf(root.shape) + t.rootBlock) * t.shape.width;
-    memories_.checkWritten(Memories::ddr(), {first + cell, run}, port.name);
-    for (std::int64_t i = cell; i < cell + run; ++i)
-      if (const Identity id =
-              identityOf(Held::Activation, t.root.index, i, root.constant ? 0 : frame);
-          memory.identity.get()[first + i] != id)
-        wrong("expected " + memories_.nameOf(id) + ", found " +
-              memories_.nameOf(memory.identity.get()[first + i]));
-  }
+  const ProgramTensor& t = x_.program->tensors[port.tensor.at()];
+  const std::int64_t first = (*t.ddr + frame * t.frameStride) / kBlock;
+  memories_.checkWritten(Memories::ddr(), {first, cellsOf(t)}, port.name);
+  const Identity* found = memories_[Memories::ddr()].identity.get() + first;
+  for (std::int64_t i = 0; i < cellsOf(t); ++i)
+    if (const Identity id =
+            identityOf(Held::Activation, port.tensor.index, i, t.constant ? 0 : frame);
+        found[i] != id)
+      fail("MACH013", "output '" + port.name + "'",
+           "the output does not lie in DDR when the program has ended",
+           "expected " + memories_.nameOf(id) + ", found " + memories_.nameOf(found[i]),
+           "write it there");
 }
 
-// Of a port that checkOutput has looked at.
 std::vector<std::int8_t> DataPath::outputOf(const Port& port, std::int64_t frame) const {
   const ProgramTensor& t = x_.program->tensors[port.tensor.at()];
-  const ProgramTensor& root = x_.program->tensors[t.root.at()];
-  const std::int64_t run = blocksOf(t.shape) * t.shape.width * kBlock;
-  std::vector<std::int8_t> bytes;
-  bytes.reserve(static_cast<std::size_t>(t.shape.height * run));
-  for (std::int64_t y = 0; y < t.shape.height; ++y) {
-    const std::int64_t row = (y * blocksOf(root.shape) + t.rootBlock) * t.shape.width * kBlock;
-    const std::int8_t* from =
-        memories_[Memories::ddr()].bytes.get() + *root.ddr + frame * root.frameStride + row;
-    bytes.insert(bytes.end(), from, from + run);
-  }
-  return bytes;
+  const std::int8_t* from = memories_[Memories::ddr()].bytes.get() + *t.ddr + frame * t.frameStride;
+  return {from, from + cellsOf(t) * kBlock};
 }
 
 Diagnostic DataPath::explained(const Fault& fault) const {

@@ -68,16 +68,21 @@ class Flattener {
   std::int32_t depth_ = 0;
 };
 
-// More cells than that a call looks at one by one; no core holds a hundredth of them.
+// More cells than that a call looks at one by one, and so many taps; no core holds, and none
+// computes, a hundredth of them.
 void checkWindow(const Kernel& kernel) {
-  constexpr std::int64_t kMaxWindowCells = 1 << 22;
+  constexpr std::int64_t kMaxWindowCells = 1 << 22, kMaxCallTaps = std::int64_t{1} << 31;
   const Window& w = kernel.window;
   const Int128 span =
       Int128{kernel.outputColumns - 1} * w.strideX + Int128{w.kernelX - 1} * w.dilationX + 1;
-  if (span * w.kernelY * std::max(kernel.inputBlocks, kernel.outputBlocks) > kMaxWindowCells)
+  const Int128 taps = Int128{w.kernelY} * w.kernelX * kernel.outputColumns * kernel.outputBlocks *
+                      kernel.inputBlocks;
+  if (span * w.kernelY * std::max(kernel.inputBlocks, kernel.outputBlocks) > kMaxWindowCells ||
+      taps > kMaxCallTaps)
     failTooLarge("MACH016", "kernel '" + kernel.name + "'",
                  "a call's window is larger than can be simulated",
-                 "at most " + std::to_string(kMaxWindowCells) + " cells of 8 bytes",
+                 "at most " + std::to_string(kMaxWindowCells) + " cells of 8 bytes and " +
+                     std::to_string(kMaxCallTaps) + " taps",
                  "give the cores less memory (--set core.memory=...)");
 }
 

@@ -37,7 +37,8 @@ struct Reduction {
       nullptr;  // blocks x columns x 8; null where the reduction is one call
 };
 
-// Number of 8x8 blocks that the gamma of a CONV record keeps.
+// Number of 8x8 blocks that the gamma of a CONV record keeps; -1: it names some that the kernel
+// does not have.
 std::int64_t keptBlocksOf(const Kernel& kernel, const std::int8_t* record);
 
 // Reused from call to call, so that a call allocates nothing.

@@ -15,6 +15,9 @@ bool liesIn(std::int64_t address, std::int64_t bytes, std::int64_t size) {
   return address >= 0 && bytes >= 0 && bytes <= size && address <= size - bytes;
 }
 
+// Of all frames together: tensors, or steps.
+constexpr std::int64_t kMaxOfFrames = std::int64_t{1} << 22;
+
 // Memories are told apart in cells of 8 bytes.
 bool isWholeCells(std::int64_t bytes) { return bytes % kBlock == 0; }
 
@@ -33,6 +36,7 @@ class Declarations {
     if (faults_.broken()) return;
     for (std::size_t i = 0; i < program_.tensors.size(); ++i) tensor(i);
     for (const Port& p : program_.inputs) port(p, true);
+    inputsOnce();
     for (const Port& p : program_.outputs) port(p, false);
     for (std::size_t i = 0; i < program_.layers.size(); ++i) layer(i);
     for (std::size_t i = 0; i < program_.steps.size(); ++i) step(i);
@@ -49,6 +53,14 @@ class Declarations {
     if (!within(program_.frames, 1, kMaxFrames))
       faults_.add("PROG004", "frames", "the number of frames is out of range",
                   std::to_string(program_.frames), "give 1 to " + std::to_string(kMaxFrames));
+    else if (const auto kept =
+                 static_cast<std::int64_t>(std::max(program_.tensors.size(), program_.stepCount()));
+             kept > kMaxOfFrames / program_.frames)
+      faults_.add("PROG004", "frames",
+                  "more frames than so many tensors or steps are told apart in",
+                  std::to_string(program_.frames) + " frames of " + std::to_string(kept) +
+                      "; together at most " + std::to_string(kMaxOfFrames),
+                  "compile it for fewer", Severity::DoesNotFit);
     if (!within(program_.batch, 1, kMaxBatch))
       faults_.add("PROG004", "batch", "the number of inferences of a frame is out of range",
                   std::to_string(program_.batch), "give 1 to " + std::to_string(kMaxBatch));
@@ -250,16 +262,22 @@ class Declarations {
       return;
     }
     const ProgramTensor& tensor = program_.tensors[p.tensor.at()];
-    if (isInput ? tensor.root != p.tensor : tensor.sampling.has_value()) {
+    if (tensor.root != p.tensor) {
       faults_.add("PROG006", where, "its tensor is a part of another",
-                  "%" + std::to_string(p.tensor.index),
-                  isInput ? "name a tensor that is its own root"
-                          : "name one that has all rows and columns of its root");
+                  "%" + std::to_string(p.tensor.index), "name a tensor that is its own root");
       return;
     }
-    if (known(tensor.root) && !program_.tensors[tensor.root.at()].ddr)
+    if (!tensor.ddr)
       faults_.add("PROG005", where, "its tensor has no address in DDR",
                   "%" + std::to_string(p.tensor.index), "the host finds it there: give it one");
+    if (isInput && tensor.constant)
+      faults_.add("PROG006", where, "its tensor is a constant",
+                  "%" + std::to_string(p.tensor.index), "name one that the host gives");
+    if (program_.frames > 1 && tensor.frameStride == 0 && !tensor.constant)
+      faults_.add(
+          "PROG004", where, "all frames have one place",
+          "%" + std::to_string(p.tensor.index) + ", " + std::to_string(program_.frames) + " frames",
+          "place one frame of it behind the other ('per-frame')");
     Shape shape = tensor.shape;
     shape.height /= std::max<std::int64_t>(program_.batch, 1);  // that of one image
     if (!isPortOf(p, shape, isInput))
@@ -269,6 +287,15 @@ class Declarations {
               std::to_string(shape.width) + "x" + std::to_string(shape.channels),
           std::string("give the view one extent for each of its axes, equal to the tensor's") +
               (isInput ? "; several of its columns may be channels of one" : ""));
+  }
+
+  // The host gives each input once.
+  void inputsOnce() {
+    std::set<TensorId> tensors;
+    for (const Port& p : program_.inputs)
+      if (known(p.tensor) && !tensors.insert(p.tensor).second)
+        faults_.add("PROG006", "input '" + p.name + "'", "its tensor is another input's, too",
+                    "%" + std::to_string(p.tensor.index), "leave one of the two out");
   }
 
   void layer(std::size_t i) {
@@ -303,7 +330,8 @@ class Declarations {
            (!k.addsInput || k.op == OpKind::Conv) &&
            within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxDdrBytes : 0) &&
            k.recordAt % kBlock == 0 && (!k.sharesRecord || k.op == OpKind::DepthwiseConv);
-    fits = fits && w.kernelY * w.kernelX <= kMaxTaps &&
+    fits = fits && std::max(w.kernelY, k.kernelYWhole) * w.kernelX <= kMaxTaps &&
+           (k.op != OpKind::AveragePool || k.kernelYWhole >= w.kernelY) &&
            k.inputBlocks * k.outputBlocks <= kMaxExtent && std::ssize(k.moves) <= kMaxMovedParts;
     for (const Kernel::Move& move : k.moves)
       fits = fits && mapFits(move.columns, k.outputColumns) &&
@@ -316,13 +344,16 @@ class Declarations {
           "docs/asm.md says what each number means");
   }
 
+  // Also that no output is named more than once, as far as their number says so.
   static bool mapFits(const AxisMap& map, std::int64_t outputs) {
-    return std::all_of(map.begin(), map.end(), [&](const AxisRun& r) {
-      return within(r.count, 1, kMaxExtent) && within(r.toStep, 1, kMaxExtent) &&
-             within(r.to, 0, outputs - 1) && r.to + (r.count - 1) * r.toStep < outputs &&
-             within(r.fromStep, -kMaxExtent, kMaxExtent) && within(r.from, 0, kMaxExtent) &&
-             r.from + (r.count - 1) * r.fromStep >= 0;
-    });
+    std::int64_t named = 0;
+    for (const AxisRun& run : map) named += std::clamp<std::int64_t>(run.count, 0, kMaxExtent);
+    return named <= outputs && std::all_of(map.begin(), map.end(), [&](const AxisRun& r) {
+             return within(r.count, 1, kMaxExtent) && within(r.toStep, 1, kMaxExtent) &&
+                    within(r.to, 0, outputs - 1) && r.to + (r.count - 1) * r.toStep < outputs &&
+                    within(r.fromStep, -kMaxExtent, kMaxExtent) && within(r.from, 0, kMaxExtent) &&
+                    r.from + (r.count - 1) * r.fromStep >= 0;
+           });
   }
 
   std::int64_t memoryOf(TileKind kind) const {

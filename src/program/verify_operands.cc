@@ -54,6 +54,8 @@ class DeclaredBuffers {
     if (step == step_) return;
     step_ = step;
     for (OfKind& of : kinds_) of = {};
+    looks_ -= std::ssize(program.buffers);
+    if (looks_ < 0) return;  // none is declared, as it were
     for (const Buffer& b : program.buffers) {
       OfKind& of = kinds_[static_cast<std::size_t>(b.kind)];
       of.declared = true;
@@ -492,6 +494,16 @@ class Sections {
     return p.rows * p.blocks * p.columns * kBlock;
   }
 
+  // What the host gives is given once: for all frames, or for its own. Transfers only move it.
+  void isComputed(const Part<Affine>& p) {
+    const bool given =
+        program_.tensors[p.tensor.at()].constant ||
+        std::ranges::find(program_.inputs, p.tensor, &Port::tensor) != program_.inputs.end();
+    if (given)
+      faultHere("PROG006", "it computes what the host gives", "%" + to_string(p.tensor.index),
+                "compute a tensor that is neither an input nor a constant");
+  }
+
   void agree(const std::string& name, std::optional<std::int64_t> bytes,
              std::optional<std::int64_t> partBytes) {
     if (!bytes || !partBytes || *bytes == *partBytes) return;
@@ -660,6 +672,7 @@ class Sections {
     const Kernel& k = program_.kernels[i.kernel.at()];
     const std::int64_t cells = k.outputBlocks * k.outputColumns;
     const auto bytes = part(i.part);
+    if (bytes) isComputed(i.part);
     const std::int64_t most = k.op == OpKind::Assemble ? 1 : kMaxCallRows;
     if (bytes && (i.part.content != Content::Activation || i.part.rows > most ||
                   i.part.blocks != k.outputBlocks))
@@ -668,6 +681,7 @@ class Sections {
                        "compute at most " + to_string(most) + " rows of " +
                            to_string(k.outputBlocks) + " blocks");
     const std::int64_t rows = bytes ? i.part.rows : 1;
+    if (bytes) rowsOfOneImage(i.part);
     agree("the output rows", rows * cells * kBlock, bytes);
     if (const std::size_t wanted = inputsOf(k, i.finish); i.inputs.size() != wanted)
       faultHere("PROG006", "the kernel has another number of inputs",
@@ -690,6 +704,20 @@ class Sections {
                 "name its sum buffer");
     locks("the call", i.acquire, core(), false);
     locks("the call", i.release, core(), false);
+  }
+
+  void rowsOfOneImage(const Part<Affine>& p) {
+    if (program_.batch == 1 || p.rows == 1) return;
+    const std::int64_t height = program_.tensors[p.tensor.at()].shape.height / program_.batch;
+    const auto outside = space_.along(p.y).findWhere(
+        budget_,
+        [&](std::span<const std::int64_t> counters, std::int64_t row, std::int64_t column) {
+          const std::int64_t y = evaluate(p.y, counters, row, column);
+          return y / height != (y + p.rows - 1) / height;
+        });
+    if (outside)
+      faultHere("PROG006", "the rows of a call are of several images",
+                to_string(p.rows) + " rows " + *outside, "cut the call where an image ends");
   }
 
   void output(const Address<Affine>& place, std::int64_t rows, std::int64_t rowBytes) {

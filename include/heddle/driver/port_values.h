@@ -51,10 +51,8 @@ std::vector<std::string> namesOf(const std::vector<Port>& ports);
 std::vector<std::int8_t> randomValues(const Shape& shape, std::uint64_t seed, std::uint64_t stream,
                                       std::int64_t frames = 1);
 
-// Between Y, C/8, X, 8 (channels padded to a multiple of 8) and Y, X, C: of a blocked tensor of
-// `blocks` channel blocks, the channels from firstBlock * 8 on, `shape` of them.
-std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const Shape& shape,
-                                     std::int64_t blocks, std::int64_t firstBlock);
+// From Y, C/8, X, 8 (channels padded to a multiple of 8) to Y, X, C.
+std::vector<std::int8_t> fromBlocked(std::span<const std::int8_t> blocked, const Shape& shape);
 
 // Of program.inputs or program.outputs.
 std::vector<TensorFormat> formatsOf(const Program& program, const std::vector<Port>& ports);

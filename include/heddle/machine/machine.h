@@ -44,7 +44,7 @@ struct SimulateResult {
   // where nothing wrote it (constants, inputs and tensors that exist only inside a core).
   std::vector<std::vector<std::int8_t>> tensors;
   std::vector<std::vector<std::int8_t>>
-      outputs;  // per frame and Program::outputs: the DDR bytes of the tensor (its root's box)
+      outputs;  // per frame and Program::outputs: the DDR bytes of the tensor, Y, C/8, X, 8
 };
 
 // How long one inference takes of several in one run.

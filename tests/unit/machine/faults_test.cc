@@ -160,6 +160,55 @@ const Breakage kBreakages[] = {
      [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].blocks = 1; }},
     {"RecordThatTheKernelDoesNotRead", "PROG006",
      [](W& w) { w.b.program.kernels[0].op = OpKind::MaxPool; }},
+    {"InputThatIsAConstant", "PROG006",
+     [](W& w) {
+       w.b.program.tensors[0].constant = true;
+       w.b.program.tensors[0].ddr = W::kWeightsAt;
+       w.b.program.weightsBytes = 16 * 16 * 16;
+       w.b.program.ddrBytes = W::kWeightsAt + 16 * 16 * 16;
+       w.b.program.records = {{0, W::kRecord, 4}};
+     }},
+    {"InputThatIsAnotherToo", "PROG006",
+     [](W& w) { w.b.program.inputs.push_back(w.b.program.inputs[0]); }},
+    {"OutputThatIsAPart", "PROG006",
+     [](W& w) {
+       w.b.program.tensors.push_back(w.b.program.tensors[1]);
+       w.b.program.tensors[1].root = TensorId(2);
+       w.b.program.tensors[2].root = TensorId(2);
+     }},
+    {"InputThatIsComputed", "PROG006",
+     [](W& w) {
+       Port& port = w.b.program.inputs[0];
+       port = portOf(port.name, w.out, w.b.program.tensors[1].shape);
+     }},
+    {"FramesInOnePlace", "PROG004", [](W& w) { w.b.program.frames = 2; }},
+    {"MoreFramesThanStepsAreToldApartIn", "PROG004",
+     [](W& w) {
+       w.b.program.frames = 1024;
+       w.b.program.steps.resize(5000, LayerId(0));
+     }},
+    {"RowsOfSeveralImages", "PROG006",
+     [](W& w) {
+       w.b.program.batch = 2;
+       for (std::vector<Port>* ports : {&w.b.program.inputs, &w.b.program.outputs})
+         for (Port& port : *ports) {
+           Shape image = w.b.program.tensors[port.tensor.at()].shape;
+           image.height /= 2;
+           port = portOf(port.name, port.tensor, image);
+         }
+       w.leaf<ConvCall>(W::Body).part.rows = 2;
+     }},
+    {"AverageOfFewerRowsThanItsPart", "PROG004",
+     [](W& w) { w.b.program.kernels[0].op = OpKind::AveragePool; }},
+    {"AverageOfMoreTapsThanAnyHas", "PROG004",
+     [](W& w) { w.b.program.kernels[0].kernelYWhole = 1 << 19; }},
+    {"MoveThatWritesAnOutputTwice", "PROG004",
+     [](W& w) {
+       w.b.program.kernels[0].moves = {
+           {{{.to = 0, .from = 0, .count = 8}, {.to = 0, .from = 0, .count = 1}},
+            {{.to = 0, .from = 0, .count = 16}},
+            -1}};
+     }},
     {"PadBelowZero", "PROG004", [](W& w) { w.b.program.kernels[0].window.padLeft = -1; }},
     {"WindowOfMoreTapsThanAnyHas", "PROG004",
      [](W& w) { w.b.program.kernels[0].window.kernelY = 1 << 19; }},
@@ -349,6 +398,8 @@ const Breakage kBreakages[] = {
      false},
     {"ChannelStartedOnceTooOften", "PROG012",
      [](W& w) { w.b.program.sections[0].items.push_back(w.b.program.sections[0].items[0]); }},
+    {"GammaOfBlocksThatAreNotThere", "MACH015", [](W& w) { w.image.bytes[16] = 0x17 ^ 0x08; },
+     false},
     {"GammaOfFewerBlocks", "MACH015", [](W& w) { w.image.bytes[16] = 0x07; }, false},
     {"RecordTooSmall", "PROG006",
      [](W& w) {
@@ -381,6 +432,27 @@ TEST(MachineFault, EveryCodeHasAHandBrokenProgram) {
       return code == b.code;
     })) << code;
   }
+}
+
+TEST(MachineFault, ACallOfTooManyTapsIsTooLarge) {
+  ProgramBuilder b;
+  const TensorId in = b.tensor("in", {1, 1, 8}, {}), out = b.tensor("out", {1, 5500, 8}, {});
+  Kernel k;
+  k.op = OpKind::MaxPool;
+  k.outputColumns = 5500;
+  Call<Affine> call;
+  RowRing<Affine> ring;
+  ring.tensor = in;
+  ring.rowBytes = 8;
+  call.inputs = {ring};
+  call.output = Address<Affine>{8, {}, 0, 1};
+  call.part = box(out, 0, 0, 0, 1, 1, 5500);
+  call.kernel = b.kernel(k);
+  b.section(on(EngineKind::Core), {item(call)});
+  const auto run = [&] { return simulateTime(*verified(b.program, paperLike(1, 1))); };
+  EXPECT_TRUE(run());
+  b.program.kernels[0].window.kernelX = 1 << 20;
+  EXPECT_EQ(faultOf(run()).code, "MACH016");
 }
 
 TEST(MachineFault, OverwrittenBytesNameBothWriters) {
