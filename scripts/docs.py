@@ -4,7 +4,7 @@
     scripts/docs.py            rewrite the page
     scripts/docs.py --check    exit 1 if the page is not what would be written, or a code in src/ has no meaning
 
-Headers state codes as rows of a table (| DEV001 | when |), as entries of an array ({"MACH001", "when"}) or in a
+Headers state codes as rows of a table (| DEV001 | when |), as entries of an array ({"MACH006", "when"}) or in a
 sentence (Errors: ONNX001 no such file, ONNX002 not a model).
 """
 import argparse

@@ -31,7 +31,7 @@ VerifiedProgram MadePrograms::find(const Compilation& run) {
   const std::lock_guard held(mutex_);
   const auto found = std::ranges::find_if(made_, [&](const Made& made) {
     return made.canonical == run.canonical && made.propagated == run.propagated &&
-           made.orders == orders && differOnlyInTimes(made.device, *run.device) &&
+           made.orders == orders && differOnlyInTimes(made.program.device(), *run.device) &&
            made.plan == plan && made.memoryPlan == *run.memoryPlan && isSame(made.fused, run.fused);
   });
   if (found == made_.end()) return {};
@@ -45,7 +45,6 @@ void MadePrograms::add(const Compilation& run) {
                     .propagated = run.propagated,
                     .fused = run.fused,
                     .orders = ordersOf(run.network()),
-                    .device = *run.device,
                     .plan = whatItDoes(*run.plan),
                     .memoryPlan = *run.memoryPlan,
                     .program = run.program,

@@ -17,7 +17,6 @@ std::int64_t wrapped(std::int64_t value, std::int64_t modulus) {
 std::pair<std::int64_t, std::int64_t> inputsOf(const AxisMap& map) {
   std::int64_t low = INT64_MAX, high = INT64_MIN;
   for (const AxisRun& run : map) {
-    if (run.count == 0) continue;
     const std::int64_t last = run.from + (run.count - 1) * run.fromStep;
     low = std::min({low, run.from, last});
     high = std::max({high, run.from, last});
@@ -40,10 +39,7 @@ void DataPath::callRow(const Call<std::int64_t>& call, const Kernel& kernel, std
   assembled_.assign(call.inputs.size(), {});
   const std::int64_t image = imageOf(call.part);
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.inputs[i].absent) {
-      if (kernel.op != OpKind::Assemble) misread(operation, "an input is absent");
-      continue;
-    }
+    if (call.inputs[i].absent) continue;
     if (kernel.op == OpKind::Assemble)
       assembled_[i] = readMoved(call.inputs[i], kernel.moves[i], memory, operation);
     else
@@ -79,7 +75,7 @@ const std::int8_t* DataPath::readRow(const RowRing<std::int64_t>& ring, std::int
                                      std::uint32_t operation) {
   const ProgramTensor& tensor = x_.program->tensors[ring.tensor.at()];
   if (first < ring.origin || last - ring.origin >= ring.columns || row >= tensor.shape.height ||
-      last >= tensor.shape.width || first < 0 || ring.block < 0 ||
+      last >= tensor.shape.width || first < 0 ||
       ring.block > blocksOf(tensor.shape) - firstBlock - blocks)
     misread(operation, "row " + std::to_string(row) + ", columns " + std::to_string(first) +
                            " to " + std::to_string(last) + ", blocks from " +

@@ -76,7 +76,7 @@ void checkWindow(const Kernel& kernel) {
   const Int128 span =
       Int128{kernel.outputColumns - 1} * w.strideX + Int128{w.kernelX - 1} * w.dilationX + 1;
   const Int128 taps = Int128{w.kernelY} * w.kernelX * kernel.outputColumns * kernel.outputBlocks *
-                      kernel.inputBlocks;
+                      (kernel.op == OpKind::Conv ? kernel.inputBlocks : 1);
   if (span * w.kernelY * std::max(kernel.inputBlocks, kernel.outputBlocks) > kMaxWindowCells ||
       taps > kMaxCallTaps)
     failTooLarge("MACH016", "kernel '" + kernel.name + "'",
@@ -103,24 +103,19 @@ void addSections(Executable& x) {
 
 }  // namespace
 
-Executable::Executable(const Program& theProgram, const Device& theDevice)
-    : program(&theProgram),
-      device(&theDevice),
-      numbers(theDevice),
-      lockTable(theProgram, theDevice) {
-  for (const Lock& lock : theProgram.locks) {
+Executable::Executable(const VerifiedProgram& verified)
+    : program(&*verified),
+      device(&verified.device()),
+      numbers(*device),
+      lockTable(*program, *device) {
+  for (const Kernel& kernel : program->kernels) checkWindow(kernel);
+  for (const Lock& lock : program->locks) {
     lockProducer.push_back(indexOf(lock.producer));
     lockConsumer.push_back(indexOf(lock.consumer));
   }
-  for (const ProgramTensor& t : theProgram.tensors)
-    pixels.emplace_back(t.sampling, t.shape, theProgram.tensors[t.root.at()].shape,
-                        theProgram.batch);
+  for (const ProgramTensor& t : program->tensors)
+    pixels.emplace_back(t.sampling, t.shape, program->tensors[t.root.at()].shape, program->batch);
   addSections(*this);
-}
-
-Executable makeExecutable(const VerifiedProgram& program) {
-  for (const Kernel& kernel : program->kernels) checkWindow(kernel);
-  return Executable(*program, program.device());
 }
 
 std::string nameOfLeaf(const Executable& x, std::int32_t index) {

@@ -76,7 +76,8 @@ struct SectionCode {
 };
 
 struct Executable {
-  Executable(const Program& program, const Device& device);
+  // Throws Fault: what is larger than can be simulated. Refers to the program and its device.
+  explicit Executable(const VerifiedProgram& verified);
 
   const Program* program = nullptr;
   const Device* device = nullptr;
@@ -95,9 +96,6 @@ struct Executable {
     return static_cast<EngineIndex>(numbers.of(engine));
   }
 };
-
-// Throws Fault: what is larger than can be simulated. Refers to the program and its device.
-Executable makeExecutable(const VerifiedProgram& program);
 
 // Work of an instruction with weight record number `record`, which the program has.
 Work workWith(const Executable& executable, const Leaf& leaf, std::int64_t record);

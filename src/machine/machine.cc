@@ -51,7 +51,7 @@ Result<SimulateResult> simulateWithData(const VerifiedProgram& program, const We
                                         const ProgramInputs& inputs,
                                         const SimulateOptions& options) {
   try {
-    const Executable executable = machine::makeExecutable(program);
+    const Executable executable(program);
     try {
       DataPath data(executable, weights, inputs, {});
       return Simulation(executable, options, &data).run();
@@ -66,7 +66,7 @@ Result<SimulateResult> simulateWithData(const VerifiedProgram& program, const We
 Result<SimulateResult> simulateTime(const VerifiedProgram& program,
                                     const SimulateOptions& options) {
   try {
-    const Executable executable = machine::makeExecutable(program);
+    const Executable executable(program);
     return Simulation(executable, options, nullptr).run();
   } catch (const Fault& fault) {
     return fault.diagnostic;

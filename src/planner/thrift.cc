@@ -64,7 +64,7 @@ Excess excessOf(const CanonicalGraph& graph, const Plan& plan, const Device& dev
   HEDDLE_CHECK(generated) << toText(generated.diagnostics());
   ProgramFit fit = fitOf(std::move(generated->program), device);
   std::vector<Shortage>& all = fit.shortages;
-  if (all.empty() && device.limits.lockMaximum) {
+  if (fit.program && device.limits.lockMaximum) {
     Device unlimited = device;
     unlimited.limits.lockMaximum.reset();
     const Result<SimulateResult> run = simulateTime(

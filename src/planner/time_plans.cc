@@ -16,11 +16,11 @@ std::optional<PlanTime> PlanTimer::time(const Plan& plan) {
   Result<GeneratedProgram> generated = generateProgram(graph_, plan, *memory, device_);
   if (!generated) return std::nullopt;
   ++plans_;
-  const VerifiedProgram program = fitOf(std::move(generated->program), device_).program;
+  const Result<VerifiedProgram> program = verified(std::move(generated->program), device_);
   if (!program) return std::nullopt;
   const std::optional<std::int64_t>& mostOfALock = device_.limits.lockMaximum;
   const Result<SimulateResult> run =
-      simulateTime(program, {.recordTimeline = false, .locksOfAnyTimes = mostOfALock.has_value()});
+      simulateTime(*program, {.recordTimeline = false, .locksOfAnyTimes = mostOfALock.has_value()});
   if (!run || (mostOfALock && run->highestLock > *mostOfALock)) return std::nullopt;
   instructions_ += run->instructions;
   tellProgress();

@@ -98,8 +98,13 @@ VerifiedProgram VerifiedProgram::on(Device device) const {
 
 ProgramFit fitOf(Program program, const Device& device) {
   Faults faults = check(program, device);
-  HEDDLE_CHECK(!faults.broken()) << "a program was made that is right on no device: "
-                                 << toText(faults.take());
+  if (faults.broken()) {
+    const Diagnostics all = faults.take();
+    HEDDLE_CHECK(std::ranges::all_of(
+        all, [](const Diagnostic& fault) { return fault.severity == Severity::DoesNotFit; }))
+        << "a program was made that is right on no device: " << toText(all);
+    return {};
+  }
   if (!faults.shortages().empty()) return {faults.shortages(), {}};
   return {{}, VerifiedProgram(std::make_shared<const Program>(std::move(program)), device)};
 }

@@ -332,16 +332,17 @@ class Declarations {
            k.recordAt % kBlock == 0 && (!k.sharesRecord || k.op == OpKind::DepthwiseConv);
     fits = fits && std::max(w.kernelY, k.kernelYWhole) * w.kernelX <= kMaxTaps &&
            (k.op != OpKind::AveragePool || k.kernelYWhole >= w.kernelY) &&
-           k.inputBlocks * k.outputBlocks <= kMaxExtent && std::ssize(k.moves) <= kMaxMovedParts;
+           std::ssize(k.moves) <= kMaxMovedParts;
     for (const Kernel::Move& move : k.moves)
       fits = fits && mapFits(move.columns, k.outputColumns) &&
              mapFits(move.channels, k.outputBlocks * kBlock) && within(move.table, -1, kMaxExtent);
     if (!fits)
-      faults_.add(
-          "PROG004", "kernel k" + std::to_string(i) + " '" + k.name + "'",
-          "a number of the kernel is out of range",
-          "extents are 1 to " + std::to_string(kMaxExtent) + ", moves stay inside the output",
-          "docs/asm.md says what each number means");
+      faults_.add("PROG004", "kernel k" + std::to_string(i) + " '" + k.name + "'",
+                  "a number of the kernel is out of range",
+                  "extents are 1 to " + std::to_string(kMaxExtent) +
+                      ", pads 0 to as many, taps at most " + std::to_string(kMaxTaps) +
+                      ", moves name each output once",
+                  "docs/asm.md says what each number means");
   }
 
   // Also that no output is named more than once, as far as their number says so.

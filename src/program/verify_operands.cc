@@ -104,7 +104,10 @@ class DeclaredBuffers {
 class Sections {
  public:
   Sections(const Program& program, const Device& device, Faults& faults)
-      : program_(program), device_(device), faults_(faults) {}
+      : program_(program), device_(device), faults_(faults), given_(program.tensors.size()) {
+    for (std::size_t i = 0; i < given_.size(); ++i) given_[i] = program.tensors[i].constant;
+    for (const Port& input : program.inputs) given_[input.tensor.at()] = true;
+  }
 
   void check() {
     for (const Section& s : program_.sections) {
@@ -496,10 +499,7 @@ class Sections {
 
   // What the host gives is given once: for all frames, or for its own. Transfers only move it.
   void isComputed(const Part<Affine>& p) {
-    const bool given =
-        program_.tensors[p.tensor.at()].constant ||
-        std::ranges::find(program_.inputs, p.tensor, &Port::tensor) != program_.inputs.end();
-    if (given)
+    if (given_[p.tensor.at()])
       faultHere("PROG006", "it computes what the host gives", "%" + to_string(p.tensor.index),
                 "compute a tensor that is neither an input nor a constant");
   }
@@ -709,13 +709,18 @@ class Sections {
   void rowsOfOneImage(const Part<Affine>& p) {
     if (program_.batch == 1 || p.rows == 1) return;
     const std::int64_t height = program_.tensors[p.tensor.at()].shape.height / program_.batch;
+    const Extremes y = space_.extremes(p.y);
+    if (y.low / height == (y.high + p.rows - 1) / height) return;
     const auto outside = space_.along(p.y).findWhere(
         budget_,
         [&](std::span<const std::int64_t> counters, std::int64_t row, std::int64_t column) {
-          const std::int64_t y = evaluate(p.y, counters, row, column);
-          return y / height != (y + p.rows - 1) / height;
+          const std::int64_t first = evaluate(p.y, counters, row, column);
+          return first / height != (first + p.rows - 1) / height;
         });
-    if (outside)
+    if (outside && budget_ < 0)
+      faultHere("PROG002", "the program has more calls of several rows than verify looks at",
+                *outside, "shorten its loops");
+    else if (outside)
       faultHere("PROG006", "the rows of a call are of several images",
                 to_string(p.rows) + " rows " + *outside, "cut the call where an image ends");
   }
@@ -833,6 +838,7 @@ class Sections {
   std::int64_t budget_ = kMaxSteps;        // iterations looked at one by one
   std::int64_t bufferBudget_ = kMaxSteps;  // the same for buffers
   DeclaredBuffers buffers_;
+  std::vector<bool> given_;                  // by tensor: an input or a constant
   std::map<LayerId, std::int64_t> lengths_;  // of the layer's weight record seen last
 };
 

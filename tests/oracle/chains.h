@@ -112,4 +112,15 @@ inline Chain threeSteps() {
   return c;
 }
 
+// The same, with a kernel of more cells than a call may look at.
+inline Chain withATooLargeWindow() {
+  Chain c = threeSteps();
+  Kernel k;
+  k.op = OpKind::MaxPool;
+  k.window.strideX = 1 << 19;
+  k.outputColumns = 16;
+  c.kernel(k);
+  return c;
+}
+
 }  // namespace heddle::testing

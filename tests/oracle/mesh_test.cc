@@ -36,5 +36,12 @@ TEST(Mesh, FourTimesTheCoresTakeAThirdOfTheTimeOrLess) {
   EXPECT_LE(3 * large, small);
 }
 
+// 2048 blocks at once: only a convolution has pairs of them.
+TEST(Mesh, ACoreTakesAsManyChannelsOfASumAsItHolds) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {1, 1, 16384}), y = b.input("y", {1, 1, 16384});
+  EXPECT_GT(cyclesOn(b.finish(b.add("sum", x, y)), 1, 1), 0);
+}
+
 }  // namespace
 }  // namespace heddle

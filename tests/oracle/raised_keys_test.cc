@@ -79,5 +79,12 @@ TEST(RaiseKeys, TimesAreHalved) {
             all.end());
 }
 
+TEST(RaiseKeys, AProgramThatIsTooLargeToBeSimulatedHasNoAnswer) {
+  const Result<std::vector<RaisedKeys>> keys =
+      raiseKeys(withATooLargeWindow().checked(), Cycles(180));
+  ASSERT_FALSE(keys);
+  EXPECT_EQ(keys.diagnostics()[0].code, "MACH016");
+}
+
 }  // namespace
 }  // namespace heddle

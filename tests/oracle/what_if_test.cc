@@ -54,5 +54,11 @@ TEST(WhatIf, ALockMayRiseHigherThanInTheRunItself) {
                                         {Resource::WeightsWire, Cycles(1 + 3 * 30)}}));
 }
 
+TEST(WhatIf, AProgramThatIsTooLargeToBeSimulatedHasNoAnswer) {
+  const Result<std::vector<WhatIf>> free = whatIf(withATooLargeWindow().checked());
+  ASSERT_FALSE(free);
+  EXPECT_EQ(free.diagnostics()[0].code, "MACH016");
+}
+
 }  // namespace
 }  // namespace heddle

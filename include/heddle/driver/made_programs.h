@@ -40,7 +40,6 @@ class MadePrograms {
     std::shared_ptr<const Propagated> propagated;
     std::shared_ptr<const CanonicalGraph> fused;
     BlockOrders orders;
-    Device device;
     Plan plan;
     MemoryPlan memoryPlan;
     VerifiedProgram program;

@@ -68,8 +68,8 @@ struct Shortage {
   std::string unit;  // " B", or nothing for a count
 };
 
-// Of a program that is right but for limits: of each that does not suffice the greatest need; where
-// all do, the program.
+// Of a program that is right but for its size: of each limit that does not suffice the greatest
+// need; where all do, the program, unless it is too large to be proved.
 struct ProgramFit {
   std::vector<Shortage> shortages;
   VerifiedProgram program;

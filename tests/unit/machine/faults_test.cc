@@ -92,6 +92,7 @@ struct Breakage {
   const char* code;
   std::function<void(W&)> apply;
   bool timeAloneFinds = true;
+  const char* says = "";  // where several rules have the code
 };
 
 class ProgramFaults : public ::testing::TestWithParam<Breakage> {};
@@ -99,8 +100,11 @@ class ProgramFaults : public ::testing::TestWithParam<Breakage> {};
 TEST_P(ProgramFaults, IsReported) {
   W w;
   GetParam().apply(w);
-  const Diagnostic fault = faultOf(w.run());
+  const Result<SimulateResult> run = w.run();
+  const Diagnostic fault = faultOf(run);
   EXPECT_EQ(fault.code, GetParam().code) << toText(fault);
+  EXPECT_NE(toText(run.diagnostics()).find(GetParam().says), std::string::npos)
+      << toText(run.diagnostics());
   EXPECT_FALSE(fault.where.empty());
   EXPECT_FALSE(fault.mend.empty());
   const Result<SimulateResult> time = w.time();
@@ -141,19 +145,31 @@ const Breakage kBreakages[] = {
      [](W& w) { w.leaf<Transfer<Affine>>(W::LoadWeights).source.address.base = 8; }},
     {"CallWithoutAnOutput", "PROG006", [](W& w) { w.leaf<ConvCall>(W::Body).output.reset(); }},
     {"CallOfNoRows", "PROG004", [](W& w) { w.leaf<ConvCall>(W::Body).part.rows = 0; }},
-    {"CallOfMoreRowsThanPlaces", "PROG004", [](W& w) { w.leaf<ConvCall>(W::Body).part.rows = 3; }},
-    {"CallOfMoreRowsThanAnyMayHave", "PROG004",
+    {"CallOfMoreRowsThanPlaces", "PROG006",
      [](W& w) {
+       w.leaf<ConvCall>(W::Body).part.rows = 2;
+       w.leaf<ConvCall>(W::Body).output->slots = 1;
+     },
+     true, "a call writes more rows than it has places for"},
+    {"CallOfMoreRowsThanAnyMayHave", "PROG006",
+     [](W& w) {
+       Shape& shape = w.b.program.tensors[1].shape;
+       shape.height = 2 * kMaxCallRows;
+       Port& port = w.b.program.outputs[0];
+       port = portOf(port.name, port.tensor, shape);
+       w.b.program.ddrBytes += shape.height * 16 * 32;
        w.leaf<ConvCall>(W::Body).part.rows = kMaxCallRows + 1;
        w.leaf<ConvCall>(W::Body).output->slots = kMaxCallRows + 1;
-     }},
+     },
+     true, "compute at most 256 rows"},
     {"ReductionWithoutAnAccumulator", "PROG006",
      [](W& w) { w.leaf<ConvCall>(W::Body).init = false; }},
     {"SumCutOverTime", "PROG006",
      [](W& w) {
        w.b.program.kernels[0].op = OpKind::Add;
        w.leaf<ConvCall>(W::Body).finish = false;
-     }},
+     },
+     true, "a kernel without a window is cut over time"},
     {"InputThatIsAbsent", "PROG006",
      [](W& w) { w.leaf<ConvCall>(W::Body).inputs[0].absent = true; }},
     {"RingOfFewerBlocksThanTheKernelReads", "PROG006",
@@ -186,7 +202,8 @@ const Breakage kBreakages[] = {
      [](W& w) {
        w.b.program.frames = 1024;
        w.b.program.steps.resize(5000, LayerId(0));
-     }},
+     },
+     true, "more frames than so many tensors or steps"},
     {"RowsOfSeveralImages", "PROG006",
      [](W& w) {
        w.b.program.batch = 2;
@@ -398,8 +415,7 @@ const Breakage kBreakages[] = {
      false},
     {"ChannelStartedOnceTooOften", "PROG012",
      [](W& w) { w.b.program.sections[0].items.push_back(w.b.program.sections[0].items[0]); }},
-    {"GammaOfBlocksThatAreNotThere", "MACH015", [](W& w) { w.image.bytes[16] = 0x17 ^ 0x08; },
-     false},
+    {"GammaOfBlocksThatAreNotThere", "MACH015", [](W& w) { w.image.bytes[16] = 0x17; }, false},
     {"GammaOfFewerBlocks", "MACH015", [](W& w) { w.image.bytes[16] = 0x07; }, false},
     {"RecordTooSmall", "PROG006",
      [](W& w) {
