@@ -307,11 +307,11 @@ INSTANTIATE_TEST_SUITE_P(
             "(RECV): the destination has a pattern of its own\n"
             "  what:  a weight record is contiguous, and as long as its table says\n"
             "  mend:  leave the pattern out\n"},
-        FaultCase{{{"ring @0x13b0 [16 by 160 B]", "ring @0x13b0 [16 by 140 B]"}},
+        FaultCase{{{"ring @0x13b0 [16 by 160 B]", "ring @0x13b0 [16 by 136 B]"}},
                   "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): a "
                   "row of input 0 is "
                   "smaller than what it holds\n"
-                  "  what:  140 B for 144 B\n"
+                  "  what:  136 B for 144 B\n"
                   "  mend:  make room for the row\n"},
         FaultCase{{{"%1[y 0 for 1, block 2*row for 2, x 8*column for 8] in",
                     "%1[y 0 for 3, block 2*row for 2, x 8*column for 8] in"}},
