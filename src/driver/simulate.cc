@@ -21,18 +21,14 @@ std::string resultJson(const Saved& saved, const SimulateResult& result, bool da
   JsonWriter json(2);
   json.beginObject();
   json.key("schema").value("heddle.simulation/1");
+  const Device& device = saved.program.device();
   json.key("model").value(saved.program->model);
-  json.key("device").value(saved.program.device().name);
-  json.key("rows")
-      .value(saved.program.device().rows)
-      .key("columns")
-      .value(saved.program.device().columns);
+  json.key("device").value(device.name);
+  json.key("rows").value(device.rows).key("columns").value(device.columns);
   json.key("withData").value(data);
   const std::int64_t cycles = result.timeline.makespan.raw();
   json.key("cycles").value(cycles);
-  const auto seconds = [&](double c) {
-    return c / static_cast<double>(saved.program.device().clock.raw);
-  };
+  const auto seconds = [&](double c) { return c / static_cast<double>(device.clock.raw); };
   json.key("seconds").value(seconds(static_cast<double>(cycles)));
   const FrameTimes frames = frameTimes(result, *saved.program);
   json.key("frames").value(saved.program->frames).key("batch").value(saved.program->batch);
@@ -47,16 +43,15 @@ std::string resultJson(const Saved& saved, const SimulateResult& result, bool da
 }
 
 std::string resultText(const Saved& saved, const SimulateResult& result, bool data) {
+  const Device& device = saved.program.device();
   const std::int64_t cycles = result.timeline.makespan.raw();
-  const double seconds =
-      static_cast<double>(cycles) / static_cast<double>(saved.program.device().clock.raw);
-  return saved.program->model + " on " + saved.program.device().name + " " +
-         std::to_string(saved.program.device().rows) + "x" +
-         std::to_string(saved.program.device().columns) + "\ntime      " + milliseconds(seconds) +
-         " (" + std::to_string(cycles) + " cycles at " + clockText(saved.program.device().clock) +
-         ")" + (data ? ", executed with data" : ", time only") + "\n" +
+  const double seconds = static_cast<double>(cycles) / static_cast<double>(device.clock.raw);
+  return saved.program->model + " on " + device.name + " " + std::to_string(device.rows) + "x" +
+         std::to_string(device.columns) + "\ntime      " + milliseconds(seconds) + " (" +
+         std::to_string(cycles) + " cycles at " + clockText(device.clock) + ")" +
+         (data ? ", executed with data" : ", time only") + "\n" +
          framesLine(saved.program->frames, saved.program->batch, frameTimes(result, *saved.program),
-                    saved.program.device().clock);
+                    device.clock);
 }
 
 Diagnostics simulate(const SimulateCommandOptions& options, std::ostream& out, Progress& progress) {

@@ -2,7 +2,8 @@
 // queue that it needs and all its locks are there, and occupies those engines until it ends. With a
 // DataPath every start also moves bytes; the events and their times are the same without.
 //
-// Order: events run by (time, phase, insertion number).
+// Order: events run by (time, insertion number); at one time, all that ends lets go before anything
+// starts.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,11 +19,6 @@
 #include "shared_rate.h"
 
 namespace heddle::machine {
-
-enum class Phase : std::uint8_t {
-  End,
-  Start
-};  // at one time, all that ends lets go before anything starts
 
 class Simulation {
  public:
