@@ -172,7 +172,7 @@ const std::int8_t* DataPath::readRecord(const Call<std::int64_t>& call, const Ke
 Reduction DataPath::useAccumulator(const Call<std::int64_t>& call, std::size_t memory,
                                    std::uint32_t operation) {
   Reduction reduction{call.init, call.finish, nullptr};
-  if (call.init && call.finish) return reduction;
+  if (!call.accumulator) return reduction;
   setPart(call.part);
   std::int64_t cells = 0;
   for (const IdentityRun& run : identities_) cells += run.count;
@@ -182,7 +182,10 @@ Reduction DataPath::useAccumulator(const Call<std::int64_t>& call, std::size_t m
   for (const IdentityRun& run : identities_) {
     const Identity first =
         identityOf(Held::Accumulator, call.part.tensor.index, indexOf(run.first) * 4, frame_);
-    if (!call.init) memories_.read(memory, {cell, run.count * 4}, first, operation, call.finish);
+    if (call.init)
+      memories_.checkNoSum(memory, {cell, run.count * 4}, operation);
+    else
+      memories_.read(memory, {cell, run.count * 4}, first, operation, call.finish);
     if (!call.finish) memories_.write(memory, {cell, run.count * 4}, first, operation);
     cell += run.count * 4;
   }

@@ -149,6 +149,17 @@ void Memories::write(std::size_t memory, CellRun cells, Identity first, std::uin
     history.push_back({identity[watched_->cell - cells.cell], operation, now_});
 }
 
+// Only who finishes a sum marks that it has read it.
+void Memories::checkNoSum(std::size_t memory, CellRun cells, std::uint32_t operation) const {
+  const Memory& m = memories_[memory];
+  for (std::int64_t i = cells.cell; i < cells.cell + cells.count; ++i)
+    if (heldBy(m.identity.get()[i]) == Held::Accumulator && m.readers.get()[i] == 0)
+      fail("MACH010", where(operation), "a sum is begun anew that no call has finished",
+           machine::nameOf(m.tile) + ", " + addressText(i) + ": " + nameOf(m.identity.get()[i]) +
+               ", written by " + nameOfOperation(m.lastWrite.get()[i]),
+           "add to it, or finish it before");
+}
+
 void Memories::forget() {
   for (Memory& memory : memories_) {
     memory.identity.release();

@@ -154,6 +154,8 @@ class Memories {
             bool marks = true);
   // `operation` writes these cells; the bytes are moved by the caller.
   void write(std::size_t memory, CellRun cells, Identity first, std::uint32_t operation);
+  // Of cells where a sum begins anew: none lies there that no call has finished.
+  void checkNoSum(std::size_t memory, CellRun cells, std::uint32_t operation) const;
   // The program has ended for whoever knows this.
   void endWith(const Knowledge& known) { known_ = &known; }
   void checkWritten(std::size_t memory, CellRun cells, const std::string& output) const;

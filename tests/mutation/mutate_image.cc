@@ -31,7 +31,8 @@ std::vector<ConvRecord> convRecords(const Program& program) {
       const auto number = static_cast<std::size_t>(call->record);
       const WeightRecord& record = program.records[number];
       const std::int64_t pairs = kernel.outputBlocks * kernel.inputBlocks;
-      const std::int64_t gamma = record.offset + kernel.outputBlocks * kBlock;
+      const std::int64_t gamma =
+          record.offset + kernel.recordAt + (kernel.weightZeros ? kernel.outputBlocks * kBlock : 0);
       const std::int64_t weights = gamma + divideRoundUp(pairs, 64) * 8;
       const std::int64_t taps = kernel.window.kernelY * kernel.window.kernelX;
       found.push_back(

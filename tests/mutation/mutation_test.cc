@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "graphs.h"
 #include "heddle/machine/machine.h"
@@ -170,6 +172,37 @@ TEST(Mutation, AnotherBatchIsNoticed) {
     const Result<SimulateResult> wrong = simulateWithData(*sound, right.weights, right.inputs);
     EXPECT_TRUE(!wrong || wrong->outputs != is->outputs) << batch;
   }
+}
+
+void forEachCall(std::vector<Item>& items, const std::function<void(Call<Affine>&)>& f) {
+  for (Item& item : items) {
+    if (Loop* loop = std::get_if<Loop>(&item.as))
+      forEachCall(loop->body, f);
+    else if (auto* call = std::get_if<Call<Affine>>(&std::get<Instruction>(item.as).as))
+      f(*call);
+  }
+}
+
+// Whatever the outputs then are: with data, no partial sum goes without a word.
+TEST(Mutation, ASumThatIsBegunAnewBeforeItIsFinishedIsNoticed) {
+  const Subject right = withAFusedSum(2, 2);
+  Program program = right.program;
+  int begun = 0;
+  for (Section& section : program.sections)
+    forEachCall(section.items, [&](Call<Affine>& call) {
+      if (call.init) return;
+      Call<Affine> broken = call;
+      broken.init = true;
+      std::swap(call, broken);
+      const Result<VerifiedProgram> sound = verified(program, right.device);
+      std::swap(call, broken);
+      ASSERT_TRUE(sound) << sound.diagnostics();
+      const Result<SimulateResult> run = simulateWithData(*sound, right.weights, right.inputs);
+      ASSERT_FALSE(run);
+      EXPECT_EQ(run.diagnostics()[0].code, "MACH010") << run.diagnostics();
+      ++begun;
+    });
+  EXPECT_GT(begun, 0);
 }
 
 TEST(Mutation, BrokenSparseProgramsAreNoticed) {
