@@ -1,6 +1,7 @@
 // What planning finds out about layers, found once: networks that are fused in different ways, and
 // plans of one network in different memory, have most of their layers in common.
 #pragma once
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "heddle/planner/count_work.h"
 #include "heddle/tiling/plan.h"
 #include "layer_search.h"
+#include "tile_groups.h"
 
 namespace heddle {
 
@@ -84,6 +86,15 @@ struct KnownFinalists {
     const StepCycles* whole = nullptr;  // of KnownSteps
   };
   std::map<Trial, Cycles> cycles;
+
+  struct Tiling {  // of a network whose layers are planned whole with one size of the staging each
+    std::vector<Plan> alone;
+    // Of the tiled plan that ends first: which of these it is made from, its groups; none: no plan
+    // is tiled.
+    std::size_t base = 0;
+    std::vector<TileGroup> groups;
+  };
+  std::vector<Tiling> tilings;
   // Thousandths of its time by which a layer has to gain with one of them to take it (choose.cc).
   std::unordered_map<const Mapping*, std::int64_t> worthwhile;
 };
@@ -97,6 +108,10 @@ struct KnownLayers {
   LayerKinds kinds;
   KnownSteps steps;
   KnownFinalists finalists;  // of plans that give nothing up
+  // In closed form, of all plans of the network so far that give nothing up, in any order of its
+  // blocks and fused in any way: none is tiled that will not end before.
+  std::optional<Cycles> bestEnd;
+  void note(Cycles end) { bestEnd = std::min(end, bestEnd.value_or(end)); }
 };
 
 }  // namespace heddle

@@ -52,6 +52,10 @@ constexpr int kMostProposals = 4;
 constexpr std::int64_t kStep = 2000, kBoldStep = 200, kBoldStepBytes = 512;
 // Cycles of a layer in a group that finds no place: more than any layer takes.
 constexpr std::int64_t kWithoutPlace = std::int64_t{1} << 40;
+// Thousandths of what a network would take if nothing had to spill by which it was never seen to
+// take less in tiles, whose layers find mappings of their own: 47 at most over four meshes, with
+// small memtiles and with large images.
+constexpr std::int64_t kTiledBeyondRoom = 80;
 // Where these rows find no place, in how many larger numbers of tiles they are tried.
 constexpr int kMoreTilings = 4;
 // SearchLimits::heldUpByDdr of tiles: each brings its layer's records again, so that no channel has
@@ -178,6 +182,7 @@ class MeshPlan {
         count_(count),
         asked_(asked),
         known_(searchesAll() ? known.finalists : own_),
+        toBeat_(known.bestEnd),
         cycles_(whole, count, known_) {
     device_.rows = thrift.rows;
     device_.columns = thrift.columns;
@@ -228,7 +233,7 @@ class MeshPlan {
     streamWhereFaster(finalists, *best);
     const bool wouldTile = !toTile.empty() && (best->spills || !given_.empty());
     std::optional<Tiled> tiled;
-    if (wouldTile) tiled = tile(toTile, wires);
+    if (wouldTile) tiled = tileOnce(toTile, wires);
     const bool isFaster = tiled && isWorthwhile(*tiled, *best);
     const bool isTaken = tiled && (isFaster || !given_.empty());
     Timed& chosen = isTaken ? tiled->timed : *best;
@@ -283,6 +288,8 @@ class MeshPlan {
     Timed timed;
     Finalists finalists;
     KeptBytes kept = {};  // by groups of the plan
+    // Of its layers, if no tensor had to spill; empty: not asked for yet.
+    std::vector<StepTime> roomy = {};
   };
   // The same with layers tiled depth-wise.
   struct Tiled {
@@ -321,6 +328,38 @@ class MeshPlan {
     for (const TileGroup& group : tiled->groups)
       choice.groups.push_back({group.first, group.end - 1, tilesOf(graph_, group)});
     return choice;
+  }
+
+  // As before, where the same plans were tiled before, whatever is asked beside.
+  std::optional<Tiled> tileOnce(std::vector<Base>& bases, const DataflowWires& wires) {
+    if (asked_.options > 0 || !given_.empty()) return tile(bases, wires);
+    KnownFinalists::Tiling found;
+    for (const Base& base : bases) found.alone.push_back(base.timed.plan);
+    const auto before =
+        std::ranges::find(known_.tilings, found.alone, &KnownFinalists::Tiling::alone);
+    if (before != known_.tilings.end()) {
+      const Base& base = bases[before->base];
+      if (std::optional<Timed> timed;
+          !before->groups.empty() && (timed = inGroups(base, wires, before->groups)))
+        return Tiled{std::move(*timed), &base};
+      return std::nullopt;
+    }
+    if (isHopeless(bases.front())) return std::nullopt;
+    std::optional<Tiled> best = tile(bases, wires);
+    if (best) {
+      found.base = static_cast<std::size_t>(best->base - bases.data());
+      found.groups = best->timed.groups;
+    }
+    known_.tilings.push_back(std::move(found));
+    return best;
+  }
+
+  // Whether another plan is faster than this network's would be if nothing had to spill, by more
+  // than tiles gain beyond that. What exceeds a limit of the device may be the slower one.
+  bool isHopeless(Base& base) {
+    if (!toBeat_ || whole_.limits != Limits{}) return false;
+    return timesWithRoom(base).back().end.raw() * (1000 - kTiledBeyondRoom) >
+           toBeat_->raw() * 1000;
   }
 
   // The one that ends first of what groups promise with the largest staging and the smallest, with
@@ -498,8 +537,7 @@ class MeshPlan {
 
   void tryGroups(Base& base, const DataflowWires& wires, std::optional<Tiled>& best) {
     const Plan& plan = base.timed.plan;
-    const std::vector<StepTime>& times = base.timed.times;
-    const std::vector<StepTime> roomy = timesWithRoom(base, times);
+    const std::vector<StepTime>&times = base.timed.times, &roomy = timesWithRoom(base);
     std::vector<std::vector<TileGroup>> tried;
     KnownGroups known;
     const auto propose = [&]() -> std::vector<TileGroup> {
@@ -525,17 +563,19 @@ class MeshPlan {
     return bold ? Cycles(kBoldStep) + ddrReadTime(Bytes(kBoldStepBytes), whole_) : Cycles(kStep);
   }
 
-  // What layers would take if no tensor had to spill; `times`, with spills, where that can't be.
-  std::vector<StepTime> timesWithRoom(const Base& base, const std::vector<StepTime>& times) {
+  // What layers would take if no tensor had to spill; with spills, where that can't be.
+  const std::vector<StepTime>& timesWithRoom(Base& base) {
+    if (!base.roomy.empty()) return base.roomy;
+    base.roomy = base.timed.times;
     Device roomy = whole_;
     roomy.memtile.memory = Bytes(kMaxTensorBytes);
     Plan plan = base.timed.plan;
     proposeFor(plan, {});
     const Result<Allocation> placed = placeInMemory(graph_, plan, roomy);
-    if (!placed || !placed->withoutPlace.empty()) return times;
+    if (!placed || !placed->withoutPlace.empty()) return base.roomy;
     setDdrChannels(graph_, *placed, whole_, plan);
     chooseMappings(graph_, whole_, *placed, base.finalists, cycles_, plan, nullptr);
-    return timesInClosedForm(graph_, plan, placed->memory, whole_, count_);
+    return base.roomy = timesInClosedForm(graph_, plan, placed->memory, whole_, count_);
   }
 
   // What groups took is better known than foretold: the next proposal goes by it.
@@ -705,6 +745,7 @@ class MeshPlan {
   std::vector<TensorId> streamed_;  // inputs and constants that get no home
   KnownFinalists own_;              // of this plan, which gives something up
   KnownFinalists& known_;
+  const std::optional<Cycles> toBeat_;  // end of the best plan of other networks
   FinalistCycles cycles_;
 };
 

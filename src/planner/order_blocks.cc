@@ -355,6 +355,7 @@ OrderSearch::OrderSearch(const CanonicalGraph& graph, KnownLayers& known,
 Result<Cycles> OrderSearch::begin() {
   HEDDLE_TRY(best_, planned(graph_, known_, usual_, asked_ && !isPlannedAgain(), progress_));
   HEDDLE_TRY(end_, endInClosedForm(graph_, best_.plan, known_));
+  known_.note(end_);
   asItIs_ = end_;
   if (reorders_) tryOrders(balancedOrders(graph_, best_.plan));
   return end_;
@@ -398,6 +399,7 @@ void OrderSearch::tryOrders(BlockOrders orders) {
   if (!plan) return;
   const Result<Cycles> end = endInClosedForm(other, plan->plan, known_);
   if (!end) return;
+  known_.note(*end);
   tried_.back().plan = plan->plan;
   tried_.back().end = *end;
   const N worthwhile = best_.orders.empty() ? 0 : kOrderWorthwhile;
