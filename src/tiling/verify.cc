@@ -516,6 +516,7 @@ class PlanCheck {
           for (std::int64_t part = 0; part < std::ssize(m.parts); ++part) {
             at.pass = pass;
             at.part = part;
+            if (m.passBlocks(share, pass).empty() && !m.resident) continue;  // no row is told
             const Interval loaded = nest.loadedKernelRows(at);
             if (!seen.insert({loaded.first, loaded.count, nest.callRows(at), nest.last(at)}).second)
               continue;

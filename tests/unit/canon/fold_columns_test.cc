@@ -175,6 +175,16 @@ TEST(FoldColumns, ValuesAreThoseOfEachImageOfABatch) {
             valuesAsPlanned(folded, graph, values));
 }
 
+// As where convolutions are joined of a network whose input was folded.
+TEST(FoldColumns, ValuesOfAFoldedNetworkStayAsTheyAre) {
+  const CanonicalGraph graph = imageAndConv({9, 21, 2}, {3, 4, 1, 2});
+  const CanonicalGraph folded = *fuseOperators(graph);
+  ASSERT_EQ(folded.tensors[0].shape, (Shape{9, 11, 4}));
+  const std::vector<TensorValue> values =
+      interpret(folded, std::vector<TensorValue>{risingValues(9 * 21 * 2)});
+  EXPECT_EQ(valuesAsPlanned(folded, folded, values), values);
+}
+
 TEST(FoldColumns, VerifyKnowsTheWindowThatWasFolded) {
   const CanonicalGraph good = *fuseOperators(imageAndConv({9, 9, 3}, square(7, 2, 3)));
   ASSERT_EQ(verify(good), Diagnostics{});
