@@ -2,6 +2,7 @@
 
 #include "heddle/emit/asm.h"
 #include "heddle/program/verify.h"
+#include "prove.h"
 #include "road.h"
 
 namespace heddle {
@@ -76,6 +77,9 @@ class Compiler {
       run_.weights = std::move(given_.program->weights);
       run_.programIsGiven = true;
     }
+    // Of programs of a sweep several are under way as it is.
+    if (settings_.verify && settings_.last >= Stage::Report && given_.made == nullptr)
+      execution_ = Execution::begin(run_, settings_.seed, settings_.maxCycles);
     return settings_.listing ? listAndReadBack() : Diagnostics{};
   }
 
@@ -114,7 +118,8 @@ class Compiler {
       Diagnostics faults = makeProgram(run_, false);
       if (!faults.empty()) return faults;
     }
-    Diagnostics faults = prove(run_, settings_.seed, settings_.maxCycles, progress_);
+    Diagnostics faults =
+        prove(run_, settings_.seed, settings_.maxCycles, execution_.get(), progress_);
     if (made && faults.empty())
       made->addProof(*run_.program, settings_.seed, run_.report->verification);
     return faults;
@@ -124,6 +129,7 @@ class Compiler {
   const CompileSettings& settings_;
   Progress& progress_;
   Given given_;
+  std::unique_ptr<Execution> execution_;
 };
 
 }  // namespace

@@ -66,17 +66,6 @@ void setRows(Report& report, const Plan& plan) {
   }
 }
 
-// Of a program that was made here they are bugs; of one that was given, the file's.
-Diagnostics faultsOfProgram(const Compilation& run, Diagnostics faults) {
-  if (!run.programIsGiven) return asBugs(std::move(faults));
-  for (Diagnostic& fault : faults) {
-    if (fault.severity != Severity::Bug) continue;
-    fault.severity = Severity::BadInput;
-    fault.mend = "the program that was given computes something else: compile it again";
-  }
-  return faults;
-}
-
 }  // namespace
 
 Timed::Timed(double& seconds) : seconds_(seconds), begun_(now()) {}
@@ -341,101 +330,14 @@ Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bo
   return {};
 }
 
-namespace {
-
-// Part `number` of `count` equal ones of each array.
-std::vector<std::vector<std::int8_t>> partOf(const std::vector<std::vector<std::int8_t>>& arrays,
-                                             std::int64_t number, std::int64_t count) {
-  std::vector<std::vector<std::int8_t>> part;
-  for (const std::vector<std::int8_t>& array : arrays) {
-    const auto size = std::ssize(array) / count;
-    part.emplace_back(array.begin() + number * size, array.begin() + (number + 1) * size);
+Diagnostics faultsOfProgram(const Compilation& run, Diagnostics faults) {
+  if (!run.programIsGiven) return asBugs(std::move(faults));
+  for (Diagnostic& fault : faults) {
+    if (fault.severity != Severity::Bug) continue;
+    fault.severity = Severity::BadInput;
+    fault.mend = "the program that was given computes something else: compile it again";
   }
-  return part;
-}
-
-// What the network makes of these inputs: every tensor of the graph that was compiled, and the
-// outputs as those of the network as the model has it.
-struct Expected {
-  std::vector<std::vector<std::int8_t>> tensors, outputs;
-};
-
-// Of one image, its channel blocks in the model's order.
-Expected expectImage(const Compilation& run, const std::vector<std::vector<std::int8_t>>& inputs,
-                     Progress& progress) {
-  Expected expected{interpretAll(run.unfused(), inputs, progress), {}};
-  std::vector<std::vector<std::int8_t>> asGiven;
-  if (run.propagated) asGiven = interpretAll(run.canonical->graph, inputs, progress);
-  for (const Port& port : run.canonical->graph.outputs)
-    expected.outputs.push_back((run.propagated ? asGiven : expected.tensors)[port.tensor.at()]);
-  if (run.fused)
-    expected.tensors = valuesAsPlanned(run.network(), run.unfused(), std::move(expected.tensors));
-  return expected;
-}
-
-void append(std::vector<std::vector<std::int8_t>>& all,
-            const std::vector<std::vector<std::int8_t>>& more) {
-  all.resize(more.size());
-  for (std::size_t i = 0; i < more.size(); ++i)
-    all[i].insert(all[i].end(), more[i].begin(), more[i].end());
-}
-
-// Of a frame: the values of its images follow each other, as do the rows of their tensors.
-Expected expect(const Compilation& run, const std::vector<std::vector<std::int8_t>>& inputs,
-                Progress& progress) {
-  const std::int64_t batch = run.program->batch;
-  Expected expected = expectImage(run, partOf(inputs, 0, batch), progress);
-  for (std::int64_t image = 1; image < batch; ++image) {
-    const Expected one = expectImage(run, partOf(inputs, image, batch), progress);
-    append(expected.tensors, one.tensors);
-    append(expected.outputs, one.outputs);
-  }
-  for (std::size_t t = 0; t < expected.tensors.size(); ++t) {
-    const CanonicalTensor& tensor = run.network().tensors[t];
-    expected.tensors[t] = inOrder(expected.tensors[t], tensor.shape, tensor.blockOrder);
-  }
-  return expected;
-}
-
-void add(Proof& whole, Proof frame) {
-  Verification &to = whole.verification, &from = frame.verification;
-  to.ran = true;
-  to.matches = whole.faults.empty() && from.matches;
-  to.tensorsCompared += from.tensorsCompared;
-  to.bytesCompared += from.bytesCompared;
-  to.mismatches += from.mismatches;
-  to.notMaterialized = std::move(from.notMaterialized);  // in each frame the same
-  whole.faults.insert(whole.faults.end(), frame.faults.begin(), frame.faults.end());
-}
-
-}  // namespace
-
-Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> maxCycles,
-                  Progress& progress) {
-  const Timed timed(run.effort.verifySeconds);
-  const CanonicalGraph& graph = run.network();
-  const std::int64_t frames = run.program->frames;
-  std::vector<std::vector<std::int8_t>> inputs;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i)
-    inputs.push_back(randomValues(portImage(graph.inputs[i]), seed, i, run.program->inferences()));
-
-  progress.begin("execute with data");
-  const Result<SimulateResult> executed = simulateWithData(
-      run.program, *run.weights, inputs,
-      {.recordTimeline = false, .maxCycles = maxCycles, .progress = progressOf(progress)});
-  if (!executed) return faultsOfProgram(run, executed.diagnostics());
-  Proof proof;
-  std::vector<std::vector<std::int8_t>> outputs(graph.outputs.size());
-  for (std::int64_t frame = 0; frame < frames; ++frame) {
-    const Expected expected = expect(run, partOf(inputs, frame, frames), progress);
-    add(proof, compareWithInterpreter(graph, *run.program, *executed, expected.tensors,
-                                      expected.outputs, frame));
-    append(outputs, expected.outputs);
-  }
-  run.report->verification = std::move(proof.verification);
-  run.provenInputs = std::move(inputs);
-  run.provenOutputs = std::move(outputs);
-  return faultsOfProgram(run, std::move(proof.faults));
+  return faults;
 }
 
 Diagnostics asBugs(Diagnostics faults) {

@@ -44,13 +44,11 @@ Diagnostics makeProgram(Compilation& run, bool named);
 // And the report of it; `free`: also with each resource for nothing.
 Diagnostics simulateTiming(Compilation& run, std::optional<Cycles> maxCycles, bool free,
                            Progress& progress);
-// Executes with data and compares with the interpreter, on inputs made from the seed.
-Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> maxCycles,
-                  Progress& progress);
-
 // The same faults as faults of ours: whatever they say of a program that we made, the user cannot
 // mend. But that it takes longer than the user allows, or more memory, is none.
 Diagnostics asBugs(Diagnostics faults);
+// What execution finds: bugs of a program that was made here, else faults of the file it came from.
+Diagnostics faultsOfProgram(const Compilation& run, Diagnostics faults);
 
 // Names of the operators that run before and after the program.
 std::vector<std::string> hostOperators(const Canonicalized& canonical);

@@ -358,8 +358,7 @@ class MeshPlan {
   // than tiles gain beyond that. What exceeds a limit of the device may be the slower one.
   bool isHopeless(Base& base) {
     if (!toBeat_ || whole_.limits != Limits{}) return false;
-    return timesWithRoom(base).back().end.raw() * (1000 - kTiledBeyondRoom) >
-           toBeat_->raw() * 1000;
+    return timesWithRoom(base).back().end.raw() * (1000 - kTiledBeyondRoom) > toBeat_->raw() * 1000;
   }
 
   // The one that ends first of what groups promise with the largest staging and the smallest, with
