@@ -98,6 +98,19 @@ class Small(Heddle):
                 with self.subTest(model=model.relative_to(SOURCE), mesh=mesh):
                     self.check_verified(self.compile(model, mesh))
 
+    def test_one_processor_makes_what_several_do(self):
+        processors = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, processors)
+        reports = {}
+        for name, some in (("several", processors), ("one", {min(processors)})):
+            os.sched_setaffinity(0, some)
+            reports[name] = self.compile(SOURCE / "models/tiny_inception.onnx", "2x3", "--frames", 3, name=name)
+            self.check_verified(reports[name])
+            self.assertGreater(reports[name].pop("effort")["verifySeconds"], 0)
+        self.assertEqual(reports["several"], reports["one"])
+        alike = OUTPUTS - {"report.json"}
+        self.assertEqual(filecmp.cmpfiles(self.folder / "several", self.folder / "one", alike, shallow=False)[1:], ([], []))
+
     def test_executed_macs_without_the_padded_ones_are_those_of_the_network(self):
         for model in sorted((SOURCE / "models").glob("*.onnx")):
             for mesh in ("1x1", "4x4"):
