@@ -1,5 +1,7 @@
 #include "prove.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -96,13 +98,21 @@ Result<SimulateResult> execute(const Compilation& run,
       {.recordTimeline = false, .maxCycles = maxCycles, .progress = std::move(progress)});
 }
 
+// That this process may use, whatever the machine has.
+bool hasSecondProcessor() {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    return std::thread::hardware_concurrency() > 1;
+  return CPU_COUNT(&allowed) > 1;
+}
+
 struct Stopped {};  // thrown out of an execution that nobody waits for
 
 }  // namespace
 
 std::unique_ptr<Execution> Execution::begin(const Compilation& run, std::uint64_t seed,
                                             std::optional<Cycles> maxCycles) {
-  if (std::thread::hardware_concurrency() < 2) return nullptr;
+  if (!hasSecondProcessor()) return nullptr;
   std::unique_ptr<Execution> execution(new Execution(inputsOf(run, seed)));
   try {
     execution->result_ = std::async(std::launch::async, [&run, maxCycles, to = execution.get()] {
