@@ -87,9 +87,9 @@ std::vector<std::vector<std::int8_t>> valuesAsPlanned(
     if (before[t].size() == 1) all[t] = std::move(values[before[t][0].at()]);
   for (const Port& port : planned.inputs) {
     const CanonicalTensor& tensor = planned.tensors[port.tensor.at()];
-    const Shape& given = graph.tensors[before[port.tensor.at()].at(0).at()].shape;
-    std::vector<std::int8_t>& images = all[port.tensor.at()];
-    images = asHeld(images, given, tensor.shape, tensor.zeroPoint);
+    std::vector<std::int8_t>& image = all[port.tensor.at()];
+    const bool isHeld = std::ssize(image) * planned.batch == tensor.shape.elements();
+    if (!isHeld) image = asHeld(image, portImage(port), tensor.shape, tensor.zeroPoint);
   }
   for (const CanonicalOp& op : planned.ops) {
     const Assemble* assemble = ofStride(op);

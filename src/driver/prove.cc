@@ -161,7 +161,7 @@ Diagnostics prove(Compilation& run, std::uint64_t seed, std::optional<Cycles> ma
   Proof proof;
   std::vector<std::vector<std::int8_t>> outputs(graph.outputs.size());
   for (std::int64_t frame = 0; frame < frames; ++frame) {
-    const Expected expected = first ? *std::exchange(first, std::nullopt) : expectFrame(frame);
+    const Expected expected = frame == 0 && first ? std::move(*first) : expectFrame(frame);
     const Timed timed(run.effort.verifySeconds);
     add(proof, compareWithInterpreter(graph, *run.program, *executed, expected.tensors,
                                       expected.outputs, frame));

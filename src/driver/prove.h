@@ -5,11 +5,13 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "heddle/driver/compilation.h"
 #include "heddle/driver/progress.h"
 #include "heddle/machine/machine.h"
+#include "heddle/support/result.h"
 
 namespace heddle {
 

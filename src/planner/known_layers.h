@@ -88,6 +88,7 @@ struct KnownFinalists {
   std::map<Trial, Cycles> cycles;
 
   struct Tiling {  // of a network whose layers are planned whole with one size of the staging each
+    std::vector<std::size_t> kinds;  // of its layers, but for Assembles, which have none to know by
     std::vector<Plan> alone;
     // Of the tiled plan that ends first: which of these it is made from, its groups; none: no plan
     // is tiled.
@@ -108,7 +109,7 @@ struct KnownLayers {
   LayerKinds kinds;
   KnownSteps steps;
   KnownFinalists finalists;  // of plans that give nothing up
-  // In closed form, of all plans of the network so far that give nothing up, in any order of its
+  // In closed form, the end of the best of all plans so far, of the network in any order of its
   // blocks and fused in any way: none is tiled that will not end before.
   std::optional<Cycles> bestEnd;
   void note(Cycles end) { bestEnd = std::min(end, bestEnd.value_or(end)); }

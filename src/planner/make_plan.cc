@@ -290,6 +290,7 @@ class MeshPlan {
     KeptBytes kept = {};  // by groups of the plan
     // Of its layers, if no tensor had to spill; empty: not asked for yet.
     std::vector<StepTime> roomy = {};
+    bool hasRoom = false;  // `roomy` is that; else nothing is known but how they spill
   };
   // The same with layers tiled depth-wise.
   struct Tiled {
@@ -330,20 +331,18 @@ class MeshPlan {
     return choice;
   }
 
-  // As before, where the same plans were tiled before, whatever is asked beside.
+  // tile(), but once for one network: planned again for what people ask of its plan, the groups
+  // that were best before are taken.
   std::optional<Tiled> tileOnce(std::vector<Base>& bases, const DataflowWires& wires) {
     if (asked_.options > 0 || !given_.empty()) return tile(bases, wires);
     KnownFinalists::Tiling found;
+    for (std::size_t layer = 0; layer < graph_.ops.size(); ++layer)
+      if (graph_.ops[layer].kind() != OpKind::Assemble) found.kinds.push_back(count_.kind(layer));
     for (const Base& base : bases) found.alone.push_back(base.timed.plan);
-    const auto before =
-        std::ranges::find(known_.tilings, found.alone, &KnownFinalists::Tiling::alone);
-    if (before != known_.tilings.end()) {
-      const Base& base = bases[before->base];
-      if (std::optional<Timed> timed;
-          !before->groups.empty() && (timed = inGroups(base, wires, before->groups)))
-        return Tiled{std::move(*timed), &base};
-      return std::nullopt;
-    }
+    const auto before = std::ranges::find_if(known_.tilings, [&](const auto& known) {
+      return known.kinds == found.kinds && known.alone == found.alone;
+    });
+    if (before != known_.tilings.end()) return tileAsBefore(bases[before->base], wires, *before);
     if (isHopeless(bases.front())) return std::nullopt;
     std::optional<Tiled> best = tile(bases, wires);
     if (best) {
@@ -354,11 +353,20 @@ class MeshPlan {
     return best;
   }
 
+  std::optional<Tiled> tileAsBefore(const Base& base, const DataflowWires& wires,
+                                    const KnownFinalists::Tiling& before) {
+    if (before.groups.empty()) return std::nullopt;
+    std::optional<Timed> timed = inGroups(base, wires, before.groups);
+    if (!timed || !isLegal(*timed)) return std::nullopt;
+    return Tiled{std::move(*timed), &base};
+  }
+
   // Whether another plan is faster than this network's would be if nothing had to spill, by more
   // than tiles gain beyond that. What exceeds a limit of the device may be the slower one.
   bool isHopeless(Base& base) {
     if (!toBeat_ || whole_.limits != Limits{}) return false;
-    return timesWithRoom(base).back().end.raw() * (1000 - kTiledBeyondRoom) > toBeat_->raw() * 1000;
+    const Cycles end = timesWithRoom(base).back().end;
+    return base.hasRoom && end.raw() * (1000 - kTiledBeyondRoom) > toBeat_->raw() * 1000;
   }
 
   // The one that ends first of what groups promise with the largest staging and the smallest, with
@@ -536,7 +544,8 @@ class MeshPlan {
 
   void tryGroups(Base& base, const DataflowWires& wires, std::optional<Tiled>& best) {
     const Plan& plan = base.timed.plan;
-    const std::vector<StepTime>&times = base.timed.times, &roomy = timesWithRoom(base);
+    const std::vector<StepTime>& times = base.timed.times;
+    const std::vector<StepTime>& roomy = timesWithRoom(base);
     std::vector<std::vector<TileGroup>> tried;
     KnownGroups known;
     const auto propose = [&]() -> std::vector<TileGroup> {
@@ -574,6 +583,7 @@ class MeshPlan {
     if (!placed || !placed->withoutPlace.empty()) return base.roomy;
     setDdrChannels(graph_, *placed, whole_, plan);
     chooseMappings(graph_, whole_, *placed, base.finalists, cycles_, plan, nullptr);
+    base.hasRoom = true;
     return base.roomy = timesInClosedForm(graph_, plan, placed->memory, whole_, count_);
   }
 
@@ -744,7 +754,7 @@ class MeshPlan {
   std::vector<TensorId> streamed_;  // inputs and constants that get no home
   KnownFinalists own_;              // of this plan, which gives something up
   KnownFinalists& known_;
-  const std::optional<Cycles> toBeat_;  // end of the best plan of other networks
+  const std::optional<Cycles> toBeat_;  // the end of the best plan before this one
   FinalistCycles cycles_;
 };
 

@@ -437,6 +437,9 @@ class PlanCheck {
             return other->boxes == share.boxes && other->blocks == share.blocks;
           }))
         different.push_back(&share);
+    // Of those with equal boxes the one that computes in most passes asks for most.
+    std::ranges::stable_sort(different, std::ranges::greater(),
+                             [](const CoreShare* share) { return share->blocks.count; });
     std::vector<std::vector<PixelBox>> seen;
     longestRecord_ = 0;
     for (const CoreShare* share : different) {
@@ -497,6 +500,11 @@ class PlanCheck {
   // at once; bytes of sums.
   void tall(const LayerNest& nest, const CoreShare& share, const Interval& rows) {
     const Mapping& m = mapping();
+    // In passes for which it has no blocks a core is told rows only where they stay.
+    const std::int64_t lastPass =
+        m.resident
+            ? m.passes - 1
+            : std::max<std::int64_t>(divideRoundUp(share.blocks.count, m.blocksPerPass), 1) - 1;
     Iteration at;
     for (at.chunk = 0; at.chunk < m.chunks; ++at.chunk)
       for (at.band = 0; at.band < m.bands; ++at.band) {
@@ -512,11 +520,11 @@ class PlanCheck {
                      m.pooled.length);
         std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>>
             seen;  // that are alike
-        for (const std::int64_t pass : std::set<std::int64_t>{0, m.passes / 2, m.passes - 1})
+        for (const std::int64_t pass :
+             std::set<std::int64_t>{0, std::min<std::int64_t>(1, lastPass), lastPass})
           for (std::int64_t part = 0; part < std::ssize(m.parts); ++part) {
             at.pass = pass;
             at.part = part;
-            if (m.passBlocks(share, pass).empty() && !m.resident) continue;  // no row is told
             const Interval loaded = nest.loadedKernelRows(at);
             if (!seen.insert({loaded.first, loaded.count, nest.callRows(at), nest.last(at)}).second)
               continue;

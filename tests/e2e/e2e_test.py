@@ -1043,13 +1043,13 @@ class Terminal(Heddle):
 
     def test_shows_how_far_it_is(self):
         process, terminal = self.start()
-        self.seen_until(terminal, r"\x1b\[36mexecute with data  \[=*>? *\]  +\d+ %  .* s left\x1b\[0m")
+        self.seen_until(terminal, r"\x1b\[36m(interpret|execute with data)  \[=*>? *\]  +\d+ %  .* s left\x1b\[0m")
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(), 130)
 
     def test_no_color_leaves_the_bar_without_colour(self):
         process, terminal = self.start(NO_COLOR="1")
-        seen = self.seen_until(terminal, r"execute with data  \[.*s left")
+        seen = self.seen_until(terminal, r"(interpret|execute with data)  \[.*s left")
         self.assertNotIn("\x1b[36m", seen)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(), 130)

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "../graphs.h"
+#include "heddle/canon/batch.h"
 #include "heddle/canon/canonicalize.h"
+#include "heddle/canon/planned_values.h"
 #include "heddle/interp/interpret.h"
 
 namespace heddle {
@@ -66,6 +68,15 @@ TEST(StandUpright, KeepsTheValuesOfEachTensor) {
   for (std::int64_t i = 0; i < 24 * 3; ++i)
     inputs[0].push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
   EXPECT_EQ(interpret(*standUpright(row), inputs), interpret(row, inputs));
+}
+
+TEST(StandUpright, HoldsWhatTheRowHolds) {
+  const CanonicalGraph row = onALine(true);
+  const CanonicalGraph upright = *standUpright(row);
+  const std::vector<TensorValue> values =
+      interpret(row, std::vector<TensorValue>{TensorValue(24 * 3, 7)});
+  EXPECT_EQ(valuesAsPlanned(upright, row, values), values);
+  EXPECT_EQ(valuesAsPlanned(withBatch(upright, 2), row, values), values);
 }
 
 TEST(StandUpright, LeavesWhatHasSeveralRows) {
