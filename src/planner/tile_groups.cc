@@ -466,7 +466,7 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
     std::int64_t rows = 1;
     for (std::size_t l = first; l < std::min(last + 1, names.size()); ++l)
       rows = std::max(rows, imageHeightOf(graph, l));
-    if (errors.empty() && rows == 1 && graph.batch == 1 && group.tiles > 1)
+    if (errors.empty() && rows == 1 && graph.batch == 1 && group.tiles != 1)
       errors.push_back({"PLAN012", where, "the group cannot be tiled",
                         "each of its layers has one row", "leave it out, or name layers of several",
                         Severity::Usage});

@@ -120,12 +120,15 @@ TEST(MakePlan, RefusesToTileOneRow) {
   GraphBuilder b("row");
   const CanonicalGraph graph =
       b.finish(b.conv("conv", b.input("x", {1, 20, 16}), 16, testing::square(1)));
-  const Result<Plan> plan = makePlan(graph, paper(2, 2),
-                                     {.tiling = PlanOptions::Tiling::Given,
-                                      .groups = {{.first = "conv", .last = "conv", .tiles = 5}}});
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.diagnostics()[0].code, "PLAN012");
-  EXPECT_EQ(plan.diagnostics()[0].what, "each of its layers has one row");
+  for (const std::int64_t tiles : {0, 5}) {  // 0: as many as it takes
+    const Result<Plan> plan =
+        makePlan(graph, paper(2, 2),
+                 {.tiling = PlanOptions::Tiling::Given,
+                  .groups = {{.first = "conv", .last = "conv", .tiles = tiles}}});
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.diagnostics()[0].code, "PLAN012");
+    EXPECT_EQ(plan.diagnostics()[0].what, "each of its layers has one row");
+  }
 }
 
 struct BadGroups {
