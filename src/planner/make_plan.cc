@@ -211,7 +211,7 @@ class MeshPlan {
       const Finalists some = stagedIn(finalists, stagingOf(part));
       if (!coverAll(some, finalists)) break;
       Result<Timed> next = withStaging(stagingOf(part), some, {});
-      if (!next) errors = next.diagnostics();  // a smaller staging lacks less
+      if (!next && errors.empty()) errors = next.diagnostics();
       if (!next) continue;
       const bool spills = next->spills;
       keepBeside(*next);
