@@ -33,6 +33,9 @@ Cycles inGroups(const TilingChoice& choice) {
 }
 
 std::string whyOf(const ExplainedTiling& tiling, const TilingChoice& choice) {
+  if (choice.groups.empty() && choice.spillsLittle)
+    return "tensors spill, but that hardly costs time, so that no group of layers was tried in "
+           "tiles";
   if (choice.groups.empty())
     return "tensors spill, but no group of layers promises to be faster in tiles, or fits";
   if (!tiling.alone || !tiling.tiled || tiling.alone->raw() <= 0)

@@ -94,6 +94,7 @@ struct KnownFinalists {
     // is tiled.
     std::size_t base = 0;
     std::vector<TileGroup> groups;
+    bool spillsLittle = false;  // too little for groups to be tried
   };
   std::vector<Tiling> tilings;
   // Thousandths of its time by which a layer has to gain with one of them to take it (choose.cc).

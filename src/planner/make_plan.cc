@@ -56,6 +56,9 @@ constexpr std::int64_t kWithoutPlace = std::int64_t{1} << 40;
 // take less in tiles, whose layers find mappings of their own: 47 at most over four meshes, with
 // small memtiles and with large images.
 constexpr std::int64_t kTiledBeyondRoom = 80;
+// Thousandths of a plan's time: what spilling has to cost for tiles to be tried. Of 110 networks on
+// meshes, 17 spilled for less, and none of them gained enough in tiles.
+constexpr std::int64_t kSpillsLittle = 5;
 // Where these rows find no place, in how many larger numbers of tiles they are tried.
 constexpr int kMoreTilings = 4;
 // SearchLimits::heldUpByDdr of tiles: each brings its layer's records again, so that no channel has
@@ -233,7 +236,7 @@ class MeshPlan {
     streamWhereFaster(finalists, *best);
     const bool wouldTile = !toTile.empty() && (best->spills || !given_.empty());
     std::optional<Tiled> tiled;
-    if (wouldTile) tiled = tileOnce(toTile, wires);
+    if (wouldTile) tiled = tileOnce(toTile, best->end, wires);
     const bool isFaster = tiled && isWorthwhile(*tiled, *best);
     const bool isTaken = tiled && (isFaster || !given_.empty());
     Timed& chosen = isTaken ? tiled->timed : *best;
@@ -322,8 +325,11 @@ class MeshPlan {
 
   // `tiled`: null where none was timed.
   TilingChoice tilingChoice(const Timed& alone, const Timed* tiled, bool isTaken) const {
-    TilingChoice choice{
-        .groups = {}, .layers = cyclesOfLayers(alone), .layersTiled = {}, .taken = isTaken};
+    TilingChoice choice{.groups = {},
+                        .layers = cyclesOfLayers(alone),
+                        .layersTiled = {},
+                        .spillsLittle = spillsLittle_,
+                        .taken = isTaken};
     if (tiled == nullptr) return choice;
     choice.layersTiled = cyclesOfLayers(*tiled);
     for (const TileGroup& group : tiled->groups)
@@ -332,8 +338,9 @@ class MeshPlan {
   }
 
   // tile(), but once for one network: planned again for what people ask of its plan, the groups
-  // that were best before are taken.
-  std::optional<Tiled> tileOnce(std::vector<Base>& bases, const DataflowWires& wires) {
+  // that were best before are taken. None where spilling costs the best plan, which ends at `end`,
+  // too little.
+  std::optional<Tiled> tileOnce(std::vector<Base>& bases, Cycles end, const DataflowWires& wires) {
     if (asked_.options > 0 || !given_.empty()) return tile(bases, wires);
     KnownFinalists::Tiling found;
     for (std::size_t layer = 0; layer < graph_.ops.size(); ++layer)
@@ -342,9 +349,14 @@ class MeshPlan {
     const auto before = std::ranges::find_if(known_.tilings, [&](const auto& known) {
       return known.kinds == found.kinds && known.alone == found.alone;
     });
-    if (before != known_.tilings.end()) return tileAsBefore(bases[before->base], wires, *before);
+    if (before != known_.tilings.end()) {
+      spillsLittle_ = before->spillsLittle;
+      return tileAsBefore(bases[before->base], wires, *before);
+    }
     if (isHopeless(bases.front())) return std::nullopt;
-    std::optional<Tiled> best = tile(bases, wires);
+    spillsLittle_ = found.spillsLittle = costsLittle(bases.front(), end);
+    std::optional<Tiled> best;
+    if (!spillsLittle_) best = tile(bases, wires);
     if (best) {
       found.base = static_cast<std::size_t>(best->base - bases.data());
       found.groups = best->timed.groups;
@@ -367,6 +379,12 @@ class MeshPlan {
     if (!toBeat_ || whole_.limits != Limits{}) return false;
     const Cycles end = timesWithRoom(base).back().end;
     return base.hasRoom && end.raw() * (1000 - kTiledBeyondRoom) > toBeat_->raw() * 1000;
+  }
+
+  // Whether a plan that ends then would hardly end earlier if nothing had to spill.
+  bool costsLittle(Base& base, Cycles end) {
+    const Cycles roomy = timesWithRoom(base).back().end;
+    return base.hasRoom && (end - roomy).raw() * 1000 < end.raw() * kSpillsLittle;
   }
 
   // The one that ends first of what groups promise with the largest staging and the smallest, with
@@ -755,6 +773,7 @@ class MeshPlan {
   KnownFinalists own_;              // of this plan, which gives something up
   KnownFinalists& known_;
   const std::optional<Cycles> toBeat_;  // the end of the best plan before this one
+  bool spillsLittle_ = false;           // too little for tiles to be tried
   FinalistCycles cycles_;
 };
 

@@ -97,6 +97,7 @@ struct TilingChoice {
   };
   std::vector<Group> groups;                // none: no group promised to be faster
   std::vector<Cycles> layers, layersTiled;  // what each layer adds; the latter none without groups
+  bool spillsLittle = false;                // that costs too little for groups to be tried
   bool taken = false;
   bool byMachine = false;  // what is faster: the closed form did not decide
   friend bool operator==(const TilingChoice&, const TilingChoice&) = default;

@@ -84,6 +84,22 @@ TEST(MakePlan, TilesLayersDepthWiseWhereTheirTensorsSpill) {
   EXPECT_LT(cyclesOf(graph, tiled, device) * 2, cyclesOf(graph, whole, device));
 }
 
+// With a DDR as fast as that, what spills is back at once.
+TEST(MakePlan, TriesNoTilesWhereSpillingHardlyCostsTime) {
+  const CanonicalGraph graph = wide();
+  const auto tilingOf = [&](const std::string& rate) {
+    const Device device = paper(2, 2,
+                                {{"memtile.memory", "8 KiB"},
+                                 {"links.ddr.read", rate + " GB/s"},
+                                 {"links.ddr.write", rate + " GB/s"}});
+    return choosePlan(graph, device)->choices.tiling.value();
+  };
+  EXPECT_FALSE(tilingOf("0.1").spillsLittle);
+  EXPECT_FALSE(tilingOf("0.1").groups.empty());
+  EXPECT_TRUE(tilingOf("1000").spillsLittle);
+  EXPECT_TRUE(tilingOf("1000").groups.empty());
+}
+
 TEST(MakePlan, TilesNothingThatDoesNotSpill) {
   const CanonicalGraph graph = wide();
   EXPECT_EQ(planOf(graph, paper(2, 2)).schedule.size(), graph.ops.size());
