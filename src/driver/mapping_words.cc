@@ -156,11 +156,15 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
     words.push_back(std::string(mapping.callRows > 1 ? "" : "calls ") + "of up to " +
                     std::to_string(mapping.innerCallRows) + " rows between the first " + loop +
                     " and the last");
-  std::int64_t together = 1;
-  for (const RingPlan& ring : mapping.rings) together = std::max(together, ring.together);
-  if (together > 1 && (mapping.parts.size() > 1 || mapping.passes > 1))
-    words.push_back("behind the first " + loop + " up to " + std::to_string(together) +
-                    " rows come at once");
+  RingPlan most;
+  for (const RingPlan& ring : mapping.rings)
+    if (ring.together > most.together) most = ring;
+  const std::int64_t iterations =
+      mapping.passes * std::max<std::int64_t>(1, std::ssize(mapping.parts));
+  if (most.together > 1 && iterations > (most.onlyBetween ? 2 : 1))
+    words.push_back((most.onlyBetween ? "between the first " + loop + " and the last up to "
+                                      : "behind the first " + loop + " up to ") +
+                    std::to_string(most.together) + " rows come at once");
   return joinWords(words);
 }
 

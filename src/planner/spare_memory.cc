@@ -164,6 +164,24 @@ bool hasLaterIterations(const Mapping& mapping) {
   return mapping.passes > 1 || mapping.parts.size() > 1;
 }
 
+// Whether cores that wait for the first rows to come together make up for it while a wire still
+// brings others: there are such, all for one reduction, each wire brings those of one route for
+// twice as long as the cores compute, and the next record has a place beside them.
+bool makeUpBetween(const Mapping& mapping, const StepTerms& terms, const StepTime& time) {
+  if (mapping.parts.size() < 2 || mapping.passes * std::ssize(mapping.parts) < 3 ||
+      mapping.bands > 1 || mapping.weightSlots < 2)
+    return false;
+  std::set<N> wires;
+  for (const std::vector<Route>& routes : mapping.inputs)
+    for (const Route& route : routes)
+      for (const Lane& lane : route.lanes)
+        if (!wires.insert(lane.wire).second) return false;
+  const Cycles compute = time.busy[static_cast<std::size_t>(Resource::Compute)];
+  return std::ranges::all_of(terms.wires, [&](const StepTerms::Wire& wire) {
+    return wire.inputs == Cycles() || wire.inputs >= compute + compute;
+  });
+}
+
 // Of an operand, how many rows come together where a sweep is cut in `cut` calls (`longCalls`), or
 // in as many transfers, and a ring in which those of one call wait while another computes. False
 // where sweeps of several boxes would wait for each other, or a lock can't count so many rows.
@@ -194,9 +212,10 @@ bool growRing(const Longest::Operand& rows, N lanes, N cut, bool longCalls, N mo
 }
 
 // Behind the first iteration of a chunk and band (LayerNest::isLater, isInner) transfers and calls
-// of as many rows as a core has room for twice; else the mapping as it is.
+// of as many rows as a core has room for twice; else the mapping as it is. `onlyBetween`: those of
+// the last iteration come one by one.
 Mapping withRowsTogether(const CanonicalGraph& graph, const Plan& plan, LayerId layer, N room,
-                         N mostWaiting) {
+                         N mostWaiting, bool onlyBetween) {
   const Mapping& mapping = plan.layers[layer.at()];
   if (!hasLaterIterations(mapping)) return mapping;
   const CanonicalOp& op = graph.ops[layer.at()];
@@ -219,6 +238,7 @@ Mapping withRowsTogether(const CanonicalGraph& graph, const Plan& plan, LayerId 
         lanes = std::max<N>(lanes, std::ssize(route.lanes));
       const Longest::Operand& rows = longest.found().operands[i];
       fits = rows.sweep == 0 || growRing(rows, lanes, cut, longCalls, mostWaiting, longer.rings[i]);
+      longer.rings[i].onlyBetween = onlyBetween && longer.rings[i].together > 1;
     }
     if (longest.found().written > mapping.callRows)
       longer.outputSlots = std::max(longer.outputSlots, 2 * longest.found().written);
@@ -295,8 +315,11 @@ std::optional<Mapping> withSpareMemory(const CanonicalGraph& graph, const Device
   const N room = mapping.coreBytes() * 2 <= capacity ? capacity / 2 : capacity,
           mostWaiting = device.limits.lockMaximum.value_or(INT64_MAX);
   Mapping better = mapping;
-  if (terms && !wouldHoldUp(mapping, *terms, *std::ranges::max_element(time.busy)))
-    better = withRowsTogether(graph, plan, layer, room, mostWaiting);
+  if (terms) {
+    const bool holdUp = wouldHoldUp(mapping, *terms, *std::ranges::max_element(time.busy));
+    if (!holdUp || makeUpBetween(mapping, *terms, time))
+      better = withRowsTogether(graph, plan, layer, room, mostWaiting, holdUp);
+  }
   std::vector<Interval> steps;
   for (const ScheduleStep& step : plan.schedule)
     if (step.layer == layer) steps.push_back(step.rows);

@@ -390,8 +390,9 @@ class StepTeller {
 
   // Whether several rows of an operand come in one piece.
   bool isTogether(std::size_t operand, const Iteration& at) const {
-    return LayerNest::isLater(at) && m_.rings[operand].together > 1 && !nest_.stays(operand) &&
-           !g_.home(op_.inputs[operand]).slices.empty();
+    const RingPlan& ring = m_.rings[operand];
+    return (ring.onlyBetween ? nest_.isBetween(at) : LayerNest::isLater(at)) && ring.together > 1 &&
+           !nest_.stays(operand) && !g_.home(op_.inputs[operand]).slices.empty();
   }
 
   // Of the calls from k to `last` in the same box, as far as places of the rings are free.

@@ -85,8 +85,12 @@ std::vector<RowCall> LayerNest::calls(const CoreShare& share, const Interval& ro
   return out;
 }
 
+bool LayerNest::isBetween(const Iteration& at) const {
+  return isLater(at) && (!last(at) || at.pass + 1 < mapping_->passes);
+}
+
 bool LayerNest::isInner(const Iteration& at) const {
-  return isLater(at) && (mapping_->parts.size() > 1 ? !last(at) : at.pass + 1 < mapping_->passes);
+  return isBetween(at) && (mapping_->parts.size() == 1 || !last(at));
 }
 
 std::int64_t LayerNest::callRows(const Iteration& at) const {

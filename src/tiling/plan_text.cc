@@ -96,6 +96,7 @@ class PlanPrinter {
     for (const RingPlan& ring : m.rings) {
       out_ << "  ring " << ring.length << " by " << ring.rowBytes;
       if (ring.together != 1) out_ << " together " << ring.together;
+      if (ring.onlyBetween) out_ << " between";
       out_ << "\n";
     }
     if (m.pooled.length > 0)
@@ -334,6 +335,7 @@ class PlanParser {
   void ring(LineReader& r) {
     RingPlan& ring = mapping(r).rings.emplace_back(ringPlan(r));
     if (r.take("together")) ring.together = number(r);
+    ring.onlyBetween = r.take("between");
   }
   void pooled(LineReader& r) { mapping(r).pooled = ringPlan(r); }
   RingPlan ringPlan(LineReader& r) {

@@ -423,6 +423,9 @@ class PlanCheck {
         faultHere("PLAN005", "more rows of a ring come together than it holds, or none",
                   std::to_string(ring.together) + " of " + std::to_string(ring.length),
                   "leave 'together' out: then each comes by itself");
+      else if (ring.onlyBetween && ring.together == 1)
+        faultHere("PLAN005", "rows that come one by one are to come together in some iterations",
+                  "together 1 between", "leave 'between' out, or say how many come together");
     std::vector<std::int64_t> sizes{m.weightSlots, m.weightBytes, m.outputSlots, m.outputRowBytes,
                                     m.accumulatorBytes};
     for (const RingPlan& ring : rings) sizes.insert(sizes.end(), {ring.length, ring.rowBytes});

@@ -450,11 +450,15 @@ class PlanMaker {
       RingPlan& ring = map.rings[i];
       if (ring.length < 2 || !random_.chance(40)) continue;
       ring.together = random_.between(2, ring.length);
-      const bool later = map.passes > 1 || map.parts.size() > 1;
-      if (later && !plan_.homes[plan_.views[op().inputs[i].at()].root.at()].empty())
+      ring.onlyBetween = random_.chance(50);
+      const std::int64_t iterations = map.passes * std::max<std::int64_t>(1, std::ssize(map.parts));
+      if (iterations > (ring.onlyBetween ? 2 : 1) &&
+          !plan_.homes[plan_.views[op().inputs[i].at()].root.at()].empty())
         say(ring.length % ring.together == 0
                 ? "rows that come together"
                 : "rows that come together, in rings that are no multiple of them");
+      if (ring.onlyBetween && iterations > 2)
+        say("rows that come together but for those of the last iteration");
     }
   }
 
@@ -662,6 +666,7 @@ std::vector<std::string> planKindNames() {
           "longer calls in passes between the first and the last",
           "rows that come together",
           "rows that come together, in rings that are no multiple of them",
+          "rows that come together but for those of the last iteration",
           "an addition at the end of a convolution",
           "an addition over several passes of kept inputs",
           "an addition after the last part of a reduction",

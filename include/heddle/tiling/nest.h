@@ -49,6 +49,9 @@ class LayerNest {
   // Whether an iteration is not the first of its chunk and band: its calls wait for no row that is
   // just computed.
   static bool isLater(const Iteration& at) { return at.pass > 0 || at.part > 0; }
+  // Of these, whether it is not the last one either: no core has nothing left but to compute what
+  // comes in it.
+  bool isBetween(const Iteration& at) const;
   // Of these, whether it does not end a reduction, or, where that is not cut, is not of the last
   // pass: nobody waits for single rows of its calls.
   bool isInner(const Iteration& at) const;

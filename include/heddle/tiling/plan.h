@@ -116,9 +116,11 @@ struct ReductionPart {
 
 // The rows of one operand that a core holds. Out of memtiles, those of a later iteration
 // (LayerNest::isLater) that lie in `together` places from a multiple of that on, where a sweep
-// begins, come in one transfer; not those that stay in the core.
+// begins, come in one transfer; not those that stay in the core, nor, with `onlyBetween`, those of
+// the last iteration of a chunk and band (LayerNest::isBetween).
 struct RingPlan {
   std::int64_t length = 0, rowBytes = 0, together = 1;
+  bool onlyBetween = false;
   friend bool operator==(const RingPlan&, const RingPlan&) = default;
 };
 

@@ -70,7 +70,11 @@ TEST(MappingWords, SayLoopsAndRecordsThatGoAgain) {
   EXPECT_NE(p.words().loops.find("behind the first part up to 7 rows come at once"),
             std::string::npos)
       << p.words().loops;
-  m.rings[0].together = 1;
+  m.rings[0].onlyBetween = true;
+  EXPECT_NE(p.words().loops.find("between the first part and the last up to 7 rows come at once"),
+            std::string::npos)
+      << p.words().loops;
+  m.rings[0] = {.length = m.rings[0].length, .rowBytes = m.rings[0].rowBytes};
   m.callRows = m.innerCallRows = 1;
   const Repeats weights = weightRepeats(p.graph, OpId(0), m);
   EXPECT_EQ(weights.times, 7);

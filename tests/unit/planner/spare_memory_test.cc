@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "../graphs.h"
 #include "heddle/planner/make_plan.h"
 
@@ -133,6 +135,51 @@ TEST(SpareMemory, OneIterationOfFewIsTooMuchForAWireThatIsNearlyBusy) {
   EXPECT_EQ(p.spared().innerCallRows, 1);
   p.rowsWire().inputs = Cycles(890);
   EXPECT_EQ(p.spared().innerCallRows, 8);
+}
+
+// Wires that bring rows all the time, for twice as long as the cores compute: only the last wait.
+struct WiresAlone : CutOverTime {
+  WiresAlone() {
+    time.busy[static_cast<std::size_t>(Resource::Compute)] = Cycles(500);
+    time.busy[static_cast<std::size_t>(Resource::InputWire)] = Cycles(1000);
+    mapping().weightSlots = 2;
+    rowsWire().inputs = Cycles(1000);
+  }
+};
+
+TEST(SpareMemory, WhereWiresAloneAreBusyRowsComeTogetherButForTheLast) {
+  WiresAlone p;
+  const Mapping longer = p.spared();
+  EXPECT_EQ(longer.innerCallRows, 8);
+  EXPECT_EQ(longer.rings[0].length, 16);
+  EXPECT_EQ(longer.rings[0].together, 8);
+  EXPECT_TRUE(longer.rings[0].onlyBetween);
+  p.rowsWire().inputs = Cycles(500);  // where they are not, to the end
+  EXPECT_FALSE(p.spared().rings[0].onlyBetween);
+}
+
+TEST(SpareMemory, WhatKeepsCoresFromCatchingUpKeepsRowsApart) {
+  const auto together = [](const std::function<void(WiresAlone&)>& change) {
+    WiresAlone p;
+    change(p);
+    return p.spared().rings[0].together;
+  };
+  EXPECT_EQ(together([](WiresAlone&) {}), 8);
+  EXPECT_EQ(together([](WiresAlone& p) {
+              p.time.busy[static_cast<std::size_t>(Resource::Compute)] = Cycles(501);
+            }),
+            1);
+  EXPECT_EQ(together([](WiresAlone& p) { p.mapping().weightSlots = 1; }), 1);
+  EXPECT_EQ(together([](WiresAlone& p) { p.mapping().bands = 2; }), 1);
+  EXPECT_EQ(together([](WiresAlone& p) {  // nothing lies between two parts
+              p.mapping().parts = {{{0, 2}, {0, 1}}, {{2, 1}, {0, 1}}};
+            }),
+            1);
+  EXPECT_EQ(together([](WiresAlone& p) {  // the second core's rows wait for those of the first
+              std::vector<Route>& routes = p.mapping().inputs[0];
+              routes.back().lanes = routes.front().lanes;
+            }),
+            1);
 }
 
 // A convolution of three passes over its input, which comes again in each.

@@ -189,6 +189,9 @@ const Broken kBrokenPlans[] = {
      [](PlannedNetwork& p) {
        p.layer("left").rings[0].together = p.layer("left").rings[0].length + 1;
      }},
+    {"RowsOneByOneThatComeTogetherBetween", "PLAN005",
+     "rows that come one by one are to come together in some iterations",
+     [](PlannedNetwork& p) { p.layer("left").rings[0].onlyBetween = true; }},
     {"SumsThatBandsDoNotShare", "PLAN005",
      "the places of a buffer are none, or no multiples of 8 bytes",
      [](PlannedNetwork& p) {

@@ -123,7 +123,7 @@ TEST(GenerateProgram, BehindTheFirstPassRowsComeAndLeaveTogether) {
   plan.homes[output.at()] = {{0, {0, 16}, {0, 16}, {0, 3}}};
   ASSERT_EQ(verify(plan, graph, device), Diagnostics{});
   const MemoryPlan memory = *allocateMemory(graph, plan, device);
-  const Program program = generateProgram(graph, plan, memory, device)->program;
+  Program program = generateProgram(graph, plan, memory, device)->program;
   const auto rowsOf = [&](const Engine& engine) {
     std::vector<std::pair<std::int64_t, std::int64_t>> rows;
     for (QueueCursor c(program, engine); !c.done(); c.next()) {
@@ -150,6 +150,10 @@ TEST(GenerateProgram, BehindTheFirstPassRowsComeAndLeaveTogether) {
   EXPECT_EQ(rowsOf({EngineKind::Core, 0, 0, 0}), joined({single, {{0, 8}, {8, 8}}, single}));
   EXPECT_EQ(rowsOf({EngineKind::CoreOut, 0, 0, 0}),
             joined({single, {{0, 4}, {4, 4}, {8, 8}}, single}));
+  plan.layers[0].rings[0].onlyBetween = true;
+  ASSERT_EQ(verify(plan, graph, device), Diagnostics{});
+  program = generateProgram(graph, plan, *allocateMemory(graph, plan, device), device)->program;
+  EXPECT_EQ(rowsOf({EngineKind::CoreIn, 0, 0, 0}), joined({single, together, single}));
 }
 
 // A record is told as many rows ahead as its lead says, however long the calls are: not before rows
