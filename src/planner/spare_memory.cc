@@ -164,9 +164,10 @@ bool hasLaterIterations(const Mapping& mapping) {
   return mapping.passes > 1 || mapping.parts.size() > 1;
 }
 
-// Whether cores that wait for the first rows to come together make up for it while a wire still
-// brings others: there are such, all for one reduction, each wire brings those of one route for
-// twice as long as the cores compute, and the next record has a place beside them.
+// Whether cores that wait for the first rows to come together catch up before the last, though a
+// wire is that busy: a part of the reduction lies between them, each wire brings rows of one route
+// alone and for twice as long as the cores compute, no second band begins anew, and the next record
+// has a place while the one before is in use.
 bool makeUpBetween(const Mapping& mapping, const StepTerms& terms, const StepTime& time) {
   if (mapping.parts.size() < 2 || mapping.passes * std::ssize(mapping.parts) < 3 ||
       mapping.bands > 1 || mapping.weightSlots < 2)

@@ -804,6 +804,10 @@ class Explain(Heddle):
         tiling = self.explained()["tiling"]
         self.assertFalse(tiling["taken"])
         self.assertIn("no group of layers promises to be faster", tiling["why"])
+        self.compile(options.models / "vgg16.onnx", "2x2", "--no-verify")
+        tiling = self.explained()["tiling"]
+        self.assertEqual((tiling["taken"], tiling["groups"]), (False, []))
+        self.assertIn("that hardly costs time", tiling["why"])
         self.compile(SOURCE / "models/tiny_cnn.onnx", "2x2")
         self.assertIsNone(self.explained()["tiling"])
 
