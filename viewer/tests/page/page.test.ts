@@ -1,9 +1,9 @@
 // What a user does: one selection holds everywhere, keys and panels do as they say, names are text, and nothing leaves the page.
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { AXE } from "./sight";
 import { addressed, close, open, pageOf, reportOf, settle, useBrowser, viewsOf } from "./tab";
 
@@ -357,6 +357,7 @@ describe("the listing and the path", () => {
 
 describe("what it is given", () => {
   const folder = mkdtempSync(join(tmpdir(), "heddle-page-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
   /** The page of tiny-1x1 with its timeline changed. */
   function changed(name: string, change: (json: string) => string): string {
     const html = readFileSync(pageOf("tiny-1x1"), "utf8");

@@ -1,9 +1,9 @@
 // The page of a sweep as a user sees it: every view opens, filters hold everywhere, Back undoes, keys work, figures are the document's.
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page as Tab } from "playwright-core";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/sweep_page/app";
 import type { Page } from "../../src/sweep_page/page";
 import { TITLES, VIEWS } from "../../src/sweep_page/state";
@@ -24,6 +24,7 @@ const pointAt = (model: string, rows: number, cols: number, ddr: number) =>
 
 useBrowser();
 beforeAll(() => writeSweep(BUILT, SMALL, JSON.stringify(sample)));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 type Window2 = { heddle: App; heddlePage: Page };
 const visible = (page: Tab) => page.evaluate(() => (window as unknown as Window2).heddle.visible.points.length);
