@@ -241,7 +241,9 @@ RealRef Lowering::combined(NodeKind kind, const RealRef& givenA, const RealRef& 
                            const Node& node) {
   RealRef a = mapped(givenA), b = mapped(givenB);
   const Dims& shape = source_[node.outputs[0]].shape;
-  const Mapped left = std::get<Mapped>(real(a.id).kind), right = std::get<Mapped>(real(b.id).kind);
+  // x, and what a Table has made of it, are functions of x.
+  const Mapped left = throughTable(std::get<Mapped>(real(a.id).kind)),
+               right = throughTable(std::get<Mapped>(real(b.id).kind));
   if (left.tensor == right.tensor && normalized(a.view) == normalized(b.view)) {
     // Two functions of one tensor are one function: x * Sigmoid(x), ...
     std::vector<FloatTable> tables = tablesOf(left), other = tablesOf(right);
@@ -252,7 +254,8 @@ RealRef Lowering::combined(NodeKind kind, const RealRef& givenA, const RealRef& 
       for (std::size_t i = 0; i < 256; ++i)
         tables[c][i] =
             static_cast<float>(*evaluateBinary(kind, double{tables[c][i]}, double{other[c][i]}));
-    return withTables(a, std::move(tables), node);
+    const RealId of = addReal(derived(real(a.id), left));
+    return withTables({of, a.view}, std::move(tables), node);
   }
   if (kind != NodeKind::Add && kind != NodeKind::Sub && kind != NodeKind::Mul)
     throw Unsupported(std::string(toText(kind)) + " of two tensors");

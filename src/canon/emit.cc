@@ -202,12 +202,14 @@ TensorId Lowering::emit(const Real& real, const Mapped& function, const Quantiza
                         const std::string& name) {
   if (function.linear == quantization && quantizations_[function.tensor.at()] == quantization)
     return function.tensor;
+  const Mapped whole = throughTable(function);
   Table op;
-  for (const FloatTable& table : tablesOf(function))
+  for (const FloatTable& table : tablesOf(whole))
     op.tables.push_back(requantizationTable(table, quantization));
   const TensorId tensor = addTensor(name.empty() ? real.name : name, real.shape, quantization);
   provisional_[tensor.at()] = name.empty();
-  addOp(real, {function.tensor}, tensor, std::move(op));
+  tables_.emplace(tensor, TableOf{whole.tensor, op.tables});
+  addOp(real, {whole.tensor}, tensor, std::move(op));
   return tensor;
 }
 

@@ -208,6 +208,7 @@ class Lowering {
   std::pair<TensorId, Quantization> linear(
       const RealRef& ref);  // as a dequantized tensor; throws Unsupported
   std::vector<FloatTable> tablesOf(const Mapped& mapped) const;
+  Mapped throughTable(const Mapped& function);  // of what a Table read that wrote its tensor
   RealRef withTables(const RealRef& ref, std::vector<FloatTable> tables, const Node& node);
   RealRef clipped(const RealRef& ref, double low, double high, const Node& node);
 
@@ -287,6 +288,11 @@ class Lowering {
   std::deque<Real> reals_;
   std::map<std::pair<RealId, Quantization>, TensorId> quantized_;
   std::map<RealId, RealId> mapped_;
+  struct TableOf {
+    TensorId input;
+    std::vector<Table256> tables;
+  };
+  std::map<TensorId, TableOf> tables_;  // by what Table operators write; none reads another's
   std::map<ValueId, Unsupported> inputFaults_;
   std::deque<std::string> permuted_;  // bytes of constants that a Transpose has moved
   CanonicalGraph graph_;

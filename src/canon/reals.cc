@@ -144,6 +144,22 @@ std::vector<FloatTable> Lowering::tablesOf(const Mapped& mapped) const {
   return mapped.tables;
 }
 
+Mapped Lowering::throughTable(const Mapped& function) {
+  const auto written = tables_.find(function.tensor);
+  if (written == tables_.end()) return function;
+  const std::vector<Table256>& inner = written->second.tables;
+  const std::vector<FloatTable> outer = tablesOf(function);
+  Mapped composed{written->second.input, std::nullopt, {}};
+  composed.tables.resize(std::max(inner.size(), outer.size()));
+  spend(static_cast<std::int64_t>(composed.tables.size() * sizeof(FloatTable)));
+  for (std::size_t c = 0; c < composed.tables.size(); ++c)
+    for (std::size_t i = 0; i < composed.tables[c].size(); ++i)
+      composed.tables[c][i] =
+          outer[outer.size() == 1 ? 0 : c]
+               [static_cast<std::size_t>(inner[inner.size() == 1 ? 0 : c][i] + 128)];
+  return composed;
+}
+
 RealRef Lowering::withTables(const RealRef& ref, std::vector<FloatTable> tables, const Node& node) {
   const Mapped& from = std::get<Mapped>(real(ref.id).kind);
   spend(static_cast<std::int64_t>(tables.size() * sizeof(FloatTable)));

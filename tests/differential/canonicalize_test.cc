@@ -208,7 +208,7 @@ class RandomModel {
   }
 
   Tensor function(const Tensor& x) {
-    switch (range(0, 4)) {
+    switch (range(0, 5)) {
       case 0: {
         auto& node = model.node("LeakyRelu", {x.name});
         ModelBuilder::set(node, "alpha", 0.125F);
@@ -220,6 +220,10 @@ class RandomModel {
         return {model.op("Clip", {x.name, model.scalar(-1), model.scalar(2)}), x.shape};
       case 3:
         return {model.op("Mul", {x.name, model.op("Sigmoid", {x.name})}), x.shape};
+      case 4: {
+        const Tensor gate = rounded({model.op("HardSigmoid", {x.name}), x.shape});
+        return {model.op(range(0, 3) == 0 ? "Sub" : "Mul", {x.name, gate.name}), x.shape};
+      }
       default: {
         Dims slopes(x.shape.size() - 1, 1);
         if (x.shape.size() < 2) return {model.op("Abs", {x.name}), x.shape};

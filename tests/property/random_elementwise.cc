@@ -81,10 +81,11 @@ std::optional<Tensor> cast(ModelWriter& w, const Tensor& x) {
   return w.result(node.output(0), x.shape);
 }
 
-// x * Sigmoid(x), x * HardSigmoid(x): two functions of one tensor.
+// x * Sigmoid(x), x * HardSigmoid(x), the gate rounded or not: two functions of one tensor.
 std::optional<Tensor> gate(ModelWriter& w, const Tensor& x) {
   const std::string read = w.real(x);
-  const std::string gated = w.m.op(w.chance(50) ? "Sigmoid" : "HardSigmoid", {read});
+  std::string gated = w.m.op(w.chance(50) ? "Sigmoid" : "HardSigmoid", {read});
+  if (w.chance(50)) gated = w.m.requantized(gated, 1.F / 256);
   return w.result(w.m.op("Mul", {read, gated}), x.shape);
 }
 

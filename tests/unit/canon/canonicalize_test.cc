@@ -204,6 +204,34 @@ TEST(Canonicalize, FunctionsOfOneTensorAreOneTable) {
   EXPECT_EQ(std::get<Table>(network.graph.ops[0].attributes).tables.at(0)[4 + 128], 3);
 }
 
+// As quantizers write SiLU: the gate is rounded, too.
+TEST(Canonicalize, ATensorAndATableOfItAreOneTable) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 3}), 0.25F);
+  const std::string gate = m.requantized(m.op("Sigmoid", {x}), 0.5F);
+  m.output(m.requantized(m.op("Mul", {gate, x}), 0.25F));
+  const Canonicalized network = lowered(m);
+  ASSERT_EQ(network.graph.ops.size(), 1U);
+  // sigmoid(1) = 0.731 is 1 half, which times 1 is 2 quarters: both roundings are in it.
+  EXPECT_EQ(std::get<Table>(network.graph.ops[0].attributes).tables.at(0)[4 + 128], 2);
+}
+
+TEST(Canonicalize, ATableOfATableIsOneWhereNobodyElseReadsThat) {
+  for (const bool isRead : {false, true}) {
+    ModelBuilder m;
+    const std::string x = m.requantized(m.input("x", {1, 3}), 0.25F);
+    const std::string first = m.requantized(m.op("Tanh", {x}), 0.5F);
+    m.output(m.requantized(m.op("HardSigmoid", {first}), 0.125F));
+    if (isRead) m.output(first);
+    const Canonicalized network = lowered(m);
+    ASSERT_EQ(network.graph.ops.size(), isRead ? 2U : 1U);
+    for (const CanonicalOp& op : network.graph.ops)
+      EXPECT_EQ(op.inputs.at(0), network.graph.inputs.at(0).tensor);
+    // tanh(1) = 0.762 is 2 halves; 0.2 * 1 + 0.5 = 0.7 is 5.6 eighths.
+    EXPECT_EQ(std::get<Table>(network.graph.ops.back().attributes).tables.at(0)[4 + 128], 6);
+  }
+}
+
 TEST(Canonicalize, FloatOperatorsAtTheEndsStayOnTheHost) {
   ModelBuilder m;
   const std::string x = m.op("Sub", {m.input("image", {1, 4}), m.scalar(0.5F)});
