@@ -212,7 +212,9 @@ class LayerExplainer {
     if (expected > (1 + kExplained) * unpadded)
       why.push_back(partMore(expected / unpadded - 1) + ": channels padded to blocks of 8");
     addRest(why, report_.inputsToCores, expected,
-            "rows and columns at the edges of the cuts go to both sides",
+            op_.kind() == OpKind::Assemble
+                ? "what several cores or parts of the output take goes to each of them"
+                : "rows and columns at the edges of the cuts go to both sides",
             "rows or columns that no output needs stay where they are");
     add(all, "inputs over wires", report_.inputsToCores, Bytes(needs.inputBytes), std::move(why));
   }

@@ -55,7 +55,7 @@ std::string whyOf(const ExplainedTiling& tiling, const TilingChoice& choice) {
   return gain.raw() < 0 ? "tried, and the closed form finds the run " + part + " longer"
                         : "tried, and the closed form finds the run " + part +
                               " shorter: " + partText(gain, inGroups(choice)) +
-                              " of the time of these layers, of which it may err " +
+                              " of the time of these layers, where tiles have to gain " +
                               percentText(static_cast<double>(kTilingWorthwhile) / 1000);
 }
 

@@ -100,7 +100,10 @@ class StepCounter {
     work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
     work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
     work_.weightSlots = m_.weightSlots;
-    work_.height = inputHeight_;
+    rowsDone_ = rows_.first == 0 ? 0 : rowsReadUpTo(rows_.first);
+    work_.height = rows_.count == outputHeight_
+                       ? inputHeight_
+                       : std::max<N>(rowsReadUpTo(rows_.end()) - rowsDone_, 1);
     work_.writing = writing();
     work_.lastRows = firstOfLastRows();
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
@@ -131,6 +134,18 @@ class StepCounter {
       return i.band == m_.bands - 1 && (!partsApart || lastRowOf(nest_.part(i)) == most);
     };
     return std::ranges::find_if(iterations, readsThem) - iterations.begin();
+  }
+
+  // Behind the last row of the first operand that output rows before `end` need.
+  N rowsReadUpTo(N end) const {
+    N read = 0;
+    for (const ReductionPart& part : m_.parts)
+      for (N y = end - 1; y >= 0; --y) {
+        const Interval rows = nest_.operand(0).rows(y, kernelRowsOf(op_, part));
+        read = std::max(read, rows.end());
+        if (!rows.empty()) break;
+      }
+    return read;
   }
 
   StepCounts::Writing writing() const {
@@ -349,9 +364,11 @@ class StepCounter {
     std::vector<const CoreShare*> counted{&m_.shares[0]};
     for (std::size_t s = 1; s < m_.shares.size(); ++s) {
       const CoreShare& share = m_.shares[s];
+      // What moves channels, a Concat say, reads other operands for other blocks.
+      const bool anyBlocks = isDense_ && op_.kind() != OpKind::Assemble;
       const auto like = std::ranges::find_if(counted, [&](const CoreShare* other) {
-        return other->boxes == share.boxes && (isDense_ ? other->blocks.count == share.blocks.count
-                                                        : other->blocks == share.blocks);
+        return other->boxes == share.boxes && (anyBlocks ? other->blocks.count == share.blocks.count
+                                                         : other->blocks == share.blocks);
       });
       if (like == counted.end()) {
         counted.push_back(&share);
@@ -540,9 +557,10 @@ class StepCounter {
     const Interval blocks = m_.passBlocks(share, i.pass);
     const N computed = computedOf(blocks, part), most = telling ? mostComputed(share, i) : computed;
     const N added = fusedAddOf(op_) && nest_.last(i) ? blocks.count : 0;
+    const EarlyRows shared = first || !telling ? EarlyRows() : earlyRows(due, window);
     std::vector<CallWork> out;
-    out.reserve(due.runs.size());
-    for (const CallRun& run : due.runs) {
+    out.reserve(due.runs.size() + 1);
+    for (const CallRun& run : cutAt(due.runs, due.calls() - shared.calls)) {
       CallWork call;
       call.times = run.times;
       const Interval x = sweeps_.columns(share, run.box, i);
@@ -557,18 +575,20 @@ class StepCounter {
       if (run.first > 0) window = due.of(run.first - 1, 0).window.count;
       BusiestWire firstRows, ahead, waited;
       if (first && run.first == 0 && telling)
-        core.rowsBefore = due.of(run.first, 0).window.end() - 1;
+        core.rowsBefore = std::max<N>(due.of(run.first, 0).window.end() - 1 - rowsDone_, 0);
       for (const auto& [operand, all, fresh] : due.of(run.first)) {
         if (isAddend(op_, operand) ? !nest_.last(i) : !telling) continue;
         const N before = isAddend(op_, operand) ? nest_.callRows(i) : window;
-        const N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
+        N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
+        const N waits = fresh - early;
         if (first && run.first == 0) {
           addRows(core.first, firstRows, share, operand, i, x, {all.first, all.count});
           continue;
         }
-        addRows(call.ahead, ahead, share, operand, i, x, {all.end() - fresh, early});
-        addRows(call.waited, waited, share, operand, i, x,
-                {all.end() - fresh + early, fresh - early});
+        if (operand == 0 && run.first == 0) early -= static_cast<N>(shared.calls) * shared.each;
+        if (operand == 0 && run.first + shared.calls >= due.calls()) early = shared.each;
+        addRows(call.ahead, ahead, share, operand, i, x, {all.end() - waits - early, early});
+        addRows(call.waited, waited, share, operand, i, x, {all.end() - waits, waits});
       }
       if (first && run.first == 0) core.first.wire = firstRows.transfers();
       call.ahead.wire = ahead.transfers();
@@ -579,6 +599,42 @@ class StepCounter {
     }
     if (!due.runs.empty()) window = due.of(due.calls() - 1, 0).window.count;
     return out;
+  }
+
+  // Rows that the first call of a sweep asks for and that come while the last calls of the one
+  // before compute, which ask for none: of a sweep that is like it, with `window` rows in its last.
+  struct EarlyRows {
+    std::size_t calls = 0;
+    N each = 0;  // rows while one of these computes
+  };
+  EarlyRows earlyRows(const RowSweep& due, N window) const {
+    if (due.runs.empty() || due.runs.front().box != due.runs.back().box) return {};
+    const N rows = std::min(due.of(0, 0).fresh, std::max<N>(m_.rings[0].length - window, 0));
+    std::size_t idle = 0;
+    for (auto run = due.runs.rbegin(); run != due.runs.rend() && run->first > 0; ++run) {
+      if (due.of(run->first, 0).fresh > 0) break;
+      idle += static_cast<std::size_t>(run->times);
+    }
+    if (rows < 2 || idle == 0) return {};
+    const N each = divideRoundUp(rows, static_cast<N>(idle) + 1);
+    return {std::min(idle, static_cast<std::size_t>(rows / each)), each};
+  }
+
+  // With a run that begins at that call.
+  static std::vector<CallRun> cutAt(const std::vector<CallRun>& runs, std::size_t call) {
+    std::vector<CallRun> cut;
+    cut.reserve(runs.size() + 1);
+    for (const CallRun& run : runs) {
+      cut.push_back(run);
+      if (call <= run.first || call >= run.first + static_cast<std::size_t>(run.times)) continue;
+      const N before = static_cast<N>(call - run.first);
+      cut.back().times = before;
+      cut.push_back(run);
+      cut.back().first = call;
+      cut.back().y += before * run.rows;
+      cut.back().times -= before;
+    }
+    return cut;
   }
 
   // Blocks that a core computes of the cores which get the same rows at the same time: of sparse
@@ -744,6 +800,7 @@ class StepCounter {
   std::vector<std::size_t> partClasses_;
   std::vector<N> partsAlike_;             // of the first of a class, how many; 0 of the others
   Transfers piecesOfRows_, loadsOfRows_;  // of addRows
+  N rowsDone_ = 0;  // of the first operand: those before are not of the last step that wrote some
   StepCounts work_;
   std::optional<StepCounting::Part> counted_;
 };

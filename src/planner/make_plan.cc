@@ -551,14 +551,25 @@ class MeshPlan {
     return (other.end - timed.end).raw() * 1000 > other.end.raw() * worthwhile;
   }
 
-  // The closed form errs by a part of what the layers take that were tiled.
+  // The closed form errs by a part of what the layers take that were tiled: of those groups that
+  // gain more than that, lest one which hardly changes anything stands in the way of another.
   static bool isWorthwhile(const Tiled& tiled, const Timed& alone) {
-    const std::vector<Cycles> layers = cyclesOfLayers(alone);
-    Cycles concerned;
-    for (const TileGroup& group : tiled.timed.groups)
-      for (std::size_t l = group.first; l < std::min(group.end, layers.size()); ++l)
-        concerned += layers[l];
-    return (alone.end - tiled.timed.end).raw() * 1000 > concerned.raw() * kTilingWorthwhile;
+    const std::vector<Cycles> layers = cyclesOfLayers(alone),
+                              layersTiled = cyclesOfLayers(tiled.timed);
+    const auto errs = [](Cycles gained, Cycles of) {
+      return gained.raw() * 1000 <= of.raw() * kTilingWorthwhile;
+    };
+    Cycles all, concerned;
+    for (const TileGroup& group : tiled.timed.groups) {
+      Cycles before, after;
+      for (std::size_t l = group.first; l < std::min(group.end, layers.size()); ++l) {
+        before += layers[l];
+        after += layersTiled[l];
+      }
+      all += before;
+      if (!errs(before - after, before)) concerned += before;
+    }
+    return !errs(alone.end - tiled.timed.end, concerned > Cycles() ? concerned : all);
   }
 
   void tryGroups(Base& base, const DataflowWires& wires, std::optional<Tiled>& best) {

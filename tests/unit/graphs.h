@@ -96,10 +96,12 @@ class GraphBuilder {
 
  private:
   static Shape windowed(const Shape& in, const Window& w, std::int64_t channels) {
-    const auto along = [](std::int64_t size, std::int64_t pads, std::int64_t kernel,
-                          std::int64_t stride) { return (size + pads - kernel) / stride + 1; };
-    return {along(in.height, w.padTop + w.padBottom, w.kernelY, w.strideY),
-            along(in.width, w.padLeft + w.padRight, w.kernelX, w.strideX), channels};
+    const auto along = [](std::int64_t size, std::int64_t pads, std::int64_t reach,
+                          std::int64_t stride) { return (size + pads - reach) / stride + 1; };
+    const std::int64_t reachY = (w.kernelY - 1) * w.dilationY + 1,
+                       reachX = (w.kernelX - 1) * w.dilationX + 1;
+    return {along(in.height, w.padTop + w.padBottom, reachY, w.strideY),
+            along(in.width, w.padLeft + w.padRight, reachX, w.strideX), channels};
   }
   TensorId tensor(const std::string& name, Shape shape) {
     CanonicalTensor t;

@@ -96,7 +96,7 @@ struct StepCounts {
   Bytes record;                                // the largest weight record
   std::int64_t records = 0;                    // that a core receives
   std::int64_t weightSlots = 0;                // places for them in a core
-  std::int64_t height = 1;                     // rows of the first operand
+  std::int64_t height = 1;  // rows of the first operand; in a tile those behind the tile before
   // The first iteration that reads its last rows; the last iteration where they stay.
   std::int64_t lastRows = 0;
   // When its output is written, by iterations of the loops over time.

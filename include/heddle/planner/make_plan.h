@@ -104,7 +104,7 @@ struct TilingChoice {
 };
 
 // Of the time of the layers in groups, in thousandths: what tiling has to gain to be taken.
-inline constexpr std::int64_t kTilingWorthwhile = 42;
+inline constexpr std::int64_t kTilingWorthwhile = 10;
 
 // Plans that the Machine timed to find one, at efforts 2 and 3.
 struct TimedPlans {

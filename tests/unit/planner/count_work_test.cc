@@ -100,6 +100,60 @@ TEST(CountWork, CountsCallsOfSeveralRows) {
   }
 }
 
+// 3x3 of dilation 4 on 16 rows: a sweep begins with five rows, and its last four calls ask for
+// none.
+TEST(CountWork, FirstRowsOfASweepComeWhileTheLastCallsOfTheOneBeforeCompute) {
+  GraphBuilder b("net");
+  const Window dilated{3, 3, 1, 1, 4, 4, 4, 4, 4, 4};
+  const CanonicalGraph graph = b.finish(b.conv("conv", b.input("x", {16, 8, 8}), 16, dilated));
+  const Device device = paper(1, 1);
+  Plan plan = count(graph, 1, 1).plan;
+  Mapping& mapping = plan.layers[0];
+  mapping.blocksPerPass = 1;
+  mapping.passes = 2;
+  mapping.resident = false;
+  mapping.order = {NestLoop::Pass, NestLoop::Chunk, NestLoop::Band, NestLoop::Part};
+  for (const std::int64_t places : {32, 8}) {
+    mapping.rings[0].length = places;
+    const StepCounts step = WorkCounter(graph, device).counts(plan, 0);
+    ASSERT_EQ(step.cores.size(), 1u);
+    std::int64_t calls = 0, ahead = 0, waited = 0;
+    for (const CallWork& call : step.cores[0].calls) {
+      calls += call.times;
+      ahead += call.times * bytesOf(call.ahead.wire).raw();
+      waited += call.times * bytesOf(call.waited.wire).raw();
+      EXPECT_LE(bytesOf(call.ahead.wire).raw(), 64) << places;
+    }
+    EXPECT_EQ(calls, 32);
+    // The first five come before the first call.
+    EXPECT_EQ(ahead + waited + bytesOf(step.cores[0].first.wire).raw(), 2 * 16 * 64) << places;
+    EXPECT_EQ(waited == 0, places == 32) << waited;
+  }
+}
+
+// What a tile reads of rows that were there before its first row is read does not hold it up.
+TEST(CountWork, RowsOfATileAreCountedFromTheEndOfTheOneBefore) {
+  const CanonicalGraph graph = bordered();
+  Plan plan = count(graph, 1, 2).plan;
+  plan.schedule = {{LayerId(0), {0, 4}}, {LayerId(0), {4, 4}}};
+  const Device device = paper(1, 2);
+  const WorkCounter counter(graph, device);
+  const StepCounts first = counter.counts(plan, 0), second = counter.counts(plan, 1);
+  EXPECT_EQ(first.height, 5);
+  EXPECT_EQ(second.height, 3);
+  for (const CoreWork& core : first.cores) EXPECT_EQ(core.rowsBefore, 1);
+  for (const CoreWork& core : second.cores) EXPECT_EQ(core.rowsBefore, 0);
+}
+
+// Two tensors of 16 channels side by side, 16 channels for each row of cores: each reads another.
+TEST(CountWork, CoresThatMoveOtherOperandsAreCountedApart) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {8, 8, 16}), y = b.conv("y", x, 16, square(1));
+  const CanonicalGraph graph = b.finish(b.concat("both", {x, y}));
+  const StepWork step = count(graph, 2, 1).steps.at(1);
+  EXPECT_EQ(step.cores.size(), 2u);
+}
+
 // Of a route whose records take two turns of three on one wire, the first is the first alone.
 TEST(CountWork, TellsTheFirstRecordsOfRoutesFromThoseOfTurns) {
   const CanonicalGraph graph = bordered();
