@@ -202,7 +202,9 @@ TensorId Lowering::emit(const Real& real, const Mapped& function, const Quantiza
                         const std::string& name) {
   if (function.linear == quantization && quantizations_[function.tensor.at()] == quantization)
     return function.tensor;
-  const Mapped whole = throughTable(function);
+  Mapped whole = throughTable(function);
+  // One table is shorter than one for each channel.
+  if (whole.tables.size() > 1 && tablesOf(function).size() == 1) whole = function;
   Table op;
   for (const FloatTable& table : tablesOf(whole))
     op.tables.push_back(requantizationTable(table, quantization));

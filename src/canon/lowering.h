@@ -292,7 +292,7 @@ class Lowering {
     TensorId input;
     std::vector<Table256> tables;
   };
-  std::map<TensorId, TableOf> tables_;  // by what Table operators write; none reads another's
+  std::map<TensorId, TableOf> tables_;  // by what Table operators write
   std::map<ValueId, Unsupported> inputFaults_;
   std::deque<std::string> permuted_;  // bytes of constants that a Transpose has moved
   CanonicalGraph graph_;

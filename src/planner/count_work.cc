@@ -100,10 +100,11 @@ class StepCounter {
     work_.ddrRead.resize(at(device_.memtiles(), device_.memtile.ddrChannelsIn));
     work_.ddrWrite.resize(at(device_.memtiles(), device_.memtile.ddrChannelsOut));
     work_.weightSlots = m_.weightSlots;
-    rowsDone_ = rows_.first == 0 ? 0 : rowsReadUpTo(rows_.first);
-    work_.height = rows_.count == outputHeight_
-                       ? inputHeight_
-                       : std::max<N>(rowsReadUpTo(rows_.end()) - rowsDone_, 1);
+    work_.height = inputHeight_;
+    if (rows_.first > 0) {
+      rowsDone_ = rowsReadUpTo(rows_.first);
+      work_.height = std::max<N>(rowsReadUpTo(rows_.end()) - rowsDone_, 1);
+    }
     work_.writing = writing();
     work_.lastRows = firstOfLastRows();
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
@@ -123,7 +124,7 @@ class StepCounter {
     const auto lastRowOf = [&](const ReductionPart& part) {
       N last = 0;
       for (N y = 0; y < outputHeight_; ++y)
-        last = std::max(last, nest_.operand(0).rows(y, kernelRowsOf(op_, part)).end());
+        last = std::max(last, nest_.operand(0).rows(y, part.kernelRows).end());
       return last;
     };
     N most = 0;
@@ -141,7 +142,7 @@ class StepCounter {
     N read = 0;
     for (const ReductionPart& part : m_.parts)
       for (N y = end - 1; y >= 0; --y) {
-        const Interval rows = nest_.operand(0).rows(y, kernelRowsOf(op_, part));
+        const Interval rows = nest_.operand(0).rows(y, part.kernelRows);
         read = std::max(read, rows.end());
         if (!rows.empty()) break;
       }
@@ -602,13 +603,13 @@ class StepCounter {
   }
 
   // Rows that the first call of a sweep asks for and that come while the last calls of the one
-  // before compute, which ask for none: of a sweep that is like it, with `window` rows in its last.
+  // before compute, which ask for none. That one is like it, with `window` rows in its last call.
   struct EarlyRows {
     std::size_t calls = 0;
     N each = 0;  // rows while one of these computes
   };
   EarlyRows earlyRows(const RowSweep& due, N window) const {
-    if (due.runs.empty() || due.runs.front().box != due.runs.back().box) return {};
+    if (due.runs.empty() || due.runs.front().box != due.runs.back().box || m_.bands > 1) return {};
     const N rows = std::min(due.of(0, 0).fresh, std::max<N>(m_.rings[0].length - window, 0));
     std::size_t idle = 0;
     for (auto run = due.runs.rbegin(); run != due.runs.rend() && run->first > 0; ++run) {

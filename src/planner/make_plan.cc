@@ -559,7 +559,7 @@ class MeshPlan {
     const auto errs = [](Cycles gained, Cycles of) {
       return gained.raw() * 1000 <= of.raw() * kTilingWorthwhile;
     };
-    Cycles all, concerned;
+    Cycles all, concerned, beside;  // what the others gain
     for (const TileGroup& group : tiled.timed.groups) {
       Cycles before, after;
       for (std::size_t l = group.first; l < std::min(group.end, layers.size()); ++l) {
@@ -567,9 +567,13 @@ class MeshPlan {
         after += layersTiled[l];
       }
       all += before;
-      if (!errs(before - after, before)) concerned += before;
+      if (errs(before - after, before))
+        beside += std::max(before - after, Cycles());
+      else
+        concerned += before;
     }
-    return !errs(alone.end - tiled.timed.end, concerned > Cycles() ? concerned : all);
+    const Cycles gained = alone.end - tiled.timed.end;
+    return concerned > Cycles() ? !errs(gained - beside, concerned) : !errs(gained, all);
   }
 
   void tryGroups(Base& base, const DataflowWires& wires, std::optional<Tiled>& best) {

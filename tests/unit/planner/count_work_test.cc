@@ -4,6 +4,7 @@
 
 #include "../devices.h"
 #include "../graphs.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/planner/make_plan.h"
 
 namespace heddle {
@@ -139,9 +140,24 @@ TEST(CountWork, RowsOfATileAreCountedFromTheEndOfTheOneBefore) {
   const Device device = paper(1, 2);
   const WorkCounter counter(graph, device);
   const StepCounts first = counter.counts(plan, 0), second = counter.counts(plan, 1);
-  EXPECT_EQ(first.height, 5);
+  EXPECT_EQ(first.height, 8);
   EXPECT_EQ(second.height, 3);
   for (const CoreWork& core : first.cores) EXPECT_EQ(core.rowsBefore, 1);
+  for (const CoreWork& core : second.cores) EXPECT_EQ(core.rowsBefore, 0);
+}
+
+// The rows of a depth-wise convolution at the end are those that the whole layer reads.
+TEST(CountWork, RowsOfATileAreThoseOfBothWindows) {
+  GraphBuilder b("net");
+  const TensorId conv = b.conv("conv", b.input("x", {8, 8, 16}), 16, square(1));
+  const CanonicalGraph apart = b.finish(b.depthwise("deep", conv, square(3, 1, 1)));
+  const std::shared_ptr<const CanonicalGraph> graph = fuseOperators(apart);
+  ASSERT_TRUE(graph);
+  Plan plan = count(*graph, 1, 2).plan;
+  plan.schedule = {{LayerId(0), {0, 4}}, {LayerId(0), {4, 4}}};
+  const Device device = paper(1, 2);
+  const StepCounts second = WorkCounter(*graph, device).counts(plan, 1);
+  EXPECT_EQ(second.height, 3);
   for (const CoreWork& core : second.cores) EXPECT_EQ(core.rowsBefore, 0);
 }
 
@@ -150,8 +166,11 @@ TEST(CountWork, CoresThatMoveOtherOperandsAreCountedApart) {
   GraphBuilder b("net");
   const TensorId x = b.input("x", {8, 8, 16}), y = b.conv("y", x, 16, square(1));
   const CanonicalGraph graph = b.finish(b.concat("both", {x, y}));
-  const StepWork step = count(graph, 2, 1).steps.at(1);
-  EXPECT_EQ(step.cores.size(), 2u);
+  const Counted counted = count(graph, 2, 1);
+  const std::vector<CoreShare>& shares = counted.plan.layers.at(1).shares;
+  ASSERT_EQ(shares.size(), 2u);
+  ASSERT_EQ(shares[0].boxes, shares[1].boxes);
+  EXPECT_EQ(counted.steps.at(1).cores.size(), 2u);
 }
 
 // Of a route whose records take two turns of three on one wire, the first is the first alone.
