@@ -208,7 +208,8 @@ class Lowering {
   std::pair<TensorId, Quantization> linear(
       const RealRef& ref);  // as a dequantized tensor; throws Unsupported
   std::vector<FloatTable> tablesOf(const Mapped& mapped) const;
-  Mapped throughTable(const Mapped& function);  // of what a Table read that wrote its tensor
+  // As a function of what the Table reads that writes its tensor; the same where none does.
+  Mapped throughTable(const Mapped& function);
   RealRef withTables(const RealRef& ref, std::vector<FloatTable> tables, const Node& node);
   RealRef clipped(const RealRef& ref, double low, double high, const Node& node);
 

@@ -232,6 +232,20 @@ TEST(Canonicalize, ATableOfATableIsOneWhereNobodyElseReadsThat) {
   }
 }
 
+// 256 bytes, where one for each channel would be as many times that.
+TEST(Canonicalize, OneTableReadsWhatTablesForEachChannelWrite) {
+  ModelBuilder m;
+  const std::string x = m.requantized(m.input("x", {1, 3}), 0.25F);
+  const std::string sloped = m.requantized(
+      m.op("PRelu", {x, m.constant({3}, std::vector<float>{0.5F, 0.25F, 0.F})}), 0.5F);
+  m.output(m.requantized(m.op("HardSigmoid", {sloped}), 0.125F));
+  const Canonicalized network = lowered(m);
+  ASSERT_EQ(network.graph.ops.size(), 2U);
+  EXPECT_EQ(std::get<Table>(network.graph.ops[0].attributes).tables.size(), 3U);
+  EXPECT_EQ(std::get<Table>(network.graph.ops[1].attributes).tables.size(), 1U);
+  EXPECT_EQ(network.graph.ops[1].inputs.at(0), network.graph.ops[0].output);
+}
+
 TEST(Canonicalize, FloatOperatorsAtTheEndsStayOnTheHost) {
   ModelBuilder m;
   const std::string x = m.op("Sub", {m.input("image", {1, 4}), m.scalar(0.5F)});

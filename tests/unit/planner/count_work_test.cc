@@ -130,6 +130,14 @@ TEST(CountWork, FirstRowsOfASweepComeWhileTheLastCallsOfTheOneBeforeCompute) {
     EXPECT_EQ(ahead + waited + bytesOf(step.cores[0].first.wire).raw(), 2 * 16 * 64) << places;
     EXPECT_EQ(waited == 0, places == 32) << waited;
   }
+  // The sweep before is that of another band, which still asks for rows in its last calls.
+  mapping.rings[0].length = 32;
+  mapping.bands = 2;
+  const StepCounts inBands = WorkCounter(graph, device).counts(plan, 0);
+  std::int64_t most = 0;
+  for (const CallWork& call : inBands.cores.at(0).calls)
+    most = std::max(most, bytesOf(call.ahead.wire).raw());
+  EXPECT_EQ(most, 9 * 64);
 }
 
 // What a tile reads of rows that were there before its first row is read does not hold it up.
