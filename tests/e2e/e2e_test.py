@@ -1015,12 +1015,12 @@ class ClosedForm(Heddle):
 
 
 class Terminal(Heddle):
-    """VGG16, which takes seconds to execute, as a person at a terminal sees it."""
+    """VGG16 of images that take it seconds to execute, as a person at a terminal sees it."""
 
     def setUp(self):
         super().setUp()
         self.out = self.folder / "out"
-        self.command = [options.heddle, "compile", options.models / "vgg16.onnx", "-o", self.out]
+        self.command = [options.heddle, "compile", options.models / "vgg16.onnx", "--shape", "input=1x3x448x448", "-o", self.out]
 
     def start(self, **environment):
         """The process, and what it writes to a terminal of its own."""
