@@ -188,6 +188,22 @@ def tiny_inception(options):
     return net
 
 
+def tiny_silu(options):
+    """What YOLO and EfficientNet are made of, in small: SiLU behind every convolution, two of which read the same, and behind
+    depth-wise ones; a bottleneck beside a branch, and inverted residuals."""
+    net = qdq.Network("tiny_silu", options)
+    x = net.conv("conv1", net.input("input", 3, 33, 29), 16, 3, stride=2, act="silu")
+    a, b = net.conv("c_a", x, 16, 1, act="silu"), net.conv("c_b", x, 16, 1, act="silu")
+    a = net.add("c_add", net.conv("c_2", net.conv("c_1", a, 16, 1, act="silu"), 16, 3, act="silu"), a)
+    x = net.conv("c_3", net.concat("c", [a, b]), 20, 1, act="silu")
+    y = net.depthwise("m1_dw", net.conv("m1_expand", x, 72, 1, act="silu"), 3, act="silu")
+    x = net.add("m1_add", net.conv("m1_project", y, 20, 1), x)
+    y = net.depthwise("m2_dw", net.conv("m2_expand", x, 80, 1, act="silu"), 5, stride=2, act="silu")
+    x = net.conv("conv_last", net.conv("m2_project", y, 32, 1), 48, 1, act="silu")
+    net.output("logits", net.fc("fc", net.global_average("gpool", x), 10))
+    return net
+
+
 def tiny_pruned(options):
     """Output channels of zeros as channel pruning leaves them, so scattered that no 8x8 block of weights is zero: whatever a
     compiler saves here follows from them through ReLU, pools, a residual join, depth-wise layers and Concat."""
@@ -207,5 +223,5 @@ def tiny_pruned(options):
 
 
 LARGE = {f.__name__: f for f in (resnet50, inception_v3, vgg16, vgg16_fc, mobilenet_v1, mobilenet_v2, mlp)}
-SMALL = {f.__name__: f for f in (worked_conv, tiny_cnn, tiny_mobile, tiny_inception, tiny_pruned)}
+SMALL = {f.__name__: f for f in (worked_conv, tiny_cnn, tiny_mobile, tiny_inception, tiny_silu, tiny_pruned)}
 NETWORKS = {**LARGE, **SMALL}

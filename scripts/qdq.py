@@ -246,7 +246,9 @@ class Network:
         self._node("DequantizeLinear", name + "_bias_dq", [name + "_bias" + s for s in suffixes[:2]],
                    name + "_bias", **per_channel)
         real = sums * sum_scales.astype(np.float64).reshape(-1, 1, 1)
-        real = self._op(op, name, [x.name, name + "_weight", name + "_bias"], real, attributes, act)
+        real = self._op(op, name, [x.name, name + "_weight", name + "_bias"], real, attributes, None if act == "silu" else act)
+        if act == "silu":
+            return self._silu(name, self._calibrated(name + "_linear", real))
         if joined and not self.options.float_scales:
             return self._quantized(name, self._last, quantize(real, JOINED_SCALE, 0), JOINED_SCALE, 0)
         return self._calibrated(name, real, flat=op == "Gemm")
@@ -278,6 +280,15 @@ class Network:
                 self._constant(bound, np.array(value), TensorProto.FLOAT)
         self._node("Clip", name + "_relu6", [name + "_f", "zero", "six"], self._last)
         return np.clip(real, 0, 6)
+
+    def _silu(self, name, x):
+        """x times its sigmoid, which is rounded as quantizers write it."""
+        reals = (np.arange(-128, 128) - x.zero) * x.scale
+        scale, zero = (float32(1 / 256), -128) if self.options.float_scales else (2.0**-7, 0)
+        values = quantize(1 / (1 + np.exp(-reals)), scale, zero)[x.values.astype(np.int16) + 128]
+        self._node("Sigmoid", name + "_sigmoid", [x.name], name + "_gate_f")
+        gate = self._quantized(name + "_gate", name + "_gate_f", values, scale, zero)
+        return self._calibrated(name, self._op("Mul", name + "_silu", [x.name, gate.name], x.real() * gate.real(), {}, None))
 
     def _calibrated(self, name, real, flat=False):
         low, high = min(0.0, -quantile(-real, KEPT)), max(0.0, quantile(real, KEPT))

@@ -15,19 +15,83 @@ constexpr std::int64_t kMostPooled = 4;
 // Of a depth-wise convolution, whose rows a core keeps all.
 constexpr std::int64_t kMostDepthwise = 5;
 
+// The graph whose operators read and write what these say, without the tensors that are gone.
+CanonicalGraph withoutTensors(const CanonicalGraph& graph, const std::vector<bool>& gone,
+                              std::vector<CanonicalOp> ops) {
+  CanonicalGraph out{graph.name, {}, {}, graph.inputs, graph.outputs};
+  std::vector<TensorId> newId;
+  for (std::size_t t = 0; t < gone.size(); ++t) {
+    newId.push_back(gone[t] ? TensorId() : TensorId(out.tensors.size()));
+    if (!gone[t]) out.tensors.push_back(graph.tensors[t]);
+  }
+  out.ops = std::move(ops);
+  for (CanonicalOp& op : out.ops) {
+    for (TensorId& input : op.inputs) input = newId[input.at()];
+    op.output = newId[op.output.at()];
+    if (Conv* product = std::get_if<Conv>(&op.attributes); product && product->fusedWindow)
+      product->fusedWindow->before = newId[product->fusedWindow->before.at()];
+  }
+  for (std::vector<Port>* ports : {&out.inputs, &out.outputs})
+    for (Port& port : *ports) port.tensor = newId[port.tensor.at()];
+  return out;
+}
+
+// Who writes a tensor and how many read it.
+struct Uses {
+  explicit Uses(const CanonicalGraph& graph)
+      : writer(graph.tensors.size()), readers(graph.tensors.size()) {
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+      writer[graph.ops[i].output.at()] = i;
+      for (const TensorId input : graph.ops[i].inputs) ++readers[input.at()];
+    }
+    for (const Port& port : graph.outputs) ++readers[port.tensor.at()];
+  }
+  // Of a tensor that is read once.
+  std::optional<std::size_t> writerForOne(TensorId tensor) const {
+    return readers[tensor.at()] == 1 ? writer[tensor.at()] : std::nullopt;
+  }
+
+  std::vector<std::optional<std::size_t>> writer;
+  std::vector<std::int64_t> readers;  // operands and ports
+};
+
+// Where a convolution has room for a table behind all that it does; null where it has none.
+std::optional<FusedTable>* roomForTable(CanonicalOp& op) {
+  if (fusedTableOf(op) || fusedAddOf(op) || fusedWindowOf(op)) return nullptr;
+  if (Conv* conv = std::get_if<Conv>(&op.attributes)) return &conv->fusedTable;
+  DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes);
+  return depthwise ? &depthwise->fusedTable : nullptr;
+}
+
+// Each Table, but for those named, at the end of the convolution that alone it reads. Null where
+// there is none.
+std::shared_ptr<CanonicalGraph> fuseTables(const CanonicalGraph& graph,
+                                           const std::set<std::string>& apart) {
+  const Uses uses(graph);
+  std::vector<bool> gone(graph.tensors.size()), isFused(graph.ops.size());
+  std::vector<CanonicalOp> ops = graph.ops;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const Table* table = std::get_if<Table>(&ops[i].attributes);
+    if (!table || table->tables.size() != 1 || apart.contains(ops[i].name)) continue;
+    const std::optional<std::size_t> writer = uses.writerForOne(ops[i].inputs[0]);
+    std::optional<FusedTable>* const fused = writer ? roomForTable(ops[*writer]) : nullptr;
+    if (!fused) continue;
+    CanonicalOp& conv = ops[*writer];
+    *fused = FusedTable{ops[i].name, table->tables[0], graph.tensors[conv.output.at()].zeroPoint};
+    gone[conv.output.at()] = isFused[i] = true;
+    conv.output = ops[i].output;
+    conv.onnxOp += " + " + ops[i].onnxOp;
+  }
+  if (std::ranges::find(gone, true) == gone.end()) return nullptr;
+  std::size_t next = 0;
+  std::erase_if(ops, [&](const CanonicalOp&) { return isFused[next++]; });
+  return std::make_shared<CanonicalGraph>(withoutTensors(graph, gone, std::move(ops)));
+}
+
 class Fusion {
  public:
   Fusion(const CanonicalGraph& graph, const std::set<std::string>& apart)
-      : graph_(graph),
-        apart_(apart),
-        writer_(graph.tensors.size()),
-        readers_(graph.tensors.size()) {
-    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-      writer_[graph.ops[i].output.at()] = i;
-      for (const TensorId input : graph.ops[i].inputs) ++readers_[input.at()];
-    }
-    for (const Port& port : graph.outputs) ++readers_[port.tensor.at()];
-  }
+      : graph_(graph), apart_(apart), uses_(graph) {}
 
   std::shared_ptr<CanonicalGraph> run() {
     fusedInto_.resize(graph_.ops.size());
@@ -35,7 +99,6 @@ class Fusion {
       if (const std::optional<std::size_t> conv = convBefore(graph_.ops[i])) fusedInto_[*conv] = i;
     if (std::ranges::none_of(fusedInto_, [](const auto& end) { return end.has_value(); }))
       return nullptr;
-    renumber();
     return std::make_shared<CanonicalGraph>(fused());
   }
 
@@ -47,8 +110,8 @@ class Fusion {
       return std::nullopt;
     std::optional<std::size_t> latest;
     for (const TensorId input : op.inputs) {
-      const std::optional<std::size_t>& writer = writer_[input.at()];
-      if (!writer || readers_[input.at()] != 1) continue;
+      const std::optional<std::size_t> writer = uses_.writerForOne(input);
+      if (!writer) continue;
       const CanonicalOp& before = graph_.ops[*writer];
       const bool isPlain = before.kind() == OpKind::Conv && !fusedAddOf(before) &&
                            !fusedWindowOf(before) && !fusedInto_[*writer];
@@ -78,36 +141,19 @@ class Fusion {
            w.kernelY <= kMostDepthwise && w.kernelX <= kMostDepthwise;
   }
 
-  void renumber() {
-    std::vector<bool> gone(graph_.tensors.size());
-    for (std::size_t i = 0; i < fusedInto_.size(); ++i)
-      if (fusedInto_[i] && graph_.ops[*fusedInto_[i]].kind() == OpKind::Add)
-        gone[graph_.ops[i].output.at()] = true;
-    for (std::size_t t = 0; t < gone.size(); ++t) {
-      newId_.push_back(gone[t] ? TensorId() : TensorId(kept_.size()));
-      if (!gone[t]) kept_.push_back(t);
-    }
-  }
-
   CanonicalGraph fused() const {
-    CanonicalGraph out{graph_.name, {}, {}, graph_.inputs, graph_.outputs};
-    for (const std::size_t t : kept_) out.tensors.push_back(graph_.tensors[t]);
+    std::vector<CanonicalOp> ops;
+    std::vector<bool> gone(graph_.tensors.size());
     std::vector<std::optional<std::size_t>> conv(graph_.ops.size());  // of what ends it
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      if (fusedInto_[i])
+      if (fusedInto_[i]) {
         conv[*fusedInto_[i]] = i;
-      else
-        out.ops.push_back(conv[i] ? together(graph_.ops[*conv[i]], graph_.ops[i]) : graph_.ops[i]);
+        gone[graph_.ops[i].output.at()] = graph_.ops[*fusedInto_[i]].kind() == OpKind::Add;
+      } else {
+        ops.push_back(conv[i] ? together(graph_.ops[*conv[i]], graph_.ops[i]) : graph_.ops[i]);
+      }
     }
-    for (CanonicalOp& op : out.ops) {
-      for (TensorId& input : op.inputs) input = newId_[input.at()];
-      op.output = newId_[op.output.at()];
-      if (Conv* product = std::get_if<Conv>(&op.attributes); product && product->fusedWindow)
-        product->fusedWindow->before = newId_[product->fusedWindow->before.at()];
-    }
-    for (std::vector<Port>* ports : {&out.inputs, &out.outputs})
-      for (Port& port : *ports) port.tensor = newId_[port.tensor.at()];
-    return out;
+    return withoutTensors(graph_, gone, std::move(ops));
   }
 
   CanonicalOp together(const CanonicalOp& conv, const CanonicalOp& end) const {
@@ -138,14 +184,31 @@ class Fusion {
 
   const CanonicalGraph& graph_;
   const std::set<std::string>& apart_;
-  std::vector<std::optional<std::size_t>> writer_;     // per tensor
-  std::vector<std::int64_t> readers_;                  // operands and ports
+  const Uses uses_;
   std::vector<std::optional<std::size_t>> fusedInto_;  // per operator: what it does at its end
-  std::vector<std::size_t> kept_;                      // tensors that stay
-  std::vector<TensorId> newId_;                        // per tensor
 };
 
 }  // namespace
+
+const FusedTable* fusedTableOf(const CanonicalOp& op) {
+  const FusedTable* table = nullptr;
+  std::visit(
+      [&](const auto& a) {
+        if constexpr (requires { a.fusedTable; }) table = a.fusedTable ? &*a.fusedTable : nullptr;
+      },
+      op.attributes);
+  return table;
+}
+
+const FusedTable* tableOfEnd(const CanonicalOp& op) {
+  const FusedWindow* end = fusedWindowOf(op);
+  const DepthwiseConv* depthwise = end ? end->depthwise() : nullptr;
+  return depthwise && depthwise->fusedTable ? &*depthwise->fusedTable : nullptr;
+}
+
+std::int64_t operandsAtEnd(const CanonicalOp& op) {
+  return (fusedAddOf(op) ? 1 : 0) + (fusedTableOf(op) ? 1 : 0);
+}
 
 const FusedAdd* fusedAddOf(const CanonicalOp& op) {
   const Conv* conv = std::get_if<Conv>(&op.attributes);
@@ -167,6 +230,13 @@ std::string nameAtEnd(const CanonicalOp& op) {
   return end ? end->name : "";
 }
 
+std::vector<std::string> tablesOf(const CanonicalOp& op) {
+  std::vector<std::string> names;
+  for (const FusedTable* table : {fusedTableOf(op), tableOfEnd(op)})
+    if (table) names.push_back(table->name);
+  return names;
+}
+
 TensorId computedTensor(const CanonicalOp& op) {
   const FusedWindow* pool = fusedWindowOf(op);
   return pool ? pool->before : op.output;
@@ -174,7 +244,9 @@ TensorId computedTensor(const CanonicalOp& op) {
 
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
                                                     const std::set<std::string>& apart) {
-  std::shared_ptr<CanonicalGraph> fused = Fusion(graph, apart).run();
+  std::shared_ptr<CanonicalGraph> fused = fuseTables(graph, apart);
+  if (std::shared_ptr<CanonicalGraph> ends = Fusion(fused ? *fused : graph, apart).run())
+    fused = std::move(ends);
   const std::vector<ColumnFold> folds = findColumnFolds(fused ? *fused : graph);
   if (!fused && !folds.empty()) fused = std::make_shared<CanonicalGraph>(graph);
   for (const ColumnFold& fold : folds) foldColumns(*fused, fold);
@@ -186,6 +258,13 @@ std::set<std::string> windowsAtEnds(const CanonicalGraph& fused) {
   std::set<std::string> names;
   for (const CanonicalOp& op : fused.ops)
     if (const FusedWindow* end = fusedWindowOf(op)) names.insert(end->name);
+  return names;
+}
+
+std::set<std::string> tablesAtEnds(const CanonicalGraph& fused) {
+  std::set<std::string> names;
+  for (const CanonicalOp& op : fused.ops)
+    for (const std::string& name : tablesOf(op)) names.insert(name);
   return names;
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/support/unique_names.h"
 
 namespace heddle {
@@ -109,8 +111,9 @@ class Joining {
   bool isJoinable(std::size_t op) const {
     const Conv* conv = std::get_if<Conv>(&graph_.ops[op].attributes);
     const TensorId output = graph_.ops[op].output;
-    if (!conv || conv->fusedAdd || conv->fusedWindow || !conv->requantizeNegative.empty() ||
-        isOutput_[output.at()] || outputOf(op).shape.channels % kBlock != 0)
+    if (!conv || conv->fusedTable || conv->fusedAdd || conv->fusedWindow ||
+        !conv->requantizeNegative.empty() || isOutput_[output.at()] ||
+        outputOf(op).shape.channels % kBlock != 0)
       return false;
     const std::vector<std::size_t> moves = movedBy(output);
     return moves.empty() ||
@@ -214,6 +217,39 @@ class Joining {
 };
 
 }  // namespace
+
+namespace {
+
+// The Tables that read what convolutions of the graph write which others are joined with.
+std::set<std::string> tablesOfSiblings(const CanonicalGraph& graph, const CanonicalGraph& joined) {
+  std::set<TensorId> parts;
+  for (const CanonicalOp& op : joined.ops)
+    if (op.kind() == OpKind::Assemble) parts.insert(op.output);
+  for (const CanonicalOp& op : graph.ops)
+    if (op.kind() == OpKind::Assemble) parts.erase(op.output);
+  std::set<std::string> names;
+  for (const CanonicalOp& op : graph.ops)
+    if (op.kind() == OpKind::Table && parts.contains(op.inputs[0])) names.insert(op.name);
+  return names;
+}
+
+}  // namespace
+
+std::shared_ptr<const CanonicalGraph> fuseAndJoin(const CanonicalGraph& graph,
+                                                  std::set<std::string> apart) {
+  const auto fused = [&](const std::set<std::string>& names) {
+    std::shared_ptr<const CanonicalGraph> made = fuseOperators(graph, names);
+    return made ? made : std::make_shared<const CanonicalGraph>(graph);
+  };
+  const std::shared_ptr<const CanonicalGraph> whole = fused(apart);
+  if (std::set<std::string> tables = tablesAtEnds(*whole); !tables.empty()) {
+    tables.insert(apart.begin(), apart.end());
+    const std::shared_ptr<const CanonicalGraph> without = fused(tables);
+    if (const auto joined = joinSiblings(*without))
+      apart.merge(tablesOfSiblings(*without, *joined));
+  }
+  return joinSiblings(*fused(apart));
+}
 
 std::shared_ptr<const CanonicalGraph> joinSiblings(const CanonicalGraph& graph) {
   return Joining(graph).run();

@@ -96,6 +96,9 @@ class Printer {
     printWindow(conv.window);
     out_ << " weights " << conv.weights.size();
     printClamp(conv.clamp);
+    if (conv.fusedTable)
+      out_ << " zero " << int{conv.fusedTable->zero} << " then table '"
+           << visible(conv.fusedTable->name) << "'";
   }
   void printAttributes(const Conv& conv) {
     printWeighted(conv);

@@ -158,7 +158,7 @@ class Checker {
             op, "a window at its end has gaps, or none of its tensor");
     require(before.shape.channels == result.shape.channels, op,
             "a window at its end changes the number of channels");
-    require(!fusedAddOf(op), op, "it does two things at its end");
+    require(!fusedAddOf(op), op, "it adds, and has a window at its end");
     if (const DepthwiseConv* depthwise = end.depthwise())
       checkWeights(op, *depthwise, 1);
     else

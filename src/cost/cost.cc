@@ -10,14 +10,13 @@ constexpr std::int64_t kBlockMacs = kBlock * kBlock;  // one pixel by a block of
 }  // namespace
 
 KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns,
-                      std::int64_t added) {
+                      std::int64_t atEnd) {
   KernelWork work{.op = op, .blocks = blocks, .taps = taps, .columns = columns, .operandBytes = 0};
   const std::int64_t outputBytes = blocks * columns * kBlock;
   switch (op) {
     case OpKind::Conv:
-      work.operandBytes = added * columns * kBlock;
-      break;
     case OpKind::DepthwiseConv:
+      work.operandBytes = atEnd * columns * kBlock;
       break;
     case OpKind::MaxPool:
     case OpKind::AveragePool:
@@ -37,7 +36,9 @@ KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::in
 
 void addEnd(const FusedWindow& end, std::int64_t blocks, std::int64_t columns, KernelWork& work) {
   const std::int64_t taps = end.window().kernelY * end.window().kernelX;
-  (end.depthwise() ? work.endMacs : work.pooledBytes) = taps * blocks * columns * kBlock;
+  const DepthwiseConv* const depthwise = end.depthwise();
+  (depthwise ? work.endMacs : work.endBytes) = taps * blocks * columns * kBlock;
+  if (depthwise && depthwise->fusedTable) work.endBytes = blocks * columns * kBlock;
 }
 
 std::int64_t kernelMacs(const KernelWork& work) {
@@ -65,7 +66,7 @@ Cycles kernelTime(const KernelWork& work, const Device& device) {
   const std::int64_t macs = kernelMacs(row);
   const std::int64_t cycles = (macs > 0 ? divideRoundUp(macs, macsPerCycle(work.op, core)) : 0) +
                               divideRoundUp(work.operandBytes, core.vectorBytesPerCycle);
-  const std::int64_t end = divideRoundUp(work.pooledBytes, core.vectorBytesPerCycle) +
+  const std::int64_t end = divideRoundUp(work.endBytes, core.vectorBytesPerCycle) +
                            divideRoundUp(work.endMacs, core.depthwiseMacsPerCycle);
   return Cycles(work.rows * cycles + end + work.calls() * core.callOverhead.raw());
 }

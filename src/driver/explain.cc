@@ -29,6 +29,7 @@ std::vector<std::string> near(const Explanation& explanation, const std::string&
   for (const ExplainedLayer& layer : explanation.layers) {
     names.push_back(layer.name);
     if (!layer.atEnd.empty()) names.push_back(layer.atEnd);
+    names.insert(names.end(), layer.tables.begin(), layer.tables.end());
   }
   std::ranges::copy_if(names, std::back_inserter(near), [&](const std::string& name) {
     return name.find(word) != std::string::npos;
@@ -55,7 +56,10 @@ Diagnostics explainLayer(const Explanation& explanation, const ExplainOptions& o
                          std::ostream& out) {
   auto layer = std::ranges::find(explanation.layers, *options.layer, &ExplainedLayer::name);
   if (layer == explanation.layers.end() && !options.layer->empty())  // most do nothing at their end
-    layer = std::ranges::find(explanation.layers, *options.layer, &ExplainedLayer::atEnd);
+    layer = std::ranges::find_if(explanation.layers, [&](const ExplainedLayer& other) {
+      return other.atEnd == *options.layer ||
+             std::ranges::find(other.tables, *options.layer) != other.tables.end();
+    });
   if (layer == explanation.layers.end()) return {unknownLayer(explanation, *options.layer)};
   if (options.verbosity.json)
     out << explanationJson(explanation, *layer);

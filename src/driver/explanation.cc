@@ -63,6 +63,7 @@ class LayerExplainer {
     layer.name = report_.name;
     layer.op = report_.op;
     layer.atEnd = report_.atEnd;
+    layer.tables = report_.tables;
     layer.fused = fusedWords(graph_, op_);
     layer.cycles = report_.cycles;
     layer.start = report_.start;
@@ -187,7 +188,8 @@ class LayerExplainer {
     for (const TensorId input : op_.inputs) padded = padded || isPadded(graph_.tensors[input.at()]);
     const Conv* conv = std::get_if<Conv>(&op_.attributes);
     return std::string(padded ? "channels padded to blocks of 8, " : "") +
-           (conv && conv->folded ? "taps of folded columns, " : "") + "biases and scales";
+           (conv && conv->folded ? "taps of folded columns, " : "") + "biases and scales" +
+           (tablesOf(op_).empty() ? "" : ", tables");
   }
 
   void addInputs(std::vector<ExplainedBytes>& all, const LayerNeeds& needs) const {

@@ -145,15 +145,16 @@ std::set<std::string> layersOfProgram(const std::string& path) {
 
 // What is at an end in the network as it is, and a layer of its own in the file.
 std::set<std::string> apartIn(const std::set<std::string>& layers, const Network& one) {
-  std::set<std::string> apart;
-  for (const std::string& name : one.fused ? windowsAtEnds(*one.fused) : std::set<std::string>())
-    if (layers.contains(name)) apart.insert(name);
-  return apart;
+  if (!one.fused) return {};
+  std::set<std::string> names = windowsAtEnds(*one.fused);
+  names.merge(tablesAtEnds(*one.fused));
+  std::erase_if(names, [&](const std::string& name) { return !layers.contains(name); });
+  return names;
 }
 
-// Ways in which a network may be planned: with pools and depth-wise convolutions as layers of their
-// own that are layers in the file, or else with all at ends; either with siblings joined, or
-// without anything fused, for which null stands.
+// Ways in which a network may be planned: with pools, depth-wise convolutions and tables as layers
+// of their own that are layers in the file, or else with all at ends; either with siblings joined,
+// or without anything fused, for which null stands.
 std::vector<std::shared_ptr<const CanonicalGraph>> waysOf(const Network& one,
                                                           const std::set<std::string>& layers) {
   std::vector<std::shared_ptr<const CanonicalGraph>> ways;

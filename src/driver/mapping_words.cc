@@ -204,10 +204,14 @@ std::string fusedWords(const CanonicalGraph& graph, const CanonicalOp& op) {
   if (conv && conv->folded)
     words.push_back("reads " + std::to_string(conv->folded->columns) + " columns of '" +
                     graph.tensors[op.inputs.front().at()].name + "' as one");
+  if (const FusedTable* table = fusedTableOf(op))
+    words.push_back("looks up what it computes in '" + table->name + "'");
   if (const FusedWindow* end = fusedWindowOf(op))
     words.push_back(
         (end->depthwise() ? "convolves '" : "pools '") + graph.tensors[end->before.at()].name +
         (end->depthwise() ? "' depth-wise" : "'") + " at its end, as '" + end->name + "'");
+  if (const FusedTable* table = tableOfEnd(op))
+    words.push_back("looks up that in '" + table->name + "'");
   if (fusedAddOf(op))
     words.push_back("adds '" + graph.tensors[op.inputs.back().at()].name + "' at its end");
   return joinWords(words, "; ");

@@ -136,7 +136,7 @@ std::shared_ptr<const CanonicalGraph> inBatch(const Network& run, const Canonica
 void fuseNetwork(Network& run) {
   const Timed timed(run.effort.compileSeconds);
   run.fused = fuseOperators(run.unfused());
-  run.joined = joinSiblings(run.inModelsOrder());
+  run.joined = fuseAndJoin(run.unfused());
   if (run.joined && run.batch > 1) run.joined = inBatch(run, *run.joined);
   setFused(run, std::move(run.fused));
 }
@@ -147,17 +147,19 @@ void setFused(Network& run, std::shared_ptr<const CanonicalGraph> fused) {
 
 namespace {
 
-bool hasFusedWindows(const Network& run) {
-  return run.fused && std::ranges::any_of(run.fused->ops, [](const CanonicalOp& op) {
-           return fusedWindowOf(op) != nullptr;
-         });
+// The names of pools, depth-wise convolutions and tables at ends.
+std::set<std::string> namesAtEnds(const Network& run) {
+  if (!run.fused) return {};
+  std::set<std::string> names = windowsAtEnds(*run.fused);
+  names.merge(tablesAtEnds(*run.fused));
+  return names;
 }
 
 // The network with these as layers of their own, and the same with siblings joined.
 FusedNetworks withApart(const Network& run, const std::set<std::string>& names) {
   std::shared_ptr<const CanonicalGraph> fused = fuseOperators(run.unfused(), names);
   if (!fused) fused = std::make_shared<const CanonicalGraph>(run.unfused());
-  FusedNetworks networks{fused, joinSiblings(*fused)};
+  FusedNetworks networks{fused, fuseAndJoin(run.unfused(), names)};
   if (run.batch == 1) return networks;
   networks.apart = inBatch(run, *fused);
   if (networks.joined) networks.joined = inBatch(run, *networks.joined);
@@ -176,14 +178,14 @@ Diagnostics choose(Compilation& run, const PlanOptions& options, bool asked, Pro
   return asBugs(reorder(run, chosen->ordered.orders));
 }
 
-// Of the network as it lies, or, where that fits no core, without pools and depth-wise
-// convolutions at ends.
+// Of the network as it lies, or, where that fits no core, without pools, depth-wise convolutions
+// and tables at ends.
 Diagnostics planOneWay(Compilation& run, const PlanOptions& options, bool asked,
                        Progress& progress) {
   Diagnostics faults = choose(run, options, asked, progress);
-  if (faults.empty() || faults[0].severity != Severity::DoesNotFit || !hasFusedWindows(run))
-    return faults;
-  setFused(run, fuseOperators(run.unfused(), windowsAtEnds(*run.fused)));
+  const std::set<std::string> names = namesAtEnds(run);
+  if (faults.empty() || faults[0].severity != Severity::DoesNotFit || names.empty()) return faults;
+  setFused(run, fuseOperators(run.unfused(), names));
   run.joined.reset();
   return choose(run, options, asked, progress);
 }

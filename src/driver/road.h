@@ -29,7 +29,7 @@ Diagnostics importModel(Network& run, const std::string& path, const ShapeSettin
 Result<Canonicalized> canonicalizeGraph(Network& run);  // of the graph, under the model's name
 Diagnostics canonicalizeModel(Network& run);            // the same, into its place
 Diagnostics propagateZeros(Network& run);
-void fuseNetwork(Network& run);  // fuseOperators(), joinSiblings()
+void fuseNetwork(Network& run);  // fuseOperators(), fuseAndJoin()
 // What is planned is this network, or with null the unfused one, of as many images as a frame has.
 void setFused(Network& run, std::shared_ptr<const CanonicalGraph> fused);
 // Its channel blocks in these orders from now on. Errors: CANON011.

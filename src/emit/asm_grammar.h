@@ -239,6 +239,9 @@ template <Literal name, class First, class... More>
 using KernelList = opt<IfMust<Word<name>, Word<"[">, First, Must<Word<",">, More>..., Word<"]">>>;
 using ClampLow = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::low>;
 using ClampHigh = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::high>;
+using LooksUp = Set<KernelNumber<&Kernel::lookedUpZero>, true, &Draft::kernel, &Kernel::looksUp>;
+using LookedUpLow = NumberInto<&Draft::kernel, &Kernel::lookedUpClamp, &Clamp::low>;
+using LookedUpHigh = NumberInto<&Draft::kernel, &Kernel::lookedUpClamp, &Clamp::high>;
 using AddsTo = Set<KernelNumber<&Kernel::addedToZero>, true, &Draft::kernel, &Kernel::addsInput>;
 using AddedToLow = NumberInto<&Draft::kernel, &Kernel::addedToClamp, &Clamp::low>;
 using AddedToHigh = NumberInto<&Draft::kernel, &Kernel::addedToClamp, &Clamp::high>;
@@ -276,6 +279,7 @@ struct KernelLine
              opt<Set<Word<"shares-record">, true, &Draft::kernel, &Kernel::sharesRecord>>,
              opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
              OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>,
+             KernelList<"looks-up", LooksUp, LookedUpLow, LookedUpHigh>,
              KernelList<"adds-to", AddsTo, AddedToLow, AddedToHigh>> {};
 
 struct AxisRunText : IfMust<Word<"to">, NumberInto<&Draft::run, &AxisRun::to>,

@@ -410,6 +410,8 @@ void Printer::kernel(std::size_t index) {
       .flag("shares-record", k.sharesRecord)
       .flag("per-channel", k.tablePerChannel)
       .field("fill", k.fill, 0);
+  if (k.looksUp)
+    word(" looks-up ").integers({k.lookedUpZero, k.lookedUpClamp.low, k.lookedUpClamp.high});
   if (k.addsInput)
     word(" adds-to ").integers({k.addedToZero, k.addedToClamp.low, k.addedToClamp.high});
   line();

@@ -78,6 +78,11 @@ void writeGraph(JsonWriter& json, const CanonicalGraph& graph) {
     json.endArray().key("output").value(op.output.index);
     if (const FusedWindow* pool = fusedWindowOf(op)) json.key("pools").value(pool->before.index);
     if (const std::string end = nameAtEnd(op); !end.empty()) json.key("atEnd").value(end);
+    if (const std::vector<std::string> tables = tablesOf(op); !tables.empty()) {
+      json.key("tables").beginArray();
+      for (const std::string& table : tables) json.value(table);
+      json.endArray();
+    }
     if (const Conv* conv = std::get_if<Conv>(&op.attributes); conv && conv->folded)
       json.key("folded").value(conv->folded->columns);
     json.endObject();

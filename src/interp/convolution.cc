@@ -69,13 +69,17 @@ void gatherTaps(const Window& window, const Operand& input, std::int64_t y, std:
   }
 }
 
-// The output of channel c (of a Conv or DepthwiseConv) whose sum of products is `sum`.
+// The output of channel c (of a Conv or DepthwiseConv) whose sum of products is `sum`; `zero` is
+// the output's zero point.
 template <class Convolution>
 std::int8_t finish(const Convolution& op, std::size_t c, std::uint32_t sum, int zero) {
   const auto accumulator = static_cast<std::int32_t>(sum + static_cast<std::uint32_t>(op.bias[c]));
   const bool negative = accumulator < 0 && !op.requantizeNegative.empty();
   const Multiplier scale = negative ? op.requantizeNegative[c] : op.requantize[c];
-  return saturate(zero + applyMultiplier(accumulator, scale), op.clamp.low, op.clamp.high);
+  if (op.fusedTable) zero = op.fusedTable->zero;
+  const std::int8_t value =
+      saturate(zero + applyMultiplier(accumulator, scale), op.clamp.low, op.clamp.high);
+  return op.fusedTable ? op.fusedTable->table[static_cast<std::size_t>(value + 128)] : value;
 }
 
 }  // namespace

@@ -111,8 +111,8 @@ void widenPixels(const Kernel& kernel, const WindowRows& input, std::int64_t blo
       }
 }
 
-// What a record ends with: bias, multipliers, shifts, and with negativeScale the latter two of
-// negative sums.
+// What a record ends with: bias, multipliers, shifts, with negativeScale the latter two of
+// negative sums, and with looksUp a table.
 class Epilogue {
  public:
   Epilogue(const Kernel& kernel, const std::int8_t* tail)
@@ -127,6 +127,10 @@ class Epilogue {
     return applyMultiplier(whole,
                            {readInt32(scales + 4 * channel), scales[4 * channels_ + channel]});
   }
+  // With looksUp alone.
+  std::int8_t lookedUp(std::int8_t value) const {
+    return tail_[(4 + kScaleBytes) * channels_ + negative_ + value + 128];
+  }
 
  private:
   static constexpr std::int64_t kScaleBytes = 4 + 1;  // of a channel
@@ -138,14 +142,19 @@ class Epilogue {
 void requantizeRow(const Kernel& kernel, const std::int32_t* sums, const std::int8_t* tail,
                    std::int8_t* output) {
   const Epilogue epilogue(kernel, tail);
-  const std::int8_t zero = kernel.addsInput ? kernel.addedToZero : kernel.outputZero;
-  const Clamp clamp = kernel.addsInput ? kernel.addedToClamp : kernel.clamp;
+  const std::int8_t zero = kernel.looksUp     ? kernel.lookedUpZero
+                           : kernel.addsInput ? kernel.addedToZero
+                                              : kernel.outputZero;
+  const Clamp clamp = kernel.looksUp     ? kernel.lookedUpClamp
+                      : kernel.addsInput ? kernel.addedToClamp
+                                         : kernel.clamp;
   for (std::int64_t b = 0; b < kernel.outputBlocks; ++b)
     for (std::int64_t x = 0; x < kernel.outputColumns; ++x)
       for (std::int64_t k = 0; k < kBlock; ++k) {
         const std::int64_t i = (b * kernel.outputColumns + x) * kBlock + k;
-        output[i] =
+        const std::int8_t value =
             saturate(zero + epilogue.scaled(sums[i], b * kBlock + k), clamp.low, clamp.high);
+        output[i] = kernel.looksUp ? epilogue.lookedUp(value) : value;
       }
 }
 

@@ -49,9 +49,10 @@ class Preparation {
     const Kernel& kernel = program_.kernels[i.kernel.at()];
     locks(i.acquire, i.release, -1);
     if (i.weights) leaf_.record = i.record;
+    const std::int64_t operands = (kernel.addsInput ? 1 : 0) + (kernel.looksUp ? 1 : 0);
     leaf_.kernel =
         kernelWork(kernel.op, kernel.outputBlocks, kernel.window.kernelY * kernel.window.kernelX,
-                   kernel.outputColumns, kernel.addsInput && i.finish ? kernel.outputBlocks : 0);
+                   kernel.outputColumns, i.finish ? operands * kernel.outputBlocks : 0);
     leaf_.kernel.rows = leaf_.kernel.rowsOfACall = i.part.rows;
     leaf_.work.cycles = kernelTime(leaf_.kernel, device_).raw();
     leaf_.work.macs = kernelMacs(leaf_.kernel);

@@ -557,7 +557,7 @@ class StepCounter {
     const ReductionPart& part = nest_.part(i);
     const Interval blocks = m_.passBlocks(share, i.pass);
     const N computed = computedOf(blocks, part), most = telling ? mostComputed(share, i) : computed;
-    const N added = fusedAddOf(op_) && nest_.last(i) ? blocks.count : 0;
+    const N atEnd = nest_.last(i) ? operandsAtEnd(op_) * blocks.count : 0;
     const EarlyRows shared = first || !telling ? EarlyRows() : earlyRows(due, window);
     std::vector<CallWork> out;
     out.reserve(due.runs.size() + 1);
@@ -566,7 +566,7 @@ class StepCounter {
       call.times = run.times;
       const Interval x = sweeps_.columns(share, run.box, i);
       call.kernel = kernelWork(op_.kind(), computed, tapsOf(op_, part),
-                               nest_.pooled().columns(x).count, added);
+                               nest_.pooled().columns(x).count, atEnd);
       call.kernel.rows = run.computed;
       call.kernel.rowsOfACall = fusedWindowOf(op_) ? m_.callRows : run.rows;
       if (const FusedWindow* end = fusedWindowOf(op_); end && nest_.last(i))

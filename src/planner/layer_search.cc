@@ -920,7 +920,7 @@ class LayerSearch {
     const bool ends = part + 1 == t.parts.size();
     KernelWork call =
         kernelWork(op_.kind(), kept, tapsOf(op_, t.parts[part]), pooled_.mostColumns(columns),
-                   fusedAddOf(op_) && ends ? blocks : 0);
+                   ends ? operandsAtEnd(op_) * blocks : 0);
     const Bytes bytes(t.equalRecords ? t.weightBytes
                                      : recordLengths_.bytes(blocks, t.parts[part], ends, kept));
     RecordTime time{0, wire_.time(bytes).raw(), ddr_.time(bytes).raw()};

@@ -51,6 +51,12 @@ void describe(const Attributes& a, Kernel& k) {
   if constexpr (requires { a.clamp; }) k.clamp = a.clamp;
   if constexpr (requires { a.requantizeNegative; }) k.negativeScale = !a.requantizeNegative.empty();
   if constexpr (requires { a.weightZero; }) k.weightZeros = hasZeroPoints(a.weightZero);
+  if constexpr (requires { a.fusedTable; })
+    if (a.fusedTable) {
+      k.looksUp = true;
+      k.lookedUpZero = a.fusedTable->zero;
+      k.lookedUpClamp = std::exchange(k.clamp, Clamp{});
+    }
 }
 
 // What an operator's attributes say of all its calls.

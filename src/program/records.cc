@@ -65,6 +65,10 @@ struct Channels {
   }
 };
 
+void appendTable(const Table256& table, std::vector<std::uint8_t>& image) {
+  for (std::int8_t value : table) append(image, value);
+}
+
 void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn,
                 const Interval& blocks, const ReductionPart& part, bool lastPart,
                 std::vector<std::uint8_t>& image) {
@@ -115,6 +119,7 @@ void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn
     }
   }
   if (lastPart) channels.appendEpilogue(blocks, image);
+  if (lastPart && conv.fusedTable) appendTable(conv.fusedTable->table, image);
 }
 
 void appendDepthwise(const DepthwiseConv& conv, std::int8_t inputZero, const Interval& blocks,
@@ -131,10 +136,7 @@ void appendDepthwise(const DepthwiseConv& conv, std::int8_t inputZero, const Int
                             ? conv.weights[static_cast<std::size_t>((c * ky + y) * kx + x)]
                             : channels.zero(c));
   channels.appendEpilogue(blocks, image);
-}
-
-void appendTable(const Table256& table, std::vector<std::uint8_t>& image) {
-  for (std::int8_t value : table) append(image, value);
+  if (conv.fusedTable) appendTable(conv.fusedTable->table, image);
 }
 
 }  // namespace

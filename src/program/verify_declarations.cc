@@ -328,6 +328,9 @@ class Declarations {
            k.rescale.multiplier >= 0 && within(k.rescale.shift, -(1 << 12), 1 << 12) &&
            k.clamp.low <= k.clamp.high && k.addedToClamp.low <= k.addedToClamp.high &&
            (!k.addsInput || k.op == OpKind::Conv) &&
+           (!k.looksUp || k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv) &&
+           k.lookedUpClamp.low <= k.lookedUpClamp.high &&
+           (!k.looksUp || (k.addsInput ? k.addedToClamp : k.clamp) == Clamp{}) &&
            within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxDdrBytes : 0) &&
            k.recordAt % kBlock == 0 && (!k.sharesRecord || k.op == OpKind::DepthwiseConv);
     fits = fits && std::max(w.kernelY, k.kernelYWhole) * w.kernelX <= kMaxTaps &&

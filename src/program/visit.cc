@@ -81,6 +81,7 @@ RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept) {
                           .finishes = finish,
                           .negativeScale = kernel.negativeScale,
                           .weightZeros = kernel.weightZeros};
+  if (kernel.looksUp) contents.tables = 1;
   if (kernel.op == OpKind::Table)
     contents.tables = kernel.tablePerChannel ? kernel.outputBlocks * kBlock : 1;
   if (kernel.op == OpKind::Assemble)

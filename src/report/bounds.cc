@@ -295,6 +295,14 @@ WireCounts countWires(const Device& device) {
   return n;
 }
 
+// Elements that an operator looks up, by each of its tables.
+std::vector<std::int64_t> lookedUpBy(const CanonicalGraph& graph, const CanonicalOp& op) {
+  std::vector<std::int64_t> elementsOf;
+  if (fusedTableOf(op)) elementsOf.push_back(elements(graph, computedTensor(op)));
+  if (tableOfEnd(op)) elementsOf.push_back(elements(graph, op.output));
+  return elementsOf;
+}
+
 }  // namespace
 
 std::int64_t elementsRead(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand) {
@@ -411,6 +419,12 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
          twoKinds(needs.weightBytes - weightsAtEnd, needs.inputBytes + skipped - addedBeside),
          written});
     if (isFused) paperSum += std::max({atEnd, twoKinds(weightsAtEnd, between + added), output});
+    for (const std::int64_t lookedUp : lookedUpBy(graph, op)) {
+      const double table = static_cast<double>(lookedUp) / coreWrite;
+      paperSum += std::max(twoKinds(0, lookedUp), table);
+      bounds.memtileToCoreSeconds += onWires(lookedUp, std::ssize(device.wires));
+      bounds.coreToMemtileSeconds += table;
+    }
     weights += needs.weightBytes;
     bounds.computeSeconds += compute;
     bounds.memtileToCoreSeconds += anyWire + onWires(skipped + between, std::ssize(device.wires));

@@ -50,12 +50,15 @@ struct Mean {
   }
 };
 
-// Two layers as one, the second at the first's end.
-LayerReport asOne(const LayerReport& layer, const LayerReport& end) {
+// Two layers as one, the second at the first's end, or its table.
+LayerReport asOne(const LayerReport& layer, const LayerReport& end, bool isTable) {
   LayerReport one = layer.cycles < end.cycles ? end : layer;
   one.name = layer.name;
   one.op = layer.op + " + " + end.op;
-  one.atEnd = end.name;
+  one.atEnd = isTable ? layer.atEnd : end.name;
+  one.tables = layer.tables;
+  if (isTable) one.tables.push_back(end.name);
+  one.tables.insert(one.tables.end(), end.tables.begin(), end.tables.end());
   one.cycles = layer.cycles + end.cycles;
   one.start = std::min(layer.start, end.start);
   one.end = std::max(layer.end, end.end);
@@ -81,22 +84,23 @@ LayerReport asOne(const LayerReport& layer, const LayerReport& end) {
   return one;
 }
 
-// Layers of the report that are at others' ends in the other.
+// Layers of the report that are at others' ends in the other, or their tables.
 void joinAsIn(Report& report, const Report& other) {
-  std::map<std::string_view, std::string_view> layerOf;  // by name of what is at its end
-  for (const LayerReport& layer : other.layers)
-    if (!layer.atEnd.empty()) layerOf[layer.atEnd] = layer.name;
-  const auto find = [&](std::string_view name) {
+  const auto find = [&](const std::string& name) {
     return std::ranges::find(report.layers, name, &LayerReport::name);
   };
-  for (const auto& [name, of] : layerOf) {
+  const auto join = [&](const std::string& of, const std::string& name, bool isTable) {
     const auto end = find(name), layer = find(of);
     if (end == report.layers.end() || layer == report.layers.end() || end == layer ||
-        !layer->atEnd.empty())
-      continue;
-    *layer = asOne(*layer, *end);
+        (!isTable && !layer->atEnd.empty()))
+      return;
+    *layer = asOne(*layer, *end, isTable);
     report.layers.erase(end);
     report.groups.clear();
+  };
+  for (const LayerReport& whole : other.layers) {
+    if (!whole.atEnd.empty()) join(whole.name, whole.atEnd, false);
+    for (const std::string& table : whole.tables) join(whole.name, table, true);
   }
 }
 

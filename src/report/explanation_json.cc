@@ -155,7 +155,9 @@ void writeUpright(JsonWriter& json, const std::optional<ExplainedUpright>& uprig
 
 void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
   json.key("name").value(layer.name).key("op").value(layer.op);
-  json.key("atEnd").value(layer.atEnd).key("fused").value(layer.fused);
+  json.key("atEnd").value(layer.atEnd).key("tables").beginArray();
+  for (const std::string& table : layer.tables) json.value(table);
+  json.endArray().key("fused").value(layer.fused);
   json.key("mapping");
   if (layer.mapping)
     writeWords(json, *layer.mapping);

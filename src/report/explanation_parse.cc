@@ -36,6 +36,7 @@ ExplainedLayer readExplainedLayer(EntryReader& read, const Entry& in) {
   layer.name = read.text(in, "name");
   layer.op = read.text(in, "op");
   if (read.has(in, "atEnd")) layer.atEnd = read.text(in, "atEnd");
+  if (read.has(in, "tables")) layer.tables = read.texts(in, "tables");
   layer.fused = read.text(in, "fused");
   if (const auto mapping = read.objectOrNull(in, "mapping"))
     layer.mapping = readWords(read, *mapping);

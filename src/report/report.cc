@@ -365,6 +365,7 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
     layer.op = program.layers[i].op;
     layer.split = program.layers[i].split;
     layer.atEnd = nameAtEnd(graph.ops[i]);
+    layer.tables = tablesOf(graph.ops[i]);
     layer.start = Cycles(INT64_MAX);
     layer.boundSeconds = static_cast<double>(report.frames) * report.bounds.layerSeconds[i];
     layer.density = density(graph.ops[i]);

@@ -44,6 +44,7 @@ LayerReport readLayer(EntryReader& read, const Entry& in) {
   layer.op = read.text(in, "op");
   layer.split = read.text(in, "split");
   if (read.has(in, "atEnd")) layer.atEnd = read.text(in, "atEnd");
+  if (read.has(in, "tables")) layer.tables = read.texts(in, "tables");
   layer.cycles = Cycles(read.count(in, "cycles"));
   layer.boundBy = read.resource(in, "boundBy");
   layer.boundEngine = read.text(in, "boundEngine");

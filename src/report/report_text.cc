@@ -11,6 +11,7 @@
 #include "heddle/report/report.h"
 #include "heddle/support/csv.h"
 #include "heddle/support/visible.h"
+#include "heddle/support/words.h"
 
 namespace heddle {
 namespace {
@@ -116,7 +117,9 @@ void writeFrames(JsonWriter& json, const std::vector<FrameReport>& frames) {
 void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer) {
   json.beginObject();
   json.key("name").value(layer.name).key("op").value(layer.op).key("split").value(layer.split);
-  json.key("atEnd").value(layer.atEnd);
+  json.key("atEnd").value(layer.atEnd).key("tables").beginArray();
+  for (const std::string& table : layer.tables) json.value(table);
+  json.endArray();
   json.key("cycles").value(layer.cycles.raw());
   json.key("boundBy").value(layer.boundBy ? name(*layer.boundBy) : "none");
   json.key("boundEngine").value(layer.boundEngine);
@@ -478,6 +481,7 @@ std::string layersCsv(const Report& report) {
       {"op", [](const LayerReport& l) { return csvText(l.op); }},
       {"split", [](const LayerReport& l) { return csvText(l.split); }},
       {"atEnd", [](const LayerReport& l) { return csvText(l.atEnd); }},
+      {"tables", [](const LayerReport& l) { return csvText(joinWords(l.tables, "; ")); }},
       {"cycles", [&](const LayerReport& l) { return count(l.cycles.raw()); }},
       {"boundBy",
        [](const LayerReport& l) { return std::string(l.boundBy ? name(*l.boundBy) : "none"); }},

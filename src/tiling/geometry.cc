@@ -16,6 +16,20 @@ Interval clip(std::int64_t first, std::int64_t end, const Interval& inside) {
   return {first, std::max<std::int64_t>(end - first, 0)};
 }
 
+// What a depth-wise convolution at the end reads; of a pool, which has no record, where there is
+// none.
+RecordContents contentsOfEnd(const CanonicalOp& op, std::int64_t outputBlocks) {
+  const FusedWindow* end = fusedWindowOf(op);
+  const DepthwiseConv* conv = end ? end->depthwise() : nullptr;
+  if (!conv) return {.op = OpKind::MaxPool};
+  return {.op = OpKind::DepthwiseConv,
+          .outputBlocks = outputBlocks,
+          .taps = conv->window.kernelY * conv->window.kernelX,
+          .negativeScale = !conv->requantizeNegative.empty(),
+          .weightZeros = hasZeroPoints(conv->weightZero),
+          .tables = conv->fusedTable ? 1 : 0};
+}
+
 }  // namespace
 
 MappedAxis::MappedAxis(const AxisMap& map) {
@@ -293,17 +307,10 @@ std::int64_t recordBytes(const CanonicalOp& op, const Interval& outputBlocks,
 }
 
 std::int64_t endRecordBytes(const CanonicalOp& op, std::int64_t outputBlocks) {
-  const FusedWindow* end = fusedWindowOf(op);
-  const DepthwiseConv* conv = end ? end->depthwise() : nullptr;
-  if (!conv) return 0;
-  return recordBytes({.op = OpKind::DepthwiseConv,
-                      .outputBlocks = outputBlocks,
-                      .taps = conv->window.kernelY * conv->window.kernelX,
-                      .negativeScale = !conv->requantizeNegative.empty(),
-                      .weightZeros = hasZeroPoints(conv->weightZero)});
+  return recordBytes(contentsOfEnd(op, outputBlocks));
 }
 
-RecordLengths::RecordLengths(const CanonicalOp& op) : op_(&op), ofEnd_(endRecordBytes(op, 1)) {
+RecordLengths::RecordLengths(const CanonicalOp& op) : op_(&op), ofEnd_(contentsOfEnd(op, 1)) {
   ofAll_.op = op.kind();
   std::visit(
       [&](const auto& a) {
@@ -312,6 +319,7 @@ RecordLengths::RecordLengths(const CanonicalOp& op) : op_(&op), ofEnd_(endRecord
         if constexpr (requires { a.weightZero; }) ofAll_.weightZeros = hasZeroPoints(a.weightZero);
       },
       op.attributes);
+  if (fusedTableOf(op)) ofAll_.tables = 1;
   if (const auto* assemble = std::get_if<Assemble>(&op.attributes))
     ofAll_.tables = std::ranges::count_if(
         assemble->parts, [](const AssemblePart& p) { return p.table.has_value(); });
@@ -327,14 +335,20 @@ std::int64_t RecordLengths::bytes(std::int64_t outputBlocks, const ReductionPart
   if (kernelWindowOf(*op_)) contents.taps = tapsOf(*op_, part);
   if (const auto* table = std::get_if<Table>(&op_->attributes))
     contents.tables = table->tables.size() == 1 ? 1 : outputBlocks * kBlock;
-  return recordBytes(contents) + (lastPart ? outputBlocks * ofEnd_ : 0);
+  if (!lastPart) return recordBytes(contents);
+  RecordContents end = ofEnd_;
+  end.outputBlocks = outputBlocks;
+  return recordBytes(contents) + recordBytes(end);
 }
 
 std::int64_t recordBytes(const RecordContents& contents) {
   const std::int64_t channels = contents.outputBlocks * kBlock,
                      zeros = contents.weightZeros ? channels : 0;
-  // Bias, multiplier and shift, and both of the latter again for negative sums.
-  const std::int64_t epilogue = channels * (4 + (contents.negativeScale ? 2 : 1) * (4 + 1));
+  // Bias, multiplier and shift, both of the latter again for negative sums, and the table of what
+  // is looked up.
+  const std::int64_t tables = 256 * contents.tables;
+  const std::int64_t epilogue =
+      channels * (4 + (contents.negativeScale ? 2 : 1) * (4 + 1)) + tables;
   switch (contents.op) {
     case OpKind::Conv: {
       const std::int64_t gamma =
@@ -346,7 +360,7 @@ std::int64_t recordBytes(const RecordContents& contents) {
       return zeros + channels * contents.taps + epilogue;
     case OpKind::Table:
     case OpKind::Assemble:
-      return 256 * contents.tables;
+      return tables;
     case OpKind::MaxPool:
     case OpKind::AveragePool:
     case OpKind::Add:

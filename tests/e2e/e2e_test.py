@@ -79,6 +79,33 @@ class Small(Heddle):
                 self.assertEqual((first["height"], first["width"]), (sizes[0], -(-sizes[1] // columns)))
                 self.assertEqual((first["channels"], columns), (3 * columns, 2))
 
+    def test_tables_at_ends_keep_their_names(self):
+        model = SOURCE / "models/tiny_silu.onnx"
+        fused = self.compile(model, "2x2", name="fused")
+        apart = self.compile(model, "2x2", "--effort", "0", name="apart")
+        for report in (fused, apart):
+            self.check_verified(report)
+        self.assertLess(fused["time"]["cycles"], 0.8 * apart["time"]["cycles"])
+        tables = {layer["name"] for layer in apart["layers"] if layer["op"] == "Mul"}
+        looked_up = {table: layer["name"] for layer in fused["layers"] for table in layer["tables"]}
+        self.assertEqual((len(tables), tables), (11, set(looked_up)))
+        for table, layer in looked_up.items():
+            explained = json.loads(self.run_heddle("explain", self.folder / "fused", table, "--json").stdout)["layer"]
+            self.assertEqual(explained["name"], layer)
+            self.assertIn(f"in '{table}'", explained["fused"])
+            weights = next(entry for entry in explained["bytes"] if entry["what"] == "weights over wires")
+            self.assertIn("tables", " ".join(weights["why"]))
+        compared = json.loads(self.run_heddle("compare", self.folder / "apart", self.folder / "fused", "--json").stdout)
+        self.assertEqual(compared["onlyInA"] + compared["onlyInB"], [])
+        group = self.compile(model, "2x2", "--fuse", f"{looked_up['m1_dw_silu']}..m2_dw_silu:2", name="group")
+        self.check_verified(group)
+        self.assertEqual({layer["name"] for layer in group["layers"]}, {layer["name"] for layer in fused["layers"]})
+        for made in ("fused", "apart", "group"):
+            for stage, file in (("plan", "plan.txt"), ("program", "program.asm")):
+                again = self.compile(model, "2x2", "--from", stage, self.folder / made / file, name="again")
+                self.check_verified(again)
+                self.assertTrue(filecmp.cmp(self.folder / made / "program.asm", self.folder / "again/program.asm", shallow=False))
+
     def test_a_plan_says_how_its_image_is_folded(self):
         model, plan = SOURCE / "models/tiny_cnn.onnx", self.folder / "made/plan.txt"
         for effort in ("0", "1"):  # with nothing fused or folded, and with all of it
@@ -975,7 +1002,7 @@ class ClosedForm(Heddle):
         "links.ddr.read=500 MB/s": 0.10, "links.ddr.readTotal=1 GB/s": 0.10, "links.memtile.write=500 MB/s": 0.10}
 
     def test_it_knows_what_each_key_of_the_device_costs(self):
-        networks = [SOURCE / f"models/{name}.onnx" for name in ("tiny_cnn", "tiny_inception", "tiny_mobile", "tiny_pruned")]
+        networks = [SOURCE / f"models/{name}.onnx" for name in ("tiny_cnn", "tiny_inception", "tiny_mobile", "tiny_silu", "tiny_pruned")]
         for key, most in self.MOST_OFF.items():
             off = []
             for network, mesh, device in itertools.product(networks, ("2x3", "4x4"), ("paper", "switched")):

@@ -58,8 +58,9 @@ Subject withAFusedSum(std::int64_t rows, std::int64_t columns) {
 
 Subject withADepthwiseEnd(std::int64_t rows, std::int64_t columns) {
   testing::GraphBuilder b("depthwise");
-  const TensorId inner = b.conv("inner", b.input("x", {9, 10, 40}), 72, testing::square(1));
-  const auto fused = fuseOperators(b.finish(b.depthwise("outer", inner, testing::square(3, 1, 1))));
+  const TensorId inner = b.conv("inner", b.input("x", {9, 10, 40}), 72, testing::square(1)),
+                 outer = b.depthwise("outer", b.table("first", inner), testing::square(3, 1, 1));
+  const auto fused = fuseOperators(b.finish(b.table("second", outer)));
   Device device = testing::paperLike(rows, columns);
   device.core.memory = 8_KiB;
   return compiled(*fused, device, 1);

@@ -118,12 +118,12 @@ class Generator {
     return random_.chance(50) ? all.back() : random_.pick(all);
   }
 
-  // Another operand of `shape`: one that is there, a constant, or the same.
-  TensorId partner(TensorId of) {
+  // Another operand of `shape`: one that is there but for `besides`, a constant, or the same.
+  TensorId partner(TensorId of, TensorId besides = {}) {
     const Shape shape = tensor(of).shape;
     std::vector<TensorId> same;
     for (const TensorId id : activations())
-      if (id != of && tensor(id).shape == shape) same.push_back(id);
+      if (id != of && id != besides && tensor(id).shape == shape) same.push_back(id);
     if (!same.empty() && random_.chance(75)) return random_.pick(same);
     if (random_.chance(20)) return of;
     return random_.chance(40) ? addConstant(shape) : tableOf(of);
@@ -294,18 +294,19 @@ class Generator {
     if (random_.chance(options_.wholeBlocks ? 80 : 40))
       emptyBlocks(op, shape.channels, input.channels);
     add("Conv", {x}, y, op);
-    if (hasSiblings)
-      addSiblings(x, y, std::move(op));
+    if (hasSiblings) return addSiblings(x, y, std::move(op));
+    const TensorId end = maybeLookedUp(y);  // what the convolution can do itself,
+    if (random_.chance(25))
+      addAdd(end, y);  // as it can make a sum
     else if (random_.chance(25))
-      addAdd(y);  // a sum that the convolution can make itself
-    else if (random_.chance(25))
-      addSmallPool(y);  // likewise, a pool
+      addSmallPool(end);  // a pool
     else if (random_.chance(30))
-      addSmallDepthwise(y);  // or a depth-wise convolution
+      addSmallDepthwise(end);  // or a depth-wise convolution
   }
 
   // More convolutions that read what one does, alike but for their weights; maybe a Concat that
-  // begins with what one of them writes. All of these are read in turn: they are no outputs.
+  // begins with what one of them writes. All of these are read in turn, by tables for each channel,
+  // which no convolution looks up: they are no outputs.
   void addSiblings(TensorId x, TensorId y, Conv op) {
     std::vector<TensorId> all{y};
     for (std::int64_t n = random_.between(1, 3); n > 0; --n) {
@@ -319,7 +320,7 @@ class Generator {
     const TensorId first = random_.pick(all);
     const bool isConcatenated = addTwo(first);
     for (const TensorId id : all)
-      if (id != first || !isConcatenated) addTable(id);
+      if (id != first || !isConcatenated) addTable(id, tensor(id).shape.channels);
   }
 
   // A Concat that begins with a tensor.
@@ -383,6 +384,14 @@ class Generator {
     const TensorId y = addTensor(shape, randomQuantization());
     fillConvolution(op, shape.channels, op.window.kernelY * op.window.kernelX, tensor(y).zeroPoint);
     add("DepthwiseConv", {x}, y, std::move(op));
+    maybeLookedUp(y);
+  }
+
+  // What a convolution writes, now and then through one table.
+  TensorId maybeLookedUp(TensorId written) {
+    if (!random_.chance(25)) return written;
+    addTable(written, 1);
+    return graph_.ops.back().output;
   }
 
   void addMaxPool(TensorId x) {
@@ -405,8 +414,8 @@ class Generator {
     add("AveragePool", {x}, addTensor(shape, quantization), op);
   }
 
-  void addAdd(TensorId a) {
-    const TensorId b = partner(a);
+  void addAdd(TensorId a, TensorId besides = {}) {
+    const TensorId b = partner(a, besides);
     CanonicalTensor quantization = randomQuantization();
     quantization.scale = randomScale(std::max(tensor(a).scale, tensor(b).scale));
     const double ratioA = tensor(a).scale / quantization.scale,
@@ -439,9 +448,10 @@ class Generator {
     return table;
   }
 
-  void addTable(TensorId x) {
+  void addTable(TensorId x) { addTable(x, random_.chance(30) ? tensor(x).shape.channels : 1); }
+
+  void addTable(TensorId x, std::int64_t tables) {
     Table op;
-    const std::int64_t tables = random_.chance(30) ? tensor(x).shape.channels : 1;
     for (std::int64_t i = 0; i < tables; ++i) op.tables.push_back(randomTable());
     const Shape shape = tensor(x).shape;
     add("Table", {x}, addTensor(shape, randomQuantization()), std::move(op));

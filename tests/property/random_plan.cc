@@ -379,6 +379,12 @@ class PlanMaker {
       say("longer calls in the first part of a later pass");
     if (map.innerCallRows > map.callRows && !parts && map.passes > 2)
       say("longer calls in passes between the first and the last");
+    if (fusedTableOf(op()))
+      say(reducesChannels(op()) ? "a table at the end of a convolution"
+                                : "a table at the end of a depth-wise convolution");
+    if (fusedTableOf(op()) && parts) say("a table after the last part of a reduction");
+    if (fusedTableOf(op()) && fusedAddOf(op())) say("a table before an addition");
+    if (tableOfEnd(op())) say("a table at the end of a depth-wise convolution at an end");
     if (fusedAddOf(op())) say("an addition at the end of a convolution");
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
@@ -667,6 +673,11 @@ std::vector<std::string> planKindNames() {
           "rows that come together",
           "rows that come together, in rings that are no multiple of them",
           "rows that come together but for those of the last iteration",
+          "a table at the end of a convolution",
+          "a table at the end of a depth-wise convolution",
+          "a table after the last part of a reduction",
+          "a table before an addition",
+          "a table at the end of a depth-wise convolution at an end",
           "an addition at the end of a convolution",
           "an addition over several passes of kept inputs",
           "an addition after the last part of a reduction",

@@ -50,6 +50,13 @@ class GraphBuilder {
     conv.requantize.assign(n, makeMultiplier(1.0 / 16));
     return op(name, "Conv", {from}, windowed(in, window, in.channels), std::move(conv));
   }
+  // x -> -x for all channels, but that -128 stays.
+  TensorId table(const std::string& name, TensorId from) {
+    Table256 table;
+    for (std::size_t i = 0; i < table.size(); ++i)
+      table[i] = static_cast<std::int8_t>(128 - static_cast<int>(i));
+    return op(name, "Table", {from}, shapeOf(from), Table{{table}});
+  }
   TensorId add(const std::string& name, TensorId a, TensorId b) {
     return op(name, "Add", {a, b}, shapeOf(a), Add{1 << 20, 1 << 20, 21, {}});
   }

@@ -91,6 +91,17 @@ struct MaxPool {
   friend bool operator==(const MaxPool&, const MaxPool&) = default;
 };
 
+using Table256 = std::array<std::int8_t, 256>;  // entry x + 128 is the value at x
+
+// A Table, one for all channels, in which a convolution looks up what it has clamped, of zero point
+// `zero`.
+struct FusedTable {
+  std::string name;  // of the ONNX node
+  Table256 table{};
+  std::int8_t zero = 0;
+  friend bool operator==(const FusedTable&, const FusedTable&) = default;
+};
+
 // A convolution (Conv, below) with one input channel per output channel: COUT = CIN, channel c
 // reads channel c.
 struct DepthwiseConv {
@@ -101,6 +112,7 @@ struct DepthwiseConv {
   std::vector<Multiplier> requantize;          // C
   std::vector<Multiplier> requantizeNegative;  // as in Conv
   Clamp clamp;
+  std::optional<FusedTable> fusedTable;  // as in Conv
   friend bool operator==(const DepthwiseConv&, const DepthwiseConv&) = default;
 };
 
@@ -149,7 +161,9 @@ struct Conv {
   // than its zero point, in order output block, input block. Empty: all are taken to (applySparsity
   // fills it in).
   Bits kept;
-  // At most one of them; fuseOperators() puts it there.
+  // What it does with what it has clamped; fuseOperators() puts it there. First the table, then at
+  // most one of the others.
+  std::optional<FusedTable> fusedTable;
   std::optional<FusedAdd> fusedAdd;
   std::optional<FusedWindow> fusedWindow;
   std::optional<FoldedColumns> folded;  // fuseOperators() does that, too
@@ -180,8 +194,6 @@ struct Mul {
   Clamp clamp;
   friend bool operator==(const Mul&, const Mul&) = default;
 };
-
-using Table256 = std::array<std::int8_t, 256>;  // entry x + 128 is the value at x
 
 // y = tables[c or 0][x + 128]: any unary function, one for all channels or one for each (PRelu,
 // unfused BatchNorm, ...).

@@ -1,8 +1,9 @@
 // What follows a convolution goes to its end, so that what lies between them never leaves the core:
-// residual additions, the pools that take the largest, and depth-wise convolutions. An image that a
-// convolution reads with a stride has its columns folded (canon/fold_columns.h); rows and columns
-// that a stride leaves out are left out by a Slice (canon/slice_strides.h).
+// tables, residual additions, the pools that take the largest, and depth-wise convolutions. An
+// image that a convolution reads with a stride has its columns folded (canon/fold_columns.h); rows
+// and columns that a stride leaves out are left out by a Slice (canon/slice_strides.h).
 //
+//   %3 = Conv(%2)   %4 = Table(%3)      ->   %4 = Conv(%2) then table
 //   %3 = Conv(%2)   %4 = Add(%3, %0)    ->   %3 = Conv(%2, %0) then add
 //   %3 = Conv(%2)   %4 = MaxPool(%3)    ->   %4 = Conv(%2) then max pool of %3
 #pragma once
@@ -10,36 +11,50 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "heddle/canon/canonical_graph.h"
 
 namespace heddle {
 
+// The table in which a convolution looks up what it computes, depth-wise ones too; null where there
+// is none.
+const FusedTable* fusedTableOf(const CanonicalOp& op);
+// That of the depth-wise convolution at the end of a convolution; null where there is none.
+const FusedTable* tableOfEnd(const CanonicalOp& op);
 // The addition at the end of a convolution; null where there is none.
 const FusedAdd* fusedAddOf(const CanonicalOp& op);
 // Whether the operand is what a convolution adds at its end.
 bool isAddend(const CanonicalOp& op, std::size_t operand);
 // The pool or depth-wise convolution at the end of a convolution; null where there is none.
 const FusedWindow* fusedWindowOf(const CanonicalOp& op);
+// Bytes that the calls which finish a convolution read for each that they write: of what it adds,
+// and of what it looks up.
+std::int64_t operandsAtEnd(const CanonicalOp& op);
 // The name of what the operator does at its end: of an Add, or one of the latter. Empty: nothing.
 std::string nameAtEnd(const CanonicalOp& op);
+// The names of the Tables that it looks up.
+std::vector<std::string> tablesOf(const CanonicalOp& op);
 // What the operator's kernel writes before what is at its end: its output where there is nothing.
 TensorId computedTensor(const CanonicalOp& op);
 
-// The graph with every Add fused of which one operand is the output of a Conv that nobody else
-// reads; where both are, into the later one. The convolution keeps its name and moves to where the
-// Add was; the tensor between the two is gone. Likewise every MaxPool that alone reads the output
-// of a Conv which adds nothing, has no dilation, and windows of at most 4 x 4 of which no more than
-// half is the next one's; there the tensor between the two stays, as what is pooled. And every
-// DepthwiseConv that alone reads the output of such a Conv, of windows of at most 5 x 5 without
-// dilation. What is named in `apart` stays a layer of its own. Ids of tensors change. Outputs have
-// the same values, bit for bit. Null where there is nothing to fuse, fold or slice.
+// The graph with every Table of one table fused that alone reads the output of a convolution, which
+// may be depth-wise; the tensor between the two is gone. And with every Add of which one operand is
+// the output of a Conv that nobody else reads; where both are, into the later one. The convolution
+// keeps its name and moves to where the Add was; the tensor between the two is gone. Likewise every
+// MaxPool that alone reads the output of a Conv which adds nothing, has no dilation, and windows of
+// at most 4 x 4 of which no more than half is the next one's; there the tensor between the two
+// stays, as what is pooled. And every DepthwiseConv that alone reads the output of such a Conv, of
+// windows of at most 5 x 5 without dilation. What is named in `apart` stays a layer of its own. Ids
+// of tensors change. Outputs have the same values, bit for bit. Null where there is nothing to
+// fuse, fold or slice.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
                                                     const std::set<std::string>& apart = {});
 
-// The names of what such a graph has at ends: of pools and depth-wise convolutions, or of the
-// latter alone.
+// The names of what such a graph has at ends: of pools and depth-wise convolutions, of the latter
+// alone, or of Tables.
 std::set<std::string> windowsAtEnds(const CanonicalGraph& fused);
 std::set<std::string> depthwiseAtEnds(const CanonicalGraph& fused);
+std::set<std::string> tablesAtEnds(const CanonicalGraph& fused);
 
 }  // namespace heddle

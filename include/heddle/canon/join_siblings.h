@@ -8,6 +8,8 @@
 //                                    %4 = Split(%9) channels 48 to 175
 #pragma once
 #include <memory>
+#include <set>
+#include <string>
 
 #include "heddle/canon/canonical_graph.h"
 
@@ -22,5 +24,10 @@ namespace heddle {
 // there. Ids of tensors stay, those of joined ones come behind. Outputs have the same values, bit
 // for bit. Null where there is nothing to join.
 std::shared_ptr<const CanonicalGraph> joinSiblings(const CanonicalGraph& graph);
+
+// The same of a graph that fuseOperators() takes first, but for the Tables behind convolutions that
+// can be joined without them: those stay layers of their own, as does what is named in `apart`.
+std::shared_ptr<const CanonicalGraph> fuseAndJoin(const CanonicalGraph& graph,
+                                                  std::set<std::string> apart = {});
 
 }  // namespace heddle

@@ -16,24 +16,26 @@ struct KernelWork {
   std::int64_t blocks = 1;   // CONV: kept 8x8 weight blocks; DWCONV: channel blocks
   std::int64_t taps = 1;     // KY * KX of the part
   std::int64_t columns = 1;  // output pixels of the row
-  // For each row, that the vector unit reads: of CONV what a fused Add adds.
+  // For each row, that the vector unit reads: of convolutions what they add and look up at their
+  // end.
   std::int64_t operandBytes = 0;
   std::int64_t rows = 1;         // one after another,
   std::int64_t rowsOfACall = 1;  // by calls of so many, the last of what is left
   // Of a call after these, with what they have computed: bytes that a pool reads, or
-  // multiply-accumulates of a depth-wise convolution. None: no call.
-  std::int64_t pooledBytes = 0, endMacs = 0;
+  // multiply-accumulates of a depth-wise convolution and bytes that it looks up. None: no call.
+  std::int64_t endBytes = 0, endMacs = 0;
   std::int64_t calls() const {
-    return divideRoundUp(rows, rowsOfACall) + (pooledBytes > 0 || endMacs > 0 ? 1 : 0);
+    return divideRoundUp(rows, rowsOfACall) + (endBytes > 0 || endMacs > 0 ? 1 : 0);
   }
   friend bool operator==(const KernelWork&, const KernelWork&) = default;
 };
 
 // The work of one row. `blocks`: CONV kept 8x8 weight blocks; others channel blocks of the output.
 // Operands of the others: pools read every tap, Add and Mul two bytes for each output byte, Table
-// and Assemble one; `added`: channel blocks that a fused Add of a CONV adds, one byte each.
+// and Assemble one; `atEnd`: channel blocks that a convolution adds and looks up at its end, one
+// byte each.
 KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns,
-                      std::int64_t added = 0);
+                      std::int64_t atEnd = 0);
 
 // Adds what is at the end of a CONV, of one output row.
 void addEnd(const FusedWindow& end, std::int64_t blocks, std::int64_t columns, KernelWork& work);
@@ -41,7 +43,7 @@ void addEnd(const FusedWindow& end, std::int64_t blocks, std::int64_t columns, K
 //   CONV   3x3, 2 x 4 blocks, 14 columns: 8 * 9 * 14 * 64 / 256 pixels' worth = 252 cycles at 256
 //   MAC a cycle and 4-pixel
 //          blocks of 64 MAC: blocks * taps * roundUp(columns, pixelStep) * 64 / macsPerCycle,
-//          rounded up once a row; a fused Add is done afterwards
+//          rounded up once a row; what is at its end is done afterwards
 Cycles kernelTime(const KernelWork& work, const Device& device);
 
 // Multiply-accumulates that the call occupies the array with, padding of channels included.

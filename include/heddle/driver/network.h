@@ -29,7 +29,7 @@ struct Network {
   // (canon/batch.h), and `fused` is there also where nothing was.
   std::int64_t batch = 1;
   std::shared_ptr<const CanonicalGraph> fused;   // fuseOperators() of these; none likewise
-  std::shared_ptr<const CanonicalGraph> joined;  // joinSiblings() of that; likewise
+  std::shared_ptr<const CanonicalGraph> joined;  // fuseAndJoin() of them; likewise
   // The same with its channel blocks in the order that the plan is of; none likewise.
   std::shared_ptr<const CanonicalGraph> reordered;
   Effort effort;

@@ -408,6 +408,12 @@ struct Kernel {
   bool addsInput = false;
   std::int8_t addedToZero = 0;
   Clamp addedToClamp;
+  // Conv, DepthwiseConv: the call that finishes looks up what it has computed, before it adds, in a
+  // table at the end of its record. `lookedUpZero` and `lookedUpClamp` are those of the convolution
+  // by itself.
+  bool looksUp = false;
+  std::int8_t lookedUpZero = 0;
+  Clamp lookedUpClamp;
   bool negativeScale =
       false;  // Conv, DepthwiseConv: the record holds the multipliers of negative sums as well
   bool weightZeros = false;  // likewise: zero points of the weights that are not all zero
@@ -516,7 +522,8 @@ struct WeightRecord {
 //           gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept;
 //           kept blocks, b outermost: T x 8 CIN x 8 COUT int8;
 //           if the part is the last: bias int32[8B], multiplier int32[8B], shift int8[8B],
-//           with Kernel::negativeScale the latter two once more, of negative sums
+//           with Kernel::negativeScale the latter two once more, of negative sums;
+//           with Kernel::looksUp a table of 256 int8
 //   DWCONV  weightZero as for CONV; per block T x 8 int8; the rest as in CONV's last part
 //   TABLE   1 or 8B tables of 256 int8
 //   CONCAT  its moves' tables of 256 int8

@@ -49,6 +49,7 @@ struct ExplainedBytes {
 struct ExplainedLayer {
   std::string name, op;
   std::string atEnd;                    // as in LayerReport
+  std::vector<std::string> tables;      // likewise
   std::string fused;                    // "adds 'x' at its end"; empty: nothing
   std::optional<MappingWords> mapping;  // none: in place, or there is no plan
   std::int64_t steps = 1;               // of the schedule: more than one computes rows by turns

@@ -154,8 +154,8 @@ class RecordLengths {
 
  private:
   const CanonicalOp* op_;
-  RecordContents ofAll_;    // what all records have in common
-  std::int64_t ofEnd_ = 0;  // of one output block, in the last part's
+  RecordContents ofAll_;  // what all records have in common
+  RecordContents ofEnd_;  // in the last part's
 };
 
 }  // namespace heddle

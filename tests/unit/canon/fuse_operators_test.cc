@@ -51,6 +51,9 @@ void colour(CanonicalGraph& graph) {
     if (DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes))
       for (std::size_t i = 0; i < depthwise->weights.size(); ++i)
         depthwise->weights.own()[i] = static_cast<std::int8_t>(i * 13 % 19 - 9);
+    if (Table* table = std::get_if<Table>(&op.attributes))
+      for (std::size_t i = 0; i < 256; ++i)
+        table->tables[0][i] = static_cast<std::int8_t>(i * 7 % 101 + op.output.at());
     Conv* conv = std::get_if<Conv>(&op.attributes);
     if (!conv) continue;
     for (std::size_t i = 0; i < conv->weights.size(); ++i)
@@ -122,6 +125,80 @@ TEST(FuseOperators, LeavesWhatOthersReadToo) {
                  last = given.add("sum", out, in);
   static_cast<void>(last);
   EXPECT_FALSE(fuseOperators(given.finish(out)));  // the host reads it
+}
+
+TEST(FuseOperators, PutsATableAtTheEndOfTheConvolutionBeforeItAndThenTheRest) {
+  const auto check = [](CanonicalGraph graph, const std::string& onnxOp, const std::string& end) {
+    colour(graph);
+    const auto fused = fuseOperators(graph);
+    ASSERT_TRUE(fused);
+    ASSERT_EQ(fused->ops.size(), 1u);
+    const CanonicalOp& op = fused->ops[0];
+    EXPECT_EQ(op.name, "conv");
+    EXPECT_EQ(op.onnxOp, onnxOp);
+    EXPECT_EQ(nameAtEnd(op), end);
+    ASSERT_TRUE(fusedTableOf(op));
+    EXPECT_EQ(tablesOf(op).at(0), "table");
+    EXPECT_EQ(fusedTableOf(op)->zero, graph.tensors[graph.ops[0].output.at()].zeroPoint);
+    EXPECT_NE(print(*fused).find("then table 'table'"), std::string::npos);
+    expectSameValues(graph, *fused);
+  };
+  const auto conv = [](GraphBuilder& b, bool depthwise) {
+    const TensorId x = b.input("x", {5, 6, 8});
+    const TensorId y =
+        depthwise ? b.depthwise("conv", x, square(3, 1, 1)) : b.conv("conv", x, 8, square(3, 1, 1));
+    return std::pair(x, b.table("table", y));
+  };
+  for (const bool depthwise : {false, true}) {
+    GraphBuilder b("alone");
+    check(b.finish(conv(b, depthwise).second), "Conv + Table", "");
+  }
+  GraphBuilder sum("sum");
+  const auto [x, y] = conv(sum, false);
+  check(sum.finish(sum.add("sum", x, y)), "Conv + Table + Add", "sum");
+  GraphBuilder deep("deep");
+  const TensorId inner = deep.depthwise("deep", conv(deep, false).second, square(3, 2, 1));
+  CanonicalGraph graph = deep.finish(deep.table("behind", inner));
+  check(graph, "Conv + Table + depth-wise Conv + Table", "deep");
+  const auto fused = fuseOperators(graph);
+  EXPECT_EQ(tablesOf(fused->ops[0]), (std::vector<std::string>{"table", "behind"}));
+  EXPECT_EQ(operandsAtEnd(fused->ops[0]), 1);
+}
+
+// Of an input, a pool, a convolution that others read too, and tables for each channel.
+TEST(FuseOperators, LeavesTablesThatNoConvolutionCanLookUp) {
+  GraphBuilder read("read");
+  const TensorId x = read.input("x", {4, 4, 8}), c = read.conv("conv", x, 8, square(1));
+  EXPECT_FALSE(fuseOperators(read.finish(read.concat("both", {read.table("table", c), c}))));
+
+  GraphBuilder twice("twice");
+  const TensorId first =
+      twice.table("first", twice.conv("conv", twice.input("x", {4, 4, 8}), 8, square(1)));
+  const auto fused = fuseOperators(twice.finish(twice.table("second", first)));
+  ASSERT_TRUE(fused);
+  EXPECT_EQ(fused->ops.size(), 2u);
+
+  GraphBuilder each("each");
+  const TensorId in = each.conv("conv", each.input("x", {4, 4, 8}), 8, square(1));
+  CanonicalGraph graph = each.finish(each.table("table", in));
+  std::vector<Table256>& tables = std::get<Table>(graph.ops[1].attributes).tables;
+  tables.resize(8, tables[0]);
+  EXPECT_FALSE(fuseOperators(graph));
+
+  GraphBuilder pool("pool");
+  const TensorId pooled = pool.maxPool("pool", pool.input("x", {4, 4, 8}), square(2, 2));
+  EXPECT_FALSE(fuseOperators(pool.finish(pool.table("table", pooled))));
+
+  // Behind a pool that a convolution makes, or a sum.
+  for (const bool adds : {false, true}) {
+    GraphBuilder behind("behind");
+    const TensorId y = behind.input("x", {4, 4, 8}), d = behind.conv("conv", y, 8, square(1)),
+                   end = adds ? behind.add("sum", d, y) : behind.maxPool("pool", d, square(2, 2));
+    const auto once = fuseOperators(behind.finish(behind.table("table", end)));
+    ASSERT_TRUE(once);
+    EXPECT_EQ(once->ops.size(), 2u);
+    EXPECT_FALSE(fuseOperators(*once));
+  }
 }
 
 TEST(FuseOperators, PutsAPoolAtTheEndOfTheConvolutionBeforeIt) {

@@ -6,6 +6,7 @@
 
 #include "../graphs.h"
 #include "heddle/canon/canonicalize.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/canon/planned_values.h"
 #include "heddle/interp/interpret.h"
 
@@ -80,6 +81,39 @@ TEST(JoinSiblings, KeepsWhichBlocksOfWeightsThereAre) {
   ASSERT_EQ(kept.size(), 6 * 2);
   for (std::int64_t i = 0; i < kept.size(); ++i)  // each one's first block
     EXPECT_EQ(kept[i], i != 0 && i != 3 * 2 && i != 5 * 2) << i;
+}
+
+// Where two could be joined, what they compute is not looked up by each at its end.
+TEST(JoinSiblings, LeaveTheirTablesToLayersOfTheirOwn) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {6, 6, 16}),
+                 left = b.table("left table", b.conv("left", x, 8, {})),
+                 right = b.table("right table", b.conv("right", x, 24, {})),
+                 both = b.concat("both", {left, right});
+  CanonicalGraph graph = b.finish(b.table("last table", b.conv("last", both, 8, {})));
+  tellApart(graph);
+  const auto fused = fuseOperators(graph);
+  ASSERT_TRUE(fused);
+  EXPECT_EQ(fused->ops.size(), 4u);
+  EXPECT_FALSE(joinSiblings(*fused));
+  const auto joined = fuseAndJoin(graph);
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(verify(*joined), Diagnostics{});
+  EXPECT_EQ(tablesAtEnds(*joined), std::set<std::string>{"last table"});
+  std::vector<std::string> names;
+  for (const CanonicalOp& op : joined->ops) names.push_back(op.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"left + right", "left part", "right part",
+                                             "left table", "right table", "both", "last"}));
+  TensorValue image;
+  for (std::int64_t i = 0; i < 6 * 6 * 16; ++i)
+    image.push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
+  const auto outputOf = [&](const CanonicalGraph& g) {
+    return interpret(g, std::vector<TensorValue>{image}).at(g.outputs[0].tensor.at());
+  };
+  EXPECT_EQ(outputOf(*joined), outputOf(graph));
+  // Named, both tables are layers in either case.
+  EXPECT_EQ(*fuseAndJoin(graph, {"left table", "last table"}),
+            *fuseAndJoin(graph, {"left table", "right table", "last table"}));
 }
 
 // What must be as it is in block() for "three" to be joined with "five".

@@ -39,7 +39,7 @@ TEST(Cost, APooledRowIsItsConvolutionsOneByOneAndTheirPool) {
   KernelWork work = kernelWork(OpKind::Conv, 1, 1, 5);
   work.rows = 2;
   EXPECT_EQ(kernelTime(work, d), Cycles(2 * (2 + 5)));  // each is rounded up by itself
-  work.pooledBytes = 100;
+  work.endBytes = 100;
   EXPECT_EQ(kernelTime(work, d), Cycles(2 * (2 + 5) + 2 + 5));
   EXPECT_EQ(kernelMacs(work), 2 * 5 * 64);
 }
@@ -51,12 +51,32 @@ TEST(Cost, ADepthwiseConvolutionAtAnEndIsAnotherCallOfItsOwnRate) {
   work.rows = 2;
   const FusedWindow end{"dw", DepthwiseConv{.window = {.kernelY = 3, .kernelX = 3}}, TensorId(0)};
   addEnd(end, 2, 7, work);
-  EXPECT_EQ(work.pooledBytes, 0);
+  EXPECT_EQ(work.endBytes, 0);
   EXPECT_EQ(work.endMacs, 9 * 2 * 7 * 8);
   EXPECT_EQ(work.calls(), 3);
   EXPECT_EQ(kernelTime(work, d),
             Cycles(2 * (2 + 5) + divideRoundUp(9 * 2 * 7 * 8, d.core.depthwiseMacsPerCycle) + 5));
   EXPECT_EQ(kernelMacs(work), 2 * 5 * 64) << "of the convolution alone";
+}
+
+TEST(Cost, WhatAConvolutionLooksUpTheVectorUnitReads) {
+  const Device d = deviceOfEqualRates();
+  for (const OpKind op : {OpKind::Conv, OpKind::DepthwiseConv}) {
+    const KernelWork plain = kernelWork(op, 2, 9, 10), looksUp = kernelWork(op, 2, 9, 10, 2);
+    EXPECT_EQ(kernelMacs(looksUp), kernelMacs(plain));
+    EXPECT_EQ(kernelTime(looksUp, d) - kernelTime(plain, d),
+              Cycles(divideRoundUp(2 * 10 * 8, d.core.vectorBytesPerCycle)));
+  }
+  KernelWork work = kernelWork(OpKind::Conv, 1, 1, 5);
+  const FusedWindow end{"dw", DepthwiseConv{.window = {.kernelY = 3, .kernelX = 3}}, TensorId(0)};
+  FusedWindow withTable = end;
+  std::get<DepthwiseConv>(withTable.op).fusedTable = FusedTable();
+  KernelWork plain = work;
+  addEnd(end, 2, 7, plain);
+  addEnd(withTable, 2, 7, work);
+  EXPECT_EQ(work.calls(), plain.calls());
+  EXPECT_EQ(kernelTime(work, d) - kernelTime(plain, d),
+            Cycles(divideRoundUp(2 * 7 * 8, d.core.vectorBytesPerCycle)));
 }
 
 TEST(Cost, ACallOfSeveralRowsPaysItsOverheadOnce) {

@@ -396,6 +396,9 @@ std::vector<Kernel> kernelsOfEverything() {
     k.tablePerChannel = true;
     k.moves = {{{{0, 2, 1, 3, 8}}, {{8, 1, 0, 1, 8}, {0, 1, 8, 1, 8}}, 0}};
     k.fill = -7;
+    k.looksUp = true;
+    k.lookedUpZero = 11;
+    k.lookedUpClamp = {-90, 70};
     k.addsInput = true;
     k.addedToZero = -9;
     k.addedToClamp = {-100, 20};

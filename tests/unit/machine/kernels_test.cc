@@ -113,6 +113,7 @@ struct Filter {
   std::vector<std::int8_t> weights, weightZero;  // COUT x taps x depth
   std::vector<std::int32_t> bias;
   std::vector<Multiplier> scale, negative;
+  std::vector<std::int8_t> table;  // with Kernel::looksUp
   std::int64_t weight(std::int64_t co, std::int64_t ky, std::int64_t kx, std::int64_t ci) const {
     return weights[static_cast<std::size_t>((co * taps + ky * kernelX + kx) * depth + ci)] -
            weightZero[static_cast<std::size_t>(co)];
@@ -128,13 +129,14 @@ struct Filter {
       for (const Multiplier& m : *scales) put32(record, m.multiplier);
       for (const Multiplier& m : *scales) record.push_back(static_cast<std::int8_t>(m.shift));
     }
+    record.insert(record.end(), table.begin(), table.end());
   }
 };
 
 class ConvolutionTest : public KernelTest {
  protected:
   Filter makeFilter(std::int64_t channels, const Window& w, std::int64_t depth, bool asymmetric) {
-    Filter f{w.kernelY * w.kernelX, w.kernelX, depth, {}, {}, {}, {}, {}};
+    Filter f{w.kernelY * w.kernelX, w.kernelX, depth, {}, {}, {}, {}, {}, {}};
     for (std::int64_t i = 0; i < channels * f.taps * depth; ++i) f.weights.push_back(byte());
     for (std::int64_t i = 0; i < channels; ++i) {
       f.weightZero.push_back(asymmetric ? byte() : std::int8_t{0});
@@ -145,6 +147,13 @@ class ConvolutionTest : public KernelTest {
         f.negative.push_back({static_cast<std::int32_t>(pick(1 << 30, INT32_MAX)), 44});
     }
     return f;
+  }
+
+  void lookUp(Kernel& k, Filter& f) {
+    k.looksUp = true;
+    k.lookedUpZero = byte();
+    k.lookedUpClamp = std::exchange(k.clamp, Clamp{});
+    for (int i = 0; i < 256; ++i) f.table.push_back(byte());
   }
 
   // Record of kernel rows [rowFirst, rowFirst + kernel rows) and input blocks from blockFirst on.
@@ -196,7 +205,11 @@ class ConvolutionTest : public KernelTest {
                 p.inside(iy, ix) ? p.at(iy, ix, depthwise ? co : ci) : k.inputZero;
             sum += value * f.weight(co, ky, kx, ci);
           }
-      return finished(k, f.finish(static_cast<std::uint32_t>(sum), co));
+      const std::int64_t value = f.finish(static_cast<std::uint32_t>(sum), co);
+      if (!k.looksUp) return finished(k, value);
+      const Clamp clamp = k.lookedUpClamp;
+      return f.table[static_cast<std::size_t>(
+          saturate(k.lookedUpZero + value, clamp.low, clamp.high) + 128)];
     });
   }
 };
@@ -210,6 +223,7 @@ TEST_F(ConvolutionTest, ConvIsItsFormula) {
     Filter f = makeFilter(k.outputBlocks * 8, w, p.channels, i % 2 == 1);
     k.negativeScale = !f.negative.empty();
     k.weightZeros = i % 2 == 1 || i % 4 == 0;
+    if (i % 7 < 3) lookUp(k, f);
     const std::int64_t row = pick(-2, p.height), column = pick(-2, p.width - 1);
     const bool sparse = i % 3 == 0;
     const std::vector<std::int8_t> record = convRecord(
@@ -228,6 +242,7 @@ TEST_F(ConvolutionTest, ConvCutOverTimeIsTheWhole) {
     Filter f = makeFilter(whole.outputBlocks * 8, w, p.channels, i % 2 == 1);
     whole.weightZeros = i % 2 == 1;
     whole.negativeScale = !f.negative.empty();
+    if (i % 7 < 3) lookUp(whole, f);
     const std::int64_t row = pick(-2, p.height), column = pick(-2, p.width - 1);
     std::vector<std::int32_t> accumulator(
         static_cast<std::size_t>(whole.outputBlocks * whole.outputColumns * 8), 12345);
@@ -272,9 +287,10 @@ TEST_F(ConvolutionTest, DepthwiseConvIsItsFormulaWholeAndCutOverTime) {
     const Pixels p = makePixels(pick(1, 7), pick(1, 12), pick(1, 4));
     const Window w = makeWindow();
     Kernel whole = makeKernel(OpKind::DepthwiseConv, p, w, p.channels / 8);
-    const Filter f = makeFilter(p.channels, w, 1, i % 2 == 1);
+    Filter f = makeFilter(p.channels, w, 1, i % 2 == 1);
     whole.negativeScale = !f.negative.empty();
     whole.weightZeros = i % 2 == 1 || i % 4 == 0;
+    if (i % 7 < 3) lookUp(whole, f);
     const std::int64_t row = pick(-2, p.height), column = pick(-2, p.width - 1);
     const std::int64_t parts = i % 3 == 0 ? w.kernelY : 1;
     std::vector<std::int32_t> accumulator(

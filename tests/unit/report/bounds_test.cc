@@ -166,6 +166,17 @@ TEST(Bounds, OfAFusedPoolAreThoseOfBothLayersButForTheLayerBound) {
       "pool", b.conv("conv", x, 16, testing::square(3, 1, 1)), testing::square(3, 2, 1))));
 }
 
+TEST(Bounds, OfFusedTablesAreThoseOfAllLayersButForTheLayerBound) {
+  for (const bool adds : {false, true}) {
+    testing::GraphBuilder b("net");
+    const TensorId x = b.input("x", {12, 20, 32}), y = b.conv("before", x, 32, testing::square(1)),
+                   conv = b.table("first", b.conv("conv", y, 32, testing::square(1)));
+    expectThoseOfBothLayersButForTheLayerBound(b.finish(
+        adds ? b.add("sum", conv, x)
+             : b.table("second", b.depthwise("depthwise", conv, testing::square(3, 1, 1)))));
+  }
+}
+
 // Nor is what folding put in needed: no tap, no column.
 TEST(Bounds, OfFoldedColumnsAreThoseOfTheImage) {
   for (const auto& [image, window] : {std::pair(Shape{14, 15, 3}, testing::square(7, 2, 3)),

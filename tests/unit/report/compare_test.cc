@@ -71,6 +71,27 @@ TEST(TellAlike, ALayerThatIsAtAnEndInTheOtherRunIsToldThere) {
   EXPECT_TRUE(matchLayers(b, a).onlyB.empty());
 }
 
+// The tables of both convolutions, whose layers go before or after the second goes to the end.
+TEST(TellAlike, TablesThatAreLookedUpInTheOtherRunAreToldThere) {
+  Report b = runOf({layer("pw", 100, 10)});
+  b.layers[0].atEnd = "dw";
+  b.layers[0].tables = {"pw table", "dw table"};
+  const LayerReport pw = layer("pw", 20, 4), dw = layer("dw", 30, 6),
+                    first = layer("pw table", 7, 0), second = layer("dw table", 8, 0);
+  LayerReport dwOnly = dw;
+  dwOnly.tables = {"dw table"};
+  for (const Report& apart : {runOf({pw, first, dw, second}), runOf({pw, first, dwOnly})}) {
+    Report a = apart, other = b;
+    tellAlike(a, other);
+    ASSERT_EQ(a.layers.size(), 1U);
+    EXPECT_EQ(a.layers[0].atEnd, "dw");
+    EXPECT_EQ(std::set(a.layers[0].tables.begin(), a.layers[0].tables.end()),
+              (std::set<std::string>{"pw table", "dw table"}));
+    EXPECT_EQ(a.layers[0].cycles, Cycles(apart.layers.size() == 4 ? 65 : 57));
+    EXPECT_EQ(other.layers[0].cycles, Cycles(100));
+  }
+}
+
 TEST(TellAlike, WhatNeitherOrBothHaveAtAnEndStays) {
   Report a = runOf({layer("pw", 20, 40), layer("dw", 30, 6)}), b = a;
   tellAlike(a, b);

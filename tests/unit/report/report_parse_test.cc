@@ -58,6 +58,8 @@ Report wholeReport() {
   report.layers[1].routes = {{Resource::InputWire, {{1, Bytes(29), Cycles(30)}}}};
   report.layers[1].boundBy.reset();
   report.layers[0].atEnd = "dw";
+  report.layers[0].tables = {"one", "two"};
+  report.layers[1].tables = {"three"};
   report.layers[1].density.reset();
   report.layers[1].imbalance.reset();
   report.layers[1].mappingBound = Cycles(36);
@@ -167,7 +169,8 @@ TEST(ParseReport, NamesTheEntryThatIsMissingOrWrong) {
       continue;
     Json broken = whole;
     broken[place.parent_pointer()].erase(place.back());
-    if (place.back() == "atEnd")  // added later: reports of before are read
+    if (place.back() == "atEnd" ||
+        place.back() == "tables")  // added later: reports of before are read
       EXPECT_EQ(faultsOf(broken), "") << pointer;
     else
       EXPECT_EQ(faultsOf(broken).find(at + "an entry of the report is missing\n"), 0U) << pointer;
@@ -178,10 +181,12 @@ TEST(ParseReport, NamesTheEntryThatIsMissingOrWrong) {
 
 TEST(ParseReport, ReadsReportsOfBeforeAnEntryWasAdded) {
   Json json = Json::parse(reportJson(wholeReport()));
-  for (Json& layer : json["layers"]) ASSERT_EQ(layer.erase("atEnd"), 1U);
+  for (Json& layer : json["layers"])
+    for (const char* added : {"atEnd", "tables"}) ASSERT_EQ(layer.erase(added), 1U);
   const Result<Report> read = parseReport(json.dump(), "r.json");
   ASSERT_TRUE(read) << read.diagnostics();
   EXPECT_EQ(read->layers.at(0).atEnd, "");
+  EXPECT_TRUE(read->layers.at(0).tables.empty());
 }
 
 TEST(ParseReport, TellsAllFaultsAtOnce) {

@@ -298,7 +298,7 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
     for (const std::string& key : keys)
       EXPECT_TRUE(json[object].contains(key)) << object << '.' << key;
   for (const char* key :
-       {"name", "op", "split", "atEnd", "cycles", "boundBy", "boundEngine", "routes",
+       {"name", "op", "split", "atEnd", "tables", "cycles", "boundBy", "boundEngine", "routes",
         "mappingBoundCycles", "macsOnPaddedChannels", "weightBytesPadded"})
     EXPECT_TRUE(json["layers"][1].contains(key)) << key;
 }
@@ -367,7 +367,8 @@ TEST(LayersCsv, NamesAreQuotedAndNeverAFormula) {
   report.layers[0].name = "=1+\"1\"";
   const std::string csv = layersCsv(report);
   EXPECT_NE(
-      csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",\"\",48,DDR read,\"ddr-in(0).0\",28,0,48,"),
+      csv.find(
+          "\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",\"\",\"\",48,DDR read,\"ddr-in(0).0\",28,0,48,"),
       std::string::npos)
       << csv;
 }

@@ -163,6 +163,10 @@ TEST(RecordBytes, CountsZerosGammaBlocksAndEpilogue) {
   EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, false), 8 + 8 + 9 * 64);
   conv.requantizeNegative = conv.requantize;
   EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, true), 8 + 8 + 9 * 64 + 8 * 14);
+  conv.fusedTable = FusedTable();  // in the last part alone
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, true),
+            8 + 8 + 9 * 64 + 8 * 14 + 256);
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 1}, {{0, 1}, {0, 3}}, false), 8 + 8 + 9 * 64);
 }
 
 TEST(RecordBytes, OfADepthwiseEndStandInTheRecordOfTheLastPart) {
@@ -185,6 +189,22 @@ TEST(RecordBytes, OfADepthwiseEndStandInTheRecordOfTheLastPart) {
       EXPECT_EQ(RecordLengths(graph.ops[0]).bytes(blocks.count, whole, last, kept),
                 recordBytes(graph.ops[0], blocks, whole, last));
     }
+}
+
+// One for all blocks of a record, however many.
+TEST(RecordBytes, OfTablesAtEndsAreCountedOnce) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {8, 8, 16}), conv = b.table("t", b.conv("conv", x, 24, {}));
+  const CanonicalGraph graph =
+      *fuseOperators(b.finish(b.table("u", b.depthwise("dw", conv, square(3, 1, 1)))));
+  ASSERT_EQ(graph.ops.size(), 1U);
+  for (const std::int64_t blocks : {1, 3}) {
+    const std::int64_t end = blocks * (9 * 8 + 8 * 9) + 256;
+    EXPECT_EQ(endRecordBytes(graph.ops[0], blocks), end);
+    EXPECT_EQ(recordBytes(graph.ops[0], {0, blocks}, {{0, 2}, {0, 1}}, true),
+              8 + blocks * 2 * 64 + blocks * 8 * 9 + 256 + end);
+    EXPECT_EQ(recordBytes(graph.ops[0], {0, blocks}, {{0, 1}, {0, 1}}, false), 8 + blocks * 64);
+  }
 }
 
 TEST(MostCallsAhead, CountsCallsThatWaitForARowOfTheirOwn) {

@@ -31,9 +31,15 @@ export interface DeviceJson {
   wires: { name: string; reach: RangeJson; feeders: number[] }[];
 }
 
+/** What an operator of the graph does beside what it is named after. */
+export const namesAtEnd = (operator?: Pick<GraphJson["operators"][number], "atEnd" | "tables">): string[] => [
+  ...(operator?.tables ?? []),
+  ...(operator?.atEnd ? [operator.atEnd] : []),
+];
+
 export interface GraphJson {
   tensors: { name: string; height: number; width: number; channels: number }[];
-  operators: { name: string; op: string; inputs: number[]; output: number; atEnd?: string; pools?: number; folded?: number }[];
+  operators: { name: string; op: string; inputs: number[]; output: number; atEnd?: string; tables?: string[]; pools?: number; folded?: number }[];
   inputs: { name: string; tensor: number }[];
   outputs: { name: string; tensor: number }[];
 }

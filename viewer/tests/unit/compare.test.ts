@@ -193,6 +193,9 @@ describe("waterfall", () => {
     expect(onlyText(there, change(there))).toBe("only in A, in B at the end of pw");
     expect(onlyText(back, change(back))).toBe("only in B, in A at the end of pw");
     delete together.graph.operators[0]!.atEnd;
+    together.graph.operators[0]!.tables = ["act", "dw"];
+    expect(onlyText(there, change(there))).toBe("only in A, in B at the end of pw");
+    delete together.graph.operators[0]!.tables;
     expect(onlyText(there, change(there))).toBe("only in A");
   });
 

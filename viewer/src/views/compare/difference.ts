@@ -1,4 +1,5 @@
 // What each layer contributes to the difference of two runs: the contributions add up to it exactly.
+import { namesAtEnd } from "../../run/format";
 import { batchOf, framesIn, inferencesOf } from "../../run/frames";
 import type { Layer, Run } from "../../run/run";
 import { count, seconds } from "../../ui/numbers";
@@ -155,7 +156,7 @@ export function isSame({ a, b, changes, rest }: Difference): boolean {
 /** Of a layer that one run alone has: which, and where the other does its work, where that says so. */
 export function onlyText({ a, b }: Pick<Difference, "a" | "b">, change: LayerChange): string {
   const [own, other, run] = change.a ? ["A", "B", b] : ["B", "A", a];
-  const at = run.layers[run.graph.operators.findIndex(({ atEnd }) => atEnd === change.name)];
+  const at = run.layers[run.graph.operators.findIndex((operator) => namesAtEnd(operator).includes(change.name))];
   return `only in ${own}${at ? `, in ${other} at the end of ${at.name}` : ""}`;
 }
 
