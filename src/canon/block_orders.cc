@@ -328,6 +328,7 @@ class Reordering {
   }
   void reorderOperator(Table& table) {
     if (table.tables.size() > 1) reorder(table.tables, outputs(), channels(op_->output));
+    reorder(table.lines, outputs(), channels(op_->output));
   }
   // Every channel like the others, or, of an Assemble, moved as before: verify has seen to it.
   void reorderOperator(const MaxPool&) {}

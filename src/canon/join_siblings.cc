@@ -241,8 +241,11 @@ std::shared_ptr<const CanonicalGraph> fuseAndJoin(const CanonicalGraph& graph,
     std::shared_ptr<const CanonicalGraph> made = fuseOperators(graph, names);
     return made ? made : std::make_shared<const CanonicalGraph>(graph);
   };
-  const std::shared_ptr<const CanonicalGraph> whole = fused(apart);
-  if (std::set<std::string> tables = tablesAtEnds(*whole); !tables.empty()) {
+  std::set<std::string> tables;
+  for (const CanonicalOp& op : graph.ops)
+    if (const Table* table = std::get_if<Table>(&op.attributes); table && table->tables.size() == 1)
+      tables.insert(op.name);
+  if (!tables.empty()) {
     tables.insert(apart.begin(), apart.end());
     const std::shared_ptr<const CanonicalGraph> without = fused(tables);
     if (const auto joined = joinSiblings(*without))

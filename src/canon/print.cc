@@ -135,7 +135,8 @@ class Printer {
     printClamp(mul.clamp);
   }
   void printAttributes(const Table& table) {
-    out_ << " table" << (table.tables.size() > 1 ? " for each channel" : "");
+    out_ << (table.lines.empty() ? " table" : " line")
+         << (table.tables.size() > 1 ? " for each channel" : "");
   }
   void printAttributes(const Assemble& assemble) {
     out_ << " fill " << int{assemble.fill};

@@ -273,10 +273,13 @@ class Checker {
                 "its operands have other shapes");
         break;
       case OpKind::Table: {
-        const std::size_t tables = std::get<Table>(op.attributes).tables.size();
+        const Table& table = std::get<Table>(op.attributes);
+        const std::size_t tables = table.tables.size();
         require(shape(op.inputs[0]) == out, op, "its input has another shape");
         require(tables == 1 || static_cast<std::int64_t>(tables) == out.channels, op,
                 "its tables do not fit its channels");
+        require(table.lines.empty() || (tables > 1 && table.lines.size() == tables), op,
+                "its lines do not fit its channels");
         break;
       }
       case OpKind::Assemble:

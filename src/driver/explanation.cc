@@ -186,10 +186,17 @@ class LayerExplainer {
   std::string overhead() const {
     bool padded = isPadded(graph_.tensors[op_.output.at()]);
     for (const TensorId input : op_.inputs) padded = padded || isPadded(graph_.tensors[input.at()]);
+    std::vector<std::string> words;
+    if (padded) words.push_back("channels padded to blocks of 8");
     const Conv* conv = std::get_if<Conv>(&op_.attributes);
-    return std::string(padded ? "channels padded to blocks of 8, " : "") +
-           (conv && conv->folded ? "taps of folded columns, " : "") + "biases and scales" +
-           (tablesOf(op_).empty() ? "" : ", tables");
+    if (conv && conv->folded) words.push_back("taps of folded columns");
+    if (conv || op_.kind() == OpKind::DepthwiseConv) words.push_back("biases and scales");
+    const Table* table = std::get_if<Table>(&op_.attributes);
+    if (table && !table->lines.empty())
+      words.push_back("lines for each channel");
+    else if (table || op_.kind() == OpKind::Assemble || !tablesOf(op_).empty())
+      words.push_back("tables");
+    return joinWords(words);
   }
 
   void addInputs(std::vector<ExplainedBytes>& all, const LayerNeeds& needs) const {

@@ -278,6 +278,7 @@ struct KernelLine
              OptionalNumber<"record-at", &Draft::kernel, &Kernel::recordAt>,
              opt<Set<Word<"shares-record">, true, &Draft::kernel, &Kernel::sharesRecord>>,
              opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
+             opt<Set<Word<"lines">, true, &Draft::kernel, &Kernel::tableLines>>,
              OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>,
              KernelList<"looks-up", LooksUp, LookedUpLow, LookedUpHigh>,
              KernelList<"adds-to", AddsTo, AddedToLow, AddedToHigh>> {};

@@ -409,6 +409,7 @@ void Printer::kernel(std::size_t index) {
       .field("record-at", k.recordAt, 0)
       .flag("shares-record", k.sharesRecord)
       .flag("per-channel", k.tablePerChannel)
+      .flag("lines", k.tableLines)
       .field("fill", k.fill, 0);
   if (k.looksUp)
     word(" looks-up ").integers({k.lookedUpZero, k.lookedUpClamp.low, k.lookedUpClamp.high});

@@ -29,6 +29,7 @@ inline constexpr std::array kWords = {
     "stride",    "dilation",    "pad",         "zeros",        "clamp",     "whole",
     "count-pad", "rescale",     "multipliers", "shift",        "fill",      "negative-scale",
     "table",     "per-channel", "channels",    "adds-to",      "frames",    "batch",
-    "per-frame", "last",        "frame",       "weight-zeros", "record-at", "shares-record"};
+    "per-frame", "last",        "frame",       "weight-zeros", "record-at", "shares-record",
+    "looks-up",  "lines"};
 
 }  // namespace heddle::asm_text

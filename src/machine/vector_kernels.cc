@@ -64,6 +64,14 @@ std::int64_t average(std::int64_t sum, std::int64_t count, Multiplier rescale) {
   return product > 0 ? INT32_MAX : INT32_MIN;  // a scale above 2^31 saturates
 }
 
+// Of a record (program/program.h, WeightImage).
+TableLine lineAt(const std::int8_t* record) {
+  TableLine line{.shift = record[8], .clamp = {record[9], record[10]}};
+  std::memcpy(&line.slope, record, sizeof line.slope);
+  std::memcpy(&line.offset, record + 4, sizeof line.offset);
+  return line;
+}
+
 template <class F>
 void forEachPair(const Kernel& kernel, const WindowRows& a, const WindowRows& b,
                  std::int8_t* output, F&& value) {
@@ -157,8 +165,10 @@ void runTable(const Kernel& kernel, const WindowRows& input, const std::int8_t* 
     for (std::int64_t x = 0; x < kernel.outputColumns; ++x) {
       const std::int8_t* pixel = input.pixel(0, b, input.column + x);
       for (std::int64_t k = 0; k < kBlock; ++k) {
-        const std::int8_t* table = record + (kernel.tablePerChannel ? (b * kBlock + k) * 256 : 0);
-        output[outputIndex(kernel, b, x) + k] = table[pixel[k] + 128];
+        std::int8_t& value = output[outputIndex(kernel, b, x) + k];
+        const std::int64_t channel = kernel.tablePerChannel ? b * kBlock + k : 0;
+        value = kernel.tableLines ? valueOnLine(lineAt(record + 12 * channel), pixel[k])
+                                  : record[256 * channel + pixel[k] + 128];
       }
     }
 }

@@ -78,6 +78,7 @@ void describeOperator(const CanonicalOp& op, Kernel& k) {
     describeAdd(*add, k);
   } else if (const auto* table = std::get_if<Table>(&op.attributes)) {
     k.tablePerChannel = table->tables.size() > 1;
+    k.tableLines = !table->lines.empty();
   } else if (const auto* assemble = std::get_if<Assemble>(&op.attributes)) {
     k.fill = assemble->fill;
   }

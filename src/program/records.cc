@@ -69,6 +69,15 @@ void appendTable(const Table256& table, std::vector<std::uint8_t>& image) {
   for (std::int8_t value : table) append(image, value);
 }
 
+void appendLine(const TableLine& line, std::vector<std::uint8_t>& image) {
+  append(image, line.slope);
+  append(image, line.offset);
+  append(image, static_cast<std::int8_t>(line.shift));
+  append(image, line.clamp.low);
+  append(image, line.clamp.high);
+  append(image, std::int8_t{0});
+}
+
 void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn,
                 const Interval& blocks, const ReductionPart& part, bool lastPart,
                 std::vector<std::uint8_t>& image) {
@@ -154,7 +163,12 @@ void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Inte
   } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes)) {
     appendDepthwise(*depthwise, input.zeroPoint, blocks, part, image);
   } else if (const Table* table = std::get_if<Table>(&op.attributes)) {
-    if (table->tables.size() == 1)
+    if (!table->lines.empty())
+      for (std::int64_t c = blocks.first * kBlock; c < blocks.end() * kBlock; ++c)
+        appendLine(
+            c < std::ssize(table->lines) ? table->lines[static_cast<std::size_t>(c)] : TableLine{},
+            image);
+    else if (table->tables.size() == 1)
       appendTable(table->tables[0], image);
     else
       for (std::int64_t c = blocks.first * kBlock; c < blocks.end() * kBlock; ++c)

@@ -330,6 +330,7 @@ class Declarations {
            (!k.addsInput || k.op == OpKind::Conv) &&
            (!k.looksUp || k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv) &&
            k.lookedUpClamp.low <= k.lookedUpClamp.high &&
+           (!k.tableLines || (k.op == OpKind::Table && k.tablePerChannel)) &&
            (!k.looksUp || (k.addsInput ? k.addedToClamp : k.clamp) == Clamp{}) &&
            within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxDdrBytes : 0) &&
            k.recordAt % kBlock == 0 && (!k.sharesRecord || k.op == OpKind::DepthwiseConv);

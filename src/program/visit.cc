@@ -83,7 +83,8 @@ RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept) {
                           .weightZeros = kernel.weightZeros};
   if (kernel.looksUp) contents.tables = 1;
   if (kernel.op == OpKind::Table)
-    contents.tables = kernel.tablePerChannel ? kernel.outputBlocks * kBlock : 1;
+    (kernel.tableLines ? contents.lines : contents.tables) =
+        kernel.tablePerChannel ? kernel.outputBlocks * kBlock : 1;
   if (kernel.op == OpKind::Assemble)
     for (const Kernel::Move& move : kernel.moves)
       contents.tables = std::max(contents.tables, move.table + 1);

@@ -334,7 +334,8 @@ std::int64_t RecordLengths::bytes(std::int64_t outputBlocks, const ReductionPart
   contents.finishes = lastPart;
   if (kernelWindowOf(*op_)) contents.taps = tapsOf(*op_, part);
   if (const auto* table = std::get_if<Table>(&op_->attributes))
-    contents.tables = table->tables.size() == 1 ? 1 : outputBlocks * kBlock;
+    (table->lines.empty() ? contents.tables : contents.lines) =
+        table->tables.size() == 1 ? 1 : outputBlocks * kBlock;
   if (!lastPart) return recordBytes(contents);
   RecordContents end = ofEnd_;
   end.outputBlocks = outputBlocks;
@@ -359,6 +360,7 @@ std::int64_t recordBytes(const RecordContents& contents) {
     case OpKind::DepthwiseConv:
       return zeros + channels * contents.taps + epilogue;
     case OpKind::Table:
+      return tables + 12 * contents.lines;
     case OpKind::Assemble:
       return tables;
     case OpKind::MaxPool:

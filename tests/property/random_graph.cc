@@ -438,9 +438,9 @@ class Generator {
     add("Mul", {a, b}, addTensor(tensor(a).shape, quantization), op);
   }
 
-  Table256 randomTable() {
+  Table256 randomTable() { return randomTable(random_.chance(50)); }
+  Table256 randomTable(bool rising) {
     Table256 table;
-    const bool rising = random_.chance(50);
     const double slope = random_.real(0.3, 2), offset = random_.real(-60, 60);
     for (std::size_t i = 0; i < table.size(); ++i)
       table[i] = rising ? saturate(std::llrint((static_cast<double>(i) - 128) * slope + offset))
@@ -452,7 +452,8 @@ class Generator {
 
   void addTable(TensorId x, std::int64_t tables) {
     Table op;
-    for (std::int64_t i = 0; i < tables; ++i) op.tables.push_back(randomTable());
+    const bool rising = random_.chance(50);
+    for (std::int64_t i = 0; i < tables; ++i) op.tables.push_back(randomTable(rising));
     const Shape shape = tensor(x).shape;
     add("Table", {x}, addTensor(shape, randomQuantization()), std::move(op));
   }

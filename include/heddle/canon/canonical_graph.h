@@ -195,10 +195,24 @@ struct Mul {
   friend bool operator==(const Mul&, const Mul&) = default;
 };
 
+// A table's values as clamp(roundHalfEvenShift(x * slope + offset, shift)); 0 <= shift < 32.
+struct TableLine {
+  std::int32_t slope = 0, offset = 0;
+  int shift = 0;
+  Clamp clamp;
+  friend bool operator==(const TableLine&, const TableLine&) = default;
+};
+inline std::int8_t valueOnLine(const TableLine& line, std::int8_t x) {
+  return saturate(roundHalfEvenShift(std::int64_t{x} * line.slope + line.offset, line.shift),
+                  line.clamp.low, line.clamp.high);
+}
+
 // y = tables[c or 0][x + 128]: any unary function, one for all channels or one for each (PRelu,
 // unfused BatchNorm, ...).
 struct Table {
   std::vector<Table256> tables;  // 1 or C
+  // Empty, or C: the same as lines (canon/table_lines.h); fuseOperators() finds them.
+  std::vector<TableLine> lines;
   friend bool operator==(const Table&, const Table&) = default;
 };
 

@@ -422,6 +422,7 @@ struct Kernel {
   std::int64_t recordAt = 0;
   bool sharesRecord = false;     // DepthwiseConv: what is behind what it reads is the Conv's
   bool tablePerChannel = false;  // Table
+  bool tableLines = false;       // Table per channel: the record holds lines
   // Assemble, one per input ring: columns relative to the call's output row, channels relative to
   // the call's first output channel; `from` is relative to the ring's column 0 and first channel.
   // table: index in the record, or -1.
@@ -525,7 +526,8 @@ struct WeightRecord {
 //           with Kernel::negativeScale the latter two once more, of negative sums;
 //           with Kernel::looksUp a table of 256 int8
 //   DWCONV  weightZero as for CONV; per block T x 8 int8; the rest as in CONV's last part
-//   TABLE   1 or 8B tables of 256 int8
+//   TABLE   1 or 8B tables of 256 int8; with Kernel::tableLines 8B times slope int32, offset int32,
+//           shift int8, low int8, high int8, one byte of nothing
 //   CONCAT  its moves' tables of 256 int8
 //
 // A shift is at most 64 and at least -1: beyond, it means the same.

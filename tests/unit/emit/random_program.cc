@@ -197,6 +197,12 @@ Kernel kernel() {
   k.recordAt = integer();
   k.sharesRecord = flip();
   k.tablePerChannel = flip();
+  k.tableLines = flip();
+  k.looksUp = flip();
+  if (k.looksUp) {
+    k.lookedUpZero = byte();
+    k.lookedUpClamp = {byte(), byte()};
+  }
   k.moves = some<Kernel::Move>([] { return Kernel::Move{axisMap(), axisMap(), integer()}; });
   k.fill = byte();
   return k;
@@ -394,6 +400,7 @@ std::vector<Kernel> kernelsOfEverything() {
     k.recordAt = 144;
     k.sharesRecord = true;
     k.tablePerChannel = true;
+    k.tableLines = true;
     k.moves = {{{{0, 2, 1, 3, 8}}, {{8, 1, 0, 1, 8}, {0, 1, 8, 1, 8}}, 0}};
     k.fill = -7;
     k.looksUp = true;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <deque>
 #include <map>
 #include <random>
@@ -478,6 +479,32 @@ TEST_F(KernelTest, TableLooksUpOneTableOrOneAChannel) {
                                                        p.at(0, 2 + x, c) + 128)];
               }));
   }
+}
+
+TEST_F(KernelTest, TableOfLinesIsTheirFormula) {
+  const Pixels p = makePixels(1, 12, 3);
+  Kernel k = makeKernel(OpKind::Table, p, Window{}, 3);
+  k.tablePerChannel = k.tableLines = true;
+  std::vector<std::int8_t> record;
+  std::vector<TableLine> lines;
+  for (int i = 0; i < 24; ++i) {
+    const TableLine& line =
+        lines.emplace_back(TableLine{static_cast<std::int32_t>(pick(-(1 << 20), 1 << 20)),
+                                     static_cast<std::int32_t>(pick(-(1 << 27), 1 << 27)),
+                                     20,
+                                     {-90, 100}});
+    put32(record, line.slope);
+    put32(record, line.offset);
+    for (const int n : {20, -90, 100, 0}) record.push_back(static_cast<std::int8_t>(n));
+  }
+  std::vector<std::int8_t> output = outputOf(k);
+  runTable(k, rowsOf(p, Window{}, 0, 2), record.data(), output.data());
+  EXPECT_EQ(output, expected(k, [&](std::int64_t x, std::int64_t c) {
+              const TableLine& line = lines[static_cast<std::size_t>(c)];
+              const double exact = std::ldexp(
+                  static_cast<double>(p.at(0, 2 + x, c)) * line.slope + line.offset, -20);
+              return saturate(std::llrint(exact), -90, 100);
+            }));
 }
 
 TEST_F(KernelTest, AssembleMovesRunsAndFillsTheRest) {

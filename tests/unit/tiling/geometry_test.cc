@@ -191,6 +191,17 @@ TEST(RecordBytes, OfADepthwiseEndStandInTheRecordOfTheLastPart) {
     }
 }
 
+TEST(RecordBytes, OfTablesForEachChannelAreTheirsOrTheirLines) {
+  GraphBuilder b("net");
+  CanonicalGraph graph = b.finish(b.table("t", b.input("x", {8, 8, 20})));
+  Table& table = std::get<Table>(graph.ops[0].attributes);
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 3}, {}, true), 256);
+  table.tables.resize(20, table.tables[0]);
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 2}, {}, true), 16 * 256);
+  table.lines.resize(20);
+  EXPECT_EQ(recordBytes(graph.ops[0], {0, 2}, {}, true), 16 * 12);
+}
+
 // One for all blocks of a record, however many.
 TEST(RecordBytes, OfTablesAtEndsAreCountedOnce) {
   GraphBuilder b("net");
