@@ -15,6 +15,9 @@ namespace {
 constexpr std::int64_t kMostPooled = 4;
 // Of a depth-wise convolution, whose rows a core keeps all.
 constexpr std::int64_t kMostDepthwise = 5;
+// A record has all of a table, whatever it computes with it. For so few pixels, and beside so few
+// bytes of weights of eight channels, a layer of its own takes less time.
+constexpr std::int64_t kFewPixels = 32, kFewWeights = 16 * 256;
 
 // The graph whose operators read and write what these say, without the tensors that are gone.
 CanonicalGraph withoutTensors(const CanonicalGraph& graph, const std::vector<bool>& gone,
@@ -64,6 +67,18 @@ std::optional<FusedTable>* roomForTable(CanonicalOp& op) {
   return depthwise ? &depthwise->fusedTable : nullptr;
 }
 
+bool isWorthLookingUp(const CanonicalGraph& graph, const CanonicalOp& conv) {
+  const Shape& shape = graph.tensors[conv.output.at()].shape;
+  std::int64_t weights = 0;
+  std::visit(
+      [&](const auto& a) {
+        if constexpr (requires { a.weights; }) weights = std::ssize(a.weights);
+      },
+      conv.attributes);
+  return shape.height * shape.width >= kFewPixels ||
+         weights * kBlock >= kFewWeights * shape.channels;
+}
+
 // Each Table, but for those named, at the end of the convolution that alone it reads. Null where
 // there is none.
 std::shared_ptr<CanonicalGraph> fuseTables(const CanonicalGraph& graph,
@@ -76,7 +91,7 @@ std::shared_ptr<CanonicalGraph> fuseTables(const CanonicalGraph& graph,
     if (!table || table->tables.size() != 1 || apart.contains(ops[i].name)) continue;
     const std::optional<std::size_t> writer = uses.writerForOne(ops[i].inputs[0]);
     std::optional<FusedTable>* const fused = writer ? roomForTable(ops[*writer]) : nullptr;
-    if (!fused) continue;
+    if (!fused || !isWorthLookingUp(graph, ops[*writer])) continue;
     CanonicalOp& conv = ops[*writer];
     *fused = FusedTable{ops[i].name, table->tables[0], graph.tensors[conv.output.at()].zeroPoint};
     gone[conv.output.at()] = isFused[i] = true;

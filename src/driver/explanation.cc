@@ -154,7 +154,10 @@ class LayerExplainer {
   // What is left when the repeats are taken out. `moved` in all frames, `expected` in each.
   void addRest(std::vector<std::string>& why, Bytes moved, double expected, const std::string& more,
                const std::string& less) const {
-    if (expected <= 0) return;
+    if (expected <= 0) {
+      if (moved > Bytes()) why.push_back(more);
+      return;
+    }
     const auto frames = static_cast<double>(run_.report->frames);
     const double rest = static_cast<double>(moved.raw()) / (frames * expected) - 1;
     if (rest > kExplained) why.push_back(partMore(rest) + ": " + more);

@@ -1,6 +1,7 @@
 #include "heddle/driver/network.h"
 
 #include "heddle/canon/batch.h"
+#include "heddle/canon/table_lines.h"
 #include "heddle/canon/upright.h"
 #include "heddle/sparsity/kept_blocks.h"
 #include "masks.h"
@@ -17,6 +18,7 @@ Diagnostics takeCanonical(Network& run, const ModelSource& source) {
     return faults;
   const Timed timed(run.effort.compileSeconds);
   findKeptBlocks(canonical->graph);
+  if (auto lines = findTableLines(canonical->graph)) canonical->graph = std::move(*lines);
   run.canonical = std::make_shared<const Canonicalized>(std::move(*canonical));
   return {};
 }

@@ -90,7 +90,10 @@ void joinAsIn(Report& report, const Report& other) {
     return std::ranges::find(report.layers, name, &LayerReport::name);
   };
   const auto join = [&](const std::string& of, const std::string& name, bool isTable) {
-    const auto end = find(name), layer = find(of);
+    const auto end = find(name);
+    auto layer = find(of);
+    if (layer == report.layers.end())
+      layer = std::ranges::find(report.layers, of, &LayerReport::atEnd);
     if (end == report.layers.end() || layer == report.layers.end() || end == layer ||
         (!isTable && !layer->atEnd.empty()))
       return;

@@ -111,6 +111,7 @@ class Cutter {
   }
   void cutOperator(Table& table) {
     if (table.tables.size() > 1) keepPieces(table.tables, outputIndex());
+    if (!table.lines.empty()) keepPieces(table.lines, outputIndex());
   }
   void cutOperator(const MaxPool&) {}
   void cutOperator(const AveragePool&) {}

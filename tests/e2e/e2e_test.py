@@ -106,6 +106,19 @@ class Small(Heddle):
                 self.check_verified(again)
                 self.assertTrue(filecmp.cmp(self.folder / made / "program.asm", self.folder / "again/program.asm", shallow=False))
 
+    def test_tables_of_each_channel_are_lines_at_any_effort(self):
+        model = self.folder / "model.onnx"
+        onnx.save(normalized_pool(), model)
+        for effort in ("0", "1"):
+            self.check_verified(self.compile(model, "2x2", "--effort", effort, name="made"))
+            self.assertIn(" per-channel lines", (self.folder / "made/program.asm").read_text())
+            for stage, file in (("plan", "plan.txt"), ("program", "program.asm")):
+                self.check_verified(self.compile(model, "2x2", "--from", stage, self.folder / "made" / file, name="again"))
+                self.assertTrue(filecmp.cmp(self.folder / "made/program.asm", self.folder / "again/program.asm", shallow=False))
+        layer = json.loads((self.folder / "made/explain.json").read_text())["layers"][1]
+        weights = next(entry for entry in layer["bytes"] if entry["what"] == "weights over wires")
+        self.assertEqual((weights["neededBytes"], weights["why"]), (0, ["channels padded to blocks of 8, lines for each channel"]))
+
     def test_a_plan_says_how_its_image_is_folded(self):
         model, plan = SOURCE / "models/tiny_cnn.onnx", self.folder / "made/plan.txt"
         for effort in ("0", "1"):  # with nothing fused or folded, and with all of it
@@ -902,6 +915,23 @@ def average_of(columns):
     value = lambda name, of: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, of)
     graph = helper.make_graph(nodes, "average", [value("x", (1, 128, columns))], [value("y", (1, 128, 1))], unit)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def normalized_pool():
+    """The ONNX model of a MaxPool and a BatchNormalization of 20 channels with a Relu behind it, on scales of their own."""
+    helper, node = onnx.helper, onnx.helper.make_node
+    line = np.linspace(-1, 2, 20).astype(np.float32)
+    values = {"scale": np.float32(0.031), "zero": np.int8(-7), "gamma": line, "beta": 0.3 * line, "mean": 0.2 - line, "var": 0.4 + line**2}
+    nodes, at = [], "x"
+    for i, made in enumerate(([], [node("MaxPool", ["d0"], ["a"], "pool", kernel_shape=[2, 2], strides=[2, 2])],
+                              [node("BatchNormalization", ["d1", "gamma", "beta", "mean", "var"], ["b"], "norm"), node("Relu", ["b"], ["c"], "relu")])):
+        nodes += made
+        at = made[-1].output[0] if made else at
+        nodes += [node("QuantizeLinear", [at, "scale", "zero"], [f"q{i}"]), node("DequantizeLinear", [f"q{i}", "scale", "zero"], [f"d{i}"])]
+    value = lambda name, of: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, of)
+    graph = helper.make_graph(nodes, "normalized", [value("x", (1, 20, 12, 10))], [value("d2", (1, 20, 6, 5))],
+                              [onnx.numpy_helper.from_array(np.asarray(c), n) for n, c in values.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
 def of_inputs(kind, inputs, shape, outputs, constants=0):

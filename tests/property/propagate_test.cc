@@ -15,7 +15,7 @@
 namespace heddle::property {
 namespace {
 
-constexpr std::uint64_t kPropagatedSeeds = 1600;
+constexpr std::uint64_t kPropagatedSeeds = 2000;
 
 CanonicalGraph graphOf(std::uint64_t seed) {
   Random random(seed ^ 0x7a65726f);

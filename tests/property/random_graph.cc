@@ -295,7 +295,7 @@ class Generator {
       emptyBlocks(op, shape.channels, input.channels);
     add("Conv", {x}, y, op);
     if (hasSiblings) return addSiblings(x, y, std::move(op));
-    const TensorId end = maybeLookedUp(y);  // what the convolution can do itself,
+    const TensorId end = maybeLookedUp(y, 30);  // what the convolution can do itself,
     if (random_.chance(25))
       addAdd(end, y);  // as it can make a sum
     else if (random_.chance(25))
@@ -371,25 +371,25 @@ class Generator {
   void addSmallDepthwise(TensorId x) {
     DepthwiseConv op;
     const Shape shape = smallWindow(tensor(x).shape, 5, 0, op.window);
-    if (!tooLarge(shape)) addDepthwise(x, shape, std::move(op));
+    if (!tooLarge(shape)) maybeLookedUp(addDepthwise(x, shape, std::move(op)), 80);
   }
 
   void addDepthwise(TensorId x) {
     DepthwiseConv op;
     const Shape shape = randomWindow(tensor(x).shape, false, op.window);
-    if (!tooLarge(shape)) addDepthwise(x, shape, std::move(op));
+    if (!tooLarge(shape)) maybeLookedUp(addDepthwise(x, shape, std::move(op)), 40);
   }
 
-  void addDepthwise(TensorId x, const Shape& shape, DepthwiseConv op) {
+  TensorId addDepthwise(TensorId x, const Shape& shape, DepthwiseConv op) {
     const TensorId y = addTensor(shape, randomQuantization());
     fillConvolution(op, shape.channels, op.window.kernelY * op.window.kernelX, tensor(y).zeroPoint);
     add("DepthwiseConv", {x}, y, std::move(op));
-    maybeLookedUp(y);
+    return y;
   }
 
-  // What a convolution writes, now and then through one table.
-  TensorId maybeLookedUp(TensorId written) {
-    if (!random_.chance(25)) return written;
+  // What a convolution writes, in so many of a hundred cases through one table.
+  TensorId maybeLookedUp(TensorId written, int percent) {
+    if (!random_.chance(percent)) return written;
     addTable(written, 1);
     return graph_.ops.back().output;
   }

@@ -39,15 +39,15 @@ std::vector<std::string> tablesOf(const CanonicalOp& op);
 TensorId computedTensor(const CanonicalOp& op);
 
 // The graph with every Table of one table fused that alone reads the output of a convolution, which
-// may be depth-wise; the tensor between the two is gone. And with every Add of which one operand is
-// the output of a Conv that nobody else reads; where both are, into the later one. The convolution
-// keeps its name and moves to where the Add was; the tensor between the two is gone. Likewise every
-// MaxPool that alone reads the output of a Conv which adds nothing, has no dilation, and windows of
-// at most 4 x 4 of which no more than half is the next one's; there the tensor between the two
-// stays, as what is pooled. And every DepthwiseConv that alone reads the output of such a Conv, of
-// windows of at most 5 x 5 without dilation. What is named in `apart` stays a layer of its own. Ids
-// of tensors change. Outputs have the same values, bit for bit. Null where there is nothing to
-// fuse, fold or slice.
+// may be depth-wise, of 32 pixels or 4 KiB of weights for eight channels; the tensor between the
+// two is gone. And with every Add of which one operand is the output of a Conv that nobody else
+// reads; where both are, into the later one. The convolution keeps its name and moves to where the
+// Add was; the tensor between the two is gone. Likewise every MaxPool that alone reads the output
+// of a Conv which adds nothing, has no dilation, and windows of at most 4 x 4 of which no more than
+// half is the next one's; there the tensor between the two stays, as what is pooled. And every
+// DepthwiseConv that alone reads the output of such a Conv, of windows of at most 5 x 5 without
+// dilation. What is named in `apart` stays a layer of its own. Ids of tensors change. Outputs have
+// the same values, bit for bit. Null where there is nothing to fuse, fold or slice.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
                                                     const std::set<std::string>& apart = {});
 

@@ -144,7 +144,7 @@ TEST(FuseOperators, PutsATableAtTheEndOfTheConvolutionBeforeItAndThenTheRest) {
     expectSameValues(graph, *fused);
   };
   const auto conv = [](GraphBuilder& b, bool depthwise) {
-    const TensorId x = b.input("x", {5, 6, 8});
+    const TensorId x = b.input("x", {12, 12, 8});
     const TensorId y =
         depthwise ? b.depthwise("conv", x, square(3, 1, 1)) : b.conv("conv", x, 8, square(3, 1, 1));
     return std::pair(x, b.table("table", y));
@@ -168,37 +168,50 @@ TEST(FuseOperators, PutsATableAtTheEndOfTheConvolutionBeforeItAndThenTheRest) {
 // Of an input, a pool, a convolution that others read too, and tables for each channel.
 TEST(FuseOperators, LeavesTablesThatNoConvolutionCanLookUp) {
   GraphBuilder read("read");
-  const TensorId x = read.input("x", {4, 4, 8}), c = read.conv("conv", x, 8, square(1));
+  const TensorId x = read.input("x", {6, 6, 8}), c = read.conv("conv", x, 8, square(1));
   EXPECT_FALSE(fuseOperators(read.finish(read.concat("both", {read.table("table", c), c}))));
 
   GraphBuilder twice("twice");
   const TensorId first =
-      twice.table("first", twice.conv("conv", twice.input("x", {4, 4, 8}), 8, square(1)));
+      twice.table("first", twice.conv("conv", twice.input("x", {6, 6, 8}), 8, square(1)));
   const auto fused = fuseOperators(twice.finish(twice.table("second", first)));
   ASSERT_TRUE(fused);
   EXPECT_EQ(fused->ops.size(), 2u);
 
   GraphBuilder each("each");
-  const TensorId in = each.conv("conv", each.input("x", {4, 4, 8}), 8, square(1));
+  const TensorId in = each.conv("conv", each.input("x", {6, 6, 8}), 8, square(1));
   CanonicalGraph graph = each.finish(each.table("table", in));
   std::vector<Table256>& tables = std::get<Table>(graph.ops[1].attributes).tables;
   tables.resize(8, tables[0]);
   EXPECT_FALSE(fuseOperators(graph));
 
   GraphBuilder pool("pool");
-  const TensorId pooled = pool.maxPool("pool", pool.input("x", {4, 4, 8}), square(2, 2));
+  const TensorId pooled = pool.maxPool("pool", pool.input("x", {6, 6, 8}), square(2, 2));
   EXPECT_FALSE(fuseOperators(pool.finish(pool.table("table", pooled))));
 
   // Behind a pool that a convolution makes, or a sum.
   for (const bool adds : {false, true}) {
     GraphBuilder behind("behind");
-    const TensorId y = behind.input("x", {4, 4, 8}), d = behind.conv("conv", y, 8, square(1)),
+    const TensorId y = behind.input("x", {6, 6, 8}), d = behind.conv("conv", y, 8, square(1)),
                    end = adds ? behind.add("sum", d, y) : behind.maxPool("pool", d, square(2, 2));
     const auto once = fuseOperators(behind.finish(behind.table("table", end)));
     ASSERT_TRUE(once);
     EXPECT_EQ(once->ops.size(), 2u);
     EXPECT_FALSE(fuseOperators(*once));
   }
+}
+
+// Where a record computes little beside it, its table is more than it spares.
+TEST(FuseOperators, LeavesTheTablesOfFewPixelsAndFewWeights) {
+  const auto fuses = [](const Shape& image) {
+    GraphBuilder b("net");
+    const auto fused = fuseOperators(
+        b.finish(b.table("table", b.conv("conv", b.input("x", image), 16, square(1)))));
+    return fused && fused->ops.size() == 1;
+  };
+  EXPECT_TRUE(fuses({4, 8, 8}));
+  EXPECT_FALSE(fuses({1, 31, 504}));
+  EXPECT_TRUE(fuses({1, 31, 512}));
 }
 
 TEST(FuseOperators, PutsAPoolAtTheEndOfTheConvolutionBeforeIt) {

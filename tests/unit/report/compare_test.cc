@@ -92,6 +92,24 @@ TEST(TellAlike, TablesThatAreLookedUpInTheOtherRunAreToldThere) {
   }
 }
 
+// The first has a depth-wise convolution at an end and its table as a layer, the second the table
+// at the end of the depth-wise convolution, a layer.
+TEST(TellAlike, ATableOfWhatIsAtAnEndIsToldThere) {
+  Report a = runOf({layer("pw", 40, 4), layer("table", 9, 0)});
+  a.layers[0].atEnd = "dw";
+  Report b = runOf({layer("pw", 20, 4), layer("dw", 30, 6)});
+  b.layers[1].tables = {"table"};
+  for (const bool swapped : {false, true}) {
+    Report one = swapped ? b : a, other = swapped ? a : b;
+    tellAlike(one, other);
+    ASSERT_EQ(one.layers.size(), 1U);
+    ASSERT_EQ(other.layers.size(), 1U);
+    EXPECT_EQ(one.layers[0].cycles, Cycles(swapped ? 50 : 49));
+    EXPECT_EQ(other.layers[0].cycles, Cycles(swapped ? 49 : 50));
+    EXPECT_EQ(one.layers[0].tables, std::vector<std::string>{"table"});
+  }
+}
+
 TEST(TellAlike, WhatNeitherOrBothHaveAtAnEndStays) {
   Report a = runOf({layer("pw", 20, 40), layer("dw", 30, 6)}), b = a;
   tellAlike(a, b);
