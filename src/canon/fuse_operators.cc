@@ -17,7 +17,7 @@ constexpr std::int64_t kMostPooled = 4;
 constexpr std::int64_t kMostDepthwise = 5;
 // A record has all of a table, whatever it computes with it. For so few pixels, and beside so few
 // bytes of weights of eight channels, a layer of its own takes less time.
-constexpr std::int64_t kFewPixels = 32, kFewWeights = 16 * 256;
+constexpr std::int64_t kFewPixels = 32, kFewWeights = 4096;
 
 // The graph whose operators read and write what these say, without the tensors that are gone.
 CanonicalGraph withoutTensors(const CanonicalGraph& graph, const std::vector<bool>& gone,
