@@ -6,7 +6,6 @@
 
 #include "heddle/canon/fold_columns.h"
 #include "heddle/canon/slice_strides.h"
-#include "heddle/canon/table_lines.h"
 
 namespace heddle {
 namespace {
@@ -261,8 +260,6 @@ TensorId computedTensor(const CanonicalOp& op) {
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
                                                     const std::set<std::string>& apart) {
   std::shared_ptr<CanonicalGraph> fused = fuseTables(graph, apart);
-  if (std::shared_ptr<CanonicalGraph> lines = findTableLines(fused ? *fused : graph))
-    fused = std::move(lines);
   if (std::shared_ptr<CanonicalGraph> ends = Fusion(fused ? *fused : graph, apart).run())
     fused = std::move(ends);
   const std::vector<ColumnFold> folds = findColumnFolds(fused ? *fused : graph);

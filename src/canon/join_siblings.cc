@@ -216,10 +216,6 @@ class Joining {
   CanonicalGraph out_;
 };
 
-}  // namespace
-
-namespace {
-
 // The Tables that read what convolutions of the graph write which others are joined with.
 std::set<std::string> tablesOfSiblings(const CanonicalGraph& graph, const CanonicalGraph& joined) {
   std::set<TensorId> parts;

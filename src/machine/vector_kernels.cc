@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "heddle/tiling/record_contents.h"
 #include "kernels.h"
 
 namespace heddle::machine {
@@ -167,8 +168,8 @@ void runTable(const Kernel& kernel, const WindowRows& input, const std::int8_t* 
       for (std::int64_t k = 0; k < kBlock; ++k) {
         std::int8_t& value = output[outputIndex(kernel, b, x) + k];
         const std::int64_t channel = kernel.tablePerChannel ? b * kBlock + k : 0;
-        value = kernel.tableLines ? valueOnLine(lineAt(record + 12 * channel), pixel[k])
-                                  : record[256 * channel + pixel[k] + 128];
+        value = kernel.tableLines ? valueOnLine(lineAt(record + kLineBytes * channel), pixel[k])
+                                  : record[kTableBytes * channel + pixel[k] + 128];
       }
     }
 }
@@ -180,7 +181,7 @@ void runAssemble(const Kernel& kernel, std::span<const AssembleInput> inputs,
     const AssembleInput& input = inputs[i];
     const Kernel::Move& move = kernel.moves[i];
     if (input.row == nullptr) continue;
-    const std::int8_t* table = move.table < 0 ? nullptr : record + move.table * 256;
+    const std::int8_t* table = move.table < 0 ? nullptr : record + move.table * kTableBytes;
     for (const AxisRun& channels : move.channels)
       for (const AxisRun& columns : move.columns)
         for (std::int64_t c = 0; c < channels.count; ++c)

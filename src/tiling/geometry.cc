@@ -347,7 +347,7 @@ std::int64_t recordBytes(const RecordContents& contents) {
                      zeros = contents.weightZeros ? channels : 0;
   // Bias, multiplier and shift, both of the latter again for negative sums, and the table of what
   // is looked up.
-  const std::int64_t tables = 256 * contents.tables;
+  const std::int64_t tables = kTableBytes * contents.tables;
   const std::int64_t epilogue =
       channels * (4 + (contents.negativeScale ? 2 : 1) * (4 + 1)) + tables;
   switch (contents.op) {
@@ -360,7 +360,7 @@ std::int64_t recordBytes(const RecordContents& contents) {
     case OpKind::DepthwiseConv:
       return zeros + channels * contents.taps + epilogue;
     case OpKind::Table:
-      return tables + 12 * contents.lines;
+      return tables + kLineBytes * contents.lines;
     case OpKind::Assemble:
       return tables;
     case OpKind::MaxPool:

@@ -9,6 +9,7 @@
 #include "heddle/canon/fuse_operators.h"
 #include "heddle/canon/join_siblings.h"
 #include "heddle/canon/planned_values.h"
+#include "heddle/canon/table_lines.h"
 #include "heddle/emit/asm.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/machine/machine.h"
@@ -213,6 +214,8 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
                                     const std::vector<TensorValue>& inputs,
                                     const std::vector<TensorValue>& expected, Cycles* makespan,
                                     const PlanOptions& options, std::int64_t batch) try {
+  if (const auto lines = findTableLines(graph))
+    return disprove(*lines, device, inputs, expected, makespan, options, batch);
   if (fusesOperators(options) && graph.batch == 1) {
     auto planned = fuseOperators(graph);
     if (!planned) planned = joinSiblings(graph);

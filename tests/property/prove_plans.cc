@@ -8,6 +8,7 @@
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/table_lines.h"
 #include "heddle/tiling/plan.h"
 #include "prove.h"
 #include "random_graph.h"
@@ -24,12 +25,13 @@ struct TriedPlan {
 };
 
 TriedPlan tryPlan(std::uint64_t seed) {
-  const CanonicalGraph grown = property::makeRandomGraph({.seed = seed,
-                                                          .ops = 4,
-                                                          .maxExtent = 24,
-                                                          .maxChannels = 60,
-                                                          .maxElements = 4'000,
-                                                          .maxMacs = 300'000});
+  CanonicalGraph grown = property::makeRandomGraph({.seed = seed,
+                                                    .ops = 4,
+                                                    .maxExtent = 24,
+                                                    .maxChannels = 60,
+                                                    .maxElements = 4'000,
+                                                    .maxMacs = 300'000});
+  if (auto lines = findTableLines(grown)) grown = std::move(*lines);
   const auto fused = fuseOperators(grown);
   const CanonicalGraph graph = withBatch(fused ? *fused : grown, property::batchOfSeed(seed / 5));
   const Device device = property::randomArray(seed);

@@ -6,6 +6,7 @@
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/table_lines.h"
 #include "prove.h"
 #include "random.h"
 #include "random_graph.h"
@@ -33,6 +34,7 @@ PlanOptions randomGroups(const CanonicalGraph& graph, std::uint64_t seed) {
 
 TriedTiles tryTiles(std::uint64_t seed) {
   CanonicalGraph graph = property::makeRandomGraph({.seed = seed, .ops = 8});
+  if (auto lines = findTableLines(graph)) graph = std::move(*lines);
   if (auto fused = fuseOperators(graph)) graph = *fused;
   const std::vector<TensorValue> first = property::randomInputs(graph, seed);
   graph = withBatch(std::move(graph), property::batchOfSeed(seed / 3));

@@ -211,7 +211,7 @@ inline std::int8_t valueOnLine(const TableLine& line, std::int8_t x) {
 // unfused BatchNorm, ...).
 struct Table {
   std::vector<Table256> tables;  // 1 or C
-  // Empty, or C: the same as lines (canon/table_lines.h); fuseOperators() finds them.
+  // Empty, or C: the same as lines, which findTableLines() finds (canon/table_lines.h).
   std::vector<TableLine> lines;
   friend bool operator==(const Table&, const Table&) = default;
 };

@@ -6,6 +6,10 @@
 
 namespace heddle {
 
+inline constexpr std::int64_t kTableBytes = 256;
+inline constexpr std::int64_t kLineBytes =
+    4 + 4 + 3 + 1;  // slope, offset, shift, low, high; nothing
+
 // What a weight record holds (program/program.h, WeightImage): its length follows from that.
 struct RecordContents {
   OpKind op = OpKind::Conv;
@@ -14,8 +18,8 @@ struct RecordContents {
   bool finishes = true;        // CONV: bias and scales of the last part of the reduction
   bool negativeScale = false;  // scales of negative sums, too
   bool weightZeros = false;    // zero points of the weights
-  std::int64_t lines = 0;      // TABLE: of 12 bytes each
-  std::int64_t tables = 0;     // of 256 bytes each; of CONV, where it finishes
+  std::int64_t lines = 0;      // TABLE: of kLineBytes each
+  std::int64_t tables = 0;     // of kTableBytes each; of CONV, where it finishes
 };
 // 0 where the operator has no record.
 std::int64_t recordBytes(const RecordContents& contents);

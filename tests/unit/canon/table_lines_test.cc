@@ -9,7 +9,6 @@
 #include "../graphs.h"
 #include "heddle/canon/block_orders.h"
 #include "heddle/canon/canonicalize.h"
-#include "heddle/canon/fuse_operators.h"
 #include "heddle/canon/print.h"
 
 namespace heddle {
@@ -81,14 +80,14 @@ CanonicalGraph normalized(bool bends) {
 
 TEST(TableLines, StandBesideTheTablesWhereAllAreLines) {
   EXPECT_FALSE(findTableLines(normalized(true)));
-  const auto found = fuseOperators(normalized(false));
+  const auto found = findTableLines(normalized(false));
   ASSERT_TRUE(found);
   EXPECT_EQ(verify(*found), Diagnostics{});
   EXPECT_NE(print(*found).find("line for each channel"), std::string::npos);
   const Table& norm = std::get<Table>(found->ops[1].attributes);
   ASSERT_EQ(norm.lines.size(), 20u);
   for (std::size_t c = 0; c < 20; ++c) EXPECT_EQ(norm.lines[c], *lineOf(norm.tables[c]));
-  EXPECT_FALSE(fuseOperators(*found));
+  EXPECT_FALSE(findTableLines(*found));
 
   BlockOrders orders(found->tensors.size());
   for (const CanonicalOp& op : found->ops)
