@@ -68,6 +68,8 @@ class CutMenu {
     };
     const auto pixels = [&](std::size_t box, std::size_t) { return coreNumber(box); };
     const auto channels = [&](std::size_t, std::size_t part) { return coreNumber(part); };
+    // Each of few has its row's wire and its column's.
+    const auto onDiagonal = [&](std::size_t, std::size_t part) { return coreOnDiagonal(part); };
     add(withoutEmpty(evenBoxes(shape_, device_)), rows, columnsCut);
     add(grid(shape_, 1, columns), rows, columnsCut);
     add(grid(shape_, columns, 1), rows, columnsCut);
@@ -81,6 +83,8 @@ class CutMenu {
     });
     add(grid(shape_, 1, all), 1, pixels);
     add({{{{0, shape_.height}, {0, shape_.width}}}}, blocksOfCores(all), channels);
+    if (blocksOf(shape_) < all)
+      add({{{{0, shape_.height}, {0, shape_.width}}}}, blocksOfCores(all), onDiagonal);
     addQuarters();
     addBands(true);
     addBands(false);
@@ -97,18 +101,24 @@ class CutMenu {
     return {i / device_.columns, i % device_.columns};
   }
 
+  // One diagonal behind the other: as evenly in the mesh's rows as in its columns.
+  CoreAt coreOnDiagonal(std::size_t n) const {
+    const auto i = static_cast<std::int64_t>(n);
+    const std::int64_t diagonal = std::lcm(device_.rows, device_.columns);
+    return {i % device_.rows, (i + i / diagonal) % device_.columns};
+  }
+
   // Blocks of the cores, in their order, where only channels are cut. Those with one more than the
-  // others lie along the mesh's diagonals, as evenly in its rows as in its columns, so that no
-  // line's wire brings much more than another's while only they compute.
+  // others lie along the mesh's diagonals, so that no line's wire brings much more than another's
+  // while only they compute.
   std::vector<Interval> blocksOfCores(std::int64_t parts) const {
     const std::int64_t cores = device_.cores(), all = blocksOf(shape_);
     std::vector<Interval> blocks = blocksIn(shape_, parts);
     if (parts < cores || all < cores) return blocks;
     for (Interval& part : blocks) part.count = all / cores;
-    const std::int64_t diagonal = std::lcm(device_.rows, device_.columns);
     for (std::int64_t i = 0; i < all % cores; ++i) {
-      const std::int64_t row = i % device_.rows, column = (i + i / diagonal) % device_.columns;
-      ++blocks[static_cast<std::size_t>(row * device_.columns + column)].count;
+      const CoreAt core = coreOnDiagonal(static_cast<std::size_t>(i));
+      ++blocks[static_cast<std::size_t>(core.row * device_.columns + core.column)].count;
     }
     for (std::size_t k = 1; k < blocks.size(); ++k) blocks[k].first = blocks[k - 1].end();
     return blocks;

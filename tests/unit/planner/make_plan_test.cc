@@ -316,6 +316,26 @@ TEST(MeshCuts, NumberPixelsWhereThatSavesEnough) {
   EXPECT_EQ(cuts[0].columns(), 17);
 }
 
+// Of four cores no two share a wire.
+TEST(MeshCuts, FewChannelBlocksAlsoLieOnADiagonal) {
+  const auto onDiagonal = [](const MeshCut& cut) {
+    return cut.shares.size() == 4 && std::ranges::all_of(cut.shares, [](const auto& share) {
+             return share.core == CoreAt{static_cast<std::int64_t>(share.blocks),
+                                         static_cast<std::int64_t>(share.blocks)};
+           });
+  };
+  std::vector<MeshCut> cuts = meshCuts({1, 1, 32}, paper(4, 4));
+  std::erase_if(cuts, [&](const MeshCut& cut) { return !onDiagonal(cut); });
+  ASSERT_EQ(cuts.size(), 1u);
+  EXPECT_EQ(cuts[0].pixels.size(), 1u);
+  // The fifth of five begins the next.
+  cuts = meshCuts({1, 1, 40}, paper(4, 4));
+  EXPECT_TRUE(std::ranges::any_of(cuts, [](const MeshCut& cut) {
+    return cut.blocks.size() == 5 && cut.shares[3].core == CoreAt{3, 3} &&
+           cut.shares[4].core == CoreAt{0, 1};
+  }));
+}
+
 // In each quarter of the mesh cores of the same pixels lie in a line, and those of the same
 // channels in lines across: in the quarters beside it the other way.
 TEST(MeshCuts, QuartersAreTurnedAgainstTheirNeighbours) {
