@@ -237,6 +237,21 @@ RealRef Lowering::withConstant(NodeKind kind, const RealRef& given, const Consta
   return withTables(read, std::move(tables), node);
 }
 
+// Whether it is a pixel of the channels of `whole`, which has several: all of these meet it.
+bool Lowering::isOnePixelOf(const RealRef& ref, const View& whole) {
+  const Shape shape = tensorShape(whole);
+  if (shape.height * shape.width == 1 || real(ref.id).shape != Shape{1, 1, shape.channels})
+    return false;
+  const View own = normalized(ref.view);
+  for (std::size_t i = 0; i < whole.dims.size(); ++i) {
+    const Digits& digits = whole.dims[i];
+    const auto channels = std::ranges::count(digits, Axis::C, &Digit::axis);
+    if (channels > 0 && channels < std::ssize(digits)) return false;
+    if (own.dims[i] != (channels > 0 ? digits : Digits{})) return false;
+  }
+  return true;
+}
+
 RealRef Lowering::combined(NodeKind kind, const RealRef& givenA, const RealRef& givenB,
                            const Node& node) {
   RealRef a = mapped(givenA), b = mapped(givenB);
@@ -265,8 +280,11 @@ RealRef Lowering::combined(NodeKind kind, const RealRef& givenA, const RealRef& 
   const View target = a.view.shape() == shape   ? normalized(a.view)
                       : b.view.shape() == shape ? normalized(b.view)
                                                 : layOut(shape, standardAxes(shape));
+  // A difference is of b, wherever that is the one pixel.
+  if (kind != NodeKind::Sub && isOnePixelOf(a, target)) std::swap(a, b);
   const auto [tensorA, quantizationA] = linear(relaid(a, target, node));
-  const auto [tensorB, quantizationB] = linear(relaid(b, target, node));
+  const auto [tensorB, quantizationB] =
+      linear(isOnePixelOf(b, target) ? b : relaid(b, target, node));
   RealKind result = Product{tensorA, tensorB, quantizationA, quantizationB};
   if (kind != NodeKind::Mul)
     result = Sum{tensorA, tensorB, quantizationA, quantizationB, kind == NodeKind::Sub ? -1 : 1};

@@ -121,7 +121,7 @@ class Fusion {
   // The later of the convolutions that an Add, a MaxPool or a DepthwiseConv can be fused into.
   std::optional<std::size_t> convBefore(const CanonicalOp& op) const {
     if ((op.kind() != OpKind::Add && !isPoolOfRows(op) && !isDepthwiseOfRows(op)) ||
-        apart_.contains(op.name))
+        isBroadcast(graph_, op, 1) || apart_.contains(op.name))
       return std::nullopt;
     std::optional<std::size_t> latest;
     for (const TensorId input : op.inputs) {

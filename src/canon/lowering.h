@@ -272,6 +272,7 @@ class Lowering {
                        bool constantFirst, const Node& node);
   RealRef affine(const RealRef& ref, const std::vector<double>& factor,
                  const std::vector<double>& addend, const Node& node);
+  bool isOnePixelOf(const RealRef& ref, const View& whole);
   RealRef combined(NodeKind kind, const RealRef& a, const RealRef& b, const Node& node);
   std::optional<std::vector<double>> perChannel(const RealRef& ref, const ConstantReal& constant);
 

@@ -226,6 +226,13 @@ class Checker {
     }
   }
 
+  void checkPair(const CanonicalOp& op, const Shape& out) {
+    const Shape onePixel{graph_.batch, 1, out.channels};
+    require(shape(op.inputs[0]) == out &&
+                (shape(op.inputs[1]) == out || shape(op.inputs[1]) == onePixel),
+            op, "its operands have other shapes");
+  }
+
   void checkOp(const CanonicalOp& op) {
     const bool two =
         op.kind() == OpKind::Add || op.kind() == OpKind::Mul || fusedAddOf(op) != nullptr;
@@ -264,13 +271,11 @@ class Checker {
         break;
       case OpKind::Add: {
         checkAdd(op, std::get<Add>(op.attributes));
-        require(shape(op.inputs[0]) == out && shape(op.inputs[1]) == out, op,
-                "its operands have other shapes");
+        checkPair(op, out);
         break;
       }
       case OpKind::Mul:
-        require(shape(op.inputs[0]) == out && shape(op.inputs[1]) == out, op,
-                "its operands have other shapes");
+        checkPair(op, out);
         break;
       case OpKind::Table: {
         const Table& table = std::get<Table>(op.attributes);

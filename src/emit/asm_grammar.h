@@ -277,6 +277,7 @@ struct KernelLine
              opt<Set<Word<"weight-zeros">, true, &Draft::kernel, &Kernel::weightZeros>>,
              OptionalNumber<"record-at", &Draft::kernel, &Kernel::recordAt>,
              opt<Set<Word<"shares-record">, true, &Draft::kernel, &Kernel::sharesRecord>>,
+             opt<Set<Word<"broadcast">, true, &Draft::kernel, &Kernel::broadcasts>>,
              opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
              opt<Set<Word<"lines">, true, &Draft::kernel, &Kernel::tableLines>>,
              OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>,

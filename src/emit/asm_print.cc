@@ -408,6 +408,7 @@ void Printer::kernel(std::size_t index) {
       .flag("weight-zeros", k.weightZeros)
       .field("record-at", k.recordAt, 0)
       .flag("shares-record", k.sharesRecord)
+      .flag("broadcast", k.broadcasts)
       .flag("per-channel", k.tablePerChannel)
       .flag("lines", k.tableLines)
       .field("fill", k.fill, 0);

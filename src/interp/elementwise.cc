@@ -12,6 +12,21 @@ void checkSameShape(const Operand& input, const CanonicalTensor& output) {
       << "operand " << input.tensor.name << " of " << output.name << " has another shape";
 }
 
+// The second operand of an Add or Mul at every value of the output: one pixel meets all of them.
+class Broadcast {
+ public:
+  Broadcast(const Operand& operand, const CanonicalTensor& output) : values_(operand.values) {
+    const Shape& shape = operand.shape();
+    const Shape onePixel{1, 1, output.shape.channels};
+    HEDDLE_CHECK(shape == output.shape || shape == onePixel)
+        << "operand " << operand.tensor.name << " of " << output.name << " has another shape";
+  }
+  std::int8_t operator[](std::size_t i) const { return values_[i % values_.size()]; }
+
+ private:
+  std::span<const std::int8_t> values_;
+};
+
 // Calls visit(to, from) for every index that `map` maps.
 template <class Visit>
 void forEachIndex(const AxisMap& map, Visit visit) {
@@ -25,11 +40,11 @@ void forEachIndex(const AxisMap& map, Visit visit) {
 TensorValue evaluate(const Add& op, const Operand& a, const Operand& b,
                      const CanonicalTensor& output) {
   checkSameShape(a, output);
-  checkSameShape(b, output);
+  const Broadcast others(b, output);
   TensorValue result(a.values.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
     const std::int64_t sum =
-        (a.values[i] - a.zero()) * op.multiplierA + (b.values[i] - b.zero()) * op.multiplierB;
+        (a.values[i] - a.zero()) * op.multiplierA + (others[i] - b.zero()) * op.multiplierB;
     result[i] =
         saturate(output.zeroPoint + roundHalfEvenShift(sum, op.shift), op.clamp.low, op.clamp.high);
   }
@@ -39,10 +54,10 @@ TensorValue evaluate(const Add& op, const Operand& a, const Operand& b,
 TensorValue evaluate(const Mul& op, const Operand& a, const Operand& b,
                      const CanonicalTensor& output) {
   checkSameShape(a, output);
-  checkSameShape(b, output);
+  const Broadcast others(b, output);
   TensorValue result(a.values.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
-    const std::int32_t product = (a.values[i] - a.zero()) * (b.values[i] - b.zero());
+    const std::int32_t product = (a.values[i] - a.zero()) * (others[i] - b.zero());
     result[i] = saturate(output.zeroPoint + applyMultiplier(product, op.requantize), op.clamp.low,
                          op.clamp.high);
   }

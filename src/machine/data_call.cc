@@ -43,8 +43,7 @@ void DataPath::callRow(const Call<std::int64_t>& call, const Kernel& kernel, std
     if (kernel.op == OpKind::Assemble)
       assembled_[i] = readMoved(call.inputs[i], kernel.moves[i], memory, operation);
     else
-      readWindow(call.inputs[i], kernel, kernel.addsInput && i == 1, image, memory, operation,
-                 windows_[i]);
+      readWindow(call.inputs[i], kernel, i, image, memory, operation, windows_[i]);
   }
   const std::int8_t* record = readRecord(call, kernel, memory, operation);
   const Reduction reduction = useAccumulator(call, memory, operation);
@@ -103,13 +102,14 @@ std::int64_t DataPath::imageOf(const Part<std::int64_t>& part) const {
   return part.y / (p.tensors[part.tensor.at()].shape.height / p.batch);
 }
 
-void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, bool isAdded,
-                          std::int64_t image, std::size_t memory, std::uint32_t operation,
-                          WindowRows& window) {
+void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel,
+                          std::size_t input, std::int64_t image, std::size_t memory,
+                          std::uint32_t operation, WindowRows& window) {
   const ProgramTensor& tensor = x_.program->tensors[ring.tensor.at()];
+  const bool isAdded = kernel.addsInput && input == 1;
   const Window w = isAdded ? Window{} : kernel.window;
-  const std::int64_t span =
-      (kernel.outputColumns - 1) * w.strideX + (w.kernelX - 1) * w.dilationX + 1;
+  const std::int64_t columns = kernel.broadcasts && input == 1 ? 1 : kernel.outputColumns;
+  const std::int64_t span = (columns - 1) * w.strideX + (w.kernelX - 1) * w.dilationX + 1;
   const std::int64_t blocks =
       kernel.op == OpKind::Conv && !isAdded ? kernel.inputBlocks : kernel.outputBlocks;
   const std::int64_t height = tensor.shape.height / x_.program->batch;

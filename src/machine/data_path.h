@@ -130,7 +130,7 @@ class DataPath {
   [[noreturn]] void misread(std::uint32_t operation, const std::string& what) const;
   // Which image of a batch the part is of.
   std::int64_t imageOf(const Part<std::int64_t>& part) const;
-  void readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, bool isAdded,
+  void readWindow(const RowRing<std::int64_t>& ring, const Kernel& kernel, std::size_t input,
                   std::int64_t image, std::size_t memory, std::uint32_t operation,
                   WindowRows& rows);
   const std::int8_t* readRow(const RowRing<std::int64_t>& ring, std::int64_t row,

@@ -79,7 +79,7 @@ void forEachPair(const Kernel& kernel, const WindowRows& a, const WindowRows& b,
   for (std::int64_t block = 0; block < kernel.outputBlocks; ++block)
     for (std::int64_t x = 0; x < kernel.outputColumns; ++x) {
       const std::int8_t* left = a.pixel(0, block, a.column + x);
-      const std::int8_t* right = b.pixel(0, block, b.column + x);
+      const std::int8_t* right = b.pixel(0, block, b.column + (kernel.broadcasts ? 0 : x));
       for (std::int64_t k = 0; k < kBlock; ++k)
         output[outputIndex(kernel, block, x) + k] =
             finished(kernel, value(left[k] - kernel.inputZero, right[k] - kernel.inputZeroB));

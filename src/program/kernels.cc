@@ -137,7 +137,10 @@ KernelId kernelFor(Generation& g, const LayerNest& nest, std::size_t layer, cons
   k.outputBlocks = blocks.count;
   k.outputColumns = nest.pooled().columns(x).count;
   k.inputZero = input.zeroPoint;
-  if (op.inputs.size() > 1) k.inputZeroB = g.graph.tensors[op.inputs[1].at()].zeroPoint;
+  if (op.inputs.size() > 1) {
+    k.inputZeroB = g.graph.tensors[op.inputs[1].at()].zeroPoint;
+    k.broadcasts = isBroadcast(g.graph, op, 1);
+  }
   k.outputZero = g.graph.tensors[computedTensor(op).at()].zeroPoint;
   if (nest.last(at)) k.recordAt = endRecordBytes(op, blocks.count);
   k.moves = movesOf(nest, share, at, x);

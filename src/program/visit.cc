@@ -99,9 +99,11 @@ Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kerne
                              std::int64_t row) {
   Call<std::int64_t> one = call;
   const bool windowed = formOf(kernel.op).hasWindow;
-  for (std::size_t i = 0; i < one.inputs.size(); ++i)
+  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+    if (kernel.broadcasts && i == 1) continue;
     one.inputs[i].row =
         wrappingAdd(one.inputs[i].row, row * (windowed && i == 0 ? kernel.window.strideY : 1));
+  }
   if (one.accumulator)
     one.accumulator =
         wrappingAdd(*one.accumulator, row * call.part.blocks * call.part.columns * kBlock * 4);

@@ -176,7 +176,8 @@ OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp&
     : input_(graph.tensors[op.inputs[operand].at()].shape),
       output_(output),
       images_{graph.batch, output.height / graph.batch, input_.height / graph.batch},
-      shared_(sharesInput(op, operand)) {
+      shared_(sharesInput(op, operand)),
+      broadcasts_(isBroadcast(graph, op, operand)) {
   if (isAddend(op, operand)) return;
   if (window) {
     window_ = *window;
@@ -192,6 +193,7 @@ OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp&
 
 std::int64_t OperandGeometry::firstRow(std::int64_t y, const Interval& kernelRows) const {
   if (moves_) return std::max<std::int64_t>(rows_.inputOf(y), 0);
+  if (broadcasts_) return images_.at(y);
   if (!windowed_) return y;
   const std::int64_t image = images_.at(y);
   return image * images_.input + (y - image * images_.output) * window_.strideY - window_.padTop +
@@ -226,6 +228,7 @@ Interval OperandGeometry::rowsOf(const Interval& outputs, const Interval& kernel
 
 Interval OperandGeometry::columns(const Interval& x) const {
   if (moves_) return columns_.around(x);
+  if (broadcasts_) return {0, 1};
   if (!windowed_) return x;
   const std::int64_t extent = (window_.kernelX - 1) * window_.dilationX + 1;
   const Interval inside =

@@ -129,6 +129,21 @@ class Generator {
     return random_.chance(40) ? addConstant(shape) : tableOf(of);
   }
 
+  // One pixel of its channels, which broadcasts to it: its own average as squeeze-and-excitation
+  // has it, one that is there, or a constant.
+  TensorId onePixel(TensorId of) {
+    const Shape shape = tensor(of).shape, pixel{1, 1, shape.channels};
+    std::vector<TensorId> same;
+    for (const TensorId id : activations())
+      if (tensor(id).shape == pixel) same.push_back(id);
+    if (!same.empty() && random_.chance(40)) return random_.pick(same);
+    if (random_.chance(20)) return addConstant(pixel);
+    AveragePool op{.window = {.kernelY = shape.height, .kernelX = shape.width}, .rescale = {1, 0}};
+    const TensorId average = addTensor(pixel, tensor(of));
+    add("AveragePool", {of}, average, op);
+    return random_.chance(50) ? average : tableOf(average);
+  }
+
   TensorId tableOf(TensorId x) {
     addTable(x);
     return graph_.ops.back().output;
@@ -415,7 +430,7 @@ class Generator {
   }
 
   void addAdd(TensorId a, TensorId besides = {}) {
-    const TensorId b = partner(a, besides);
+    const TensorId b = !besides.valid() && random_.chance(10) ? onePixel(a) : partner(a, besides);
     CanonicalTensor quantization = randomQuantization();
     quantization.scale = randomScale(std::max(tensor(a).scale, tensor(b).scale));
     const double ratioA = tensor(a).scale / quantization.scale,
@@ -430,7 +445,7 @@ class Generator {
   }
 
   void addMul(TensorId a) {
-    const TensorId b = partner(a);
+    const TensorId b = random_.chance(40) ? onePixel(a) : partner(a);
     CanonicalTensor quantization = randomQuantization();
     const double product = tensor(a).scale * tensor(b).scale;
     quantization.scale = randomScale(product * kSpread * kSpread / kTarget);

@@ -76,7 +76,7 @@ TEST(RandomGraph, StaysWithinItsBounds) {
 }
 
 TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
-  std::map<std::string, int> kinds;
+  std::map<std::string, int> kinds, broadcasts;
   std::map<TensorId, int> readers;
   int branches = 0, oddChannels = 0;
   for (std::uint64_t seed = 1; seed <= 2 * kSeeds; ++seed) {
@@ -86,6 +86,7 @@ TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
       ++kinds[op.onnxOp];
       for (const TensorId id : std::set<TensorId>(op.inputs.begin(), op.inputs.end()))
         ++readers[id];
+      broadcasts[op.onnxOp] += isBroadcast(graph, op, op.inputs.size() - 1) ? 1 : 0;
     }
     branches += std::any_of(readers.begin(), readers.end(), [](auto& r) { return r.second > 1; });
     oddChannels += tensorOf(graph, graph.inputs[0].tensor).shape.channels % 8 != 0;
@@ -94,6 +95,7 @@ TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
        {"Conv", "DepthwiseConv", "MaxPool", "AveragePool", "Add", "Mul", "Table", "Concat", "Slice",
         "Pad", "Resize", "Expand", "Transpose", "DepthToSpace", "SpaceToDepth"})
     EXPECT_GE(kinds[kind], 5) << kind;
+  for (const char* kind : {"Add", "Mul"}) EXPECT_GE(broadcasts[kind], 5) << kind;
   EXPECT_GE(branches, 100);
   EXPECT_GE(oddChannels, 100);
 }

@@ -385,6 +385,10 @@ class PlanMaker {
     if (fusedTableOf(op()) && parts) say("a table after the last part of a reduction");
     if (fusedTableOf(op()) && fusedAddOf(op())) say("a table before an addition");
     if (tableOfEnd(op())) say("a table at the end of a depth-wise convolution at an end");
+    if (isBroadcast(graph_, op(), op().inputs.size() - 1)) {
+      say("one pixel that meets all others");
+      if (map.callRows > 1) say("calls of several rows that all meet one pixel");
+    }
     if (fusedAddOf(op())) say("an addition at the end of a convolution");
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
@@ -678,6 +682,8 @@ std::vector<std::string> planKindNames() {
           "a table after the last part of a reduction",
           "a table before an addition",
           "a table at the end of a depth-wise convolution at an end",
+          "one pixel that meets all others",
+          "calls of several rows that all meet one pixel",
           "an addition at the end of a convolution",
           "an addition over several passes of kept inputs",
           "an addition after the last part of a reduction",

@@ -67,7 +67,7 @@ struct Clamp {
 };
 
 // y = clamp(zero(y) + roundHalfEvenShift((a - zero(a)) * multiplierA + (b - zero(b)) * multiplierB,
-// shift)), 64-bit sum. Sub has a negative multiplierB. |multiplier| < 2^46.
+// shift)), 64-bit sum. Sub has a negative multiplierB. |multiplier| < 2^46. Operands as of Mul.
 struct Add {
   std::int64_t multiplierA = 0, multiplierB = 0;
   std::int32_t shift = 0;
@@ -188,7 +188,7 @@ struct AveragePool {
 };
 
 // y = clamp(zero(y) + applyMultiplier((a - zero(a)) * (b - zero(b)), requantize)); both operands of
-// the output's shape.
+// the output's shape, or b a single pixel of its channels, which meets all of a's (isBroadcast).
 struct Mul {
   Multiplier requantize;
   Clamp clamp;
@@ -296,5 +296,11 @@ struct CanonicalGraph {
   std::int64_t batch = 1;
   friend bool operator==(const CanonicalGraph&, const CanonicalGraph&) = default;
 };
+
+// Whether an operand of an Add or Mul is one pixel for each image, which meets all of the other's.
+inline bool isBroadcast(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand) {
+  return operand == 1 && (op.kind() == OpKind::Add || op.kind() == OpKind::Mul) &&
+         graph.tensors[op.inputs[1].at()].shape != graph.tensors[op.output.at()].shape;
+}
 
 }  // namespace heddle

@@ -75,7 +75,7 @@ class OperandGeometry {
 
   Shape input_, output_;
   ImageRows images_;
-  bool shared_ = false;
+  bool shared_ = false, broadcasts_ = false;
   Window window_;
   bool windowed_ = false;
   bool moves_ = false;  // an Assemble's:

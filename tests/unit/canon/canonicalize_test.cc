@@ -216,6 +216,43 @@ TEST(Canonicalize, ATensorAndATableOfItAreOneTable) {
   EXPECT_EQ(std::get<Table>(network.graph.ops[0].attributes).tables.at(0)[4 + 128], 2);
 }
 
+// x times, plus or less what its channels are on average, which squeeze-and-excitation does: the
+// one pixel is operand b and is not copied to all others.
+TEST(Canonicalize, OnePixelOfAnOperatorWithTwoOperandsIsTheSecond) {
+  for (const char* kind : {"Mul", "Add", "Sub"})
+    for (const bool first : {false, true}) {
+      ModelBuilder m;
+      const std::string x = m.requantized(m.input("x", {1, 3, 4, 5}), 0.25F);
+      const std::string pixel = m.requantized(m.op("GlobalAveragePool", {x}), 0.25F);
+      const ModelBuilder::Names operands =
+          first ? ModelBuilder::Names{pixel, x} : ModelBuilder::Names{x, pixel};
+      m.output(m.requantized(m.op(kind, operands), 0.5F));
+      const CanonicalGraph graph = lowered(m).graph;
+      const CanonicalOp& op = graph.ops.back();
+      const bool isCopied = first && std::string(kind) == "Sub";  // a difference is of its second
+      EXPECT_EQ(graph.ops.size(), isCopied ? 3U : 2U) << kind;
+      EXPECT_EQ(isBroadcast(graph, op, 1), !isCopied) << kind;
+      EXPECT_FALSE(isBroadcast(graph, op, 0));
+      EXPECT_EQ(graph.tensors[op.inputs[0].at()].shape, (Shape{4, 5, 3}));
+      EXPECT_EQ(graph.tensors[op.inputs[1].at()].shape,
+                isCopied ? (Shape{4, 5, 3}) : (Shape{1, 1, 3}));
+    }
+}
+
+// One value for each pixel, or one for each row: copied as before.
+TEST(Canonicalize, WhatIsNotOnePixelOfAllChannelsIsCopied) {
+  for (const Dims& shape : {Dims{1, 1, 4, 5}, Dims{1, 3, 4, 1}, Dims{1, 1, 1, 1}}) {
+    ModelBuilder m;
+    const std::string x = m.requantized(m.input("x", {1, 3, 4, 5}), 0.25F);
+    const std::string other = m.requantized(m.input("other", shape), 0.25F);
+    m.output(m.requantized(m.op("Mul", {x, other}), 0.5F));
+    const CanonicalGraph graph = lowered(m).graph;
+    ASSERT_EQ(graph.ops.size(), 2U);
+    EXPECT_EQ(graph.ops[0].kind(), OpKind::Assemble);
+    EXPECT_FALSE(isBroadcast(graph, graph.ops[1], 1));
+  }
+}
+
 TEST(Canonicalize, ATableOfATableIsOneWhereNobodyElseReadsThat) {
   for (const bool isRead : {false, true}) {
     ModelBuilder m;

@@ -82,6 +82,16 @@ TEST(FuseOperators, PutsAResidualAtTheEndOfTheConvolutionBeforeIt) {
   }
 }
 
+// What a convolution adds at its end has the shape of what it writes.
+TEST(FuseOperators, LeavesASumWithOnePixelAsItIs) {
+  GraphBuilder b("net");
+  const TensorId x = b.input("x", {5, 6, 8}), pixel = b.input("pixel", {1, 1, 8});
+  CanonicalGraph graph =
+      b.finish(b.add("sum", b.conv("conv", x, 8, square(1)), b.conv("gate", pixel, 8, square(1))));
+  ASSERT_EQ(verify(graph), Diagnostics{});
+  EXPECT_FALSE(fuseOperators(graph));
+}
+
 TEST(FuseOperators, TakesTheLaterOfTwoConvolutionsAndMovesItToTheSum) {
   GraphBuilder b("net");
   const TensorId x = b.input("x", {4, 4, 8}), first = b.conv("first", x, 16, square(1)),

@@ -196,6 +196,7 @@ Kernel kernel() {
   k.weightZeros = flip();
   k.recordAt = integer();
   k.sharesRecord = flip();
+  k.broadcasts = flip();
   k.tablePerChannel = flip();
   k.tableLines = flip();
   k.looksUp = flip();
@@ -399,6 +400,7 @@ std::vector<Kernel> kernelsOfEverything() {
     k.weightZeros = true;
     k.recordAt = 144;
     k.sharesRecord = true;
+    k.broadcasts = true;
     k.tablePerChannel = true;
     k.tableLines = true;
     k.moves = {{{{0, 2, 1, 3, 8}}, {{8, 1, 0, 1, 8}, {0, 1, 8, 1, 8}}, 0}};

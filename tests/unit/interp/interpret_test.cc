@@ -218,6 +218,13 @@ TEST(Add, SubtractsWithANegativeMultiplierAndHonoursZeros) {
             (TensorValue{7, -20}));
 }
 
+TEST(Add, OnePixelMeetsAllOthersOfItsChannels) {
+  const Add op{.multiplierA = 1, .multiplierB = -2, .shift = 0};
+  EXPECT_EQ(runOp(op, {tensor("a", {2, 1, 2}), tensor("b", {1, 1, 2}, 1)}, {{1, 2, 3, 4}, {3, 0}},
+                  tensor("y", {2, 1, 2})),
+            (TensorValue{-3, 4, -1, 6}));
+}
+
 TEST(Add, SumsInSixtyFourBits) {
   // Both products are 255 * 2^45: their sum passes 2^53 and fits; shifted by 46 it is 255, less
   // 128.
@@ -234,6 +241,14 @@ TEST(Mul, RequantizesTheProduct) {
   EXPECT_EQ(runOp(op, {tensor("a", {1, 2, 1}, 1), tensor("b", {1, 2, 1}, -1)}, {{5, -9}, {4, 9}},
                   tensor("y", {1, 2, 1}, 1)),
             (TensorValue{3, -9}));
+}
+
+TEST(Mul, OnePixelMeetsAllOthersOfItsChannels) {
+  const Mul op{.requantize = makeMultiplier(1)};
+  // Two pixels of three channels, by (3 - 1, 1 - 1, 0 - 1).
+  EXPECT_EQ(runOp(op, {tensor("a", {1, 2, 3}), tensor("b", {1, 1, 3}, 1)},
+                  {{1, 2, 3, 4, 5, 6}, {3, 1, 0}}, tensor("y", {1, 2, 3})),
+            (TensorValue{2, 0, -3, 8, 0, -6}));
 }
 
 TEST(Table, LooksUpTheStoredValuePlus128) {

@@ -465,6 +465,24 @@ TEST_F(KernelTest, AddAndMulAreTheirFormulas) {
   }
 }
 
+TEST_F(KernelTest, AddAndMulMeetOnePixelInAllOthers) {
+  const Pixels a = makePixels(1, 12, 2), b = makePixels(1, 1, 2);
+  Kernel k = makeKernel(OpKind::Mul, a, Window{}, 2);
+  k.broadcasts = true;
+  k.rescale = {1 << 30, 36};
+  k.multiplierA = k.multiplierB = 1;
+  std::vector<std::int8_t> output = outputOf(k);
+  runMul(k, rowsOf(a, Window{}, 0, 0), rowsOf(b, Window{}, 0, 0), output.data());
+  ASSERT_EQ(output, expected(k, [&](std::int64_t x, std::int64_t c) {
+              const int left = a.at(0, x, c) - k.inputZero, right = b.at(0, 0, c) - k.inputZeroB;
+              return finished(k, applyMultiplier(left * right, k.rescale));
+            }));
+  runAdd(k, rowsOf(a, Window{}, 0, 0), rowsOf(b, Window{}, 0, 0), output.data());
+  ASSERT_EQ(output, expected(k, [&](std::int64_t x, std::int64_t c) {
+              return finished(k, a.at(0, x, c) - k.inputZero + b.at(0, 0, c) - k.inputZeroB);
+            }));
+}
+
 TEST_F(KernelTest, TableLooksUpOneTableOrOneAChannel) {
   for (const bool perChannel : {false, true}) {
     const Pixels p = makePixels(1, 12, 3);
