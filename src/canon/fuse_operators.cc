@@ -121,12 +121,12 @@ class Fusion {
   // The later of the convolutions that an Add, a MaxPool or a DepthwiseConv can be fused into.
   std::optional<std::size_t> convBefore(const CanonicalOp& op) const {
     if ((op.kind() != OpKind::Add && !isPoolOfRows(op) && !isDepthwiseOfRows(op)) ||
-        isBroadcast(graph_, op, 1) || apart_.contains(op.name))
+        apart_.contains(op.name))
       return std::nullopt;
     std::optional<std::size_t> latest;
-    for (const TensorId input : op.inputs) {
-      const std::optional<std::size_t> writer = uses_.writerForOne(input);
-      if (!writer) continue;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const std::optional<std::size_t> writer = uses_.writerForOne(op.inputs[i]);
+      if (!writer || isBroadcast(graph_, op, i)) continue;
       const CanonicalOp& before = graph_.ops[*writer];
       const bool isPlain = before.kind() == OpKind::Conv && !fusedAddOf(before) &&
                            !fusedWindowOf(before) && !fusedInto_[*writer];

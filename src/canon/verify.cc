@@ -226,11 +226,15 @@ class Checker {
     }
   }
 
-  void checkPair(const CanonicalOp& op, const Shape& out) {
+  // Whether it has the output's shape, or is one pixel of its channels.
+  bool meets(TensorId operand, const Shape& out) const {
     const Shape onePixel{graph_.batch, 1, out.channels};
-    require(shape(op.inputs[0]) == out &&
-                (shape(op.inputs[1]) == out || shape(op.inputs[1]) == onePixel),
-            op, "its operands have other shapes");
+    return shape(operand) == out || shape(operand) == onePixel;
+  }
+
+  void checkPair(const CanonicalOp& op, const Shape& out) {
+    require(shape(op.inputs[0]) == out && meets(op.inputs[1], out), op,
+            "its operands have other shapes");
   }
 
   void checkOp(const CanonicalOp& op) {
@@ -247,7 +251,7 @@ class Checker {
         checkFold(op, std::get<Conv>(op.attributes));
         if (const FusedAdd* fused = fusedAddOf(op)) {
           checkAdd(op, fused->add);
-          require(shape(op.inputs[1]) == out, op, "what is added to it has another shape");
+          require(meets(op.inputs[1], out), op, "what is added to it has another shape");
         }
         break;
       case OpKind::DepthwiseConv:

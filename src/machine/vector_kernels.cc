@@ -144,7 +144,7 @@ void runAdd(const Kernel& kernel, const WindowRows& a, const WindowRows& b, std:
 void addInput(const Kernel& kernel, const WindowRows& input, std::int8_t* output) {
   for (std::int64_t b = 0; b < kernel.outputBlocks; ++b)
     for (std::int64_t x = 0; x < kernel.outputColumns; ++x) {
-      const std::int8_t* pixel = input.pixel(0, b, input.column + x);
+      const std::int8_t* pixel = input.pixel(0, b, input.column + (kernel.broadcasts ? 0 : x));
       for (std::int64_t k = 0; k < kBlock; ++k) {
         std::int8_t& value = output[outputIndex(kernel, b, x) + k];
         const std::int64_t sum = (value - kernel.addedToZero) * kernel.multiplierA +

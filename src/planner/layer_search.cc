@@ -82,6 +82,7 @@ class LayerSearch {
         columns_(cut.columns()),
         numbered_(cut.isNumbered()),
         menu_(menu),
+        addsOnePixel_(isBroadcast(graph, op, 1)),
         mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
         counts_(kept),
         recordLengths_(op),
@@ -547,7 +548,7 @@ class LayerSearch {
   void makeRoomForAddends(Mapping& m) const {
     RingPlan& ring = m.rings[1];
     if (mostWaiting_ < INT64_MAX || ring.rowBytes == 0) return;
-    const std::int64_t rows = divideRoundUp(rows_, m.bands),
+    const std::int64_t rows = addsOnePixel_ ? 1 : divideRoundUp(rows_, m.bands),
                        room = (capacity_ - m.coreBytes()) / ring.rowBytes;
     ring.length += std::max<std::int64_t>(0, std::min(rows + 1 - ring.length, room));
     // Where nothing else comes for each pass, what it adds goes ahead of the next record.
@@ -951,6 +952,7 @@ class LayerSearch {
   std::vector<Way> ways_;                     // per entry of the menu
   std::vector<std::int64_t> chunks_, bands_;  // to try
   std::vector<std::int64_t> callRows_;        // beside 1
+  bool addsOnePixel_;                         // at the end of a convolution, or without one
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
   const BlockCounts& counts_;
   RecordLengths recordLengths_;

@@ -68,7 +68,7 @@ class CutMenu {
     };
     const auto pixels = [&](std::size_t box, std::size_t) { return coreNumber(box); };
     const auto channels = [&](std::size_t, std::size_t part) { return coreNumber(part); };
-    // Each of few has its row's wire and its column's.
+    // As evenly over the rows' wires as over the columns', also where they are few.
     const auto onDiagonal = [&](std::size_t, std::size_t part) { return coreOnDiagonal(part); };
     add(withoutEmpty(evenBoxes(shape_, device_)), rows, columnsCut);
     add(grid(shape_, 1, columns), rows, columnsCut);

@@ -330,7 +330,7 @@ class Declarations {
            (!k.addsInput || k.op == OpKind::Conv) &&
            (!k.looksUp || k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv) &&
            k.lookedUpClamp.low <= k.lookedUpClamp.high &&
-           (!k.broadcasts || k.op == OpKind::Add || k.op == OpKind::Mul) &&
+           (!k.broadcasts || k.addsInput || k.op == OpKind::Add || k.op == OpKind::Mul) &&
            (!k.tableLines || (k.op == OpKind::Table && k.tablePerChannel)) &&
            (!k.looksUp || (k.addsInput ? k.addedToClamp : k.clamp) == Clamp{}) &&
            within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxDdrBytes : 0) &&

@@ -407,7 +407,7 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     // operands whole.
     const std::int64_t skipped = op.inputs.empty() ? 0 : leftOut[op.inputs[0].at()];
     const bool isFused = fusedAddOf(op) || fusedWindowOf(op);
-    const std::int64_t added = fusedAddOf(op) ? needs.outputBytes : 0,
+    const std::int64_t added = fusedAddOf(op) ? elements(graph, op.inputs[1]) : 0,
                        addedBeside = added > 0 && op.inputs[1] != op.inputs[0] ? added : 0,
                        between = isFused ? elements(graph, computedTensor(op)) : 0;
     const double written =

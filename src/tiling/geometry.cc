@@ -178,7 +178,7 @@ OperandGeometry::OperandGeometry(const CanonicalGraph& graph, const CanonicalOp&
       images_{graph.batch, output.height / graph.batch, input_.height / graph.batch},
       shared_(sharesInput(op, operand)),
       broadcasts_(isBroadcast(graph, op, operand)) {
-  if (isAddend(op, operand)) return;
+  if (isAddend(op, operand) || broadcasts_) return;
   if (window) {
     window_ = *window;
     windowed_ = true;

@@ -390,6 +390,8 @@ class PlanMaker {
       if (map.callRows > 1) say("calls of several rows that all meet one pixel");
     }
     if (fusedAddOf(op())) say("an addition at the end of a convolution");
+    if (fusedAddOf(op()) && isBroadcast(graph_, op(), 1))
+      say("an addition of one pixel at the end of a convolution");
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
     if (fusedAddOf(op()) && parts) say("an addition after the last part of a reduction");
@@ -685,6 +687,7 @@ std::vector<std::string> planKindNames() {
           "one pixel that meets all others",
           "calls of several rows that all meet one pixel",
           "an addition at the end of a convolution",
+          "an addition of one pixel at the end of a convolution",
           "an addition over several passes of kept inputs",
           "an addition after the last part of a reduction",
           "a pool at the end of a convolution",

@@ -76,7 +76,7 @@ struct Add {
 };
 
 // An Add that a convolution does at its end: of what it computes without (`zero` is the zero point
-// of that), as operand a, and its second input, which has the output's shape, as b.
+// of that), as operand a, and its second input as b.
 struct FusedAdd {
   std::string name;  // of the ONNX node
   Add add;
@@ -297,9 +297,13 @@ struct CanonicalGraph {
   friend bool operator==(const CanonicalGraph&, const CanonicalGraph&) = default;
 };
 
-// Whether an operand of an Add or Mul is one pixel for each image, which meets all of the other's.
+// Whether an operand of an Add, which a convolution may do at its end, or of a Mul is one pixel for
+// each image, which meets all of the other's.
 inline bool isBroadcast(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand) {
-  return operand == 1 && (op.kind() == OpKind::Add || op.kind() == OpKind::Mul) &&
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  const bool isPair =
+      op.kind() == OpKind::Add || op.kind() == OpKind::Mul || (conv && conv->fusedAdd);
+  return operand == 1 && isPair &&
          graph.tensors[op.inputs[1].at()].shape != graph.tensors[op.output.at()].shape;
 }
 

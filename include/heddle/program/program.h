@@ -421,7 +421,7 @@ struct Kernel {
   // reads.
   std::int64_t recordAt = 0;
   bool sharesRecord = false;     // DepthwiseConv: what is behind what it reads is the Conv's
-  bool broadcasts = false;       // Add, Mul: all pixels meet the one pixel of input 1
+  bool broadcasts = false;       // Add, Mul, Conv that adds: all pixels meet the one of input 1
   bool tablePerChannel = false;  // Table
   bool tableLines = false;       // Table per channel: the record holds lines
   // Assemble, one per input ring: columns relative to the call's output row, channels relative to

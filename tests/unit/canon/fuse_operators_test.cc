@@ -82,14 +82,23 @@ TEST(FuseOperators, PutsAResidualAtTheEndOfTheConvolutionBeforeIt) {
   }
 }
 
-// What a convolution adds at its end has the shape of what it writes.
-TEST(FuseOperators, LeavesASumWithOnePixelAsItIs) {
+// One pixel that meets all others is added at the end of what computes those, not of what computes
+// it.
+TEST(FuseOperators, AddsOnePixelWhereAllOthersAreComputed) {
   GraphBuilder b("net");
-  const TensorId x = b.input("x", {5, 6, 8}), pixel = b.input("pixel", {1, 1, 8});
-  CanonicalGraph graph =
-      b.finish(b.add("sum", b.conv("conv", x, 8, square(1)), b.conv("gate", pixel, 8, square(1))));
+  const TensorId x = b.input("x", {5, 6, 8}), pixel = b.input("pixel", {1, 1, 8}),
+                 conv = b.conv("conv", x, 8, square(1));
+  CanonicalGraph graph = b.finish(b.add("sum", conv, b.conv("gate", pixel, 8, square(1))));
+  colour(graph);
   ASSERT_EQ(verify(graph), Diagnostics{});
-  EXPECT_FALSE(fuseOperators(graph));
+  const auto fused = fuseOperators(graph);
+  ASSERT_TRUE(fused);
+  ASSERT_EQ(fused->ops.size(), 2u);
+  EXPECT_EQ(fused->ops[0].name, "gate");
+  EXPECT_EQ(fused->ops[1].name, "conv");
+  EXPECT_TRUE(isAddend(fused->ops[1], 1));
+  EXPECT_TRUE(isBroadcast(*fused, fused->ops[1], 1));
+  expectSameValues(graph, *fused);
 }
 
 TEST(FuseOperators, TakesTheLaterOfTwoConvolutionsAndMovesItToTheSum) {
