@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "heddle/canon/fold_columns.h"
+#include "heddle/canon/requantize_early.h"
 #include "heddle/canon/slice_strides.h"
+#include "without_tensors.h"
 
 namespace heddle {
 namespace {
@@ -14,30 +16,9 @@ namespace {
 constexpr std::int64_t kMostPooled = 4;
 // Of a depth-wise convolution, whose rows a core keeps all.
 constexpr std::int64_t kMostDepthwise = 5;
-// A record has all of a table, whatever it computes with it. For so few pixels, and beside so few
-// bytes of weights of eight channels, a layer of its own takes less time.
-constexpr std::int64_t kFewPixels = 32, kFewWeights = 4096;
-
-// The graph whose operators read and write what these say, without the tensors that are gone.
-CanonicalGraph withoutTensors(const CanonicalGraph& graph, const std::vector<bool>& gone,
-                              std::vector<CanonicalOp> ops) {
-  CanonicalGraph out{graph.name, {}, {}, graph.inputs, graph.outputs};
-  std::vector<TensorId> newId;
-  for (std::size_t t = 0; t < gone.size(); ++t) {
-    newId.push_back(gone[t] ? TensorId() : TensorId(out.tensors.size()));
-    if (!gone[t]) out.tensors.push_back(graph.tensors[t]);
-  }
-  out.ops = std::move(ops);
-  for (CanonicalOp& op : out.ops) {
-    for (TensorId& input : op.inputs) input = newId[input.at()];
-    op.output = newId[op.output.at()];
-    if (Conv* product = std::get_if<Conv>(&op.attributes); product && product->fusedWindow)
-      product->fusedWindow->before = newId[product->fusedWindow->before.at()];
-  }
-  for (std::vector<Port>* ports : {&out.inputs, &out.outputs})
-    for (Port& port : *ports) port.tensor = newId[port.tensor.at()];
-  return out;
-}
+// A record has all of a table, whatever it computes with it. Beside so few bytes of weights of
+// eight channels, and for kFewPixels, a layer of its own takes less time.
+constexpr std::int64_t kFewWeights = 4096;
 
 // Who writes a tensor and how many read it.
 struct Uses {
@@ -259,7 +240,9 @@ TensorId computedTensor(const CanonicalOp& op) {
 
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
                                                     const std::set<std::string>& apart) {
-  std::shared_ptr<CanonicalGraph> fused = fuseTables(graph, apart);
+  std::shared_ptr<CanonicalGraph> fused = requantizeEarly(graph);
+  if (std::shared_ptr<CanonicalGraph> tables = fuseTables(fused ? *fused : graph, apart))
+    fused = std::move(tables);
   if (std::shared_ptr<CanonicalGraph> ends = Fusion(fused ? *fused : graph, apart).run())
     fused = std::move(ends);
   const std::vector<ColumnFold> folds = findColumnFolds(fused ? *fused : graph);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/requantize_early.h"
 #include "heddle/support/unique_names.h"
 
 namespace heddle {
@@ -238,7 +239,8 @@ std::shared_ptr<const CanonicalGraph> fuseAndJoin(const CanonicalGraph& graph,
     return made ? made : std::make_shared<const CanonicalGraph>(graph);
   };
   std::set<std::string> tables;
-  for (const CanonicalOp& op : graph.ops)
+  const std::shared_ptr<const CanonicalGraph> early = requantizeEarly(graph);
+  for (const CanonicalOp& op : (early ? *early : graph).ops)
     if (const Table* table = std::get_if<Table>(&op.attributes); table && table->tables.size() == 1)
       tables.insert(op.name);
   if (!tables.empty()) {

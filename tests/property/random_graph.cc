@@ -131,13 +131,13 @@ class Generator {
 
   // One pixel of its channels, which broadcasts to it: its own average as squeeze-and-excitation
   // has it, one that is there, or a constant.
-  TensorId onePixel(TensorId of) {
+  TensorId onePixel(TensorId of, bool isOfOthers = false) {
     const Shape shape = tensor(of).shape, pixel{1, 1, shape.channels};
     std::vector<TensorId> same;
     for (const TensorId id : activations())
-      if (tensor(id).shape == pixel) same.push_back(id);
+      if (id != of && tensor(id).shape == pixel) same.push_back(id);
     if (!same.empty() && random_.chance(40)) return random_.pick(same);
-    if (random_.chance(20)) return addConstant(pixel);
+    if (isOfOthers || random_.chance(20)) return addConstant(pixel);
     AveragePool op{.window = {.kernelY = shape.height, .kernelX = shape.width}, .rescale = {1, 0}};
     const TensorId average = addTensor(pixel, tensor(of));
     add("AveragePool", {of}, average, op);
@@ -430,7 +430,7 @@ class Generator {
   }
 
   void addAdd(TensorId a, TensorId besides = {}) {
-    const TensorId b = !besides.valid() && random_.chance(10) ? onePixel(a) : partner(a, besides);
+    const TensorId b = random_.chance(15) ? onePixel(a, besides.valid()) : partner(a, besides);
     CanonicalTensor quantization = randomQuantization();
     quantization.scale = randomScale(std::max(tensor(a).scale, tensor(b).scale));
     const double ratioA = tensor(a).scale / quantization.scale,
@@ -473,9 +473,50 @@ class Generator {
     add("Table", {x}, addTensor(shape, randomQuantization()), std::move(op));
   }
 
+  // A Concat of what convolutions and what stands behind them write for it, each in a scale of its
+  // own; maybe of x, too.
+  bool addBranches(TensorId x) {
+    const Shape input = tensor(x).shape;
+    const std::int64_t pixels = input.height * input.width, branches = random_.between(1, 3);
+    const std::int64_t most =
+        std::min({options_.maxElements / (pixels * (branches + 1)),
+                  options_.maxMacs / (pixels * input.channels), options_.maxChannels});
+    if (most < kBlock) return false;
+    std::vector<TensorId> operands;
+    std::vector<Shape> shapes;
+    for (std::int64_t i = 0; i < branches; ++i) {
+      Shape shape = input;
+      shape.channels = kBlock * random_.between(1, std::min<std::int64_t>(2, most / kBlock));
+      if (i + 1 == branches) shape.channels -= random_.between(0, 3);
+      Conv op;
+      const TensorId y = addTensor(shape, randomQuantization());
+      fillConvolution(op, shape.channels, input.channels, tensor(y).zeroPoint);
+      add("Conv", {x}, y, std::move(op));
+      const TensorId end = maybeLookedUp(y, 40);
+      operands.push_back(random_.chance(15) ? onePooled(end) : end);
+      shapes.push_back(shape);
+    }
+    if (input.channels % kBlock == 0 && random_.chance(50)) {
+      operands.insert(operands.begin(), x);
+      shapes.insert(shapes.begin(), input);
+    }
+    if (operands.size() < 2) return false;
+    addAssemble(operands, concatenation(shapes, 'C'));
+    return true;
+  }
+
+  TensorId onePooled(TensorId x) {
+    const Window window{
+        .kernelY = 3, .kernelX = 3, .padTop = 1, .padLeft = 1, .padBottom = 1, .padRight = 1};
+    const TensorId y = addTensor(tensor(x).shape, tensor(x));
+    add("MaxPool", {x}, y, MaxPool{window});
+    return y;
+  }
+
   // Operands that agree in two extents, the first one twice where there is no other.
   void addConcat(TensorId x) {
     const char axis = "CCCYX"[random_.between(0, 4)];
+    if (axis == 'C' && random_.chance(40) && addBranches(x)) return;
     std::vector<TensorId> fitting;
     for (const TensorId id : activations()) {
       const Shape &a = tensor(x).shape, &b = tensor(id).shape;

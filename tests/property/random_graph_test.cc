@@ -9,6 +9,7 @@
 #include <set>
 
 #include "heddle/canon/join_siblings.h"
+#include "heddle/canon/requantize_early.h"
 #include "heddle/interp/interpret.h"
 #include "heddle/support/check.h"
 
@@ -78,7 +79,7 @@ TEST(RandomGraph, StaysWithinItsBounds) {
 TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
   std::map<std::string, int> kinds, broadcasts;
   std::map<TensorId, int> readers;
-  int branches = 0, oddChannels = 0;
+  int branches = 0, oddChannels = 0, early = 0;
   for (std::uint64_t seed = 1; seed <= 2 * kSeeds; ++seed) {
     const CanonicalGraph graph = makeRandomGraph({.seed = seed});
     readers.clear();
@@ -89,6 +90,7 @@ TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
       broadcasts[op.onnxOp] += isBroadcast(graph, op, op.inputs.size() - 1) ? 1 : 0;
     }
     branches += std::any_of(readers.begin(), readers.end(), [](auto& r) { return r.second > 1; });
+    early += requantizeEarly(graph) ? 1 : 0;
     oddChannels += tensorOf(graph, graph.inputs[0].tensor).shape.channels % 8 != 0;
   }
   for (const char* kind :
@@ -98,6 +100,7 @@ TEST(RandomGraph, MakesEveryOperatorBranchesAndOddSizes) {
   for (const char* kind : {"Add", "Mul"}) EXPECT_GE(broadcasts[kind], 5) << kind;
   EXPECT_GE(branches, 100);
   EXPECT_GE(oddChannels, 100);
+  EXPECT_GE(early, 20);
 }
 
 TEST(RandomGraph, ManyHaveConvolutionsToJoinSomeBeforeAConcat) {

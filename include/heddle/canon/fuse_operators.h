@@ -1,7 +1,8 @@
 // What follows a convolution goes to its end, so that what lies between them never leaves the core:
 // tables, residual additions, the pools that take the largest, and depth-wise convolutions. An
 // image that a convolution reads with a stride has its columns folded (canon/fold_columns.h); rows
-// and columns that a stride leaves out are left out by a Slice (canon/slice_strides.h).
+// and columns that a stride leaves out are left out by a Slice (canon/slice_strides.h). Before all
+// that, operands of Concats are requantized where they are written (canon/requantize_early.h).
 //
 //   %3 = Conv(%2)   %4 = Table(%3)      ->   %4 = Conv(%2) then table
 //   %3 = Conv(%2)   %4 = Add(%3, %0)    ->   %3 = Conv(%2, %0) then add
@@ -16,6 +17,9 @@
 #include "heddle/canon/canonical_graph.h"
 
 namespace heddle {
+
+// Output pixels below which a table takes less time as a layer of its own.
+inline constexpr std::int64_t kFewPixels = 32;
 
 // The table in which a convolution looks up what it computes, depth-wise ones too; null where there
 // is none.

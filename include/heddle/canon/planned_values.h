@@ -1,5 +1,6 @@
 // What the tensors of a network have to hold as it is planned: with operators fused
-// (fuse_operators.h), strides sliced (slice_strides.h) and convolutions joined (join_siblings.h).
+// (fuse_operators.h), operands of Concats requantized early (requantize_early.h), strides sliced
+// (slice_strides.h) and convolutions joined (join_siblings.h).
 #pragma once
 #include <cstdint>
 #include <vector>
