@@ -121,6 +121,7 @@ void cropChannels(OpAttributes& attributes, std::int64_t from, std::int64_t to) 
 std::optional<CanonicalGraph> cropped(CanonicalGraph graph, char axis, std::int64_t extent) {
   CanonicalOp& op = graph.ops[0];
   if (op.kind() == OpKind::Assemble) return {};
+  const bool broadcasts = isBroadcast(graph, op, op.inputs.size() - 1);
   CanonicalTensor& output = graph.tensors[op.output.at()];
   const std::int64_t before = extentOf(output.shape, axis);
   crop(output, axis, extent);
@@ -128,7 +129,7 @@ std::optional<CanonicalGraph> cropped(CanonicalGraph graph, char axis, std::int6
   const bool channelsAreApart = axis == 'C' && op.kind() == OpKind::Conv;
   bool even = true;
   for (const TensorId id : std::set<TensorId>(op.inputs.begin(), op.inputs.end())) {
-    if (channelsAreApart) continue;
+    if (channelsAreApart || (broadcasts && axis != 'C' && id == op.inputs[1])) continue;
     std::int64_t needed = extent;
     std::visit(
         [&](auto& attributes) {
