@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/whole_blocks.h"
 #include "heddle/support/unique_names.h"
 #include "without_tensors.h"
 
@@ -14,10 +15,6 @@ namespace {
 // Bytes that are not copied for each operand that still is: fewer are lost again where the layer
 // behind begins with nothing to wait for.
 constexpr std::int64_t kWorthALayer = 8 << 10;
-
-bool isWhole(const AxisMap& map, std::int64_t extent) {
-  return map.size() == 1 && map[0] == AxisRun{.count = extent};
-}
 
 class EarlyTables {
  public:
@@ -93,11 +90,13 @@ class EarlyTables {
     std::int64_t covered = 0, layers = 0, there = 0, saved = 0;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const AssemblePart& part = concat->parts[i];
-      if (!isWholeBlocks(op, i, out)) return false;
+      if (!fillsWholeBlocks(graph_, op, i) || std::ranges::count(op.inputs, op.inputs[i]) > 1)
+        return false;
       covered += part.mapC[0].count;
       const bool isLayer = part.table ? !isRequantizedThere(op.inputs[i]) : isShown(op.inputs[i]);
       if (!isLayer) saved += graph_.tensors[op.inputs[i].at()].shape.elements();
-      // The host gets it as it is computed, or at its end what others need in a memtile until then.
+      // In a memtile for others, it would go to the host at the end; of its own it lives in DDR and
+      // goes as it is computed.
       if (isPort_[op.output.at()] && readers_[op.inputs[i].at()] > 1) return false;
       layers += isLayer ? 1 : 0;
       there += part.table && !isLayer ? 1 : 0;
@@ -107,20 +106,6 @@ class EarlyTables {
         return false;  // it has another place already
     }
     return covered == out.channels && there > 0 && saved >= layers * kWorthALayer;
-  }
-
-  // Whether an operand fills whole blocks of a Concat with all of its channels.
-  bool isWholeBlocks(const CanonicalOp& op, std::size_t operand, const Shape& out) const {
-    const AssemblePart& part = std::get<Assemble>(op.attributes).parts[operand];
-    const Shape& in = graph_.tensors[op.inputs[operand].at()].shape;
-    if (part.mapC.size() != 1 || std::ranges::count(op.inputs, op.inputs[operand]) > 1)
-      return false;
-    const AxisRun& channels = part.mapC[0];
-    return in.height == out.height && in.width == out.width && isWhole(part.mapY, out.height) &&
-           isWhole(part.mapX, out.width) &&
-           channels == AxisRun{.to = channels.to, .count = in.channels} &&
-           channels.to % kBlock == 0 &&
-           (channels.count % kBlock == 0 || channels.to + channels.count == out.channels);
   }
 
   void requantizeOperands(CanonicalOp& op, std::vector<CanonicalOp>& ops) {

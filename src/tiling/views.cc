@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/canon/whole_blocks.h"
+
 namespace heddle {
 namespace {
 
@@ -66,15 +68,10 @@ class ViewFinder {
     const Shape& out = graph_.tensors[op.output.at()].shape;
     std::int64_t covered = 0;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      const Shape& in = graph_.tensors[op.inputs[i].at()].shape;
-      const auto copied = copiedStretch(assemble.parts[i], in, out, graph_.batch);
-      if (!copied || copied->sampling) return false;
-      const AxisRun& run = copied->channels;
-      if (run.from != 0 || run.count != in.channels || run.to % kBlock != 0) return false;
-      if (run.count % kBlock != 0 && run.to + run.count != out.channels) return false;
+      if (assemble.parts[i].table || !fillsWholeBlocks(graph_, op, i)) return false;
       if (!isFree(op.inputs[i]) || std::count(op.inputs.begin(), op.inputs.end(), op.inputs[i]) > 1)
         return false;
-      covered += run.count;
+      covered += assemble.parts[i].mapC[0].count;
     }
     if (covered != out.channels) return false;
     for (std::size_t i = 0; i < op.inputs.size(); ++i)

@@ -13,10 +13,11 @@ namespace heddle {
 
 // The graph with a Table for each operand that such a Concat requantizes: one that a convolution
 // computes, for it alone, gets it at its end (canon/fuse_operators.h), one of a Table or of what
-// makes more rows or columns becomes theirs, and the tensor between the two is gone. Others have
-// Tables that stay layers: for each 8 KiB that are not copied. Concats of fewer than 32
-// pixels, or whose operands do not fill whole blocks of channels, stay as they are. Ids of tensors
-// change. Null where there is none.
+// makes more rows or columns becomes theirs, and the tensor between the two is gone. What others
+// write, or read as well, has a Table that stays a layer. A Concat stays as it is where it has
+// fewer than 32 pixels, where its operands do not fill whole blocks of channels, where less than 8
+// KiB is spared for each operand that is copied still, and where it is an output of which others
+// read an operand. Ids of tensors change. Null where there is nothing to move.
 std::shared_ptr<CanonicalGraph> requantizeEarly(const CanonicalGraph& graph);
 
 }  // namespace heddle
