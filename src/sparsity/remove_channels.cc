@@ -112,6 +112,7 @@ class Cutter {
   void cutOperator(Table& table) {
     if (table.tables.size() > 1) keepPieces(table.tables, outputIndex());
     if (!table.lines.empty()) keepPieces(table.lines, outputIndex());
+    if (table.tables.size() == 1) table.lines.clear();  // the one table is that of all channels
   }
   void cutOperator(const MaxPool&) {}
   void cutOperator(const AveragePool&) {}

@@ -248,6 +248,27 @@ TEST(Propagate, NoTensorLosesItsLastChannel) {
   EXPECT_EQ(channels(found.graph, both), 16);
 }
 
+// A table of one channel is one for all: of lines there is nothing left to tell apart.
+TEST(Propagate, OfLinesForOneChannelATableIsLeft) {
+  GraphBuilder builder("lines");
+  const TensorId x = builder.input("x", {6, 6, 8}), a = builder.conv("a", x, 8, {});
+  Table lines{std::vector<Table256>(8), std::vector<TableLine>(8, {1 << 10, 0, 10, {}})};
+  for (Table256& table : lines.tables)
+    for (std::size_t i = 0; i < 256; ++i)
+      table[i] = static_cast<std::int8_t>(static_cast<int>(i) - 128);
+  const TensorId bn = builder.op("bn", "BatchNormalization", {a}, {6, 6, 8}, lines);
+  CanonicalGraph graph = telling(builder.finish(builder.conv("c", bn, 8, {})));
+  std::vector<std::int8_t>& weights = convOf(graph, 2).weights.own();
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (i % 8 != 3) weights[i] = 0;
+  const Propagated found = checked(graph);
+  EXPECT_EQ(channels(found.graph, bn), 1);
+  const auto& cut = std::get<Table>(found.graph.ops[1].attributes);
+  EXPECT_EQ(cut.tables.size(), 1U);
+  EXPECT_TRUE(cut.lines.empty());
+  EXPECT_EQ(verify(found.graph), Diagnostics{});
+}
+
 // b loses one channel of each tensor; each of the weights' blocks that are zero would no longer be
 // a block.
 TEST(Propagate, BlocksOfZerosAreNotTornForAChannel) {
