@@ -38,17 +38,22 @@ BlockMoves movesOf(const AssemblePart& part) {
   return moves;
 }
 
-// Tensors whose channels go together through an operator other than an Assemble, its output first.
-std::vector<TensorId> inStep(const CanonicalOp& op) {
-  std::vector<TensorId> tensors{op.output};
-  if (op.kind() == OpKind::Assemble) return tensors;
-  if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
-    tensors.insert(tensors.end(), op.inputs.begin() + 1, op.inputs.end());
-    if (conv->fusedWindow) tensors.push_back(conv->fusedWindow->before);
-  } else {
-    tensors.insert(tensors.end(), op.inputs.begin(), op.inputs.end());
+// Two tensors whose channels go together through an operator.
+struct InStep {
+  TensorId tensor, of;
+};
+
+// Through one other than an Assemble, each with its output, or a gate with what it multiplies.
+std::vector<InStep> inStep(const CanonicalOp& op) {
+  std::vector<InStep> all;
+  if (op.kind() == OpKind::Assemble) return all;
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  for (std::size_t i = conv ? 1 : 0; i < op.inputs.size(); ++i) {
+    const bool isGate = conv && conv->fusedMul && i == 1;
+    all.push_back({op.inputs[i], isGate ? op.inputs[0] : op.output});
   }
-  return tensors;
+  if (conv && conv->fusedWindow) all.push_back({conv->fusedWindow->before, op.output});
+  return all;
 }
 
 // ---- which blocks are shared ----------------------------------------------------------------
@@ -72,9 +77,8 @@ class Sharing {
         for (std::int64_t b = 0; b < blocks(port.tensor); ++b)
           pinned_[place(port.tensor, b)] = true;
     for (const CanonicalOp& op : graph_.ops) {
-      for (const TensorId tensor : inStep(op))
-        for (std::int64_t b = 0; b < blocks(tensor); ++b)
-          unite(place(tensor, b), place(op.output, b));
+      for (const auto& [tensor, of] : inStep(op))
+        for (std::int64_t b = 0; b < blocks(tensor); ++b) unite(place(tensor, b), place(of, b));
       if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes)) moved(op, *assemble);
     }
     return shared();
@@ -169,7 +173,7 @@ class OrderChecker {
         for (std::int64_t b = 0; b < std::ssize(order(port.tensor)); ++b)
           stays(port.tensor, b, "which the host sees");
     for (const CanonicalOp& op : graph_.ops) {
-      for (const TensorId tensor : inStep(op)) goTogether(op, tensor);
+      for (const InStep& two : inStep(op)) goTogether(op, two);
       if (const Assemble* assemble = std::get_if<Assemble>(&op.attributes))
         for (std::size_t p = 0; p < assemble->parts.size(); ++p)
           checkPart(op, p, assemble->parts[p]);
@@ -208,13 +212,13 @@ class OrderChecker {
       fault(name(tensor), "where block " + std::to_string(block) + " was, " + why +
                               ", stands block " + std::to_string(now));
   }
-  void goTogether(const CanonicalOp& op, TensorId tensor) {
-    for (std::int64_t b = 0; b < blocksOf(graph_.tensors[op.output.at()].shape); ++b) {
-      const std::int64_t here = blockAt(order(tensor), b), there = blockAt(order(op.output), b);
+  void goTogether(const CanonicalOp& op, const InStep& two) {
+    for (std::int64_t b = 0; b < blocksOf(graph_.tensors[two.of.at()].shape); ++b) {
+      const std::int64_t here = blockAt(order(two.tensor), b), there = blockAt(order(two.of), b);
       if (here == there) continue;
-      fault(name(tensor), "block " + std::to_string(here) + " meets block " +
-                              std::to_string(there) + " of '" + name(op.output) + "' in '" +
-                              op.name + "'");
+      fault(name(two.tensor), "block " + std::to_string(here) + " meets block " +
+                                  std::to_string(there) + " of '" + name(two.of) + "' in '" +
+                                  op.name + "'");
       return;
     }
   }
@@ -310,6 +314,10 @@ class Reordering {
       conv.kept = std::move(kept);
     }
     reorderRows(conv);
+    if (conv.fusedLines) {
+      reorder(conv.fusedLines->table.tables, inputs(), columns);
+      reorder(conv.fusedLines->table.lines, inputs(), columns);
+    }
     if (conv.fusedWindow)
       std::visit([&](auto& end) { reorderOperator(end); }, conv.fusedWindow->op);
   }

@@ -184,6 +184,48 @@ class Fusion {
   std::vector<std::optional<std::size_t>> fusedInto_;  // per operator: what it does at its end
 };
 
+// Of a convolution that alone reads a product with one pixel, or lines for each channel: the Mul or
+// Table, which it can do with what it reads. No window overlaps another, so that it does so once
+// for each pixel; the border of one would not be that of what it computes from.
+const CanonicalOp* startBefore(const CanonicalGraph& graph, const Uses& uses, const CanonicalOp& op,
+                               const std::set<std::string>& apart) {
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  if (!conv || conv->window != Window{} || conv->fusedWindow) return nullptr;
+  const std::optional<std::size_t> writer = uses.writerForOne(op.inputs[0]);
+  if (!writer) return nullptr;
+  const CanonicalOp& start = graph.ops[*writer];
+  const Table* table = std::get_if<Table>(&start.attributes);
+  const bool isStart = (table && !table->lines.empty()) ||
+                       (start.kind() == OpKind::Mul && isBroadcast(graph, start, 1));
+  return isStart && !apart.contains(start.name) ? &start : nullptr;
+}
+
+// Each of these, but for those named, before the convolution behind it. Null where there is none.
+std::shared_ptr<CanonicalGraph> fuseStarts(const CanonicalGraph& graph,
+                                           const std::set<std::string>& apart) {
+  const Uses uses(graph);
+  std::vector<bool> gone(graph.tensors.size());
+  std::vector<CanonicalOp> ops = graph.ops;
+  for (CanonicalOp& op : ops) {
+    const CanonicalOp* const start = startBefore(graph, uses, op, apart);
+    if (!start) continue;
+    Conv& conv = std::get<Conv>(op.attributes);
+    const std::int8_t zero = graph.tensors[start->output.at()].zeroPoint;
+    if (const Mul* mul = std::get_if<Mul>(&start->attributes)) {
+      conv.fusedMul = FusedMul{start->name, *mul, zero};
+      op.inputs.insert(op.inputs.begin() + 1, start->inputs[1]);
+    } else {
+      conv.fusedLines = FusedLines{start->name, std::get<Table>(start->attributes), zero};
+    }
+    op.onnxOp = start->onnxOp + " + " + op.onnxOp;
+    op.inputs[0] = start->inputs[0];
+    gone[start->output.at()] = true;
+  }
+  if (std::ranges::find(gone, true) == gone.end()) return nullptr;
+  std::erase_if(ops, [&](const CanonicalOp& op) { return gone[op.output.at()]; });
+  return std::make_shared<CanonicalGraph>(withoutTensors(graph, gone, std::move(ops)));
+}
+
 }  // namespace
 
 const FusedTable* fusedTableOf(const CanonicalOp& op) {
@@ -212,7 +254,33 @@ const FusedAdd* fusedAddOf(const CanonicalOp& op) {
 }
 
 bool isAddend(const CanonicalOp& op, std::size_t operand) {
-  return operand == 1 && fusedAddOf(op) != nullptr;
+  return operand > 0 && operand + 1 == op.inputs.size() && fusedAddOf(op) != nullptr;
+}
+
+const FusedMul* fusedMulOf(const CanonicalOp& op) {
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  return conv && conv->fusedMul ? &*conv->fusedMul : nullptr;
+}
+
+const FusedLines* fusedLinesOf(const CanonicalOp& op) {
+  const Conv* conv = std::get_if<Conv>(&op.attributes);
+  return conv && conv->fusedLines ? &*conv->fusedLines : nullptr;
+}
+
+std::int64_t operandsAtStart(const CanonicalOp& op) {
+  return fusedMulOf(op) ? 2 : fusedLinesOf(op) ? 1 : 0;
+}
+
+std::string nameAtStart(const CanonicalOp& op) {
+  if (const FusedMul* mul = fusedMulOf(op)) return mul->name;
+  const FusedLines* lines = fusedLinesOf(op);
+  return lines ? lines->name : "";
+}
+
+std::int8_t zeroOfInput(const CanonicalGraph& graph, const CanonicalOp& op) {
+  if (const FusedMul* mul = fusedMulOf(op)) return mul->zero;
+  const FusedLines* lines = fusedLinesOf(op);
+  return lines ? lines->zero : graph.tensors[op.inputs[0].at()].zeroPoint;
 }
 
 const FusedWindow* fusedWindowOf(const CanonicalOp& op) {
@@ -245,6 +313,8 @@ std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
     fused = std::move(tables);
   if (std::shared_ptr<CanonicalGraph> ends = Fusion(fused ? *fused : graph, apart).run())
     fused = std::move(ends);
+  if (std::shared_ptr<CanonicalGraph> starts = fuseStarts(fused ? *fused : graph, apart))
+    fused = std::move(starts);
   const std::vector<ColumnFold> folds = findColumnFolds(fused ? *fused : graph);
   if (!fused && !folds.empty()) fused = std::make_shared<CanonicalGraph>(graph);
   for (const ColumnFold& fold : folds) foldColumns(*fused, fold);
@@ -252,17 +322,19 @@ std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
   return sliced ? sliced : fused;
 }
 
-std::set<std::string> windowsAtEnds(const CanonicalGraph& fused) {
+std::set<std::string> namesAtStarts(const CanonicalGraph& fused) {
   std::set<std::string> names;
   for (const CanonicalOp& op : fused.ops)
-    if (const FusedWindow* end = fusedWindowOf(op)) names.insert(end->name);
+    if (const std::string start = nameAtStart(op); !start.empty()) names.insert(start);
   return names;
 }
 
-std::set<std::string> tablesAtEnds(const CanonicalGraph& fused) {
-  std::set<std::string> names;
-  for (const CanonicalOp& op : fused.ops)
+std::set<std::string> optionallyApart(const CanonicalGraph& fused) {
+  std::set<std::string> names = namesAtStarts(fused);
+  for (const CanonicalOp& op : fused.ops) {
+    if (const FusedWindow* end = fusedWindowOf(op)) names.insert(end->name);
     for (const std::string& name : tablesOf(op)) names.insert(name);
+  }
   return names;
 }
 

@@ -112,8 +112,8 @@ class Joining {
   bool isJoinable(std::size_t op) const {
     const Conv* conv = std::get_if<Conv>(&graph_.ops[op].attributes);
     const TensorId output = graph_.ops[op].output;
-    if (!conv || conv->fusedTable || conv->fusedAdd || conv->fusedWindow ||
-        !conv->requantizeNegative.empty() || isOutput_[output.at()] ||
+    if (!conv || conv->fusedMul || conv->fusedLines || conv->fusedTable || conv->fusedAdd ||
+        conv->fusedWindow || !conv->requantizeNegative.empty() || isOutput_[output.at()] ||
         outputOf(op).shape.channels % kBlock != 0)
       return false;
     const std::vector<std::size_t> moves = movedBy(output);

@@ -101,6 +101,14 @@ class Printer {
            << visible(conv.fusedTable->name) << "'";
   }
   void printAttributes(const Conv& conv) {
+    if (conv.fusedMul) {
+      out_ << " first mul '" << visible(conv.fusedMul->name) << "'";
+      printAttributes(conv.fusedMul->mul);
+      out_ << " zero " << int{conv.fusedMul->zero} << " then";
+    }
+    if (conv.fusedLines)
+      out_ << " first lines '" << visible(conv.fusedLines->name) << "' zero "
+           << int{conv.fusedLines->zero} << " then";
     printWeighted(conv);
     if (conv.folded) out_ << " of " << conv.folded->columns << " columns folded";
     if (conv.fusedAdd) {

@@ -237,10 +237,29 @@ class Checker {
             "its operands have other shapes");
   }
 
+  // Each output pixel has its own of the input, and there is no border.
+  void checkStart(const CanonicalOp& op, const Conv& conv) {
+    require(conv.window == Window{} && !conv.fusedWindow && !conv.folded, op,
+            "it does something with what it reads, and has a window");
+    require(!(conv.fusedMul && conv.fusedLines), op, "it does two things with what it reads");
+    if (conv.fusedMul) checkFusedMul(op, conv);
+    if (!conv.fusedLines) return;
+    const Table& table = conv.fusedLines->table;
+    require(table.lines.size() == table.tables.size() &&
+                std::ssize(table.lines) == shape(op.inputs[0]).channels,
+            op, "the lines of what it reads do not fit its channels");
+  }
+
+  void checkFusedMul(const CanonicalOp& op, const Conv& conv) {
+    const Shape onePixel{graph_.batch, 1, shape(op.inputs[0]).channels};
+    require(shape(op.inputs[1]) == onePixel, op, "what it multiplies by is not one pixel");
+    require(conv.fusedMul->mul.clamp.low <= conv.fusedMul->mul.clamp.high, op,
+            "the clamp of its product is empty");
+  }
+
   void checkOp(const CanonicalOp& op) {
-    const bool two =
-        op.kind() == OpKind::Add || op.kind() == OpKind::Mul || fusedAddOf(op) != nullptr;
-    const std::size_t operands = two ? 2 : 1;
+    const bool two = op.kind() == OpKind::Add || op.kind() == OpKind::Mul;
+    const std::size_t operands = two ? 2 : 1 + (fusedAddOf(op) ? 1 : 0) + (fusedMulOf(op) ? 1 : 0);
     if (op.kind() != OpKind::Assemble && op.inputs.size() != operands)
       return fault(op.name, "it needs " + std::to_string(operands) + " operands");
     const Shape& out = shape(op.output);
@@ -251,8 +270,9 @@ class Checker {
         checkFold(op, std::get<Conv>(op.attributes));
         if (const FusedAdd* fused = fusedAddOf(op)) {
           checkAdd(op, fused->add);
-          require(meets(op.inputs[1], out), op, "what is added to it has another shape");
+          require(meets(op.inputs.back(), out), op, "what is added to it has another shape");
         }
+        if (operandsAtStart(op) > 0) checkStart(op, std::get<Conv>(op.attributes));
         break;
       case OpKind::DepthwiseConv:
         checkProduct(op, std::get<DepthwiseConv>(op.attributes), 1);

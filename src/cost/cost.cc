@@ -10,13 +10,13 @@ constexpr std::int64_t kBlockMacs = kBlock * kBlock;  // one pixel by a block of
 }  // namespace
 
 KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns,
-                      std::int64_t atEnd) {
+                      std::int64_t operands) {
   KernelWork work{.op = op, .blocks = blocks, .taps = taps, .columns = columns, .operandBytes = 0};
   const std::int64_t outputBytes = blocks * columns * kBlock;
   switch (op) {
     case OpKind::Conv:
     case OpKind::DepthwiseConv:
-      work.operandBytes = atEnd * columns * kBlock;
+      work.operandBytes = operands * columns * kBlock;
       break;
     case OpKind::MaxPool:
     case OpKind::AveragePool:

@@ -28,7 +28,8 @@ std::vector<std::string> near(const Explanation& explanation, const std::string&
   std::vector<std::string> names, near;
   for (const ExplainedLayer& layer : explanation.layers) {
     names.push_back(layer.name);
-    if (!layer.atEnd.empty()) names.push_back(layer.atEnd);
+    for (const std::string& name : {layer.atStart, layer.atEnd})
+      if (!name.empty()) names.push_back(name);
     names.insert(names.end(), layer.tables.begin(), layer.tables.end());
   }
   std::ranges::copy_if(names, std::back_inserter(near), [&](const std::string& name) {
@@ -55,9 +56,10 @@ Diagnostic unknownLayer(const Explanation& explanation, const std::string& word)
 Diagnostics explainLayer(const Explanation& explanation, const ExplainOptions& options,
                          std::ostream& out) {
   auto layer = std::ranges::find(explanation.layers, *options.layer, &ExplainedLayer::name);
-  if (layer == explanation.layers.end() && !options.layer->empty())  // most do nothing at their end
+  if (layer == explanation.layers.end() &&
+      !options.layer->empty())  // most do nothing first or last
     layer = std::ranges::find_if(explanation.layers, [&](const ExplainedLayer& other) {
-      return other.atEnd == *options.layer ||
+      return other.atStart == *options.layer || other.atEnd == *options.layer ||
              std::ranges::find(other.tables, *options.layer) != other.tables.end();
     });
   if (layer == explanation.layers.end()) return {unknownLayer(explanation, *options.layer)};

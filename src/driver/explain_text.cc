@@ -177,16 +177,22 @@ std::string endsText(const Explanation& e) {
   };
   std::vector<std::string> layers;
   for (const std::string& name : ends.layers) layers.push_back(shortLayer(name));
-  return line(
-      "ends",
-      std::to_string(ends.convolutions) +
-          (ends.convolutions == 1 ? " depth-wise convolution" : " depth-wise convolutions") +
-          " at the end of the one before: " + cycles(ends.atEnds) +
-          (ends.convolutions == 1 ? ", as a layer of its own " : ", as layers of their own ") +
-          cycles(ends.asLayers) + "; taken: " +
-          (layers.empty()
-               ? "all at ends"
-               : std::to_string(ends.taken.raw()) + " cycles, layers " + joinWords(layers)));
+  const auto counted = [](std::int64_t count, const std::string& what, const std::string& where) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s") + where;
+  };
+  std::vector<std::string> what;
+  if (ends.convolutions > 0)
+    what.push_back(
+        counted(ends.convolutions, "depth-wise convolution", " at the end of the one before"));
+  if (ends.starts > 0)
+    what.push_back(counted(ends.starts, "operator", " at the start of the convolution behind"));
+  return line("ends", joinWords(what, " and ") + ": " + cycles(ends.atEnds) +
+                          (ends.convolutions + ends.starts == 1 ? ", as a layer of its own "
+                                                                : ", as layers of their own ") +
+                          cycles(ends.asLayers) + "; taken: " +
+                          (layers.empty() ? "none as layers"
+                                          : std::to_string(ends.taken.raw()) + " cycles, layers " +
+                                                joinWords(layers)));
 }
 
 // "taken: 35 convolutions, those that read one tensor as one; 2062935 cycles in closed form, 7.2 %

@@ -62,6 +62,7 @@ class LayerExplainer {
     ExplainedLayer layer;
     layer.name = report_.name;
     layer.op = report_.op;
+    layer.atStart = report_.atStart;
     layer.atEnd = report_.atEnd;
     layer.tables = report_.tables;
     layer.fused = fusedWords(graph_, op_);
@@ -195,9 +196,10 @@ class LayerExplainer {
     if (conv && conv->folded) words.push_back("taps of folded columns");
     if (conv || op_.kind() == OpKind::DepthwiseConv) words.push_back("biases and scales");
     const Table* table = std::get_if<Table>(&op_.attributes);
-    if (table && !table->lines.empty())
-      words.push_back("lines for each channel");
-    else if (table || op_.kind() == OpKind::Assemble || !tablesOf(op_).empty())
+    const bool isOfLines = table && !table->lines.empty();
+    if (isOfLines || fusedLinesOf(op_)) words.push_back("lines for each channel");
+    if (isOfLines) return joinWords(words);
+    if (table || op_.kind() == OpKind::Assemble || !tablesOf(op_).empty())
       words.push_back("tables");
     return joinWords(words);
   }
@@ -344,7 +346,7 @@ Explanation explanationOf(const Compilation& run) {
   }
   if (run.choices && run.choices->ends) {
     const EndsChoice& ends = *run.choices->ends;
-    e.ends = {ends.convolutions, ends.atEnds, ends.asLayers, ends.taken, ends.layers};
+    e.ends = {ends.convolutions, ends.starts, ends.atEnds, ends.asLayers, ends.taken, ends.layers};
   }
   if (run.choices && run.choices->join) {
     const JoinChoice& join = *run.choices->join;

@@ -143,18 +143,20 @@ std::set<std::string> layersOfProgram(const std::string& path) {
   return names;
 }
 
-// What is at an end in the network as it is, and a layer of its own in the file.
+// Layers of their own in the file. What the network has apart, and that alone, bears its name
+// there; what is part of a convolution where something else is apart need not be one in the network
+// as it is.
 std::set<std::string> apartIn(const std::set<std::string>& layers, const Network& one) {
   if (!one.fused) return {};
-  std::set<std::string> names = windowsAtEnds(*one.fused);
-  names.merge(tablesAtEnds(*one.fused));
+  std::set<std::string> names = optionallyApart(*one.fused);
+  for (const CanonicalOp& op : one.unfused().ops) names.insert(op.name);
   std::erase_if(names, [&](const std::string& name) { return !layers.contains(name); });
   return names;
 }
 
-// Ways in which a network may be planned: with pools, depth-wise convolutions and tables as layers
-// of their own that are layers in the file, or else with all at ends; either with siblings joined,
-// or without anything fused, for which null stands.
+// Ways in which a network may be planned: with gates, pools, depth-wise convolutions and tables as
+// layers of their own that are layers in the file, or else with all in convolutions; either with
+// siblings joined, or without anything fused, for which null stands.
 std::vector<std::shared_ptr<const CanonicalGraph>> waysOf(const Network& one,
                                                           const std::set<std::string>& layers) {
   std::vector<std::shared_ptr<const CanonicalGraph>> ways;
@@ -217,7 +219,7 @@ Result<Artefact> readEither(Result<OfNetwork<Artefact>> (*read)(const Network&, 
       if (!faults) faults = found.diagnostics();
       continue;
     }
-    const Fit next = upright ? fitOf(found->artefact, found->network, device) : Fit::All;
+    const Fit next = fitOf(found->artefact, found->network, device);
     if (best && next <= fit) continue;
     best = std::move(*found);
     fit = next;

@@ -204,6 +204,12 @@ std::string fusedWords(const CanonicalGraph& graph, const CanonicalOp& op) {
   if (conv && conv->folded)
     words.push_back("reads " + std::to_string(conv->folded->columns) + " columns of '" +
                     graph.tensors[op.inputs.front().at()].name + "' as one");
+  if (const FusedMul* mul = fusedMulOf(op))
+    words.push_back("multiplies '" + graph.tensors[op.inputs[0].at()].name + "' by '" +
+                    graph.tensors[op.inputs[1].at()].name + "' first, as '" + mul->name + "'");
+  if (const FusedLines* lines = fusedLinesOf(op))
+    words.push_back("looks up '" + graph.tensors[op.inputs[0].at()].name +
+                    "' first, in the lines of '" + lines->name + "'");
   if (const FusedTable* table = fusedTableOf(op))
     words.push_back("looks up what it computes in '" + table->name + "'");
   if (const FusedWindow* end = fusedWindowOf(op))
@@ -229,9 +235,11 @@ MappingWords wordsOf(const CanonicalGraph& graph, const CanonicalOp& op, const M
       return plan.homes[plan.views[tensor.at()].root.at()].empty();
     };
     const std::string& name = graph.tensors[op.inputs[i].at()].name;
-    words.streams.push_back(streamWords(isAddend(op, i)                           ? "what it adds"
-                                        : op.inputs.size() > 1 && !fusedAddOf(op) ? "'" + name + "'"
-                                                                                  : "inputs",
+    const bool isConv = op.kind() == OpKind::Conv;
+    words.streams.push_back(streamWords(isAddend(op, i)                   ? "what it adds"
+                                        : isConv && i == 1                ? "what it multiplies by"
+                                        : op.inputs.size() > 1 && !isConv ? "'" + name + "'"
+                                                                          : "inputs",
                                         mapping.inputs[i], isSpilled(op.inputs[i]), device));
   }
   if (!mapping.weights.empty())

@@ -147,14 +147,6 @@ void setFused(Network& run, std::shared_ptr<const CanonicalGraph> fused) {
 
 namespace {
 
-// The names of pools, depth-wise convolutions and tables at ends.
-std::set<std::string> namesAtEnds(const Network& run) {
-  if (!run.fused) return {};
-  std::set<std::string> names = windowsAtEnds(*run.fused);
-  names.merge(tablesAtEnds(*run.fused));
-  return names;
-}
-
 // The network with these as layers of their own, and the same with siblings joined.
 FusedNetworks withApart(const Network& run, const std::set<std::string>& names) {
   std::shared_ptr<const CanonicalGraph> fused = fuseOperators(run.unfused(), names);
@@ -178,16 +170,22 @@ Diagnostics choose(Compilation& run, const PlanOptions& options, bool asked, Pro
   return asBugs(reorder(run, chosen->ordered.orders));
 }
 
-// Of the network as it lies, or, where that fits no core, without pools, depth-wise convolutions
-// and tables at ends.
+// Of the network as it lies, or, where that fits no core, with gates, pools, depth-wise
+// convolutions and tables as layers of their own.
 Diagnostics planOneWay(Compilation& run, const PlanOptions& options, bool asked,
                        Progress& progress) {
   Diagnostics faults = choose(run, options, asked, progress);
-  const std::set<std::string> names = namesAtEnds(run);
-  if (faults.empty() || faults[0].severity != Severity::DoesNotFit || names.empty()) return faults;
-  setFused(run, fuseOperators(run.unfused(), names));
-  run.joined.reset();
-  return choose(run, options, asked, progress);
+  // Where some are apart, others may go to another convolution.
+  for (std::set<std::string> names; !faults.empty() && run.fused;) {
+    if (faults[0].severity != Severity::DoesNotFit) break;
+    const std::size_t before = names.size();
+    names.merge(optionallyApart(*run.fused));
+    if (names.size() == before) break;
+    setFused(run, fuseOperators(run.unfused(), names));
+    run.joined.reset();
+    faults = choose(run, options, asked, progress);
+  }
+  return faults;
 }
 
 bool fitsNoCore(const Diagnostics& faults) {

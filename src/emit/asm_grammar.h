@@ -242,6 +242,10 @@ using ClampHigh = NumberInto<&Draft::kernel, &Kernel::clamp, &Clamp::high>;
 using LooksUp = Set<KernelNumber<&Kernel::lookedUpZero>, true, &Draft::kernel, &Kernel::looksUp>;
 using LookedUpLow = NumberInto<&Draft::kernel, &Kernel::lookedUpClamp, &Clamp::low>;
 using LookedUpHigh = NumberInto<&Draft::kernel, &Kernel::lookedUpClamp, &Clamp::high>;
+using Multiplies =
+    Set<KernelNumber<&Kernel::gateZero>, true, &Draft::kernel, &Kernel::multipliesInput>;
+using ProductLow = NumberInto<&Draft::kernel, &Kernel::productClamp, &Clamp::low>;
+using ProductHigh = NumberInto<&Draft::kernel, &Kernel::productClamp, &Clamp::high>;
 using AddsTo = Set<KernelNumber<&Kernel::addedToZero>, true, &Draft::kernel, &Kernel::addsInput>;
 using AddedToLow = NumberInto<&Draft::kernel, &Kernel::addedToClamp, &Clamp::low>;
 using AddedToHigh = NumberInto<&Draft::kernel, &Kernel::addedToClamp, &Clamp::high>;
@@ -281,6 +285,8 @@ struct KernelLine
              opt<Set<Word<"per-channel">, true, &Draft::kernel, &Kernel::tablePerChannel>>,
              opt<Set<Word<"lines">, true, &Draft::kernel, &Kernel::tableLines>>,
              OptionalNumber<"fill", &Draft::kernel, &Kernel::fill>,
+             KernelList<"multiplies", Multiplies, KernelNumber<&Kernel::productZero>, ProductLow,
+                        ProductHigh>,
              KernelList<"looks-up", LooksUp, LookedUpLow, LookedUpHigh>,
              KernelList<"adds-to", AddsTo, AddedToLow, AddedToHigh>> {};
 

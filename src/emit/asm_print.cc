@@ -412,6 +412,9 @@ void Printer::kernel(std::size_t index) {
       .flag("per-channel", k.tablePerChannel)
       .flag("lines", k.tableLines)
       .field("fill", k.fill, 0);
+  if (k.multipliesInput)
+    word(" multiplies ")
+        .integers({k.gateZero, k.productZero, k.productClamp.low, k.productClamp.high});
   if (k.looksUp)
     word(" looks-up ").integers({k.lookedUpZero, k.lookedUpClamp.low, k.lookedUpClamp.high});
   if (k.addsInput)

@@ -30,6 +30,6 @@ inline constexpr std::array kWords = {
     "count-pad", "rescale",     "multipliers", "shift",        "fill",      "negative-scale",
     "table",     "per-channel", "channels",    "adds-to",      "frames",    "batch",
     "per-frame", "last",        "frame",       "weight-zeros", "record-at", "shares-record",
-    "looks-up",  "lines",       "broadcast"};
+    "looks-up",  "lines",       "broadcast",   "multiplies"};
 
 }  // namespace heddle::asm_text

@@ -77,6 +77,7 @@ void writeGraph(JsonWriter& json, const CanonicalGraph& graph) {
     for (const TensorId input : op.inputs) json.value(input.index);
     json.endArray().key("output").value(op.output.index);
     if (const FusedWindow* pool = fusedWindowOf(op)) json.key("pools").value(pool->before.index);
+    if (const std::string start = nameAtStart(op); !start.empty()) json.key("atStart").value(start);
     if (const std::string end = nameAtEnd(op); !end.empty()) json.key("atEnd").value(end);
     if (const std::vector<std::string> tables = tablesOf(op); !tables.empty()) {
       json.key("tables").beginArray();

@@ -1,6 +1,7 @@
 #include "heddle/interp/interpret.h"
 
 #include "heddle/canon/fold_columns.h"
+#include "heddle/canon/fuse_operators.h"
 #include "heddle/support/check.h"
 #include "kernels.h"
 
@@ -17,6 +18,25 @@ struct Overloaded : Cases... {
 template <class... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 does not deduce it
 
+// With what it does at its end.
+TensorValue evaluateConv(const CanonicalGraph& graph, const Conv& conv, const Operand& input,
+                         const Operand& addend, const CanonicalTensor& output) {
+  if (conv.fusedWindow) {
+    const CanonicalTensor& before = graph.tensors.at(conv.fusedWindow->before.at());
+    const TensorValue value = evaluate(conv, input, before);
+    return std::visit(
+        [&](const auto& end) {
+          return evaluate(end, Operand{before, value}, output);
+        },
+        conv.fusedWindow->op);
+  }
+  if (!conv.fusedAdd) return evaluate(conv, input, output);
+  const CanonicalTensor before{
+      .name = output.name, .shape = output.shape, .zeroPoint = conv.fusedAdd->zero, .constant = {}};
+  const TensorValue value = evaluate(conv, input, before);
+  return evaluate(conv.fusedAdd->add, {before, value}, addend, output);
+}
+
 }  // namespace
 
 TensorValue interpretOp(const CanonicalGraph& graph, const CanonicalOp& op,
@@ -32,23 +52,17 @@ TensorValue interpretOp(const CanonicalGraph& graph, const CanonicalOp& op,
   const CanonicalTensor& output = graph.tensors.at(op.output.at());
   return std::visit(
       Overloaded{[&](const Conv& conv) {
-                   if (conv.fusedWindow) {
-                     const CanonicalTensor& before =
-                         graph.tensors.at(conv.fusedWindow->before.at());
-                     const TensorValue value = evaluate(conv, inputs.at(0), before);
-                     return std::visit(
-                         [&](const auto& end) {
-                           return evaluate(end, Operand{before, value}, output);
-                         },
-                         conv.fusedWindow->op);
-                   }
-                   if (!conv.fusedAdd) return evaluate(conv, inputs.at(0), output);
-                   const CanonicalTensor before{.name = output.name,
-                                                .shape = output.shape,
-                                                .zeroPoint = conv.fusedAdd->zero,
-                                                .constant = {}};
-                   const TensorValue value = evaluate(conv, inputs.at(0), before);
-                   return evaluate(conv.fusedAdd->add, {before, value}, inputs.at(1), output);
+                   if (operandsAtStart(op) == 0)
+                     return evaluateConv(graph, conv, inputs.at(0), inputs.back(), output);
+                   const CanonicalTensor start{.name = output.name,
+                                               .shape = inputs.at(0).tensor.shape,
+                                               .zeroPoint = zeroOfInput(graph, op),
+                                               .constant = {}};
+                   const TensorValue value =
+                       conv.fusedMul
+                           ? evaluate(conv.fusedMul->mul, inputs.at(0), inputs.at(1), start)
+                           : evaluate(conv.fusedLines->table, inputs.at(0), start);
+                   return evaluateConv(graph, conv, {start, value}, inputs.back(), output);
                  },
                  [&](const Add& add) { return evaluate(add, inputs.at(0), inputs.at(1), output); },
                  [&](const Mul& mul) { return evaluate(mul, inputs.at(0), inputs.at(1), output); },

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "heddle/support/check.h"
+#include "heddle/tiling/record_contents.h"
 #include "kernels.h"
 
 #if defined(__x86_64__)
@@ -109,6 +110,39 @@ void widenPixels(const Kernel& kernel, const WindowRows& input, std::int64_t blo
         for (std::int64_t c = 0; c < kBlock; ++c)
           to[c] = from == nullptr ? kernel.inputZero : from[c];
       }
+}
+
+// The same of what is multiplied by a gate.
+void multiplyPixels(const Kernel& kernel, const WindowRows& input, const WindowRows& gate,
+                    KernelScratch& scratch) {
+  const std::int64_t blocks = kernel.inputBlocks, columns = kernel.outputColumns;
+  scratch.pixels.resize(static_cast<std::size_t>(blocks * columns * kBlock));
+  std::int16_t* to = scratch.pixels.data();
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const std::int8_t* factors = gate.pixel(0, block, gate.column);
+    for (std::int64_t x = 0; x < columns; ++x, to += kBlock) {
+      const std::int8_t* from = input.pixel(0, block, input.column + x);
+      for (std::int64_t c = 0; c < kBlock; ++c) {
+        const std::int32_t product = (from[c] - kernel.inputZero) * (factors[c] - kernel.gateZero);
+        to[c] = saturate(kernel.productZero + applyMultiplier(product, kernel.rescale),
+                         kernel.productClamp.low, kernel.productClamp.high);
+      }
+    }
+  }
+}
+
+// The same of what is looked up in lines.
+void lookUpPixels(const Kernel& kernel, const WindowRows& input, const std::int8_t* lines,
+                  KernelScratch& scratch) {
+  const std::int64_t blocks = kernel.inputBlocks, columns = kernel.outputColumns;
+  scratch.pixels.resize(static_cast<std::size_t>(blocks * columns * kBlock));
+  for (std::int64_t block = 0; block < blocks; ++block)
+    for (std::int64_t c = 0; c < kBlock; ++c) {
+      const TableLine line = lineAt(lines + (block * kBlock + c) * kLineBytes);
+      for (std::int64_t x = 0; x < columns; ++x)
+        scratch.pixels[static_cast<std::size_t>((block * columns + x) * kBlock + c)] =
+            valueOnLine(line, input.pixel(0, block, input.column + x)[c]);
+    }
 }
 
 // What a record ends with: bias, multipliers, shifts, with negativeScale the latter two of
@@ -217,16 +251,23 @@ std::int64_t keptBlocksOf(const Kernel& kernel, const std::int8_t* record) {
   return kept;
 }
 
-void runConv(const Kernel& kernel, const WindowRows& input, const std::int8_t* record,
-             const Reduction& reduction, std::int8_t* output, KernelScratch& scratch) {
+void runConv(const Kernel& kernel, const WindowRows& input, const WindowRows* gate,
+             const std::int8_t* record, const Reduction& reduction, std::int8_t* output,
+             KernelScratch& scratch) {
   static const Multiply best = chooseMultiply();
   const Multiply multiply = scratch.portable ? multiplyPortable : best;
   const Window& window = kernel.window;
   const std::int64_t A = kernel.inputBlocks, B = kernel.outputBlocks, span = spanOf(kernel);
   const WeightZeros zeros(kernel, record);
   const std::int8_t* gamma = record + WeightZeros::bytes(kernel);
-  const std::int8_t* weights = gamma + gammaBytes(kernel);
-  widenPixels(kernel, input, A, scratch);
+  const std::int8_t *const lines = gamma + gammaBytes(kernel),
+                           *weights = lines + (kernel.tableLines ? A * kBlock * kLineBytes : 0);
+  if (kernel.multipliesInput)
+    multiplyPixels(kernel, input, *gate, scratch);
+  else if (kernel.tableLines)
+    lookUpPixels(kernel, input, lines, scratch);
+  else
+    widenPixels(kernel, input, A, scratch);
   std::int32_t* sums = beginSums(kernel, reduction, scratch);
   for (std::int64_t b = 0; b < B; ++b)
     for (std::int64_t a = 0; a < A; ++a) {

@@ -106,12 +106,12 @@ void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kerne
                           std::size_t input, std::int64_t image, std::size_t memory,
                           std::uint32_t operation, WindowRows& window) {
   const ProgramTensor& tensor = x_.program->tensors[ring.tensor.at()];
-  const bool isAdded = kernel.addsInput && input == 1;
-  const Window w = isAdded ? Window{} : kernel.window;
-  const std::int64_t columns = kernel.broadcasts && input == 1 ? 1 : kernel.outputColumns;
+  const bool isGate = isMultipliedBy(kernel, input), isAddend = isAdded(kernel, input);
+  const Window w = isGate || isAddend ? Window{} : kernel.window;
+  const std::int64_t columns = isOnePixel(kernel, input) ? 1 : kernel.outputColumns;
   const std::int64_t span = (columns - 1) * w.strideX + (w.kernelX - 1) * w.dilationX + 1;
   const std::int64_t blocks =
-      kernel.op == OpKind::Conv && !isAdded ? kernel.inputBlocks : kernel.outputBlocks;
+      kernel.op == OpKind::Conv && !isAddend ? kernel.inputBlocks : kernel.outputBlocks;
   const std::int64_t height = tensor.shape.height / x_.program->batch;
   const std::int64_t first = std::max<std::int64_t>(0, ring.column);
   const std::int64_t last = std::min(tensor.shape.width, ring.column + span) - 1;
@@ -126,7 +126,8 @@ void DataPath::readWindow(const RowRing<std::int64_t>& ring, const Kernel& kerne
     window.rows[static_cast<std::size_t>(ky)] =
         readRow(ring, row, 0, blocks, first, last, memory, operation);
   }
-  const bool borderless = isAdded || !formOf(kernel.op).hasWindow;
+  const bool isStart = kernel.multipliesInput || kernel.tableLines;
+  const bool borderless = isStart || isAddend || !formOf(kernel.op).hasWindow;
   if (borderless &&
       (window.rows.front() == nullptr || ring.column < 0 ||
        ring.column + span > tensor.shape.width || w.kernelY * w.kernelX != 1 || w.strideX != 1))
@@ -197,8 +198,9 @@ void DataPath::compute(const Call<std::int64_t>& call, const Kernel& kernel,
                        std::int8_t* output) {
   switch (kernel.op) {
     case OpKind::Conv:
-      runConv(kernel, windows_[0], record, reduction, output, scratch_);
-      if (kernel.addsInput && reduction.finish) addInput(kernel, windows_[1], output);
+      runConv(kernel, windows_[0], kernel.multipliesInput ? &windows_[1] : nullptr, record,
+              reduction, output, scratch_);
+      if (kernel.addsInput && reduction.finish) addInput(kernel, windows_.back(), output);
       break;
     case OpKind::DepthwiseConv:
       runDepthwiseConv(kernel, windows_[0], record, reduction, output, scratch_);

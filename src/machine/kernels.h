@@ -41,6 +41,9 @@ struct Reduction {
 // does not have.
 std::int64_t keptBlocksOf(const Kernel& kernel, const std::int8_t* record);
 
+// A line of a record (program/program.h, WeightImage).
+TableLine lineAt(const std::int8_t* record);
+
 // Reused from call to call, so that a call allocates nothing.
 struct KernelScratch {
   bool portable = false;  // do without the processor's vector instructions even where it has them
@@ -48,8 +51,10 @@ struct KernelScratch {
   std::vector<std::int32_t> accumulators;
 };
 
-void runConv(const Kernel& kernel, const WindowRows& input, const std::int8_t* record,
-             const Reduction& reduction, std::int8_t* output, KernelScratch& scratch);
+// `gate`: where the kernel multiplies its input, the pixel that it does so by.
+void runConv(const Kernel& kernel, const WindowRows& input, const WindowRows* gate,
+             const std::int8_t* record, const Reduction& reduction, std::int8_t* output,
+             KernelScratch& scratch);
 void runDepthwiseConv(const Kernel& kernel, const WindowRows& input, const std::int8_t* record,
                       const Reduction& reduction, std::int8_t* output, KernelScratch& scratch);
 void runMaxPool(const Kernel& kernel, const WindowRows& input, const Reduction& reduction,

@@ -49,10 +49,14 @@ class Preparation {
     const Kernel& kernel = program_.kernels[i.kernel.at()];
     locks(i.acquire, i.release, -1);
     if (i.weights) leaf_.record = i.record;
-    const std::int64_t operands = (kernel.addsInput ? 1 : 0) + (kernel.looksUp ? 1 : 0);
+    const bool isConv = kernel.op == OpKind::Conv;
+    const std::int64_t atStart = kernel.multipliesInput ? 2 : isConv && kernel.tableLines ? 1 : 0;
+    const std::int64_t atEnd = (kernel.addsInput ? 1 : 0) + (kernel.looksUp ? 1 : 0),
+                       operands = atStart * kernel.inputBlocks +
+                                  (i.finish ? atEnd * kernel.outputBlocks : 0);
     leaf_.kernel =
         kernelWork(kernel.op, kernel.outputBlocks, kernel.window.kernelY * kernel.window.kernelX,
-                   kernel.outputColumns, i.finish ? operands * kernel.outputBlocks : 0);
+                   kernel.outputColumns, operands);
     leaf_.kernel.rows = leaf_.kernel.rowsOfACall = i.part.rows;
     leaf_.work.cycles = kernelTime(leaf_.kernel, device_).raw();
     leaf_.work.macs = kernelMacs(leaf_.kernel);

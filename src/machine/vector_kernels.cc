@@ -65,14 +65,6 @@ std::int64_t average(std::int64_t sum, std::int64_t count, Multiplier rescale) {
   return product > 0 ? INT32_MAX : INT32_MIN;  // a scale above 2^31 saturates
 }
 
-// Of a record (program/program.h, WeightImage).
-TableLine lineAt(const std::int8_t* record) {
-  TableLine line{.shift = record[8], .clamp = {record[9], record[10]}};
-  std::memcpy(&line.slope, record, sizeof line.slope);
-  std::memcpy(&line.offset, record + 4, sizeof line.offset);
-  return line;
-}
-
 template <class F>
 void forEachPair(const Kernel& kernel, const WindowRows& a, const WindowRows& b,
                  std::int8_t* output, F&& value) {
@@ -87,6 +79,13 @@ void forEachPair(const Kernel& kernel, const WindowRows& a, const WindowRows& b,
 }
 
 }  // namespace
+
+TableLine lineAt(const std::int8_t* record) {
+  TableLine line{.shift = record[8], .clamp = {record[9], record[10]}};
+  std::memcpy(&line.slope, record, sizeof line.slope);
+  std::memcpy(&line.offset, record + 4, sizeof line.offset);
+  return line;
+}
 
 void runMaxPool(const Kernel& kernel, const WindowRows& input, const Reduction& reduction,
                 std::int8_t* output, KernelScratch& scratch) {

@@ -21,7 +21,7 @@ LayerKinds::Key LayerKinds::keyOf(const CanonicalGraph& graph, const CanonicalOp
     const Shape& computed = graph.tensors[end->before.at()].shape;
     key.insert(key.end(), {computed.height, computed.width});
   }
-  key.insert(key.end(), {operandsAtEnd(op), tableOfEnd(op) != nullptr});
+  key.insert(key.end(), {operandsAtEnd(op), tableOfEnd(op) != nullptr, operandsAtStart(op)});
   // Of the last part and of one before: what a depth-wise end reads is in the last alone.
   const RecordLengths lengths(op);
   for (const bool last : {true, false}) key.push_back(lengths.bytes(1, whole, last, 1));

@@ -22,7 +22,7 @@ constexpr std::int64_t kWorthLongCalls = 2;
 constexpr std::int64_t kWorthwhileAmongRows = 60;
 
 // Where one wire serves cores all over the mesh, the closed form errs more than along lines, and as
-// much as among rows where these cores also add.
+// much as among rows where these cores also add or multiply.
 constexpr std::int64_t kWorthwhileAnywhere = 25;
 
 // Whether some core gets records and rows over one wire.
@@ -74,8 +74,8 @@ std::int64_t thousandthsToGain(const Mapping& mapping) {
     return kWorthNumbering;
   if (sharesWires(mapping)) return kWorthwhileAmongRows;
   if (!leadsAnywhere(mapping)) return mapping.callRows > 1 ? kWorthLongCalls : kWorthwhile;
-  const bool adds = mapping.inputs.size() > 1 && !mapping.weights.empty();
-  return adds ? kWorthwhileAmongRows : kWorthwhileAnywhere;
+  const bool readsMore = mapping.inputs.size() > 1 && !mapping.weights.empty();
+  return readsMore ? kWorthwhileAmongRows : kWorthwhileAnywhere;
 }
 
 DdrInputs ddrInputs(const CanonicalGraph& graph, const Plan& plan, std::size_t layer) {

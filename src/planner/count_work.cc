@@ -66,6 +66,8 @@ class StepCounter {
         columnsBetween_(columnsBetween(graph, plan, op_)),
         isFirstReader_(firstReads(graph, plan, op_)),
         sweeps_(nest_, rows_, cutsOf()) {
+    for (std::size_t i = 0; i < op_.inputs.size(); ++i)
+      isOnePixel_.push_back(isBroadcast(graph, op_, i));
     wholeBlocks_ = std::ranges::all_of(homes_.begin(), homes_.end() - 1, keepsAllChannels);
     partClasses_ = classesOfParts();
     partsAlike_.resize(m_.parts.size());
@@ -557,7 +559,7 @@ class StepCounter {
     const ReductionPart& part = nest_.part(i);
     const Interval blocks = m_.passBlocks(share, i.pass);
     const N computed = computedOf(blocks, part), most = telling ? mostComputed(share, i) : computed;
-    const N atEnd = nest_.last(i) ? operandsAtEnd(op_) * blocks.count : 0;
+    const N operands = operandBlocks(op_, blocks.count, part, nest_.last(i));
     const EarlyRows shared = first || !telling ? EarlyRows() : earlyRows(due, window);
     std::vector<CallWork> out;
     out.reserve(due.runs.size() + 1);
@@ -566,7 +568,7 @@ class StepCounter {
       call.times = run.times;
       const Interval x = sweeps_.columns(share, run.box, i);
       call.kernel = kernelWork(op_.kind(), computed, tapsOf(op_, part),
-                               nest_.pooled().columns(x).count, atEnd);
+                               nest_.pooled().columns(x).count, operands);
       call.kernel.rows = run.computed;
       call.kernel.rowsOfACall = fusedWindowOf(op_) ? m_.callRows : run.rows;
       if (const FusedWindow* end = fusedWindowOf(op_); end && nest_.last(i))
@@ -579,7 +581,9 @@ class StepCounter {
         core.rowsBefore = std::max<N>(due.of(run.first, 0).window.end() - 1 - rowsDone_, 0);
       for (const auto& [operand, all, fresh] : due.of(run.first)) {
         if (isAddend(op_, operand) ? !nest_.last(i) : !telling) continue;
-        const N before = isAddend(op_, operand) ? nest_.callRows(i) : window;
+        const N before = isOnePixel_[operand]     ? 1
+                         : isAddend(op_, operand) ? nest_.callRows(i)
+                                                  : window;
         N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
         const N waits = fresh - early;
         if (first && run.first == 0) {
@@ -787,6 +791,7 @@ class StepCounter {
   const BlockCounts& kept_;
   RecordLengths recordLengths_;
   N inputHeight_ = 1, outputHeight_ = 1;
+  std::vector<bool> isOnePixel_;  // per operand
   bool isDense_;
   bool alike_;                             // passes of equally many blocks ask for the same
   std::vector<const CoreShare*> shareAt_;  // per core

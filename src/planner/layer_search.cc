@@ -82,7 +82,6 @@ class LayerSearch {
         columns_(cut.columns()),
         numbered_(cut.isNumbered()),
         menu_(menu),
-        addsOnePixel_(isBroadcast(graph, op, 1)),
         mostWaiting_(device.limits.lockMaximum.value_or(INT64_MAX)),
         counts_(kept),
         recordLengths_(op),
@@ -95,7 +94,10 @@ class LayerSearch {
         ddr_(ddrReadRate(device), device.clock) {
     if (const auto window = windowOf(op)) window_ = *window;
     if (const FusedWindow* end = fusedWindowOf(op)) pool_ = end->window();
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) operands_.emplace_back(graph, op, i);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      operands_.emplace_back(graph, op, i);
+      isOnePixel_.push_back(isBroadcast(graph, op, i));
+    }
     everyRow_.resize(static_cast<std::size_t>(output_.height));
     std::iota(everyRow_.begin(), everyRow_.end(), 0);
     if (pool_) kernelOperand_ = OperandGeometry::ofKernel(graph, op, 0);
@@ -335,8 +337,12 @@ class LayerSearch {
       for (const PixelBox& box : part) {
         loaded.push_back({rowsLoaded(operand, box.y), &box});
         pixels += loaded.back().rows * (numbered_ ? box.x.count : 1);
-        whole += std::max(std::min(input_.height, (box.y.count - 1) * window_.strideY + extent),
-                          rowsSpanned(operand, box.y));
+        const std::int64_t spanned = rowsSpanned(operand, box.y);
+        whole +=
+            isOnePixel_[operand]
+                ? spanned
+                : std::max(std::min(input_.height, (box.y.count - 1) * window_.strideY + extent),
+                           spanned);
       }
       n.whole = std::max(n.whole, whole);
       if (pixels <= most) continue;
@@ -546,14 +552,14 @@ class LayerSearch {
   // Rows that a sweep adds find a place each where there is memory: those that wait for one would
   // keep the next record on their wire waiting.
   void makeRoomForAddends(Mapping& m) const {
-    RingPlan& ring = m.rings[1];
+    RingPlan& ring = m.rings.back();
     if (mostWaiting_ < INT64_MAX || ring.rowBytes == 0) return;
-    const std::int64_t rows = addsOnePixel_ ? 1 : divideRoundUp(rows_, m.bands),
+    const std::int64_t rows = isOnePixel_.back() ? 1 : divideRoundUp(rows_, m.bands),
                        room = (capacity_ - m.coreBytes()) / ring.rowBytes;
     ring.length += std::max<std::int64_t>(0, std::min(rows + 1 - ring.length, room));
     // Where nothing else comes for each pass, what it adds goes ahead of the next record.
     if (m.resident && m.passes > 1 && m.weights[0].lead > 0)
-      for (Route& route : m.inputs[1])
+      for (Route& route : m.inputs.back())
         route.lead = std::min(rows, ring.length - 1) / (pool_ ? 1 : m.callRows);
   }
 
@@ -576,9 +582,9 @@ class LayerSearch {
     for (std::size_t i = 0; i < m.rings.size(); ++i) {
       RingPlan& ring = m.rings[i];
       if (ring.rowBytes == 0) continue;
-      // Rings that a lock of few values counts stay as they were checked.
-      const std::int64_t room =
-          mostWaiting_ < INT64_MAX ? 0 : (capacity_ - m.coreBytes()) / ring.rowBytes;
+      // Rings that a lock of few values counts stay as they were checked, as do those of one row.
+      const bool grows = mostWaiting_ == INT64_MAX && !isOnePixel_[i];
+      const std::int64_t room = grows ? (capacity_ - m.coreBytes()) / ring.rowBytes : 0;
       ring.length += std::clamp<std::int64_t>(ahead * callRows * window_.strideY, 0, room);
       for (Route& route : m.inputs[i]) route.lead = ahead;
     }
@@ -632,6 +638,9 @@ class LayerSearch {
         RingPlan ring;
         const bool two = doubled && (limits_.ahead || !isAddend(op_, i));
         ring.length = c.resident && !isAddend(op_, i) ? n.whole : two ? n.doubled : n.single;
+        // The next sweep's pixel comes while this one's is read.
+        if (isOnePixel_[i] && sharesInput(op_, i) && two && !c.resident && isCutOverTime(t))
+          ring.length = std::max<std::int64_t>(ring.length, 2);
         ring.rowBytes =
             roundUpTo(inputBlocks(t, i) * inputColumns(i, c, columns) * kBlock, kRingAlignment);
         bytes += ring.length * ring.rowBytes;
@@ -648,6 +657,10 @@ class LayerSearch {
         return counted ? std::optional(doubled) : std::nullopt;
     }
     return found ? std::optional(false) : std::nullopt;
+  }
+
+  static bool isCutOverTime(const Mapping& t) {
+    return t.passes * t.chunks * t.bands * std::ssize(t.parts) > 1;
   }
 
   // Most calls whose rows of an operand a ring holds at once; of calls of one row each, which are
@@ -921,7 +934,7 @@ class LayerSearch {
     const bool ends = part + 1 == t.parts.size();
     KernelWork call =
         kernelWork(op_.kind(), kept, tapsOf(op_, t.parts[part]), pooled_.mostColumns(columns),
-                   ends ? operandsAtEnd(op_) * blocks : 0);
+                   operandBlocks(op_, blocks, t.parts[part], ends));
     const Bytes bytes(t.equalRecords ? t.weightBytes
                                      : recordLengths_.bytes(blocks, t.parts[part], ends, kept));
     RecordTime time{0, wire_.time(bytes).raw(), ddr_.time(bytes).raw()};
@@ -952,7 +965,6 @@ class LayerSearch {
   std::vector<Way> ways_;                     // per entry of the menu
   std::vector<std::int64_t> chunks_, bands_;  // to try
   std::vector<std::int64_t> callRows_;        // beside 1
-  bool addsOnePixel_;                         // at the end of a convolution, or without one
   std::int64_t mostWaiting_;  // calls whose rows may wait for their core: limits.lockMaximum
   const BlockCounts& counts_;
   RecordLengths recordLengths_;
@@ -963,6 +975,7 @@ class LayerSearch {
   Window window_;
   std::optional<Window> pool_;  // at its end
   std::vector<OperandGeometry> operands_;
+  std::vector<bool> isOnePixel_;                  // per operand
   std::vector<std::int64_t> everyRow_;            // of the output
   std::optional<OperandGeometry> kernelOperand_;  // where that is
   std::int64_t mostBlocks_ = 1;                   // of output channels that a core computes

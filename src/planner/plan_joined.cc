@@ -63,17 +63,25 @@ Result<std::map<std::string, Cycles>> cyclesOf(const NetworkWay& way, KnownLayer
   return named;
 }
 
-// Of the depth-wise convolutions at ends those that, with the convolution before, take longer there
-// than as two layers.
-Result<std::set<std::string>> slowerAtEnds(const NetworkWay& atEnds, const NetworkWay& apart,
-                                           KnownLayers& known) {
-  HEDDLE_TRY(const auto one, cyclesOf(atEnds, known));
+// Of what convolutions do first, and of depth-wise ones at ends, those that, with the convolution,
+// take longer there than as two layers.
+Result<std::set<std::string>> slowerTogether(const NetworkWay& together, const NetworkWay& apart,
+                                             KnownLayers& known) {
+  HEDDLE_TRY(const auto one, cyclesOf(together, known));
   HEDDLE_TRY(const auto two, cyclesOf(apart, known));
+  const auto cyclesIn = [](const std::map<std::string, Cycles>& way, const std::string& name) {
+    const auto layer = way.find(name);
+    return layer == way.end() ? Cycles() : layer->second;
+  };
   std::set<std::string> names;
-  for (const CanonicalOp& op : atEnds.graph.ops) {
-    const FusedWindow* end = fusedWindowOf(op);
-    if (end && end->depthwise() && one.at(op.name) > two.at(op.name) + two.at(end->name))
-      names.insert(end->name);
+  for (const CanonicalOp& op : together.graph.ops) {
+    const FusedWindow* const end = fusedWindowOf(op);
+    const std::string name = end && end->depthwise() ? end->name : nameAtStart(op);
+    if (name.empty() || !apart.layers.contains(name)) continue;
+    // Without a window at its end it may do first what is a layer before it in the other.
+    const auto alone = std::ranges::find(apart.graph.ops, op.name, &CanonicalOp::name);
+    const Cycles before = cyclesIn(one, nameAtStart(*alone));
+    if (before + one.at(op.name) > two.at(op.name) + two.at(name)) names.insert(name);
   }
   return names;
 }
@@ -141,27 +149,36 @@ class NetworkWays {
   std::optional<Diagnostics> faults_;  // of the first without a plan
 };
 
-// Adds the network with depth-wise convolutions as layers of their own: all, and those that are
-// faster so. Gives the first; null where it has no plan.
-const NetworkWay* addApart(NetworkWays& ways, const NetworkWay* atEnds,
-                           const std::set<std::string>& all, const WithApart& withApart,
-                           KnownLayers& known) {
+// What convolutions do and may be a layer of its own.
+struct Inside {
+  explicit Inside(const CanonicalGraph& graph)
+      : starts(namesAtStarts(graph)), ends(depthwiseAtEnds(graph)), all(starts) {
+    all.insert(ends.begin(), ends.end());
+  }
+  std::set<std::string> starts, ends, all;
+};
+
+// Adds the network with these as layers of their own: all, what convolutions do first, and those
+// that are faster so. Gives the first; null where it has no plan.
+const NetworkWay* addApart(NetworkWays& ways, const NetworkWay* together, const Inside& inside,
+                           const WithApart& withApart, KnownLayers& known) {
   const auto add = [&](const std::set<std::string>& names) {
     const FusedNetworks networks = withApart(names);
     NetworkWay* way = ways.add(networks.apart, *networks.apart, names);
     if (way) way->joined = networks.joined;
     return way;
   };
-  const NetworkWay* apart = add(all);
-  if (!apart || !atEnds) return apart;
-  if (const auto some = slowerAtEnds(*atEnds, *apart, known);
-      some && !some->empty() && *some != all)
+  const NetworkWay* apart = add(inside.all);
+  if (!inside.starts.empty() && !inside.ends.empty()) add(inside.starts);
+  if (!apart || !together) return apart;
+  if (const auto some = slowerTogether(*together, *apart, known);
+      some && !some->empty() && *some != inside.all && *some != inside.starts)
     add(*some);
   return apart;
 }
 
-EndsChoice choiceOf(const NetworkWay* together, const NetworkWay* apart, std::size_t convolutions) {
-  EndsChoice choice{.convolutions = static_cast<std::int64_t>(convolutions)};
+EndsChoice choiceOf(const NetworkWay* together, const NetworkWay* apart, const Inside& inside) {
+  EndsChoice choice{.convolutions = std::ssize(inside.ends), .starts = std::ssize(inside.starts)};
   if (together) choice.atEnds = together->end;
   if (apart) choice.asLayers = apart->end;
   return choice;
@@ -188,10 +205,11 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
                               const PlanOptions& options, bool asked,
                               const std::function<void(double)>& progress) {
   JoinedPlan best;
-  const std::set<std::string> atEnds = withApart ? depthwiseAtEnds(graph) : std::set<std::string>();
+  const Inside inside(graph);
+  const bool mayBeApart = withApart && !inside.all.empty();
   const bool joins = options.tiling != PlanOptions::Tiling::Given;
   if (!joins) joined = nullptr;
-  if ((!joined && atEnds.empty()) || options.effort == 0) {
+  if ((!joined && !mayBeApart) || options.effort == 0) {
     HEDDLE_TRY(best.ordered, planInOrder(graph, device, options, asked, progress));
     return best;
   }
@@ -199,8 +217,7 @@ Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph*
   NetworkWays ways(known, options, asked, progress), joinedWays(known, options, asked, progress);
   const NetworkWay* asItIs = ways.add(nullptr, graph, {});
   std::optional<EndsChoice> ends;
-  if (!atEnds.empty())
-    ends = choiceOf(asItIs, addApart(ways, asItIs, atEnds, withApart, known), atEnds.size());
+  if (mayBeApart) ends = choiceOf(asItIs, addApart(ways, asItIs, inside, withApart, known), inside);
   NetworkWay* const chosen = ways.best();
   if (!chosen) return ways.faults();
   if (joins) addJoined(joinedWays, *chosen, joined);

@@ -50,18 +50,24 @@ class StreamMenu {
     const std::size_t operands = op_.inputs.size();
     std::vector<std::vector<Way>> inputs;
     if (family_ == MeshCut::Family::Quarters) {
-      inputs.push_back({Way::Lines});
-      if (fusedAddOf(op_)) inputs = {{Way::Lines, Way::Columns}, {Way::Lines, Way::Turns}};
+      for (const Way added : {Way::Columns, Way::Turns}) {
+        inputs.emplace_back(operands, Way::Lines);
+        if (!fusedAddOf(op_)) break;
+        inputs.back().back() = added;
+      }
       for (const std::vector<Way>& in : inputs) add(in, Way::Lines);
       return;
     }
     if (fusedAddOf(op_)) {
       for (const Way way : waysOf(inputGroups_[0]))
-        for (const Way added : waysOf(inputGroups_[1])) inputs.push_back({way, added});
+        for (const Way added : waysOf(inputGroups_.back())) {
+          inputs.emplace_back(operands, way);
+          inputs.back().back() = added;
+        }
     } else {
       for (const Way way : waysOf(inputGroups_[0])) {
         inputs.emplace_back(operands, way);
-        if (way != Way::Columns || operands < 2 || !wires_.rowsTakeAll) continue;
+        if (way != Way::Columns || operands < 2 || fusedMulOf(op_) || !wires_.rowsTakeAll) continue;
         std::vector<Way>& byTurns = inputs.emplace_back();
         for (std::size_t i = 0; i < operands; ++i)
           byTurns.push_back(i % 2 == 0 ? Way::Columns : Way::Rows);

@@ -445,8 +445,8 @@ Result<std::vector<TileGroup>> namedGroups(const CanonicalGraph& graph,
     const auto found = std::ranges::find(names, name);
     const auto atEnd = std::ranges::find_if(graph.ops, [&](const CanonicalOp& op) {
       const std::vector<std::string> tables = tablesOf(op);
-      return !name.empty() &&
-             (nameAtEnd(op) == name || std::ranges::find(tables, name) != tables.end());
+      return !name.empty() && (nameAtStart(op) == name || nameAtEnd(op) == name ||
+                               std::ranges::find(tables, name) != tables.end());
     });
     if (atEnd != graph.ops.end()) return static_cast<std::size_t>(atEnd - graph.ops.begin());
     if (found == names.end()) {

@@ -64,6 +64,13 @@ void describeOperator(const CanonicalOp& op, Kernel& k) {
   k.op = op.kind();
   k.name = op.name;
   std::visit([&](const auto& attributes) { describe(attributes, k); }, op.attributes);
+  if (fusedLinesOf(op)) k.tableLines = true;
+  if (const FusedMul* fused = fusedMulOf(op)) {
+    k.multipliesInput = true;
+    k.productZero = fused->zero;
+    k.productClamp = fused->mul.clamp;
+    k.rescale = fused->mul.requantize;
+  }
   if (const FusedAdd* fused = fusedAddOf(op)) {
     k.addsInput = true;
     k.addedToZero = fused->zero;
@@ -137,9 +144,11 @@ KernelId kernelFor(Generation& g, const LayerNest& nest, std::size_t layer, cons
   k.outputBlocks = blocks.count;
   k.outputColumns = nest.pooled().columns(x).count;
   k.inputZero = input.zeroPoint;
-  if (op.inputs.size() > 1) {
-    k.inputZeroB = g.graph.tensors[op.inputs[1].at()].zeroPoint;
-    k.broadcasts = isBroadcast(g.graph, op, 1);
+  const auto zeroOf = [&](TensorId tensor) { return g.graph.tensors[tensor.at()].zeroPoint; };
+  if (k.multipliesInput) k.gateZero = zeroOf(op.inputs[1]);
+  if (const std::size_t last = op.inputs.size() - 1; last > (k.multipliesInput ? 1U : 0U)) {
+    k.inputZeroB = zeroOf(op.inputs[last]);
+    k.broadcasts = isBroadcast(g.graph, op, last);
   }
   k.outputZero = g.graph.tensors[computedTensor(op).at()].zeroPoint;
   if (nest.last(at)) k.recordAt = endRecordBytes(op, blocks.count);

@@ -78,6 +78,12 @@ void appendLine(const TableLine& line, std::vector<std::uint8_t>& image) {
   append(image, std::int8_t{0});
 }
 
+void appendLines(const std::vector<TableLine>& lines, const Interval& blocks,
+                 std::vector<std::uint8_t>& image) {
+  for (std::int64_t c = blocks.first * kBlock; c < blocks.end() * kBlock; ++c)
+    appendLine(c < std::ssize(lines) ? lines[static_cast<std::size_t>(c)] : TableLine{}, image);
+}
+
 void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn,
                 const Interval& blocks, const ReductionPart& part, bool lastPart,
                 std::vector<std::uint8_t>& image) {
@@ -98,6 +104,7 @@ void appendConv(const Conv& conv, std::int8_t inputZero, std::int64_t channelsIn
         ++kept;
       }
   for (const std::uint64_t word : gamma) append(image, word);
+  if (conv.fusedLines) appendLines(conv.fusedLines->table.lines, part.inputBlocks, image);
   const std::int64_t kx = conv.window.kernelX, ky = conv.window.kernelY;
   std::size_t at = image.size();
   image.resize(at + static_cast<std::size_t>(kept * part.kernelRows.count * kx * kBlock * kBlock));
@@ -158,16 +165,13 @@ void appendRecord(const CanonicalGraph& graph, const CanonicalOp& op, const Inte
     appendDepthwise(*end->depthwise(), graph.tensors[end->before.at()].zeroPoint, blocks,
                     {.kernelRows = {0, end->window().kernelY}}, image);
   if (const Conv* conv = std::get_if<Conv>(&op.attributes)) {
-    appendConv(*conv, input.zeroPoint, input.shape.channels, blocks,
+    appendConv(*conv, zeroOfInput(graph, op), input.shape.channels, blocks,
                {part.inputBlocks, kernelRowsOf(op, part)}, lastPart, image);
   } else if (const DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes)) {
     appendDepthwise(*depthwise, input.zeroPoint, blocks, part, image);
   } else if (const Table* table = std::get_if<Table>(&op.attributes)) {
     if (!table->lines.empty())
-      for (std::int64_t c = blocks.first * kBlock; c < blocks.end() * kBlock; ++c)
-        appendLine(
-            c < std::ssize(table->lines) ? table->lines[static_cast<std::size_t>(c)] : TableLine{},
-            image);
+      appendLines(table->lines, blocks, image);
     else if (table->tables.size() == 1)
       appendTable(table->tables[0], image);
     else

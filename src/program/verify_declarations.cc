@@ -322,16 +322,21 @@ class Declarations {
       fits = fits && within(n, 1, kMaxExtent);
     for (const std::int64_t pad : {w.padTop, w.padLeft, w.padBottom, w.padRight})
       fits = fits && within(pad, 0, kMaxExtent);
+    const bool isOfOnePixel = k.op == OpKind::Conv && w == Window{};
     constexpr std::int64_t kAddMultiplier = std::int64_t{1} << 46;  // canon: Add
     fits = fits && within(k.multiplierA, -kAddMultiplier, kAddMultiplier) &&
            within(k.multiplierB, -kAddMultiplier, kAddMultiplier) && within(k.shift, 0, 1 << 12) &&
            k.rescale.multiplier >= 0 && within(k.rescale.shift, -(1 << 12), 1 << 12) &&
            k.clamp.low <= k.clamp.high && k.addedToClamp.low <= k.addedToClamp.high &&
-           (!k.addsInput || k.op == OpKind::Conv) &&
+           (!k.addsInput || k.op == OpKind::Conv) && k.productClamp.low <= k.productClamp.high &&
+           (!k.multipliesInput || isOfOnePixel) &&
+
            (!k.looksUp || k.op == OpKind::Conv || k.op == OpKind::DepthwiseConv) &&
            k.lookedUpClamp.low <= k.lookedUpClamp.high &&
            (!k.broadcasts || k.addsInput || k.op == OpKind::Add || k.op == OpKind::Mul) &&
-           (!k.tableLines || (k.op == OpKind::Table && k.tablePerChannel)) &&
+           (!k.tableLines || (k.op == OpKind::Table && k.tablePerChannel) ||
+            (isOfOnePixel && !k.multipliesInput)) &&
+
            (!k.looksUp || (k.addsInput ? k.addedToClamp : k.clamp) == Clamp{}) &&
            within(k.recordAt, 0, k.op == OpKind::Conv ? kMaxDdrBytes : 0) &&
            k.recordAt % kBlock == 0 && (!k.sharesRecord || k.op == OpKind::DepthwiseConv);

@@ -786,7 +786,7 @@ class Sections {
   }
   static std::int64_t blocksOfInput(const Kernel& k, std::size_t n) {
     if (k.op == OpKind::Assemble) return 1;
-    return k.op == OpKind::Conv && n == 0 ? k.inputBlocks : k.outputBlocks;
+    return k.op == OpKind::Conv && !isAdded(k, n) ? k.inputBlocks : k.outputBlocks;
   }
   static bool readsInside(const AxisMap& map, std::int64_t count) {
     return std::all_of(map.begin(), map.end(), [&](const AxisRun& r) {

@@ -69,7 +69,21 @@ Instruction constant(const FlatInstruction& instruction) {
 std::size_t inputsOf(const Kernel& kernel, bool finish) {
   const std::int64_t inputs = formOf(kernel.op).inputs;
   if (inputs == 0) return kernel.moves.size();
-  return static_cast<std::size_t>(inputs) + (kernel.addsInput && finish ? 1 : 0);
+  return static_cast<std::size_t>(inputs) + (kernel.multipliesInput ? 1 : 0) +
+         (kernel.addsInput && finish ? 1 : 0);
+}
+
+bool isOnePixel(const Kernel& kernel, std::size_t input) {
+  return isMultipliedBy(kernel, input) ||
+         (kernel.broadcasts && input == (kernel.multipliesInput ? 2 : 1));
+}
+
+bool isMultipliedBy(const Kernel& kernel, std::size_t input) {
+  return kernel.multipliesInput && input == 1;
+}
+
+bool isAdded(const Kernel& kernel, std::size_t input) {
+  return kernel.addsInput && input == (kernel.multipliesInput ? 2 : 1);
 }
 
 RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept) {
@@ -82,6 +96,7 @@ RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept) {
                           .negativeScale = kernel.negativeScale,
                           .weightZeros = kernel.weightZeros};
   if (kernel.looksUp) contents.tables = 1;
+  if (kernel.op == OpKind::Conv && kernel.tableLines) contents.lines = kernel.inputBlocks * kBlock;
   if (kernel.op == OpKind::Table)
     (kernel.tableLines ? contents.lines : contents.tables) =
         kernel.tablePerChannel ? kernel.outputBlocks * kBlock : 1;
@@ -100,7 +115,7 @@ Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kerne
   Call<std::int64_t> one = call;
   const bool windowed = formOf(kernel.op).hasWindow;
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {
-    if (kernel.broadcasts && i == 1) continue;
+    if (isOnePixel(kernel, i)) continue;
     one.inputs[i].row =
         wrappingAdd(one.inputs[i].row, row * (windowed && i == 0 ? kernel.window.strideY : 1));
   }

@@ -403,21 +403,27 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
                  : onWires(weightBytes + inputBytes, std::ssize(device.wires));
     };
     // Nothing is fused in the paper, nor in the sums over all layers: what a convolution does
-    // at its end is a layer of its own, which reads what the convolution wrote. And each reads its
-    // operands whole.
+    // at its end is a layer of its own, which reads what the convolution wrote, and what it does
+    // first is one that writes what the convolution reads. And each reads its operands whole.
     const std::int64_t skipped = op.inputs.empty() ? 0 : leftOut[op.inputs[0].at()];
     const bool isFused = fusedAddOf(op) || fusedWindowOf(op);
-    const std::int64_t added = fusedAddOf(op) ? elements(graph, op.inputs[1]) : 0,
-                       addedBeside = added > 0 && op.inputs[1] != op.inputs[0] ? added : 0,
+    const std::int64_t added = fusedAddOf(op) ? elements(graph, op.inputs.back()) : 0,
+                       addedBeside =
+                           added > 0 && std::ranges::count(op.inputs, op.inputs.back()) == 1 ? added
+                                                                                             : 0,
+                       made = operandsAtStart(op) > 0 ? elements(graph, op.inputs[0]) : 0,
+                       gate = fusedMulOf(op) ? elements(graph, op.inputs[1]) : 0,
                        between = isFused ? elements(graph, computedTensor(op)) : 0;
     const double written =
         isFused ? static_cast<double>(between) / coreWrite : output;  // by the convolution
     const double atEnd = isFused ? depthwise : 0;
     const std::int64_t weightsAtEnd = isFused ? needs.depthwiseWeightBytes : 0;
-    paperSum += std::max(
-        {compute - atEnd,
-         twoKinds(needs.weightBytes - weightsAtEnd, needs.inputBytes + skipped - addedBeside),
-         written});
+    paperSum += std::max({compute - atEnd,
+                          twoKinds(needs.weightBytes - weightsAtEnd,
+                                   needs.inputBytes + skipped - addedBeside - gate),
+                          written});
+    if (made > 0)
+      paperSum += std::max(twoKinds(0, made + gate), static_cast<double>(made) / coreWrite);
     if (isFused) paperSum += std::max({atEnd, twoKinds(weightsAtEnd, between + added), output});
     for (const std::int64_t lookedUp : lookedUpBy(graph, op)) {
       const double table = static_cast<double>(lookedUp) / coreWrite;
@@ -427,8 +433,10 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     }
     weights += needs.weightBytes;
     bounds.computeSeconds += compute;
-    bounds.memtileToCoreSeconds += anyWire + onWires(skipped + between, std::ssize(device.wires));
-    bounds.coreToMemtileSeconds += isFused ? written + output : output;
+    bounds.memtileToCoreSeconds +=
+        anyWire + onWires(skipped + between + made, std::ssize(device.wires));
+    bounds.coreToMemtileSeconds +=
+        (isFused ? written + output : output) + static_cast<double>(made) / coreWrite;
   }
   const std::int64_t networkOut = writtenForOutputs(graph);
   const std::int64_t neededIn = neededOfInputs(graph), networkIn = inputsRead(graph);

@@ -50,14 +50,17 @@ struct Mean {
   }
 };
 
-// Two layers as one, the second at the first's end, or its table.
-LayerReport asOne(const LayerReport& layer, const LayerReport& end, bool isTable) {
+enum class LayerPart { Start, Table, End };  // what of a layer another one is
+
+// Two layers as one, the second as this part of the first.
+LayerReport asOne(const LayerReport& layer, const LayerReport& end, LayerPart part) {
   LayerReport one = layer.cycles < end.cycles ? end : layer;
   one.name = layer.name;
-  one.op = layer.op + " + " + end.op;
-  one.atEnd = isTable ? layer.atEnd : end.name;
+  one.op = part == LayerPart::Start ? end.op + " + " + layer.op : layer.op + " + " + end.op;
+  one.atStart = part == LayerPart::Start ? end.name : layer.atStart;
+  one.atEnd = part == LayerPart::End ? end.name : layer.atEnd;
   one.tables = layer.tables;
-  if (isTable) one.tables.push_back(end.name);
+  if (part == LayerPart::Table) one.tables.push_back(end.name);
   one.tables.insert(one.tables.end(), end.tables.begin(), end.tables.end());
   one.cycles = layer.cycles + end.cycles;
   one.start = std::min(layer.start, end.start);
@@ -84,26 +87,27 @@ LayerReport asOne(const LayerReport& layer, const LayerReport& end, bool isTable
   return one;
 }
 
-// Layers of the report that are at others' ends in the other, or their tables.
+// Layers of the report that others do first or last in the other, or whose tables they look up.
 void joinAsIn(Report& report, const Report& other) {
   const auto find = [&](const std::string& name) {
     return std::ranges::find(report.layers, name, &LayerReport::name);
   };
-  const auto join = [&](const std::string& of, const std::string& name, bool isTable) {
+  const auto join = [&](const std::string& of, const std::string& name, LayerPart part) {
     const auto end = find(name);
     auto layer = find(of);
     if (layer == report.layers.end())
       layer = std::ranges::find(report.layers, of, &LayerReport::atEnd);
     if (end == report.layers.end() || layer == report.layers.end() || end == layer ||
-        (!isTable && !layer->atEnd.empty()))
+        (part == LayerPart::End && !layer->atEnd.empty()))
       return;
-    *layer = asOne(*layer, *end, isTable);
+    *layer = asOne(*layer, *end, part);
     report.layers.erase(end);
     report.groups.clear();
   };
   for (const LayerReport& whole : other.layers) {
-    if (!whole.atEnd.empty()) join(whole.name, whole.atEnd, false);
-    for (const std::string& table : whole.tables) join(whole.name, table, true);
+    if (!whole.atStart.empty()) join(whole.name, whole.atStart, LayerPart::Start);
+    if (!whole.atEnd.empty()) join(whole.name, whole.atEnd, LayerPart::End);
+    for (const std::string& table : whole.tables) join(whole.name, table, LayerPart::Table);
   }
 }
 

@@ -118,7 +118,7 @@ void writeEnds(JsonWriter& json, const std::optional<ExplainedEnds>& ends) {
     return;
   }
   json.beginObject().key("convolutions").value(ends->convolutions);
-  json.key("atEndsCycles");
+  json.key("starts").value(ends->starts).key("atEndsCycles");
   writeCycles(json, ends->atEnds);
   json.key("asLayersCycles");
   writeCycles(json, ends->asLayers);
@@ -155,7 +155,12 @@ void writeUpright(JsonWriter& json, const std::optional<ExplainedUpright>& uprig
 
 void writeLayer(JsonWriter& json, const Explanation& explanation, const ExplainedLayer& layer) {
   json.key("name").value(layer.name).key("op").value(layer.op);
-  json.key("atEnd").value(layer.atEnd).key("tables").beginArray();
+  json.key("atStart")
+      .value(layer.atStart)
+      .key("atEnd")
+      .value(layer.atEnd)
+      .key("tables")
+      .beginArray();
   for (const std::string& table : layer.tables) json.value(table);
   json.endArray().key("fused").value(layer.fused);
   json.key("mapping");

@@ -35,6 +35,7 @@ ExplainedLayer readExplainedLayer(EntryReader& read, const Entry& in) {
   ExplainedLayer layer;
   layer.name = read.text(in, "name");
   layer.op = read.text(in, "op");
+  if (read.has(in, "atStart")) layer.atStart = read.text(in, "atStart");
   if (read.has(in, "atEnd")) layer.atEnd = read.text(in, "atEnd");
   if (read.has(in, "tables")) layer.tables = read.texts(in, "tables");
   layer.fused = read.text(in, "fused");
@@ -129,6 +130,7 @@ void readWhole(EntryReader& read, const Entry& root, Explanation& e) {
                .reordered = Cycles(read.count(*order, "reorderedCycles"))};
   if (const auto ends = read.has(root, "ends") ? read.objectOrNull(root, "ends") : std::nullopt)
     e.ends = {.convolutions = read.count(*ends, "convolutions"),
+              .starts = read.has(*ends, "starts") ? read.count(*ends, "starts") : 0,
               .atEnds = readCycles(read, *ends, "atEndsCycles"),
               .asLayers = readCycles(read, *ends, "asLayersCycles"),
               .taken = Cycles(read.count(*ends, "takenCycles")),

@@ -56,7 +56,9 @@ std::vector<Path> pathsOf(const Program& program) {
     paths.push_back({{"core.macsPerCycle"}});
   if (runs([](const Kernel& k) { return k.op == OpKind::DepthwiseConv; }))
     paths.push_back({{"core.depthwiseMacsPerCycle"}});
-  if (runs([&](const Kernel& k) { return !isMac(k) || k.addsInput || k.looksUp; }))
+  if (runs([&](const Kernel& k) {
+        return !isMac(k) || k.multipliesInput || k.tableLines || k.addsInput || k.looksUp;
+      }))
     paths.push_back({{"core.vectorBytesPerCycle"}});
   if (has(Resource::Compute)) paths.push_back({{"core.callOverhead"}});
   paths.push_back({{"locks.acquire"}});

@@ -364,6 +364,7 @@ Report makeReport(const CanonicalGraph& graph, const Program& program, const Dev
     layer.name = program.layers[i].name;
     layer.op = program.layers[i].op;
     layer.split = program.layers[i].split;
+    layer.atStart = nameAtStart(graph.ops[i]);
     layer.atEnd = nameAtEnd(graph.ops[i]);
     layer.tables = tablesOf(graph.ops[i]);
     layer.start = Cycles(INT64_MAX);

@@ -43,6 +43,7 @@ LayerReport readLayer(EntryReader& read, const Entry& in) {
   layer.name = read.text(in, "name");
   layer.op = read.text(in, "op");
   layer.split = read.text(in, "split");
+  if (read.has(in, "atStart")) layer.atStart = read.text(in, "atStart");
   if (read.has(in, "atEnd")) layer.atEnd = read.text(in, "atEnd");
   if (read.has(in, "tables")) layer.tables = read.texts(in, "tables");
   layer.cycles = Cycles(read.count(in, "cycles"));

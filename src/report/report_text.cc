@@ -117,7 +117,12 @@ void writeFrames(JsonWriter& json, const std::vector<FrameReport>& frames) {
 void writeLayer(JsonWriter& json, const Report& report, const LayerReport& layer) {
   json.beginObject();
   json.key("name").value(layer.name).key("op").value(layer.op).key("split").value(layer.split);
-  json.key("atEnd").value(layer.atEnd).key("tables").beginArray();
+  json.key("atStart")
+      .value(layer.atStart)
+      .key("atEnd")
+      .value(layer.atEnd)
+      .key("tables")
+      .beginArray();
   for (const std::string& table : layer.tables) json.value(table);
   json.endArray();
   json.key("cycles").value(layer.cycles.raw());
@@ -480,6 +485,7 @@ std::string layersCsv(const Report& report) {
       {"name", [](const LayerReport& l) { return csvText(l.name); }},
       {"op", [](const LayerReport& l) { return csvText(l.op); }},
       {"split", [](const LayerReport& l) { return csvText(l.split); }},
+      {"atStart", [](const LayerReport& l) { return csvText(l.atStart); }},
       {"atEnd", [](const LayerReport& l) { return csvText(l.atEnd); }},
       {"tables", [](const LayerReport& l) { return csvText(joinWords(l.tables, "; ")); }},
       {"cycles", [&](const LayerReport& l) { return count(l.cycles.raw()); }},

@@ -155,6 +155,12 @@ std::int64_t PooledGeometry::mostColumns(std::int64_t columns) const {
 
 bool reducesChannels(const CanonicalOp& op) { return op.kind() == OpKind::Conv; }
 
+std::int64_t operandBlocks(const CanonicalOp& op, std::int64_t outputBlocks,
+                           const ReductionPart& part, bool lastPart) {
+  return operandsAtStart(op) * part.inputBlocks.count +
+         (lastPart ? operandsAtEnd(op) * outputBlocks : 0);
+}
+
 bool sharesInput(const CanonicalOp& op, std::size_t operand) {
   return reducesChannels(op) && !isAddend(op, operand);
 }
@@ -335,6 +341,7 @@ std::int64_t RecordLengths::bytes(std::int64_t outputBlocks, const ReductionPart
   contents.inputBlocks = part.inputBlocks.count;
   contents.kept = kept;
   contents.finishes = lastPart;
+  if (fusedLinesOf(*op_)) contents.lines = part.inputBlocks.count * kBlock;
   if (kernelWindowOf(*op_)) contents.taps = tapsOf(*op_, part);
   if (const auto* table = std::get_if<Table>(&op_->attributes))
     (table->lines.empty() ? contents.tables : contents.lines) =
@@ -357,8 +364,8 @@ std::int64_t recordBytes(const RecordContents& contents) {
     case OpKind::Conv: {
       const std::int64_t gamma =
           divideRoundUp(contents.outputBlocks * contents.inputBlocks, 64) * 8;
-      return zeros + gamma + contents.kept * contents.taps * kBlock * kBlock +
-             (contents.finishes ? epilogue : 0);
+      return zeros + gamma + kLineBytes * contents.lines +
+             contents.kept * contents.taps * kBlock * kBlock + (contents.finishes ? epilogue : 0);
     }
     case OpKind::DepthwiseConv:
       return zeros + channels * contents.taps + epilogue;

@@ -119,6 +119,29 @@ class Small(Heddle):
         weights = next(entry for entry in layer["bytes"] if entry["what"] == "weights over wires")
         self.assertEqual((weights["neededBytes"], weights["why"]), (0, ["channels padded to blocks of 8, lines for each channel"]))
 
+    def test_what_convolutions_do_first_keeps_its_name(self):
+        model = self.folder / "model.onnx"
+        onnx.save(normalized_and_gated(), model)
+        fused = self.compile(model, "2x2", name="fused")
+        apart = self.compile(model, "2x2", "--effort", "0", name="apart")
+        for report in (fused, apart):
+            self.check_verified(report)
+        self.assertEqual({layer["name"]: layer["atStart"] for layer in fused["layers"] if layer["atStart"]}, {"wide": "relu", "narrow": "mul"})
+        program = (self.folder / "fused/program.asm").read_text()
+        self.assertRegex(program, r"kernel k\d+ CONV \"wide\".* lines")
+        self.assertRegex(program, r"kernel k\d+ CONV \"narrow\".* multiplies \[")
+        for start, layer, words in (("relu", "wide", "looks up 'q1' first, in the lines of 'relu'"), ("mul", "narrow", "multiplies 'q3' by 'q6' first, as 'mul'")):
+            explained = json.loads(self.run_heddle("explain", self.folder / "fused", start, "--json").stdout)["layer"]
+            self.assertEqual((explained["name"], explained["atStart"]), (layer, start))
+            self.assertIn(words, explained["fused"])
+        self.assertEqual(json.loads((self.folder / "fused/explain.json").read_text())["ends"]["starts"], 2)
+        compared = json.loads(self.run_heddle("compare", self.folder / "apart", self.folder / "fused", "--json").stdout)
+        self.assertEqual(compared["onlyInA"] + compared["onlyInB"], [])
+        for made in ("fused", "apart"):
+            for stage, file in (("plan", "plan.txt"), ("program", "program.asm")):
+                self.check_verified(self.compile(model, "2x2", "--from", stage, self.folder / made / file, name="again"))
+                self.assertTrue(filecmp.cmp(self.folder / made / "program.asm", self.folder / "again/program.asm", shallow=False))
+
     def test_a_plan_says_how_its_image_is_folded(self):
         model, plan = SOURCE / "models/tiny_cnn.onnx", self.folder / "made/plan.txt"
         for effort in ("0", "1"):  # with nothing fused or folded, and with all of it
@@ -930,6 +953,38 @@ def normalized_pool():
         nodes += [node("QuantizeLinear", [at, "scale", "zero"], [f"q{i}"]), node("DequantizeLinear", [f"q{i}", "scale", "zero"], [f"d{i}"])]
     value = lambda name, of: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, of)
     graph = helper.make_graph(nodes, "normalized", [value("x", (1, 20, 12, 10))], [value("d2", (1, 20, 6, 5))],
+                              [onnx.numpy_helper.from_array(np.asarray(c), n) for n, c in values.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def normalized_and_gated():
+    """The ONNX model of a MaxPool, a BatchNormalization with a Relu, and two convolutions of one pixel, the second of what a gate
+    of squeeze-and-excitation leaves of the first."""
+    helper, node = onnx.helper, onnx.helper.make_node
+    line = np.linspace(-1, 2, 20).astype(np.float32)
+    values = {"scale": np.float32(0.031), "zero": np.int8(-7), "gamma": line, "beta": 0.3 * line, "mean": 0.2 - line, "var": 0.4 + line**2}
+    nodes = []
+    for name, shape in (("wide", (24, 20)), ("squeeze", (24, 24)), ("narrow", (16, 24))):
+        values[name] = (np.arange(np.prod(shape)) * 37 % 251 - 125).astype(np.int8).reshape((*shape, 1, 1))
+        values[name + "_zero"] = np.int8(0)
+        nodes.append(node("DequantizeLinear", [name, "scale", name + "_zero"], [name + "_w"]))
+
+    def quantized(*made):
+        number = sum(n.op_type == "QuantizeLinear" for n in nodes)
+        nodes.extend(made)
+        nodes.append(node("QuantizeLinear", [made[-1].output[0] if made else "x", "scale", "zero"], [f"q{number}"]))
+        nodes.append(node("DequantizeLinear", [f"q{number}", "scale", "zero"], [f"d{number}"]))
+        return f"d{number}"
+
+    pooled = quantized(node("MaxPool", [quantized()], ["a"], "pool", kernel_shape=[2, 2], strides=[2, 2]))
+    normal = quantized(node("BatchNormalization", [pooled, "gamma", "beta", "mean", "var"], ["b"], "norm"), node("Relu", ["b"], ["c"], "relu"))
+    wide = quantized(node("Conv", [normal, "wide_w"], ["e"], "wide"))
+    mean = quantized(node("GlobalAveragePool", [wide], ["f"], "mean"))
+    gate = quantized(node("Sigmoid", [quantized(node("Conv", [mean, "squeeze_w"], ["g"], "squeeze"))], ["h"], "gate"))
+    gated = quantized(node("Mul", [wide, gate], ["i"], "mul"))
+    last = quantized(node("Conv", [gated, "narrow_w"], ["j"], "narrow"))
+    value = lambda name, of: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, of)
+    graph = helper.make_graph(nodes, "gated", [value("x", (1, 20, 24, 24))], [value(last, (1, 16, 12, 12))],
                               [onnx.numpy_helper.from_array(np.asarray(c), n) for n, c in values.items()])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 

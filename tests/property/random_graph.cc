@@ -145,7 +145,7 @@ class Generator {
   }
 
   TensorId tableOf(TensorId x) {
-    addTable(x);
+    addTable(x, random_.chance(30) ? tensor(x).shape.channels : 1);
     return graph_.ops.back().output;
   }
 
@@ -283,12 +283,12 @@ class Generator {
     }
   }
 
-  void addConv(TensorId x) {
+  void addConv(TensorId x, bool isOfOnePixel = false) {
     const Shape input = tensor(x).shape;
     Conv op;
     Shape shape = randomWindow(input, false, op.window);
     shape.channels = 1;
-    if (random_.chance(30) || tooLarge(shape)) {  // 1x1
+    if (isOfOnePixel || random_.chance(30) || tooLarge(shape)) {  // 1x1
       op.window = {};
       shape = input;
     }
@@ -445,12 +445,15 @@ class Generator {
   }
 
   void addMul(TensorId a) {
-    const TensorId b = random_.chance(40) ? onePixel(a) : partner(a);
+    const TensorId b = random_.chance(50) ? onePixel(a) : partner(a);
     CanonicalTensor quantization = randomQuantization();
     const double product = tensor(a).scale * tensor(b).scale;
     quantization.scale = randomScale(product * kSpread * kSpread / kTarget);
     const Mul op{makeMultiplier(product / quantization.scale), randomClamp(quantization.zeroPoint)};
-    add("Mul", {a, b}, addTensor(tensor(a).shape, quantization), op);
+    const TensorId y = addTensor(tensor(a).shape, quantization);
+    add("Mul", {a, b}, y, op);
+    if (isBroadcast(graph_, graph_.ops.back(), 1) && random_.chance(75))
+      addConv(y, true);  // which can do that itself
   }
 
   Table256 randomTable() { return randomTable(random_.chance(50)); }
@@ -463,11 +466,16 @@ class Generator {
     return table;
   }
 
-  void addTable(TensorId x) { addTable(x, random_.chance(30) ? tensor(x).shape.channels : 1); }
+  void addTable(TensorId x) {
+    if (random_.chance(60)) return addTable(x, 1);
+    addTable(x, tensor(x).shape.channels, 80);
+    if (random_.chance(80))
+      addConv(graph_.ops.back().output, true);  // which looks it up itself, if it is lines
+  }
 
-  void addTable(TensorId x, std::int64_t tables) {
+  void addTable(TensorId x, std::int64_t tables, int risingPerCent = 50) {
     Table op;
-    const bool rising = random_.chance(50);
+    const bool rising = random_.chance(risingPerCent);
     for (std::int64_t i = 0; i < tables; ++i) op.tables.push_back(randomTable(rising));
     const Shape shape = tensor(x).shape;
     add("Table", {x}, addTensor(shape, randomQuantization()), std::move(op));

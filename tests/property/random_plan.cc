@@ -390,7 +390,14 @@ class PlanMaker {
       if (map.callRows > 1) say("calls of several rows that all meet one pixel");
     }
     if (fusedAddOf(op())) say("an addition at the end of a convolution");
-    if (fusedAddOf(op()) && isBroadcast(graph_, op(), 1))
+    if (operandsAtStart(op()) > 0) {
+      const std::string start = fusedMulOf(op()) ? "a multiplication" : "lines";
+      say(start + " before a convolution");
+      if (parts) say(start + " before each part of a reduction");
+      if (map.resident && map.passes > 1) say(start + " for kept inputs over several passes");
+      if (fusedAddOf(op())) say(start + " before a convolution that adds");
+    }
+    if (fusedAddOf(op()) && isBroadcast(graph_, op(), op().inputs.size() - 1))
       say("an addition of one pixel at the end of a convolution");
     if (fusedAddOf(op()) && map.passes > 1 && map.resident)
       say("an addition over several passes of kept inputs");
@@ -688,6 +695,14 @@ std::vector<std::string> planKindNames() {
           "calls of several rows that all meet one pixel",
           "an addition at the end of a convolution",
           "an addition of one pixel at the end of a convolution",
+          "a multiplication before a convolution",
+          "a multiplication before each part of a reduction",
+          "a multiplication for kept inputs over several passes",
+          "a multiplication before a convolution that adds",
+          "lines before a convolution",
+          "lines before each part of a reduction",
+          "lines for kept inputs over several passes",
+          "lines before a convolution that adds",
           "an addition over several passes of kept inputs",
           "an addition after the last part of a reduction",
           "a pool at the end of a convolution",

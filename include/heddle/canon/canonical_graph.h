@@ -76,12 +76,61 @@ struct Add {
 };
 
 // An Add that a convolution does at its end: of what it computes without (`zero` is the zero point
-// of that), as operand a, and its second input as b.
+// of that), as operand a, and its last input as b.
 struct FusedAdd {
   std::string name;  // of the ONNX node
   Add add;
   std::int8_t zero = 0;
   friend bool operator==(const FusedAdd&, const FusedAdd&) = default;
+};
+
+// y = clamp(zero(y) + applyMultiplier((a - zero(a)) * (b - zero(b)), requantize)); both operands of
+// the output's shape, or b a single pixel of its channels, which meets all of a's (isBroadcast).
+struct Mul {
+  Multiplier requantize;
+  Clamp clamp;
+  friend bool operator==(const Mul&, const Mul&) = default;
+};
+
+// A Mul that a convolution does before all else: of what it reads and its second input, one pixel.
+// `zero` is the zero point of the product, which takes the place of its input's.
+struct FusedMul {
+  std::string name;  // of the ONNX node
+  Mul mul;
+  std::int8_t zero = 0;
+  friend bool operator==(const FusedMul&, const FusedMul&) = default;
+};
+
+using Table256 = std::array<std::int8_t, 256>;  // entry x + 128 is the value at x
+
+// A table's values as clamp(roundHalfEvenShift(x * slope + offset, shift)); 0 <= shift < 32.
+struct TableLine {
+  std::int32_t slope = 0, offset = 0;
+  int shift = 0;
+  Clamp clamp;
+  friend bool operator==(const TableLine&, const TableLine&) = default;
+};
+inline std::int8_t valueOnLine(const TableLine& line, std::int8_t x) {
+  return saturate(roundHalfEvenShift(std::int64_t{x} * line.slope + line.offset, line.shift),
+                  line.clamp.low, line.clamp.high);
+}
+
+// y = tables[c or 0][x + 128]: any unary function, one for all channels or one for each (PRelu,
+// unfused BatchNorm, ...).
+struct Table {
+  std::vector<Table256> tables;  // 1 or C
+  // Empty, or C: the same as lines, which findTableLines() finds (canon/table_lines.h).
+  std::vector<TableLine> lines;
+  friend bool operator==(const Table&, const Table&) = default;
+};
+
+// A Table of lines that a convolution does before all else: of what it reads. `zero` is the zero
+// point of what it looks up, which takes the place of its input's.
+struct FusedLines {
+  std::string name;  // of the ONNX node
+  Table table;       // one for each of its input's channels
+  std::int8_t zero = 0;
+  friend bool operator==(const FusedLines&, const FusedLines&) = default;
 };
 
 // Maximum of the taps inside the tensor; the border never wins. Input and output have one scale and
@@ -90,8 +139,6 @@ struct MaxPool {
   Window window;
   friend bool operator==(const MaxPool&, const MaxPool&) = default;
 };
-
-using Table256 = std::array<std::int8_t, 256>;  // entry x + 128 is the value at x
 
 // A Table, one for all channels, in which a convolution looks up what it has clamped, of zero point
 // `zero`.
@@ -161,6 +208,10 @@ struct Conv {
   // than its zero point, in order output block, input block. Empty: all are taken to (applySparsity
   // fills it in).
   Bits kept;
+  // What it does with what it reads, at most one; no border, and no stride. fuseOperators() puts it
+  // there.
+  std::optional<FusedMul> fusedMul;
+  std::optional<FusedLines> fusedLines;
   // What it does with what it has clamped; fuseOperators() puts it there. First the table, then at
   // most one of the others.
   std::optional<FusedTable> fusedTable;
@@ -185,35 +236,6 @@ struct AveragePool {
                        // an exact rational
   Clamp clamp;
   friend bool operator==(const AveragePool&, const AveragePool&) = default;
-};
-
-// y = clamp(zero(y) + applyMultiplier((a - zero(a)) * (b - zero(b)), requantize)); both operands of
-// the output's shape, or b a single pixel of its channels, which meets all of a's (isBroadcast).
-struct Mul {
-  Multiplier requantize;
-  Clamp clamp;
-  friend bool operator==(const Mul&, const Mul&) = default;
-};
-
-// A table's values as clamp(roundHalfEvenShift(x * slope + offset, shift)); 0 <= shift < 32.
-struct TableLine {
-  std::int32_t slope = 0, offset = 0;
-  int shift = 0;
-  Clamp clamp;
-  friend bool operator==(const TableLine&, const TableLine&) = default;
-};
-inline std::int8_t valueOnLine(const TableLine& line, std::int8_t x) {
-  return saturate(roundHalfEvenShift(std::int64_t{x} * line.slope + line.offset, line.shift),
-                  line.clamp.low, line.clamp.high);
-}
-
-// y = tables[c or 0][x + 128]: any unary function, one for all channels or one for each (PRelu,
-// unfused BatchNorm, ...).
-struct Table {
-  std::vector<Table256> tables;  // 1 or C
-  // Empty, or C: the same as lines, which findTableLines() finds (canon/table_lines.h).
-  std::vector<TableLine> lines;
-  friend bool operator==(const Table&, const Table&) = default;
 };
 
 // Along one axis: outputs [to, to + count * toStep) step toStep read inputs from + i * fromStep, i
@@ -297,14 +319,16 @@ struct CanonicalGraph {
   friend bool operator==(const CanonicalGraph&, const CanonicalGraph&) = default;
 };
 
-// Whether an operand of an Add, which a convolution may do at its end, or of a Mul is one pixel for
-// each image, which meets all of the other's.
+// Whether an operand of an Add, which a convolution may do at its end, or of a Mul, which it may do
+// before all else, is one pixel for each image, which meets all of the other's.
 inline bool isBroadcast(const CanonicalGraph& graph, const CanonicalOp& op, std::size_t operand) {
   const Conv* conv = std::get_if<Conv>(&op.attributes);
+  if (operand == 0) return false;
+  if (conv && conv->fusedMul && operand == 1) return true;
   const bool isPair =
       op.kind() == OpKind::Add || op.kind() == OpKind::Mul || (conv && conv->fusedAdd);
-  return operand == 1 && isPair &&
-         graph.tensors[op.inputs[1].at()].shape != graph.tensors[op.output.at()].shape;
+  return isPair &&
+         graph.tensors[op.inputs[operand].at()].shape != graph.tensors[op.output.at()].shape;
 }
 
 }  // namespace heddle

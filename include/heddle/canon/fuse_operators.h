@@ -1,12 +1,15 @@
 // What follows a convolution goes to its end, so that what lies between them never leaves the core:
-// tables, residual additions, the pools that take the largest, and depth-wise convolutions. An
-// image that a convolution reads with a stride has its columns folded (canon/fold_columns.h); rows
-// and columns that a stride leaves out are left out by a Slice (canon/slice_strides.h). Before all
-// that, operands of Concats are requantized where they are written (canon/requantize_early.h).
+// tables, residual additions, the pools that take the largest, and depth-wise convolutions. What
+// all that it reads is multiplied by, or looked up in, goes to its beginning: gates of one pixel,
+// and lines for each channel. An image that a convolution reads with a stride has its columns
+// folded (canon/fold_columns.h); rows and columns that a stride leaves out are left out by a Slice
+// (canon/slice_strides.h). Before all that, operands of Concats are requantized where they are
+// written (canon/requantize_early.h).
 //
 //   %3 = Conv(%2)   %4 = Table(%3)      ->   %4 = Conv(%2) then table
 //   %3 = Conv(%2)   %4 = Add(%3, %0)    ->   %3 = Conv(%2, %0) then add
 //   %3 = Conv(%2)   %4 = MaxPool(%3)    ->   %4 = Conv(%2) then max pool of %3
+//   %3 = Mul(%2, %1)   %4 = Conv(%3)    ->   %3 = multiply, then Conv(%2, %1)
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -28,6 +31,15 @@ const FusedTable* fusedTableOf(const CanonicalOp& op);
 const FusedTable* tableOfEnd(const CanonicalOp& op);
 // The addition at the end of a convolution; null where there is none.
 const FusedAdd* fusedAddOf(const CanonicalOp& op);
+// What a convolution does first: the multiplication by its operand 1, or the lines; null where it
+// does not.
+const FusedMul* fusedMulOf(const CanonicalOp& op);
+const FusedLines* fusedLinesOf(const CanonicalOp& op);
+// Bytes that its calls read for that, for each that they compute from; its name, empty: nothing.
+std::int64_t operandsAtStart(const CanonicalOp& op);
+std::string nameAtStart(const CanonicalOp& op);
+// The zero point of what a convolution computes from: its input, or what it makes of that first.
+std::int8_t zeroOfInput(const CanonicalGraph& graph, const CanonicalOp& op);
 // Whether the operand is what a convolution adds at its end.
 bool isAddend(const CanonicalOp& op, std::size_t operand);
 // The pool or depth-wise convolution at the end of a convolution; null where there is none.
@@ -50,15 +62,19 @@ TensorId computedTensor(const CanonicalOp& op);
 // of a Conv which adds nothing, has no dilation, and windows of at most 4 x 4 of which no more than
 // half is the next one's; there the tensor between the two stays, as what is pooled. And every
 // DepthwiseConv that alone reads the output of such a Conv, of windows of at most 5 x 5 without
-// dilation. What is named in `apart` stays a layer of its own. Ids of tensors change. Outputs have
-// the same values, bit for bit. Null where there is nothing to fuse, fold or slice.
+// dilation. And every Mul by one pixel (isBroadcast), and every Table of lines, that is read by a
+// Conv alone, of a window of one pixel without stride, which has no window at its end; the tensor
+// between the two is gone.
+// What is named in `apart` stays a layer of its own. Ids of tensors change. Outputs have the same
+// values, bit for bit. Null where there is nothing to fuse, fold or slice.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,
                                                     const std::set<std::string>& apart = {});
 
-// The names of what such a graph has at ends: of pools and depth-wise convolutions, of the latter
-// alone, or of Tables.
-std::set<std::string> windowsAtEnds(const CanonicalGraph& fused);
+// The names of what such a graph does in convolutions though it need not: of what they do first,
+// pools, depth-wise convolutions and Tables; of depth-wise convolutions alone; and of what they
+// do first.
+std::set<std::string> optionallyApart(const CanonicalGraph& fused);
 std::set<std::string> depthwiseAtEnds(const CanonicalGraph& fused);
-std::set<std::string> tablesAtEnds(const CanonicalGraph& fused);
+std::set<std::string> namesAtStarts(const CanonicalGraph& fused);
 
 }  // namespace heddle

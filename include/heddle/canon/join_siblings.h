@@ -16,7 +16,7 @@
 namespace heddle {
 
 // The graph with every two or more convolutions joined that have the same operand, window, clamp
-// and zero point of the output, do nothing at their ends, and write whole blocks of
+// and zero point of the output, do nothing first or at their ends, and write whole blocks of
 // channels which are no output of the network. The joined one stands where the first did, named
 // after all of them, with their channels in this order; each one's tensor is a Split of it, for
 // which whole blocks need no instruction. What else moves such a tensor would have to copy it, but

@@ -16,8 +16,8 @@ struct KernelWork {
   std::int64_t blocks = 1;   // CONV: kept 8x8 weight blocks; DWCONV: channel blocks
   std::int64_t taps = 1;     // KY * KX of the part
   std::int64_t columns = 1;  // output pixels of the row
-  // For each row, that the vector unit reads: of convolutions what they add and look up at their
-  // end.
+  // For each row, that the vector unit reads: of convolutions what they multiply or look up first,
+  // and add and look up at their end.
   std::int64_t operandBytes = 0;
   std::int64_t rows = 1;         // one after another,
   std::int64_t rowsOfACall = 1;  // by calls of so many, the last of what is left
@@ -32,10 +32,10 @@ struct KernelWork {
 
 // The work of one row. `blocks`: CONV kept 8x8 weight blocks; others channel blocks of the output.
 // Operands of the others: pools read every tap, Add and Mul two bytes for each output byte, Table
-// and Assemble one; `atEnd`: channel blocks that a convolution adds and looks up at its end, one
-// byte each.
+// and Assemble one; `operands`: channel blocks that a convolution multiplies, adds and looks up,
+// one byte each.
 KernelWork kernelWork(OpKind op, std::int64_t blocks, std::int64_t taps, std::int64_t columns,
-                      std::int64_t atEnd = 0);
+                      std::int64_t operands = 0);
 
 // Adds what is at the end of a CONV, of one output row.
 void addEnd(const FusedWindow& end, std::int64_t blocks, std::int64_t columns, KernelWork& work);

@@ -24,7 +24,7 @@ struct CoreSpec {
   std::int64_t channelsIn = 2, channelsOut = 1;
   std::int64_t macsPerCycle = 256;          // int8, CONV and GEMM
   std::int64_t depthwiseMacsPerCycle = 64;  // DWCONV
-  std::int64_t vectorBytesPerCycle = 64;    // pool, add, table, ...: bytes of operand
+  std::int64_t vectorBytesPerCycle = 64;    // pool, add, mul, table, ...: bytes of operand
   std::int64_t pixelStep = 1;  // pixels of one matrix step; columns are rounded up to it
   Cycles callOverhead;         // added to every kernel call
   Bytes operandMemory() const { return Bytes(memory.raw() / banks * operandBanks); }

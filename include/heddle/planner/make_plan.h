@@ -129,10 +129,10 @@ struct JoinChoice {
   friend bool operator==(const JoinChoice&, const JoinChoice&) = default;
 };
 
-// Depth-wise convolutions that can be made at the end of the one before. In closed form; none where
-// there is no plan.
+// Depth-wise convolutions that can be made at the end of the one before, and gates and lines at the
+// start of the one behind. In closed form; none where there is no plan.
 struct EndsChoice {
-  std::int64_t convolutions = 0;
+  std::int64_t convolutions = 0, starts = 0;
   std::optional<Cycles> atEnds, asLayers;  // all of them
   Cycles taken;
   std::vector<std::string> layers;  // those that are layers of their own

@@ -28,13 +28,13 @@ struct JoinedPlan {
 };
 
 // The plan of planInOrder of the network as it is, or, where the closed form finds the first of its
-// plans (OrderSearch::begin) half a per cent faster, of the network with all depth-wise
-// convolutions as layers of their own, or with those that take less time so. Then likewise of that
-// network joined, or of the given one; that also where it is faster at all and only the other is
-// tiled. What exceeds the device's limits is not taken where something else does not. Groups of
-// layers that somebody named (options.groups) are of networks that are not joined. `joined`: null
-// where there is nothing to join. Errors: those of makePlan for the network as it is, or, where
-// that fits no core, for the one with depth-wise convolutions as layers of their own.
+// plans (OrderSearch::begin) half a per cent faster, of the network with all that its convolutions
+// do first, and all depth-wise ones at ends, as layers of their own, or with those that take less
+// time so. Then likewise of that network joined, or of the given one; that also where it is faster
+// at all and only the other is tiled. What exceeds the device's limits is not taken where something
+// else does not. Groups of layers that somebody named (options.groups) are of networks that are not
+// joined. `joined`: null where there is nothing to join. Errors: those of makePlan for the network
+// as it is, or, where that fits no core, for the one with these as layers of their own.
 Result<JoinedPlan> planJoined(const CanonicalGraph& graph, const CanonicalGraph* joined,
                               const WithApart& withApart, const Device& device,
                               const PlanOptions& options, bool asked,

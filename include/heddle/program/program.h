@@ -400,11 +400,17 @@ struct Kernel {
   Clamp clamp;
   std::int64_t kernelYWhole = 1;  // AveragePool: rows of the uncut window, for the count
   bool countIncludesPad = false;
-  Multiplier rescale;                             // AveragePool, Mul
+  Multiplier rescale;                             // AveragePool, Mul, Conv that multiplies
   std::int64_t multiplierA = 0, multiplierB = 0;  // Add, and Conv with one fused
   std::int32_t shift = 0;                         // likewise
-  // Conv: the call that finishes adds its input 1 to what it has computed. `outputZero` and `clamp`
-  // are those of the sum, `addedToZero` and `addedToClamp` those of the convolution by itself.
+  // Conv: before all else multiplies its input by the one pixel of its input 1, of zero point
+  // `gateZero`, as Mul does. `productZero` and `productClamp` are those of what it computes from.
+  bool multipliesInput = false;
+  std::int8_t gateZero = 0, productZero = 0;
+  Clamp productClamp;
+  // Conv: the call that finishes adds its last input to what it has computed. `outputZero` and
+  // `clamp` are those of the sum, `addedToZero` and `addedToClamp` those of the convolution by
+  // itself.
   bool addsInput = false;
   std::int8_t addedToZero = 0;
   Clamp addedToClamp;
@@ -420,10 +426,11 @@ struct Kernel {
   // Conv: so many bytes of its record come first, which the depth-wise convolution at its end
   // reads.
   std::int64_t recordAt = 0;
-  bool sharesRecord = false;     // DepthwiseConv: what is behind what it reads is the Conv's
-  bool broadcasts = false;       // Add, Mul, Conv that adds: all pixels meet the one of input 1
+  bool sharesRecord = false;  // DepthwiseConv: what is behind what it reads is the Conv's
+  bool broadcasts = false;    // Add, Mul, Conv that adds: all pixels meet the one of the last input
   bool tablePerChannel = false;  // Table
-  bool tableLines = false;       // Table per channel: the record holds lines
+  // Table per channel: the record holds lines; Conv: those in which it looks up what it reads.
+  bool tableLines = false;
   // Assemble, one per input ring: columns relative to the call's output row, channels relative to
   // the call's first output channel; `from` is relative to the ring's column 0 and first channel.
   // table: index in the record, or -1.
@@ -522,6 +529,7 @@ struct WeightRecord {
 //   CONV    with Kernel::recordAt that many bytes of a DWCONV's, of as many blocks;
 //           weightZero int8[8B] with Kernel::weightZeros;
 //           gamma: ceil(A*B/64) u64, bit b*A+a says block (a, b) is kept;
+//           with Kernel::tableLines 8A lines, each as of TABLE;
 //           kept blocks, b outermost: T x 8 CIN x 8 COUT int8;
 //           if the part is the last: bias int32[8B], multiplier int32[8B], shift int8[8B],
 //           with Kernel::negativeScale the latter two once more, of negative sums;

@@ -107,6 +107,10 @@ Instruction constant(const FlatInstruction& instruction);
 
 // Inputs of a call of this kernel that finishes, or does not.
 std::size_t inputsOf(const Kernel& kernel, bool finish);
+// Whether an input is one pixel that meets all others, what a CONV multiplies by, or what it adds.
+bool isOnePixel(const Kernel& kernel, std::size_t input);
+bool isMultipliedBy(const Kernel& kernel, std::size_t input);
+bool isAdded(const Kernel& kernel, std::size_t input);
 // Of the weight record that such a call reads; `kept`: of a CONV.
 RecordContents recordOf(const Kernel& kernel, bool finish, std::int64_t kept);
 // Whether it may read less than all of its record that is no padding.

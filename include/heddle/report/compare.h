@@ -20,10 +20,10 @@ namespace heddle {
 // mean, and lose nothing by rounding without it.
 Report meanInference(const Report& report);
 
-// What is a layer of its own in one report and at the end of another in the other report is told as
-// at that end in both: figures that add up are added, and what bounds it, its imbalance, routes and
-// split are those of the part that takes longer. Places of layers change; a report where they do
-// has no groups any more.
+// What is a layer of its own in one report and at the start or end of another in the other report
+// is told as there in both: figures that add up are added, and what bounds it, its imbalance,
+// routes and split are those of the part that takes longer. Places of layers change; a report where
+// they do has no groups any more.
 void tellAlike(Report& a, Report& b);
 
 // Indices of Report::layers.

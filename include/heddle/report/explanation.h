@@ -48,7 +48,7 @@ struct ExplainedBytes {
 
 struct ExplainedLayer {
   std::string name, op;
-  std::string atEnd;                    // as in LayerReport
+  std::string atStart, atEnd;           // as in LayerReport
   std::vector<std::string> tables;      // likewise
   std::string fused;                    // "adds 'x' at its end"; empty: nothing
   std::optional<MappingWords> mapping;  // none: in place, or there is no plan
@@ -115,9 +115,10 @@ struct ExplainedOrder {
   friend bool operator==(const ExplainedOrder&, const ExplainedOrder&) = default;
 };
 
-// Depth-wise convolutions at the end of the one before, or as layers of their own, for a try.
+// Depth-wise convolutions at the end of the one before, and gates and lines at the start of the one
+// behind, or as layers of their own, for a try.
 struct ExplainedEnds {
-  std::int64_t convolutions = 0;
+  std::int64_t convolutions = 0, starts = 0;
   std::optional<Cycles> atEnds, asLayers;  // of all: in closed form; none where there is no plan
   Cycles taken;
   std::vector<std::string> layers;  // those that are layers of their own

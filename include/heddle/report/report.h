@@ -89,7 +89,7 @@ struct RouteReport {
 
 struct LayerReport {
   std::string name, op, split;
-  std::string atEnd;                // name of the operator that it does at its end; empty: none
+  std::string atStart, atEnd;       // names of operators that it does first, and last; empty: none
   std::vector<std::string> tables;  // names of the operators whose tables it looks up
   // Cycles are differences of completion (how much later the array is done with each of the layer's
   // steps than with all steps before it): they add up to the makespan. start and end are those of

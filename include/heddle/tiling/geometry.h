@@ -117,8 +117,13 @@ class PooledGeometry {
 
 // Channels are reduced (CONV).
 bool reducesChannels(const CanonicalOp& op);
-// Whether the operand is what is reduced, so that cores with the same pixels need the same of it.
+// Whether the operand is what is reduced, or what that is multiplied by, so that cores with the
+// same pixels need the same of it.
 bool sharesInput(const CanonicalOp& op, std::size_t operand);
+// Channel blocks that the vector unit reads in a convolution's call, a byte each: for what it does
+// first, and what the calls that finish add and look up at its end.
+std::int64_t operandBlocks(const CanonicalOp& op, std::int64_t outputBlocks,
+                           const ReductionPart& part, bool lastPart);
 // 8x8 blocks that a core multiplies in one tap: for CONV the kept ones of outputBlocks x
 // part.inputBlocks, else the output blocks.
 std::int64_t blocksComputed(const CanonicalOp& op, const Interval& outputBlocks,

@@ -18,7 +18,7 @@ struct RecordContents {
   bool finishes = true;        // CONV: bias and scales of the last part of the reduction
   bool negativeScale = false;  // scales of negative sums, too
   bool weightZeros = false;    // zero points of the weights
-  std::int64_t lines = 0;      // TABLE: of kLineBytes each
+  std::int64_t lines = 0;      // TABLE, CONV: of kLineBytes each
   std::int64_t tables = 0;     // of kTableBytes each; of CONV, where it finishes
 };
 // 0 where the operator has no record.

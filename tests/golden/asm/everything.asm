@@ -18,7 +18,7 @@ tensor %1 "café\x01\xff\\" 16x16x32 scale 0.1 root %0 block 2
 
 layer 0 "conv1" op "Conv" output %1 split "W/2 x COUT/2"
 
-kernel k0 CONV "layer \"1\"\x0a" window 3x5 stride 2x1 dilation 1x2 pad [1, 2, 3, 4] input 56x28 blocks 2 output 14 blocks 4 zeros [-3, 0, 5] clamp [-5, 90] whole 7 count-pad rescale 1073741824 >> 31 multipliers [12, -12] shift 20 negative-scale weight-zeros record-at 144 shares-record broadcast per-channel lines fill -7 looks-up [11, -90, 70] adds-to [-9, -100, 20]
+kernel k0 CONV "layer \"1\"\x0a" window 3x5 stride 2x1 dilation 1x2 pad [1, 2, 3, 4] input 56x28 blocks 2 output 14 blocks 4 zeros [-3, 0, 5] clamp [-5, 90] whole 7 count-pad rescale 1073741824 >> 31 multipliers [12, -12] shift 20 negative-scale weight-zeros record-at 144 shares-record broadcast per-channel lines fill -7 multiplies [3, -4, -80, 60] looks-up [11, -90, 70] adds-to [-9, -100, 20]
   move columns [to 0 step 2 from 1 step 3 for 8] channels [to 8 from 0 for 8, to 0 from 8 for 8] table 0
 kernel k1 DWCONV "layer \"1\"\x0a" input 1x1 output 1
 kernel k2 MAXPOOL "layer \"1\"\x0a" input 1x1 output 1

@@ -189,6 +189,41 @@ TEST(BlockOrders, OrdersThatChangeWhatIsComputedAreRefused) {
   EXPECT_TRUE(verify(BlockOrders{}, g).empty());
 }
 
+TEST(BlockOrders, LinesThatAConvolutionLooksUpFollowWhatItReads) {
+  CanonicalGraph g = chain();
+  FusedLines& lines = std::get<Conv>(g.ops[1].attributes).fusedLines.emplace();
+  for (std::int32_t c = 0; c < 32; ++c) {
+    lines.table.lines.push_back({.slope = c});
+    lines.table.tables.emplace_back().fill(static_cast<std::int8_t>(c));
+  }
+  ASSERT_TRUE(verify(g).empty());
+  BlockOrders orders = noOrders(g);
+  orders[1] = {2, 0, 3, 1};
+  const CanonicalGraph other = inOrder(g, orders);
+  const Table& moved = std::get<Conv>(other.ops[1].attributes).fusedLines->table;
+  EXPECT_EQ(moved.lines[0].slope, 16);
+  EXPECT_EQ(moved.lines[31].slope, 15);
+  EXPECT_EQ(moved.tables[8][0], 0);
+}
+
+TEST(BlockOrders, AGateKeepsTheOrderOfWhatItMultiplies) {
+  CanonicalGraph g = chain();
+  g.tensors.push_back(tensor("gate", 32));
+  g.ops.insert(g.ops.begin() + 1, op("gate", {TensorId(0)}, TensorId(3), conv(32, 8)));
+  g.ops[2].inputs.push_back(TensorId(3));
+  std::get<Conv>(g.ops[2].attributes).fusedMul.emplace();
+  ASSERT_TRUE(verify(g).empty());
+  const SharedBlocks shared = sharedBlocks(g);
+  EXPECT_EQ(shared.of[3], shared.of[1]);
+  ASSERT_EQ(shared.exchangeable.size(), 1);
+  EXPECT_EQ(shared.exchangeable[0], shared.of[1]);
+  BlockOrders orders = noOrders(g);
+  orders[1] = {3, 0, 1, 2};
+  EXPECT_FALSE(verify(orders, g).empty());
+  orders[3] = orders[1];
+  EXPECT_TRUE(verify(orders, g).empty());
+}
+
 TEST(BlockOrders, ThePortOfTheHostIsInOrder) {
   CanonicalGraph g = chain();
   g.outputs.push_back(port(TensorId(1), 32));

@@ -47,6 +47,7 @@ void colour(CanonicalGraph& graph) {
   for (CanonicalTensor& tensor : graph.tensors)
     tensor.zeroPoint = zero = static_cast<std::int8_t>(-zero - 4);
   for (CanonicalOp& op : graph.ops) {
+    if (Mul* mul = std::get_if<Mul>(&op.attributes)) *mul = {{1 << 30, 36}, {-90, 100}};
     if (Add* add = std::get_if<Add>(&op.attributes)) *add = {900'000, -300'000, 20, {-100, 90}};
     if (DepthwiseConv* depthwise = std::get_if<DepthwiseConv>(&op.attributes))
       for (std::size_t i = 0; i < depthwise->weights.size(); ++i)
@@ -268,9 +269,9 @@ TEST(FuseOperators, PutsADepthwiseConvolutionAtTheEndOfTheConvolutionBeforeIt) {
     EXPECT_NE(print(*fused).find("' of %1"), std::string::npos);
     expectSameValues(graph, *fused);
 
-    EXPECT_EQ(windowsAtEnds(*fused), std::set<std::string>{"depthwise"});
-    EXPECT_EQ(depthwiseAtEnds(*fused), windowsAtEnds(*fused));
-    EXPECT_FALSE(fuseOperators(graph, windowsAtEnds(*fused)));
+    EXPECT_EQ(optionallyApart(*fused), std::set<std::string>{"depthwise"});
+    EXPECT_EQ(depthwiseAtEnds(*fused), optionallyApart(*fused));
+    EXPECT_FALSE(fuseOperators(graph, optionallyApart(*fused)));
     CanonicalGraph wrong = *fused;
     std::get<DepthwiseConv>(std::get<Conv>(wrong.ops[0].attributes).fusedWindow->op)
         .weights.own()
@@ -345,6 +346,131 @@ TEST(FuseOperators, AWrongPoolIsAFault) {
   CanonicalGraph recoloured = fused;
   recoloured.tensors[before.at()].zeroPoint = 5;
   EXPECT_FALSE(verify(recoloured).empty());
+}
+
+// x by one pixel, read by a convolution of `window`.
+struct Gated {
+  explicit Gated(const Window& window = {}) {
+    x = b.input("x", {5, 6, 16});
+    gate = b.input("gate", {1, 1, 16});
+    product = b.op("mul", "Mul", {x, gate}, {5, 6, 16}, Mul{});
+    conv = b.conv("conv", product, 8, window);
+  }
+  GraphBuilder b{"net"};
+  TensorId x, gate, product, conv;
+};
+
+TEST(FuseOperators, MultipliesByAGateAtTheBeginningOfTheConvolutionBehind) {
+  for (const bool adds : {false, true}) {
+    Gated net;
+    const TensorId addend = net.b.input("addend", {5, 6, 8});
+    CanonicalGraph graph = net.b.finish(adds ? net.b.add("sum", net.conv, addend) : net.conv);
+    colour(graph);
+    const auto fused = fuseOperators(graph);
+    ASSERT_TRUE(fused);
+    ASSERT_EQ(fused->ops.size(), 1U);
+    const CanonicalOp& op = fused->ops[0];
+    EXPECT_EQ(op.name, "conv");
+    EXPECT_EQ(op.onnxOp, adds ? "Mul + Conv + Add" : "Mul + Conv");
+    ASSERT_EQ(op.inputs.size(), adds ? 3U : 2U);
+    EXPECT_TRUE(isBroadcast(*fused, op, 1));
+    EXPECT_FALSE(isAddend(op, 1));
+    EXPECT_EQ(adds, isAddend(op, 2));
+    EXPECT_EQ(zeroOfInput(*fused, op), graph.tensors[net.product.at()].zeroPoint);
+    EXPECT_NE(print(*fused).find(" first mul 'mul' times "), std::string::npos);
+    EXPECT_EQ(optionallyApart(*fused), std::set<std::string>{"mul"});
+    EXPECT_EQ(fuseOperators(graph, {"mul"}) != nullptr, adds);
+    expectSameValues(graph, *fused);
+  }
+}
+
+// Lines for each of the channels.
+Table linesOf(std::int64_t channels) {
+  Table table;
+  for (std::int64_t c = 0; c < channels; ++c) {
+    table.lines.push_back({static_cast<std::int32_t>(900 + c), 77, 10, {-100, 110}});
+    Table256& values = table.tables.emplace_back();
+    for (std::size_t i = 0; i < 256; ++i)
+      values[i] =
+          valueOnLine(table.lines.back(), static_cast<std::int8_t>(static_cast<int>(i) - 128));
+  }
+  return table;
+}
+
+TEST(FuseOperators, LooksUpLinesAtTheBeginningOfTheConvolutionBehind) {
+  for (const bool adds : {false, true}) {
+    GraphBuilder b("net");
+    const TensorId x = b.input("x", {5, 6, 12}), addend = b.input("addend", {5, 6, 8});
+    const TensorId bn = b.op("bn", "Relu", {x}, {5, 6, 12}, linesOf(12)),
+                   conv = b.conv("conv", bn, 8, {});
+    CanonicalGraph graph = b.finish(adds ? b.add("sum", conv, addend) : conv);
+    const Table lines = std::get<Table>(graph.ops[0].attributes);
+    colour(graph);
+    graph.ops[0].attributes = lines;
+    const auto fused = fuseOperators(graph);
+    ASSERT_TRUE(fused);
+    ASSERT_EQ(fused->ops.size(), 1U);
+    const CanonicalOp& op = fused->ops[0];
+    EXPECT_EQ(op.onnxOp, adds ? "Relu + Conv + Add" : "Relu + Conv");
+    EXPECT_EQ(op.inputs.size(), adds ? 2U : 1U);
+    EXPECT_EQ(nameAtStart(op), "bn");
+    EXPECT_EQ(zeroOfInput(*fused, op), graph.tensors[bn.at()].zeroPoint);
+    EXPECT_NE(print(*fused).find(" first lines 'bn' zero "), std::string::npos);
+    EXPECT_EQ(namesAtStarts(*fused), std::set<std::string>{"bn"});
+    expectSameValues(graph, *fused);
+    CanonicalGraph fewer = *fused;
+    std::get<Conv>(fewer.ops[0].attributes).fusedLines->table.lines.pop_back();
+    EXPECT_FALSE(verify(fewer).empty());
+    Table tables = lines;  // which no convolution looks up first
+    tables.lines.clear();
+    graph.ops[0].attributes = tables;
+    EXPECT_EQ(fuseOperators(graph) != nullptr, adds);
+  }
+}
+
+TEST(FuseOperators, WhatIsNotMultipliedByAGateOnceStaysALayer) {
+  const auto isFused = [](const CanonicalGraph& graph) {
+    const auto fused = fuseOperators(graph);
+    return fused && std::ranges::any_of(fused->ops, [](auto& op) { return fusedMulOf(op); });
+  };
+  Gated usual;
+  EXPECT_TRUE(isFused(usual.b.finish(usual.conv)));
+  for (const Window& window : {square(3, 1, 1), square(1, 2), square(1, 1, 1)}) {
+    Gated other(window);
+    EXPECT_FALSE(isFused(other.b.finish(other.conv)));
+  }
+  Gated twice;  // read by two
+  EXPECT_FALSE(isFused(
+      twice.b.finish(twice.b.add("sum", twice.conv, twice.b.conv("c", twice.product, 8, {})))));
+  Gated pooled;
+  EXPECT_FALSE(isFused(pooled.b.finish(pooled.b.maxPool("pool", pooled.conv, square(2, 2)))));
+  GraphBuilder whole("net");  // by a tensor of the same shape
+  const TensorId x = whole.input("x", {5, 6, 16}), y = whole.input("y", {5, 6, 16});
+  EXPECT_FALSE(isFused(
+      whole.finish(whole.conv("conv", whole.op("mul", "Mul", {x, y}, {5, 6, 16}, Mul{}), 8, {}))));
+}
+
+TEST(FuseOperators, AWrongGateIsAFault) {
+  Gated net;
+  const CanonicalGraph fused = *fuseOperators(net.b.finish(net.conv));
+  ASSERT_EQ(verify(fused), Diagnostics{});
+  CanonicalGraph lacking = fused;
+  lacking.ops[0].inputs.pop_back();
+  EXPECT_FALSE(verify(lacking).empty());
+  CanonicalGraph whole = fused;
+  whole.ops[0].inputs[1] = whole.ops[0].inputs[0];
+  EXPECT_FALSE(verify(whole).empty());
+  for (const auto wrong : {+[](Conv& conv) { conv.window.strideX = 2; },
+                           +[](Conv& conv) {
+                             conv.fusedMul->mul.clamp = {5, 4};
+                           },
+                           +[](Conv& conv) {
+                             conv.fusedLines = {"bn", linesOf(16), 0};
+                           }}) {
+    CanonicalGraph other = fused;
+    wrong(std::get<Conv>(other.ops[0].attributes));
+    EXPECT_FALSE(verify(other).empty());
+  }
 }
 
 TEST(FuseOperators, AWrongAddendIsAFault) {

@@ -199,6 +199,12 @@ Kernel kernel() {
   k.broadcasts = flip();
   k.tablePerChannel = flip();
   k.tableLines = flip();
+  k.multipliesInput = flip();
+  if (k.multipliesInput) {
+    k.gateZero = byte();
+    k.productZero = byte();
+    k.productClamp = {byte(), byte()};
+  }
   k.looksUp = flip();
   if (k.looksUp) {
     k.lookedUpZero = byte();
@@ -405,6 +411,10 @@ std::vector<Kernel> kernelsOfEverything() {
     k.tableLines = true;
     k.moves = {{{{0, 2, 1, 3, 8}}, {{8, 1, 0, 1, 8}, {0, 1, 8, 1, 8}}, 0}};
     k.fill = -7;
+    k.multipliesInput = true;
+    k.gateZero = 3;
+    k.productZero = -4;
+    k.productClamp = {-80, 60};
     k.looksUp = true;
     k.lookedUpZero = 11;
     k.lookedUpClamp = {-90, 70};

@@ -251,6 +251,16 @@ TEST(Mul, OnePixelMeetsAllOthersOfItsChannels) {
             (TensorValue{2, 0, -3, 8, 0, -6}));
 }
 
+TEST(Mul, BeforeAConvolutionIsRoundedToItsOwnZeroPointAndClamped) {
+  Conv op = conv({}, {2, 3}, {5});
+  op.fusedMul = {.name = "mul", .mul = {makeMultiplier(0.5), {-20, 12}}, .zero = 4};
+  // x - 1 by gate - 2: (5, 3) by (1, -3), halves to even, plus 4: (6, 0). Less 4 by (2, 3), plus 5.
+  // (17, -20) by (1, -3), plus 4: (12, 34), both clamped to 12.
+  EXPECT_EQ(runOp(op, {tensor("x", {1, 2, 2}, 1), tensor("gate", {1, 1, 2}, 2)},
+                  {{6, 4, 18, -19}, {3, -1}}, tensor("y", {1, 2, 1}, 10)),
+            (TensorValue{10 + 2 * 2 + 3 * -4 + 5, 10 + 2 * 8 + 3 * 8 + 5}));
+}
+
 TEST(Table, LooksUpTheStoredValuePlus128) {
   Table256 negate{}, half{};
   for (int x = -128; x < 128; ++x) {

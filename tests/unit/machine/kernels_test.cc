@@ -187,10 +187,18 @@ class ConvolutionTest : public KernelTest {
             }
       }
     record.insert(record.end(), gamma.begin(), gamma.end());
+    for (const TableLine& line : lines_) {
+      put32(record, line.slope);
+      put32(record, line.offset);
+      for (const int n : {line.shift, int{line.clamp.low}, int{line.clamp.high}, 0})
+        record.push_back(static_cast<std::int8_t>(n));
+    }
     record.insert(record.end(), blocks.begin(), blocks.end());
     if (last) f.appendEpilogue(record);
     return record;
   }
+
+  std::vector<TableLine> lines_;  // of a record's, behind gamma
 
   std::vector<std::int8_t> expectedConv(const Kernel& k, const Window& w, const Pixels& p,
                                         const Filter& f, std::int64_t row, std::int64_t column,
@@ -230,8 +238,74 @@ TEST_F(ConvolutionTest, ConvIsItsFormula) {
     const std::vector<std::int8_t> record = convRecord(
         k, f, 0, 0, true, [&](std::int64_t, std::int64_t) { return sparse && pick(0, 1) == 0; });
     std::vector<std::int8_t> output = outputOf(k);
-    runConv(k, rowsOf(p, w, row, column), record.data(), {}, output.data(), scratch_);
+    runConv(k, rowsOf(p, w, row, column), nullptr, record.data(), {}, output.data(), scratch_);
     ASSERT_EQ(output, expectedConv(k, w, p, f, row, column, false)) << "case " << i;
+  }
+}
+
+TEST_F(ConvolutionTest, ConvOfAProductIsTheConvOfWhatMulWrites) {
+  for (int i = 0; i < 100; ++i) {
+    const Pixels p = makePixels(1, pick(9, 14), pick(1, 4)), g = makePixels(1, 1, p.channels / 8);
+    Kernel k = makeKernel(OpKind::Conv, p, Window{}, pick(1, 3));
+    Filter f = makeFilter(k.outputBlocks * 8, Window{}, p.channels, false);
+    k.negativeScale = !f.negative.empty();
+    k.multipliesInput = true;
+    k.gateZero = byte();
+    k.productZero = byte();
+    k.productClamp = {static_cast<std::int8_t>(pick(-128, 0)), 100};
+    k.rescale = {1 << 30, static_cast<int>(pick(34, 40))};
+    Kernel mul = makeKernel(OpKind::Mul, p, Window{}, p.channels / 8);
+    mul.outputColumns = p.width;
+    mul.inputZero = k.inputZero;
+    mul.inputZeroB = k.gateZero;
+    mul.outputZero = k.productZero;
+    mul.clamp = k.productClamp;
+    mul.rescale = k.rescale;
+    mul.broadcasts = true;
+    std::vector<std::int8_t> row = outputOf(mul);
+    runMul(mul, rowsOf(p, Window{}, 0, 0), rowsOf(g, Window{}, 0, 0), row.data());
+    Pixels product = p;
+    for (std::int64_t x = 0; x < p.width; ++x)
+      for (std::int64_t c = 0; c < p.channels; ++c)
+        product.values[static_cast<std::size_t>(x * p.channels + c)] =
+            row[static_cast<std::size_t>((c / 8 * p.width + x) * 8 + c % 8)];
+    const std::int64_t column = pick(0, p.width - k.outputColumns);
+    const std::vector<std::int8_t> record =
+        convRecord(k, f, 0, 0, true, [](std::int64_t, std::int64_t) { return false; });
+    std::vector<std::int8_t> output = outputOf(k);
+    const WindowRows gate = rowsOf(g, Window{}, 0, 0);
+    runConv(k, rowsOf(p, Window{}, 0, column), &gate, record.data(), {}, output.data(), scratch_);
+    Kernel plain = k;
+    plain.multipliesInput = false;
+    plain.inputZero = k.productZero;
+    ASSERT_EQ(output, expectedConv(plain, Window{}, product, f, 0, column, false)) << "case " << i;
+  }
+}
+
+TEST_F(ConvolutionTest, ConvOfLinesIsTheConvOfTheirValues) {
+  for (int i = 0; i < 100; ++i) {
+    const Pixels p = makePixels(1, pick(9, 14), pick(1, 4));
+    Kernel k = makeKernel(OpKind::Conv, p, Window{}, pick(1, 3));
+    Filter f = makeFilter(k.outputBlocks * 8, Window{}, p.channels, i % 2 == 1);
+    k.weightZeros = i % 2 == 1;
+    k.negativeScale = !f.negative.empty();
+    k.tableLines = true;
+    lines_.clear();
+    for (std::int64_t c = 0; c < p.channels; ++c)
+      lines_.push_back({static_cast<std::int32_t>(pick(-2000, 2000)),
+                        static_cast<std::int32_t>(pick(-99999, 99999)),
+                        10,
+                        {-90, 100}});
+    Pixels values = p;
+    for (std::size_t at = 0; at < p.values.size(); ++at)
+      values.values[at] =
+          valueOnLine(lines_[at % static_cast<std::size_t>(p.channels)], p.values[at]);
+    const std::int64_t column = pick(0, p.width - k.outputColumns);
+    const std::vector<std::int8_t> record =
+        convRecord(k, f, 0, 0, true, [](std::int64_t, std::int64_t) { return false; });
+    std::vector<std::int8_t> output = outputOf(k);
+    runConv(k, rowsOf(p, Window{}, 0, column), nullptr, record.data(), {}, output.data(), scratch_);
+    ASSERT_EQ(output, expectedConv(k, Window{}, values, f, 0, column, false)) << "case " << i;
   }
 }
 
@@ -259,8 +333,8 @@ TEST_F(ConvolutionTest, ConvCutOverTimeIsTheWhole) {
         const std::vector<std::int8_t> record =
             convRecord(k, f, ky, first, last, [](std::int64_t, std::int64_t) { return false; });
         const Reduction reduction{ky == 0 && first == 0, last, accumulator.data()};
-        runConv(k, rowsOf(p, k.window, row + ky * w.dilationY, column, first), record.data(),
-                reduction, output.data(), scratch_);
+        runConv(k, rowsOf(p, k.window, row + ky * w.dilationY, column, first), nullptr,
+                record.data(), reduction, output.data(), scratch_);
       }
     ASSERT_EQ(output, expectedConv(whole, w, p, f, row, column, false)) << "case " << i;
   }
@@ -279,7 +353,7 @@ TEST_F(ConvolutionTest, SumsWrapInInt32) {
   const std::vector<std::int8_t> record =
       convRecord(k, f, 0, 0, true, [](std::int64_t, std::int64_t) { return false; });
   std::vector<std::int8_t> output = outputOf(k);
-  runConv(k, rowsOf(p, Window{}, 0, 0), record.data(), {}, output.data(), scratch_);
+  runConv(k, rowsOf(p, Window{}, 0, 0), nullptr, record.data(), {}, output.data(), scratch_);
   EXPECT_EQ(output, std::vector<std::int8_t>(8, -64));  // INT32_MAX + 8 is -2^31 + 7
 }
 
@@ -431,7 +505,7 @@ TEST_F(KernelTest, AConvolutionThatAddsAnInputRoundsToItsOwnZeroPointFirst) {
   for (int c = 0; c < 8; ++c) put32(record, 1 << 30);
   for (int c = 0; c < 8; ++c) record.push_back(30);
   std::vector<std::int8_t> output = outputOf(k);
-  runConv(k, rowsOf(p, Window{}, 0, 0), record.data(), {}, output.data(), scratch_);
+  runConv(k, rowsOf(p, Window{}, 0, 0), nullptr, record.data(), {}, output.data(), scratch_);
   EXPECT_EQ(output, expected(k, [&](std::int64_t, std::int64_t c) {
               return static_cast<std::int8_t>(c < 4 ? -3 : c == 4 ? 5 : 40);
             }));

@@ -128,6 +128,32 @@ TEST(PlanJoined, DepthwiseConvolutionsAreAtEndsWhereThatIsFaster) {
   EXPECT_EQ(layersOf(pairs(16, {{256, 3}, {256, 5}})), (Names{"p0", "p1", "p1_dw"}));
 }
 
+// A gate goes into the convolution behind, but where each of many cores would multiply all of it
+// again.
+TEST(PlanJoined, GatesAreInTheConvolutionBehindWhereThatIsFaster) {
+  const auto gated = [](std::int64_t height, std::int64_t channels, std::int64_t outputs) {
+    GraphBuilder b("net");
+    const Shape shape{height, height, channels};
+    const TensorId x = b.input("x", shape), gate = b.input("gate", {1, 1, channels});
+    const TensorId product = b.op("mul", "Mul", {x, gate}, shape, Mul{{1 << 30, 36}, {}});
+    return b.finish(b.conv("conv", product, outputs, {}));
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(layersOf(gated(28, 96, 24)), Names{"conv"});
+  const CanonicalGraph slow = gated(2, 256, 1024);
+  const CanonicalGraph fused = *fuseOperators(slow);
+  const WithApart withApart = [&](const auto& names) { return networksOf(slow, names); };
+  Device device = testing::paper(4, 4);
+  device.core.vectorBytesPerCycle = 1;
+  const Result<JoinedPlan> plan = planJoined(fused, nullptr, withApart, device, {}, true);
+  ASSERT_TRUE(plan);
+  ASSERT_TRUE(plan->network);
+  EXPECT_EQ(plan->network->ops.size(), 2U);
+  ASSERT_TRUE(plan->ordered.choices && plan->ordered.choices->ends);
+  EXPECT_EQ(plan->ordered.choices->ends->starts, 1);
+  EXPECT_EQ(plan->ordered.choices->ends->layers, std::vector<std::string>{"mul"});
+}
+
 // Eight convolutions that read one tensor, behind them one with a depth-wise one.
 TEST(PlanJoined, JoinsWithDepthwiseConvolutionsWhereTheyAreFastestApart) {
   GraphBuilder b("net");

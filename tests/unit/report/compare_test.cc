@@ -110,6 +110,19 @@ TEST(TellAlike, ATableOfWhatIsAtAnEndIsToldThere) {
   }
 }
 
+TEST(TellAlike, WhatTheOtherRunDoesFirstInALayerIsToldThere) {
+  Report a = runOf({layer("mul", 7, 0), layer("pw", 20, 4)}), b = runOf({layer("pw", 22, 4)});
+  a.layers[1].atEnd = b.layers[0].atEnd = "sum";
+  b.layers[0].atStart = "mul";
+  tellAlike(a, b);
+  ASSERT_EQ(a.layers.size(), 1U);
+  EXPECT_EQ(a.layers[0].name, "pw");
+  EXPECT_EQ(a.layers[0].atStart, "mul");
+  EXPECT_EQ(a.layers[0].atEnd, "sum");
+  EXPECT_EQ(a.layers[0].cycles, Cycles(27));
+  EXPECT_EQ(b.layers[0].cycles, Cycles(22));
+}
+
 TEST(TellAlike, WhatNeitherOrBothHaveAtAnEndStays) {
   Report a = runOf({layer("pw", 20, 40), layer("dw", 30, 6)}), b = a;
   tellAlike(a, b);

@@ -46,7 +46,7 @@ Explanation whole() {
                                                       .weightsAgain = Bytes(67)}}},
                 .timed = ExplainedTiming{24, Cycles(1010), Cycles(1001)},
                 .order = ExplainedOrder{true, 5, Cycles(1200), Cycles(1100)},
-                .ends = ExplainedEnds{2, Cycles(1200), std::nullopt, Cycles(1200), {"dw"}},
+                .ends = ExplainedEnds{2, 3, Cycles(1200), std::nullopt, Cycles(1200), {"dw"}},
                 .join = ExplainedJoin{true, 3, Cycles(1300), Cycles(1200)},
                 .upright = ExplainedUpright{true, true, std::nullopt, Cycles(1150)},
                 .layers = {}};

@@ -57,6 +57,7 @@ Report wholeReport() {
   }
   report.layers[1].routes = {{Resource::InputWire, {{1, Bytes(29), Cycles(30)}}}};
   report.layers[1].boundBy.reset();
+  report.layers[0].atStart = "mul";
   report.layers[0].atEnd = "dw";
   report.layers[0].tables = {"one", "two"};
   report.layers[1].tables = {"three"};
@@ -169,7 +170,7 @@ TEST(ParseReport, NamesTheEntryThatIsMissingOrWrong) {
       continue;
     Json broken = whole;
     broken[place.parent_pointer()].erase(place.back());
-    if (place.back() == "atEnd" ||
+    if (place.back() == "atStart" || place.back() == "atEnd" ||
         place.back() == "tables")  // added later: reports of before are read
       EXPECT_EQ(faultsOf(broken), "") << pointer;
     else
@@ -182,7 +183,7 @@ TEST(ParseReport, NamesTheEntryThatIsMissingOrWrong) {
 TEST(ParseReport, ReadsReportsOfBeforeAnEntryWasAdded) {
   Json json = Json::parse(reportJson(wholeReport()));
   for (Json& layer : json["layers"])
-    for (const char* added : {"atEnd", "tables"}) ASSERT_EQ(layer.erase(added), 1U);
+    for (const char* added : {"atStart", "atEnd", "tables"}) ASSERT_EQ(layer.erase(added), 1U);
   const Result<Report> read = parseReport(json.dump(), "r.json");
   ASSERT_TRUE(read) << read.diagnostics();
   EXPECT_EQ(read->layers.at(0).atEnd, "");

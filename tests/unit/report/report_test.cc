@@ -298,8 +298,8 @@ TEST(ReportJson, HasEveryEntryOfTheFormat) {
     for (const std::string& key : keys)
       EXPECT_TRUE(json[object].contains(key)) << object << '.' << key;
   for (const char* key :
-       {"name", "op", "split", "atEnd", "tables", "cycles", "boundBy", "boundEngine", "routes",
-        "mappingBoundCycles", "macsOnPaddedChannels", "weightBytesPadded"})
+       {"name", "op", "split", "atStart", "atEnd", "tables", "cycles", "boundBy", "boundEngine",
+        "routes", "mappingBoundCycles", "macsOnPaddedChannels", "weightBytesPadded"})
     EXPECT_TRUE(json["layers"][1].contains(key)) << key;
 }
 
@@ -366,10 +366,9 @@ TEST(LayersCsv, NamesAreQuotedAndNeverAFormula) {
   Report report = smallReport();
   report.layers[0].name = "=1+\"1\"";
   const std::string csv = layersCsv(report);
-  EXPECT_NE(
-      csv.find(
-          "\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",\"\",\"\",48,DDR read,\"ddr-in(0).0\",28,0,48,"),
-      std::string::npos)
+  EXPECT_NE(csv.find("\r\n\"'=1+\"\"1\"\"\",\"Conv\",\"W/2\",\"\",\"\",\"\",48,DDR "
+                     "read,\"ddr-in(0).0\",28,0,48,"),
+            std::string::npos)
       << csv;
 }
 

@@ -32,14 +32,15 @@ export interface DeviceJson {
 }
 
 /** What an operator of the graph does beside what it is named after. */
-export const namesAtEnd = (operator?: Pick<GraphJson["operators"][number], "atEnd" | "tables">): string[] => [
+export const namesBeside = (operator?: Pick<GraphJson["operators"][number], "atStart" | "atEnd" | "tables">): string[] => [
+  ...(operator?.atStart ? [operator.atStart] : []),
   ...(operator?.tables ?? []),
   ...(operator?.atEnd ? [operator.atEnd] : []),
 ];
 
 export interface GraphJson {
   tensors: { name: string; height: number; width: number; channels: number }[];
-  operators: { name: string; op: string; inputs: number[]; output: number; atEnd?: string; tables?: string[]; pools?: number; folded?: number }[];
+  operators: { name: string; op: string; inputs: number[]; output: number; atStart?: string; atEnd?: string; tables?: string[]; pools?: number; folded?: number }[];
   inputs: { name: string; tensor: number }[];
   outputs: { name: string; tensor: number }[];
 }

@@ -35,7 +35,8 @@ export function layerPanel(words: Words, index: number): Node[] | null {
   list.add("efficiency", `${percent(layer.efficiency)}${(layer.efficiency ?? 0) > 1 ? `: ${wayPastBound(run, layer)}` : isHeldByDdr(run, layer) ? ": the bound leaves DDR out, whose bytes may come before" : ""}`);
   if (layer.closedFormError != null) list.add("estimate", `${signed(percent(layer.closedFormError), layer.closedFormError)} off what ran`);
   list.add("split", layer.split);
-  const { atEnd, tables } = run.graph.operators[index] ?? {};
+  const { atStart, atEnd, tables } = run.graph.operators[index] ?? {};
+  if (atStart) list.add("does first", atStart);
   if (tables) list.add("looks up", tables.join(", "));
   if (atEnd) list.add("at its end", atEnd);
   list.add("cores", `${layer.cores} of ${run.device.rows * run.device.columns}`);

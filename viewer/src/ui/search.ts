@@ -1,6 +1,6 @@
 // Finds layers, tensors, locks, memory by address, and instructions, from what one types.
 import { frameName } from "../run/frames";
-import { namesAtEnd } from "../run/format";
+import { namesBeside } from "../run/format";
 import { groupName, rowsText, stepsOf } from "../run/groups";
 import { memtilesOf } from "../run/memtiles";
 import { layerName, lockName, lockText, tensorName, trackName } from "../run/names";
@@ -40,7 +40,7 @@ export function search(run: Run, query: string, most: number): Hit[] {
   findFrames(run, words, hits, most);
   for (const layer of run.layers) {
     if (!room()) return hits;
-    if (found(`layer ${layer.name} ${namesAtEnd(run.graph.operators[layer.index]).join(" ")} ${layer.op} ${layer.boundBy ?? ""}`.toLowerCase()))
+    if (found(`layer ${layer.name} ${namesBeside(run.graph.operators[layer.index]).join(" ")} ${layer.op} ${layer.boundBy ?? ""}`.toLowerCase()))
       hits.push({ selection: { kind: "layer", layer: layer.index }, kind: "layer", text: layer.name, note: `${layer.op}, ${count(layer.cycles)} cycles` });
   }
   for (let t = 0; t < run.graph.tensors.length && room(); t++) {

@@ -196,6 +196,9 @@ describe("waterfall", () => {
     together.graph.operators[0]!.tables = ["act", "dw"];
     expect(onlyText(there, change(there))).toBe("only in A, in B at the end of pw");
     delete together.graph.operators[0]!.tables;
+    together.graph.operators[0]!.atStart = "dw";
+    expect(onlyText(there, change(there))).toBe("only in A, in B at the start of pw");
+    delete together.graph.operators[0]!.atStart;
     expect(onlyText(there, change(there))).toBe("only in A");
   });
 

@@ -1,5 +1,5 @@
 // What each layer contributes to the difference of two runs: the contributions add up to it exactly.
-import { namesAtEnd } from "../../run/format";
+import { namesBeside } from "../../run/format";
 import { batchOf, framesIn, inferencesOf } from "../../run/frames";
 import type { Layer, Run } from "../../run/run";
 import { count, seconds } from "../../ui/numbers";
@@ -156,8 +156,9 @@ export function isSame({ a, b, changes, rest }: Difference): boolean {
 /** Of a layer that one run alone has: which, and where the other does its work, where that says so. */
 export function onlyText({ a, b }: Pick<Difference, "a" | "b">, change: LayerChange): string {
   const [own, other, run] = change.a ? ["A", "B", b] : ["B", "A", a];
-  const at = run.layers[run.graph.operators.findIndex((operator) => namesAtEnd(operator).includes(change.name))];
-  return `only in ${own}${at ? `, in ${other} at the end of ${at.name}` : ""}`;
+  const index = run.graph.operators.findIndex((operator) => namesBeside(operator).includes(change.name));
+  const [at, does] = [run.layers[index], run.graph.operators[index]];
+  return `only in ${own}${at ? `, in ${other} at the ${does?.atStart === change.name ? "start" : "end"} of ${at.name}` : ""}`;
 }
 
 export const titleOf = ({ a, b, name }: LayerChange): string => (a && b && a.name !== b.name ? `${a.name} | ${b.name}` : name);
