@@ -145,14 +145,14 @@ TEST(Propagate, GraphsWithoutZerosStayAsTheyAre) {
 
 TEST(Propagate, WhatIsLeftIsBitExactOnTheArray) {
   int ran = 0;
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 260; ++seed) {
     const Propagated found = propagate(graphOf(seed));
     if (!found.changed()) continue;
     ++ran;
     const auto fault = disprove(found.graph, randomDevice(seed, 4), seed);
     EXPECT_FALSE(fault) << seed << " " << *fault << "\n" << describe(found.graph);
   }
-  EXPECT_GT(ran, 150);
+  EXPECT_GT(ran, 100);
 }
 
 }  // namespace
