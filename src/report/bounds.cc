@@ -295,6 +295,32 @@ WireCounts countWires(const Device& device) {
   return n;
 }
 
+// What operators of the network move that are one layer here. Nothing is fused in the paper, nor in
+// the sums over all layers: what a convolution does at its end is a layer of its own, which reads
+// what the convolution wrote, and what it does first is one that writes what the convolution reads.
+// And each reads its operands whole.
+struct UnfusedElements {
+  std::int64_t skipped = 0;         // of the input, which a stride leaves out
+  std::int64_t made = 0, gate = 0;  // by what it does first, and what that multiplies by
+  std::int64_t between = 0;         // the convolution and what it does at its end
+  std::int64_t added = 0;           // at its end
+  std::int64_t beside = 0;          // operands of the layer that the convolution does not read
+};
+
+UnfusedElements unfusedElements(const CanonicalGraph& graph, const CanonicalOp& op,
+                                const std::vector<std::int64_t>& leftOut) {
+  UnfusedElements apart;
+  if (op.inputs.empty()) return apart;
+  apart.skipped = leftOut[op.inputs[0].at()];
+  if (operandsAtStart(op) > 0) apart.made = elements(graph, op.inputs[0]);
+  if (fusedMulOf(op)) apart.gate = elements(graph, op.inputs[1]);
+  if (fusedAddOf(op)) apart.added = elements(graph, op.inputs.back());
+  if (fusedAddOf(op) || fusedWindowOf(op)) apart.between = elements(graph, computedTensor(op));
+  const bool isReadOnce = std::ranges::count(op.inputs, op.inputs.back()) == 1;
+  apart.beside = apart.gate + (isReadOnce ? apart.added : 0);
+  return apart;
+}
+
 // Elements that an operator looks up, by each of its tables.
 std::vector<std::int64_t> lookedUpBy(const CanonicalGraph& graph, const CanonicalOp& op) {
   std::vector<std::int64_t> elementsOf;
@@ -402,29 +428,20 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
                  ? std::max(onWires(weightBytes, wires.row), onWires(inputBytes, wires.column))
                  : onWires(weightBytes + inputBytes, std::ssize(device.wires));
     };
-    // Nothing is fused in the paper, nor in the sums over all layers: what a convolution does
-    // at its end is a layer of its own, which reads what the convolution wrote, and what it does
-    // first is one that writes what the convolution reads. And each reads its operands whole.
-    const std::int64_t skipped = op.inputs.empty() ? 0 : leftOut[op.inputs[0].at()];
-    const bool isFused = fusedAddOf(op) || fusedWindowOf(op);
-    const std::int64_t added = fusedAddOf(op) ? elements(graph, op.inputs.back()) : 0,
-                       addedBeside =
-                           added > 0 && std::ranges::count(op.inputs, op.inputs.back()) == 1 ? added
-                                                                                             : 0,
-                       made = operandsAtStart(op) > 0 ? elements(graph, op.inputs[0]) : 0,
-                       gate = fusedMulOf(op) ? elements(graph, op.inputs[1]) : 0,
-                       between = isFused ? elements(graph, computedTensor(op)) : 0;
+    const UnfusedElements apart = unfusedElements(graph, op, leftOut);
+    const bool isFused = apart.between > 0;
     const double written =
-        isFused ? static_cast<double>(between) / coreWrite : output;  // by the convolution
+        isFused ? static_cast<double>(apart.between) / coreWrite : output;  // by the convolution
     const double atEnd = isFused ? depthwise : 0;
     const std::int64_t weightsAtEnd = isFused ? needs.depthwiseWeightBytes : 0;
     paperSum += std::max({compute - atEnd,
                           twoKinds(needs.weightBytes - weightsAtEnd,
-                                   needs.inputBytes + skipped - addedBeside - gate),
+                                   needs.inputBytes + apart.skipped - apart.beside),
                           written});
-    if (made > 0)
-      paperSum += std::max(twoKinds(0, made + gate), static_cast<double>(made) / coreWrite);
-    if (isFused) paperSum += std::max({atEnd, twoKinds(weightsAtEnd, between + added), output});
+    const double made = static_cast<double>(apart.made) / coreWrite;
+    if (apart.made > 0) paperSum += std::max(twoKinds(0, apart.made + apart.gate), made);
+    if (isFused)
+      paperSum += std::max({atEnd, twoKinds(weightsAtEnd, apart.between + apart.added), output});
     for (const std::int64_t lookedUp : lookedUpBy(graph, op)) {
       const double table = static_cast<double>(lookedUp) / coreWrite;
       paperSum += std::max(twoKinds(0, lookedUp), table);
@@ -434,9 +451,8 @@ Bounds computeBounds(const CanonicalGraph& graph, const Device& device) {
     weights += needs.weightBytes;
     bounds.computeSeconds += compute;
     bounds.memtileToCoreSeconds +=
-        anyWire + onWires(skipped + between + made, std::ssize(device.wires));
-    bounds.coreToMemtileSeconds +=
-        (isFused ? written + output : output) + static_cast<double>(made) / coreWrite;
+        anyWire + onWires(apart.skipped + apart.between + apart.made, std::ssize(device.wires));
+    bounds.coreToMemtileSeconds += (isFused ? written + output : output) + made;
   }
   const std::int64_t networkOut = writtenForOutputs(graph);
   const std::int64_t neededIn = neededOfInputs(graph), networkIn = inputsRead(graph);
