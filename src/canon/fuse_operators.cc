@@ -190,7 +190,8 @@ class Fusion {
 const CanonicalOp* startBefore(const CanonicalGraph& graph, const Uses& uses, const CanonicalOp& op,
                                const std::set<std::string>& apart) {
   const Conv* conv = std::get_if<Conv>(&op.attributes);
-  if (!conv || conv->window != Window{} || conv->fusedWindow) return nullptr;
+  if (!conv || conv->window != Window{} || conv->fusedWindow || operandsAtStart(op) > 0)
+    return nullptr;
   const std::optional<std::size_t> writer = uses.writerForOne(op.inputs[0]);
   if (!writer) return nullptr;
   const CanonicalOp& start = graph.ops[*writer];

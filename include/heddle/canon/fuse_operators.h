@@ -63,8 +63,8 @@ TensorId computedTensor(const CanonicalOp& op);
 // half is the next one's; there the tensor between the two stays, as what is pooled. And every
 // DepthwiseConv that alone reads the output of such a Conv, of windows of at most 5 x 5 without
 // dilation. And every Mul by one pixel (isBroadcast), and every Table of lines, that is read by a
-// Conv alone, of a window of one pixel without stride, which has no window at its end; the tensor
-// between the two is gone.
+// Conv alone, of a window of one pixel without stride, which has no window at its end and does
+// nothing else first; the tensor between the two is gone.
 // What is named in `apart` stays a layer of its own. Ids of tensors change. Outputs have the same
 // values, bit for bit. Null where there is nothing to fuse, fold or slice.
 std::shared_ptr<const CanonicalGraph> fuseOperators(const CanonicalGraph& graph,

@@ -450,6 +450,32 @@ TEST(FuseOperators, WhatIsNotMultipliedByAGateOnceStaysALayer) {
       whole.finish(whole.conv("conv", whole.op("mul", "Mul", {x, y}, {5, 6, 16}, Mul{}), 8, {}))));
 }
 
+// Of two that come before a convolution the later one, however often the network is fused.
+TEST(FuseOperators, WhatDoesSomethingFirstTakesNothingElse) {
+  for (const bool gateFirst : {false, true})
+    for (const bool gateSecond : {false, true}) {
+      GraphBuilder b("net");
+      const Shape shape{5, 6, 16};
+      const TensorId x = b.input("x", shape), gate = b.input("gate", {1, 1, 16});
+      const auto start = [&](const std::string& name, TensorId of, bool isGate) {
+        return isGate ? b.op(name, "Mul", {of, gate}, shape, Mul{})
+                      : b.op(name, "Relu", {of}, shape, linesOf(16));
+      };
+      const TensorId first = start("first", x, gateFirst),
+                     second = start("second", first, gateSecond);
+      CanonicalGraph graph = b.finish(b.conv("conv", second, 8, {}));
+      const std::vector<CanonicalOp> plain = graph.ops;
+      colour(graph);
+      for (std::size_t i = 0; i < 2; ++i)
+        if (plain[i].kind() == OpKind::Table) graph.ops[i].attributes = plain[i].attributes;
+      const auto fused = fuseOperators(graph);
+      ASSERT_TRUE(fused);
+      EXPECT_EQ(namesAtStarts(*fused), std::set<std::string>{"second"});
+      EXPECT_EQ(fuseOperators(*fused), nullptr);
+      expectSameValues(graph, *fused);
+    }
+}
+
 TEST(FuseOperators, AWrongGateIsAFault) {
   Gated net;
   const CanonicalGraph fused = *fuseOperators(net.b.finish(net.conv));
