@@ -219,9 +219,11 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
   if (fusesOperators(options) && graph.batch == 1) {
     auto planned = fuseOperators(graph);
     if (!planned) planned = joinSiblings(graph);
-    if (planned)
+    if (planned) {
+      if (const Diagnostics faults = verify(*planned); !faults.empty()) return toText(faults);
       return disprove(*planned, device, inputs, valuesAsPlanned(*planned, graph, expected),
                       makespan, options, batch);
+    }
   }
   if (batch > 1) {
     const CanonicalGraph together = withBatch(graph, batch);
