@@ -1,6 +1,8 @@
 // Small canonical graphs for tests, made to be read.
 #pragma once
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "heddle/canon/canonical_graph.h"
 
@@ -122,6 +124,21 @@ class GraphBuilder {
 
 inline Window square(std::int64_t kernel, std::int64_t stride = 1, std::int64_t pad = 0) {
   return {kernel, kernel, stride, stride, 1, 1, pad, pad, pad, pad};
+}
+
+// Values that all differ from their neighbours: of a tensor of that shape, of each input of a
+// graph.
+inline std::vector<std::int8_t> rampOf(const Shape& shape) {
+  std::vector<std::int8_t> values;
+  for (std::int64_t i = 0; i < shape.elements(); ++i)
+    values.push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
+  return values;
+}
+inline std::vector<std::vector<std::int8_t>> rampsOf(const CanonicalGraph& graph) {
+  std::vector<std::vector<std::int8_t>> inputs;
+  for (const Port& port : graph.inputs)
+    inputs.push_back(rampOf(graph.tensors[port.tensor.at()].shape));
+  return inputs;
 }
 
 // first 3x3, second 3x3, pool 2x2, of as many channels as the input.

@@ -14,14 +14,8 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::rampOf;
 using testing::square;
-
-TensorValue risingValues(std::int64_t size) {
-  TensorValue values;
-  for (std::int64_t i = 0; i < size; ++i)
-    values.push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
-  return values;
-}
 
 // A convolution of the input, with numbers of its own, so that order, borders and zero points
 // count.
@@ -40,7 +34,7 @@ CanonicalGraph imageAndConv(const Shape& image, const Window& window) {
 void expectValuesOfTheNetwork(const CanonicalGraph& graph, const CanonicalGraph& folded) {
   EXPECT_EQ(verify(folded), Diagnostics{});
   std::vector<TensorValue> inputs;
-  for (const Port& port : graph.inputs) inputs.push_back(risingValues(portImage(port).elements()));
+  for (const Port& port : graph.inputs) inputs.push_back(rampOf(portImage(port)));
   EXPECT_EQ(interpret(folded, inputs), valuesAsPlanned(folded, graph, interpret(graph, inputs)));
 }
 
@@ -100,7 +94,7 @@ TEST(FoldColumns, AndWhatFollowsAreFusedTogether) {
   EXPECT_TRUE(fusedWindowOf(fused->ops[0]));
   EXPECT_TRUE(std::get<Conv>(fused->ops[0].attributes).folded);
   EXPECT_EQ(verify(*fused), Diagnostics{});
-  const std::vector<TensorValue> inputs{risingValues(13 * 14 * 3)};
+  const std::vector<TensorValue> inputs{rampOf({13, 14, 3})};
   EXPECT_EQ(interpret(*fused, inputs).at(fused->ops[0].output.at()),
             interpret(graph, inputs).at(graph.ops[1].output.at()));
 }
@@ -170,7 +164,7 @@ TEST(FoldColumns, ValuesAreThoseOfEachImageOfABatch) {
   const CanonicalGraph graph = imageAndConv({9, 9, 3}, square(3, 2));
   const CanonicalGraph folded = *fuseOperators(graph);
   const std::vector<TensorValue> values =
-      interpret(graph, std::vector<TensorValue>{risingValues(9 * 9 * 3)});
+      interpret(graph, std::vector<TensorValue>{rampOf({9, 9, 3})});
   EXPECT_EQ(valuesAsPlanned(withBatch(folded, 2), graph, values),
             valuesAsPlanned(folded, graph, values));
 }
@@ -181,7 +175,7 @@ TEST(FoldColumns, ValuesOfAFoldedNetworkStayAsTheyAre) {
   const CanonicalGraph folded = *fuseOperators(graph);
   ASSERT_EQ(folded.tensors[0].shape, (Shape{9, 11, 4}));
   const std::vector<TensorValue> values =
-      interpret(folded, std::vector<TensorValue>{risingValues(9 * 21 * 2)});
+      interpret(folded, std::vector<TensorValue>{rampOf({9, 21, 2})});
   EXPECT_EQ(valuesAsPlanned(folded, folded, values), values);
 }
 

@@ -14,21 +14,13 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::rampsOf;
 using testing::square;
-
-TensorValue ramp(const Shape& shape) {
-  TensorValue values;
-  for (std::int64_t i = 0; i < shape.elements(); ++i)
-    values.push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
-  return values;
-}
 
 // Every tensor that stays, but for those that only cores see, has the values that it had.
 void expectSameValues(const CanonicalGraph& graph, const CanonicalGraph& fused) {
   EXPECT_EQ(verify(fused), Diagnostics{});
-  std::vector<TensorValue> inputs;
-  for (const Port& port : graph.inputs)
-    inputs.push_back(ramp(graph.tensors[port.tensor.at()].shape));
+  const std::vector<TensorValue> inputs = rampsOf(graph);
   const std::vector<TensorValue> before = interpret(graph, inputs),
                                  after = interpret(fused, inputs);
   const std::vector<TensorValue> expected = valuesAsPlanned(fused, graph, before);

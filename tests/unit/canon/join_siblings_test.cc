@@ -14,6 +14,7 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::rampsOf;
 using testing::square;
 
 // Convolutions of numbers of their own.
@@ -32,10 +33,7 @@ void tellApart(CanonicalGraph& graph) {
 // What a joined graph's tensors hold is what was to be expected of the graph before.
 void expectJoinedValues(const CanonicalGraph& graph, const CanonicalGraph& joined) {
   EXPECT_EQ(verify(joined), Diagnostics{});
-  std::vector<TensorValue> inputs(1);
-  const Shape& shape = graph.tensors[graph.inputs[0].tensor.at()].shape;
-  for (std::int64_t i = 0; i < shape.elements(); ++i)
-    inputs[0].push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
+  const std::vector<TensorValue> inputs = rampsOf(graph);
   EXPECT_EQ(interpret(joined, inputs), valuesAsPlanned(joined, graph, interpret(graph, inputs)));
 }
 
@@ -104,11 +102,8 @@ TEST(JoinSiblings, LeaveTheirTablesToLayersOfTheirOwn) {
   for (const CanonicalOp& op : joined->ops) names.push_back(op.name);
   EXPECT_EQ(names, (std::vector<std::string>{"left + right", "left part", "right part",
                                              "left table", "right table", "both", "last"}));
-  TensorValue image;
-  for (std::int64_t i = 0; i < 6 * 6 * 16; ++i)
-    image.push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
   const auto outputOf = [&](const CanonicalGraph& g) {
-    return interpret(g, std::vector<TensorValue>{image}).at(g.outputs[0].tensor.at());
+    return interpret(g, rampsOf(graph)).at(g.outputs[0].tensor.at());
   };
   EXPECT_EQ(outputOf(*joined), outputOf(graph));
   // Named, both tables are layers in either case.

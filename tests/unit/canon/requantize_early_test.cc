@@ -16,6 +16,7 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::rampsOf;
 using testing::square;
 
 Table256 anyTable(int seed) {
@@ -63,18 +64,9 @@ std::vector<std::string> opsOf(const CanonicalGraph& graph) {
   return types;
 }
 
-TensorValue rampOf(const CanonicalGraph& graph, std::size_t input) {
-  TensorValue values;
-  const Shape& shape = graph.tensors[graph.inputs[input].tensor.at()].shape;
-  for (std::int64_t i = 0; i < shape.elements(); ++i)
-    values.push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
-  return values;
-}
-
 void expectSameOutputs(const CanonicalGraph& graph, const CanonicalGraph& other) {
   EXPECT_EQ(verify(other), Diagnostics{});
-  std::vector<TensorValue> inputs;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) inputs.push_back(rampOf(graph, i));
+  const std::vector<TensorValue> inputs = rampsOf(graph);
   const std::vector<TensorValue> before = interpret(graph, inputs),
                                  after = interpret(other, inputs);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
@@ -213,7 +205,7 @@ TEST(RequantizeEarly, OperandsHoldWhatTheConcatHoldsOfThem) {
     for (std::size_t i = 0; i < 3; ++i)
       if ((which >> i & 1) == 0) kept.push_back(i);
     requantize(graph, kept);
-    const std::vector<TensorValue> inputs{rampOf(graph, 0)}, values = interpret(graph, inputs);
+    const std::vector<TensorValue> inputs = rampsOf(graph), values = interpret(graph, inputs);
     for (const auto& planned : {fuseOperators(graph), fuseAndJoin(graph)}) {
       ASSERT_TRUE(planned);
       EXPECT_EQ(verify(*planned), Diagnostics{});

@@ -14,14 +14,12 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::rampsOf;
 using testing::square;
 
 void expectValuesAsPlanned(const CanonicalGraph& graph, const CanonicalGraph& sliced) {
   EXPECT_EQ(verify(sliced), Diagnostics{});
-  const Shape& shape = graph.tensors[graph.inputs[0].tensor.at()].shape;
-  std::vector<TensorValue> inputs(1);
-  for (std::int64_t i = 0; i < shape.elements(); ++i)
-    inputs[0].push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
+  const std::vector<TensorValue> inputs = rampsOf(graph);
   EXPECT_EQ(interpret(sliced, inputs), valuesAsPlanned(sliced, graph, interpret(graph, inputs)));
 }
 

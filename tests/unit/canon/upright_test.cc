@@ -12,6 +12,7 @@ namespace heddle {
 namespace {
 
 using testing::GraphBuilder;
+using testing::rampsOf;
 
 Window along(bool isRow, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
              std::int64_t before, std::int64_t behind) {
@@ -64,9 +65,7 @@ TEST(StandUpright, MakesOfARowTheNetworkOfAColumn) {
 
 TEST(StandUpright, KeepsTheValuesOfEachTensor) {
   const CanonicalGraph row = onALine(true);
-  std::vector<TensorValue> inputs(1);
-  for (std::int64_t i = 0; i < 24 * 3; ++i)
-    inputs[0].push_back(static_cast<std::int8_t>(i * 37 % 256 - 128));
+  const std::vector<TensorValue> inputs = rampsOf(row);
   EXPECT_EQ(interpret(*standUpright(row), inputs), interpret(row, inputs));
 }
 
