@@ -22,8 +22,8 @@ class CMakeBuild(build_ext):
         build = pathlib.Path(os.environ.get("HEDDLE_BUILD", MADE / "cmake"))
         if "HEDDLE_BUILD" not in os.environ:
             launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-            subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHEDDLE_TESTS=OFF",
-                            "-DHEDDLE_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}", *launcher], check=True)
+            subprocess.run(["cmake", "--preset", "release", "-S", ROOT, "-B", build, "-DHEDDLE_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}",
+                            *launcher], check=True)
         subprocess.run(["cmake", "--build", build, "--target", "heddle_python"], check=True)
         target = pathlib.Path(self.get_ext_fullpath(extension.name))
         target.parent.mkdir(parents=True, exist_ok=True)
