@@ -29,7 +29,7 @@ struct RowStream {
 struct RecordStream {
   std::vector<std::size_t> due;  // index of iterations
   N told = 0, current = -1;      // number of records told; the one that calls read now
-  std::vector<N> numbers;        // in Program::records, of each record told
+  std::vector<N> numbers;        // in Program::records, of each that is due
 };
 
 class StepTeller {
@@ -77,6 +77,21 @@ class StepTeller {
       for (const CoreAt& core : m_.weights[r].cores) recordRoute_[index(core)] = r;
       records_[r].due = recordsDue(m_.weights[r]);
     }
+    numberRecords();
+  }
+
+  // Iteration by iteration and then route by route, however far ahead each is told: so that the
+  // numbers of what cores do alike differ by as much from one to the next.
+  void numberRecords() {
+    for (std::size_t i = 0; i < nest_.iterations().size(); ++i)
+      for (std::size_t r = 0; r < records_.size(); ++r) {
+        RecordStream& stream = records_[r];
+        if (stream.numbers.size() == stream.due.size() || stream.due[stream.numbers.size()] != i)
+          continue;
+        const Iteration& at = nest_.iterations()[i];
+        const Interval blocks = m_.passBlocks(shareAt(m_.weights[r].cores[0]), at.pass);
+        stream.numbers.push_back(recordOf(blocks, at));
+      }
   }
 
   std::vector<std::size_t> recordsDue(const Route& route) {
@@ -251,11 +266,7 @@ class StepTeller {
   void tellRecord(std::size_t r) {
     RecordStream& stream = records_[r];
     const Route& route = m_.weights[r];
-    const Iteration& at = nest_.iterations()[stream.due[static_cast<std::size_t>(stream.told)]];
-    const CoreShare& any = shareAt(route.cores[0]);
-    const Interval blocks = m_.passBlocks(any, at.pass);
     const N number = stream.told++;
-    stream.numbers.push_back(recordOf(blocks, at));
 
     // A record has its place to itself, however much of it it fills: that way records of different
     // lengths wait for each other alike.
@@ -263,7 +274,8 @@ class StepTeller {
     const Address<N> staging{staged.address, number, staged.slotBytes, staged.slots};
     const N place = byteAddress(staging);
     const Tile tile{TileKind::Memtile, 0, small(route.memtile)};
-    const Part<N> part{.content = Content::Weights, .y = stream.numbers.back()};
+    const Part<N> part{.content = Content::Weights,
+                       .y = stream.numbers[static_cast<std::size_t>(number)]};
     g_.emission.push(channelOf(route, number), step_,
                      Flat{Transfer<N>{TransferKind::Load, {}, {staging, {}, {}, {}}, part}},
                      {{tile, place, place + staged.slotBytes, true, 1}});

@@ -522,7 +522,7 @@ struct WeightRecord {
 };
 
 // Bytes that the host puts into DDR at weightsAddress before the program starts: constant tensors,
-// then weight records in the order in which they are streamed. Written as weights.bin.
+// then weight records in the order in which the loops over time need them. Written as weights.bin.
 //
 // A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T =
 // KY*KX taps of the part:
