@@ -193,7 +193,10 @@ def main():
     if any(abs(error) > arguments.estimate_tolerance for error in errors):
         print(f"the closed form is off by more than {percent(arguments.estimate_tolerance)}")
         return 1
-    if arguments.exactly and any(instructions_ratio(old, new) not in (None, 1) for _, old, new in results):
+    others = [f"{key}: {new.instructions} instructions for {old.instructions}" for key, old, new in results
+              if arguments.exactly and instructions_ratio(old, new) not in (None, 1)]
+    if others:
+        print(*others, "not exactly as before; where that is meant, '--bless' writes the table", sep="\n")
         return 1
     return 1 if any(r > 1 + arguments.tolerance or (arguments.exactly and r != 1) for r in ratios) else 0
 
