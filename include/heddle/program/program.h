@@ -522,7 +522,8 @@ struct WeightRecord {
 };
 
 // Bytes that the host puts into DDR at weightsAddress before the program starts: constant tensors,
-// then weight records in the order in which the loops over time need them. Written as weights.bin.
+// then weight records in the order in which the loops over time first need them. Written as
+// weights.bin.
 //
 // A record (multiples of 8 bytes, little endian), with B = output blocks, A = input blocks, T =
 // KY*KX taps of the part:

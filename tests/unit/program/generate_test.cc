@@ -334,6 +334,33 @@ TEST(GenerateProgram, MulticastsWeightsAlongARow) {
   }
 }
 
+// Records of one row of cores are told among the rows of the sweep before, those of the other as
+// they are due: the numbers of both go up by one for each row of cores and two for each pass all
+// the same.
+TEST(GenerateProgram, NumbersRecordsByPassAndRouteHoweverFarAheadTheyAreTold) {
+  GraphBuilder b("net");
+  const CanonicalGraph graph =
+      b.finish(b.conv("conv", b.input("x", {8, 8, 16}), 64, square(3, 1, 1)));
+  const Device device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}});
+  Plan plan = *makePlan(graph, device, {.effort = 0});
+  Mapping& mapping = plan.layers[0];
+  ASSERT_EQ(mapping.weights.size(), 2u);
+  mapping.blocksPerPass = 1;
+  mapping.passes = 4;
+  mapping.weightSlots = 2;
+  mapping.weights[1].lead = 3;
+  ASSERT_EQ(verify(plan, graph, device), Diagnostics{});
+  const MemoryPlan memory = *allocateMemory(graph, plan, device);
+  const Program program = generateProgram(graph, plan, memory, device)->program;
+  ASSERT_EQ(program.records.size(), 8u);
+  for (std::int32_t row = 0; row < 2; ++row) {
+    std::vector<std::int64_t> numbers;
+    for (QueueCursor c(program, {EngineKind::Wire, 0, 2 + row, 0}); !c.done(); c.next())
+      numbers.push_back(std::get<Transfer<std::int64_t>>(c.evaluated().as).part.y);
+    EXPECT_EQ(numbers, (std::vector<std::int64_t>{row, 2 + row, 4 + row, 6 + row}));
+  }
+}
+
 // One channel brings rows of 'x', which the first layer writes to DDR, and records of both layers.
 TEST(GenerateProgram, WeightsComeBeforeWhatTheirLayerReadsHasBeenWritten) {
   GraphBuilder b("net");
