@@ -335,6 +335,13 @@ struct Action<RangeText> {
   }
 };
 template <>
+struct Action<SectionRange> {
+  static void apply0(Reader& r) {
+    r.draft.ranges.push_back(r.draft.range);
+    r.draft.rows = r.draft.columns = {};
+  }
+};
+template <>
 struct Action<IntegersStart> {
   static void apply0(Reader& r) { r.draft.integers.clear(); }
 };

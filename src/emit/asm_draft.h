@@ -39,6 +39,7 @@ struct Draft {
   Tile tile;
   Span rows, columns;
   CoreRange range;
+  std::vector<CoreRange> ranges;
   RowRing<Affine> ring;
   SendTo<Affine> sendTo;
   Affine memtile, waitEntry;
@@ -62,7 +63,7 @@ struct Draft {
   Port port;
   ProgramTensor tensor;
   Sampling sampling;
-  Slice slice;
+  Slice slice{.rows = 1, .columns = 1, .blocks = 1};
   Layer layer;
   Kernel kernel;
   Kernel::Move move;

@@ -114,8 +114,15 @@ struct StepWord
     : sor<Set<Word<layer>, false, &Draft::saysStep>, Set<Word<step>, true, &Draft::saysStep>> {
   static std::string expected() { return Word<layer>::expected(); }
 };
+struct SectionRange : seq<RangeText> {};
+template <>
+inline constexpr bool neverFails<SectionRange> = true;
+struct FurtherRange
+    : seq<peg::at<sor<Word<"row">, Word<"rows">, Word<"column">, Word<"columns">>>, SectionRange> {
+  static std::string expected() { return "more engines, such as rows 0-1 column 2"; }
+};
 struct SectionLine
-    : IfMust<Word<"on">, EngineKindText, RangeText,
+    : IfMust<Word<"on">, EngineKindText, SectionRange, star<IfMust<Word<"and">, FurtherRange>>,
              opt<IfMust<Word<"channel">, NumberInto<&Draft::channel>>>, Word<",">,
              StepWord<"layer", "step">, Into<LayerName, &Draft::step>,
              opt<IfMust<Word<",">, Word<"last">, Set<Word<"frame">, true, &Draft::lastFrame>>>,
@@ -199,8 +206,8 @@ struct TensorLine
 
 // `y 0 for 56` with plain numbers.
 template <Literal name, auto start, auto count>
-struct SliceRange : Must<Word<name>, NumberInto<&Draft::slice, start>, Word<"for">,
-                         NumberInto<&Draft::slice, count>> {
+struct SliceRange : Must<Word<name>, NumberInto<&Draft::slice, start>,
+                         opt<IfMust<Word<"for">, NumberInto<&Draft::slice, count>>>> {
   static std::string expected() { return Word<name>::expected(); }
 };
 struct SliceLine
@@ -209,8 +216,8 @@ struct SliceLine
              SliceRange<"y", &Slice::y, &Slice::rows>, Word<",">,
              SliceRange<"x", &Slice::x, &Slice::columns>,
              opt<IfMust<Word<",">, Set<Word<"block">, false, &Draft::wholeSlice>,
-                        NumberInto<&Draft::slice, &Slice::block>, Word<"for">,
-                        NumberInto<&Draft::slice, &Slice::blocks>>>,
+                        NumberInto<&Draft::slice, &Slice::block>,
+                        opt<IfMust<Word<"for">, NumberInto<&Draft::slice, &Slice::blocks>>>>>,
              Word<"]">> {};
 
 struct DeclaredLayer : seq<LayerName> {

@@ -58,9 +58,10 @@ struct DestinationEnd : seq<EndText> {
   static std::string expected() { return EndText::expected(); }
 };
 
-// `y 4*i0 for 1`
+// `y 4*i0 for 2`, or of one `y 4*i0`
 template <Literal name, auto start, auto count, auto whole>
-struct Range : Must<Word<name>, AffineInto<whole, start>, Word<"for">, NumberInto<whole, count>> {
+struct Range : Must<Word<name>, AffineInto<whole, start>,
+                    opt<IfMust<Word<"for">, NumberInto<whole, count>>>> {
   static std::string expected() { return Word<name>::expected(); }
 };
 

@@ -217,7 +217,7 @@ struct Action<SectionLine> {
     checkStepWord(r, in);
     r.inSection = true;
     r.program.sections.push_back({r.draft.step,
-                                  {r.draft.engineKind, r.draft.channel, r.draft.range},
+                                  {r.draft.engineKind, r.draft.channel, std::move(r.draft.ranges)},
                                   {},
                                   r.draft.lastFrame});
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <utility>
 
 #include "asm_words.h"
 #include "heddle/emit/asm.h"
@@ -88,7 +89,7 @@ class Printer {
   void kernel(std::size_t index);
   void buffer(const Buffer& b);
   void lock(const Lock& l);
-  void engines(const EngineRange& e);
+  void engines(const EngineSet& e);
   void items(const std::vector<Item>& items, std::size_t depth);
   void line() { out_ += '\n'; }
 
@@ -212,7 +213,7 @@ Printer& Printer::end(const End<Affine>& e) {
 }
 
 Printer& Printer::range(std::string_view name, const Affine& start, std::int64_t count) {
-  return word(name).word(" ").affine(start).word(" for ").number(count);
+  return word(name).word(" ").affine(start).field("for", count, 1);
 }
 
 Printer& Printer::part(const Part<Affine>& p) {
@@ -446,13 +447,17 @@ void Printer::lock(const Lock& l) {
 
 // Which rows, columns and channel an engine of this kind has; they are written even where they are
 // 0.
-void Printer::engines(const EngineRange& e) {
+void Printer::engines(const EngineSet& e) {
   const bool sequencer = e.kind == EngineKind::Sequencer, wire = e.kind == EngineKind::Wire;
   const bool ddr = e.kind == EngineKind::DdrIn || e.kind == EngineKind::DdrOut;
-  const CoreRange& r = e.range;
   word("on ").word(heddle::word(e.kind));
-  if (!(sequencer || wire || ddr) || r.row != 0 || r.rows != 1) span("row", "rows", r.row, r.rows);
-  if (!sequencer || r.column != 0 || r.columns != 1) span("column", "columns", r.column, r.columns);
+  for (std::string_view separator; const CoreRange& r : e.ranges) {
+    word(std::exchange(separator, " and"));
+    if (!(sequencer || wire || ddr) || r.row != 0 || r.rows != 1)
+      span("row", "rows", r.row, r.rows);
+    if (!sequencer || r.column != 0 || r.columns != 1 || e.ranges.size() > 1)
+      span("column", "columns", r.column, r.columns);
+  }
   const bool channels = !(sequencer || wire || e.kind == EngineKind::Core);
   field("channel", e.channel, channels ? -1 : 0);
 }

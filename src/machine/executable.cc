@@ -92,12 +92,9 @@ void addSections(Executable& x) {
   for (std::size_t i = 0; i < program.sections.size(); ++i) {
     const Section& section = program.sections[i];
     x.sections.push_back(Flattener(x, section).run());
-    const CoreRange& r = section.engines.range;
-    for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
-      for (std::int64_t column = r.column; column < r.column + r.columns; ++column)
-        x.sectionsOf[x.numbers.of({section.engines.kind, static_cast<std::int32_t>(row),
-                                   static_cast<std::int32_t>(column), section.engines.channel})]
-            .push_back(static_cast<std::int32_t>(i));
+    forEachEngine(section.engines, [&](const Engine& engine) {
+      x.sectionsOf[x.numbers.of(engine)].push_back(static_cast<std::int32_t>(i));
+    });
   }
 }
 

@@ -122,9 +122,9 @@ void Simulation::checkFullestLock() const {
 
 void Simulation::countInstructions() {
   for (std::size_t i = 0; i < x_.sections.size(); ++i) {
-    const CoreRange& r = x_.program->sections[i].engines.range;
+    const std::int64_t engines = x_.program->sections[i].engines.size();
     instructions_ = static_cast<std::int64_t>(
-        std::min<Int128>(instructions_ + Int128{executions(x_.sections[i])} * r.rows * r.columns *
+        std::min<Int128>(instructions_ + Int128{executions(x_.sections[i])} * engines *
                                              (x_.sections[i].lastFrame ? 1 : x_.program->frames),
                          kMaxInstructions + 1));
   }

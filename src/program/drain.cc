@@ -122,14 +122,11 @@ class Drain {
       const Section& s = program_.sections[i];
       strips_[i].layer = program_.layerOf(s.step);
       flatten(s.items, strips_[i], leaf);
-      const CoreRange& r = s.engines.range;
-      for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
-        for (std::int64_t column = r.column; column < r.column + r.columns; ++column) {
-          Queue& q = queues_[numbers_.of({s.engines.kind, static_cast<std::int32_t>(row),
-                                          static_cast<std::int32_t>(column), s.engines.channel})];
-          q.strips.push_back(&strips_[i]);
-          q.entries += std::ssize(s.items);
-        }
+      forEachEngine(s.engines, [&](const Engine& engine) {
+        Queue& q = queues_[numbers_.of(engine)];
+        q.strips.push_back(&strips_[i]);
+        q.entries += std::ssize(s.items);
+      });
     }
     for (Queue& q : queues_) {
       if (q.strips.empty()) continue;
@@ -403,9 +400,11 @@ class Drain {
   }
   static std::string text(const Part<Affine>& p, const Queue& q) {
     if (p.content == Content::Weights) return "weight record " + to_string(q.value(p.y));
-    return "%" + to_string(p.tensor.index) + " y " + to_string(q.value(p.y)) + " for " +
-           to_string(p.rows) + ", block " + to_string(q.value(p.block)) + " for " +
-           to_string(p.blocks) + ", x " + to_string(q.value(p.x)) + " for " + to_string(p.columns);
+    const auto range = [&](const char* name, const Affine& start, std::int64_t count) {
+      return name + to_string(q.value(start)) + (count == 1 ? "" : " for " + to_string(count));
+    };
+    return "%" + to_string(p.tensor.index) + range("[y ", p.y, p.rows) +
+           range(", block ", p.block, p.blocks) + range(", x ", p.x, p.columns) + "]";
   }
 
   // ---- faults -----------------------------------------------------------------------------------

@@ -2,8 +2,11 @@
 // an exact look where extremes are too coarse.
 #pragma once
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "heddle/program/visit.h"
 #include "heddle/support/requantize.h"
@@ -18,16 +21,17 @@ struct Extremes {
 class IterationSpace {
  public:
   IterationSpace() = default;
-  explicit IterationSpace(const CoreRange& engines) : engines_(engines) {}
+  // At least one engine.
+  explicit IterationSpace(std::vector<CoreRange> engines) : engines_(std::move(engines)) {}
 
   void enter(std::int64_t count) { counts_[depth_++] = count; }
   void leave() { --depth_; }
   std::size_t depth() const { return depth_; }
-  const CoreRange& engines() const { return engines_; }
+  const std::vector<CoreRange>& engines() const { return engines_; }
   // The same iterations on one of the engines.
   IterationSpace of(std::int64_t row, std::int64_t column) const {
     IterationSpace one = *this;
-    one.engines_ = {row, column, 1, 1};
+    one.engines_ = {{row, column, 1, 1}};
     return one;
   }
 
@@ -35,8 +39,11 @@ class IterationSpace {
   // use stay at their first value.
   IterationSpace along(const Affine& a) const {
     IterationSpace some = *this;
-    if (a.row == 0) some.engines_.rows = 1;
-    if (a.column == 0) some.engines_.columns = 1;
+    if (a.row == 0 && a.column == 0) some.engines_.resize(1);
+    for (CoreRange& r : some.engines_) {
+      if (a.row == 0) r.rows = 1;
+      if (a.column == 0) r.columns = 1;
+    }
     for (std::size_t k = 0; k < depth_; ++k)
       if (a.loop[k] == 0) some.counts_[k] = 1;
     return some;
@@ -48,19 +55,40 @@ class IterationSpace {
                        [](std::int64_t k) { return k == 0; });
   }
   bool isBounded(const Affine& a) const {
-    Int128 sum = magnitude(a.base) + magnitude(a.row) * (engines_.row + engines_.rows) +
-                 magnitude(a.column) * (engines_.column + engines_.columns);
+    std::int64_t rows = 0, columns = 0;
+    for (const CoreRange& r : engines_) {
+      rows = std::max(rows, r.row + r.rows);
+      columns = std::max(columns, r.column + r.columns);
+    }
+    Int128 sum = magnitude(a.base) + magnitude(a.row) * rows + magnitude(a.column) * columns;
     for (std::size_t k = 0; k < depth_; ++k) sum += magnitude(a.loop[k]) * counts_[k];
     return sum <= kMaxNumber;
   }
 
   // Of a bounded number.
   Extremes extremes(const Affine& a) const {
-    Extremes e{a.base, a.base};
-    add(e, a.row, engines_.row, engines_.row + engines_.rows - 1);
-    add(e, a.column, engines_.column, engines_.column + engines_.columns - 1);
-    for (std::size_t k = 0; k < depth_; ++k) add(e, a.loop[k], 0, counts_[k] - 1);
-    return e;
+    Extremes all{INT64_MAX, INT64_MIN};
+    for (const CoreRange& r : engines_) {
+      Extremes e{a.base, a.base};
+      add(e, a.row, r.row, r.row + r.rows - 1);
+      add(e, a.column, r.column, r.column + r.columns - 1);
+      all = {std::min(all.low, e.low), std::max(all.high, e.high)};
+    }
+    for (std::size_t k = 0; k < depth_; ++k) add(all, a.loop[k], 0, counts_[k] - 1);
+    return all;
+  }
+
+  // The largest number of which all values of a bounded number are multiples; 0 where all are 0.
+  std::int64_t finest(const Affine& a) const {
+    std::int64_t finest = 0;
+    for (const CoreRange& r : engines_) {
+      finest = std::gcd(finest, a.base + a.row * r.row + a.column * r.column);
+      if (r.rows > 1) finest = std::gcd(finest, a.row);
+      if (r.columns > 1) finest = std::gcd(finest, a.column);
+    }
+    for (std::size_t k = 0; k < depth_; ++k)
+      if (counts_[k] > 1) finest = std::gcd(finest, a.loop[k]);
+    return finest;
   }
 
   // Calls f(counters, row, column) until it says false or `budget` calls are made; the iteration
@@ -68,16 +96,16 @@ class IterationSpace {
   template <class F>
   std::optional<std::string> findWhere(std::int64_t& budget, F&& fails) const {
     std::array<std::int64_t, kMaxLoopDepth> counters{};
-    for (std::int64_t row = engines_.row; row < engines_.row + engines_.rows; ++row)
-      for (std::int64_t column = engines_.column; column < engines_.column + engines_.columns;
-           ++column) {
-        counters.fill(0);
-        do {
-          if (--budget < 0) return "more iterations than verify looks at";
-          if (fails(std::span<const std::int64_t>(counters.data(), depth_), row, column))
-            return describe(counters, row, column);
-        } while (next(counters));
-      }
+    for (const CoreRange& r : engines_)
+      for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
+        for (std::int64_t column = r.column; column < r.column + r.columns; ++column) {
+          counters.fill(0);
+          do {
+            if (--budget < 0) return "more iterations than verify looks at";
+            if (fails(std::span<const std::int64_t>(counters.data(), depth_), row, column))
+              return describe(counters, row, column);
+          } while (next(counters));
+        }
     return std::nullopt;
   }
 
@@ -102,7 +130,7 @@ class IterationSpace {
     return text;
   }
 
-  CoreRange engines_;
+  std::vector<CoreRange> engines_;
   std::array<std::int64_t, kMaxLoopDepth> counts_{};
   std::size_t depth_ = 0;
 };

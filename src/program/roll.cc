@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "heddle/program/visit.h"
-#include "heddle/support/check.h"
+#include "merge_engines.h"
 
 namespace heddle {
 namespace {
@@ -179,83 +178,25 @@ bool Roller::rollOnce(Sequence& s, std::size_t longest) {
 
 std::vector<Section> Roller::sections() {
   std::vector<Section> all;
-  for (auto& [key, engines] : groups_) {
-    std::vector<Section> merged =
-        merge(StepId(static_cast<std::size_t>(key.first)), std::move(engines));
-    std::move(merged.begin(), merged.end(), std::back_inserter(all));
+  for (const auto& [key, engines] : groups_) {
+    std::vector<EngineCode> codes;
+    for (const Rolled& r : engines) {
+      EngineCode& code = codes.emplace_back(EngineCode{r.engine.row, r.engine.column, {}, {}});
+      for (const Token& token : r.sequence.tokens) code.structure.push_back(token.structure);
+      code.numbers = r.sequence.values;
+    }
+    for (MergedCode& merged : mergeEngines(codes)) {
+      const auto& [engine, sequence] = engines[merged.first];
+      Section& section =
+          all.emplace_back(Section{StepId(static_cast<std::size_t>(key.first)),
+                                   {engine.kind, engine.channel, std::move(merged.engines)},
+                                   {}});
+      std::vector<Enclosing> loops;
+      for (const Token& token : sequence.tokens)
+        section.items.push_back(item(token.structure, merged.numbers, token.firstValue, loops));
+    }
   }
   return all;
-}
-
-// Rectangles of engines with one structure whose numbers are affine in row and column; greedy from
-// the top left.
-std::vector<Section> Roller::merge(StepId step, std::vector<Rolled> engines) {
-  std::map<std::pair<std::int32_t, std::int32_t>, const Sequence*> left;
-  for (const Rolled& r : engines) left[{r.engine.row, r.engine.column}] = &r.sequence;
-  auto at = [&](std::int32_t row, std::int32_t column) -> const Sequence* {
-    const auto found = left.find({row, column});
-    return found == left.end() ? nullptr : found->second;
-  };
-  auto alike = [](const Sequence& a, const Sequence& b) {
-    return a.values.size() == b.values.size() &&
-           std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end(),
-                      [](const Token& x, const Token& y) { return x.structure == y.structure; });
-  };
-  // d == a + (b - a) + (c - a), number by number.
-  auto planar = [](const Sequence& a, const Sequence& b, const Sequence& c, const Sequence& d) {
-    for (std::size_t i = 0; i < a.values.size(); ++i)
-      if (d.values[i] != b.values[i] + c.values[i] - a.values[i]) return false;
-    return true;
-  };
-  std::vector<Section> out;
-  while (!left.empty()) {
-    const auto [row, column] = left.begin()->first;
-    const Sequence& first = *left.begin()->second;
-    std::int32_t columns = 1, rows = 1;
-    for (;; ++columns) {
-      const Sequence* next = at(row, column + columns);
-      if (!next || !alike(first, *next)) break;
-      if (columns >= 2 &&
-          !planar(first, *at(row, column + 1), *at(row, column + columns - 1), *next))
-        break;
-    }
-    for (;; ++rows) {
-      bool fits = true;
-      for (std::int32_t c = 0; c < columns && fits; ++c) {
-        const Sequence* next = at(row + rows, column + c);
-        fits = next && alike(first, *next);
-        if (!fits) break;
-        if (rows >= 2)
-          fits = planar(first, *at(row + 1, column), *at(row + rows - 1, column + c), *next);
-        else if (c >= 1)
-          fits = planar(first, *at(row + 1, column), *at(row, column + c), *next);
-      }
-      if (!fits) break;
-    }
-    const Engine& sample = engines.front().engine;
-    const EngineRange range{sample.kind, sample.channel, {row, column, rows, columns}};
-    out.push_back(section(step, range, first, rows > 1 ? at(row + 1, column) : nullptr,
-                          columns > 1 ? at(row, column + 1) : nullptr));
-    for (std::int32_t r = 0; r < rows; ++r)
-      for (std::int32_t c = 0; c < columns; ++c) left.erase({row + r, column + c});
-  }
-  return out;
-}
-
-Section Roller::section(StepId step, const EngineRange& range, const Sequence& first,
-                        const Sequence* below, const Sequence* right) {
-  std::vector<Affine> values(first.values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    Affine& v = values[i];
-    if (below) v.row = below->values[i] - first.values[i];
-    if (right) v.column = right->values[i] - first.values[i];
-    v.base = first.values[i] - v.row * range.range.row - v.column * range.range.column;
-  }
-  Section out{step, range, {}};
-  std::vector<Enclosing> loops;
-  for (const Token& token : first.tokens)
-    out.items.push_back(item(token.structure, values, token.firstValue, loops));
-  return out;
 }
 
 Item Roller::item(std::int32_t structure, const std::vector<Affine>& values, std::size_t offset,

@@ -1,4 +1,5 @@
-// Finds loops in a queue and engines that do the same: a lossless re-rolling of flat instructions.
+// Finds loops in queues, and has engines that do the same share sections (merge_engines.h): a
+// lossless re-rolling of flat instructions.
 //
 //   RECV slot 0, RECV slot 1, RECV slot 2, CONV ...   ->   loop 3 { RECV slot i0 }, CONV ...
 #pragma once
@@ -70,9 +71,6 @@ class Roller {
   std::int32_t leaf(std::int32_t shape);
   std::int32_t loop(std::int64_t count, std::vector<std::int32_t> body,
                     std::vector<std::int64_t> strides);
-  std::vector<Section> merge(StepId step, std::vector<Rolled> engines);
-  Section section(StepId step, const EngineRange& range, const Sequence& first,
-                  const Sequence* below, const Sequence* right);
   struct Enclosing {
     const std::vector<std::int64_t>* strides;
     std::size_t offset;

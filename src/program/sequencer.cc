@@ -52,12 +52,11 @@ class Sequencer {
     for (const Section& s : g_.out.program.sections) {
       const EngineKind kind = s.engines.kind;
       if (kind != EngineKind::DdrIn && kind != EngineKind::DdrOut) continue;
-      const CoreRange& range = s.engines.range;
       for (const Item& item : s.items) {
         Entry entry{s.step.at(), {}};
         addBrought({&item, 1}, entry.brings);
-        for (std::int64_t c = range.column; c < range.column + range.columns; ++c)
-          entries_[{kind, 0, small(c), s.engines.channel}].push_back(entry);
+        forEachEngine(s.engines,
+                      [&](const Engine& channel) { entries_[channel].push_back(entry); });
       }
     }
     for (std::size_t s = 0; s < g_.plan.schedule.size(); ++s) {
@@ -139,7 +138,7 @@ class Sequencer {
 
   void append() {
     std::vector<Section>& sections = g_.out.program.sections;
-    const EngineRange sequencer{EngineKind::Sequencer, 0, {0, 0, 1, 1}};
+    const EngineSet sequencer;
     for (auto& [step, lastFrame, instruction] : order_) {
       if (sections.empty() || sections.back().engines != sequencer ||
           sections.back().step != step || sections.back().lastFrame != lastFrame)

@@ -119,9 +119,9 @@ class Sections {
       if (!program_.layerOf(s.step).valid())
         return fault("PROG001", rangeText(), "its step is not there",
                      "step " + to_string(s.step.index), "name a step of the schedule");
-      space_ = IterationSpace(s.engines.range);
+      space_ = IterationSpace(s.engines.ranges);
       buffers_.select(program_, s.step);
-      items(s.items, s.engines.range.rows * s.engines.range.columns);
+      items(s.items, s.engines.size());
       if (faults_.full()) return;
     }
   }
@@ -129,34 +129,56 @@ class Sections {
  private:
   // ---- sections and loops -----------------------------------------------------------------------
 
-  bool engines(const EngineRange& e) {
+  bool engines(const EngineSet& e) {
     const EngineCounts n = engineCounts(e.kind, device_);
-    const CoreRange& r = e.range;
-    const bool there = r.rows >= 1 && r.columns >= 1 && r.row >= 0 && r.column >= 0 &&
-                       r.rows <= n.rows && r.columns <= n.columns && r.row <= n.rows - r.rows &&
-                       r.column <= n.columns - r.columns && e.channel >= 0 &&
-                       e.channel < n.channels;
-    if (!there)
+    const auto isThere = [&](const CoreRange& r) {
+      return r.rows >= 1 && r.columns >= 1 && r.row >= 0 && r.column >= 0 && r.rows <= n.rows &&
+             r.columns <= n.columns && r.row <= n.rows - r.rows &&
+             r.column <= n.columns - r.columns;
+    };
+    const bool there = !e.ranges.empty() && std::ranges::all_of(e.ranges, isThere) &&
+                       e.channel >= 0 && e.channel < n.channels;
+    if (!there) {
       fault("PROG001", rangeText(), "a section is for engines that are not there",
             "the device has " + to_string(n.rows) + " x " + to_string(n.columns) + " with " +
                 to_string(n.channels) + " channels of this kind",
             "name engines of the device");
-    return there;
+      return false;
+    }
+    if (const std::optional<Engine> twice = e.ranges.size() > 1 ? namedTwice(e) : std::nullopt) {
+      fault("PROG001", rangeText(), "a section names an engine twice", toText(*twice),
+            "let its rectangles have none in common");
+      return false;
+    }
+    return true;
+  }
+
+  static std::optional<Engine> namedTwice(const EngineSet& e) {
+    std::set<Engine> named;
+    std::optional<Engine> twice;
+    for (std::size_t i = 0; i < e.ranges.size() && !twice; ++i)
+      forEachEngine({e.kind, e.channel, {e.ranges[i]}}, [&](const Engine& engine) {
+        if (!named.insert(engine).second) twice = engine;
+      });
+    return twice;
   }
 
   std::string rangeText() const {
-    const EngineRange& e = section_->engines;
-    const auto row = static_cast<std::int32_t>(e.range.row),
-               column = static_cast<std::int32_t>(e.range.column);
-    std::string first = toText(Engine{e.kind, row, column, e.channel});
-    if (e.range.rows == 1 && e.range.columns == 1) return first;
-    return first + " to " +
-           toText(Engine{
-               e.kind,
-               static_cast<std::int32_t>(wrappingAdd(wrappingAdd(e.range.row, e.range.rows), -1)),
-               static_cast<std::int32_t>(
-                   wrappingAdd(wrappingAdd(e.range.column, e.range.columns), -1)),
-               e.channel});
+    const EngineSet& e = section_->engines;
+    std::string text;
+    for (const CoreRange& range : e.ranges) {
+      if (!text.empty()) text += " and ";
+      text += toText(engineAt(range.row, range.column));
+      if (range.rows == 1 && range.columns == 1) continue;
+      text += " to " + toText(engineAt(wrappingAdd(wrappingAdd(range.row, range.rows), -1),
+                                       wrappingAdd(wrappingAdd(range.column, range.columns), -1)));
+    }
+    return text;
+  }
+  // Of the section; it need not be there.
+  Engine engineAt(std::int64_t row, std::int64_t column) const {
+    return {section_->engines.kind, static_cast<std::int32_t>(row),
+            static_cast<std::int32_t>(column), section_->engines.channel};
   }
 
   // `times`: how often the items are executed, over all engines.
@@ -262,7 +284,7 @@ class Sections {
       return faultHere("PROG004", name + " has slots out of range",
                        to_string(a.slots) + " slots of " + to_string(a.slotStride) + " B",
                        "give it 1 to " + to_string(kMaxExtent) + " slots");
-    if (std::gcd(finestOf(a.base), a.slots > 1 ? a.slotStride : 0) % kBlock != 0)
+    if (std::gcd(space_.finest(a.base), a.slots > 1 ? a.slotStride : 0) % kBlock != 0)
       return faultHere("PROG005", name + " lies in no whole cells", "",
                        "let each number of its address be a multiple of 8");
     const Extremes slot = space_.extremes(a.slot);
@@ -300,23 +322,23 @@ class Sections {
     if (heldInAll(a, low, high, memory)) return;
     // What covers all engines at once need not be one buffer: look at each, then at each iteration.
     const IterationSpace all = space_;
-    const CoreRange engines = all.engines();
     std::optional<std::string> outside;
-    for (std::int64_t r = engines.row; r < engines.row + engines.rows && !outside; ++r)
-      for (std::int64_t c = engines.column; c < engines.column + engines.columns && !outside; ++c) {
-        space_ = all.of(r, c);
-        if (heldInAll(a, low, high, memory)) continue;
-        outside = space_.findWhere(bufferBudget_, [&](std::span<const std::int64_t> counters,
-                                                      std::int64_t row, std::int64_t column) {
-          const std::int64_t at =
-              byteAddress({evaluate(a.base, counters, row, column),
-                           evaluate(a.slot, counters, row, column), a.slotStride, a.slots});
-          const std::int64_t tileRow = evaluate(memory.row, counters, row, column),
-                             tileColumn = evaluate(memory.column, counters, row, column);
-          return !buffers_.hold(memory.kind, {tileRow, tileRow}, {tileColumn, tileColumn}, at + low,
-                                at + high);
-        });
-      }
+    const EngineSet& set = section_->engines;
+    forEachEngine({set.kind, set.channel, all.engines()}, [&](const Engine& engine) {
+      if (outside) return;
+      space_ = all.of(engine.row, engine.column);
+      if (heldInAll(a, low, high, memory)) return;
+      outside = space_.findWhere(bufferBudget_, [&](std::span<const std::int64_t> counters,
+                                                    std::int64_t row, std::int64_t column) {
+        const std::int64_t at =
+            byteAddress({evaluate(a.base, counters, row, column),
+                         evaluate(a.slot, counters, row, column), a.slotStride, a.slots});
+        const std::int64_t tileRow = evaluate(memory.row, counters, row, column),
+                           tileColumn = evaluate(memory.column, counters, row, column);
+        return !buffers_.hold(memory.kind, {tileRow, tileRow}, {tileColumn, tileColumn}, at + low,
+                              at + high);
+      });
+    });
     space_ = all;
     if (outside && bufferBudget_ >= 0)
       faultHere("PROG005", name + " lies in no buffer of its tile",
@@ -347,11 +369,6 @@ class Sections {
   }
 
   // The largest number of bytes of which all that these name are a multiple.
-  static std::int64_t finestOf(const Affine& a) {
-    std::int64_t finest = std::gcd(a.base, std::gcd(a.row, a.column));
-    for (const std::int64_t n : a.loop) finest = std::gcd(finest, n);
-    return finest;
-  }
   static std::int64_t finestOf(const Pattern& pattern) {
     std::int64_t finest = pattern.run;
     for (const Dimension& d : pattern.dimensions) finest = std::gcd(finest, d.stride);
@@ -362,7 +379,7 @@ class Sections {
     const std::int64_t g = device_.limits.granularity;
     if (g <= 1) return;
     const std::int64_t finest = std::gcd(std::gcd(finestOf(end.pattern), end.address.slotStride),
-                                         finestOf(end.address.base));
+                                         space_.finest(end.address.base));
     if (finest % g != 0)
       shortage("limits.granularity", name + " is finer than the device addresses", finest, g, " B");
   }
@@ -617,8 +634,7 @@ class Sections {
     if (i.to.empty() || std::ssize(i.to) > device_.cores() * device_.core.channelsIn)
       return faultHere("PROG008", "a transfer without receivers, or with too many",
                        to_string(i.to.size()) + " groups of cores", "name each core once");
-    const CoreRange& range = section_->engines.range;
-    for (std::int64_t w = range.column; w < range.column + range.columns; ++w) sendOn(w, i);
+    forEachEngine(section_->engines, [&](const Engine& wire) { sendOn(wire.column, i); });
   }
   void memtiles(const Transfer<Affine>& i) {
     const std::int64_t most = device_.coreWriteMulticast ? device_.memtiles() : 1;

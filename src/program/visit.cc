@@ -1,6 +1,7 @@
 #include "heddle/program/visit.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "heddle/support/check.h"
@@ -128,14 +129,22 @@ Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kerne
   return one;
 }
 
+bool EngineSet::contains(const Engine& e) const {
+  return e.kind == kind && e.channel == channel &&
+         std::ranges::any_of(ranges,
+                             [&](const CoreRange& r) { return r.contains(e.row, e.column); });
+}
+
+std::int64_t EngineSet::size() const {
+  return std::accumulate(
+      ranges.begin(), ranges.end(), std::int64_t{0},
+      [](std::int64_t sum, const CoreRange& r) { return sum + r.rows * r.columns; });
+}
+
 std::vector<Engine> enginesOf(const Program& program) {
   std::set<Engine> engines;
   for (const Section& s : program.sections) {
-    const CoreRange& r = s.engines.range;
-    for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
-      for (std::int64_t column = r.column; column < r.column + r.columns; ++column)
-        engines.insert({s.engines.kind, static_cast<std::int32_t>(row),
-                        static_cast<std::int32_t>(column), s.engines.channel});
+    forEachEngine(s.engines, [&](const Engine& engine) { engines.insert(engine); });
   }
   return {engines.begin(), engines.end()};
 }

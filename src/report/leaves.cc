@@ -71,7 +71,8 @@ void append(const Program& program, const Section& section, const std::vector<It
     facts.engine = section.engines.kind;
     facts.layer = program.layerOf(section.step);
     facts.step = section.step;
-    std::visit(Describe{program, section.engines.range, facts}, std::get<Instruction>(item.as).as);
+    std::visit(Describe{program, section.engines.ranges.front(), facts},
+               std::get<Instruction>(item.as).as);
   }
 }
 

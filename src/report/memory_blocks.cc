@@ -72,13 +72,12 @@ std::vector<MemoryBlock> stagingBlocks(const Program& program) {
   for (const LeafPlace& leaf : leafPlaces(program)) {
     const auto* load = transferOf(*leaf.instruction, TransferKind::Load);
     if (!load || load->part.content != Content::Weights) continue;
-    const CoreRange& range = leaf.section->engines.range;
-    for (std::int64_t column = range.column; column < range.column + range.columns; ++column) {
+    forEachEngine(leaf.section->engines, [&](const Engine& channel) {
       const Extent extent =
-          extentOf(program, load->destination, load->part, leaf.counts, 0, column);
-      Extent& span = spans.try_emplace({leaf.section->step, column}, extent).first->second;
+          extentOf(program, load->destination, load->part, leaf.counts, 0, channel.column);
+      Extent& span = spans.try_emplace({leaf.section->step, channel.column}, extent).first->second;
       span = {std::min(span.first, extent.first), std::max(span.end, extent.end)};
-    }
+    });
   }
   std::vector<MemoryBlock> blocks;
   for (const auto& [where, span] : spans)

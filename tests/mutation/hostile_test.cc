@@ -176,8 +176,8 @@ class Poison {
       for (std::int64_t& extent : port.view) add({&extent});
     }
     for (Section& s : p.sections) {
-      add({&s.engines.range.row, &s.engines.range.column, &s.engines.range.rows,
-           &s.engines.range.columns});
+      for (CoreRange& range : s.engines.ranges)
+        add({&range.row, &range.column, &range.rows, &range.columns});
       collect(s.items);
     }
   }

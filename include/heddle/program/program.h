@@ -2,8 +2,8 @@
 // order; engines meet only at locks and in transfers. The same value is printed as asm, executed by
 // the Machine and handed off. docs/asm.md.
 //
-// A queue is the concatenation, in order, of the sections whose range contains its engine. A
-// section speaks for a rectangle of engines at once (SPMD): its numbers are affine in the loop
+// A queue is the concatenation, in order, of the sections whose set contains its engine. A section
+// speaks for some rectangles of engines at once (SPMD): its numbers are affine in the loop
 // counters and in the engine's row and column.
 //
 //   section step 3 Core rows 0-3 columns 1-2         twelve lines of asm for eight cores
@@ -45,14 +45,15 @@ struct Engine {
   friend auto operator<=>(const Engine&, const Engine&) = default;
 };
 
-struct EngineRange {
+// Engines of one kind and channel: those of some rectangles of (row, column), which have none in
+// common.
+struct EngineSet {
   EngineKind kind = EngineKind::Sequencer;
   std::int32_t channel = 0;
-  CoreRange range;  // of (row, column)
-  bool contains(const Engine& e) const {
-    return e.kind == kind && e.channel == channel && range.contains(e.row, e.column);
-  }
-  friend bool operator==(const EngineRange&, const EngineRange&) = default;
+  std::vector<CoreRange> ranges{CoreRange{}};
+  bool contains(const Engine& e) const;
+  std::int64_t size() const;
+  friend bool operator==(const EngineSet&, const EngineSet&) = default;
 };
 
 // ---- numbers ------------------------------------------------------------------------------------
@@ -448,7 +449,7 @@ struct Kernel {
 
 struct Section {
   StepId step;
-  EngineRange engines;
+  EngineSet engines;
   std::vector<Item> items;
   bool lastFrame = false;  // not executed in the frames before the last; of the sequencer only
   friend bool operator==(const Section&, const Section&) = default;

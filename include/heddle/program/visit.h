@@ -120,6 +120,16 @@ bool readsPartOfRecord(const Kernel& kernel);
 Call<std::int64_t> callOfRow(const Call<std::int64_t>& call, const Kernel& kernel,
                              std::int64_t row);
 
+// f(const Engine&) for each of the set.
+template <class F>
+void forEachEngine(const EngineSet& engines, F&& f) {
+  for (const CoreRange& r : engines.ranges)
+    for (std::int64_t row = r.row; row < r.row + r.rows; ++row)
+      for (std::int64_t column = r.column; column < r.column + r.columns; ++column)
+        f(Engine{engines.kind, static_cast<std::int32_t>(row), static_cast<std::int32_t>(column),
+                 engines.channel});
+}
+
 // All engines that the sections name, sorted.
 std::vector<Engine> enginesOf(const Program& program);
 

@@ -41,25 +41,25 @@ on sequencer, layer 0:
   START ddr-in(1).1
   WAIT wire(2) entry 3
 on ddr-in columns 0-1 channel 1, layer 0:
-  LOAD %0[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] ddr @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> mem @0x40 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
+  LOAD %0[y -1 + i0, block 2*row for 2, x 8*column for 8] ddr @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> mem @0x40 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
   LOADW record[column] -> mem @0x40 + 64*column + ((1 + i0) mod 4)*576 acquire L0 release L1
 on ddr-out column 1 channel 0, layer 0:
-  WRITE %1[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] mem @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> ddr @0x40 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
+  WRITE %1[y -1 + i0, block 2*row for 2, x 8*column for 8] mem @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> ddr @0x40 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
 on wire column 2, layer 0:
-  LOADFM %0[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] mem(1) @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> core(0 for 4, 2 for 2).1, core(5, 6).0
+  LOADFM %0[y -1 + i0, block 2*row for 2, x 8*column for 8] mem(1) @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> core(0 for 4, 2 for 2).1, core(5, 6).0
   LOADWM record[3] mem(column) @0x0 + 64*column + ((1 + i0) mod 4)*576 acquire L0 release L1 -> core(0 for 4, 2 for 2).1
 on core-in rows 0-3 columns 0-1 channel 1, layer 0:
-  RECV %0[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] wire(2) -> @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
+  RECV %0[y -1 + i0, block 2*row for 2, x 8*column for 8] wire(2) -> @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
 on core row 1 columns 0-3, layer 0:
   loop 14 {  # i0
-    CONV k0 %1[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 init keep out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
+    CONV k0 %1[y -1 + i0, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 init keep out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
     loop 2 {  # i1
-      CONV k0 %1[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 add keep out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
+      CONV k0 %1[y -1 + i0, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 add keep out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
     }
-    CONV k0 %1[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 add finish out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
+    CONV k0 %1[y -1 + i0, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 add finish out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
   }
-  CALL k99 %1[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 add keep out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
-on core-out rows 1-2 columns 0-3 channel 0, layer 0:
-  WRITEFM %1[y -1 + i0 for 1, block 2*row for 2, x 8*column for 8] @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> mem(0) @0x1 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 and mem(1) @0x2 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
+  CALL k99 %1[y -1 + i0, block 2*row for 2, x 8*column for 8] in %0[row -1 + i0, column -1 + 8*column] ring @0x40 [4 by 144 B] offset i0 holds [block 1 for 2, x 7 for 9] absent weights @0x240 record[1 + 2*i0 + row] sum @0x900 add keep out @0x300 + (i0 mod 2)*128 acquire L0 release 2*L1
+on core-out rows 1-2 columns 0-3 and row 4 column 1 channel 0, layer 0:
+  WRITEFM %1[y -1 + i0, block 2*row for 2, x 8*column for 8] @0x0 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 -> mem(0) @0x1 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1 and mem(1) @0x2 + 64*column + ((1 + i0) mod 4)*576 [4 by 1024, 2 by 512, 72 B] acquire L0, 2*L(3 + row) release L1
 on sequencer, layer 0, last frame:
   WAIT ddr-out(1).0 entry 0

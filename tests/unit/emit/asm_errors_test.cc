@@ -73,6 +73,10 @@ TEST(AsmErrors, SayWhatWasExpectedAndFoundAndMeant) {
        "error[ASM003] p.asm:9:9: a range runs backwards\n"
        "  what:  'rows 3-1' holds nothing\n"
        "  mend:  write the lower number first\n"},
+      {"on core row 3 column 1 and, layer 0:\n",
+       "error[ASM002] p.asm:9:27: expected more engines, such as rows 0-1 column 2\n"
+       "  what:  found ','\n"
+       "  mend:  docs/asm.md has the grammar\n"},
       {"tensor %0 \"x\" 1x1x8 scale 1e999\n",
        "error[ASM003] p.asm:9:27: a number out of range\n"
        "  what:  '1e999' is no double\n"

@@ -286,9 +286,11 @@ Program randomProgram() {
   p.frames = integer();
   p.batch = integer();
   p.sections = some<Section>([&] {
+    std::vector<CoreRange> ranges = some<CoreRange>(range);
+    if (ranges.empty()) ranges.push_back(range());
     const auto kind = static_cast<EngineKind>(*rc::gen::inRange(0, 7));
     return Section{
-        id<StepId>(), {kind, smallNumber(), range()}, items(p.kernels.size(), 0), flip()};
+        id<StepId>(), {kind, smallNumber(), std::move(ranges)}, items(p.kernels.size(), 0), flip()};
   });
   p.hostOperators = some<std::string>(anyText);
   return p;
@@ -329,7 +331,11 @@ End<Affine> recordEndOf(std::int64_t base) {
 std::vector<Section> sectionsOfEverything() {
   const auto on = [](EngineKind kind, std::int32_t channel, CoreRange range,
                      std::vector<Item> items) {
-    return Section{StepId(0), {kind, channel, range}, std::move(items)};
+    return Section{StepId(0), {kind, channel, {range}}, std::move(items)};
+  };
+  const auto andOn = [](CoreRange range, Section section) {
+    section.engines.ranges.push_back(range);
+    return section;
   };
   const auto atTheEnd = [](Section section) {
     section.lastFrame = true;
@@ -369,8 +375,9 @@ std::vector<Section> sectionsOfEverything() {
       on(EngineKind::CoreIn, 1, {0, 0, 4, 2}, {item(makeReceive(2, endOf(0), boxOf(0)))}),
       on(EngineKind::Core, 0, {1, 0, 1, 4},
          {Item{Loop{14, {item(first), Item{Loop{2, {item(call)}}}, item(last)}}}, item(unknown)}),
-      on(EngineKind::CoreOut, 0, {1, 0, 2, 4},
-         {item(makeWriteFm(endOf(0), {{0, endOf(1)}, {1, endOf(2)}}, boxOf(1)))}),
+      andOn({4, 1, 1, 1},
+            on(EngineKind::CoreOut, 0, {1, 0, 2, 4},
+               {item(makeWriteFm(endOf(0), {{0, endOf(1)}, {1, endOf(2)}}, boxOf(1)))})),
       atTheEnd(
           on(EngineKind::Sequencer, 0, {}, {item(Wait<Affine>{{EngineKind::DdrOut, 0, 1, 0}, 0})})),
   };

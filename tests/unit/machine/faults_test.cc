@@ -263,7 +263,8 @@ const Breakage kBreakages[] = {
      }},
 
     // What the device does not have.
-    {"CoreThatIsNotThere", "PROG001", [](W& w) { w.b.program.sections[9].engines.range.rows = 3; }},
+    {"CoreThatIsNotThere", "PROG001",
+     [](W& w) { w.b.program.sections[9].engines.ranges[0].rows = 3; }},
     {"ChannelThatIsNotThere", "PROG001", [](W& w) { w.b.program.sections[2].engines.channel = 2; }},
     {"LockBelowZero", "PROG004", [](W& w) { w.b.program.locks[0].index = -1; }},
     {"InitialValueBelowZero", "PROG004", [](W& w) { w.b.program.locks[0].initial = -1; }},

@@ -34,8 +34,8 @@ inline Item loop(std::int64_t count, std::vector<Item> body) {
   return {Loop{count, std::move(body)}};
 }
 
-inline EngineRange on(EngineKind kind, CoreRange range = {0, 0, 1, 1}, std::int32_t channel = 0) {
-  return {kind, channel, range};
+inline EngineSet on(EngineKind kind, CoreRange range = {0, 0, 1, 1}, std::int32_t channel = 0) {
+  return {kind, channel, {range}};
 }
 inline Engine engine(EngineKind kind, std::int32_t row = 0, std::int32_t column = 0,
                      std::int32_t channel = 0) {
@@ -108,7 +108,7 @@ class ProgramBuilder {
   void lock(Tile tile, std::int32_t index, std::int64_t initial, Engine producer, Engine consumer) {
     program.locks.push_back({tile, index, initial, producer, consumer});
   }
-  void section(EngineRange engines, std::vector<Item> items) {
+  void section(EngineSet engines, std::vector<Item> items) {
     program.sections.push_back({StepId(0), engines, std::move(items)});
   }
   KernelId kernel(Kernel k) {

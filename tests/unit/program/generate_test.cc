@@ -294,7 +294,7 @@ TEST(GenerateProgram, NumbersLocksByThePlacesOfTheirEngines) {
   EXPECT_EQ(steps.size(), 1u);
   for (const Section& section : m.program.sections)
     if (section.step == StepId(0U) && section.engines.kind == EngineKind::CoreOut)
-      EXPECT_EQ(section.engines.range.rows, 4);
+      EXPECT_EQ(section.engines.ranges[0].rows, 4);
 }
 
 TEST(GenerateProgram, GivesEachLockOneProducerAndOneConsumer) {

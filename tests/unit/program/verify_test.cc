@@ -79,6 +79,14 @@ TEST(Verify, KnowsPixelsOfAnotherTensor) {
   EXPECT_EQ(faultsAfter(all), "");
 }
 
+// Each rectangle is looked at: what lies between them need not be there.
+TEST(Verify, TakesSectionsForSeveralRectangles) {
+  EXPECT_EQ(faultsAfter({{"on core rows 0-1 columns 0-1",
+                          "on core row 0 columns 0-1 and row 1 columns 0-1"},
+                         {"on wire columns 2-3", "on wire column 2 and column 3"}}),
+            "");
+}
+
 TEST(Verify, FindsPixelsThatAreNotThere) {
   for (const char* text : {
            "8x8x16 scale 1 root %0 rows 2 by 2 columns 0 by 2",  // ends behind the last
@@ -129,6 +137,18 @@ INSTANTIATE_TEST_SUITE_P(
             "error[PROG001] core(0,0) to core(2,1): a section is for engines that are not there\n"
             "  what:  the device has 2 x 2 with 1 channels of this kind\n"
             "  mend:  name engines of the device\n"},
+        FaultCase{
+            {{"on core rows 0-1 columns 0-1", "on core row 0 columns 0-1 and row 2 column 1"}},
+            "error[PROG001] core(0,0) to core(0,1) and core(2,1): a section is for engines "
+            "that are not there\n"
+            "  what:  the device has 2 x 2 with 1 channels of this kind\n"
+            "  mend:  name engines of the device\n"},
+        FaultCase{
+            {{"on core rows 0-1 columns 0-1", "on core rows 0-1 columns 0-1 and row 1 column 1"}},
+            "error[PROG001] core(0,0) to core(1,1) and core(1,1): a section names an engine "
+            "twice\n"
+            "  what:  core(1,1)\n"
+            "  mend:  let its rectangles have none in common\n"},
         FaultCase{{{"wire(2 + row) ->", "wire(4 + row) ->"}},
                   "error[PROG001] layer 0 'conv', core-in(0,0).1 to core-in(1,1).1, instruction 19 "
                   "(RECV): the wire is "
@@ -169,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "cannot be executed\n"
                   "  what:  99999999999 iterations of 1 items at depth 1\n"
                   "  mend:  give it 1 to 50000000 iterations, a body, and a depth of at most 6\n"},
-        FaultCase{{{"CONV k0 %1[y 2 + i0 for 1", "CONV k0 %1[y 2 + i1 for 1"}},
+        FaultCase{{{"CONV k0 %1[y 2 + i0,", "CONV k0 %1[y 2 + i1,"}},
                   "error[PROG002] layer 0 'conv', core(0,0) to core(1,1), instruction 22 (CONV): a "
                   "number counts with "
                   "a loop that is not around it\n"
@@ -195,14 +215,14 @@ INSTANTIATE_TEST_SUITE_P(
                   "a queue that does not execute it\n"
                   "  what:  the queue of a core\n"
                   "  mend:  move it to a core-out\n"},
-        FaultCase{{{"WRITE %1[y 14 + i0 for 1", "WRITE %1[y 15 + i0 for 1"}},
+        FaultCase{{{"WRITE %1[y 14 + i0,", "WRITE %1[y 15 + i0,"}},
                   "error[PROG004] layer 0 'conv', ddr-out(0).0 to ddr-out(1).0, instruction 3 "
                   "(WRITE): the first row "
                   "is out of range\n"
                   "  what:  it goes from 15 to 16, allowed is 0 to 15\n"
                   "  mend:  keep it in this range\n"},
-        FaultCase{{{"y i0 for 1, block 0 for 2, x 8*column for 8] ddr",
-                    "y 9223372036854775807*i0 for 1, block 0 for 2, x 8*column for 8] ddr"}},
+        FaultCase{{{"y i0, block 0 for 2, x 8*column for 8] ddr",
+                    "y 9223372036854775807*i0, block 0 for 2, x 8*column for 8] ddr"}},
                   "error[PROG004] layer 0 'conv', ddr-in(0).0 to ddr-in(1).0, instruction 0 "
                   "(LOAD): a number is too "
                   "large\n"
@@ -313,7 +333,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "smaller than what it holds\n"
                   "  what:  136 B for 144 B\n"
                   "  mend:  make room for the row\n"},
-        FaultCase{{{"%1[y 0 for 1, block 2*row for 2, x 8*column for 8] in",
+        FaultCase{{{"%1[y 0, block 2*row for 2, x 8*column for 8] in",
                     "%1[y 0 for 3, block 2*row for 2, x 8*column for 8] in"}},
                   "error[PROG006] layer 0 'conv', core(0,0) to core(1,1), instruction 20 (CONV): a "
                   "call writes more rows than it has places for\n"
@@ -383,14 +403,14 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Runs, VerifyFault,
     ::testing::Values(
-        FaultCase{{{"LOADFM %0[y i0 for 1, block 0 for 2, x 8 for 1] mem(1)",
-                    "LOADFM %0[y i0 for 1, block 0 for 2, x 9 for 1] mem(1)"}},
+        FaultCase{{{"LOADFM %0[y i0, block 0 for 2, x 8] mem(1)",
+                    "LOADFM %0[y i0, block 0 for 2, x 9] mem(1)"}},
                   "error[PROG010] layer 0 'conv', wire(0), instruction 7 (LOADFM) at i0 = 0: "
                   "sender and receiver do "
                   "not mean the same part\n"
-                  "  what:  it sends %0 y 0 for 1, block 0 for 2, x 9 for 1; layer 0 'conv', "
+                  "  what:  it sends %0[y 0, block 0 for 2, x 9]; layer 0 'conv', "
                   "core-in(0,0).0, "
-                  "instruction 12 (RECV) receives %0 y 0 for 1, block 0 for 2, x 8 for 1\n"
+                  "instruction 12 (RECV) receives %0[y 0, block 0 for 2, x 8]\n"
                   "  mend:  give both ends one part\n"},
         FaultCase{{{"acquire L0, L1 release L2", "acquire L0, L1, L3 release L2"}},
                   "error[PROG011] layer 0 'conv', core-out(0,0).0, instruction 24 (WRITEFM) at i0 "
@@ -588,12 +608,12 @@ TEST(Verify, RecordsOfALayerHaveOneLengthInAllItsStepsWhereTheDeviceWantsThat) {
     const bool byRow = section.engines.kind == EngineKind::CoreIn;
     const bool ofRecords =
         section.engines.channel == 1 ||
-        (section.engines.kind == EngineKind::Wire && section.engines.range.column == 2);
+        (section.engines.kind == EngineKind::Wire && section.engines.ranges[0].column == 2);
     Section later = section;
     if (ofRecords && section.engines.kind != EngineKind::DdrOut) {
-      (byRow ? section.engines.range.rows : section.engines.range.columns) = 1;
+      (byRow ? section.engines.ranges[0].rows : section.engines.ranges[0].columns) = 1;
       later.step = StepId(1);
-      CoreRange& range = later.engines.range;
+      CoreRange& range = later.engines.ranges[0];
       (byRow ? range.rows : range.columns) = 1;
       ++(byRow ? range.row : range.column);
       sections.push_back(std::move(later));

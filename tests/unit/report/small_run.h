@@ -73,14 +73,14 @@ inline Program twoConvsProgram() {
   Part<Affine> weights;
   weights.content = Content::Weights;
   const auto section = [&](std::size_t layer, EngineKind kind, auto... instructions) {
-    Section s{StepId(layer), {kind, 0, {0, 0, 1, 1}}, {}};
+    Section s{StepId(layer), {kind, 0, {{0, 0, 1, 1}}}, {}};
     (s.items.push_back({Instruction{instructions}}), ...);
     p.sections.push_back(s);
   };
   section(0, EngineKind::DdrIn, makeLoad(end(128), end(128), part(0)),
           makeLoad({}, staged, weights));
   section(0, EngineKind::Wire, makeSend(0, end(128), {{}}, part(0)));
-  Section row{StepId(0), {EngineKind::Wire, 0, {0, 2, 1, 1}}, {}};
+  Section row{StepId(0), {EngineKind::Wire, 0, {{0, 2, 1, 1}}}, {}};
   row.items.push_back({Instruction{makeSend(0, staged, {{}}, weights)}});
   p.sections.push_back(row);
   const auto call = [&](std::size_t in, std::size_t out) {

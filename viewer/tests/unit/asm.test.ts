@@ -25,7 +25,7 @@ const ASM = [
   "  }",
   "# ---- layer 1 ----",
   "on wire column 0, layer 1:",
-  "  RECV %4[y 0 for 1] wire(0) -> @0x13b0 [2 by 72, 64 B]",
+  "  RECV %4[y 0] wire(0) -> @0x13b0 [2 by 72, 64 B]",
 ].join("\n");
 
 // Leaves 0 and 2 stand on line 5 of layer 0, leaf 1 on line 9 of layer 1.
@@ -93,7 +93,9 @@ describe("order", () => {
     const structure = structureOf(runOf([{ slices: [] }], [0], [0], { asm: nested.join("\n") }));
     expect([...structure.endOf]).toEqual([6, 6, 5, 0, 0, 0]);
     expect([0, 1, 2, 3, 5].map((line) => structure.turnsAt(line))).toEqual([[], [], [2], [2, 3], [2]]);
-    expect(structure.sections).toEqual([{ line: 0, end: 6, engine: "core", layer: -1, rows: { from: 0, to: 1 }, columns: { from: 2, to: 3 } }]);
+    expect(structure.sections).toEqual([{ line: 0, end: 6, engine: "core", layer: -1, ranges: [{ rows: { from: 0, to: 1 }, columns: { from: 2, to: 3 } }] }]);
+    const apart = structureOf(runOf([{ slices: [] }], [0], [0], { asm: "on core-in rows 0-1 column 0 and row 3 columns 2-3 channel 1, layer none:\n  ADD" }));
+    expect(apart.sections[0]?.ranges).toEqual([{ rows: { from: 0, to: 1 }, columns: { from: 0, to: 0 } }, { rows: { from: 3, to: 3 }, columns: { from: 2, to: 3 } }]);
     expect([...structureOf(run).endOf]).toEqual([0, 0, 7, 7, 7, 0, 0, 10, 10, 0]);
   });
 
@@ -166,10 +168,10 @@ const spmd = runOf(
   [0, 0, 0], [0, 0, 0],
   {
     asm: [
-      "on core-out rows 0-1 columns 0-1 channel 0, layer 0:",
-      "  WRITEFM %1[y 0 for 1] @0x100 [8 B] acquire L2 -> mem(column) @0x40 + 256*row [8 B] release L(7 + row)",
+      "on core-out row 0 columns 0-1 and row 1 columns 0-1 channel 0, layer 0:",
+      "  WRITEFM %1[y 0] @0x100 [8 B] acquire L2 -> mem(column) @0x40 + 256*row [8 B] release L(7 + row)",
       "on ddr-out columns 0-1 channel 0, layer 0:",
-      "  WRITE %1[y 0 for 1] mem @0x0 [8 B] acquire L8 -> ddr @0x1000 [8 B]",
+      "  WRITE %1[y 0] mem @0x0 [8 B] acquire L8 -> ddr @0x1000 [8 B]",
       "on core row 0 column 0, layer 0:",
       "  loop 2 {  # i0",
       "    ADD acquire L(5 + i0), 2*L99",

@@ -33,7 +33,7 @@ describe("names where there is little room", () => {
 });
 
 describe("an instruction in a few words", () => {
-  const asm = ["LOADFM %1[y 0 for 1] mem(0) @0x0 [64 B]", "CONV k0 %2[y 0 for 1] in %1[row 0]", "LOADW record[0] -> mem @0x0", "START ddr-in(0).1", "OP %99[y]"];
+  const asm = ["LOADFM %1[y 0] mem(0) @0x0 [64 B]", "CONV k0 %2[y 0] in %1[row 0]", "LOADW record[0] -> mem @0x0", "START ddr-in(0).1", "OP %99[y]"];
   const json = timelineOf([{ slices: [0, 1, 2, 3, 4, 2].map((leaf, i) => ({ start: i, end: i + 1, leaf, bytes: [64, 0, 64, 0, 0, 8][i]! })) }], [0, 0, 0, 0, 1]);
   const run = new Run({
     ...json,

@@ -12,15 +12,20 @@ interface Span {
   to: number;
 }
 
+/** Inclusive; 0 where the engine has none. */
+interface Range {
+  rows: Span;
+  columns: Span;
+}
+
 export interface Section {
   /** Line of its head, and one behind its last. */
   line: number;
   end: number;
   engine: string; // "core", "ddr-in", ...
   layer: number; // -1: none
-  /** Inclusive; 0 where the engine has none. */
-  rows: Span;
-  columns: Span;
+  /** The rectangles of engines that it speaks for. */
+  ranges: Range[];
 }
 
 export interface Structure {
@@ -98,7 +103,7 @@ class Reader {
     const head = SECTION.exec(text);
     if (head) {
       const where = head[2] as string;
-      this.section = { line, end: line, engine: head[1] as string, layer: this.layerOf(text), rows: spanIn(where, "row"), columns: spanIn(where, "column") };
+      this.section = { line, end: line, engine: head[1] as string, layer: this.layerOf(text), ranges: where.split(" and ").map(rangeIn) };
       this.sections.push(this.section);
     } else if (LAYER.test(text)) {
       this.closeLayer(line);
@@ -117,6 +122,8 @@ class Reader {
     this.layer = -1;
   }
 }
+
+const rangeIn = (text: string): Range => ({ rows: spanIn(text, "row"), columns: spanIn(text, "column") });
 
 function spanIn(text: string, name: string): Span {
   const found = new RegExp(`\\b${name}s? (\\d+)(?:-(\\d+))?`).exec(text);

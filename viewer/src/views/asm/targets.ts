@@ -3,7 +3,7 @@
 //   on core-out rows 0-1 columns 0-1 channel 0, layer 0:
 //     WRITEFM ... @0x1db0 acquire L2 -> mem(column) @0x0 ... release L(7 + row)    for core 1,0: L2 of core 1,0 and L8 of memtile 0
 //
-// A section speaks for a rectangle of engines, a loop for all its turns: one name can be many locks.
+// A section speaks for rectangles of engines, a loop for all its turns: one name can be many locks.
 import type { RangeJson } from "../../run/format";
 import type { Run } from "../../run/run";
 import type { Focus, Selection } from "../../ui/state";
@@ -83,7 +83,7 @@ export function couldBe(run: Run, line: number, { kind, at, to }: Link, lock: nu
 export function blockAt(run: Run, line: number, link: Link, near: Engine | null): number {
   const text = run.asm[line] ?? "";
   const section = sectionAt(run, line);
-  const engine = engineNear(run, line, near) ?? { row: section?.rows.from ?? 0, column: section?.columns.from ?? 0 };
+  const engine = engineNear(run, line, near) ?? (section ? firstEngineOf(section) : { row: 0, column: 0 });
   const values: Values = { ...firstTurn(run, line), row: engine.row, column: engine.column };
   const tile = section ? tileOf(text, link, section, values, engine) : (declaredTile(text, link) ?? tileOf(text, link, null, values, engine));
   const address = evaluate(text, link.at, values)?.value;
@@ -101,7 +101,7 @@ export function blockAt(run: Run, line: number, link: Link, near: Engine | null)
 export function engineNear(run: Run, line: number, near: Engine | null): Engine | null {
   const section = sectionAt(run, line);
   const within = (at: number, { from, to }: { from: number; to: number }) => at >= from && at <= to;
-  return near && section && within(near.row, section.rows) && within(near.column, section.columns) ? near : null;
+  return near && section?.ranges.some(({ rows, columns }) => within(near.row, rows) && within(near.column, columns)) ? near : null;
 }
 
 /** Of what is selected, the engine that could have executed the line; null where it is of another kind. */
@@ -128,9 +128,11 @@ function tileOf(text: string, { owner }: Link, section: Section | null, values: 
   return section?.engine.startsWith("ddr") ? { kind: "memtile", row: 0, column } : null;
 }
 
-function* enginesOf({ rows, columns }: Section): Generator<Engine> {
-  for (let { from: row } = rows; row <= rows.to; row++) for (let { from: column } = columns; column <= columns.to; column++) yield { row, column };
+function* enginesOf({ ranges }: Section): Generator<Engine> {
+  for (const { rows, columns } of ranges) for (let { from: row } = rows; row <= rows.to; row++) for (let { from: column } = columns; column <= columns.to; column++) yield { row, column };
 }
+
+const firstEngineOf = (section: Section): Engine => enginesOf(section).next().value as Engine;
 
 const firstTurn = (run: Run, line: number): Record<string, number> => Object.fromEntries(structureOf(run).turnsAt(line).map((_, depth) => [`i${depth}`, 0]));
 
