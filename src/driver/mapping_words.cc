@@ -152,7 +152,7 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
                                                       : " rows before they are pooled"));
   const std::string loop = mapping.parts.size() > 1 ? "part" : "pass";
   const bool hasInner = mapping.parts.size() > 1 || mapping.passes > 2;
-  if (mapping.innerCallRows > mapping.callRows && hasInner && !callsOneRow(op))
+  if (mapping.innerCallRows > mapping.callRows && hasInner && hasInnerCalls(op, mapping))
     words.push_back(std::string(mapping.callRows > 1 ? "" : "calls ") + "of up to " +
                     std::to_string(mapping.innerCallRows) + " rows between the first " + loop +
                     " and the last");

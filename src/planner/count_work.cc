@@ -570,7 +570,7 @@ class StepCounter {
       call.kernel = kernelWork(op_.kind(), computed, tapsOf(op_, part),
                                nest_.pooled().columns(x).count, operands);
       call.kernel.rows = run.computed;
-      call.kernel.rowsOfACall = fusedWindowOf(op_) ? m_.callRows : run.rows;
+      call.kernel.rowsOfACall = fusedWindowOf(op_) ? nest_.kernelCallRows(i) : run.rows;
       if (const FusedWindow* end = fusedWindowOf(op_); end && nest_.last(i))
         addEnd(*end, blocks.count, x.count, call.kernel);
       call.pace = call.kernel;

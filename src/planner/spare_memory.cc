@@ -31,6 +31,9 @@ constexpr N kFewSweeps = 8;
 // Parts of a sweep that come together, or are a call, where two whole ones find no room.
 constexpr N kMostCallsOfASweep = 4;
 
+// Rows that do over a wire that is busy all the time: others hardly wait for two.
+constexpr N kRowsOfAPair = 2;
+
 // One of each that compute the same pixels.
 std::vector<const CoreShare*> sharesThatDiffer(const Mapping& mapping) {
   std::vector<const CoreShare*> some;
@@ -43,8 +46,8 @@ std::vector<const CoreShare*> sharesThatDiffer(const Mapping& mapping) {
 
 // Of iterations behind the first of a chunk and band: their longest call, and a sweep of it.
 struct Longest {
-  N rows = 0, written = 0;  // of a call; of the output
-  N ofASweep = 0;           // rows that the calls of one compute
+  N rows = 0, written = 0;  // that the kernel computes in a call; of the output
+  N ofASweep = 0;           // that it computes in the calls of one
   struct Operand {
     N call = 0, sweep = 0, iteration = 0;  // rows that come
     N sweeps = 0;                          // of an iteration
@@ -78,13 +81,13 @@ class LongestOf {
                                               kernelRows.count, nest_.callRows(at), nest_.last(at)})
                                      .second)
         continue;
-      look(nest_.calls(share, rows, at), kernelRows, nest_.last(at));
+      look(nest_.calls(share, rows, at), kernelRows, at);
     }
   }
 
-  void look(std::span<const RowCall> calls, const Interval& kernelRows, bool last) {
+  void look(const std::vector<RowCall>& calls, const Interval& kernelRows, const Iteration& at) {
     for (std::size_t i = 0; i < found_.operands.size(); ++i) {
-      if (nest_.stays(i) || (isAddend(nest_.op(), i) && !last)) continue;
+      if (nest_.stays(i) || (isAddend(nest_.op(), i) && !nest_.last(at))) continue;
       Longest::Operand& operand = found_.operands[i];
       N sweeps = 0, rows = 0;
       forEachSweep(calls, [&](std::span<const RowCall> sweep) {
@@ -95,15 +98,15 @@ class LongestOf {
       operand.iteration = std::max(operand.iteration, rows);
       operand.sweeps = std::max(operand.sweeps, sweeps);
     }
-    forEachSweep(calls, [&](std::span<const RowCall> sweep) {
-      N rows = 0;
-      for (const RowCall& call : sweep) {
-        rows += call.rows;
-        found_.rows = std::max(found_.rows, call.rows);
-        if (last) found_.written = std::max(found_.written, call.rows);
-      }
-      found_.ofASweep = std::max(found_.ofASweep, rows);
-    });
+    N ofSweep = 0;
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      const N rows = nest_.rowsComputed(calls, k).count;
+      if (k > 0 && calls[k].box != calls[k - 1].box) ofSweep = 0;
+      ofSweep += rows;
+      found_.rows = std::max(found_.rows, std::min(rows, nest_.kernelCallRows(at)));
+      found_.ofASweep = std::max(found_.ofASweep, ofSweep);
+      if (nest_.last(at)) found_.written = std::max(found_.written, calls[k].rows);
+    }
   }
 
   // The calls of one box after another.
@@ -183,16 +186,24 @@ bool makeUpBetween(const Mapping& mapping, const StepTerms& terms, const StepTim
   });
 }
 
-// Of an operand, how many rows come together where a sweep is cut in `cut` calls (`longCalls`), or
-// in as many transfers, and a ring in which those of one call wait while another computes. False
-// where sweeps of several boxes would wait for each other, or a lock can't count so many rows.
-bool growRing(const Longest::Operand& rows, N lanes, N cut, bool longCalls, N mostWaiting,
+// How the sweeps of inner iterations are cut.
+struct SweepCut {
+  N calls = 1;             // or as many transfers
+  bool longCalls = false;  // or transfers alone
+  // Places more than for the rows of two calls, so that those of the next sweep come early.
+  bool hasSpare = false;
+};
+
+// Of an operand, how many rows come together where sweeps are cut so, and a ring in which those of
+// one call wait while another computes. False where sweeps of several boxes would wait for each
+// other, or a lock can't count so many rows.
+bool growRing(const Longest::Operand& rows, N lanes, const SweepCut& cut, N mostWaiting,
               RingPlan& ring) {
-  const bool whole = cut == 1;
+  const bool whole = cut.calls == 1, longCalls = cut.longCalls;
   if (!whole && rows.sweeps > 1) return false;
   const N turn = std::max<N>(1, whole       ? rows.sweep
                                 : longCalls ? rows.pitch
-                                            : divideRoundUp(rows.sweep, cut));
+                                            : divideRoundUp(rows.sweep, cut.calls));
   // Pieces begin where calls do; where the lanes can't share each call's rows, each brings its own.
   const bool apart = !whole && longCalls && turn % lanes != 0;
   if (!rows.oneByOne) ring.together = apart ? turn : divideRoundUp(turn, lanes);
@@ -203,7 +214,8 @@ bool growRing(const Longest::Operand& rows, N lanes, N cut, bool longCalls, N mo
                                  : roundUpTo(rows.sweep, atOnce));
   else if (longCalls)
     least = roundUpTo(rows.call, atOnce) +
-            std::max(roundUpTo(rows.call, atOnce), ring.together * lanes);
+            std::max(roundUpTo(rows.call, atOnce), ring.together * lanes) +
+            (cut.hasSpare ? atOnce : 0);
   else
     least = (divideRoundUp(rows.call - 1, atOnce) + 1) * atOnce + roundUpTo(rows.call, atOnce);
   const N before = ring.length;
@@ -212,11 +224,19 @@ bool growRing(const Longest::Operand& rows, N lanes, N cut, bool longCalls, N mo
   return ring.length <= std::max(mostWaiting, before);
 }
 
+// Calls of so many rows at most. Where a window at the end begins anew in each band, cores wait for
+// the rows of one window, but not for those of several at once.
+N innerCallRows(const Mapping& mapping, const CanonicalOp& op, N rows) {
+  const FusedWindow* end = fusedWindowOf(op);
+  if (end && mapping.bands > 1 && rows < 2 * end->window().strideY) return mapping.innerCallRows;
+  return std::max(mapping.callRows, std::min(kMaxCallRows, rows));
+}
+
 // Behind the first iteration of a chunk and band (LayerNest::isLater, isInner) transfers and calls
-// of as many rows as a core has room for twice; else the mapping as it is. `onlyBetween`: those of
-// the last iteration come one by one.
+// of as many rows as a core has room for twice, or of pairs; else the mapping as it is.
+// `onlyBetween`: those of the last iteration come one by one.
 Mapping withRowsTogether(const CanonicalGraph& graph, const Plan& plan, LayerId layer, N room,
-                         N mostWaiting, bool onlyBetween) {
+                         N mostWaiting, bool inPairs, bool onlyBetween) {
   const Mapping& mapping = plan.layers[layer.at()];
   if (!hasLaterIterations(mapping)) return mapping;
   const CanonicalOp& op = graph.ops[layer.at()];
@@ -225,25 +245,28 @@ Mapping withRowsTogether(const CanonicalGraph& graph, const Plan& plan, LayerId 
                               (plan.homes[plan.views[op.output.at()].root.at()].empty() ||
                                std::ranges::count(plan.schedule, layer, &ScheduleStep::layer) > 1);
   const N whole = LongestOf(graph, plan, layer, mapping).found().ofASweep;
-  for (N cut = 1; cut <= kMostCallsOfASweep; ++cut) {
+  const N fewest = inPairs ? divideRoundUp(whole, kRowsOfAPair) : 1,
+          most = inPairs ? fewest : kMostCallsOfASweep;
+  for (N calls = fewest; calls <= most; ++calls) {
     Mapping longer = mapping;
-    if (!callsOneRow(op) && !writesRowByRow)
-      longer.innerCallRows =
-          std::max(mapping.callRows, std::min(kMaxCallRows, divideRoundUp(whole, cut)));
+    if (hasInnerCalls(op, mapping) && !writesRowByRow)
+      longer.innerCallRows = innerCallRows(mapping, op, divideRoundUp(whole, calls));
     const LongestOf longest(graph, plan, layer, longer);
-    const bool longCalls = longest.found().rows > mapping.callRows;
+    // Rows that windows share come early only with a place more.
+    const SweepCut cut{calls, longest.found().rows > mapping.callRows,
+                       fusedWindowOf(op) && !inPairs};
     bool fits = true;
     for (std::size_t i = 0; i < longer.rings.size() && fits; ++i) {
       N lanes = 1;
       for (const Route& route : mapping.inputs[i])
         lanes = std::max<N>(lanes, std::ssize(route.lanes));
       const Longest::Operand& rows = longest.found().operands[i];
-      fits = rows.sweep == 0 || growRing(rows, lanes, cut, longCalls, mostWaiting, longer.rings[i]);
+      fits = rows.sweep == 0 || growRing(rows, lanes, cut, mostWaiting, longer.rings[i]);
       longer.rings[i].onlyBetween = onlyBetween && longer.rings[i].together > 1;
     }
     if (longest.found().written > mapping.callRows)
       longer.outputSlots = std::max(longer.outputSlots, 2 * longest.found().written);
-    if (!longCalls) longer.innerCallRows = mapping.innerCallRows;
+    if (!cut.longCalls) longer.innerCallRows = mapping.innerCallRows;
     if (fits && longer.coreBytes() <= room &&
         longer.outputSlots <= std::max(mostWaiting, mapping.outputSlots))
       return longer;
@@ -319,7 +342,9 @@ std::optional<Mapping> withSpareMemory(const CanonicalGraph& graph, const Device
   if (terms) {
     const bool holdUp = wouldHoldUp(mapping, *terms, *std::ranges::max_element(time.busy));
     if (!holdUp || makeUpBetween(mapping, *terms, time))
-      better = withRowsTogether(graph, plan, layer, room, mostWaiting, holdUp);
+      better = withRowsTogether(graph, plan, layer, room, mostWaiting, false, holdUp);
+    else if (mapping.parts.size() > 1 && mapping.bands == 1)
+      better = withRowsTogether(graph, plan, layer, room, mostWaiting, true, false);
   }
   std::vector<Interval> steps;
   for (const ScheduleStep& step : plan.schedule)

@@ -248,17 +248,19 @@ class StepTeller {
   }
 
   // Calls of a core from number k of iteration `from` to the first of iteration `to`, each of
-  // Mapping::callRows rows: a longer one counts as so many.
+  // Mapping::callRows rows (with a window at the end, of one that is written): a longer one counts
+  // as so many.
   N callsUntil(const CoreShare& share, std::size_t from, std::size_t k, std::size_t to) {
     N count = 0;
+    const N usual = callsOneRow(op_) ? 1 : m_.callRows;
     for (std::size_t i = from; i < to; ++i, k = 0) {
       const Iteration& at = nest_.iterations()[i];
       if (m_.passBlocks(share, at.pass).empty()) continue;
       const std::vector<RowCall>& due = calls(share, at);
-      if (nest_.callRows(at) <= m_.callRows)
+      if (nest_.callRows(at) <= usual)
         count += std::ssize(due) - static_cast<N>(k);
       else
-        for (; k < due.size(); ++k) count += divideRoundUp(due[k].rows, m_.callRows);
+        for (; k < due.size(); ++k) count += divideRoundUp(due[k].rows, usual);
     }
     return count;
   }
@@ -682,9 +684,10 @@ class StepTeller {
       return;
     }
     const Interval rows = nest_.rowsComputed(due, k), x = nest_.pooled().columns(due[k].x);
-    for (N y = rows.first; y < rows.end(); y += m_.callRows)
+    const N most = nest_.kernelCallRows(at);
+    for (N y = rows.first; y < rows.end(); y += most)
       computeRows(share, due, k, at,
-                  {computedTensor(op_), y, x, blocks, std::min(m_.callRows, rows.end() - y)},
+                  {computedTensor(op_), y, x, blocks, std::min(most, rows.end() - y)},
                   pooledRow(y));
     if (!nest_.last(at)) return;
     const Address<N> output = outputOf(share);

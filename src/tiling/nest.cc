@@ -4,6 +4,7 @@
 
 #include "heddle/canon/batch.h"
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/canon/limits.h"
 
 namespace heddle {
 
@@ -94,8 +95,22 @@ bool LayerNest::isInner(const Iteration& at) const {
 }
 
 std::int64_t LayerNest::callRows(const Iteration& at) const {
-  if (callsOneRow(*op_)) return 1;
+  if (op_->kind() == OpKind::Assemble) return 1;
+  if (const FusedWindow* end = fusedWindowOf(*op_)) {
+    // Rows between windows that no window reads are not computed.
+    const Window& window = end->window();
+    return last(at) || !isInner(at) || window.strideY > window.kernelY
+               ? 1
+               : std::max<std::int64_t>(1, mapping_->innerCallRows / window.strideY);
+  }
   return isInner(at) ? std::max(mapping_->callRows, mapping_->innerCallRows) : mapping_->callRows;
+}
+
+std::int64_t LayerNest::kernelCallRows(const Iteration& at) const {
+  if (!fusedWindowOf(*op_)) return callRows(at);
+  if (callRows(at) > 1) return kMaxCallRows;
+  return last(at) || !isInner(at) ? mapping_->callRows
+                                  : std::max(mapping_->callRows, mapping_->innerCallRows);
 }
 
 void LayerNest::appendCalls(const Interval& y, std::int64_t most, const RowCall& like,
@@ -111,8 +126,11 @@ void LayerNest::appendCalls(const Interval& y, std::int64_t most, const RowCall&
 Interval LayerNest::rowsComputed(const std::vector<RowCall>& calls, std::size_t k) const {
   if (!fusedWindowOf(*op_)) return {calls[k].y, calls[k].rows};
   const bool follows =
-      k > 0 && calls[k - 1].box == calls[k].box && calls[k - 1].y + 1 == calls[k].y;
-  return pooled_.freshRows(calls[k].y, follows);
+      k > 0 && calls[k - 1].box == calls[k].box && calls[k - 1].y + calls[k - 1].rows == calls[k].y;
+  Interval rows = pooled_.freshRows(calls[k].y, follows);
+  for (std::int64_t y = calls[k].y + 1; y < calls[k].y + calls[k].rows; ++y)
+    rows.count = std::max(rows.end(), pooled_.rows(y).end()) - rows.first;
+  return rows;
 }
 
 Interval LayerNest::rowsOf(std::size_t operand, const RowCall& call,
@@ -129,18 +147,20 @@ std::int64_t LayerNest::cellsComputed(const std::vector<RowCall>& calls) const {
 
 std::vector<Interval> LayerNest::rowsOfKernel(std::size_t operand,
                                               const std::vector<RowCall>& calls,
-                                              const Interval& kernelRows) const {
+                                              const Iteration& at) const {
+  const Interval kernelRows = loadedKernelRows(at);
   std::vector<Interval> rows;
   if (!fusedWindowOf(*op_)) {
     for (const RowCall& call : calls) rows.push_back(rowsOf(operand, call, kernelRows));
     return rows;
   }
   const ReductionPart whole{{}, kernelRows};
+  const std::int64_t most = kernelCallRows(at);
   for (std::size_t k = 0; k < calls.size(); ++k) {
     const Interval computed = rowsComputed(calls, k);
-    for (std::int64_t y = computed.first; y < computed.end(); y += mapping_->callRows)
-      rows.push_back(kernelOperands_[operand].rowsOf(
-          {y, std::min(mapping_->callRows, computed.end() - y)}, kernelRowsOf(*op_, whole)));
+    for (std::int64_t y = computed.first; y < computed.end(); y += most)
+      rows.push_back(kernelOperands_[operand].rowsOf({y, std::min(most, computed.end() - y)},
+                                                     kernelRowsOf(*op_, whole)));
   }
   return rows;
 }
@@ -206,6 +226,10 @@ std::int64_t LayerNest::inputKey(const Iteration& at) const {
 
 bool callsOneRow(const CanonicalOp& op) {
   return fusedWindowOf(op) || op.kind() == OpKind::Assemble;
+}
+
+bool hasInnerCalls(const CanonicalOp& op, const Mapping& mapping) {
+  return op.kind() != OpKind::Assemble && (!fusedWindowOf(op) || mapping.parts.size() > 1);
 }
 
 std::int64_t mostCallsAhead(const std::vector<Interval>& rows, std::int64_t length) {

@@ -562,8 +562,7 @@ class PlanCheck {
     tooSmall("rows of the ring of operand", most, m.rings[operand].length, operand);
     if (!device_.limits.lockMaximum) return;
     countable("calls of operand " + std::to_string(operand),
-              mostCallsAhead(nest.rowsOfKernel(operand, calls, nest.loadedKernelRows(at)),
-                             m.rings[operand].length));
+              mostCallsAhead(nest.rowsOfKernel(operand, calls, at), m.rings[operand].length));
   }
 
   // ---- routes -----------------------------------------------------------------------------------

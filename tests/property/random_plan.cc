@@ -407,6 +407,8 @@ class PlanMaker {
       say(end + " at the end of a convolution");
       if (window->window().kernelY > window->window().strideY) say(end + " of rows that are kept");
       if (parts) say(end + " after the last part of a reduction");
+      if (map.innerCallRows >= 2 * window->window().strideY && parts)
+        say("calls that sum several rows for a window at the end");
       if (map.bands > 1) say(end + " in bands");
     }
     if (map.resident && map.passes > 1) say("inputs kept over passes");
@@ -686,6 +688,7 @@ std::vector<std::string> planKindNames() {
           "rows that come together",
           "rows that come together, in rings that are no multiple of them",
           "rows that come together but for those of the last iteration",
+          "calls that sum several rows for a window at the end",
           "a table at the end of a convolution",
           "a table at the end of a depth-wise convolution",
           "a table after the last part of a reduction",

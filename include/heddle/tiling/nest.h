@@ -55,8 +55,12 @@ class LayerNest {
   // Of these, whether it does not end a reduction, or, where that is not cut, is not of the last
   // pass: nobody waits for single rows of its calls.
   bool isInner(const Iteration& at) const;
-  // Rows of a call at most.
+  // Output rows of a call at most. With a window at the end one in iterations that write, in others
+  // as many as the kernel's rows of Mapping::innerCallRows are for.
   std::int64_t callRows(const Iteration& at) const;
+  // Rows that the kernel computes at once at most: those of a call, or with a window at the end
+  // some of them.
+  std::int64_t kernelCallRows(const Iteration& at) const;
   // The calls of a core in one iteration, of the output rows `rows` of a step: each of rows of one
   // box and image.
   std::vector<RowCall> calls(const CoreShare& share, const Interval& rows,
@@ -71,7 +75,7 @@ class LayerNest {
   std::int64_t cellsComputed(const std::vector<RowCall>& calls) const;
   // Rows of an operand that each run of the kernel needs for these calls, in order.
   std::vector<Interval> rowsOfKernel(std::size_t operand, const std::vector<RowCall>& calls,
-                                     const Interval& kernelRows) const;
+                                     const Iteration& at) const;
   Held held(const CoreShare& share, std::size_t operand, const Iteration& at,
             const Interval& x) const;
   // Whether an operand stays in the core over passes and parts.
@@ -113,8 +117,10 @@ class LayerNest {
   std::vector<Iteration> iterations_;
 };
 
-// Whether each of its calls, or of those at its end, computes one row whatever the plan says.
+// Whether each call that writes, or the one at its end, computes one row whatever the plan says.
 bool callsOneRow(const CanonicalOp& op);
+// Whether calls of inner iterations may be longer: with a window at the end, if these only sum.
+bool hasInnerCalls(const CanonicalOp& op, const Mapping& mapping);
 
 // Of calls that follow each other, the most whose rows a ring of `length` rows holds at once and
 // that wait for one of their own: a lock counts so many. `rows`: of each call, empty where it needs

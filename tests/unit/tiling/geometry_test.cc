@@ -149,8 +149,42 @@ TEST(LayerNest, ACallComputesTheRowsThatTheOneBeforeHasNot) {
   EXPECT_EQ(nest.rowsComputed(calls, 2), (Interval{5, 3}));  // of another box
   EXPECT_EQ(nest.rowsComputed(calls, 3), (Interval{0, 2}));
   EXPECT_EQ(nest.cellsComputed(calls), (3 + 2 + 3 + 2) * 6);
-  EXPECT_EQ(nest.rowsOfKernel(0, {calls[0], calls[1]}, {0, 5}),
+  EXPECT_EQ(nest.rowsOfKernel(0, {calls[0], calls[1]}, Iteration()),
             (std::vector<Interval>{{0, 3}, {1, 3}, {2, 3}, {3, 3}, {4, 3}}));
+}
+
+// What only sums writes no row for the window at the end: the kernel may compute those of several
+// of its rows at once, though each is written by itself.
+TEST(LayerNest, CallsThatOnlySumComputeTheRowsOfSeveralWindows) {
+  const CanonicalGraph graph = pooledAtItsEnd();
+  Mapping m;
+  m.parts = {{{0, 1}, {0, 5}}, {{0, 1}, {0, 5}}, {{0, 1}, {0, 5}}};
+  const std::int64_t height = graph.tensors[graph.ops[0].output.at()].shape.height;
+  m.shares = {{.core = {}, .boxes = {{{0, height}, {0, 3}}}, .blocks = {0, 1}}};
+  const auto callsIn = [&](std::int64_t part) {
+    const LayerNest nest(graph, OpId(0), m);
+    Iteration at;
+    at.part = part;
+    std::vector<Interval> computed;
+    const std::vector<RowCall> calls = nest.calls(m.shares[0], {0, height}, at);
+    for (std::size_t k = 0; k < calls.size(); ++k) computed.push_back(nest.rowsComputed(calls, k));
+    return std::pair(computed, nest.kernelCallRows(at));
+  };
+  const auto [single, one] = callsIn(1);
+  ASSERT_EQ(std::ssize(single), height);
+  EXPECT_EQ(one, 1);
+  m.innerCallRows = 4;  // two windows apart by two rows
+  const auto [some, most] = callsIn(1);
+  ASSERT_EQ(std::ssize(some), (height + 1) / 2);
+  EXPECT_GT(most, 4);
+  for (std::size_t k = 0; k < some.size(); ++k) {
+    const std::size_t last = std::min(2 * k + 1, single.size() - 1);
+    EXPECT_EQ(some[k], (Interval{single[2 * k].first, single[last].end() - single[2 * k].first}));
+  }
+  EXPECT_EQ(callsIn(0), (std::pair(single, one)));  // its rows are just computed
+  EXPECT_EQ(callsIn(2), (std::pair(single, one)));  // it writes
+  m.innerCallRows = 3;
+  EXPECT_EQ(callsIn(1), (std::pair(single, std::int64_t{3})));
 }
 
 TEST(RecordBytes, CountsZerosGammaBlocksAndEpilogue) {
