@@ -74,7 +74,7 @@ using Box =
            Range<"x", &Part<Affine>::x, &Part<Affine>::columns, &Draft::part>, Word<"]">>;
 struct PartText
     : sor<Set<RecordText, Content::Weights, &Draft::part, &Part<Affine>::content>, Box> {
-  static std::string expected() { return "a part: %3[y 0 for 1, ...] or record[12]"; }
+  static std::string expected() { return "a part: %3[y 0 for 4, ...] or record[12]"; }
 };
 
 template <Literal name, EngineKind kind>

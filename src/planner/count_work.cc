@@ -406,8 +406,8 @@ class StepCounter {
     const bool grouped = alike_ && m_.order[0] == NestLoop::Pass && m_.innerCallRows <= m_.callRows;
     // Both for the length of this function: their nodes come out of one stretch of memory.
     std::pmr::monotonic_buffer_resource memory;
-    std::pmr::map<std::tuple<N, std::size_t, N, N, bool, bool, N>, KnownCalls> known(&memory);
-    std::pmr::map<std::tuple<N, N, N, N, bool, bool>, KnownCalls*> ofPart(&memory);
+    std::pmr::map<std::tuple<N, std::size_t, N, N, N, bool, bool, N>, KnownCalls> known(&memory);
+    std::pmr::map<std::tuple<N, N, N, N, N, bool, bool>, KnownCalls*> ofPart(&memory);
     for (const Iteration& i : nest_.iterations()) {
       const Interval blocks = m_.passBlocks(share, i.pass);
       if (blocks.empty()) continue;
@@ -416,11 +416,12 @@ class StepCounter {
       key = nest_.inputKey(i);
       const N same = alike_ ? blocks.count : blocks.first;
       const N callRows = nest_.callRows(i);
-      KnownCalls*& entry = ofPart[{key, i.part, same, callRows, telling, first}];
+      const N kernelRows = nest_.kernelCallRows(i);
+      KnownCalls*& entry = ofPart[{key, i.part, same, callRows, kernelRows, telling, first}];
       if (!entry) {
         const auto [alike, fresh] =
             known.try_emplace({key, partClasses_[static_cast<std::size_t>(i.part)], same, callRows,
-                               telling, first, window});
+                               kernelRows, telling, first, window});
         entry = &alike->second;
         if (fresh) {
           entry->calls = callsOf(share, i, telling, first, window, core);

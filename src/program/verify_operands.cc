@@ -164,15 +164,20 @@ class Sections {
   }
 
   std::string rangeText() const {
-    const EngineSet& e = section_->engines;
+    // A section may name any number, in each of many messages.
+    constexpr std::size_t kMostNamed = 3;
+    const std::vector<CoreRange>& ranges = section_->engines.ranges;
     std::string text;
-    for (const CoreRange& range : e.ranges) {
+    for (std::size_t i = 0; i < std::min(ranges.size(), kMostNamed); ++i) {
+      const CoreRange& range = ranges[i];
       if (!text.empty()) text += " and ";
       text += toText(engineAt(range.row, range.column));
       if (range.rows == 1 && range.columns == 1) continue;
       text += " to " + toText(engineAt(wrappingAdd(wrappingAdd(range.row, range.rows), -1),
                                        wrappingAdd(wrappingAdd(range.column, range.columns), -1)));
     }
+    if (ranges.size() > kMostNamed)
+      text += " and " + to_string(ranges.size() - kMostNamed) + " more";
     return text;
   }
   // Of the section; it need not be there.

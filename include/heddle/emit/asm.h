@@ -3,7 +3,7 @@
 //
 //   on core rows 0-1 columns 0-1, layer 0:
 //     loop 14 {  # i0
-//       CONV k0 %1[y 1 + i0 for 1, block 2*row for 2, x 8*column for 8] in %0[row i0, column -1 +
+//       CONV k0 %1[y 1 + i0, block 2*row for 2, x 8*column for 8] in %0[row i0, column -1 +
 //       8*column] ...
 //     }
 //

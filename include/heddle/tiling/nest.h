@@ -17,8 +17,8 @@ struct Iteration {
   friend bool operator==(const Iteration&, const Iteration&) = default;
 };
 
-// One kernel call: columns x of output rows y to y + rows. With a window at the end, of one row:
-// those that compute what it reads, and that of the window.
+// One kernel call: columns x of output rows y to y + rows. With a window at the end: those that
+// compute what these rows read, and, of the one row there is where they finish, that of the window.
 struct RowCall {
   std::int64_t y = 0, rows = 1;
   Interval x;
@@ -55,8 +55,8 @@ class LayerNest {
   // Of these, whether it does not end a reduction, or, where that is not cut, is not of the last
   // pass: nobody waits for single rows of its calls.
   bool isInner(const Iteration& at) const;
-  // Output rows of a call at most. With a window at the end one in iterations that write, in others
-  // as many as the kernel's rows of Mapping::innerCallRows are for.
+  // Output rows of a call at most. With a window at the end one, but in inner iterations that only
+  // sum as many as Mapping::innerCallRows steps of the window.
   std::int64_t callRows(const Iteration& at) const;
   // Rows that the kernel computes at once at most: those of a call, or with a window at the end
   // some of them.

@@ -131,7 +131,8 @@ struct Mapping {
   std::array<NestLoop, 4> order{NestLoop::Pass, NestLoop::Chunk, NestLoop::Band, NestLoop::Part};
   std::int64_t blocksPerPass = 1, passes = 1, chunks = 1, bands = 1;
   // Rows that a kernel call computes at most; where more, those of inner iterations
-  // (LayerNest::isInner), in which nobody waits for the first of them.
+  // (LayerNest::isInner), in which nobody waits for the first of them. With a window at the end
+  // those are of what it reads, and inner ones only sum.
   std::int64_t callRows = 1, innerCallRows = 1;
   std::vector<ReductionPart> parts;
   bool resident = false;  // all input of a chunk and band stays in the core over passes and parts
