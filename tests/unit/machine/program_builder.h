@@ -109,7 +109,7 @@ class ProgramBuilder {
     program.locks.push_back({tile, index, initial, producer, consumer});
   }
   void section(EngineSet engines, std::vector<Item> items) {
-    program.sections.push_back({StepId(0), engines, std::move(items)});
+    program.sections.push_back({StepId(0), std::move(engines), std::move(items)});
   }
   KernelId kernel(Kernel k) {
     program.kernels.push_back(std::move(k));

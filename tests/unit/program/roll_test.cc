@@ -98,7 +98,7 @@ TEST(Roller, EnginesWithAffineNumbersShareLines) {
 // stands.
 TEST(Roller, RectanglesApartShareLines) {
   std::vector<std::pair<Engine, std::vector<FlatInstruction>>> engines;
-  for (const auto [row, column] :
+  for (const auto& [row, column] :
        {std::pair(0, 0), std::pair(1, 0), std::pair(2, 2), std::pair(3, 2)})
     engines.push_back(
         {{EngineKind::Core, row, column, 0}, {receive(10 * row + column, 7), call(column / 2)}});
