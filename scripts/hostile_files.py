@@ -153,7 +153,7 @@ def programs():
     yield "string", text.replace('"m"', '"' + "\\x1b" * 200_000 + '"').encode()
     yield "faults", (text + "nonsense\n" * 90_000).encode()
     yield "columns", text.replace("column 0 channel 0", "columns 0-2000000000 channel 0").encode()
-    yield "rectangles", text.replace("column 0 channel 0", "column 0" + " and column 0" * 100_000 + " channel 0", 1).encode()
+    yield "rectangles", text.replace("column 0 channel 0", "column 0" + " and column 0" * 60_000 + " channel 0", 1).encode()
 
 
 # ---- networks ----
