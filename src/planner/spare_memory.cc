@@ -31,7 +31,8 @@ constexpr N kFewSweeps = 8;
 // Parts of a sweep that come together, or are a call, where two whole ones find no room.
 constexpr N kMostCallsOfASweep = 4;
 
-// Rows that do over a wire that is busy all the time: others hardly wait for two.
+// Rows that come together, and are a call, over a wire that is busy all the time: what waits behind
+// two of them hardly waits longer.
 constexpr N kRowsOfAPair = 2;
 
 // One of each that compute the same pixels.
