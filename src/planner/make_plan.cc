@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "choose.h"
 #include "finalists.h"
@@ -69,14 +71,15 @@ constexpr std::int64_t kTilesHeldUpByDdr = 100;
 // Of the network's time, in thousandths: what a smaller staging has to gain where layers are tiled.
 constexpr std::int64_t kTiledStagingWorthwhile = 3;
 // Times that a plan which uses cores' spare memory is timed, each with fewer such layers; of these
-// the first with rows that come together. Steps for which one may lack room.
-constexpr int kMostSpared = 9, kMostTogether = 5;
-// Of a layer: what it has, longer rings, rows of these that come together.
-constexpr std::size_t kMostWays = 3;
+// the first with rows that come together, and of those that take all. Steps for which one may lack
+// room.
+constexpr int kMostSpared = 10, kMostTogether = 6, kMostAll = 4;
 constexpr std::size_t kStepsOfRoom = 2;
 // Thousandths of a plan's time, of a step's, by which such a plan may seem slower: the closed form
-// does not know all that longer rings gain. Of a step whose rows come together.
-constexpr std::int64_t kSparedSlower = 2, kSparedStepSlower = 20, kTogetherSlower = 3;
+// does not know all that longer rings gain. Of a step whose rows come together, or take all: a
+// shorter program is worth as much, and the simulation finds most of these no slower.
+constexpr std::int64_t kSparedSlower = 2, kSparedStepSlower = 20, kTogetherSlower = 12,
+                       kAllSlower = 6;
 // Thousandths of its time that a plan may lose for a limit of the device, without a look at what
 // else would do.
 constexpr std::int64_t kThriftCostsNothing = 5;
@@ -464,78 +467,122 @@ class MeshPlan {
     if (other.end < timed.end) timed = std::move(other);
   }
 
+  using WaysOfLayers = std::vector<std::vector<SpareWay>>;
+
   // Where the closed form finds a plan that uses it hardly slower: but for layers that it finds
   // slower by more, or that take the room of those.
   void useSpareMemory(Timed& timed) {
-    std::vector<std::vector<Mapping>> ways(timed.plan.layers.size());
+    WaysOfLayers ways;
+    for (const Mapping& mapping : timed.plan.layers) ways.push_back({{SpareUse::None, mapping}});
+    std::set<LayerId> seen;
     for (std::size_t s = 0; s < timed.times.size(); ++s) {
       const LayerId layer = timed.plan.schedule[s].layer;
-      std::vector<Mapping>& of = ways[layer.at()];
-      if (!of.empty()) continue;
-      of.push_back(timed.plan.layers[layer.at()]);
-      const Mapping own = of[0];
-      const auto with = [&](const StepTerms* terms) {
-        return withSpareMemory(graph_, device_, timed.plan, layer, timed.times[s], terms)
-            .value_or(own);
-      };
+      if (!seen.insert(layer).second) continue;
       const StepTerms terms = StepClock(whole_).termsOf(count_.cycles(timed.plan, s), StepPlace());
-      const Mapping rings = with(nullptr), together = with(&terms);
-      if (rings != own || together != rings) of.push_back(rings);
-      if (together != rings) of.push_back(together);
+      ways[layer.at()] = spareWays(graph_, device_, timed.plan, layer, timed.times[s], terms);
     }
+    std::vector<std::optional<SpareWay>> boldest(ways.size());
+    for (std::size_t layer = 0; layer < ways.size(); ++layer)
+      if (ways[layer].back().use == SpareUse::AllTogether) {
+        boldest[layer] = std::move(ways[layer].back());
+        ways[layer].pop_back();
+      }
+    useBeside(ways, timed);
+    for (std::size_t layer = 0; layer < ways.size(); ++layer) {
+      ways[layer] = {{SpareUse::None, timed.plan.layers[layer]}};
+      if (boldest[layer]) ways[layer].push_back(std::move(*boldest[layer]));
+    }
+    useAll(ways, timed);
+  }
+
+  // With room for the next layer's beside it.
+  void useBeside(WaysOfLayers& ways, Timed& timed) {
+    // What rows lose by coming together, and not by longer rings.
+    std::optional<Timed> inRings;
+    if (anyComeTogether(ways)) inRings = inWays(timed, ways, SpareUse::Rings);
     for (int round = 0; round < kMostSpared; ++round) {
-      Timed other = timed;
-      for (std::size_t layer = 0; layer < ways.size(); ++layer)
-        if (!ways[layer].empty()) other.plan.layers[layer] = ways[layer].back();
-      if (other.plan.layers == timed.plan.layers) return;
-      const Result<Allocation> placed = placeInMemory(graph_, other.plan, whole_);
-      if (!placed || !placed->withoutPlace.empty()) return;
-      setDdrChannels(graph_, *placed, whole_, other.plan);
-      time(other, placed->memory);
-      if (takeBackWhereSlower(timed, other, kTogetherSlower, kMostWays - 1, ways)) {
-        if (round + 1 == kMostTogether) takeBack(kMostWays, ways);
+      std::optional<Timed> other = inWays(timed, ways, SpareUse::Together);
+      if (!other) return;
+      if (takeBackWhereSlower({&timed, inRings ? &*inRings : &timed}, *other, kTogetherSlower,
+                              SpareUse::Rings, ways)) {
+        if (round + 1 == kMostTogether) takeRowsApart(ways);
         continue;
       }
-      if (isAsFast(other.end, timed.end, kSparedSlower)) {
-        if (!isLegal(other)) {
-          if (takeBack(kMostWays, ways)) continue;
+      if (isAsFast(other->end, timed.end, kSparedSlower)) {
+        if (!isLegal(*other)) {
+          if (takeRowsApart(ways)) continue;
           return;
         }
         keepBeside(timed);
-        timed = std::move(other);
+        timed = std::move(*other);
         return;
       }
       // Where no step is much slower, many are a little.
-      if (!takeBackWhereSlower(timed, other, kSparedStepSlower, 1, ways))
-        takeBackWhereSlower(timed, other, 0, 1, ways);
+      if (!takeBackWhereSlower({&timed}, *other, kSparedStepSlower, SpareUse::None, ways))
+        takeBackWhereSlower({&timed}, *other, 0, SpareUse::None, ways);
     }
   }
 
-  // Takes the last way from layers that have so many; whether there were such layers.
-  static bool takeBack(std::size_t count, std::vector<std::vector<Mapping>>& ways) {
-    bool any = false;
-    for (std::vector<Mapping>& of : ways)
-      if (of.size() == count) {
-        of.pop_back();
-        any = true;
-      }
+  // And without, where that costs the next ones next to nothing.
+  void useAll(WaysOfLayers& ways, Timed& timed) {
+    for (int round = 0; round < kMostAll; ++round) {
+      std::optional<Timed> other = inWays(timed, ways, SpareUse::AllTogether);
+      if (!other) return;
+      if (takeBackWhereSlower({&timed}, *other, kAllSlower, SpareUse::None, ways)) continue;
+      if (other->end > timed.end || !isLegal(*other)) return;
+      keepBeside(timed);
+      timed = std::move(*other);
+      return;
+    }
+  }
+
+  // The plan whose layers go the boldest of their ways up to `most`; none where that changes
+  // nothing or tensors find no place.
+  std::optional<Timed> inWays(const Timed& timed, const WaysOfLayers& ways, SpareUse most) {
+    Timed other = timed;
+    for (std::size_t layer = 0; layer < ways.size(); ++layer)
+      for (const SpareWay& way : ways[layer])
+        if (way.use <= most) other.plan.layers[layer] = way.mapping;
+    if (other.plan.layers == timed.plan.layers) return std::nullopt;
+    const Result<Allocation> placed = placeInMemory(graph_, other.plan, whole_);
+    if (!placed || !placed->withoutPlace.empty()) return std::nullopt;
+    setDdrChannels(graph_, *placed, whole_, other.plan);
+    time(other, placed->memory);
+    return other;
+  }
+
+  static bool comeTogether(const std::vector<SpareWay>& ways) {
+    return ways.back().use > SpareUse::Rings;
+  }
+  static bool anyComeTogether(const WaysOfLayers& ways) {
+    return std::ranges::any_of(ways, comeTogether);
+  }
+
+  // Whether there were some that came together.
+  static bool takeRowsApart(WaysOfLayers& ways) {
+    const bool any = anyComeTogether(ways);
+    for (std::vector<SpareWay>& of : ways)
+      while (comeTogether(of)) of.pop_back();
     return any;
   }
 
-  // Takes the last way from layers with more than `fewest` where steps of `other` take more
-  // thousandths longer than in `timed`; whether there were such layers.
-  static bool takeBackWhereSlower(const Timed& timed, const Timed& other, std::int64_t thousandths,
-                                  std::size_t fewest, std::vector<std::vector<Mapping>>& ways) {
+  // Takes the boldest way from layers that go a bolder one than `least` where steps of `timed` take
+  // more thousandths longer than in all of `others`; whether there were such layers.
+  static bool takeBackWhereSlower(std::initializer_list<const Timed*> others, const Timed& timed,
+                                  std::int64_t thousandths, SpareUse least, WaysOfLayers& ways) {
     std::vector<bool> slower(ways.size());
-    const auto hasMore = [&](std::size_t step) {
-      return ways[timed.plan.schedule[step].layer.at()].size() > fewest;
-    };
     for (std::size_t step = 0; step < timed.times.size(); ++step) {
-      if (isAsFast(other.times[step].cycles, timed.times[step].cycles, thousandths)) continue;
+      if (std::ranges::any_of(others, [&](const Timed* other) {
+            return isAsFast(timed.times[step].cycles, other->times[step].cycles, thousandths);
+          }))
+        continue;
       // A step may also wait for the room of those before it.
-      std::size_t of = step;
-      while (of > 0 && step - of < kStepsOfRoom && !hasMore(of)) --of;
-      if (hasMore(of)) slower[timed.plan.schedule[of].layer.at()] = true;
+      for (std::size_t back = 0; back <= std::min(step, kStepsOfRoom); ++back) {
+        const std::size_t layer = timed.plan.schedule[step - back].layer.at();
+        if (ways[layer].back().use <= least) continue;
+        slower[layer] = true;
+        break;
+      }
     }
     for (std::size_t layer = 0; layer < ways.size(); ++layer)
       if (slower[layer]) ways[layer].pop_back();

@@ -28,11 +28,12 @@ constexpr N kMostlyRecords = 3;
 // Iterations of a layer without weights of which one is too much of the whole to be waited for.
 constexpr N kFewSweeps = 8;
 
-// Parts of a sweep that come together, or are a call, where two whole ones find no room.
-constexpr N kMostCallsOfASweep = 4;
+// Parts of a sweep that come together though its calls are of single rows, where longer ones find
+// no room.
+constexpr N kFewCallsOfASweep = 4;
 
 // Rows that come together, and are a call, over a wire that is busy all the time: what waits behind
-// two of them hardly waits longer.
+// two of them hardly waits longer. Where more find no room, too.
 constexpr N kRowsOfAPair = 2;
 
 // One of each that compute the same pixels.
@@ -195,6 +196,12 @@ struct SweepCut {
   bool hasSpare = false;
 };
 
+// The next number of calls to cut a sweep into: of few each, then what makes them shorter.
+N nextCalls(N whole, N calls) {
+  if (calls < kFewCallsOfASweep) return calls + 1;
+  return std::max(calls + 1, divideRoundUp(whole, std::max<N>(1, divideRoundUp(whole, calls) - 1)));
+}
+
 // Of an operand, how many rows come together where sweeps are cut so, and a ring in which those of
 // one call wait while another computes. False where sweeps of several boxes would wait for each
 // other, or a lock can't count so many rows.
@@ -246,9 +253,9 @@ Mapping withRowsTogether(const CanonicalGraph& graph, const Plan& plan, LayerId 
                               (plan.homes[plan.views[op.output.at()].root.at()].empty() ||
                                std::ranges::count(plan.schedule, layer, &ScheduleStep::layer) > 1);
   const N whole = LongestOf(graph, plan, layer, mapping).found().ofASweep;
-  const N fewest = inPairs ? divideRoundUp(whole, kRowsOfAPair) : 1,
-          most = inPairs ? fewest : kMostCallsOfASweep;
-  for (N calls = fewest; calls <= most; ++calls) {
+  const N pairs = divideRoundUp(whole, kRowsOfAPair), fewest = inPairs ? pairs : 1,
+          most = inPairs ? pairs : std::max(pairs, kFewCallsOfASweep);
+  for (N calls = fewest; calls <= most; calls = nextCalls(whole, calls)) {
     Mapping longer = mapping;
     if (hasInnerCalls(op, mapping) && !writesRowByRow)
       longer.innerCallRows = innerCallRows(mapping, op, divideRoundUp(whole, calls));
@@ -331,27 +338,36 @@ void lengthenRings(const CanonicalGraph& graph, LayerId layer, const std::vector
 
 }  // namespace
 
-std::optional<Mapping> withSpareMemory(const CanonicalGraph& graph, const Device& device,
-                                       const Plan& plan, LayerId layer, const StepTime& time,
-                                       const StepTerms* terms) {
+std::vector<SpareWay> spareWays(const CanonicalGraph& graph, const Device& device, const Plan& plan,
+                                LayerId layer, const StepTime& time, const StepTerms& terms) {
   const Mapping& mapping = plan.layers[layer.at()];
-  if (mapping.inPlace()) return std::nullopt;
-  const N capacity = device.core.operandMemory().raw();
-  const N room = mapping.coreBytes() * 2 <= capacity ? capacity / 2 : capacity,
+  std::vector<SpareWay> ways{{SpareUse::None, mapping}};
+  if (mapping.inPlace()) return ways;
+  const N all = device.core.operandMemory().raw(),
+          room = mapping.coreBytes() * 2 <= all ? all / 2 : all,
           mostWaiting = device.limits.lockMaximum.value_or(INT64_MAX);
-  Mapping better = mapping;
-  if (terms) {
-    const bool holdUp = wouldHoldUp(mapping, *terms, *std::ranges::max_element(time.busy));
-    if (!holdUp || makeUpBetween(mapping, *terms, time))
-      better = withRowsTogether(graph, plan, layer, room, mostWaiting, false, holdUp);
-    else if (mapping.parts.size() > 1 && mapping.bands == 1)
-      better = withRowsTogether(graph, plan, layer, room, mostWaiting, true, false);
-  }
   std::vector<Interval> steps;
   for (const ScheduleStep& step : plan.schedule)
     if (step.layer == layer) steps.push_back(step.rows);
-  lengthenRings(graph, layer, steps, room, mostWaiting, better);
-  return better == mapping ? std::nullopt : std::optional(std::move(better));
+  const auto inLongerRings = [&](Mapping way) {
+    lengthenRings(graph, layer, steps, room, mostWaiting, way);
+    return way;
+  };
+  const bool holdUp = wouldHoldUp(mapping, terms, *std::ranges::max_element(time.busy)),
+             inPairs = holdUp && !makeUpBetween(mapping, terms, time);
+  const auto together = [&](N within) {
+    if (inPairs && (mapping.parts.size() == 1 || mapping.bands > 1)) return mapping;
+    return withRowsTogether(graph, plan, layer, within, mostWaiting, inPairs, holdUp && !inPairs);
+  };
+  const auto add = [&](SpareUse use, Mapping way) {
+    if (way != ways.back().mapping) ways.push_back({use, std::move(way)});
+  };
+  add(SpareUse::Rings, inLongerRings(mapping));
+  const Mapping beside = together(room);
+  add(SpareUse::Together, inLongerRings(beside));
+  if (room == all) return ways;
+  if (Mapping alone = together(all); alone != beside) add(SpareUse::AllTogether, std::move(alone));
+  return ways;
 }
 
 void useHalfForRows(const CanonicalGraph& graph, const Device& device, LayerId layer,

@@ -5,7 +5,7 @@
 //     two windows, row by row                   4 rows    8 x 14
 //     two sweeps                               32 rows   14 + 6 + 14
 #pragma once
-#include <optional>
+#include <vector>
 
 #include "heddle/canon/canonical_graph.h"
 #include "heddle/device/device.h"
@@ -13,14 +13,22 @@
 
 namespace heddle {
 
-// A layer's mapping that uses it; none where there is nothing to gain. A mapping that leaves room
-// for the next layer's beside it still does. `time`, `terms`: of a step of the layer; without terms
-// rows come one by one, and calls are as long as they were.
-std::optional<Mapping> withSpareMemory(const CanonicalGraph& graph, const Device& device,
-                                       const Plan& plan, LayerId layer, const StepTime& time,
-                                       const StepTerms* terms);
+// What a layer's mapping does with it, bolder and bolder: nothing, longer rings, rows that come
+// together, more of these together than leave room for the next layer's beside it.
+enum class SpareUse { None, Rings, Together, AllTogether };
 
-// The same of rings alone, up to half of a core's memory, before the layer is placed: it computes
+struct SpareWay {
+  SpareUse use = SpareUse::None;
+  Mapping mapping;
+};
+
+// A layer's mapping as it is, and in the bolder ways that differ from the one before. A mapping
+// that leaves room for the next layer's still does, but for the boldest. `time`, `terms`: of a step
+// of the layer.
+std::vector<SpareWay> spareWays(const CanonicalGraph& graph, const Device& device, const Plan& plan,
+                                LayerId layer, const StepTime& time, const StepTerms& terms);
+
+// Longer rings, up to half of a core's memory, before the layer is placed: it computes
 // `rows` at a time.
 void useHalfForRows(const CanonicalGraph& graph, const Device& device, LayerId layer,
                     const Interval& rows, Mapping& mapping);

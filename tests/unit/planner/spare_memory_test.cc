@@ -13,7 +13,7 @@ namespace {
 using testing::GraphBuilder;
 using testing::square;
 
-// A 1x1 convolution of eight rows on 2x2 cores, W/2 x C/2, reduction in three parts; a call needs
+// A 1x1 convolution of some rows on 2x2 cores, W/2 x C/2, reduction in three parts; a call needs
 // one row of the input, and there are places for two. Of 1000 cycles of compute.
 struct CutOverTime {
   CanonicalGraph graph;
@@ -21,9 +21,9 @@ struct CutOverTime {
   Plan plan;
   StepTime time;
   StepTerms terms;
-  CutOverTime() {
+  explicit CutOverTime(std::int64_t rows = 8) {
     GraphBuilder b("net");
-    graph = b.finish(b.conv("conv", b.input("x", {8, 8, 24}), 24, square(1)));
+    graph = b.finish(b.conv("conv", b.input("x", {rows, 8, 24}), 24, square(1)));
     device =
         *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 2}}, .settings = {}});
     plan = *makePlan(graph, device, {.effort = 0});
@@ -37,8 +37,12 @@ struct CutOverTime {
   }
   Mapping& mapping() { return plan.layers[0]; }
   StepTerms::Wire& rowsWire() { return terms.wires[0]; }
+  std::vector<SpareWay> ways() { return spareWays(graph, device, plan, LayerId(0), time, terms); }
+  // Beside the next layer's buffers, where its own leave room for these.
   Mapping spared() {
-    return withSpareMemory(graph, device, plan, LayerId(0), time, &terms).value();
+    std::vector<SpareWay> all = ways();
+    if (all.back().use == SpareUse::AllTogether) all.pop_back();
+    return all.back().mapping;
   }
   std::int64_t capacity() const { return device.core.operandMemory().raw(); }
   // Leaves so many bytes of all of the core's memory.
@@ -57,9 +61,15 @@ TEST(SpareMemory, InnerCallsAreAsLongAsTheirSweep) {
   EXPECT_EQ(longer.rings[0].together, 8);
 }
 
-TEST(SpareMemory, WithoutTermsRowsComeOneByOne) {
+TEST(SpareMemory, TheWaysGoFromWhatThereIsToRowsThatComeTogether) {
   CutOverTime p;
-  const Mapping rings = *withSpareMemory(p.graph, p.device, p.plan, LayerId(0), p.time, nullptr);
+  const std::vector<SpareWay> ways = p.ways();
+  ASSERT_EQ(ways.size(), 3U);
+  EXPECT_EQ(ways[0].use, SpareUse::None);
+  EXPECT_EQ(ways[0].mapping, p.mapping());
+  EXPECT_EQ(ways[1].use, SpareUse::Rings);
+  EXPECT_EQ(ways[2].use, SpareUse::Together);
+  const Mapping& rings = ways[1].mapping;
   EXPECT_EQ(rings.innerCallRows, 1);
   EXPECT_EQ(rings.rings[0].together, 1);
   EXPECT_EQ(rings.rings[0].length, 16);
@@ -77,8 +87,32 @@ TEST(SpareMemory, WhereTwoSweepsFindNoRoomCallsAreAPartOfOne) {
   EXPECT_EQ(longer.innerCallRows, 2);
   EXPECT_EQ(longer.rings[0], (RingPlan{4, row, 2}));  // no place is left that is of no use
   p.leave(0);
-  EXPECT_FALSE(
-      withSpareMemory(p.graph, p.device, p.plan, LayerId(0), p.time, &p.terms).has_value());
+  EXPECT_EQ(p.ways().size(), 1U);
+}
+
+TEST(SpareMemory, WhereFourPartsOfASweepFindNoRoomCallsAreShorter) {
+  CutOverTime p(16);
+  const std::int64_t row = p.mapping().rings[0].rowBytes;
+  p.leave(6 * row);  // four parts of 16 rows, for two calls
+  EXPECT_EQ(p.spared().innerCallRows, 4);
+  p.leave(5 * row);
+  EXPECT_EQ(p.spared().innerCallRows, 3);
+  EXPECT_EQ(p.spared().rings[0], (RingPlan{6, row, 3}));
+  p.leave(2 * row);
+  EXPECT_EQ(p.spared().innerCallRows, 2);
+}
+
+TEST(SpareMemory, TheBoldestTakesTheNextLayersRoom) {
+  CutOverTime p;
+  const std::int64_t row = p.mapping().rings[0].rowBytes;
+  p.leave(p.capacity() / 2 + 6 * row);  // of its half
+  const std::vector<SpareWay> ways = p.ways();
+  ASSERT_EQ(ways.size(), 4U);
+  EXPECT_EQ(ways[2].mapping.innerCallRows, 4);
+  EXPECT_LE(ways[2].mapping.coreBytes(), p.capacity() / 2);
+  EXPECT_EQ(ways[3].use, SpareUse::AllTogether);
+  EXPECT_EQ(ways[3].mapping.innerCallRows, 8);
+  EXPECT_GT(ways[3].mapping.coreBytes(), p.capacity() / 2);
 }
 
 TEST(SpareMemory, RowsOutOfDdrComeOneByOne) {
