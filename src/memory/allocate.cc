@@ -83,6 +83,7 @@ class Allocator {
     placeHomes();
     placeAhead();
     placeRecords();
+    if (!errors_.empty()) return std::move(errors_);
     placeDdr();
     placeCores();
     return Allocation{std::move(memory_), std::move(withoutPlace_), std::move(recordRooms_)};
@@ -341,12 +342,28 @@ class Allocator {
       const Mapping& m = mapping(s);
       if (m.inPlace() || m.weights.empty()) continue;
       const std::int64_t places = recordPlaces(recordRooms_[s].bytes(), m, device_);
+      if (places < 1) {
+        noPlaceForRecords(s);
+        continue;
+      }
       const ByteRange at = spread.placeOf(s, recordBytes(m, places));
       spread.take(at);
       for (std::size_t r = 0; r < m.weights.size(); ++r)
         memory_.steps[s].weights.push_back(
             {at.first + weightRank(m, r) * places * m.weightBytes, m.weightBytes, places});
     }
+  }
+
+  void noPlaceForRecords(std::size_t s) {
+    errors_.push_back(
+        {"MEM007", graph_.name + ", node '" + op(s).name + "' (" + op(s).onnxOp + ")",
+         "the layer's weight records do not fit a memtile",
+         "one of each route needs " + std::to_string(recordBytes(mapping(s), 1)) + " B of the " +
+             std::to_string(recordRooms_[s].bytes()) +
+             " B that homes and rows leave in its step and the one before it",
+         "set more aside for weights ('staging' of the plan), leave homes out so that tensors live "
+         "in DDR, or give the memtiles more memory (--set memtile.memory=...)",
+         Severity::DoesNotFit});
   }
 
   // Ports and constants are in DDR, and what lives and has no home.

@@ -41,6 +41,10 @@ constexpr std::size_t kWideFinalists = 54;
 // Of the network's time, in thousandths: what a smaller part has to gain, as the closed form errs.
 constexpr std::int64_t kStagingWorthwhile = 10;
 
+// Times that layers choose among larger records, fewer each time; what these have to gain.
+constexpr int kMostRoomy = 3;
+constexpr std::int64_t kRoomyWorthwhile = 1;
+
 // Likewise what a network's inputs and constants have to gain that stream through places instead of
 // lying whole.
 constexpr std::int64_t kStreamWorthwhile = 3;
@@ -207,6 +211,7 @@ class MeshPlan {
     HEDDLE_TRY(const Finalists finalists,
                findFinalists(graph_, device_, wires, searchLimits(searchedStagings()), thrift_.menu,
                              count_, known_));
+    anyStaging_ = &finalists;
     if (!thrift_.menu) {
       HEDDLE_TRY(Timed only, withStaging(stagingOf(kStagingParts.front()), finalists, {}));
       return std::vector{proposalOf(std::move(only))};
@@ -796,27 +801,93 @@ class MeshPlan {
     first.choices.proposed = proposed;
     if (!thrift_.menu) return first;
     first.spills = first.plan.homes != proposed;
-    Timed chosen = first;
-    Weighed weighed{.choices = std::vector<LayerChoice>(graph_.ops.size()),
-                    .options = {},
-                    .mostOptions = asked_.options,
-                    .alone = asked_.choices};
-    if (asked_.options > 0) weighed.options.resize(graph_.ops.size());
-    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan,
-                   asked_.choices || asked_.options > 0 ? &weighed : nullptr);
     time(first, memory.memory);
-    const Result<Allocation> placed = giveHomesUp(graph_, whole_, chosen.plan);
-    if (!placed) return first;
-    setDdrChannels(graph_, *placed, whole_, chosen.plan);
-    time(chosen, placed->memory);
-    const bool keepsFirst = chosen.end >= first.end;
-    Timed& kept = keepsFirst ? first : chosen;
+    Weighed weighed, weighedRoomy;
+    std::optional<Timed> chosen = withChosen(first, memory, finalists, weighed);
+    if (!chosen) return first;
+    if (std::optional<Timed> roomy = withLargerRecords(*chosen, finalists, weighedRoomy);
+        roomy && gains(*roomy, *chosen, kRoomyWorthwhile)) {
+      chosen = std::move(roomy);
+      weighed = std::move(weighedRoomy);
+    }
+    const bool keepsFirst = chosen->end >= first.end;
+    Timed& kept = keepsFirst ? first : *chosen;
     // Weighed for nothing, but where the first of each layer are what was chosen.
-    if (!keepsFirst || chosen.plan.layers == first.plan.layers) {
+    if (!keepsFirst || chosen->plan.layers == first.plan.layers) {
       if (asked_.choices) kept.choices.layers = std::move(weighed.choices);
       kept.options = std::move(weighed.options);
     }
     return std::move(kept);
+  }
+
+  // The plan with the best of these mappings of each layer, by how `memory` is used without them;
+  // none where it finds no place. `weighed`: what they were chosen among, where that is asked for.
+  std::optional<Timed> withChosen(const Timed& before, const Allocation& memory,
+                                  const Finalists& finalists, Weighed& weighed) {
+    weighed = {.choices = std::vector<LayerChoice>(graph_.ops.size()),
+               .options = {},
+               .mostOptions = asked_.options,
+               .alone = asked_.choices};
+    if (asked_.options > 0) weighed.options.resize(graph_.ops.size());
+    Timed chosen = before;
+    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan,
+                   asked_.choices || asked_.options > 0 ? &weighed : nullptr);
+    const Result<Allocation> placed = giveHomesUp(graph_, whole_, chosen.plan);
+    if (!placed) return std::nullopt;
+    setDdrChannels(graph_, *placed, whole_, chosen.plan);
+    time(chosen, placed->memory);
+    return chosen;
+  }
+
+  // The same for layers of one step where homes leave more room than is set aside: with records of
+  // which two fit that. None where no layer has larger ones.
+  std::optional<Timed> withLargerRecords(const Timed& chosen, const Finalists& finalists,
+                                         Weighed& weighed) {
+    if (chosen.plan.weightStaging == stagingOf(kStagingParts.front())) return std::nullopt;
+    Result<Allocation> placed = placeInMemory(graph_, chosen.plan, whole_);
+    if (!placed) return std::nullopt;
+    Finalists some = finalists;
+    if (!addRoomy(chosen.plan, *placed, some)) return std::nullopt;
+    for (int tries = 0; tries < kMostRoomy; ++tries) {
+      std::optional<Timed> roomy = withChosen(chosen, *placed, some, weighed);
+      if (!roomy) return std::nullopt;
+      const Result<Allocation> after = placeInMemory(graph_, roomy->plan, whole_);
+      if (!after) return std::nullopt;
+      if (takeBackWithoutRoom(roomy->plan, *after, finalists, some)) continue;
+      return roomy;
+    }
+    return std::nullopt;
+  }
+
+  bool addRoomy(const Plan& plan, const Allocation& placed, Finalists& some) const {
+    std::vector<std::size_t> steps(plan.layers.size());
+    for (const ScheduleStep& step : plan.schedule) ++steps[step.layer.at()];
+    bool any = false;
+    for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
+      const std::size_t layer = plan.schedule[s].layer.at();
+      if (steps[layer] > 1 || placed.recordRooms[s].bytes() <= plan.weightStaging) continue;
+      const Finalists roomy = stagedIn({(*anyStaging_)[layer]}, placed.recordRooms[s].bytes());
+      if (roomy[0].size() <= some[layer].size()) continue;
+      some[layer] = roomy[0];
+      any = true;
+    }
+    return any;
+  }
+
+  // Where homes have come to lie otherwise, and leave less.
+  static bool takeBackWithoutRoom(const Plan& plan, const Allocation& placed,
+                                  const Finalists& finalists, Finalists& some) {
+    bool any = false;
+    for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
+      const std::size_t layer = plan.schedule[s].layer.at();
+      const Mapping& m = plan.layers[layer];
+      if (m.weights.empty() || some[layer].size() == finalists[layer].size() ||
+          m.weightBytes * 2 <= stagingPerRoute(placed.recordRooms[s].bytes(), m))
+        continue;
+      some[layer] = finalists[layer];
+      any = true;
+    }
+    return any;
   }
 
   void time(Timed& timed, const MemoryPlan& memory) {
@@ -831,6 +902,8 @@ class MeshPlan {
   const std::vector<TileGroup>& given_;
   WorkCounter& count_;
   Asked asked_;
+  // Of make(), those of all stagings: for layers that find more room.
+  const Finalists* anyStaging_ = nullptr;
   std::vector<Timed> beside_;       // other plans, where they were asked for
   std::vector<TensorId> streamed_;  // inputs and constants that get no home
   KnownFinalists own_;              // of this plan, which gives something up

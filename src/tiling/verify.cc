@@ -597,9 +597,6 @@ class PlanCheck {
       fed(route, route.memtile, "weights");
       lanes(route, "weights", channel);
     }
-    if (!m.weights.empty())
-      tooSmall("bytes of a memtile for the records of a route", m.weightBytes,
-               stagingPerRoute(plan_.weightStaging, m));
   }
 
   void routeFault(const std::string& summary, const std::string& what, const std::string& mend) {

@@ -64,11 +64,13 @@ struct MemoryPlan {
 
 // Ensures: memory that meets in time does not meet in space; addresses are multiples of 8 bytes.
 // Errors: MEM001 a step's streams alone do not fit a memtile (names layer, bytes needed and there);
-//         MEM003 a home for which there is no place.
+//         MEM003 a home for which there is no place;
+//         MEM007 a layer of whose weight records not one of each route fits beside the homes.
 Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
                                   const Device& device);
 
-// The same, but says which homes have no place: what a planner asks to know what must live in DDR.
+// The same, but says which homes have no place (MEM003): what a planner asks to know what must live
+// in DDR.
 struct Allocation {
   MemoryPlan memory;
   std::vector<TensorId> withoutPlace;

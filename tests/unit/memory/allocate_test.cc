@@ -278,6 +278,30 @@ TEST(AllocateMemory, WeightRecordsHaveWhatIsFreeInTheirStepAndTheOneBefore) {
   EXPECT_LT(placed().recordRooms[1].first, 4096);
 }
 
+// Beside 4 KiB of homes.
+TEST(AllocateMemory, WeightRecordsMayBeLargerThanWhatIsSetAsideForThem) {
+  PlannedMemory p = planned(fourConvs());
+  for (Mapping& mapping : p.plan.layers) mapping.weightBytes = 4096;
+  p.plan.weightStaging = 64;
+  const std::int64_t one = recordBytes(p.plan.layers[1], 1);
+  p.device.memtile.memory = Bytes(4096 + one);
+  const Result<MemoryPlan> memory = allocateMemory(p.graph, p.plan, p.device);
+  ASSERT_TRUE(memory) << memory.diagnostics();
+  EXPECT_EQ(memory->steps[1].weights[0].slots, 1);
+  EXPECT_EQ(verify(p.plan, p.graph, p.device), Diagnostics{});
+  EXPECT_EQ(verify(*memory, p.graph, p.plan, p.device), Diagnostics{});
+  p.device.memtile.memory = Bytes(4096 + one - 8);
+  const Result<MemoryPlan> tooSmall = allocateMemory(p.graph, p.plan, p.device);
+  ASSERT_FALSE(tooSmall);
+  const Diagnostic& fault = tooSmall.diagnostics()[0];
+  EXPECT_EQ(fault.code, "MEM007");
+  EXPECT_EQ(fault.severity, Severity::DoesNotFit);
+  EXPECT_EQ(fault.where, "chain, node 'a' (Conv)");
+  EXPECT_EQ(fault.what, "one of each route needs " + std::to_string(one) + " B of the " +
+                            std::to_string(one - 8) +
+                            " B that homes and rows leave in its step and the one before it");
+}
+
 // Rows 0..10, then 8..16 of the input, each by one route of a memtile.
 TEST(AllocateMemory, RowsOutOfDdrComeAheadAtTheMemtilesEnd) {
   PlannedMemory p = tiled();

@@ -264,13 +264,6 @@ const Broken kBrokenPlans[] = {
      [](PlannedNetwork& p) { p.layer("after").rings[0].rowBytes += 4; }},
     {"MoreThanACoreHolds", "PLAN005", "the buffers do not fit a core",
      [](PlannedNetwork& p) { p.layer("after").rings[0].length = 1000; }},
-    {"StagingForFewerRoutes", "PLAN005", "a buffer is too small for what passes through it",
-     [](PlannedNetwork& p) {
-       p.plan.weightStaging = p.layer("after").weightBytes;
-       p.layer("after").weights[1].memtile = p.layer("after").weights[0].memtile;
-     }},
-    {"RecordLargerThanItsStaging", "PLAN005", "a buffer is too small for what passes through it",
-     [](PlannedNetwork& p) { p.plan.weightStaging = 64; }},
     {"CoreWithoutItsInput", "PLAN006", "a core is not on exactly one route of a stream",
      [](PlannedNetwork& p) { p.layer("after").inputs[0][0].cores.pop_back(); }},
     {"CoreWithTwoInputs", "PLAN006", "a core is not on exactly one route of a stream",
