@@ -338,12 +338,14 @@ class Allocator {
 
   void placeRecords() {
     RecordSpread spread(recordRooms_);
+    std::map<std::size_t, std::size_t> withoutRecords;  // by layer, its step with the least room
     for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
       const Mapping& m = mapping(s);
       if (m.inPlace() || m.weights.empty()) continue;
       const std::int64_t places = recordPlaces(recordRooms_[s].bytes(), m, device_);
       if (places < 1) {
-        noPlaceForRecords(s);
+        const auto [least, fresh] = withoutRecords.try_emplace(plan_.schedule[s].layer.at(), s);
+        if (recordRooms_[s].bytes() < recordRooms_[least->second].bytes()) least->second = s;
         continue;
       }
       const ByteRange at = spread.placeOf(s, recordBytes(m, places));
@@ -352,6 +354,7 @@ class Allocator {
         memory_.steps[s].weights.push_back(
             {at.first + weightRank(m, r) * places * m.weightBytes, m.weightBytes, places});
     }
+    for (const auto& [layer, step] : withoutRecords) noPlaceForRecords(step);
   }
 
   void noPlaceForRecords(std::size_t s) {

@@ -69,7 +69,7 @@ class FinalistCycles {
 };
 
 // A layer of several steps is mapped as the first of them asks.
-// Needs: plan.layers holds one of each layer's finalists; `memory` is the plan's.
+// Needs: plan.layers holds a mapping of each layer that has finalists; `memory` is the plan's.
 // Ensures: plan.layers holds the chosen ones. What the memory plan says of streams and cores is no
 // longer true. `weighed`, where given, gets what the layers had to choose from.
 struct Weighed {

@@ -42,8 +42,8 @@ constexpr std::size_t kWideFinalists = 54;
 constexpr std::int64_t kStagingWorthwhile = 10;
 
 // Times that layers choose among larger records, fewer each time; what these have to gain.
-constexpr int kMostRoomy = 3;
-constexpr std::int64_t kRoomyWorthwhile = 1;
+constexpr int kMostRecordRounds = 3;
+constexpr std::int64_t kLargerRecordsWorthwhile = 3;
 
 // Likewise what a network's inputs and constants have to gain that stream through places instead of
 // lying whole.
@@ -802,32 +802,26 @@ class MeshPlan {
     if (!thrift_.menu) return first;
     first.spills = first.plan.homes != proposed;
     time(first, memory.memory);
-    Weighed weighed, weighedRoomy;
-    std::optional<Timed> chosen = withChosen(first, memory, finalists, weighed);
+    std::optional<Timed> chosen = withChosen(first, memory, finalists);
     if (!chosen) return first;
-    if (std::optional<Timed> roomy = withLargerRecords(*chosen, finalists, weighedRoomy);
-        roomy && gains(*roomy, *chosen, kRoomyWorthwhile)) {
-      chosen = std::move(roomy);
-      weighed = std::move(weighedRoomy);
-    }
-    const bool keepsFirst = chosen->end >= first.end;
-    Timed& kept = keepsFirst ? first : *chosen;
+    takeLargerRecords(finalists, *chosen);
+    if (chosen->end < first.end) return std::move(*chosen);
     // Weighed for nothing, but where the first of each layer are what was chosen.
-    if (!keepsFirst || chosen->plan.layers == first.plan.layers) {
-      if (asked_.choices) kept.choices.layers = std::move(weighed.choices);
-      kept.options = std::move(weighed.options);
+    if (chosen->plan.layers == first.plan.layers) {
+      first.choices.layers = std::move(chosen->choices.layers);
+      first.options = std::move(chosen->options);
     }
-    return std::move(kept);
+    return first;
   }
 
   // The plan with the best of these mappings of each layer, by how `memory` is used without them;
-  // none where it finds no place. `weighed`: what they were chosen among, where that is asked for.
+  // none where it finds no place.
   std::optional<Timed> withChosen(const Timed& before, const Allocation& memory,
-                                  const Finalists& finalists, Weighed& weighed) {
-    weighed = {.choices = std::vector<LayerChoice>(graph_.ops.size()),
-               .options = {},
-               .mostOptions = asked_.options,
-               .alone = asked_.choices};
+                                  const Finalists& finalists) {
+    Weighed weighed{.choices = std::vector<LayerChoice>(graph_.ops.size()),
+                    .options = {},
+                    .mostOptions = asked_.options,
+                    .alone = asked_.choices};
     if (asked_.options > 0) weighed.options.resize(graph_.ops.size());
     Timed chosen = before;
     chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan,
@@ -836,58 +830,75 @@ class MeshPlan {
     if (!placed) return std::nullopt;
     setDdrChannels(graph_, *placed, whole_, chosen.plan);
     time(chosen, placed->memory);
+    if (asked_.choices) chosen.choices.layers = std::move(weighed.choices);
+    chosen.options = std::move(weighed.options);
     return chosen;
   }
 
-  // The same for layers of one step where homes leave more room than is set aside: with records of
-  // which two fit that. None where no layer has larger ones.
-  std::optional<Timed> withLargerRecords(const Timed& chosen, const Finalists& finalists,
-                                         Weighed& weighed) {
-    if (chosen.plan.weightStaging == stagingOf(kStagingParts.front())) return std::nullopt;
-    Result<Allocation> placed = placeInMemory(graph_, chosen.plan, whole_);
-    if (!placed) return std::nullopt;
-    Finalists some = finalists;
-    if (!addRoomy(chosen.plan, *placed, some)) return std::nullopt;
-    for (int tries = 0; tries < kMostRoomy; ++tries) {
-      std::optional<Timed> roomy = withChosen(chosen, *placed, some, weighed);
-      if (!roomy) return std::nullopt;
-      const Result<Allocation> after = placeInMemory(graph_, roomy->plan, whole_);
-      if (!after) return std::nullopt;
-      if (takeBackWithoutRoom(roomy->plan, *after, finalists, some)) continue;
-      return roomy;
-    }
-    return std::nullopt;
+  // For layers of one step where homes leave more room than is set aside.
+  void takeLargerRecords(const Finalists& finalists, Timed& chosen) {
+    if (chosen.plan.weightStaging == stagingOf(kStagingParts.front())) return;
+    const Result<Allocation> placed = placeInMemory(graph_, chosen.plan, whole_);
+    if (!placed) return;
+    std::optional<Timed> larger = withLargerRecords(chosen, *placed, finalists);
+    if (!larger) return;
+    const bool isBetter = gains(*larger, chosen, kLargerRecordsWorthwhile);
+    keepBeside(isBetter ? chosen : *larger);
+    if (isBetter) chosen = std::move(*larger);
   }
 
-  bool addRoomy(const Plan& plan, const Allocation& placed, Finalists& some) const {
+  // None where no layer has larger records to choose from, or they find no place.
+  std::optional<Timed> withLargerRecords(const Timed& chosen, const Allocation& placed,
+                                         const Finalists& finalists) {
+    Finalists some = finalists;
+    std::vector<bool> offered = offerLargerRecords(chosen.plan, placed, some);
+    std::optional<Timed> larger;
+    for (int round = 0; round < kMostRecordRounds; ++round) {
+      if (std::ranges::find(offered, true) == offered.end()) return std::nullopt;
+      larger = withChosen(chosen, placed, some);
+      if (!larger) return std::nullopt;
+      const Result<Allocation> after = placeInMemory(graph_, larger->plan, whole_);
+      if (!after) return std::nullopt;
+      bool any = false;
+      for (const std::size_t layer : withoutRoomForTwo(larger->plan, *after)) {
+        if (!offered[layer]) continue;
+        some[layer] = finalists[layer];
+        offered[layer] = false;
+        any = true;
+      }
+      if (!any) break;
+    }
+    return larger;
+  }
+
+  // To which layers: mappings of which two records fit what homes leave.
+  std::vector<bool> offerLargerRecords(const Plan& plan, const Allocation& placed,
+                                       Finalists& some) const {
     std::vector<std::size_t> steps(plan.layers.size());
     for (const ScheduleStep& step : plan.schedule) ++steps[step.layer.at()];
-    bool any = false;
+    std::vector<bool> offered(plan.layers.size());
     for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
       const std::size_t layer = plan.schedule[s].layer.at();
       if (steps[layer] > 1 || placed.recordRooms[s].bytes() <= plan.weightStaging) continue;
-      const Finalists roomy = stagedIn({(*anyStaging_)[layer]}, placed.recordRooms[s].bytes());
-      if (roomy[0].size() <= some[layer].size()) continue;
-      some[layer] = roomy[0];
-      any = true;
+      const Finalists all = stagedIn({(*anyStaging_)[layer]}, placed.recordRooms[s].bytes());
+      if (all[0].size() <= some[layer].size()) continue;
+      some[layer] = all[0];
+      offered[layer] = true;
     }
-    return any;
+    return offered;
   }
 
-  // Where homes have come to lie otherwise, and leave less.
-  static bool takeBackWithoutRoom(const Plan& plan, const Allocation& placed,
-                                  const Finalists& finalists, Finalists& some) {
-    bool any = false;
+  // Where homes have come to lie otherwise than when these layers' mappings were chosen.
+  static std::vector<std::size_t> withoutRoomForTwo(const Plan& plan, const Allocation& placed) {
+    std::vector<std::size_t> layers;
     for (std::size_t s = 0; s < plan.schedule.size(); ++s) {
       const std::size_t layer = plan.schedule[s].layer.at();
       const Mapping& m = plan.layers[layer];
-      if (m.weights.empty() || some[layer].size() == finalists[layer].size() ||
-          m.weightBytes * 2 <= stagingPerRoute(placed.recordRooms[s].bytes(), m))
-        continue;
-      some[layer] = finalists[layer];
-      any = true;
+      if (!m.weights.empty() && std::min<std::int64_t>(2, recordsOf(m)) * m.weightBytes >
+                                    stagingPerRoute(placed.recordRooms[s].bytes(), m))
+        layers.push_back(layer);
     }
-    return any;
+    return layers;
   }
 
   void time(Timed& timed, const MemoryPlan& memory) {

@@ -1,9 +1,11 @@
 #include "spare_memory.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "heddle/canon/fuse_operators.h"
@@ -28,8 +30,8 @@ constexpr N kMostlyRecords = 3;
 // Iterations of a layer without weights of which one is too much of the whole to be waited for.
 constexpr N kFewSweeps = 8;
 
-// Parts of a sweep that come together though its calls are of single rows, where longer ones find
-// no room.
+// Numbers of parts of a sweep, up to which each is tried: of few rows such a part may be a single
+// one, which is a call while several of them come together.
 constexpr N kFewCallsOfASweep = 4;
 
 // Rows that come together, and are a call, over a wire that is busy all the time: what waits behind
@@ -255,25 +257,28 @@ Mapping withRowsTogether(const CanonicalGraph& graph, const Plan& plan, LayerId 
   const N whole = LongestOf(graph, plan, layer, mapping).found().ofASweep;
   const N pairs = divideRoundUp(whole, kRowsOfAPair), fewest = inPairs ? pairs : 1,
           most = inPairs ? pairs : std::max(pairs, kFewCallsOfASweep);
+  std::optional<LongestOf> longest;
+  N longestOf = -1;  // Mapping::innerCallRows that it is of
   for (N calls = fewest; calls <= most; calls = nextCalls(whole, calls)) {
     Mapping longer = mapping;
     if (hasInnerCalls(op, mapping) && !writesRowByRow)
       longer.innerCallRows = innerCallRows(mapping, op, divideRoundUp(whole, calls));
-    const LongestOf longest(graph, plan, layer, longer);
+    if (std::exchange(longestOf, longer.innerCallRows) != longer.innerCallRows)
+      longest.emplace(graph, plan, layer, longer);
+    const Longest& found = longest->found();
     // Rows that windows share come early only with a place more.
-    const SweepCut cut{calls, longest.found().rows > mapping.callRows,
-                       fusedWindowOf(op) && !inPairs};
+    const SweepCut cut{calls, found.rows > mapping.callRows, fusedWindowOf(op) && !inPairs};
     bool fits = true;
     for (std::size_t i = 0; i < longer.rings.size() && fits; ++i) {
       N lanes = 1;
       for (const Route& route : mapping.inputs[i])
         lanes = std::max<N>(lanes, std::ssize(route.lanes));
-      const Longest::Operand& rows = longest.found().operands[i];
+      const Longest::Operand& rows = found.operands[i];
       fits = rows.sweep == 0 || growRing(rows, lanes, cut, mostWaiting, longer.rings[i]);
       longer.rings[i].onlyBetween = onlyBetween && longer.rings[i].together > 1;
     }
-    if (longest.found().written > mapping.callRows)
-      longer.outputSlots = std::max(longer.outputSlots, 2 * longest.found().written);
+    if (found.written > mapping.callRows)
+      longer.outputSlots = std::max(longer.outputSlots, 2 * found.written);
     if (!cut.longCalls) longer.innerCallRows = mapping.innerCallRows;
     if (fits && longer.coreBytes() <= room &&
         longer.outputSlots <= std::max(mostWaiting, mapping.outputSlots))

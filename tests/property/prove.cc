@@ -246,7 +246,7 @@ std::optional<std::string> disprove(const CanonicalGraph& graph, const Device& d
     return disprove(inOrder(graph, orders), device, inputs, inThatOrder, makespan, again);
   }
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
-  if (!memory) return refusal(memory.diagnostics(), device);
+  if (!memory) return toText(memory.diagnostics());  // what is planned has its place
   return disprove(graph, *plan, *memory, device, inputs, expected, makespan);
 } catch (const InternalError& error) {
   return error.what();

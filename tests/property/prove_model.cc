@@ -149,8 +149,7 @@ Meaning meaningOf(const onnx::ModelProto& model) {
   return meaning;
 }
 
-// The code with which the planner or the allocator says that the device is too small; empty where
-// it is not.
+// The code with which the planner says that the device is too small; empty where it is not.
 std::string refusalOnDevice(const CanonicalGraph& graph, const Device& device) {
   const auto refused = [](const Diagnostics& why) {
     for (const Diagnostic& diagnostic : why)
@@ -160,7 +159,8 @@ std::string refusalOnDevice(const CanonicalGraph& graph, const Device& device) {
   const Result<Plan> plan = makePlan(graph, device);
   if (!plan) return refused(plan.diagnostics());
   const Result<MemoryPlan> memory = allocateMemory(graph, *plan, device);
-  return memory ? "" : refused(memory.diagnostics());
+  if (!memory) throw Wrong{toText(memory.diagnostics())};  // what is planned has its place
+  return "";
 }
 
 struct Computed {

@@ -200,8 +200,10 @@ struct Plan {
   std::vector<View> views;      // per tensor
   std::vector<Home> homes;      // per tensor; of roots only
   std::vector<ScheduleStep> schedule;
-  std::int64_t weightStaging = 0;  // bytes of every memtile set aside for weight records
-  std::int64_t frames = 1;         // in one run, each of CanonicalGraph::batch inferences
+  // Bytes of every memtile set aside for weight records: homes end below. Those of a step may take
+  // more where homes leave it.
+  std::int64_t weightStaging = 0;
+  std::int64_t frames = 1;  // in one run, each of CanonicalGraph::batch inferences
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -210,8 +212,8 @@ struct Plan {
 std::int64_t stagingPerRoute(std::int64_t staging, const Mapping& mapping);
 
 // Re-checks a plan the slow way: every output pixel, block and term of the reduction once, every
-// operand's way from its home to the cores that need it, every buffer in its memory, every step
-// after those that it reads.
+// operand's way from its home to the cores that need it, every buffer in core memory, every step
+// after those that it reads. What lies in memtiles is for allocateMemory to place.
 //
 // | code    | when                                                                             |
 // |---------|----------------------------------------------------------------------------------|
