@@ -300,6 +300,16 @@ TEST(AllocateMemory, WeightRecordsMayBeLargerThanWhatIsSetAsideForThem) {
   EXPECT_EQ(fault.what, "one of each route needs " + std::to_string(one) + " B of the " +
                             std::to_string(one - 8) +
                             " B that homes and rows leave in its step and the one before it");
+  // What suffices for routes that begin at memtiles of their own is too little for two at one.
+  p.device.memtile.memory = Bytes(4096 + one);
+  std::vector<Route>& routes = p.plan.layers[1].weights;
+  ASSERT_EQ(routes.size(), 2u);
+  ASSERT_NE(routes[0].memtile, routes[1].memtile);
+  routes[1].memtile = routes[0].memtile;
+  const Result<MemoryPlan> shared = allocateMemory(p.graph, p.plan, p.device);
+  ASSERT_FALSE(shared);
+  EXPECT_EQ(shared.diagnostics()[0].code, "MEM007");
+  EXPECT_EQ(shared.diagnostics()[0].where, "chain, node 'b' (Conv)");
 }
 
 // Rows 0..10, then 8..16 of the input, each by one route of a memtile.
