@@ -219,8 +219,10 @@ class StepCounter {
 
   // Those out of DDR, with the columns between its own.
   void addLoads(Transfers& to, std::size_t operand, const Held& h, const Interval& y) const {
-    const N columns = h.columns.count + (h.columns.count - 1) * columnsBetween_[operand];
-    heddle::add(to, Bytes(h.blocks.count * columns * kBlock), y.count);
+    heddle::add(to, Bytes(h.blocks.count * columnsOutOfDdr(operand, h.columns) * kBlock), y.count);
+  }
+  N columnsOutOfDdr(std::size_t operand, const Interval& columns) const {
+    return columns.count + (columns.count - 1) * columnsBetween_[operand];
   }
 
   // The first of a route's cores that takes rows in an iteration; null where none does.
@@ -310,7 +312,7 @@ class StepCounter {
   }
 
   // `busy`: per chunk and band whether some core of the route has calls.
-  std::vector<RecordRun> recordsOf(const CoreShare& share, const std::vector<bool>& busy) const {
+  std::vector<RecordRun> recordsOf(const CoreShare& share, const std::vector<bool>& busy) {
     std::vector<RecordRun> runs;
     N key = -1;
     for (const Iteration& i : nest_.iterations()) {
@@ -353,12 +355,22 @@ class StepCounter {
     to.turns = std::max(to.turns, turns);
   }
 
-  N recordBytesOf(const CoreShare& share, const Iteration& i) const {
+  N recordBytesOf(const CoreShare& share, const Iteration& i) {
     if (m_.equalRecords) return m_.weightBytes;
     const Interval blocks = m_.passBlocks(share, i.pass);
-    return roundUpTo(recordLengths_.bytes(blocks.count, nest_.part(i), nest_.last(i),
-                                          computedOf(blocks, nest_.part(i))),
-                     kBlock);
+    const auto bytes = [&] {
+      return roundUpTo(recordLengths_.bytes(blocks.count, nest_.part(i), nest_.last(i),
+                                            computedOf(blocks, nest_.part(i))),
+                       kBlock);
+    };
+    if (!isDense_) return bytes();
+    denseRecords_.resize(m_.parts.size());
+    auto& [ofBlocks, known] = denseRecords_[static_cast<std::size_t>(i.part)];
+    if (ofBlocks != blocks.count) {
+      ofBlocks = blocks.count;
+      known = bytes();
+    }
+    return known;
   }
 
   // Cores with the same pixels and as many blocks do the same; of sparse weights, with the same
@@ -387,6 +399,21 @@ class StepCounter {
 
   // ---- the calls of one core --------------------------------------------------------------------
 
+  // What the calls of an iteration depend on beside its rows, columns and part of the reduction.
+  struct SameCalls {
+    N blocks = 0;  // how many; of passes that are not alike the first
+    N rows = 1, kernelRows = 1;
+    bool telling = true, first = false;
+    friend auto operator<=>(const SameCalls&, const SameCalls&) = default;
+  };
+  struct CallsKey {
+    N chunk = 0;
+    std::size_t sweep = 0, part = 0;  // kind and class of them
+    SameCalls same;
+    bool firstPass = false;
+    N window = 0;  // rows of the call before
+    friend auto operator<=>(const CallsKey&, const CallsKey&) = default;
+  };
   struct KnownCalls {
     std::vector<CallWork> calls;
     N window = 0;  // rows of the last call's
@@ -394,6 +421,22 @@ class StepCounter {
     bool loads = false;  // what stays in the core
     N rows = 0;          // of the first operand that come
   };
+  // Of one chunk, band and part, in a list: later passes do what the first of them did.
+  struct CallsAgain {
+    SameCalls same;
+    KnownCalls* calls = nullptr;
+    std::size_t next = kNone;
+  };
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  // Null where they are new.
+  KnownCalls*& callsAgain(std::size_t& first, const SameCalls& same) {
+    for (std::size_t i = first; i != kNone; i = callsAgain_[i].next)
+      if (callsAgain_[i].same == same) return callsAgain_[i].calls;
+    callsAgain_.push_back({same, nullptr, first});
+    first = callsAgain_.size() - 1;
+    return callsAgain_.back().calls;
+  }
 
   void countCalls(const CoreShare& share) {
     CoreWork& core = work_.cores.emplace_back();
@@ -404,29 +447,30 @@ class StepCounter {
     // All whole passes behind the first do what the second does.
     const Interval second = m_.passBlocks(share, 1);
     const bool grouped = alike_ && m_.order[0] == NestLoop::Pass && m_.innerCallRows <= m_.callRows;
-    // Both for the length of this function: their nodes come out of one stretch of memory.
+    // Its nodes live as long as this function, and come out of one stretch of memory.
     std::pmr::monotonic_buffer_resource memory;
-    std::pmr::map<std::tuple<N, std::size_t, N, N, N, bool, bool, N>, KnownCalls> known(&memory);
-    std::pmr::map<std::tuple<N, N, N, N, N, bool, bool>, KnownCalls*> ofPart(&memory);
+    std::pmr::map<CallsKey, KnownCalls> known(&memory);
+    callsAgain_.clear();
+    againAt_.assign(at(m_.bands * m_.chunks, std::ssize(m_.parts)), kNone);
     for (const Iteration& i : nest_.iterations()) {
       const Interval blocks = m_.passBlocks(share, i.pass);
       if (blocks.empty()) continue;
       if (grouped && i.pass > 1 && blocks.count == second.count) continue;
       const bool telling = !m_.resident || nest_.inputKey(i) != key;
       key = nest_.inputKey(i);
-      const N same = alike_ ? blocks.count : blocks.first;
-      const N callRows = nest_.callRows(i);
-      const N kernelRows = nest_.kernelCallRows(i);
-      KnownCalls*& entry = ofPart[{key, i.part, same, callRows, kernelRows, telling, first}];
+      const SameCalls same{alike_ ? blocks.count : blocks.first, nest_.callRows(i),
+                           nest_.kernelCallRows(i), telling, first};
+      const auto part = static_cast<std::size_t>(i.part);
+      KnownCalls*& entry = callsAgain(againAt_[at(key, std::ssize(m_.parts)) + part], same);
       if (!entry) {
+        const RowSweep& due = sweeps_.of(share, i);
         const auto [alike, fresh] =
-            known.try_emplace({key, partClasses_[static_cast<std::size_t>(i.part)], same, callRows,
-                               kernelRows, telling, first, window});
+            known.try_emplace({i.chunk, due.kind, partClasses_[part], same, i.pass == 0, window});
         entry = &alike->second;
         if (fresh) {
-          entry->calls = callsOf(share, i, telling, first, window, core);
+          entry->calls = callsOf(share, i, due, telling, first, window, core);
           entry->loads = m_.resident && telling;
-          if (telling) entry->rows = rowsTold(share, i);
+          if (telling) entry->rows = rowsTold(due);
           entry->window = window;
         }
         window = entry->window;
@@ -464,8 +508,7 @@ class StepCounter {
       core.rowWires.push_back(std::move(wires));
   }
 
-  N rowsTold(const CoreShare& share, const Iteration& i) {
-    const RowSweep& due = sweeps_.of(share, i);
+  static N rowsTold(const RowSweep& due) {
     N rows = 0;
     for (const CallRun& run : due.runs) rows += run.times * due.of(run.first, 0).fresh;
     return rows;
@@ -554,9 +597,8 @@ class StepCounter {
     std::rotate(same, same + 1, core.calls.end());
   }
 
-  std::vector<CallWork> callsOf(const CoreShare& share, const Iteration& i, bool telling,
-                                bool first, N& window, CoreWork& core) {
-    const RowSweep& due = sweeps_.of(share, i);
+  std::vector<CallWork> callsOf(const CoreShare& share, const Iteration& i, const RowSweep& due,
+                                bool telling, bool first, N& window, CoreWork& core) {
     const ReductionPart& part = nest_.part(i);
     const Interval blocks = m_.passBlocks(share, i.pass);
     const N computed = computedOf(blocks, part), most = telling ? mostComputed(share, i) : computed;
@@ -588,13 +630,13 @@ class StepCounter {
         N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
         const N waits = fresh - early;
         if (first && run.first == 0) {
-          addRows(core.first, firstRows, share, operand, i, x, {all.first, all.count});
+          addRows(core.first, firstRows, share, operand, i, run.box, {all.first, all.count});
           continue;
         }
         if (operand == 0 && run.first == 0) early -= static_cast<N>(shared.calls) * shared.each;
         if (operand == 0 && run.first + shared.calls >= due.calls()) early = shared.each;
-        addRows(call.ahead, ahead, share, operand, i, x, {all.end() - waits - early, early});
-        addRows(call.waited, waited, share, operand, i, x, {all.end() - waits, waits});
+        addRows(call.ahead, ahead, share, operand, i, run.box, {all.end() - waits - early, early});
+        addRows(call.waited, waited, share, operand, i, run.box, {all.end() - waits, waits});
       }
       if (first && run.first == 0) core.first.wire = firstRows.transfers();
       call.ahead.wire = ahead.transfers();
@@ -689,65 +731,130 @@ class StepCounter {
   struct Neighbour {
     const CoreShare* share = nullptr;  // of its first core
     N lanes = 1;
-    std::vector<std::size_t> shared;  // lanes of the other that it takes
+    std::vector<N> wires;  // of the other's lanes, those that it takes
     bool sameChannel = false;
     N ddrTurns = 1;
   };
 
   const std::vector<Neighbour>& neighboursOf(std::size_t operand, const Route& own) {
-    const auto [known, fresh] = neighbours_.try_emplace({operand, &own});
+    const auto [known, fresh] = neighbours_.try_emplace(&own);
     if (!fresh) return known->second;
     const bool spilled = homeOfInput(operand).empty();
-    for (const Route& route : m_.inputs[operand]) {
-      Neighbour other{&shareAt(route.cores[0]), static_cast<N>(route.lanes.size()), {}, false, 1};
+    for (const Route* route : routesNear(operand, own)) {
+      Neighbour other{&shareAt(route->cores[0]), static_cast<N>(route->lanes.size()), {}, false, 1};
       other.sameChannel =
-          spilled && route.memtile == own.memtile &&
-          (route.ddrTurns > 1 || own.ddrTurns > 1 || route.ddrChannel == own.ddrChannel);
-      other.ddrTurns = route.ddrTurns;
-      other.shared.reserve(own.lanes.size());
-      for (std::size_t l = 0; l < own.lanes.size(); ++l)
-        if (std::ranges::find(route.lanes, own.lanes[l].wire, &Lane::wire) != route.lanes.end())
-          other.shared.push_back(l);
-      if (other.sameChannel || !other.shared.empty()) known->second.push_back(std::move(other));
+          spilled && route->memtile == own.memtile &&
+          (route->ddrTurns > 1 || own.ddrTurns > 1 || route->ddrChannel == own.ddrChannel);
+      other.ddrTurns = route->ddrTurns;
+      for (const Lane& lane : own.lanes)
+        if (std::ranges::find(route->lanes, lane.wire, &Lane::wire) != route->lanes.end())
+          other.wires.push_back(lane.wire);
+      if (other.sameChannel || !other.wires.empty()) known->second.push_back(std::move(other));
     }
     return known->second;
   }
 
-  // Rows for a core, and those of other cores that come over the same wire or DDR channel, as if
-  // these asked for the same rows; where cores have several boxes, for the same columns.
-  void addRows(RowTransfers& to, BusiestWire& wires, const CoreShare& share, std::size_t operand,
-               const Iteration& i, const Interval& x, const Interval& y) {
-    if (y.empty()) return;
-    const Route& own = routeOf(operand, share.core);
-    Held last;
-    Transfers &pieces = piecesOfRows_, &loads = loadsOfRows_;
-    pieces.clear();
-    for (const Neighbour& other : neighboursOf(operand, own)) {
-      const bool oneBox = share.boxes.size() == 1 && other.share->boxes.size() == 1;
-      const Interval columns = oneBox ? sweeps_.columns(*other.share, 0, i) : x;
-      if (columns.empty()) continue;  // the chunk has none of its
-      const Held h = nest_.held(*other.share, operand, i, columns);
-      if (h.blocks.empty()) continue;
-      if (pieces.empty() || h != last) {
-        pieces.clear();
-        loads.clear();
-        addPieces(pieces, operand, i, h, y);
-        if (homeOfInput(operand).empty()) addLoads(loads, operand, h, y);
-        last = h;
+  // Those of an operand's routes, in order, that share a wire with one of them, or of rows out of
+  // DDR its memtile.
+  std::vector<const Route*> routesNear(std::size_t operand, const Route& own) {
+    if (routesOfWires_.empty()) routesOfWires_.resize(op_.inputs.size());
+    std::vector<std::vector<const Route*>>& ofWires = routesOfWires_[operand];
+    if (ofWires.empty()) {
+      ofWires.resize(device_.wires.size());
+      for (const Route& route : m_.inputs[operand])
+        for (const Lane& lane : route.lanes)
+          ofWires[static_cast<std::size_t>(lane.wire)].push_back(&route);
+    }
+    std::vector<const Route*> near;
+    for (const Lane& lane : own.lanes) {
+      const auto& ofWire = ofWires[static_cast<std::size_t>(lane.wire)];
+      near.insert(near.end(), ofWire.begin(), ofWire.end());
+    }
+    if (homeOfInput(operand).empty())
+      for (const Route& route : m_.inputs[operand])
+        if (route.memtile == own.memtile) near.push_back(&route);
+    std::ranges::sort(near);
+    near.erase(std::unique(near.begin(), near.end()), near.end());
+    return near;
+  }
+
+  // Where rows that a neighbour brings for a core's calls are at home: columns in one memtile, of
+  // some rows and blocks.
+  struct Source {
+    Interval y, blocks;
+    N columns = 0;
+  };
+  struct Brought {
+    const Neighbour* by = nullptr;
+    Interval columns;                  // held by its cores
+    std::size_t first = 0, count = 0;  // among sources_
+  };
+
+  // Of a core, in one box and chunk: of each neighbour that has columns there. Where cores have
+  // several boxes, for the same columns.
+  std::span<const Brought> broughtTo(const CoreShare& share, std::size_t operand,
+                                     const Iteration& i, std::size_t box) {
+    const auto boxes = std::ssize(share.boxes);
+    const auto place = static_cast<std::size_t>(
+        (static_cast<N>(operand) * m_.chunks + i.chunk) * boxes + static_cast<N>(box));
+    if (broughtFor_ != &share) {
+      broughtFor_ = &share;
+      broughtAt_.assign(at(std::ssize(op_.inputs) * m_.chunks, boxes), {kNone, 0});
+      brought_.clear();
+      sources_.clear();
+    }
+    auto& [first, count] = broughtAt_[place];
+    if (first == kNone) {
+      first = brought_.size();
+      for (const Neighbour& other : neighboursOf(operand, routeOf(operand, share.core))) {
+        const bool oneBox = boxes == 1 && other.share->boxes.size() == 1;
+        const Interval columns =
+            oneBox ? sweeps_.columns(*other.share, 0, i) : sweeps_.columns(share, box, i);
+        const Interval held = nest_.operand(operand).columns(columns);
+        if (columns.empty() || held.empty()) continue;  // the chunk has none of its
+        brought_.push_back({&other, held, sources_.size(), 0});
+        for (const HomeBox& home : homeOfInput(operand))
+          if (const Interval own = common(home.x, held); !own.empty())
+            sources_.push_back({home.y, home.blocks, own.count});
+        brought_.back().count = sources_.size() - brought_.back().first;
       }
-      for (const std::size_t l : other.shared)
-        addShares(wires.of(own.lanes[l].wire), pieces, other.lanes);
-      if (other.sameChannel) addShares(to.ddr, loads, other.ddrTurns);
+      count = brought_.size() - first;
+    }
+    return std::span<const Brought>(brought_).subspan(first, count);
+  }
+
+  // Rows for a core, and those of other cores that come over the same wire or DDR channel, as if
+  // these asked for the same rows.
+  void addRows(RowTransfers& to, BusiestWire& wires, const CoreShare& share, std::size_t operand,
+               const Iteration& i, std::size_t box, const Interval& y) {
+    if (y.empty()) return;
+    const bool spilled = homeOfInput(operand).empty();
+    const bool waits = isFirstReader_[operand] && i.pass == 0;
+    for (const Brought& brought : broughtTo(share, operand, i, box)) {
+      const Neighbour& other = *brought.by;
+      const Interval blocks = nest_.blocks(*other.share, operand, i);
+      if (blocks.empty()) continue;
+      for (const N wire : other.wires) {
+        Transfers& ofWire = wires.of(wire);
+        if (spilled)
+          addShare(ofWire, blocks.count * brought.columns.count, other.lanes, y.count, true);
+        for (const Source& source :
+             std::span<const Source>(sources_).subspan(brought.first, brought.count)) {
+          const Interval rows = common(source.y, y), own = common(source.blocks, blocks);
+          if (!rows.empty() && !own.empty())
+            addShare(ofWire, own.count * source.columns, other.lanes, rows.count, waits);
+        }
+      }
+      if (other.sameChannel)
+        addShare(to.ddr, blocks.count * columnsOutOfDdr(operand, brought.columns), other.ddrTurns,
+                 y.count, true);
     }
   }
 
-  // A lane's share of pieces that take turns on several, as if each went in parts over all.
-  static void addShares(Transfers& to, const Transfers& pieces, N lanes) {
-    for (const TransferCount& t : pieces) {
-      const Bytes size(divideRoundUp(t.size.raw(), lanes));
-      heddle::add(to, size, t.acquires, true);
-      heddle::add(to, size, t.times - t.acquires, false);
-    }
+  // A lane's share of rows of so many cells that take turns on several, as if each went in parts
+  // over all.
+  static void addShare(Transfers& to, N cells, N lanes, N rows, bool waits) {
+    heddle::add(to, Bytes(divideRoundUp(cells * kBlock, lanes)), rows, waits);
   }
 
   const Route& routeOf(std::size_t operand, const CoreAt& core) {
@@ -801,12 +908,21 @@ class StepCounter {
   std::vector<bool> isFirstReader_;        // by operand
   RowSweeps sweeps_;
   std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
-  std::map<std::pair<std::size_t, const Route*>, std::vector<Neighbour>> neighbours_;
+  std::map<const Route*, std::vector<Neighbour>> neighbours_;
+  std::vector<std::vector<std::vector<const Route*>>> routesOfWires_;  // per operand and wire
   std::map<std::tuple<N, N, std::vector<bool>>, std::vector<RecordRun>> records_;
+  std::vector<std::pair<N, N>> denseRecords_;  // per part: the bytes of one of so many blocks
   bool wholeBlocks_ = false;  // the inputs' memtiles keep all channels of their pixels
   std::vector<std::size_t> partClasses_;
-  std::vector<N> partsAlike_;             // of the first of a class, how many; 0 of the others
-  Transfers piecesOfRows_, loadsOfRows_;  // of addRows
+  std::vector<N> partsAlike_;  // of the first of a class, how many; 0 of the others
+  // Of broughtTo: of this share, per operand, chunk and box, which of brought_.
+  const CoreShare* broughtFor_ = nullptr;
+  std::vector<std::pair<std::size_t, std::size_t>> broughtAt_;
+  std::vector<Brought> brought_;
+  std::vector<Source> sources_;
+  // Of countCalls.
+  std::vector<CallsAgain> callsAgain_;
+  std::vector<std::size_t> againAt_;  // per chunk, band and part: the first of its list
   N rowsDone_ = 0;  // of the first operand: those before are not of the last step that wrote some
   StepCounts work_;
   std::optional<StepCounting::Part> counted_;

@@ -21,6 +21,11 @@ RowCuts::RowCuts(const Home& home) {
 
 bool RowCuts::same(const Interval& a, const Interval& b) const {
   if (cuts_.size() <= 2 || a.empty()) return true;
+  return sameOfAll(a, b);
+}
+
+bool RowCuts::sameOfAll(const Interval& a, const Interval& b) const {
+  if (cuts_.size() <= 2) return true;
   const auto at = stretch(a.first);
   return at == stretch(a.end() - 1) && at == stretch(b.first) && at == stretch(b.end() - 1);
 }
@@ -58,7 +63,59 @@ const RowSweep& RowSweeps::of(const CoreShare& share, const Iteration& i) {
       return known->sweep;
   known_[place].push_back(std::make_unique<Known>(
       Known{busy, kernelRows, callRows, sweepOf(nest_.calls(share, rows_, i), kernelRows)}));
-  return known_[place].back()->sweep;
+  RowSweep& sweep = known_[place].back()->sweep;
+  sweep.kind = kindOf(sweep);
+  return sweep;
+}
+
+std::size_t RowSweeps::kindOf(const RowSweep& sweep) {
+  const auto alikeRuns = [](const CallRun& a, const CallRun& b) {
+    return a.first == b.first && a.box == b.box && a.rows == b.rows && a.computed == b.computed &&
+           a.times == b.times;
+  };
+  const auto alikeRows = [](const AskedRows& a, const AskedRows& b) {
+    return a.operand == b.operand && a.window.count == b.window.count && a.fresh == b.fresh;
+  };
+  std::vector<Interval> extents = extentsOf(sweep);
+  for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    const RowSweep& other = *kinds_[k].first;
+    if (other.ends != sweep.ends || !std::ranges::equal(other.runs, sweep.runs, alikeRuns) ||
+        !std::ranges::equal(other.asked, sweep.asked, alikeRows))
+      continue;
+    bool same = true;
+    for (std::size_t c = 0; c < cuts_.size() && same; ++c) {
+      const Interval &a = extents[c], &b = kinds_[k].extents[c];
+      same = a.empty() ? b.empty() : !b.empty() && cuts_[c].sameOfAll(a, b);
+    }
+    if (same) return k;
+  }
+  kinds_.push_back({&sweep, std::move(extents)});
+  return kinds_.size() - 1;
+}
+
+// By operand, then of the output, from its first row in a sweep to the last. Rows for the next
+// sweep may come in this one, as if they lay before those that it asks for.
+std::vector<Interval> RowSweeps::extentsOf(const RowSweep& sweep) const {
+  std::vector<Interval> extents(cuts_.size());
+  const auto add = [&](std::size_t of, const Interval& rows) {
+    Interval& all = extents[of];
+    if (rows.empty()) return;
+    if (all.empty()) {
+      all = rows;
+      return;
+    }
+    const N end = std::max(all.end(), rows.end());
+    all.first = std::min(all.first, rows.first);
+    all.count = end - all.first;
+  };
+  for (const AskedRows& asked : sweep.asked) add(asked.operand, asked.window);
+  for (const CallRun& run : sweep.runs) add(extents.size() - 1, {run.y, run.times * run.rows});
+  if (!sweep.runs.empty() && !extents[0].empty()) {
+    const N early = sweep.of(0, 0).fresh;
+    extents[0].first -= early;
+    extents[0].count += early;
+  }
+  return extents;
 }
 
 bool RowSweeps::hasCalls(const CoreShare& share, const Iteration& i) {

@@ -62,6 +62,9 @@ struct RowSweep {
 
   std::vector<AskedRows> asked;   // call by call
   std::vector<std::size_t> ends;  // per call: where the next one's begin
+  // The same for sweeps that differ in nothing but which rows they are of: one band after another,
+  // say.
+  std::size_t kind = 0;
 };
 
 // The rows at which another memtile begins to keep a tensor.
@@ -70,6 +73,8 @@ class RowCuts {
   explicit RowCuts(const Home& home);
   // Whether nothing tells `a` from `b`, intervals of as many rows each.
   bool same(const Interval& a, const Interval& b) const;
+  // The same of intervals of different length, both of some rows.
+  bool sameOfAll(const Interval& a, const Interval& b) const;
 
  private:
   std::ptrdiff_t stretch(std::int64_t row) const;
@@ -99,6 +104,8 @@ class RowSweeps {
   std::vector<std::vector<std::size_t>> givingTo(const std::vector<RowCall>& calls) const;
   void askRows(const std::vector<RowCall>& calls, const Interval& kernelRows,
                RowSweep& sweep) const;
+  std::size_t kindOf(const RowSweep& sweep);
+  std::vector<Interval> extentsOf(const RowSweep& sweep) const;
 
   const LayerNest& nest_;
   const Mapping& m_;
@@ -113,7 +120,12 @@ class RowSweeps {
     RowSweep sweep;
   };
   std::vector<std::vector<std::unique_ptr<Known>>> known_;  // per rows that are alike and band
-  std::vector<std::optional<bool>> hasCalls_;               // per band, chunk and share
+  struct Kind {
+    const RowSweep* first = nullptr;
+    std::vector<Interval> extents;
+  };
+  std::vector<Kind> kinds_;
+  std::vector<std::optional<bool>> hasCalls_;  // per band, chunk and share
 };
 
 }  // namespace heddle

@@ -48,6 +48,12 @@ LayerNest::LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mappin
       }
     iterations_.push_back(next);
   } while (advance());
+  const std::int64_t parts =
+      std::max<std::int64_t>(1, std::ssize(mapping.parts));  // in place: none
+  for (const std::int64_t pass :
+       {std::int64_t{0}, std::int64_t{1}, std::max<std::int64_t>(1, mapping.passes - 1)})
+    for (std::int64_t part = 0; part < parts; ++part)
+      rowsOfCalls_.push_back(findRowsOfCalls({.pass = pass, .part = part}));
 }
 
 std::int64_t LayerNest::index(NestLoop loop, const Iteration& at) {
@@ -94,23 +100,19 @@ bool LayerNest::isInner(const Iteration& at) const {
   return isBetween(at) && (mapping_->parts.size() == 1 || !last(at));
 }
 
-std::int64_t LayerNest::callRows(const Iteration& at) const {
-  if (op_->kind() == OpKind::Assemble) return 1;
-  if (const FusedWindow* end = fusedWindowOf(*op_)) {
-    // Rows between windows that no window reads are not computed.
-    const Window& window = end->window();
-    return last(at) || !isInner(at) || window.strideY > window.kernelY
-               ? 1
-               : std::max<std::int64_t>(1, mapping_->innerCallRows / window.strideY);
-  }
-  return isInner(at) ? std::max(mapping_->callRows, mapping_->innerCallRows) : mapping_->callRows;
-}
-
-std::int64_t LayerNest::kernelCallRows(const Iteration& at) const {
-  if (!fusedWindowOf(*op_)) return callRows(at);
-  if (callRows(at) > 1) return kMaxCallRows;
-  return last(at) || !isInner(at) ? mapping_->callRows
-                                  : std::max(mapping_->callRows, mapping_->innerCallRows);
+LayerNest::RowsOfCall LayerNest::findRowsOfCalls(const Iteration& at) const {
+  const std::int64_t own = mapping_->callRows, inner = std::max(own, mapping_->innerCallRows);
+  if (op_->kind() == OpKind::Assemble) return {1, 1};
+  const FusedWindow* end = fusedWindowOf(*op_);
+  if (!end) return isInner(at) ? RowsOfCall{inner, inner} : RowsOfCall{own, own};
+  if (last(at) || !isInner(at)) return {1, own};
+  // Rows between windows that no window reads are not computed.
+  const Window& window = end->window();
+  const std::int64_t rows =
+      window.strideY > window.kernelY
+          ? 1
+          : std::max<std::int64_t>(1, mapping_->innerCallRows / window.strideY);
+  return {rows, rows > 1 ? kMaxCallRows : inner};
 }
 
 void LayerNest::appendCalls(const Interval& y, std::int64_t most, const RowCall& like,
@@ -180,12 +182,16 @@ Interval LayerNest::loadedKernelRows(const Iteration& at) const {
 
 Held LayerNest::held(const CoreShare& share, std::size_t operand, const Iteration& at,
                      const Interval& x) const {
-  const OperandGeometry& g = operands_[operand];
+  Held h{operands_[operand].columns(x), blocks(share, operand, at)};
+  if (h.columns.empty()) h.blocks = {};
+  return h;
+}
+
+Interval LayerNest::blocks(const CoreShare& share, std::size_t operand, const Iteration& at) const {
+  if (isAddend(*op_, operand) && !last(at)) return {};
   ReductionPart part = this->part(at);
   if (mapping_->resident) part.inputBlocks = {0, blocksOf(input_)};
-  Held h{g.columns(x), g.blocks(mapping_->passBlocks(share, at.pass), part)};
-  if (h.columns.empty() || (isAddend(*op_, operand) && !last(at))) h.blocks = {};
-  return h;
+  return operands_[operand].blocks(mapping_->passBlocks(share, at.pass), part);
 }
 
 std::int64_t LayerNest::recordBytes(const CoreShare& share, const Iteration& at) const {

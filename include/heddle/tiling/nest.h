@@ -34,7 +34,8 @@ struct Held {
 
 class LayerNest {
  public:
-  // Needs: the graph and the mapping outlive the nest.
+  // Needs: the graph and the mapping outlive the nest; the mapping's loops, parts and rows of calls
+  // stay as they are.
   LayerNest(const CanonicalGraph& graph, OpId op, const Mapping& mapping);
 
   const CanonicalOp& op() const { return *op_; }
@@ -57,10 +58,10 @@ class LayerNest {
   bool isInner(const Iteration& at) const;
   // Output rows of a call at most. With a window at the end one, but in inner iterations that only
   // sum as many as Mapping::innerCallRows steps of the window.
-  std::int64_t callRows(const Iteration& at) const;
+  std::int64_t callRows(const Iteration& at) const { return rowsOfCalls(at).output; }
   // Rows that the kernel computes at once at most: those of a call, or with a window at the end
   // some of them.
-  std::int64_t kernelCallRows(const Iteration& at) const;
+  std::int64_t kernelCallRows(const Iteration& at) const { return rowsOfCalls(at).kernel; }
   // The calls of a core in one iteration, of the output rows `rows` of a step: each of rows of one
   // box and image.
   std::vector<RowCall> calls(const CoreShare& share, const Interval& rows,
@@ -78,6 +79,8 @@ class LayerNest {
                                      const Iteration& at) const;
   Held held(const CoreShare& share, std::size_t operand, const Iteration& at,
             const Interval& x) const;
+  // The blocks of these, if there are columns.
+  Interval blocks(const CoreShare& share, std::size_t operand, const Iteration& at) const;
   // Whether an operand stays in the core over passes and parts.
   bool stays(std::size_t operand) const;
   // Whether a core that has calls in an iteration gets rows of the operand for them, if it does not
@@ -103,6 +106,15 @@ class LayerNest {
 
  private:
   static std::int64_t index(NestLoop loop, const Iteration& at);
+  struct RowsOfCall {
+    std::int64_t output = 1, kernel = 1;
+  };
+  RowsOfCall findRowsOfCalls(const Iteration& at) const;
+  // All passes between the first and the last have the same.
+  const RowsOfCall& rowsOfCalls(const Iteration& at) const {
+    const std::int64_t pass = at.pass == 0 ? 0 : at.pass + 1 < mapping_->passes ? 1 : 2;
+    return rowsOfCalls_[static_cast<std::size_t>(pass * std::ssize(mapping_->parts) + at.part)];
+  }
   void appendCalls(const Interval& y, std::int64_t most, const RowCall& like,
                    std::vector<RowCall>& to) const;
 
@@ -115,6 +127,7 @@ class LayerNest {
   std::vector<OperandGeometry> operands_, kernelOperands_;
   PooledGeometry pooled_;
   std::vector<Iteration> iterations_;
+  std::vector<RowsOfCall> rowsOfCalls_;  // by part: of the first pass, others, the last
 };
 
 // Whether each call that writes, or the one at its end, computes one row whatever the plan says.

@@ -52,8 +52,8 @@ TEST(LayerNest, CallsAreLongerWhereNobodyWaitsForTheirRows) {
   m.innerCallRows = 8;
   m.parts = {{{0, 1}, {0, 1}}, {{0, 1}, {1, 1}}, {{0, 1}, {2, 1}}};
   m.passes = 2;
-  const LayerNest nest(graph, OpId(0u), m);
   const auto rows = [&](std::int64_t pass, std::int64_t part) {
+    const LayerNest nest(graph, OpId(0u), m);
     return nest.calls(m.shares[0], {0, 8}, {.pass = pass, .part = part})[0].rows;
   };
   EXPECT_EQ(rows(0, 0), 2);  // its rows come as they are computed
