@@ -291,6 +291,15 @@ void chooseMappings(const CanonicalGraph& graph, const Device& device, const All
   }
 }
 
+Weighed weigh(const CanonicalGraph& graph, const Device& device, const ChosenAmong& among,
+              FinalistCycles& cycles, Weighed wanted) {
+  wanted.choices.resize(graph.ops.size());
+  if (wanted.mostOptions > 0) wanted.options.resize(graph.ops.size());
+  Plan plan = among.before;
+  chooseMappings(graph, device, among.memory, among.finalists, cycles, plan, &wanted);
+  return wanted;
+}
+
 void setDdrChannels(const CanonicalGraph& graph, const Allocation& memory, const Device& device,
                     Plan& plan) {
   std::vector<bool> done(plan.layers.size());

@@ -82,6 +82,17 @@ void chooseMappings(const CanonicalGraph& graph, const Device& device, const All
                     const Finalists& finalists, FinalistCycles& cycles, Plan& plan,
                     Weighed* weighed = nullptr);
 
+// What the mappings of a plan's layers were chosen among, and where.
+struct ChosenAmong {
+  Plan before;  // without them
+  Allocation memory;
+  Finalists finalists;
+};
+// `wanted`: says how many options, and whether alone. Returns that with what each layer had to
+// choose from.
+Weighed weigh(const CanonicalGraph& graph, const Device& device, const ChosenAmong& among,
+              FinalistCycles& cycles, Weighed wanted);
+
 // Which DDR channels bring what, now that it is known which tensors live in DDR.
 void setDdrChannels(const CanonicalGraph& graph, const Allocation& memory, const Device& device,
                     Plan& plan);

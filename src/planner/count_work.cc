@@ -650,7 +650,8 @@ class StepCounter {
   }
 
   // Rows that the first call of a sweep asks for and that come while the last calls of the one
-  // before compute, which ask for none. That one is like it, with `window` rows in its last call.
+  // before compute, which ask for none. That one is like it, with `window` rows in its last call:
+  // over the same rows, which with several bands it is not.
   struct EarlyRows {
     std::size_t calls = 0;
     N each = 0;  // rows while one of these computes

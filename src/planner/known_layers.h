@@ -18,7 +18,6 @@
 #include "heddle/planner/count_work.h"
 #include "heddle/tiling/plan.h"
 #include "layer_search.h"
-#include "tile_groups.h"
 
 namespace heddle {
 
@@ -87,16 +86,6 @@ struct KnownFinalists {
   };
   std::map<Trial, Cycles> cycles;
 
-  struct Tiling {  // of a network whose layers are planned whole with one size of the staging each
-    std::vector<std::size_t> kinds;  // of its layers, but for Assembles, which have none to know by
-    std::vector<Plan> alone;
-    // Of the tiled plan that ends first: which of these it is made from, its groups; none: no plan
-    // is tiled.
-    std::size_t base = 0;
-    std::vector<TileGroup> groups;
-    bool spillsLittle = false;  // too little for groups to be tried
-  };
-  std::vector<Tiling> tilings;
   // Thousandths of its time by which a layer has to gain with one of them to take it (choose.cc).
   std::unordered_map<const Mapping*, std::int64_t> worthwhile;
 };

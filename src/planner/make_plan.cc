@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -166,7 +167,7 @@ struct Timed {
   Cycles end;
   bool spills = false;  // some tensor that was to have a home has none
   PlanChoices choices;
-  std::vector<MappingOptions> options;  // per layer, where they were asked for
+  std::shared_ptr<const ChosenAmong> among;  // of ChosenPlan
   std::vector<TileGroup> groups;
 };
 
@@ -245,7 +246,7 @@ class MeshPlan {
     streamWhereFaster(finalists, *best);
     const bool wouldTile = !toTile.empty() && (best->spills || !given_.empty());
     std::optional<Tiled> tiled;
-    if (wouldTile) tiled = tileOnce(toTile, best->end, wires);
+    if (wouldTile) tiled = tileWhereHopeful(toTile, best->end, wires);
     const bool isFaster = tiled && isWorthwhile(*tiled, *best);
     const bool isTaken = tiled && (isFaster || !given_.empty());
     Timed& chosen = isTaken ? tiled->timed : *best;
@@ -315,8 +316,18 @@ class MeshPlan {
     return layerCycles(timed.plan, timed.times);
   }
 
-  static Proposal proposalOf(Timed timed) {
-    return {{std::move(timed.plan), std::move(timed.choices)}, std::move(timed.options), timed.end};
+  Proposal proposalOf(Timed timed) {
+    Proposal proposal{
+        {std::move(timed.plan), std::move(timed.choices), std::move(timed.among)}, {}, timed.end};
+    // What is known of the finalists of a plan that gives something up goes with this.
+    if (proposal.chosen.among && (asked_.options > 0 || &known_ == &own_)) {
+      Weighed weighed = weigh(graph_, whole_, *proposal.chosen.among, cycles_,
+                              {.mostOptions = asked_.options, .alone = asked_.choices});
+      if (asked_.choices) proposal.chosen.choices.layers = std::move(weighed.choices);
+      proposal.options = std::move(weighed.options);
+      proposal.chosen.among.reset();
+    }
+    return proposal;
   }
 
   // A plan that is timed, and may be passed over.
@@ -346,40 +357,16 @@ class MeshPlan {
     return choice;
   }
 
-  // tile(), but once for one network: planned again for what people ask of its plan, the groups
-  // that were best before are taken. None where spilling costs the best plan, which ends at `end`,
-  // too little.
-  std::optional<Tiled> tileOnce(std::vector<Base>& bases, Cycles end, const DataflowWires& wires) {
-    if (asked_.options > 0 || !given_.empty()) return tile(bases, wires);
-    KnownFinalists::Tiling found;
-    for (std::size_t layer = 0; layer < graph_.ops.size(); ++layer)
-      if (graph_.ops[layer].kind() != OpKind::Assemble) found.kinds.push_back(count_.kind(layer));
-    for (const Base& base : bases) found.alone.push_back(base.timed.plan);
-    const auto before = std::ranges::find_if(known_.tilings, [&](const auto& known) {
-      return known.kinds == found.kinds && known.alone == found.alone;
-    });
-    if (before != known_.tilings.end()) {
-      spillsLittle_ = before->spillsLittle;
-      return tileAsBefore(bases[before->base], wires, *before);
+  // None where another plan is faster than this could be, or spilling costs the best plan, which
+  // ends at `end`, too little; but where more is asked for than the plan.
+  std::optional<Tiled> tileWhereHopeful(std::vector<Base>& bases, Cycles end,
+                                        const DataflowWires& wires) {
+    if (asked_.options == 0 && given_.empty()) {
+      if (isHopeless(bases.front())) return std::nullopt;
+      spillsLittle_ = costsLittle(bases.front(), end);
+      if (spillsLittle_) return std::nullopt;
     }
-    if (isHopeless(bases.front())) return std::nullopt;
-    spillsLittle_ = found.spillsLittle = costsLittle(bases.front(), end);
-    std::optional<Tiled> best;
-    if (!spillsLittle_) best = tile(bases, wires);
-    if (best) {
-      found.base = static_cast<std::size_t>(best->base - bases.data());
-      found.groups = best->timed.groups;
-    }
-    known_.tilings.push_back(std::move(found));
-    return best;
-  }
-
-  std::optional<Tiled> tileAsBefore(const Base& base, const DataflowWires& wires,
-                                    const KnownFinalists::Tiling& before) {
-    if (before.groups.empty()) return std::nullopt;
-    std::optional<Timed> timed = inGroups(base, wires, before.groups);
-    if (!timed || !isLegal(*timed)) return std::nullopt;
-    return Tiled{std::move(*timed), &base};
+    return tile(bases, wires);
   }
 
   // Whether another plan is faster than this network's would be if nothing had to spill, by more
@@ -806,11 +793,8 @@ class MeshPlan {
     if (!chosen) return first;
     takeLargerRecords(finalists, *chosen);
     if (chosen->end < first.end) return std::move(*chosen);
-    // Weighed for nothing, but where the first of each layer are what was chosen.
-    if (chosen->plan.layers == first.plan.layers) {
-      first.choices.layers = std::move(chosen->choices.layers);
-      first.options = std::move(chosen->options);
-    }
+    // Chosen for nothing, but where that is the first of each layer.
+    if (chosen->plan.layers == first.plan.layers) first.among = std::move(chosen->among);
     return first;
   }
 
@@ -818,20 +802,15 @@ class MeshPlan {
   // none where it finds no place.
   std::optional<Timed> withChosen(const Timed& before, const Allocation& memory,
                                   const Finalists& finalists) {
-    Weighed weighed{.choices = std::vector<LayerChoice>(graph_.ops.size()),
-                    .options = {},
-                    .mostOptions = asked_.options,
-                    .alone = asked_.choices};
-    if (asked_.options > 0) weighed.options.resize(graph_.ops.size());
     Timed chosen = before;
-    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan,
-                   asked_.choices || asked_.options > 0 ? &weighed : nullptr);
+    chooseMappings(graph_, whole_, memory, finalists, cycles_, chosen.plan, nullptr);
     const Result<Allocation> placed = giveHomesUp(graph_, whole_, chosen.plan);
     if (!placed) return std::nullopt;
     setDdrChannels(graph_, *placed, whole_, chosen.plan);
     time(chosen, placed->memory);
-    if (asked_.choices) chosen.choices.layers = std::move(weighed.choices);
-    chosen.options = std::move(weighed.options);
+    if (asked_.choices || asked_.options > 0)
+      chosen.among =
+          std::make_shared<const ChosenAmong>(ChosenAmong{before.plan, memory, finalists});
     return chosen;
   }
 
@@ -1129,13 +1108,24 @@ Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
                               const PlanOptions& options,
                               const std::function<void(double)>& progress) {
   KnownLayers known(device);
-  return choosePlan(graph, known, options, true, progress);
+  HEDDLE_TRY(ChosenPlan chosen, choosePlan(graph, known, options, true, progress));
+  weighLayers(graph, known, chosen);
+  return chosen;
 }
 
 Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, KnownLayers& known,
                               const PlanOptions& options, bool asked,
                               const std::function<void(double)>& progress) {
   return ThriftyPlan(graph, known, options, asked).make(progress);
+}
+
+void weighLayers(const CanonicalGraph& graph, KnownLayers& known, ChosenPlan& chosen) {
+  if (!chosen.among) return;
+  WorkCounter count(graph, known);
+  FinalistCycles cycles(known.device, count, known.finalists);
+  chosen.choices.layers =
+      weigh(graph, known.device, *chosen.among, cycles, {.alone = true}).choices;
+  chosen.among.reset();
 }
 
 }  // namespace heddle

@@ -293,12 +293,14 @@ bool leavesBlocksOut(const CanonicalGraph& graph) {
   });
 }
 
-Result<OrderedPlan> planned(const CanonicalGraph& graph, KnownLayers& known,
-                            const PlanOptions& options, bool asked,
-                            const std::function<void(double)>& progress) {
-  HEDDLE_TRY(ChosenPlan chosen, choosePlan(graph, known, options, asked, progress));
-  OrderedPlan plan{{}, std::move(chosen.plan), {}};
-  if (asked) plan.choices = std::move(chosen.choices);
+// The plan that is taken, of this network; `asked`: with its choices.
+OrderedPlan taken(ChosenPlan chosen, const CanonicalGraph& graph, KnownLayers& known, bool asked) {
+  OrderedPlan plan;
+  if (asked) {
+    weighLayers(graph, known, chosen);
+    plan.choices = std::move(chosen.choices);
+  }
+  plan.plan = std::move(chosen.plan);
   return plan;
 }
 
@@ -350,10 +352,10 @@ OrderSearch::OrderSearch(const CanonicalGraph& graph, KnownLayers& known,
   usual_.effort = std::min(options.effort, kUsualPlanEffort);
 }
 
-// What the Machine would say of more plans, and what people ask of a plan, costs much: it is asked
-// once, of the network in the order that is best.
+// What the Machine would say of more plans costs much: it is asked once, of the network in the
+// order that is best.
 Result<Cycles> OrderSearch::begin() {
-  HEDDLE_TRY(best_, planned(graph_, known_, usual_, asked_ && !isPlannedAgain(), progress_));
+  HEDDLE_TRY(best_, choosePlan(graph_, known_, usual_, asked_ && !isPlannedAgain(), progress_));
   HEDDLE_TRY(end_, endInClosedForm(graph_, best_.plan, known_));
   known_.note(end_);
   asItIs_ = end_;
@@ -364,7 +366,7 @@ Result<Cycles> OrderSearch::begin() {
 void OrderSearch::goOn() {
   // A core alone has all blocks.
   if (!reorders_ || known_.device.rows * known_.device.columns == 1) return;
-  if (const auto even = planned(evened(graph_), known_, usual_, false, progress_))
+  if (const auto even = choosePlan(evened(graph_), known_, usual_, false, progress_))
     tryOrders(balancedOrders(graph_, even->plan));
   const std::vector<Tried> tried = tried_;
   for (const Tried& before : tried)
@@ -373,43 +375,41 @@ void OrderSearch::goOn() {
 }
 
 Result<OrderedPlan> OrderSearch::finish() {
+  const CanonicalGraph& graph = orders_.empty() ? graph_ : reordered_;
   if (isPlannedAgain()) {
-    HEDDLE_TRY(OrderedPlan again,
-               planned(inOrder(graph_, best_.orders), known_, options_, asked_, progress_));
-    again.orders = std::move(best_.orders);
-    best_ = std::move(again);
+    HEDDLE_TRY(best_, choosePlan(graph, known_, options_, asked_, progress_));
   }
-  if (best_.choices) best_.choices->order = choice_;
-  return std::move(best_);
+  OrderedPlan ordered = taken(std::move(best_), graph, known_, asked_);
+  ordered.orders = std::move(orders_);
+  if (ordered.choices) ordered.choices->order = choice_;
+  return ordered;
 }
 
-bool OrderSearch::isPlannedAgain() const {
-  if (options_.effort > kUsualPlanEffort) return true;
-  // Little is new the second time, but for what a plan gives up to keep a device's limits.
-  return asked_ && (reorders_ || known_.device.limits == Limits{});
-}
+bool OrderSearch::isPlannedAgain() const { return options_.effort > kUsualPlanEffort; }
 
 // Takes these orders where a plan in them ends before the best so far, if that is in others by as
 // much as the closed form errs.
 void OrderSearch::tryOrders(BlockOrders orders) {
   if (orders.empty() || std::ranges::find(tried_, orders, &Tried::orders) != tried_.end()) return;
   tried_.push_back({orders, {}, std::nullopt});
-  const CanonicalGraph other = inOrder(graph_, orders);
-  Result<OrderedPlan> plan = planned(other, known_, usual_, false, progress_);
+  CanonicalGraph other = inOrder(graph_, orders);
+  Result<ChosenPlan> plan =
+      choosePlan(other, known_, usual_, asked_ && !isPlannedAgain(), progress_);
   if (!plan) return;
   const Result<Cycles> end = endInClosedForm(other, plan->plan, known_);
   if (!end) return;
   known_.note(*end);
   tried_.back().plan = plan->plan;
   tried_.back().end = *end;
-  const N worthwhile = best_.orders.empty() ? 0 : kOrderWorthwhile;
+  const N worthwhile = orders_.empty() ? 0 : kOrderWorthwhile;
   const bool isBetter = (end_ - *end).raw() * 1000 > end_.raw() * worthwhile;
-  const bool isBestOfNone = best_.orders.empty() && (!choice_ || *end < choice_->reordered);
+  const bool isBestOfNone = orders_.empty() && (!choice_ || *end < choice_->reordered);
   if (isBetter || isBestOfNone)
     choice_ = OrderChoice{reorderedTensors(other), asItIs_, *end, isBetter};
   if (!isBetter) return;
   best_ = std::move(*plan);
-  best_.orders = std::move(orders);
+  orders_ = std::move(orders);
+  reordered_ = std::move(other);
   end_ = *end;
 }
 
@@ -417,8 +417,10 @@ Result<OrderedPlan> planInOrder(const CanonicalGraph& graph, const Device& devic
                                 const PlanOptions& options, bool asked,
                                 const std::function<void(double)>& progress) {
   KnownLayers known(device);
-  if (!options.reorder || options.effort == 0 || !leavesBlocksOut(graph))
-    return planned(graph, known, options, asked, progress);
+  if (!options.reorder || options.effort == 0 || !leavesBlocksOut(graph)) {
+    HEDDLE_TRY(ChosenPlan chosen, choosePlan(graph, known, options, asked, progress));
+    return taken(std::move(chosen), graph, known, asked);
+  }
   OrderSearch search(graph, known, options, asked, progress);
   if (const Result<Cycles> end = search.begin(); !end) return end.diagnostics();
   search.goOn();

@@ -45,14 +45,14 @@ struct NetworkWay {
   Cycles end;
   // What the search's best plan is of.
   CanonicalGraph inItsOrder() const {
-    const BlockOrders& orders = search.best().orders;
+    const BlockOrders& orders = search.orders();
     return orders.empty() ? graph : inOrder(graph, orders);
   }
 };
 
 // Per operator's name, what its layer adds to the time of a plan.
 Result<std::map<std::string, Cycles>> cyclesOf(const NetworkWay& way, KnownLayers& known) {
-  const Plan& plan = way.search.best().plan;
+  const Plan& plan = way.search.plan();
   const CanonicalGraph graph = way.inItsOrder();
   HEDDLE_TRY(const MemoryPlan memory, allocateMemory(graph, plan, known.device));
   WorkCounter count(graph, known);
@@ -90,8 +90,7 @@ bool isWithinLimits(const CanonicalGraph& graph, const Plan& plan, const Device&
   return device.limits == Limits{} || excessOf(graph, plan, device) == Excess{};
 }
 bool isWithinLimits(const NetworkWay& way, const Device& device) {
-  return device.limits == Limits{} ||
-         isWithinLimits(way.inItsOrder(), way.search.best().plan, device);
+  return device.limits == Limits{} || isWithinLimits(way.inItsOrder(), way.search.plan(), device);
 }
 
 bool undercuts(Cycles end, Cycles other, std::int64_t thousandths) {
@@ -193,8 +192,8 @@ void addJoined(NetworkWays& ways, const NetworkWay& chosen, const CanonicalGraph
 // Of tiles the closed form errs more than elsewhere: what it finds faster without is taken.
 bool isWorthJoining(const NetworkWay& chosen, const NetworkWay& joined, const Device& device) {
   if (!isWithinLimits(joined, device) && isWithinLimits(chosen, device)) return false;
-  const bool onlyApartIsTiled = isTiled(chosen.search.best().plan, chosen.graph) &&
-                                !isTiled(joined.search.best().plan, joined.graph);
+  const bool onlyApartIsTiled =
+      isTiled(chosen.search.plan(), chosen.graph) && !isTiled(joined.search.plan(), joined.graph);
   return undercuts(joined.end, chosen.end, onlyApartIsTiled ? 0 : kOtherNetworkGains);
 }
 

@@ -93,8 +93,7 @@ std::size_t RowSweeps::kindOf(const RowSweep& sweep) {
   return kinds_.size() - 1;
 }
 
-// By operand, then of the output, from its first row in a sweep to the last. Rows for the next
-// sweep may come in this one, as if they lay before those that it asks for.
+// By operand, then of the output: from its first row in a sweep to the last.
 std::vector<Interval> RowSweeps::extentsOf(const RowSweep& sweep) const {
   std::vector<Interval> extents(cuts_.size());
   const auto add = [&](std::size_t of, const Interval& rows) {
@@ -110,11 +109,6 @@ std::vector<Interval> RowSweeps::extentsOf(const RowSweep& sweep) const {
   };
   for (const AskedRows& asked : sweep.asked) add(asked.operand, asked.window);
   for (const CallRun& run : sweep.runs) add(extents.size() - 1, {run.y, run.times * run.rows});
-  if (!sweep.runs.empty() && !extents[0].empty()) {
-    const N early = sweep.of(0, 0).fresh;
-    extents[0].first -= early;
-    extents[0].count += early;
-  }
   return extents;
 }
 

@@ -13,6 +13,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -162,9 +163,12 @@ struct PlanChoices {
   friend bool operator==(const PlanChoices&, const PlanChoices&) = default;
 };
 
+struct ChosenAmong;  // what layers had to choose from: the planner's own
+
 struct ChosenPlan {
   Plan plan;
   PlanChoices choices;
+  std::shared_ptr<const ChosenAmong> among;  // null: nobody needs to weigh it any more
 };
 
 // The plan of makePlan, with what it was chosen among. Errors: those of makePlan.
@@ -172,10 +176,13 @@ Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
                               const PlanOptions& options = {},
                               const std::function<void(double)>& progress = {});
 // The same for the device of `known`, which the planner keeps from network to network; the choices
-// where they are `asked` for.
+// where they are `asked` for, of which weighLayers finds `layers`, at the cost of a plan or two:
+// many plans may be chosen for one that is taken.
 struct KnownLayers;
 Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, KnownLayers& known,
                               const PlanOptions& options, bool asked,
                               const std::function<void(double)>& progress);
+// Needs: the network that the plan was chosen for, and what was known then.
+void weighLayers(const CanonicalGraph& graph, KnownLayers& known, ChosenPlan& chosen);
 
 }  // namespace heddle

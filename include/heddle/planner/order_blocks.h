@@ -52,7 +52,9 @@ class OrderSearch {
   // makePlan.
   Result<Cycles> begin();
   void goOn();
-  const OrderedPlan& best() const { return best_; }
+  // The best so far.
+  const Plan& plan() const { return best_.plan; }
+  const BlockOrders& orders() const { return orders_; }
   Result<OrderedPlan> finish();  // last of all calls
 
  private:
@@ -71,7 +73,9 @@ class OrderSearch {
     std::optional<Cycles> end;  // none: there is no plan in these orders
   };
   std::vector<Tried> tried_;
-  OrderedPlan best_;
+  ChosenPlan best_;
+  BlockOrders orders_;         // of that
+  CanonicalGraph reordered_;   // the network in them, where there are some
   Cycles asItIs_{0}, end_{0};  // in closed form
   std::optional<OrderChoice> choice_;
 };

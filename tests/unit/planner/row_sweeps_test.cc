@@ -51,6 +51,26 @@ TEST(RowSweeps, CallsThatDifferInTheirRowAloneAreOneRun) {
   EXPECT_EQ(sweep.told[0][0].y, (Interval{0, 8}));
 }
 
+// Of four bands of two rows the outer ones see a border; the inner ones differ where another
+// memtile keeps what one reads or writes.
+TEST(RowSweeps, BandsAreOfOneKindWhereNothingButTheirRowsDiffers) {
+  const CanonicalGraph graph = eightRows();
+  Mapping m = onCores({{{0, 8}, {0, 8}}});
+  m.bands = 4;
+  const LayerNest nest(graph, OpId(0), m);
+  const auto kinds = [&](const Home& input, const Home& output) {
+    RowSweeps sweeps(nest, {0, 8}, {RowCuts(input), RowCuts(output)});
+    std::vector<std::size_t> ofBands;
+    for (Iteration i; i.band < m.bands; ++i.band) ofBands.push_back(sweeps.of(m.shares[0], i).kind);
+    return ofBands;
+  };
+  const std::vector<std::size_t> alike{0, 1, 1, 2}, apart{0, 1, 2, 3};
+  EXPECT_EQ(kinds({}, {}), alike);
+  EXPECT_EQ(kinds(cutAt(4), {}), apart);
+  EXPECT_EQ(kinds({}, cutAt(4)), apart);
+  EXPECT_EQ(kinds(cutAt(7), cutAt(6)), alike);
+}
+
 // Two operands in turns, four rows of each: a call asks for the one that gives to it.
 TEST(RowSweeps, OfMovementsACallAsksForWhatGivesToItsRow) {
   GraphBuilder b("net");
