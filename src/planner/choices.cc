@@ -28,6 +28,8 @@ struct Kind {
       addNew(pixels, share.boxes);
       addNew(channels, share.blocks);
     }
+    std::ranges::sort(pixels);
+    std::ranges::sort(channels);
     for (const std::vector<Route>& routes : mapping.inputs) wires.push_back(wiresOf(routes));
     wires.push_back(wiresOf(mapping.weights));
   }

@@ -32,7 +32,7 @@ struct Interval {  // [first, first + count)
   std::int64_t first = 0, count = 0;
   std::int64_t end() const { return first + count; }
   bool empty() const { return count <= 0; }
-  friend bool operator==(const Interval&, const Interval&) = default;
+  friend auto operator<=>(const Interval&, const Interval&) = default;
 };
 
 // What lies in both; empty where nothing does.
@@ -53,7 +53,7 @@ inline Interval evenPart(std::int64_t count, std::int64_t parts, std::int64_t in
 struct PixelBox {  // a rectangle of output pixels
   Interval y, x;
   bool empty() const { return y.empty() || x.empty(); }
-  friend bool operator==(const PixelBox&, const PixelBox&) = default;
+  friend auto operator<=>(const PixelBox&, const PixelBox&) = default;
 };
 
 std::int64_t pixelsOf(const std::vector<PixelBox>& boxes);
