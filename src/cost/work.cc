@@ -149,17 +149,21 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
       const N own = clock.call(c.kernel), paced = clock.call(c.pace);
       return paced == own ? own : own + shareOf(paced - own, keepingStep(core), kWhole);
     };
-    N cycles = 0, byWire = 0, last = 0, compute = 0, output = 0, withRows = 0;
+    N cycles = 0, byWire = 0, byDdr = 0, last = 0, compute = 0, output = 0, withRows = 0;
     for (const CallWork& c : core.calls) {
       last = callOf(c);
       const N out = clock.out(c.out);
       cycles += c.times * (std::max({last, clock.rows(c.ahead), out}) + clock.rows(c.waited));
       byWire +=
           c.times * (std::max({last, clock.wire(c.ahead.wire), out}) + clock.wire(c.waited.wire));
+      byDdr += c.times * (clock.ddrRead(c.ahead.ddr) + clock.ddrRead(c.waited.ddr));
       compute += c.times * last;
       output += c.times * out;
       withRows += c.times * std::max(last, out);
     }
+    // With places for the rows of calls to come, too, those that ask for many at once, at the
+    // beginning of a band say, have them out of DDR by then: only its whole time counts.
+    if (core.callsAhead > 0) cycles = std::min(cycles, std::max(byWire, byDdr));
     compute_ = std::max(compute_, compute);
     output_ = std::max(output_, output);
     N loading = 0, loadingWithRows = 0;

@@ -30,6 +30,9 @@ constexpr N kMostlyRecords = 3;
 // Iterations of a layer without weights of which one is too much of the whole to be waited for.
 constexpr N kFewSweeps = 8;
 
+// Rows of a band, of which to wait for two at its beginning costs too much.
+constexpr N kFewRowsOfABand = 8;
+
 // Numbers of parts of a sweep, up to which each is tried: of few rows such a part may be a single
 // one, which is a call while several of them come together.
 constexpr N kFewCallsOfASweep = 4;
@@ -311,6 +314,13 @@ N rowsOfASweep(const LayerNest& nest, const std::vector<Interval>& steps, std::s
   return most;
 }
 
+// Whether a mapping has several bands, each of so few rows of its first operand.
+bool hasShortBands(const CanonicalGraph& graph, LayerId layer, const Mapping& mapping,
+                   const std::vector<Interval>& steps) {
+  return mapping.bands > 1 &&
+         rowsOfASweep(LayerNest(graph, OpId(layer.at()), mapping), steps, 0) < kFewRowsOfABand;
+}
+
 // Places for rows of all operands alike, for as many as come in a sweep, and in the next if there
 // is one; no more calls wait for rows than there are places, of which a lock counts `most`.
 void lengthenRings(const CanonicalGraph& graph, LayerId layer, const std::vector<Interval>& steps,
@@ -361,7 +371,8 @@ std::vector<SpareWay> spareWays(const CanonicalGraph& graph, const Device& devic
   const bool holdUp = wouldHoldUp(mapping, terms, *std::ranges::max_element(time.busy)),
              inPairs = holdUp && !makeUpBetween(mapping, terms, time);
   const auto together = [&](N within) {
-    if (inPairs && (mapping.parts.size() == 1 || mapping.bands > 1)) return mapping;
+    if (inPairs && (mapping.parts.size() == 1 || hasShortBands(graph, layer, mapping, steps)))
+      return mapping;
     return withRowsTogether(graph, plan, layer, within, mostWaiting, inPairs, holdUp && !inPairs);
   };
   const auto add = [&](SpareUse use, Mapping way) {
