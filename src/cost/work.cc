@@ -161,8 +161,8 @@ void StepCycles::addCores(const std::vector<CoreWork>& cores, const Device& devi
       output += c.times * out;
       withRows += c.times * std::max(last, out);
     }
-    // With places for the rows of calls to come, too, those that ask for many at once, at the
-    // beginning of a band say, have them out of DDR by then: only its whole time counts.
+    // Calls that ask for many rows at once, the first of a band say, find those out of DDR there
+    // where a core has places for more than one call's: only the whole time of all counts.
     if (core.callsAhead > 0) cycles = std::min(cycles, std::max(byWire, byDdr));
     compute_ = std::max(compute_, compute);
     output_ = std::max(output_, output);

@@ -651,7 +651,7 @@ class StepCounter {
 
   // Rows that the first call of a sweep asks for and that come while the last calls of the one
   // before compute, which ask for none. That one is like it, with `window` rows in its last call:
-  // over the same rows, which with several bands it is not.
+  // of one band.
   struct EarlyRows {
     std::size_t calls = 0;
     N each = 0;  // rows while one of these computes
@@ -1008,12 +1008,12 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step, StepCo
   const std::size_t layer = plan.schedule[step].layer.at();
   const Mapping& mapping = plan.layers[layer];
   if (mapping.inPlace()) return nothing_;
-  const std::size_t kind = kinds_[layer], places = placesOf(plan, step);
-  if (const StepCycles* cycles = known_.steps.find(kind, places, mapping)) return *cycles;
+  const std::size_t places = placesOf(plan, step);
+  if (const StepCycles* cycles = known_.steps.find(places, mapping)) return *cycles;
   std::optional<StepCounting> own;
   const StepCounts& counts =
       (begun ? *begun : own.emplace(begin(plan, step))).upTo(StepCounting::Part::AllCores);
-  return known_.steps.add(kind, places, mapping, StepCycles(counts, device_));
+  return known_.steps.add(places, mapping, StepCycles(counts, device_));
 }
 
 namespace {

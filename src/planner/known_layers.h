@@ -33,12 +33,12 @@ struct StepPlaces {
 // The cycles of steps. Ensures: references to them stay valid.
 class KnownSteps {
  public:
-  // The number of these places among those of layers of the kind.
+  // The number of a kind of layers at these places: of no other kind's, for what is known of a
+  // mapping may go by this number alone.
   std::size_t numberOf(std::size_t kind, StepPlaces places);
   // Null: not known yet.
-  const StepCycles* find(std::size_t kind, std::size_t places, const Mapping& mapping) const;
-  const StepCycles& add(std::size_t kind, std::size_t places, const Mapping& mapping,
-                        StepCycles cycles);
+  const StepCycles* find(std::size_t number, const Mapping& mapping) const;
+  const StepCycles& add(std::size_t number, const Mapping& mapping, StepCycles cycles);
 
  private:
   struct Known {
@@ -49,7 +49,8 @@ class KnownSteps {
     StepPlaces places;
     std::deque<Known> steps;
   };
-  std::map<std::size_t, std::deque<AtPlaces>> ofKind_;
+  std::deque<AtPlaces> all_;                                // by number
+  std::map<std::size_t, std::vector<std::size_t>> ofKind_;  // numbers
 };
 
 // Mappings that a search found, and what the closed form says of steps with one or another of them.
@@ -75,7 +76,7 @@ struct KnownFinalists {
 
   struct Trial {  // of one of these mappings
     const Mapping* mapping = nullptr;
-    std::size_t places = 0;  // number of those of its kind of layers
+    std::size_t places = 0;  // of KnownSteps
     bool apart = false;      // see shareDdrChannels
     friend auto operator<=>(const Trial&, const Trial&) = default;
   };

@@ -358,7 +358,8 @@ class MeshPlan {
   }
 
   // None where another plan is faster than this could be, or spilling costs the best plan, which
-  // ends at `end`, too little; but where more is asked for than the plan.
+  // ends at `end`, too little. Given groups are tiled in any case, and so are those of a plan that
+  // other plans are asked for beside.
   std::optional<Tiled> tileWhereHopeful(std::vector<Base>& bases, Cycles end,
                                         const DataflowWires& wires) {
     if (asked_.options == 0 && given_.empty()) {

@@ -314,7 +314,8 @@ N rowsOfASweep(const LayerNest& nest, const std::vector<Interval>& steps, std::s
   return most;
 }
 
-// Whether a mapping has several bands, each of so few rows of its first operand.
+// Whether a mapping has several bands, for the first of which no core reads more rows of the first
+// operand than that.
 bool hasShortBands(const CanonicalGraph& graph, LayerId layer, const Mapping& mapping,
                    const std::vector<Interval>& steps) {
   return mapping.bands > 1 &&

@@ -58,7 +58,7 @@ struct CoreWork {  // of cores that do the same
   RowTransfers first;             // rows of the first call
   std::int64_t rowsBefore = 0;    // of the first operand, before the last one that it asks for
   // Records on the wires of its rows, for which these wait, and calls for which it has rows while
-  // they do.
+  // they do: more than the one that runs, of weighted layers whose rows do not stay.
   Transfers recordsAmongRows;
   std::int64_t callsAhead = 0;
   // Where its records take turns over several wires, or share one with rows that do: of these wires

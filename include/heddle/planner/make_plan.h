@@ -177,7 +177,7 @@ Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, const Device& device,
                               const std::function<void(double)>& progress = {});
 // The same for the device of `known`, which the planner keeps from network to network; the choices
 // where they are `asked` for, of which weighLayers finds `layers`, at the cost of a plan or two:
-// many plans may be chosen for one that is taken.
+// many plans may be chosen for one that is taken. Needs: `known` outlives ChosenPlan::among.
 struct KnownLayers;
 Result<ChosenPlan> choosePlan(const CanonicalGraph& graph, KnownLayers& known,
                               const PlanOptions& options, bool asked,

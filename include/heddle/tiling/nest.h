@@ -79,7 +79,7 @@ class LayerNest {
                                      const Iteration& at) const;
   Held held(const CoreShare& share, std::size_t operand, const Iteration& at,
             const Interval& x) const;
-  // The blocks of these, if there are columns.
+  // Held::blocks, if there are columns.
   Interval blocks(const CoreShare& share, std::size_t operand, const Iteration& at) const;
   // Whether an operand stays in the core over passes and parts.
   bool stays(std::size_t operand) const;

@@ -84,6 +84,17 @@ TEST(KnownLayers, PlansAreThoseThatNothingIsKnownFor) {
   }
 }
 
+// What is known of a mapping at some places is not what is known of another kind's there.
+TEST(KnownSteps, NoTwoKindsHaveANumberInCommon) {
+  KnownSteps steps;
+  const StepPlaces above{{0, 4}, {}, {}, {true}}, below{{4, 4}, {}, {}, {true}};
+  const std::size_t one = steps.numberOf(0, above), other = steps.numberOf(1, above);
+  EXPECT_NE(one, other);
+  EXPECT_NE(steps.numberOf(0, below), other);
+  EXPECT_EQ(steps.numberOf(0, above), one);
+  EXPECT_EQ(steps.numberOf(1, above), other);
+}
+
 TEST(KnownLayers, KindsAreOfAllThatTheWorkDependsOn) {
   LayerKinds kinds;
   const CanonicalGraph graph = branches(32);
