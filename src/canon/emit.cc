@@ -47,6 +47,11 @@ std::vector<std::int8_t> convWeights(const ProductWeights& w, const Window& wind
                   static_cast<std::size_t>(taps * channels));
     const std::int64_t first = depthwise ? 0 : o / outputsPerGroup * in;
     const std::uint8_t* source = bytes + o * in * taps;
+    if (taps == 1) {  // in the order that they have: by vectors
+      for (std::int64_t i = 0; i < in; ++i)
+        row[first + i] = static_cast<std::int8_t>(source[i] ^ flip);
+      continue;
+    }
     for (std::int64_t i = 0; i < in; ++i)
       for (std::int64_t t = 0; t < taps; ++t)
         row[t * channels + first + i] = static_cast<std::int8_t>(source[i * taps + t] ^ flip);

@@ -11,6 +11,7 @@
 #include "heddle/tiling/nest.h"
 #include "heddle/tiling/views.h"
 #include "known_layers.h"
+#include "row_sources.h"
 #include "row_sweeps.h"
 
 namespace heddle {
@@ -63,19 +64,15 @@ class StepCounter {
         isDense_(!leavesBlocksOut(op_)),
         alike_(reducesChannels(op_) && isDense_),
         homes_(homesOf(graph, plan, op_)),
-        columnsBetween_(columnsBetween(graph, plan, op_)),
-        isFirstReader_(firstReads(graph, plan, op_)),
-        sweeps_(nest_, rows_, cutsOf()) {
+        sweeps_(nest_, rows_, cutsOf()),
+        sources_(device, nest_, sweeps_, homes_, columnsBetween(graph, plan, op_),
+                 firstReads(graph, plan, op_)) {
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       isOnePixel_.push_back(isBroadcast(graph, op_, i));
     wholeBlocks_ = std::ranges::all_of(homes_.begin(), homes_.end() - 1, keepsAllChannels);
     partClasses_ = classesOfParts();
     partsAlike_.resize(m_.parts.size());
     for (const std::size_t first : partClasses_) ++partsAlike_[first];
-    shareAt_.resize(at(device.rows, device.columns));
-    for (const CoreShare& share : m_.shares)
-      shareAt_[at(share.core.row, device.columns) + static_cast<std::size_t>(share.core.column)] =
-          &share;
   }
 
   const StepCounts& upTo(StepCounting::Part part) {
@@ -184,11 +181,6 @@ class StepCounter {
     return between;
   }
 
-  const CoreShare& shareAt(const CoreAt& core) const {
-    return *shareAt_[at(core.row, device_.columns) + static_cast<std::size_t>(core.column)];
-  }
-
-  const Home& homeOfInput(std::size_t operand) const { return homes_[operand]; }
   const Home& homeOfOutput() const { return homes_.back(); }
 
   ChannelWork& ddrRead(const Route& route, N piece) {
@@ -201,34 +193,10 @@ class StepCounter {
         .activations;
   }
 
-  // The pieces in which rows `y` of an operand's held part come from where it is at home. Each has
-  // locks of its own, and waits for them where nobody before has waited for these rows.
-  void addPieces(Transfers& to, std::size_t operand, const Iteration& i, const Held& h,
-                 const Interval& y) const {
-    const bool waits = isFirstReader_[operand] && i.pass == 0;
-    if (homeOfInput(operand).empty())
-      heddle::add(to, Bytes(h.blocks.count * h.columns.count * kBlock), y.count);
-    for (const HomeBox& box : homeOfInput(operand)) {
-      const N cells = common(box.x, h.columns).count * common(box.blocks, h.blocks).count;
-      if (common(box.x, h.columns).empty() || common(box.blocks, h.blocks).empty()) continue;
-      const Interval rows = common(box.y, y);
-      if (rows.empty()) continue;
-      heddle::add(to, Bytes(cells * kBlock), rows.count, waits);
-    }
-  }
-
-  // Those out of DDR, with the columns between its own.
-  void addLoads(Transfers& to, std::size_t operand, const Held& h, const Interval& y) const {
-    heddle::add(to, Bytes(h.blocks.count * columnsOutOfDdr(operand, h.columns) * kBlock), y.count);
-  }
-  N columnsOutOfDdr(std::size_t operand, const Interval& columns) const {
-    return columns.count + (columns.count - 1) * columnsBetween_[operand];
-  }
-
   // The first of a route's cores that takes rows in an iteration; null where none does.
   const CoreShare* taker(std::size_t operand, const Route& route, const Iteration& i) {
     for (const CoreAt& core : route.cores) {
-      const CoreShare& share = shareAt(core);
+      const CoreShare& share = sources_.shareAt(core);
       if (nest_.takesRows(share, operand, i) && sweeps_.hasCalls(share, i)) return &share;
     }
     return nullptr;
@@ -240,14 +208,15 @@ class StepCounter {
     if (!sharesInput(op_, operand) || nest_.stays(operand) || m_.order[0] != NestLoop::Pass)
       return 0;
     N most = 0;
-    for (const CoreAt& core : route.cores) most = std::max(most, shareAt(core).blocks.count);
+    for (const CoreAt& core : route.cores)
+      most = std::max(most, sources_.shareAt(core).blocks.count);
     return std::min(m_.passes, divideRoundUp(most, m_.blocksPerPass));
   }
 
   void countRows(std::size_t operand, const Route& route) {
     N key = -1;
     Transfers pieces, all, loads, allLoads;
-    const bool spilled = homeOfInput(operand).empty();
+    const bool spilled = sources_.areOutOfDdr(operand);
     const N alike = alikePasses(operand, route), passes = std::max<N>(1, alike);
     const bool stays = nest_.stays(operand), partly = !stays && sharesInput(op_, operand);
     for (const Iteration& i : nest_.iterations()) {
@@ -263,8 +232,8 @@ class StepCounter {
       for (const auto& [y, box] : sweeps_.of(*share, i).told[operand]) {
         const Held h = nest_.held(*share, operand, i, sweeps_.columns(*share, box, i));
         if (h.blocks.empty()) continue;
-        addPieces(pieces, operand, i, h, y);
-        if (spilled) addLoads(loads, operand, h, y);
+        sources_.addPieces(pieces, operand, i, h, y);
+        if (spilled) sources_.addLoads(loads, operand, h, y);
       }
       addAll(all, pieces, again, spilled ? again : 1);
       addAll(allLoads, loads, again, again);
@@ -299,12 +268,13 @@ class StepCounter {
   // The records that come by a route, in order; the same for routes to cores that compute as many
   // blocks (of sparse weights: the same), and that have calls at the same times.
   const std::vector<RecordRun>& recordsOf(const Route& route) {
-    const CoreShare& any = shareAt(route.cores[0]);
+    const CoreShare& any = sources_.shareAt(route.cores[0]);
     std::vector<bool> busy(at(m_.bands, m_.chunks));
     for (Iteration i; i.band < m_.bands; ++i.band)
       for (i.chunk = 0; i.chunk < m_.chunks; ++i.chunk)
         busy[static_cast<std::size_t>(nest_.inputKey(i))] = std::ranges::any_of(
-            route.cores, [&](const CoreAt& core) { return sweeps_.hasCalls(shareAt(core), i); });
+            route.cores,
+            [&](const CoreAt& core) { return sweeps_.hasCalls(sources_.shareAt(core), i); });
     const N first = isDense_ ? 0 : any.blocks.first;
     const auto [known, fresh] = records_.try_emplace({first, any.blocks.count, std::move(busy)});
     if (fresh) known->second = recordsOf(any, std::get<2>(known->first));
@@ -501,7 +471,8 @@ class StepCounter {
   void addRowWires(CoreWork& core, const CoreShare& share) {
     std::vector<N> wires;
     for (std::size_t operand = 0; operand < op_.inputs.size(); ++operand)
-      for (const Lane& lane : routeOf(operand, share.core).lanes) wires.push_back(lane.wire);
+      for (const Lane& lane : sources_.routeOf(operand, share.core).lanes)
+        wires.push_back(lane.wire);
     std::ranges::sort(wires);
     wires.erase(std::unique(wires.begin(), wires.end()), wires.end());
     if (std::ranges::find(core.rowWires, wires) == core.rowWires.end())
@@ -551,7 +522,7 @@ class StepCounter {
     const auto records = [&](const Lane& lane) -> const Transfers& {
       return work_.wires[static_cast<std::size_t>(lane.wire)].weights;
     };
-    for (const Lane& lane : routeOf(0, share.core).lanes)
+    for (const Lane& lane : sources_.routeOf(0, share.core).lanes)
       addAll(core.recordsAmongRows, records(lane));
     const N stride = windowOf(op_) ? windowOf(op_)->strideY : 1;
     const N callRows = callsOneRow(op_) ? 1 : m_.callRows;
@@ -630,13 +601,16 @@ class StepCounter {
         N early = std::min(fresh, std::max<N>(m_.rings[operand].length - before, 0));
         const N waits = fresh - early;
         if (first && run.first == 0) {
-          addRows(core.first, firstRows, share, operand, i, run.box, {all.first, all.count});
+          sources_.addRows(core.first, firstRows, share, operand, i, run.box,
+                           {all.first, all.count});
           continue;
         }
         if (operand == 0 && run.first == 0) early -= static_cast<N>(shared.calls) * shared.each;
         if (operand == 0 && run.first + shared.calls >= due.calls()) early = shared.each;
-        addRows(call.ahead, ahead, share, operand, i, run.box, {all.end() - waits - early, early});
-        addRows(call.waited, waited, share, operand, i, run.box, {all.end() - waits, waits});
+        sources_.addRows(call.ahead, ahead, share, operand, i, run.box,
+                         {all.end() - waits - early, early});
+        sources_.addRows(call.waited, waited, share, operand, i, run.box,
+                         {all.end() - waits, waits});
       }
       if (first && run.first == 0) core.first.wire = firstRows.transfers();
       call.ahead.wire = ahead.transfers();
@@ -691,8 +665,9 @@ class StepCounter {
   N mostComputed(const CoreShare& share, const Iteration& i) {
     N most = computedOf(m_.passBlocks(share, i.pass), nest_.part(i));
     if (isDense_) return most;
-    for (const CoreAt& core : routeOf(0, share.core).cores)
-      most = std::max(most, computedOf(m_.passBlocks(shareAt(core), i.pass), nest_.part(i)));
+    for (const CoreAt& core : sources_.routeOf(0, share.core).cores)
+      most =
+          std::max(most, computedOf(m_.passBlocks(sources_.shareAt(core), i.pass), nest_.part(i)));
     return most;
   }
 
@@ -707,166 +682,6 @@ class StepCounter {
       last->times += call.times;
     else
       calls.push_back(std::move(call));
-  }
-
-  // What rows of all operands of a call take of each wire.
-  class BusiestWire {
-   public:
-    Transfers& of(N wire) {
-      const auto known = std::ranges::find(wires_, wire, &std::pair<N, Transfers>::first);
-      return known != wires_.end() ? known->second : wires_.emplace_back(wire, Transfers()).second;
-    }
-    // Of the one with most bytes.
-    Transfers transfers() {
-      if (wires_.empty()) return {};
-      return std::move(std::ranges::max_element(wires_, {}, [](const auto& wire) {
-                         return bytesOf(wire.second);
-                       })->second);
-    }
-
-   private:
-    std::vector<std::pair<N, Transfers>> wires_;  // few
-  };
-
-  // A route whose rows go over a wire, or out of a DDR channel, that another's rows take, too.
-  struct Neighbour {
-    const CoreShare* share = nullptr;  // of its first core
-    N lanes = 1;
-    std::vector<N> wires;  // of the other's lanes, those that it takes
-    bool sameChannel = false;
-    N ddrTurns = 1;
-  };
-
-  const std::vector<Neighbour>& neighboursOf(std::size_t operand, const Route& own) {
-    const auto [known, fresh] = neighbours_.try_emplace(&own);
-    if (!fresh) return known->second;
-    const bool spilled = homeOfInput(operand).empty();
-    for (const Route* route : routesNear(operand, own)) {
-      Neighbour other{&shareAt(route->cores[0]), static_cast<N>(route->lanes.size()), {}, false, 1};
-      other.sameChannel =
-          spilled && route->memtile == own.memtile &&
-          (route->ddrTurns > 1 || own.ddrTurns > 1 || route->ddrChannel == own.ddrChannel);
-      other.ddrTurns = route->ddrTurns;
-      for (const Lane& lane : own.lanes)
-        if (std::ranges::find(route->lanes, lane.wire, &Lane::wire) != route->lanes.end())
-          other.wires.push_back(lane.wire);
-      if (other.sameChannel || !other.wires.empty()) known->second.push_back(std::move(other));
-    }
-    return known->second;
-  }
-
-  // Those of an operand's routes, in order, that share a wire with one of them, or of rows out of
-  // DDR its memtile.
-  std::vector<const Route*> routesNear(std::size_t operand, const Route& own) {
-    if (routesOfWires_.empty()) routesOfWires_.resize(op_.inputs.size());
-    std::vector<std::vector<const Route*>>& ofWires = routesOfWires_[operand];
-    if (ofWires.empty()) {
-      ofWires.resize(device_.wires.size());
-      for (const Route& route : m_.inputs[operand])
-        for (const Lane& lane : route.lanes)
-          ofWires[static_cast<std::size_t>(lane.wire)].push_back(&route);
-    }
-    std::vector<const Route*> near;
-    for (const Lane& lane : own.lanes) {
-      const auto& ofWire = ofWires[static_cast<std::size_t>(lane.wire)];
-      near.insert(near.end(), ofWire.begin(), ofWire.end());
-    }
-    if (homeOfInput(operand).empty())
-      for (const Route& route : m_.inputs[operand])
-        if (route.memtile == own.memtile) near.push_back(&route);
-    std::ranges::sort(near);
-    near.erase(std::unique(near.begin(), near.end()), near.end());
-    return near;
-  }
-
-  // Where rows that a neighbour brings for a core's calls are at home: columns in one memtile, of
-  // some rows and blocks.
-  struct Source {
-    Interval y, blocks;
-    N columns = 0;
-  };
-  struct Brought {
-    const Neighbour* by = nullptr;
-    Interval columns;                  // held by its cores
-    std::size_t first = 0, count = 0;  // among sources_
-  };
-
-  // Of a core, in one box and chunk: of each neighbour that has columns there. Where cores have
-  // several boxes, for the same columns.
-  std::span<const Brought> broughtTo(const CoreShare& share, std::size_t operand,
-                                     const Iteration& i, std::size_t box) {
-    const auto boxes = std::ssize(share.boxes);
-    const auto place = static_cast<std::size_t>(
-        (static_cast<N>(operand) * m_.chunks + i.chunk) * boxes + static_cast<N>(box));
-    if (broughtFor_ != &share) {
-      broughtFor_ = &share;
-      broughtAt_.assign(at(std::ssize(op_.inputs) * m_.chunks, boxes), {kNone, 0});
-      brought_.clear();
-      sources_.clear();
-    }
-    auto& [first, count] = broughtAt_[place];
-    if (first == kNone) {
-      first = brought_.size();
-      for (const Neighbour& other : neighboursOf(operand, routeOf(operand, share.core))) {
-        const bool oneBox = boxes == 1 && other.share->boxes.size() == 1;
-        const Interval columns =
-            oneBox ? sweeps_.columns(*other.share, 0, i) : sweeps_.columns(share, box, i);
-        const Interval held = nest_.operand(operand).columns(columns);
-        if (columns.empty() || held.empty()) continue;  // the chunk has none of its
-        brought_.push_back({&other, held, sources_.size(), 0});
-        for (const HomeBox& home : homeOfInput(operand))
-          if (const Interval own = common(home.x, held); !own.empty())
-            sources_.push_back({home.y, home.blocks, own.count});
-        brought_.back().count = sources_.size() - brought_.back().first;
-      }
-      count = brought_.size() - first;
-    }
-    return std::span<const Brought>(brought_).subspan(first, count);
-  }
-
-  // Rows for a core, and those of other cores that come over the same wire or DDR channel, as if
-  // these asked for the same rows.
-  void addRows(RowTransfers& to, BusiestWire& wires, const CoreShare& share, std::size_t operand,
-               const Iteration& i, std::size_t box, const Interval& y) {
-    if (y.empty()) return;
-    const bool spilled = homeOfInput(operand).empty();
-    const bool waits = isFirstReader_[operand] && i.pass == 0;
-    for (const Brought& brought : broughtTo(share, operand, i, box)) {
-      const Neighbour& other = *brought.by;
-      const Interval blocks = nest_.blocks(*other.share, operand, i);
-      if (blocks.empty()) continue;
-      for (const N wire : other.wires) {
-        Transfers& ofWire = wires.of(wire);
-        if (spilled)
-          addShare(ofWire, blocks.count * brought.columns.count, other.lanes, y.count, true);
-        for (const Source& source :
-             std::span<const Source>(sources_).subspan(brought.first, brought.count)) {
-          const Interval rows = common(source.y, y), own = common(source.blocks, blocks);
-          if (!rows.empty() && !own.empty())
-            addShare(ofWire, own.count * source.columns, other.lanes, rows.count, waits);
-        }
-      }
-      if (other.sameChannel)
-        addShare(to.ddr, blocks.count * columnsOutOfDdr(operand, brought.columns), other.ddrTurns,
-                 y.count, true);
-    }
-  }
-
-  // A lane's share of rows of so many cells that take turns on several, as if each went in parts
-  // over all.
-  static void addShare(Transfers& to, N cells, N lanes, N rows, bool waits) {
-    heddle::add(to, Bytes(divideRoundUp(cells * kBlock, lanes)), rows, waits);
-  }
-
-  const Route& routeOf(std::size_t operand, const CoreAt& core) {
-    const auto [known, fresh] = routes_.try_emplace({operand, core}, &m_.inputs[operand][0]);
-    if (fresh)
-      for (const Route& route : m_.inputs[operand])
-        if (std::ranges::find(route.cores, core) != route.cores.end()) {
-          known->second = &route;
-          break;
-        }
-    return *known->second;
   }
 
   // ---- outputs ----------------------------------------------------------------------------------
@@ -902,25 +717,15 @@ class StepCounter {
   N inputHeight_ = 1, outputHeight_ = 1;
   std::vector<bool> isOnePixel_;  // per operand
   bool isDense_;
-  bool alike_;                             // passes of equally many blocks ask for the same
-  std::vector<const CoreShare*> shareAt_;  // per core
-  std::vector<Home> homes_;                // of inputs and output
-  std::vector<N> columnsBetween_;          // per operand: of the root, between two of its own
-  std::vector<bool> isFirstReader_;        // by operand
+  bool alike_;               // passes of equally many blocks ask for the same
+  std::vector<Home> homes_;  // of inputs and output
   RowSweeps sweeps_;
-  std::map<std::pair<std::size_t, CoreAt>, const Route*> routes_;  // per operand and core
-  std::map<const Route*, std::vector<Neighbour>> neighbours_;
-  std::vector<std::vector<std::vector<const Route*>>> routesOfWires_;  // per operand and wire
+  RowSources sources_;
   std::map<std::tuple<N, N, std::vector<bool>>, std::vector<RecordRun>> records_;
   std::vector<std::pair<N, N>> denseRecords_;  // per part: the bytes of one of so many blocks
   bool wholeBlocks_ = false;  // the inputs' memtiles keep all channels of their pixels
   std::vector<std::size_t> partClasses_;
   std::vector<N> partsAlike_;  // of the first of a class, how many; 0 of the others
-  // Of broughtTo: of this share, per operand, chunk and box, which of brought_.
-  const CoreShare* broughtFor_ = nullptr;
-  std::vector<std::pair<std::size_t, std::size_t>> broughtAt_;
-  std::vector<Brought> brought_;
-  std::vector<Source> sources_;
   // Of countCalls.
   std::vector<CallsAgain> callsAgain_;
   std::vector<std::size_t> againAt_;  // per chunk, band and part: the first of its list
