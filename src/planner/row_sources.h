@@ -3,9 +3,8 @@
 //
 //   an operand at home in two memtiles that keep 4 of 8 columns each; a core of columns 2..6:
 //     each row comes in two pieces of 2 columns, over the wire of the core's route
-//   beside it a core of columns 6..8 on the same wire: a third piece of 2 columns, for each row
-//   that
-//     the first core waits for
+//   a core of columns 6..8 beside it on the same wire:
+//     for each row that the first core waits for a third piece, of 2 columns
 #pragma once
 #include <cstdint>
 #include <map>
