@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "heddle/program/names.h"
 #include "heddle/program/visit.h"
