@@ -156,6 +156,12 @@ std::string loopWords(const CanonicalOp& op, const Mapping& mapping) {
     words.push_back(std::string(mapping.callRows > 1 ? "" : "calls ") + "of up to " +
                     std::to_string(mapping.innerCallRows) + " rows between the first " + loop +
                     " and the last");
+  if (mapping.recordsAtHome > 0)
+    words.push_back((allRecordsAtHome(mapping)
+                         ? "all weight records"
+                         : std::to_string(mapping.recordsAtHome) + " of " +
+                               std::to_string(differentRecords(mapping)) + " weight records") +
+                    std::string(" stay in the memtiles, and come out of DDR once"));
   RingPlan most;
   for (const RingPlan& ring : mapping.rings)
     if (ring.together > most.together) most = ring;

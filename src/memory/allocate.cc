@@ -9,39 +9,47 @@
 #include "heddle/tiling/views.h"
 
 namespace heddle {
-namespace {
-
-constexpr std::int64_t kDdrAlignment = 64;
-constexpr std::int64_t kFewestPlaces = 3;  // of a stream: one read, one written, one on its way
-constexpr std::int64_t kMostStaged = 8;    // weight records of a route that wait in a memtile
-constexpr std::int64_t kAheadPart = 64;    // of a memtile: at most that much for rows told ahead
-constexpr std::int64_t kPackingWork = 2'000'000;  // to find a home its place: some milliseconds
 
 // A stretch of memtile memory that is needed over some steps.
-struct Request {
+struct MemoryRequest {
   std::int64_t bytes = 0;
   StepRange life;
   std::int64_t address = -1;
   // Whose it is: a stream of the step `life.first`, by its operand, behind these the output; else
-  // `boxes` of a tensor's home.
+  // `boxes` of a tensor's home; of records that stay their layer.
   std::size_t owner = 0;
   std::vector<std::size_t> boxes;
-  bool meets(const Request& o) const {
+  bool meets(const MemoryRequest& o) const {
     return life.first <= o.life.last && o.life.first <= life.last;
   }
   bool isHome() const { return !boxes.empty(); }
 };
 
-// Lowest address where `request` fits beside all placed ones that it meets in time, below
-// `capacity`.
-bool place(Request& request, std::vector<Request>& placed, std::int64_t capacity) {
+namespace {
+
+using Request = MemoryRequest;
+
+constexpr std::int64_t kDdrAlignment = 64;
+constexpr std::int64_t kFewestPlaces = 3;  // of a stream: one read, one written, one on its way
+constexpr std::int64_t kAheadPart = 64;    // of a memtile: at most that much for rows told ahead
+constexpr std::int64_t kPackingWork = 2'000'000;  // to find a home its place: some milliseconds
+
+// Those that it meets in time, from the lowest address on.
+std::vector<const Request*> neighboursOf(const Request& request,
+                                         const std::vector<Request>& placed) {
   std::vector<const Request*> neighbours;
   for (const Request& p : placed)
     if (p.meets(request)) neighbours.push_back(&p);
   std::sort(neighbours.begin(), neighbours.end(),
             [](auto* a, auto* b) { return a->address < b->address; });
+  return neighbours;
+}
+
+// Lowest address where `request` fits beside all placed ones that it meets in time, below
+// `capacity`.
+bool place(Request& request, std::vector<Request>& placed, std::int64_t capacity) {
   std::int64_t address = 0;
-  for (const Request* n : neighbours) {
+  for (const Request* n : neighboursOf(request, placed)) {
     if (address + request.bytes <= n->address) break;
     address = std::max(address, n->address + n->bytes);
   }
@@ -49,6 +57,17 @@ bool place(Request& request, std::vector<Request>& placed, std::int64_t capacity
   request.address = address;
   placed.push_back(request);
   return true;
+}
+
+// Bytes of the longest stretch in which `request` could lie.
+std::int64_t longestStretch(const Request& request, const std::vector<Request>& placed,
+                            std::int64_t capacity) {
+  std::int64_t most = 0, address = 0;
+  for (const Request* n : neighboursOf(request, placed)) {
+    most = std::max(most, n->address - address);
+    address = std::max(address, n->address + n->bytes);
+  }
+  return std::max(most, capacity - address);
 }
 
 // Bytes that boxes of a home take of the memtile that keeps most of them.
@@ -69,24 +88,51 @@ std::int64_t mostPlaces(const Device& device) {
   return std::max<std::int64_t>(1, device.limits.lockMaximum.value_or(INT64_MAX) - 1);
 }
 
-class Allocator {
+}  // namespace
+
+class MemoryAllocator {
  public:
-  Allocator(const CanonicalGraph& graph, const Plan& plan, const Device& device)
+  MemoryAllocator(const CanonicalGraph& graph, const Plan& plan, const Device& device)
       : graph_(graph), plan_(plan), device_(device) {}
 
   Result<Allocation> run() {
-    memory_.weightStaging = weightStagingAddress(plan_, device_);
-    describeTensors();
-    for (std::size_t s = 0; s < plan_.schedule.size(); ++s)
-      if (!mapping(s).inPlace()) placeStreams(s);
+    placeHomesAndRows();
     if (!errors_.empty()) return std::move(errors_);
-    placeHomes();
-    placeAhead();
+    for (const Request& request : placeRecordHomes(placed_, recordsWithoutPlace_))
+      tellRecordHomes(request);
     placeRecords();
     if (!errors_.empty()) return std::move(errors_);
     placeDdr();
     placeCores();
-    return Allocation{std::move(memory_), std::move(withoutPlace_), std::move(recordRooms_)};
+    return Allocation{std::move(memory_), std::move(withoutPlace_), std::move(recordsWithoutPlace_),
+                      std::move(recordRooms_)};
+  }
+
+  // All that does not depend on which records stay.
+  void placeHomesAndRows() {
+    memory_.weightStaging = weightStagingAddress(plan_, device_);
+    describeTensors();
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s)
+      if (!mapping(s).inPlace()) placeStreams(s);
+    if (!errors_.empty()) return;
+    placeHomes();
+    placeAhead();
+    findLivesOfRecords();
+  }
+
+  // Of RecordHomes.
+  std::int64_t longestFor(LayerId layer) const {
+    std::vector<Request> placed = placed_;
+    std::vector<LayerId> withoutPlace;
+    placeRecordHomes(placed, withoutPlace, layer);
+    const StepRange& life = livesOfRecords_[layer.at()];
+    return longestStretch({.life = life, .boxes = {}}, placed, belowRecords(life));
+  }
+  bool allRecordHomesFit() const {
+    std::vector<Request> placed = placed_;
+    std::vector<LayerId> withoutPlace;
+    placeRecordHomes(placed, withoutPlace);
+    return withoutPlace.empty();
   }
 
  private:
@@ -291,6 +337,7 @@ class Allocator {
   // weight records, and at the memtile's end rows out of DDR.
   void placeAhead() {
     recordRooms_.resize(plan_.schedule.size());
+    belowRows_.assign(plan_.schedule.size(), memtileEnd());
     std::vector<std::int64_t> top(plan_.schedule.size());
     for (const Request& p : placed_)
       for (std::int64_t s = p.life.first; s <= p.life.last; ++s)
@@ -301,13 +348,71 @@ class Allocator {
     for (std::size_t s = top.size(); s-- > 0;) {
       if (mapping(s).inPlace()) continue;
       const std::int64_t own = memtileEnd() - top[s] - wantedByRecords(mapping(s));
-      const std::int64_t end = memtileEnd() - placeRows(s, std::min(own, free));
-      if (!mapping(s).weights.empty()) recordRooms_[s] = {top[s], end};
+      belowRows_[s] = memtileEnd() - placeRows(s, std::min(own, free));
+      if (!mapping(s).weights.empty()) recordRooms_[s] = {top[s], belowRows_[s]};
       free = own;
     }
   }
 
   std::int64_t memtileEnd() const { return device_.memtile.memory.raw() / kBlock * kBlock; }
+
+  // From the step before the layer's first on, so that they come ahead.
+  void findLivesOfRecords() {
+    livesOfRecords_.resize(plan_.layers.size());
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
+      const auto now = static_cast<std::int64_t>(s);
+      livesOfRecords_[plan_.schedule[s].layer.at()].add({std::max<std::int64_t>(now - 1, 0), now});
+    }
+  }
+
+  // Up to where what stays in these steps leaves room for records on their way, theirs and the next
+  // step's: with fewer places than these want, or than rows have, they would come too late.
+  std::int64_t belowRecords(const StepRange& life) const {
+    std::int64_t end = memtileEnd();
+    const std::int64_t last = std::min(life.last + 1, std::ssize(plan_.schedule) - 1);
+    for (auto s = static_cast<std::size_t>(life.first); s <= static_cast<std::size_t>(last); ++s) {
+      const Mapping& m = mapping(s);
+      end = std::min(end, belowRows_[s] - (allRecordsAtHome(m) ? 0 : wantedByRecords(m)));
+    }
+    return end;
+  }
+
+  // Beside `placed`, where homes leave room: what comes out of DDR again costs less than a tensor
+  // that spills. But for those of `without`. Returns those that have a place.
+  std::vector<Request> placeRecordHomes(std::vector<Request>& placed,
+                                        std::vector<LayerId>& withoutPlace,
+                                        std::optional<LayerId> without = std::nullopt) const {
+    std::vector<Request> homes;
+    for (std::size_t layer = 0; layer < plan_.layers.size(); ++layer) {
+      const Mapping& m = plan_.layers[layer];
+      if (m.inPlace() || m.recordsAtHome == 0 || without == LayerId(layer)) continue;
+      Request request{.bytes = recordBytes(m, m.recordsAtHome),
+                      .life = livesOfRecords_[layer],
+                      .owner = layer,
+                      .boxes = {}};
+      if (place(request, placed, belowRecords(request.life)))
+        homes.push_back(request);
+      else
+        withoutPlace.emplace_back(layer);
+    }
+    return homes;
+  }
+
+  void tellRecordHomes(const Request& request) {
+    const Mapping& m = plan_.layers[request.owner];
+    const std::int64_t end = request.address + request.bytes;
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
+      const auto now = static_cast<std::int64_t>(s);
+      const bool isBeside = request.life.first <= now && now <= request.life.last + 1;
+      if (isBeside && !recordRooms_[s].empty())
+        recordRooms_[s].first = std::max(recordRooms_[s].first, end);
+      if (plan_.schedule[s].layer.at() != request.owner) continue;
+      for (std::size_t r = 0; r < m.weights.size(); ++r)
+        memory_.steps[s].recordHomes.push_back(
+            {request.address + weightRank(m, r) * m.recordsAtHome * m.weightBytes, m.weightBytes,
+             m.recordsAtHome});
+    }
+  }
 
   static std::int64_t wantedByRecords(const Mapping& m) {
     return recordBytes(m, std::min(recordsOf(m), kMostStaged));
@@ -342,6 +447,10 @@ class Allocator {
     for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
       const Mapping& m = mapping(s);
       if (m.inPlace() || m.weights.empty()) continue;
+      if (allRecordsAtHome(m)) {
+        memory_.steps[s].weights.resize(m.weights.size(), {0, m.weightBytes, 0});
+        continue;
+      }
       const std::int64_t places = recordPlaces(recordRooms_[s].bytes(), m, device_);
       if (places < 1) {
         const auto [least, fresh] = withoutRecords.try_emplace(plan_.schedule[s].layer.at(), s);
@@ -415,11 +524,12 @@ class Allocator {
   MemoryPlan memory_;
   std::vector<Request> placed_;
   std::vector<TensorId> withoutPlace_;
+  std::vector<LayerId> recordsWithoutPlace_;
   std::vector<ByteRange> recordRooms_;
+  std::vector<std::int64_t> belowRows_;    // per step: where rows that come ahead begin
+  std::vector<StepRange> livesOfRecords_;  // per layer, were they to stay
   Diagnostics errors_;
 };
-
-}  // namespace
 
 std::int64_t rowsThrough(const CanonicalGraph& graph, const Plan& plan, std::size_t step,
                          std::size_t operand) {
@@ -441,6 +551,16 @@ std::int64_t streamedRowBytes(const CanonicalGraph& graph, const Plan& plan, con
                               TensorId tensor) {
   return ring.rowBytes * pixelMapOf(graph, plan, tensor).columnStep();
 }
+
+RecordHomes::RecordHomes(const CanonicalGraph& graph, const Plan& plan, const Device& device)
+    : allocator_(std::make_unique<MemoryAllocator>(graph, plan, device)) {
+  allocator_->placeHomesAndRows();
+}
+RecordHomes::~RecordHomes() = default;
+
+std::int64_t RecordHomes::longestFor(LayerId layer) const { return allocator_->longestFor(layer); }
+
+bool RecordHomes::allFit() const { return allocator_->allRecordHomesFit(); }
 
 std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const Device& device) {
   if (mapping.weights.empty()) return 0;
@@ -489,7 +609,7 @@ std::int64_t weightRank(const Mapping& mapping, std::size_t route) {
 
 Result<Allocation> placeInMemory(const CanonicalGraph& graph, const Plan& plan,
                                  const Device& device) {
-  return Allocator(graph, plan, device).run();
+  return MemoryAllocator(graph, plan, device).run();
 }
 
 Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
@@ -506,6 +626,18 @@ Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
                       "leave its home out of the plan, so that it lives in DDR, or give the "
                       "memtiles more memory (--set memtile.memory=...)",
                       Severity::DoesNotFit});
+  for (const LayerId layer : allocation.recordsWithoutPlace) {
+    const Mapping& mapping = plan.layers[layer.at()];
+    const CanonicalOp& op = graph.ops[layer.at()];
+    errors.push_back({"MEM008", graph.name + ", node '" + op.name + "' (" + op.onnxOp + ")",
+                      "the memtiles have no place for weight records that are to stay",
+                      std::to_string(mapping.recordsAtHome) + " of each route need " +
+                          std::to_string(recordBytes(mapping, mapping.recordsAtHome)) +
+                          " B of one memtile from the layer's first step to its last",
+                      "name fewer behind 'at-home' of the plan, so that the others come out of DDR "
+                      "again, or give the memtiles more memory (--set memtile.memory=...)",
+                      Severity::DoesNotFit});
+  }
   if (!errors.empty()) return errors;
   return std::move(allocation.memory);
 }

@@ -39,7 +39,7 @@ class MemoryParser {
 
   void line(LineReader& r) {
     switch (r.oneOf({"model", "device", "weights", "peak", "tensor", "slice", "step", "input",
-                     "output", "records", "batch"})) {
+                     "output", "records", "batch", "records-at-home"})) {
       case 0:
         origin_.modelSha256 = r.string();
         return;
@@ -72,6 +72,9 @@ class MemoryParser {
         return;
       case 10:
         origin_.batch = r.number(1, kMaxBatch);
+        return;
+      case 11:
+        step(r).recordHomes.push_back(stream(r));
         return;
     }
   }
@@ -158,6 +161,7 @@ std::string print(const MemoryPlan& memory, const CanonicalGraph& graph, const P
     for (const StreamPlan& s : step.inputs) printStream(out, "input", s);
     if (step.output) printStream(out, "output", *step.output);
     for (const StreamPlan& s : step.weights) printStream(out, "records", s);
+    for (const StreamPlan& s : step.recordHomes) printStream(out, "records-at-home", s);
   }
   return out.str();
 }

@@ -32,6 +32,11 @@ class MemoryCheck {
     }
     lives();
     for (std::size_t t = 0; t < memory_.tensors.size(); ++t) home(t);
+    lifeOfLayer_.resize(plan_.layers.size());
+    for (std::size_t s = 0; s < plan_.schedule.size(); ++s) {
+      const auto now = static_cast<std::int64_t>(s);
+      lifeOfLayer_[plan_.schedule[s].layer.at()].add({now, now});
+    }
     for (std::size_t s = 0; s < memory_.steps.size(); ++s)
       if (!mapping(s).inPlace()) step(s);
     if (faults_.empty()) {
@@ -171,8 +176,11 @@ class MemoryCheck {
       stream(s, "operand " + std::to_string(i), memory.inputs[i],
              plan_.homes[root(op(s).inputs[i])].empty() && m.rings[i].rowBytes > 0,
              streamedRowBytes(graph_, plan_, m.rings[i], op(s).inputs[i]));
+    const std::int64_t different = m.passes * std::ssize(m.parts);
     for (std::size_t r = 0; r < memory.weights.size(); ++r)
-      stream(s, "weight route " + std::to_string(r), memory.weights[r], true, m.weightBytes);
+      stream(s, "weight route " + std::to_string(r), memory.weights[r], m.recordsAtHome < different,
+             m.weightBytes);
+    recordHomes(s);
     const bool streamsOut = plan_.homes[root(op(s).output)].empty();
     stream(s, "the output", memory.output.value_or(StreamPlan{}), streamsOut, m.outputRowBytes);
     const std::int64_t end = memory.coreBase + m.coreBytes();
@@ -182,6 +190,29 @@ class MemoryCheck {
             "bytes " + std::to_string(memory.coreBase) + " to " + std::to_string(end) + " of " +
                 std::to_string(device_.core.operandMemory().raw()),
             "begin them at a multiple of 8 bytes where they fit");
+  }
+
+  // A slot for each record that stays, where those of the layer's first step are.
+  void recordHomes(std::size_t s) {
+    const Mapping& m = mapping(s);
+    const std::vector<StreamPlan>& homes = memory_.steps[s].recordHomes;
+    const StepRange& life = lifeOfLayer_[plan_.schedule[s].layer.at()];
+    const bool isSame = homes == memory_.steps[static_cast<std::size_t>(life.first)].recordHomes;
+    if (homes.size() != (m.recordsAtHome > 0 ? m.weights.size() : 0) || !isSame) {
+      fault("MEM004", stepName(s), "the places of records that stay are not the plan's",
+            std::to_string(homes.size()) + " routes have some; " + std::to_string(m.recordsAtHome) +
+                " records of each of " + std::to_string(m.weights.size()) + " are to stay",
+            "give each weight route its places, the same in all steps of the layer");
+      return;
+    }
+    for (std::size_t r = 0; r < homes.size(); ++r) {
+      const std::string what = "records that stay of weight route " + std::to_string(r);
+      stream(s, what, homes[r], true, m.weightBytes);
+      if (homes[r].slots < m.recordsAtHome)
+        fault("MEM005", stepName(s), "the places of " + what + " are too few",
+              std::to_string(homes[r].slots) + " for " + std::to_string(m.recordsAtHome),
+              "plan one for each");
+    }
   }
 
   // Memtiles through which a layer's rows come and go.
@@ -202,6 +233,7 @@ class MemoryCheck {
         out.push_back({"tensor '" + graph_.tensors[t].name + "'", s.memtile, s.address,
                        s.address + s.bytes(), life.first, life.last});
       }
+    addRecordHomes(out);
     for (std::size_t i = 0; i < memory_.steps.size(); ++i) {
       const Mapping& m = mapping(i);
       if (m.inPlace()) continue;
@@ -228,6 +260,22 @@ class MemoryCheck {
         }
     }
     return out;
+  }
+
+  // From the first step of their layer to its last.
+  void addRecordHomes(std::vector<Claim>& out) const {
+    for (std::size_t layer = 0; layer < plan_.layers.size(); ++layer) {
+      const Mapping& m = plan_.layers[layer];
+      if (m.inPlace() || m.recordsAtHome == 0) continue;
+      const StepRange& life = lifeOfLayer_[layer];
+      const StepMemory& step = memory_.steps[static_cast<std::size_t>(life.first)];
+      for (std::size_t r = 0; r < m.weights.size(); ++r) {
+        const StreamPlan& home = step.recordHomes[r];
+        out.push_back({"the records of '" + graph_.ops[layer].name + "' that stay",
+                       m.weights[r].memtile, home.address,
+                       home.address + home.slots * home.slotBytes, life.first, life.last});
+      }
+    }
   }
 
   void memtiles() {
@@ -311,6 +359,7 @@ class MemoryCheck {
   const Device& device_;
   std::vector<StepRange> life_;                    // per root
   std::vector<std::vector<StepRange>> lifeOfRow_;  // per root and row
+  std::vector<StepRange> lifeOfLayer_;             // the steps that compute its rows
   Diagnostics faults_;
 };
 

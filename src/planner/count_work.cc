@@ -53,6 +53,8 @@ class StepCounter {
   StepCounter(const CanonicalGraph& graph, const Plan& plan, const Device& device, std::size_t step,
               const BlockCounts& kept)
       : device_(device),
+        plan_(plan),
+        step_(step),
         rows_(plan.schedule[step].rows),
         op_(graph.ops[plan.schedule[step].layer.at()]),
         m_(plan.layers[plan.schedule[step].layer.at()]),
@@ -88,7 +90,10 @@ class StepCounter {
     std::vector<Bytes> bytes;
     for (const Route& route : m_.weights) {
       Bytes& sum = bytes.emplace_back();
-      for (const RecordRun& run : recordsOf(route)) sum += Bytes(run.times * run.size.raw());
+      if (m_.recordsAtHome > 0)
+        forEachLoad(route, [&](N, Bytes size) { sum += size; });
+      else
+        for (const RecordRun& run : recordsOf(route)) sum += Bytes(run.times * run.size.raw());
     }
     return bytes;
   }
@@ -269,31 +274,44 @@ class StepCounter {
   // blocks (of sparse weights: the same), and that have calls at the same times.
   const std::vector<RecordRun>& recordsOf(const Route& route) {
     const CoreShare& any = sources_.shareAt(route.cores[0]);
+    const N first = isDense_ ? 0 : any.blocks.first;
+    const auto [known, fresh] = records_.try_emplace({first, any.blocks.count, busyWith(route)});
+    if (fresh) known->second = recordsOf(any, std::get<2>(known->first));
+    return known->second;
+  }
+
+  // Per chunk and band whether some core of the route has calls.
+  std::vector<bool> busyWith(const Route& route) {
     std::vector<bool> busy(at(m_.bands, m_.chunks));
     for (Iteration i; i.band < m_.bands; ++i.band)
       for (i.chunk = 0; i.chunk < m_.chunks; ++i.chunk)
         busy[static_cast<std::size_t>(nest_.inputKey(i))] = std::ranges::any_of(
             route.cores,
             [&](const CoreAt& core) { return sweeps_.hasCalls(sources_.shareAt(core), i); });
-    const N first = isDense_ ? 0 : any.blocks.first;
-    const auto [known, fresh] = records_.try_emplace({first, any.blocks.count, std::move(busy)});
-    if (fresh) known->second = recordsOf(any, std::get<2>(known->first));
-    return known->second;
+    return busy;
   }
 
-  // `busy`: per chunk and band whether some core of the route has calls.
-  std::vector<RecordRun> recordsOf(const CoreShare& share, const std::vector<bool>& busy) {
-    std::vector<RecordRun> runs;
+  // The iterations that begin with a new record.
+  template <typename Visit>
+  void forEachRecord(const CoreShare& share, const std::vector<bool>& busy, Visit visit) {
     N key = -1;
     for (const Iteration& i : nest_.iterations()) {
       if (nest_.recordKey(i) == key || !busy[static_cast<std::size_t>(nest_.inputKey(i))] ||
           m_.passBlocks(share, i.pass).empty())
         continue;
       key = nest_.recordKey(i);
+      visit(i);
+    }
+  }
+
+  // `busy`: of busyWith.
+  std::vector<RecordRun> recordsOf(const CoreShare& share, const std::vector<bool>& busy) {
+    std::vector<RecordRun> runs;
+    forEachRecord(share, busy, [&](const Iteration& i) {
       const Bytes size(recordBytesOf(share, i));
       if (runs.empty() || runs.back().size != size) runs.push_back({size});
       ++runs.back().times;
-    }
+    });
     return runs;
   }
 
@@ -305,12 +323,42 @@ class StepCounter {
         addRecords(
             work_.wires[static_cast<std::size_t>(route.lanes[static_cast<std::size_t>(l)].wire)],
             size, {before, times}, l, lanes);
-      for (N turn = 0; turn < route.ddrTurns; ++turn)
+      for (N turn = 0; turn < route.ddrTurns && m_.recordsAtHome == 0; ++turn)
         addRecords(ddrRead(route, turn), size, {before, times}, turn, route.ddrTurns);
       work_.record = std::max(work_.record, size);
       before += times;
     }
     work_.records = std::max(work_.records, before);
+    if (m_.recordsAtHome > 0) countLoads(route);
+  }
+
+  // Where some records stay in the memtile: of those that come out of DDR, one by one, the number
+  // among all of the route's in the step, and the size.
+  template <typename Visit>
+  void forEachLoad(const Route& route, Visit visit) {
+    const CoreShare& any = sources_.shareAt(route.cores[0]);
+    std::vector<bool> there(static_cast<std::size_t>(m_.recordsAtHome),
+                            !isFirstToBring(plan_, step_, route));
+    N number = 0;
+    forEachRecord(any, busyWith(route), [&](const Iteration& i) {
+      const N n = number++, key = nest_.recordKey(i);
+      if (key < m_.recordsAtHome) {
+        if (there[static_cast<std::size_t>(key)]) return;
+        there[static_cast<std::size_t>(key)] = true;
+      }
+      visit(n, Bytes(recordBytesOf(any, i)));
+    });
+  }
+
+  void countLoads(const Route& route) {
+    std::vector<N> first(static_cast<std::size_t>(route.ddrTurns), -1);
+    forEachLoad(route, [&](N n, Bytes size) {
+      const N turn = n % route.ddrTurns;
+      // As if the first that comes by a turn were the first of all that do.
+      N& before = first[static_cast<std::size_t>(turn)];
+      if (before < 0) before = n - turn;
+      addRecords(ddrRead(route, turn), size, {n - before, 1}, turn, route.ddrTurns);
+    });
   }
 
   // Of records of one size, which are those `numbers` of a route, the ones of a turn.
@@ -708,6 +756,8 @@ class StepCounter {
   }
 
   const Device& device_;
+  const Plan& plan_;
+  std::size_t step_;
   Interval rows_;
   const CanonicalOp& op_;
   const Mapping& m_;
@@ -799,6 +849,10 @@ std::size_t WorkCounter::placesOf(const Plan& plan, std::size_t step) {
   const CanonicalOp& op = graph_.ops[of.layer.at()];
   StepPlaces places{
       .rows = of.rows, .homes = {}, .views = {}, .firstReads = firstReads(graph_, plan, op)};
+  const Mapping& mapping = plan.layers[of.layer.at()];
+  if (mapping.recordsAtHome > 0)
+    for (const Route& route : mapping.weights)
+      places.recordsThere.push_back(!isFirstToBring(plan, step, route));
   const auto add = [&](TensorId tensor) {
     const View& view = plan.views[tensor.at()];
     places.homes.push_back(plan.homes[view.root.at()]);
@@ -823,11 +877,16 @@ const StepCycles& WorkCounter::cycles(const Plan& plan, std::size_t step, StepCo
 
 namespace {
 
-// From the first byte of a step's records in the memtiles to the last.
-ByteRange stagingAt(const StepMemory& step) {
-  if (step.weights.empty()) return {};
+// Through which places a step's records go on their way: where all stay, theirs.
+const std::vector<StreamPlan>& recordPlacesOf(const StepMemory& step, const Mapping& mapping) {
+  return allRecordsAtHome(mapping) ? step.recordHomes : step.weights;
+}
+
+// From the first byte of these to the last.
+ByteRange stagingAt(const std::vector<StreamPlan>& places) {
+  if (places.empty()) return {};
   ByteRange at{INT64_MAX, 0};
-  for (const StreamPlan& records : step.weights) {
+  for (const StreamPlan& records : places) {
     at.first = std::min(at.first, records.address);
     at.end = std::max(at.end, records.address + records.slots * records.slotBytes);
   }
@@ -858,9 +917,9 @@ StepPlace placeOf(const CanonicalGraph& graph, const Plan& plan, const MemoryPla
   if (plan.layers[layer].inPlace()) return {};
   StepPlace place;
   N staged = 0;
-  for (const StreamPlan& records : memory.steps[step].weights)
-    staged = std::max(staged, records.slots);
-  place.staging = stagingAt(memory.steps[step]);
+  const std::vector<StreamPlan>& records = recordPlacesOf(memory.steps[step], plan.layers[layer]);
+  for (const StreamPlan& places : records) staged = std::max(staged, places.slots);
+  place.staging = stagingAt(records);
   setBuffers(place, plan.layers[layer], memory.steps[step].coreBase, staged);
   const auto add = [&](std::vector<StepPlace::Whole>& to, N ofEach, std::size_t tensor) {
     for (const Slice& s : memory.tensors[tensor].slices)

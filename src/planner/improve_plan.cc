@@ -9,6 +9,7 @@
 #include "choose.h"
 #include "heddle/memory/allocate.h"
 #include "heddle/planner/count_work.h"
+#include "records_at_home.h"
 #include "share_memtiles.h"
 
 namespace heddle {
@@ -75,6 +76,7 @@ class Improvement {
     for (std::int64_t pass = 0; pass < bounds_.passes && tryLayers(); ++pass) {
     }
     shareMemtilesAnew();
+    letRecordsStayAnew();
   }
 
   // ---- whole plans ------------------------------------------------------------------------------
@@ -104,20 +106,36 @@ class Improvement {
     if (shared.layers != best_.plan.layers) takeIfFaster(shared);
   }
 
-  bool takeIfFaster(Plan& plan) {
+  // Of layers that go another way by now, and of plans that were timed on the way to effort 1's.
+  // They save traffic in any case.
+  void letRecordsStayAnew() {
+    Plan stay = best_.plan;
+    letRecordsStay(graph_, device_, std::vector<bool>(stay.layers.size(), true), stay);
+    if (stay.layers != best_.plan.layers) takeUpTo(time_.cycles, stay);
+  }
+
+  bool takeIfFaster(Plan& plan) { return takeUpTo(time_.cycles - Cycles(1), plan); }
+
+  // If it takes no more than that by simulation.
+  bool takeUpTo(Cycles most, Plan& plan) {
     if (!setDdrChannelsOf(plan)) return false;
     std::optional<PlanTime> time = timer_.time(plan);
-    if (!time || time->cycles >= time_.cycles) return false;
+    if (!time || time->cycles > most) return false;
     time_ = std::move(*time);
     best_.plan = std::move(plan);
     tried_.clear();
     return true;
   }
 
-  // Whether it finds memory.
+  // Whether it finds memory, if need be without records that stayed beside other mappings.
   bool setDdrChannelsOf(Plan& plan) const {
-    const Result<Allocation> placed = placeInMemory(graph_, plan, device_);
-    if (!placed || !placed->withoutPlace.empty()) return false;
+    Result<Allocation> placed = placeInMemory(graph_, plan, device_);
+    if (placed && !placed->recordsWithoutPlace.empty()) {
+      for (const LayerId layer : placed->recordsWithoutPlace)
+        plan.layers[layer.at()].recordsAtHome = 0;
+      placed = placeInMemory(graph_, plan, device_);
+    }
+    if (!placed || !placed->fitsAll()) return false;
     setDdrChannels(graph_, *placed, device_, plan);
     return true;
   }

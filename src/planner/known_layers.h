@@ -27,6 +27,9 @@ struct StepPlaces {
   std::vector<Home> homes;       // of the roots of inputs and output
   std::vector<View> views;       // where in their roots they are, whichever these are
   std::vector<bool> firstReads;  // by input: whether no operator before reads its root
+  // By weight route: whether its records that stay have come in an earlier step; empty where none
+  // stays.
+  std::vector<bool> recordsThere = {};
   friend bool operator==(const StepPlaces&, const StepPlaces&) = default;
 };
 

@@ -18,6 +18,7 @@
 #include "improve_plan.h"
 #include "known_layers.h"
 #include "mesh_cut.h"
+#include "records_at_home.h"
 #include "share_memtiles.h"
 #include "spare_memory.h"
 #include "thrift.h"
@@ -85,6 +86,8 @@ constexpr std::size_t kStepsOfRoom = 2;
 // whole network seldom loses a tenth of that by simulation, which a shorter program is worth.
 constexpr std::int64_t kSparedSlower = 2, kSparedStepSlower = 20, kTogetherSlower = 12,
                        kAllSlower = 6;
+// Times that a plan whose records stay in the memtiles is timed, each with fewer such layers.
+constexpr int kMostStays = 4;
 // Thousandths of its time that a plan may lose for a limit of the device, without a look at what
 // else would do.
 constexpr std::int64_t kThriftCostsNothing = 5;
@@ -247,11 +250,13 @@ class MeshPlan {
     const bool wouldTile = !toTile.empty() && (best->spills || !given_.empty());
     std::optional<Tiled> tiled;
     if (wouldTile) tiled = tileWhereHopeful(toTile, best->end, wires);
+    if (tiled) letRecordsStayWhereNoSlower(*best);
     const bool isFaster = tiled && isWorthwhile(*tiled, *best);
     const bool isTaken = tiled && (isFaster || !given_.empty());
     Timed& chosen = isTaken ? tiled->timed : *best;
     shareWhereFaster(chosen);
     if (thrift_.longCalls) useSpareMemory(chosen);
+    letRecordsStayWhereNoSlower(chosen);
     // After these, so that its cycles are those of the plan.
     if (asked_.choices && wouldTile)
       noteTiling(*best, tiled ? &tiled->timed : nullptr, isTaken, chosen);
@@ -264,7 +269,7 @@ class MeshPlan {
   // Whether nothing is given up that mappings are searched by.
   bool searchesAll() const {
     Thrift tiled = thrift_;
-    tiled.tiles = true;
+    tiled.tiles = tiled.recordsStay = true;
     return tiled == noThrift(whole_);
   }
 
@@ -399,7 +404,42 @@ class MeshPlan {
       keepFaster(base,
                  withTiles(graph_, whole_, base.timed.plan, groups, kTiledShares[0], base.kept),
                  wires, staged, kTiledStagingWorthwhile);
-    return staged && !gains(best->timed, staged->timed, kTiledStagingWorthwhile) ? staged : best;
+    if (staged && !gains(best->timed, staged->timed, kTiledStagingWorthwhile))
+      best = std::move(staged);
+    letRecordsStayInTiles(*best, wires);
+    return best;
+  }
+
+  // Where records that come again with each tile hold it up: in as many tiles as leave room for all
+  // of a group's.
+  void letRecordsStayInTiles(Tiled& best, const DataflowWires& wires) {
+    letRecordsStayWhereNoSlower(best.timed);
+    if (!thrift_.recordsStay) return;
+    for (std::size_t g = 0; g < best.timed.groups.size(); ++g) {
+      if (!waitsForRecords(best.timed, best.timed.groups[g])) continue;
+      for (const std::int64_t tiles :
+           tilesBesideRecords(graph_, whole_, best.timed.plan, best.timed.groups[g])) {
+        std::vector<TileGroup> groups = best.timed.groups;
+        groups[g].tiles = tiles;
+        std::optional<Timed> timed = inGroups(*best.base, wires, groups);
+        if (!timed) continue;
+        letRecordsStayWhereNoSlower(*timed);
+        if (timed->end < best.timed.end && isLegal(*timed)) best.timed = std::move(*timed);
+      }
+    }
+  }
+
+  // Whether DDR is what a step of the group has most of, whose records come anew with it.
+  static bool waitsForRecords(const Timed& timed, const TileGroup& group) {
+    for (std::size_t step = 0; step < timed.times.size(); ++step) {
+      const std::size_t layer = timed.plan.schedule[step].layer.at();
+      if (layer < group.first || layer >= group.end) continue;
+      const Mapping& mapping = timed.plan.layers[layer];
+      if (timed.times[step].boundBy == Resource::DdrRead && !mapping.weights.empty() &&
+          !allRecordsAtHome(mapping))
+        return true;
+    }
+    return false;
   }
 
   // An input that lies whole comes by one DDR channel of each memtile, for the records of the first
@@ -451,7 +491,7 @@ class MeshPlan {
     shareMemtiles(whole_, count_, shared);
     if (shared.layers == timed.plan.layers) return;
     const Result<Allocation> placed = placeInMemory(graph_, shared, whole_);
-    if (!placed || !placed->withoutPlace.empty()) return;
+    if (!placed || !placed->fitsAll()) return;
     setDdrChannels(graph_, *placed, whole_, shared);
     Timed other = timed;
     other.plan = std::move(shared);
@@ -538,7 +578,7 @@ class MeshPlan {
         if (way.use <= most) other.plan.layers[layer] = way.mapping;
     if (other.plan.layers == timed.plan.layers) return std::nullopt;
     const Result<Allocation> placed = placeInMemory(graph_, other.plan, whole_);
-    if (!placed || !placed->withoutPlace.empty()) return std::nullopt;
+    if (!placed || !placed->fitsAll()) return std::nullopt;
     setDdrChannels(graph_, *placed, whole_, other.plan);
     time(other, placed->memory);
     return other;
@@ -654,7 +694,7 @@ class MeshPlan {
     Plan plan = base.timed.plan;
     proposeFor(plan, {});
     const Result<Allocation> placed = placeInMemory(graph_, plan, roomy);
-    if (!placed || !placed->withoutPlace.empty()) return base.roomy;
+    if (!placed || !placed->fitsAll()) return base.roomy;
     setDdrChannels(graph_, *placed, whole_, plan);
     chooseMappings(graph_, whole_, *placed, base.finalists, cycles_, plan, nullptr);
     base.hasRoom = true;
@@ -730,7 +770,7 @@ class MeshPlan {
       proposeFor(plan, cut);
       const Result<Allocation> placed = placeInMemory(graph_, plan, whole_);
       if (!placed) return;
-      if (placed->withoutPlace.empty()) {
+      if (placed->fitsAll()) {
         groups = std::move(cut);
         return;
       }
@@ -797,6 +837,41 @@ class MeshPlan {
     // Chosen for nothing, but where that is the first of each layer.
     if (chosen->plan.layers == first.plan.layers) first.among = std::move(chosen->among);
     return first;
+  }
+
+  // Where the closed form finds the whole no slower: else without layers around steps that it finds
+  // slower. Not where fewer pieces may wait than a lock counts.
+  void letRecordsStayWhereNoSlower(Timed& timed) {
+    if (!thrift_.recordsStay || thrift_.waiting != whole_.limits.lockMaximum) return;
+    std::vector<bool> asked(timed.plan.layers.size(), true);
+    for (int round = 0; round < kMostStays; ++round) {
+      Timed other = timed;
+      std::vector<bool> stay = letRecordsStay(graph_, whole_, asked, other.plan);
+      if (std::ranges::find(stay, true) == stay.end()) return;
+      const Result<Allocation> placed = placeInMemory(graph_, other.plan, whole_);
+      if (!placed || !placed->fitsAll()) return;
+      setDdrChannels(graph_, *placed, whole_, other.plan);
+      time(other, placed->memory);
+      if (other.end <= timed.end) {
+        timed = std::move(other);
+        return;
+      }
+      asked = std::move(stay);
+      bool any = false;
+      for (std::size_t step = 0; step < timed.times.size(); ++step) {
+        if (other.times[step].cycles <= timed.times[step].cycles) continue;
+        // A step may also wait for the room of those before it, and of the next.
+        for (const std::size_t at : {step, step + 1, step - 1, step - 2}) {
+          if (at >= timed.times.size()) continue;
+          const std::size_t layer = timed.plan.schedule[at].layer.at();
+          if (!asked[layer]) continue;
+          asked[layer] = false;
+          any = true;
+          break;
+        }
+      }
+      if (!any) return;
+    }
   }
 
   // The plan with the best of these mappings of each layer, by how `memory` is used without them;

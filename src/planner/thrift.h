@@ -20,11 +20,12 @@ struct Thrift {
   // Pieces that may wait in one buffer, where limits.lockMaximum is given: it, or less where one
   // lock counts those of several.
   std::optional<std::int64_t> waiting;
-  bool longCalls = true;  // calls of several rows, rings for rows of whole sweeps
-  bool tiles = true;      // layers may be tiled depth-wise
-  bool menu = true;       // any mapping; else the paper's dataflow alone
-  bool homes = true;      // tensors may live in memtiles; else all come out of DDR and go there
-  bool ahead = true;      // a core holds the next record, window and output row beside those in use
+  bool longCalls = true;    // calls of several rows, rings for rows of whole sweeps
+  bool tiles = true;        // layers may be tiled depth-wise
+  bool recordsStay = true;  // in the memtiles from tile to tile, band to band
+  bool menu = true;         // any mapping; else the paper's dataflow alone
+  bool homes = true;        // tensors may live in memtiles; else all come out of DDR and go there
+  bool ahead = true;  // a core holds the next record, window and output row beside those in use
   bool ownChannel = true;  // weights do not share the receiving channel of the inputs
   friend bool operator==(const Thrift&, const Thrift&) = default;
 };

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "heddle/canon/fuse_operators.h"
+#include "heddle/memory/allocate.h"
 #include "heddle/support/words.h"
 #include "heddle/tiling/geometry.h"
 #include "heddle/tiling/lives.h"
@@ -227,8 +228,8 @@ class GroupSearch {
     return groups;
   }
 
-  // So many that the rows to keep fit beside the homes of other tensors.
-  std::optional<N> fewestTiles(std::size_t first, std::size_t end) const {
+  // So many that the rows to keep fit beside the homes of other tensors, and so many bytes more.
+  std::optional<N> fewestTiles(std::size_t first, std::size_t end, N beside = 0) const {
     N height = 1;
     for (std::size_t l = first; l < end; ++l) height = std::max(height, imageHeightOf(graph_, l));
     for (const N tiles : kTiles) {
@@ -237,7 +238,7 @@ class GroupSearch {
       const TileGroup group{first, end, tiles};
       auto kept = kept_.find(group);
       if (kept == kept_.end()) kept = kept_.emplace(group, bytesKept(group)).first;
-      if (kept->second <= room_) return tiles;
+      if (kept->second + beside <= room_) return tiles;
     }
     return std::nullopt;
   }
@@ -494,6 +495,20 @@ std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& devi
     if (group.tiles == 0)
       group.tiles = search.fewestTiles(group.first, group.end).value_or(kTiles.back());
   return groups;
+}
+
+std::vector<std::int64_t> tilesBesideRecords(const CanonicalGraph& graph, const Device& device,
+                                             const Plan& plan, const TileGroup& group) {
+  KeptBytes kept;
+  const GroupSearch search(graph, device, plan, {.alone = {}, .inside = {}, .step = {}}, kept);
+  N records = 0;
+  for (std::size_t l = group.first; l < group.end; ++l)
+    records += recordBytes(plan.layers[l], differentRecords(plan.layers[l]));
+  const N most = search.fewestTiles(group.first, group.end, records).value_or(0);
+  std::vector<N> all;
+  std::ranges::copy_if(kTiles, std::back_inserter(all),
+                       [&](N tiles) { return group.tiles < tiles && tiles <= most; });
+  return all;
 }
 
 std::vector<TileGroup> withMoreTiles(const CanonicalGraph& graph, const Plan& plan,

@@ -50,6 +50,11 @@ std::vector<TileGroup> withTiles(const CanonicalGraph& graph, const Device& devi
                                  const Plan& plan, std::vector<TileGroup> groups, double share,
                                  KeptBytes& kept);
 
+// Larger numbers of tiles of a group, up to as few as leave room in the memtiles for all records of
+// its layers beside its rows.
+std::vector<std::int64_t> tilesBesideRecords(const CanonicalGraph& graph, const Device& device,
+                                             const Plan& plan, const TileGroup& group);
+
 // The same groups; those that write or read one of `tensors` in the next larger number of tiles, if
 // they have so many rows.
 std::vector<TileGroup> withMoreTiles(const CanonicalGraph& graph, const Plan& plan,

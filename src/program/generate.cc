@@ -26,6 +26,7 @@ class Generator {
     if (g_.plan.frames > 1) {
       const std::size_t buffers = g_.out.program.buffers.size();
       g_.emission.tellAgain(small(std::ssize(g_.plan.schedule)));
+      g_.recordsAtHome.clear();  // each frame brings them anew
       tellFrame();
       g_.out.program.buffers.resize(buffers);  // of the one frame
     }

@@ -1,6 +1,7 @@
 // What the parts of the generator share: the plans that they read, and the Program that grows.
 #pragma once
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Generation {
   // Layer, first block, blocks, part of the reduction -> number of the record.
   std::map<std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>, std::int64_t> records;
   std::map<std::size_t, std::vector<KernelId>> kernels;  // of each layer so far
+  // Layer, weight route, LayerNest::recordKey: records that stay and have come.
+  std::set<std::tuple<std::size_t, std::size_t, std::int64_t>> recordsAtHome;
 
   TensorId root(TensorId t) const { return plan.views[t.at()].root; }
   std::int64_t rootBlock(TensorId t) const { return plan.views[t.at()].block; }

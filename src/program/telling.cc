@@ -29,6 +29,7 @@ struct RowStream {
 struct RecordStream {
   std::vector<std::size_t> due;  // index of iterations
   N told = 0, current = -1;      // number of records told; the one that calls read now
+  N staged = 0;                  // of those told, how many came through places of the memtile
   std::vector<N> numbers;        // in Program::records, of each that is due
 };
 
@@ -169,6 +170,7 @@ class StepTeller {
       if (const StreamPlan& s = where_.inputs[i]; s.slots > 0)
         declare("input " + std::to_string(i) + " stream", TileKind::Memtile,
                 memtilesOf(m_.inputs[i]), s.address, s.slots * s.slotBytes);
+    declareRecordHomes();
     if (!where_.output) return;
     std::vector<CoreAt> memtiles;
     N copies = 0;
@@ -178,6 +180,32 @@ class StepTeller {
     }
     declare("output stream", TileKind::Memtile, rectanglesOf(memtiles), where_.output->address,
             where_.output->slots * where_.output->slotBytes * copies);
+  }
+
+  // In the layer's first step, for all of them.
+  void declareRecordHomes() {
+    const auto isLayers = [&](const ScheduleStep& step) { return step.layer.at() == layer_; };
+    const std::vector<ScheduleStep>& steps = g_.plan.schedule;
+    const auto first = std::ranges::find_if(steps, isLayers);
+    if (m_.recordsAtHome == 0 || first - steps.begin() != static_cast<std::ptrdiff_t>(step_.at()))
+      return;
+    const auto last = std::find_if(steps.rbegin(), steps.rend(), isLayers);
+    std::map<N, ByteRange> bytes;  // by memtile
+    for (std::size_t r = 0; r < m_.weights.size(); ++r) {
+      const StreamPlan& home = where_.recordHomes[r];
+      const ByteRange of{home.address, home.address + home.slots * home.slotBytes};
+      ByteRange& all = bytes.try_emplace(m_.weights[r].memtile, of).first->second;
+      all = {std::min(all.first, of.first), std::max(all.end, of.end)};
+    }
+    std::map<std::pair<N, N>, std::vector<CoreAt>> memtiles;  // that keep the same bytes
+    for (const auto& [memtile, range] : bytes)
+      memtiles[{range.first, range.end}].push_back({0, memtile});
+    for (auto& [range, same] : memtiles)
+      for (const CoreRange& tiles : rectanglesOf(std::move(same)))
+        g_.out.program.buffers.push_back({op_.name + " weights", TileKind::Memtile, tiles,
+                                          range.first, range.second - range.first, step_,
+                                          StepId(static_cast<std::size_t>(steps.rend() - last) - 1),
+                                          TensorId()});
   }
 
   static std::vector<CoreRange> memtilesOf(const std::vector<Route>& routes) {
@@ -265,25 +293,34 @@ class StepTeller {
     return count;
   }
 
+  N keyOf(const RecordStream& stream, N number) const {
+    return nest_.recordKey(nest_.iterations()[stream.due[static_cast<std::size_t>(number)]]);
+  }
+
   void tellRecord(std::size_t r) {
     RecordStream& stream = records_[r];
     const Route& route = m_.weights[r];
     const N number = stream.told++;
 
-    // A record has its place to itself, however much of it it fills: that way records of different
-    // lengths wait for each other alike.
-    const StreamPlan& staged = where_.weights[r];
-    const Address<N> staging{staged.address, number, staged.slotBytes, staged.slots};
-    const N place = byteAddress(staging);
     const Tile tile{TileKind::Memtile, 0, small(route.memtile)};
     const Part<N> part{.content = Content::Weights,
                        .y = stream.numbers[static_cast<std::size_t>(number)]};
-    g_.emission.push(channelOf(route, number), step_,
-                     Flat{Transfer<N>{TransferKind::Load, {}, {staging, {}, {}, {}}, part}},
-                     {{tile, place, place + staged.slotBytes, true, 1}});
+    const N key = keyOf(stream, number);
+    const bool atHome = key < m_.recordsAtHome;
+    // A record has its place to itself, however much of it it fills: that way records of different
+    // lengths wait for each other alike.
+    const StreamPlan& places = atHome ? where_.recordHomes[r] : where_.weights[r];
+    const Address<N> staging{places.address, atHome ? key : stream.staged, places.slotBytes,
+                             places.slots};
+    const N place = byteAddress(staging);
+    if (!atHome || g_.recordsAtHome.emplace(layer_, r, key).second)
+      g_.emission.push(channelOf(route, number), step_,
+                       Flat{Transfer<N>{TransferKind::Load, {}, {staging, {}, {}, {}}, part}},
+                       {{tile, place, place + places.slotBytes, true, 1}});
+    if (!atHome) ++stream.staged;
     const Lane& lane = laneOf(route, number);
     const Address<N> slot{weightsAt_, number, m_.weightBytes, m_.weightSlots};
-    reads_.assign({{tile, place, place + staged.slotBytes, false, 0}});
+    reads_.assign({{tile, place, place + places.slotBytes, false, 0}});
     send(route.cores, lane, route.memtile, {staging, {}, {}, {}}, part);
     receive(route.cores, lane, {slot, {}, {}, {}}, part, byteAddress(slot),
             byteAddress(slot) + m_.weightBytes);

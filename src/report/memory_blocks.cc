@@ -65,9 +65,32 @@ class LifeFinder {
   StepId step_;
 };
 
+bool covers(const MemoryBlock& outer, const MemoryBlock& inner) {
+  return outer.kind == inner.kind && outer.tiles.contains(inner.tiles.row, inner.tiles.column) &&
+         outer.address <= inner.address &&
+         inner.address + inner.size <= outer.address + outer.size && outer.first <= inner.first &&
+         (!outer.last.valid() || inner.last <= outer.last);
+}
+
+MemoryBlock stagingBlock(StepId step, std::int64_t memtile, const Extent& extent) {
+  return {"weights",
+          TileKind::Memtile,
+          {.row = 0, .column = memtile},
+          extent.first,
+          extent.end - extent.first,
+          step,
+          step,
+          TensorId()};
+}
+
 // Stretches of memtiles that each step's weight records pass through, from the transfers that
-// bring them.
-std::vector<MemoryBlock> stagingBlocks(const Program& program) {
+// bring them: but for those into a declared buffer, in which they stay.
+std::vector<MemoryBlock> stagingBlocks(const Program& program,
+                                       const std::vector<MemoryBlock>& declared) {
+  std::vector<MemoryBlock> places;
+  std::ranges::copy_if(declared, std::back_inserter(places), [](const MemoryBlock& buffer) {
+    return buffer.kind == TileKind::Memtile && !buffer.tensor.valid();
+  });
   std::map<std::pair<StepId, std::int64_t>, Extent> spans;
   for (const LeafPlace& leaf : leafPlaces(program)) {
     const auto* load = transferOf(*leaf.instruction, TransferKind::Load);
@@ -75,20 +98,17 @@ std::vector<MemoryBlock> stagingBlocks(const Program& program) {
     forEachEngine(leaf.section->engines, [&](const Engine& channel) {
       const Extent extent =
           extentOf(program, load->destination, load->part, leaf.counts, 0, channel.column);
+      const MemoryBlock passed = stagingBlock(leaf.section->step, channel.column, extent);
+      if (std::ranges::any_of(places,
+                              [&](const MemoryBlock& buffer) { return covers(buffer, passed); }))
+        return;
       Extent& span = spans.try_emplace({leaf.section->step, channel.column}, extent).first->second;
       span = {std::min(span.first, extent.first), std::max(span.end, extent.end)};
     });
   }
   std::vector<MemoryBlock> blocks;
   for (const auto& [where, span] : spans)
-    blocks.push_back({"weights",
-                      TileKind::Memtile,
-                      {.row = 0, .column = where.second},
-                      span.first,
-                      span.end - span.first,
-                      where.first,
-                      where.first,
-                      TensorId()});
+    blocks.push_back(stagingBlock(where.first, where.second, span));
   return blocks;
 }
 
@@ -119,13 +139,6 @@ void appendDdrBlocks(const Program& program, const std::vector<Life>& lives,
   const std::int64_t size = program.weightsAddress + program.weightsBytes - records;
   if (size > 0)
     blocks.push_back({"weights", TileKind::Ddr, {}, records, size, StepId(), StepId(), TensorId()});
-}
-
-bool covers(const MemoryBlock& outer, const MemoryBlock& inner) {
-  return outer.kind == inner.kind && outer.tiles.contains(inner.tiles.row, inner.tiles.column) &&
-         outer.address <= inner.address &&
-         inner.address + inner.size <= outer.address + outer.size && outer.first <= inner.first &&
-         (!outer.last.valid() || inner.last <= outer.last);
 }
 
 bool lives(const MemoryBlock& block, std::size_t step) {
@@ -172,12 +185,7 @@ std::vector<MemoryBlock> memoryBlocks(const Program& program) {
     for (std::int64_t c = buffer.tiles.column; c < buffer.tiles.column + buffer.tiles.columns; ++c)
       named.emplace(c, buffer.address, rootOf(program, buffer.tensor));
   }
-  const std::size_t buffers = blocks.size();
-  for (const MemoryBlock& staging : stagingBlocks(program)) {
-    const auto holds = [&](const MemoryBlock& buffer) { return covers(buffer, staging); };
-    if (std::none_of(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(buffers), holds))
-      blocks.push_back(staging);
-  }
+  for (MemoryBlock& staging : stagingBlocks(program, blocks)) blocks.push_back(std::move(staging));
   const LifeFinder finder(program);
   for (std::size_t t = 0; t < program.tensors.size(); ++t) {
     const ProgramTensor& tensor = program.tensors[t];

@@ -84,6 +84,29 @@ std::int64_t recordsOf(const Mapping& mapping) {
   return records;
 }
 
+std::int64_t differentRecords(const Mapping& mapping) {
+  return mapping.passes * std::ssize(mapping.parts);
+}
+
+bool bringsRecords(const Mapping& mapping, const Route& route, const Interval& rows) {
+  return std::ranges::any_of(route.cores, [&](const CoreAt& core) {
+    const CoreShare* share = mapping.shareOf(core);
+    return share != nullptr && std::ranges::any_of(share->boxes, [&](const PixelBox& box) {
+             return !common(box.y, rows).empty();
+           });
+  });
+}
+
+bool isFirstToBring(const Plan& plan, std::size_t step, const Route& route) {
+  const LayerId layer = plan.schedule[step].layer;
+  const Mapping& mapping = plan.layers[layer.at()];
+  return std::none_of(plan.schedule.begin(),
+                      plan.schedule.begin() + static_cast<std::ptrdiff_t>(step),
+                      [&](const ScheduleStep& before) {
+                        return before.layer == layer && bringsRecords(mapping, route, before.rows);
+                      });
+}
+
 std::int64_t stagingPerRoute(std::int64_t staging, const Mapping& mapping) {
   const std::int64_t parts = std::max<std::int64_t>(1, mostRoutesOfAMemtile(mapping.weights));
   return staging / parts / kBlock * kBlock;

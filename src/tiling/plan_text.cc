@@ -90,9 +90,10 @@ class PlanPrinter {
     for (const ReductionPart& part : m.parts)
       out_ << "  part blocks " << part.inputBlocks << " rows " << part.kernelRows << "\n";
     out_ << "  buffers weights " << m.weightSlots << " by " << m.weightBytes
-         << (m.equalRecords ? " equal" : "") << " output " << m.outputSlots << " by "
-         << m.outputRowBytes << " sums " << m.accumulatorBytes << "  # core " << m.coreBytes()
-         << " B\n";
+         << (m.equalRecords ? " equal" : "");
+    if (m.recordsAtHome > 0) out_ << " at-home " << m.recordsAtHome;
+    out_ << " output " << m.outputSlots << " by " << m.outputRowBytes << " sums "
+         << m.accumulatorBytes << "  # core " << m.coreBytes() << " B\n";
     for (const RingPlan& ring : m.rings) {
       out_ << "  ring " << ring.length << " by " << ring.rowBytes;
       if (ring.together != 1) out_ << " together " << ring.together;
@@ -328,6 +329,7 @@ class PlanParser {
     m.weightSlots = named(r, "weights");
     m.weightBytes = named(r, "by");
     m.equalRecords = r.take("equal");
+    if (r.take("at-home")) m.recordsAtHome = number(r);
     m.outputSlots = named(r, "output");
     m.outputRowBytes = named(r, "by");
     m.accumulatorBytes = named(r, "sums");

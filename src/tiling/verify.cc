@@ -68,8 +68,10 @@ class PlanCheck {
     if (faults_.empty()) views();
     if (faults_.empty()) homes();
     if (!faults_.empty()) return std::move(faults_);
-    for (layer_ = 0; layer_ < plan_.layers.size(); ++layer_)
+    for (layer_ = 0; layer_ < plan_.layers.size(); ++layer_) {
+      recordsAtHome();
       if (!mapping().inPlace()) mappingOf();
+    }
     if (faults_.empty()) schedule();
     return std::move(faults_);
   }
@@ -385,6 +387,16 @@ class PlanCheck {
     faults_.back().severity = Severity::DoesNotFit;
   }
 
+  void recordsAtHome() {
+    const Mapping& m = mapping();
+    const std::int64_t most = m.inPlace() || m.weights.empty() ? 0 : differentRecords(m);
+    if (m.recordsAtHome < 0 || m.recordsAtHome > most)
+      faultHere("PLAN005", "more weight records are to stay in the memtiles than there are",
+                std::to_string(m.recordsAtHome) + " of " + std::to_string(most),
+                most > 0 ? "name at most one for each pass and part behind 'at-home'"
+                         : "leave 'at-home' out");
+  }
+
   // The largest of each thing that a core must hold at once, over all shares and iterations.
   void buffers(const LayerNest& nest) {
     const Mapping& m = mapping();
@@ -458,6 +470,7 @@ class PlanCheck {
                     std::to_string(longestRecord_) + " B",
                 "make their places as long as it");
     countable("weight records", m.weightSlots);
+    countable("weight records at home", m.recordsAtHome);
     countable("output rows", m.outputSlots);
     const std::int64_t bytes = m.coreBytes(), there = device_.core.operandMemory().raw();
     if (bytes > there)

@@ -646,7 +646,23 @@ class PlanMaker {
     plan_.weightStaging =
         random_.chance(25) ? random_.between(0, bytes - 1) : bytes * random_.between(1, 3);
     if (any && plan_.weightStaging < bytes) say("records larger than what is set aside");
+    if (random_.chance(40)) recordsAtHome();
     return plan_.weightStaging <= device_.memtile.memory.raw();
+  }
+
+  // Of some layers, all or some of their records, of use or not.
+  void recordsAtHome() {
+    for (std::size_t layer = 0; layer < plan_.layers.size(); ++layer) {
+      Mapping& map = plan_.layers[layer];
+      if (map.weights.empty() || random_.chance(40)) continue;
+      const std::int64_t different = differentRecords(map);
+      map.recordsAtHome = random_.chance(50) ? different : random_.between(1, different);
+      const bool again =
+          recordsOf(map) > different ||
+          std::ranges::count(plan_.schedule, LayerId(layer), &ScheduleStep::layer) > 1;
+      if (again && map.recordsAtHome == different) say("all records at home");
+      if (again && map.recordsAtHome < different) say("some records at home");
+    }
   }
 
   const CanonicalGraph& graph_;
@@ -731,7 +747,9 @@ std::vector<std::string> planKindNames() {
           "stream split between wires",
           "lead",
           "DDR channels by turns",
-          "records larger than what is set aside"};
+          "records larger than what is set aside",
+          "all records at home",
+          "some records at home"};
 }
 
 Device randomArray(std::uint64_t seed) {

@@ -13,6 +13,7 @@
 // were placed before them (heddle/packing/pack.h), and their tensor goes without only if that fails
 // too.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,7 +50,10 @@ struct StepMemory {
                                      // operand is at home
   std::optional<StreamPlan> output;  // of the first core that writes through a memtile; the n-th
                                      // one's is n * slots * slotBytes further
-  std::vector<StreamPlan> weights;   // per weight route of the layer
+  std::vector<StreamPlan> weights;  // per weight route of the layer; no slots where all are at home
+  // Likewise: a slot for each record that stays, at one address in all steps of the layer; empty
+  // where none does.
+  std::vector<StreamPlan> recordHomes;
   friend bool operator==(const StepMemory&, const StepMemory&) = default;
 };
 
@@ -65,15 +69,18 @@ struct MemoryPlan {
 // Ensures: memory that meets in time does not meet in space; addresses are multiples of 8 bytes.
 // Errors: MEM001 a step's streams alone do not fit a memtile (names layer, bytes needed and there);
 //         MEM003 a home for which there is no place;
-//         MEM007 a layer of whose weight records not one of each route fits beside the homes.
+//         MEM007 a layer of whose weight records not one of each route fits beside the homes;
+//         MEM008 weight records that are to stay, for which there is no place beside the homes.
 Result<MemoryPlan> allocateMemory(const CanonicalGraph& graph, const Plan& plan,
                                   const Device& device);
 
-// The same, but says which homes have no place (MEM003): what a planner asks to know what must live
-// in DDR.
+// The same, but says which homes have no place (MEM003), and which layers' records that are to stay
+// (MEM008): what a planner asks to know what must live in DDR.
 struct Allocation {
   MemoryPlan memory;
   std::vector<TensorId> withoutPlace;
+  std::vector<LayerId> recordsWithoutPlace;
+  bool fitsAll() const { return withoutPlace.empty() && recordsWithoutPlace.empty(); }
   // Per step the bytes of every memtile in which its weight records may wait: those that the plan
   // sets aside, and above the homes what is free in the step and the one before it; below rows that
   // come ahead. Empty where it has none.
@@ -81,6 +88,27 @@ struct Allocation {
 };
 Result<Allocation> placeInMemory(const CanonicalGraph& graph, const Plan& plan,
                                  const Device& device);
+
+class MemoryAllocator;
+
+// Whether records that are to stay have places beside a plan's homes, for any numbers of them: what
+// else lies in the memtiles is placed once. Needs: plan and the others outlive it, the homes have
+// places, and nothing of the plan changes but Mapping::recordsAtHome.
+class RecordHomes {
+ public:
+  RecordHomes(const CanonicalGraph& graph, const Plan& plan, const Device& device);
+  ~RecordHomes();
+  // Bytes of the longest stretch of every memtile that is free from the step before the layer's
+  // first to its last, beside what stays of other layers.
+  std::int64_t longestFor(LayerId layer) const;
+  bool allFit() const;
+
+ private:
+  std::unique_ptr<MemoryAllocator> allocator_;
+};
+
+// Weight records of a route that wait in a memtile at most.
+inline constexpr std::int64_t kMostStaged = 8;
 
 // How many records of each of a mapping's routes wait in so many bytes; 0 where there are none.
 std::int64_t recordPlaces(std::int64_t staging, const Mapping& mapping, const Device& device);
@@ -134,8 +162,9 @@ std::int64_t weightRank(const Mapping& mapping, std::size_t route);
 // | code   | when                                                                              |
 // |--------|-----------------------------------------------------------------------------------|
 // | MEM002 | memory that meets in time and in space, or lies outside its tile                   |
-// | MEM004 | slices that are not the plan's homes, lives that are too short                     |
-// | MEM005 | places of a stream that are too few or too small                                   |
+// | MEM004 | slices that are not the plan's homes, lives that are too short, places of records  |
+// |        | that stay which are not the plan's or not the same in all steps                    |
+// | MEM005 | places of a stream, or of records that stay, that are too few or too small         |
 // | MEM006 | tensors in DDR that have no address, meet, or lie among the weights                |
 Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const Plan& plan,
                    const Device& device);

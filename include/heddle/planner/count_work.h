@@ -71,7 +71,7 @@ class WorkCounter {
   StepCounts counts(const Plan& plan, std::size_t step) const;
   // Needs: the plan and the counter outlive it, and the plan stays as it is.
   StepCounting begin(const Plan& plan, std::size_t step) const;
-  // By weight route, what all of its records hold.
+  // By weight route, what all of its records hold that come out of DDR.
   std::vector<Bytes> recordBytes(const Plan& plan, std::size_t step) const;
   // `begun`: counts of the step, where there are some. Ensures: the reference stays valid as long
   // as the counter.

@@ -140,6 +140,9 @@ struct Mapping {
   RingPlan pooled;                                // rows that a window at the end reads
   std::int64_t weightSlots = 0, weightBytes = 0;  // largest record of a pass
   bool equalRecords = false;                      // all are padded to weightBytes
+  // Of each route's different records (LayerNest::recordKey) the first so many stay in its memtile
+  // from the layer's first step to its last, and come out of DDR once in a frame.
+  std::int64_t recordsAtHome = 0;
   std::int64_t outputSlots = 2, outputRowBytes = 0, accumulatorBytes = 0;
   std::vector<std::vector<Route>> inputs;  // per operand
   std::vector<Route> weights;
@@ -156,12 +159,27 @@ struct Mapping {
   const CoreShare* shareOf(const CoreAt& core) const;
 };
 
+struct Plan;
+
 // Most of the routes that begin at one memtile; 0 without routes.
 std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes);
 
 // Weight records that each route brings in a step: what the loops inside all that change the record
 // repeat is held.
 std::int64_t recordsOf(const Mapping& mapping);
+
+// Different ones among them at most: one for each pass and part. Where all are at home, none waits
+// in the memtiles on its way.
+std::int64_t differentRecords(const Mapping& mapping);
+inline bool allRecordsAtHome(const Mapping& mapping) {
+  return mapping.recordsAtHome >= differentRecords(mapping);
+}
+
+// Whether a step of a layer brings records by one of its routes: some of its cores compute rows.
+bool bringsRecords(const Mapping& mapping, const Route& route, const Interval& rows);
+// Whether none of the steps before it that are the same layer's does, so that what is at home has
+// still to come.
+bool isFirstToBring(const Plan& plan, std::size_t step, const Route& route);
 
 // ---- homes and schedule -------------------------------------------------------------------------
 

@@ -40,6 +40,19 @@ TEST(MappingWords, SayThePapersDataflow) {
   EXPECT_EQ(words.loops, "1 pass, the input stays in the core");
 }
 
+TEST(MappingWords, SayWhichRecordsStay) {
+  PlannedConv p = planned({8, 8, 16}, 32, square(3, 1, 1), "64 KiB");
+  Mapping& m = p.plan.layers[0];
+  m.recordsAtHome = 1;
+  EXPECT_EQ(
+      p.words().loops,
+      "1 pass, the input stays in the core, all weight records stay in the memtiles, and come "
+      "out of DDR once");
+  m.passes = 2;
+  EXPECT_NE(p.words().loops.find("1 of 2 weight records stay in the memtiles"), std::string::npos)
+      << p.words().loops;
+}
+
 TEST(MappingWords, SayLoopsAndRecordsThatGoAgain) {
   // 2048 x 9 x 8 weights do not fit the core: the reduction is cut, and rows in bands, for their
   // sums.

@@ -312,6 +312,52 @@ TEST(AllocateMemory, WeightRecordsMayBeLargerThanWhatIsSetAsideForThem) {
   EXPECT_EQ(shared.diagnostics()[0].where, "chain, node 'b' (Conv)");
 }
 
+// From the step before their layer's first to its last, below the places of those on their way.
+TEST(AllocateMemory, RecordsThatStayHaveAPlaceBesideHomes) {
+  PlannedMemory p = tiled();
+  Mapping& m = p.plan.layers[1];
+  m.recordsAtHome = 1;
+  const std::int64_t bytes = recordBytes(m, 1);
+  EXPECT_TRUE(RecordHomes(p.graph, p.plan, p.device).allFit());
+  EXPECT_GE(RecordHomes(p.graph, p.plan, p.device).longestFor(LayerId(1u)), bytes);
+  const Result<MemoryPlan> memory = allocateMemory(p.graph, p.plan, p.device);
+  ASSERT_TRUE(memory) << memory.diagnostics();
+  EXPECT_EQ(verify(*memory, p.graph, p.plan, p.device), Diagnostics{});
+  ASSERT_EQ(memory->steps[1].recordHomes.size(), m.weights.size());
+  EXPECT_EQ(memory->steps[1].recordHomes, memory->steps[3].recordHomes);
+  EXPECT_TRUE(memory->steps[0].recordHomes.empty());
+  EXPECT_EQ(memory->steps[1].weights[0].slots, 0);  // all are at home: none on its way
+  EXPECT_GT(memory->steps[0].weights[0].slots, 0);
+  // From step 0 on, so that they come ahead: beside the rows that layer 'a' writes then, and below
+  // its records on their way.
+  const StreamPlan& home = memory->steps[1].recordHomes[0];
+  const Slice& rows = memory->tensors[1].slices[0];
+  EXPECT_TRUE(home.address + bytes <= rows.address || home.address >= rows.address + rows.bytes());
+  EXPECT_LE(home.address + bytes, memory->steps[0].weights[0].address);
+}
+
+TEST(AllocateMemory, RefusesRecordsThatHaveNoPlaceToStay) {
+  PlannedMemory p = tiled();
+  Mapping& m = p.plan.layers[1];
+  const std::int64_t room = RecordHomes(p.graph, p.plan, p.device).longestFor(LayerId(1u));
+  m.passes = m.recordsAtHome = room / recordBytes(m, 1) + 1;
+  m.blocksPerPass = 1;
+  const Result<MemoryPlan> memory = allocateMemory(p.graph, p.plan, p.device);
+  ASSERT_FALSE(memory);
+  ASSERT_EQ(memory.diagnostics().size(), 1u);
+  const Diagnostic& fault = memory.diagnostics()[0];
+  EXPECT_EQ(fault.code, "MEM008");
+  EXPECT_EQ(fault.severity, Severity::DoesNotFit);
+  EXPECT_EQ(fault.where, "tiled, node 'b' (Conv)");
+  EXPECT_EQ(fault.what, std::to_string(m.recordsAtHome) + " of each route need " +
+                            std::to_string(recordBytes(m, m.recordsAtHome)) +
+                            " B of one memtile from the layer's first step to its last");
+  const Allocation placed = *placeInMemory(p.graph, p.plan, p.device);
+  EXPECT_EQ(placed.recordsWithoutPlace, std::vector<LayerId>{LayerId(1u)});
+  EXPECT_FALSE(placed.fitsAll());
+  EXPECT_FALSE(RecordHomes(p.graph, p.plan, p.device).allFit());
+}
+
 // Rows 0..10, then 8..16 of the input, each by one route of a memtile.
 TEST(AllocateMemory, RowsOutOfDdrComeAheadAtTheMemtilesEnd) {
   PlannedMemory p = tiled();

@@ -47,6 +47,28 @@ TEST(TileGroups, LeaveOtherLayersInTheirOrder) {
           {first, {0, 16}}, {second, {0, 8}}, {pool, {0, 4}}, {second, {8, 8}}, {pool, {4, 4}}}));
 }
 
+// More tiles than rows need, as long as each leaves more room for records.
+TEST(TileGroups, AsManyTilesAsLeaveRoomForRecords) {
+  const CanonicalGraph graph = twoConvsAndPool({64, 32, 16});
+  Device device = paper(2, 2);
+  const Plan plan = planOf(graph, device, {.effort = 0});
+  EXPECT_TRUE(tilesBesideRecords(graph, device, plan, {0, 3, 2}).empty());  // there is room in two
+  std::int64_t records = 0;
+  for (const Mapping& mapping : plan.layers)
+    if (!mapping.weights.empty()) records += recordBytes(mapping, differentRecords(mapping));
+  std::size_t most = 0;
+  for (std::int64_t rows = 2048; rows < 65536; rows += 2048) {
+    device.memtile.memory = Bytes(plan.weightStaging + records + rows);
+    const std::vector<std::int64_t> tiles = tilesBesideRecords(graph, device, plan, {0, 3, 2});
+    EXPECT_TRUE(std::ranges::is_sorted(tiles));
+    if (!tiles.empty()) {
+      EXPECT_EQ(tiles[0], 3);
+    }
+    most = std::max(most, tiles.size());
+  }
+  EXPECT_GT(most, 2u);
+}
+
 // Memtiles that hold some rows of each tensor, and a slow DDR.
 Device smallMemtiles() {
   return paper(2, 2,

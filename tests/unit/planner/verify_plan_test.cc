@@ -258,6 +258,31 @@ const Broken kBrokenPlans[] = {
        p.device.limits.lockMaximum = 4;
        p.layer("left").weightSlots = 5;
      }},
+    {"MoreRecordsAtHomeThanThereAre", "PLAN005",
+     "more weight records are to stay in the memtiles than there are",
+     [](PlannedNetwork& p) {
+       p.layer("left").recordsAtHome = differentRecords(p.layer("left")) + 1;
+     }},
+    {"RecordsAtHomeOfASum", "PLAN005",
+     "more weight records are to stay in the memtiles than there are",
+     [](PlannedNetwork& p) { p.layer("sum").recordsAtHome = 1; }},
+    {"RecordsAtHomeOfALayerInPlace", "PLAN005",
+     "more weight records are to stay in the memtiles than there are",
+     [](PlannedNetwork& p) {
+       Mapping& m = p.layer("both");
+       ASSERT_TRUE(m.inPlace());
+       m.recordsAtHome = 1;
+       m.weights.resize(2);
+       m.weightSlots = 1;
+       m.weightBytes = 12;
+     }},
+    {"MoreRecordsAtHomeThanALockCounts", "PLAN005", "more waits in a buffer than a lock can count",
+     [](PlannedNetwork& p) {
+       Mapping& m = p.layer("after");
+       m.blocksPerPass = 1;
+       m.passes = m.recordsAtHome = 4;
+       p.device.limits.lockMaximum = 3;
+     }},
     {"NoOutputPlace", "PLAN005", "the places of a buffer are none, or no multiples of 8 bytes",
      [](PlannedNetwork& p) { p.layer("after").outputSlots = 0; }},
     {"RingOfOddRows", "PLAN005", "a ring's rows are no multiples of 8 bytes",
@@ -451,6 +476,68 @@ const Broken kBrokenMemoryPlans[] = {
      [](PlannedNetwork& p) { --p.memory.tensors[p.tensor("after_out")].life.last; }},
     {"NoPlaceForRecords", "MEM005", "the places of weight route 0 are too few or too small",
      [](PlannedNetwork& p) { p.memory.steps[0].weights[0].slots = 0; }},
+    {"RecordsAtHomeMissing", "MEM004", "the places of records that stay are not the plan's",
+     [](PlannedNetwork& p) { p.layer("left").recordsAtHome = 1; }},
+    {"RecordsAtHomeOfNone", "MEM004", "the places of records that stay are not the plan's",
+     [](PlannedNetwork& p) {
+       StepMemory& step = p.memory.steps[0];
+       step.recordHomes.assign(step.weights.size(), {0, 4096, 1});
+     }},
+    {"RecordsAtHomeTooFew", "MEM005",
+     "the places of records that stay of weight route 0 are too few",
+     [](PlannedNetwork& p) {
+       p.layer("left").recordsAtHome = 1;
+       p.memory = *allocateMemory(p.graph, p.plan, p.device);
+       p.layer("left").recordsAtHome = 2;
+     }},
+    {"RecordsAtHomeTooSmall", "MEM005",
+     "the places of records that stay of weight route 0 are too few or too small",
+     [](PlannedNetwork& p) {
+       p.layer("left").recordsAtHome = 1;
+       p.memory = *allocateMemory(p.graph, p.plan, p.device);
+       p.memory.steps[0].recordHomes[0].slotBytes -= 8;
+     }},
+    {"RecordsAtHomeAmongATensor", "MEM002",
+     "tensor 'x' and the records of 'left' that stay meet in time and space",
+     [](PlannedNetwork& p) {
+       p.layer("left").recordsAtHome = 1;
+       p.memory = *allocateMemory(p.graph, p.plan, p.device);
+       p.memory.steps[0].recordHomes[0].address =
+           p.memory.tensors[p.tensor("x")].slices[0].address + 8;
+     }},
+    {"RecordsAtHomeThatMeet", "MEM002",
+     "the records of 'left' that stay and the records of 'left' that stay meet in time and space",
+     [](PlannedNetwork& p) {
+       Mapping& m = p.layer("left");
+       m.recordsAtHome = 1;
+       m.weights[1].memtile = m.weights[0].memtile;
+       p.memory = *allocateMemory(p.graph, p.plan, p.device);
+       p.memory.steps[0].recordHomes[1].address = p.memory.steps[0].recordHomes[0].address + 8;
+     }},
+    {"RecordsAtHomeWhereOthersPassLater", "MEM002",
+     "the records of 'left' that stay and weight route 0 of step 1 meet in time and space",
+     [](PlannedNetwork& p) {
+       ASSERT_EQ(p.graph.ops[0].name, "left");
+       ASSERT_EQ(p.graph.ops[1].name, "right");
+       p.plan.schedule = {{LayerId(0u), {0, 4}}, {LayerId(1u), {0, 8}}, {LayerId(0u), {4, 4}},
+                          {LayerId(2u), {0, 8}}, {LayerId(3u), {0, 8}}, {LayerId(4u), {0, 8}},
+                          {LayerId(5u), {0, 8}}};
+       p.layer("left").recordsAtHome = 1;
+       p.memory = *allocateMemory(p.graph, p.plan, p.device);
+       ASSERT_EQ(verify(p.memory, p.graph, p.plan, p.device), Diagnostics{});
+       for (const std::size_t step : {0u, 2u})
+         for (std::size_t r = 0; r < p.memory.steps[1].weights.size(); ++r)
+           p.memory.steps[step].recordHomes[r].address = p.memory.steps[1].weights[r].address;
+     }},
+    {"RecordsAtHomeThatMove", "MEM004", "the places of records that stay are not the plan's",
+     [](PlannedNetwork& p) {
+       p.plan.schedule = {{LayerId(0u), {0, 4}}, {LayerId(1u), {0, 8}}, {LayerId(0u), {4, 4}},
+                          {LayerId(2u), {0, 8}}, {LayerId(3u), {0, 8}}, {LayerId(4u), {0, 8}},
+                          {LayerId(5u), {0, 8}}};
+       p.layer("left").recordsAtHome = 1;
+       p.memory = *allocateMemory(p.graph, p.plan, p.device);
+       p.memory.steps[2].recordHomes[0].address += 8;
+     }},
     {"NoPlaceForTheOutput", "MEM005", "the places of the output are too few or too small",
      [](PlannedNetwork& p) { p.memory.steps.back().output.reset(); }},
     {"CoreBuffersOutside", "MEM002", "the step's buffers lie outside core memory",
@@ -496,6 +583,24 @@ TEST(PlanText, ReadsBackToTheSamePlan) {
   ASSERT_TRUE(again) << again.diagnostics();
   EXPECT_EQ(again->plan, p.plan);
   EXPECT_EQ(again->origin, (PlanOrigin{"ab", "cd"}));
+}
+
+TEST(PlanText, ReadsBackRecordsThatStay) {
+  PlannedNetwork p;
+  p.layer("right").recordsAtHome = 1;
+  const Result<PlanText> again = parsePlan(print(p.plan, p.graph), "plan.txt", p.graph);
+  ASSERT_TRUE(again) << again.diagnostics();
+  EXPECT_EQ(again->plan, p.plan);
+}
+
+TEST(MemoryPlanText, ReadsBackRecordsThatStay) {
+  PlannedNetwork p;
+  p.layer("right").recordsAtHome = 1;
+  const MemoryPlan memory = *allocateMemory(p.graph, p.plan, p.device);
+  EXPECT_EQ(verify(memory, p.graph, p.plan, p.device), Diagnostics{});
+  const Result<MemoryPlanText> again = parseMemoryPlan(print(memory, p.graph), "memory-plan.txt");
+  ASSERT_TRUE(again) << again.diagnostics();
+  EXPECT_EQ(again->memory, memory);
 }
 
 TEST(MemoryPlanText, ReadsBackToTheSamePlan) {

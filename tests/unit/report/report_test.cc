@@ -230,6 +230,33 @@ TEST(MemoryBlocks, WeightRecordsThatNoBufferNamesTakeTheStretchTheyPassThrough) 
   EXPECT_EQ(peakBytes(blocks, TileKind::Memtile, 2), 192 + 256);
 }
 
+// Those that stay have a buffer, others pass through places elsewhere.
+TEST(MemoryBlocks, RecordsThatStayAreNoStretchThatTheyPassThrough) {
+  Program program = twoConvsProgram();
+  Section& section = program.sections[0];
+  const Item first = section.items[1];
+  section.items.insert(section.items.begin() + 2, first);
+  const auto load = [&](std::size_t item) -> Transfer<Affine>& {
+    return std::get<Transfer<Affine>>(std::get<Instruction>(section.items[item].as).as);
+  };
+  load(1).destination.address = {.base = 1000, .slot = 0, .slotStride = 64, .slots = 1};
+  load(2).destination.address = {.base = 2000, .slot = 0, .slotStride = 64, .slots = 1};
+  program.buffers.assign(1, {"conv weights",
+                             TileKind::Memtile,
+                             {0, 0, 1, 1},
+                             1000,
+                             64,
+                             StepId(0),
+                             StepId(1),
+                             TensorId()});
+  const std::vector<MemoryBlock> blocks = memoryBlocks(program);
+  ASSERT_EQ(blocks.size(), 4u);  // and two slices
+  EXPECT_EQ(blocks[0].last, StepId(1));
+  EXPECT_EQ(blocks[1],
+            (MemoryBlock{
+                "weights", TileKind::Memtile, {0, 0, 1, 1}, 2000, 64, StepId(0), StepId(0), {}}));
+}
+
 TEST(MemoryBlocks, ASliceThatABufferNamesIsNotCountedAgain) {
   Program program = twoConvsProgram();
   program.buffers.push_back(

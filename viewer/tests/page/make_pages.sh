@@ -9,6 +9,9 @@ compile "$here/models/tiny_cnn.onnx" 1x1 paper tiny-1x1
 compile "$here/models/tiny_inception.onnx" 2x2 switched tiny-2x2
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --set memtile.memory=3KiB -q -o "$out/spilling"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --fuse conv1..b1_2:3 -q -o "$out/tiled"
+# The same, whose weight records come out of DDR again with each tile.
+sed 's/ at-home [0-9]*//' "$out/tiled/plan.txt" > "$out/again.txt"
+"$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --from plan "$out/again.txt" -q -o "$out/tiled-again"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 3 -q -o "$out/frames"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 40 -q -o "$out/many-frames"
 "$heddle" compile "$here/models/tiny_cnn.onnx" --device "$here/hw_configs/paper.yaml" --mesh 2x2 --frames 2 --batch 3 -q -o "$out/batch"

@@ -118,7 +118,19 @@ describe("tiles", () => {
     await settle(page);
     const group = report.groups![0]!;
     expect(await said()).toContain(`${group.cycles.toLocaleString("en")} cycles`);
-    expect(await said()).toMatch(/price \d.* of weights read again, for tiles after the first/);
+    expect(await said()).not.toContain("read again");  // they stay in the memtiles
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("say what weights that come again with each of them cost", async () => {
+    const { page, faults } = await open(pageOf("tiled-again"));
+    await page.evaluate(() => window.heddle.select({ kind: "layer", layer: 1 }));
+    await settle(page);
+    await page.click('#details button:has-text("in 3 tiles")');
+    await settle(page);
+    const said = (await page.innerText("#details")).replace(/\s+/g, " ");
+    expect(said).toMatch(/price \d.* of weights read again, for tiles after the first/);
     expect(faults).toEqual([]);
     await close(page);
   });
