@@ -20,6 +20,16 @@ std::string cutAxes(const std::vector<std::vector<PixelBox>>& pixels) {
   return same(&PixelBox::x) ? "H" : "HW";
 }
 
+// Whether some of the cores of a route compute rows of a step.
+bool bringsRecords(const Mapping& mapping, const Route& route, const Interval& rows) {
+  return std::ranges::any_of(route.cores, [&](const CoreAt& core) {
+    const CoreShare* share = mapping.shareOf(core);
+    return share != nullptr && std::ranges::any_of(share->boxes, [&](const PixelBox& box) {
+             return !common(box.y, rows).empty();
+           });
+  });
+}
+
 }  // namespace
 
 std::int64_t Mapping::coreBytes() const {
@@ -86,15 +96,6 @@ std::int64_t recordsOf(const Mapping& mapping) {
 
 std::int64_t differentRecords(const Mapping& mapping) {
   return mapping.passes * std::ssize(mapping.parts);
-}
-
-bool bringsRecords(const Mapping& mapping, const Route& route, const Interval& rows) {
-  return std::ranges::any_of(route.cores, [&](const CoreAt& core) {
-    const CoreShare* share = mapping.shareOf(core);
-    return share != nullptr && std::ranges::any_of(share->boxes, [&](const PixelBox& box) {
-             return !common(box.y, rows).empty();
-           });
-  });
 }
 
 bool isFirstToBring(const Plan& plan, std::size_t step, const Route& route) {

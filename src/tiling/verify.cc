@@ -69,8 +69,10 @@ class PlanCheck {
     if (faults_.empty()) homes();
     if (!faults_.empty()) return std::move(faults_);
     for (layer_ = 0; layer_ < plan_.layers.size(); ++layer_) {
-      recordsAtHome();
-      if (!mapping().inPlace()) mappingOf();
+      if (mapping().inPlace())
+        recordsAtHome(0);
+      else
+        mappingOf();
     }
     if (faults_.empty()) schedule();
     return std::move(faults_);
@@ -387,9 +389,8 @@ class PlanCheck {
     faults_.back().severity = Severity::DoesNotFit;
   }
 
-  void recordsAtHome() {
+  void recordsAtHome(std::int64_t most) {
     const Mapping& m = mapping();
-    const std::int64_t most = m.inPlace() || m.weights.empty() ? 0 : differentRecords(m);
     if (m.recordsAtHome < 0 || m.recordsAtHome > most)
       faultHere("PLAN005", "more weight records are to stay in the memtiles than there are",
                 std::to_string(m.recordsAtHome) + " of " + std::to_string(most),
@@ -405,6 +406,7 @@ class PlanCheck {
                 std::to_string(m.weightSlots) + " places of " + std::to_string(m.weightBytes) +
                     " B, " + std::to_string(m.weights.size()) + " routes",
                 "plan both, or neither where the operator has no weights");
+    recordsAtHome(m.weights.empty() ? 0 : differentRecords(m));
     if (device_.limits.recordLengths && m.weightSlots > 0 && !m.equalRecords)
       faultHere("PLAN005", "weight records differ in length",
                 "the device has 'limits.recordLengths' of " +

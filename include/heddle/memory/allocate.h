@@ -162,8 +162,7 @@ std::int64_t weightRank(const Mapping& mapping, std::size_t route);
 // | code   | when                                                                              |
 // |--------|-----------------------------------------------------------------------------------|
 // | MEM002 | memory that meets in time and in space, or lies outside its tile                   |
-// | MEM004 | slices that are not the plan's homes, lives that are too short, places of records  |
-// |        | that stay which are not the plan's or not the same in all steps                    |
+// | MEM004 | slices, or places of records that stay, that are not the plan's; lives too short   |
 // | MEM005 | places of a stream, or of records that stay, that are too few or too small         |
 // | MEM006 | tensors in DDR that have no address, meet, or lie among the weights                |
 Diagnostics verify(const MemoryPlan& memory, const CanonicalGraph& graph, const Plan& plan,

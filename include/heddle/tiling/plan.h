@@ -159,8 +159,6 @@ struct Mapping {
   const CoreShare* shareOf(const CoreAt& core) const;
 };
 
-struct Plan;
-
 // Most of the routes that begin at one memtile; 0 without routes.
 std::int64_t mostRoutesOfAMemtile(const std::vector<Route>& routes);
 
@@ -174,12 +172,6 @@ std::int64_t differentRecords(const Mapping& mapping);
 inline bool allRecordsAtHome(const Mapping& mapping) {
   return mapping.recordsAtHome >= differentRecords(mapping);
 }
-
-// Whether a step of a layer brings records by one of its routes: some of its cores compute rows.
-bool bringsRecords(const Mapping& mapping, const Route& route, const Interval& rows);
-// Whether none of the steps before it that are the same layer's does, so that what is at home has
-// still to come.
-bool isFirstToBring(const Plan& plan, std::size_t step, const Route& route);
 
 // ---- homes and schedule -------------------------------------------------------------------------
 
@@ -224,6 +216,10 @@ struct Plan {
   std::int64_t frames = 1;  // in one run, each of CanonicalGraph::batch inferences
   friend bool operator==(const Plan&, const Plan&) = default;
 };
+
+// Whether a step is the first of its layer's to bring records by one of the layer's routes, so that
+// those at home have still to come: the first in which some of the route's cores compute rows.
+bool isFirstToBring(const Plan& plan, std::size_t step, const Route& route);
 
 // A layer cuts the bytes for its records in equal parts: as many as it has weight routes at one
 // memtile.
