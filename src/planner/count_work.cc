@@ -64,8 +64,10 @@ class StepCounter {
         inputHeight_(graph.tensors[op_.inputs[0].at()].shape.height),
         outputHeight_(graph.tensors[op_.output.at()].shape.height),
         isDense_(!leavesBlocksOut(op_)),
-        alike_(reducesChannels(op_) && isDense_),
         homes_(homesOf(graph, plan, op_)),
+        blocksAlike_(isDense_ && std::all_of(homes_.begin() + (reducesChannels(op_) ? 1 : 0),
+                                             homes_.end(), keepsAllChannels)),
+        alike_(reducesChannels(op_) && blocksAlike_),
         sweeps_(nest_, rows_, cutsOf()),
         sources_(device, nest_, sweeps_, homes_, columnsBetween(graph, plan, op_),
                  firstReads(graph, plan, op_)) {
@@ -398,7 +400,7 @@ class StepCounter {
     for (std::size_t s = 1; s < m_.shares.size(); ++s) {
       const CoreShare& share = m_.shares[s];
       // What moves channels, a Concat say, reads other operands for other blocks.
-      const bool anyBlocks = isDense_ && op_.kind() != OpKind::Assemble;
+      const bool anyBlocks = blocksAlike_ && op_.kind() != OpKind::Assemble;
       const auto like = std::ranges::find_if(counted, [&](const CoreShare* other) {
         return other->boxes == share.boxes && (anyBlocks ? other->blocks.count == share.blocks.count
                                                          : other->blocks == share.blocks);
@@ -767,8 +769,10 @@ class StepCounter {
   N inputHeight_ = 1, outputHeight_ = 1;
   std::vector<bool> isOnePixel_;  // per operand
   bool isDense_;
-  bool alike_;               // passes of equally many blocks ask for the same
   std::vector<Home> homes_;  // of inputs and output
+  // No block of the output takes other pieces of what is written, or read with it.
+  bool blocksAlike_;
+  bool alike_;  // passes of equally many blocks ask for the same
   RowSweeps sweeps_;
   RowSources sources_;
   std::map<std::tuple<N, N, std::vector<bool>>, std::vector<RecordRun>> records_;

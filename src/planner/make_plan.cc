@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "arrange_homes.h"
 #include "choose.h"
 #include "finalists.h"
 #include "heddle/canon/limits.h"
@@ -17,7 +18,6 @@
 #include "heddle/tiling/views.h"
 #include "improve_plan.h"
 #include "known_layers.h"
-#include "mesh_cut.h"
 #include "records_at_home.h"
 #include "share_memtiles.h"
 #include "spare_memory.h"
@@ -88,18 +88,18 @@ constexpr std::int64_t kSparedSlower = 2, kSparedStepSlower = 20, kTogetherSlowe
                        kAllSlower = 6;
 // Times that a plan whose records stay in the memtiles is timed, each with fewer such layers.
 constexpr int kMostStays = 4;
+// Likewise one whose homes lie otherwise; thousandths by which that may seem slower, as its program
+// is shorter.
+constexpr int kMostArranged = 3;
+constexpr std::int64_t kArrangedSlower = 1;
 // Thousandths of its time that a plan may lose for a limit of the device, without a look at what
 // else would do.
 constexpr std::int64_t kThriftCostsNothing = 5;
 
-// Each memtile keeps the pixels of its own column.
-Home homeOf(const Shape& shape, const Device& device) {
-  Home home;
-  const std::vector<PixelBox> boxes = evenBoxes(shape, device);
-  for (std::size_t c = 0; c < boxes.size(); ++c)
-    if (!boxes[c].empty())
-      home.push_back({static_cast<std::int64_t>(c), boxes[c].y, boxes[c].x, {0, blocksOf(shape)}});
-  return home;
+bool eachFeedsAll(const Device& device) {
+  return std::ranges::all_of(device.wires, [&](const Wire& wire) {
+    return std::ssize(wire.feeders) == device.memtiles();
+  });
 }
 
 // Rows of a home in the memtile that keeps most of them.
@@ -117,7 +117,7 @@ void proposeHomes(Plan& plan, const CanonicalGraph& graph, const Device& device)
     for (const TensorId input : graph.ops[i].inputs) {
       const std::size_t root = plan.views[input.at()].root.at();
       if (!plan.homes[root].empty()) continue;
-      Home home = homeOf(graph.tensors[root].shape, device);
+      Home home = homeInColumns(graph.tensors[root].shape, device);
       if (mostRows(home) <= device.limits.lockMaximum.value_or(INT64_MAX))
         plan.homes[root] = std::move(home);
     }
@@ -256,6 +256,7 @@ class MeshPlan {
     Timed& chosen = isTaken ? tiled->timed : *best;
     shareWhereFaster(chosen);
     if (thrift_.longCalls) useSpareMemory(chosen);
+    arrangeHomesWhereHardlySlower(chosen);
     letRecordsStayWhereNoSlower(chosen);
     // After these, so that its cycles are those of the plan.
     if (asked_.choices && wouldTile)
@@ -837,6 +838,41 @@ class MeshPlan {
     // Chosen for nothing, but where that is the first of each layer.
     if (chosen->plan.layers == first.plan.layers) first.among = std::move(chosen->among);
     return first;
+  }
+
+  // Where the closed form finds the whole hardly slower: else without what steps that it finds
+  // slower read and write. Not where a device counts the locks and descriptors that this may take
+  // more of, nor where some memtile can't feed a wire.
+  void arrangeHomesWhereHardlySlower(Timed& timed) {
+    if (whole_.limits != Limits{} || !eachFeedsAll(whole_)) return;
+    std::vector<bool> asked(timed.plan.homes.size(), true);
+    for (int round = 0; round < kMostArranged; ++round) {
+      Timed other = timed;
+      asked = arrangeHomes(graph_, device_, timed.times, asked, other.plan);
+      if (std::ranges::find(asked, true) == asked.end()) return;
+      const Result<Allocation> placed = placeInMemory(graph_, other.plan, whole_);
+      if (!placed) return;
+      if (!placed->fitsAll()) {
+        for (const TensorId tensor : placed->withoutPlace) asked[tensor.at()] = false;
+        continue;
+      }
+      setDdrChannels(graph_, *placed, whole_, other.plan);
+      time(other, placed->memory);
+      if (isAsFast(other.end, timed.end, kArrangedSlower)) {
+        keepBeside(timed);
+        timed = std::move(other);
+        return;
+      }
+      const std::vector<bool> before = asked;
+      for (std::size_t step = 0; step < timed.times.size(); ++step) {
+        if (other.times[step].cycles <= timed.times[step].cycles) continue;
+        const CanonicalOp& op = graph_.ops[timed.plan.schedule[step].layer.at()];
+        for (const TensorId input : op.inputs)
+          asked[timed.plan.views[input.at()].root.at()] = false;
+        asked[timed.plan.views[op.output.at()].root.at()] = false;
+      }
+      if (asked == before) return;
+    }
   }
 
   // Where the closed form finds the whole no slower: else without layers around steps that it finds
