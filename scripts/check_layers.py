@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names every include that points the wrong way between the layers of src/, and types that are defined twice.
+"""Names every include that points the wrong way between the layers of src/, or is missing, and types that are defined twice.
 
     scripts/check_layers.py [ROOT]
 
@@ -8,6 +8,8 @@ and what those see. A foreign library's headers may be included only by a layer 
 src/. A layer may depend on earlier ones of HEDDLE_LAYERS alone, and its sources are exactly the files of its folder.
 A type of namespace heddle has one definition: two of one name are undefined behaviour once both are linked ([basic.def.odr]),
 of which neither compiler nor linker says a word. Types of unnamed namespaces and inner types are free.
+What a file takes of namespace std it includes, itself or by headers of the project: in a build of several sources at once the others' headers
+hide that one is missing.
 Prints file:line: what is wrong; exit status 1 if anything is.
 """
 import pathlib
@@ -22,6 +24,17 @@ FOREIGN = {
 }
 # What is no layer: each comes last, sees all of them, and has these foreign libraries.
 PROGRAMS = {"cli": ["CLI11"], "python": ["pybind11"]}
+# Headers of the standard library, and the names that a file includes each for; not those that several declare.
+STANDARD = {
+    "algorithm": "all_of|any_of|binary_search|clamp|copy|count|count_if|fill|find|find_if|lower_bound|max|max_element|min|min_element|none_of|partial_sort|remove_if|reverse|sort|stable_sort|transform|unique|upper_bound",
+    "array": "array", "atomic": "atomic", "bitset": "bitset", "chrono": "chrono", "condition_variable": "condition_variable",
+    "deque": "deque", "filesystem": "filesystem", "fstream": "ifstream|ofstream", "functional": "function", "iostream": "cerr|cin|cout",
+    "limits": "numeric_limits", "map": "map|multimap", "memory": "make_shared|make_unique|shared_ptr|unique_ptr|weak_ptr",
+    "mutex": "lock_guard|mutex|scoped_lock|unique_lock", "numeric": "accumulate|gcd|iota|lcm", "optional": "nullopt|optional",
+    "queue": "priority_queue|queue", "set": "multiset|set", "span": "span", "sstream": "istringstream|ostringstream|stringstream",
+    "string": "string|to_string", "string_view": "string_view", "thread": "thread", "tuple": "tie|tuple",
+    "unordered_map": "unordered_map", "unordered_set": "unordered_set", "variant": "get_if|holds_alternative|variant|visit", "vector": "vector",
+}
 # Comments and literals, so that braces in them do not count, and code up to the next brace or semicolon.
 TOKEN = re.compile(r"""(?P<skip>//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|^\s*\#(?:[^\n]*\\\n)*[^\n]*)"""
                    r"""|(?P<code>[{};]|[^{};"'/\#]+|.)""", re.DOTALL | re.MULTILINE)
@@ -84,6 +97,33 @@ def check_file(path, shown, layer, sees, foreign):
                 yield f"{shown}:{number}: layer {layer} does not list {library} as PRIVATE here ({header})"
 
 
+class Includes:
+    """What files include, of the standard library, directly or by headers of the project."""
+
+    def __init__(self, root):
+        self.root, self.known = root, {}
+
+    def of(self, path):
+        if path not in self.known:
+            self.known[path] = set()  # a header that includes itself adds nothing
+            found = {match.group(1) for match in map(INCLUDE.match, path.read_text().splitlines()) if match}
+            for header in list(found):
+                for other in (path.parent / header, self.root / "include" / header):
+                    if other.exists():
+                        found |= self.of(other.resolve())
+                        break
+            self.known[path] = found
+        return self.known[path]
+
+
+def check_standard(path, shown, includes):
+    code = TOKEN.sub(lambda token: token.group("code") or "\n" * token.group().count("\n"), path.read_text())
+    for header, names in STANDARD.items():
+        used = re.search(rf"\bstd::(?:ranges::)?({names})\b", code)
+        if used and header not in includes.of(path):
+            yield f"{shown}:{code.count(chr(10), 0, used.start()) + 1}: {used.group()} without <{header}>"
+
+
 def types_of(path):
     """(line, name) of each class, struct and enum that a file defines at the level of a named namespace."""
     scope = []  # of each brace that stands open: a namespace's words, or None for any other
@@ -117,7 +157,7 @@ def check(root):
     layers = declared_layers(root)
     sees, faults = visible(layers)
     sees.update({program: {*layers, program} for program in PROGRAMS})
-    everything = []
+    everything, includes = [], Includes(root)
     for name in sees:
         layer = layers.get(name)
         folder = root / "src" / name
@@ -127,6 +167,7 @@ def check(root):
         for path in sources + headers:
             foreign = PROGRAMS[name] if layer is None else layer["PRIVATE"] if path in sources else []
             faults += check_file(path, path.relative_to(root), name, sees[name], foreign)
+            faults += check_standard(path, path.relative_to(root), includes)
         if layer:
             listed = {folder / s for s in layer["SOURCES"]} | {root / "include/heddle" / h for h in layer["HEADERS"]}
             for path in sources + headers:

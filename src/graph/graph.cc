@@ -1,5 +1,6 @@
 #include "heddle/graph/graph.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <unordered_set>

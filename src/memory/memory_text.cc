@@ -1,4 +1,5 @@
 #include <sstream>
+#include <tuple>
 
 #include "heddle/memory/allocate.h"
 #include "heddle/support/text_lines.h"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "heddle/memory/allocate.h"
 #include "heddle/tiling/geometry.h"

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <string_view>
 #include <tao/pegtl.hpp>
 #include <unordered_map>
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <ostream>
+#include <tuple>
 
 #include "answer.h"
 #include "folder.h"

@@ -66,6 +66,16 @@ class CheckLayers(unittest.TestCase):
                                "const char* brace = \"}\";\ntemplate <class T>\nstruct Unit final : T {};\n}\n"})
         self.assertEqual(found, ["src/emit/asm.cc:7: heddle::Unit is defined in include/heddle/support/units.h:4 too"])
 
+    def test_a_standard_header_that_is_not_included(self):
+        found = self.faults(files={
+            "src/graph/graph.cc": '#include <vector>\n// a std::map\nconst char* text = "std::span";\nstd::vector<std::set<int>> sets;\n'})
+        self.assertEqual(found, ["src/graph/graph.cc:4: std::set without <set>"])
+
+    def test_a_standard_header_that_another_header_includes(self):
+        files = {"include/heddle/support/units.h": '#pragma once\n#include "heddle/support/units.h"\n#include <set>\n',
+                 "src/emit/asm.cc": '#include "heddle/support/units.h"\nstd::set<int> set;\n'}
+        self.assertEqual(self.faults(files=files), [])
+
 
 if __name__ == "__main__":
     unittest.main()
