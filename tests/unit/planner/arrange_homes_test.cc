@@ -126,7 +126,7 @@ TEST(ArrangeHomes, NotInRowsThatWouldBeThereTooLate) {
   EXPECT_TRUE(p.arrange()[1]);
 }
 
-// Parts in rows come one behind another, by one DDR channel and then the next.
+// Who reads from the top has what the DDR channels of one part bring.
 TEST(ArrangeHomes, AnInputInRowsOnlyWhereItsChannelsHaveTheTime) {
   for (const auto& [busy, rows] :
        {std::pair(20000, 4), std::pair(20001, 8), std::pair(40000, 8), std::pair(40001, 16)}) {

@@ -182,6 +182,31 @@ TEST(CountWork, CoresThatMoveOtherOperandsAreCountedApart) {
 }
 
 // Of a route whose records take two turns of three on one wire, the first is the first alone.
+// Two cores of three blocks each, those of one in a part of its own, those of the other in two.
+TEST(CountWork, CoresWhoseBlocksLieInSeveralPartsAreCountedApart) {
+  GraphBuilder b("net");
+  const TensorId a = b.conv("a", b.input("x", {8, 8, 16}), 48, square(1, 1, 0));
+  const CanonicalGraph graph = b.finish(b.conv("b", a, 16, square(1, 1, 0)));
+  Counted counted = count(graph, 2, 1);
+  ASSERT_EQ(counted.steps.at(0).cores.size(), 1u);
+  EXPECT_EQ(counted.steps[0].cores[0].cores, 2);
+  counted.plan.homes[1] = {
+      {0, {0, 8}, {0, 8}, {0, 3}}, {0, {0, 8}, {0, 8}, {3, 1}}, {0, {0, 8}, {0, 8}, {4, 2}}};
+  const Device device = paper(2, 1);
+  ASSERT_EQ(verify(counted.plan, graph, device), Diagnostics{});
+  const Result<MemoryPlan> memory = allocateMemory(graph, counted.plan, device);
+  ASSERT_TRUE(memory) << memory.diagnostics();
+  const StepWork step = countWork(graph, counted.plan, *memory, device).at(0);
+  ASSERT_EQ(step.cores.size(), 2u);
+  const auto piecesOut = [](const CoreWork& core) {
+    std::int64_t count = 0;
+    for (const CallWork& call : core.calls)
+      for (const TransferCount& out : call.out) count += call.times * out.times;
+    return count;
+  };
+  EXPECT_EQ(piecesOut(step.cores[1]), 2 * piecesOut(step.cores[0]));
+}
+
 TEST(CountWork, TellsTheFirstRecordsOfRoutesFromThoseOfTurns) {
   const CanonicalGraph graph = bordered();
   Plan plan = count(graph, 1, 2).plan;
