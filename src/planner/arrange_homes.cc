@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 
-#include "heddle/cost/cost.h"
 #include "heddle/tiling/nest.h"
 #include "heddle/tiling/views.h"
 #include "mesh_cut.h"
@@ -16,15 +14,11 @@ using N = std::int64_t;
 
 // Hundredths of a tensor's instructions by which there must be fewer: where rows of a part differ
 // from those of others in number, loops of the program say less, and its text becomes longer.
-constexpr N kFewerInstructions = 33;
+constexpr N kFewerInstructions = 15;
 
 // Hundredths of the time of a step that reads an input of the network, for which its busiest DDR
 // channel may be busy. Who reads parts in rows one behind another has what one channel brings.
 constexpr N kBusyWithDdr = 80;
-
-// Thousandths of the time of a step that reads or writes a tensor, by which a row of it may be
-// there later (bytesInTurn).
-constexpr N kLaterRows = 20;
 
 // Into how many parts a home is cut.
 struct HomeCut {
@@ -42,8 +36,7 @@ struct Moved {
 
 class Moves {
  public:
-  Moves(const CanonicalGraph& graph, const Plan& plan)
-      : graph_(graph), plan_(plan), of_(size()), writers_(size()) {
+  Moves(const CanonicalGraph& graph, const Plan& plan) : graph_(graph), plan_(plan), of_(size()) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
       if (plan.layers[i].inPlace()) continue;
       const LayerNest nest(graph, OpId(i), plan.layers[i]);
@@ -57,10 +50,6 @@ class Moves {
       if (!graph.tensors[t].constant.empty()) addWhole(TensorId(t));
   }
   const std::vector<Moved>& of(std::size_t tensor) const { return of_[tensor]; }
-  // Of each layer that writes a tensor, a row of each of its cores.
-  const std::vector<std::vector<Moved>>& writersOf(std::size_t tensor) const {
-    return writers_[tensor];
-  }
 
  private:
   std::size_t size() const { return graph_.tensors.size(); }
@@ -99,15 +88,6 @@ class Moves {
   }
 
   void addWrites(const LayerNest& nest) {
-    const View& view = plan_.views[nest.op().output.at()];
-    std::vector<Moved>& writes = writers_[view.root.at()].emplace_back();
-    for (const CoreShare& share : nest.mapping().shares)
-      for (const PixelBox& box : share.boxes) {
-        writes.push_back({.rows = box.y,
-                          .columns = chunkOf(nest, box, {}),
-                          .blocks = nest.mapping().passBlocks(share, 0)});
-        writes.back().blocks.first += view.block;
-      }
     for (const CoreShare& share : nest.mapping().shares)
       for (const Iteration& at : nest.iterations())
         if (nest.last(at) && at.band == 0)
@@ -159,11 +139,8 @@ class Moves {
 
   const CanonicalGraph& graph_;
   const Plan& plan_;
-  std::vector<std::vector<Moved>> of_;                    // by root tensor
-  std::vector<std::vector<std::vector<Moved>>> writers_;  // likewise, by layer
+  std::vector<std::vector<Moved>> of_;  // by root tensor
 };
-
-bool holds(const Interval& rows, N row) { return rows.first <= row && row < rows.end(); }
 
 // How many of these parts of an axis an interval meets.
 N partsMet(const Interval& of, N length, N parts) {
@@ -217,75 +194,26 @@ N largestOf(const Home& home) {
   return largest;
 }
 
-// Bytes that are written one behind another until a row is there: a core sends to one memtile at a
-// time, and where cores write columns of the same blocks of a part, the program has them do so by
-// turns. `writes`: of each core of a layer, in its first pass.
-N bytesInTurn(const std::vector<Moved>& writes, const Home& home) {
-  const N row = writes.front().rows.first;
-  std::vector<std::vector<N>> writtenAt;  // by box and block
-  for (const HomeBox& box : home)
-    writtenAt.emplace_back(holds(box.y, row) ? static_cast<std::size_t>(box.blocks.count) : 0);
-  N last = 0;
-  for (const Moved& write : writes) {
-    if (!holds(write.rows, row)) continue;
-    N sent = 0;
-    for (std::size_t b = 0; b < home.size(); ++b) {
-      const Interval columns = common(write.columns, home[b].x),
-                     blocks = common(write.blocks, home[b].blocks);
-      if (writtenAt[b].empty() || columns.empty() || blocks.empty()) continue;
-      const std::span<N> at =
-          std::span(writtenAt[b])
-              .subspan(static_cast<std::size_t>(blocks.first - home[b].blocks.first),
-                       static_cast<std::size_t>(blocks.count));
-      sent = std::max(sent, *std::ranges::max_element(at)) + columns.count * blocks.count * kBlock;
-      if (columns.count < home[b].x.count) std::ranges::fill(at, sent);
-    }
-    last = std::max(last, sent);
-  }
-  return last;
-}
-
-// How much later a row is there, of the layer for which that is most.
-Cycles laterRows(const std::vector<std::vector<Moved>>& writers, const Home& home,
-                 const Home& other, const Device& device) {
-  N most = 0;
-  for (const std::vector<Moved>& writes : writers)
-    most = std::max(most, bytesInTurn(writes, other) - bytesInTurn(writes, home));
-  return coreWriteTime(Bytes(most), device);
-}
-
-// What the layers around a tensor, each for itself, put up with.
-struct Neighbours {
-  std::vector<Cycles> laterRows;
-  std::vector<N> rowParts;  // of what nothing computes: so many, for its rows to come out of DDR
-};
-
-Neighbours neighboursOf(const CanonicalGraph& graph, const std::vector<StepTime>& times,
-                        const Plan& plan) {
-  Neighbours of{std::vector(graph.tensors.size(), Cycles(INT64_MAX)),
-                std::vector<N>(graph.tensors.size(), INT64_MAX)};
+// Into how many parts in rows a tensor may be cut: what nothing computes, such that its rows come
+// out of DDR.
+std::vector<N> mostRowParts(const CanonicalGraph& graph, const std::vector<StepTime>& times,
+                            const Plan& plan) {
+  std::vector<N> parts(graph.tensors.size(), INT64_MAX);
+  const auto partsOf = [&](TensorId tensor) -> N& {
+    return parts[plan.views[tensor.at()].root.at()];
+  };
   for (std::size_t step = 0; step < plan.schedule.size(); ++step) {
     const LayerId layer = plan.schedule[step].layer;
     if (plan.layers[layer.at()].inPlace()) continue;
-    const CanonicalOp& op = graph.ops[layer.at()];
-    const Cycles busiest = *std::ranges::max_element(times[step].busy),
-                 mayBeLater(busiest.raw() * kLaterRows / 1000);
-    const N ddr = times[step].busy[static_cast<std::size_t>(Resource::DdrRead)].raw();
-    const auto lower = [&](TensorId tensor) {
-      Cycles& most = of.laterRows[plan.views[tensor.at()].root.at()];
-      most = std::min(most, mayBeLater);
-    };
-    lower(op.output);
-    for (const TensorId input : op.inputs) {
-      lower(input);
-      N& most = of.rowParts[plan.views[input.at()].root.at()];
-      if (ddr > 0) most = std::min(most, busiest.raw() * kBusyWithDdr / 100 / ddr);
-    }
+    const N busiest = std::ranges::max_element(times[step].busy)->raw(),
+            ddr = times[step].busy[static_cast<std::size_t>(Resource::DdrRead)].raw();
+    if (ddr == 0) continue;
+    for (const TensorId input : graph.ops[layer.at()].inputs)
+      partsOf(input) = std::min(partsOf(input), busiest * kBusyWithDdr / 100 / ddr);
   }
   for (std::size_t i = 0; i < graph.ops.size(); ++i)
-    if (!plan.layers[i].inPlace())
-      of.rowParts[plan.views[graph.ops[i].output.at()].root.at()] = INT64_MAX;
-  return of;
+    if (!plan.layers[i].inPlace()) partsOf(graph.ops[i].output) = INT64_MAX;
+  return parts;
 }
 
 }  // namespace
@@ -303,7 +231,7 @@ std::vector<bool> arrangeHomes(const CanonicalGraph& graph, const Device& device
                                const std::vector<StepTime>& times, const std::vector<bool>& asked,
                                Plan& plan) {
   const Moves moves(graph, plan);
-  const Neighbours neighbours = neighboursOf(graph, times, plan);
+  const std::vector<N> rowParts = mostRowParts(graph, times, plan);
   std::vector<bool> arranged(graph.tensors.size());
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const Shape& shape = graph.tensors[t].shape;
@@ -317,11 +245,9 @@ std::vector<bool> arrangeHomes(const CanonicalGraph& graph, const Device& device
     std::optional<Home> best;
     for (const HomeCut& cut : cutsInto(device.columns, shape)) {
       const N instructions = instructionsOf(moves.of(t), shape, cut);
-      if (instructions >= least || cut.rows > std::max<N>(1, neighbours.rowParts[t])) continue;
+      if (instructions >= least || cut.rows > std::max<N>(1, rowParts[t])) continue;
       Home other = homeOf(shape, cut);
-      if (largestOf(other) > largestOf(home) ||
-          laterRows(moves.writersOf(t), home, other, device) > neighbours.laterRows[t])
-        continue;
+      if (largestOf(other) > largestOf(home)) continue;
       least = instructions;
       best = std::move(other);
     }

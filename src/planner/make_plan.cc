@@ -270,7 +270,7 @@ class MeshPlan {
   // Whether nothing is given up that mappings are searched by.
   bool searchesAll() const {
     Thrift tiled = thrift_;
-    tiled.tiles = tiled.recordsStay = true;
+    tiled.tiles = tiled.recordsStay = tiled.arranges = true;
     return tiled == noThrift(whole_);
   }
 
@@ -841,10 +841,9 @@ class MeshPlan {
   }
 
   // Where the closed form finds the whole hardly slower: else without what steps that it finds
-  // slower read and write. Not where a device counts the locks and descriptors that this may take
-  // more of, nor where some memtile can't feed a wire.
+  // slower read and write. Not where some memtile can't feed a wire.
   void arrangeHomesWhereHardlySlower(Timed& timed) {
-    if (whole_.limits != Limits{} || !eachFeedsAll(whole_)) return;
+    if (!thrift_.arranges || !eachFeedsAll(whole_)) return;
     std::vector<bool> asked(timed.plan.homes.size(), true);
     for (int round = 0; round < kMostArranged; ++round) {
       Timed other = timed;

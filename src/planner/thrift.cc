@@ -23,10 +23,11 @@ std::vector<std::vector<Thrift>> thriftierThan(const Thrift& thrift) {
     if (less.waiting) less.waiting = std::max<std::int64_t>(1, *less.waiting / part);
     return less;
   };
-  std::vector<Thrift> cheap(3, thrift), dear(4, thrift);
+  std::vector<Thrift> cheap(4, thrift), dear(4, thrift);
   cheap[0].longCalls = false;
   cheap[1].tiles = false;
   cheap[2].recordsStay = false;
+  cheap[3].arranges = false;
   cheap.push_back(waiting(2));
   dear[0].menu = false;
   dear[1].ownChannel = false;

@@ -23,6 +23,7 @@ struct Thrift {
   bool longCalls = true;    // calls of several rows, rings for rows of whole sweeps
   bool tiles = true;        // layers may be tiled depth-wise
   bool recordsStay = true;  // in the memtiles from tile to tile, band to band
+  bool arranges = true;     // homes are cut as fewest instructions move them
   bool menu = true;         // any mapping; else the paper's dataflow alone
   bool homes = true;        // tensors may live in memtiles; else all come out of DDR and go there
   bool ahead = true;  // a core holds the next record, window and output row beside those in use

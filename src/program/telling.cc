@@ -940,12 +940,16 @@ class StepTeller {
         {core, first,
          first + (piece.rows - 1) * from.slotStride + whole.blocks.count * whole.x.count * kBlock,
          false, 0});
-    for (N a = piece.row; a < piece.row + piece.rows; ++a) {
-      // The stretch of the slice that holds these blocks, and of the core's row.
-      const N to = byteAddress(inSlice(s, a, piece.blocks.first, s.x));
-      accesses_.push_back({Tile{TileKind::Memtile, 0, small(s.memtile)}, to,
-                           to + piece.blocks.count * s.columns * kBlock, true, 1});
-    }
+    // Of each row all blocks at once where they touch: cores that write columns of the same blocks
+    // need not wait for each other.
+    const N stretches = piece.x.count < s.columns ? piece.blocks.count : 1,
+            bytes = piece.blocks.count / stretches * piece.x.count * kBlock;
+    for (N a = piece.row; a < piece.row + piece.rows; ++a)
+      for (N b = 0; b < stretches; ++b) {
+        const N to = byteAddress(inSlice(s, a, piece.blocks.first + b, piece.x.first));
+        accesses_.push_back(
+            {Tile{TileKind::Memtile, 0, small(s.memtile)}, to, to + bytes, true, 1});
+      }
     Address<N> cells = from;
     cells.base += ((piece.blocks.first - whole.blocks.first) * whole.x.count + piece.x.first -
                    whole.x.first) *
