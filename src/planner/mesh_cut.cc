@@ -234,8 +234,10 @@ class CutMenu {
         const std::size_t number = numberIn(cut.blocks, channels);
         std::size_t pixels = band.count == most ? firstOfMost : 0;
         for (std::int64_t a = 0; a < across; ++a)
-          for (std::int64_t l = band.first; l < band.end(); ++l)
+          for (std::int64_t k = 0; k < band.count; ++k) {
+            const std::int64_t l = most == fewest ? k * bands + b : band.first + k;
             cut.shares.push_back({ofRows ? CoreAt{l, a} : CoreAt{a, l}, pixels++, number, false});
+          }
       }
       addWithoutEmpty(std::move(cut));
     }

@@ -8,7 +8,7 @@
 //              from each other, in the other two pixels over rows and channels over columns, so
 //              that records and rows go half over each kind of wire
 //   bands      channels over bands of several mesh rows, or columns, so that cores have much alike
-//              to do; pixels over all cores of a band
+//              to do; pixels over all cores of a band; lines of bands alike take turns
 //   anywhere   as many parts of the pixels as leave cores for so many of the channels, on any of
 //              them: for wires that reach every core
 //

@@ -430,6 +430,20 @@ TEST(MeshCuts, BandsOfFewerPixelsGetMoreChannels) {
   EXPECT_EQ(cuts[0].pixels.size(), 10u + 15u);
 }
 
+// Lines of bands alike take turns: neighbours have neighbouring channels of the same pixels, so
+// that the program says of them what they do with numbers affine in the line.
+TEST(MeshCuts, BandsOfOneSizeTakeTurns) {
+  std::vector<MeshCut> cuts = meshCuts({36, 32, 96}, paper(8, 8));
+  std::erase_if(cuts, [](const MeshCut& cut) {
+    return cut.family != MeshCut::Family::Bands || cut.blocks.size() != 4;
+  });
+  ASSERT_FALSE(cuts.empty());
+  for (const MeshCut::Share& share : cuts[0].shares) {
+    EXPECT_EQ(cuts[0].blocks[share.blocks], (Interval{3 * (share.core.row % 4), 3}));
+    EXPECT_EQ(cuts[0].pixels[share.pixels].front().y, (Interval{18 * (share.core.row / 4), 18}));
+  }
+}
+
 // A cut in bands is not for every layer: it must leave the others that have the same parts.
 TEST(MeshCuts, BandsPushNoOtherCutOut) {
   const Device device = paper(4, 4);
