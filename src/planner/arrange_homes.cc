@@ -242,10 +242,13 @@ std::vector<bool> arrangeHomes(const CanonicalGraph& graph, const Device& device
     N least =
         instructionsOf(moves.of(t), shape, {acrossWidth ? parts : 1, acrossWidth ? 1 : parts, 1}) *
         (100 - kFewerInstructions) / 100;
+    const N mostRows = std::max(home[0].y.count, device.limits.lockMaximum.value_or(INT64_MAX));
     std::optional<Home> best;
     for (const HomeCut& cut : cutsInto(device.columns, shape)) {
       const N instructions = instructionsOf(moves.of(t), shape, cut);
       if (instructions >= least || cut.rows > std::max<N>(1, rowParts[t])) continue;
+      // A lock counts the rows of a home.
+      if (divideRoundUp(shape.height, cut.rows) > mostRows) continue;
       Home other = homeOf(shape, cut);
       if (largestOf(other) > largestOf(home)) continue;
       least = instructions;

@@ -251,13 +251,12 @@ class MeshPlan {
     std::optional<Tiled> tiled;
     if (wouldTile) tiled = tileWhereHopeful(toTile, best->end, wires);
     if (tiled) letRecordsStayWhereNoSlower(*best);
-    const bool isFaster = tiled && isWorthwhile(*tiled, *best);
-    const bool isTaken = tiled && (isFaster || !given_.empty());
+    bool isTaken = tiled && (isWorthwhile(*tiled, *best) || !given_.empty());
+    if (isTaken) improve(tiled->timed);
+    // What is left of cores and memtiles may serve whole layers more than tiles.
+    if (!isTaken || given_.empty()) improve(*best);
+    isTaken = isTaken && (isWorthwhile(*tiled, *best) || !given_.empty());
     Timed& chosen = isTaken ? tiled->timed : *best;
-    shareWhereFaster(chosen);
-    if (thrift_.longCalls) useSpareMemory(chosen);
-    arrangeHomesWhereHardlySlower(chosen);
-    letRecordsStayWhereNoSlower(chosen);
     // After these, so that its cycles are those of the plan.
     if (asked_.choices && wouldTile)
       noteTiling(*best, tiled ? &tiled->timed : nullptr, isTaken, chosen);
@@ -267,6 +266,14 @@ class MeshPlan {
   }
 
  private:
+  // What is done to a plan when its mappings are chosen.
+  void improve(Timed& timed) {
+    shareWhereFaster(timed);
+    if (thrift_.longCalls) useSpareMemory(timed);
+    arrangeHomesWhereHardlySlower(timed);
+    letRecordsStayWhereNoSlower(timed);
+  }
+
   // Whether nothing is given up that mappings are searched by.
   bool searchesAll() const {
     Thrift tiled = thrift_;
@@ -1154,7 +1161,7 @@ class ThriftyPlan {
 
   Thrift all() const {
     Thrift thrift = noThrift(device_);
-    thrift.menu = options_.effort > 0;
+    thrift.menu = thrift.arranges = options_.effort > 0;
     thrift.tiles = options_.tiling != PlanOptions::Tiling::Off;
     return thrift;
   }

@@ -18,16 +18,18 @@ Thrift noThrift(const Device& device) {
 }
 
 std::vector<std::vector<Thrift>> thriftierThan(const Thrift& thrift) {
+  // What is given up first goes with each of the others.
+  Thrift as = thrift;
+  as.arranges = false;
   const auto waiting = [&](std::int64_t part) {
-    Thrift less = thrift;
+    Thrift less = as;
     if (less.waiting) less.waiting = std::max<std::int64_t>(1, *less.waiting / part);
     return less;
   };
-  std::vector<Thrift> cheap(4, thrift), dear(4, thrift);
-  cheap[0].longCalls = false;
-  cheap[1].tiles = false;
-  cheap[2].recordsStay = false;
-  cheap[3].arranges = false;
+  std::vector<Thrift> cheap(4, as), dear(4, as);
+  cheap[1].longCalls = false;
+  cheap[2].tiles = false;
+  cheap[3].recordsStay = false;
   cheap.push_back(waiting(2));
   dear[0].menu = false;
   dear[1].ownChannel = false;

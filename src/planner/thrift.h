@@ -33,7 +33,7 @@ struct Thrift {
 
 Thrift noThrift(const Device& device);
 // The same with one more thing given up, in the order in which to try it, those together that cost
-// about as little; not the cores.
+// about as little; `arranges` first, and with each of the others; not the cores.
 std::vector<std::vector<Thrift>> thriftierThan(const Thrift& thrift);
 // The same on half of the mesh, cut along its longer side; nothing of one core.
 std::optional<Thrift> onFewerCores(Thrift thrift);

@@ -25,9 +25,9 @@ struct TwoConvolutions {
   Plan plan;
   std::vector<StepTime> times;
 
-  TwoConvolutions() {
+  explicit TwoConvolutions(const Shape& image = {16, 16, 16}) {
     GraphBuilder b("two");
-    const TensorId a = b.conv("a", b.input("x", {16, 16, 16}), 32, square(1, 1, 0));
+    const TensorId a = b.conv("a", b.input("x", image), 32, square(1, 1, 0));
     graph = b.finish(b.conv("b", a, 32, square(1, 1, 0)));
     device = *readDevice(HEDDLE_SOURCE_DIR "/hw_configs/paper.yaml", {.mesh = {{2, 4}}});
     plan = *makePlan(graph, device, {.effort = 0});
@@ -44,6 +44,15 @@ struct TwoConvolutions {
     mapping.rings[0].rowBytes *= 4;
     mapping.outputRowBytes *= 4;
     EXPECT_EQ(verify(plan, graph, device), Diagnostics{});
+  }
+  // Each core of the second one all pixels, one block of channels after another.
+  void readBlockByBlock() {
+    Mapping& mapping = plan.layers[1];
+    const Shape& shape = graph.tensors[1].shape;
+    for (CoreShare& share : mapping.shares) share.boxes = {{{0, shape.height}, {0, shape.width}}};
+    mapping.resident = false;
+    mapping.parts.clear();
+    for (std::int64_t b = 0; b < 4; ++b) mapping.parts.push_back({{b, 1}, {0, 1}});
   }
   std::vector<bool> arrange(std::vector<bool> asked = {}) {
     asked.resize(graph.tensors.size(), asked.empty());
@@ -91,11 +100,7 @@ TEST(ArrangeHomes, AsTheyLieWhereThatIsHowTheyAreRead) {
 
 TEST(ArrangeHomes, InBlocksWhereAllPixelsAreReadBlockByBlock) {
   TwoConvolutions p;
-  Mapping& mapping = p.plan.layers[1];
-  for (CoreShare& share : mapping.shares) share.boxes = {{{0, 16}, {0, 16}}};
-  mapping.resident = false;
-  mapping.parts.clear();
-  for (std::int64_t b = 0; b < 4; ++b) mapping.parts.push_back({{b, 1}, {0, 1}});
+  p.readBlockByBlock();
   p.arrange();
   // Two blocks are what a core writes of a row.
   for (std::int64_t m = 0; m < 4; ++m)
@@ -107,8 +112,21 @@ TEST(ArrangeHomes, NoneThatIsNotAskedFor) {
   TwoConvolutions p;
   p.readRows();
   const Plan before = p.plan;
-  EXPECT_EQ(std::ranges::count(p.arrange({false, false, false}), true), 0);
-  EXPECT_EQ(p.plan, before);
+  EXPECT_FALSE(p.arrange({true, false, true})[1]);
+  EXPECT_EQ(p.plan.homes[1], before.homes[1]);
+}
+
+// Of a narrow tensor each memtile keeps some rows; blocks of channels would be of all seven.
+TEST(ArrangeHomes, NoneOfMoreRowsThanALockCounts) {
+  for (const std::int64_t most : {6, 7}) {
+    TwoConvolutions p({7, 3, 16});
+    p.readBlockByBlock();
+    p.plan.layers[1].rings[0].together = 7;
+    ASSERT_EQ(p.plan.homes[1].front(), (HomeBox{0, {0, 2}, {0, 3}, {0, 4}}));
+    p.device.limits.lockMaximum = most;
+    p.arrange({false, true, false});
+    EXPECT_EQ(p.plan.homes[1].front().y.count, most == 7 ? 7 : 4);
+  }
 }
 
 TEST(ArrangeHomes, NoneThatLiesOtherwise) {
