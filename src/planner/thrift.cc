@@ -40,7 +40,13 @@ std::vector<std::vector<Thrift>> thriftierThan(const Thrift& thrift) {
   dear.insert(dear.begin(), waiting(4));
   std::vector<std::vector<Thrift>> out{cheap};
   for (const Thrift& one : dear) out.push_back({one});
-  for (std::vector<Thrift>& some : out) std::erase(some, thrift);
+  std::vector<Thrift> known{thrift};
+  for (std::vector<Thrift>& some : out)
+    std::erase_if(some, [&](const Thrift& one) {
+      const bool isKnown = std::ranges::find(known, one) != known.end();
+      if (!isKnown) known.push_back(one);
+      return isKnown;
+    });
   return out;
 }
 

@@ -2,6 +2,10 @@
 // limits exceeds them, what it chooses keeps them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "../../../src/planner/thrift.h"
 #include "../devices.h"
 #include "../graphs.h"
 #include "heddle/machine/machine.h"
@@ -95,6 +99,26 @@ TEST(DeviceLimits, ThatDoNotBindChangeNoPlan) {
                                    {{"limits.core.locks", "64"},
                                     {"limits.lockMaximum", "1000"},
                                     {"limits.shim.descriptors", "1000"}})));
+}
+
+// Each try plans the network and makes its program.
+TEST(Thrift, TriesNothingTwiceAndNeitherWithHomesArrangedAndWithout) {
+  for (const Device& device : {paper(4, 4), paper(4, 4, {{"limits.lockMaximum", "63"}})}) {
+    const Thrift all = noThrift(device);
+    std::vector<Thrift> tried;
+    for (const std::vector<Thrift>& alike : thriftierThan(all))
+      for (const Thrift& one : alike) {
+        EXPECT_FALSE(one.arranges);
+        EXPECT_EQ(std::ranges::count(tried, one), 0);
+        tried.push_back(one);
+      }
+    Thrift first = all;
+    first.arranges = false;
+    EXPECT_EQ(tried.front(), first);
+    EXPECT_EQ(tried.size(), device.limits.lockMaximum ? 10u : 8u);
+    for (const std::vector<Thrift>& alike : thriftierThan(first))
+      EXPECT_EQ(std::ranges::count(alike, first), 0);
+  }
 }
 
 }  // namespace
