@@ -437,11 +437,13 @@ TEST(MeshCuts, BandsOfOneSizeTakeTurns) {
   std::erase_if(cuts, [](const MeshCut& cut) {
     return cut.family != MeshCut::Family::Bands || cut.blocks.size() != 4;
   });
-  ASSERT_FALSE(cuts.empty());
+  ASSERT_EQ(cuts.size(), 2u);  // of rows, of columns
   for (const MeshCut::Share& share : cuts[0].shares) {
     EXPECT_EQ(cuts[0].blocks[share.blocks], (Interval{3 * (share.core.row % 4), 3}));
     EXPECT_EQ(cuts[0].pixels[share.pixels].front().y, (Interval{18 * (share.core.row / 4), 18}));
   }
+  for (const MeshCut::Share& share : cuts[1].shares)
+    EXPECT_EQ(cuts[1].blocks[share.blocks], (Interval{3 * (share.core.column % 4), 3}));
 }
 
 // A cut in bands is not for every layer: it must leave the others that have the same parts.
