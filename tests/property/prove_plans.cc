@@ -30,7 +30,8 @@ TriedPlan tryPlan(std::uint64_t seed) {
                                                     .maxExtent = 24,
                                                     .maxChannels = 60,
                                                     .maxElements = 4'000,
-                                                    .maxMacs = 300'000});
+                                                    .maxMacs = 300'000,
+                                                    .addedBehindMul = 70});
   if (auto lines = findTableLines(grown)) grown = std::move(*lines);
   const auto fused = fuseOperators(grown);
   const CanonicalGraph graph = withBatch(fused ? *fused : grown, property::batchOfSeed(seed / 5));

@@ -311,7 +311,7 @@ class Generator {
     add("Conv", {x}, y, op);
     if (hasSiblings) return addSiblings(x, y, std::move(op));
     const TensorId end = maybeLookedUp(y, 30);  // what the convolution can do itself,
-    if (random_.chance(25))
+    if (random_.chance(isOfOnePixel ? options_.addedBehindMul : 25))
       addAdd(end, y);  // as it can make a sum
     else if (random_.chance(25))
       addSmallPool(end);  // a pool

@@ -29,6 +29,8 @@ struct RandomGraphOptions {
   bool wholeBlocks = false;
   // Some convolutions have others beside them that can be joined with them (canon/join_siblings.h).
   bool siblings = false;
+  // In hundredths, how many convolutions of what one pixel multiplies are added to.
+  int addedBehindMul = 25;
 };
 
 CanonicalGraph makeRandomGraph(const RandomGraphOptions& options);
