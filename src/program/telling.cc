@@ -613,15 +613,26 @@ class StepTeller {
     const N block = piece.blocks.first - g_.blockInNamed(op_.inputs[operand]) +
                     g_.rootBlock(op_.inputs[operand]);
     reads_.clear();
-    for (N a = piece.row; a < piece.row + piece.rows; ++a) {
-      const N first = byteAddress(inSlice(s, pixels.row(a), block, s.x));
-      reads_.push_back({Tile{TileKind::Memtile, 0, small(s.memtile)}, first,
-                        first + piece.blocks.count * s.columns * kBlock, false, 0});
-    }
+    const Interval columns = pixels.reachOfColumns(piece.x);
+    for (N a = piece.row; a < piece.row + piece.rows; ++a)
+      addCells(reads_, s, pixels.row(a), {block, piece.blocks.count}, columns, false, 0);
     const End<N> source{
         inSlice(s, pixels.row(piece.row), block, pixels.column(piece.x.first)), from, {}, {}};
     send(cores, lane, s.memtile, source, partOf(piece));
     receiveRows(cores, lane, to, place, wanted, piece);
+  }
+
+  // Cells of a row in a slice, of all blocks at once where they touch: who reads or writes columns
+  // of these blocks need not wait for those of others.
+  static void addCells(std::vector<Access>& to, const Slice& s, N row, const Interval& blocks,
+                       const Interval& columns, bool writes, std::int32_t point) {
+    const N stretches = columns.count < s.columns ? blocks.count : 1,
+            bytes = blocks.count / stretches * columns.count * kBlock;
+    for (N b = 0; b < stretches; ++b) {
+      const N first = byteAddress(inSlice(s, row, blocks.first + b, columns.first));
+      to.push_back(
+          {Tile{TileKind::Memtile, 0, small(s.memtile)}, first, first + bytes, writes, point});
+    }
   }
 
   bool hasDimensionsFor(const Pattern& ofMemtile, const Pattern& ofCore) const {
@@ -940,16 +951,8 @@ class StepTeller {
         {core, first,
          first + (piece.rows - 1) * from.slotStride + whole.blocks.count * whole.x.count * kBlock,
          false, 0});
-    // Of each row all blocks at once where they touch: cores that write columns of the same blocks
-    // need not wait for each other.
-    const N stretches = piece.x.count < s.columns ? piece.blocks.count : 1,
-            bytes = piece.blocks.count / stretches * piece.x.count * kBlock;
     for (N a = piece.row; a < piece.row + piece.rows; ++a)
-      for (N b = 0; b < stretches; ++b) {
-        const N to = byteAddress(inSlice(s, a, piece.blocks.first + b, piece.x.first));
-        accesses_.push_back(
-            {Tile{TileKind::Memtile, 0, small(s.memtile)}, to, to + bytes, true, 1});
-      }
+      addCells(accesses_, s, a, piece.blocks, piece.x, true, 1);
     Address<N> cells = from;
     cells.base += ((piece.blocks.first - whole.blocks.first) * whole.x.count + piece.x.first -
                    whole.x.first) *
