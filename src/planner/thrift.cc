@@ -19,14 +19,14 @@ Thrift noThrift(const Device& device) {
 
 std::vector<std::vector<Thrift>> thriftierThan(const Thrift& thrift) {
   // What is given up first goes with each of the others.
-  Thrift as = thrift;
-  as.arranges = false;
+  Thrift unarranged = thrift;
+  unarranged.arranges = false;
   const auto waiting = [&](std::int64_t part) {
-    Thrift less = as;
+    Thrift less = unarranged;
     if (less.waiting) less.waiting = std::max<std::int64_t>(1, *less.waiting / part);
     return less;
   };
-  std::vector<Thrift> cheap(4, as), dear(4, as);
+  std::vector<Thrift> cheap(4, unarranged), dear(4, unarranged);
   cheap[1].longCalls = false;
   cheap[2].tiles = false;
   cheap[3].recordsStay = false;

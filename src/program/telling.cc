@@ -623,7 +623,7 @@ class StepTeller {
   }
 
   // Cells of a row in a slice, of all blocks at once where they touch: who reads or writes columns
-  // of these blocks need not wait for those of others.
+  // of these blocks need not wait for those of others. Strided columns with those between.
   static void addCells(std::vector<Access>& to, const Slice& s, N row, const Interval& blocks,
                        const Interval& columns, bool writes, std::int32_t point) {
     const N stretches = columns.count < s.columns ? blocks.count : 1,

@@ -181,7 +181,6 @@ TEST(CountWork, CoresThatMoveOtherOperandsAreCountedApart) {
   EXPECT_EQ(counted.steps.at(1).cores.size(), 2u);
 }
 
-// Of a route whose records take two turns of three on one wire, the first is the first alone.
 // Two cores of three blocks each, those of one in a part of its own, those of the other in two.
 TEST(CountWork, CoresWhoseBlocksLieInSeveralPartsAreCountedApart) {
   GraphBuilder b("net");
@@ -207,6 +206,7 @@ TEST(CountWork, CoresWhoseBlocksLieInSeveralPartsAreCountedApart) {
   EXPECT_EQ(piecesOut(step.cores[1]), 2 * piecesOut(step.cores[0]));
 }
 
+// Of a route whose records take two turns of three on one wire, the first is the first alone.
 TEST(CountWork, TellsTheFirstRecordsOfRoutesFromThoseOfTurns) {
   const CanonicalGraph graph = bordered();
   Plan plan = count(graph, 1, 2).plan;
