@@ -193,13 +193,13 @@ void Emission::push(const Engine& engine, StepId step, const FlatInstruction& in
 }
 
 void Emission::push(std::span<const Engine> cores, StepId step, const FlatInstruction& instruction,
-                    Access access) {
+                    std::span<Access> accesses) {
   for (const Engine& engine : cores) {
     const std::int32_t number = numbers_.queue(engine);
     begin(number, step, instruction);
     if (&engine == cores.data()) take(instruction, queues_[static_cast<std::size_t>(number)]);
-    access.tile = {TileKind::Core, engine.row, engine.column};
-    append(number, engine, step, std::span(&access, 1));
+    for (Access& access : accesses) access.tile = {TileKind::Core, engine.row, engine.column};
+    append(number, engine, step, accesses);
   }
 }
 
@@ -263,8 +263,14 @@ void Emission::synchronize(std::int32_t queue, StepId step, std::span<const Acce
     tileNames_[static_cast<std::size_t>(number)] = name;
     TileAccesses& memory = tiles_[static_cast<std::size_t>(number)];
     edges_.clear();
+    // What a core computes comes later than what was read in the steps before. What is read ahead
+    // of its step waits for its own place alone.
+    if (!nextFrame_ && name.kind == TileKind::Memtile &&
+        queues_[static_cast<std::size_t>(queue)].engine.kind == EngineKind::CoreOut)
+      tokens_.waitAtFirst(number, {queue, op, accesses[k].point, step.index});
     for (; k < accesses.size() && accesses[k].tile == name; ++k) {
-      const AccessPoint point{queue, op, accesses[k].point, firstStep_ + step.index};
+      const AccessPoint point{queue, op, accesses[k].point, firstStep_ + step.index,
+                              accesses[k].row};
       if (accesses[k].writes)
         memory.write(accesses[k].first, accesses[k].end, point, edges_);
       else

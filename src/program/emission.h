@@ -29,6 +29,7 @@ struct Access {
   std::int64_t first = 0, end = 0;
   bool writes = false;
   std::int32_t point = 0;  // which end (PlacedEnd::point), or the call
+  std::int32_t row = 0;    // of those that the instruction writes
 };
 
 // Dense numbers of the tiles and queues of a device. What lies in one mesh column has neighbouring
@@ -80,10 +81,10 @@ class Emission {
             std::initializer_list<Access> accesses) {
     push(engine, step, instruction, std::span(accesses.begin(), accesses.size()));
   }
-  // The same for several engines of core tiles, one after another; `access`: to each one's own
+  // The same for several engines of core tiles, one after another; `accesses`: to each one's own
   // tile.
   void push(std::span<const Engine> cores, StepId step, const FlatInstruction& instruction,
-            Access access);
+            std::span<Access> accesses);
 
   // After the last instruction of a frame: all that is told from here on is the next frame, the
   // same once more. Only its memory is looked at.

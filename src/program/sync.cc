@@ -8,11 +8,18 @@ namespace {
 // A queue needs no token for itself; one access may find an edge in several stretches.
 void add(const Edge& edge, std::vector<Edge>& edges) {
   if (edge.from.queue < 0 || edge.from.queue == edge.to.queue) return;
-  const bool found = std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
+  const auto found = std::find_if(edges.begin(), edges.end(), [&](const Edge& e) {
     return e.from.queue == edge.from.queue && e.from.op == edge.from.op && e.data == edge.data &&
            e.opened.op == edge.opened.op && e.to.end == edge.to.end;
   });
-  if (!found) edges.push_back(edge);
+  if (found == edges.end()) {
+    edges.push_back(edge);
+  } else if (edge.data) {
+    found->from.row = std::max(found->from.row, edge.from.row);
+    found->opened.row = std::max(found->opened.row, edge.opened.row);
+  } else {
+    found->to.row = std::min(found->to.row, edge.to.row);
+  }
 }
 
 }  // namespace

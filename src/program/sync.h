@@ -23,13 +23,15 @@ struct AccessPoint {
   std::int32_t op = -1;     // position in its queue
   std::int32_t end = 0;
   std::int32_t step = 0;  // of the schedule
+  std::int32_t row = 0;   // of those that it writes
 };
 
 struct Edge {  // `to` waits for `from`, in the tile
   AccessPoint from, to;
   bool data = false;  // `to` reads what `from` wrote; else `to` overwrites what `from` has touched
   // With data: the instruction of `from`'s queue that took over the place which `from` was the last
-  // to write; several may fill it.
+  // to write; several may fill it. Of several rows that one access reads the last counts, of those
+  // that it overwrites the first.
   AccessPoint opened;
 };
 

@@ -322,8 +322,7 @@ class StepTeller {
     const Address<N> slot{weightsAt_, number, m_.weightBytes, m_.weightSlots};
     reads_.assign({{tile, place, place + places.slotBytes, false, 0}});
     send(route.cores, lane, route.memtile, {staging, {}, {}, {}}, part);
-    receive(route.cores, lane, {slot, {}, {}, {}}, part, byteAddress(slot),
-            byteAddress(slot) + m_.weightBytes);
+    receive(route.cores, lane, {slot, {}, {}, {}}, part, byteAddress(slot), m_.weightBytes);
   }
 
   // The number of a record in the program, packed now if it is the first time.
@@ -370,19 +369,24 @@ class StepTeller {
         reads_);
   }
 
-  // The cores' ends of a transfer: each writes within its bytes [first, end).
+  // The cores' ends of a transfer: each writes within so many bytes from `first` on, each row of
+  // activations.
   void receive(const std::vector<CoreAt>& cores, const Lane& lane, const End<N>& destination,
-               const Part<N>& part, N first, N end) {
+               const Part<N>& part, N first, N bytes) {
     receivers_.clear();
     for (const CoreAt& core : cores)
       receivers_.push_back(
           {EngineKind::CoreIn, small(core.row), small(core.column), small(lane.channel)});
+    writes_.clear();
+    const N rows = part.content == Content::Activation ? part.rows : 1;
+    for (N row = 0; row < rows; ++row)
+      writes_.push_back({{}, first + row * bytes, first + (row + 1) * bytes, true, 1, small(row)});
     g_.emission.push(receivers_, step_,
                      Flat{Transfer<N>{.kind = TransferKind::Receive,
                                       .destination = destination,
                                       .part = part,
                                       .wire = lane.wire}},
-                     Access{{}, first, end, true, 1});
+                     writes_);
   }
 
   // ---- inputs -----------------------------------------------------------------------------------
@@ -625,13 +629,14 @@ class StepTeller {
   // Cells of a row in a slice, of all blocks at once where they touch: who reads or writes columns
   // of these blocks need not wait for those of others. Strided columns with those between.
   static void addCells(std::vector<Access>& to, const Slice& s, N row, const Interval& blocks,
-                       const Interval& columns, bool writes, std::int32_t point) {
+                       const Interval& columns, bool writes, std::int32_t point,
+                       std::int32_t ofInstruction = 0) {
     const N stretches = columns.count < s.columns ? blocks.count : 1,
             bytes = blocks.count / stretches * columns.count * kBlock;
     for (N b = 0; b < stretches; ++b) {
       const N first = byteAddress(inSlice(s, row, blocks.first + b, columns.first));
-      to.push_back(
-          {Tile{TileKind::Memtile, 0, small(s.memtile)}, first, first + bytes, writes, point});
+      to.push_back({Tile{TileKind::Memtile, 0, small(s.memtile)}, first, first + bytes, writes,
+                    point, ofInstruction});
     }
   }
 
@@ -699,8 +704,7 @@ class StepTeller {
     place.base += ((piece.blocks.first - h.blocks.first) * h.columns.count + piece.x.first -
                    h.columns.first) *
                   kBlock;
-    receive(cores, lane, {place, pattern, {}, {}}, partOf(piece), first,
-            first + piece.rows * place.slotStride);
+    receive(cores, lane, {place, pattern, {}, {}}, partOf(piece), first, place.slotStride);
   }
 
   // ---- kernels ----------------------------------------------------------------------------------
@@ -791,8 +795,10 @@ class StepTeller {
     call.part = partOf(piece);
     if (last) {
       call.output = output;
-      for (Address<N> place = output; place.slot < output.slot + piece.rows; ++place.slot)
-        accesses.push_back({tile, byteAddress(place), byteAddress(place) + rowBytes, true, 0});
+      Address<N> place = output;
+      for (N y = 0; y < piece.rows; ++y, ++place.slot)
+        accesses.push_back(
+            {tile, byteAddress(place), byteAddress(place) + rowBytes, true, 0, small(y)});
     }
     g_.emission.push({EngineKind::Core, tile.row, tile.column, 0}, step_, Flat{std::move(call)},
                      accesses);
@@ -952,7 +958,7 @@ class StepTeller {
          first + (piece.rows - 1) * from.slotStride + whole.blocks.count * whole.x.count * kBlock,
          false, 0});
     for (N a = piece.row; a < piece.row + piece.rows; ++a)
-      addCells(accesses_, s, a, piece.blocks, piece.x, true, 1);
+      addCells(accesses_, s, a, piece.blocks, piece.x, true, 1, small(a - piece.row));
     Address<N> cells = from;
     cells.base += ((piece.blocks.first - whole.blocks.first) * whole.x.count + piece.x.first -
                    whole.x.first) *
@@ -1021,6 +1027,7 @@ class StepTeller {
   std::vector<Engine> receivers_;  // of the transfer that is being told
   std::vector<Access> accesses_;   // of the call
   std::vector<Access> reads_;      // of the sender that is being told
+  std::vector<Access> writes_;     // of a receiver
   std::map<std::vector<CoreAt>, std::vector<CoreRange>> rectangles_;
   std::map<std::array<N, 3>, KernelId> kernels_;    // by blocks, part of the reduction, columns
   std::map<std::pair<N, N>, KernelId> endKernels_;  // by blocks, columns

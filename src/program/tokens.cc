@@ -1,6 +1,8 @@
 #include "tokens.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "heddle/support/check.h"
 
@@ -50,17 +52,28 @@ std::size_t Tokens::pairOf(std::int32_t tile, std::int32_t from, std::int32_t to
   return number;
 }
 
-Tokens::Demand Tokens::demand(const AccessPoint& from, const AccessPoint& to, bool needed) {
-  constexpr std::int32_t kMostEnds = 255;
+Tokens::Demand Tokens::demand(const AccessPoint& from, const AccessPoint& to, std::int32_t row,
+                              bool needed) {
+  constexpr std::int32_t kMostEnds = 255, kMostRows = 65534;
   HEDDLE_CHECK(std::max(from.end, to.end) <= kMostEnds)
       << "a transfer has more than " << kMostEnds << " destinations";
   return {.fromOp = from.op,
           .fromStep = from.step,
           .toOp = to.op,
           .toStep = to.step,
+          .row = static_cast<std::uint16_t>(std::min(row, kMostRows)),
           .fromEnd = static_cast<std::uint8_t>(from.end),
           .toEnd = static_cast<std::uint8_t>(to.end),
           .needed = needed};
+}
+
+void Tokens::waitAtFirst(std::int32_t tile, const AccessPoint& by) {
+  const auto queue = static_cast<std::size_t>(by.queue);
+  if (firsts_.size() <= queue) firsts_.resize(queue + 1);
+  std::vector<First>& firsts = firsts_[queue];
+  for (auto first = firsts.rbegin(); first != firsts.rend() && first->step == by.step; ++first)
+    if (first->tile == tile) return;
+  firsts.push_back({.tile = tile, .step = by.step, .op = by.op, .end = by.end});
 }
 
 void Tokens::require(std::int32_t tile, const Edge& edge) {
@@ -69,12 +82,17 @@ void Tokens::require(std::int32_t tile, const Edge& edge) {
   if (needed) order_.await(ended);
   Pair& pair = pairs_[pairOf(tile, edge.from.queue, edge.to.queue, edge.data)];
   pair.needed = pair.needed || needed;
-  pair.demands.push_back(demand(edge.from, edge.to, needed));
+  pair.demands.push_back(
+      demand(edge.from, edge.to, edge.data ? edge.from.row : edge.to.row, needed));
   if (!edge.data) return;
   // Whoever reads what was written into a place gives the place back, sooner or later.
   std::vector<Demand>& space = pairs_[pair.back].demands;
-  if (!space.empty() && space.back().fromOp < 0 && space.back().toOp == edge.opened.op) return;
-  space.push_back(demand({.step = -1}, edge.opened, false));
+  Demand taken = demand({.step = -1}, edge.opened, edge.opened.row, false);
+  if (!space.empty() && space.back().fromOp < 0 && space.back().toOp == edge.opened.op) {
+    space.back().row = std::max(space.back().row, taken.row);
+    return;
+  }
+  space.push_back(taken);
   space.back().known = order_.latest({edge.opened.queue, edge.opened.op}, edge.to.queue);
 }
 
@@ -89,11 +107,17 @@ std::int32_t Tokens::addLock(const Pair& pair) {
 }
 
 void Tokens::use(std::int32_t lock, const AccessPoint& by, bool release, std::int64_t count) {
-  usesOf(by.queue).push_back({.op = by.op,
-                              .lock = lock,
-                              .count = static_cast<std::int32_t>(count),
-                              .end = static_cast<std::int16_t>(by.end),
-                              .release = release});
+  std::vector<TokenUse>& uses = usesOf(by.queue);
+  if (!uses.empty() && uses.back().op == by.op && uses.back().lock == lock &&
+      uses.back().end == by.end && uses.back().release == release) {
+    uses.back().count += static_cast<std::int32_t>(count);
+    return;
+  }
+  uses.push_back({.op = by.op,
+                  .lock = lock,
+                  .count = static_cast<std::int32_t>(count),
+                  .end = static_cast<std::int16_t>(by.end),
+                  .release = release});
 }
 
 void Tokens::finish(std::span<const TileAccesses> tiles) {
@@ -105,7 +129,7 @@ void Tokens::finish(std::span<const TileAccesses> tiles) {
   }
 }
 
-// Each write gives one; a read takes those of all writes up to the last that it needs.
+// Each row that is written gives one; a read takes those of all rows up to the last that it needs.
 void Tokens::deriveData(const Pair& pair) {
   std::vector<StepPair> needed;
   for (const Demand& d : pair.demands)
@@ -115,22 +139,33 @@ void Tokens::deriveData(const Pair& pair) {
     return contains(needed, StepPair{d.fromStep, d.toStep});
   };
   const std::int32_t lock = addLock(pair);
-  std::vector<AccessPoint> writes;  // each once, in order
+  std::vector<AccessPoint> writes;  // each once, in order, with the last of its rows that is read
   for (const Demand& d : pair.demands)
     if (takes(d)) writes.push_back(pair.fromOf(d));
-  const auto byOp = [](const AccessPoint& a, const AccessPoint& b) { return a.op < b.op; };
+  const auto byRow = [](const AccessPoint& a, const AccessPoint& b) {
+    return std::tie(a.op, b.row) < std::tie(b.op, a.row);
+  };
   const auto sameOp = [](const AccessPoint& a, const AccessPoint& b) { return a.op == b.op; };
-  std::stable_sort(writes.begin(), writes.end(), byOp);
+  std::stable_sort(writes.begin(), writes.end(), byRow);
   writes.erase(std::unique(writes.begin(), writes.end(), sameOp), writes.end());
-  if (std::ssize(writes) > mostTokens_) return giveLatest(pair, lock);
-  for (const AccessPoint& write : writes) use(lock, write, true, 1);
-  auto next = writes.begin();  // first write whose token is not taken yet
+  std::int64_t rows = 0;
+  for (const AccessPoint& write : writes) rows += write.row + 1;
+  const bool rowByRow = rows <= mostTokens_;
+  if (!rowByRow && std::ssize(writes) > mostTokens_) return giveLatest(pair, lock);
+  for (const AccessPoint& write : writes) use(lock, write, true, rowByRow ? write.row + 1 : 1);
+  auto next = writes.begin();  // the first write not all of whose tokens are taken yet
+  std::int64_t taken = 0;      // of its tokens
   for (auto d = pair.demands.begin(); d != pair.demands.end();) {
     const AccessPoint by = pair.toOf(*d);
     std::int64_t count = 0;
     for (; d != pair.demands.end() && d->toOp == by.op; ++d)
-      if (takes(*d))
-        for (; next != writes.end() && next->op <= d->fromOp; ++next) ++count;
+      if (takes(*d)) {
+        for (; next != writes.end() && next->op < d->fromOp; ++next, taken = 0)
+          count += (rowByRow ? next->row + 1 : 1) - taken;
+        const std::int64_t upTo = rowByRow ? d->row + 1 : 1;
+        if (next != writes.end() && next->op == d->fromOp && upTo > taken)
+          count += upTo - std::exchange(taken, upTo);
+      }
     if (count > 0) use(lock, by, false, count);
   }
 }
@@ -154,10 +189,11 @@ void Tokens::giveLatest(const Pair& pair, std::int32_t lock) {
   }
 }
 
-// The writes that take a token, in order; each with the latest operation that it waits for, if
-// any.
+// The rows that take a token, in order; each with the latest operation that it waits for, if any.
+// Of a write that is in no regular step, or if not `rowByRow`: the first speaks for all.
 std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
-                                             const std::vector<std::int32_t>& regular) {
+                                             const std::vector<std::int32_t>& regular,
+                                             bool rowByRow) {
   std::vector<Demand> writes;
   for (const Demand& d : pair.demands) {
     if (!d.needed && !contains(regular, d.toStep)) continue;
@@ -165,34 +201,62 @@ std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
     // What is known of steps before asks for nothing; in a regular step all rows wait alike.
     if (!d.needed && d.fromStep != d.toStep) writes.back().fromOp = -1;
   }
-  std::stable_sort(writes.begin(), writes.end(),
-                   [](const Demand& a, const Demand& b) { return a.toOp < b.toOp; });
-  std::size_t count = 0;  // of writes, each once
-  for (const Demand& d : writes) {
-    if (count == 0 || writes[count - 1].toOp != d.toOp) {
-      writes[count++] = d;
-      continue;
+  std::stable_sort(writes.begin(), writes.end(), [](const Demand& a, const Demand& b) {
+    return std::tie(a.toOp, a.row) < std::tie(b.toOp, b.row);
+  });
+  std::vector<Demand> rows;
+  for (auto d = writes.begin(); d != writes.end();) {
+    const auto behind =
+        std::find_if(d, writes.end(), [&](const Demand& other) { return other.toOp != d->toOp; });
+    Demand row = *d;
+    row.fromOp = -1;
+    std::uint16_t last = 0;
+    for (auto of = d; of != behind; ++of) {
+      row.known = std::max(row.known, of->known);
+      if (of->fromOp < 0) last = std::max(last, of->row);
     }
-    Demand& write = writes[count - 1];
-    write.known = std::max(write.known, d.known);
-    if (d.fromOp > write.fromOp) {
-      write.fromOp = d.fromOp;
-      write.fromStep = d.fromStep;
-      write.fromEnd = d.fromEnd;
+    const bool alone = !rowByRow || !contains(regular, d->toStep);
+    if (alone) last = 0;
+    for (row.row = 0; row.row <= last; ++row.row) {
+      for (; d != behind && (d->row <= row.row || row.row == last); ++d)
+        if (d->fromOp > row.fromOp) {
+          row.fromOp = d->fromOp;
+          row.fromStep = d->fromStep;
+          row.fromEnd = d->fromEnd;
+        }
+      rows.push_back(row);
     }
   }
-  writes.resize(count);
-  return writes;
+  return rows;
 }
 
-// Each write takes one; whoever is waited for gives as many as there are writes that wait for it.
-void Tokens::deriveSpace(const Pair& pair, const TileAccesses& tile) {
+// What was told in steps before has been told before the first of this step: it can wait for all
+// of that, so that those behind it are alike.
+void Tokens::waitAtFirst(Pair& pair, const std::vector<std::int32_t>& regular) const {
+  const auto queue = static_cast<std::size_t>(pair.to);
+  if (queue >= firsts_.size()) return;
+  for (Demand& d : pair.demands) {
+    if (!d.needed || d.fromStep == d.toStep || contains(regular, d.toStep)) continue;
+    auto first = std::ranges::lower_bound(firsts_[queue], d.toStep, {}, &First::step);
+    for (; first != firsts_[queue].end() && first->step == d.toStep; ++first)
+      if (first->tile == pair.tile) {
+        d.toOp = first->op;
+        d.toEnd = static_cast<std::uint8_t>(first->end);
+      }
+  }
+}
+
+// Each row that is written takes one; whoever is waited for gives as many as there are rows that
+// wait for it.
+void Tokens::deriveSpace(Pair& pair, const TileAccesses& tile) {
   std::vector<std::int32_t> regular;  // steps
   for (const Demand& d : pair.demands)
     if (d.needed && d.fromStep == d.toStep) add(d.toStep, regular);
   sortOut(regular);
+  waitAtFirst(pair, regular);
   const std::int32_t lock = addLock(pair);
-  const std::vector<Demand> writes = writesOf(pair, regular);
+  std::vector<Demand> writes = writesOf(pair, regular, true);
+  if (std::ssize(writes) > mostTokens_) writes = writesOf(pair, regular, false);
   if (std::ssize(writes) > mostTokens_) return giveLatest(pair, lock);
   std::int64_t initial = 0;
   std::vector<Demand> unbound;  // writes before the first that waits
@@ -226,10 +290,11 @@ void Tokens::deriveSpace(const Pair& pair, const TileAccesses& tile) {
 // again, by who has read them in `step`.
 void Tokens::giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
                       std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given) {
-  std::map<std::int32_t, AccessPoint> readers;  // by the operation that took the place over
+  // By the operation that took the place over, and the row of it.
+  std::map<std::pair<std::int32_t, std::int32_t>, AccessPoint> readers;
   tile.forEachReadPlace([&](const AccessPoint& opened, const AccessPoint& reader) {
     if (opened.queue != pair.to || reader.queue != pair.from || opened.step != step) return;
-    const auto [at, fresh] = readers.try_emplace(opened.op, reader);
+    const auto [at, fresh] = readers.try_emplace({opened.op, opened.row}, reader);
     if (!fresh && at->second.op < reader.op) at->second = reader;
   });
   for (auto reader = readers.begin(); count > 0; --count) {

@@ -48,6 +48,9 @@ class Tokens {
   void begin(std::span<const Operation> together, std::int32_t step) {
     order_.begin(together, step);
   }
+  // Before the edges of an instruction that touches the tile, where the first one of its queue and
+  // step to do so may wait for all that the others wait for from steps before.
+  void waitAtFirst(std::int32_t tile, const AccessPoint& by);
   // An edge to the instruction begun.
   void require(std::int32_t tile, const Edge& edge);
   void end() { order_.end(); }
@@ -71,6 +74,9 @@ class Tokens {
     std::int32_t fromOp = -1, fromStep = -1;  // -1: `to` takes a place nobody has to give back
     std::int32_t toOp = -1, toStep = -1;
     std::int32_t known = -1;  // without `from`: the latest of its queue that `to` knew of
+    // With data: the last row of `from` that `to` reads; else the first of `to` that waits, without
+    // `from` the last that takes a place.
+    std::uint16_t row = 0;
     std::uint8_t fromEnd = 0, toEnd = 0;
     bool needed = false;  // nothing else makes `to` wait for `from`
   };
@@ -80,26 +86,34 @@ class Tokens {
     std::size_t back = 0;  // with data: the pair whose tokens give the places back
     bool needed = false;   // a demand is
     std::vector<Demand> demands;
-    AccessPoint fromOf(const Demand& d) const { return {from, d.fromOp, d.fromEnd, d.fromStep}; }
+    AccessPoint fromOf(const Demand& d) const {
+      return {from, d.fromOp, d.fromEnd, d.fromStep, d.row};
+    }
     AccessPoint toOf(const Demand& d) const { return {to, d.toOp, d.toEnd, d.toStep}; }
     friend bool operator<(const Pair& a, const Pair& b) {
       return std::tie(a.tile, a.from, a.to, a.data) < std::tie(b.tile, b.from, b.to, b.data);
     }
+  };
+  struct First {  // access of a tile in a step
+    std::int32_t tile = 0, step = 0, op = 0, end = 0;
   };
   struct Given {  // tokens that an instruction gives
     AccessPoint by;
     std::int64_t count = 0;
   };
 
-  static Demand demand(const AccessPoint& from, const AccessPoint& to, bool needed);
+  static Demand demand(const AccessPoint& from, const AccessPoint& to, std::int32_t row,
+                       bool needed);
   std::size_t pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data);
   void deriveData(const Pair& pair);
   void giveLatest(const Pair& pair, std::int32_t lock);
-  void deriveSpace(const Pair& pair, const TileAccesses& tile);
-  static std::vector<Demand> writesOf(const Pair& pair, const std::vector<std::int32_t>& regular);
+  void deriveSpace(Pair& pair, const TileAccesses& tile);
+  static std::vector<Demand> writesOf(const Pair& pair, const std::vector<std::int32_t>& regular,
+                                      bool rowByRow);
   static void giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
                        std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given);
   std::int32_t addLock(const Pair& pair);
+  void waitAtFirst(Pair& pair, const std::vector<std::int32_t>& regular) const;
 
   std::int64_t mostTokens_;
   KnownOrder order_;
@@ -109,6 +123,7 @@ class Tokens {
   std::vector<Pair> pairs_;
   // Of pairs_: the last one by its place of hash.
   std::vector<std::size_t> recent_ = std::vector<std::size_t>(1U << 14U);
+  std::vector<std::vector<First>> firsts_;  // by queue, in order of steps
   std::vector<DerivedLock> locks_;
   std::vector<std::vector<TokenUse>> uses_;
 };

@@ -158,6 +158,86 @@ TEST_F(TokensTest, ACallTakesAndGivesSeveralRowsAtOnce) {
             "2 takes 1 data; 2 gives 2 space; ");
 }
 
+// A ring of five rows that come two and three at once, in either order: each call takes and gives
+// one token, whatever piece its row came in.
+TEST_F(TokensTest, RowsThatComeTogetherHaveATokenEach) {
+  std::int32_t row = 0;
+  for (const std::int32_t rows : {2, 3, 3, 2, 3}) {
+    at(0, row, 0);
+    for (std::int32_t of = 0; of < rows; ++of) {
+      by.row = of;
+      write((row + of) % 5 * 8, (row + of) % 5 * 8 + 8);
+    }
+    end();
+    for (const std::int32_t behind = row + rows; row < behind; ++row) {
+      at(1, row, 0);
+      read(row % 5 * 8, row % 5 * 8 + 8);
+      end();
+    }
+  }
+  tokens.finish(tile);
+  EXPECT_EQ(initialSpace(), 5);
+  EXPECT_EQ(usesOf(0),
+            "0 takes 2 space; 0 gives 2 data; 2 takes 3 space; 2 gives 3 data; "
+            "5 takes 3 space; 5 gives 3 data; 8 takes 2 space; 8 gives 2 data; "
+            "10 takes 3 space; 10 gives 3 data; ");
+  std::string alike;
+  for (std::int32_t call = 0; call < 13; ++call)
+    alike += std::to_string(call) + " takes 1 data; " + std::to_string(call) + " gives 1 space; ";
+  EXPECT_EQ(usesOf(1), alike);
+}
+
+// Where a lock counts writes but not their rows, each write has one token.
+TEST_F(TokensTest, WhatALockCannotCountByRowsIsCountedByWrites) {
+  const auto told = [&](std::int64_t most) {
+    tokens = Tokens(most);
+    tile[0] = TileAccesses();
+    for (std::int32_t piece = 0; piece < 2; ++piece) {
+      at(0, piece);
+      for (by.row = 0; by.row < 3; ++by.row) {
+        const std::int64_t place = (3 * piece + by.row) * 8;
+        write(place, place + 8);
+      }
+      end();
+    }
+    for (std::int32_t row = 0; row < 6; ++row) {
+      at(1, row);
+      read(row * 8, row * 8 + 8);
+      end();
+    }
+    tokens.finish(tile);
+    return usesOf(0) + "| " + usesOf(1);
+  };
+  EXPECT_EQ(told(6),
+            "0 gives 3 data; 1 gives 3 data; | 0 takes 1 data; 1 takes 1 data; 2 takes 1 data; "
+            "3 takes 1 data; 4 takes 1 data; 5 takes 1 data; ");
+  EXPECT_EQ(told(5), "0 gives 1 data; 1 gives 1 data; | 0 takes 1 data; 3 takes 1 data; ");
+}
+
+// Places of a step before are waited for by the first that writes in the tile, if it may: the
+// others wait for nothing.
+TEST_F(TokensTest, TheFirstOfAStepWaitsForWhatTheOthersWaitForFromStepsBefore) {
+  const auto told = [&](bool atFirst) {
+    tokens = Tokens();
+    tile[0] = TileAccesses();
+    for (std::int32_t row = 0; row < 3; ++row) {
+      at(1, row, 0);
+      read(row * 8, row * 8 + 8);
+      end();
+    }
+    for (std::int32_t row = 0; row < 3; ++row) {
+      at(0, row, 1);
+      if (atFirst) tokens.waitAtFirst(0, by);
+      if (row != 0) write(row * 8, row * 8 + 8);
+      end();
+    }
+    tokens.finish(tile);
+    return usesOf(0) + "| " + usesOf(1);
+  };
+  EXPECT_EQ(told(false), "1 takes 1 space; 2 takes 1 space; | 1 gives 1 space; 2 gives 1 space; ");
+  EXPECT_EQ(told(true), "0 takes 1 space; | 2 gives 1 space; ");
+}
+
 // The ring of the next step has a place more than the one before, and none of them is new.
 TEST_F(TokensTest, ALaterStepFindsItsPlacesGivenBackByTheOneBefore) {
   ring(2, 4, 0, 0);
