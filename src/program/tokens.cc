@@ -28,28 +28,23 @@ bool contains(const std::vector<T>& sorted, const T& element) {
 
 }  // namespace
 
-std::size_t Tokens::pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data) {
+Tokens::Pair& Tokens::pairOf(std::int32_t tile, std::int32_t writer, std::int32_t reader) {
   // Edges of a few pairs come again and again: most are found without the map.
-  const auto place =
-      2 * (std::size_t{1021} * static_cast<std::size_t>(tile) +
-           std::size_t{127} * static_cast<std::size_t>(from) + static_cast<std::size_t>(to)) +
-      static_cast<std::size_t>(data);
+  const auto place = std::size_t{1021} * static_cast<std::size_t>(tile) +
+                     std::size_t{127} * static_cast<std::size_t>(writer) +
+                     static_cast<std::size_t>(reader);
   std::size_t& recent = recent_[place % recent_.size()];
   if (recent < pairs_.size()) {
-    const Pair& pair = pairs_[recent];
-    if (pair.to == to && pair.from == from && pair.tile == tile && pair.data == data) return recent;
+    Pair& pair = pairs_[recent];
+    if (pair.data.to == reader && pair.data.from == writer && pair.tile == tile) return pair;
   }
-  const auto [at, fresh] = numbers_.try_emplace({tile, from, to, data}, pairs_.size());
-  const std::size_t number = at->second;
-  if (fresh) {
-    pairs_.push_back({.tile = tile, .from = from, .to = to, .data = data, .demands = {}});
-    if (data) {
-      const std::size_t back = pairOf(tile, to, from, false);
-      pairs_[number].back = back;
-    }
-  }
-  recent = number;
-  return number;
+  const auto [at, fresh] = numbers_.try_emplace({tile, writer, reader}, pairs_.size());
+  if (fresh)
+    pairs_.push_back({.tile = tile,
+                      .data = {.from = writer, .to = reader, .all = {}},
+                      .space = {.from = reader, .to = writer, .all = {}}});
+  recent = at->second;
+  return pairs_[recent];
 }
 
 Tokens::Demand Tokens::demand(const AccessPoint& from, const AccessPoint& to, std::int32_t row,
@@ -80,30 +75,36 @@ void Tokens::require(std::int32_t tile, const Edge& edge) {
   const Operation ended{edge.from.queue, edge.from.op};
   const bool needed = !order_.knows(ended);
   if (needed) order_.await(ended);
-  Pair& pair = pairs_[pairOf(tile, edge.from.queue, edge.to.queue, edge.data)];
-  pair.needed = pair.needed || needed;
-  pair.demands.push_back(
+  Pair& pair = edge.data ? pairOf(tile, edge.from.queue, edge.to.queue)
+                         : pairOf(tile, edge.to.queue, edge.from.queue);
+  Demands& demands = edge.data ? pair.data : pair.space;
+  demands.needed = demands.needed || needed;
+  demands.all.push_back(
       demand(edge.from, edge.to, edge.data ? edge.from.row : edge.to.row, needed));
-  if (!edge.data) return;
-  // Whoever reads what was written into a place gives the place back, sooner or later.
-  std::vector<Demand>& space = pairs_[pair.back].demands;
-  Demand taken = demand({.step = -1}, edge.opened, edge.opened.row, false);
-  if (!space.empty() && space.back().fromOp < 0 && space.back().toOp == edge.opened.op) {
-    space.back().row = std::max(space.back().row, taken.row);
+  if (!edge.data) {
+    if (pair.firstWait < 0) pair.firstWait = edge.to.op;
     return;
   }
-  space.push_back(taken);
-  space.back().known = order_.latest({edge.opened.queue, edge.opened.op}, edge.to.queue);
+  // Whoever reads what was written into a place gives the place back, sooner or later.
+  std::vector<Demand>& space = pair.space.all;
+  Demand* taken = &demands.all.back();
+  if (edge.opened.op == edge.from.op) {
+    taken->takesPlace = true;
+  } else if (!space.empty() && space.back().fromOp < 0 && space.back().toOp == edge.opened.op) {
+    space.back().row =
+        std::max(space.back().row, demand({}, edge.opened, edge.opened.row, false).row);
+    return;
+  } else {
+    space.push_back(demand({.step = -1}, edge.opened, edge.opened.row, false));
+    taken = &space.back();
+  }
+  if (pair.firstWait < 0 || edge.opened.op < pair.firstWait)
+    taken->known = order_.latest({edge.opened.queue, edge.opened.op}, edge.to.queue);
 }
 
 std::int32_t Tokens::addLock(const DerivedLock& lock) {
   locks_.push_back(lock);
   return static_cast<std::int32_t>(locks_.size()) - 1;
-}
-
-std::int32_t Tokens::addLock(const Pair& pair) {
-  return addLock(DerivedLock{pair.tile, pair.from, pair.to,
-                             pair.data ? LockPurpose::Data : LockPurpose::Space, 0});
 }
 
 void Tokens::use(std::int32_t lock, const AccessPoint& by, bool release, std::int64_t count) {
@@ -121,27 +122,27 @@ void Tokens::use(std::int32_t lock, const AccessPoint& by, bool release, std::in
 }
 
 void Tokens::finish(std::span<const TileAccesses> tiles) {
-  std::sort(pairs_.begin(), pairs_.end());
   for (Pair& pair : pairs_) {
-    if (pair.needed && pair.data) deriveData(pair);
-    if (pair.needed && !pair.data) deriveSpace(pair, tiles[static_cast<std::size_t>(pair.tile)]);
-    pair.demands = {};
+    if (pair.data.needed) deriveData(pair);
+    if (pair.space.needed) deriveSpace(pair, tiles[static_cast<std::size_t>(pair.tile)]);
+    pair.data.all = pair.space.all = {};
   }
 }
 
 // Each row that is written gives one; a read takes those of all rows up to the last that it needs.
 void Tokens::deriveData(const Pair& pair) {
+  const Demands& data = pair.data;
   std::vector<StepPair> needed;
-  for (const Demand& d : pair.demands)
+  for (const Demand& d : data.all)
     if (d.needed) add({d.fromStep, d.toStep}, needed);
   sortOut(needed);
   const auto takes = [&](const Demand& d) {
     return contains(needed, StepPair{d.fromStep, d.toStep});
   };
-  const std::int32_t lock = addLock(pair);
+  const std::int32_t lock = addLock({pair.tile, data.from, data.to, LockPurpose::Data, 0});
   std::vector<AccessPoint> writes;  // each once, in order, with the last of its rows that is read
-  for (const Demand& d : pair.demands)
-    if (takes(d)) writes.push_back(pair.fromOf(d));
+  for (const Demand& d : data.all)
+    if (takes(d)) writes.push_back(data.fromOf(d));
   const auto byRow = [](const AccessPoint& a, const AccessPoint& b) {
     return std::tie(a.op, b.row) < std::tie(b.op, a.row);
   };
@@ -151,14 +152,14 @@ void Tokens::deriveData(const Pair& pair) {
   std::int64_t rows = 0;
   for (const AccessPoint& write : writes) rows += write.row + 1;
   const bool rowByRow = rows <= mostTokens_;
-  if (!rowByRow && std::ssize(writes) > mostTokens_) return giveLatest(pair, lock);
+  if (!rowByRow && std::ssize(writes) > mostTokens_) return giveLatest(data, lock);
   for (const AccessPoint& write : writes) use(lock, write, true, rowByRow ? write.row + 1 : 1);
   auto next = writes.begin();  // the first write not all of whose tokens are taken yet
   std::int64_t taken = 0;      // of its tokens
-  for (auto d = pair.demands.begin(); d != pair.demands.end();) {
-    const AccessPoint by = pair.toOf(*d);
+  for (auto d = data.all.begin(); d != data.all.end();) {
+    const AccessPoint by = data.toOf(*d);
     std::int64_t count = 0;
-    for (; d != pair.demands.end() && d->toOp == by.op; ++d)
+    for (; d != data.all.end() && d->toOp == by.op; ++d)
       if (takes(*d)) {
         for (; next != writes.end() && next->op < d->fromOp; ++next, taken = 0)
           count += (rowByRow ? next->row + 1 : 1) - taken;
@@ -172,16 +173,17 @@ void Tokens::deriveData(const Pair& pair) {
 
 // Where a lock cannot count all that there is: each of `to` that waits longer than those before it
 // takes one, given by what it waits for.
-void Tokens::giveLatest(const Pair& pair, std::int32_t lock) {
+void Tokens::giveLatest(const Demands& of, std::int32_t lock) {
   std::vector<Demand> demands;
-  std::ranges::copy_if(pair.demands, std::back_inserter(demands), &Demand::needed);
+  std::ranges::copy_if(of.all, std::back_inserter(demands),
+                       [](const Demand& d) { return d.needed; });
   std::ranges::stable_sort(demands, {}, &Demand::toOp);
   AccessPoint latest;
   for (auto d = demands.begin(); d != demands.end();) {
-    const AccessPoint by = pair.toOf(*d);
+    const AccessPoint by = of.toOf(*d);
     AccessPoint waitsFor = latest;
     for (; d != demands.end() && d->toOp == by.op; ++d)
-      if (d->fromOp > waitsFor.op) waitsFor = pair.fromOf(*d);
+      if (d->fromOp > waitsFor.op) waitsFor = of.fromOf(*d);
     if (waitsFor.op == latest.op) continue;
     use(lock, waitsFor, true, 1);
     use(lock, by, false, 1);
@@ -195,12 +197,19 @@ std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
                                              const std::vector<std::int32_t>& regular,
                                              bool rowByRow) {
   std::vector<Demand> writes;
-  for (const Demand& d : pair.demands) {
+  for (const Demand& d : pair.space.all) {
     if (!d.needed && !contains(regular, d.toStep)) continue;
     writes.push_back(d);
     // What is known of steps before asks for nothing; in a regular step all rows wait alike.
     if (!d.needed && d.fromStep != d.toStep) writes.back().fromOp = -1;
   }
+  for (const Demand& d : pair.data.all)
+    if (d.takesPlace && contains(regular, d.fromStep))
+      writes.push_back({.toOp = d.fromOp,
+                        .toStep = d.fromStep,
+                        .known = d.known,
+                        .row = d.row,
+                        .toEnd = d.fromEnd});
   std::stable_sort(writes.begin(), writes.end(), [](const Demand& a, const Demand& b) {
     return std::tie(a.toOp, a.row) < std::tie(b.toOp, b.row);
   });
@@ -233,9 +242,9 @@ std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
 // What was told in steps before has been told before the first of this step: it can wait for all
 // of that, so that those behind it are alike.
 void Tokens::waitAtFirst(Pair& pair, const std::vector<std::int32_t>& regular) const {
-  const auto queue = static_cast<std::size_t>(pair.to);
+  const auto queue = static_cast<std::size_t>(pair.space.to);
   if (queue >= firsts_.size()) return;
-  for (Demand& d : pair.demands) {
+  for (Demand& d : pair.space.all) {
     if (!d.needed || d.fromStep == d.toStep || contains(regular, d.toStep)) continue;
     auto first = std::ranges::lower_bound(firsts_[queue], d.toStep, {}, &First::step);
     for (; first != firsts_[queue].end() && first->step == d.toStep; ++first)
@@ -250,14 +259,15 @@ void Tokens::waitAtFirst(Pair& pair, const std::vector<std::int32_t>& regular) c
 // wait for it.
 void Tokens::deriveSpace(Pair& pair, const TileAccesses& tile) {
   std::vector<std::int32_t> regular;  // steps
-  for (const Demand& d : pair.demands)
+  for (const Demand& d : pair.space.all)
     if (d.needed && d.fromStep == d.toStep) add(d.toStep, regular);
   sortOut(regular);
   waitAtFirst(pair, regular);
-  const std::int32_t lock = addLock(pair);
+  const std::int32_t lock =
+      addLock({pair.tile, pair.space.from, pair.space.to, LockPurpose::Space, 0});
   std::vector<Demand> writes = writesOf(pair, regular, true);
   if (std::ssize(writes) > mostTokens_) writes = writesOf(pair, regular, false);
-  if (std::ssize(writes) > mostTokens_) return giveLatest(pair, lock);
+  if (std::ssize(writes) > mostTokens_) return giveLatest(pair.space, lock);
   std::int64_t initial = 0;
   std::vector<Demand> unbound;  // writes before the first that waits
   std::map<std::int32_t, Given> given;
@@ -265,12 +275,12 @@ void Tokens::deriveSpace(Pair& pair, const TileAccesses& tile) {
   for (const Demand& write : writes) {
     const bool later = write.fromOp > last.op;
     if (!later && !contains(regular, write.toStep)) continue;
-    use(lock, pair.toOf(write), false, 1);
+    use(lock, pair.space.toOf(write), false, 1);
     if (later) {
       // A write that cannot run before this release anyway takes its token from it: the lock begins
       // with no token that is never needed.
       const bool first = last.op < 0;
-      last = pair.fromOf(write);
+      last = pair.space.fromOf(write);
       given[last.op] = {last, 1};
       if (!first) continue;
       for (const Demand& d : unbound)
@@ -293,7 +303,8 @@ void Tokens::giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t s
   // By the operation that took the place over, and the row of it.
   std::map<std::pair<std::int32_t, std::int32_t>, AccessPoint> readers;
   tile.forEachReadPlace([&](const AccessPoint& opened, const AccessPoint& reader) {
-    if (opened.queue != pair.to || reader.queue != pair.from || opened.step != step) return;
+    if (opened.queue != pair.space.to || reader.queue != pair.space.from || opened.step != step)
+      return;
     const auto [at, fresh] = readers.try_emplace({opened.op, opened.row}, reader);
     if (!fresh && at->second.op < reader.op) at->second = reader;
   });

@@ -69,30 +69,32 @@ class Tokens {
   }
 
  private:
-  // Between the queues of its pair; there are more of them than of anything else.
+  // Between the queues of a pair; there are more of them than of anything else.
   struct Demand {
     std::int32_t fromOp = -1, fromStep = -1;  // -1: `to` takes a place nobody has to give back
     std::int32_t toOp = -1, toStep = -1;
-    std::int32_t known = -1;  // without `from`: the latest of its queue that `to` knew of
+    // Of who takes a place, with data `from`: the latest of the other queue that it knew of.
+    std::int32_t known = -1;
     // With data: the last row of `from` that `to` reads; else the first of `to` that waits, without
     // `from` the last that takes a place.
     std::uint16_t row = 0;
     std::uint8_t fromEnd = 0, toEnd = 0;
-    bool needed = false;  // nothing else makes `to` wait for `from`
+    bool needed : 1 = false;      // nothing else makes `to` wait for `from`
+    bool takesPlace : 1 = false;  // with data: the row of `from` does, which is then given back
   };
-  struct Pair {
-    std::int32_t tile = 0, from = 0, to = 0;
-    bool data = false;
-    std::size_t back = 0;  // with data: the pair whose tokens give the places back
-    bool needed = false;   // a demand is
-    std::vector<Demand> demands;
+  struct Demands {  // of one kind
+    std::int32_t from = 0, to = 0;
+    bool needed = false;  // one is
+    std::vector<Demand> all;
     AccessPoint fromOf(const Demand& d) const {
       return {from, d.fromOp, d.fromEnd, d.fromStep, d.row};
     }
     AccessPoint toOf(const Demand& d) const { return {to, d.toOp, d.toEnd, d.toStep}; }
-    friend bool operator<(const Pair& a, const Pair& b) {
-      return std::tie(a.tile, a.from, a.to, a.data) < std::tie(b.tile, b.from, b.to, b.data);
-    }
+  };
+  struct Pair {  // of queues that meet in a tile: one writes what the other reads
+    std::int32_t tile = 0;
+    Demands data, space;
+    std::int32_t firstWait = -1;  // of who writes: what first had to wait for a place
   };
   struct First {  // access of a tile in a step
     std::int32_t tile = 0, step = 0, op = 0, end = 0;
@@ -104,21 +106,20 @@ class Tokens {
 
   static Demand demand(const AccessPoint& from, const AccessPoint& to, std::int32_t row,
                        bool needed);
-  std::size_t pairOf(std::int32_t tile, std::int32_t from, std::int32_t to, bool data);
+  Pair& pairOf(std::int32_t tile, std::int32_t writer, std::int32_t reader);
   void deriveData(const Pair& pair);
-  void giveLatest(const Pair& pair, std::int32_t lock);
+  void giveLatest(const Demands& demands, std::int32_t lock);
   void deriveSpace(Pair& pair, const TileAccesses& tile);
   static std::vector<Demand> writesOf(const Pair& pair, const std::vector<std::int32_t>& regular,
                                       bool rowByRow);
   static void giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
                        std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given);
-  std::int32_t addLock(const Pair& pair);
   void waitAtFirst(Pair& pair, const std::vector<std::int32_t>& regular) const;
 
   std::int64_t mostTokens_;
   KnownOrder order_;
-  std::unordered_map<std::array<std::int32_t, 4>, std::size_t,
-                     boost::hash<std::array<std::int32_t, 4>>>
+  std::unordered_map<std::array<std::int32_t, 3>, std::size_t,
+                     boost::hash<std::array<std::int32_t, 3>>>
       numbers_;
   std::vector<Pair> pairs_;
   // Of pairs_: the last one by its place of hash.
