@@ -1,5 +1,8 @@
 #include "heddle/driver/results.h"
 
+#include <functional>
+#include <future>
+
 #include "explanation.h"
 #include "heddle/emit/timeline_json.h"
 #include "road.h"
@@ -22,14 +25,26 @@ Diagnostics writeProgram(const Compilation& run, OutputFolder& folder) {
   return faults.empty() ? compareWithFile(run.listing->text, folder) : faults;
 }
 
-Diagnostics writeReport(const Compilation& run, OutputFolder& folder) {
-  const Explanation explanation = explanationOf(run);
-  const std::string timeline = timelineText(run, explanation);
-  Diagnostics faults = folder.write("timeline.json", timeline);
-  if (faults.empty()) faults = folder.write("timeline.html", timelineHtml({timeline}));
+// What takes longest to print.
+struct Printed {
+  Explanation explanation;
+  std::string timeline, page;
+};
+
+Printed printed(const Compilation& run) {
+  Printed texts;
+  texts.explanation = explanationOf(run);
+  texts.timeline = timelineText(run, texts.explanation);
+  texts.page = timelineHtml({texts.timeline});
+  return texts;
+}
+
+Diagnostics writeReport(const Compilation& run, const Printed& texts, OutputFolder& folder) {
+  Diagnostics faults = folder.write("timeline.json", texts.timeline);
+  if (faults.empty()) faults = folder.write("timeline.html", texts.page);
   if (faults.empty()) faults = folder.write("layers.csv", layersCsv(*run.report));
   if (faults.empty()) faults = folder.write("report.md", reportMarkdown(*run.report));
-  if (faults.empty()) faults = folder.write("explain.json", explanationJson(explanation));
+  if (faults.empty()) faults = folder.write("explain.json", explanationJson(texts.explanation));
   Report report = *run.report;
   report.effort.peakBytes = peakMemoryBytes();
   if (faults.empty()) faults = folder.write("report.json", reportJson(report));
@@ -39,10 +54,13 @@ Diagnostics writeReport(const Compilation& run, OutputFolder& folder) {
 }  // namespace
 
 Diagnostics writeResults(const Compilation& run, Stage last, OutputFolder& folder) {
+  // Beside the writing of the others.
+  std::future<Printed> texts;
+  if (last == Stage::Report) texts = std::async(std::launch::async, printed, std::cref(run));
   Diagnostics faults;
   if (run.plan) faults = folder.write("plan.txt", artefactText(run, Stage::Plan));
   if (faults.empty() && run.program) faults = writeProgram(run, folder);
-  if (faults.empty() && last == Stage::Report) faults = writeReport(run, folder);
+  if (faults.empty() && last == Stage::Report) faults = writeReport(run, texts.get(), folder);
   return faults;
 }
 
