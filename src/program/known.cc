@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace heddle {
+namespace {
+
+constexpr std::size_t kRemembered = 4096;  // entries of a queue
+
+}  // namespace
 
 void Known::set(const Operation& ended) {
   const auto i = static_cast<std::size_t>(ended.queue);
@@ -70,8 +75,25 @@ void KnownOrder::end() {
     Known& known = change();
     for (const Operation& part : together_) known.set(part);
   }
-  for (const Operation& part : together_)
-    history_[static_cast<std::size_t>(part.queue)].push_back({part.op, step_, now_});
+  for (const Operation& part : together_) {
+    std::vector<Entry>& entries = history_[static_cast<std::size_t>(part.queue)];
+    if (entries.size() == 2 * kRemembered) thinOut(entries);
+    entries.push_back({part.op, step_, now_});
+  }
+}
+
+// Of those before the last kRemembered every other one goes, and does so again, but for the last of
+// each step: a step of a large image has operations by the hundred thousand, and what waits in it
+// waits for recent ones.
+void KnownOrder::thinOut(std::vector<Entry>& entries) {
+  const std::size_t old = entries.size() - kRemembered;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i < old && i % 2 != 0 && entries[i + 1].step == entries[i].step) continue;
+    if (kept != i) entries[kept] = std::move(entries[i]);
+    ++kept;
+  }
+  entries.resize(kept);
 }
 
 // What is known now, for nobody else.

@@ -120,6 +120,7 @@ class KnownOrder {
   Known& change();
   void learn(const KnownPointer& from);
   void forget(std::int32_t before);
+  static void thinOut(std::vector<Entry>& entries);
 
   std::vector<std::vector<Entry>> history_;  // by queue, in order
   std::vector<Operation> together_;

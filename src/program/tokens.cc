@@ -86,7 +86,7 @@ void Tokens::require(std::int32_t tile, const Edge& edge) {
     return;
   }
   // Whoever reads what was written into a place gives the place back, sooner or later.
-  std::vector<Demand>& space = pair.space.all;
+  auto& space = pair.space.all;
   Demand* taken = &demands.all.back();
   if (edge.opened.op == edge.from.op) {
     taken->takesPlace = true;
@@ -125,7 +125,10 @@ void Tokens::finish(std::span<const TileAccesses> tiles) {
   for (Pair& pair : pairs_) {
     if (pair.data.needed) deriveData(pair);
     if (pair.space.needed) deriveSpace(pair, tiles[static_cast<std::size_t>(pair.tile)]);
-    pair.data.all = pair.space.all = {};
+    pair.data.all.clear();
+    pair.space.all.clear();
+    pair.data.all.shrink_to_fit();
+    pair.space.all.shrink_to_fit();
   }
 }
 
@@ -193,30 +196,30 @@ void Tokens::giveLatest(const Demands& of, std::int32_t lock) {
 
 // The rows that take a token, in order; each with the latest operation that it waits for, if any.
 // Of a write that is in no regular step, or if not `rowByRow`: the first speaks for all.
-std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
-                                             const std::vector<std::int32_t>& regular,
-                                             bool rowByRow) {
-  std::vector<Demand> writes;
+const std::vector<Tokens::Demand>& Tokens::writesOf(const Pair& pair,
+                                                    const std::vector<std::int32_t>& regular,
+                                                    bool rowByRow) {
+  writes_.clear();
   for (const Demand& d : pair.space.all) {
     if (!d.needed && !contains(regular, d.toStep)) continue;
-    writes.push_back(d);
+    writes_.push_back(d);
     // What is known of steps before asks for nothing; in a regular step all rows wait alike.
-    if (!d.needed && d.fromStep != d.toStep) writes.back().fromOp = -1;
+    if (!d.needed && d.fromStep != d.toStep) writes_.back().fromOp = -1;
   }
   for (const Demand& d : pair.data.all)
     if (d.takesPlace && contains(regular, d.fromStep))
-      writes.push_back({.toOp = d.fromOp,
-                        .toStep = d.fromStep,
-                        .known = d.known,
-                        .row = d.row,
-                        .toEnd = d.fromEnd});
-  std::stable_sort(writes.begin(), writes.end(), [](const Demand& a, const Demand& b) {
+      writes_.push_back({.toOp = d.fromOp,
+                         .toStep = d.fromStep,
+                         .known = d.known,
+                         .row = d.row,
+                         .toEnd = d.fromEnd});
+  std::stable_sort(writes_.begin(), writes_.end(), [](const Demand& a, const Demand& b) {
     return std::tie(a.toOp, a.row) < std::tie(b.toOp, b.row);
   });
-  std::vector<Demand> rows;
-  for (auto d = writes.begin(); d != writes.end();) {
+  rows_.clear();
+  for (auto d = writes_.begin(); d != writes_.end();) {
     const auto behind =
-        std::find_if(d, writes.end(), [&](const Demand& other) { return other.toOp != d->toOp; });
+        std::find_if(d, writes_.end(), [&](const Demand& other) { return other.toOp != d->toOp; });
     Demand row = *d;
     row.fromOp = -1;
     std::uint16_t last = 0;
@@ -233,10 +236,10 @@ std::vector<Tokens::Demand> Tokens::writesOf(const Pair& pair,
           row.fromStep = d->fromStep;
           row.fromEnd = d->fromEnd;
         }
-      rows.push_back(row);
+      rows_.push_back(row);
     }
   }
-  return rows;
+  return rows_;
 }
 
 // What was told in steps before has been told before the first of this step: it can wait for all
@@ -265,8 +268,8 @@ void Tokens::deriveSpace(Pair& pair, const TileAccesses& tile) {
   waitAtFirst(pair, regular);
   const std::int32_t lock =
       addLock({pair.tile, pair.space.from, pair.space.to, LockPurpose::Space, 0});
-  std::vector<Demand> writes = writesOf(pair, regular, true);
-  if (std::ssize(writes) > mostTokens_) writes = writesOf(pair, regular, false);
+  const std::vector<Demand>& writes = writesOf(pair, regular, true);
+  if (std::ssize(writes) > mostTokens_) writesOf(pair, regular, false);
   if (std::ssize(writes) > mostTokens_) return giveLatest(pair.space, lock);
   std::int64_t initial = 0;
   std::vector<Demand> unbound;  // writes before the first that waits

@@ -12,6 +12,7 @@
 //   space = 2        core                           read 0, release space  | read 1, release space
 #pragma once
 #include <array>
+#include <boost/container/deque.hpp>
 #include <boost/container_hash/hash.hpp>
 #include <cstdint>
 #include <map>
@@ -82,10 +83,13 @@ class Tokens {
     bool needed : 1 = false;      // nothing else makes `to` wait for `from`
     bool takesPlace : 1 = false;  // with data: the row of `from` does, which is then given back
   };
+  // Of most pairs there are few, of some very many: in pieces, which need not move when there are
+  // more.
+  using DemandOptions = boost::container::deque_options<boost::container::block_size<16>>::type;
   struct Demands {  // of one kind
     std::int32_t from = 0, to = 0;
     bool needed = false;  // one is
-    std::vector<Demand> all;
+    boost::container::deque<Demand, void, DemandOptions> all;
     AccessPoint fromOf(const Demand& d) const {
       return {from, d.fromOp, d.fromEnd, d.fromStep, d.row};
     }
@@ -110,7 +114,7 @@ class Tokens {
   void deriveData(const Pair& pair);
   void giveLatest(const Demands& demands, std::int32_t lock);
   void deriveSpace(Pair& pair, const TileAccesses& tile);
-  static std::vector<Demand> writesOf(const Pair& pair, const std::vector<std::int32_t>& regular,
+  const std::vector<Demand>& writesOf(const Pair& pair, const std::vector<std::int32_t>& regular,
                                       bool rowByRow);
   static void giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
                        std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given);
@@ -125,6 +129,7 @@ class Tokens {
   // Of pairs_: the last one by its place of hash.
   std::vector<std::size_t> recent_ = std::vector<std::size_t>(1U << 14U);
   std::vector<std::vector<First>> firsts_;  // by queue, in order of steps
+  std::vector<Demand> writes_, rows_;       // writesOf
   std::vector<DerivedLock> locks_;
   std::vector<std::vector<TokenUse>> uses_;
 };

@@ -306,6 +306,28 @@ TEST(KnownOrder, OfLongAgoItKnowsNoMoreThanIsTrue) {
 
 // ---- from one frame to the next -----------------------------------------------------------------
 
+// In one long step: what is recent exactly, the rest in ever larger steps, none of it in full.
+TEST(KnownOrder, OfALongStepItRemembersWhatIsRecent) {
+  KnownOrder order;
+  constexpr std::int32_t kOperations = 50'000, kRecent = 4'000;
+  for (std::int32_t op = 0; op < kOperations; ++op) {
+    order.begin(std::array{Operation{0, op}}, 0);
+    order.end();
+    order.begin(std::array{Operation{1, op}}, 0);
+    order.await({0, op});
+    order.end();
+  }
+  std::int32_t remembered = 0;
+  for (std::int32_t op = 0; op < kOperations; ++op) {
+    const std::int32_t latest = order.latest({1, op}, 0);
+    ASSERT_LE(latest, op);
+    if (op >= kOperations - kRecent) ASSERT_EQ(latest, op);
+    remembered += latest == op ? 1 : 0;
+  }
+  EXPECT_LT(remembered, 10'000);
+  EXPECT_GT(order.latest({1, kOperations / 2}, 0), kOperations / 4);
+}
+
 // Each row of the next frame waits for who has read this frame's, and may all come before that.
 TEST_F(TokensTest, AFrameWaitsForTheReadersOfTheOneBefore) {
   ring(8, 3, 0, 0);
