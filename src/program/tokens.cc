@@ -82,7 +82,7 @@ void Tokens::require(std::int32_t tile, const Edge& edge) {
   demands.all.push_back(
       demand(edge.from, edge.to, edge.data ? edge.from.row : edge.to.row, needed));
   if (!edge.data) {
-    if (pair.firstWait < 0) pair.firstWait = edge.to.op;
+    if (pair.firstWait < 0 && needed && edge.from.step == edge.to.step) pair.firstWait = edge.to.op;
     return;
   }
   // Whoever reads what was written into a place gives the place back, sooner or later.
@@ -98,7 +98,8 @@ void Tokens::require(std::int32_t tile, const Edge& edge) {
     space.push_back(demand({.step = -1}, edge.opened, edge.opened.row, false));
     taken = &space.back();
   }
-  if (pair.firstWait < 0 || edge.opened.op < pair.firstWait)
+  // What is told behind the first wait takes its token from who is waited for in any case.
+  if (pair.firstWait < 0 || edge.opened.op <= pair.firstWait)
     taken->known = order_.latest({edge.opened.queue, edge.opened.op}, edge.to.queue);
 }
 

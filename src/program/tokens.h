@@ -98,7 +98,7 @@ class Tokens {
   struct Pair {  // of queues that meet in a tile: one writes what the other reads
     std::int32_t tile = 0;
     Demands data, space;
-    std::int32_t firstWait = -1;  // of who writes: what first had to wait for a place
+    std::int32_t firstWait = -1;  // of who writes: what first had to wait for a place of its step
   };
   struct First {  // access of a tile in a step
     std::int32_t tile = 0, step = 0, op = 0, end = 0;

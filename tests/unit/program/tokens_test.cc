@@ -187,6 +187,28 @@ TEST_F(TokensTest, RowsThatComeTogetherHaveATokenEach) {
   EXPECT_EQ(usesOf(1), alike);
 }
 
+// The third piece fills the last place and waits for the first: all of its tokens come from the
+// call that it waits for, for one that the lock begins with would never be needed.
+TEST_F(TokensTest, WhoWaitsWithItsFirstRowsTakesNoneThatTheLockBeginsWith) {
+  std::int32_t row = 0;
+  for (const std::int32_t rows : {2, 3, 3, 2}) {
+    at(0, row, 0);
+    for (by.row = 0; by.row < rows; ++by.row) {
+      const std::int64_t place = (row + by.row) % 6 * 8;
+      write(place, place + 8);
+    }
+    end();
+    for (const std::int32_t behind = row + rows; row < behind; ++row) {
+      at(1, row, 0);
+      read(row % 6 * 8, row % 6 * 8 + 8);
+      end();
+    }
+  }
+  tokens.finish(tile);
+  EXPECT_EQ(initialSpace(), 5);
+  EXPECT_EQ(usesOf(1).substr(0, usesOf(1).find("1 takes")), "0 takes 1 data; 0 gives 2 space; ");
+}
+
 // Where a lock counts writes but not their rows, each write has one token.
 TEST_F(TokensTest, WhatALockCannotCountByRowsIsCountedByWrites) {
   const auto told = [&](std::int64_t most) {
