@@ -98,17 +98,16 @@ Result<SimulateResult> execute(const Compilation& run,
       {.recordTimeline = false, .maxCycles = maxCycles, .progress = std::move(progress)});
 }
 
-// That this process may use, whatever the machine has.
+struct Stopped {};  // thrown out of an execution that nobody waits for
+
+}  // namespace
+
 bool hasSecondProcessor() {
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
     return std::thread::hardware_concurrency() > 1;
   return CPU_COUNT(&allowed) > 1;
 }
-
-struct Stopped {};  // thrown out of an execution that nobody waits for
-
-}  // namespace
 
 std::unique_ptr<Execution> Execution::begin(const Compilation& run, std::uint64_t seed,
                                             std::optional<Cycles> maxCycles) {

@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <future>
+#include <system_error>
 
 #include "explanation.h"
 #include "heddle/emit/timeline_json.h"
+#include "prove.h"
 #include "road.h"
 
 namespace heddle {
@@ -39,6 +41,15 @@ Printed printed(const Compilation& run) {
   return texts;
 }
 
+// On a thread of its own, or when it is asked for.
+std::future<Printed> printedBeside(const Compilation& run) {
+  try {
+    if (hasSecondProcessor()) return std::async(std::launch::async, printed, std::cref(run));
+  } catch (const std::system_error&) {  // there is no thread to be had
+  }
+  return std::async(std::launch::deferred, printed, std::cref(run));
+}
+
 Diagnostics writeReport(const Compilation& run, const Printed& texts, OutputFolder& folder) {
   Diagnostics faults = folder.write("timeline.json", texts.timeline);
   if (faults.empty()) faults = folder.write("timeline.html", texts.page);
@@ -54,9 +65,8 @@ Diagnostics writeReport(const Compilation& run, const Printed& texts, OutputFold
 }  // namespace
 
 Diagnostics writeResults(const Compilation& run, Stage last, OutputFolder& folder) {
-  // Beside the writing of the others.
   std::future<Printed> texts;
-  if (last == Stage::Report) texts = std::async(std::launch::async, printed, std::cref(run));
+  if (last == Stage::Report) texts = printedBeside(run);
   Diagnostics faults;
   if (run.plan) faults = folder.write("plan.txt", artefactText(run, Stage::Plan));
   if (faults.empty() && run.program) faults = writeProgram(run, folder);

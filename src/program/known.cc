@@ -75,11 +75,19 @@ void KnownOrder::end() {
     Known& known = change();
     for (const Operation& part : together_) known.set(part);
   }
-  for (const Operation& part : together_) {
-    std::vector<Entry>& entries = history_[static_cast<std::size_t>(part.queue)];
-    if (entries.size() == 2 * kRemembered) thinOut(entries);
-    entries.push_back({part.op, step_, now_});
+  for (const Operation& part : together_) remember(part);
+}
+
+void KnownOrder::remember(const Operation& ended) {
+  const auto queue = static_cast<std::size_t>(ended.queue);
+  std::vector<Entry>& entries = history_[queue];
+  if (room_.size() <= queue) room_.resize(history_.size(), 2 * kRemembered);
+  if (entries.size() >= room_[queue]) {
+    thinOut(entries);
+    // Last entries of steps stay: they may be most of them.
+    room_[queue] = std::max(2 * kRemembered, entries.size() + kRemembered / 2);
   }
+  entries.push_back({ended.op, step_, now_});
 }
 
 // Of those before the last kRemembered every other one goes, and does so again, but for the last of

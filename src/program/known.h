@@ -120,9 +120,11 @@ class KnownOrder {
   Known& change();
   void learn(const KnownPointer& from);
   void forget(std::int32_t before);
+  void remember(const Operation& ended);
   static void thinOut(std::vector<Entry>& entries);
 
   std::vector<std::vector<Entry>> history_;  // by queue, in order
+  std::vector<std::size_t> room_;            // by queue: entries, before some of them are thinned
   std::vector<Operation> together_;
   KnownPointer now_;
   bool learned_ = false;  // more than what the operation before it in its queue knew

@@ -1,10 +1,10 @@
 // Numbers one behind the other, in half the room as long as all of them are small.
 #pragma once
 #include <algorithm>
-#include <boost/container/deque.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace heddle {
 
@@ -15,7 +15,7 @@ class Numbers {
 
   void append(std::span<const std::int64_t> numbers) {
     if (wide_.empty() && std::ranges::all_of(numbers, isSmall)) {
-      narrow_.insert(narrow_.end(), numbers.begin(), numbers.end());
+      for (const std::int64_t n : numbers) narrow_.push_back(static_cast<std::int32_t>(n));
       return;
     }
     if (wide_.empty()) {
@@ -28,14 +28,8 @@ class Numbers {
  private:
   static bool isSmall(std::int64_t n) { return n == static_cast<std::int32_t>(n); }
 
-  // Many: in pieces, which need not move when there are more.
-  template <class T>
-  using Pieces = boost::container::deque<
-      T, void,
-      boost::container::deque_options<boost::container::block_bytes<std::size_t{1} << 14U>>::type>;
-
-  Pieces<std::int32_t> narrow_;
-  Pieces<std::int64_t> wide_;  // with one that is not small: all of them
+  std::vector<std::int32_t> narrow_;
+  std::vector<std::int64_t> wide_;  // with one that is not small: all of them
 };
 
 }  // namespace heddle

@@ -86,7 +86,7 @@ void Tokens::require(std::int32_t tile, const Edge& edge) {
     return;
   }
   // Whoever reads what was written into a place gives the place back, sooner or later.
-  auto& space = pair.space.all;
+  std::vector<Demand>& space = pair.space.all;
   Demand* taken = &demands.all.back();
   if (edge.opened.op == edge.from.op) {
     taken->takesPlace = true;
@@ -126,10 +126,8 @@ void Tokens::finish(std::span<const TileAccesses> tiles) {
   for (Pair& pair : pairs_) {
     if (pair.data.needed) deriveData(pair);
     if (pair.space.needed) deriveSpace(pair, tiles[static_cast<std::size_t>(pair.tile)]);
-    pair.data.all.clear();
-    pair.space.all.clear();
-    pair.data.all.shrink_to_fit();
-    pair.space.all.shrink_to_fit();
+    pair.data.all = {};
+    pair.space.all = {};
   }
 }
 
@@ -270,7 +268,8 @@ void Tokens::deriveSpace(Pair& pair, const TileAccesses& tile) {
   const std::int32_t lock =
       addLock({pair.tile, pair.space.from, pair.space.to, LockPurpose::Space, 0});
   const std::vector<Demand>& writes = writesOf(pair, regular, true);
-  if (std::ssize(writes) > mostTokens_) writesOf(pair, regular, false);
+  // At the end the places that the lock begins with may be given back on top of all others.
+  if (std::ssize(writes) > mostTokens_ / 2) writesOf(pair, regular, false);
   if (std::ssize(writes) > mostTokens_) return giveLatest(pair.space, lock);
   std::int64_t initial = 0;
   std::vector<Demand> unbound;  // writes before the first that waits

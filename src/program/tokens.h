@@ -4,15 +4,14 @@
 // A pair of queues that meet in a tile has up to two locks: of *data*, given by who writes and
 // taken by who reads, and of *space*, given by who has read and taken by who writes again. An edge
 // that the others imply needs no token. Where some edges of a step need tokens, all of that step
-// get theirs, one for each write: so rows of a ring are alike, first, middle and last. Where that
-// would be more than a lock can count, only the needed edges do which wait longer than those
-// before.
+// get theirs, one for each row that is written: so rows of a ring are alike, first, middle and
+// last. Where that would be more than a lock can count, one for each write; where that would be,
+// only the needed edges do which wait longer than those before.
 //
 //   ring of 2 rows   in    acquire space, write 0 | acquire space, write 1 | acquire space, write 0
 //   space = 2        core                           read 0, release space  | read 1, release space
 #pragma once
 #include <array>
-#include <boost/container/deque.hpp>
 #include <boost/container_hash/hash.hpp>
 #include <cstdint>
 #include <map>
@@ -83,13 +82,10 @@ class Tokens {
     bool needed : 1 = false;      // nothing else makes `to` wait for `from`
     bool takesPlace : 1 = false;  // with data: the row of `from` does, which is then given back
   };
-  // Of most pairs there are few, of some very many: in pieces, which need not move when there are
-  // more.
-  using DemandOptions = boost::container::deque_options<boost::container::block_size<16>>::type;
   struct Demands {  // of one kind
     std::int32_t from = 0, to = 0;
     bool needed = false;  // one is
-    boost::container::deque<Demand, void, DemandOptions> all;
+    std::vector<Demand> all;
     AccessPoint fromOf(const Demand& d) const {
       return {from, d.fromOp, d.fromEnd, d.fromStep, d.row};
     }

@@ -377,7 +377,8 @@ class PlanCheck {
               "make it larger, or the pieces smaller");
   }
 
-  // Of pieces that may wait in a buffer for the one engine that takes them; a lock counts them.
+  // Of pieces that may wait in a buffer for the one engine that takes them; a lock counts them, or
+  // their rows where it can.
   void countable(const std::string& thing, std::int64_t waiting) {
     const std::int64_t most = device_.limits.lockMaximum.value_or(waiting);
     if (waiting <= most) return;

@@ -79,6 +79,22 @@ TEST_F(TileAccessesTest, ThePlaceIsTakenOverByItsFirstPiece) {
   EXPECT_EQ(edges[0].opened.op, 2);
 }
 
+// Of the rows that a read waits for the last counts, of those that wait for it the first.
+TEST_F(TileAccessesTest, OfSeveralRowsOneEdgeIsKept) {
+  std::vector<Edge> edges;
+  for (std::int32_t row = 0; row < 3; ++row)
+    tile.write(row * 8, row * 8 + 8, {0, 0, 0, 0, row}, edges);
+  tile.read(0, 16, {1, 0, 0}, edges);
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].from.row, 1);
+  EXPECT_EQ(edges[0].opened.row, 1);
+  edges.clear();
+  for (std::int32_t row = 2; row >= 1; --row)
+    tile.write(row * 8 - 8, row * 8, {0, 1, 0, 0, row}, edges);
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].to.row, 1);
+}
+
 TEST_F(TileAccessesTest, ReadersOfOtherBytesDoNotMeet) {
   write(0, 64, 0, 0);
   EXPECT_EQ(read(64, 128, 1, 0), "");

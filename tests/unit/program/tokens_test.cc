@@ -275,6 +275,53 @@ TEST_F(TokensTest, ALaterStepFindsItsPlacesGivenBackByTheOneBefore) {
   EXPECT_EQ(initialSpace(), 2);
 }
 
+// Who waits at its first access of a tile does so tile by tile.
+TEST_F(TokensTest, TheFirstOfEachTileWaitsForThatTile) {
+  for (std::int32_t op = 0; op < 2; ++op) {
+    at(1, op, 0);
+    end();
+  }
+  for (std::int32_t op = 0; op < 4; ++op) {
+    at(0, op, 1);
+    tokens.waitAtFirst(op % 2, by);
+    if (op >= 2) tokens.require(op % 2, {.from = {1, op - 2, 0, 0}, .to = by, .opened = {}});
+    end();
+  }
+  tokens.finish(std::array<TileAccesses, 2>());
+  EXPECT_EQ(usesOf(0), "0 takes 1 space; 1 takes 1 space; ");
+  EXPECT_EQ(usesOf(1), "0 gives 1 space; 1 gives 1 space; ");
+  for (const DerivedLock& lock : tokens.locks())
+    for (const TokenUse& use : tokens.usesOf(0))
+      if (&tokens.locks()[static_cast<std::size_t>(use.lock)] == &lock)
+        EXPECT_EQ(lock.tile, use.op);
+}
+
+// Places of rows that a lock can't count, with those that it begins with on top, are counted by
+// writes.
+TEST_F(TokensTest, PlacesThatALockCannotCountByRowsAreCountedByWrites) {
+  const auto told = [&](std::int64_t most) {
+    tokens = Tokens(most);
+    tile[0] = TileAccesses();
+    for (std::int32_t piece = 0; piece < 3; ++piece) {
+      at(0, piece);
+      for (by.row = 0; by.row < 2; ++by.row) {
+        const std::int64_t place = (2 * piece + by.row) % 4 * 8;
+        write(place, place + 8);
+      }
+      end();
+      for (std::int32_t row = 2 * piece; row < 2 * piece + 2; ++row) {
+        at(1, row);
+        read(row % 4 * 8, row % 4 * 8 + 8);
+        end();
+      }
+    }
+    tokens.finish(tile);
+    return initialSpace();
+  };
+  EXPECT_EQ(told(12), 4);
+  EXPECT_EQ(told(11), 2);
+}
+
 TEST_F(TokensTest, WhatOthersBringNeedsNoToken) {
   at(0, 0);
   write(0, 8);
@@ -326,8 +373,6 @@ TEST(KnownOrder, OfLongAgoItKnowsNoMoreThanIsTrue) {
   EXPECT_LE(order.latest({1, 1}, 0), 1);
 }
 
-// ---- from one frame to the next -----------------------------------------------------------------
-
 // In one long step: what is recent exactly, the rest in ever larger steps, none of it in full.
 TEST(KnownOrder, OfALongStepItRemembersWhatIsRecent) {
   KnownOrder order;
@@ -349,6 +394,8 @@ TEST(KnownOrder, OfALongStepItRemembersWhatIsRecent) {
   EXPECT_LT(remembered, 10'000);
   EXPECT_GT(order.latest({1, kOperations / 2}, 0), kOperations / 4);
 }
+
+// ---- from one frame to the next -----------------------------------------------------------------
 
 // Each row of the next frame waits for who has read this frame's, and may all come before that.
 TEST_F(TokensTest, AFrameWaitsForTheReadersOfTheOneBefore) {
