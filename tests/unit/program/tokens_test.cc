@@ -290,10 +290,9 @@ TEST_F(TokensTest, TheFirstOfEachTileWaitsForThatTile) {
   tokens.finish(std::array<TileAccesses, 2>());
   EXPECT_EQ(usesOf(0), "0 takes 1 space; 1 takes 1 space; ");
   EXPECT_EQ(usesOf(1), "0 gives 1 space; 1 gives 1 space; ");
-  for (const DerivedLock& lock : tokens.locks())
-    for (const TokenUse& use : tokens.usesOf(0))
-      if (&tokens.locks()[static_cast<std::size_t>(use.lock)] == &lock)
-        EXPECT_EQ(lock.tile, use.op);
+  for (const TokenUse& use : tokens.usesOf(0)) {
+    EXPECT_EQ(tokens.locks()[static_cast<std::size_t>(use.lock)].tile, use.op);
+  }
 }
 
 // Places of rows that a lock can't count, with those that it begins with on top, are counted by
@@ -388,7 +387,9 @@ TEST(KnownOrder, OfALongStepItRemembersWhatIsRecent) {
   for (std::int32_t op = 0; op < kOperations; ++op) {
     const std::int32_t latest = order.latest({1, op}, 0);
     ASSERT_LE(latest, op);
-    if (op >= kOperations - kRecent) ASSERT_EQ(latest, op);
+    if (op >= kOperations - kRecent) {
+      ASSERT_EQ(latest, op);
+    }
     remembered += latest == op ? 1 : 0;
   }
   EXPECT_LT(remembered, 10'000);
