@@ -70,7 +70,7 @@ const TightLimit kTightLimits[] = {
     {"CoreLocks", "limits.core.locks", "3"},
     {"CoreDescriptors", "limits.core.descriptors", "20"},
     {"MemtileLocks", "limits.memtile.locks", "8"},
-    {"MemtileDescriptors", "limits.memtile.descriptors", "40"},
+    {"MemtileDescriptors", "limits.memtile.descriptors", "30"},
     {"ShimDescriptors", "limits.shim.descriptors", "5"},
     {"LockMaximum", "limits.lockMaximum", "4"},
     {"LocksPerDescriptor", "limits.locksPerDescriptor", "2"},
