@@ -1,11 +1,8 @@
 #include "prove.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "heddle/canon/fold_columns.h"
@@ -101,13 +98,6 @@ Result<SimulateResult> execute(const Compilation& run,
 struct Stopped {};  // thrown out of an execution that nobody waits for
 
 }  // namespace
-
-bool hasSecondProcessor() {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-    return std::thread::hardware_concurrency() > 1;
-  return CPU_COUNT(&allowed) > 1;
-}
 
 std::unique_ptr<Execution> Execution::begin(const Compilation& run, std::uint64_t seed,
                                             std::optional<Cycles> maxCycles) {

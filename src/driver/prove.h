@@ -15,9 +15,6 @@
 
 namespace heddle {
 
-// That this process may use, whatever the machine has.
-bool hasSecondProcessor();
-
 // A program's execution on inputs made from a seed, on a thread of its own while other stages go
 // on.
 class Execution {

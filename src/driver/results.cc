@@ -6,7 +6,7 @@
 
 #include "explanation.h"
 #include "heddle/emit/timeline_json.h"
-#include "prove.h"
+#include "processors.h"
 #include "road.h"
 
 namespace heddle {
