@@ -263,8 +263,8 @@ void Emission::synchronize(std::int32_t queue, StepId step, std::span<const Acce
     tileNames_[static_cast<std::size_t>(number)] = name;
     TileAccesses& memory = tiles_[static_cast<std::size_t>(number)];
     edges_.clear();
-    // What a core computes comes later than what was read in the steps before. What is read ahead
-    // of its step waits for its own place alone.
+    // What a core computes mostly comes later than what was read in the steps before. What comes
+    // ahead of its step waits for its own place alone.
     if (!nextFrame_ && name.kind == TileKind::Memtile &&
         queues_[static_cast<std::size_t>(queue)].engine.kind == EngineKind::CoreOut)
       tokens_.waitAtFirst(number, {queue, op, accesses[k].point, step.index});

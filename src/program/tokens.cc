@@ -1,6 +1,7 @@
 #include "tokens.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -26,6 +27,18 @@ bool contains(const std::vector<T>& sorted, const T& element) {
   return std::binary_search(sorted.begin(), sorted.end(), element);
 }
 
+std::uint8_t narrowEnd(std::int32_t end) {
+  constexpr std::int32_t kMostEnds = std::numeric_limits<std::uint8_t>::max();
+  HEDDLE_CHECK(end <= kMostEnds) << "a transfer has more than " << kMostEnds << " destinations";
+  return static_cast<std::uint8_t>(end);
+}
+
+// Rows behind the last that it can tell apart count as that one; one less than fits, to count up.
+std::uint16_t narrowRow(std::int32_t row) {
+  constexpr std::int32_t kLastRow = std::numeric_limits<std::uint16_t>::max() - 1;
+  return static_cast<std::uint16_t>(std::min(row, kLastRow));
+}
+
 }  // namespace
 
 Tokens::Pair& Tokens::pairOf(std::int32_t tile, std::int32_t writer, std::int32_t reader) {
@@ -49,16 +62,13 @@ Tokens::Pair& Tokens::pairOf(std::int32_t tile, std::int32_t writer, std::int32_
 
 Tokens::Demand Tokens::demand(const AccessPoint& from, const AccessPoint& to, std::int32_t row,
                               bool needed) {
-  constexpr std::int32_t kMostEnds = 255, kMostRows = 65534;
-  HEDDLE_CHECK(std::max(from.end, to.end) <= kMostEnds)
-      << "a transfer has more than " << kMostEnds << " destinations";
   return {.fromOp = from.op,
           .fromStep = from.step,
           .toOp = to.op,
           .toStep = to.step,
-          .row = static_cast<std::uint16_t>(std::min(row, kMostRows)),
-          .fromEnd = static_cast<std::uint8_t>(from.end),
-          .toEnd = static_cast<std::uint8_t>(to.end),
+          .row = narrowRow(row),
+          .fromEnd = narrowEnd(from.end),
+          .toEnd = narrowEnd(to.end),
           .needed = needed};
 }
 
@@ -68,7 +78,7 @@ void Tokens::waitAtFirst(std::int32_t tile, const AccessPoint& by) {
   std::vector<First>& firsts = firsts_[queue];
   for (auto first = firsts.rbegin(); first != firsts.rend() && first->step == by.step; ++first)
     if (first->tile == tile) return;
-  firsts.push_back({.tile = tile, .step = by.step, .op = by.op, .end = by.end});
+  firsts.push_back({.tile = tile, .step = by.step, .op = by.op, .end = narrowEnd(by.end)});
 }
 
 void Tokens::require(std::int32_t tile, const Edge& edge) {
@@ -91,8 +101,7 @@ void Tokens::require(std::int32_t tile, const Edge& edge) {
   if (edge.opened.op == edge.from.op) {
     taken->takesPlace = true;
   } else if (!space.empty() && space.back().fromOp < 0 && space.back().toOp == edge.opened.op) {
-    space.back().row =
-        std::max(space.back().row, demand({}, edge.opened, edge.opened.row, false).row);
+    space.back().row = std::max(space.back().row, narrowRow(edge.opened.row));
     return;
   } else {
     space.push_back(demand({.step = -1}, edge.opened, edge.opened.row, false));
@@ -155,7 +164,8 @@ void Tokens::deriveData(const Pair& pair) {
   for (const AccessPoint& write : writes) rows += write.row + 1;
   const bool rowByRow = rows <= mostTokens_;
   if (!rowByRow && std::ssize(writes) > mostTokens_) return giveLatest(data, lock);
-  for (const AccessPoint& write : writes) use(lock, write, true, rowByRow ? write.row + 1 : 1);
+  const auto upTo = [&](std::int32_t row) -> std::int64_t { return rowByRow ? row + 1 : 1; };
+  for (const AccessPoint& write : writes) use(lock, write, true, upTo(write.row));
   auto next = writes.begin();  // the first write not all of whose tokens are taken yet
   std::int64_t taken = 0;      // of its tokens
   for (auto d = data.all.begin(); d != data.all.end();) {
@@ -164,10 +174,9 @@ void Tokens::deriveData(const Pair& pair) {
     for (; d != data.all.end() && d->toOp == by.op; ++d)
       if (takes(*d)) {
         for (; next != writes.end() && next->op < d->fromOp; ++next, taken = 0)
-          count += (rowByRow ? next->row + 1 : 1) - taken;
-        const std::int64_t upTo = rowByRow ? d->row + 1 : 1;
-        if (next != writes.end() && next->op == d->fromOp && upTo > taken)
-          count += upTo - std::exchange(taken, upTo);
+          count += upTo(next->row) - taken;
+        if (next != writes.end() && next->op == d->fromOp && upTo(d->row) > taken)
+          count += upTo(d->row) - std::exchange(taken, upTo(d->row));
       }
     if (count > 0) use(lock, by, false, count);
   }
@@ -195,30 +204,28 @@ void Tokens::giveLatest(const Demands& of, std::int32_t lock) {
 
 // The rows that take a token, in order; each with the latest operation that it waits for, if any.
 // Of a write that is in no regular step, or if not `rowByRow`: the first speaks for all.
-const std::vector<Tokens::Demand>& Tokens::writesOf(const Pair& pair,
-                                                    const std::vector<std::int32_t>& regular,
-                                                    bool rowByRow) {
-  writes_.clear();
+void Tokens::findWrites(const Pair& pair, const std::vector<std::int32_t>& regular, bool rowByRow) {
+  candidates_.clear();
   for (const Demand& d : pair.space.all) {
     if (!d.needed && !contains(regular, d.toStep)) continue;
-    writes_.push_back(d);
+    candidates_.push_back(d);
     // What is known of steps before asks for nothing; in a regular step all rows wait alike.
-    if (!d.needed && d.fromStep != d.toStep) writes_.back().fromOp = -1;
+    if (!d.needed && d.fromStep != d.toStep) candidates_.back().fromOp = -1;
   }
   for (const Demand& d : pair.data.all)
     if (d.takesPlace && contains(regular, d.fromStep))
-      writes_.push_back({.toOp = d.fromOp,
-                         .toStep = d.fromStep,
-                         .known = d.known,
-                         .row = d.row,
-                         .toEnd = d.fromEnd});
-  std::stable_sort(writes_.begin(), writes_.end(), [](const Demand& a, const Demand& b) {
+      candidates_.push_back({.toOp = d.fromOp,
+                             .toStep = d.fromStep,
+                             .known = d.known,
+                             .row = d.row,
+                             .toEnd = d.fromEnd});
+  std::stable_sort(candidates_.begin(), candidates_.end(), [](const Demand& a, const Demand& b) {
     return std::tie(a.toOp, a.row) < std::tie(b.toOp, b.row);
   });
-  rows_.clear();
-  for (auto d = writes_.begin(); d != writes_.end();) {
-    const auto behind =
-        std::find_if(d, writes_.end(), [&](const Demand& other) { return other.toOp != d->toOp; });
+  writes_.clear();
+  for (auto d = candidates_.begin(); d != candidates_.end();) {
+    const auto behind = std::find_if(d, candidates_.end(),
+                                     [&](const Demand& other) { return other.toOp != d->toOp; });
     Demand row = *d;
     row.fromOp = -1;
     std::uint16_t last = 0;
@@ -226,8 +233,7 @@ const std::vector<Tokens::Demand>& Tokens::writesOf(const Pair& pair,
       row.known = std::max(row.known, of->known);
       if (of->fromOp < 0) last = std::max(last, of->row);
     }
-    const bool alone = !rowByRow || !contains(regular, d->toStep);
-    if (alone) last = 0;
+    if (!rowByRow || !contains(regular, d->toStep)) last = 0;
     for (row.row = 0; row.row <= last; ++row.row) {
       for (; d != behind && (d->row <= row.row || row.row == last); ++d)
         if (d->fromOp > row.fromOp) {
@@ -235,15 +241,14 @@ const std::vector<Tokens::Demand>& Tokens::writesOf(const Pair& pair,
           row.fromStep = d->fromStep;
           row.fromEnd = d->fromEnd;
         }
-      rows_.push_back(row);
+      writes_.push_back(row);
     }
   }
-  return rows_;
 }
 
 // What was told in steps before has been told before the first of this step: it can wait for all
 // of that, so that those behind it are alike.
-void Tokens::waitAtFirst(Pair& pair, const std::vector<std::int32_t>& regular) const {
+void Tokens::moveToFirst(Pair& pair, const std::vector<std::int32_t>& regular) const {
   const auto queue = static_cast<std::size_t>(pair.space.to);
   if (queue >= firsts_.size()) return;
   for (Demand& d : pair.space.all) {
@@ -252,7 +257,7 @@ void Tokens::waitAtFirst(Pair& pair, const std::vector<std::int32_t>& regular) c
     for (; first != firsts_[queue].end() && first->step == d.toStep; ++first)
       if (first->tile == pair.tile) {
         d.toOp = first->op;
-        d.toEnd = static_cast<std::uint8_t>(first->end);
+        d.toEnd = first->end;
       }
   }
 }
@@ -264,18 +269,18 @@ void Tokens::deriveSpace(Pair& pair, const TileAccesses& tile) {
   for (const Demand& d : pair.space.all)
     if (d.needed && d.fromStep == d.toStep) add(d.toStep, regular);
   sortOut(regular);
-  waitAtFirst(pair, regular);
+  moveToFirst(pair, regular);
   const std::int32_t lock =
       addLock({pair.tile, pair.space.from, pair.space.to, LockPurpose::Space, 0});
-  const std::vector<Demand>& writes = writesOf(pair, regular, true);
+  findWrites(pair, regular, true);
   // At the end the places that the lock begins with may be given back on top of all others.
-  if (std::ssize(writes) > mostTokens_ / 2) writesOf(pair, regular, false);
-  if (std::ssize(writes) > mostTokens_) return giveLatest(pair.space, lock);
+  if (std::ssize(writes_) > mostTokens_ / 2) findWrites(pair, regular, false);
+  if (std::ssize(writes_) > mostTokens_) return giveLatest(pair.space, lock);
   std::int64_t initial = 0;
   std::vector<Demand> unbound;  // writes before the first that waits
   std::map<std::int32_t, Given> given;
   AccessPoint last;  // that is waited for
-  for (const Demand& write : writes) {
+  for (const Demand& write : writes_) {
     const bool later = write.fromOp > last.op;
     if (!later && !contains(regular, write.toStep)) continue;
     use(lock, pair.space.toOf(write), false, 1);

@@ -49,7 +49,7 @@ class Tokens {
     order_.begin(together, step);
   }
   // Before the edges of an instruction that touches the tile, where the first one of its queue and
-  // step to do so may wait for all that the others wait for from steps before.
+  // step to do so is to wait for all that the others wait for from steps before.
   void waitAtFirst(std::int32_t tile, const AccessPoint& by);
   // An edge to the instruction begun.
   void require(std::int32_t tile, const Edge& edge);
@@ -97,7 +97,8 @@ class Tokens {
     std::int32_t firstWait = -1;  // of who writes: what first had to wait for a place of its step
   };
   struct First {  // access of a tile in a step
-    std::int32_t tile = 0, step = 0, op = 0, end = 0;
+    std::int32_t tile = 0, step = 0, op = 0;
+    std::uint8_t end = 0;
   };
   struct Given {  // tokens that an instruction gives
     AccessPoint by;
@@ -110,11 +111,10 @@ class Tokens {
   void deriveData(const Pair& pair);
   void giveLatest(const Demands& demands, std::int32_t lock);
   void deriveSpace(Pair& pair, const TileAccesses& tile);
-  const std::vector<Demand>& writesOf(const Pair& pair, const std::vector<std::int32_t>& regular,
-                                      bool rowByRow);
+  void findWrites(const Pair& pair, const std::vector<std::int32_t>& regular, bool rowByRow);
   static void giveBack(const Pair& pair, const TileAccesses& tile, std::int32_t step,
                        std::int64_t count, AccessPoint last, std::map<std::int32_t, Given>& given);
-  void waitAtFirst(Pair& pair, const std::vector<std::int32_t>& regular) const;
+  void moveToFirst(Pair& pair, const std::vector<std::int32_t>& regular) const;
 
   std::int64_t mostTokens_;
   KnownOrder order_;
@@ -125,7 +125,8 @@ class Tokens {
   // Of pairs_: the last one by its place of hash.
   std::vector<std::size_t> recent_ = std::vector<std::size_t>(1U << 14U);
   std::vector<std::vector<First>> firsts_;  // by queue, in order of steps
-  std::vector<Demand> writes_, rows_;       // writesOf
+  // findWrites: the rows that take a token, and what they are found in. Kept for their room.
+  std::vector<Demand> writes_, candidates_;
   std::vector<DerivedLock> locks_;
   std::vector<std::vector<TokenUse>> uses_;
 };

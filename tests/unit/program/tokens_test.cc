@@ -81,6 +81,32 @@ class TokensTest : public ::testing::Test {
     }
   }
 
+  // Queue 0 writes rows [first, first + rows) of a ring at once, as its instruction `op`.
+  void writeRows(std::int64_t places, std::int32_t op, std::int32_t first, std::int32_t rows) {
+    at(0, op);
+    for (by.row = 0; by.row < rows; ++by.row) {
+      const std::int64_t place = (first + by.row) % places * 8;
+      write(place, place + 8);
+    }
+    end();
+  }
+  // Queue 1 reads them one by one; its instructions are numbered as the rows.
+  void readRows(std::int64_t places, std::int32_t first, std::int32_t rows) {
+    for (std::int32_t row = first; row < first + rows; ++row) {
+      at(1, row);
+      read(row % places * 8, row % places * 8 + 8);
+      end();
+    }
+  }
+  // Pieces of so many rows, each read before the next is written.
+  void ringOfPieces(std::int64_t places, const std::vector<std::int32_t>& pieces) {
+    std::int32_t row = 0;
+    for (std::size_t piece = 0; piece < pieces.size(); row += pieces[piece++]) {
+      writeRows(places, static_cast<std::int32_t>(piece), row, pieces[piece]);
+      readRows(places, row, pieces[piece]);
+    }
+  }
+
   Tokens tokens;
   std::optional<FrameTokens> next;
   std::array<TileAccesses, 1> tile;
@@ -161,26 +187,13 @@ TEST_F(TokensTest, ACallTakesAndGivesSeveralRowsAtOnce) {
 // A ring of five rows that come two and three at once, in either order: each call takes and gives
 // one token, whatever piece its row came in.
 TEST_F(TokensTest, RowsThatComeTogetherHaveATokenEach) {
-  std::int32_t row = 0;
-  for (const std::int32_t rows : {2, 3, 3, 2, 3}) {
-    at(0, row, 0);
-    for (std::int32_t of = 0; of < rows; ++of) {
-      by.row = of;
-      write((row + of) % 5 * 8, (row + of) % 5 * 8 + 8);
-    }
-    end();
-    for (const std::int32_t behind = row + rows; row < behind; ++row) {
-      at(1, row, 0);
-      read(row % 5 * 8, row % 5 * 8 + 8);
-      end();
-    }
-  }
+  ringOfPieces(5, {2, 3, 3, 2, 3});
   tokens.finish(tile);
   EXPECT_EQ(initialSpace(), 5);
   EXPECT_EQ(usesOf(0),
-            "0 takes 2 space; 0 gives 2 data; 2 takes 3 space; 2 gives 3 data; "
-            "5 takes 3 space; 5 gives 3 data; 8 takes 2 space; 8 gives 2 data; "
-            "10 takes 3 space; 10 gives 3 data; ");
+            "0 takes 2 space; 0 gives 2 data; 1 takes 3 space; 1 gives 3 data; "
+            "2 takes 3 space; 2 gives 3 data; 3 takes 2 space; 3 gives 2 data; "
+            "4 takes 3 space; 4 gives 3 data; ");
   std::string alike;
   for (std::int32_t call = 0; call < 13; ++call)
     alike += std::to_string(call) + " takes 1 data; " + std::to_string(call) + " gives 1 space; ";
@@ -190,20 +203,7 @@ TEST_F(TokensTest, RowsThatComeTogetherHaveATokenEach) {
 // The third piece fills the last place and waits for the first: all of its tokens come from the
 // call that it waits for, for one that the lock begins with would never be needed.
 TEST_F(TokensTest, WhoWaitsWithItsFirstRowsTakesNoneThatTheLockBeginsWith) {
-  std::int32_t row = 0;
-  for (const std::int32_t rows : {2, 3, 3, 2}) {
-    at(0, row, 0);
-    for (by.row = 0; by.row < rows; ++by.row) {
-      const std::int64_t place = (row + by.row) % 6 * 8;
-      write(place, place + 8);
-    }
-    end();
-    for (const std::int32_t behind = row + rows; row < behind; ++row) {
-      at(1, row, 0);
-      read(row % 6 * 8, row % 6 * 8 + 8);
-      end();
-    }
-  }
+  ringOfPieces(6, {2, 3, 3, 2});
   tokens.finish(tile);
   EXPECT_EQ(initialSpace(), 5);
   EXPECT_EQ(usesOf(1).substr(0, usesOf(1).find("1 takes")), "0 takes 1 data; 0 gives 2 space; ");
@@ -214,19 +214,9 @@ TEST_F(TokensTest, WhatALockCannotCountByRowsIsCountedByWrites) {
   const auto told = [&](std::int64_t most) {
     tokens = Tokens(most);
     tile[0] = TileAccesses();
-    for (std::int32_t piece = 0; piece < 2; ++piece) {
-      at(0, piece);
-      for (by.row = 0; by.row < 3; ++by.row) {
-        const std::int64_t place = (3 * piece + by.row) * 8;
-        write(place, place + 8);
-      }
-      end();
-    }
-    for (std::int32_t row = 0; row < 6; ++row) {
-      at(1, row);
-      read(row * 8, row * 8 + 8);
-      end();
-    }
+    writeRows(6, 0, 0, 3);
+    writeRows(6, 1, 3, 3);
+    readRows(6, 0, 6);
     tokens.finish(tile);
     return usesOf(0) + "| " + usesOf(1);
   };
@@ -301,19 +291,7 @@ TEST_F(TokensTest, PlacesThatALockCannotCountByRowsAreCountedByWrites) {
   const auto told = [&](std::int64_t most) {
     tokens = Tokens(most);
     tile[0] = TileAccesses();
-    for (std::int32_t piece = 0; piece < 3; ++piece) {
-      at(0, piece);
-      for (by.row = 0; by.row < 2; ++by.row) {
-        const std::int64_t place = (2 * piece + by.row) % 4 * 8;
-        write(place, place + 8);
-      }
-      end();
-      for (std::int32_t row = 2 * piece; row < 2 * piece + 2; ++row) {
-        at(1, row);
-        read(row % 4 * 8, row % 4 * 8 + 8);
-        end();
-      }
-    }
+    ringOfPieces(4, {2, 2, 2});
     tokens.finish(tile);
     return initialSpace();
   };
